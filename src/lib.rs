@@ -101,7 +101,7 @@
 //!
 //! `queued → sending (saved with its ledger entry in one transaction) → accepted | not sent | rejected | unconfirmed`.
 //!
-//! Every send needs a permit from [`store::Store::take_turn`], which only one instance can get for a prompt. If a
+//! Every send needs a permit from [`store::Store::request_permit`], which only one instance can get for a prompt. If a
 //! process is killed while sending, the next start marks the prompt as unconfirmed. A discarded prompt keeps its
 //! previous state, which undo restores in a transaction that fails if the prompt was accepted in the meantime.
 //!

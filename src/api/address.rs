@@ -36,7 +36,7 @@ pub(super) enum AddressError {
 /// A base URL and a project id that have been checked.
 #[derive(Debug, Clone)]
 pub(super) struct Address {
-    /// The base URL without a trailing slash, query, fragment and user info.
+    /// The base URL without a trailing slash, query, fragment or user info.
     base: String,
     /// The host for display, with its port if one is given.
     host: CleanText,
@@ -124,8 +124,8 @@ impl Address {
     }
 }
 
-/// Returns the host of a URL, with the port if the URL has one, and without user info, path and query. Returns `None`
-/// if the URL has no host.
+/// Returns the host of a URL, with the port if the URL has one, but without user info, path or query. Returns `None` if
+/// the URL has no host.
 pub(super) fn shown_host(url: &Url) -> Option<CleanText> {
     let host = url.host_str().filter(|host| !host.is_empty())?;
     Some(match url.port() {

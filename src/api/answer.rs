@@ -22,7 +22,7 @@ use std::time::Duration;
 const MAX_ERROR_BODY_BYTES: usize = 64 * 1024;
 const MIB: usize = 1024 * 1024;
 
-/// Reads the answer to one request. The error of an unusable answer fits the operation. [`Self::job`] and
+/// Reads the answer to one request. The error for an unusable answer depends on the operation. [`Self::job`] and
 /// [`Self::views`] apply the same rules to complete answers that come from files or generators.
 #[derive(Debug, Clone, Copy)]
 pub struct BodyReader<'a> {
@@ -169,14 +169,14 @@ fn redirect_host(from: &Url, headers: &HeaderMap) -> Option<CleanText> {
     shown_host(&from.join(header_text(headers, &LOCATION)?).ok()?)
 }
 
-/// How reading a body ended.
+/// Whether a body was read completely, and if not, why.
 enum BodyEnd {
     Complete,
     TooLarge,
     Broken(reqwest::Error),
 }
 
-/// Reads at most `cap` bytes of the decompressed body. Never holds more than one chunk in addition to these bytes.
+/// Reads at most `cap` bytes of the decompressed body. At most one more chunk is in memory at the same time.
 async fn read_body_up_to(response: &mut Response, cap: usize) -> (Vec<u8>, BodyEnd) {
     let mut body = Vec::new();
     loop {

@@ -53,9 +53,9 @@ struct ClientState {
     key: ApiKey,
     options: ClientOptions,
     /// The HTTP client for requests that may be repeated.
-    reads: OnceCell<reqwest::Client>,
+    repeatable_client: OnceCell<reqwest::Client>,
     /// The HTTP client for prompts.
-    sends: OnceCell<reqwest::Client>,
+    prompt_client: OnceCell<reqwest::Client>,
 }
 
 struct OutgoingRequest {
@@ -69,7 +69,8 @@ impl Client {
     /// computer as the host.
     pub fn new(scope: Scope, key: ApiKey, options: ClientOptions) -> Result<Self, Failure> {
         let address = Address::new(&scope).map_err(|error| Failure::local(&error.to_string()))?;
-        let inner = ClientState { scope, address, key, options, reads: OnceCell::new(), sends: OnceCell::new() };
+        let (repeatable_client, prompt_client) = (OnceCell::new(), OnceCell::new());
+        let inner = ClientState { scope, address, key, options, repeatable_client, prompt_client };
         Ok(Self(Arc::new(inner)))
     }
 
@@ -161,8 +162,8 @@ impl Client {
     /// Returns the underlying HTTP client, which is built at its first use.
     async fn transport(&self, reuse: Reuse) -> Result<&reqwest::Client, ConnectError> {
         let cell = match reuse {
-            Reuse::Keep => &self.0.reads,
-            Reuse::Never => &self.0.sends,
+            Reuse::Keep => &self.0.repeatable_client,
+            Reuse::Never => &self.0.prompt_client,
         };
         let build = || async {
             let (address, options) = (self.0.address.clone(), self.0.options.clone());

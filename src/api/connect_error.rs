@@ -9,7 +9,7 @@ use std::io;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ConnectError {
     /// The host name is not valid, or has no address.
-    Name,
+    UnknownHost,
     /// No server listens at the address.
     Refused,
     /// There is no network, or no route to the host.
@@ -48,7 +48,7 @@ impl ConnectError {
         }
         // A name that is invalid for TLS could not have been resolved either.
         if error.is_dns() || error_chain(error).any(|cause| cause.is::<rustls::pki_types::InvalidDnsNameError>()) {
-            return Self::Name;
+            return Self::UnknownHost;
         }
         if error.is_timeout() {
             return Self::TimedOut;
@@ -185,6 +185,6 @@ mod tests {
         let _ = rustls::crypto::ring::default_provider().install_default();
         let client = builder.build().expect("a client");
         let error = client.get("http://docs.invalid").send().await.expect_err("no name");
-        assert_eq!(ConnectError::of(&error), Some(ConnectError::Name));
+        assert_eq!(ConnectError::of(&error), Some(ConnectError::UnknownHost));
     }
 }

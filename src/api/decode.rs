@@ -123,7 +123,7 @@ fn parse_count(raw: Option<&RawValue>) -> Count {
         return Count::Missing;
     };
     Count::from_literal(raw.get()).unwrap_or_else(|| {
-        Count::Odd(CleanText::title(scalar_text(raw).as_deref().unwrap_or(raw.get()), MAX_NUMBER_CHARS))
+        Count::Other(CleanText::title(scalar_text(raw).as_deref().unwrap_or(raw.get()), MAX_NUMBER_CHARS))
     })
 }
 
@@ -136,8 +136,8 @@ fn parse_flag(raw: &RawValue) -> Option<bool> {
     }
 }
 
-/// Parses an RFC 3339 time. A time without a zone and a date without a time are UTC. Returns `None` for any other text
-/// and for years of more than four digits.
+/// Parses an RFC 3339 time. A time without a zone, or a date without a time, is read as UTC. Returns `None` for any
+/// other text and for years of more than four digits.
 fn parse_time(raw: &RawValue) -> Option<Time> {
     let text = scalar_text(raw)?;
     let text = text.trim();

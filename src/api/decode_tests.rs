@@ -119,15 +119,15 @@ fn numbers_with_a_fraction_are_counts() {
         assert_eq!(count_of(literal).value().map(|count| count.to_string()).as_deref(), Some("12.5"), "{literal}");
     }
     assert_eq!(count_of("-1.5").value(), None, "a negative number is kept, but not counted");
-    assert_eq!(count_of(r#""12.5""#), Count::Odd(CleanText::line("12.5")), "a string is not a number");
+    assert_eq!(count_of(r#""12.5""#), Count::Other(CleanText::line("12.5")), "a string is not a number");
 }
 
 #[test]
 fn a_value_that_is_not_a_count_is_kept_as_received() {
     for literal in ["9223372036854775808", "123456789012345678901234567890", "1e400", "1e17", "true", "[1]"] {
-        assert_eq!(count_of(literal), Count::Odd(CleanText::line(literal)), "{literal}");
+        assert_eq!(count_of(literal), Count::Other(CleanText::line(literal)), "{literal}");
     }
-    assert_eq!(count_of(r#""12""#), Count::Odd(CleanText::line("12")));
+    assert_eq!(count_of(r#""12""#), Count::Other(CleanText::line("12")));
     assert_eq!(count_of("null"), Count::Missing);
 }
 
@@ -168,7 +168,7 @@ fn an_answer_with_many_rows_is_read_completely() {
     let body = format!(r#"{{"totals":{{}},"views":[{}],"hasMore":false}}"#, rows.join(","));
     let page = decode_views(body.as_bytes()).expect("views");
     assert_eq!(page.rows.len(), 25_000);
-    assert!(page.rows.iter().all(|row| row.counts.add_up()));
+    assert!(page.rows.iter().all(|row| row.counts.adds_up()));
 }
 
 /// Formats the decoded body: the totals and `hasMore`, then `path human/ai/total` of each row; or the error.
@@ -176,7 +176,7 @@ fn summary(body: &str) -> String {
     let number = |count: &Count| match count {
         Count::Known(number) => number.to_string(),
         Count::Fraction(number) => number.to_string(),
-        Count::Odd(text) => format!("“{text}”"),
+        Count::Other(text) => format!("“{text}”"),
         Count::Missing => "?".to_owned(),
     };
     let numbers = |counts: &Counts| [&counts.human, &counts.ai, &counts.total].map(number).join("/");

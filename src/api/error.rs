@@ -186,7 +186,7 @@ impl ApiError {
 
 fn not_reached(host: &CleanText, cause: &ConnectError) -> String {
     match cause {
-        ConnectError::Name => {
+        ConnectError::UnknownHost => {
             format!("The host name {host} was not found, so nothing was sent: check the network and the base URL.")
         }
         ConnectError::Refused => {
@@ -215,7 +215,7 @@ fn not_reached(host: &CleanText, cause: &ConnectError) -> String {
 
 fn short_cause(cause: &ConnectError) -> String {
     match cause {
-        ConnectError::Name => "name not found".to_owned(),
+        ConnectError::UnknownHost => "name not found".to_owned(),
         ConnectError::Refused => "connection refused".to_owned(),
         ConnectError::NoRoute => "no route".to_owned(),
         ConnectError::TimedOut => "no connection in time".to_owned(),
@@ -345,7 +345,7 @@ mod tests {
     }
 
     #[test]
-    fn the_wait_after_a_429_ends_at_a_time_of_the_services_clock() {
+    fn the_wait_after_a_429_ends_by_the_services_clock() {
         let now = moment("2026-11-20T12:00:00Z");
         let limited = ApiError::Limited { retry: RetryAfterHeader::Seconds(90), words: CleanText::default() };
         let until = moment("2026-11-20T12:01:30Z");

@@ -15,7 +15,7 @@ const MIN_PAUSE: TimeDelta = TimeDelta::seconds(1);
 pub enum RetryAfterHeader {
     /// A number of whole seconds, at most a day.
     Seconds(u32),
-    /// A time of the service's clock.
+    /// A time on the service's clock.
     At(Time),
     /// The header is missing or unreadable.
     Missing,

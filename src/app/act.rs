@@ -69,7 +69,7 @@ impl App {
             Action::DeleteDraft => self.ask_to_delete_draft(),
             Action::ReadFile => self.ask_for_file(),
             Action::SendAgain | Action::EditPrompt | Action::LinkJob | Action::CheckJob | Action::Discard => {
-                self.resolve_by(action, now, effects);
+                self.resolve_with(action, now, effects);
             }
             Action::CopyMain => self.copy_main(now, effects),
             Action::Open if matches!(self.dialogs.last(), Some(Dialog::PageDetail(_))) => {
@@ -139,7 +139,7 @@ impl App {
             Action::Rename => self.ask_title(),
             Action::Tags => self.ask_tags(),
             Action::Note => self.ask_note(),
-            Action::Export => self.ask_export(now, effects),
+            Action::Export => self.export_or_confirm(now, effects),
             _ => {}
         }
     }
@@ -168,7 +168,7 @@ impl App {
         let is_jobs_screen = self.screen == Screen::Jobs;
         match self.dialogs.last().map(Dialog::context) {
             Some(Context::Filter | Context::Help) if self.help_on_top().is_some_and(|help| help.clear_search()) => {}
-            Some(Context::Welcome | Context::WelcomeText) => self.step_back_on_welcome(),
+            Some(Context::Welcome | Context::WelcomeText) => self.cancel_or_close_welcome(),
             Some(Context::Filter) => {
                 self.dialogs.pop();
                 self.clear_filter();
@@ -187,7 +187,7 @@ impl App {
                 self.stop_loading(effects);
             }
             None if self.screen == Screen::Views && self.clear_marks_or_filter(now) => {}
-            None if self.screen == Screen::Welcome => self.step_back_on_welcome(),
+            None if self.screen == Screen::Welcome => self.cancel_or_close_welcome(),
             None => self.notice = None,
         }
     }

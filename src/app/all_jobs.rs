@@ -18,7 +18,7 @@ use std::collections::HashMap;
 #[derive(Debug)]
 pub struct AllJobs {
     /// The state of reading the jobs from the store. The jobs themselves are in `list`.
-    pub reading: Load<()>,
+    pub read_state: Load<()>,
     pub list: JobList,
     /// For each job, the index of the profile that Enter switches to. If several profiles share the project of a job,
     /// this is the profile that Enter tries first.
@@ -34,7 +34,7 @@ pub struct AllJobs {
 impl AllJobs {
     fn new(initial_job: Option<JobKey>) -> Self {
         Self {
-            reading: Load::Loading { before: None },
+            read_state: Load::Loading { before: None },
             list: JobList::default(),
             profiles: HashMap::new(),
             filter: String::new(),
@@ -44,7 +44,7 @@ impl AllJobs {
     }
 
     pub fn is_read(&self) -> bool {
-        self.reading.shown().is_some()
+        self.read_state.shown().is_some()
     }
 
     /// Returns the number of jobs that need the user.
@@ -192,8 +192,8 @@ impl App {
     /// Reads the jobs from the store again. Does nothing if the list is closed or is already being read.
     pub(super) fn refresh_all_jobs(&mut self, effects: &mut Vec<Effect>) {
         let effect = self.list_all_jobs();
-        if let Some(open) = self.all_jobs_mut().filter(|open| !matches!(open.reading, Load::Loading { .. })) {
-            open.reading.start();
+        if let Some(open) = self.all_jobs_mut().filter(|open| !matches!(open.read_state, Load::Loading { .. })) {
+            open.read_state.start();
             effects.push(effect);
         }
     }
@@ -209,7 +209,7 @@ impl App {
             .map(|(_, row)| row.key);
         self.other_profile_jobs.extend(others);
         let Some(open) = self.all_jobs_mut() else { return };
-        let read = result.map(|AllProfilesJobs { jobs, without_profile }| {
+        let read = result.map(|AllProfilesJobs { jobs, without_profile_count: without_profile }| {
             open.omitted_count = without_profile;
             open.profiles = jobs.iter().map(|(profile, row)| (row.key, *profile)).collect();
             open.list.replace(jobs.into_iter().map(|(_, row)| row).collect());
@@ -218,7 +218,7 @@ impl App {
             }
             Timed { value: (), as_of: now }
         });
-        open.reading.finish(read, now);
+        open.read_state.finish(read, now);
         open.list.keep_selected_visible(rows);
         self.dirty = true;
     }
@@ -335,7 +335,7 @@ mod tests {
     }
 
     fn all_profiles_jobs(jobs: Vec<(usize, Job)>) -> AllProfilesJobs {
-        AllProfilesJobs { jobs, without_profile: 0 }
+        AllProfilesJobs { jobs, without_profile_count: 0 }
     }
 
     fn press(app: &mut App, code: KeyCode) -> Vec<Effect> {
@@ -369,20 +369,20 @@ mod tests {
         app
     }
 
-    fn order(app: &App) -> Vec<i64> {
+    fn listed_keys(app: &App) -> Vec<i64> {
         match app.dialogs.last() {
             Some(Dialog::AllJobs(open)) => open.list.shown_rows().map(|row| row.key.0).collect(),
             other => panic!("no list: {other:?}"),
         }
     }
 
-    fn selected(app: &App) -> Option<i64> {
+    fn selected_key(app: &App) -> Option<i64> {
         app.all_jobs().and_then(|open| open.list.selected()).map(|row| row.key.0)
     }
 
     #[test]
     fn the_list_opens_on_the_selected_job_or_at_startup_on_its_first_job() {
-        assert_eq!(selected(&started_app(Vec::new())), Some(1));
+        assert_eq!(selected_key(&started_app(Vec::new())), Some(1));
         let profiles = vec![profile("a", "a"), profile("b", "b")];
         let utc = FixedOffset::east_opt(0).expect("UTC");
         let config = AppConfig { size: (120, 40), profiles, opens_all_jobs: true, ..AppConfig::new(scope("a"), utc) };
@@ -391,7 +391,7 @@ mod tests {
         app.update(Msg::InitialDataLoaded(Ok(Box::new(data))), at(0));
         let jobs = vec![(0, row(1, Status::Active)), (1, row(2, Status::Failed))];
         app.update(Msg::AllJobs(Ok(all_profiles_jobs(jobs))), at(1));
-        assert_eq!(selected(&app), Some(2));
+        assert_eq!(selected_key(&app), Some(2));
     }
 
     #[test]
@@ -399,17 +399,17 @@ mod tests {
         let saved = |name: &str, text: &str| crate::app::SavedFilter { name: CleanText::line(name), text: text.into() };
         let mut app = started_app(vec![saved("broken", "s:failed"), saved("at work", "s:active")]);
         press(&mut app, KeyCode::Char(']'));
-        assert_eq!((order(&app), app.active_tab()), (vec![2], Some("broken")));
+        assert_eq!((listed_keys(&app), app.active_tab()), (vec![2], Some("broken")));
         press(&mut app, KeyCode::Char(']'));
-        assert_eq!(order(&app), [3, 1]);
+        assert_eq!(listed_keys(&app), [3, 1]);
         // The typed filter applies in addition to the saved filter, and Esc clears only the typed filter.
         for c in ['/', '#', '7'] {
             press(&mut app, KeyCode::Char(c));
         }
         press(&mut app, KeyCode::Enter);
-        assert_eq!(order(&app), [0_i64; 0]);
+        assert_eq!(listed_keys(&app), [0_i64; 0]);
         press(&mut app, KeyCode::Esc);
-        assert_eq!(order(&app), [3, 1]);
+        assert_eq!(listed_keys(&app), [3, 1]);
         let title: String = app.all_jobs_title(78).into_iter().map(|(text, _)| text).collect();
         assert!(title.contains(": 2 of 3") && title.contains("[at work]"), "{title}");
         press(&mut app, KeyCode::Char('['));
@@ -421,13 +421,13 @@ mod tests {
             Msg::AllJobs(Ok(all_profiles_jobs(vec![(1, row(1, Status::Active)), (2, row(2, Status::Failed))]))),
             at(2),
         );
-        assert_eq!(order(&app), [2]);
+        assert_eq!(listed_keys(&app), [2]);
     }
 
     #[test]
     fn jobs_that_need_the_user_come_first_across_profiles() {
         let mut app = app_with_open_list();
-        assert_eq!(order(&app), [2, 3, 1]);
+        assert_eq!(listed_keys(&app), [2, 3, 1]);
         // The jobs screen still has only the job of the current profile.
         assert_eq!(app.jobs.len(), 1);
         press(&mut app, KeyCode::Char('j'));
@@ -478,15 +478,15 @@ mod tests {
         let mut app = app_with_open_list();
         typed(&mut app, "/s:failed");
         press(&mut app, KeyCode::Enter);
-        assert_eq!((order(&app), app.jobs.filter().is_empty()), (vec![2], true));
+        assert_eq!((listed_keys(&app), app.jobs.filter().is_empty()), (vec![2], true));
         typed(&mut app, "v");
         assert_eq!((app.active_list().marked_count(), app.jobs.marked_count()), (1, 0));
         press(&mut app, KeyCode::Esc);
         assert_eq!(app.active_list().marked_count(), 0);
         press(&mut app, KeyCode::Esc);
-        assert_eq!(order(&app), [2, 3, 1]);
+        assert_eq!(listed_keys(&app), [2, 3, 1]);
         typed(&mut app, "sS");
-        assert_eq!(order(&app), [1, 2, 3], "by age, the oldest first");
+        assert_eq!(listed_keys(&app), [1, 2, 3], "by age, the oldest first");
         press(&mut app, KeyCode::Esc);
         assert!(app.dialogs.is_empty());
     }
@@ -514,7 +514,7 @@ mod tests {
     fn the_list_stays_up_to_date_while_it_is_open() {
         let mut app = app_with_open_list();
         app.update(Msg::Engine(EngineEvent::Job(Box::new(Job { revision: 9, ..row(1, Status::Failed) }))), at(1001));
-        assert_eq!(order(&app), [2, 1, 3], "a change of the current profile shows at once");
+        assert_eq!(listed_keys(&app), [2, 1, 3], "a change of the current profile shows at once");
         let effects = app.update(Msg::Engine(EngineEvent::ExternalChange), at(1002));
         assert_eq!(effects, [Effect::ListAllJobs(vec![(1, scope("a")), (2, scope("b"))])]);
         assert_eq!(app.update(Msg::Engine(EngineEvent::ExternalChange), at(1003)), [], "one read at a time");
@@ -522,7 +522,7 @@ mod tests {
             Msg::AllJobs(Ok(all_profiles_jobs(vec![(2, row(4, Status::Failed)), (1, row(1, Status::Active))]))),
             at(1004),
         );
-        assert_eq!(order(&app), [4, 1]);
+        assert_eq!(listed_keys(&app), [4, 1]);
         press(&mut app, KeyCode::Esc);
         assert_eq!(app.update(Msg::Engine(EngineEvent::ExternalChange), at(1005)), [], "the list is closed");
     }

@@ -43,9 +43,9 @@ pub struct Targets {
     pub skipped: Vec<(CleanText, &'static str)>,
 }
 
-/// What the notice after an undo calls marking jobs as done: `Undone: marking as done.`
+/// The name of `MarkDone` in the notice after an undo: `Undone: marking as done.`
 const MARKING_AS_DONE: &str = "marking as done";
-/// What the notice after an undo calls moving jobs back to the group “needs you”.
+/// The name of `MarkNotDone` in the notice after an undo.
 const MOVING_BACK: &str = "moving back to needs you";
 
 /// The reason for skipping a job that has an undelivered prompt.
@@ -286,7 +286,7 @@ impl App {
         }
     }
 
-    pub(super) fn ask_export(&mut self, now: Time, effects: &mut Vec<Effect>) {
+    pub(super) fn export_or_confirm(&mut self, now: Time, effects: &mut Vec<Effect>) {
         let keys = self.targets();
         match keys.len() {
             0 => {}
@@ -308,7 +308,7 @@ impl App {
         effects.push(Effect::WriteFile(file, Overwrite::Never));
     }
 
-    pub(super) fn ask_about_tags(&mut self, keys: &[JobKey], changes: TagChanges) {
+    pub(super) fn confirm_tag_changes(&mut self, keys: &[JobKey], changes: TagChanges) {
         let text = format!("Change the tags of {}: {}?", format::plural(keys.len(), "job"), changes.summary());
         let targets = self.job_targets(keys);
         self.confirm_bulk(text, BulkAction::Tags(changes), targets);

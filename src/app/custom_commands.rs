@@ -72,7 +72,7 @@ impl App {
             FillError::Missing(placeholder) => {
                 format!("{subject} has no {}, so {placeholder} is empty.", placeholder.meaning())
             }
-            FillError::LikeAnOption(placeholder) => {
+            FillError::LooksLikeOption(placeholder) => {
                 format!("{placeholder} starts with \"-\", so a program could read it as an option.")
             }
             FillError::Unprintable(placeholder) => format!("{placeholder} contains a control character."),

@@ -98,8 +98,8 @@ pub struct Detail {
     revision: Option<i64>,
     /// The job whose thread is being read. At most one thread is read at a time, however fast the selection moves.
     job_being_read: Option<JobKey>,
-    /// Whether a thread was requested while a thread was being read. If it is the thread of the same job, the result of
-    /// that read may be outdated, so the thread is read again.
+    /// Whether a thread was requested while a thread was being read. If both belong to the same job, the result of that
+    /// read may be outdated, so the thread is read again.
     must_reread: bool,
     lines: Vec<ThreadLine>,
     width: usize,
@@ -125,7 +125,7 @@ impl Detail {
             self.scroll = 0;
         }
         let wanted = key.filter(|_| matches!(self.thread, Load::Idle))?;
-        self.read(wanted)
+        self.request_read(wanted)
     }
 
     /// Caches the shown thread, because the user may soon come back to it.
@@ -140,10 +140,10 @@ impl Detail {
     /// Marks the thread of a job as outdated. Returns the job whose thread has to be read now, if any.
     pub fn mark_stale(&mut self, job: JobKey) -> Option<JobKey> {
         self.prefetched.invalidate(job);
-        if self.job == Some(job) { self.read(job) } else { None }
+        if self.job == Some(job) { self.request_read(job) } else { None }
     }
 
-    fn read(&mut self, job: JobKey) -> Option<JobKey> {
+    fn request_read(&mut self, job: JobKey) -> Option<JobKey> {
         self.thread.start();
         if self.job_being_read.is_some() {
             self.must_reread = true;
@@ -161,9 +161,9 @@ impl Detail {
             self.thread.finish(result.map(|value| Timed { value, as_of: now }), now);
             self.wrap_lines();
             // The thread may lack a change that was made while it was being read.
-            return if self.must_reread { self.read(job) } else { None };
+            return if self.must_reread { self.request_read(job) } else { None };
         }
-        self.job.filter(|_| self.thread.is_loading()).and_then(|wanted| self.read(wanted))
+        self.job.filter(|_| self.thread.is_loading()).and_then(|wanted| self.request_read(wanted))
     }
 
     /// Wraps the thread to this width, if the width has changed.
@@ -175,7 +175,7 @@ impl Detail {
     }
 
     fn wrap_lines(&mut self) {
-        self.lines = self.thread.shown().map_or_else(Vec::new, |thread| lines(&thread.value, self.width));
+        self.lines = self.thread.shown().map_or_else(Vec::new, |thread| wrap_thread(&thread.value, self.width));
     }
 
     pub fn job(&self) -> Option<JobKey> {
@@ -191,7 +191,7 @@ impl Detail {
         &self.lines
     }
 
-    /// Returns the first prompt of the thread that needs a decision of the user.
+    /// Returns the first prompt of the thread that needs a decision by the user.
     pub fn undelivered(&self) -> Option<&Prompt> {
         let thread = &self.thread.shown()?.value;
         thread.prompts.iter().find(|prompt| prompt.delivery.kind().needs_user())
@@ -209,7 +209,7 @@ impl Detail {
     }
 }
 
-fn lines(thread: &Thread, width: usize) -> Vec<ThreadLine> {
+fn wrap_thread(thread: &Thread, width: usize) -> Vec<ThreadLine> {
     enum ThreadEntry<'a> {
         Prompt(&'a Prompt),
         Event(&'a JobEvent),
@@ -309,7 +309,7 @@ mod tests {
 
     #[test]
     fn prompts_and_events_are_in_chronological_order() {
-        let lines = lines(&thread(), 60);
+        let lines = wrap_thread(&thread(), 60);
         let entry = |at, who, text: &str| ThreadLine::Entry { at, who, text: text.to_owned() };
         assert_eq!(lines[0], entry(at(10), Author::You, "Fix it"));
         assert_eq!(lines[1], ThreadLine::Continuation("all".to_owned()));
@@ -325,9 +325,9 @@ mod tests {
         let mut behind = thread.prompts[1].clone();
         (behind.id, behind.delivery, behind.written_at) = (PromptId(3), Delivery::Queued { until: None }, at(30));
         thread.prompts.push(behind.clone());
-        assert_eq!(lines(&thread, 60).last(), Some(&ThreadLine::WaitsForEarlierPrompt));
+        assert_eq!(wrap_thread(&thread, 60).last(), Some(&ThreadLine::WaitsForEarlierPrompt));
         thread.prompts[1].delivery = Delivery::Accepted;
-        assert_eq!(lines(&thread, 60).last(), Some(&ThreadLine::Delivery(behind.delivery)));
+        assert_eq!(wrap_thread(&thread, 60).last(), Some(&ThreadLine::Delivery(behind.delivery)));
     }
 
     #[test]
@@ -356,7 +356,7 @@ mod tests {
     fn a_huge_prompt_is_truncated_and_shows_its_length() {
         let mut thread = thread();
         thread.prompts[0].text = "word ".repeat(200_000);
-        let lines = lines(&thread, 60);
+        let lines = wrap_thread(&thread, 60);
         assert!(lines.len() < 500);
         assert!(lines.contains(&ThreadLine::PromptLength("… 1,000,000 characters in total".to_owned())));
     }

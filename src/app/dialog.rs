@@ -100,7 +100,7 @@ impl Dialog {
         }
     }
 
-    /// Whether this is the help while a search filters its lines.
+    /// Whether this is the help and it has a search input.
     pub(super) fn is_searched_help(&self) -> bool {
         matches!(self, Self::Help(help) if help.query().is_some())
     }
@@ -129,8 +129,8 @@ impl Dialog {
         }
     }
 
-    /// If the dialog has a draft whose state `is_due` accepts, sets the state to `Saving` and returns the effect that
-    /// saves the draft.
+    /// If the dialog has a draft and `is_due` returns true for the state of the draft, sets the state to `Saving` and
+    /// returns the effect that saves the draft.
     pub(super) fn save_draft_if(&mut self, is_due: impl FnOnce(&DraftState) -> bool) -> Option<Effect> {
         if !self.draft_state().is_some_and(is_due) {
             return None;
@@ -254,7 +254,7 @@ impl InputDialog {
             InputField::LinkId(_) => {
                 "The job id, from the service's dashboard. One request checks it; no prompt is sent."
             }
-            InputField::PromptsFile => "Text with blank lines between prompts, .csv with a column “prompt”, or .jsonl.",
+            InputField::PromptsFile => "A path: text (blank lines between prompts), .csv (column “prompt”) or .jsonl.",
             InputField::Page => "A number from 1. The total number of pages is unknown.",
             InputField::PageSize => "A number from 1 to 250. One request loads one page of rows.",
         }

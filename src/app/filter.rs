@@ -104,9 +104,9 @@ impl JobFilter {
         })
     }
 
-    /// Whether every row that passes this filter was `Match::Passes` or `Match::Fuzzy` for the filter `before`. This is
-    /// so if terms were only added or extended. No extended word may have search results of its own (`is_searched`),
-    /// because these results may contain rows that were `Match::Fails` for `before`.
+    /// Whether it is certain that every row that passes this filter was `Match::Passes` or `Match::Fuzzy` for the
+    /// filter `before`. This is certain if terms were only added or extended and no extended word has search results of
+    /// its own (`is_searched`). Such results could contain rows that were `Match::Fails` for `before`.
     fn narrows(&self, before: &Self, is_searched: impl Fn(&str) -> bool) -> bool {
         let extends = |(now, before): (&JobTerm, &JobTerm)| now == before || now.extends(before, &is_searched);
         self.terms.len() >= before.terms.len() && self.terms.iter().zip(&before.terms).all(extends)
@@ -119,7 +119,7 @@ pub enum Match {
     /// The row doesn't match, and can't match if the filter is extended.
     Fails,
     /// The row doesn't match, but may match if the filter is extended.
-    Fuzzy,
+    Candidate,
     Passes,
 }
 
@@ -304,7 +304,7 @@ impl MatchScratch<'_> {
         let score = if word.char_count > 1 { self.score(&word.fuzzy_atom, text.as_str()) } else { None };
         match score {
             Some(score) if usize::from(score) >= word.char_count * MIN_SCORE_PER_CHAR => Match::Passes,
-            Some(_) => Match::Fuzzy,
+            Some(_) => Match::Candidate,
             None => Match::Fails,
         }
     }

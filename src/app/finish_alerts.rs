@@ -117,17 +117,17 @@ pub(crate) mod tests {
         app.update(Msg::Input(Event::Key(KeyEvent::new(KeyCode::Char(key), KeyModifiers::NONE))), at(0))
     }
 
-    fn working(keys: std::ops::RangeInclusive<i64>) -> App {
+    fn app_with_working_jobs(keys: std::ops::RangeInclusive<i64>) -> App {
         app(keys.map(|key| row(key, Status::Active)).collect())
     }
 
-    fn changed(key: i64, status: Status) -> Msg {
+    fn status_change(key: i64, status: Status) -> Msg {
         let mut row = row(key, status);
         row.revision += 1;
         Msg::Engine(EngineEvent::Job(Box::new(row)))
     }
 
-    fn notified(effects: Vec<Effect>) -> Vec<String> {
+    fn notifications(effects: Vec<Effect>) -> Vec<String> {
         let texts = effects.into_iter().filter_map(|effect| match effect {
             Effect::Notify(text) => Some(text.to_string()),
             _ => None,
@@ -146,49 +146,49 @@ pub(crate) mod tests {
             (Status::Failed, "failed: Job 1"),
             (Status::Archived, "archived: Job 1"),
         ] {
-            let mut app = working(1..=1);
+            let mut app = app_with_working_jobs(1..=1);
             app.update(Msg::Input(Event::FocusLost), at(0));
-            assert_eq!(notified(app.update(changed(1, status), at(1))), [text]);
+            assert_eq!(notifications(app.update(status_change(1, status), at(1))), [text]);
             assert_eq!(notice(&app), text);
         }
     }
 
     #[test]
     fn with_focus_a_finished_job_shows_only_a_notice() {
-        let mut app = working(1..=1);
-        assert!(notified(app.update(changed(1, Status::Completed), at(1))).is_empty());
+        let mut app = app_with_working_jobs(1..=1);
+        assert!(notifications(app.update(status_change(1, Status::Completed), at(1))).is_empty());
         assert_eq!(notice(&app), "completed: Job 1");
     }
 
     #[test]
     fn a_key_press_means_that_the_terminal_has_the_focus() {
-        let mut app = working(1..=1);
+        let mut app = app_with_working_jobs(1..=1);
         app.update(Msg::Input(Event::FocusLost), at(0));
         press(&mut app, 'j');
-        assert!(notified(app.update(changed(1, Status::Completed), at(1))).is_empty());
+        assert!(notifications(app.update(status_change(1, Status::Completed), at(1))).is_empty());
     }
 
     #[test]
     fn alerts_within_a_second_are_summarized_in_one_notification() {
-        let mut app = working(1..=4);
+        let mut app = app_with_working_jobs(1..=4);
         app.update(Msg::Input(Event::FocusLost), at(0));
-        assert_eq!(notified(app.update(changed(1, Status::Completed), at(1))), ["completed: Job 1"]);
+        assert_eq!(notifications(app.update(status_change(1, Status::Completed), at(1))), ["completed: Job 1"]);
         for key in 2..=4 {
-            assert!(notified(app.update(changed(key, Status::Failed), at(1))).is_empty());
+            assert!(notifications(app.update(status_change(key, Status::Failed), at(1))).is_empty());
         }
         assert_eq!(app.next_timer(at(1)), Some(at(2)));
-        assert_eq!(notified(app.update(Msg::Timer, at(2))), ["3 jobs finished"]);
-        assert!(notified(app.update(Msg::Timer, at(3))).is_empty());
+        assert_eq!(notifications(app.update(Msg::Timer, at(2))), ["3 jobs finished"]);
+        assert!(notifications(app.update(Msg::Timer, at(3))).is_empty());
     }
 
     #[test]
     fn pending_notifications_are_dropped_when_the_focus_returns() {
-        let mut app = working(1..=2);
+        let mut app = app_with_working_jobs(1..=2);
         app.update(Msg::Input(Event::FocusLost), at(0));
-        app.update(changed(1, Status::Completed), at(1));
-        app.update(changed(2, Status::Completed), at(1));
+        app.update(status_change(1, Status::Completed), at(1));
+        app.update(status_change(2, Status::Completed), at(1));
         app.update(Msg::Input(Event::FocusGained), at(1));
-        assert!(notified(app.update(Msg::Timer, at(2))).is_empty());
+        assert!(notifications(app.update(Msg::Timer, at(2))).is_empty());
     }
 
     #[test]
@@ -199,22 +199,22 @@ pub(crate) mod tests {
         with_pr.pr_link = Some(CleanText::line("https://github.com/acme/docs/pull/7"));
         with_pr.revision += 1;
         let effects = app.update(Msg::Engine(EngineEvent::Job(Box::new(with_pr))), at(1));
-        assert_eq!(notified(effects), ["PR 7: Job 1"]);
+        assert_eq!(notifications(effects), ["PR 7: Job 1"]);
     }
 
     #[test]
     fn new_jobs_and_other_changes_show_no_notification() {
         let mut app = app(vec![row(1, Status::Completed)]);
         app.update(Msg::Input(Event::FocusLost), at(0));
-        assert!(notified(app.update(changed(1, Status::Archived), at(1))).is_empty());
-        assert!(notified(app.update(changed(9, Status::Completed), at(1))).is_empty());
+        assert!(notifications(app.update(status_change(1, Status::Archived), at(1))).is_empty());
+        assert!(notifications(app.update(status_change(9, Status::Completed), at(1))).is_empty());
     }
 
     #[test]
     fn an_alert_does_not_replace_the_notice_of_a_problem() {
-        let mut app = working(1..=1);
+        let mut app = app_with_working_jobs(1..=1);
         app.notify(Severity::Problem, "the disk is full", at(0));
-        app.update(changed(1, Status::Completed), at(1));
+        app.update(status_change(1, Status::Completed), at(1));
         assert_eq!(notice(&app), "the disk is full");
     }
 }

@@ -124,8 +124,9 @@ impl App {
         signed_lines('!', &format!("{}{more}", oldest.sentence()), width, MAX_ALERT_LINES)
     }
 
-    /// Returns the message that covers the last lines of the body, in lines of this width. It consists of the
-    /// alert, if there is one, and of the notice, a problem with the filter, or a tip. Empty if there is no message.
+    /// Returns the message that covers the last lines of the body, in lines of this width. It starts with the alert,
+    /// if there is one. Then comes the notice or a problem with the filter. A tip is shown only if there is none of
+    /// these. Empty if there is no message.
     pub fn message_lines(&self, width: usize) -> Vec<String> {
         let mut lines = self.alert_lines(width);
         // An alert takes precedence over a tip.

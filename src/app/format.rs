@@ -51,7 +51,7 @@ pub fn views_or_received(count: &Count) -> String {
     match count {
         Count::Known(n) => grouped_number(*n),
         Count::Fraction(_) => count.signed().map(format_views).unwrap_or_default(),
-        Count::Odd(text) => text.to_string(),
+        Count::Other(text) => text.to_string(),
         Count::Missing => "?".to_owned(),
     }
 }

@@ -19,7 +19,7 @@ pub const MIN_COLUMNS_SIDE_BY_SIDE: u16 = 120;
 /// right of it.
 pub const MIN_ROWS_STACKED: u16 = 36;
 /// The number of rows above the page views: range, status, totals, changes, column headings.
-const VIEWS_HEAD: u16 = 5;
+const VIEWS_HEAD_ROWS: u16 = 5;
 /// The minimum number of columns of the list, and of the details, when they are side by side. Dragging the divider
 /// can't make them narrower.
 pub const MIN_PANE_COLUMNS: u16 = 40;
@@ -161,13 +161,13 @@ impl Geometry {
 
     /// Returns the row with the column headings of the page views.
     pub fn views_headings(&self) -> Rect {
-        Rect { y: self.body.y + VIEWS_HEAD - 1, height: 1, ..self.body }
+        Rect { y: self.body.y + VIEWS_HEAD_ROWS - 1, height: 1, ..self.body }
     }
 
     /// Returns the area of the page views, between the column headings and the position line.
     pub fn views_lines(&self) -> Rect {
-        let height = self.body.height.saturating_sub(VIEWS_HEAD + 1);
-        Rect { y: self.body.y + VIEWS_HEAD, height, ..self.body }
+        let height = self.body.height.saturating_sub(VIEWS_HEAD_ROWS + 1);
+        Rect { y: self.body.y + VIEWS_HEAD_ROWS, height, ..self.body }
     }
 
     pub fn list_rows(&self) -> usize {
@@ -311,10 +311,11 @@ impl Geometry {
         self.full_dialog_rows().saturating_sub(1).max(1)
     }
 
-    /// Returns the area of the list of `total` profiles. `failed` is whether an error is shown below the list.
-    pub fn profile_lines(&self, total: usize, failed: bool) -> Rect {
+    /// Returns the area of the list of `total` profiles. `has_error` says whether an error is shown below the
+    /// list.
+    pub fn profile_lines(&self, total: usize, has_error: bool) -> Rect {
         let lines = inside(self.profiles(total));
-        let height = u16::try_from(self.profile_rows(total, failed)).unwrap_or(u16::MAX);
+        let height = u16::try_from(self.profile_rows(total, has_error)).unwrap_or(u16::MAX);
         Rect { height: height.min(lines.height), ..lines }
     }
 
@@ -326,9 +327,9 @@ impl Geometry {
 
     /// Returns the number of rows of the list of profiles. A gap and three lines of text are below the list. On a
     /// narrow screen, an error takes six lines of text.
-    pub fn profile_rows(&self, total: usize, failed: bool) -> usize {
+    pub fn profile_rows(&self, total: usize, has_error: bool) -> usize {
         let area = self.profiles(total);
-        let text = if failed && area.width < 60 { 6 } else { 3 };
+        let text = if has_error && area.width < 60 { 6 } else { 3 };
         usize::from(area.height.saturating_sub(3 + text)).max(1)
     }
 

@@ -55,7 +55,7 @@ impl App {
         if tabs + connection.width() + GAP > width {
             connection = self.short_connection_text().to_owned();
         }
-        let name = if self.config.demo { "demo" } else { self.config.profile.as_str() };
+        let name = if self.config.is_demo { "demo" } else { self.config.profile.as_str() };
         let left = |connection: &str| width.saturating_sub(tabs + connection.width() + 1 + GAP);
         let limits = self.limit_texts(now);
         let (name, mut limit) = fit_name_and_limit(name, &limits, left(&connection));

@@ -86,18 +86,18 @@ pub enum HelpLine {
 }
 
 /// Returns the maximum width of the column of keys in a box of this width.
-fn max_key_columns(columns: usize) -> usize {
+fn max_key_column_width(columns: usize) -> usize {
     if columns < 60 { 10 } else { 24 }
 }
 
 impl App {
     /// Returns the width of the column of keys. It doesn't depend on the search, so that the columns stay in place.
-    pub fn help_key_columns(&self, help: &Help, columns: usize) -> usize {
-        let most = max_key_columns(columns);
+    pub fn help_key_column_width(&self, help: &Help, columns: usize) -> usize {
+        let max_width = max_key_column_width(columns);
         let rows = self.config.keymap.active_bindings(&help.contexts).filter(|row| self.is_offered(row.action));
-        let widest = rows.map(|row| fitting_keys(self.config.keymap.keys(row), most).width()).max().unwrap_or(0);
+        let widest = rows.map(|row| fitting_keys(self.config.keymap.keys(row), max_width).width()).max().unwrap_or(0);
         let custom = self.commands_in(&help.contexts).map(|custom| custom.key.to_string().width()).max().unwrap_or(0);
-        widest.max(custom).min(most)
+        widest.max(custom).min(max_width)
     }
 
     /// Returns the lines of the help at this width: all lines or, during a search, the lines that contain every word of
@@ -111,7 +111,7 @@ impl App {
         };
         let mut lines = Vec::new();
         let contexts = help.contexts.as_slice();
-        let key_columns = self.help_key_columns(help, columns);
+        let key_columns = self.help_key_column_width(help, columns);
         let text_columns = columns.saturating_sub(key_columns + GAPS);
         let typing = contexts.first().is_some_and(|context| is_text_context(*context));
         for group in KeyGroup::ALL {
@@ -234,7 +234,7 @@ mod tests {
 
     #[test]
     fn every_help_text_fits_one_line_of_80_columns() {
-        let width = 78 - max_key_columns(78) - GAPS;
+        let width = 78 - max_key_column_width(78) - GAPS;
         for row in BINDINGS {
             assert!(row.help.width() <= width, "{} cells are too many: {}", row.help.width(), row.help);
         }
@@ -256,7 +256,7 @@ mod tests {
     }
 
     /// Returns the keys and texts of the help, which must be the topmost dialog.
-    fn listed(app: &App) -> Vec<(String, String)> {
+    fn listed_keys_and_texts(app: &App) -> Vec<(String, String)> {
         let Some(Dialog::Help(help)) = app.dialogs.last() else { panic!("no help") };
         let lines = app.help_lines(help, 80).into_iter();
         let rows = lines.filter_map(|line| match line {
@@ -270,9 +270,9 @@ mod tests {
     fn a_search_filters_the_lines_and_esc_clears_the_search_before_it_closes_the_help() {
         let mut app = app((80, 24));
         press(&mut app, KeyCode::Char('?'));
-        let all = listed(&app).len();
+        let all = listed_keys_and_texts(&app).len();
         type_in(&mut app, "/LAST mark");
-        let found = listed(&app);
+        let found = listed_keys_and_texts(&app);
         assert!(!found.is_empty() && found.len() < all);
         for (keys, text) in &found {
             let line = format!("{keys} {text}").to_lowercase();
@@ -280,13 +280,13 @@ mod tests {
         }
         press(&mut app, KeyCode::Enter);
         press(&mut app, KeyCode::Char('j'));
-        assert_eq!(listed(&app), found, "the search stays, and keys move again");
+        assert_eq!(listed_keys_and_texts(&app), found, "the search stays, and keys move again");
         press(&mut app, KeyCode::Esc);
-        assert_eq!(listed(&app).len(), all);
+        assert_eq!(listed_keys_and_texts(&app).len(), all);
         type_in(&mut app, "/q?1");
         assert_eq!(app.dialogs.len(), 1, "letters of shortcuts are typed");
         press(&mut app, KeyCode::Esc);
-        assert_eq!(listed(&app).len(), all);
+        assert_eq!(listed_keys_and_texts(&app).len(), all);
         press(&mut app, KeyCode::Esc);
         assert!(app.dialogs.is_empty());
     }
@@ -296,7 +296,7 @@ mod tests {
         let mut app = app((40, 12));
         press(&mut app, KeyCode::Char('?'));
         type_in(&mut app, "/f2");
-        assert_eq!(listed(&app).len(), 1);
+        assert_eq!(listed_keys_and_texts(&app).len(), 1);
     }
 
     #[test]

@@ -44,12 +44,12 @@ impl JobPages {
         // The views of the previous subject must not be shown for this one.
         self.pages = Load::Idle;
         self.subject = subject;
-        self.read()
+        self.request_read()
     }
 
     /// Requests the pages again, because more of their views may be available. Returns the job whose pages have to
     /// be read now, if any.
-    pub(super) fn read(&mut self) -> Option<JobKey> {
+    pub(super) fn request_read(&mut self) -> Option<JobKey> {
         let job = self.subject?.job;
         self.pages.start();
         if self.is_reading {
@@ -65,9 +65,9 @@ impl JobPages {
         self.is_reading = false;
         if self.subject.is_some_and(|subject| subject.job == job) {
             self.pages.finish(result.map(|value| Timed { value, as_of: now }), now);
-            return if self.must_reread { self.read() } else { None };
+            return if self.must_reread { self.request_read() } else { None };
         }
-        if self.pages.is_loading() { self.read() } else { None }
+        if self.pages.is_loading() { self.request_read() } else { None }
     }
 
     /// Returns the pages with their views.
@@ -132,9 +132,9 @@ impl App {
         self.dirty |= self.detail_is_visible();
     }
 
-    /// Reads the pages that are on screen again, because more of their views may be available.
+    /// Reads the views of the pages on screen again, because more views may be available.
     pub(super) fn reread_pages(&mut self, effects: &mut Vec<Effect>) {
-        effects.extend(self.detail.job_pages.read().map(Effect::LoadJobImpact));
+        effects.extend(self.detail.job_pages.request_read().map(Effect::LoadJobImpact));
         effects.extend(self.reload_page_detail());
     }
 

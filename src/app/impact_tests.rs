@@ -25,7 +25,7 @@ fn job_about_page(key: i64, finished: Option<i64>) -> Job {
     job
 }
 
-fn unknown() -> Vec<PageImpact> {
+fn pages_with_unknown_views() -> Vec<PageImpact> {
     vec![PageImpact { path: CleanText::line("/a"), before: PageViewsState::Unknown, after: PageViewsState::Unknown }]
 }
 
@@ -48,21 +48,21 @@ fn the_pages_of_only_one_job_are_read_at_a_time_and_the_last_requested_job_is_ne
     assert_eq!(pages.show(Some(&one)), Some(JobKey(1)));
     assert_eq!(pages.show(Some(&one)), None);
     assert_eq!((pages.show(Some(&two)), pages.show(Some(&three))), (None, None));
-    assert_eq!(pages.apply(JobKey(1), Ok(unknown()), day(0)), Some(JobKey(3)));
-    assert_eq!(pages.apply(JobKey(3), Ok(unknown()), day(0)), None);
+    assert_eq!(pages.apply(JobKey(1), Ok(pages_with_unknown_views()), day(0)), Some(JobKey(3)));
+    assert_eq!(pages.apply(JobKey(3), Ok(pages_with_unknown_views()), day(0)), None);
     assert!(pages.page(0).is_some());
     assert_eq!(pages.show(Some(&job_about_page(3, Some(2)))), Some(JobKey(3)), "finished: there is a window after");
     assert!(pages.page(0).is_none(), "numbers of other windows are not shown");
-    assert_eq!(pages.read(), None, "read again after this read");
-    assert_eq!(pages.apply(JobKey(3), Ok(unknown()), day(0)), Some(JobKey(3)));
-    assert_eq!((pages.show(None), pages.apply(JobKey(3), Ok(unknown()), day(0))), (None, None));
+    assert_eq!(pages.request_read(), None, "read again after this read");
+    assert_eq!(pages.apply(JobKey(3), Ok(pages_with_unknown_views()), day(0)), Some(JobKey(3)));
+    assert_eq!((pages.show(None), pages.apply(JobKey(3), Ok(pages_with_unknown_views()), day(0))), (None, None));
     assert!(pages.page(0).is_none());
 }
 
 #[test]
 fn the_pages_of_the_selected_job_are_read_again_after_page_views_were_loaded() {
     let mut app = app(vec![job_about_page(1, Some(1))]);
-    let effects = app.update(Msg::JobImpact { job: JobKey(1), result: Ok(unknown()) }, day(0));
+    let effects = app.update(Msg::JobImpact { job: JobKey(1), result: Ok(pages_with_unknown_views()) }, day(0));
     assert_eq!(jobs_to_read(&effects), Vec::<i64>::new());
     let end = crate::model::report::LoadOutcome {
         report: None,
@@ -76,7 +76,7 @@ fn the_pages_of_the_selected_job_are_read_again_after_page_views_were_loaded() {
 #[test]
 fn complete_weeks_that_are_not_loaded_can_be_fetched_with_the_key_a() {
     let mut app = app(vec![job_about_page(1, Some(1))]);
-    app.update(Msg::JobImpact { job: JobKey(1), result: Ok(unknown()) }, day(0));
+    app.update(Msg::JobImpact { job: JobKey(1), result: Ok(pages_with_unknown_views()) }, day(0));
     for pane in [Pane::List, Pane::Detail] {
         app.pane = pane;
         let key = Msg::Input(crossterm::event::Event::Key(crossterm::event::KeyCode::Char('a').into()));
@@ -100,7 +100,7 @@ fn a_notice_explains_why_there_is_nothing_to_fetch() {
     };
     let notice_for = |finished: Option<i64>| {
         let mut app = app(vec![job_about_page(1, finished)]);
-        let mut pages = unknown();
+        let mut pages = pages_with_unknown_views();
         load(&mut pages[0].before);
         app.update(Msg::JobImpact { job: JobKey(1), result: Ok(pages) }, day(0));
         app.update(Msg::Input(crossterm::event::Event::Key(crossterm::event::KeyCode::Char('a').into())), day(0));

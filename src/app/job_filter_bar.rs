@@ -17,7 +17,7 @@ use crate::model::text::CleanText;
 
 /// The typed filter, and the saved filter that it is combined with.
 #[derive(Debug, Default)]
-pub(super) struct Search {
+pub(super) struct FilterBarState {
     typed: String,
     /// The index of the active tab: 0 for all jobs, n for the saved filter with the index n − 1.
     active_tab_index: usize,

@@ -137,12 +137,12 @@ impl App {
             InputField::Note(key) if self.active_list().get(key).is_some_and(|row| row.note != line) => {
                 self.change_jobs(vec![key], LocalChange::Note(line), "the note", effects);
             }
-            InputField::Tags(keys) => self.tag(keys, TagChanges::parse(&text), now, effects),
+            InputField::Tags(keys) => self.change_tags(keys, TagChanges::parse(&text), now, effects),
             _ => {}
         }
     }
 
-    fn tag(&mut self, keys: Vec<JobKey>, changes: TagChanges, now: Time, effects: &mut Vec<Effect>) {
+    fn change_tags(&mut self, keys: Vec<JobKey>, changes: TagChanges, now: Time, effects: &mut Vec<Effect>) {
         match keys.as_slice() {
             [key] if !self.acts_on_marks() => {
                 let Some(row) = self.active_list().get(*key) else { return };
@@ -152,7 +152,7 @@ impl App {
                 }
             }
             _ if changes.is_empty() => self.notify(Severity::Info, "No tags given. Nothing changed.", now),
-            _ => self.ask_about_tags(&keys, changes),
+            _ => self.confirm_tag_changes(&keys, changes),
         }
     }
 

@@ -143,7 +143,7 @@ impl JobList {
     fn finish_change(&mut self, index: usize, old_key: Option<SortKey>) {
         self.update_counts(index, 1);
         let verdict = self.match_at(index);
-        self.set_candidate(index, verdict == Match::Fuzzy);
+        self.set_candidate(index, verdict == Match::Candidate);
         let (Some(key), Some(row)) = (self.key_at(index), self.rows.get(index)) else { return };
         let new_key = (verdict == Match::Passes).then_some(key);
         if let Some(old_key) = old_key {
@@ -225,9 +225,9 @@ impl JobList {
         self.index.get(&key).and_then(|&index| self.rows.get(index))
     }
 
-    /// Removes the row `gone`, which was merged into `into`. If `gone` was selected, selects `into`. Returns whether
-    /// the row `gone` existed.
-    pub fn merge(&mut self, gone: JobKey, into: JobKey) -> bool {
+    /// Removes the row `gone`, because its job was merged into the job `into`. If `gone` was selected, selects `into`.
+    /// Returns whether the row `gone` existed.
+    pub fn remove_merged(&mut self, gone: JobKey, into: JobKey) -> bool {
         let Some(&index) = self.index.get(&gone) else { return false };
         if self.selected == Some(gone) {
             self.select(into);
@@ -334,7 +334,7 @@ pub(crate) mod tests {
         }
     }
 
-    fn keys(list: &JobList) -> Vec<String> {
+    fn shown_lines(list: &JobList) -> Vec<String> {
         let name = |line: JobLine<'_>| match line {
             JobLine::Heading(group, n, _) => format!("{} {n}", group.name()),
             JobLine::Job(row) => row.key.0.to_string(),
@@ -343,12 +343,12 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn groups_are_ordered_by_need_with_the_newest_job_first() {
+    fn groups_have_a_fixed_order_and_list_the_newest_job_first() {
         let mut list = JobList::default();
         let mut handled = row(4, Status::Failed);
         handled.handled_at = Some(at(100));
         list.replace(vec![row(1, Status::Active), row(2, Status::Failed), row(3, Status::Active), handled]);
-        assert_eq!(keys(&list), ["needs you 1", "2", "working 2", "3", "1", "done 1", "4"]);
+        assert_eq!(shown_lines(&list), ["needs you 1", "2", "working 2", "3", "1", "done 1", "4"]);
     }
 
     #[test]
@@ -359,9 +359,9 @@ pub(crate) mod tests {
         let mut handled = row(2, Status::Failed);
         (handled.handled_at, handled.revision) = (Some(at(100)), 10);
         assert!(list.upsert(handled));
-        assert_eq!(keys(&list), ["needs you 2", "2", "1"]);
+        assert_eq!(shown_lines(&list), ["needs you 2", "2", "1"]);
         list.move_by(1);
-        assert_eq!(keys(&list), ["needs you 1", "1", "done 1", "2"]);
+        assert_eq!(shown_lines(&list), ["needs you 1", "1", "done 1", "2"]);
     }
 
     #[test]
@@ -392,11 +392,11 @@ pub(crate) mod tests {
         let mut dismissed = row(2, Status::Active);
         dismissed.dismissed = true;
         list.replace(vec![row(1, Status::Active), dismissed]);
-        assert_eq!(keys(&list), ["working 1", "1", "dismissed 1"]);
+        assert_eq!(shown_lines(&list), ["working 1", "1", "dismissed 1"]);
         list.move_by(1);
         assert_eq!(list.selected().map(|row| row.key), Some(JobKey(1)));
         list.toggle_dismissed();
-        assert_eq!(keys(&list), ["working 1", "1", "dismissed 1", "2"]);
+        assert_eq!(shown_lines(&list), ["working 1", "1", "dismissed 1", "2"]);
     }
 
     #[test]
@@ -447,9 +447,9 @@ pub(crate) mod tests {
         let mut list = JobList::default();
         list.replace((1..=4).map(|key| row(key, Status::Active)).collect());
         list.select(JobKey(2));
-        assert!(list.merge(JobKey(2), JobKey(3)));
+        assert!(list.remove_merged(JobKey(2), JobKey(3)));
         assert_eq!((list.len(), list.get(JobKey(2)), list.count_of(JobGroup::Working)), (3, None, 3));
         assert_eq!(list.selected().map(|row| row.key), Some(JobKey(3)));
-        assert!(!list.merge(JobKey(2), JobKey(3)), "only once");
+        assert!(!list.remove_merged(JobKey(2), JobKey(3)), "only once");
     }
 }

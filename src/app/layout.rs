@@ -26,7 +26,7 @@ pub(super) enum SavedLayout {
 impl AppConfig {
     /// Whether the layout can be saved. It can't in the demo, with a read-only store, and on the setup page.
     pub fn can_save_layout(&self) -> bool {
-        !self.demo && !self.read_only && self.welcome.is_none()
+        !self.is_demo && !self.read_only && self.welcome.is_none()
     }
 
     /// Returns the key under which the store saves the layout. The key contains the profile's name, so that two
@@ -43,10 +43,10 @@ impl App {
         let sorting = self.jobs.sorting();
         let is_default = sorting == JobSorting::default();
         Layout {
-            columns: self.panes.columns,
-            rows: self.panes.rows,
-            hidden: self.panes.hides_detail,
-            place: match self.screen {
+            list_width: self.panes.columns,
+            list_height: self.panes.rows,
+            details_hidden: self.panes.hides_detail,
+            screen: match self.screen {
                 Screen::Welcome | Screen::Jobs => SavedScreen::Jobs,
                 Screen::Views => SavedScreen::Views,
                 Screen::Log => SavedScreen::Log,
@@ -65,7 +65,7 @@ impl App {
     pub(super) fn restore_layout(&mut self, now: Time, effects: &mut Vec<Effect>) {
         let Some(saved) = self.config.layout.take().filter(|_| self.config.can_save_layout()) else { return };
         self.apply_layout(&saved, now);
-        match saved.place {
+        match saved.screen {
             SavedScreen::Jobs => {}
             SavedScreen::Views => self.switch_screen(Screen::Views, now, effects),
             SavedScreen::Log => self.switch_screen(Screen::Log, now, effects),
@@ -76,10 +76,10 @@ impl App {
     /// Restores the saved layout, except for which screen is shown. Leaves the views screen unchanged if its page views
     /// are already listed or being loaded.
     fn apply_layout(&mut self, saved: &Layout, now: Time) {
-        self.panes = Panes { hides_detail: saved.hidden, columns: saved.columns, rows: saved.rows };
+        self.panes = Panes { hides_detail: saved.details_hidden, columns: saved.list_width, rows: saved.list_height };
         self.restore_filter(&saved.jobs.filter, saved.jobs.tab.as_deref());
         let sort = saved.jobs.sort.as_ref();
-        if let Some((by, reversed)) = sort.and_then(|sort| Some((Sort::by_name(&sort.by)?, sort.reversed))) {
+        if let Some((by, reversed)) = sort.and_then(|sort| Some((Sort::from_name(&sort.by)?, sort.reversed))) {
             self.jobs.sort(JobSorting { by, reversed });
         }
         if saved.jobs.dismissed != self.jobs.shows_dismissed() {
@@ -91,9 +91,9 @@ impl App {
     }
 
     /// Requests the saved layout of the profile that docdeck has just switched to. Until the layout arrives, keeps
-    /// `before`, the panes of the previous profile.
-    pub(super) fn load_layout(&mut self, before: Panes) -> Option<Effect> {
-        self.panes = before;
+    /// `previous`, the panes of the previous profile.
+    pub(super) fn load_layout(&mut self, previous: Panes) -> Option<Effect> {
+        self.panes = previous;
         self.detail.set_width(self.geometry().detail_columns());
         self.config.can_save_layout().then(|| Effect::LoadLayout(self.config.layout_key()))
     }
@@ -104,7 +104,7 @@ impl App {
         if !matches!(self.saved_layout, SavedLayout::NotSaving) || key != self.config.layout_key() {
             return;
         }
-        if let Some(saved) = saved.filter(|_| self.dialogs.is_empty() && self.has_default_order()) {
+        if let Some(saved) = saved.filter(|_| self.dialogs.is_empty() && self.is_unfiltered_in_default_order()) {
             self.apply_layout(saved, now);
             self.detail.set_width(self.geometry().detail_columns());
             self.dirty = true;
@@ -113,7 +113,7 @@ impl App {
     }
 
     /// Whether the jobs are unfiltered and in the default order.
-    pub(super) fn has_default_order(&self) -> bool {
+    pub(super) fn is_unfiltered_in_default_order(&self) -> bool {
         self.jobs.sorting() == JobSorting::default() && self.jobs.filter().is_empty()
     }
 
@@ -233,7 +233,7 @@ mod tests {
         let effects = app.update(Msg::Timer, at(6));
         let (key, text) = saved_layout_effect(&effects).expect("written");
         assert!(key.contains("work") && key.contains("127.0.0.1"), "{key:?}");
-        assert_eq!(Layout::parse(text).place, SavedScreen::Log);
+        assert_eq!(Layout::parse(text).screen, SavedScreen::Log);
         assert_eq!(app.layout_due_at(), None);
         assert_eq!(saved_layout_effect(&app.update(Msg::Terminate, at(7))), None, "it is on disk");
         press(&mut app, "2", 8);
@@ -290,8 +290,8 @@ mod tests {
 
     #[test]
     fn the_demo_and_a_read_only_store_save_no_layout() {
-        for start in [AppConfig { demo: true, ..start() }, AppConfig { read_only: true, ..start() }] {
-            let saved = Layout { place: SavedScreen::Log, ..Layout::default() };
+        for start in [AppConfig { is_demo: true, ..start() }, AppConfig { read_only: true, ..start() }] {
+            let saved = Layout { screen: SavedScreen::Log, ..Layout::default() };
             let mut app = started_app(AppConfig { layout: Some(saved), ..start });
             assert_eq!(app.screen, Screen::Jobs);
             press(&mut app, "3", 1);

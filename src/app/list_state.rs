@@ -39,8 +39,8 @@ impl ListState {
         self.selected = row.min(self.len.saturating_sub(1));
     }
 
-    /// Moves the selection to the row that `to` returns, given the selected row and the length of the list. Then scrolls
-    /// a view of `rows` lines until the selection is visible.
+    /// Moves the selection to the row that `to` returns, given the selected row and the length of the list. Then
+    /// scrolls a view of `rows` lines until the selection is visible.
     pub(super) fn move_to(&mut self, to: impl FnOnce(usize, usize) -> usize, rows: usize) {
         self.selected = to(self.selected, self.len);
         self.keep_selected_visible(rows);

@@ -152,7 +152,7 @@ fn copied_text_has_no_control_characters_whatever_the_id_contains() {
 }
 
 #[test]
-fn an_export_has_the_services_field_names_and_local_data() {
+fn an_export_has_the_field_names_of_the_service_and_the_local_data() {
     let mut app = app();
     let effects = press(&mut app, "gvvey");
     let [Effect::WriteFile(NewFile { name, text, what }, _)] = effects.as_slice() else { panic!("{effects:?}") };
@@ -257,7 +257,7 @@ fn a_list_of_ids_is_tracked_one_by_one_with_a_single_notice() {
 }
 
 #[test]
-fn only_one_prompt_search_runs_at_a_time_and_answers_to_older_text_are_dropped() {
+fn only_one_prompt_search_runs_at_a_time_and_answers_for_an_older_text_are_dropped() {
     let mut app = app();
     let found = |app: &mut App, text: &str, keys: &[i64]| {
         app.update(Msg::PromptsFound { text: text.to_owned(), jobs: Ok(jobs(keys)) }, at(0))
@@ -372,7 +372,7 @@ fn opening_a_dialog_clears_an_information_notice_but_not_a_problem() {
 
 /// Creates a dashboard whose store has eight done jobs. Job 8 is the newest. Only the jobs with a key in `rows` are
 /// loaded. Returns the dashboard and the rows of all eight jobs.
-fn partial_list(rows: std::ops::Range<i64>) -> (App, Vec<Job>) {
+fn app_with_partial_list(rows: std::ops::Range<i64>) -> (App, Vec<Job>) {
     let scope = Scope { base_url: "http://127.0.0.1:1".to_owned(), project: "p".to_owned(), organization: None };
     let utc = chrono::FixedOffset::east_opt(0).expect("UTC");
     let (mut app, effects) = App::new(AppConfig { size: (80, 24), ..AppConfig::new(scope, utc) }, at(0));
@@ -395,7 +395,7 @@ fn shown_jobs(app: &App) -> Vec<JobKey> {
 
 #[test]
 fn the_first_rows_are_shown_with_the_group_sizes_of_the_complete_list() {
-    let (mut app, all) = partial_list(6..9);
+    let (mut app, all) = app_with_partial_list(6..9);
     assert_eq!(shown_jobs(&app), jobs(&[8, 7, 6]));
     assert_eq!((app.jobs.count_of(JobGroup::Done), app.jobs.line_count()), (8, 9));
     press(&mut app, "j");
@@ -444,7 +444,7 @@ fn no_prompt_is_sent_if_the_store_is_read_only() {
 
 #[test]
 fn the_end_key_waits_until_all_jobs_are_loaded() {
-    let (mut app, all) = partial_list(6..9);
+    let (mut app, all) = app_with_partial_list(6..9);
     press(&mut app, "G");
     app.update(Msg::InitialDataLoaded(Ok(Box::new(InitialData { jobs: all, ..InitialData::default() }))), at(0));
     assert_eq!(app.jobs.selected().map(|row| row.key), Some(JobKey(1)));
@@ -452,7 +452,7 @@ fn the_end_key_waits_until_all_jobs_are_loaded() {
 
 #[test]
 fn keys_pressed_before_all_jobs_are_loaded_run_afterwards_in_order() {
-    let (mut app, all) = partial_list(6..9);
+    let (mut app, all) = app_with_partial_list(6..9);
     press(&mut app, "sn");
     app.update(Msg::Input(Event::Paste("words".to_owned())), at(0));
     assert!(app.dialogs.is_empty() && shown_jobs(&app) == jobs(&[8, 7, 6]), "nothing is applied to a partial list");
@@ -463,16 +463,16 @@ fn keys_pressed_before_all_jobs_are_loaded_run_afterwards_in_order() {
 
 #[test]
 fn keys_that_quit_do_not_wait_for_the_disk() {
-    let (mut app, _) = partial_list(6..9);
+    let (mut app, _) = app_with_partial_list(6..9);
     press(&mut app, "s");
     assert_eq!(press_key(&mut app, KeyCode::Char('c'), KeyModifiers::CONTROL), [Effect::Quit]);
-    let (mut app, _) = partial_list(6..9);
+    let (mut app, _) = app_with_partial_list(6..9);
     assert_eq!(press(&mut app, "q"), [Effect::Quit]);
 }
 
 #[test]
 fn events_that_arrive_during_loading_override_the_loaded_rows() {
-    let (mut app, all) = partial_list(6..9);
+    let (mut app, all) = app_with_partial_list(6..9);
     let send_event = |app: &mut App, key, revision| {
         let row = Job { revision, ..row(key, Status::Active) };
         app.update(Msg::Engine(EngineEvent::Job(Box::new(row))), at(0));

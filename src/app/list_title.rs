@@ -31,8 +31,8 @@ pub enum TitlePiece {
     Separator,
 }
 
-/// Consecutive pieces of the title, each with its text. They are either the whole title, or a part that is shown or
-/// left out as a whole.
+/// Consecutive pieces of the title, each with its text. They are the whole title or one of its parts. A part is
+/// shown or left out as a unit.
 pub type TitlePart = Vec<(String, TitlePiece)>;
 
 const PART_SEPARATOR: &str = " · ";

@@ -157,13 +157,13 @@ pub struct App {
     /// The pages that the draft in [`DraftTarget::AboutPages`] is about.
     draft_pages: Vec<CleanText>,
     undo_stack: Vec<job_labels::LabelUndo>,
-    search: job_filter_bar::Search,
+    search: job_filter_bar::FilterBarState,
     tracking: Option<tracking::Tracking>,
     /// The follow-up to several jobs that is being saved, if any.
     bulk_follow_up: Option<bulk_follow_up::BulkFollowUp>,
     /// The visible jobs that the agent is working on, as last reported to the engine.
     on_screen: Vec<JobKey>,
-    /// The commands and themes that were last chosen in the command palette, newest first.
+    /// The commands and themes that were chosen in the command palette, the most recent first.
     recent_choices: Vec<palette::PaletteChoice>,
     finish_alerts: finish_alerts::FinishAlerts,
     tips: tips::Tips,
@@ -211,7 +211,7 @@ impl App {
             drafts: HashMap::new(),
             draft_pages: Vec::new(),
             undo_stack: Vec::new(),
-            search: job_filter_bar::Search::default(),
+            search: job_filter_bar::FilterBarState::default(),
             tracking: None,
             bulk_follow_up: None,
             on_screen: Vec::new(),
@@ -222,7 +222,7 @@ impl App {
             other_profile_jobs: HashSet::new(),
             pending_selection: None,
             sends_queue: true,
-            pointer: mouse::Pointer::new(config.mouse),
+            pointer: mouse::Pointer::new(config.mouse_enabled),
             panes: geometry::Panes::default(),
             saved_layout: layout::SavedLayout::default(),
             input_closed_at: None,
@@ -243,8 +243,14 @@ impl App {
             // The store can return only the first jobs of the default order. With another order or a filter, the list
             // may start with other jobs, so all data is loaded.
             let rows = app.size.1.into();
-            effects
-                .insert(0, if app.has_default_order() { Effect::LoadFirstRows(rows) } else { Effect::LoadInitialData });
+            effects.insert(
+                0,
+                if app.is_unfiltered_in_default_order() {
+                    Effect::LoadFirstRows(rows)
+                } else {
+                    Effect::LoadInitialData
+                },
+            );
         }
         app.detail.set_width(app.geometry().detail_columns());
         (app, effects)
@@ -479,7 +485,7 @@ impl App {
             Action::JumpToPage => self.views.table.report().is_none(),
             Action::NextPage => self.views.has_next(),
             Action::PreviousPage => self.views.query().page > 1,
-            Action::EditPrompt | Action::LinkJob | Action::CheckJob => self.can_resolve_by(action),
+            Action::EditPrompt | Action::LinkJob | Action::CheckJob => self.can_resolve_with(action),
             Action::NextBlank => match self.dialogs.last() {
                 Some(Dialog::Editor(editor)) => !editor.is_in_external_editor && editor.input.has_blank(),
                 _ => false,
@@ -494,14 +500,14 @@ impl App {
         }
     }
 
-    /// Whether `is_possible` is true for at least one of the jobs that keys act on. These are the marked jobs or, if
-    /// keys don't act on marks, the selected job.
-    fn any_target_job(&self, is_possible: impl Fn(&Job) -> bool) -> bool {
+    /// Whether `holds` is true for at least one of the jobs that keys act on. These are the marked jobs or, if keys
+    /// don't act on marks, the selected job.
+    fn any_target_job(&self, holds: impl Fn(&Job) -> bool) -> bool {
         let list = self.active_list();
         if self.acts_on_marks() {
-            return list.any_marked(is_possible);
+            return list.any_marked(holds);
         }
-        list.selected().is_some_and(is_possible)
+        list.selected().is_some_and(holds)
     }
 
     /// Returns the number of lines in the details before the thread: state, times, links, and a gap.
@@ -510,7 +516,7 @@ impl App {
         self.jobs.selected().map_or(0, |row| detail::facts(row, columns).len() + 1)
     }
 
-    fn can_resolve_by(&self, action: Action) -> bool {
+    fn can_resolve_with(&self, action: Action) -> bool {
         use crate::model::prompt::PromptKind;
         let Some(Dialog::Undelivered(resolve)) = self.dialogs.last() else { return false };
         let unconfirmed = resolve.prompt.delivery.kind() == DeliveryKind::Unconfirmed;

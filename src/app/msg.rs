@@ -144,7 +144,7 @@ pub struct AllProfilesJobs {
     /// The jobs, each with the index of its profile.
     pub jobs: Vec<(usize, Job)>,
     /// The number of jobs that belong to a project without a profile. Dismissed jobs are not counted.
-    pub without_profile: usize,
+    pub without_profile_count: usize,
 }
 
 /// A file to write into the current folder.
@@ -167,7 +167,7 @@ pub enum Overwrite {
     Yes,
 }
 
-/// A text that the user can insert as the start of a prompt.
+/// A text that the user can insert into a prompt and then complete.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Template {
     pub name: CleanText,
@@ -296,7 +296,7 @@ pub enum Effect {
     LoadCachedReport(DateRange),
     /// Loads all pages of a range, or continues a partial load; answered by [`Msg::LoadEnded`].
     LoadAll(LoadPlan),
-    /// Stops loading all pages of this range once the current request is answered.
+    /// Stops the load of all pages of this range once its current request is answered.
     StopLoading(DateRange),
     /// Loads the cached site totals of these ranges, without a request; answered by [`Msg::CachedTotals`].
     LoadCachedTotals(Vec<DateRange>),
@@ -388,14 +388,14 @@ pub struct AppConfig {
     /// The index of the default profile in `profiles`.
     pub default_profile: Option<usize>,
     /// Whether this is the demo, which saves nothing.
-    pub demo: bool,
+    pub is_demo: bool,
     /// The columns and rows of the terminal.
     pub size: (u16, u16),
     /// Whether to draw less often, because docdeck runs over SSH or the user prefers it. There is no heartbeat then,
     /// and seconds are shown in steps of ten.
     pub reduced_motion: bool,
     /// Whether mouse support is on at the start.
-    pub mouse: bool,
+    pub mouse_enabled: bool,
     /// The layout to restore: the saved layout or, if there is none, the default. `None` if the layout can't be saved.
     pub layout: Option<Layout>,
     /// A problem to show at the start, such as a damaged store that was moved aside.
@@ -433,10 +433,10 @@ impl AppConfig {
             profiles: Vec::new(),
             current_profile: 0,
             default_profile: None,
-            demo: false,
+            is_demo: false,
             size: (0, 0),
             reduced_motion: false,
-            mouse: true,
+            mouse_enabled: true,
             layout: None,
             notice: None,
             greeting: None,

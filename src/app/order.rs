@@ -24,7 +24,7 @@ impl Sort {
     const ALL: [Self; 4] = [Self::Need, Self::Age, Self::Change, Self::Status];
 
     /// Returns the variant with this name.
-    pub(super) fn by_name(name: &str) -> Option<Self> {
+    pub(super) fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|sort| sort.name() == name)
     }
 

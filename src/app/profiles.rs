@@ -115,11 +115,11 @@ impl App {
         effects.push(Effect::ReadProfileKey(at));
     }
 
-    /// Starts switching to the first of the `candidates` that can be used. After the switch, selects the job `goal`.
+    /// Starts switching to the first of the `candidates` that can be used. After the switch, selects `job_to_select`.
     pub(super) fn switch_to_any_profile(
         &mut self,
         mut candidates: Vec<usize>,
-        goal: JobKey,
+        job_to_select: JobKey,
         effects: &mut Vec<Effect>,
     ) {
         if candidates.is_empty() {
@@ -128,7 +128,7 @@ impl App {
         let (selected, others) = (candidates.remove(0), candidates);
         let open = ProfilesDialog {
             step: SwitchStep::Choosing,
-            job_to_select: Some(goal),
+            job_to_select: Some(job_to_select),
             fallback_profiles: others,
             message: None,
             list: ListState::new(self.config.profiles.len(), selected),
@@ -174,11 +174,11 @@ impl App {
         effects: &mut Vec<Effect>,
     ) {
         let Some(open) = self.profiles_dialog_in(&SwitchStep::TestingKey(at)) else { return };
-        let goal = open.job_to_select;
+        let job_to_select = open.job_to_select;
         match result {
             Ok((key, failure)) => {
                 self.switch_to_profile(at, key, now, effects);
-                self.pending_selection = goal;
+                self.pending_selection = job_to_select;
                 match failure {
                     Some(failure) => self.report_unverified_switch(failure, now),
                     None => self.connection = Connection::Ready,

@@ -13,8 +13,8 @@ fn scope(project: &str) -> Scope {
     Scope { base_url: "https://api.example.com".into(), project: project.into(), organization: None }
 }
 
-fn profile(name: &str, lacks: Option<&str>) -> ProfileEntry {
-    ProfileEntry { name: CleanText::line(name), scope: Some(scope(name)), problem: lacks.map(CleanText::line) }
+fn profile(name: &str, problem: Option<&str>) -> ProfileEntry {
+    ProfileEntry { name: CleanText::line(name), scope: Some(scope(name)), problem: problem.map(CleanText::line) }
 }
 
 fn app() -> App {
@@ -195,7 +195,7 @@ fn after_a_switch_the_layout_is_that_of_the_new_profile_and_the_mouse_setting_st
         _ => None,
     });
     let (old, layout) = saved.expect("the old layout is saved first");
-    assert!(layout.hidden && layout.jobs.sort.is_some());
+    assert!(layout.details_hidden && layout.jobs.sort.is_some());
     assert!(!app.is_mouse_on() && !app.geometry().shows_both(), "the current layout stays for now");
     let new = app.config.layout_key();
     assert!(old != new && effects.contains(&Effect::LoadLayout(new.clone())));

@@ -39,7 +39,7 @@ impl Fixture {
     }
 
     /// Advances the clock until letters are shortcuts again after a text was sent.
-    fn pause(&mut self) {
+    fn wait_for_shortcuts(&mut self) {
         self.now += chrono::TimeDelta::milliseconds(500);
     }
 
@@ -63,7 +63,7 @@ impl Fixture {
         self.app.dialogs.iter().find_map(Dialog::as_editor).map(|editor| editor.input.text()).expect("an editor")
     }
 
-    fn history(&mut self, prompts: &[&str]) {
+    fn open_history(&mut self, prompts: &[&str]) {
         self.press_ctrl('r');
         assert_eq!(self.effects, [Effect::LoadHistory]);
         self.send(Msg::History(Ok(prompts.iter().map(|text| (*text).to_owned()).collect())));
@@ -74,7 +74,7 @@ impl Fixture {
 fn inserting_an_earlier_prompt_into_an_empty_editor_can_be_undone() {
     let mut fixture = Fixture::new(Vec::new());
     fixture.type_text("n");
-    fixture.history(&["Fix /a\nall of it", "Translate /b"]);
+    fixture.open_history(&["Fix /a\nall of it", "Translate /b"]);
     fixture.type_text("trans");
     fixture.key(KeyCode::Enter);
     assert_eq!(fixture.text(), "Translate /b");
@@ -88,7 +88,7 @@ fn an_earlier_prompt_is_inserted_at_the_cursor() {
     fixture.type_text("n");
     fixture.paste("Before  after");
     (0..6).for_each(|_| fixture.key(KeyCode::Left));
-    fixture.history(&["one\ntwo"]);
+    fixture.open_history(&["one\ntwo"]);
     fixture.key(KeyCode::Enter);
     assert_eq!(fixture.text(), "Before one\ntwo after");
     fixture.press_ctrl('_');
@@ -210,11 +210,11 @@ fn a_batch_is_queued_only_once_after_a_confirmation() {
     fixture.press_ctrl('s');
     let ignored = "keys just after a text has closed are ignored";
     assert_eq!((fixture.effects.len(), fixture.app.dialogs.len()), (0, 1), "{ignored}");
-    fixture.pause();
+    fixture.wait_for_shortcuts();
     fixture.type_text("n");
     assert_eq!(fixture.app.contexts()[0], Context::BatchText, "back to the text");
     fixture.press_ctrl('s');
-    fixture.pause();
+    fixture.wait_for_shortcuts();
     fixture.type_text("y");
     assert_eq!(fixture.effects, std::slice::from_ref(&submit));
     assert!(fixture.app.dialogs.is_empty() && fixture.app.draft(DraftTarget::Batch).is_none());
@@ -224,7 +224,7 @@ fn a_batch_is_queued_only_once_after_a_confirmation() {
     assert_eq!(batch.input.text(), text);
     assert_eq!(batch.message.as_ref().map(CleanText::as_str), Some("Not queued: The disk is full."));
     fixture.press_ctrl('s');
-    fixture.pause();
+    fixture.wait_for_shortcuts();
     fixture.key(KeyCode::Enter);
     assert_eq!(fixture.effects.last(), Some(&submit), "it can be tried again");
     let mut queued = row(9, Status::Active);
@@ -248,7 +248,7 @@ fn the_text_of_a_batch_stays_after_closing_and_after_a_file_that_can_not_be_read
     fixture.key(KeyCode::Esc);
     fixture.type_text("b");
     fixture.press_ctrl('s');
-    fixture.pause();
+    fixture.wait_for_shortcuts();
     fixture.type_text("y");
     assert_eq!(
         fixture.effects,
@@ -384,7 +384,7 @@ fn keys_typed_right_after_sending_run_no_shortcuts() {
     fixture.press_ctrl('p');
     assert_eq!(fixture.app.dialogs.len(), 1, "keys with Ctrl work");
     fixture.key(KeyCode::Esc);
-    fixture.pause();
+    fixture.wait_for_shortcuts();
     fixture.type_text("n");
     assert_eq!(fixture.text(), "", "and after half a second all keys do");
 }
@@ -407,7 +407,7 @@ fn a_prompt_that_can_not_be_saved_is_inserted_above_newer_text() {
     let mut fixture = Fixture::new(Vec::new());
     fixture.type_text("nFirst");
     fixture.press_ctrl('s');
-    fixture.pause();
+    fixture.wait_for_shortcuts();
     fixture.type_text("nSecond");
     fixture.send(Msg::Submitted { slot, result: Err(error()) });
     assert_eq!(fixture.text(), "First\n\nSecond");
@@ -418,7 +418,7 @@ fn a_prompt_that_can_not_be_saved_is_inserted_above_newer_text() {
     );
     // The same failure arrives again while the help is open, after an editor with another text was closed.
     fixture.press_ctrl('s');
-    fixture.pause();
+    fixture.wait_for_shortcuts();
     fixture.type_text("nThird");
     fixture.key(KeyCode::Esc);
     fixture.type_text("?");
@@ -488,7 +488,7 @@ fn q_closes_the_topmost_dialog_and_quits_if_none_is_open() {
     fixture.type_text("nq");
     assert_eq!(fixture.text(), "q", "typed as text");
     fixture.press_ctrl('s');
-    fixture.pause();
+    fixture.wait_for_shortcuts();
     fixture.type_text("vq");
     assert!(fixture.effects.contains(&Effect::Quit), "marks are not a dialog");
 }
@@ -529,7 +529,7 @@ fn a_wrong_id_is_reported_in_the_link_dialog_and_its_text_stays() {
     assert!(fixture.app.dialogs.is_empty(), "it is closed");
     fixture.type_text("n");
     assert!(fixture.app.dialogs.is_empty(), "further typing runs no shortcut");
-    fixture.pause();
+    fixture.wait_for_shortcuts();
     fixture.type_text("n");
     assert_eq!(fixture.app.dialogs.len(), 1);
 }

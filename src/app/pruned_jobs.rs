@@ -9,25 +9,25 @@ use crate::model::row::RemainingJobs;
 use crate::model::text::CleanText;
 
 impl App {
-    /// Removes all jobs that are not in `left`, the jobs that remain after the pruning.
-    pub(super) fn remove_pruned_jobs(&mut self, left: &RemainingJobs, now: Time, effects: &mut Vec<Effect>) {
-        if self.queue_remaining(left) {
+    /// Removes all jobs that are not in `remaining`, the jobs that remain after the pruning.
+    pub(super) fn remove_pruned_jobs(&mut self, remaining: &RemainingJobs, now: Time, effects: &mut Vec<Effect>) {
+        if self.queue_remaining(remaining) {
             return;
         }
-        self.remove_pruned_from_all_jobs(left);
+        self.remove_pruned_from_all_jobs(remaining);
         let had = self.jobs.selected().map(|row| row.key);
-        let removed = self.jobs.retain(|key| left.contains(key));
+        let removed = self.jobs.retain(|key| remaining.contains(key));
         if removed == 0 {
             return;
         }
-        if had.is_some_and(|key| !left.contains(key)) {
+        if had.is_some_and(|key| !remaining.contains(key)) {
             // The details close, because they would now show another job, which the user could mistake for the removed
             // job.
             self.pane = Pane::List;
         }
-        self.undo_stack.retain_mut(|undo| undo.retain_jobs(left));
-        self.drafts.retain(|slot, _| !matches!(slot, DraftTarget::FollowUp(key) if !left.contains(*key)));
-        self.dialogs.retain_mut(|dialog| stays_open(dialog, left));
+        self.undo_stack.retain_mut(|undo| undo.retain_jobs(remaining));
+        self.drafts.retain(|slot, _| !matches!(slot, DraftTarget::FollowUp(key) if !remaining.contains(*key)));
+        self.dialogs.retain_mut(|dialog| stays_open(dialog, remaining));
         effects.extend(self.reload_page_detail());
         self.dirty = true;
         let (jobs, verb) = (format::plural(removed, "finished job"), if removed == 1 { "was" } else { "were" });
@@ -36,14 +36,14 @@ impl App {
 }
 
 /// Removes pruned jobs from a dialog. Returns whether the dialog stays open.
-fn stays_open(dialog: &mut Dialog, left: &RemainingJobs) -> bool {
+fn stays_open(dialog: &mut Dialog, remaining: &RemainingJobs) -> bool {
     match dialog {
         Dialog::Input(ask) => {
             let InputDialog { field: wanted, .. } = ask.as_mut();
             match wanted {
-                InputField::Title(key) | InputField::Note(key) => left.contains(*key),
+                InputField::Title(key) | InputField::Note(key) => remaining.contains(*key),
                 InputField::Tags(keys) => {
-                    keys.retain(|key| left.contains(*key));
+                    keys.retain(|key| remaining.contains(*key));
                     !keys.is_empty()
                 }
                 _ => true,
@@ -52,12 +52,12 @@ fn stays_open(dialog: &mut Dialog, left: &RemainingJobs) -> bool {
         // A confirmation for a pruned job closes, because its text may name the job. The user can start again with the
         // remaining jobs.
         Dialog::Confirm(ConfirmDialog { on_yes: ConfirmAction::Bulk(_, targets), .. }) => {
-            targets.keys.iter().all(|key| left.contains(*key))
+            targets.keys.iter().all(|key| remaining.contains(*key))
         }
         Dialog::Editor(editor) => {
-            editor.targets.retain(|key| left.contains(*key));
+            editor.targets.retain(|key| remaining.contains(*key));
             let DraftTarget::FollowUp(key) = editor.slot else { return true };
-            if left.contains(key) {
+            if remaining.contains(key) {
                 return true;
             }
             if let Some(first) = editor.targets.first() {

@@ -12,8 +12,8 @@ const MAX_NAMED_JOBS: usize = 3;
 /// The maximum width of a job's title in the question, in cells.
 const MAX_TITLE_CELLS: usize = 40;
 
-/// Whether this job has a queued prompt that docdeck will send without a decision of the user.
-fn is_queued(row: &Job) -> bool {
+/// Whether this job has a queued prompt that docdeck will send without asking the user.
+fn has_prompt_to_send(row: &Job) -> bool {
     match row.undelivered {
         Some(DeliveryKind::Queued) => true,
         // Another prompt is queued behind the one that is being sent.
@@ -26,7 +26,7 @@ impl App {
     /// Quits or, if this instance has prompts to send, asks the user first.
     pub(super) fn quit(&mut self, effects: &mut Vec<Effect>) {
         let queued: Vec<&Job> = match self.sends_queue {
-            true => self.jobs.rows().filter(|row| is_queued(row)).collect(),
+            true => self.jobs.rows().filter(|row| has_prompt_to_send(row)).collect(),
             false => Vec::new(),
         };
         if queued.is_empty() || self.is_asking_to_quit() {
@@ -90,11 +90,11 @@ mod tests {
         app.update(Msg::Input(Event::Key(KeyEvent::new(code, modifiers))), at(1)).contains(&Effect::Quit)
     }
 
-    fn q(app: &mut App) -> bool {
+    fn press_q(app: &mut App) -> bool {
         press(app, KeyCode::Char('q'), KeyModifiers::NONE)
     }
 
-    fn ctrl_c(app: &mut App) -> bool {
+    fn press_ctrl_c(app: &mut App) -> bool {
         press(app, KeyCode::Char('c'), KeyModifiers::CONTROL)
     }
 
@@ -110,11 +110,11 @@ mod tests {
     #[test]
     fn the_quit_confirmation_names_three_jobs_with_queued_prompts_and_counts_the_others() {
         let mut one = app(&[QUEUED, Some(DeliveryKind::Paused), None]);
-        assert!(!q(&mut one));
+        assert!(!press_q(&mut one));
         let text = "The queued prompt of 1 job (Prompt 0) is sent only while docdeck is running. Quit anyway?";
         assert_eq!(open_question(&one), text);
         let mut many = app(&[QUEUED; 5]);
-        assert!(!ctrl_c(&mut many));
+        assert!(!press_ctrl_c(&mut many));
         assert!(
             open_question(&many).starts_with("The queued prompts of 5 jobs (Prompt 0, "),
             "{}",
@@ -142,21 +142,21 @@ mod tests {
     #[test]
     fn quitting_asks_about_a_prompt_that_is_queued_behind_a_prompt_being_sent() {
         let mut app = app(&[Some(DeliveryKind::Sending)]);
-        assert!(q(&mut app), "quitting waits for a prompt that is being sent");
+        assert!(press_q(&mut app), "quitting waits for a prompt that is being sent");
         let mut row = app.jobs.get(JobKey(0)).expect("the job").clone();
         (row.queue_position, row.revision) = (Some(9), 2);
         app.update(Msg::Engine(EngineEvent::Job(Box::new(row))), at(1));
-        assert!(!q(&mut app));
+        assert!(!press_q(&mut app));
     }
 
     #[test]
     fn any_key_other_than_y_cancels_quitting_and_the_next_q_asks_again() {
         for code in [KeyCode::Char('n'), KeyCode::Esc, KeyCode::Char('x'), KeyCode::Char('q')] {
             let mut app = app(&[QUEUED]);
-            assert!(!q(&mut app));
+            assert!(!press_q(&mut app));
             assert!(!press(&mut app, code, KeyModifiers::NONE));
             assert_eq!(open_question(&app), "", "{code:?}");
-            assert!(!q(&mut app));
+            assert!(!press_q(&mut app));
             assert!(!open_question(&app).is_empty());
         }
     }
@@ -164,21 +164,21 @@ mod tests {
     #[test]
     fn a_second_ctrl_c_quits_without_an_answer() {
         let mut app = app(&[QUEUED]);
-        assert!(!ctrl_c(&mut app));
-        assert!(ctrl_c(&mut app));
+        assert!(!press_ctrl_c(&mut app));
+        assert!(press_ctrl_c(&mut app));
     }
 
     #[test]
     fn quitting_asks_nothing_without_queued_prompts_on_a_signal_or_if_another_instance_sends_the_queue() {
-        assert!(q(&mut app(&[Some(DeliveryKind::Paused), Some(DeliveryKind::Unconfirmed), None])));
+        assert!(press_q(&mut app(&[Some(DeliveryKind::Paused), Some(DeliveryKind::Unconfirmed), None])));
         let ended = app(&[QUEUED]).update(Msg::Terminate, at(1));
         assert!(ended.contains(&Effect::Quit));
         let mut second = app(&[QUEUED]);
         second.update(Msg::Engine(EngineEvent::QueueOwnership(false)), at(1));
-        assert!(q(&mut second));
+        assert!(press_q(&mut second));
         let mut alone = app(&[QUEUED]);
         alone.update(Msg::Engine(EngineEvent::QueueOwnership(false)), at(1));
         alone.update(Msg::Engine(EngineEvent::QueueOwnership(true)), at(1));
-        assert!(!q(&mut alone));
+        assert!(!press_q(&mut alone));
     }
 }

@@ -12,8 +12,8 @@ use crate::model::text::CleanText;
 
 /// The indentation of a choice's text, in cells.
 pub const INDENT: usize = 4;
-/// The maximum number of characters of the prompt that are shown. Editing or copying the prompt gives the complete
-/// text.
+/// The maximum number of characters of the prompt that are shown. The user gets the complete text by editing or copying
+/// the prompt.
 const MAX_PROMPT_CHARS: usize = 24_000;
 /// The maximum number of lines of the prompt that are shown.
 const MAX_PROMPT_LINES: usize = 300;
@@ -64,7 +64,7 @@ impl App {
             ),
             (DeliveryKind::Unconfirmed, PromptKind::Create) => (
                 "The reply was lost: the service may or may not have started this job.",
-                "The service can't list its jobs, so docdeck can't find out. It never sends the prompt again \
+                "The API can't list jobs, so docdeck can't find out. It never sends the prompt again \
                  automatically: that could start the job twice.",
             ),
             (DeliveryKind::Unconfirmed, PromptKind::FollowUp) => (
@@ -99,10 +99,10 @@ impl App {
         let undo = self.key_label(Context::Jobs, Action::Undo);
         let discard = match (unconfirmed, resolve.prompt.kind) {
             (true, PromptKind::Create) => {
-                format!("The service may still have started it. {undo} undoes this.")
+                format!("The service may still have started it. {undo} undoes the discard.")
             }
             (true, PromptKind::FollowUp) => {
-                format!("The service may still have received it. {undo} undoes this.")
+                format!("The service may still have received it. {undo} undoes the discard.")
             }
             (false, _) => format!("Nothing is sent. {undo} undoes this."),
         };

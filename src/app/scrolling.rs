@@ -55,14 +55,14 @@ impl App {
                 self.log.scroll_by(step, rows);
             }
             (Screen::Welcome, _) => match by {
-                Scroll::By(n) | Scroll::Page(n) => self.step_on_welcome(n > 0),
+                Scroll::By(n) | Scroll::Page(n) => self.move_welcome_focus(n > 0),
                 Scroll::Top | Scroll::Bottom => {}
             },
         }
     }
 
-    /// Returns the list of the topmost dialog, its area and the number of its visible rows. `None` if the dialog is not a
-    /// plain list.
+    /// Returns the list of the topmost dialog, its area and the number of its visible rows. `None` if the dialog is not
+    /// a plain list.
     pub(super) fn dialog_list(&mut self) -> Option<(&mut ListState, Rect, usize)> {
         let g = self.geometry();
         match self.dialogs.last_mut()? {
@@ -99,7 +99,7 @@ impl App {
             }
             Some(Dialog::Setup(_)) => {
                 if let Scroll::By(n) | Scroll::Page(n) = by {
-                    self.step_on_welcome(n > 0);
+                    self.move_welcome_focus(n > 0);
                 }
             }
             Some(Dialog::Trend(open)) => open.scroll(by, 8),

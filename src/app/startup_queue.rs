@@ -26,7 +26,8 @@ pub(super) struct StartupQueue {
 }
 
 impl App {
-    /// Queues input that has to wait until the store is read. Returns whether it was queued.
+    /// Queues input that has to wait until the store is read, or drops it if the queue is full. Returns whether the
+    /// input has to wait.
     pub(super) fn queue_input(&mut self, event: &Event, now: Time) -> bool {
         if self.store == StoreState::Read || self.screen == Screen::Welcome {
             return false;
@@ -87,10 +88,10 @@ impl App {
     }
 
     /// Queues the jobs that remain after pruning if the store is not read yet. Returns whether they were queued.
-    pub(super) fn queue_remaining(&mut self, left: &RemainingJobs) -> bool {
+    pub(super) fn queue_remaining(&mut self, remaining: &RemainingJobs) -> bool {
         let reading = self.store != StoreState::Read;
         if reading {
-            self.startup_queue.remaining_jobs = Some(left.clone());
+            self.startup_queue.remaining_jobs = Some(remaining.clone());
         }
         reading
     }
@@ -108,8 +109,8 @@ impl App {
         for (gone, into) in std::mem::take(&mut self.startup_queue.merges) {
             self.merge_jobs(gone, into);
         }
-        if let Some(left) = self.startup_queue.remaining_jobs.take() {
-            self.jobs.retain(|key| left.contains(key));
+        if let Some(remaining) = self.startup_queue.remaining_jobs.take() {
+            self.jobs.retain(|key| remaining.contains(key));
         }
     }
 

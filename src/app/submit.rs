@@ -231,8 +231,8 @@ impl App {
         }
     }
 
-    /// Returns a notice about what a newly queued prompt waits for. `None` if the prompt is the first one in its job's
-    /// queue.
+    /// Returns a notice about what a newly queued prompt waits for. `None` if it doesn't wait for another prompt of its
+    /// job.
     fn queue_notice(&self, prompt: PromptId, row: &Job) -> Option<String> {
         if row.undelivered?.needs_user() {
             let resolve_key = self.key_label(Context::Jobs, Action::Resolve);
@@ -356,7 +356,7 @@ impl App {
         self.dialogs.push(Dialog::Undelivered(Box::new(resolve)));
     }
 
-    /// Returns the reason why the selected job has no prompt to resolve. `undelivered` is the most urgent delivery
+    /// Returns why the selected job has no prompt to resolve. `undelivered` is the most urgent delivery
     /// state of its prompts.
     fn reason_nothing_to_decide(&self, undelivered: Option<DeliveryKind>) -> &'static str {
         match undelivered {
@@ -373,11 +373,11 @@ impl App {
         }
     }
 
-    pub(super) fn resolve_by(&mut self, action: Action, now: Time, effects: &mut Vec<Effect>) {
+    pub(super) fn resolve_with(&mut self, action: Action, now: Time, effects: &mut Vec<Effect>) {
         let Some(Dialog::Undelivered(resolve)) = self.dialogs.last() else { return };
         let (job, prompt) = (resolve.job, resolve.prompt.clone());
         let unconfirmed = prompt.delivery.kind() == DeliveryKind::Unconfirmed;
-        if !self.can_resolve_by(action) {
+        if !self.can_resolve_with(action) {
             return;
         }
         match action {

@@ -113,7 +113,8 @@ impl ThreadPrefetch {
         }
     }
 
-    /// Drops all threads, because the engine may not have reported all changes.
+    /// Drops all cached threads and ignores a prefetch in progress, because the engine may not have reported all
+    /// changes.
     pub(super) fn clear(&mut self) {
         self.entries.clear();
         self.requested.clear();
@@ -136,8 +137,8 @@ impl ThreadPrefetch {
         Some(self.requested.iter().map(|(job, _)| *job).collect())
     }
 
-    /// Caches the threads of a finished prefetch. A thread that is missing in the result is read when it is shown. If
-    /// that read fails too, the failure is shown.
+    /// Caches the threads of a finished prefetch. A thread that is missing from the result is read when it is shown.
+    /// If that read fails too, the failure is shown.
     pub(super) fn apply_result(&mut self, result: Result<Vec<(JobKey, Thread)>, Failure>, as_of: Time) {
         self.is_reading = false;
         self.reports_changes = result.is_ok();
@@ -146,7 +147,7 @@ impl ThreadPrefetch {
             self.clear();
         }
         let mut threads = result.unwrap_or_default();
-        // Starts with the most distant jobs, because a full cache drops the entries that were added first.
+        // Starts with the jobs farthest ahead, because a full cache drops the entries that were added first.
         for job in requested.into_iter().rev() {
             let at = threads.iter().position(|(read, _)| *read == job.0);
             self.insert(job, at.map(|at| Timed { value: threads.swap_remove(at).1, as_of }));

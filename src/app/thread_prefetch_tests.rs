@@ -130,16 +130,16 @@ impl PrefetchFixture {
         changes.parse().ok()
     }
 
-    /// Changes the row of a job and, unless `how` is 0, its thread. `how` selects the events about the change, which
-    /// are delivered later.
-    fn change_job(&mut self, job: JobKey, how: u8) {
+    /// Changes the row of a job and, unless `event_kind` is 0, its thread. `event_kind` selects the events about the
+    /// change, which are delivered later.
+    fn change_job(&mut self, job: JobKey, event_kind: u8) {
         self.revision += 1;
         let (revision, changes) = &mut self.stored[index(job)];
         *revision = self.revision;
-        *changes += u64::from(how != 0);
+        *changes += u64::from(event_kind != 0);
         let changes = *changes;
         let row = Box::new(self.row(job));
-        let events = match how {
+        let events = match event_kind {
             0 => vec![EngineEvent::Job(row)],
             1 => vec![EngineEvent::Job(row), EngineEvent::Thread(job)],
             // For changes of the queue, the event about the row comes last.
@@ -164,27 +164,27 @@ impl PrefetchFixture {
         self.send(Msg::Engine(event));
     }
 
-    /// Executes the requested prefetch or, if `ahead` is false, the requested single read in the store. The result is
-    /// delivered later, by `deliver_answer`.
-    fn execute_read(&mut self, ahead: bool) {
+    /// Executes the requested prefetch or, if `is_prefetch` is false, the requested single read in the store. The
+    /// result is delivered later, by `deliver_answer`.
+    fn execute_read(&mut self, is_prefetch: bool) {
         let stored = &self.stored;
         let find = |jobs: &[JobKey]| jobs.iter().map(|job| stored[index(*job)].1).collect::<Vec<_>>();
-        if ahead && let Some((jobs, found)) = &mut self.prefetch {
+        if is_prefetch && let Some((jobs, found)) = &mut self.prefetch {
             *found = Some(found.take().unwrap_or_else(|| find(jobs)));
-        } else if !ahead && let Some((jobs, found)) = &mut self.single_read {
+        } else if !is_prefetch && let Some((jobs, found)) = &mut self.single_read {
             *found = Some(found.unwrap_or_else(|| find(jobs)[0]));
         }
     }
 
-    /// Delivers the result of the requested prefetch or, if `ahead` is false, of the requested single read to the
-    /// dashboard.
-    fn deliver_answer(&mut self, ahead: bool) {
-        self.execute_read(ahead);
+    /// Delivers the result of the requested prefetch to the dashboard or, if `is_prefetch` is false, the result of the
+    /// requested single read.
+    fn deliver_answer(&mut self, is_prefetch: bool) {
+        self.execute_read(is_prefetch);
         let thread = |job: JobKey, changes: u64| thread(&format!("{} {changes}", job.0));
-        if ahead && let Some((jobs, Some(found))) = self.prefetch.take() {
+        if is_prefetch && let Some((jobs, Some(found))) = self.prefetch.take() {
             let threads = jobs.into_iter().zip(found).map(|(job, changes)| (job, thread(job, changes)));
             self.send(Msg::ThreadsPrefetched(Ok(threads.collect())));
-        } else if !ahead && let Some((jobs, Some(changes))) = self.single_read.take() {
+        } else if !is_prefetch && let Some((jobs, Some(changes))) = self.single_read.take() {
             self.send(Msg::Thread { job: jobs[0], result: Ok(thread(jobs[0], changes)) });
         }
     }
@@ -265,18 +265,18 @@ fn a_thread_whose_prefetch_failed_is_read_when_it_is_shown() {
 
 #[test]
 fn a_thread_that_changes_during_its_prefetch_is_read_again() {
-    for how in 1..4 {
+    for event_kind in 1..4 {
         let mut fixture = PrefetchFixture::new();
         fixture.key(KeyCode::Down);
         fixture.execute_read(true);
         let next = JobKey(fixture.selected().0 - 1);
-        fixture.change_job(next, how);
+        fixture.change_job(next, event_kind);
         // The first event is enough to drop the thread, even if a second event about the same change follows.
         fixture.deliver_event();
         fixture.deliver_answer(true);
         fixture.deliver_answer(false);
         fixture.key(KeyCode::Down);
-        assert_eq!((fixture.selected(), fixture.shown()), (next, None), "{how}");
+        assert_eq!((fixture.selected(), fixture.shown()), (next, None), "{event_kind}");
         fixture.settle_all();
         assert_eq!(fixture.shown(), Some(1));
     }
@@ -292,35 +292,35 @@ fn threads_that_were_prefetched_before_a_suspend_are_not_used() {
 }
 
 #[test]
-fn the_cache_is_small_and_keeps_the_newest_threads() {
-    let mut ahead = ThreadPrefetch::default();
+fn the_cache_is_small_and_keeps_the_last_added_threads() {
+    let mut cache = ThreadPrefetch::default();
     for (jobs, text) in [(0..200, "short".to_owned()), (200..400, "x".repeat(MAX_THREAD_BYTES / 2))] {
         for job in jobs {
-            ahead.cache_thread((JobKey(job), 1), timed(&text));
-            assert!(ahead.bytes <= MAX_CACHE_BYTES && ahead.entries.len() <= MAX_CACHED_JOBS);
+            cache.cache_thread((JobKey(job), 1), timed(&text));
+            assert!(cache.bytes <= MAX_CACHE_BYTES && cache.entries.len() <= MAX_CACHED_JOBS);
         }
     }
-    assert!(ahead.entries.len() > 16);
-    assert!(ahead.take((JobKey(399), 1)).is_some() && ahead.take((JobKey(200), 1)).is_none());
-    ahead.cache_thread((JobKey(1), 1), timed(&"x".repeat(MAX_THREAD_BYTES)));
-    assert!(ahead.contains((JobKey(1), 1)) && ahead.take((JobKey(1), 1)).is_none(), "a large one is not cached");
+    assert!(cache.entries.len() > 16);
+    assert!(cache.take((JobKey(399), 1)).is_some() && cache.take((JobKey(200), 1)).is_none());
+    cache.cache_thread((JobKey(1), 1), timed(&"x".repeat(MAX_THREAD_BYTES)));
+    assert!(cache.contains((JobKey(1), 1)) && cache.take((JobKey(1), 1)).is_none(), "a large one is not cached");
     let mut waits = timed("waits");
     waits.value.prompts[0].delivery = Delivery::Queued { until: Some(at(9)) };
-    ahead.cache_thread((JobKey(2), 1), waits);
-    assert!(ahead.take((JobKey(2), 1)).is_none(), "nor one with a time that depends on the clock");
-    ahead.clear();
-    assert_eq!(ahead.bytes, 0);
+    cache.cache_thread((JobKey(2), 1), waits);
+    assert!(cache.take((JobKey(2), 1)).is_none(), "nor one with a time that depends on the clock");
+    cache.clear();
+    assert_eq!(cache.bytes, 0);
 }
 
 #[test]
 fn if_the_cache_is_too_small_it_keeps_the_threads_of_the_nearest_jobs() {
-    let mut ahead = ThreadPrefetch::default();
+    let mut cache = ThreadPrefetch::default();
     let job = |places: isize| Some((JobKey(if places < 0 { 20 - places as i64 } else { places as i64 }), 1));
-    let requested = ahead.next_request(&job).expect("jobs");
+    let requested = cache.next_request(&job).expect("jobs");
     assert_eq!(requested.len(), 24);
     let large = "x".repeat(MAX_THREAD_BYTES - 1024);
-    ahead.apply_result(Ok(requested.into_iter().map(|job| (job, thread(&large))).collect()), at(0));
-    let known: Vec<i64> = (1..=24).filter(|job| ahead.contains((JobKey(*job), 1))).collect();
+    cache.apply_result(Ok(requested.into_iter().map(|job| (job, thread(&large))).collect()), at(0));
+    let known: Vec<i64> = (1..=24).filter(|job| cache.contains((JobKey(*job), 1))).collect();
     assert_eq!(known, (1..=12).chain(21..=24).collect::<Vec<_>>());
 }
 
@@ -328,10 +328,14 @@ fn if_the_cache_is_too_small_it_keeps_the_threads_of_the_nearest_jobs() {
 #[derive(Debug, Clone)]
 enum Step {
     Key(KeyCode),
+    /// Changes a job: its key, and the `event_kind` of [`PrefetchFixture::change_job`].
     Change(i64, u8),
     DeliverEvent,
+    /// Executes the requested prefetch or, if false, the requested single read.
     Read(bool),
+    /// Delivers the result of the requested prefetch or, if false, of the requested single read.
     Answer(bool),
+    /// Makes the requested prefetch fail.
     Fail,
     Resumed,
 }
@@ -343,7 +347,7 @@ fn steps() -> impl Strategy<Value = Step> {
         12 => steps.prop_map(Step::Key),
         1 => jumps.prop_map(Step::Key),
         // Changes jobs near the start of the list, where most steps move the selection.
-        6 => (JOBS - 11..=JOBS, 0_u8..4).prop_map(|(job, how)| Step::Change(job, how)),
+        6 => (JOBS - 11..=JOBS, 0_u8..4).prop_map(|(job, event_kind)| Step::Change(job, event_kind)),
         6 => Just(Step::DeliverEvent),
         6 => any::<bool>().prop_map(Step::Read),
         10 => any::<bool>().prop_map(Step::Answer),
@@ -361,10 +365,10 @@ proptest! {
         for one in steps {
             match one {
                 Step::Key(code) => fixture.key(code),
-                Step::Change(job, how) => fixture.change_job(JobKey(job), how),
+                Step::Change(job, event_kind) => fixture.change_job(JobKey(job), event_kind),
                 Step::DeliverEvent => fixture.deliver_event(),
-                Step::Read(ahead) => fixture.execute_read(ahead),
-                Step::Answer(ahead) => fixture.deliver_answer(ahead),
+                Step::Read(is_prefetch) => fixture.execute_read(is_prefetch),
+                Step::Answer(is_prefetch) => fixture.deliver_answer(is_prefetch),
                 Step::Fail if fixture.prefetch.take().is_some() => {
                     fixture.send(Msg::ThreadsPrefetched(Err(Failure::new(FailureKind::Store, "It did not work."))));
                 }

@@ -33,7 +33,7 @@ impl App {
             self.next_beat(now),
             self.header_changes_at(now),
             self.body_changes_at(now),
-            self.limit_changes_at(now),
+            self.limit_text_changes_at(now),
         ]
         .into_iter()
         .flatten()
@@ -68,8 +68,8 @@ impl App {
     }
 
     /// Returns when the text about a reached limit on the views screen changes. In the last minute before the limit is
-    /// reset, it changes every second.
-    fn limit_changes_at(&self, now: Time) -> Option<Time> {
+    /// reset, the text counts down in seconds.
+    fn limit_text_changes_at(&self, now: Time) -> Option<Time> {
         let failure = self.views.load_failure(now).filter(|_| self.screen == Screen::Views)?;
         match failure.kind {
             FailureKind::Limited(wait) if wait.is_estimate => Some(wait.next_text_change(now)),

@@ -26,7 +26,9 @@ enum TipPlace {
     Editor,
     Batch,
     Calendar,
-    Card,
+    /// Stored under the name `card`, which earlier versions of docdeck use.
+    #[strum(serialize = "card")]
+    PageDetail,
     Trend,
     Movers,
 }
@@ -95,14 +97,14 @@ impl App {
     }
 
     fn current_place(&self) -> Option<TipPlace> {
-        if self.store != StoreState::Read || self.config.demo || self.config.read_only {
+        if self.store != StoreState::Read || self.config.is_demo || self.config.read_only {
             return None;
         }
         Some(match (self.dialogs.last(), self.screen, self.pane) {
             (Some(Dialog::Editor(_)), ..) => TipPlace::Editor,
             (Some(Dialog::Batch(batch)), ..) if matches!(batch.step, BatchStep::Writing) => TipPlace::Batch,
             (Some(Dialog::Calendar(_)), ..) => TipPlace::Calendar,
-            (Some(Dialog::PageDetail(_)), ..) => TipPlace::Card,
+            (Some(Dialog::PageDetail(_)), ..) => TipPlace::PageDetail,
             (Some(Dialog::Trend(_)), ..) => TipPlace::Trend,
             (Some(Dialog::Movers(_)), ..) => TipPlace::Movers,
             (Some(_), ..) | (None, Screen::Welcome, _) => return None,
@@ -150,7 +152,7 @@ fn tip_text(place: TipPlace, keymap: &Keymap) -> Option<String> {
         TipPlace::Calendar => {
             format!("Tip: {} lets you type a range, like 2026-q3 or last month.", key(C::Calendar, Action::OtherPart)?)
         }
-        TipPlace::Card => {
+        TipPlace::PageDetail => {
             format!(
                 "Tip: {} starts a job about this page and later shows its effect.",
                 key(C::PageDetail, Action::NewJob)?
@@ -236,7 +238,7 @@ mod tests {
     fn no_tip_is_shown_a_second_time_or_while_tips_are_off_or_without_enough_space() {
         assert_eq!(loaded_app(start((80, 24)), Some("jobs unknown")).0.tip(), None);
         assert_eq!(loaded_app(start((80, 24)), None).0.tip(), None);
-        assert_eq!(loaded_app(AppConfig { demo: true, ..start((80, 24)) }, Some("")).0.tip(), None);
+        assert_eq!(loaded_app(AppConfig { is_demo: true, ..start((80, 24)) }, Some("")).0.tip(), None);
         let (mut app, effects) = loaded_app(start((40, 12)), Some(""));
         assert_eq!((app.tip(), saved_places(&effects).len()), (None, 0));
         app.update(Msg::Input(Event::Resize(80, 24)), at(1));

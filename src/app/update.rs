@@ -26,7 +26,7 @@ impl App {
     pub fn update(&mut self, msg: Msg, now: Time) -> Vec<Effect> {
         let mut effects = Vec::new();
         // For a key, `handle_key` checks instead whether a text input was closed.
-        let open_inputs = (!matches!(msg, Msg::Input(_))).then(|| self.open_inputs());
+        let open_inputs = (!matches!(msg, Msg::Input(_))).then(|| self.open_input_count());
         match msg {
             Msg::Input(event) => self.handle_input(event, now, &mut effects),
             Msg::Engine(event) => self.handle_engine_event(event, now, &mut effects),
@@ -97,7 +97,7 @@ impl App {
                 Ok(()) => self.notify(Severity::Info, what.as_str(), now),
                 Err(failure) => self.notify_failure(&failure, now),
             },
-            Msg::Layout(key, left) => self.layout_loaded(&key, left.as_ref(), now),
+            Msg::Layout(key, saved) => self.layout_loaded(&key, saved.as_ref(), now),
             Msg::Timer => self.handle_timer(now, &mut effects),
             Msg::Resumed => {
                 self.dirty = true;
@@ -106,7 +106,7 @@ impl App {
             }
             Msg::Terminate => self.save_and_quit(&mut effects),
         }
-        if open_inputs.is_some_and(|open| self.open_inputs() < open) {
+        if open_inputs.is_some_and(|open| self.open_input_count() < open) {
             self.input_closed_at = Some(now);
         }
         self.after_update(&mut effects);
@@ -130,7 +130,7 @@ impl App {
         effects.extend(self.prefetch_threads());
         effects.extend(self.search_next_word());
         let seen: Vec<JobKey> = match self.screen {
-            Screen::Jobs => self.working_on_screen(g.list_rows()),
+            Screen::Jobs => self.visible_working_jobs(g.list_rows()),
             _ => Vec::new(),
         };
         if seen != self.on_screen {
@@ -140,7 +140,7 @@ impl App {
     }
 
     /// Returns the visible jobs that the agent is working on.
-    fn working_on_screen(&self, rows: usize) -> Vec<JobKey> {
+    fn visible_working_jobs(&self, rows: usize) -> Vec<JobKey> {
         let lines = self.jobs.visible(rows);
         let jobs = lines.filter_map(|line| match line {
             JobLine::Job(row) if row.is_working() => Some(row.key),
@@ -197,7 +197,7 @@ impl App {
             [first, ..] if is_text => std::slice::from_ref(first),
             all => all,
         };
-        let (count_before, open_inputs) = (self.dialogs.len(), self.open_inputs());
+        let (count_before, open_inputs) = (self.dialogs.len(), self.open_input_count());
         let global_action = || if is_text { None } else { self.global_action(chord) };
         let action = self.config.keymap.action(lookup, chord).or_else(global_action);
         // Esc may show a notice that asks for a second Esc, so an old notice is cleared only after the action.
@@ -219,14 +219,14 @@ impl App {
         }
         let is_sent =
             matches!(action, Some(Action::Send | Action::Confirm)) && chord != Chord::from_event(KeyCode::Enter.into());
-        if is_sent && self.open_inputs() < open_inputs {
+        if is_sent && self.open_input_count() < open_inputs {
             self.input_closed_at = Some(now);
         }
         self.read_draft_of_new_editor(count_before, effects);
     }
 
     /// Returns the number of dialogs that take text.
-    fn open_inputs(&self) -> usize {
+    fn open_input_count(&self) -> usize {
         self.dialogs.iter().filter(|dialog| dialog.takes_text()).count()
     }
 
@@ -238,8 +238,8 @@ impl App {
             return false;
         }
         let edits = matches!(chord.code, KeyCode::Enter | KeyCode::Backspace | KeyCode::Delete);
-        let is_sent = || self.config.keymap.action(self.contexts(), chord) == Some(Action::Confirm);
-        edits || chord.types_text() || is_sent()
+        let confirms = || self.config.keymap.action(self.contexts(), chord) == Some(Action::Confirm);
+        edits || chord.types_text() || confirms()
     }
 
     /// Returns the action of a key that works while any dialog is open: repainting, suspending, and the second Ctrl-C,
@@ -316,9 +316,9 @@ impl App {
     pub(super) fn merge_jobs(&mut self, gone: JobKey, into: JobKey) {
         self.detail.prefetched.invalidate(gone);
         self.detail.prefetched.invalidate(into);
-        self.dirty |= self.jobs.merge(gone, into);
+        self.dirty |= self.jobs.remove_merged(gone, into);
         if let Some(open) = self.all_jobs_mut() {
-            open.list.merge(gone, into);
+            open.list.remove_merged(gone, into);
         }
         if let Some(text) = self.drafts.remove(&DraftTarget::FollowUp(gone)) {
             // If both jobs have a draft, the drafts are joined, as in the store.

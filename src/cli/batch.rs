@@ -195,7 +195,7 @@ enum BatchEnd {
     Interrupted,
 }
 
-/// Whether the job's prompt is still waiting to be sent, or is being sent.
+/// Whether the job's prompt is `Queued` or `Sending`.
 fn is_send_pending(row: &Job) -> bool {
     matches!(row.undelivered, Some(DeliveryKind::Queued | DeliveryKind::Sending))
 }

@@ -15,15 +15,15 @@ use std::path::Path;
 /// The maximum size of a file of prompts, in bytes. The dashboard has the same limit.
 const MAX_BYTES: u64 = 32 << 20;
 /// A prompt that was sent within this time is not sent again without `--again`.
-const RECENT: TimeDelta = TimeDelta::hours(24);
+const RECENT_PERIOD: TimeDelta = TimeDelta::hours(24);
 
 /// The prompts of a file, separated into prompts to queue and prompts that were queued or sent before.
 #[derive(Debug)]
 pub(super) struct BatchPlan {
     /// The prompts that will be queued.
     pub(super) new_prompts: Vec<String>,
-    /// The prompts in the store that have the same text as a prompt of the file, and are still to be sent or were sent
-    /// recently.
+    /// The prompts in the store that have the same text as a prompt of the file. Each of them is still to be sent or
+    /// was sent recently.
     pub(super) known: Vec<RecentPrompt>,
 }
 
@@ -51,7 +51,7 @@ pub(super) async fn plan(
     prompts: Vec<String>,
     options: &Options,
 ) -> Result<BatchPlan, CliError> {
-    let known = store.recent_prompts(scope, Utc::now() - RECENT).await?;
+    let known = store.recent_prompts(scope, Utc::now() - RECENT_PERIOD).await?;
     let known: Vec<RecentPrompt> = known.into_iter().filter(|known| prompts.contains(&known.text)).collect();
     let is_known = |text: &String| known.iter().any(|known| known.text == *text);
     let double = prompts.iter().filter(|text| is_known(text)).count();

@@ -16,7 +16,7 @@ use std::ffi::OsString;
 
 /// The maximum number of job ids that are offered. The newest jobs come first.
 const MAX_IDS: usize = 200;
-const LAST_VALUES: [(&str, &str); 7] = [
+const RANGE_NAMES: [(&str, &str); 7] = [
     ("7d", "7 days up to today"),
     ("30d", "30 days up to today"),
     ("90d", "90 days up to today"),
@@ -26,7 +26,7 @@ const LAST_VALUES: [(&str, &str); 7] = [
     ("quarter", "the last complete quarter"),
 ];
 /// The maximum length of the title that is shown beside a job id, in characters.
-const MAX_TITLE: usize = 60;
+const MAX_TITLE_CHARS: usize = 60;
 
 /// Offers the ids of the tracked jobs.
 pub(super) fn job_ids() -> ArgValueCandidates {
@@ -47,9 +47,9 @@ pub(super) fn statuses() -> ArgValueCandidates {
     ArgValueCandidates::new(|| filter_words().map(|(word, help)| candidate_with_help(&word, help)).collect())
 }
 
-/// Offers the common values of `views --last`.
-pub(super) fn last_values() -> ArgValueCandidates {
-    ArgValueCandidates::new(|| LAST_VALUES.map(|(word, help)| candidate_with_help(word, help)).into())
+/// Offers the common values of the option `views --last`.
+pub(super) fn range_names() -> ArgValueCandidates {
+    ArgValueCandidates::new(|| RANGE_NAMES.map(|(word, help)| candidate_with_help(word, help)).into())
 }
 
 /// Offers the commands that have a manual page.
@@ -102,7 +102,7 @@ fn job_candidate(row: &Job) -> Option<CompletionCandidate> {
     if !is_shell_safe(id) {
         return None;
     }
-    let help = format!("{}, {}", state_and_role(row).0, CleanText::title(row.title.as_str(), MAX_TITLE));
+    let help = format!("{}, {}", state_and_role(row).0, CleanText::title(row.title.as_str(), MAX_TITLE_CHARS));
     Some(CompletionCandidate::new(id).help(Some(help.into())))
 }
 
@@ -112,7 +112,8 @@ fn is_shell_safe(id: &str) -> bool {
     !id.starts_with(['-', '.', '~']) && id.bytes().all(|b| b.is_ascii_alphanumeric() || b"._~-/@+".contains(&b))
 }
 
-/// Reads the options that select the profile, the project and the folders from the words that are typed so far.
+/// Looks for `--profile`, `--base-url`, `--project`, `--config` and `--data-dir` in the words of the unfinished command
+/// line, and returns their values.
 fn read_typed_flags(words: &[String]) -> Flags {
     let value = |name: &str| {
         let after = |place: usize| words.get(place + 1).cloned();

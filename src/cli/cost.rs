@@ -89,22 +89,22 @@ mod tests {
     use super::*;
     use chrono::TimeDelta;
 
-    fn cost(jobs: usize, ahead: usize, used: u32, frees_in: i64) -> (usize, Option<(i64, i64)>) {
+    fn cost(jobs: usize, ahead: usize, used: u32, minutes_to_reset: i64) -> (usize, Option<(i64, i64)>) {
         let now: Time = "2026-11-20T12:00:00Z".parse().expect("a time");
-        let resets_at = (used > 0).then(|| now + TimeDelta::minutes(frees_in));
+        let resets_at = (used > 0).then(|| now + TimeDelta::minutes(minutes_to_reset));
         let budget = Budget { used, resets_at, ..Budget::unused(RateLimited::Create) };
         let (now_count, later) = Cost { jobs, already_queued: ahead, budget, now }.start_schedule();
         (now_count, later.map(|(first, last)| ((first - now).num_minutes(), (last - now).num_minutes())))
     }
 
     #[test]
-    fn jobs_over_the_limit_start_when_a_slot_is_free_at_most_a_hundred_an_hour() {
+    fn jobs_over_the_limit_start_later_at_most_a_hundred_an_hour() {
         assert_eq!(cost(100, 0, 0, 0), (100, None));
         assert_eq!(cost(140, 0, 37, 22), (63, Some((22, 22))));
         assert_eq!(cost(140, 60, 37, 22), (3, Some((22, 82))), "jobs ahead in the queue use slots");
         assert_eq!(cost(10, 0, 100, 5), (0, Some((5, 5))));
-        assert_eq!(cost(301, 0, 0, 0), (100, Some((60, 180))), "101 more wait two hours for the last");
+        assert_eq!(cost(301, 0, 0, 0), (100, Some((60, 180))), "the last job starts after two hours more");
         assert_eq!(cost(300, 0, 0, 0), (100, Some((60, 120))));
-        assert_eq!(cost(1, 200, 0, 0), (0, Some((60, 120))), "a hundred of those ahead wait as well");
+        assert_eq!(cost(1, 200, 0, 0), (0, Some((60, 120))), "a hundred of the jobs ahead wait too");
     }
 }

@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn a_freed_global_key_can_be_used_and_a_text_field_hides_no_global_key() {
+    fn a_freed_global_key_or_a_global_key_in_a_text_field_can_be_bound() {
         assert!(read("[keys.jobs]\nnew-job = \"q\"\n[keys.everywhere]\nquit = \"Q\"\n").is_ok());
         assert!(read("[keys.editor]\nsend = \"Ctrl-l\"\n").is_ok());
         assert!(read("[keys.all-jobs]\nrefresh = [\"r\", \"F5\"]\n").is_ok());

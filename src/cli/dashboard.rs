@@ -123,7 +123,7 @@ fn build_app_config(settings: &Settings) -> AppConfig {
         current_profile: settings.current_profile,
         default_profile: settings.default_profile,
         reduced_motion: settings.display.has_reduced_motion,
-        mouse: settings.display.mouse,
+        mouse_enabled: settings.display.mouse,
         opens_all_jobs: settings.display.all_profiles,
         filters: customization::filters(&settings.customization),
         config_path: Some(CleanText::line(&settings.config_path.display().to_string())),

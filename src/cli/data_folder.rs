@@ -64,7 +64,7 @@ impl StoreUnavailable {
         // The last ancestor of a relative path is empty and means the current folder.
         let mut above = folder.ancestors().map(|above| if above == Path::new("") { Path::new(".") } else { above });
         let at = above.find(|above| above.symlink_metadata().is_ok())?;
-        let why = if at.is_dir() { write_error(at)? } else { CleanText::line("not a directory") };
+        let why = if at.is_dir() { unwritable_reason(at)? } else { CleanText::line("not a directory") };
         Some(Self { at: at.to_path_buf(), why })
     }
 
@@ -104,7 +104,7 @@ pub(super) fn unavailable_reason(folder: &Path) -> Option<CleanText> {
 }
 
 /// Returns why files can't be created in the folder, or `None` if they can. Checks this without writing.
-pub(super) fn write_error(folder: &Path) -> Option<CleanText> {
+pub(super) fn unwritable_reason(folder: &Path) -> Option<CleanText> {
     #[cfg(unix)]
     {
         use rustix::fs::Access;

@@ -19,7 +19,7 @@ pub(super) enum Code {
     /// The service or the network failed, or the job was not found. Also used for a 4xx answer that has no exit code of
     /// its own, and for a 5xx answer to a GET.
     Service = 4,
-    /// The ledger is full, or the service answered 429.
+    /// The hourly limit is reached by docdeck's own count, or the service answered 429.
     Limited = 5,
     /// A POST had no readable answer, or its result could not be recorded or printed. The user must check before
     /// repeating it.

@@ -77,7 +77,7 @@ pub(super) async fn run(
         Spool::Memory(bytes) => Box::new(io::Cursor::new(bytes.take_bytes())),
     };
     match file {
-        Some(file) => write_export_file(&mut lines, file, options.force).map_err(|error| not_written(file, &error))?,
+        Some(file) => write_export_file(&mut lines, file, options.force).map_err(|error| export_error(file, &error))?,
         None => match io::copy(&mut lines, &mut io::stdout().lock()) {
             // The reader closed the pipe, which is not an error.
             Err(error) if error.kind() == ErrorKind::BrokenPipe => return Ok(Code::Done),
@@ -95,20 +95,20 @@ enum Spool {
     /// An unnamed temporary file.
     File(File),
     /// A buffer in memory, used if no temporary file can be created or its disk is full.
-    Memory(Buffer),
+    Memory(SharedBuffer),
 }
 
 /// A shared buffer that the store's thread writes to.
 #[derive(Debug, Clone, Default)]
-struct Buffer(Arc<Mutex<Vec<u8>>>);
+struct SharedBuffer(Arc<Mutex<Vec<u8>>>);
 
-impl Buffer {
+impl SharedBuffer {
     fn take_bytes(&self) -> Vec<u8> {
         std::mem::take(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
-impl io::Write for Buffer {
+impl io::Write for SharedBuffer {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(bytes);
         Ok(bytes.len())
@@ -133,7 +133,7 @@ async fn export_to_spool(folder: &Path, flags: &Flags, out: &mut Out) -> Result<
             }
         }
     }
-    let buffer = Buffer::default();
+    let buffer = SharedBuffer::default();
     let exported = store.export(buffer.clone(), export_filter(flags), program, now).await;
     store.close().await;
     Ok((Spool::Memory(buffer), exported.map_err(|error| store_failure(folder, &error))?))
@@ -153,7 +153,7 @@ pub(super) fn export_filter(flags: &Flags) -> ScopeFilter {
 
 fn check_destination(file: &Path, force: bool) -> Result<(), CliError> {
     match std::fs::symlink_metadata(file) {
-        Ok(_) if !force => Err(not_written(file, &ErrorKind::AlreadyExists.into())),
+        Ok(_) if !force => Err(export_error(file, &ErrorKind::AlreadyExists.into())),
         // `metadata` follows links: the target of a link must be a file.
         Ok(_) if std::fs::metadata(file).is_ok_and(|found| !found.is_file()) => Err(CliError::unusable(format!(
             "{} is not a file, so nothing was exported. Choose another name.",
@@ -183,7 +183,7 @@ fn write_export_file(spool: &mut dyn Read, file: &Path, force: bool) -> io::Resu
     written
 }
 
-fn not_written(file: &Path, error: &io::Error) -> CliError {
+fn export_error(file: &Path, error: &io::Error) -> CliError {
     let file = file.display();
     CliError::unusable(match error.kind() {
         ErrorKind::AlreadyExists => {

@@ -20,7 +20,7 @@ use crate::model::text::CleanText;
 use clap::Args;
 
 /// The maximum length, in characters, of a prompt that a message quotes.
-const MAX_QUOTE: usize = 60;
+const MAX_QUOTE_CHARS: usize = 60;
 
 /// Help text about the JSON output and the exit codes.
 pub(super) const OUTPUT_HELP: &str = "\
@@ -85,8 +85,8 @@ async fn send_to_job(
     for (prompt, kind) in &ahead {
         // `Paused` is also the state of a prompt that another running command has reserved and will send itself.
         // `is_paused` is false for such a prompt.
-        let is_sent = *kind == DeliveryKind::Paused && !session.engine.is_paused(*prompt).await?;
-        if needs_decision(*kind) && !is_sent {
+        let is_reserved = *kind == DeliveryKind::Paused && !session.engine.is_paused(*prompt).await?;
+        if needs_decision(*kind) && !is_reserved {
             return Err(blocked_error(row, *kind));
         }
     }
@@ -102,7 +102,7 @@ async fn send_to_job(
     let engine = session.engine.clone();
     let (prompt, row, discarded) = session.run_uninterrupted(engine.supersede_follow_ups(row.key, text)).await?;
     for earlier in &discarded {
-        let title = CleanText::title(&earlier.text, MAX_QUOTE);
+        let title = CleanText::title(&earlier.text, MAX_QUOTE_CHARS);
         out.note(&format!("Discarded the earlier prompt “{title}”, which was {}.", earlier.delivery.kind().word()));
     }
     SubmittedPrompt::new(prompt, PromptKind::FollowUp, row)
@@ -111,8 +111,8 @@ async fn send_to_job(
         .await
 }
 
-/// Whether only the user can decide what happens to the prompt: it is `Unconfirmed`, so it may have arrived, or
-/// `Paused`.
+/// Whether the user must decide what happens to the prompt: it is `Paused`, or it is `Unconfirmed` and may have
+/// arrived.
 fn needs_decision(kind: DeliveryKind) -> bool {
     matches!(kind, DeliveryKind::Unconfirmed | DeliveryKind::Paused)
 }

@@ -45,9 +45,9 @@ pub(super) fn write_job_table<'a>(rows: impl IntoIterator<Item = &'a Job>, now: 
             TextCell::new(ColorRole::Warning, mark),
             TextCell::new(ColorRole::Muted, id_text(row)),
             TextCell::new(role, word),
-            TextCell::new(ColorRole::Text, pull_request_label(row).into_owned()).piped(link.as_str()),
+            TextCell::new(ColorRole::Text, pull_request_label(row).into_owned()).with_piped_text(link.as_str()),
             TextCell::new(ColorRole::Muted, since.map(|at| out.format_time(at, now)).unwrap_or_default())
-                .piped(since.map(rfc3339_seconds).unwrap_or_default()),
+                .with_piped_text(since.map(rfc3339_seconds).unwrap_or_default()),
             TextCell::new(ColorRole::Text, row.title.as_str()),
         ]);
     }

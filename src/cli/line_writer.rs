@@ -1,5 +1,5 @@
-//! Writes lines to stdout on a separate thread, so that a slow or stopped reader doesn't block the engine. This engine
-//! may poll and send for all docdeck processes on this computer.
+//! Writes lines to stdout on a separate thread, so that a slow or stopped reader doesn't block the engine. The engine
+//! may be polling and sending for all docdeck processes on this computer.
 
 use super::error::CliError;
 use super::out::Out;
@@ -9,10 +9,10 @@ use std::thread;
 use std::time::Duration;
 use tokio::sync::watch;
 
-/// How long [`LineWriterHandle::finish`] waits until the last lines are written.
+/// The maximum time that [`LineWriterHandle::finish`] waits for the last lines to be written.
 const FINISH_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// How the thread ended.
+/// How the writing thread ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum WriterEnd {
     /// Everything is written, or the reader closed the pipe.

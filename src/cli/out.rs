@@ -71,7 +71,7 @@ impl Out {
             ColorChoice::Never => false,
             ColorChoice::Auto => self.stdout_is_terminal && !is_dumb,
         };
-        let ground = look.background.unwrap_or(environment.background);
+        let background = look.background.unwrap_or(environment.background);
         let chosen = wanted.then(|| look.theme.read());
         self.colours = chosen.as_ref().map(|chosen| {
             // A terminal without true colour gets a theme that is made for 16 colours.
@@ -80,7 +80,7 @@ impl Out {
                 Err(_) if environment.has_true_color => themes::default_theme(),
                 _ => themes::load_theme("terminal-16", None).unwrap_or_default(),
             };
-            colours.for_background(ground).clone()
+            colours.for_background(background).clone()
         });
         self.ascii = look.ascii;
         self.ascii_when_piped = flags.ascii;
@@ -119,7 +119,7 @@ impl Out {
 
     /// Returns the width of the terminal on stdout in columns, or `None` if stdout is not a terminal.
     pub(super) fn width(&self) -> Option<usize> {
-        self.stdout_is_terminal.then(columns)
+        self.stdout_is_terminal.then(terminal_columns)
     }
 
     /// Returns why results could not be written, or `None` if they could. A closed pipe is not an error.
@@ -189,7 +189,7 @@ impl Out {
         if !self.can_animate() {
             return;
         }
-        let line = cut_to_width(text, columns().saturating_sub(1));
+        let line = cut_to_width(text, terminal_columns().saturating_sub(1));
         let line = self.encoded(&line, true).into_owned();
         if self.live.as_ref() == Some(&line) {
             return;
@@ -264,7 +264,8 @@ pub(super) fn escape_line_breaks(text: &str) -> String {
 fn escape_quoted_arguments(arguments: impl Iterator<Item = String>, text: &str) -> String {
     let has_break = |typed: &String| typed.trim().contains(['\n', '\r']);
     arguments.filter(has_break).fold(text.to_owned(), |text, typed| {
-        // The text may quote only the value of `--option=value`, and it quotes values without the blanks at their ends.
+        // If the argument is `--option=value`, the text may contain the value without the option. Messages trim the
+        // value, so it is trimmed here too.
         let value =
             typed.split_once('=').filter(|_| typed.starts_with("--")).map_or(typed.as_str(), |(_, value)| value);
         let value = value.trim();
@@ -299,7 +300,7 @@ pub(super) fn clean_line(text: impl std::fmt::Display) -> CleanText {
     CleanText::line(&text.to_string())
 }
 
-fn columns() -> usize {
+fn terminal_columns() -> usize {
     crossterm::terminal::size().map_or(DEFAULT_WIDTH, |(columns, _)| usize::from(columns.max(1)))
 }
 

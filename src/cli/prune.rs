@@ -1,5 +1,5 @@
-//! `docdeck prune`: removes cached page views and frees their disk space. Needs neither key nor network, and reads no
-//! configuration file.
+//! `docdeck prune`: deletes cached page views or, with `--jobs`, finished jobs, and frees their disk space. Needs
+//! neither key nor network, and reads no configuration file.
 
 use super::arguments::number_parser;
 use super::data_folder::{open_undamaged, store_exists, store_failure};
@@ -53,7 +53,7 @@ pub(super) struct Options {
 }
 
 impl Options {
-    fn rules(&self, flags: &Flags, now: Time) -> ViewsPruneFilter {
+    fn views_filter(&self, flags: &Flags, now: Time) -> ViewsPruneFilter {
         let days = match (self.older_than, self.keep, self.all) {
             (None, None, false) => Some(DEFAULT_DAYS),
             (older_than, ..) => older_than,
@@ -103,8 +103,9 @@ pub(super) async fn run(
 async fn prune_cache(folder: &Path, flags: &Flags, options: &Options, out: &mut Out) -> Result<PrunedViews, CliError> {
     let now = Utc::now();
     let store = open_undamaged(folder, !options.dry_run, out).await?;
-    let rules = options.rules(flags, now);
-    let pruned = if options.dry_run { store.plan_prune(rules).await } else { store.prune_views(rules).await };
+    let views_filter = options.views_filter(flags, now);
+    let pruned =
+        if options.dry_run { store.plan_prune(views_filter).await } else { store.prune_views(views_filter).await };
     store.close().await;
     pruned.map_err(|error| store_failure(folder, &error))
 }
@@ -170,10 +171,10 @@ mod tests {
     use crate::cli::arguments::{Arguments, Command};
     use clap::Parser;
 
-    fn rules(arguments: &[&str]) -> ViewsPruneFilter {
+    fn views_filter(arguments: &[&str]) -> ViewsPruneFilter {
         let read = Arguments::parse_from([&["docdeck", "prune"], arguments].concat());
         let Some(Command::Prune(options)) = read.command else { panic!("{:?}", read.command) };
-        options.rules(&Flags::from(read.options), now())
+        options.views_filter(&Flags::from(read.options), now())
     }
 
     fn now() -> Time {
@@ -187,27 +188,27 @@ mod tests {
     #[test]
     fn page_views_older_than_400_days_are_removed_by_default() {
         assert_eq!(
-            rules(&[]),
+            views_filter(&[]),
             ViewsPruneFilter { before: before("2025-10-16T12:00:00Z"), ..ViewsPruneFilter::default() }
         );
-        assert_eq!(rules(&["--dry-run", "--json"]), rules(&[]));
-        assert_eq!(rules(&["--keep", "3"]), ViewsPruneFilter { keep: Some(3), ..ViewsPruneFilter::default() });
-        assert_eq!(rules(&["--all"]), ViewsPruneFilter { all: true, ..ViewsPruneFilter::default() });
+        assert_eq!(views_filter(&["--dry-run", "--json"]), views_filter(&[]));
+        assert_eq!(views_filter(&["--keep", "3"]), ViewsPruneFilter { keep: Some(3), ..ViewsPruneFilter::default() });
+        assert_eq!(views_filter(&["--all"]), ViewsPruneFilter { all: true, ..ViewsPruneFilter::default() });
         let both =
             ViewsPruneFilter { before: before("2026-11-20T12:00:00Z"), keep: Some(3), ..ViewsPruneFilter::default() };
-        assert_eq!(rules(&["--older-than", "0", "--keep", "3"]), both);
-        assert_eq!(rules(&["--older-than", "4294967295"]).before, Some(Time::MIN_UTC));
+        assert_eq!(views_filter(&["--older-than", "0", "--keep", "3"]), both);
+        assert_eq!(views_filter(&["--older-than", "4294967295"]).before, Some(Time::MIN_UTC));
     }
 
     #[test]
     fn a_project_and_a_service_can_be_selected() {
-        let named = rules(&["--all", "--project", "docs", "--base-url", "https://x.example/"]);
+        let named = views_filter(&["--all", "--project", "docs", "--base-url", "https://x.example/"]);
         assert_eq!(named.project.as_deref(), Some("docs"));
         assert_eq!(named.base_url.as_deref(), Some("https://x.example"));
     }
 
     #[test]
-    fn the_all_option_conflicts_with_other_rules_and_a_negative_age_is_refused() {
+    fn the_all_option_conflicts_with_other_options_and_a_negative_age_is_refused() {
         assert!(Arguments::try_parse_from(["docdeck", "prune", "--all", "--keep", "3"]).is_err());
         assert!(Arguments::try_parse_from(["docdeck", "prune", "--older-than", "-1"]).is_err());
     }

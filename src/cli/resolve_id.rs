@@ -6,7 +6,7 @@ use super::out::clean_line;
 use crate::model::row::Job;
 
 /// The maximum number of job ids that an error message lists.
-const MAX_LISTED: usize = 5;
+const MAX_LISTED_IDS: usize = 5;
 
 /// Finds the job whose id is `wanted`, otherwise the only job whose id begins with `wanted`.
 ///
@@ -24,12 +24,12 @@ pub(super) fn find_by_id_prefix<'a>(rows: &'a [Job], wanted: &str) -> Result<&'a
     let found: Vec<&Job> = rows.iter().filter(|row| id(row, |id, wanted| id.starts_with(wanted))).collect();
     match found.as_slice() {
         [one] => Ok(one),
-        [] => Err(untracked_job(wanted)),
-        many => Err(ambiguous(wanted, many)),
+        [] => Err(untracked_job_error(wanted)),
+        many => Err(ambiguous_prefix_error(wanted, many)),
     }
 }
 
-fn untracked_job(wanted: &str) -> CliError {
+fn untracked_job_error(wanted: &str) -> CliError {
     let wanted = clean_line(wanted);
     CliError::new(
         Code::Service,
@@ -40,11 +40,11 @@ fn untracked_job(wanted: &str) -> CliError {
     )
 }
 
-fn ambiguous(wanted: &str, found: &[&Job]) -> CliError {
-    let ids = found.iter().take(MAX_LISTED).filter_map(|row| row.id.as_ref()).map(|id| id.clean().to_string());
+fn ambiguous_prefix_error(wanted: &str, found: &[&Job]) -> CliError {
+    let ids = found.iter().take(MAX_LISTED_IDS).filter_map(|row| row.id.as_ref()).map(|id| id.clean().to_string());
     let mut listed = ids.collect::<Vec<_>>().join(", ");
-    if found.len() > MAX_LISTED {
-        listed.push_str(&format!(" and {} more", found.len() - MAX_LISTED));
+    if found.len() > MAX_LISTED_IDS {
+        listed.push_str(&format!(" and {} more", found.len() - MAX_LISTED_IDS));
     }
     CliError::unusable(format!(
         "{} jobs have an id that begins with {}: {listed}. Give more of the id.",

@@ -29,7 +29,7 @@ use tokio::time::Instant;
 const TICK: Duration = Duration::from_secs(1);
 /// How long to wait, after a signal, for the answer to a prompt that is being sent.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
-/// How long to wait at most until a queued prompt is sent, without `--wait`.
+/// The maximum time to wait until a queued prompt is sent if `--wait` is not used.
 const QUEUE_TIMEOUT: Duration = Duration::from_secs(15);
 /// How long to wait if the store can't be written. The engine retries within this time.
 const STORE_RETRY_TIMEOUT: Duration = Duration::from_secs(6);
@@ -92,16 +92,16 @@ impl SubmittedPrompt {
     ) -> Result<Code, CliError> {
         let mut before = None;
         let result = loop {
-            let stop = self.wait_for_outcome(session, options, before, out).await;
+            let wait_end = self.wait_for_outcome(session, options, before, out).await;
             if !matches!(self.delivery, Delivery::Queued { .. }) {
-                break self.check_outcome(session, stop, options, out);
+                break self.check_outcome(session, wait_end, options, out);
             }
-            if let Some(error) = self.pause(session, stop, options.timer).await {
+            if let Some(error) = self.pause(session, wait_end, options.timer).await {
                 break Err(error);
             }
-            // The prompt was no longer queued when it was to be paused: this or another docdeck has started to send it.
+            // The prompt could not be paused, because this or another docdeck has already started to send it.
             self.reload(session).await?;
-            before = Some(stop);
+            before = Some(wait_end);
         };
         if let Err(error) = result {
             return Err(if options.json { error.with_fields(self.as_json(session).await?) } else { error });
@@ -140,9 +140,9 @@ impl SubmittedPrompt {
             None if options.wait => options.timer.end(),
             None => soon(QUEUE_TIMEOUT).min(options.timer.end().or(soon(QUEUE_TIMEOUT))),
         };
-        let mut stop = before.unwrap_or(SendWaitEnd::TimedOut);
+        let mut wait_end = before.unwrap_or(SendWaitEnd::TimedOut);
         if !matches!(self.delivery, Delivery::Queued { .. } | Delivery::Sending) {
-            return stop;
+            return wait_end;
         }
         loop {
             let words = if session.unrecorded.get(self.prompt).is_some() {
@@ -154,20 +154,20 @@ impl SubmittedPrompt {
             let tick = Instant::now() + TICK;
             match session.next(Some(end.map_or(tick, |end| end.min(tick)))).await {
                 // A second signal ends the wait for the answer.
-                WaitEnd::Interrupted if stop == SendWaitEnd::Interrupted => return stop,
+                WaitEnd::Interrupted if wait_end == SendWaitEnd::Interrupted => return wait_end,
                 // If the outcome is known but not recorded, any signal except Ctrl-C ends the wait at once. Such a
                 // signal doesn't come from a user who could read the message about a second Ctrl-C.
                 WaitEnd::Interrupted if session.unrecorded.get(self.prompt).is_some() && !session.is_ctrl_c() => {
                     return SendWaitEnd::Interrupted;
                 }
                 WaitEnd::Interrupted if session.unrecorded.get(self.prompt).is_some() => {
-                    stop = SendWaitEnd::Interrupted;
+                    wait_end = SendWaitEnd::Interrupted;
                     out.note(STILL_RECORDING);
                 }
                 WaitEnd::Interrupted => {
-                    stop = SendWaitEnd::Interrupted;
+                    wait_end = SendWaitEnd::Interrupted;
                     if !self.is_being_sent() {
-                        return stop;
+                        return wait_end;
                     }
                     out.note(
                         "The prompt is being sent; waiting a few seconds for the answer. Ctrl-C leaves it unconfirmed.",
@@ -178,8 +178,8 @@ impl SubmittedPrompt {
                 // timeout.
                 WaitEnd::TimedOut if end.is_some_and(|end| end <= Instant::now()) => {
                     let is_answered = session.unrecorded.get(self.prompt).is_some();
-                    if stop == SendWaitEnd::Interrupted || is_answered || !self.is_being_sent() {
-                        return stop;
+                    if wait_end == SendWaitEnd::Interrupted || is_answered || !self.is_being_sent() {
+                        return wait_end;
                     }
                     end = None;
                 }
@@ -187,11 +187,11 @@ impl SubmittedPrompt {
                 WaitEnd::Event(event) => {
                     // The outcome is known but not recorded yet. Only the user's timeout limits how long docdeck tries
                     // to record it.
-                    if matches!(&*event, EngineEvent::Unrecorded(_)) && stop != SendWaitEnd::Interrupted {
+                    if matches!(&*event, EngineEvent::Unrecorded(_)) && wait_end != SendWaitEnd::Interrupted {
                         end = options.timer.end();
                     }
                     if let Some(end) = self.handle_event(*event, options.wait, out) {
-                        return if stop == SendWaitEnd::Interrupted { stop } else { end };
+                        return if wait_end == SendWaitEnd::Interrupted { wait_end } else { end };
                     }
                     if self.store_error.is_some() && !options.wait && end > soon(STORE_RETRY_TIMEOUT) {
                         end = soon(STORE_RETRY_TIMEOUT);
@@ -258,11 +258,12 @@ impl SubmittedPrompt {
         }
     }
 
-    /// Checks whether the prompt was accepted. Otherwise returns an error that explains why not and what to do.
+    /// Checks that the prompt was accepted and the wait was not interrupted. Otherwise returns an error that explains
+    /// what happened and what to do.
     fn check_outcome(
         &self,
         session: &Session,
-        stop: SendWaitEnd,
+        wait_end: SendWaitEnd,
         options: SendOptions,
         out: &mut Out,
     ) -> Result<(), CliError> {
@@ -271,7 +272,7 @@ impl SubmittedPrompt {
         }
         let what = self.noun();
         let reason = self.delivery.reason().cloned().unwrap_or_default();
-        let error = match (&self.delivery, stop) {
+        let error = match (&self.delivery, wait_end) {
             (Delivery::Accepted, SendWaitEnd::Interrupted) => {
                 let accepted =
                     format!("Interrupted. The {what} was accepted, and job {} keeps running.", id_text(&self.row));
@@ -323,7 +324,7 @@ impl SubmittedPrompt {
     }
 
     /// Pauses the prompt in the queue. Returns the error for the user, or `None` if the prompt is no longer queued.
-    async fn pause(&mut self, session: &mut Session, stop: SendWaitEnd, timer: Timer) -> Option<CliError> {
+    async fn pause(&mut self, session: &mut Session, wait_end: SendWaitEnd, timer: Timer) -> Option<CliError> {
         let engine = session.engine.clone();
         let paused = session.run_uninterrupted(engine.pause(self.prompt)).await;
         let (what, limit) = (
@@ -341,7 +342,7 @@ impl SubmittedPrompt {
                 _ => format!("The {} was still waiting to be sent.", self.noun()),
             },
         );
-        let (code, begin) = match stop {
+        let (code, begin) = match wait_end {
             SendWaitEnd::Interrupted => (Code::Interrupted, "Interrupted. "),
             SendWaitEnd::TimedOut if timer.is_over() => (Code::TimedOut, "Timed out. "),
             SendWaitEnd::TimedOut if self.store_error.is_some() => (Code::Unusable, ""),
@@ -360,7 +361,7 @@ impl SubmittedPrompt {
                 format!("The {what} is still queued; a running dashboard will send it. {}", failure.message)
             }
         };
-        let hint = if stop == SendWaitEnd::Limited { " Add --wait to wait for the limit." } else { "" };
+        let hint = if wait_end == SendWaitEnd::Limited { " Add --wait to wait for the limit." } else { "" };
         Some(CliError::new(code, format!("{begin}{limit} {kept}{hint}")))
     }
 
@@ -420,8 +421,8 @@ impl SubmittedPrompt {
         }
     }
 
-    /// Whether the service returned the same job id for this prompt and for `other`. Both are in the job's thread, so
-    /// this is the case if both were accepted as prompts that create a job.
+    /// Whether the service returned the same job id for this prompt and for `other`. Both prompts are in the thread of
+    /// one job, so they share its id if both were accepted and both create a job.
     fn shares_its_id_with(&self, other: &Prompt) -> bool {
         let is_accepted = self.delivery == Delivery::Accepted && other.delivery == Delivery::Accepted;
         let both_create = self.kind == PromptKind::Create && other.kind == PromptKind::Create;

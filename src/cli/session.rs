@@ -32,8 +32,8 @@ const ANSWER_TIMEOUT_AFTER_SIGNAL: Duration = Duration::from_secs(5);
 pub(super) const STILL_RECORDING: &str = "Still trying to record it. Press Ctrl-C again to stop.";
 /// How often to check whether sends and `on_change` programs have ended when the command ends.
 const CHECK_INTERVAL: Duration = Duration::from_millis(20);
-/// How long to wait for the engine to stop, and again for the store to close. After that, the command ends anyway, and
-/// the next start recovers abandoned sends.
+/// The maximum time to wait for the engine to stop, and then again for the store to close. After that, the command ends
+/// anyway, and the next start recovers abandoned sends.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The store, and the service and project whose jobs a command reads. Has no connection to the service.

@@ -15,7 +15,8 @@ pub(super) async fn run(options: SimOptions) -> Result<Code, CliError> {
         .map_err(|error| CliError::unusable(format!("The simulated service can't listen on port {port}: {error}.")))?;
     // The signal handler is installed before the lines are printed, because a script that reads them may send a signal
     // at once.
-    let ended = end_signal().map_err(|error| CliError::unusable(format!("Can't handle signals: {error}.")))?;
+    let ended =
+        listen_for_end_signal().map_err(|error| CliError::unusable(format!("Can't handle signals: {error}.")))?;
     // A write error is ignored, because the service is useful even if stdout is closed.
     let mut out = io::stdout().lock();
     let _ = writeln!(out, "{}", sim.shell_lines().trim_end()).and_then(|()| out.flush());
@@ -26,7 +27,7 @@ pub(super) async fn run(options: SimOptions) -> Result<Code, CliError> {
 }
 
 /// Installs the signal handler. The returned future waits for a signal and returns the exit code.
-fn end_signal() -> io::Result<impl Future<Output = Code>> {
+fn listen_for_end_signal() -> io::Result<impl Future<Output = Code>> {
     let mut signals = EndSignals::listen()?;
     Ok(async move {
         match signals.next().await {

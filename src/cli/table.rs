@@ -1,5 +1,5 @@
 //! Prints tables on stdout. On a terminal, columns are aligned by display width and cut to the terminal's width. In a
-//! pipe, each row is an uncut line separated by tabs, and there are no headings.
+//! pipe, there are no headings, and each row is an uncut line with tabs between the columns.
 
 use super::out::{Out, cut_to_width};
 use crate::model::colors::ColorRole;
@@ -8,9 +8,9 @@ use unicode_width::UnicodeWidthStr as _;
 
 /// The space between two columns.
 const GAP: &str = "  ";
-/// The minimum width, in cells, to which the flexible column is cut.
+/// The flexible column is not cut to fewer cells than this.
 const MIN_FLEXIBLE_WIDTH: usize = 12;
-/// The minimum width, in cells, to which the column of ids is cut.
+/// The column of ids is not cut to fewer cells than this.
 const MIN_ID_WIDTH: usize = 9;
 
 #[derive(Debug, Clone, Copy)]
@@ -47,7 +47,7 @@ impl TextCell {
     }
 
     /// Sets the text that is written in a pipe, for example a complete URL or time.
-    pub(super) fn piped(mut self, text: impl Into<String>) -> Self {
+    pub(super) fn with_piped_text(mut self, text: impl Into<String>) -> Self {
         self.piped = Some(text.into());
         self
     }
@@ -163,7 +163,7 @@ mod tests {
             table.add_row(vec![
                 TextCell::new(ColorRole::Text, id),
                 TextCell::new(ColorRole::Text, title),
-                TextCell::new(ColorRole::Muted, age).piped("2026-11-20T12:00:00Z"),
+                TextCell::new(ColorRole::Muted, age).with_piped_text("2026-11-20T12:00:00Z"),
             ]);
         }
         table

@@ -84,7 +84,7 @@ impl JobWait {
     pub(super) async fn wait(&mut self, session: &mut Session, out: &mut Out) -> Result<WaitOutcome, StoreError> {
         self.reload(session, out).await?;
         loop {
-            if self.open_count() == 0 {
+            if self.remaining_count() == 0 {
                 return Ok(WaitOutcome::Over);
             }
             out.show_live(&self.live_line());
@@ -103,7 +103,7 @@ impl JobWait {
     }
 
     /// Returns the number of jobs that are not over.
-    pub(super) fn open_count(&self) -> usize {
+    pub(super) fn remaining_count(&self) -> usize {
         self.rows.iter().filter(|row| !is_over(row)).count()
     }
 
@@ -124,7 +124,7 @@ impl JobWait {
     /// the wait.
     pub(super) fn error(&self, end: WaitOutcome, again: &str) -> Option<CliError> {
         let count = self.rows.len();
-        let left = self.open_count();
+        let left = self.remaining_count();
         let state = match (count, left) {
             (1, _) => "the job is not finished and keeps running".to_owned(),
             (_, 1) => format!("1 of {count} jobs is not finished and keeps running"),
@@ -214,7 +214,7 @@ impl JobWait {
     }
 
     fn live_line(&self) -> String {
-        let (left, count) = (self.open_count(), self.rows.len());
+        let (left, count) = (self.remaining_count(), self.rows.len());
         let what = if count == 1 {
             "waiting for the job".to_owned()
         } else {

@@ -61,7 +61,7 @@ fn welcome_config(
     let scope = Scope { base_url: DEFAULT_BASE_URL.into(), project: String::new(), organization: None };
     let start = AppConfig {
         reduced_motion: missing.display.has_reduced_motion,
-        mouse: missing.display.mouse,
+        mouse_enabled: missing.display.mouse,
         themes: themes::theme_names(Some(&folder)),
         keymap,
         welcome: Some(page),

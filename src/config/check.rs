@@ -25,7 +25,7 @@ pub fn check_profile(config: &Path, profile: &NewProfile) -> Result<(), SetupPro
     check_is_not_key(profile.organization.as_deref().unwrap_or_default()).map_err(at(SetupField::Organization))?;
     check_is_not_key(&profile.name).map_err(at(SetupField::Name))?;
     if let Some(file) = &profile.ca_file {
-        certificates(config, file).map_err(at(SetupField::CaFile))?;
+        check_certificates(config, file).map_err(at(SetupField::CaFile))?;
     }
     write::required_permission(config, &profile.name)
         .map(drop)
@@ -97,7 +97,7 @@ pub fn check_key_file(config: &Path, file: &Path) -> Result<(), String> {
 ///
 /// # Errors
 /// Fails if the file can't be read or contains no certificates. The error is a sentence for the user.
-pub fn certificates(config: &Path, file: &Path) -> Result<(), String> {
+pub fn check_certificates(config: &Path, file: &Path) -> Result<(), String> {
     ExtraRoots::read(&resolve_path(config, file)).map(drop).map_err(|error| ConfigError::from(error).to_string())
 }
 

@@ -52,8 +52,8 @@ impl Default for Notify {
 }
 
 /// How the terminal notifies the user. The bell is the default because every terminal and multiplexer supports it. Over
-/// SSH, docdeck can't find out which terminal it runs in. A terminal may print an escape sequence as text if it doesn't
-/// support it.
+/// SSH, docdeck can't find out which terminal it runs in. Some terminals print escape sequences that they don't support
+/// as text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum NotifyMethod {

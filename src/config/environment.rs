@@ -76,7 +76,7 @@ impl Environment {
             profile: get("DOCDECK_PROFILE"),
             config: get("DOCDECK_CONFIG").map(PathBuf::from),
             data_dir: get("DOCDECK_DATA_DIR").map(PathBuf::from),
-            reduced_motion: get("DOCDECK_REDUCED_MOTION").map(|value| !is_no(&value)),
+            reduced_motion: get("DOCDECK_REDUCED_MOTION").map(|value| !means_no(&value)),
             no_color: is_set("NO_COLOR"),
             is_ascii_locale: is_ascii_only(
                 ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(get).as_deref(),
@@ -102,7 +102,7 @@ impl Environment {
     }
 }
 
-/// The values of `TERM_PROGRAM` of terminals on macOS. They support UTF-8, but their login shell often sets no locale.
+/// The `TERM_PROGRAM` values of macOS terminals that support UTF-8, although their login shell often sets no locale.
 const UTF8_TERMINALS_WITHOUT_LOCALE: [&str; 2] = ["Apple_Terminal", "iTerm.app"];
 
 /// Whether only ASCII is safe to print: the locale is not UTF-8, or the locale is unset and the terminal is not known
@@ -128,7 +128,7 @@ fn parse_colorfgbg(value: &str) -> Background {
     }
 }
 
-fn is_no(value: &str) -> bool {
+fn means_no(value: &str) -> bool {
     matches!(value.trim().to_ascii_lowercase().as_str(), "0" | "false" | "no" | "off")
 }
 

@@ -78,8 +78,7 @@ impl KeySource {
         }
     }
 
-    /// Reads the API key. This may run a command, so call it only once, and before the dashboard starts, because the
-    /// command may need the terminal for a password prompt.
+    /// Reads the API key. This may run a command, which may need the terminal for a password prompt.
     ///
     /// # Errors
     /// Fails if the command fails, runs longer than 10 s or prints no API key. Also fails if the file can't be read,

@@ -42,12 +42,12 @@ pub(super) async fn run_key_command(words: &[String], limit: Duration) -> Result
         command.spawn().map_err(|error| failed(&format!("could not be started: {}", system_message(&error))))?;
     let mut group = ProcessGroup::of(&child);
     let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
-    let (mut output, mut complaint) = (new_buffer(), new_buffer());
+    let (mut output, mut errors) = (new_buffer(), new_buffer());
     let all = async {
-        tokio::join!(child.wait(), read_and_truncate(stdout, &mut output), read_and_truncate(stderr, &mut complaint)).0
+        tokio::join!(child.wait(), read_and_truncate(stdout, &mut output), read_and_truncate(stderr, &mut errors)).0
     };
     let ended = tokio::time::timeout(limit, all).await;
-    let message = describe_stderr(&complaint, &output);
+    let message = describe_stderr(&errors, &output);
     let Ok(status) = ended else {
         return Err(failed(&format!("did not finish within {} s and was stopped; it {message}", limit.as_secs())));
     };
@@ -72,10 +72,10 @@ fn describe_exit(status: ExitStatus) -> String {
     status.code().map_or_else(|| "a signal".to_owned(), |code| format!("code {code}"))
 }
 
-/// Returns the text that the program printed to stderr (`complaint`), without anything that may be the API key. The
+/// Returns the text that the program printed to stderr (`errors`), without anything that may be the API key. The
 /// program may print the API key to both stdout (`output`) and stderr.
-fn describe_stderr(complaint: &[u8], output: &[u8]) -> String {
-    let mut text = Zeroizing::new(String::from_utf8_lossy(complaint).into_owned());
+fn describe_stderr(errors: &[u8], output: &[u8]) -> String {
+    let mut text = Zeroizing::new(String::from_utf8_lossy(errors).into_owned());
     let output = Zeroizing::new(String::from_utf8_lossy(output).into_owned());
     for line in output.lines().map(str::trim).filter(|line| line.len() >= MIN_KEY_BYTES) {
         text = Zeroizing::new(text.replace(line, "***"));

@@ -34,7 +34,7 @@ use sources::{SettingSource, Sourced};
 use std::path::{Path, PathBuf};
 use themes::ThemeError;
 
-/// The default of `[poll] per_minute`, the number of GET requests per minute for polling.
+/// The default of `[poll] per_minute`, the maximum number of GET requests per minute for polling.
 const DEFAULT_POLLS_PER_MINUTE: u32 = 60;
 /// The largest value that `[poll] per_minute` may have.
 const MAX_POLLS_PER_MINUTE: u32 = 600;
@@ -147,7 +147,7 @@ pub struct Settings {
     pub current_profile: usize,
     /// The index in `profiles` of the profile that the file sets as `default_profile`.
     pub default_profile: Option<usize>,
-    /// The number of GET requests per minute for polling.
+    /// The maximum number of GET requests per minute for polling.
     pub polls_per_minute: u32,
     pub display: DisplaySettings,
     pub customization: Customization,
@@ -173,7 +173,7 @@ pub enum SetupState {
     Missing(Box<MissingSettings>),
 }
 
-/// What is known if the API key or the project is not configured: which of the two is missing, and all other settings.
+/// The settings if the API key, the project or both are not configured, and which of the two are missing.
 #[derive(Debug, Clone)]
 pub struct MissingSettings {
     /// Whether the API key is missing.

@@ -132,7 +132,7 @@ pub fn existing_settings(
 ///
 /// # Errors
 /// Fails if the selected profile is not in the file. If no profile is selected, fails if the file has several profiles
-/// but none called `default`. The second case is no error if the environment sets an API key and a project is set
+/// but none called `default`. The second case is not an error if the environment sets an API key and a project is set
 /// outside the file.
 pub fn resolve_profile<'a>(
     flags: &Flags,
@@ -189,7 +189,7 @@ pub fn config_path(flags: &Flags, environment: &Environment) -> Result<Sourced<P
 }
 
 /// Returns the folder that contains the store and the log file. The default is the user's data folder on every system.
-/// It is not the user's state folder, because `directories` knows no state folder on some systems.
+/// It is not the user's state folder, because the crate `directories` knows none on some systems.
 ///
 /// # Errors
 /// Fails if no folder is set and there is no home folder.

@@ -36,7 +36,7 @@ pub enum ThemeError {
 /// Returns the colours of the default theme.
 pub fn default_theme() -> ThemePalettes {
     let mut colours = ThemePalettes { unknown: ColorPalette::middle_tones(), ..ThemePalettes::default() };
-    // A test parses the built-in themes, so errors can't happen here. After an error, roles would keep the terminal's
+    // A test parses the built-in themes, so errors can't happen here. If one did, roles would keep the terminal's
     // colours.
     for (name, text) in BUILT_IN_THEMES.into_iter().take(2) {
         if let Ok(file) = deserialize_theme(name, text) {
@@ -130,7 +130,7 @@ type ColorTable = BTreeMap<Spanned<String>, Spanned<ThemeValue>>;
 #[serde(untagged, expecting = "there should be a colour in quotes, or a table like { fg = \"red\", bold = true }")]
 enum ThemeValue {
     Colour(String),
-    Grounds(Vec<String>),
+    Backgrounds(Vec<String>),
     Paint(PaintTable),
 }
 
@@ -207,7 +207,7 @@ fn apply_overrides(table: &ColorTable, palette: &mut ColorPalette, name: &str, t
         };
         match (key.get_ref().as_str(), value.get_ref()) {
             ("ground", ThemeValue::Colour(text)) => palette.background = colour(text)?,
-            ("made_for", ThemeValue::Grounds(list)) => {
+            ("made_for", ThemeValue::Backgrounds(list)) => {
                 let invalid = |text: &str| wrong(&format!("{text} is not in the form #rrggbb"));
                 let parsed = list.iter().map(|text| Rgb::parse(text).ok_or_else(|| invalid(text)));
                 palette.made_for = parsed.collect::<Result<_, _>>()?;
@@ -245,7 +245,7 @@ fn parse_style(
             let PaintTable { bold, dim, underlined, reversed, .. } = *table;
             Ok(Paint { fg: read(&table.fg)?, bg: read(&table.bg)?, bold, dim, underlined, reversed })
         }
-        ThemeValue::Grounds(_) => Err(None),
+        ThemeValue::Backgrounds(_) => Err(None),
     }
 }
 
@@ -334,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn colours_of_humans_and_ai_differ_in_every_built_in_theme() {
+    fn human_and_ai_colours_differ_in_every_built_in_theme() {
         for (name, _) in BUILT_IN_THEMES {
             let theme = load_theme(name, None).expect("a good file");
             for palette in [&theme.dark, &theme.light, &theme.unknown] {

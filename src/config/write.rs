@@ -76,8 +76,11 @@ pub fn write_profile(path: &Path, profile: &NewProfile, allowed: WritePermission
         ErrorKind::InvalidData => WriteError::ReadableByOthers { path: path.into() },
         _ => WriteError::Unwritable { path: path.into(), why: system_message(&error) },
     };
-    let access =
-        if matches!(profile.key, KeySourceInput::Typed(_)) { FileAccess::OwnerOnlyOrFail } else { FileAccess::Owner };
+    let access = if matches!(profile.key, KeySourceInput::Typed(_)) {
+        FileAccess::OwnerOnlyOrFail
+    } else {
+        FileAccess::OwnerIfSupported
+    };
     if needs == WritePermission::Nothing {
         return write_atomically(path, &new_file_text(profile), false, access).map_err(unwritable);
     }
@@ -152,7 +155,7 @@ fn edit_file(path: &Path, change: impl FnOnce(&mut DocumentMut) -> Result<(), Wr
             path,
             &format!("{NEW_FILE_HEADER}{document}\n{COMMENTED_EXAMPLES}"),
             false,
-            FileAccess::Owner,
+            FileAccess::OwnerIfSupported,
         )
         .map_err(unwritable);
     }
@@ -326,7 +329,7 @@ fn set_field(table: &mut dyn TableLike, name: &str, value: Option<Value>) {
 /// Who can access a written file.
 enum FileAccess {
     /// Only the owner, if the file system supports permissions.
-    Owner,
+    OwnerIfSupported,
     /// Only the owner. Writing fails if the file system doesn't support permissions.
     OwnerOnlyOrFail,
     /// The same permissions as the file that is replaced.
@@ -344,7 +347,7 @@ fn write_atomically(path: &Path, text: &str, replace_existing: bool, access: Fil
         FileAccess::OwnerOnlyOrFail => file::others_can_read(&file)
             .and_then(|readable| if readable { Err(io::Error::from(ErrorKind::InvalidData)) } else { Ok(()) }),
         FileAccess::Unchanged(before) => file.set_permissions(before.clone()),
-        FileAccess::Owner => Ok(()),
+        FileAccess::OwnerIfSupported => Ok(()),
     };
     let written = protected.and_then(|()| file.write_all(text.as_bytes())).and_then(|()| file.sync_all());
     let done = written

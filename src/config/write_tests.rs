@@ -104,7 +104,7 @@ fn the_examples_in_a_new_file_are_valid_section_by_section_and_all_together() {
 }
 
 #[test]
-fn a_new_file_contains_or_shows_an_example_of_every_setting() {
+fn a_new_file_contains_every_setting_or_an_example_of_it() {
     let text = new_file_text(&profile("docs", KeySourceInput::SetElsewhere));
     for table in ["", "[profiles.a]\n", "[poll]\n", "[ui]\n", "[notify]\n"] {
         let mistake = file::parse(&format!("{table}no-such = 1\n")).expect_err("no setting");
@@ -182,7 +182,7 @@ fn the_api_key_source_in_the_file_is_preserved_if_the_user_enters_none() {
 }
 
 #[test]
-fn a_profile_can_be_added_to_inline_dotted_and_missing_tables() {
+fn a_profile_can_be_added_to_an_inline_dotted_or_missing_table() {
     let folder = folder();
     for (n, mine) in ["profiles = { a = { project_id = \"p\" } }\n", "[profiles]\na.project_id = \"p\"\n", "[ui]\n", ""]
         .into_iter()

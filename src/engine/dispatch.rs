@@ -61,7 +61,7 @@ pub(super) async fn run_dispatcher(inner: Arc<EngineState>, trouble: Option<Fail
     inner.emit_budgets().await;
     let mut dispatcher = Dispatcher { inner, sends: JoinSet::new(), emitted_ownership: None };
     loop {
-        let wake = dispatcher.pass().await;
+        let wake = dispatcher.start_allowed_sends().await;
         let Dispatcher { inner, sends, .. } = &mut dispatcher;
         tokio::select! {
             () = inner.dispatch_wake.notified() => {}
@@ -78,18 +78,18 @@ pub(super) async fn run_dispatcher(inner: Arc<EngineState>, trouble: Option<Fail
 }
 
 impl Dispatcher {
-    /// Starts every send that is allowed now. Returns when this must be called again at the latest; `None` if
-    /// only an event can permit another send.
-    async fn pass(&mut self) -> Option<Instant> {
-        let leads = self.inner.leases.holds(LeaseRole::Dispatch);
-        if self.emitted_ownership.replace(leads) != Some(leads) {
-            self.inner.emit(EngineEvent::QueueOwnership(leads)).await;
+    /// Starts every send that is allowed now. Returns the latest time at which this must be called again;
+    /// `None` if only an event can permit another send.
+    async fn start_allowed_sends(&mut self) -> Option<Instant> {
+        let has_lease = self.inner.leases.holds(LeaseRole::Dispatch);
+        if self.emitted_ownership.replace(has_lease) != Some(has_lease) {
+            self.inner.emit(EngineEvent::QueueOwnership(has_lease)).await;
         }
         let own: HashMap<PromptId, JobKey> = lock(&self.inner.own_prompts).clone();
-        if !leads && own.is_empty() {
+        if !has_lease && own.is_empty() {
             return None;
         }
-        match self.start_sends(leads, &own).await {
+        match self.start_sends(has_lease, &own).await {
             Ok(wake) => wake.map(|until| self.inner.clock.service_to_instant(until)),
             Err(error) => {
                 self.inner.emit_trouble(error.failure()).await;
@@ -100,7 +100,11 @@ impl Dispatcher {
 
     /// Starts every send that the store permits. Returns the service time at which the first waiting prompt
     /// may be sent, `None` if no prompt waits for a limit.
-    async fn start_sends(&mut self, leads: bool, own: &HashMap<PromptId, JobKey>) -> Result<Option<Time>, StoreError> {
+    async fn start_sends(
+        &mut self,
+        has_lease: bool,
+        own: &HashMap<PromptId, JobKey>,
+    ) -> Result<Option<Time>, StoreError> {
         let queued = self.inner.store.sendable_prompts_for(&self.inner.scope, self.inner.instance.name()).await?;
         let mut wake: Option<Time> = None;
         let mut others_wait = false;
@@ -113,7 +117,7 @@ impl Dispatcher {
                 (busy.contains(&prompt), MAX_SENDS.saturating_sub(busy.len()))
             };
             let is_own = own.contains_key(&prompt);
-            if is_busy || !(leads || is_own) {
+            if is_busy || !(has_lease || is_own) {
                 continue;
             }
             if free == 0 {
@@ -135,7 +139,7 @@ impl Dispatcher {
             if !is_own && full.contains(&kind) {
                 continue;
             }
-            match self.inner.store.take_turn(prompt, self.inner.instance.name(), local_now(), now).await? {
+            match self.inner.store.request_permit(prompt, self.inner.instance.name(), local_now(), now).await? {
                 SendPermit::Go { kind, text, job, id } => self.send(OutgoingPrompt { prompt, kind, text, job, id }),
                 SendPermit::Wait { until } => {
                     // Wait at least a second, whatever the store answers.
@@ -194,7 +198,7 @@ impl EngineState {
             self.emit_delivery(prompt, Delivery::Sending, row).await;
         }
         self.emit_budget(limited).await;
-        let how = match (kind, &id) {
+        let send_outcome = match (kind, &id) {
             (PromptKind::Create, _) => {
                 let answer = self.client.create_job(&text).await;
                 // The log must contain no prompt text. A job's title is taken from a prompt, so the log gets the id.
@@ -211,14 +215,14 @@ impl EngineState {
                 SendOutcome::NotSent(CleanText::line("Not sent: the job has no id yet. Send it again later."))
             }
         };
-        let applied = self.record_outcome(prompt, kind, id, &how).await;
+        let applied = self.record_outcome(prompt, kind, id, &send_outcome).await;
         let _hook_guard = self.hook_guard();
         drop(sending);
         if let Some(MergeResult { row, events, shares_id_with }) = applied {
             if let Some(other) = shares_id_with {
                 self.emit_shared_id(&row, &other).await;
             }
-            self.emit_outcome(prompt, how, row.clone(), limited).await;
+            self.emit_outcome(prompt, send_outcome, row.clone(), limited).await;
             self.emit_changes(&row, &events).await;
         }
     }
@@ -262,11 +266,11 @@ impl EngineState {
         prompt: PromptId,
         kind: PromptKind,
         id: Option<JobId>,
-        how: &SendOutcome,
+        send_outcome: &SendOutcome,
     ) -> Option<MergeResult> {
         let mut reported: Option<(UnrecordedOutcome, RecordingGuard)> = None;
         loop {
-            let error = match self.store.finish_send(prompt, how.clone(), local_now()).await {
+            let error = match self.store.finish_send(prompt, send_outcome.clone(), local_now()).await {
                 Ok(applied) => {
                     if reported.is_some() {
                         self.emit(EngineEvent::Recorded(prompt)).await;
@@ -275,8 +279,8 @@ impl EngineState {
                 }
                 Err(error) => error,
             };
-            let (outcome, obstacle) = (delivery_after(how.clone()), error.obstacle());
-            let id = match how {
+            let (outcome, obstacle) = (delivery_after(send_outcome.clone()), error.obstacle());
+            let id = match send_outcome {
                 SendOutcome::Accepted(job) => Some(job.id.clone()),
                 _ => id.clone(),
             };
@@ -293,15 +297,15 @@ impl EngineState {
         }
     }
 
-    async fn emit_outcome(&self, prompt: PromptId, how: SendOutcome, row: Job, limited: RateLimited) {
-        let accepted = matches!(how, SendOutcome::Accepted(_));
-        if let SendOutcome::NotSent(reason) = &how {
+    async fn emit_outcome(&self, prompt: PromptId, send_outcome: SendOutcome, row: Job, limited: RateLimited) {
+        let accepted = matches!(send_outcome, SendOutcome::Accepted(_));
+        if let SendOutcome::NotSent(reason) = &send_outcome {
             self.send_to_poller(PollerCommand::Outcome(FetchOutcome::unreachable(reason.clone())));
         }
-        if !matches!(how, SendOutcome::Limited { .. }) {
+        if !matches!(send_outcome, SendOutcome::Limited { .. }) {
             lock(&self.own_prompts).remove(&prompt);
         }
-        let delivery = delivery_after(how);
+        let delivery = delivery_after(send_outcome);
         self.send_to_poller(PollerCommand::JobsChanged { rows: vec![row.clone()], by_others: false });
         if accepted {
             self.send_to_poller(PollerCommand::Outcome(FetchOutcome::answered()));
@@ -322,8 +326,8 @@ impl EngineState {
     }
 }
 
-fn delivery_after(how: SendOutcome) -> Delivery {
-    match how {
+fn delivery_after(send_outcome: SendOutcome) -> Delivery {
+    match send_outcome {
         SendOutcome::Accepted(_) => Delivery::Accepted,
         SendOutcome::NotSent(reason) => Delivery::NotSent(reason),
         SendOutcome::Rejected(reason) => Delivery::Rejected(reason),

@@ -9,8 +9,8 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// How many names an instance tries at its start. The first name fails only if another instance takes the
-/// new lock file for a stale one and deletes it before this instance has locked it.
+/// How many names an instance tries at its start. The first name fails only if another instance mistakes
+/// the new lock file for a stale one and deletes it before this instance has locked it.
 const NAME_ATTEMPTS: u32 = 16;
 
 /// A task for a scope. For each scope, only one instance on this computer does it.
@@ -165,7 +165,7 @@ fn held_lease_mut(held: &mut HeldLeases, role: LeaseRole) -> &mut Option<HeldLea
     }
 }
 
-/// This process, with its name in the store. For other instances, it is alive as long as its lock file is
+/// This process, with its name in the store. Other instances consider it alive as long as its lock file is
 /// locked.
 #[derive(Debug)]
 pub(super) struct Instance {

@@ -5,7 +5,7 @@
 
 use super::reports::read_failure;
 use super::state::{EngineState, lock};
-use super::views::{RequestPurpose, ViewsRequestResult, makes_no_progress, report_answer};
+use super::views::{RequestPurpose, ViewsRequestResult, no_progress_failure, report_answer};
 use crate::model::Time;
 use crate::model::engine_event::EngineEvent;
 use crate::model::failure::Failure;
@@ -132,7 +132,7 @@ impl LoadRun<'_> {
                 Ok(answer) => answer,
                 Err(ended) => return ended,
             };
-            if let Some(failure) = makes_no_progress(query, &answer.value, self.report.as_deref()) {
+            if let Some(failure) = no_progress_failure(query, &answer.value, self.report.as_deref()) {
                 return LoadEndReason::Failed(failure);
             }
             if !is_saved {
@@ -189,7 +189,7 @@ impl LoadRun<'_> {
         let cached = if self.plan.from_start { None } else { self.inner.fresh_views(query).await };
         let is_of_use = |cached: &Timed<ViewsPage>| {
             self.since.is_none_or(|since| cached.as_of > since)
-                && makes_no_progress(query, &cached.value, self.report.as_deref()).is_none()
+                && no_progress_failure(query, &cached.value, self.report.as_deref()).is_none()
         };
         let force = match cached {
             Some(cached) if is_of_use(&cached) => return Ok((cached, false)),
@@ -207,7 +207,7 @@ impl LoadRun<'_> {
             return Err(LoadEndReason::RequestLimit);
         }
         let purpose = RequestPurpose::Report { since: self.since, so_far: self.report.clone() };
-        let ViewsRequestResult { loaded, cost_request, is_merged: is_saved } =
+        let ViewsRequestResult { loaded, used_request: cost_request, is_merged: is_saved } =
             self.inner.load_views_for(query, force, purpose).await;
         self.requests = self.requests.saturating_add(u32::from(cost_request));
         loaded.map(|answer| (answer, is_saved)).map_err(LoadEndReason::Failed)
@@ -216,7 +216,7 @@ impl LoadRun<'_> {
     /// Merges a cached answer into the report on disk.
     async fn save_answer(&self, query: ViewsQuery, answer: &Timed<ViewsPage>) {
         let next = report_answer(query, answer.clone(), self.since);
-        if let Err(error) = self.inner.store.absorb_answer(&self.inner.scope, next).await {
+        if let Err(error) = self.inner.store.add_report_answer(&self.inner.scope, next).await {
             // The answer is shown even if it can't be saved. The next load of the range has to get it again.
             self.inner.emit_trouble(error.failure()).await;
         }

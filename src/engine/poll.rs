@@ -262,7 +262,7 @@ impl Poller {
             Ok(outcome) => {
                 let key = outcome.key;
                 let is_probe = matches!(self.mode, PollerMode::Down { probe, .. } if probe.is_some() && probe == key);
-                let how = match outcome.health {
+                let request_end = match outcome.health {
                     ServiceHealth::Good | ServiceHealth::Unusable(_) => RequestEnd::Answered,
                     ServiceHealth::Down(_) => RequestEnd::Failed,
                     ServiceHealth::Limited(_) | ServiceHealth::Refused(_) | ServiceHealth::NotStored(_) => {
@@ -271,7 +271,7 @@ impl Poller {
                 };
                 self.apply(outcome, is_probe).await;
                 if let Some(key) = key {
-                    self.scheduler.finish_request(key, how, self.inner.clock.steady_now());
+                    self.scheduler.finish_request(key, request_end, self.inner.clock.steady_now());
                 }
             }
             Err(error) if error.is_panic() => {
@@ -285,10 +285,10 @@ impl Poller {
         }
     }
 
-    /// Updates the schedule, the mode and the connection state from the outcome of a request. `counts` says
-    /// whether a failure of this request makes the backoff longer. It does not if the request may have started
-    /// before the first failure.
-    async fn apply(&mut self, outcome: FetchOutcome, counts: bool) {
+    /// Updates the schedule, the mode and the connection state from the outcome of a request.
+    /// `lengthens_backoff` says whether a failure of this request makes the backoff longer. It does not if the
+    /// request may have started before the first failure.
+    async fn apply(&mut self, outcome: FetchOutcome, lengthens_backoff: bool) {
         let (wall, now) = (local_now(), self.inner.clock.steady_now());
         match &outcome.job_check {
             JobCheck::Checked(row) if self.has_loaded_jobs => self.scheduler.update(row, wall, now),
@@ -318,7 +318,7 @@ impl Poller {
             ServiceHealth::Unusable(reason) => {
                 self.unusable_answers = self.unusable_answers.saturating_add(1);
                 match self.mode {
-                    PollerMode::Down { .. } => self.go_down(outcome.key, reason, counts, now).await,
+                    PollerMode::Down { .. } => self.go_down(outcome.key, reason, lengthens_backoff, now).await,
                     // Once the service is known to be `Ready`, report it as `Unusable` only after several unusable
                     // answers in a row. A single unusable answer may concern only its job.
                     PollerMode::Running
@@ -330,7 +330,7 @@ impl Poller {
                     _ => {}
                 }
             }
-            ServiceHealth::Down(reason) => self.go_down(outcome.key, reason, counts, now).await,
+            ServiceHealth::Down(reason) => self.go_down(outcome.key, reason, lengthens_backoff, now).await,
             ServiceHealth::Limited(wait) => {
                 let until = self.inner.clock.service_to_steady(wait.until);
                 self.set_mode(PollerMode::Resting { until });
@@ -348,10 +348,10 @@ impl Poller {
         }
     }
 
-    async fn go_down(&mut self, key: Option<JobKey>, reason: CleanText, counts: bool, now: Time) {
+    async fn go_down(&mut self, key: Option<JobKey>, reason: CleanText, lengthens_backoff: bool, now: Time) {
         let failures = match self.mode {
             PollerMode::Running | PollerMode::Stalled { .. } => 1,
-            PollerMode::Down { failures, .. } if counts => failures.saturating_add(1),
+            PollerMode::Down { failures, .. } if lengthens_backoff => failures.saturating_add(1),
             PollerMode::Down { .. } | PollerMode::Resting { .. } | PollerMode::Refused => return,
         };
         self.suspect = key.or(self.suspect);

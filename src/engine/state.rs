@@ -28,7 +28,7 @@ use std::time::Duration;
 use tokio::sync::{Notify, Semaphore, mpsc};
 use tokio::time::Instant;
 
-/// How long the same problem is not emitted again.
+/// How long to wait before the same problem is emitted again.
 const TROUBLE_REPEAT_INTERVAL: Duration = Duration::from_secs(60);
 
 #[derive(Debug)]
@@ -73,7 +73,7 @@ pub(super) struct EngineState {
     pub(super) shared_connection: Mutex<Option<Connection>>,
 }
 
-/// What [`EngineState::new`] has found and the tasks need when they start.
+/// What [`EngineState::new`] passes on to the tasks that start next.
 #[derive(Debug)]
 pub(super) struct StartState {
     /// The store's data version before anything was read; `None` if there can be no other instance.
@@ -88,7 +88,7 @@ impl EngineState {
     pub(super) async fn new(
         setup: EngineSetup,
     ) -> Result<(Self, mpsc::UnboundedReceiver<PollerCommand>, StartState), Failure> {
-        let EngineSetup { client, store, scope, lock_folder, on_change, events: news, poll, roles } = setup;
+        let EngineSetup { client, store, scope, lock_folder, on_change, events, poll, roles } = setup;
         let failure = |error: StoreError| error.failure();
         // Read before the rows, so that the watcher notices a change made between the two reads.
         let data_version = match lock_folder {
@@ -133,7 +133,7 @@ impl EngineState {
             unwritten_spends: Mutex::default(),
             hook_queue: changes,
             fetch_slots: Semaphore::new(poll.in_flight.max(1)),
-            events: news,
+            events,
             commands,
             sending: AtomicUsize::new(0),
             unrecorded: AtomicUsize::new(0),
@@ -146,14 +146,14 @@ impl EngineState {
     }
 
     /// Emits an event. If the receiver is closed, the event is dropped.
-    pub(super) async fn emit(&self, news: EngineEvent) {
-        let _ = self.events.send(self.in_local_time(news)).await;
+    pub(super) async fn emit(&self, event: EngineEvent) {
+        let _ = self.events.send(self.in_local_time(event)).await;
     }
 
     /// Converts service times in an event to the local clock.
-    fn in_local_time(&self, mut news: EngineEvent) -> EngineEvent {
+    fn in_local_time(&self, mut event: EngineEvent) -> EngineEvent {
         let local = |at: &mut Option<Time>| *at = at.map(|at| self.clock.service_to_local(at));
-        match &mut news {
+        match &mut event {
             EngineEvent::Budget(_, budget) => {
                 local(&mut budget.resets_at);
                 budget.blocked = budget.blocked.map(|wait| wait.ending_at(self.clock.service_to_local(wait.until)));
@@ -162,7 +162,7 @@ impl EngineState {
             EngineEvent::Totals { totals, .. } => totals.as_of = self.clock.service_to_local(totals.as_of),
             _ => {}
         }
-        news
+        event
     }
 
     /// Emits a problem that is not the outcome of a request. The same problem is emitted at most once a
@@ -182,8 +182,8 @@ impl EngineState {
     }
 
     /// Emits a log entry.
-    pub(super) async fn log(&self, subject: CleanText, what: LogKind) {
-        self.emit(EngineEvent::Logged(LogEntry { at: local_now(), subject, kind: what })).await;
+    pub(super) async fn log(&self, subject: CleanText, kind: LogKind) {
+        self.emit(EngineEvent::Logged(LogEntry { at: local_now(), subject, kind })).await;
     }
 
     /// Passes the service's time in an answer to the clock, emits a log entry for the request, and returns
@@ -323,8 +323,8 @@ impl EngineState {
     }
 
     /// Sends a command to the poller. Does nothing if the poller has ended.
-    pub(super) fn send_to_poller(&self, order: PollerCommand) {
-        let _ = self.commands.send(order);
+    pub(super) fn send_to_poller(&self, command: PollerCommand) {
+        let _ = self.commands.send(command);
     }
 
     /// Informs the poller that a request from elsewhere in the engine is in flight until the guard is

@@ -44,13 +44,13 @@ pub(super) enum RequestPurpose {
 pub(super) struct ViewsRequestResult {
     pub(super) loaded: LoadedViews,
     /// Whether the load used up one of the hour's requests.
-    pub(super) cost_request: bool,
+    pub(super) used_request: bool,
     /// Whether the merge of the answer into the report on disk was already done or tried. If false, the caller
     /// has to merge the answer.
     pub(super) is_merged: bool,
 }
 
-/// A cached answer whose time is more than this in the future was recorded with a wrong clock and is not
+/// A cached answer whose time is further than this in the future was recorded with a wrong clock and is not
 /// fresh.
 const MAX_CLOCK_ERROR: TimeDelta = TimeDelta::minutes(1);
 
@@ -76,7 +76,7 @@ impl EngineState {
         // Another call may have merged its answer into a report that was deleted in the meantime, so this caller
         // merges the answer again.
         ViewsRequestResult {
-            cost_request: is_own && answer.cost_request,
+            used_request: is_own && answer.used_request,
             is_merged: is_own && answer.is_merged,
             ..answer
         }
@@ -161,7 +161,7 @@ impl EngineState {
             Ok(page) => page,
             Err(error) => {
                 if let Some(wait) = error.wait(now) {
-                    if let Err(error) = self.store.mark_full(&self.scope, RateLimited::Views, wait, now).await {
+                    if let Err(error) = self.store.record_rate_limit(&self.scope, RateLimited::Views, wait, now).await {
                         self.emit_trouble(error.failure()).await;
                     }
                     self.emit_budget(RateLimited::Views).await;
@@ -187,7 +187,7 @@ impl EngineState {
         }
         let totals = Timed { value: answer.value.totals.clone(), as_of: now };
         self.emit(EngineEvent::Totals { range: query.range, totals }).await;
-        ViewsRequestResult { loaded: Ok(answer), cost_request: true, is_merged: is_saved }
+        ViewsRequestResult { loaded: Ok(answer), used_request: true, is_merged: is_saved }
     }
 
     /// Caches an answer and, for a load of all pages, merges it into the report. Does both in one
@@ -200,10 +200,10 @@ impl EngineState {
     ) -> Result<(), StoreError> {
         match purpose {
             RequestPurpose::Report { since, so_far }
-                if makes_no_progress(query, &answer.value, so_far.as_deref()).is_none() =>
+                if no_progress_failure(query, &answer.value, so_far.as_deref()).is_none() =>
             {
                 let next = report_answer(query, answer.clone(), since);
-                self.store.cache_and_absorb(&self.scope, next, so_far).await.map(drop)
+                self.store.cache_and_add_report_answer(&self.scope, next, so_far).await.map(drop)
             }
             _ => self.store.save_views(&self.scope, query, &answer.value, answer.as_of).await,
         }
@@ -213,7 +213,7 @@ impl EngineState {
 impl ViewsRequestResult {
     /// Returns a result that was not merged into the report on disk.
     fn not_merged(loaded: LoadedViews, cost_request: bool) -> Self {
-        Self { loaded, cost_request, is_merged: false }
+        Self { loaded, used_request: cost_request, is_merged: false }
     }
 }
 
@@ -225,7 +225,7 @@ pub(super) fn report_answer(query: ViewsQuery, answer: Timed<ViewsPage>, since: 
 
 /// Returns a failure if the answer announces more pages but contains no row that is new to the report,
 /// because the load would then never end. Returns `None` if the load can go on or is complete.
-pub(super) fn makes_no_progress(
+pub(super) fn no_progress_failure(
     query: ViewsQuery,
     answer: &ViewsPage,
     so_far: Option<&ReportMerge>,

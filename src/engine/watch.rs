@@ -17,7 +17,7 @@ use tokio::time::Instant;
 
 /// The interval between two checks of the store's data version.
 const CHECK_INTERVAL: Duration = Duration::from_secs(1);
-/// After this many checks, the watcher tries again to take a lease that it lacks. So many checks must take
+/// After this many checks, the watcher tries again to take a lease that it lacks. That many checks must take
 /// less than 10 s.
 const CHECKS_PER_LEASE_ATTEMPT: u32 = 3;
 /// How often to check whether another instance that is sending has died.

@@ -260,8 +260,8 @@ pub struct ThemePalettes {
 
 impl ThemePalettes {
     /// Returns the styles for a kind of background.
-    pub fn for_background(&self, ground: Background) -> &ColorPalette {
-        match ground {
+    pub fn for_background(&self, background: Background) -> &ColorPalette {
+        match background {
             Background::Dark => &self.dark,
             Background::Light => &self.light,
             Background::Unknown => &self.unknown,

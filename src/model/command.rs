@@ -115,7 +115,7 @@ pub enum FillError {
     /// The placeholder has no value.
     Missing(Placeholder),
     /// The value starts with `-`, so a program could read it as an option.
-    LikeAnOption(Placeholder),
+    LooksLikeOption(Placeholder),
     /// The value contains a control character.
     Unprintable(Placeholder),
 }
@@ -148,7 +148,7 @@ fn check_value(placeholder: Placeholder, value: Option<String>) -> Result<String
     match value {
         None => Err(FillError::Missing(placeholder)),
         Some(value) if value.is_empty() => Err(FillError::Missing(placeholder)),
-        Some(value) if value.starts_with('-') => Err(FillError::LikeAnOption(placeholder)),
+        Some(value) if value.starts_with('-') => Err(FillError::LooksLikeOption(placeholder)),
         Some(value) if value.chars().any(char::is_control) => Err(FillError::Unprintable(placeholder)),
         Some(value) => Ok(value),
     }
@@ -209,12 +209,12 @@ mod tests {
     #[test]
     fn a_value_that_is_missing_or_could_be_misread_is_an_error() {
         assert_eq!(filled(&["gh", "{pr}"], ""), Err(FillError::Missing(Placeholder::Pr)));
-        assert_eq!(filled(&["gh", "{ref}"], "--upload-pack=x"), Err(FillError::LikeAnOption(Placeholder::Ref)));
+        assert_eq!(filled(&["gh", "{ref}"], "--upload-pack=x"), Err(FillError::LooksLikeOption(Placeholder::Ref)));
         assert_eq!(filled(&["gh", "{id}"], "a\x1b[2J"), Err(FillError::Unprintable(Placeholder::Id)));
     }
 
     #[test]
-    fn a_command_line_is_split_like_in_a_shell() {
+    fn a_command_line_is_split_as_in_a_shell() {
         assert_eq!(split_command_line("code --wait"), ["code", "--wait"]);
         assert_eq!(
             split_command_line(r#" "/opt/my editor/e" -c 'set ft=x y' a\ b"""#),

@@ -31,7 +31,7 @@ pub enum NotComparable {
 
 impl ComparedRanges {
     /// Returns the complete days to compare. Set `is_aligned` if the first day of `other` corresponds to the first day
-    /// of `shown` and so on, as in the previous period. Ranges of the same length always count as aligned.
+    /// of `shown` and so on, as it does in the previous period. Ranges of the same length always count as aligned.
     ///
     /// # Errors
     /// Fails if one of the ranges has no complete day, or if both have the same complete days.
@@ -72,9 +72,9 @@ impl ComparedRanges {
         self.label_with(self.per_day_text(), shown)
     }
 
-    /// Returns the full label without "per day": `31 vs 30 days, 1–31 Oct vs 1–30 Sep`. It is for a number whose name
-    /// already says that it is a daily one.
-    pub fn label_before_daily(self, shown: DateRange) -> String {
+    /// Returns the full label without "per day": `31 vs 30 days, 1–31 Oct vs 1–30 Sep`. Used after a name that already
+    /// says that the number is per day.
+    pub fn label_without_per_day(self, shown: DateRange) -> String {
         self.label_with(self.day_counts(), shown)
     }
 
@@ -259,21 +259,21 @@ mod tests {
         let (shown, other) = (range("2026-10-01 2026-10-31"), range("2026-09-01 2026-09-30"));
         let ranges = ComparedRanges::of(shown, other, true, today()).expect("comparable");
         assert_eq!(ranges.label(shown), "per day, 31 vs 30 days, 1–31 Oct vs 1–30 Sep");
-        assert_eq!(ranges.label_before_daily(shown), "31 vs 30 days, 1–31 Oct vs 1–30 Sep");
+        assert_eq!(ranges.label_without_per_day(shown), "31 vs 30 days, 1–31 Oct vs 1–30 Sep");
     }
 
     #[test]
     fn a_page_without_previous_views_has_no_percentage() {
-        let of = |now: u64, before: u64| ViewsChange::InBoth { now: now.into(), before: before.into() };
-        assert_eq!(of(5, 0).percent(), None);
-        assert_eq!(of(5, 4).percent(), Some(25.0));
+        let in_both = |now: u64, before: u64| ViewsChange::InBoth { now: now.into(), before: before.into() };
+        assert_eq!(in_both(5, 0).percent(), None);
+        assert_eq!(in_both(5, 4).percent(), Some(25.0));
         let (new, gone) = (ViewsChange::New(10.into()), ViewsChange::Gone(10.into()));
         assert_eq!([new, gone].map(ViewsChange::percent), [None, Some(-100.0)]);
         assert_eq!(new.difference(), Some(ViewCount::from(10)));
     }
 
     #[test]
-    fn fractions_change_exactly() {
+    fn changes_of_fractions_are_exact() {
         let [now, before, more] = ["1.3", "1.2", "0.1"].map(|text| ViewCount::parse(text).expect("a number"));
         assert_eq!(ViewsChange::InBoth { now, before }.difference(), Some(more));
     }

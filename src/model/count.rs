@@ -15,7 +15,7 @@ pub enum Count {
     /// sums.
     Fraction(Fraction),
     /// Any other value, as received: text, or a number that is too large to be stored exactly.
-    Odd(CleanText),
+    Other(CleanText),
     /// The answer doesn't contain the count, or contains null. This is not the same as 0.
     #[default]
     Missing,
@@ -71,7 +71,7 @@ impl Count {
         match self {
             Self::Known(number) => u64::try_from(*number).ok().map(ViewCount::from),
             Self::Fraction(number) => Some(ViewCount::from_fraction(*number)).filter(|_| number.0 > 0.0),
-            Self::Odd(_) | Self::Missing => None,
+            Self::Other(_) | Self::Missing => None,
         }
     }
 
@@ -80,7 +80,7 @@ impl Count {
         match self {
             Self::Known(number) => Some(ViewCount(i128::from(*number) * UNIT)),
             Self::Fraction(number) => Some(ViewCount::from_fraction(*number)),
-            Self::Odd(_) | Self::Missing => None,
+            Self::Other(_) | Self::Missing => None,
         }
     }
 }
@@ -221,7 +221,7 @@ impl From<ViewCount> for Count {
         {
             return count;
         }
-        i64::try_from(whole).map_or_else(|_| Self::Odd(CleanText::line(&sum.to_string())), Self::Known)
+        i64::try_from(whole).map_or_else(|_| Self::Other(CleanText::line(&sum.to_string())), Self::Known)
     }
 }
 
@@ -319,8 +319,8 @@ mod tests {
         assert_eq!(Count::from(ViewCount::from(7)), Count::Known(7));
         assert_eq!(Count::from(value("7.5")), Count::from_literal("7.5").expect("a count"));
         let beyond = ViewCount::from(u64::MAX) + value("0.5");
-        assert_eq!(Count::from(beyond), Count::Odd(CleanText::line("18446744073709551615.5")));
-        assert_eq!(Count::from(ViewCount::from(u64::MAX)), Count::Odd(CleanText::line("18446744073709551615")));
+        assert_eq!(Count::from(beyond), Count::Other(CleanText::line("18446744073709551615.5")));
+        assert_eq!(Count::from(ViewCount::from(u64::MAX)), Count::Other(CleanText::line("18446744073709551615")));
     }
 
     proptest! {

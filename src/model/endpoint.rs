@@ -15,8 +15,8 @@ pub struct Scope {
 }
 
 impl Scope {
-    /// Returns whose hourly limit analytics requests count towards: the organization, or the project if no organization
-    /// is set.
+    /// Returns the owner of the hourly limit that analytics requests count towards: the organization, or the project if
+    /// no organization is set.
     pub fn analytics_owner(&self) -> &str {
         self.organization.as_deref().unwrap_or(&self.project)
     }

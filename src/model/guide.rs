@@ -9,8 +9,8 @@ pub struct Topic {
     pub summary: &'static str,
 }
 
-const fn topic(name: &'static str, about: &'static str) -> Topic {
-    Topic { name, summary: about }
+const fn topic(name: &'static str, summary: &'static str) -> Topic {
+    Topic { name, summary }
 }
 
 /// All topics, in reading order.

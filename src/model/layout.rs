@@ -10,20 +10,20 @@ use serde::{Deserialize, Deserializer, Serialize};
 #[serde(default)]
 pub struct Layout {
     /// The width of the jobs list if the job details are on its right; `None` for the default width.
-    #[serde(deserialize_with = "readable")]
-    pub columns: Option<u16>,
+    #[serde(rename = "columns", deserialize_with = "or_default")]
+    pub list_width: Option<u16>,
     /// The height of the jobs list if the job details are below it; `None` for the default height.
-    #[serde(deserialize_with = "readable")]
-    pub rows: Option<u16>,
+    #[serde(rename = "rows", deserialize_with = "or_default")]
+    pub list_height: Option<u16>,
     /// Whether the job details are hidden.
-    #[serde(deserialize_with = "readable")]
-    pub hidden: bool,
+    #[serde(rename = "hidden", deserialize_with = "or_default")]
+    pub details_hidden: bool,
     /// The screen that was open last.
-    #[serde(deserialize_with = "readable")]
-    pub place: SavedScreen,
-    #[serde(deserialize_with = "readable")]
+    #[serde(rename = "place", deserialize_with = "or_default")]
+    pub screen: SavedScreen,
+    #[serde(deserialize_with = "or_default")]
     pub jobs: JobsLayout,
-    #[serde(deserialize_with = "readable")]
+    #[serde(deserialize_with = "or_default")]
     pub views: ViewsLayout,
 }
 
@@ -31,16 +31,16 @@ pub struct Layout {
 #[serde(default)]
 pub struct JobsLayout {
     /// The text in the filter of the jobs list.
-    #[serde(deserialize_with = "readable")]
+    #[serde(deserialize_with = "or_default")]
     pub filter: String,
     /// The name of the active saved filter; `None` if there is none.
-    #[serde(deserialize_with = "readable")]
+    #[serde(deserialize_with = "or_default")]
     pub tab: Option<String>,
     /// The sort order of the jobs list, if it is not the default.
-    #[serde(deserialize_with = "readable")]
+    #[serde(deserialize_with = "or_default")]
     pub sort: Option<SortBy>,
     /// Whether dismissed jobs are shown.
-    #[serde(deserialize_with = "readable")]
+    #[serde(deserialize_with = "or_default")]
     pub dismissed: bool,
 }
 
@@ -48,25 +48,25 @@ pub struct JobsLayout {
 #[serde(default)]
 pub struct ViewsLayout {
     /// The selected date range, if it is not the default.
-    #[serde(deserialize_with = "readable")]
+    #[serde(deserialize_with = "or_default")]
     pub range: Option<SavedRange>,
     /// The number of rows per page, if it is not the default.
-    #[serde(deserialize_with = "readable")]
+    #[serde(deserialize_with = "or_default")]
     pub limit: Option<u32>,
     /// The name of the metric for bars and ranks, if it is not the default.
-    #[serde(deserialize_with = "readable")]
+    #[serde(deserialize_with = "or_default")]
     pub metric: Option<String>,
     /// Whether bars use a logarithmic scale.
-    #[serde(deserialize_with = "readable")]
-    pub log: bool,
+    #[serde(rename = "log", deserialize_with = "or_default")]
+    pub log_scale: bool,
     /// Whether pages are grouped into folders.
-    #[serde(deserialize_with = "readable")]
+    #[serde(deserialize_with = "or_default")]
     pub folded: bool,
     /// The sort order of the list of all pages, if it is not the default.
-    #[serde(deserialize_with = "readable")]
+    #[serde(deserialize_with = "or_default")]
     pub sort: Option<SortBy>,
     /// The text in the filter of the list of all pages.
-    #[serde(deserialize_with = "readable")]
+    #[serde(deserialize_with = "or_default")]
     pub filter: String,
 }
 
@@ -98,7 +98,7 @@ pub struct SortBy {
 }
 
 /// Deserializes a value. Returns the default if the value can't be read, for example because another version wrote it.
-fn readable<'de, D: Deserializer<'de>, T: DeserializeOwned + Default>(from: D) -> Result<T, D::Error> {
+fn or_default<'de, D: Deserializer<'de>, T: DeserializeOwned + Default>(from: D) -> Result<T, D::Error> {
     let value = serde_json::Value::deserialize(from)?;
     Ok(serde_json::from_value(value).unwrap_or_default())
 }
@@ -125,10 +125,10 @@ mod tests {
         let day = |text: &str| text.parse::<NaiveDate>().expect("a day");
         let sort = Some(SortBy { by: "age".to_owned(), reversed: true });
         let layout = Layout {
-            columns: Some(70),
-            rows: Some(20),
-            hidden: true,
-            place: SavedScreen::Log,
+            list_width: Some(70),
+            list_height: Some(20),
+            details_hidden: true,
+            screen: SavedScreen::Log,
             jobs: JobsLayout {
                 filter: "s:failed \"日".to_owned(),
                 tab: Some("Mine".to_owned()),
@@ -139,7 +139,7 @@ mod tests {
                 range: Some(SavedRange::Days(day("2026-01-02"), day("2026-02-01"))),
                 limit: Some(25),
                 metric: Some("AI".to_owned()),
-                log: true,
+                log_scale: true,
                 folded: true,
                 sort,
                 filter: "/guides".to_owned(),
@@ -153,7 +153,7 @@ mod tests {
     fn unreadable_fields_are_ignored_and_the_others_are_used() {
         let odd = "{\"columns\":50,\"rows\":\"all\",\"place\":\"moon\",\"new\":{},\"views\":{\"range\":{\"preset\":\"30d\"},\"log\":3},\"jobs\":[]}";
         let read = Layout::parse(odd);
-        assert_eq!((read.columns, read.rows, read.place), (Some(50), None, SavedScreen::Jobs));
+        assert_eq!((read.list_width, read.list_height, read.screen), (Some(50), None, SavedScreen::Jobs));
         assert_eq!(
             read.views,
             ViewsLayout { range: Some(SavedRange::Preset("30d".to_owned())), ..ViewsLayout::default() }

@@ -122,13 +122,13 @@ impl LedgerEntry {
     }
 
     /// Whether `seen_ahead_at` must be set to `now`: `at` is in the future, and no earlier reading is stored.
-    pub fn needs_mark(&self, now: Time) -> bool {
+    pub fn must_set_seen_ahead(&self, now: Time) -> bool {
         self.at > now && self.seen_ahead_at.is_none_or(|seen| seen > now)
     }
 
     /// Whether the request has expired although `at` is in the future. Such an entry must be deleted, or it would count
     /// again when the clock reaches `at`.
-    pub fn is_spent(&self, now: Time) -> bool {
+    pub fn must_be_deleted(&self, now: Time) -> bool {
         self.at > now && self.counts_from(now) + RATE_LIMIT_WINDOW <= now
     }
 }
@@ -153,7 +153,7 @@ impl RateLimitBlock {
 
     /// Whether `seen_ahead_at` must be set to `now`: the block was recorded by a clock that was ahead, and no earlier
     /// reading is stored.
-    pub fn needs_mark(&self, now: Time) -> bool {
+    pub fn must_set_seen_ahead(&self, now: Time) -> bool {
         self.is_ahead(now) && self.seen_ahead_at.is_none_or(|seen| seen > now)
     }
 
@@ -170,9 +170,9 @@ impl RateLimitBlock {
     }
 }
 
-/// Returns the earlier of `mark`, the stored clock reading, and `now`.
-fn first_seen(mark: Option<Time>, now: Time) -> Time {
-    mark.map_or(now, |seen| seen.min(now))
+/// Returns the stored clock reading or `now`, whichever is earlier.
+fn first_seen(stored: Option<Time>, now: Time) -> Time {
+    stored.map_or(now, |seen| seen.min(now))
 }
 
 /// The state of a rate limit at one moment. All times are in the service's time.
@@ -206,8 +206,9 @@ impl Budget {
 
     /// Whether this limit has a smaller share of its requests left than `other`.
     pub fn is_closer_to_limit(&self, other: &Self) -> bool {
-        let share = |one: &Self, of: &Self| u64::from(one.requests_left()) * u64::from(of.limit);
-        share(self, other) < share(other, self)
+        // Compares the fractions without dividing.
+        let product = |one: &Self, another: &Self| u64::from(one.requests_left()) * u64::from(another.limit);
+        product(self, other) < product(other, self)
     }
 }
 

@@ -11,9 +11,9 @@ pub const MIN_INTERVAL: TimeDelta = TimeDelta::seconds(2);
 pub const MAX_FIRST_HOUR_INTERVAL: TimeDelta = TimeDelta::seconds(30);
 /// The interval between two checks if the last prompt was accepted more than an hour ago, or if the status is unknown.
 pub const SLOW_INTERVAL: TimeDelta = TimeDelta::seconds(60);
-/// After a follow-up, a finished status is not trusted for this long, because the service may still report the status
-/// from before the follow-up.
-pub const WAKE_GRACE: TimeDelta = TimeDelta::seconds(90);
+/// The time after a follow-up during which a finished status is not trusted, because the service may still report the
+/// status from before the follow-up.
+pub const FOLLOW_UP_GRACE: TimeDelta = TimeDelta::seconds(90);
 /// When a job that completed without a pull request is checked for a late pull request, counted from when it finished.
 pub const LATE_CHECKS: [TimeDelta; 3] = [TimeDelta::seconds(5), TimeDelta::seconds(15), TimeDelta::seconds(45)];
 
@@ -39,7 +39,9 @@ pub fn next_poll(job: &Job) -> Option<Time> {
     };
     match &job.status {
         // A follow-up has restarted the job, but the service still reports the status from before the follow-up.
-        Some(status) if status.is_finished() && job.finished_at.is_none() && elapsed < WAKE_GRACE => Some(growing()),
+        Some(status) if status.is_finished() && job.finished_at.is_none() && elapsed < FOLLOW_UP_GRACE => {
+            Some(growing())
+        }
         Some(Status::Completed) if job.pr_link.is_none() => {
             let finished = job.finished_at?;
             LATE_CHECKS.iter().map(|&after| finished + after).find(|&check| check > checked)
@@ -52,7 +54,7 @@ pub fn next_poll(job: &Job) -> Option<Time> {
 
 /// Whether a caller that waits for the job to end can stop, because the job is finished or gone. A job that completed
 /// without a pull request must be checked once more first, because the link may arrive late. After a follow-up, a
-/// finished status counts only after [`WAKE_GRACE`].
+/// finished status counts only after [`FOLLOW_UP_GRACE`].
 pub fn is_over(job: &Job) -> bool {
     let Some(checked) = job.checked_at else { return false };
     let late = LATE_CHECKS.first().copied().unwrap_or_default();
@@ -60,7 +62,7 @@ pub fn is_over(job: &Job) -> bool {
         _ if job.gone => true,
         (Some(Status::Completed), Some(finished)) if job.pr_link.is_none() => checked >= finished + late,
         (Some(status), Some(_)) => status.is_finished(),
-        (Some(status), None) => status.is_finished() && checked - job.last_accepted_at() >= WAKE_GRACE,
+        (Some(status), None) => status.is_finished() && checked - job.last_accepted_at() >= FOLLOW_UP_GRACE,
         (None, _) => false,
     }
 }

@@ -246,10 +246,10 @@ fn starts_with(bytes: &[u8], at: usize, form: &[u8]) -> bool {
     !form.is_empty() && bytes.get(at..).is_some_and(|rest| rest.starts_with(form))
 }
 
-/// Extends the range on both sides over all bytes for which `is` returns true.
-fn extend_range(bytes: &[u8], range: Range<usize>, is: impl Fn(u8) -> bool) -> Range<usize> {
-    let before = bytes.get(..range.start).unwrap_or_default().iter().rev().take_while(|byte| is(**byte)).count();
-    let after = bytes.get(range.end..).unwrap_or_default().iter().take_while(|byte| is(**byte)).count();
+/// Extends the range on both sides over all bytes for which `accepts` returns true.
+fn extend_range(bytes: &[u8], range: Range<usize>, accepts: impl Fn(u8) -> bool) -> Range<usize> {
+    let before = bytes.get(..range.start).unwrap_or_default().iter().rev().take_while(|byte| accepts(**byte)).count();
+    let after = bytes.get(range.end..).unwrap_or_default().iter().take_while(|byte| accepts(**byte)).count();
     range.start - before..range.end + after
 }
 

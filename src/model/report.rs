@@ -48,7 +48,7 @@ impl Report {
 
     /// Merges the next answer. Use a [`ReportMerge`] to merge many answers, because it is faster.
     pub fn add_answer(&mut self, answer: ViewsPage, complete: bool, as_of: Time) {
-        ReportIndex::of(&self.rows).absorb(self, answer, complete, as_of);
+        ReportIndex::of(&self.rows).add_answer_to(self, answer, complete, as_of);
     }
 
     /// Adds up the human, AI and total views of all rows. Values that aren't valid counts are ignored.
@@ -86,7 +86,7 @@ impl ReportMerge {
     pub fn with(so_far: Option<Self>, range: DateRange, answer: ViewsPage, complete: bool, as_of: Time) -> Self {
         match so_far {
             Some(mut merge) => {
-                merge.absorb(answer, complete, as_of);
+                merge.add_answer(answer, complete, as_of);
                 merge
             }
             None => Self::of(Report::from_first_answer(range, answer, complete, as_of)),
@@ -107,8 +107,8 @@ impl ReportMerge {
     }
 
     /// Merges the next answer. See [`Report::add_answer`].
-    pub fn absorb(&mut self, answer: ViewsPage, complete: bool, as_of: Time) {
-        self.index.absorb(&mut self.report, answer, complete, as_of);
+    pub fn add_answer(&mut self, answer: ViewsPage, complete: bool, as_of: Time) {
+        self.index.add_answer_to(&mut self.report, answer, complete, as_of);
     }
 
     /// Returns the share of views that are loaded. See [`Report::loaded_share`].
@@ -132,7 +132,7 @@ impl ReportIndex {
         Self { positions: places, total: rows.iter().map(|row| total(&row.counts)).sum() }
     }
 
-    fn absorb(&mut self, report: &mut Report, answer: ViewsPage, complete: bool, as_of: Time) {
+    fn add_answer_to(&mut self, report: &mut Report, answer: ViewsPage, complete: bool, as_of: Time) {
         for row in answer.rows {
             self.total = self.total + total(&row.counts);
             match self.positions.entry(row.path.clone()) {
@@ -343,7 +343,7 @@ pub struct CachedRange {
 /// The date ranges whose reports are cached, and their size on disk.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct CachedViews {
-    /// The cached ranges, newest first.
+    /// The cached ranges, sorted by last day, latest first.
     pub ranges: Vec<CachedRange>,
     /// The approximate size on disk, in bytes.
     pub bytes: u64,
@@ -401,7 +401,7 @@ mod tests {
                     merge = report.clone().map(ReportMerge::of);
                 } else if let Some(merge) = &mut merge {
                     assert!(merge.contains(&CleanText::line("/a")) && !merge.contains(&CleanText::line("/e")));
-                    merge.absorb(answer.clone(), number == 2, at);
+                    merge.add_answer(answer.clone(), number == 2, at);
                     assert_eq!(Some(merge.report()), report.as_ref());
                     assert_eq!(merge.loaded_share(), merge.report().loaded_share());
                 }
@@ -427,8 +427,8 @@ mod tests {
         assert_eq!(estimate(&all), None, "everything is loaded");
         // These rows are not sorted by views, so every page is assumed to have the mean number of views.
         let mixed: Vec<PageRow> = (0..100).map(|n| row(&format!("/{n}"), 5 + n * 7 % 11, 0)).collect();
-        let of = |rows: &[PageRow]| rows.iter().map(total_of).sum::<i64>();
-        let site = Count::Known(10 * of(&mixed));
+        let views_of = |rows: &[PageRow]| rows.iter().map(total_of).sum::<i64>();
+        let site = Count::Known(10 * views_of(&mixed));
         let totals = Counts { total: site, ..Counts::default() };
         let expected = LoadEstimate::from_first_rows(&mixed, &totals).expect("an estimate");
         assert_eq!((expected.requests, expected.basis), (4, EstimateBasis::FirstRows { rows: 100, share: 0.1 }));

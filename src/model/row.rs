@@ -89,8 +89,8 @@ pub struct Job {
 /// The groups of the jobs list, most urgent first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum JobGroup {
-    /// A prompt is `Unconfirmed`, `Rejected` or `NotSent`, or the job failed or has a pull request and the user has not
-    /// acted on it yet.
+    /// A prompt is `Unconfirmed`, `Rejected` or `NotSent`; or the job failed or has a pull request, and the user has
+    /// not acted on it yet.
     NeedsYou,
     /// A prompt is being sent, the agent is working, or the status is unknown.
     Working,
@@ -120,8 +120,8 @@ impl JobGroup {
 /// The top of the jobs list, which the first frame shows before all jobs are loaded.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct InitialRows {
-    /// The first jobs, grouped by urgency. Each group is sorted newest first, except that queued jobs are in the order
-    /// in which they are sent.
+    /// The first jobs, grouped by urgency. Each group is sorted by [`Job::sort_time`], latest first, except that
+    /// queued jobs are in the order in which they are sent.
     pub rows: Vec<Job>,
     /// The number of jobs in each group, in the order of [`JobGroup::ALL`].
     pub sizes: [usize; JobGroup::ALL.len()],

@@ -1,5 +1,5 @@
-//! Makes text from outside docdeck safe to show. Such text may reach the screen, the log or a file only as
-//! [`CleanText`].
+//! Makes text from outside docdeck safe to show. Such text must be converted to [`CleanText`] before it reaches the
+//! screen or the log.
 //!
 //! Cleaning removes everything that could move the cursor, hide or reorder text, or create links (control characters
 //! with their escape sequences, bidi controls, zero-width and tag characters) and limits combining marks.

@@ -29,7 +29,7 @@ impl Counts {
     }
 
     /// Whether human, AI and total views are valid counts and the total is the sum of the other two.
-    pub fn add_up(&self) -> bool {
+    pub fn adds_up(&self) -> bool {
         match (self.human.value(), self.ai.value(), self.total.value()) {
             (Some(human), Some(ai), Some(total)) => (human + ai).nearly_equals(total),
             _ => false,
@@ -99,13 +99,13 @@ mod tests {
 
     #[test]
     fn numbers_that_do_not_add_up_are_detected() {
-        assert!(counts(3, 1, 4).add_up());
-        assert!(!counts(3, 1, 5).add_up());
-        assert!(!counts(-3, 1, -2).add_up());
+        assert!(counts(3, 1, 4).adds_up());
+        assert!(!counts(3, 1, 5).adds_up());
+        assert!(!counts(-3, 1, -2).adds_up());
     }
 
     #[test]
-    fn the_rows_of_earlier_pages_are_skipped() {
+    fn the_offset_skips_the_rows_of_earlier_blocks() {
         let range = DateRange::last_days(7, chrono::NaiveDate::default());
         let query = ViewsQuery { range, limit: 50, page: 3 };
         assert_eq!(query.offset(), 100);

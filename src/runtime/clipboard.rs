@@ -13,11 +13,11 @@ use tokio::io::AsyncWriteExt as _;
 use tokio::process::Command;
 
 /// Maximum number of bytes of text that terminals accept.
-pub const LIMIT: usize = MAX_COPY_BYTES;
+pub const MAX_TEXT_BYTES: usize = MAX_COPY_BYTES;
 
 /// The error for a text that is too long to be copied through the terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("Too long to copy: {bytes} bytes, and a terminal accepts at most {LIMIT}.")]
+#[error("Too long to copy: {bytes} bytes, and a terminal accepts at most {MAX_TEXT_BYTES}.")]
 pub struct CopyTooLong {
     pub bytes: usize,
 }
@@ -25,9 +25,9 @@ pub struct CopyTooLong {
 /// Returns the sequence that copies `text`.
 ///
 /// # Errors
-/// The text has more than [`LIMIT`] bytes.
+/// The text has more than [`MAX_TEXT_BYTES`] bytes.
 pub fn copy_sequence(text: &str) -> Result<Vec<u8>, CopyTooLong> {
-    if text.len() > LIMIT {
+    if text.len() > MAX_TEXT_BYTES {
         return Err(CopyTooLong { bytes: text.len() });
     }
     Ok(format!("\x1b]52;c;{}\x07", STANDARD.encode(text)).into_bytes())
@@ -61,14 +61,14 @@ pub async fn copy_with_program(words: &[String], text: String) -> Result<(), Fai
         _ => failed("it could not be started"),
     })?;
     let stdin = child.stdin.take();
-    let given = async {
+    let write_text = async {
         if let Some(mut stdin) = stdin {
             stdin.write_all(text.as_bytes()).await?;
             stdin.shutdown().await?;
         }
         Ok::<(), std::io::Error>(())
     };
-    match tokio::time::timeout(PROGRAM_TIMEOUT, given).await {
+    match tokio::time::timeout(PROGRAM_TIMEOUT, write_text).await {
         Ok(Ok(())) => {}
         Ok(Err(_)) => return Err(failed("it exited before it read all of the text")),
         Err(_) => return Err(failed("it does not read its input")),
@@ -92,7 +92,7 @@ mod tests {
     async fn a_program_gets_its_arguments_unchanged_and_a_text_of_any_length() {
         let folder = tempfile::tempdir().expect("a folder");
         let file = folder.path().join("a b");
-        let text = "ü\n".repeat(LIMIT);
+        let text = "ü\n".repeat(MAX_TEXT_BYTES);
         let tee = words(&["tee", file.to_str().expect("a path")]);
         assert_eq!(copy_with_program(&tee, text.clone()).await, Ok(()));
         assert!(std::fs::read_to_string(file).expect("written") == text);
@@ -127,7 +127,7 @@ mod tests {
 
     #[test]
     fn a_text_that_is_too_long_for_terminals_is_rejected() {
-        assert!(copy_sequence(&"x".repeat(LIMIT)).is_ok_and(|sequence| sequence.len() < 100_010));
-        assert_eq!(copy_sequence(&"x".repeat(LIMIT + 1)), Err(CopyTooLong { bytes: LIMIT + 1 }));
+        assert!(copy_sequence(&"x".repeat(MAX_TEXT_BYTES)).is_ok_and(|sequence| sequence.len() < 100_010));
+        assert_eq!(copy_sequence(&"x".repeat(MAX_TEXT_BYTES + 1)), Err(CopyTooLong { bytes: MAX_TEXT_BYTES + 1 }));
     }
 }

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 /// The exit code of a Rust program after a panic.
-pub const CODE: i32 = 101;
+pub const EXIT_CODE: i32 = 101;
 
 /// Installs the panic hook for the rest of the process. `log` is the file to which panics are written, if any.
 pub fn install(terminal: Arc<TerminalState>, log: Option<PathBuf>) {
@@ -31,7 +31,7 @@ fn install_with(restore: impl Fn() + Send + Sync + 'static, log: Option<PathBuf>
         eprintln!("Saved prompts and drafts are not lost.");
         // Exits instead of unwinding: after a panic in a task or on the store's thread, the rest of the program would
         // continue.
-        std::process::exit(CODE);
+        std::process::exit(EXIT_CODE);
     }));
 }
 

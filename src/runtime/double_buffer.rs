@@ -63,12 +63,9 @@ impl DoubleBuffer {
         self.keys.clear();
     }
 
-    /// Passes the changed cells to `encoded`, and returns its result. The next frame becomes the frame that the
+    /// Passes the changed cells to `encode`, and returns its result. The next frame becomes the frame that the
     /// terminal shows.
-    pub(super) fn encode_changes(
-        &mut self,
-        encoded: impl FnOnce(&[CellUpdate<'_>], &Buffer, bool) -> String,
-    ) -> String {
+    pub(super) fn encode_changes(&mut self, encode: impl FnOnce(&[CellUpdate<'_>], &Buffer, bool) -> String) -> String {
         let width = usize::from(self.next.area.width).max(1);
         if self.keys.len() != self.shown.content.len() {
             self.keys = self.shown.content.iter().map(CellKey::of).collect();
@@ -104,7 +101,7 @@ impl DoubleBuffer {
                 }
             }
         }
-        let out = if updates.is_empty() { String::new() } else { encoded(&updates, &self.next, on_blank) };
+        let out = if updates.is_empty() { String::new() } else { encode(&updates, &self.next, on_blank) };
         std::mem::swap(&mut self.shown, &mut self.next);
         out
     }
@@ -146,18 +143,18 @@ impl RowChanges {
 /// Compares a row of the next frame with the row that the terminal shows. `keys` contains the keys of the shown row,
 /// and is overwritten with the keys of the next frame's row.
 fn compare_row(keys: &mut [CellKey], shown: &[Cell], next: &mut [Cell]) -> RowChanges {
-    let mut all = RowChanges::default();
+    let mut changes = RowChanges::default();
     for (at, (key, cell)) in keys.iter_mut().zip(next.iter_mut()).enumerate() {
         let is = CellKey::of(cell);
         if is != *key || is.is_long() {
-            all.add(at, (std::mem::replace(key, is), is), shown, cell);
+            changes.add(at, (std::mem::replace(key, is), is), shown, cell);
         }
     }
-    if all.is_simple {
-        all.is_simple =
+    if changes.is_simple {
+        changes.is_simple =
             keys.iter().zip(next.iter()).all(|(key, cell)| key.is_ascii_without_link() || glyph_width(cell) == 1);
     }
-    all
+    changes
 }
 
 /// Adds to `updates` the cells of a row that have to be drawn. `(x, y)` is the position of the row's first cell.
@@ -178,7 +175,7 @@ fn add_changes<'a>(
                 behind.from = at + glyph_width(is).max(1);
                 behind.end = behind.end.max(behind.from);
                 covered = covered.max(behind.end);
-                if behind.all || was.symbol() != is.symbol() {
+                if behind.must_draw_all || was.symbol() != is.symbol() {
                     updates.push((column, y, is));
                 }
             }
@@ -194,10 +191,10 @@ fn add_changes<'a>(
             continue;
         }
         if width > 1 && is.symbol().contains(EMOJI_SELECTOR) {
-            behind = WideGlyphTail { from: at + 1, end: at + width, all: false };
+            behind = WideGlyphTail { from: at + 1, end: at + width, must_draw_all: false };
         } else if width <= 1 && self::glyph_width(was) > width && shows_when_blank(was) {
             let end = at + self::glyph_width(was);
-            behind = WideGlyphTail { from: at + 1, end, all: true };
+            behind = WideGlyphTail { from: at + 1, end, must_draw_all: true };
             covered = end;
         }
     }
@@ -251,7 +248,7 @@ struct WideGlyphTail {
     from: usize,
     end: usize,
     /// Whether all these cells have to be drawn; if false, only the changed cells.
-    all: bool,
+    must_draw_all: bool,
 }
 
 /// Returns the width of the cell's glyph, in cells.

@@ -208,12 +208,12 @@ impl EffectRunner {
         started.clone().unwrap_or_else(|| Err(ended()))
     }
 
-    /// Waits until the engine has started, and passes it to `ask`. Fails if the engine failed to start.
+    /// Waits until the engine has started, and passes it to `call`. Fails if the engine failed to start.
     pub(super) async fn with_engine<T>(
         &self,
-        ask: impl AsyncFnOnce(Engine) -> Result<T, Failure>,
+        call: impl AsyncFnOnce(Engine) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
-        ask(self.engine().await?).await
+        call(self.engine().await?).await
     }
 
     /// Reads the threads of jobs. With `max_bytes`, reads only threads up to this size, as a prefetch for later use. A
@@ -246,7 +246,7 @@ impl EffectRunner {
             jobs.extend(self.store.jobs(scope).await?.into_iter().map(|row| (*profile, row)));
         }
         let scopes = scopes.into_iter().map(|(_, scope)| scope).collect();
-        Ok(AllProfilesJobs { jobs, without_profile: self.store.count_in_other_scopes(scopes).await? })
+        Ok(AllProfilesJobs { jobs, without_profile_count: self.store.count_in_other_scopes(scopes).await? })
     }
 
     async fn find_prompts_in(&self, scopes: &[Scope], text: &str) -> Result<Vec<JobKey>, StoreError> {
@@ -274,7 +274,7 @@ impl EffectRunner {
 }
 
 pub(super) fn save_failure(error: StoreError) -> Failure {
-    error.not_saved()
+    error.not_saved_failure()
 }
 
 fn submitted(slot: DraftTarget, text: String, pages: Vec<CleanText>, result: Result<(PromptId, Job), Failure>) -> Msg {

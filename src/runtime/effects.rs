@@ -111,15 +111,15 @@ impl Effects {
     }
 
     /// Starts the engine in the background. Its events are sent to `event_sender`.
-    pub fn start_engine(&mut self, connection: EngineConfig, event_sender: mpsc::Sender<EngineEvent>) {
+    pub fn start_engine(&mut self, config: EngineConfig, event_sender: mpsc::Sender<EngineEvent>) {
         let setup = EngineSetup {
-            client: connection.client,
+            client: config.client,
             store: self.runner.store.clone(),
             scope: self.runner.scope.clone(),
-            poll: connection.poll,
+            poll: config.poll,
             roles: LeaseRoles::All,
-            lock_folder: connection.lock_folder,
-            on_change: (!connection.on_change.is_empty()).then_some(connection.on_change),
+            lock_folder: config.lock_folder,
+            on_change: (!config.on_change.is_empty()).then_some(config.on_change),
             events: event_sender,
         };
         let started = self.started.clone();
@@ -137,8 +137,8 @@ impl Effects {
     /// Switches to another service or project with the same store. The previous session ends in the background, after
     /// pending writes and a prompt that is being sent. From now on, `engine_events` receives the events of the new
     /// engine.
-    pub fn switch(&mut self, connection: EngineConfig, engine_events: &mut mpsc::Receiver<EngineEvent>) {
-        let scope = connection.client.scope().clone();
+    pub fn switch(&mut self, config: EngineConfig, engine_events: &mut mpsc::Receiver<EngineEvent>) {
+        let scope = config.client.scope().clone();
         let old = &self.runner.scope;
         let is_same_project = (&scope.base_url, &scope.project) == (&old.base_url, &old.project);
         let (sender, receiver) = mpsc::channel(EVENT_CAPACITY);
@@ -160,7 +160,7 @@ impl Effects {
         // Tasks that still wait for the previous engine keep using the previous channel.
         self.started = started;
         self.draining.spawn(draining.end());
-        self.start_engine(connection, sender);
+        self.start_engine(config, sender);
     }
 
     /// Runs an effect as a task. Defers a prefetch until [`Self::run_deferred`]. Effects that the event loop has to run

@@ -113,7 +113,7 @@ fn joined_emoji_leave_nothing_behind_in_terminals_that_do_not_join_them() {
 }
 
 /// Returns what an emulator shows in each cell.
-fn seen(screen: &vt100::Screen) -> Vec<String> {
+fn displayed_cells(screen: &vt100::Screen) -> Vec<String> {
     let cells = (0..HEIGHT).flat_map(|y| (0..WIDTH).map(move |x| (y, x)));
     let one = |(y, x)| {
         let cell = screen.cell(y, x).expect("inside");
@@ -135,19 +135,19 @@ fn parser() -> vt100::Parser {
 }
 
 /// Encodes the change with ratatui's own backend.
-fn by_ratatui(before: &Buffer, after: &Buffer) -> Vec<u8> {
+fn encode_with_ratatui(before: &Buffer, after: &Buffer) -> Vec<u8> {
     let mut bytes = Vec::new();
     CrosstermBackend::new(&mut bytes).draw(before.diff(after).into_iter()).expect("drawn");
     bytes
 }
 
-fn styles(is_seen_on_blank: bool) -> impl Strategy<Value = Style> {
+fn styles(is_visible_on_blank: bool) -> impl Strategy<Value = Style> {
     let colors = [Color::Reset, Color::Red, Color::LightBlue, Color::Indexed(74), Color::Rgb(1, 20, 200)];
     let fg = prop::sample::select(colors.to_vec());
-    let bg = prop::sample::select(if is_seen_on_blank { colors.to_vec() } else { vec![Color::Reset] });
+    let bg = prop::sample::select(if is_visible_on_blank { colors.to_vec() } else { vec![Color::Reset] });
     // No style is both bold and dim, because the emulator keeps only one of them.
     let mut modifiers = vec![Modifier::empty(), Modifier::BOLD, Modifier::DIM, Modifier::ITALIC];
-    if is_seen_on_blank {
+    if is_visible_on_blank {
         modifiers.extend([Modifier::UNDERLINED, Modifier::REVERSED, Modifier::BOLD | Modifier::UNDERLINED]);
     }
     (fg, bg, prop::sample::select(modifiers)).prop_map(|(fg, bg, modifiers)| {
@@ -156,9 +156,9 @@ fn styles(is_seen_on_blank: bool) -> impl Strategy<Value = Style> {
 }
 
 /// Generates screens with these texts at random positions.
-fn screens(texts: &[&'static str], is_seen_on_blank: bool) -> impl Strategy<Value = Vec<Buffer>> {
+fn screens(texts: &[&'static str], is_visible_on_blank: bool) -> impl Strategy<Value = Vec<Buffer>> {
     let text = prop::sample::select(texts.to_vec());
-    let parts = prop::collection::vec((0..WIDTH, 0..HEIGHT, text, styles(is_seen_on_blank)), 0..12);
+    let parts = prop::collection::vec((0..WIDTH, 0..HEIGHT, text, styles(is_visible_on_blank)), 0..12);
     let screen = parts.prop_map(|parts| {
         let mut buffer = empty();
         for (x, y, text, style) in parts {
@@ -177,8 +177,8 @@ fn check_same_screen(screens: Vec<Buffer>) -> Result<(), TestCaseError> {
     for after in screens {
         let on_blank = before == empty();
         ours.process(encode_cells(&before.diff(&after), &after, on_blank).as_bytes());
-        theirs.process(&by_ratatui(&before, &after));
-        prop_assert_eq!(seen(ours.screen()), seen(theirs.screen()));
+        theirs.process(&encode_with_ratatui(&before, &after));
+        prop_assert_eq!(displayed_cells(ours.screen()), displayed_cells(theirs.screen()));
         before = after;
     }
     Ok(())

@@ -37,7 +37,7 @@ const MAX_BURST_TIME: Duration = Duration::from_millis(8);
 /// Minimum time between two timers of the state machine.
 const MIN_TIMER_INTERVAL: Duration = Duration::from_millis(10);
 /// For this long after a foreground program has ended, SIGINT and SIGQUIT are assumed to be meant for that program.
-const INTERRUPT_ECHO: Duration = Duration::from_millis(500);
+const LATE_INTERRUPT_TIME: Duration = Duration::from_millis(500);
 /// Maximum time to sleep. After the computer has woken up from standby, ages on the screen are correct again within
 /// this time.
 const MAX_SLEEP: Duration = Duration::from_secs(60);
@@ -135,15 +135,15 @@ impl Dashboard {
         }
     }
 
-    /// Switches to the theme `name` if it exists. If `keep` is set, also saves it in the configuration.
-    fn use_theme(&mut self, name: &str, keep: bool) -> Option<Msg> {
+    /// Switches to the theme `name` if it exists. If `save_as_default` is set, also saves it in the configuration.
+    fn use_theme(&mut self, name: &str, save_as_default: bool) -> Option<Msg> {
         let result = self
             .theme_state
             .choose(name, self.folders.themes.as_deref())
             .map_err(|error| Failure::local(&format!("Theme not changed. {error}")));
         self.ask_background();
         self.update_theme();
-        if keep && result.is_ok() {
+        if save_as_default && result.is_ok() {
             self.effects.spawn(self.effects.first_run().clone().save_theme(name.to_owned()));
             return None;
         }
@@ -249,7 +249,7 @@ impl Dashboard {
                 self.notify(&text);
                 None
             }
-            Effect::UseTheme { name, save_as_default: keep } => self.use_theme(&name, keep),
+            Effect::UseTheme { name, save_as_default } => self.use_theme(&name, save_as_default),
             Effect::AddProfile(profile, key) => {
                 Some(self.profiles.add(self.effects.first_run().configured_profile(&profile), key))
             }
@@ -274,8 +274,8 @@ impl Dashboard {
 
     /// Sends a notification between two frames, but not while another program has the terminal.
     fn notify(&mut self, text: &CleanText) {
-        let how = if self.session.is_modern() { self.notify } else { notify::fallback_method(self.notify) };
-        let sequence = notify::notification_sequence(how, text, Multiplexer::of(&self.environment));
+        let method = if self.session.is_modern() { self.notify } else { notify::fallback_method(self.notify) };
+        let sequence = notify::notification_sequence(method, text, Multiplexer::of(&self.environment));
         // The error is ignored: if the terminal is gone, the next frame fails too.
         if !self.session.is_away() && !sequence.is_empty() {
             let _ = self.session.screen.send(&sequence);
@@ -322,7 +322,7 @@ impl Dashboard {
             }
         }
         // The SIGINT or SIGQUIT that ended the foreground program may arrive here after the end of that program.
-        let is_echo = self.child_ended_at.is_some_and(|at| at.elapsed() < INTERRUPT_ECHO);
+        let is_echo = self.child_ended_at.is_some_and(|at| at.elapsed() < LATE_INTERRUPT_TIME);
         match signal {
             Signal::Interrupt | Signal::Quit if is_echo => {}
             Signal::Terminate | Signal::Hangup | Signal::Interrupt | Signal::Quit => {

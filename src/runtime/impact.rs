@@ -57,7 +57,7 @@ impl ImpactReader<'_> {
             let mut views = known.next().unwrap_or(PageViewsState::Unknown);
             match &mut views {
                 PageViewsState::Known(known) => self.to_local(known),
-                PageViewsState::NotListed(as_of) => *as_of = self.local(*as_of),
+                PageViewsState::NotListed(as_of) => *as_of = self.local_time(*as_of),
                 PageViewsState::Unknown => {}
             }
             views
@@ -66,10 +66,10 @@ impl ImpactReader<'_> {
     }
 
     fn to_local(&self, views: &mut Timed<Counts>) {
-        views.as_of = self.local(views.as_of);
+        views.as_of = self.local_time(views.as_of);
     }
 
-    fn local(&self, service: crate::model::Time) -> crate::model::Time {
+    fn local_time(&self, service: crate::model::Time) -> crate::model::Time {
         self.engine.as_ref().map_or(service, |engine| engine.to_local_time(service))
     }
 }

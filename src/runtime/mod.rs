@@ -155,11 +155,11 @@ pub async fn run_dashboard(config: DashboardConfig) -> io::Result<Outcome> {
         None => Preload::start(&config.store, &config.app)?,
     };
     let log_path = config.folders.data.as_ref().map(|folder| folder.join(logfile::NAME));
-    let session = TerminalSession::open(config.caps, config.app.mouse, log_path)?;
+    let session = TerminalSession::open(config.caps, config.app.mouse_enabled, log_path)?;
     let (event_sender, engine_events) = mpsc::channel(EVENT_CAPACITY);
     let layout = preload.layout().await;
     let start = AppConfig { size: session.size()?, layout, ..config.app };
-    let demo = start.demo;
+    let demo = start.is_demo;
     let theme_state = ThemeState::new(&config.display, config.colours, &config.environment);
     let mut effects = Effects::new(config.store, start.scope.clone(), config.folders.templates.clone());
     effects.set_first_run(config.first_run);

@@ -85,9 +85,9 @@ mod tests {
 
     #[test]
     fn the_multiplexer_is_detected_by_its_variable() {
-        let of = |name: &'static str| {
+        let detect = |name: &'static str| {
             Multiplexer::of(&Environment::from_lookup(|other| (other == name).then(|| "x".to_owned())))
         };
-        assert_eq!(["TMUX", "STY", "TERM"].map(of), [Multiplexer::Tmux, Multiplexer::Screen, Multiplexer::None]);
+        assert_eq!(["TMUX", "STY", "TERM"].map(detect), [Multiplexer::Tmux, Multiplexer::Screen, Multiplexer::None]);
     }
 }

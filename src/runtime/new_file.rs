@@ -1,5 +1,6 @@
 //! Writes an export to a file in the current folder, readable only by its owner. An existing file is overwritten only
-//! after the user has confirmed that. The new file is then renamed to the old name, so that a failure loses nothing.
+//! after the user has confirmed that. The text is then first written to a new file, which is renamed to the old name,
+//! so that a failure loses nothing.
 
 use crate::app::{Msg, NewFile, Overwrite};
 use crate::model::failure::Failure;

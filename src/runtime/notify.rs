@@ -5,8 +5,8 @@ use crate::config::customization::NotifyMethod;
 use crate::model::text::CleanText;
 
 /// Returns the method for a terminal that would print unknown sequences: the bell, unless notifications are off.
-pub fn fallback_method(how: NotifyMethod) -> NotifyMethod {
-    match how {
+pub fn fallback_method(method: NotifyMethod) -> NotifyMethod {
+    match method {
         NotifyMethod::Off => NotifyMethod::Off,
         NotifyMethod::Osc9 | NotifyMethod::Osc777 | NotifyMethod::Bell => NotifyMethod::Bell,
     }
@@ -14,10 +14,10 @@ pub fn fallback_method(how: NotifyMethod) -> NotifyMethod {
 
 /// Returns the bytes to send; empty if notifications are off. A bell is not wrapped, because the multiplexer marks the
 /// window that rang.
-pub fn notification_sequence(how: NotifyMethod, text: &CleanText, multiplexer: Multiplexer) -> Vec<u8> {
+pub fn notification_sequence(method: NotifyMethod, text: &CleanText, multiplexer: Multiplexer) -> Vec<u8> {
     // Semicolons are replaced, because they separate the fields of an OSC. A clean text contains no control characters.
     let text: String = text.as_str().chars().map(|c| if c == ';' { ',' } else { c }).collect();
-    match how {
+    match method {
         NotifyMethod::Off => Vec::new(),
         NotifyMethod::Bell => b"\x07".to_vec(),
         NotifyMethod::Osc9 => multiplexer.wrap(format!("\x1b]9;{text}\x07").as_bytes()),
@@ -29,8 +29,8 @@ pub fn notification_sequence(how: NotifyMethod, text: &CleanText, multiplexer: M
 mod tests {
     use super::*;
 
-    fn sent(how: NotifyMethod, text: &str, multiplexer: Multiplexer) -> String {
-        String::from_utf8(notification_sequence(how, &CleanText::line(text), multiplexer)).expect("text")
+    fn sent(method: NotifyMethod, text: &str, multiplexer: Multiplexer) -> String {
+        String::from_utf8(notification_sequence(method, &CleanText::line(text), multiplexer)).expect("text")
     }
 
     #[test]

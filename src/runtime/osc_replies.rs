@@ -17,7 +17,7 @@ const SPLIT_REPLY_TIMEOUT: Duration = Duration::from_secs(5);
 const EXIT_TIMEOUT: Duration = Duration::from_millis(400);
 /// How long a single Esc is held back. It may be a typed key.
 const ESC_HOLD: Duration = Duration::from_millis(25);
-/// How long Alt-`]` and the keys after it are held back as long as they may be typed keys, which is unlikely.
+/// How long Alt-`]` and the keys after it are held back while they could still be typed keys (unlikely).
 const START_HOLD: Duration = Duration::from_millis(150);
 /// How long keys that can only be a reply are held back until the next part arrives.
 const REPLY_HOLD: Duration = Duration::from_millis(1000);
@@ -203,8 +203,8 @@ pub(super) fn parse_background(answer: &str) -> Option<Rgb> {
     let (kind, colours) = answer.strip_prefix("11;")?.split_once(':')?;
     let mut parts = colours.split('/').map(|digits| {
         let value = u32::from_str_radix(digits, 16).ok().filter(|_| (1..=4).contains(&digits.len()))?;
-        let most = 16_u32.pow(u32::try_from(digits.len()).ok()?) - 1;
-        u8::try_from(value * 255 / most).ok()
+        let max_value = 16_u32.pow(u32::try_from(digits.len()).ok()?) - 1;
+        u8::try_from(value * 255 / max_value).ok()
     });
     let rgb = Rgb(parts.next()??, parts.next()??, parts.next()??);
     let rest = parts.count();

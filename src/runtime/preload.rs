@@ -36,11 +36,11 @@ impl Preload {
     ///
     /// # Errors
     /// The size of the terminal is unknown.
-    pub fn start(store: &Store, start: &AppConfig) -> io::Result<Self> {
+    pub fn start(store: &Store, config: &AppConfig) -> io::Result<Self> {
         let limit: u32 = output::terminal_size()?.1.into();
-        let layout = start_layout_read(store, start);
-        let rows = start.welcome.is_none().then(|| {
-            let (store, scope) = (store.clone(), start.scope.clone());
+        let layout = start_layout_read(store, config);
+        let rows = config.welcome.is_none().then(|| {
+            let (store, scope) = (store.clone(), config.scope.clone());
             start_read(async move { store.first_jobs(&scope, limit).await })
         });
         Ok(Self { layout, rows })
@@ -54,13 +54,13 @@ impl Preload {
 
 /// Reads the saved layout. Returns the default layout if it can't be read or takes too long, and `None` if layouts are
 /// not saved.
-pub async fn read_saved_layout(store: &Store, start: &AppConfig) -> Option<Layout> {
-    Some(read_layout(start_layout_read(store, start)?).await)
+pub async fn read_saved_layout(store: &Store, config: &AppConfig) -> Option<Layout> {
+    Some(read_layout(start_layout_read(store, config)?).await)
 }
 
-fn start_layout_read(store: &Store, start: &AppConfig) -> Option<PendingRead<Option<String>>> {
-    start.can_save_layout().then(|| {
-        let (store, key) = (store.clone(), start.layout_key());
+fn start_layout_read(store: &Store, config: &AppConfig) -> Option<PendingRead<Option<String>>> {
+    config.can_save_layout().then(|| {
+        let (store, key) = (store.clone(), config.layout_key());
         start_read(async move { store.value(&key).await })
     })
 }

@@ -45,7 +45,7 @@ pub struct ProbeReplies {
     pub background: Option<Rgb>,
     /// Whether the terminal supports the kitty keyboard protocol. It distinguishes keys that otherwise send the same
     /// bytes.
-    pub keyboard: bool,
+    pub supports_kitty_keyboard: bool,
     /// The device attributes of the terminal (DA1): numbers separated by semicolons.
     pub device: Option<String>,
     /// Whether the terminal has replied to DA1, the last query. Every terminal does, after it has handled the other
@@ -97,7 +97,12 @@ fn parse_replies(bytes: &[u8]) -> ProbeReplies {
         })
     };
     let device = reports().find(|(_, end)| *end == 'c').map(|(numbers, _)| numbers.to_owned());
-    ProbeReplies { background, keyboard: reports().any(|(_, end)| end == 'u'), is_complete: device.is_some(), device }
+    ProbeReplies {
+        background,
+        supports_kitty_keyboard: reports().any(|(_, end)| end == 'u'),
+        is_complete: device.is_some(),
+        device,
+    }
 }
 
 #[cfg(unix)]
@@ -164,14 +169,14 @@ mod tests {
         let all = b"x\x1b]11;rgb:1e1e/1e1e/2e2e\x1b\\\x1b[?0u\x1b[?62;22;52c";
         let complete = ProbeReplies {
             background: Some(Rgb(0x1e, 0x1e, 0x2e)),
-            keyboard: true,
+            supports_kitty_keyboard: true,
             device: Some("62;22;52".to_owned()),
             is_complete: true,
         };
         assert_eq!(parse_replies(all), complete);
         let bell = ProbeReplies {
             background: Some(Rgb(255, 255, 255)),
-            keyboard: false,
+            supports_kitty_keyboard: false,
             device: Some("1;2".to_owned()),
             is_complete: true,
         };
@@ -182,17 +187,17 @@ mod tests {
 
     #[test]
     fn the_number_of_colours_and_the_reason_for_it_are_reported() {
-        let of = |choice, pairs: &[(&str, &str)]| {
+        let support = |choice, pairs: &[(&str, &str)]| {
             let value =
                 |name: &str| pairs.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned());
             color_support(choice, &Environment::from_lookup(value))
         };
-        assert_eq!(of(ColorChoice::Auto, &[("TERM", "xterm-256color")]).count, "256");
+        assert_eq!(support(ColorChoice::Auto, &[("TERM", "xterm-256color")]).count, "256");
         assert_eq!(
-            of(ColorChoice::Auto, &[("COLORTERM", "truecolor")]),
+            support(ColorChoice::Auto, &[("COLORTERM", "truecolor")]),
             ColorSupport { count: "16 million", reason: "COLORTERM" }
         );
-        assert_eq!(of(ColorChoice::Auto, &[("TERM", "xterm")]).count, "16");
-        assert_eq!(of(ColorChoice::Never, &[("NO_COLOR", "1")]).count, "none");
+        assert_eq!(support(ColorChoice::Auto, &[("TERM", "xterm")]).count, "16");
+        assert_eq!(support(ColorChoice::Never, &[("NO_COLOR", "1")]).count, "none");
     }
 }

@@ -21,7 +21,7 @@ use tokio::sync::mpsc;
 const CAPACITY: usize = 1024;
 /// Timeout of one poll. Its length doesn't matter, because a poll can be interrupted.
 const POLL_TIMEOUT: Duration = Duration::from_secs(3600);
-/// How long dropping the reader waits for its thread to end, so that later input goes to the shell.
+/// How long `drop` waits for the reader's thread to end, so that later input goes to the shell.
 const STOP_TIMEOUT: Duration = Duration::from_millis(50);
 
 /// A thread that reads the terminal, and the events that it has read, in order.

@@ -82,9 +82,9 @@ impl ProfileSwitcher {
     }
 
     /// Adds a saved profile, so that the user can switch to it. Returns the message for the state machine.
-    pub fn add(&mut self, known: ConfiguredProfile, key: Option<ApiKey>) -> Msg {
-        let profile = ProfileEntry { name: known.name.clone(), scope: known.scope.clone(), problem: known.problem() };
-        self.profiles.push(known);
+    pub fn add(&mut self, added: ConfiguredProfile, key: Option<ApiKey>) -> Msg {
+        let profile = ProfileEntry { name: added.name.clone(), scope: added.scope.clone(), problem: added.problem() };
+        self.profiles.push(added);
         Msg::ProfileAdded { profile, key }
     }
 

@@ -21,7 +21,7 @@ pub struct TerminalCaps {
     /// ignores them, except the Linux console.
     pub modern: bool,
     /// Whether to set the window title: the terminal has a stack of titles, so that the old title can be restored.
-    pub titles: bool,
+    pub sets_title: bool,
 }
 
 /// The error for a terminal that can't show a full screen.
@@ -44,13 +44,13 @@ impl TerminalCaps {
         let plain = term.is_empty() && cfg!(unix) || term == "linux" || term.starts_with("linux-");
         let known = ["xterm", "tmux", "alacritty", "foot", "kitty", "wezterm", "ghostty", "contour", "konsole", "vte"];
         let stacks = known.iter().any(|name| term.starts_with(name)) || environment.tmux && term.starts_with("screen");
-        Ok(Self { modern: !plain, titles: !plain && stacks })
+        Ok(Self { modern: !plain, sets_title: !plain && stacks })
     }
 
     /// Returns the same capabilities, but without titles if `wanted` is false.
     #[must_use]
     pub fn with_titles(self, wanted: bool) -> Self {
-        Self { titles: self.titles && wanted, ..self }
+        Self { sets_title: self.sets_title && wanted, ..self }
     }
 }
 
@@ -140,7 +140,7 @@ fn send_sequences(sequences: &str) -> io::Result<()> {
 /// so the flags are set after the switch to the alternate screen.
 fn enter_sequences(caps: TerminalCaps, mouse: bool) -> String {
     let mut out = String::new();
-    if caps.titles {
+    if caps.sets_title {
         out.push_str("\x1b[22;2t");
     }
     append_ansi(&mut out, EnterAlternateScreen);
@@ -173,7 +173,7 @@ fn leave_sequences(caps: TerminalCaps, mouse: bool) -> String {
     out.push_str("\x1b[0m");
     append_ansi(&mut out, cursor::Show);
     append_ansi(&mut out, LeaveAlternateScreen);
-    if caps.titles {
+    if caps.sets_title {
         out.push_str("\x1b[23;2t");
     }
     out
@@ -200,9 +200,9 @@ mod tests {
     #[test]
     fn a_dumb_terminal_is_rejected_and_the_console_gets_no_modern_sequences() {
         assert_eq!(caps("dumb"), Err(DumbTerminal));
-        assert_eq!(caps("linux"), Ok(TerminalCaps { modern: false, titles: false }));
-        assert_eq!(caps("xterm-256color"), Ok(TerminalCaps { modern: true, titles: true }));
-        assert_eq!(caps("screen-256color"), Ok(TerminalCaps { modern: true, titles: false }));
+        assert_eq!(caps("linux"), Ok(TerminalCaps { modern: false, sets_title: false }));
+        assert_eq!(caps("xterm-256color"), Ok(TerminalCaps { modern: true, sets_title: true }));
+        assert_eq!(caps("screen-256color"), Ok(TerminalCaps { modern: true, sets_title: false }));
     }
 
     #[test]

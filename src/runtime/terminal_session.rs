@@ -230,7 +230,7 @@ impl TerminalSession {
     /// # Errors
     /// The terminal is gone.
     pub fn set_title(&mut self, title: CleanText) -> io::Result<()> {
-        if self.guard.0.caps().titles && title != self.title {
+        if self.guard.0.caps().sets_title && title != self.title {
             self.screen.send(&title_sequence(&title))?;
             self.title = title;
         }

@@ -1,5 +1,5 @@
-//! The current theme: the colours of the selected theme, for the background of the terminal and the number of colours
-//! that it supports.
+//! The current theme: the colours of the selected theme, adapted to the background of the terminal and to the number of
+//! colours that it supports.
 
 use super::terminal::supports_links;
 use crate::config::environment::Environment;
@@ -17,7 +17,7 @@ pub(super) struct ThemeState {
     colours: Option<ThemePalettes>,
     depth: ColorDepth,
     ascii: bool,
-    links: bool,
+    has_clickable_links: bool,
     background: Background,
     /// Whether the background is set in the configuration.
     is_background_configured: bool,
@@ -37,7 +37,7 @@ impl ThemeState {
             colours,
             depth,
             ascii,
-            links,
+            has_clickable_links: links,
             background,
             is_background_configured: is_configured,
             is_background_reported: false,
@@ -65,8 +65,8 @@ impl ThemeState {
     pub(super) fn theme(&self) -> Theme {
         Theme {
             ascii: self.ascii,
-            links: self.links,
-            terminal_cursor: true,
+            has_clickable_links: self.has_clickable_links,
+            shows_terminal_cursor: true,
             ..match &self.colours {
                 Some(colours) => Theme::of(colours.for_background(self.background), self.depth),
                 None => Theme::of(&ColorPalette::middle_tones(), self.depth),
@@ -138,7 +138,7 @@ mod tests {
 
     /// Returns the theme without links and without the terminal's cursor.
     fn colours(theme_state: &ThemeState) -> Theme {
-        Theme { links: false, terminal_cursor: false, ..theme_state.theme() }
+        Theme { has_clickable_links: false, shows_terminal_cursor: false, ..theme_state.theme() }
     }
 
     #[test]

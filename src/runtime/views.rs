@@ -24,12 +24,12 @@ impl EffectRunner {
         Msg::CachedReport { range, recalled: self.with_engine(async |engine| engine.cached_report(range).await).await }
     }
 
-    pub(super) async fn load_all(&self, order: LoadPlan) -> Msg {
+    pub(super) async fn load_all(&self, plan: LoadPlan) -> Msg {
         let end = match self.engine().await {
-            Ok(engine) => engine.load_all(order).await,
+            Ok(engine) => engine.load_all(plan).await,
             Err(failure) => LoadOutcome { report: None, end_reason: LoadEndReason::Failed(failure), requests: 0 },
         };
-        Msg::LoadEnded { range: order.range, end }
+        Msg::LoadEnded { range: plan.range, end }
     }
 
     pub(super) async fn load_cached_totals(&self, ranges: &[DateRange]) -> Msg {

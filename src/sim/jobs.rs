@@ -13,7 +13,7 @@ pub(super) const REPOSITORY: &str = "https://github.com/acme/docs";
 /// When and how one run of the agent ends. A run starts with a prompt.
 #[derive(Debug, Clone)]
 pub(super) struct SimRun {
-    pub(super) ends: Time,
+    pub(super) ends_at: Time,
     pub(super) outcome: RunOutcome,
     /// When the job is archived after the run; `None` if it is not.
     pub(super) archived_at: Option<Time>,
@@ -39,7 +39,7 @@ pub(super) struct SimJob {
 impl SimJob {
     /// Whether the agent is working on the job at `now`.
     pub(super) fn is_active(&self, now: Time) -> bool {
-        now < self.run.ends
+        now < self.run.ends_at
     }
 
     /// Returns the job as the service returns it at `now`. An active job has no pull request link.

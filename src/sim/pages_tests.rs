@@ -88,8 +88,8 @@ fn the_share_of_ai_grows_and_is_higher_for_references() {
     assert!(share(late) > share(early) + 50, "{} {}", share(early), share(late));
     let days = site.days(day("2026-11-09"), day("2026-11-16"), now());
     let sums: Vec<PageViewSum> = site.sums(&days).collect();
-    let of = |path: &str| share(sums[site.pages.iter().position(|page| &*page.path == path).expect("a page")]);
-    assert!(of("/api/create-job") > of("/quickstart") + 100);
+    let share_of = |path: &str| share(sums[site.pages.iter().position(|page| &*page.path == path).expect("a page")]);
+    assert!(share_of("/api/create-job") > share_of("/quickstart") + 100);
 }
 
 #[test]

@@ -18,7 +18,7 @@ const FINISH_SECONDS: [u32; 6] = [14, 32, 58, 92, 134, 178];
 pub(super) struct InitialJobData {
     pub(super) prompt: String,
     pub(super) follow_ups: Vec<String>,
-    pub(super) follow_up_at: Vec<Time>,
+    pub(super) follow_up_times: Vec<Time>,
     /// When the run before the follow-up ended; `None` if the job has no follow-up.
     pub(super) first_run_ended: Option<Time>,
     pub(super) seen: bool,
@@ -180,12 +180,22 @@ fn create_job(seed_job: &SeedJob, text: InitialPrompts, now: Time, rng: &mut See
         git_ref: branch(&text.prompt),
         model: if rng.chance(700) { "sonnet" } else { "opus" },
         created_at,
-        run: SimRun { ends, outcome: run_outcome, archived_at: archived },
+        run: SimRun { ends_at: ends, outcome: run_outcome, archived_at: archived },
         link: has_pr.then(|| SimPullRequest { number: 0, visible_from: first_run_ended.unwrap_or(ends + delay) }),
     };
     let follow_up_at = follow_ups.iter().map(|_| last_began).collect();
     let InitialPrompts { prompt, is_variation, .. } = text;
-    (job, InitialJobData { prompt, follow_ups, follow_up_at, first_run_ended, seen: seed_job.seen, is_variation })
+    (
+        job,
+        InitialJobData {
+            prompt,
+            follow_ups,
+            follow_up_times: follow_up_at,
+            first_run_ended,
+            seen: seed_job.seen,
+            is_variation,
+        },
+    )
 }
 
 #[cfg(test)]

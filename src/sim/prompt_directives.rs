@@ -31,7 +31,7 @@ pub(super) enum RunOutcome {
     OtherStatus(String),
 }
 
-/// The directives of one prompt; `None` if there is no such directive. The durations are at speed 1.
+/// The directives of one prompt. A field is `None` if the prompt doesn't set it. The durations are at speed 1.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Directives {
     pub(super) work: Option<TimeDelta>,

@@ -66,7 +66,7 @@ pub(super) struct SimRequest {
 struct Counters([AtomicU64; 4]);
 
 impl Counters {
-    fn of(&self, operation: Operation) -> &AtomicU64 {
+    fn counter(&self, operation: Operation) -> &AtomicU64 {
         let [create, get, follow_up, views] = &self.0;
         match operation {
             Operation::Create => create,
@@ -77,11 +77,11 @@ impl Counters {
     }
 
     fn add(&self, operation: Operation) {
-        self.of(operation).fetch_add(1, Ordering::Relaxed);
+        self.counter(operation).fetch_add(1, Ordering::Relaxed);
     }
 
     fn get(&self, operation: Operation) -> u64 {
-        self.of(operation).load(Ordering::Relaxed)
+        self.counter(operation).load(Ordering::Relaxed)
     }
 }
 

@@ -28,7 +28,7 @@ pub struct InitialJob {
     /// The texts of the follow-ups, oldest first.
     pub follow_ups: Vec<String>,
     /// The times of the follow-ups, in the same order.
-    pub follow_up_at: Vec<Time>,
+    pub follow_up_times: Vec<Time>,
     pub created_at: Time,
     /// When the job's last run ended; `None` while it is active.
     pub finished_at: Option<Time>,
@@ -103,7 +103,7 @@ impl SimWorld {
             run,
             link: None,
         };
-        job.link = delay.map(|delay| self.open_pull_request(job.run.ends + delay));
+        job.link = delay.map(|delay| self.open_pull_request(job.run.ends_at + delay));
         let body = job.body(now);
         self.received_prompts.push((job.id.clone(), prompt.to_owned()));
         self.indexes.insert(job.id.clone(), self.jobs.len());
@@ -124,12 +124,12 @@ impl SimWorld {
         let before = self.jobs.get(index)?.clone();
         let plan = self.plan(prompt, true);
         let (mut run, delay) = self.start(plan, now);
-        run.ends = run.ends.max(before.run.ends);
+        run.ends_at = run.ends_at.max(before.run.ends_at);
         // A pull request that is already open is kept. Otherwise, only the new run decides whether there will be one.
         let opened = before.link.filter(|link| link.visible_from <= now);
         let link = match (opened, delay) {
             (Some(link), _) => Some(link),
-            (None, Some(delay)) => Some(self.open_pull_request(run.ends + delay)),
+            (None, Some(delay)) => Some(self.open_pull_request(run.ends_at + delay)),
             (None, None) => None,
         };
         self.received_prompts.push((id.to_owned(), prompt.to_owned()));
@@ -179,7 +179,7 @@ impl SimWorld {
             RunOutcome::PullRequest { late: delay } => Some(scaled(delay, self.speed)),
             _ => None,
         };
-        (SimRun { ends, outcome: plan.outcome, archived_at: archived }, delay)
+        (SimRun { ends_at: ends, outcome: plan.outcome, archived_at: archived }, delay)
     }
 }
 
@@ -246,11 +246,11 @@ fn initial_job(job: &SimJob, seed: &InitialJobData, now: Time) -> InitialJob {
         let pr_link = job.link.map(|link| pull_request_url(link.number));
         changes.push(InitialJobChange { at: ended, status: "completed".to_owned(), pr_link });
     }
-    for &at in &seed.follow_up_at {
+    for &at in &seed.follow_up_times {
         changes.push(InitialJobChange { at, status: "active".to_owned(), pr_link: None });
     }
-    let late_link = job.link.map(|link| link.visible_from).filter(|&from| from > job.run.ends);
-    for at in [Some(job.run.ends), late_link, job.run.archived_at].into_iter().flatten().filter(|&at| at <= now) {
+    let late_link = job.link.map(|link| link.visible_from).filter(|&from| from > job.run.ends_at);
+    for at in [Some(job.run.ends_at), late_link, job.run.archived_at].into_iter().flatten().filter(|&at| at <= now) {
         let body = job.body(at);
         changes.push(InitialJobChange { at, status: body.status, pr_link: body.pr_link });
     }
@@ -259,9 +259,9 @@ fn initial_job(job: &SimJob, seed: &InitialJobData, now: Time) -> InitialJob {
         id: job.id.clone(),
         prompt: seed.prompt.clone(),
         follow_ups: seed.follow_ups.clone(),
-        follow_up_at: seed.follow_up_at.clone(),
+        follow_up_times: seed.follow_up_times.clone(),
         created_at: job.created_at,
-        finished_at: (!job.is_active(now)).then_some(job.run.ends),
+        finished_at: (!job.is_active(now)).then_some(job.run.ends_at),
         changes,
         seen: seed.seen,
         is_variation: seed.is_variation,

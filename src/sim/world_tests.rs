@@ -152,7 +152,7 @@ fn the_history_of_an_initial_job_ends_in_its_current_state() {
             Some(last) => assert_eq!((&last.status, &last.pr_link), (&job.body.status, &job.body.pr_link)),
             None => assert_eq!(job.body.status, "active"),
         }
-        assert_eq!(job.follow_ups.len(), job.follow_up_at.len());
+        assert_eq!(job.follow_ups.len(), job.follow_up_times.len());
     }
 }
 

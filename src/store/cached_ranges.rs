@@ -13,10 +13,10 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 
 impl Store {
-    /// Lists the ranges with cached pages, the range with the latest last day first. For a range without a report,
-    /// `rows` is the number of cached rows at the page size for which the most rows are cached. Leaves out ranges with
-    /// nothing but cached totals (the days of the trend). `bytes` is the space that the page views of all projects use
-    /// in the file. Times are the service's.
+    /// Lists the ranges with cached rows; a range with a later last day comes first. For a range without a report,
+    /// `rows` counts only the cached rows of one page size: the one with the most cached rows. Leaves out ranges of
+    /// which only totals are cached (the days of the trend). `bytes` is the space that the page views of all projects
+    /// use in the file. Times are the service's.
     pub async fn cached_ranges(&self, scope: &Scope) -> StoreResult<CachedViews> {
         let scope = scope.clone();
         self.handle
@@ -71,13 +71,13 @@ fn add_ranges(
     by_range: &mut HashMap<DateRange, CachedRange>,
 ) -> StoreResult<()> {
     let mut statement = connection.prepare_cached(sql)?;
-    let of_row = |row: &Row<'_>| {
+    let read_range_row = |row: &Row<'_>| {
         let Some(range) = read_range(row, 0)? else { return Ok(None) };
         let totals: String = row.get(5)?;
         let (rows, complete, as_of) = (row.get(2)?, row.get(3)?, read_time(row, 4)?);
         Ok(Some(CachedRange { range, rows, complete, as_of, totals: decode_counts(&totals) }))
     };
-    for found in statement.query_map([scope], of_row)? {
+    for found in statement.query_map([scope], read_range_row)? {
         if let Some(found) = found? {
             by_range.entry(found.range).or_insert(found);
         }

@@ -95,14 +95,14 @@ pub(super) struct SharedTexts {
 }
 
 impl SharedTexts {
-    /// Maximum number of shared texts: with more, searching them would take too long. A new text then replaces the last
-    /// text.
+    /// Maximum number of shared texts; searching among more would take too long. Once it is reached, a new text
+    /// replaces the last one.
     const MAX: usize = 32;
 
     fn line(&mut self, row: &Row<'_>, index: usize) -> Result<Option<Arc<CleanText>>> {
         let value = row.get_ref(index)?;
         let Some(raw) = value.as_str_or_null()? else { return Ok(None) };
-        // A text that cleaning changes is never found here, so it is cleaned and added each time.
+        // The list contains cleaned texts. A text that isn't clean is never found: it is cleaned and added each time.
         match self.recent.iter().position(|text| text.as_str() == raw) {
             Some(0) => {}
             Some(at) => self.recent.swap(at, 0),
@@ -117,11 +117,11 @@ impl SharedTexts {
 
 /// Reads a job from a row with the columns [`JOB_COLUMNS`].
 pub(super) fn read_job_row(row: &Row<'_>) -> Result<Job> {
-    job_row_sharing(row, &mut SharedTexts::default())
+    read_job_row_sharing(row, &mut SharedTexts::default())
 }
 
 /// Like [`read_job_row`], for one of many rows: rows with equal texts share them through `shared`.
-pub(super) fn job_row_sharing(row: &Row<'_>, shared: &mut SharedTexts) -> Result<Job> {
+pub(super) fn read_job_row_sharing(row: &Row<'_>, shared: &mut SharedTexts) -> Result<Job> {
     let id: Option<String> = row.get(1)?;
     let undelivered: Option<String> = row.get(17)?;
     let note: Option<String> = row.get(21)?;
@@ -141,19 +141,19 @@ pub(super) fn job_row_sharing(row: &Row<'_>, shared: &mut SharedTexts) -> Result
         model: shared.line(row, 6)?,
         pr_link: read_clean_line(row, 7)?,
         created_at: read_time(row, 8)?,
-        archived_at: opt_time(row, 9)?,
+        archived_at: read_optional_time(row, 9)?,
         started_at: read_time(row, 10)?,
-        finished_at: opt_time(row, 11)?,
+        finished_at: read_optional_time(row, 11)?,
         changed_at: read_time(row, 12)?,
-        checked_at: opt_time(row, 13)?,
-        viewed_at: opt_time(row, 14)?,
-        handled_at: opt_time(row, 23)?,
-        followed_up_at: opt_time(row, 24)?,
+        checked_at: read_optional_time(row, 13)?,
+        viewed_at: read_optional_time(row, 14)?,
+        handled_at: read_optional_time(row, 23)?,
+        followed_up_at: read_optional_time(row, 24)?,
         gone: row.get(15)?,
-        gone_at: opt_time(row, 25)?,
+        gone_at: read_optional_time(row, 25)?,
         dismissed: row.get(16)?,
         undelivered: undelivered.as_deref().and_then(DeliveryKind::parse),
-        undelivered_at: opt_time(row, 26)?,
+        undelivered_at: read_optional_time(row, 26)?,
         revision: row.get(18)?,
     })
 }
@@ -177,8 +177,8 @@ pub(super) fn read_prompt_row(row: &Row<'_>) -> Result<Prompt> {
         text: row.get(2)?,
         delivery: read_delivery(row)?,
         written_at: read_time(row, 6)?,
-        sent_at: opt_time(row, 7)?,
-        state_at: opt_time(row, 8)?,
+        sent_at: read_optional_time(row, 7)?,
+        state_at: read_optional_time(row, 8)?,
     })
 }
 
@@ -195,7 +195,7 @@ pub(super) fn read_delivery_kind(row: &Row<'_>, index: usize) -> Result<Delivery
 fn read_delivery(row: &Row<'_>) -> Result<Delivery> {
     let reason = read_clean_line(row, 5)?.unwrap_or_default();
     Ok(match read_delivery_kind(row, 3)? {
-        DeliveryKind::Queued => Delivery::Queued { until: opt_time(row, 4)? },
+        DeliveryKind::Queued => Delivery::Queued { until: read_optional_time(row, 4)? },
         DeliveryKind::Paused => Delivery::Paused,
         DeliveryKind::Sending => Delivery::Sending,
         DeliveryKind::Accepted => Delivery::Accepted,
@@ -239,7 +239,7 @@ pub(super) fn read_time(row: &Row<'_>, index: usize) -> Result<Time> {
     row.get(index).map(|UnixMillis(time)| time)
 }
 
-pub(super) fn opt_time(row: &Row<'_>, index: usize) -> Result<Option<Time>> {
+pub(super) fn read_optional_time(row: &Row<'_>, index: usize) -> Result<Option<Time>> {
     let value: Option<UnixMillis> = row.get(index)?;
     Ok(value.map(|UnixMillis(time)| time))
 }

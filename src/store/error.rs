@@ -98,7 +98,7 @@ impl StoreError {
 
     /// Returns the message for a failed change other than sending a prompt. Unlike [`Self::failure`], it doesn't say
     /// that nothing was sent, since a prompt may be sent at the same time.
-    pub fn not_saved(&self) -> Failure {
+    pub fn not_saved_failure(&self) -> Failure {
         if !matches!(self, Self::DiskFull | Self::WriteRefused | Self::ReadOnly) {
             return self.failure();
         }

@@ -21,7 +21,7 @@ pub struct StoreExamination {
     /// The schema version of the file.
     pub schema: i64,
     /// The schema version that this docdeck supports.
-    pub supported: i64,
+    pub supported_schema: i64,
     /// SQLite's messages about what is wrong with the file, at most five; empty if the file is sound.
     pub faults: Vec<CleanText>,
     /// The content of the file; `None` if its schema is too old to be queried.
@@ -69,8 +69,9 @@ pub fn examine(folder: &Path, scope: Option<&Scope>, now: Time) -> StoreResult<O
     schema::configure_connection(&connection)?;
     let found = schema::check_owner(&connection, &path)?;
     let faults = read_faults(&connection)?;
-    let content = if found == schema::supported() { Some(read_content(&connection, scope, now)?) } else { None };
-    Ok(Some(StoreExamination { bytes, schema: found, supported: schema::supported(), faults, content }))
+    let content =
+        if found == schema::supported_version() { Some(read_content(&connection, scope, now)?) } else { None };
+    Ok(Some(StoreExamination { bytes, schema: found, supported_schema: schema::supported_version(), faults, content }))
 }
 
 fn read_faults(connection: &Connection) -> StoreResult<Vec<CleanText>> {

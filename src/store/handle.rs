@@ -35,8 +35,8 @@ pub(super) struct Handle {
     commands: mpsc::Sender<StoreCommand>,
     /// Whether every write is refused. Set when the file has been opened, and again by [`Self::try_writing`].
     read_only: Arc<AtomicBool>,
-    /// The path of the file that tells the next opening that the database is damaged. `None` if no such note is left:
-    /// for a store in memory, or one that is opened for reading only.
+    /// The path of the file that tells the next opening that the database is damaged. `None` if no such file is to be
+    /// created: for a store in memory, or one that is opened for reading only.
     damage_note: Option<PathBuf>,
 }
 
@@ -127,19 +127,19 @@ impl Handle {
         }
     }
 
-    /// Runs `work` immediately and then once per interval `every`, between the calls, and passes each result to `seen`
-    /// until `seen` returns `Break`. Both closures run on the store's thread.
+    /// Runs `work` immediately and then once per `interval`, between the calls, and passes each result to `on_result`
+    /// until `on_result` returns `Break`. Both closures run on the store's thread.
     pub(super) fn repeat<T>(
         &self,
-        every: Duration,
+        interval: Duration,
         mut work: impl FnMut(&Connection) -> Result<T, StoreError> + Send + 'static,
-        mut seen: impl FnMut(Result<T, StoreError>) -> ControlFlow<()> + Send + 'static,
+        mut on_result: impl FnMut(Result<T, StoreError>) -> ControlFlow<()> + Send + 'static,
     ) -> Result<(), StoreError> {
         let note = self.damage_note.clone();
-        let task = PeriodicTask::new(every, move |connection| {
+        let task = PeriodicTask::new(interval, move |connection| {
             let result = work(connection);
             react_to_error(&result, connection, note.as_ref());
-            seen(result)
+            on_result(result)
         });
         self.commands.send(StoreCommand::Repeat(task)).map_err(|_| StoreError::Closed)
     }

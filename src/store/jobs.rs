@@ -56,8 +56,8 @@ pub(super) fn read_first_rows(connection: &Connection, scope: &Scope, limit: u32
     Ok(first)
 }
 
-/// Returns the query for the first rows of the jobs list. In each group, the newest job comes first; only queued jobs
-/// are in the order of the queue. The index contains the complete sort key, so that SQLite reads only the returned
+/// Returns the query for the first rows of the jobs list. In each group, the newest job comes first, except that queued
+/// jobs are in the order of the queue. The index contains the complete sort key, so that SQLite reads only the returned
 /// rows.
 pub(super) fn first_rows_sql() -> String {
     format!(
@@ -142,14 +142,14 @@ pub(super) fn changed_since(connection: &Connection, scope: &Scope, revision: i6
 
 /// Returns the keys of all rows of the scope, including merged rows, and the highest key that was ever assigned.
 pub(super) fn read_remaining_jobs(connection: &Connection, scope: &Scope) -> StoreResult<RemainingJobs> {
-    let up_to = "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'job'";
-    let up_to = JobKey(connection.prepare_cached(up_to)?.query_row([], |row| row.get(0))?);
+    let largest_key = "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'job'";
+    let largest_key = JobKey(connection.prepare_cached(largest_key)?.query_row([], |row| row.get(0))?);
     let Some(scope) = scopes::find_scope(connection, scope)? else {
-        return Ok(RemainingJobs { keys: Vec::new(), largest_key: up_to });
+        return Ok(RemainingJobs { keys: Vec::new(), largest_key });
     };
     let mut statement = connection.prepare_cached("SELECT key FROM job NOT INDEXED WHERE scope = ?1 ORDER BY key")?;
     let keys = statement.query_map([scope], |row| row.get(0).map(JobKey))?.collect::<rusqlite::Result<_>>()?;
-    Ok(RemainingJobs { keys, largest_key: up_to })
+    Ok(RemainingJobs { keys, largest_key })
 }
 
 /// Returns the keys of the rows that were merged into this row.
@@ -162,7 +162,7 @@ pub(super) fn merged_into(connection: &Connection, key: JobKey) -> StoreResult<V
 fn query_jobs(connection: &Connection, sql: &str, params: impl Params) -> StoreResult<Vec<Job>> {
     let mut statement = connection.prepare_cached(sql)?;
     let mut shared = SharedTexts::default();
-    let rows = statement.query_map(params, |row| columns::job_row_sharing(row, &mut shared))?;
+    let rows = statement.query_map(params, |row| columns::read_job_row_sharing(row, &mut shared))?;
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
@@ -180,7 +180,7 @@ pub(super) fn find_by_id(connection: &Connection, scope: i64, id: &JobId) -> Sto
 }
 
 /// Like [`find_by_id`], but without using the index.
-pub(super) fn search_id(connection: &Connection, scope: i64, id: &JobId) -> StoreResult<Option<Job>> {
+pub(super) fn find_by_id_without_index(connection: &Connection, scope: i64, id: &JobId) -> StoreResult<Option<Job>> {
     let sql = format!("SELECT {JOB_COLUMNS} FROM job NOT INDEXED WHERE scope = ?1 AND id = ?2");
     Ok(connection.query_row(&sql, params![scope, id.as_str()], columns::read_job_row).optional()?)
 }
@@ -287,7 +287,12 @@ pub(super) fn update_job(tx: &Transaction<'_>, row: &Job) -> StoreResult<Job> {
 /// Adds a row with all data of the job except its pages, in one statement. `name` is the job's default title (see
 /// [`set_default_title`]). If a prompt of the job is undelivered, the caller must [`touch`] the row after storing that
 /// prompt.
-pub(super) fn insert_complete(tx: &Transaction<'_>, scope: i64, name: &CleanText, row: &Job) -> StoreResult<JobKey> {
+pub(super) fn insert_complete_job(
+    tx: &Transaction<'_>,
+    scope: i64,
+    name: &CleanText,
+    row: &Job,
+) -> StoreResult<JobKey> {
     static INSERT: LazyLock<String> = LazyLock::new(|| {
         let parameters: Vec<String> = (7..7 + MODEL_COLUMNS.len()).map(|at| format!("?{at}")).collect();
         format!(
@@ -338,11 +343,11 @@ pub(super) fn touch(tx: &Transaction<'_>, key: JobKey) -> StoreResult<Job> {
 pub(super) fn merge_fetched(
     tx: &Transaction<'_>,
     key: JobKey,
-    what: &JobAnswer,
+    answer: &JobAnswer,
     now: Time,
 ) -> StoreResult<MergeResult> {
     let mut row = read_current_job(tx, key)?;
-    let events = match what {
+    let events = match answer {
         JobAnswer::Job(job) => merge::merge_answer(&mut row, job, now),
         JobAnswer::NotFound => merge::mark_gone(&mut row, now),
     };

@@ -46,8 +46,8 @@ struct ReadCount(Count);
 /// Encodes an answer as JSON.
 pub(super) fn encode_answer(page: &ViewsPage) -> Result<String, StoreError> {
     json(&EncodedAnswer {
-        totals: encodable(&page.totals),
-        rows: page.rows.iter().map(|row| (row.path.as_str(), encodable(&row.counts))).collect(),
+        totals: to_written_counts(&page.totals),
+        rows: page.rows.iter().map(|row| (row.path.as_str(), to_written_counts(&row.counts))).collect(),
         more: page.has_more,
     })
 }
@@ -55,34 +55,34 @@ pub(super) fn encode_answer(page: &ViewsPage) -> Result<String, StoreError> {
 /// Parses an answer from JSON; `None` if the JSON is invalid.
 pub(super) fn decode_answer(text: &str) -> Option<ViewsPage> {
     let DecodedAnswer { totals, rows, more } = serde_json::from_str(text).ok()?;
-    let row = |(ReadPath(path), numbers)| PageRow { path, counts: stored_counts(numbers) };
-    Some(ViewsPage { totals: stored_counts(totals), rows: rows.into_iter().map(row).collect(), has_more: more })
+    let row = |(ReadPath(path), numbers)| PageRow { path, counts: to_counts(numbers) };
+    Some(ViewsPage { totals: to_counts(totals), rows: rows.into_iter().map(row).collect(), has_more: more })
 }
 
 /// Encodes three counts as JSON, exactly as received.
 pub(super) fn encode_counts(counts: &Counts) -> Result<String, StoreError> {
-    json(&encodable(counts))
+    json(&to_written_counts(counts))
 }
 
 /// Parses three counts from JSON; a count that can't be read is `Missing`.
 pub(super) fn decode_counts(text: &str) -> Counts {
-    serde_json::from_str(text).map(stored_counts).unwrap_or_default()
+    serde_json::from_str(text).map(to_counts).unwrap_or_default()
 }
 
 fn json(value: &impl Serialize) -> Result<String, StoreError> {
     serde_json::to_string(value).map_err(|error| StoreError::Unusable(error.to_string()))
 }
 
-fn encodable(counts: &Counts) -> WrittenCounts<'_> {
+fn to_written_counts(counts: &Counts) -> WrittenCounts<'_> {
     [&counts.human, &counts.ai, &counts.total].map(|count| match count {
         Count::Known(n) => WrittenCount::Known(*n),
         Count::Fraction(n) => WrittenCount::Fraction(n.get()),
-        Count::Odd(text) => WrittenCount::Odd(text.as_str()),
+        Count::Other(text) => WrittenCount::Odd(text.as_str()),
         Count::Missing => WrittenCount::Missing(()),
     })
 }
 
-fn stored_counts([human, ai, total]: [ReadCount; 3]) -> Counts {
+fn to_counts([human, ai, total]: [ReadCount; 3]) -> Counts {
     Counts { human: human.0, ai: ai.0, total: total.0 }
 }
 
@@ -131,7 +131,7 @@ impl<'de> Deserialize<'de> for ReadCount {
             }
 
             fn visit_str<E: Error>(self, text: &str) -> Result<ReadCount, E> {
-                Ok(ReadCount(Count::Odd(CleanText::line(text))))
+                Ok(ReadCount(Count::Other(CleanText::line(text))))
             }
 
             fn visit_unit<E: Error>(self) -> Result<ReadCount, E> {

@@ -17,8 +17,8 @@ use thin_vec::ThinVec;
 const SENT_PROMPTS_MAX: usize = 1000;
 /// Maximum total size in bytes of the texts that [`sent_prompts`] returns.
 const SENT_BYTES_MAX: usize = 16 << 20;
-/// Texts of at least this many bytes are not searched by SQLite, which rejects patterns that are much longer.
-const PATTERN_MAX: usize = 10_000;
+/// Texts of at least this many bytes are searched for in Rust: SQLite rejects patterns that are much longer.
+const PATTERN_BYTES_MAX: usize = 10_000;
 
 /// Applies the change to each of these jobs, and returns their rows in this order.
 pub(super) fn change_labels(
@@ -79,8 +79,8 @@ fn add_tags(tags: &mut ThinVec<CleanText>, more: &[CleanText]) {
     }
 }
 
-/// Adds the title, tags and note that the user wrote for `other` to `target`, when the two rows are merged. Only the
-/// title of `other` is dropped if `target` has its own.
+/// Adds the title, tags and note that the user wrote for `other` to `target`, when the two rows are merged. If the user
+/// wrote a title for both, the title of `other` is dropped; nothing else is lost.
 pub(super) fn merge_labels(tx: &Transaction<'_>, target: &mut Job, other: &Job) -> StoreResult<()> {
     if !target.has_custom_title && other.has_custom_title {
         target.has_custom_title = true;
@@ -109,7 +109,7 @@ pub(super) fn write_labels(tx: &Transaction<'_>, row: &Job) -> StoreResult<()> {
 /// Returns the jobs with a prompt that contains `text`, ignoring case.
 pub(super) fn find_jobs_by_prompt(connection: &Connection, scope: &Scope, text: &str) -> StoreResult<Vec<JobKey>> {
     let Some(scope) = scopes::find_scope(connection, scope)? else { return Ok(Vec::new()) };
-    if text.is_ascii() && text.len() < PATTERN_MAX {
+    if text.is_ascii() && text.len() < PATTERN_BYTES_MAX {
         let pattern = like_pattern(text);
         let mut statement = connection.prepare_cached(
             "SELECT DISTINCT job.key FROM prompt CROSS JOIN job ON job.key = prompt.job

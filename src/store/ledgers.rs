@@ -4,7 +4,7 @@
 //! The counting rules are in `model::ledger`. The service counts new jobs and follow-ups per project, and requests for
 //! views per organization.
 
-use super::columns::{UnixMillis, opt_time, read_time};
+use super::columns::{UnixMillis, read_optional_time, read_time};
 use super::error::StoreResult;
 use crate::model::Time;
 use crate::model::endpoint::Scope;
@@ -35,9 +35,9 @@ pub(super) fn read_budget(
         return Ok((Budget::unused(limited), false));
     };
     let entries = read_ledger_entries(connection, id)?;
-    let has_unmarked = block.is_some_and(|block| block.needs_mark(now))
-        || entries.iter().any(|entry| entry.needs_mark(now) || entry.is_spent(now));
-    Ok((ledger::compute_budget(limited, &entries, block, now), has_unmarked))
+    let needs_update = block.is_some_and(|block| block.must_set_seen_ahead(now))
+        || entries.iter().any(|entry| entry.must_set_seen_ahead(now) || entry.must_be_deleted(now));
+    Ok((ledger::compute_budget(limited, &entries, block, now), needs_update))
 }
 
 /// Stores `now` as `seen_ahead_at` with each entry of the ledger that is later than `now`, unless an earlier
@@ -57,7 +57,7 @@ pub(super) fn mark_ahead_of_clock(
          WHERE ledger = ?1 AND at > ?2 AND coalesce(seen_ahead_at, at) > ?2",
     )?
     .execute(params![id, UnixMillis(now)])?;
-    if block.is_some_and(|block| block.needs_mark(now)) {
+    if block.is_some_and(|block| block.must_set_seen_ahead(now)) {
         tx.prepare_cached("UPDATE ledger SET block_seen_ahead_at = ?2 WHERE id = ?1")?
             .execute(params![id, UnixMillis(now)])?;
     }
@@ -66,8 +66,8 @@ pub(super) fn mark_ahead_of_clock(
 
 /// Like [`read_budget`], but also calls [`mark_ahead_of_clock`] if that has anything to change.
 fn mark_and_read_budget(tx: &Transaction<'_>, scope: &Scope, limited: RateLimited, now: Time) -> StoreResult<Budget> {
-    let (budget, has_unmarked) = read_budget(tx, scope, limited, now)?;
-    if has_unmarked {
+    let (budget, needs_update) = read_budget(tx, scope, limited, now)?;
+    if needs_update {
         mark_ahead_of_clock(tx, scope, limited, now)?;
     }
     Ok(budget)
@@ -107,7 +107,7 @@ pub(super) fn refund_use(tx: &Transaction<'_>, scope: &Scope, limited: RateLimit
 
 /// Stores that a 429 was received: no request is allowed before `wait` is over. If a stored wait ends later, its end is
 /// kept.
-pub(super) fn mark_full(
+pub(super) fn record_rate_limit(
     tx: &Transaction<'_>,
     scope: &Scope,
     limited: RateLimited,
@@ -137,8 +137,9 @@ fn find_ledger(
     )?;
     let names = [scope.base_url.as_str(), limit_owner(scope, limited), limited.store_name()];
     let found = statement.query_row(names, |row| {
-        let (learned_at, seen_ahead, is_estimate) = (opt_time(row, 2)?, opt_time(row, 3)?, row.get(4)?);
-        let block = opt_time(row, 1)?.map(|until| RateLimitBlock {
+        let (learned_at, seen_ahead, is_estimate) =
+            (read_optional_time(row, 2)?, read_optional_time(row, 3)?, row.get(4)?);
+        let block = read_optional_time(row, 1)?.map(|until| RateLimitBlock {
             until,
             is_estimate,
             received_at: learned_at,
@@ -163,7 +164,8 @@ fn ensure_ledger(tx: &Transaction<'_>, scope: &Scope, limited: RateLimited) -> S
 
 fn read_ledger_entries(connection: &Connection, ledger: i64) -> StoreResult<Vec<LedgerEntry>> {
     let mut statement = connection.prepare_cached("SELECT at, seen_ahead_at FROM ledger_use WHERE ledger = ?1")?;
-    let entries = statement
-        .query_map([ledger], |row| Ok(LedgerEntry { at: read_time(row, 0)?, seen_ahead_at: opt_time(row, 1)? }))?;
+    let entries = statement.query_map([ledger], |row| {
+        Ok(LedgerEntry { at: read_time(row, 0)?, seen_ahead_at: read_optional_time(row, 1)? })
+    })?;
     Ok(entries.collect::<rusqlite::Result<_>>()?)
 }

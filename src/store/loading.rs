@@ -1,7 +1,7 @@
 //! Unfinished reports: their load is in progress or was interrupted. Their answers are stored as received, one after
 //! the other.
 
-use super::columns::{UnixMillis, opt_time, read_time};
+use super::columns::{UnixMillis, read_optional_time, read_time};
 use super::error::StoreResult;
 use super::json_column::decode_answer;
 use super::reports::ReportAnswer;
@@ -32,7 +32,7 @@ pub(super) fn find_loading(connection: &Connection, scope: i64, range: DateRange
          FROM views_loading WHERE scope = ?1 AND date_from = ?2 AND date_to = ?3",
     )?;
     let (from, to) = date_columns(range);
-    Ok(statement.query_row(params![scope, from, to], of_row).optional()?)
+    Ok(statement.query_row(params![scope, from, to], read_loading_row).optional()?)
 }
 
 /// Returns all unfinished reports of the scope, each with its range.
@@ -42,12 +42,17 @@ pub(super) fn find_loadings(connection: &Connection, scope: i64) -> StoreResult<
              date_from, date_to
          FROM views_loading WHERE scope = ?1",
     )?;
-    let found = statement.query_map([scope], |row| Ok(read_range(row, 4)?.zip(Some(of_row(row)?))))?;
+    let found = statement.query_map([scope], |row| Ok(read_range(row, 4)?.zip(Some(read_loading_row(row)?))))?;
     Ok(found.filter_map(Result::transpose).collect::<rusqlite::Result<_>>()?)
 }
 
-fn of_row(row: &Row<'_>) -> rusqlite::Result<LoadingRow> {
-    Ok(LoadingRow { id: row.get(0)?, restarted_at: opt_time(row, 1)?, answers: row.get(2)?, duplicates: row.get(3)? })
+fn read_loading_row(row: &Row<'_>) -> rusqlite::Result<LoadingRow> {
+    Ok(LoadingRow {
+        id: row.get(0)?,
+        restarted_at: read_optional_time(row, 1)?,
+        answers: row.get(2)?,
+        duplicates: row.get(3)?,
+    })
 }
 
 /// Adds the next answer to the unfinished report, or starts a report with it. `text` is the same answer as JSON.

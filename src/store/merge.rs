@@ -17,14 +17,14 @@ pub(super) fn merge_answer(row: &mut Job, job: &RemoteJob, now: Time) -> Vec<Job
         row.gone_at = None;
         kinds.push(EventKind::Back);
     }
-    let awaits_first_look = row.checked_at.is_none() && row.id.is_some();
+    let awaits_first_answer = row.checked_at.is_none() && row.id.is_some();
     let mut is_done_again = false;
     let left_out = job.status == Status::Unknown(Default::default()) && row.status.is_some();
     if !left_out && row.status.as_ref() != Some(&job.status) {
         let from = row.status.replace(job.status.clone());
-        set_times(row, from.as_ref().is_some_and(Status::is_finished), awaits_first_look, now);
+        set_times(row, from.as_ref().is_some_and(Status::is_finished), awaits_first_answer, now);
         kinds.push(EventKind::Status { from, to: job.status.clone() });
-    } else if awaits_first_look && row.finished_at.is_none() && row.status.as_ref().is_some_and(Status::is_finished) {
+    } else if awaits_first_answer && row.finished_at.is_none() && row.status.as_ref().is_some_and(Status::is_finished) {
         // In the first answer after a follow-up, the service may report the job as finished, just as before the
         // follow-up. The job then counts as finished again.
         row.finished_at = Some(now);

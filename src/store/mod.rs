@@ -41,7 +41,7 @@ mod views;
 #[cfg(test)]
 mod tests;
 
-pub use backup::{ExportCounts, ImportCounts, ImportError, LINE_MAX, ScopeFilter, check_backup};
+pub use backup::{ExportCounts, ImportCounts, ImportError, LINE_BYTES_MAX, ScopeFilter, check_backup};
 pub use check::{StoreHealth, check_store};
 pub use error::StoreError;
 use error::StoreResult;
@@ -166,8 +166,8 @@ pub struct MergeResult {
     pub row: Job,
     /// The changes of the job; empty if nothing changed.
     pub events: Vec<JobEvent>,
-    /// If the service gave this prompt's job the id of a job that an earlier prompt created, the title of that earlier
-    /// job; otherwise `None`.
+    /// The title of an earlier job to which the service gave the same id, if a prompt from this store created that job;
+    /// otherwise `None`.
     pub shares_id_with: Option<CleanText>,
 }
 
@@ -309,18 +309,18 @@ impl Store {
         self.handle.run(|db| data_version(db)).await
     }
 
-    /// Reads [`Store::data_version`] immediately and then once per interval `every`, and passes it to `seen` until
-    /// `seen` returns `Break`. Reading on the store's own thread wakes up no other thread while nothing changes. `seen`
-    /// runs on that thread, so it must not wait for the store.
+    /// Reads [`Store::data_version`] immediately and then once per `interval`, and passes it to `on_version` until
+    /// `on_version` returns `Break`. Both happen on the store's own thread. No other thread wakes up while nothing
+    /// changes, and `on_version` must not wait for the store.
     ///
     /// # Errors
     /// The store is closed.
     pub fn watch(
         &self,
-        every: Duration,
-        seen: impl FnMut(StoreResult<i64>) -> ControlFlow<()> + Send + 'static,
+        interval: Duration,
+        on_version: impl FnMut(StoreResult<i64>) -> ControlFlow<()> + Send + 'static,
     ) -> StoreResult<()> {
-        self.handle.repeat(every, data_version, seen)
+        self.handle.repeat(interval, data_version, on_version)
     }
 }
 
@@ -370,7 +370,10 @@ impl Store {
         {
             return Ok(Some(row));
         }
-        let row = self.handle.read_in_scope(scope, move |db, scope| jobs::search_id(db, scope, &wanted)).await?;
+        let row = self
+            .handle
+            .read_in_scope(scope, move |db, scope| jobs::find_by_id_without_index(db, scope, &wanted))
+            .await?;
         if row.is_some() {
             self.repair_indexes().await;
         }
@@ -433,7 +436,7 @@ impl Store {
             Some(thread) if !(thread.prompts.is_empty() && thread.events.is_empty()) => return Ok(thread),
             _ => {}
         }
-        let found = self.handle.read(move |db| prompts::search_thread(db, job)).await?;
+        let found = self.handle.read(move |db| prompts::read_thread_without_index(db, job)).await?;
         if found.as_ref() != thread.as_ref() {
             self.repair_indexes().await;
         }
@@ -448,8 +451,8 @@ impl Store {
     }
 
     /// Merges the service's answer to a GET request into the job. Fields that the answer leaves out keep their values.
-    pub async fn apply_fetched(&self, job: JobKey, what: JobAnswer, now: Time) -> StoreResult<MergeResult> {
-        self.handle.write(move |tx| jobs::merge_fetched(tx, job, &what, now)).await
+    pub async fn apply_fetched(&self, job: JobKey, answer: JobAnswer, now: Time) -> StoreResult<MergeResult> {
+        self.handle.write(move |tx| jobs::merge_fetched(tx, job, &answer, now)).await
     }
 
     /// Starts to track a job that was created elsewhere. If a row already has the id of `job`, merges `job` into that
@@ -550,7 +553,7 @@ impl Store {
     /// Marks the prompt as `Sending` if it may be sent now. `instance` is the name of this process (see
     /// [`Store::abandon_sends`]), `service_now` is the service's time for the ledger, and `now` is the local time for
     /// the prompt.
-    pub async fn take_turn(
+    pub async fn request_permit(
         &self,
         prompt: PromptId,
         instance: &str,
@@ -558,7 +561,7 @@ impl Store {
         service_now: Time,
     ) -> StoreResult<SendPermit> {
         let instance = instance.to_owned();
-        self.handle.write(move |tx| sending::take_turn(tx, prompt, &instance, now, service_now)).await
+        self.handle.write(move |tx| sending::request_permit(tx, prompt, &instance, now, service_now)).await
     }
 
     /// Stores how sending the prompt ended, and returns what changed. [`SendOutcome::Accepted`] is always stored, even
@@ -644,14 +647,15 @@ impl Store {
         self.handle.read(move |db| sending::sending_instances(db, &scope)).await
     }
 
-    /// Marks every prompt that this ended instance left in `Sending` as `Unconfirmed`. Returns the rows of their jobs.
+    /// Call this when `instance` has ended: its prompts in `Sending` become `Unconfirmed`. Returns the rows of their
+    /// jobs.
     pub async fn abandon_sends(&self, scope: &Scope, instance: &str, now: Time) -> StoreResult<Vec<Job>> {
         let (scope, instance) = (scope.clone(), instance.to_owned());
         self.handle.write(move |tx| sending::mark_unconfirmed(tx, &scope, &instance, now)).await
     }
 
     /// Queues an undelivered prompt again, with the text `edited` if it is given. Fails if an unconfirmed prompt is
-    /// edited, since it may have been carried out. The caller then sends the prompt with [`Store::take_turn`].
+    /// edited, since it may have been carried out. The caller then sends the prompt with [`Store::request_permit`].
     pub async fn requeue(&self, prompt: PromptId, edited: Option<&str>, now: Time) -> StoreResult<Job> {
         let edited = edited.map(str::to_owned);
         self.handle.write(move |tx| prompts::requeue_prompt(tx, prompt, edited.as_deref(), now)).await
@@ -711,9 +715,9 @@ impl Store {
     /// clock was ahead when they were stored. In that case, stores `service_now` with them, so that they can expire.
     pub async fn budget(&self, scope: &Scope, limited: RateLimited, service_now: Time) -> StoreResult<Budget> {
         let reader = scope.clone();
-        let (budget, is_unmarked) =
+        let (budget, needs_update) =
             self.handle.read(move |db| ledgers::read_budget(db, &reader, limited, service_now)).await?;
-        if is_unmarked {
+        if needs_update {
             let scope = scope.clone();
             // If the store can't be written, `service_now` is not stored; the next call tries again.
             let _ = self.handle.write(move |tx| ledgers::mark_ahead_of_clock(tx, &scope, limited, service_now)).await;
@@ -741,7 +745,7 @@ impl Store {
     }
 
     /// Stores that the service answered with 429. No request of this kind is allowed before the wait is over.
-    pub async fn mark_full(
+    pub async fn record_rate_limit(
         &self,
         scope: &Scope,
         limited: RateLimited,
@@ -749,7 +753,7 @@ impl Store {
         service_now: Time,
     ) -> StoreResult<()> {
         let scope = scope.clone();
-        self.handle.write(move |tx| ledgers::mark_full(tx, &scope, limited, wait, service_now)).await
+        self.handle.write(move |tx| ledgers::record_rate_limit(tx, &scope, limited, wait, service_now)).await
     }
 
     /// Returns the last answer to this query, with the time at which it was loaded.
@@ -758,7 +762,8 @@ impl Store {
         self.handle.read(move |db| views::find_views_answer(db, &scope, query)).await
     }
 
-    /// Returns the newest cached answer that contains all pages of the range by itself, whatever its page size.
+    /// Returns the newest cached answer that alone lists every documentation page of the range, whatever the page size
+    /// of its query.
     pub async fn complete_views(&self, scope: &Scope, range: DateRange) -> StoreResult<Option<Timed<ViewsPage>>> {
         let scope = scope.clone();
         self.handle.read(move |db| views::find_complete_answer(db, &scope, range)).await

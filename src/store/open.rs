@@ -56,7 +56,7 @@ pub(super) fn open_for_reading(folder: &Path) -> Result<Connection, StoreError> 
     let connection = connect_for_reading(folder, false)?;
     schema::configure_connection(&connection)?;
     connection.busy_timeout(std::time::Duration::ZERO)?;
-    if schema::check_owner(&connection, folder)? != schema::supported() {
+    if schema::check_owner(&connection, folder)? != schema::supported_version() {
         return Err(StoreError::Unusable(format!("the database in {} has another schema", folder.display())));
     }
     Ok(connection)
@@ -187,7 +187,7 @@ fn open_database(
     if !read_only {
         restrict_permissions(path);
         let prepared = schema::use_rollback_journal(&connection);
-        let is_old = found < schema::supported();
+        let is_old = found < schema::supported_version();
         match prepared.and_then(|()| if is_old { schema::migrate(&mut connection) } else { Ok(()) }) {
             Ok(()) => {}
             Err(StoreError::ReadOnly) => read_only = true,
@@ -198,8 +198,8 @@ fn open_database(
     if read_only && found == 0 {
         return empty_read_only();
     }
-    if read_only && found < schema::supported() {
-        return Err(StoreError::Older { path: path.to_owned(), found, known: schema::supported() });
+    if read_only && found < schema::supported_version() {
+        return Err(StoreError::Older { path: path.to_owned(), found, known: schema::supported_version() });
     }
     schema::check_sound(&connection, every_page)?;
     let read_only = read_only || write_check == WriteCheck::Now && !schema::is_store_writable(&mut connection)?;

@@ -31,15 +31,15 @@ impl Store {
         self.handle
             .read(move |db| {
                 let scope = scopes::find_scope(db, &scope)?;
-                let of_range =
+                let find_views =
                     |range| scope.map_or(Ok(PageViewsState::Unknown), |scope| find_in_range(db, scope, &path, range));
-                ranges.into_iter().map(of_range).collect()
+                ranges.into_iter().map(find_views).collect()
             })
             .await
     }
 
-    /// Returns the page's counts in every cached range that lists the page, the range with the latest first day first;
-    /// times are the service's.
+    /// Returns the page's counts in every cached range that lists the page. A range with a later first day comes first.
+    /// Times are the service's.
     pub async fn page_periods(&self, scope: &Scope, path: &CleanText) -> StoreResult<Vec<PagePeriod>> {
         let path = path.clone();
         self.handle.read_in_scope(scope, move |db, scope| periods(db, scope, &path)).await
@@ -127,9 +127,9 @@ fn add_from_reports(
          CROSS JOIN views_row ON views_row.report = views_report.id AND views_row.path = ?2
          WHERE scope = ?1 AND complete = 1",
     )?;
-    let of_row =
+    let read_report_row =
         |row: &Row<'_>| Ok((read_range(row, 4)?, Timed { value: read_counts(row, 0)?, as_of: read_time(row, 6)? }));
-    for found in statement.query_map(params![scope, path], of_row)? {
+    for found in statement.query_map(params![scope, path], read_report_row)? {
         if let (Some(range), views) = found? {
             by_range.entry(range).or_insert(views);
         }

@@ -17,23 +17,26 @@ pub(super) struct PeriodicTask {
 }
 
 impl PeriodicTask {
-    /// Creates a task that is due immediately, and then once per interval `every`.
-    pub(super) fn new(every: Duration, work: impl FnMut(&mut Connection) -> ControlFlow<()> + Send + 'static) -> Self {
-        Self { interval: every, due: Instant::now(), work: Box::new(work) }
+    /// Creates a task that is due immediately, and then once per `interval`.
+    pub(super) fn new(
+        interval: Duration,
+        work: impl FnMut(&mut Connection) -> ControlFlow<()> + Send + 'static,
+    ) -> Self {
+        Self { interval, due: Instant::now(), work: Box::new(work) }
     }
 
     /// Runs the task once. Returns `false` if the task has ended, since it returned `Break` or panicked.
     fn run(&mut self, connection: &mut Connection) -> bool {
-        let Self { interval: every, due, work } = self;
+        let Self { interval, due, work } = self;
         let continues = matches!(catch_unwind(AssertUnwindSafe(|| work(connection))), Ok(ControlFlow::Continue(())));
-        *due = Instant::now() + *every;
+        *due = Instant::now() + *interval;
         continues
     }
 }
 
 impl fmt::Debug for PeriodicTask {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("PeriodicTask").field("every", &self.interval).finish_non_exhaustive()
+        f.debug_struct("PeriodicTask").field("interval", &self.interval).finish_non_exhaustive()
     }
 }
 

@@ -1,7 +1,9 @@
 //! The table of prompts: every prompt is stored here before it is sent. This module also carries out the user's
 //! decisions about undelivered prompts. The order of queued prompts is in `queue`, sending is in `sending`.
 
-use super::columns::{self, STATE_SQL, UnixMillis, millis_param, opt_time, prompt_columns, stored_kind, text_param};
+use super::columns::{
+    self, STATE_SQL, UnixMillis, millis_param, prompt_columns, read_optional_time, stored_kind, text_param,
+};
 use super::error::{StoreError, StoreResult};
 use super::{drafts, jobs, pages, scopes};
 use crate::model::Time;
@@ -40,8 +42,8 @@ pub(super) fn read_stored_prompt(connection: &Connection, id: PromptId) -> Store
             job: JobKey(row.get(0)?),
             kind: columns::read_prompt_kind(row, 1)?,
             state: columns::read_delivery_kind(row, 2)?,
-            until: opt_time(row, 3)?,
-            sent_at: opt_time(row, 4)?,
+            until: read_optional_time(row, 3)?,
+            sent_at: read_optional_time(row, 4)?,
             instance: row.get(5)?,
         })
     });
@@ -64,7 +66,7 @@ pub(super) fn thread_of_current(connection: &Connection, key: JobKey) -> StoreRe
 
 /// Like [`read_thread`], but works even if the indexes or the order of the rows are damaged: it relies on neither.
 /// Returns `None` if there is no such job.
-pub(super) fn search_thread(connection: &Connection, key: JobKey) -> StoreResult<Option<Thread>> {
+pub(super) fn read_thread_without_index(connection: &Connection, key: JobKey) -> StoreResult<Option<Thread>> {
     // The plus sign keeps SQLite from looking up the key in the tree of the table.
     let current = "SELECT coalesce(merged_into, key) FROM job NOT INDEXED WHERE +key = ?1";
     let Some(key) = connection.query_row(current, [key.0], |row| row.get::<_, i64>(0)).optional()? else {
@@ -291,7 +293,7 @@ fn prompt_title(text: &str) -> StoreResult<CleanText> {
 }
 
 /// Puts the prompt into a new state, which begins at `now`. For every state but `Queued`, clears the stored instance.
-/// Don't use it for `Sending`: [`take_turn`](super::sending::take_turn) sets that state together with the instance.
+/// Don't use it for `Sending`: [`take_turn`](super::sending::request_permit) sets that state together with the instance.
 pub(super) fn set_state(tx: &Transaction<'_>, id: PromptId, to: &Delivery, now: Time) -> StoreResult<()> {
     let (state, paused, until) = delivery_columns(to);
     if matches!(to, Delivery::Queued { .. }) {

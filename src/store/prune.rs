@@ -15,8 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub struct ViewsPruneFilter {
     /// Selects what was loaded before this moment.
     pub before: Option<Time>,
-    /// Selects all ranges of each project except for the ones that were loaded last. The value is the number of ranges
-    /// that each project keeps.
+    /// Each project keeps this many ranges, namely those that were loaded last. Selects all its other ranges.
     pub keep: Option<u32>,
     /// Selects everything.
     pub all: bool,
@@ -49,26 +48,26 @@ pub struct PrunedViews {
 
 impl Store {
     /// Counts what [`Store::prune_views`] would delete. Changes nothing.
-    pub async fn plan_prune(&self, what: ViewsPruneFilter) -> StoreResult<PrunedViews> {
+    pub async fn plan_prune(&self, filter: ViewsPruneFilter) -> StoreResult<PrunedViews> {
         self.handle
             .read(move |db| {
                 let bytes = file_bytes(db)?;
                 Ok(PrunedViews {
                     bytes_before: bytes,
                     bytes_after: bytes,
-                    ..count_pruned(&items_to_delete(db, &what)?)
+                    ..count_pruned(&items_to_delete(db, &filter)?)
                 })
             })
             .await
     }
 
     /// Deletes the selected page views in one transaction, then returns their space to the disk.
-    pub async fn prune_views(&self, what: ViewsPruneFilter) -> StoreResult<PrunedViews> {
+    pub async fn prune_views(&self, filter: ViewsPruneFilter) -> StoreResult<PrunedViews> {
         let (pruned, orphans) = self
             .handle
             .write(move |tx| {
                 let bytes_before = file_bytes(tx)?;
-                let selected = items_to_delete(tx, &what)?;
+                let selected = items_to_delete(tx, &filter)?;
                 let orphans = delete_items(tx, &selected)?;
                 Ok((PrunedViews { bytes_before, ..count_pruned(&selected) }, orphans))
             })
@@ -122,16 +121,16 @@ fn count_pruned(selected: &[CachedItem]) -> PrunedViews {
     pruned
 }
 
-fn items_to_delete(connection: &Connection, what: &ViewsPruneFilter) -> StoreResult<Vec<CachedItem>> {
-    let mut found = items(connection, what)?;
-    let surplus = what.keep.map_or_else(BTreeSet::new, |keep| ranges_beyond(&found, keep));
+fn items_to_delete(connection: &Connection, filter: &ViewsPruneFilter) -> StoreResult<Vec<CachedItem>> {
+    let mut found = matching_items(connection, filter)?;
+    let surplus = filter.keep.map_or_else(BTreeSet::new, |keep| surplus_ranges(&found, keep));
     found.retain(|item| {
-        what.all || what.before.is_some_and(|before| item.as_of < before) || surplus.contains(&item.key)
+        filter.all || filter.before.is_some_and(|before| item.as_of < before) || surplus.contains(&item.key)
     });
     Ok(found)
 }
 
-fn items(connection: &Connection, what: &ViewsPruneFilter) -> StoreResult<Vec<CachedItem>> {
+fn matching_items(connection: &Connection, filter: &ViewsPruneFilter) -> StoreResult<Vec<CachedItem>> {
     let mut statement = connection.prepare(
         "SELECT kind, id, scope, date_from, date_to, as_of, has_pages FROM (
              SELECT 0 AS kind, id, scope, date_from, date_to, as_of, 1 AS has_pages FROM views_report
@@ -142,7 +141,7 @@ fn items(connection: &Connection, what: &ViewsPruneFilter) -> StoreResult<Vec<Ca
          WHERE scope IN (SELECT id FROM scope WHERE project = coalesce(?1, project)
          AND base_url = coalesce(?2, base_url))",
     )?;
-    let of_row = |row: &Row<'_>| {
+    let read_item = |row: &Row<'_>| {
         Ok(CachedItem {
             kind: match row.get(0)? {
                 0 => RangeContent::Report,
@@ -156,11 +155,11 @@ fn items(connection: &Connection, what: &ViewsPruneFilter) -> StoreResult<Vec<Ca
             has_pages: row.get(6)?,
         })
     };
-    Ok(statement.query_map(params![what.project, what.base_url], of_row)?.collect::<rusqlite::Result<_>>()?)
+    Ok(statement.query_map(params![filter.project, filter.base_url], read_item)?.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Returns the ranges with cached pages, but without the `keep` ranges that were loaded last for each project.
-fn ranges_beyond(found: &[CachedItem], keep: u32) -> BTreeSet<RangeKey> {
+/// Returns the ranges with cached pages, except for the `keep` ranges of each project that were loaded last.
+fn surplus_ranges(found: &[CachedItem], keep: u32) -> BTreeSet<RangeKey> {
     let mut last: BTreeMap<&RangeKey, Time> = BTreeMap::new();
     for item in found.iter().filter(|item| item.has_pages) {
         let known = last.entry(&item.key).or_insert(item.as_of);

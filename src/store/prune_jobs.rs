@@ -1,5 +1,5 @@
-//! Deletes old jobs that are finished, viewed, and unchanged for a long time. Never deletes a job that is unfinished or
-//! not viewed, or that has an undelivered prompt or a draft.
+//! Deletes jobs that are finished and viewed, and have not changed for a long time. Never deletes a job that has an
+//! undelivered prompt or a draft.
 
 use super::backup::ScopeFilter;
 use super::error::StoreResult;
@@ -42,20 +42,20 @@ pub struct PrunedJobs {
 
 impl Store {
     /// Counts what [`Store::prune_jobs`] would delete. Changes nothing.
-    pub async fn plan_prune_jobs(&self, what: JobPruneFilter) -> StoreResult<PrunedJobs> {
+    pub async fn plan_prune_jobs(&self, filter: JobPruneFilter) -> StoreResult<PrunedJobs> {
         let work = move |db: &Connection| {
             let bytes = file_bytes(db)?;
-            Ok(PrunedJobs { bytes_before: bytes, bytes_after: bytes, ..jobs_to_delete(db, &what)?.1 })
+            Ok(PrunedJobs { bytes_before: bytes, bytes_after: bytes, ..jobs_to_delete(db, &filter)?.1 })
         };
         self.handle.read(work).await
     }
 
     /// Deletes the selected jobs with their threads in one transaction, then returns their space to the disk. Other
     /// instances notice the deletion because [`Store::prune_count`] changes.
-    pub async fn prune_jobs(&self, what: JobPruneFilter) -> StoreResult<PrunedJobs> {
+    pub async fn prune_jobs(&self, filter: JobPruneFilter) -> StoreResult<PrunedJobs> {
         let work = move |tx: &Transaction<'_>| {
             let bytes_before = file_bytes(tx)?;
-            let (keys, pruned) = jobs_to_delete(tx, &what)?;
+            let (keys, pruned) = jobs_to_delete(tx, &filter)?;
             if !keys.is_empty() {
                 delete_jobs(tx, &keys)?;
                 kv::increment_number(tx, PRUNE_COUNT_KEY)?;
@@ -72,9 +72,9 @@ impl Store {
 }
 
 /// Returns the keys of the jobs to delete, and the counts of what is deleted and skipped.
-fn jobs_to_delete(connection: &Connection, what: &JobPruneFilter) -> StoreResult<(Vec<JobKey>, PrunedJobs)> {
+fn jobs_to_delete(connection: &Connection, filter: &JobPruneFilter) -> StoreResult<(Vec<JobKey>, PrunedJobs)> {
     let (mut keys, mut pruned) = (Vec::new(), PrunedJobs::default());
-    for scope in scopes::read_scopes(connection)?.into_iter().filter(|scope| what.only.includes(scope)) {
+    for scope in scopes::read_scopes(connection)?.into_iter().filter(|scope| filter.only.includes(scope)) {
         let mut jobs_with_draft = HashSet::new();
         let mut prompts_with_draft = HashSet::new();
         for draft in drafts::list_drafts(connection, &scope)? {
@@ -84,7 +84,7 @@ fn jobs_to_delete(connection: &Connection, what: &JobPruneFilter) -> StoreResult
                 DraftTarget::NewJob | DraftTarget::AboutPages | DraftTarget::Batch => {}
             }
         }
-        for row in jobs::load_jobs(connection, &scope)?.into_iter().filter(|row| last_change(row) < what.before) {
+        for row in jobs::load_jobs(connection, &scope)?.into_iter().filter(|row| last_change(row) < filter.before) {
             let thread = prompts::read_thread(connection, row.key)?;
             let has_draft = jobs_with_draft.contains(&row.key)
                 || thread.prompts.iter().any(|prompt| prompts_with_draft.contains(&prompt.id));

@@ -2,7 +2,7 @@
 //!
 //! A prompt's position is its id until the user moves it, so that a new prompt is always last.
 
-use super::columns::{self, UnixMillis, opt_time};
+use super::columns::{self, UnixMillis, read_optional_time};
 use super::error::StoreResult;
 use super::{QueuedPrompt, jobs, prompts, scopes};
 use crate::model::Time;
@@ -37,7 +37,7 @@ pub(super) fn sendable_prompts(
             prompt: PromptId(row.get(0)?),
             job: JobKey(row.get(1)?),
             kind: columns::read_prompt_kind(row, 2)?,
-            not_before: opt_time(row, 3)?,
+            not_before: read_optional_time(row, 3)?,
         })
     })?;
     Ok(prompts.collect::<rusqlite::Result<_>>()?)

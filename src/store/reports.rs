@@ -48,21 +48,21 @@ impl Store {
     /// Adds the next answer to the report that is being loaded. The last answer completes the report, which then
     /// replaces the previous complete report. Returns `false` and changes nothing if `next` doesn't continue the
     /// report, since another instance has already added this answer, or has restarted the load or deleted the report.
-    pub async fn absorb_answer(&self, scope: &Scope, next: ReportAnswer) -> StoreResult<bool> {
+    pub async fn add_report_answer(&self, scope: &Scope, next: ReportAnswer) -> StoreResult<bool> {
         let scope = scope.clone();
         self.handle
             .write(move |tx| {
                 let text = encode_answer(&next.answer)?;
-                absorb(tx, scopes::ensure_scope(tx, &scope)?, next, None, &text)
+                add_to_report(tx, scopes::ensure_scope(tx, &scope)?, next, None, &text)
             })
             .await
     }
 
-    /// Does [`Store::save_views`] and [`Store::absorb_answer`] in one transaction, for an answer with the largest page
+    /// Does [`Store::save_views`] and [`Store::add_report_answer`] in one transaction, for an answer with the largest page
     /// size. If this fails, the answer is neither in the cache nor in the report. If `next` doesn't continue the
     /// report, the answer is only cached, and `false` is returned. `so_far` contains the earlier answers, already
     /// merged, if the caller has them.
-    pub async fn cache_and_absorb(
+    pub async fn cache_and_add_report_answer(
         &self,
         scope: &Scope,
         next: ReportAnswer,
@@ -75,7 +75,7 @@ impl Store {
                 let text = encode_answer(&next.answer)?;
                 let scope = scopes::ensure_scope(tx, &scope)?;
                 views::replace_views_answer(tx, scope, query, &next.answer, &text, next.as_of)?;
-                absorb(tx, scope, next, so_far, &text)
+                add_to_report(tx, scope, next, so_far, &text)
             })
             .await
     }
@@ -140,8 +140,8 @@ pub(super) fn find_complete(connection: &Connection, scope: i64, range: DateRang
     Ok(statement.query_row(params![scope, from, to], read).optional()?)
 }
 
-/// Adds the answer to the report; `text` is the same answer as JSON. See [`Store::cache_and_absorb`].
-fn absorb(
+/// Adds the answer to the report; `text` is the same answer as JSON. See [`Store::cache_and_add_report_answer`].
+fn add_to_report(
     tx: &Transaction<'_>,
     scope: i64,
     next: ReportAnswer,

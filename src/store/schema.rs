@@ -61,7 +61,7 @@ const LOCK_TIMEOUT: Duration = Duration::from_secs(5);
 const LOCK_TIMEOUT_AFTER_BUSY: Duration = Duration::from_millis(500);
 
 /// Returns the schema version that this docdeck reads and writes.
-pub(super) fn supported() -> i64 {
+pub(super) fn supported_version() -> i64 {
     i64::try_from(MIGRATIONS.len()).unwrap_or(i64::MAX)
 }
 
@@ -74,12 +74,12 @@ pub(super) fn version(connection: &Connection) -> Result<i64, StoreError> {
 /// Writes nothing.
 pub(super) fn check_owner(connection: &Connection, path: &Path) -> Result<i64, StoreError> {
     let found = version(connection)?;
-    if found == supported() {
+    if found == supported_version() {
         // No further check is necessary, which saves one query at every start.
         return Ok(found);
     }
-    if found > supported() {
-        return Err(StoreError::Newer { path: path.to_owned(), found, known: supported() });
+    if found > supported_version() {
+        return Err(StoreError::Newer { path: path.to_owned(), found, known: supported_version() });
     }
     let tables: i64 = connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
     // The version is read again, since another docdeck may have created its tables between the two queries.
@@ -89,8 +89,8 @@ pub(super) fn check_owner(connection: &Connection, path: &Path) -> Result<i64, S
     Ok(found)
 }
 
-/// Creates temporary views, so that the job groups and their sizes can be read from an older file with the current
-/// names of tables and columns. The views compute what the file doesn't store. `found` is the file's schema version.
+/// Creates temporary views, so that queries with the current names of tables and columns can read the job groups and
+/// their sizes from an older file. The views compute what the file doesn't store. `found` is the file's schema version.
 /// The file is not changed.
 pub(super) fn add_temporary_views(connection: &Connection, found: i64) -> Result<(), StoreError> {
     if found >= PLAIN_COLUMNS_SCHEMA {

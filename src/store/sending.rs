@@ -30,7 +30,7 @@ fn limit_of(kind: PromptKind) -> RateLimited {
 }
 
 /// If the prompt may be sent now ([`SendPermit::Go`]), marks it as `Sending` and records the use in the ledger.
-pub(super) fn take_turn(
+pub(super) fn request_permit(
     tx: &Transaction<'_>,
     id: PromptId,
     instance: &str,
@@ -95,7 +95,7 @@ pub(super) fn record_send_outcome(
         SendOutcome::Rejected(reason) => Delivery::Rejected(reason),
         SendOutcome::Unconfirmed(reason) => Delivery::Unconfirmed(reason),
         SendOutcome::Limited { wait, at } => {
-            ledgers::mark_full(tx, &job_scope(tx, prompt.job)?, limit_of(prompt.kind), wait, at)?;
+            ledgers::record_rate_limit(tx, &job_scope(tx, prompt.job)?, limit_of(prompt.kind), wait, at)?;
             Delivery::Queued { until: Some(wait.until) }
         }
     };
@@ -195,7 +195,7 @@ pub(super) fn sending_instances(connection: &Connection, scope: &Scope) -> Store
     Ok(instances.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Marks the prompts that this ended instance left in `Sending` as `Unconfirmed`. Returns the rows of their jobs.
+/// Call this when `instance` has ended: its prompts in `Sending` become `Unconfirmed`. Returns the rows of their jobs.
 pub(super) fn mark_unconfirmed(
     tx: &Transaction<'_>,
     scope: &Scope,

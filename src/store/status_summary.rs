@@ -30,7 +30,7 @@ pub struct StatusSummary {
     pub queued: usize,
     /// Queued jobs that stay paused until the user resumes them.
     pub paused: usize,
-    /// The oldest time at which an active job was last checked. `None` if no job is active.
+    /// When the active job that was checked least recently was last checked. `None` if no job is active.
     pub as_of: Option<Time>,
 }
 

@@ -86,7 +86,7 @@ fn draw_omitted(frame: &mut Frame<'_>, view: View<'_>, open: &AllJobs, area: Rec
 /// Returns the text, and its style, that is shown instead of an empty list; `None` if there are jobs to list.
 fn no_jobs_text(view: View<'_>, open: &AllJobs) -> Option<(String, ratatui::style::Style)> {
     let theme = view.theme;
-    match (&open.reading, open.is_read()) {
+    match (&open.read_state, open.is_read()) {
         (Load::Failed { failure, .. }, false) => Some((failure.message.to_string(), theme.bad)),
         (_, false) => Some(("Loading jobs…".to_owned(), theme.muted)),
         (_, true) if open.list.is_empty() && open.omitted_count() > 0 => {

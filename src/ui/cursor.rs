@@ -11,7 +11,7 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 /// The symbol before a selected row.
 const SELECTED: char = '▌';
 
-/// Places the cursor in the corner of a box, until something in the box is selected or typed.
+/// Places the cursor in the corner of a box. A selected row or an input that is drawn later moves it from there.
 pub(super) fn place_in_corner(frame: &mut Frame<'_>, inner: Rect) {
     if !inner.is_empty() {
         frame.set_cursor_position(inner.as_position());
@@ -26,7 +26,7 @@ pub(super) fn place_on_selected(frame: &mut Frame<'_>, row: Rect, line: &Line<'_
         return;
     }
     if chars.next() != Some(SELECTED) {
-        follow_chosen(frame, row, line);
+        place_on_reversed(frame, row, line);
         return;
     }
     let mut before = 1;
@@ -40,9 +40,9 @@ pub(super) fn place_on_selected(frame: &mut Frame<'_>, row: Rect, line: &Line<'_
     frame.set_cursor_position(Position { x: x.min(row.right().saturating_sub(1)), y: row.y });
 }
 
-fn follow_chosen(frame: &mut Frame<'_>, row: Rect, line: &Line<'_>) {
-    let is_chosen = |span: &Span<'_>| span.style.add_modifier.contains(Modifier::REVERSED);
-    if let Some(place) = line.spans.iter().position(is_chosen) {
+fn place_on_reversed(frame: &mut Frame<'_>, row: Rect, line: &Line<'_>) {
+    let is_reversed = |span: &Span<'_>| span.style.add_modifier.contains(Modifier::REVERSED);
+    if let Some(place) = line.spans.iter().position(is_reversed) {
         let before: usize = line.spans.iter().take(place).map(Span::width).sum();
         let x = u16::try_from(before).map_or(row.x, |cells| row.x.saturating_add(cells));
         frame.set_cursor_position(Position { x: x.min(row.right().saturating_sub(1)), y: row.y });
@@ -61,7 +61,7 @@ pub(super) fn place_in_input(frame: &mut Frame<'_>, view: View<'_>, area: Rect) 
         let width = buffer.cell(spot).and_then(|cell| u16::try_from(cell.symbol().width()).ok()).unwrap_or(1);
         if end.x - spot.x < width.max(1) { spot } else { end }
     });
-    if let (Some(spot), true) = (found, view.theme.terminal_cursor)
+    if let (Some(spot), true) = (found, view.theme.shows_terminal_cursor)
         && let Some(cell) = buffer.cell_mut(spot)
     {
         // A wide character is one cell followed by a blank, which is reversed too.

@@ -286,8 +286,8 @@ fn poll_times(view: View<'_>, job: &Job) -> String {
     format!("{last}{next}")
 }
 
-fn ago_exact(at: Time, now: Time, counting: bool) -> String {
-    if counting { format!("{} ago", format_duration(now - at)) } else { ago(at, now) }
+fn ago_exact(at: Time, now: Time, is_exact: bool) -> String {
+    if is_exact { format!("{} ago", format_duration(now - at)) } else { ago(at, now) }
 }
 
 fn in_local_zone(view: View<'_>, at: Time) -> chrono::DateTime<chrono::FixedOffset> {

@@ -63,7 +63,7 @@ fn editor_message(view: View<'_>, editor: &Editor) -> (String, Style) {
         return (format!("Last attempt: {reason}"), theme.warning);
     }
     if editor.draft_state == DraftState::Unchanged && editor.is_unchanged() && !editor.input.is_blank() {
-        return (format!("{} closes (nothing to save)", close_key(view)), theme.muted);
+        return (format!("Nothing to save; {} closes", close_key(view)), theme.muted);
     }
     draft_state_text(view, &editor.draft_state)
 }
@@ -79,7 +79,7 @@ pub(super) fn draft_state_text(view: View<'_>, saved: &DraftState) -> (String, S
         DraftState::Unchanged => (format!("{} closes and keeps the draft", close_key(view)), theme.muted),
         DraftState::Due(_) => ("draft not saved yet".to_owned(), theme.muted),
         DraftState::Saving => ("saving the draft…".to_owned(), theme.muted),
-        DraftState::Saved(_) if view.app.config.demo => ("draft kept until the demo ends".to_owned(), theme.muted),
+        DraftState::Saved(_) if view.app.config.is_demo => ("draft kept until the demo ends".to_owned(), theme.muted),
         DraftState::Saved(at) => {
             let at = at.with_timezone(&view.app.config.offset).format("%H:%M:%S");
             (format!("draft saved at {at}"), theme.muted)

@@ -15,7 +15,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, help: &Help, area: Rec
     let body = draw_help_search(frame, view, help, inner);
     let rows = usize::from(body.height);
     let lines = view.app.help_lines(help, width);
-    let keys = view.app.help_key_columns(help, width);
+    let keys = view.app.help_key_column_width(help, width);
     for (n, text) in lines.iter().skip(help.scroll).take(rows).enumerate() {
         draw_line(frame, body, n, help_line(view, text, (keys, width)));
     }

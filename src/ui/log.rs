@@ -38,24 +38,25 @@ struct LogColumns {
     subject: usize,
 }
 
-const TIME: usize = 10;
-const OPERATION: usize = 9;
-const STATUS: usize = 6;
-const MILLIS: usize = 9;
+const TIME_CELLS: usize = 10;
+const OPERATION_CELLS: usize = 9;
+const STATUS_CELLS: usize = 6;
+const MILLIS_CELLS: usize = 9;
 /// Minimum width at which all columns are shown.
 const MIN_WIDTH_ALL_COLUMNS: usize = 60;
 
 impl LogColumns {
     fn fitting(width: usize) -> Self {
-        let millis = if width < MIN_WIDTH_ALL_COLUMNS { 0 } else { MILLIS };
-        let space = width.saturating_sub(TIME + OPERATION + STATUS + millis + 3);
+        let millis = if width < MIN_WIDTH_ALL_COLUMNS { 0 } else { MILLIS_CELLS };
+        let space = width.saturating_sub(TIME_CELLS + OPERATION_CELLS + STATUS_CELLS + millis + 3);
         Self { width, millis, subject: if width < MIN_WIDTH_ALL_COLUMNS { 0 } else { (space / 2).min(40) } }
     }
 
     fn heads<'a>(&self, view: View<'_>) -> Line<'a> {
         let muted = view.theme.muted;
         let mut row = TextRow::new(self.width);
-        row.push(left(" time", TIME), muted).push(left("what", OPERATION), muted).push(left("status", STATUS), muted);
+        row.push(left(" time", TIME_CELLS), muted).push(left("what", OPERATION_CELLS), muted);
+        row.push(left("status", STATUS_CELLS), muted);
         row.push(right(if self.millis > 0 { "ms" } else { "" }, self.millis), muted).push("  ", muted);
         if self.subject > 0 {
             row.push(left("about", self.subject), muted).push("result", muted);
@@ -69,7 +70,7 @@ impl LogColumns {
         let theme = view.theme;
         let at = entry.at.with_timezone(&view.app.config.offset).format(" %H:%M:%S");
         let mut row = TextRow::new(self.width);
-        row.push(left(&at.to_string(), TIME), theme.muted);
+        row.push(left(&at.to_string(), TIME_CELLS), theme.muted);
         // An entry without a result uses the full width for its subject.
         let push_result = |row: &mut TextRow<'a>, result: &str, style: Style| {
             row.push("  ", theme.text);
@@ -89,7 +90,7 @@ impl LogColumns {
                     Some(200..300) => theme.good,
                     _ => theme.bad,
                 };
-                row.push(left(operation.name(), OPERATION), theme.text).push(left(&code, STATUS), style);
+                row.push(left(operation.name(), OPERATION_CELLS), theme.text).push(left(&code, STATUS_CELLS), style);
                 row.push(
                     if self.millis > 0 { right(&grouped_number(*millis), self.millis) } else { String::new() },
                     theme.muted,
@@ -98,11 +99,13 @@ impl LogColumns {
                 push_result(&mut row, reason, theme.warning);
             }
             LogKind::Transition(text) => {
-                row.push(left("change", OPERATION), theme.working).push(left("", STATUS + self.millis), theme.text);
+                row.push(left("change", OPERATION_CELLS), theme.working);
+                row.push(left("", STATUS_CELLS + self.millis), theme.text);
                 push_result(&mut row, text.as_str(), theme.text);
             }
             LogKind::Note(text) => {
-                row.push(left("note", OPERATION), theme.muted).push(left("", STATUS + self.millis), theme.text);
+                row.push(left("note", OPERATION_CELLS), theme.muted);
+                row.push(left("", STATUS_CELLS + self.millis), theme.text);
                 push_result(&mut row, text.as_str(), theme.muted);
             }
         }

@@ -57,17 +57,17 @@ pub fn draw(frame: &mut Frame<'_>, app: &App, theme: &Theme, now: Time) {
     let size = (app.size.0.min(area.width), app.size.1.min(area.height));
     if !is_usable(size) || (area.width, area.height) != app.size {
         if !is_usable((area.width, area.height)) {
-            too_small(frame, view);
+            draw_too_small(frame, view);
         }
     } else {
-        screen(frame, view);
+        draw_screen(frame, view);
     }
     replace_hidden_chars(frame.buffer_mut());
     // The link is looked up before the glyphs are changed. It is inserted last, so that no other step takes its escape
     // sequence for a glyph.
-    let link = link_of(view).filter(|link| link.is_visible(frame.buffer_mut()));
-    if let Some(ground) = theme.background {
-        paint_background(frame.buffer_mut(), ground, theme.text.fg);
+    let link = screen_link(view).filter(|link| link.is_visible(frame.buffer_mut()));
+    if let Some(background) = theme.background {
+        paint_background(frame.buffer_mut(), background, theme.text.fg);
     }
     if theme.ascii {
         ascii::translate(frame.buffer_mut());
@@ -78,11 +78,11 @@ pub fn draw(frame: &mut Frame<'_>, app: &App, theme: &Theme, now: Time) {
 }
 
 /// Returns the link on the screen, if there is one and the terminal supports links.
-fn link_of(view: View<'_>) -> Option<links::ScreenLink> {
+fn screen_link(view: View<'_>) -> Option<links::ScreenLink> {
     let View { app, theme, .. } = view;
     let g = app.geometry();
     let shown = app.screen == Screen::Jobs && is_usable(app.size) && (g.shows_both() || app.pane == Pane::Detail);
-    if theme.links && shown { detail::pr_screen_link(view, g.detail) } else { None }
+    if theme.has_clickable_links && shown { detail::pr_screen_link(view, g.detail) } else { None }
 }
 
 /// Removes control and format characters from a finished frame, because none of them may reach the terminal. The
@@ -100,18 +100,18 @@ fn replace_hidden_chars(buffer: &mut Buffer) {
 }
 
 /// Applies the theme's background and text colour to cells that have the terminal's default colours.
-fn paint_background(buffer: &mut Buffer, ground: Color, letters: Option<Color>) {
+fn paint_background(buffer: &mut Buffer, background: Color, text: Option<Color>) {
     for cell in &mut buffer.content {
         if cell.bg == Color::Reset {
-            cell.bg = ground;
+            cell.bg = background;
         }
         if cell.fg == Color::Reset {
-            cell.fg = letters.unwrap_or(Color::Reset);
+            cell.fg = text.unwrap_or(Color::Reset);
         }
     }
 }
 
-fn screen(frame: &mut Frame<'_>, view: View<'_>) {
+fn draw_screen(frame: &mut Frame<'_>, view: View<'_>) {
     let app = view.app;
     let g = app.geometry();
     frame_lines::draw_header(frame, view, g.header);
@@ -165,7 +165,7 @@ fn screen(frame: &mut Frame<'_>, view: View<'_>) {
     frame_lines::draw_footer(frame, view, g.footer);
 }
 
-fn too_small(frame: &mut Frame<'_>, view: View<'_>) {
+fn draw_too_small(frame: &mut Frame<'_>, view: View<'_>) {
     let (area, quit) = (frame.buffer_mut().area, view.app.key_label(Context::Everywhere, Action::Quit));
     let size = format!("{}×{}, needs {}×{}", area.width, area.height, MIN_SCREEN_SIZE.0, MIN_SCREEN_SIZE.1);
     let text = format!("Terminal too small ({size}). Press {quit} to quit.");

@@ -83,7 +83,7 @@ fn draw_picker_search(frame: &mut Frame<'_>, view: View<'_>, picker: &Picker, ar
     let put_text = |frame: &mut Frame<'_>, row: usize, text: &str, style| {
         draw_line(frame, area, row, Line::styled(fit(text, width), style));
     };
-    let hint = picker.kind.hint(view.app.config.demo);
+    let hint = picker.kind.hint(view.app.config.is_demo);
     if picker.takes_text() && !picker.filter.is_blank() {
         frame.render_widget(picker.filter.area(), Rect { height: area.height.min(1), ..area });
     } else {

@@ -19,9 +19,9 @@ use ratatui::widgets::{Paragraph, Wrap};
 use unicode_width::UnicodeWidthStr;
 
 /// Width of the last column, the state of a profile.
-const STATE: usize = 11;
+const STATE_CELLS: usize = 11;
 /// Width of the symbols before a name.
-const SIGNS: usize = 3;
+const SYMBOLS_CELLS: usize = 3;
 /// Minimum width at which there is a column for the service.
 const MIN_WIDTH_WITH_HOST: usize = 56;
 
@@ -66,7 +66,7 @@ impl ProfileColumns {
         let (names, projects) =
             (most(|profile| profile.name.as_str().width()), most(|profile| profile.project().as_str().width()));
         let hosts = if width < MIN_WIDTH_WITH_HOST { 0 } else { most(|profile| profile.host().as_str().width()) };
-        let space = width.saturating_sub(SIGNS + STATE + 2);
+        let space = width.saturating_sub(SYMBOLS_CELLS + STATE_CELLS + 2);
         let gaps = if hosts > 0 { 4 } else { 2 };
         let name = names.min(space / 2).max(8);
         let rest = space.saturating_sub(name + gaps);
@@ -119,7 +119,7 @@ fn profile_entry_line<'a>(
     if host > 0 {
         row.push("  ", theme.text).push(service_text(profile.host().as_str(), host), theme.muted);
     }
-    row.push("  ", theme.text).push(left(state, STATE), state_style);
+    row.push("  ", theme.text).push(left(state, STATE_CELLS), state_style);
     row.line()
 }
 

@@ -258,7 +258,7 @@ mod tests {
     }
 
     /// Removes the invisible part of the style of a blank.
-    fn settle(cell: &mut Cell) {
+    fn remove_invisible_style(cell: &mut Cell) {
         if cell.symbol() == " " {
             cell.modifier.remove(INVISIBLE_ON_BLANK);
             cell.fg = if cell.modifier.is_empty() { Color::Reset } else { cell.fg };
@@ -314,7 +314,7 @@ mod tests {
             let paint = if over { paint } else { paint_on_blank };
             paint(&mut ours, row, &line);
             line.render(row, &mut theirs);
-            ours.content.iter_mut().chain(&mut theirs.content).for_each(settle);
+            ours.content.iter_mut().chain(&mut theirs.content).for_each(remove_invisible_style);
             prop_assert_eq!(ours, theirs);
         }
     }

@@ -23,9 +23,9 @@ pub struct Theme {
     /// Whether to draw only ASCII characters.
     pub ascii: bool,
     /// Whether to make links clickable (OSC 8).
-    pub links: bool,
+    pub has_clickable_links: bool,
     /// Whether the terminal's cursor is visible in text inputs. If not, docdeck draws a cursor.
-    pub terminal_cursor: bool,
+    pub shows_terminal_cursor: bool,
     /// The background colour; `None` for the terminal's own.
     pub background: Option<Color>,
     pub text: Style,
@@ -55,8 +55,8 @@ impl Theme {
         let style = |meaning| paint_style(colors.paint(meaning), depth);
         Self {
             ascii: false,
-            links: false,
-            terminal_cursor: false,
+            has_clickable_links: false,
+            shows_terminal_cursor: false,
             background: color(colors.background, depth),
             text: style(ColorRole::Text),
             muted: style(ColorRole::Muted),

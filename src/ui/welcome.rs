@@ -27,7 +27,7 @@ use ratatui::widgets::{Paragraph, Wrap};
 use unicode_width::UnicodeWidthStr;
 
 /// Width of the part of a line before the value: the mark of the selected field, and the label.
-const LABEL: u16 = 14;
+const LABEL_CELLS: u16 = 14;
 /// Maximum width of the form, so that its texts are readable.
 const MAX_FORM_WIDTH: u16 = 96;
 /// Up to this height of the form, there is no empty row between the fields and the message.
@@ -108,13 +108,14 @@ fn draw_field(frame: &mut Frame<'_>, view: View<'_>, welcome: &Welcome, field: F
     let is_focused = form.line == field;
     let mut row = TextRow::new(usize::from(area.width));
     row.push(if is_focused { "▌" } else { " " }, theme.mark);
-    row.push(left(label(form, field), usize::from(LABEL - 1)), if is_focused { theme.selected } else { theme.muted });
-    let value = Rect { x: area.x + LABEL, width: area.width.saturating_sub(LABEL), height: 1, ..area };
+    let label_style = if is_focused { theme.selected } else { theme.muted };
+    row.push(left(label(form, field), usize::from(LABEL_CELLS - 1)), label_style);
+    let value = Rect { x: area.x + LABEL_CELLS, width: area.width.saturating_sub(LABEL_CELLS), height: 1, ..area };
     let space = row.remaining();
     if field == Field::Source {
         push_key_sources(view, form, &mut row);
     } else if field == Field::More {
-        row.push(if form.is_open { "▾ " } else { "▸ " }, theme.mark);
+        row.push(if form.shows_optional_lines { "▾ " } else { "▸ " }, theme.mark);
         row.push(fit(&more_fields_text(form), space.saturating_sub(2)), theme.muted);
     } else if form.is_secret(field) {
         // Shows one dot per character. The last cell stays free for the cursor, even if the key is too long to fit.
@@ -169,7 +170,7 @@ fn placeholder(form: &Form, field: Field) -> &'static str {
 /// Returns the text of the line that opens the optional fields: the fields that are set, with their values. If none is
 /// set, returns the names of the fields. Returns an empty text while the fields are open.
 fn more_fields_text(form: &Form) -> String {
-    if form.is_open {
+    if form.shows_optional_lines {
         return String::new();
     }
     let mut fields = vec![Field::BaseUrl, Field::Organization, Field::CaFile];
@@ -230,7 +231,7 @@ fn explanation(view: View<'_>, welcome: &Welcome) -> String {
         (Field::Source, source) => {
             let what = match source {
                 KeySourceChoice::Unchanged => "Keeps the key source of the configuration.",
-                KeySourceChoice::Command => "Runs at each start and prints the key, for example `pass show docdeck`.",
+                KeySourceChoice::Command => "A command that prints the key at each start, e.g. `pass show docdeck`.",
                 KeySourceChoice::File => "A file that contains only the key. Readable only by you.",
                 KeySourceChoice::Typed => "The key is stored in the configuration, in a file that only you can read.",
                 KeySourceChoice::Variable if form.has_variable() => {

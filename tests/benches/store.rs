@@ -132,7 +132,7 @@ async fn write_ranges(store: &Store, ranges: Range<u64>, pages: u32) {
         for (number, answer, complete) in answers(days_ago, pages) {
             let as_of = as_of(days_ago);
             let next = ReportAnswer { range: range(days_ago), number, answer, complete, as_of, restarted_at: None };
-            times.push(timed(store.cache_and_absorb(&scope, next, None)).await.0);
+            times.push(timed(store.cache_and_add_report_answer(&scope, next, None)).await.0);
         }
     }
     print_times("store an answer of 250 rows in cache and report", times);
@@ -162,7 +162,7 @@ async fn load_range(store: &Store, days_ago: u64, bodies: &[Vec<u8>]) {
         let complete = answer.has_more == Some(false);
         let range = range(days_ago);
         let next = ReportAnswer { range, number, answer: answer.clone(), complete, as_of, restarted_at: None };
-        assert!(store.cache_and_absorb(&scope, next, merge.clone()).await.expect("stored"));
+        assert!(store.cache_and_add_report_answer(&scope, next, merge.clone()).await.expect("stored"));
         let so_far = merge.take().and_then(Arc::into_inner);
         merge = Some(Arc::new(ReportMerge::with(so_far, range, answer, complete, as_of)));
         black_box(merge.as_deref().and_then(ReportMerge::loaded_share));

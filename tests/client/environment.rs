@@ -93,7 +93,7 @@ async fn an_unreachable_proxy_is_named_as_the_cause() {
 async fn a_host_in_no_proxy_is_never_reached_through_the_proxy() {
     if let Some(base_url) = base_url_of_rerun() {
         let error = create_job_error(&base_url).await;
-        assert!(matches!(&error, ApiError::NotReached { cause: ConnectError::Name, .. }), "{error:?}");
+        assert!(matches!(&error, ApiError::NotReached { cause: ConnectError::UnknownHost, .. }), "{error:?}");
         assert_eq!(error.reached(), Reached::No);
         return;
     }

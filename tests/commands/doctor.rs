@@ -217,7 +217,7 @@ async fn doctor_counts_the_jobs_and_prompts_in_the_store_without_changing_it() {
     store.change_queue(&[held.key], QueueChange::Pause, now).await.expect("paused");
     store.spend(&scope, RateLimited::Views, now).await.expect("written").expect("a place");
     let wait = Wait { until: now + chrono::TimeDelta::minutes(5), is_estimate: false };
-    store.mark_full(&scope, RateLimited::Create, wait, now).await.expect("written");
+    store.record_rate_limit(&scope, RateLimited::Create, wait, now).await.expect("written");
     store.close().await;
     let before = home.inventory();
     let mut command = with_sim(home.docdeck_command(&["doctor", "--json"]), &sim);

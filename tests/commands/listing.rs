@@ -17,7 +17,7 @@ fn fixture() -> CommandFixture {
             [("job-a1", Status::Completed, "Fix the\tlinks"), ("job-b2", Status::Failed, "Translate")]
         {
             let (prompt, row) = store.add_new_job(scope, title, now).await.expect("written");
-            store.take_turn(prompt, "test", now, now).await.expect("a turn");
+            store.request_permit(prompt, "test", now, now).await.expect("a turn");
             let link = (status == Status::Completed).then(|| CleanText::line("https://github.com/acme/docs/pull/7"));
             let job = RemoteJob {
                 id: JobId::new(id).expect("an id"),
@@ -37,7 +37,7 @@ fn fixture() -> CommandFixture {
             }
         }
         let (prompt, _) = store.add_new_job(scope, "Lost one", now).await.expect("written");
-        store.take_turn(prompt, "test", now, now).await.expect("a turn");
+        store.request_permit(prompt, "test", now, now).await.expect("a turn");
         let lost = SendOutcome::Unconfirmed(CleanText::line("The reply was lost."));
         store.finish_send(prompt, lost, now).await.expect("unconfirmed");
     });

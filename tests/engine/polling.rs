@@ -231,7 +231,7 @@ async fn a_check_that_began_before_a_follow_up_does_not_mark_the_job_as_complete
     }
     let (store, scope, now) = (open_store(folder.path()), scope_of(&sim), chrono::Utc::now());
     let (prompt, _) = store.add_follow_up(key, "Again", now).await.expect("written");
-    store.take_turn(prompt, "another", now, now).await.expect("a turn");
+    store.request_permit(prompt, "another", now, now).await.expect("a turn");
     let job = docdeck::model::job::RemoteJob {
         id: row.id.clone().expect("an id"),
         status: Status::Active,

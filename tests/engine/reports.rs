@@ -432,7 +432,7 @@ async fn counts_with_a_fraction_are_loaded_summed_and_stored() {
     let end = fixture.load_all_pages(past_week(&sim)).await;
     let loaded = report_of(&end);
     assert!(loaded.rows.iter().filter(|row| matches!(row.counts.total, Count::Fraction(_))).count() > 500);
-    assert!(loaded.rows.iter().all(|row| row.counts.add_up()));
+    assert!(loaded.rows.iter().all(|row| row.counts.adds_up()));
     assert_eq!(loaded.totals.total.value(), Some(loaded.sums().total), "not a tenth is lost");
     assert_eq!(loaded.loaded_share(), Some(1.0));
     let again = fixture.engine.cached_report(past_week(&sim)).await.expect("read");
@@ -449,7 +449,7 @@ async fn malformed_numbers_are_stored_unchanged() {
     let rows = &report_of(&end).rows;
     assert_eq!(rows[1].counts.human, Count::from_literal("12.5").expect("a number"));
     assert_eq!(rows[2].counts.ai, Count::Missing);
-    assert!(matches!(&rows[3].counts.total, Count::Odd(_)), "{:?}", rows[3]);
+    assert!(matches!(&rows[3].counts.total, Count::Other(_)), "{:?}", rows[3]);
     assert_eq!(rows[4].counts.human, Count::Known(-3));
     fixture.engine.stop().await;
     fixture.store.close().await;
@@ -509,7 +509,7 @@ async fn the_totals_of_a_day_cost_one_request_and_are_cached() {
         });
         let (range, totals) = totals_event.await;
         assert_eq!(range, expected);
-        assert!(totals.value.add_up() && totals.value.total.value() > Some(ViewCount::ZERO), "{totals:?}");
+        assert!(totals.value.adds_up() && totals.value.total.value() > Some(ViewCount::ZERO), "{totals:?}");
         assert!(known.iter().all(|(of, known)| *of != range || *known == totals));
     }
 }

@@ -428,7 +428,7 @@ fn odd_fields() -> Vec<Fault> {
     use ExpectedOutcome::{Accepted, Unconfirmed};
     let named = |id: &str, status: &str| Accepted(id.to_owned(), status.to_owned());
     let totals = |human: &str| format!(r#"{{"totals":{{"human":{human},"ai":1,"total":2}},"views":[]}}"#).into_bytes();
-    let odd = |text: &str| format!("Odd({text:?})");
+    let odd = |text: &str| format!("Other({text:?})");
     let nested = |head: &str| format!("{head}{}{}}}", "[".repeat(200_000), "]".repeat(200_000)).into_bytes();
     let null =
         br#"{"id":"job_1","status":null,"source":null,"model":null,"prLink":null,"createdAt":null,"archivedAt":null}"#;

@@ -44,7 +44,7 @@ async fn store_finished_job(sim: &Sim, folder: &Path, page: &str, days_ago: i64)
         archived_at: None,
     };
     let (prompt, row) = store.add_job_about(&scope, "Shorten it", &paths(&[page]), at).await.expect("on disk");
-    store.take_turn(prompt, "past", at, at).await.expect("a turn");
+    store.request_permit(prompt, "past", at, at).await.expect("a turn");
     store.finish_send(prompt, SendOutcome::Accepted(job(Status::Active)), at).await.expect("settled");
     store
         .apply_fetched(row.key, JobAnswer::Job(job(Status::Archived)), at + TimeDelta::minutes(9))

@@ -178,7 +178,7 @@ fn views(bytes: &[u8]) {
 
 fn assert_counts(counts: &Counts) {
     for count in [&counts.human, &counts.ai, &counts.total] {
-        if let Count::Odd(text) = count {
+        if let Count::Other(text) = count {
             assert_line(text.as_str());
             assert!(text.as_str().chars().count() <= 40, "{text}");
         }
@@ -186,7 +186,7 @@ fn assert_counts(counts: &Counts) {
     if let Some(share) = counts.ai_share() {
         assert!((0.0..=1.0).contains(&share), "{share}");
     }
-    assert!(!counts.add_up() || counts.total.value().is_some());
+    assert!(!counts.adds_up() || counts.total.value().is_some());
 }
 
 /// Checks the exports in every format: they are clean text, tables have one row per page, and no cell is a formula.

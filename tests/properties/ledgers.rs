@@ -100,7 +100,7 @@ proptest! {
                     },
                     Step::Limited(seconds) => {
                         let wait = Wait { until: clock.now + TimeDelta::seconds(seconds), is_estimate: false };
-                        store.mark_full(&scope, limited, wait, clock.now).await.expect("recorded");
+                        store.record_rate_limit(&scope, limited, wait, clock.now).await.expect("recorded");
                         blocked = blocked.max(clock.counted + 1000 * seconds);
                     }
                 }

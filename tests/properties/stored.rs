@@ -87,7 +87,7 @@ fn counts() -> impl Strategy<Value = Counts> {
             3 => any::<i64>().prop_map(Count::Known),
             3 => any::<f64>().prop_map(|number| Count::from_f64(number).unwrap_or_default()),
             1 => Just(Count::Missing),
-            1 => line().prop_map(Count::Odd),
+            1 => line().prop_map(Count::Other),
         ]
     };
     (count(), count(), count()).prop_map(|(human, ai, total)| Counts { human, ai, total })
@@ -128,14 +128,22 @@ fn layout() -> impl Strategy<Value = Layout> {
             range,
             limit,
             metric,
-            log,
+            log_scale: log,
             folded,
             sort,
             filter,
         },
     );
-    (of(any::<u16>()), of(any::<u16>()), any::<bool>(), place, jobs, views)
-        .prop_map(|(columns, rows, hidden, place, jobs, views)| Layout { columns, rows, hidden, place, jobs, views })
+    (of(any::<u16>()), of(any::<u16>()), any::<bool>(), place, jobs, views).prop_map(
+        |(columns, rows, hidden, place, jobs, views)| Layout {
+            list_width: columns,
+            list_height: rows,
+            details_hidden: hidden,
+            screen: place,
+            jobs,
+            views,
+        },
+    )
 }
 
 fn delivery() -> impl Strategy<Value = Delivery> {
@@ -314,7 +322,7 @@ proptest! {
                 for text in &typed[1..] {
                     store.add_follow_up(row.key, text, now()).await.expect("kept");
                 }
-                let turn = store.take_turn(first, "one", now(), now()).await.expect("a turn");
+                let turn = store.request_permit(first, "one", now(), now()).await.expect("a turn");
                 assert!(matches!(&turn, SendPermit::Go { text, .. } if *text == typed[0]), "sent as it was typed: {turn:?}");
                 let how = match end {
                     0 => SendOutcome::Accepted(answer),
@@ -386,7 +394,7 @@ proptest! {
                 }
                 if let Some(until) = until {
                     let wait = Wait { until, is_estimate: true };
-                    store.mark_full(&scope(), RateLimited::FollowUp, wait, now()).await.expect("kept");
+                    store.record_rate_limit(&scope(), RateLimited::FollowUp, wait, now()).await.expect("kept");
                 }
                 store.budget(&scope(), RateLimited::FollowUp, now()).await.expect("read")
             },
@@ -425,7 +433,7 @@ proptest! {
                 for (number, answer) in (1_u32..).zip(answers) {
                     let complete = whole && number as usize == last;
                     let next = ReportAnswer { range, number, answer, complete, as_of: now(), restarted_at: None };
-                    assert!(store.absorb_answer(&scope(), next).await.expect("kept"));
+                    assert!(store.add_report_answer(&scope(), next).await.expect("kept"));
                 }
             },
             async move |store, ()| store.cached_report(&scope(), range).await.expect("read"),

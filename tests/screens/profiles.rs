@@ -73,7 +73,7 @@ fn the_jobs_of_all_profiles() {
         fixture.press_keys("Esc A");
         let rows: Vec<_> = fixture.app.jobs.shown_rows().cloned().collect();
         let jobs = rows.into_iter().enumerate().map(|(n, row)| (n % 3, row)).collect();
-        fixture.handle(Msg::AllJobs(Ok(AllProfilesJobs { jobs, without_profile: 3 })));
+        fixture.handle(Msg::AllJobs(Ok(AllProfilesJobs { jobs, without_profile_count: 3 })));
         fixture.press_keys("j j");
     });
 }

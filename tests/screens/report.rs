@@ -213,7 +213,7 @@ fn wide_or_odd_numbers_are_shown_as_received() {
         };
         let known = Count::Known;
         let fraction = |literal: &str| Count::from_literal(literal).expect("a number");
-        let huge = Count::Odd(CleanText::line("99999999999999999999"));
+        let huge = Count::Other(CleanText::line("99999999999999999999"));
         let rows = vec![
             odd("/most", known(i64::MAX), known(0), known(i64::MAX)),
             odd("/huge/a", huge, known(1), known(1)),

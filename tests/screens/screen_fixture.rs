@@ -493,7 +493,7 @@ impl ScreenFixture {
     pub(crate) fn load_odd_page_history(&mut self) {
         let odd = Counts { human: Count::Known(10), ai: Count::Known(5), total: Count::Known(99) };
         let beyond = Counts {
-            human: Count::Odd(CleanText::line("99999999999999999999")),
+            human: Count::Other(CleanText::line("99999999999999999999")),
             ai: Count::Missing,
             total: Count::Known(-4),
         };
@@ -553,7 +553,7 @@ impl ScreenFixture {
         let rows = vec![
             odd("/sum", Count::Known(10), Count::Known(5), Count::Known(99)),
             odd("/negative", Count::Known(-3), Count::Known(5), Count::Known(2)),
-            odd("/huge", Count::Odd(CleanText::line("99999999999999999999")), Count::Known(1), Count::Known(1)),
+            odd("/huge", Count::Other(CleanText::line("99999999999999999999")), Count::Known(1), Count::Known(1)),
             odd("/missing", Count::Missing, Count::Known(7), Count::Known(7)),
         ];
         let value = ViewsPage { totals: counts(20, 18), rows, has_more: None };

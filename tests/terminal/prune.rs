@@ -42,7 +42,7 @@ async fn fill(folder: &Path, project: &str, ages: &[i64]) {
         let query = ViewsQuery { range, limit: 250, page: 1 };
         store.save_views(&scope(project), query, &answer, as_of).await.expect("kept");
         let next = ReportAnswer { range, number: 1, answer, complete: true, as_of, restarted_at: None };
-        assert!(store.absorb_answer(&scope(project), next).await.expect("kept"));
+        assert!(store.add_report_answer(&scope(project), next).await.expect("kept"));
     }
     store.add_new_job(&scope(project), "Fix the links", now).await.expect("kept");
     store.close().await;

@@ -1,7 +1,7 @@
 //! Filters and sorts the rows of the jobs list.
 //!
 //! With each typed character, the filter usually becomes narrower. In that case, only the rows that passed, and the
-//! rows that may pass when more is typed ([`Match::Fuzzy`]), are matched again. The rows that still pass keep
+//! rows that may pass when more is typed ([`Match::Candidate`]), are matched again. The rows that still pass keep
 //! their order, so they are not sorted again.
 
 use super::super::filter::{JobFilter, Match, SearchUpdate};
@@ -27,21 +27,21 @@ impl JobList {
             self.working_count += usize::from(row.counts_as_working());
             match self.filter_state.match_row(row) {
                 Match::Passes => entries.push(self.sorting.key(row, group), index),
-                Match::Fuzzy => self.set_candidate(index, true),
+                Match::Candidate => self.set_candidate(index, true),
                 Match::Fails => {}
             }
         }
         self.set_entries(entries.into_sorted());
     }
 
-    /// Does the same as [`JobList::rebuild`] with less work. The new filter must pass only rows that passed the
-    /// previous filter or were its candidates.
+    /// Does the same as [`JobList::rebuild`] with less work. Every row that passes the new filter must have passed the
+    /// previous filter or been its candidate.
     fn narrow(&mut self) {
         let candidates = std::mem::take(&mut self.candidates);
         let mut entries = self.take_passing();
         entries.retain(|(_, index)| {
             let verdict = self.rows.get(*index).map_or(Match::Fails, |row| self.filter_state.match_new_terms(row));
-            self.set_candidate(*index, verdict == Match::Fuzzy);
+            self.set_candidate(*index, verdict == Match::Candidate);
             verdict == Match::Passes
         });
         let indexes =
@@ -55,7 +55,7 @@ impl JobList {
         let mut more = EntriesBySection::default();
         for index in indexes {
             let verdict = self.match_at(index);
-            self.set_candidate(index, verdict == Match::Fuzzy);
+            self.set_candidate(index, verdict == Match::Candidate);
             if verdict == Match::Passes
                 && let Some(key) = self.key_at(index)
             {
@@ -182,7 +182,7 @@ impl JobList {
         if let Some(index) = self.selected.and_then(|key| self.index.get(&key)).copied() {
             let verdict = self.match_at(index);
             if verdict != Match::Passes {
-                self.set_candidate(index, verdict == Match::Fuzzy);
+                self.set_candidate(index, verdict == Match::Candidate);
                 entries.retain(|(_, other)| *other != index);
             }
         }
@@ -229,7 +229,7 @@ mod tests {
         /// Deletes the last n characters.
         Delete(usize),
         /// The store has searched the prompts for the next word.
-        Answer,
+        SearchResult,
         /// A job is changed or added.
         Change(i64, [String; 3], Option<u16>),
         Move(isize),
@@ -241,7 +241,7 @@ mod tests {
         prop_oneof![
             12 => prop::sample::select("abcdeé12 !#s:".chars().collect::<Vec<_>>()).prop_map(FilterStep::Type),
             2 => (1_usize..4).prop_map(FilterStep::Delete),
-            4 => Just(FilterStep::Answer),
+            4 => Just(FilterStep::SearchResult),
             3 => (1_i64..40, [text(), text(), text()], proptest::option::of(1_u16..300))
                 .prop_map(|(key, texts, pr)| FilterStep::Change(key, texts, pr)),
             2 => (-3_isize..4).prop_map(FilterStep::Move),
@@ -270,17 +270,17 @@ mod tests {
     }
 
     /// Returns the jobs that have a word in a prompt.
-    fn answer(prompts: &[String], word: &str) -> Vec<JobKey> {
+    fn jobs_with_word(prompts: &[String], word: &str) -> Vec<JobKey> {
         let found = (1..).zip(prompts).filter(|(_, prompt)| prompt.to_lowercase().contains(word));
         found.map(|(key, _)| JobKey(key)).collect()
     }
 
     /// Returns the expected row indexes, found by matching each row separately.
-    fn expected(list: &JobList, prompts: &[String], answered: &[String]) -> Vec<usize> {
+    fn expected_indexes(list: &JobList, prompts: &[String], searched: &[String]) -> Vec<usize> {
         let mut state = FilterState::default();
         state.set(list.filter().clone());
-        for word in answered {
-            state.apply_found(word.clone(), answer(prompts, word));
+        for word in searched {
+            state.apply_found(word.clone(), jobs_with_word(prompts, word));
         }
         let stays = |row: &Job| list.keeps_selected_listed && list.selected == Some(row.key);
         let passing =
@@ -299,15 +299,15 @@ mod tests {
         ) {
             let mut list = JobList::default();
             list.replace((1..).zip(&rows).map(|(key, (texts, pr))| job(key, texts, *pr)).collect());
-            let (mut typed, mut answered) = (String::new(), Vec::new());
+            let (mut typed, mut searched) = (String::new(), Vec::new());
             for (revision, step) in (100..).zip(steps) {
                 match step {
                     FilterStep::Type(c) => typed.push(c),
                     FilterStep::Delete(n) => typed = typed.chars().take(typed.chars().count().saturating_sub(n)).collect(),
-                    FilterStep::Answer => {
+                    FilterStep::SearchResult => {
                         if let Some(word) = list.next_search_word() {
-                            prop_assert!(list.apply_found(word.clone(), answer(&prompts, &word)));
-                            answered.push(word);
+                            prop_assert!(list.apply_found(word.clone(), jobs_with_word(&prompts, &word)));
+                            searched.push(word);
                         }
                     }
                     FilterStep::Change(key, texts, pr) => {
@@ -319,8 +319,8 @@ mod tests {
                 }
                 list.set_filter(JobFilter::parse(&typed));
                 // The list drops the search results of a word when the filter no longer has the word.
-                answered.retain(|word| list.filter().prompt_words().contains(word));
-                prop_assert_eq!(list.order.all_indexes(), expected(&list, &prompts, &answered), "{:?}", typed);
+                searched.retain(|word| list.filter().prompt_words().contains(word));
+                prop_assert_eq!(list.order.all_indexes(), expected_indexes(&list, &prompts, &searched), "{:?}", typed);
                 prop_assert!(list.order.is_consistent());
                 prop_assert_eq!(list.marked_count(), list.marked_keys().len());
                 prop_assert_eq!(list.group_counts.iter().sum::<usize>(), list.rows.len());

@@ -13,8 +13,8 @@ impl JobList {
         }
     }
 
-    /// Whether a visible line is the heading of the dismissed jobs, which shows or hides them.
-    pub(in crate::app) fn is_fold_heading(&self, line: usize) -> bool {
+    /// Whether a visible line is the heading of the dismissed jobs. A click on this heading shows or hides them.
+    pub(in crate::app) fn is_dismissed_heading(&self, line: usize) -> bool {
         let line = self.top.checked_add(line).and_then(|at| self.line(at));
         matches!(line, Some(JobLine::Heading(JobGroup::Dismissed, ..)))
     }

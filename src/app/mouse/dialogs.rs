@@ -24,10 +24,8 @@ fn place_cursor(input: &mut TextInput, text: Rect, at: Position) {
 enum ClickResult {
     /// The action is to be run, because the click confirmed the selection.
     Run(Action),
-    /// No action is to be run: the click selected an entry, closed the dialog, or hit nothing.
-    Handled,
-    /// No action is to be run: the click hit nothing, or only moved the selection or a cursor.
-    Nothing,
+    /// No action is to be run: the click only changed the dialog, closed it, or did nothing.
+    NoAction,
 }
 
 impl App {
@@ -58,43 +56,43 @@ impl App {
             if layout.no.contains(at) {
                 self.dialogs.pop();
             }
-            return ClickResult::Handled;
+            return ClickResult::NoAction;
         }
         let title = g.all_jobs_title();
         if let Some((list, area, rows)) = self.dialog_list() {
             let before = list.selected();
             let Some(row) = line_at(area, at).filter(|line| *line < rows).and_then(|line| list.row_at(line)) else {
-                return ClickResult::Nothing;
+                return ClickResult::NoAction;
             };
             list.move_to(|_, _| row, rows);
             // Confirming a batch would queue all its prompts, so a click only selects a prompt.
             let is_batch = matches!(self.dialogs.last(), Some(Dialog::Batch(_)));
-            return if row == before && !is_batch { ClickResult::Run(Action::Confirm) } else { ClickResult::Nothing };
+            return if row == before && !is_batch { ClickResult::Run(Action::Confirm) } else { ClickResult::NoAction };
         }
         match self.dialogs.last_mut() {
             Some(Dialog::AllJobs(_)) if title.contains(at) => {
                 let tab = self.tab_at(usize::from(at.x - title.x), usize::from(title.width));
                 tab.into_iter().for_each(|tab| self.select_tab(tab));
-                return ClickResult::Handled;
+                return ClickResult::NoAction;
             }
             Some(Dialog::AllJobs(open)) => {
                 let list = &mut open.list;
-                let Some(line) = line_at(g.all_jobs_lines(), at) else { return ClickResult::Handled };
-                if list.is_fold_heading(line) {
+                let Some(line) = line_at(g.all_jobs_lines(), at) else { return ClickResult::NoAction };
+                if list.is_dismissed_heading(line) {
                     list.toggle_dismissed();
                 }
-                let Some(key) = list.visible_job(line) else { return ClickResult::Handled };
+                let Some(key) = list.visible_job(line) else { return ClickResult::NoAction };
                 if list.selected().is_some_and(|row| row.key == key) {
                     return ClickResult::Run(Action::Open);
                 }
                 list.select(key);
-                return ClickResult::Handled;
+                return ClickResult::NoAction;
             }
             Some(Dialog::Profiles(open)) => {
                 let (total, failed) = (self.config.profiles.len(), open.message.is_some());
                 let (lines, rows) = (g.profile_lines(total, failed), g.profile_rows(total, failed));
                 let line = line_at(lines, at).filter(|line| *line < rows);
-                let Some(row) = line.and_then(|line| open.list.row_at(line)) else { return ClickResult::Nothing };
+                let Some(row) = line.and_then(|line| open.list.row_at(line)) else { return ClickResult::NoAction };
                 if row == open.list.selected() {
                     return ClickResult::Run(Action::Confirm);
                 }
@@ -105,7 +103,7 @@ impl App {
                 place_cursor(&mut open.input, g.batch_text(), at);
             }
             Some(Dialog::Movers(open)) => {
-                return if open.click(at, g) { ClickResult::Run(Action::Open) } else { ClickResult::Handled };
+                return if open.click(at, g) { ClickResult::Run(Action::Open) } else { ClickResult::NoAction };
             }
             Some(Dialog::PageDetail(open)) => {
                 let line = line_at(g.full_dialog_lines(), at).map(|line| open.scroll.saturating_add(line));
@@ -114,14 +112,14 @@ impl App {
                     Some(PageDetailLine::Job(job)) if *job == open.selected => ClickResult::Run(Action::Open),
                     Some(PageDetailLine::Job(job)) => {
                         open.selected = *job;
-                        ClickResult::Handled
+                        ClickResult::NoAction
                     }
-                    _ => ClickResult::Nothing,
+                    _ => ClickResult::NoAction,
                 };
             }
             _ => {}
         }
-        ClickResult::Nothing
+        ClickResult::NoAction
     }
 
     /// Moves the cursor to the clicked day or, if the cursor is on that day, picks the day as Enter does. A click on a

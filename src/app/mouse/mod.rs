@@ -75,8 +75,8 @@ impl App {
         }
     }
 
-    /// Whether clicks go to the current screen. They do if no dialog is open, or only a filter input, which doesn't
-    /// cover the screen.
+    /// Whether clicks go to the current screen. They do if no dialog is open, or if the topmost dialog is a filter
+    /// input, which doesn't cover the screen.
     fn screen_is_on_top(&self) -> bool {
         matches!(self.dialogs.last(), None | Some(Dialog::Filter(_)))
     }

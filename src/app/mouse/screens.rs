@@ -54,7 +54,7 @@ impl App {
             }
             let had_focus = std::mem::replace(&mut self.pane, Pane::List) == Pane::List;
             let Some(line) = line_at(g.list_lines(), at) else { return };
-            if self.jobs.is_fold_heading(line) {
+            if self.jobs.is_dismissed_heading(line) {
                 self.jobs.toggle_dismissed();
                 return;
             }

@@ -276,7 +276,7 @@ fn a_click_on_a_column_heading_sorts_and_a_second_click_reverses_the_order() {
         click(&mut app, path + 3, heads);
         assert_eq!(first_page(&app), "/029");
         // The first column after the paths shows human views.
-        let human = path + u16::try_from(columns.path).expect("a cell") + 2;
+        let human = path + u16::try_from(columns.path_width).expect("a cell") + 2;
         click(&mut app, human, heads);
         assert_eq!(first_page(&app), "/029");
         click(&mut app, human, heads);
@@ -623,15 +623,15 @@ fn a_click_on_a_preset_selects_its_range() {
     for name in names.iter().rev().filter(|name| matches!(name.choice, PresetChoice::Preset(_))) {
         // The current preset is in brackets, which shift the other presets, so the position is looked up again.
         let now = app.range_line(160, at(1)).1.into_iter().find(|other| other.choice == name.choice).expect("there");
-        click(&mut app, u16::try_from(now.at).expect("a cell"), 1);
+        click(&mut app, u16::try_from(now.start_column).expect("a cell"), 1);
         assert_eq!(app.views.preset().map(PresetChoice::Preset), Some(name.choice));
     }
     let own = app.range_line(160, at(1)).1.into_iter().find(|name| name.choice == PresetChoice::Custom).expect("there");
-    click(&mut app, u16::try_from(own.at).expect("a cell"), 1);
+    click(&mut app, u16::try_from(own.start_column).expect("a cell"), 1);
     assert!(matches!(app.dialogs.last(), Some(Dialog::Calendar(_))));
     let mut app = views_app((80, 24), 3);
     let only = app.range_line(80, at(1)).1;
     assert!(matches!(only.as_slice(), [name] if name.choice == PresetChoice::Next), "{only:?}");
-    click(&mut app, u16::try_from(only[0].at + 2).expect("a cell"), 1);
+    click(&mut app, u16::try_from(only[0].start_column + 2).expect("a cell"), 1);
     assert_eq!(app.views.range_name(at(1).date_naive()).as_deref(), Some("30d"));
 }

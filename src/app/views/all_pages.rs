@@ -43,12 +43,12 @@ pub struct ActiveLoad {
     pub progress: Option<LoadProgress>,
     /// Whether the user stopped the load. The answer that is being received is still used.
     pub is_stopping: bool,
-    /// The share of all views, in percent, at which the user was last offered to stop; 0 before the first offer.
+    /// The percentage of all views at which docdeck last offered to stop; 0 before the first offer.
     pub(super) last_offer_percent: u8,
 }
 
-/// Ranges whose pages the user wants to load. Kept until all of them are read from the cache, because the cost is known
-/// only then.
+/// Ranges whose pages the user wants to load. The request waits until all of them are read from the cache, because the
+/// cost is known only then.
 #[derive(Debug)]
 struct LoadRequest {
     ranges: Vec<(DateRange, RequiredData)>,
@@ -82,7 +82,7 @@ impl AllPages {
         self.active
     }
 
-    /// Whether a load is running that was not stopped yet.
+    /// Whether a load is running and has not been stopped yet.
     pub fn can_stop(&self) -> bool {
         self.active.is_some_and(|under_way| !under_way.is_stopping)
     }
@@ -245,7 +245,7 @@ impl App {
         true
     }
 
-    /// Reloads the listed rows. After midnight, moves the range to today first.
+    /// Reloads the listed rows. After midnight, first moves the range to today.
     pub(in crate::app) fn refresh_views(&mut self, now: Time, effects: &mut Vec<Effect>) {
         if !self.dialogs.is_empty() || self.views.load().is_loading() {
             return;
@@ -255,7 +255,7 @@ impl App {
             effects.push(self.views.load_cached());
         } else if lists_all {
             let mut ranges = vec![(self.views.query().range, RequiredData::Reload)];
-            ranges.extend(self.renew_comparison(now));
+            ranges.extend(self.update_comparison(now));
             self.request_load(ranges, now, effects);
         } else {
             effects.push(self.views.request_page(true));
@@ -319,7 +319,7 @@ impl App {
         if range != self.views.query().range {
             return;
         }
-        if !self.list_complete() {
+        if !self.list_complete_report() {
             effects.push(self.views.request_page(false));
         }
         let totals = self.views.totals_to_compare(now);
@@ -330,7 +330,7 @@ impl App {
     }
 
     /// Lists all pages of the current range, if they are cached. Returns whether they are.
-    pub(super) fn list_complete(&mut self) -> bool {
+    pub(super) fn list_complete_report(&mut self) -> bool {
         let Some(complete) = self.views.all_pages.complete_report(self.views.query().range).cloned() else {
             return false;
         };
@@ -358,7 +358,7 @@ impl App {
         match plans.as_slice() {
             [] if self.views.is_comparing() => {}
             [] => self.notify(Severity::Info, "Everything is loaded already.", now),
-            [plan] if self.is_one_request(plan) && self.view_requests_left() > 0 => {
+            [plan] if self.needs_one_request(plan) && self.view_requests_left() > 0 => {
                 // A load that was not confirmed never uses more than one request, whatever the service answers.
                 self.load_sequentially(vec![LoadPlan { max_requests: 1, ..*plan }], effects);
             }

@@ -77,18 +77,18 @@ struct LoadFixture {
 }
 
 impl LoadFixture {
-    /// Opens the views screen with the range of this week. `known` is the cached data of this range.
-    fn with_cached(known: StoredReport) -> Self {
+    /// Opens the views screen with the range of this week. `cached` is the cached data of this range.
+    fn with_cached(cached: StoredReport) -> Self {
         let scope =
             Scope { base_url: "https://api.example.com".to_owned(), project: "acme".to_owned(), organization: None };
         let utc = FixedOffset::east_opt(0).expect("UTC");
         let start = AppConfig { size: (120, 40), ..AppConfig::new(scope, utc) };
         let mut test = Self { app: App::new(start, now()).0, effects: Vec::new() };
-        test.set_left(63);
+        test.set_requests_left(63);
         test.keys("2");
         assert_eq!(test.effects.last(), Some(&Effect::LoadCachedReport(week())), "the cache comes first");
         assert!(!test.requests_anything());
-        test.read_cache(week(), known);
+        test.read_cache(week(), cached);
         test
     }
 
@@ -110,8 +110,8 @@ impl LoadFixture {
         }
     }
 
-    fn read_cache(&mut self, range: DateRange, known: StoredReport) {
-        self.send(Msg::CachedReport { range, recalled: Ok(known) });
+    fn read_cache(&mut self, range: DateRange, cached: StoredReport) {
+        self.send(Msg::CachedReport { range, recalled: Ok(cached) });
     }
 
     fn answer(&mut self, rows: usize, has_more: bool) {
@@ -119,7 +119,7 @@ impl LoadFixture {
         self.send(Msg::Views { query: self.app.views.query(), result: Ok(answer), old: None });
     }
 
-    fn set_left(&mut self, left: u32) {
+    fn set_requests_left(&mut self, left: u32) {
         let resets_at = Some(now() + TimeDelta::minutes(22));
         let budget = Budget { used: 100 - left, limit: 100, resets_at, blocked: None };
         self.send(Msg::Engine(EngineEvent::Budget(RateLimited::Views, budget)));
@@ -359,11 +359,11 @@ fn a_load_of_a_single_request_needs_no_confirmation() {
 }
 
 #[test]
-fn a_load_pauses_after_the_agreed_requests_and_asks_again() {
+fn a_load_pauses_after_the_confirmed_requests_and_asks_again() {
     let mut test = LoadFixture::with_an_answer();
     test.keys("ay");
     test.progress(week(), 20);
-    test.set_left(43);
+    test.set_requests_left(43);
     test.end(week(), Some(report(week(), 5000, 20, false, now())), LoadEndReason::RequestLimit, 20);
     let text = "5,000 rows (62% of the views) loaded with 20 requests. Continue loading all pages of \
                 2026-11-14 … 2026-11-20? At most 20 more, 43 left.";
@@ -387,14 +387,14 @@ fn a_question_does_not_open_on_another_screen() {
 fn a_load_warns_if_too_few_requests_are_left_and_is_refused_if_none_are_left() {
     let mut test = LoadFixture::with_cached(StoredReport { requests_last_time: Some(5), ..StoredReport::default() });
     test.answer(50, true);
-    test.set_left(3);
+    test.set_requests_left(3);
     test.keys("a");
     assert!(test.question().ends_with("That is more than is left: loading stops after 3 and can continue later."));
     test.keys("y");
     assert_eq!(test.loads().last().map(|plan| plan.max_requests), Some(3));
     test.end(week(), Some(report(week(), 750, 3, false, now())), LoadEndReason::RequestLimit, 3);
     test.keys("␛");
-    test.set_left(0);
+    test.set_requests_left(0);
     test.keys("a");
     assert!(test.app.dialogs.is_empty(), "nothing to confirm");
     let text = "No page-view requests are left this hour; the next one is free in 22m. The trend (t) and cached \
@@ -406,7 +406,7 @@ fn a_load_warns_if_too_few_requests_are_left_and_is_refused_if_none_are_left() {
 #[test]
 fn budgets_are_updated_even_if_the_timer_fires_after_the_limit_was_reset() {
     let mut test = LoadFixture::with_an_answer();
-    test.set_left(0);
+    test.set_requests_left(0);
     let resets_at = now() + TimeDelta::minutes(22);
     let late = resets_at + TimeDelta::milliseconds(300);
     assert!(test.app.next_timer(resets_at - TimeDelta::milliseconds(300)).is_some_and(|at| at <= resets_at));
@@ -503,7 +503,7 @@ fn a_load_continues_while_another_range_is_shown() {
 }
 
 #[test]
-fn a_late_answer_does_not_replace_all_pages() {
+fn a_late_answer_does_not_replace_a_complete_report() {
     let mut test = LoadFixture::with_an_answer();
     test.keys("ayl");
     assert!(test.app.views.load().is_loading(), "the next page of rows is requested");
@@ -788,7 +788,7 @@ fn the_trend_shows_cached_days_and_the_cost_of_the_missing_days() {
 #[test]
 fn a_trend_that_needs_more_requests_than_are_left_offers_the_newest_days() {
     let mut test = LoadFixture::with_an_answer();
-    test.set_left(3);
+    test.set_requests_left(3);
     test.keys("ta");
     let text = "7 of 7 days are missing or outdated: 7 requests, but only 3 left. Load the newest 3?";
     assert_eq!(test.question(), text);
@@ -818,8 +818,10 @@ proptest! {
                 match effect {
                     Effect::LoadCachedReport(range) => {
                         // Only ranges of seven days are cached.
-                        let known = if range.days() == 7 { complete_report(range, now()) } else { StoredReport::default() };
-                        test.read_cache(range, known);
+                        let is_cached = range.days() == 7;
+                        let cached =
+                            if is_cached { complete_report(range, now()) } else { StoredReport::default() };
+                        test.read_cache(range, cached);
                     }
                     Effect::LoadViews { .. } => test.answer(50, true),
                     Effect::LoadCachedTotals(_) => test.send(Msg::CachedTotals(Ok(Vec::new()))),

@@ -31,7 +31,7 @@ impl CachedRanges {
         self.ranges().get(self.list.selected())
     }
 
-    /// Returns the ranges that are visible in `rows` rows, each with whether it is selected.
+    /// Returns the ranges that are visible in `rows` rows. The `bool` says whether the range is selected.
     pub fn visible(&self, rows: usize) -> impl Iterator<Item = (&CachedRange, bool)> {
         self.list.visible(self.ranges().iter(), rows)
     }

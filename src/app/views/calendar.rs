@@ -39,7 +39,7 @@ pub struct Calendar {
     pub previous_period: Option<DateRange>,
     /// The day under the cursor, at most today.
     pub cursor: NaiveDate,
-    /// The day that was picked as the first end of the range; `None` until a day is picked.
+    /// The day that was picked as one end of the range; `None` until a day is picked.
     pub anchor: Option<NaiveDate>,
     /// The text field in which a range is typed.
     pub input: TextInput,
@@ -56,8 +56,9 @@ pub enum CalendarChoice {
 }
 
 impl Calendar {
-    /// Creates a calendar. `present` is the range on screen, and `previous` is the period before it. The cursor starts
-    /// on the last day of `present` to show a range, or on the day before `present` to compare.
+    /// Creates a calendar. `present` is the range on screen, and `previous` is the period before it. To choose a range
+    /// to show, the cursor starts on the last day of `present`; to choose a range to compare with, on the day before
+    /// `present`.
     pub fn new(purpose: CalendarPurpose, present: DateRange, previous: Option<DateRange>, today: NaiveDate) -> Self {
         let day = match purpose {
             CalendarPurpose::Show => present.to(),
@@ -242,8 +243,8 @@ impl App {
         }
     }
 
-    /// Confirms the picked or typed range. If nothing is picked or typed yet, picks the day under the cursor as the
-    /// first end of a range.
+    /// Confirms the picked or typed range. If nothing is picked or typed yet, picks the day under the cursor as one end
+    /// of the range.
     pub(in crate::app) fn confirm_range(&mut self, now: Time, effects: &mut Vec<Effect>) {
         let Some(open) = self.calendar_on_top() else { return };
         let (choice, purpose) = (open.choice(), open.purpose);

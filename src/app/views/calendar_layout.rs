@@ -18,8 +18,8 @@ pub const MONTH_WIDTH: usize = WEEK_NUMBER_WIDTH + 7 * DAY_WIDTH;
 pub const MONTH_GAP: usize = 2;
 /// The highest number of weeks that the days of a month can belong to. Each week has a row.
 const MAX_WEEKS: usize = 6;
-/// Number of weeks that are shown of each month if the dialog is too low for all six.
-const WEEKS_IF_LOW: usize = 5;
+/// Number of visible weeks of each month if the dialog is not high enough for all six.
+const MIN_WEEKS: usize = 5;
 /// Rows between the borders: names of the months, names of the days, weeks, a gap, the typed line, and two lines of
 /// text.
 const ROWS: u16 = 12;
@@ -34,7 +34,7 @@ pub struct CalendarLayout {
     /// The area inside the borders.
     pub inner: Rect,
     /// The first day of each visible month.
-    pub firsts: Vec<NaiveDate>,
+    pub first_days: Vec<NaiveDate>,
     /// Whether there is space for a separate row with the names of the months, and for all weeks.
     pub is_tall: bool,
     /// Whether the quick choices have their own rows.
@@ -70,13 +70,13 @@ impl CalendarLayout {
         let first = first_month(open, months);
         let firsts = (0..months).filter_map(|n| first.checked_add_months(chrono::Months::new(n))).collect();
         // If six weeks don't fit and the day that has to be visible is in the sixth week, the first week is left out.
-        let week = usize::from(!is_tall && week_index_in_month(open.visible_day()) >= WEEKS_IF_LOW);
-        Self { area, inner, firsts, is_tall, has_quick_rows: quick, first_week: week }
+        let week = usize::from(!is_tall && week_index_in_month(open.visible_day()) >= MIN_WEEKS);
+        Self { area, inner, first_days: firsts, is_tall, has_quick_rows: quick, first_week: week }
     }
 
     /// Returns the indexes of the visible weeks in each month, from 0.
     pub fn weeks(&self) -> std::ops::Range<usize> {
-        self.first_week..self.first_week + if self.is_tall { MAX_WEEKS } else { WEEKS_IF_LOW }
+        self.first_week..self.first_week + if self.is_tall { MAX_WEEKS } else { MIN_WEEKS }
     }
 
     /// Returns the row of the first visible week, counted from the top of `inner`.
@@ -85,13 +85,13 @@ impl CalendarLayout {
     }
 
     /// Returns the row of the line in which a range is typed, counted from the top of `inner`.
-    pub fn line_row(&self) -> usize {
+    pub fn typed_range_row(&self) -> usize {
         self.first_week_row() + self.weeks().len() + usize::from(self.is_tall)
     }
 
     /// Returns the row of the first quick choice, counted from the top of `inner`.
-    pub fn quick_row(&self) -> usize {
-        self.line_row() + 4
+    pub fn first_quick_choice_row(&self) -> usize {
+        self.typed_range_row() + 4
     }
 
     /// Returns what a click at a screen position hits; `None` if nothing there can be chosen.
@@ -100,14 +100,17 @@ impl CalendarLayout {
             return None;
         }
         let (column, row) = (usize::from(cell.x - self.inner.x), usize::from(cell.y - self.inner.y));
-        if row == self.line_row() {
+        if row == self.typed_range_row() {
             return Some(CalendarTarget::TypedRange);
         }
-        if self.has_quick_rows && row >= self.quick_row() {
-            return PreviousPeriod::ALL.get(row - self.quick_row()).copied().map(CalendarTarget::QuickChoice);
+        if self.has_quick_rows && row >= self.first_quick_choice_row() {
+            return PreviousPeriod::ALL
+                .get(row - self.first_quick_choice_row())
+                .copied()
+                .map(CalendarTarget::QuickChoice);
         }
         let week = self.weeks().nth(row.checked_sub(self.first_week_row())?)?;
-        let first = self.firsts.get(column / (MONTH_WIDTH + MONTH_GAP))?;
+        let first = self.first_days.get(column / (MONTH_WIDTH + MONTH_GAP))?;
         let day = (column % (MONTH_WIDTH + MONTH_GAP)).checked_sub(WEEK_NUMBER_WIDTH)? / DAY_WIDTH;
         let day = days_of_week(*first, week).into_iter().nth(day)??;
         (day <= open.today).then_some(CalendarTarget::Day(day))

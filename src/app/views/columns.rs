@@ -39,22 +39,22 @@ impl NumberColumn {
 #[derive(Debug)]
 pub struct PageColumns {
     /// Width of the largest rank; 0 if ranks are not shown.
-    pub rank: usize,
+    pub rank_width: usize,
     /// Whether there is a column for marks.
     pub has_marks: bool,
     /// Width of the path.
-    pub path: usize,
+    pub path_width: usize,
     /// The number columns with their widths.
     pub numbers: Vec<(NumberColumn, usize)>,
     /// Index in `numbers` of the column that shows the sign for numbers that don't add up; `None` if the sign is shown
     /// before the bar.
     pub mismatch_column: Option<usize>,
     /// Width of the bar.
-    pub bar: usize,
+    pub bar_width: usize,
     /// Total width.
     pub width: usize,
-    /// Number of rows on all pages of rows before the listed page of rows; 0 if a report is listed.
-    pub offset: u64,
+    /// Number of rows that come before the listed page of rows; 0 if a report is listed.
+    pub rows_before: u64,
 }
 
 impl PageColumns {
@@ -68,33 +68,34 @@ impl PageColumns {
         let rows = u64::try_from(table.rows().len()).unwrap_or(0);
         let rank = if width >= 60 { grouped_number(offset.saturating_add(rows)).len().max(2) } else { 0 };
         let mut columns = Self {
-            rank,
+            rank_width: rank,
             has_marks: rank > 0 || table.marked_count() > 0,
-            path: 0,
+            path_width: 0,
             numbers: Vec::new(),
             mismatch_column: None,
-            bar: 0,
+            bar_width: 0,
             width,
-            offset,
+            rows_before: offset,
         };
         // Tries columns for wide numbers first. If these leave too little space for the path, uses narrower columns.
-        for most in [26, 14] {
+        for max_count_width in [26, 14] {
             let shown = visible_columns(table, width);
             // The sign for numbers that don't add up is shown after the last column of counts.
             columns.mismatch_column =
-                shown.iter().rposition(|cell| matches!(cell, NumberColumn::Now(metric) if *metric != Metric::Share));
-            let with_width = |(n, cell): (usize, NumberColumn)| {
-                (cell, cell_width(cell, table, most, width) + usize::from(columns.mismatch_column == Some(n)))
+                shown.iter().rposition(|shown| matches!(shown, NumberColumn::Now(metric) if *metric != Metric::Share));
+            let with_width = |(n, column): (usize, NumberColumn)| {
+                let sign_width = usize::from(columns.mismatch_column == Some(n));
+                (column, column_width(column, table, max_count_width, width) + sign_width)
             };
             columns.numbers = shown.into_iter().enumerate().map(with_width).collect();
             let numbers: usize = columns.numbers.iter().map(|(_, cells)| cells).sum();
             let space = width.saturating_sub(columns.lead_width() + numbers + BAR_GAP + 1);
-            columns.bar = (space * 2 / 5).clamp(6, MAX_BAR_WIDTH);
-            columns.path = space.saturating_sub(columns.bar);
+            columns.bar_width = (space * 2 / 5).clamp(6, MAX_BAR_WIDTH);
+            columns.path_width = space.saturating_sub(columns.bar_width);
             // Numbers far from their paths are hard to follow: in a very wide terminal the bars take the extra space.
-            let extra = columns.path.saturating_sub(MAX_PATH_WIDTH);
-            (columns.path, columns.bar) = (columns.path - extra, columns.bar + extra);
-            if columns.path >= 16 {
+            let extra = columns.path_width.saturating_sub(MAX_PATH_WIDTH);
+            (columns.path_width, columns.bar_width) = (columns.path_width - extra, columns.bar_width + extra);
+            if columns.path_width >= 16 {
                 break;
             }
         }
@@ -103,16 +104,16 @@ impl PageColumns {
 
     /// Returns the width of everything before the path: selection, mark and rank.
     pub fn lead_width(&self) -> usize {
-        1 + usize::from(self.has_marks) + if self.rank > 0 { self.rank + 2 } else { 0 }
+        1 + usize::from(self.has_marks) + if self.rank_width > 0 { self.rank_width + 2 } else { 0 }
     }
 
     /// Returns the column whose heading is at this terminal cell. Over the ranks and the bars, that is the column of
     /// `metric`.
     pub fn column_at(&self, cell: usize, metric: Metric) -> Option<PageColumn> {
         if cell < self.lead_width() {
-            return (self.rank > 0).then_some(PageColumn::Now(metric));
+            return (self.rank_width > 0).then_some(PageColumn::Now(metric));
         }
-        let mut end = self.lead_width() + self.path;
+        let mut end = self.lead_width() + self.path_width;
         if cell < end {
             return Some(PageColumn::Path);
         }
@@ -122,7 +123,7 @@ impl PageColumns {
                 return Some(column.sort_column());
             }
         }
-        (end + BAR_GAP..end + BAR_GAP + self.bar).contains(&cell).then_some(PageColumn::Now(metric))
+        (end + BAR_GAP..end + BAR_GAP + self.bar_width).contains(&cell).then_some(PageColumn::Now(metric))
     }
 }
 
@@ -172,17 +173,17 @@ pub fn is_column_visible(table: &PageTable, width: usize, column: PageColumn) ->
     column == PageColumn::Path || visible_columns(table, width).iter().any(|cell| cell.sort_column() == column)
 }
 
-fn cell_width(cell: NumberColumn, table: &PageTable, most: usize, width: usize) -> usize {
-    match cell {
-        NumberColumn::Change(metric) if metric != Metric::Share && table.sorting().by == cell.sort_column() => {
-            // `words` is the space for `new` or `gone` and a blank. The two cells that are added below are for the
-            // sign.
-            let words = if shows_new_and_gone(width) { 5 } else { 0 };
+fn column_width(column: NumberColumn, table: &PageTable, max_count_width: usize, table_width: usize) -> usize {
+    match column {
+        NumberColumn::Change(metric) if metric != Metric::Share && table.sorting().by == column.sort_column() => {
+            // `words` is the space for a blank and the word `new` or `gone`. The two cells that are added below are for
+            // the sign.
+            let words = if shows_new_and_gone(table_width) { 5 } else { 0 };
             (words + 2 + format_views(table.measures().largest_change).len()).clamp(CHANGE_WIDTH, MAX_CHANGE_WIDTH)
         }
         NumberColumn::Change(_) => CHANGE_WIDTH,
         NumberColumn::Now(Metric::Share) => SHARE_WIDTH,
-        NumberColumn::Now(metric) => table.measures().width_of(metric).clamp(6, most) + 1,
+        NumberColumn::Now(metric) => table.measures().width_of(metric).clamp(6, max_count_width) + 1,
     }
 }
 

@@ -76,13 +76,13 @@ impl super::ViewsScreen {
 
     /// Returns which days of the range on screen and of the previous period can be compared. The site's totals of these
     /// days are compared as long as no pages are compared.
-    pub(super) fn days_of_previous_period(&self, today: NaiveDate) -> Option<ComparedRanges> {
+    pub(super) fn days_to_compare_with_previous(&self, today: NaiveDate) -> Option<ComparedRanges> {
         self.days_to_compare(self.previous_period()?, today).ok()
     }
 
     /// Returns the ranges whose totals [`Self::site_change`] needs from the cache.
     pub(super) fn totals_to_compare(&self, now: Time) -> Vec<DateRange> {
-        let Some(ranges) = self.days_of_previous_period(now.date_naive()) else { return Vec::new() };
+        let Some(ranges) = self.days_to_compare_with_previous(now.date_naive()) else { return Vec::new() };
         let day_by_day = |range: DateRange| single_days(range).filter(move |_| range.days() <= MAX_DAYS_READ_SINGLY);
         let [now, before] = [ranges.now, ranges.before];
         let today = DateRange::last_days(1, self.query.range.to());
@@ -105,7 +105,7 @@ impl super::ViewsScreen {
             None => {
                 // Totals that were loaded before the last midnight miss views of the day on which they were loaded, so
                 // that day counts as incomplete.
-                let ranges = self.days_of_previous_period(as_of.min(now).date_naive())?;
+                let ranges = self.days_to_compare_with_previous(as_of.min(now).date_naive())?;
                 let before = self.totals.final_totals(ranges.before)?;
                 let totals = if ranges.now == shown { listed.clone() } else { self.totals.final_totals(ranges.now)? };
                 (ranges, totals, before, false)
@@ -116,14 +116,14 @@ impl super::ViewsScreen {
     }
 
     /// Returns the last day of the range, which isn't complete, and its views so far. These are the listed totals minus
-    /// `complete`, the totals of the complete days. If the listed totals were loaded on another day, the cached total
-    /// of the last day is returned instead.
+    /// `complete`, the totals of the complete days. If the listed totals were not loaded on that day, its cached
+    /// total is returned instead.
     fn views_so_far(&self, listed: &Counts, complete: &Counts, as_of: Time) -> Option<(NaiveDate, ViewCount)> {
         let day = self.query.range.to();
         let views = if as_of.date_naive() == day {
             listed.total.value()? - complete.total.value()?
         } else {
-            self.totals.of(DateRange::last_days(1, day))?.value.total.value()?
+            self.totals.get(DateRange::last_days(1, day))?.value.total.value()?
         };
         (views >= ViewCount::ZERO).then_some((day, views))
     }
@@ -139,7 +139,7 @@ impl App {
     pub(in crate::app) fn compare(&mut self, now: Time, effects: &mut Vec<Effect>) {
         if self.views.is_comparing() {
             self.views.all_pages.comparison = None;
-            self.list_complete();
+            self.list_complete_report();
             return;
         }
         match self.views.previous_period() {
@@ -168,7 +168,7 @@ impl App {
     pub(super) fn show_comparison(&mut self) {
         let range = self.views.query().range;
         if self.views.all_pages.comparison_of(range).is_some() && self.views.reading_range.is_none() {
-            self.list_complete();
+            self.list_complete_report();
         }
     }
 
@@ -220,7 +220,7 @@ impl App {
 
     /// Updates the compared days when the listed range is reloaded, since another day may be complete by now. Returns
     /// the data that the updated comparison needs besides the listed range.
-    pub(super) fn renew_comparison(&mut self, now: Time) -> Vec<(DateRange, RequiredData)> {
+    pub(super) fn update_comparison(&mut self, now: Time) -> Vec<(DateRange, RequiredData)> {
         let Some(old) = self.views.all_pages.comparison.as_ref() else { return Vec::new() };
         let Ok(request) = self.views.request_comparison(old.other, now) else { return Vec::new() };
         if old.shown != request.shown || old.ranges == request.ranges {

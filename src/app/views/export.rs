@@ -77,7 +77,7 @@ impl ExportDialog {
         centered(body, WIDTH, ROWS + 2)
     }
 
-    /// Returns the choices of a line, each with whether it is chosen.
+    /// Returns the choices of a line. The `bool` says whether the choice is the current one.
     pub fn choices(&self, part: ExportLine) -> Vec<(&'static str, bool)> {
         match part {
             ExportLine::Rows => {
@@ -229,7 +229,7 @@ impl App {
         });
     }
 
-    /// Asks whether to overwrite a file that already exists and that docdeck has left unchanged. If another screen or
+    /// Asks whether to overwrite a file that already exists. The file has not been changed yet. If another screen or
     /// dialog has the focus, shows a notice instead, so that keys meant for it don't answer the question.
     pub(in crate::app) fn ask_to_overwrite(&mut self, file: NewFile, now: Time) {
         self.dirty = true;

@@ -68,13 +68,13 @@ impl App {
             }
             Action::Export => self.open_export(now),
             Action::ListCached => self.open_cached_ranges(effects),
-            _ => self.act_on_choice(action, now, effects),
+            _ => self.act_on_dialog_or_table(action, now, effects),
         }
     }
 
     /// Handles the actions of the calendar and of the export dialog; without a dialog, the actions of the table of
     /// pages.
-    fn act_on_choice(&mut self, action: Action, now: Time, effects: &mut Vec<Effect>) {
+    fn act_on_dialog_or_table(&mut self, action: Action, now: Time, effects: &mut Vec<Effect>) {
         match (action, self.dialogs.last_mut()) {
             (Action::NextDay, Some(Dialog::Calendar(open))) => open.move_days(1),
             (Action::PreviousDay, Some(Dialog::Calendar(open))) => open.move_days(-1),

@@ -202,11 +202,11 @@ impl App {
     /// Lists the rows of a load that has ended, if it loaded the current range. A complete report stays listed, even if
     /// newer rows of a partial report were loaded.
     fn list_loaded_rows(&mut self, range: DateRange) {
-        if range != self.views.query().range || self.list_complete() {
+        if range != self.views.query().range || self.list_complete_report() {
             return;
         }
         if let Some(report) = self.views.all_pages.report(range).cloned() {
-            self.views.list_partial(report);
+            self.views.list_partial_report(report);
             self.views.load = Load::Idle;
         }
     }

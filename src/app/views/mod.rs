@@ -124,7 +124,7 @@ impl ViewsScreen {
     }
 
     /// Lists the rows of a partial report.
-    fn list_partial(&mut self, report: Arc<Report>) {
+    fn list_partial_report(&mut self, report: Arc<Report>) {
         self.loaded_share = report.loaded_share();
         self.table.show_report(report, None);
     }
@@ -238,7 +238,7 @@ impl ViewsScreen {
                     && (self.load.failure().is_some() || shown.as_of - report.as_of <= CLOCK_TOLERANCE) =>
             {
                 let report = Arc::clone(report);
-                self.list_partial(report);
+                self.list_partial_report(report);
                 if self.load.failure().is_none() {
                     self.load = Load::Idle;
                 }
@@ -247,7 +247,7 @@ impl ViewsScreen {
             // There is no answer to list, only the partial report.
             (None, Some(report)) => {
                 let report = Arc::clone(report);
-                self.list_partial(report);
+                self.list_partial_report(report);
             }
             (None, None) => {}
         }

@@ -1,5 +1,5 @@
-//! Movers: the pages that gained and lost most views between two ranges, by human, AI or all views. Computed when the
-//! dialog opens and when its metric changes, not when it is drawn.
+//! Movers: the pages that gained or lost the most views between two ranges, by human, AI or all views. Computed when
+//! the dialog opens and when its metric changes, not when it is drawn.
 
 use super::super::dialog::Dialog;
 use super::super::geometry::Geometry;
@@ -51,7 +51,7 @@ impl MoverMetric {
         }
     }
 
-    fn of(self, counts: &Counts) -> Option<ViewCount> {
+    fn views_in(self, counts: &Counts) -> Option<ViewCount> {
         self.metric().count(counts)?.value()
     }
 }
@@ -79,7 +79,7 @@ impl Mover {
 pub struct MoversHalf {
     movers: Vec<Mover>,
     /// The number of all pages that belong in this half, including pages beyond [`MAX_LISTED`].
-    total: usize,
+    page_count: usize,
     pub list: ListState,
 }
 
@@ -88,15 +88,15 @@ impl MoversHalf {
         self.movers.len()
     }
 
-    pub fn total(&self) -> usize {
-        self.total
+    pub fn page_count(&self) -> usize {
+        self.page_count
     }
 
     pub fn is_empty(&self) -> bool {
         self.movers.is_empty()
     }
 
-    /// Returns the visible pages, each with whether it is selected.
+    /// Returns the visible pages. The `bool` says whether the page is selected.
     pub fn visible(&self, rows: usize) -> impl Iterator<Item = (&Mover, bool)> {
         self.list.visible(self.movers.iter(), rows)
     }
@@ -126,7 +126,7 @@ pub struct Movers {
     /// Whether the half with the pages that lost views has the focus.
     pub is_lost_half_focused: bool,
     /// Number of pages that are left out because one of their two numbers is not a valid count.
-    pub without_counts: usize,
+    pub pages_without_counts: usize,
     comparison: Comparison,
     /// The range on screen. Only its complete days are compared.
     shown: DateRange,
@@ -157,8 +157,16 @@ impl Movers {
     pub fn new(comparison: Comparison, shown: DateRange, by: MoverMetric) -> Self {
         let pairs = pair_pages(&comparison.before, &comparison.now);
         let (gained, lost) = (MoversHalf::default(), MoversHalf::default());
-        let mut movers =
-            Self { metric: by, gained, lost, is_lost_half_focused: false, without_counts: 0, comparison, shown, pairs };
+        let mut movers = Self {
+            metric: by,
+            gained,
+            lost,
+            is_lost_half_focused: false,
+            pages_without_counts: 0,
+            comparison,
+            shown,
+            pairs,
+        };
         movers.rank_by(by);
         movers
     }
@@ -182,7 +190,7 @@ impl Movers {
     fn rank_by(&mut self, by: MoverMetric) {
         let (ranges, Comparison { now, before }) = (self.ranges(), &self.comparison);
         let count = |report: &Report, index: Option<usize>| match index.and_then(|index| report.rows.get(index)) {
-            Some(row) => by.of(&row.counts).map(Some),
+            Some(row) => by.views_in(&row.counts).map(Some),
             None => Some(None),
         };
         let (mut gained, mut lost, mut without_counts) = (Vec::new(), Vec::new(), 0);
@@ -202,12 +210,12 @@ impl Movers {
             }
         }
         (self.gained, self.lost) = (self.top_movers(gained), self.top_movers(lost));
-        (self.metric, self.without_counts) = (by, without_counts);
+        (self.metric, self.pages_without_counts) = (by, without_counts);
         self.is_lost_half_focused = self.gained.is_empty() && !self.lost.is_empty();
     }
 
-    /// Returns the pages whose views changed most, with the largest change first. Pages with equal changes are sorted
-    /// by path.
+    /// Returns the pages whose views changed the most, starting with the largest change. Pages with equal changes are
+    /// sorted by path.
     fn top_movers(&self, mut moved: Vec<PageMove>) -> MoversHalf {
         let total = moved.len();
         if total > MAX_LISTED {
@@ -225,7 +233,7 @@ impl Movers {
             let by_size = b.delta().abs().cmp(&a.delta().abs());
             by_size.then_with(|| a.path.as_str().cmp(b.path.as_str()))
         });
-        MoversHalf { list: ListState::new(movers.len(), 0), movers, total }
+        MoversHalf { list: ListState::new(movers.len(), 0), movers, page_count: total }
     }
 
     fn focused_half(&self) -> &MoversHalf {
@@ -262,11 +270,11 @@ impl Movers {
     /// Focuses the clicked half and selects the clicked page. Returns whether that page was already selected and its
     /// half already had the focus.
     pub(in crate::app) fn click(&mut self, at: Position, g: Geometry) -> bool {
-        let had_keys = self.is_lost_half_focused;
+        let was_lost_half_focused = self.is_lost_half_focused;
         let Some((half, area, rows, on_lost)) = self.half_at(at, g) else { return false };
         let line = usize::from(at.y - area.y).checked_sub(1).filter(|line| *line < rows);
         let place = line.and_then(|line| half.list.row_at(line));
-        let again = on_lost == had_keys && place == Some(half.list.selected());
+        let again = on_lost == was_lost_half_focused && place == Some(half.list.selected());
         half.list.move_to(|at, _| place.unwrap_or(at), rows);
         self.is_lost_half_focused = on_lost;
         again
@@ -388,11 +396,11 @@ mod tests {
         let before = report(&[("/a", -4, 0), ("/b", 1, 0)], true);
         let now = report(&[("/a", 4, 0), ("/b", 3, 0)], true);
         let movers = moved(before.clone(), now.clone(), MoverMetric::Human);
-        assert_eq!((movers.without_counts, deltas(&movers.gained)), (1, vec![("/b", 2)]));
+        assert_eq!((movers.pages_without_counts, deltas(&movers.gained)), (1, vec![("/b", 2)]));
     }
 
     #[test]
-    fn only_the_pages_that_moved_most_are_listed() {
+    fn only_the_pages_with_the_largest_changes_are_listed() {
         let paths: Vec<String> = (0..600).map(|n| format!("/{n}")).collect();
         let rows = |more: i64| -> Vec<(&str, i64, i64)> {
             paths
@@ -404,7 +412,7 @@ mod tests {
         let movers = moved(report(&rows(1), true), report(&rows(2), true), MoverMetric::Human);
         let deltas: Vec<i128> = movers.gained.visible(999).map(|(mover, _)| mover.delta().rounded()).collect();
         assert_eq!(deltas, (350..600).rev().collect::<Vec<i128>>());
-        assert_eq!((movers.gained.len(), movers.gained.total()), (MAX_LISTED, 599), "the first page didn't move");
+        assert_eq!((movers.gained.len(), movers.gained.page_count()), (MAX_LISTED, 599), "the first page didn't move");
     }
 
     #[test]

@@ -130,8 +130,8 @@ impl PageDetail {
         self.history.shown()?.value.jobs.get(self.selected).map(|(job, ..)| *job)
     }
 
-    /// Selects the next or previous job and scrolls to it. If there is no such job, or if `by` is a page or an end of
-    /// the lines, scrolls through the lines.
+    /// Selects the next or previous job and scrolls to it. If there is no such job, or if `by` is a page of lines or
+    /// leads to the first or last line, scrolls through the lines.
     fn move_by(&mut self, by: Scroll, columns: usize, rows: usize) {
         let lines = self.lines(columns);
         let jobs = self.history.shown().map_or(0, |known| known.value.jobs.len());
@@ -267,7 +267,7 @@ impl App {
                 now: views_in(&comparison.now, path),
                 before: views_in(&comparison.before, path),
             }),
-            None => self.views.days_of_previous_period(at.date_naive()).map(|ranges| {
+            None => self.views.days_to_compare_with_previous(at.date_naive()).map(|ranges| {
                 let cached = |range: DateRange| {
                     let known = history.and_then(|history| history.periods.iter().find(|period| period.range == range));
                     known.map_or(PageViewsState::Unknown, |period| PageViewsState::Known(period.views.clone()))

@@ -72,7 +72,7 @@ fn a_rank_is_known_only_if_all_pages_are_loaded() {
 fn compared_numbers_come_from_the_comparison_or_else_from_the_history() {
     let mut app = views_screen();
     let range = app.views.query().range;
-    let ranges = app.views.days_of_previous_period(at(0).date_naive()).expect("comparable");
+    let ranges = app.views.days_to_compare_with_previous(at(0).date_naive()).expect("comparable");
     assert!(ranges.now != range, "today is not over");
     open(&mut app);
     let views = |human: i64| Timed { value: counts(human, 8), as_of: at(0) };

@@ -16,8 +16,8 @@ use crate::model::text::CleanText;
 use crate::model::views::{Count, Counts, PageRow, ViewCount};
 use std::collections::{HashMap, HashSet};
 
-/// Maximum number of pages that are all listed by path in a title or a notice. If there are more, a title lists two and
-/// counts the rest, and a notice only counts them.
+/// Up to this many pages are all listed by path in a title or a notice. If there are more, a title lists two and counts
+/// the rest, and a notice only counts them.
 const MAX_NAMED_PAGES: usize = 3;
 
 /// Formats the pages as a short text: `/a`, `/a, /b and /c` or `12 pages`.

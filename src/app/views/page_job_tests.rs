@@ -296,7 +296,8 @@ fn invalid_counts_are_shown_as_received_and_missing_counts_as_unknown() {
     let mut app = views_screen();
     let query = app.views.query();
     let mut rows = rows();
-    rows[0].counts = Counts { human: Count::Odd(CleanText::line("12.5")), ai: Count::Missing, total: Count::Known(-3) };
+    rows[0].counts =
+        Counts { human: Count::Other(CleanText::line("12.5")), ai: Count::Missing, total: Count::Known(-3) };
     let value = ViewsPage { totals: counts(1, 1), rows, has_more: Some(true) };
     app.update(Msg::Views { query, result: Ok(Timed { value, as_of: at(0) }), old: None }, at(0));
     let values = app.page_template_values(&paths(&["/a"]), at(0));

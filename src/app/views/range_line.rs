@@ -21,7 +21,7 @@ pub enum PresetChoice {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RangeName {
     /// The screen column in which the name starts, counted from the start of the line.
-    pub at: usize,
+    pub start_column: usize,
     pub text: String,
     /// Whether this is the name of the range on screen.
     pub is_current: bool,
@@ -66,12 +66,15 @@ impl App {
             let place = |(text, on, choice): (String, bool, PresetChoice)| {
                 let at = end + 2;
                 end = at + text.width();
-                RangeName { at, text, is_current: on, choice }
+                RangeName { start_column: at, text, is_current: on, choice }
             };
             names.into_iter().map(place).collect()
         } else if width_left > own.width() + 4 + GAP {
             vec![RangeName {
-                at: used + GAP, text: format!("‹ {own} ›"), is_current: true, choice: PresetChoice::Next
+                start_column: used + GAP,
+                text: format!("‹ {own} ›"),
+                is_current: true,
+                choice: PresetChoice::Next,
             }]
         } else {
             Vec::new()
@@ -89,7 +92,7 @@ impl App {
     /// Returns what a click on column `cell` of the range line does; `None` if no name is there.
     pub(in crate::app) fn range_choice_at(&self, cell: usize, width: usize, now: Time) -> Option<PresetChoice> {
         let names = self.range_line(width, now).1;
-        let hit = |name: &&RangeName| (name.at..name.at + name.text.width()).contains(&cell);
+        let hit = |name: &&RangeName| (name.start_column..name.start_column + name.text.width()).contains(&cell);
         names.iter().find(hit).map(|name| name.choice)
     }
 }
@@ -107,7 +110,7 @@ fn adjacent_names(all: &[(String, bool, PresetChoice)], width: usize) -> Vec<(St
     let fits =
         |names: &[(String, bool, PresetChoice)]| names.iter().map(|(text, ..)| text.width() + 2).sum::<usize>() < width;
     let windows = (0..=current).flat_map(|start| (current + 1..=all.len()).rev().map(move |end| (start, end)));
-    // Takes the first of the windows that contain the most names.
+    // Of the runs of adjacent names that fit, takes the first of the longest ones.
     let mut most = Vec::new();
     for names in windows.map(|(start, end)| cut(start, end)).filter(|names| fits(names)) {
         if names.len() > most.len() {

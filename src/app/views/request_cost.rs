@@ -22,8 +22,8 @@ struct LoadCost {
 }
 
 impl LoadCost {
-    /// Adds up the costs of several loads. A load without an estimate is expected to cost the mean of the other loads.
-    /// If the costs of all other loads are known from the last time, the sum has no estimate instead.
+    /// Adds up the costs of several loads. A load of unknown cost is expected to cost the mean of the other loads,
+    /// unless all other costs are from the last time: then the sum has no expected cost.
     fn of_all(costs: &[Self]) -> Self {
         let at_least = costs.iter().fold(0_u32, |sum, cost| sum.saturating_add(cost.at_least));
         let known: Vec<LoadEstimate> = costs.iter().filter_map(|cost| cost.expected).collect();
@@ -86,13 +86,12 @@ impl App {
         })
     }
 
-    /// Returns how many rows the range has at least, according to the listed answer, and whether it has no more rows.
-    fn rows_proven(&self, range: DateRange) -> Option<(u64, bool)> {
+    /// Returns the minimum number of rows of the range according to the listed answer, and whether these are all rows.
+    fn min_rows(&self, range: DateRange) -> Option<(u64, bool)> {
         let shown = self.views.load().shown().filter(|shown| shown.value.query.range == range)?;
         let (query, page) = (shown.value.query, &shown.value.page);
         let rows = query.offset().saturating_add(u64::try_from(page.rows.len()).unwrap_or(0));
-        // If the page of rows is empty because it is beyond the end, it proves nothing about the number of rows before
-        // it.
+        // An empty page of rows beyond the end proves nothing about the number of rows before it.
         (!page.rows.is_empty() || query.page == 1).then(|| (rows, !query.has_next(page)))
     }
 
@@ -110,7 +109,7 @@ impl App {
             Some(answers) => answers,
             None => u32::from(!from_start && self.has_first_answer(range, now)),
         };
-        let all = match self.rows_proven(range) {
+        let all = match self.min_rows(range) {
             Some((rows, true)) => requests_for(rows),
             Some((rows, false)) => requests_for(rows.saturating_add(1)),
             None => 1,
@@ -121,10 +120,10 @@ impl App {
     }
 
     /// Whether one request is probably enough for this load.
-    pub(super) fn is_one_request(&self, plan: &LoadPlan) -> bool {
+    pub(super) fn needs_one_request(&self, plan: &LoadPlan) -> bool {
         let all = &self.views.all_pages;
         let was_one = all.complete_report(plan.range).is_some_and(|report| report.answers <= 1);
-        let fits = self.rows_proven(plan.range).is_some_and(|(rows, is_all)| is_all && requests_for(rows) == 1);
+        let fits = self.min_rows(plan.range).is_some_and(|(rows, is_all)| is_all && requests_for(rows) == 1);
         all.rows_to_continue_after(plan.range).is_none() && (was_one || fits)
     }
 

@@ -19,7 +19,7 @@ impl ViewsScreen {
             range: self.chosen_range(),
             limit: Some(self.query.limit).filter(|limit| *limit != DEFAULT_PAGE_SIZE),
             metric: Some(shape.metric).filter(|metric| *metric != Metric::default()).map(|m| m.name().to_owned()),
-            log: shape.is_log_scale,
+            log_scale: shape.is_log_scale,
             folded: shape.folded,
             sort: (sorting != default).then(|| SortBy {
                 by: sorting.by.name(),
@@ -39,7 +39,7 @@ impl ViewsScreen {
         }
     }
 
-    /// Whether the screen has been shown since docdeck started. Page views are listed or being loaded ever since.
+    /// Whether the screen has been shown since docdeck started. From then on, page views are listed or being loaded.
     pub(in crate::app) fn has_been_shown(&self) -> bool {
         !matches!(self.load, Load::Idle) || self.table.report().is_some()
     }
@@ -69,7 +69,7 @@ impl ViewsScreen {
         });
         self.table.apply_settings(TableSettings {
             metric: metric.unwrap_or_default(),
-            is_log_scale: layout.log,
+            is_log_scale: layout.log_scale,
             sorting: sorting.unwrap_or_default(),
             filter: layout.filter.clone(),
             folded: layout.folded,

@@ -123,8 +123,7 @@ impl App {
     }
 }
 
-/// Returns the first words of the notice for an action that needs all pages of the range; `None` if one page of rows is
-/// enough.
+/// Returns the first words of the notice for an action that needs all pages of the range; `None` for other actions.
 fn words_if_all_pages_needed(action: Action) -> Option<&'static str> {
     match action {
         Action::NextSort | Action::ReverseSort => Some("Sorting"),

@@ -30,7 +30,7 @@ pub struct RangeTotals {
 
 impl RangeTotals {
     /// Returns the totals of this range.
-    pub fn of(&self, range: DateRange) -> Option<&Timed<Counts>> {
+    pub fn get(&self, range: DateRange) -> Option<&Timed<Counts>> {
         self.by_range.get(&range)
     }
 
@@ -41,8 +41,8 @@ impl RangeTotals {
 
     /// Returns the totals of a range: the answer for the whole range or the sum of its days, whichever is newer. The
     /// sum is available only if every day is known.
-    fn newest(&self, range: DateRange) -> Option<Timed<Counts>> {
-        let answered = self.of(range).cloned();
+    fn newest_totals(&self, range: DateRange) -> Option<Timed<Counts>> {
+        let answered = self.get(range).cloned();
         let summed = if range.days() > 1 { self.sum_of_days(range) } else { None };
         match (answered, summed) {
             (Some(answered), Some(summed)) => Some(if summed.as_of > answered.as_of { summed } else { answered }),
@@ -57,7 +57,7 @@ impl RangeTotals {
     fn sum_of_days(&self, range: DateRange) -> Option<Timed<Counts>> {
         let add = |sum: &Count, more: &Count| Some(Count::from(sum.value()? + more.value()?));
         let of = |day: DateRange| {
-            let known = self.of(day)?;
+            let known = self.get(day)?;
             let as_of = known.as_of.checked_add_signed(range.to() - day.to()).unwrap_or(known.as_of);
             Some(Timed { value: known.value.clone(), as_of })
         };
@@ -79,7 +79,7 @@ impl RangeTotals {
     /// loaded after the range was over. Otherwise, the sum of all days counts if each day was loaded after that day was
     /// over.
     pub(super) fn final_totals(&self, range: DateRange) -> Option<Counts> {
-        let settled = |range: DateRange| self.of(range).filter(|known| is_final(range, known.as_of));
+        let settled = |range: DateRange| self.get(range).filter(|known| is_final(range, known.as_of));
         if let Some(known) = settled(range) {
             return Some(known.value.clone());
         }
@@ -100,7 +100,7 @@ impl RangeTotals {
         let from = day.checked_sub_days(Days::new(u64::from(MEAN_DAYS) - 1))?;
         let mut sum = ViewCount::ZERO;
         for day in single_days(DateRange::new(from, day)?) {
-            let known = self.of(day).filter(|known| is_final(day, known.as_of))?;
+            let known = self.get(day).filter(|known| is_final(day, known.as_of))?;
             sum = sum + bar_height(&known.value)?;
         }
         Some(sum.scaled(1, MEAN_DAYS.into()))
@@ -160,7 +160,7 @@ impl TrendBar {
 
 /// The mean of views per day over all complete days that are known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct FullDaysMean {
+pub struct CompleteDaysMean {
     pub mean: ViewCount,
     /// Number of days in the mean.
     pub known_days: u32,
@@ -216,10 +216,10 @@ impl TrendDialog {
 
     /// Returns the bars with their totals.
     pub fn bars<'a>(&'a self, totals: &'a RangeTotals) -> impl Iterator<Item = TrendBar> + 'a {
-        self.bars.iter().map(|range| TrendBar { range: *range, totals: totals.newest(*range) })
+        self.bars.iter().map(|range| TrendBar { range: *range, totals: totals.newest_totals(*range) })
     }
 
-    /// Returns the days or weeks whose totals have to be loaded, newest first.
+    /// Returns the days or weeks whose totals have to be loaded, from the latest to the earliest.
     pub fn missing(&self, totals: &RangeTotals, now: Time) -> Vec<DateRange> {
         let mut missing: Vec<DateRange> =
             self.bars(totals).filter(|bar| bar.is_missing(now)).map(|bar| bar.range).collect();
@@ -229,9 +229,9 @@ impl TrendDialog {
 
     /// Returns the mean of human plus AI views per day over all complete days that are known; `None` if there are none.
     /// The days of the current week up to yesterday are included, whether they were loaded as one range or day by day.
-    pub fn mean_of_full_days(&self, totals: &RangeTotals, now: Time) -> Option<FullDaysMean> {
+    pub fn mean_of_complete_days(&self, totals: &RangeTotals, now: Time) -> Option<CompleteDaysMean> {
         let settled = |range: DateRange| {
-            let known = totals.newest(range).filter(|known| is_final(range, known.as_of))?;
+            let known = totals.newest_totals(range).filter(|known| is_final(range, known.as_of))?;
             Some((bar_height(&known.value)?, range.days()))
         };
         let today = now.date_naive();
@@ -246,7 +246,7 @@ impl TrendDialog {
             .flat_map(|bar| counted(*bar))
             .fold((ViewCount::ZERO, 0), |(sum, days), (views, of)| (sum + views, days + of));
         let all = count_days_before(self.range, today).max(days);
-        (days > 0).then(|| FullDaysMean { mean: sum.scaled(1, days.into()), known_days: days, complete_days: all })
+        (days > 0).then(|| CompleteDaysMean { mean: sum.scaled(1, days.into()), known_days: days, complete_days: all })
     }
 
     pub(in crate::app) fn scroll(&mut self, by: Scroll, visible: usize) {
@@ -326,7 +326,7 @@ impl App {
         let known = &mut self.views.totals;
         known.pending.retain(|asked| *asked != range);
         // An answer that arrives late doesn't replace newer totals.
-        if known.of(range).is_none_or(|old| old.as_of <= totals.as_of) {
+        if known.get(range).is_none_or(|old| old.as_of <= totals.as_of) {
             known.by_range.insert(range, totals);
         }
         self.dirty |= self.screen == Screen::Views;
@@ -341,7 +341,7 @@ impl App {
         match result {
             Ok(totals) => {
                 for (range, totals) in totals {
-                    if self.views.totals.of(range).is_none_or(|old| old.as_of <= totals.as_of) {
+                    if self.views.totals.get(range).is_none_or(|old| old.as_of <= totals.as_of) {
                         self.views.totals.by_range.insert(range, totals);
                     }
                 }
@@ -429,7 +429,8 @@ mod tests {
             (9..15).map(|day| (format!("2026-11-{day:02}"), 10, TODAY_AT_NOON)).collect();
         let week = range("2026-11-09", "2026-11-15");
         let of = |known: &[(String, i64, &'static str)]| {
-            totals(&known.iter().map(|(day, human, at)| (day.as_str(), *human, *at)).collect::<Vec<_>>()).newest(week)
+            let known: Vec<_> = known.iter().map(|(day, human, at)| (day.as_str(), *human, *at)).collect();
+            totals(&known).newest_totals(week)
         };
         assert_eq!(of(&known), None, "a day is missing: not 0");
         known.push(("2026-11-15".to_owned(), 40, "2026-11-18T00:00:00Z"));
@@ -444,12 +445,12 @@ mod tests {
         let known: Vec<(String, String)> =
             (9..16).map(|day| (format!("2026-11-{day:02}"), format!("2026-11-{:02}T09:00:00Z", day + 2))).collect();
         let mut known: Vec<_> = known.iter().map(|(day, as_of)| (day.as_str(), 10, as_of.as_str())).collect();
-        let sum = totals(&known).newest(week).expect("known");
+        let sum = totals(&known).newest_totals(week).expect("known");
         assert_eq!(sum.as_of, moment("2026-11-17T09:00:00Z"));
         let bar = TrendBar { range: week, totals: Some(sum) };
         assert!(!bar.is_partial(moment(TODAY_AT_NOON)) && !bar.is_missing(moment(TODAY_AT_NOON)));
         known[2].2 = "2026-11-11T12:00:00Z";
-        let sum = totals(&known).newest(week).expect("known");
+        let sum = totals(&known).newest_totals(week).expect("known");
         assert_eq!(sum.as_of, moment("2026-11-15T12:00:00Z"), "half a day is missing");
         assert!(TrendBar { range: week, totals: Some(sum) }.is_partial(moment(TODAY_AT_NOON)));
     }
@@ -479,9 +480,10 @@ mod tests {
         let known: Vec<_> = known.iter().map(|(day, human, at)| (day.as_str(), *human, *at)).collect();
         let mut totals = totals(&known);
         let trend = TrendDialog::new(range("2026-09-14", "2026-11-20"));
-        let mean =
-            |totals: &RangeTotals| trend.mean_of_full_days(totals, moment(TODAY_AT_NOON)).expect("some days are known");
-        assert_eq!(mean(&totals), FullDaysMean { mean: 10.into(), known_days: 4, complete_days: 67 });
+        let mean = |totals: &RangeTotals| {
+            trend.mean_of_complete_days(totals, moment(TODAY_AT_NOON)).expect("some days are known")
+        };
+        assert_eq!(mean(&totals), CompleteDaysMean { mean: 10.into(), known_days: 4, complete_days: 67 });
         // Two weeks that were each loaded as one range, the second one before it was over.
         let mut week = |from: &str, to: &str, human: i64| {
             let counts = Counts { human: Count::Known(human), ai: Count::Known(0), total: Count::Known(human) };
@@ -496,8 +498,9 @@ mod tests {
         // Next, the days of the current week up to yesterday are loaded as one range, as a comparison loads them.
         let trend = TrendDialog::new(range("2026-09-15", "2026-11-20"));
         totals.by_range.remove(&range("2026-11-18", "2026-11-18"));
-        let mean =
-            |totals: &RangeTotals| trend.mean_of_full_days(totals, moment(TODAY_AT_NOON)).expect("some days are known");
+        let mean = |totals: &RangeTotals| {
+            trend.mean_of_complete_days(totals, moment(TODAY_AT_NOON)).expect("some days are known")
+        };
         assert_eq!(mean(&totals).known_days, 10);
         let counts = Counts { human: Count::Known(40), ai: Count::Known(0), total: Count::Known(40) };
         let stamped = Timed { value: counts, as_of: moment(TODAY_AT_NOON) };
@@ -511,6 +514,6 @@ mod tests {
         let odd = Counts { human: Count::Known(-1), ai: Count::Missing, total: Count::Known(4) };
         let day = range("2026-11-10", "2026-11-10");
         totals.by_range.insert(day, Timed { value: odd, as_of: moment(TODAY_AT_NOON) });
-        assert_eq!(totals.newest(range("2026-11-09", "2026-11-10")), None);
+        assert_eq!(totals.newest_totals(range("2026-11-09", "2026-11-10")), None);
     }
 }

@@ -81,7 +81,7 @@ pub struct Form {
     pub ca_file: TextInput,
     pub name: TextInput,
     /// Whether the optional lines below "more" are shown.
-    pub is_open: bool,
+    pub shows_optional_lines: bool,
     key_presence: KeyPresence,
 }
 
@@ -106,7 +106,7 @@ impl Form {
             organization: line(&known.organization),
             ca_file: line(&known.ca_file.as_ref().map(|file| file.display().to_string())),
             name: TextInput::line(Some(known.profile.as_str()).filter(|name| *name != DEFAULT_PROFILE).unwrap_or("")),
-            is_open: false,
+            shows_optional_lines: false,
             key_presence: known.key,
         };
         form.line = form.first_empty();
@@ -145,7 +145,7 @@ impl Form {
         // Another profile needs a name, so its line is always visible.
         lines.extend(is_another.then_some(FormLine::Name));
         lines.push(FormLine::More);
-        if self.is_open {
+        if self.shows_optional_lines {
             lines.extend([FormLine::BaseUrl, FormLine::Organization, FormLine::CaFile]);
             lines.extend((!is_another).then_some(FormLine::Name));
         }
@@ -163,7 +163,7 @@ impl Form {
     }
 
     /// Whether the chosen source can have a key. Only an unset environment variable can't.
-    pub fn has_key(&self) -> bool {
+    pub fn source_can_have_key(&self) -> bool {
         self.source != KeySourceChoice::Variable || self.has_variable()
     }
 
@@ -220,29 +220,30 @@ impl Form {
     }
 
     /// Moves the focus to the next or previous line. After the last line comes the first one.
-    pub(super) fn step(&mut self, down: bool) {
+    pub(super) fn move_focus(&mut self, down: bool) {
         let lines = self.lines();
         let at = lines.iter().position(|line| *line == self.line).unwrap_or(0);
         let to = (at + if down { 1 } else { lines.len() - 1 }) % lines.len();
         self.line = lines.get(to).copied().unwrap_or(FormLine::Source);
     }
 
-    /// Shows or hides the optional lines below "more".
-    pub(super) fn set_open(&mut self, open: bool) {
-        self.is_open = open;
+    /// Shows or hides the optional lines below "more". If they are shown while "more" is focused, moves the focus to
+    /// the first of them.
+    pub(super) fn set_optional_lines_shown(&mut self, open: bool) {
+        self.shows_optional_lines = open;
         if open && self.line == FormLine::More {
-            self.step(true);
+            self.move_focus(true);
         }
     }
 
     /// Moves the focus to a line, and shows the optional lines if it is one of them.
     pub(super) fn go_to(&mut self, line: FormLine) {
-        self.is_open |= !self.lines().contains(&line);
+        self.shows_optional_lines |= !self.lines().contains(&line);
         self.line = line;
     }
 
     /// Whether the last text input is focused.
-    pub(super) fn is_at_end(&self) -> bool {
+    pub(super) fn is_on_last_input(&self) -> bool {
         self.lines().into_iter().rev().find(|line| *line != FormLine::More) == Some(self.line)
     }
 

@@ -289,7 +289,7 @@ impl App {
     }
 
     /// Cancels the current attempt or, if there is none, closes the dialog.
-    pub(super) fn step_back_on_welcome(&mut self) {
+    pub(super) fn cancel_or_close_welcome(&mut self) {
         let Some(welcome) = self.setup_on_top_mut() else { return };
         if welcome.is_busy() {
             welcome.cancel();
@@ -304,11 +304,13 @@ impl App {
         let Some(welcome) = self.setup_on_top_mut() else { return };
         let form = &mut welcome.form;
         match action {
-            Action::NextField if form.line == FormLine::More && !form.is_open => form.set_open(true),
-            Action::NextField if form.is_at_end() => effects.extend(welcome.start_attempt(true, &names)),
-            Action::NextField => form.step(true),
+            Action::NextField if form.line == FormLine::More && !form.shows_optional_lines => {
+                form.set_optional_lines_shown(true)
+            }
+            Action::NextField if form.is_on_last_input() => effects.extend(welcome.start_attempt(true, &names)),
+            Action::NextField => form.move_focus(true),
             Action::NextChoice | Action::PreviousChoice if form.line == FormLine::More => {
-                form.set_open(action == Action::NextChoice);
+                form.set_optional_lines_shown(action == Action::NextChoice);
             }
             Action::NextChoice | Action::PreviousChoice if welcome.discard_result() => {
                 welcome.form.change_source(action == Action::NextChoice);
@@ -323,9 +325,9 @@ impl App {
         }
     }
 
-    pub(super) fn step_on_welcome(&mut self, down: bool) {
+    pub(super) fn move_welcome_focus(&mut self, down: bool) {
         if let Some(welcome) = self.setup_on_top_mut() {
-            welcome.form.step(down);
+            welcome.form.move_focus(down);
         }
     }
 
@@ -400,7 +402,7 @@ impl App {
                 return Some(Effect::Relaunch(RelaunchTarget::Dashboard));
             }
             Ok(()) => {
-                let next = if welcome.form.has_key() {
+                let next = if welcome.form.source_can_have_key() {
                     "The dashboard starts once the key can be read."
                 } else {
                     "Set DOCDECK_API_KEY in your shell, then run docdeck again."
@@ -481,7 +483,7 @@ impl Welcome {
     /// Continues an attempt after validation: reads the API key for the test. Without a key, skips the test.
     fn read_key(&mut self) -> Option<Effect> {
         let key = self.attempted_profile.as_ref()?.profile.key.clone();
-        if self.form.has_key() {
+        if self.form.source_can_have_key() {
             self.step = SetupStep::ReadingKey;
             return Some(Effect::ReadKey { attempt: self.attempt, key });
         }

@@ -30,7 +30,7 @@ const UNCONFIRMED_AGE: TimeDelta = TimeDelta::minutes(3);
 /// A follow-up that the service rejected.
 const REJECTED_FOLLOW_UP: &str = "Also translate the code samples";
 const REJECTION_REASON: &str = "The service refused it: prompt is too vague, name the files (400).";
-/// A follow-up that waits until the user decides about the rejected one.
+/// A follow-up that waits until the user decides about the rejected follow-up.
 const BLOCKED_FOLLOW_UP: &str = "And link the translations from the sidebar";
 const REJECTION_AGE: TimeDelta = TimeDelta::minutes(9);
 /// The paused prompts of a batch that is partly sent.
@@ -107,18 +107,19 @@ impl DemoHistory<'_> {
         if is_full {
             // The requests of the history are recorded as two days old, so that they don't count toward the hourly
             // limits.
-            let mut paid = self.now - TimeDelta::hours(48);
+            let mut counted_at = self.now - TimeDelta::hours(48);
             let at = self.now - UNCONFIRMED_AGE;
             let (prompt, _) = self.store.add_new_job(self.scope, UNCONFIRMED_PROMPT, at).await?;
-            self.send(prompt, SendOutcome::Unconfirmed(CleanText::line(UNCONFIRMED_REASON)), at, &mut paid).await?;
-            self.add_rejected_follow_up(&mut paid).await?;
+            self.send(prompt, SendOutcome::Unconfirmed(CleanText::line(UNCONFIRMED_REASON)), at, &mut counted_at)
+                .await?;
+            self.add_rejected_follow_up(&mut counted_at).await?;
             self.add_labels().await?;
             self.pause_a_batch().await?;
         }
         Ok(jobs)
     }
 
-    /// Has the store write the older jobs. The store first answers the requests that it has already received.
+    /// Asks the store to write the older jobs. The store first answers the requests that it has already received.
     pub(super) fn add_rest(&self, rest: Vec<InitialJob>) {
         let (store, lines, now) = (self.store.clone(), ExportReader::new(rest, self.scope, self.now), self.now);
         let mut import = Box::pin(async move {
@@ -138,13 +139,13 @@ impl DemoHistory<'_> {
     }
 
     /// Adds a rejected follow-up, and another follow-up that waits behind it.
-    async fn add_rejected_follow_up(&self, paid: &mut Time) -> Result<(), StoreError> {
+    async fn add_rejected_follow_up(&self, counted_at: &mut Time) -> Result<(), StoreError> {
         let at = self.now - REJECTION_AGE;
         let rows = self.store.jobs(self.scope).await?;
         let is_old = |row: &&Job| row.group() == JobGroup::Done && row.created_at < at && row.pr_link.is_some();
         let Some(row) = rows.iter().rev().find(is_old) else { return Ok(()) };
         let (prompt, _) = self.store.add_follow_up(row.key, REJECTED_FOLLOW_UP, at).await?;
-        self.send(prompt, SendOutcome::Rejected(CleanText::line(REJECTION_REASON)), at, paid).await?;
+        self.send(prompt, SendOutcome::Rejected(CleanText::line(REJECTION_REASON)), at, counted_at).await?;
         self.store.add_follow_up(row.key, BLOCKED_FOLLOW_UP, at + TimeDelta::seconds(40)).await?;
         Ok(())
     }
@@ -179,9 +180,15 @@ impl DemoHistory<'_> {
         Ok(())
     }
 
-    async fn send(&self, prompt: PromptId, how: SendOutcome, at: Time, paid: &mut Time) -> Result<(), StoreError> {
-        *paid += TimeDelta::hours(1);
-        self.store.take_turn(prompt, INSTANCE, at, *paid).await?;
+    async fn send(
+        &self,
+        prompt: PromptId,
+        how: SendOutcome,
+        at: Time,
+        counted_at: &mut Time,
+    ) -> Result<(), StoreError> {
+        *counted_at += TimeDelta::hours(1);
+        self.store.request_permit(prompt, INSTANCE, at, *counted_at).await?;
         self.store.finish_send(prompt, how, at).await?;
         Ok(())
     }
@@ -190,7 +197,7 @@ impl DemoHistory<'_> {
 /// Returns the follow-ups and changes of a job in the order of time. A follow-up comes before a change at the same
 /// time, because it caused the change.
 fn steps(seeded: &InitialJob) -> Vec<(Time, HistoryStep<'_>)> {
-    let follow_ups = seeded.follow_up_at.iter().zip(&seeded.follow_ups);
+    let follow_ups = seeded.follow_up_times.iter().zip(&seeded.follow_ups);
     let mut steps: Vec<(Time, HistoryStep<'_>)> =
         follow_ups.map(|(at, text)| (*at, HistoryStep::FollowUp(text))).collect();
     steps.extend(seeded.changes.iter().map(|change| (change.at, HistoryStep::Change(change))));
@@ -325,7 +332,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_newest_jobs_are_written_first_and_the_older_jobs_after_earlier_requests() {
+    async fn fill_writes_the_newest_jobs_and_add_rest_writes_the_older_jobs() {
         let options = SimOptions { pages: 10, jobs: 1_000, ..SimOptions::default() };
         let sim = Sim::start(options).await.expect("a simulator");
         let scope = Scope { base_url: sim.base_url(), project: sim.project().to_owned(), organization: None };
@@ -343,7 +350,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_demo_opens_with_empty_ledgers() {
+    async fn the_demo_opens_with_unused_hourly_limits() {
         let (_sim, store, scope) = filled().await;
         for limited in RateLimited::ALL {
             assert_eq!(store.budget(&scope, limited, Utc::now()).await.expect("a budget").used, 0, "{limited:?}");

@@ -49,9 +49,9 @@ pub(super) async fn run(flags: &Flags, environment: Environment, options: SimOpt
     let folder = (!path.as_os_str().is_empty()).then(|| path.with_file_name("themes"));
     let start = AppConfig {
         profile: CleanText::line("demo"),
-        demo: true,
+        is_demo: true,
         reduced_motion: display_settings.has_reduced_motion,
-        mouse: display_settings.mouse,
+        mouse_enabled: display_settings.mouse,
         themes: themes::theme_names(folder.as_deref()),
         keymap,
         filters: customization::filters(&custom),

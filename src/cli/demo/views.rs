@@ -1,5 +1,5 @@
-//! Caches page views for the demo: a week to compare with, days of the trend, and the weeks before and after jobs. This
-//! happens while the first screen is already open.
+//! Caches page views for the demo: a week to compare with, days of the trend, and the weeks before and after jobs. The
+//! cache is filled in the background while the dashboard opens.
 
 use crate::model::Time;
 use crate::model::comparison::ComparedRanges;
@@ -72,7 +72,7 @@ impl CacheWriter {
             let complete = !query.has_next(&answer);
             let as_of = self.load_time(range.to());
             let answer = ReportAnswer { range, number, answer, complete, as_of, restarted_at: None };
-            if !self.store.cache_and_absorb(&self.scope, answer, None).await? || complete {
+            if !self.store.cache_and_add_report_answer(&self.scope, answer, None).await? || complete {
                 break;
             }
         }
@@ -105,7 +105,7 @@ mod tests {
     use chrono::Utc;
 
     #[tokio::test]
-    async fn the_demo_can_compare_weeks_and_has_most_days_and_the_effect_of_a_job() {
+    async fn the_demo_caches_page_views_for_comparison_trend_and_job_effect() {
         let sim = Arc::new(Sim::start(SimOptions { pages: 300, ..SimOptions::default() }).await.expect("a simulator"));
         let scope = Scope { base_url: sim.base_url(), project: sim.project().to_owned(), organization: None };
         let store = Store::in_memory().expect("a store");

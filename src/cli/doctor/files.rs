@@ -2,7 +2,7 @@
 //! changes the store only to repair it.
 
 use super::super::data_folder::{
-    StoreUnavailable, is_denied, repair_message, shell_quoted, store_failure, write_error,
+    StoreUnavailable, is_denied, repair_message, shell_quoted, store_failure, unwritable_reason,
 };
 use super::modes::{self, is_path_writable, permissions};
 use super::report::DoctorReport;
@@ -42,7 +42,7 @@ pub(super) async fn check_files(report: &mut DoctorReport, settings: &ResolvedSe
     } else {
         report.ok("data folder", format!("{} doesn't exist yet; the first start creates it", folder.display()));
     }
-    disk(report, &folder);
+    check_disk(report, &folder);
     report_log_size(report, &folder);
     if repair {
         repair_store(report, settings, &folder).await;
@@ -50,7 +50,7 @@ pub(super) async fn check_files(report: &mut DoctorReport, settings: &ResolvedSe
     let content = check_store_file(report, settings, &folder).await;
     report_damaged_files(report, &folder);
     report_instances(report, settings, &folder, content.as_ref());
-    list_budgets(report, content.as_ref());
+    report_budgets(report, content.as_ref());
     content.and_then(|content| content.example_job)
 }
 
@@ -75,7 +75,7 @@ async fn check_store_file(
 
 /// Checks the free space of the data folder's disk.
 #[cfg(unix)]
-fn disk(report: &mut DoctorReport, folder: &Path) {
+fn check_disk(report: &mut DoctorReport, folder: &Path) {
     let there = folder.ancestors().find(|above| above.is_dir()).unwrap_or(Path::new("."));
     let Ok(found) = rustix::fs::statvfs(there) else { return };
     // A file system without a fixed number of files reports that 0 of 0 are free.
@@ -106,7 +106,7 @@ fn report_free_space(report: &mut DoctorReport, at: &Path, free: u64, has_no_fil
 }
 
 #[cfg(not(unix))]
-fn disk(_report: &mut DoctorReport, _folder: &Path) {}
+fn check_disk(_report: &mut DoctorReport, _folder: &Path) {}
 
 /// Repairs the store if it is damaged, as the next start of docdeck would.
 async fn repair_store(report: &mut DoctorReport, settings: &ResolvedSettings, folder: &Path) {
@@ -140,7 +140,7 @@ fn report_store(
     folder: &Path,
     examined: Result<Option<StoreExamination>, StoreError>,
 ) -> Option<StoreContent> {
-    let StoreExamination { bytes, schema, supported: known, faults: mistakes, content } = match examined {
+    let StoreExamination { bytes, schema, supported_schema: known, faults: mistakes, content } = match examined {
         Ok(Some(examined)) => examined,
         Ok(None) => {
             report.ok("database", "none yet");
@@ -166,7 +166,7 @@ fn report_store(
     let path = folder.join(DATABASE_FILE);
     let mode = permissions(&path).map_or_else(String::new, |mode| format!(", mode {mode:o}"));
     let message = format!("intact, {}, schema {schema}{mode}", format_size(bytes));
-    match (schema < known, is_path_writable(&path), write_error(folder).is_none()) {
+    match (schema < known, is_path_writable(&path), unwritable_reason(folder).is_none()) {
         (true, true, true) => report.ok("database", format!("{message}; the next start upgrades it to {known}")),
         (true, file, _) => {
             let message =
@@ -285,7 +285,7 @@ fn report_instances(
     }
 }
 
-fn list_budgets(report: &mut DoctorReport, content: Option<&StoreContent>) {
+fn report_budgets(report: &mut DoctorReport, content: Option<&StoreContent>) {
     report.begin_section("Requests in the last hour, this computer");
     let Some(content) = content.filter(|content| !content.budgets.is_empty()) else {
         return report.skipped("requests", "unknown without a database and a project");

@@ -1,11 +1,11 @@
 //! Checks the permissions of docdeck's folders and files: 0700 for the data folder, 0600 for its files.
 
-use super::super::data_folder::{shell_quoted, write_error};
+use super::super::data_folder::{shell_quoted, unwritable_reason};
 use super::report::DoctorReport;
 use std::path::{Path, PathBuf};
 
 /// The permission bits of all users except the owner.
-const OTHER_USERS: u32 = 0o077;
+const OTHER_USERS_ACCESS: u32 = 0o077;
 /// The permission bits that let users other than the owner write.
 const OTHER_USERS_WRITE: u32 = 0o022;
 
@@ -26,7 +26,7 @@ pub(super) fn check_config_folder(report: &mut DoctorReport, folder: &Path) {
 /// Checks the folder of the store and the log.
 pub(super) fn check_data_folder(report: &mut DoctorReport, folder: &Path) {
     let (shown, name) = (folder.display(), "data folder");
-    if let Some(why) = write_error(folder) {
+    if let Some(why) = unwritable_reason(folder) {
         let message = format!("{shown} can't be written ({why}): nothing can be saved or sent");
         let remedy = match why.as_str() {
             "permission denied" => format!("chmod 700 {}, or choose another one with --data-dir", shell_quoted(folder)),
@@ -39,7 +39,7 @@ pub(super) fn check_data_folder(report: &mut DoctorReport, folder: &Path) {
         Some(mode) if mode & OTHER_USERS_WRITE != 0 => {
             report.warning(name, format!("{shown}, mode {mode:o}: other users can write to it"), remedy());
         }
-        Some(mode) if mode & OTHER_USERS != 0 => {
+        Some(mode) if mode & OTHER_USERS_ACCESS != 0 => {
             report.warning(name, format!("{shown}, mode {mode:o}: other users can read it"), remedy());
         }
         Some(mode) => report.ok(name, format!("{shown}, mode {mode:o}")),
@@ -61,7 +61,7 @@ pub(super) fn check_data_files(report: &mut DoctorReport, folder: &Path) {
     let open: Vec<(PathBuf, u32)> = ours
         .iter()
         .filter_map(|path| Some((path.clone(), permissions(path)?)))
-        .filter(|(_, mode)| mode & OTHER_USERS != 0)
+        .filter(|(_, mode)| mode & OTHER_USERS_ACCESS != 0)
         .collect();
     if ours.is_empty() || (open.is_empty() && ours.iter().all(|path| permissions(path).is_none())) {
         return;

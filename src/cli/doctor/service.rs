@@ -16,9 +16,10 @@ pub(super) const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 pub(super) const TOTAL_TIMEOUT: Duration = Duration::from_secs(15);
 /// The id of a job that doesn't exist.
 const PROBE_JOB: &str = "docdeck-doctor-looks-for-no-job";
-/// If this computer's clock is off by this much, the check is a warning.
+/// If this computer's clock is off by at least this much, the check is a warning.
 const CLOCK_WARNING_OFFSET: TimeDelta = TimeDelta::seconds(30);
-/// If this computer's clock is off by this much, the check is a problem, because valid certificates can look expired.
+/// If this computer's clock is off by at least this much, the check is a problem, because valid certificates can look
+/// expired.
 const CLOCK_PROBLEM_OFFSET: TimeDelta = TimeDelta::hours(12);
 
 /// Checks the proxy and the certificates, without a request.

@@ -32,7 +32,7 @@ pub(super) struct ResolvedSettings {
     pub(super) clipboard: Vec<String>,
 }
 
-const RUN_INIT: &str = "run `docdeck init`, which writes the file";
+const INIT_HINT: &str = "run `docdeck init`, which writes the file";
 
 /// Checks the configuration. Reads the API key, so a configured key command is run.
 pub(super) async fn check_settings(
@@ -173,7 +173,7 @@ fn report_scope(
             report.ok("project", format!("{} ({})", mask_id(&project.value), project.from));
         }
         (None, None) => {
-            report.problem("project", "no project id is set", format!("export DOCDECK_PROJECT_ID=..., or {RUN_INIT}"))
+            report.problem("project", "no project id is set", format!("export DOCDECK_PROJECT_ID=..., or {INIT_HINT}"))
         }
     }
     if let Some(organization) = &organization {
@@ -192,7 +192,7 @@ async fn check_key_source(
     let source = match source {
         Ok(Some(source)) => source,
         Ok(None) => {
-            report.problem("key", "no API key is set", format!("export {API_KEY_VARIABLE}=mint_..., or {RUN_INIT}"));
+            report.problem("key", "no API key is set", format!("export {API_KEY_VARIABLE}=mint_..., or {INIT_HINT}"));
             return None;
         }
         Err(error) => {

@@ -55,7 +55,7 @@ fn check_term(report: &mut DoctorReport, environment: &Environment) {
             report.warning("TERM", "not set", "export TERM=xterm-256color, or the name of your terminal")
         }
         Ok(kind) => {
-            let titles = if kind.titles { "title set and restored" } else { "title not changed" };
+            let titles = if kind.sets_title { "title set and restored" } else { "title not changed" };
             let program = environment.term_program.as_ref().map(|name| format!(" in {name}")).unwrap_or_default();
             report.ok("TERM", format!("{term}{program}; {titles}"));
         }
@@ -149,7 +149,7 @@ fn describe_opener(environment: &Environment) -> String {
 }
 
 fn report_replies(report: &mut DoctorReport, answers: Result<ProbeReplies, NotQueried>) {
-    let ProbeReplies { background, keyboard, device, is_complete } = match answers {
+    let ProbeReplies { background, supports_kitty_keyboard: keyboard, device, is_complete } = match answers {
         Ok(answers) => answers,
         Err(why) => {
             let why = match why {
@@ -162,11 +162,11 @@ fn report_replies(report: &mut DoctorReport, answers: Result<ProbeReplies, NotQu
     };
     match background {
         Some(Rgb(r, g, b)) => {
-            let ground = match Background::of(Rgb(r, g, b)) {
+            let brightness = match Background::of(Rgb(r, g, b)) {
                 Background::Light => "light",
                 Background::Dark | Background::Unknown => "dark",
             };
-            report.ok("background", format!("{ground}, #{r:02x}{g:02x}{b:02x} (OSC 11)"));
+            report.ok("background", format!("{brightness}, #{r:02x}{g:02x}{b:02x} (OSC 11)"));
         }
         None => report.ok(
             "background",

@@ -23,7 +23,7 @@ macro_rules! pages {
     };
 }
 
-/// The pages of the guide as Markdown, each after the name of its topic.
+/// The guide: the name and the page of each topic. Pages are Markdown.
 const PAGES: [(&str, &str); TOPICS.len()] = pages![
     "configuration",
     "shortcuts",
@@ -39,8 +39,8 @@ const PAGES: [(&str, &str); TOPICS.len()] = pages![
     "contributing"
 ];
 
-/// The pager that is used if `PAGER` is not set. Its options: exit if the text fits the screen, show styles, leave the
-/// text on the screen.
+/// The pager that is used if `PAGER` is not set. Its options make it exit if the text fits the screen, show styles, and
+/// leave the text on the screen.
 const PAGER: &str = "less -FRX";
 
 #[derive(Debug, Args)]
@@ -68,7 +68,7 @@ pub(super) fn run(
         }
     };
     let Some(name) = &options.topic else {
-        out.write(&list());
+        out.write(&list_topics());
         return Ok(Code::Done);
     };
     if let Some((_, markdown)) = PAGES.iter().find(|(topic, _)| topic == name) {
@@ -84,7 +84,7 @@ pub(super) fn run(
         CliError::unusable(format!(
             "“{}” is neither a topic nor a command.\n\n{}",
             super::out::clean_line(name),
-            list().trim_end()
+            list_topics().trim_end()
         ))
     })?;
     let text = command.render_long_help();
@@ -93,7 +93,7 @@ pub(super) fn run(
 }
 
 /// Returns the list of topics, each with its description.
-fn list() -> String {
+fn list_topics() -> String {
     let width = TOPICS.iter().map(|topic| topic.name.len()).max().unwrap_or(0);
     let mut text = "Topics of the guide:\n".to_owned();
     for Topic { name, summary: about } in TOPICS {
@@ -142,7 +142,7 @@ mod tests {
     #[test]
     fn the_list_and_every_page_fit_a_terminal_of_80_columns() {
         use unicode_width::UnicodeWidthStr as _;
-        assert!(list().lines().all(|line| line.width() <= 80), "{}", list());
+        assert!(list_topics().lines().all(|line| line.width() <= 80), "{}", list_topics());
         for (name, markdown) in PAGES {
             let text = page::lay_out(markdown, Some(80), false);
             // Lines of code are not wrapped, so they may be wider.
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn files_that_the_contributing_page_names_exist() {
+    fn every_file_named_on_the_contributing_page_exists() {
         let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
         let (_, markdown) = PAGES.into_iter().find(|(name, _)| *name == "contributing").expect("the page");
         let prose = markdown.split("```").step_by(2).collect::<String>();
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn links_between_pages_lead_to_files() {
+    fn links_between_pages_lead_to_existing_files() {
         let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/guide");
         for (name, markdown) in PAGES {
             for link in markdown.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {

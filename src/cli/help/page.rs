@@ -21,19 +21,19 @@ pub(super) fn lay_out(markdown: &str, width: Option<usize>, bold: bool) -> Strin
         if is_html(line) {
             continue;
         } else if line.is_empty() {
-            layout.blank();
+            layout.push_blank_line();
         } else if line.starts_with("```") {
             for code in lines.by_ref().take_while(|line| !line.starts_with("```")) {
                 layout.push(&format!("{CODE_INDENT}{code}"));
             }
         } else if line.starts_with('#') {
-            layout.heading(line.trim_start_matches('#').trim());
+            layout.push_heading(line.trim_start_matches('#').trim());
         } else if line.starts_with('|') {
             let mut rows = vec![split_row(line)];
             while let Some(row) = lines.next_if(|line| line.starts_with('|')) {
                 rows.push(split_row(row));
             }
-            layout.table(&rows);
+            layout.push_table(&rows);
         } else {
             let mut paragraph = line.to_owned();
             let continues_paragraph = |line: &&str| {
@@ -47,7 +47,7 @@ pub(super) fn lay_out(markdown: &str, width: Option<usize>, bold: bool) -> Strin
                 paragraph.push(' ');
                 paragraph.push_str(more.trim_start());
             }
-            layout.paragraph(&paragraph);
+            layout.push_paragraph(&paragraph);
         }
     }
     layout.text
@@ -80,19 +80,19 @@ impl PageLayout {
     }
 
     /// Adds an empty line, unless the text is empty or ends with one.
-    fn blank(&mut self) {
+    fn push_blank_line(&mut self) {
         if !self.text.is_empty() && !self.text.ends_with("\n\n") {
             self.text.push('\n');
         }
     }
 
-    fn heading(&mut self, text: &str) {
+    fn push_heading(&mut self, text: &str) {
         let text = if self.bold { format!("{BOLD}{text}{PLAIN}") } else { text.to_owned() };
         self.push(&text);
     }
 
     /// Adds a paragraph or a list item. In a list item, all lines after the first are indented.
-    fn paragraph(&mut self, markdown: &str) {
+    fn push_paragraph(&mut self, markdown: &str) {
         let indent = item_indent(markdown);
         let text = remove_marks(markdown);
         let (lines, _) = wrap(&text, self.width.saturating_sub(indent), usize::MAX - 1);
@@ -104,9 +104,9 @@ impl PageLayout {
         }
     }
 
-    /// Adds a table with a bold first row. Cells are wrapped; if a row has more than three lines, empty lines separate
-    /// the rows.
-    fn table(&mut self, rows: &[Vec<String>]) {
+    /// Adds a table with a bold first row. Cells are wrapped; if any row has more than three lines, empty lines
+    /// separate all rows.
+    fn push_table(&mut self, rows: &[Vec<String>]) {
         let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
         let is_rule = |row: &[String]| row.iter().all(|cell| cell.chars().all(|c| matches!(c, '-' | ':')));
         let rows: Vec<&Vec<String>> = rows.iter().filter(|row| !is_rule(row)).collect();
@@ -121,7 +121,7 @@ impl PageLayout {
         let is_tall = rows.iter().any(|row| height(row) > 3);
         for (n, wrapped) in rows.into_iter().enumerate() {
             if is_tall && n > 0 {
-                self.blank();
+                self.push_blank_line();
             }
             for line in 0..height(&wrapped) {
                 let mut text = String::new();
@@ -130,7 +130,7 @@ impl PageLayout {
                     text.push_str(part);
                     text.push_str(&" ".repeat((width + GAP).saturating_sub(part.width())));
                 }
-                if n == 0 { self.heading(text.trim_end()) } else { self.push(&text) }
+                if n == 0 { self.push_heading(text.trim_end()) } else { self.push(&text) }
             }
         }
     }

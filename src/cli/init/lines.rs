@@ -32,7 +32,7 @@ impl AnswerReader {
 
     /// Asks for a secret without showing what is typed.
     #[cfg(unix)]
-    pub(super) async fn secret(&mut self, question: &str) -> Result<Zeroizing<String>, CliError> {
+    pub(super) async fn ask_secret(&mut self, question: &str) -> Result<Zeroizing<String>, CliError> {
         let _quiet =
             quiet::EchoOff::begin().map_err(|_| CliError::unusable("This terminal can't hide what is typed."))?;
         self.read_answer(&format!("{question}: ")).await
@@ -40,7 +40,7 @@ impl AnswerReader {
 
     /// Asks for a secret without showing what is typed.
     #[cfg(not(unix))]
-    pub(super) async fn secret(&mut self, _: &str) -> Result<Zeroizing<String>, CliError> {
+    pub(super) async fn ask_secret(&mut self, _: &str) -> Result<Zeroizing<String>, CliError> {
         Err(CliError::unusable(
             "This terminal can't hide what is typed: use a command or a file, or the setup page of `docdeck`.",
         ))
@@ -76,7 +76,7 @@ type RawLine = (Zeroizing<String>, Zeroizing<Vec<u8>>);
 /// Reads a line that begins with the input in `rest`. Returns the line and the input after it, or `None` at the end of
 /// the input.
 fn read_line(mut rest: Zeroizing<Vec<u8>>) -> io::Result<Option<RawLine>> {
-    let mut input = input()?;
+    let mut input = open_stdin()?;
     let mut part = Zeroizing::new([0; 4096]);
     loop {
         if let Some(end) = rest.iter().position(|byte| *byte == b'\n') {
@@ -94,13 +94,13 @@ fn read_line(mut rest: Zeroizing<Vec<u8>>) -> io::Result<Option<RawLine>> {
 
 /// Returns stdin without the standard library's buffer, which could keep parts of a key in memory.
 #[cfg(unix)]
-fn input() -> io::Result<impl Read> {
+fn open_stdin() -> io::Result<impl Read> {
     use std::os::fd::AsFd;
     io::stdin().as_fd().try_clone_to_owned().map(std::fs::File::from)
 }
 
 #[cfg(not(unix))]
-fn input() -> io::Result<impl Read> {
+fn open_stdin() -> io::Result<impl Read> {
     Ok(io::stdin())
 }
 

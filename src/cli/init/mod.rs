@@ -155,7 +155,7 @@ impl InitInput<'_> {
         out.note("The key and the project id are on the API keys page of the service's dashboard.");
         let mut before = None;
         loop {
-            let (profile, key) = self.answers(&mut lines, out, before.as_ref()).await?;
+            let (profile, key) = self.ask_questions(&mut lines, out, before.as_ref()).await?;
             match self.check_and_write(&mut lines, &profile, key, out).await? {
                 Some(code) => return Ok(code),
                 None => before = Some(profile),
@@ -165,7 +165,7 @@ impl InitInput<'_> {
 
     /// Asks the questions. Returns the profile, and the API key if it was read. The first time, `before` is `None` and
     /// options replace questions. Later, every question is asked, and the answers in `before` are the defaults.
-    async fn answers(
+    async fn ask_questions(
         &self,
         lines: &mut AnswerReader,
         out: &mut Out,
@@ -195,7 +195,7 @@ impl InitInput<'_> {
         if let Some(file) = &ca_file {
             let question = ("File of certificates (Enter for none)", "");
             let check = |text: &str| match non_blank(text) {
-                Some(text) => check::certificates(&self.path, &absolute(Path::new(&text))),
+                Some(text) => check::check_certificates(&self.path, &absolute(Path::new(&text))),
                 None => Ok(()),
             };
             let file = ask_until_valid(lines, out, Some(file.display().to_string()), question, check).await?;
@@ -213,15 +213,15 @@ impl InitInput<'_> {
     }
 
     /// Asks for the source of the API key until the key can be read. Returns the source and the key. The key is `None`
-    /// if `--no-check` is used, if it should come from DOCDECK_API_KEY but that is not set, or if the user keeps a
+    /// in three cases: `--no-check` is used, the user chose DOCDECK_API_KEY but it is not set, or the user keeps a
     /// source that fails.
     async fn ask_key(
         &self,
         lines: &mut AnswerReader,
         out: &mut Out,
-        with_option: bool,
+        uses_option: bool,
     ) -> Result<(KeySourceInput, Option<ApiKey>), CliError> {
-        let mut given = if with_option { self.key_option()? } else { None };
+        let mut given = if uses_option { self.key_option()? } else { None };
         loop {
             let source = match given.take() {
                 Some(source) => source,
@@ -278,7 +278,7 @@ impl InitInput<'_> {
                     Some(file) => return Ok(KeySourceInput::File(absolute(Path::new(&file)))),
                     None => out.note("Enter the file that contains the key."),
                 },
-                "3" => match ApiKey::new(&lines.secret("API key (not shown)").await?) {
+                "3" => match ApiKey::new(&lines.ask_secret("API key (not shown)").await?) {
                     Some(key) => return Ok(KeySourceInput::Typed(key)),
                     None => out.note("Invalid key: a key is printable ASCII without spaces."),
                 },
@@ -288,8 +288,8 @@ impl InitInput<'_> {
         }
     }
 
-    /// Checks the profile with one request and writes it. Asks first if the check failed or the file exists. Returns
-    /// `None` if the user wants to correct the answers.
+    /// Checks the profile with one request and writes it. Asks for confirmation if the check failed or the file exists.
+    /// Returns `None` if the user wants to correct the answers.
     async fn check_and_write(
         &self,
         lines: &mut AnswerReader,

@@ -84,17 +84,17 @@ pub(super) fn write_report(report: &Report, requests: u32, options: &Options, ou
 
 /// Describes the expected cost in a line. Returns `None` if a fresh and complete report is cached, so that nothing must
 /// be loaded.
-async fn cost_line(session: &Session, range: DateRange, afresh: bool) -> Result<Option<String>, CliError> {
+async fn cost_line(session: &Session, range: DateRange, from_start: bool) -> Result<Option<String>, CliError> {
     let now = session.engine.service_now();
     let known = session.engine.cached_report(range).await?;
     let is_complete = known.report.as_ref().is_some_and(|report| report.complete && range.is_fresh(report.as_of, now));
-    if is_complete && !afresh && known.interrupted_after.is_none() {
+    if is_complete && !from_start && known.interrupted_after.is_none() {
         return Ok(None);
     }
     let left = session.store.budget(&session.scope, RateLimited::Views, now).await?.requests_left();
-    let rows = known.report.as_ref().filter(|report| !afresh && !report.complete).map(|report| report.rows.len());
+    let rows = known.report.as_ref().filter(|report| !from_start && !report.complete).map(|report| report.rows.len());
     let from = rows.map(|rows| format!(", continuing after {} rows", format_count(rows))).unwrap_or_default();
-    let loaded = known.interrupted_after.filter(|_| !afresh).unwrap_or(0);
+    let loaded = known.interrupted_after.filter(|_| !from_start).unwrap_or(0);
     let rest =
         |expected: LoadEstimate| LoadEstimate { requests: expected.requests.saturating_sub(loaded).max(1), ..expected };
     let words = cost_text(1, known.estimate_load().map(rest));

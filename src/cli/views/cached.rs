@@ -13,16 +13,16 @@ pub(super) async fn write_if_cached(
     options: &Options,
     out: &mut Out,
 ) -> Result<bool, CliError> {
-    let kept = StoredViews::open(&session.store, &session.scope).await?;
-    let days = options.days.range(kept.service_now().date_naive())?;
+    let stored = StoredViews::open(&session.store, &session.scope).await?;
+    let days = options.days.range(stored.service_now().date_naive())?;
     if options.all {
-        let Some(report) = kept.fresh_report(days.range).await? else { return Ok(false) };
+        let Some(report) = stored.fresh_report(days.range).await? else { return Ok(false) };
         days.note_future_end(out);
         all::write_report(&report, 0, options, out)?;
         return Ok(true);
     }
     let query = ViewsQuery { range: days.range, limit: options.limit, page: options.page };
-    let Some(page) = kept.fresh_answer(query).await? else { return Ok(false) };
+    let Some(page) = stored.fresh_answer(query).await? else { return Ok(false) };
     days.note_future_end(out);
     write_page(query, &page, options, out)?;
     let when = out.time_in_words(page.as_of, chrono::Utc::now());

@@ -11,7 +11,7 @@ const DEFAULT_SPAN: &str = "7d";
 
 /// The options for the range, in inclusive UTC days.
 #[derive(Debug, Args)]
-pub(super) struct Days {
+pub(super) struct RangeOptions {
     /// first day, YYYY-MM-DD in UTC; without --to, a week (2026-w47), month (2026-10) or quarter (2026-q3) means all of
     /// it
     #[arg(long, value_name = "D")]
@@ -21,7 +21,7 @@ pub(super) struct Days {
     to: Option<String>,
     /// Nd (the last N days including today), yesterday, week, month or quarter (the last complete one), or "this week",
     /// "this month" or "this quarter" (up to today) [default: 7d]
-    #[arg(long, value_name = "SPAN", conflicts_with_all = ["from", "to"], add = completion_candidates::last_values())]
+    #[arg(long, value_name = "SPAN", conflicts_with_all = ["from", "to"], add = completion_candidates::range_names())]
     last: Option<String>,
 }
 
@@ -42,7 +42,7 @@ impl ParsedRange {
     }
 }
 
-impl Days {
+impl RangeOptions {
     /// Parses the range, relative to `today`.
     ///
     /// # Errors
@@ -87,7 +87,8 @@ mod tests {
     use super::*;
 
     fn read(from: Option<&str>, to: Option<&str>, last: Option<&str>) -> Result<String, String> {
-        let days = Days { from: from.map(str::to_owned), to: to.map(str::to_owned), last: last.map(str::to_owned) };
+        let days =
+            RangeOptions { from: from.map(str::to_owned), to: to.map(str::to_owned), last: last.map(str::to_owned) };
         let today = "2026-11-20".parse().expect("a day");
         days.range(today).map(|asked| asked.range.to_string()).map_err(|error| error.sentence)
     }
@@ -105,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn a_week_month_or_quarter_without_to_means_all_of_it_up_to_today() {
+    fn from_with_a_week_month_or_quarter_covers_all_of_it_up_to_today() {
         let alone = |from: &str| read(Some(from), None, None).expect("a range");
         assert_eq!(alone("2026-q3"), "2026-07-01 … 2026-09-30");
         assert_eq!(alone("2026-Q3"), "2026-07-01 … 2026-09-30");

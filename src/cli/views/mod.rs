@@ -1,5 +1,5 @@
-//! `docdeck views`: prints page views from the cache or the service, one page of rows or all of them, in several
-//! formats. Uses the same engine, cache and ledger as the dashboard.
+//! `docdeck views`: prints one page of rows or all rows of page views, in several formats, from the cache or the
+//! service. Uses the same engine, cache and ledger as the dashboard.
 
 mod all;
 mod cached;
@@ -19,7 +19,7 @@ use crate::model::load::Timed;
 use crate::model::views::{DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, MIN_PAGE_SIZE, ViewsPage, ViewsQuery};
 use chrono::Utc;
 use clap::{Args, ValueEnum};
-use days::Days;
+use days::RangeOptions;
 
 /// Help text about the formats and the exit codes.
 pub(super) const FORMAT_HELP: &str = "\
@@ -37,7 +37,7 @@ limit reached; 130 Ctrl-C. Loaded data is cached: run the same command again to 
 #[derive(Debug, Args)]
 pub(super) struct Options {
     #[command(flatten)]
-    days: Days,
+    days: RangeOptions,
     /// print this page of rows, counted from 1
     #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true,
           value_parser = number_parser(1..=u32::MAX, "a whole number, 1 or more"))]
@@ -129,7 +129,7 @@ async fn load_and_write(session: &mut Session, options: &Options, out: &mut Out)
     Ok(Code::Done)
 }
 
-/// Writes a page of rows, and a note on whether there are more.
+/// Writes a page of rows, and a note if it is empty or more rows follow.
 fn write_page(query: ViewsQuery, loaded: &Timed<ViewsPage>, options: &Options, out: &mut Out) -> Result<(), CliError> {
     let is_all = options.page == 1 && !query.has_next(&loaded.value);
     let content = ExportContent::of_answer(query.range, &loaded.value, is_all, loaded.as_of);

@@ -1,5 +1,5 @@
-//! Prints the table of pages: with headings and bars on a terminal; in a pipe, as one uncut line per page, separated by
-//! tabs.
+//! Prints the table of pages: with headings and bars on a terminal; in a pipe, as one uncut line per page, with tabs
+//! between the columns.
 
 use crate::app::format::{format_views, views_or_received};
 use crate::cli::out::{Out, cut_to_width};
@@ -8,8 +8,8 @@ use crate::model::export::{ExportContent, format_received, guard_formulas, guard
 use crate::model::views::{Counts, ViewCount, as_f64};
 use unicode_width::UnicodeWidthStr as _;
 
-const HUMAN: &str = "█";
-const AI: &str = "▒";
+const HUMAN_SYMBOL: &str = "█";
+const AI_SYMBOL: &str = "▒";
 /// The number of cells between two columns.
 const GAP: usize = 2;
 /// The minimum width of the path column, in cells.
@@ -75,8 +75,8 @@ fn range_heading(content: &ExportContent<'_>, out: &Out) -> String {
 
 fn painted_totals(counts: &Counts, out: &Out) -> String {
     let [human, ai, total, share] = printed_numbers(counts);
-    let human = out.paint(ColorRole::Human, &format!("{HUMAN} human {human}"));
-    let ai = out.paint(ColorRole::Ai, &format!("{AI} AI {ai}"));
+    let human = out.paint(ColorRole::Human, &format!("{HUMAN_SYMBOL} human {human}"));
+    let ai = out.paint(ColorRole::Ai, &format!("{AI_SYMBOL} AI {ai}"));
     format!("{human}  {ai}  total {total}  AI share {share}")
 }
 
@@ -134,7 +134,7 @@ fn draw_bar(counts: &Counts, full: ViewCount, width: usize, out: &Out) -> String
     }
     let all = nearest_cells(human + ai, full, width);
     let human = nearest_cells(human, full, width).min(all);
-    let parts = [(ColorRole::Human, HUMAN, human), (ColorRole::Ai, AI, all - human)];
+    let parts = [(ColorRole::Human, HUMAN_SYMBOL, human), (ColorRole::Ai, AI_SYMBOL, all - human)];
     let bar: String = parts.iter().map(|(role, sign, n)| out.paint(*role, &sign.repeat(*n))).collect();
     if bar.is_empty() { bar } else { format!("  {bar}") }
 }

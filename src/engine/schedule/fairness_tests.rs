@@ -20,9 +20,9 @@ fn is_young(key: JobKey) -> bool {
     key.0 % 10 == 3
 }
 
-fn mean_response_time(took: fn(&mut Jitter) -> TimeDelta) -> f64 {
+fn mean_response_time(response_time: fn(&mut Jitter) -> TimeDelta) -> f64 {
     let mut rng = Jitter::new(5);
-    (0..10_000).map(|_| seconds(took(&mut rng))).sum::<f64>() / 10_000.0
+    (0..10_000).map(|_| seconds(response_time(&mut rng))).sum::<f64>() / 10_000.0
 }
 
 fn seconds(span: TimeDelta) -> f64 {
@@ -86,7 +86,7 @@ struct Snapshot {
 }
 
 struct Simulation {
-    fixture: SimulationPlan,
+    plan: SimulationPlan,
     scheduler: Scheduler,
     rng: Jitter,
     now: Time,
@@ -103,17 +103,17 @@ struct Simulation {
     checks: Vec<SimulatedCheck>,
     history: Vec<Snapshot>,
     screens: Vec<(Time, BTreeSet<JobKey>)>,
-    mean_took: f64,
+    mean_response: f64,
     /// The times without polling, from start to end.
-    rests: Vec<(Time, Time)>,
+    pauses: Vec<(Time, Time)>,
 }
 
 impl Simulation {
     /// Runs a simulation. It begins with a thousand jobs that were last checked between one and fifteen minutes ago,
     /// in mixed order. One in ten started recently, and one in a hundred was never checked.
-    fn run(fixture: SimulationPlan) -> Self {
+    fn run(plan: SimulationPlan) -> Self {
         let mut run = Self {
-            scheduler: Scheduler::new(u32::try_from(fixture.per_minute).expect("small"), IN_FLIGHT, 11),
+            scheduler: Scheduler::new(u32::try_from(plan.per_minute).expect("small"), IN_FLIGHT, 11),
             rng: Jitter::new(5),
             now: start(),
             rows: BTreeMap::new(),
@@ -125,9 +125,9 @@ impl Simulation {
             checks: Vec::new(),
             history: Vec::new(),
             screens: Vec::new(),
-            mean_took: mean_response_time(fixture.response_time),
-            rests: Vec::new(),
-            fixture,
+            mean_response: mean_response_time(plan.response_time),
+            pauses: Vec::new(),
+            plan,
         };
         for key in 0..JOBS {
             let age = if is_young(JobKey(key)) { TimeDelta::minutes(30) } else { TimeDelta::hours(5) };
@@ -139,7 +139,7 @@ impl Simulation {
             };
             run.add_job(row);
         }
-        while run.now < start() + run.fixture.end {
+        while run.now < start() + run.plan.end {
             run.step();
         }
         run
@@ -162,7 +162,7 @@ impl Simulation {
         {
             self.run_again();
         }
-        let given = match self.mode {
+        let to_check = match self.mode {
             Mode::Running => self.scheduler.take_due(self.now),
             Mode::Down { failures, next_try, probe: None } if next_try <= self.now => {
                 let probe = self.scheduler.take_probe(self.now);
@@ -171,12 +171,12 @@ impl Simulation {
             }
             _ => Vec::new(),
         };
-        for key in given {
+        for key in to_check {
             self.request(key);
         }
         let event = |at: &TimeDelta| Some(start() + *at).filter(|at| *at > self.now);
-        let fixture = &self.fixture;
-        let events = fixture.screens.iter().map(|(at, _)| at).chain(fixture.turnover.iter().map(|(at, _)| at));
+        let plan = &self.plan;
+        let events = plan.screens.iter().map(|(at, _)| at).chain(plan.turnover.iter().map(|(at, _)| at));
         let events = events.filter_map(event).min();
         let wake = match self.mode {
             Mode::Running => self.scheduler.next_wake(self.now),
@@ -198,13 +198,13 @@ impl Simulation {
 
     fn apply_events(&mut self) {
         let since = self.elapsed();
-        let screens = self.fixture.screens.extract_if(.., |(at, _)| *at <= since).last();
+        let screens = self.plan.screens.extract_if(.., |(at, _)| *at <= since).last();
         if let Some((_, keys)) = screens {
             self.shown = keys.into_iter().map(JobKey).collect();
             self.scheduler.set_on_screen(self.shown.iter().copied());
             self.screens.push((self.now, self.shown.clone()));
         }
-        let turnover: Vec<_> = self.fixture.turnover.extract_if(.., |(at, _)| *at <= since).collect();
+        let turnover: Vec<_> = self.plan.turnover.extract_if(.., |(at, _)| *at <= since).collect();
         for (_, count) in turnover {
             let oldest = self.rows.keys().filter(|key| !self.finishing.contains(key) && !self.shown.contains(key));
             let oldest: Vec<JobKey> = oldest.copied().take(usize::try_from(count).expect("small")).collect();
@@ -220,25 +220,25 @@ impl Simulation {
         // A job on screen is checked once a minute, or twice if it started recently. One more check is reserved because
         // the pauses vary at random.
         let wanted = if shown > 0 { shown + young + 1 } else { 0 };
-        let (others, reserved) = (self.rows.len() - shown, wanted.min(self.fixture.per_minute / 4));
+        let (others, reserved) = (self.rows.len() - shown, wanted.min(self.plan.per_minute / 4));
         if self.history.last().is_none_or(|last| (last.others, last.reserved) != (others, reserved)) {
             self.history.push(Snapshot { from: self.now, others, reserved });
         }
     }
 
     fn request(&mut self, key: JobKey) {
-        let took = (self.fixture.response_time)(&mut self.rng);
-        let arrived = self.now + self.rng.random_up_to(took);
+        let response_time = (self.plan.response_time)(&mut self.rng);
+        let arrived = self.now + self.rng.random_up_to(response_time);
         let during = |starts: &[TimeDelta], duration: i64| {
             starts.iter().any(|at| (*at..*at + TimeDelta::seconds(duration)).contains(&(arrived - start())))
         };
         let answer = match () {
-            () if during(&self.fixture.limited, 1) => SimulatedAnswer::Limited,
-            () if during(&self.fixture.failing, 20) => SimulatedAnswer::Failing,
+            () if during(&self.plan.limited, 1) => SimulatedAnswer::Limited,
+            () if during(&self.plan.failing, 20) => SimulatedAnswer::Failing,
             () if self.checks.len() % 97 == 96 => SimulatedAnswer::Unreadable,
             () => SimulatedAnswer::Job,
         };
-        self.in_flight.insert((self.now + took, key, answer));
+        self.in_flight.insert((self.now + response_time, key, answer));
         self.checks.push(SimulatedCheck { sent: self.now, arrived, key, answer });
     }
 
@@ -252,15 +252,15 @@ impl Simulation {
             SimulatedAnswer::Limited => {
                 let since = match self.mode {
                     Mode::Running => now,
-                    _ => self.rests.pop().expect("begun").0,
+                    _ => self.pauses.pop().expect("begun").0,
                 };
                 self.mode = Mode::Resting(now + TimeDelta::seconds(20));
-                self.rests.push((since, now + TimeDelta::seconds(20)));
+                self.pauses.push((since, now + TimeDelta::seconds(20)));
             }
             SimulatedAnswer::Failing => {
                 let failures = match self.mode {
                     Mode::Running => {
-                        self.rests.push((now, now));
+                        self.pauses.push((now, now));
                         1
                     }
                     Mode::Down { failures, .. } if is_probe => failures + 1,
@@ -283,22 +283,22 @@ impl Simulation {
                 self.rows.remove(&key);
             }
         }
-        let how = match answer {
+        let request_end = match answer {
             SimulatedAnswer::Job | SimulatedAnswer::Unreadable => RequestEnd::Answered,
             SimulatedAnswer::Limited => RequestEnd::Postponed,
             SimulatedAnswer::Failing => RequestEnd::Failed,
         };
-        self.scheduler.finish_request(key, how, now);
+        self.scheduler.finish_request(key, request_end, now);
     }
 
     fn run_again(&mut self) {
-        self.rests.last_mut().expect("begun").1 = self.now;
+        self.pauses.last_mut().expect("begun").1 = self.now;
         self.scheduler.resume(self.now);
         self.mode = Mode::Running;
     }
 
     /// Returns the highest number of requests that reached the service in any rolling minute.
-    fn most_in_a_minute(&self) -> usize {
+    fn max_requests_in_a_minute(&self) -> usize {
         let mut arrived: Vec<Time> = self.checks.iter().map(|check| check.arrived).collect();
         arrived.sort_unstable();
         let within = |(i, from): (usize, &Time)| arrived[i..].partition_point(|at| *at < *from + MINUTE);
@@ -307,8 +307,8 @@ impl Simulation {
 
     /// Returns the time from `from` to `to` minus the times without polling.
     fn polling_time_between(&self, from: Time, to: Time) -> TimeDelta {
-        let rest_within = |&(begin, end): &(Time, Time)| (end.min(to) - begin.max(from)).max(TimeDelta::zero());
-        self.rests.iter().map(rest_within).fold(to - from, |remaining, rest| remaining - rest)
+        let pause_within = |&(begin, end): &(Time, Time)| (end.min(to) - begin.max(from)).max(TimeDelta::zero());
+        self.pauses.iter().map(pause_within).fold(to - from, |remaining, pause| remaining - pause)
     }
 
     /// Returns every wait for a check, with its job, start and end. A job waits from its creation to its first check,
@@ -356,13 +356,13 @@ impl Simulation {
         let checks = self.checks[sent..].iter().take_while(|check| check.sent < to);
         let failed =
             checks.filter(|check| matches!(check.answer, SimulatedAnswer::Limited | SimulatedAnswer::Failing)).count();
-        self.share(others + failed, self.fixture.per_minute - reserved)
+        self.seconds_to_check(others + failed, self.plan.per_minute - reserved)
     }
 
     /// Returns how many seconds it takes to check `jobs` jobs with `slots` requests per minute.
-    fn share(&self, jobs: usize, slots: usize) -> f64 {
-        let by_budget = (60.0 + self.mean_took) / slots as f64;
-        jobs as f64 * by_budget.max(self.mean_took / IN_FLIGHT as f64)
+    fn seconds_to_check(&self, jobs: usize, slots: usize) -> f64 {
+        let by_budget = (60.0 + self.mean_response) / slots as f64;
+        jobs as f64 * by_budget.max(self.mean_response / IN_FLIGHT as f64)
     }
 
     /// Returns the longest wait as a multiple of the job's fair share, with the job and the start of the wait.
@@ -386,12 +386,12 @@ fn slow_response_time(rng: &mut Jitter) -> TimeDelta {
 }
 
 /// Runs a simulation without events, for the shortest time in which 4500 requests fit.
-fn simulate_without_events(per_minute: usize, took: fn(&mut Jitter) -> TimeDelta) -> Simulation {
+fn simulate_without_events(per_minute: usize, response_time: fn(&mut Jitter) -> TimeDelta) -> Simulation {
     let end = time_for_1000_requests(per_minute, 450);
     Simulation::run(SimulationPlan {
         per_minute,
         end,
-        response_time: took,
+        response_time,
         screens: vec![],
         turnover: vec![],
         limited: vec![],
@@ -425,22 +425,22 @@ const MAX_FAIR_SHARES: f64 = 1.025;
 
 /// Asserts that the service never gets more requests than the budget, and that no job waits longer than its fair share.
 fn assert_fair(run: &Simulation) {
-    let per_minute = run.fixture.per_minute;
-    assert!(run.most_in_a_minute() <= per_minute, "{} of {per_minute}", run.most_in_a_minute());
+    let per_minute = run.plan.per_minute;
+    assert!(run.max_requests_in_a_minute() <= per_minute, "{} of {per_minute}", run.max_requests_in_a_minute());
     let longest = run.longest_wait();
     assert!(longest.0 <= MAX_FAIR_SHARES, "at {per_minute} a minute: {longest:?}");
 }
 
 #[test]
 fn the_longest_wait_of_a_thousand_jobs_is_a_fair_share_of_the_budget() {
-    for (per_minute, took) in [
+    for (per_minute, response_time) in [
         (60, quick_response_time as fn(&mut Jitter) -> TimeDelta),
         (600, quick_response_time),
         (60, slow_response_time),
     ] {
-        let run = simulate_without_events(per_minute, took);
+        let run = simulate_without_events(per_minute, response_time);
         assert_fair(&run);
-        let (used, minutes) = (run.checks.len() as f64, seconds(run.now - start()) / (60.0 + run.mean_took));
+        let (used, minutes) = (run.checks.len() as f64, seconds(run.now - start()) / (60.0 + run.mean_response));
         assert!(used >= 0.99 * minutes * per_minute as f64, "at {per_minute} a minute: {used} in {minutes}");
     }
 }
@@ -448,7 +448,8 @@ fn the_longest_wait_of_a_thousand_jobs_is_a_fair_share_of_the_budget() {
 #[test]
 fn jobs_get_a_fair_share_if_slow_answers_make_the_requests_in_flight_the_limit() {
     let run = simulate_without_events(600, slow_response_time);
-    assert!(run.share(1000, 600) > seconds(time_for_1000_requests(600, 150)), "the slots in flight are the limit");
+    let budget_time = seconds(time_for_1000_requests(600, 150));
+    assert!(run.seconds_to_check(1000, 600) > budget_time, "the slots in flight are the limit");
     assert_fair(&run);
 }
 
@@ -476,10 +477,10 @@ fn every_job_gets_a_fair_share_despite_changing_jobs_and_screens_and_failures() 
         let (longest, ..) = run.longest_wait_on_screen().expect("some were on screen");
         // A job on screen is checked once a minute, or up to a tenth later at random. While 42 jobs are on screen, a
         // quarter of the budget may be too little for that. Each job then waits until all 42 had their turn.
-        let share = run.share(42, per_minute / 4).max(66.0);
+        let share = run.seconds_to_check(42, per_minute / 4).max(66.0);
         assert!(seconds(longest) <= share * 1.05, "at {per_minute} a minute: {longest} of {share}");
         assert!(
-            run.rests.len() == 3
+            run.pauses.len() == 3
                 && run.checks.iter().filter(|check| check.answer == SimulatedAnswer::Failing).count() > 2
         );
     }

@@ -243,11 +243,11 @@ impl Scheduler {
 
     /// Records the end of this job's request. If the answer changed the job, [`Scheduler::update`] is called
     /// too, before or after this.
-    pub(super) fn finish_request(&mut self, key: JobKey, how: RequestEnd, now: Time) {
+    pub(super) fn finish_request(&mut self, key: JobKey, end: RequestEnd, now: Time) {
         let Some(mut entry) = self.take_entry(key) else { return };
         if let Some((_, since)) = entry.in_flight_since {
             self.record_request_end(entry.in_flight_since.take(), now);
-            match how {
+            match end {
                 RequestEnd::Answered => {
                     // The time of the check is when its request started, so that jobs keep their order however long
                     // the answers took.
@@ -260,7 +260,7 @@ impl Scheduler {
                 }
                 RequestEnd::Postponed => {}
             }
-            if entry.due <= now && (how == RequestEnd::Answered || entry.failures > 1) {
+            if entry.due <= now && (end == RequestEnd::Answered || entry.failures > 1) {
                 entry.due = now + self.jitter.with_jitter(SLOW_INTERVAL);
             }
         }

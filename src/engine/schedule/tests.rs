@@ -11,7 +11,7 @@ fn at(millis: i64) -> Time {
     Time::from_timestamp_millis(1_800_000_000_000 + millis).expect("in range")
 }
 
-fn active(key: i64, checked: Time) -> Job {
+fn active_job(key: i64, checked: Time) -> Job {
     Job {
         id: JobId::new(&format!("job-{key}")),
         status: Some(Status::Active),
@@ -22,11 +22,11 @@ fn active(key: i64, checked: Time) -> Job {
 
 /// Returns a job that is old enough to be checked only once a minute.
 fn old_job(key: i64, checked: Time) -> Job {
-    Job { started_at: checked - TimeDelta::hours(2), ..active(key, checked) }
+    Job { started_at: checked - TimeDelta::hours(2), ..active_job(key, checked) }
 }
 
-fn keys(given: &[JobKey]) -> Vec<i64> {
-    given.iter().map(|key| key.0).collect()
+fn keys(jobs: &[JobKey]) -> Vec<i64> {
+    jobs.iter().map(|key| key.0).collect()
 }
 
 /// Polls `jobs` active jobs for `minutes` minutes; each answer comes 0.4 to 1.6 s after its request. Returns for
@@ -35,7 +35,7 @@ fn run_with_arrivals(jobs: i64, shown: &[i64], minutes: i64) -> Vec<(Time, JobKe
     let mut scheduler = Scheduler::new(60, 8, 7);
     scheduler.set_on_screen(shown.iter().copied().map(JobKey));
     for key in 0..jobs {
-        scheduler.update(&active(key, at(-60_000)), at(0), at(0));
+        scheduler.update(&active_job(key, at(-60_000)), at(0), at(0));
     }
     let mut rng = Jitter::new(3);
     let mut now = at(0);
@@ -53,7 +53,7 @@ fn run_with_arrivals(jobs: i64, shown: &[i64], minutes: i64) -> Vec<(Time, JobKe
         now = [wake, answer].into_iter().flatten().min().expect("something happens next");
         while let Some(&(_, key)) = in_flight.first().filter(|(at, _)| *at <= now) {
             in_flight.pop_first();
-            scheduler.update(&active(key.0, now), now, now);
+            scheduler.update(&active_job(key.0, now), now, now);
             scheduler.finish_request(key, RequestEnd::Answered, now);
         }
     }
@@ -74,7 +74,7 @@ fn longest_wait(all: &[(Time, JobKey)], key: JobKey, end: Time) -> TimeDelta {
     longest
 }
 
-fn most_in_a_minute(all: &[(Time, JobKey)]) -> usize {
+fn max_requests_in_a_minute(all: &[(Time, JobKey)]) -> usize {
     let within = |start: Time| all.iter().filter(|(at, _)| *at >= start && *at < start + MINUTE).count();
     all.iter().map(|(start, _)| within(*start)).max().unwrap_or(0)
 }
@@ -99,9 +99,9 @@ fn requests_that_waited_for_the_budget_are_spaced_evenly() {
     let mut scheduler = Scheduler::new(60, 100, 7);
     (0..59).for_each(|_| scheduler.count_unscheduled(at(0)));
     (0..40).for_each(|key| scheduler.update(&old_job(key, at(-90_000)), at(0), at(0)));
-    let given = [0, 30_000, 60_000, 60_999, 61_000].map(|moment| scheduler.take_due(at(moment)).len());
+    let due_counts = [0, 30_000, 60_000, 60_999, 61_000].map(|moment| scheduler.take_due(at(moment)).len());
     // One request a second, and after a minute two more that were late.
-    assert_eq!(given, [1, 0, 1 + 2, 0, 1]);
+    assert_eq!(due_counts, [1, 0, 1 + 2, 0, 1]);
 }
 
 #[test]
@@ -109,14 +109,14 @@ fn the_service_gets_no_more_requests_a_minute_than_the_budget_however_long_they_
     let all = run_with_arrivals(1000, &[1, 2, 3], 30);
     let mut arrivals: Vec<(Time, JobKey)> = all.into_iter().map(|(_, key, arrived)| (arrived, key)).collect();
     arrivals.sort_unstable();
-    assert!((55..=60).contains(&most_in_a_minute(&arrivals)), "{}", most_in_a_minute(&arrivals));
+    assert!((55..=60).contains(&max_requests_in_a_minute(&arrivals)), "{}", max_requests_in_a_minute(&arrivals));
 }
 
 #[test]
 fn jobs_on_screen_get_a_quarter_and_the_others_get_the_rest() {
     let screenful: Vec<i64> = (950..1000).collect();
     let all = run(1000, &screenful, 60);
-    assert!(most_in_a_minute(&all) <= 60);
+    assert!(max_requests_in_a_minute(&all) <= 60);
     // The jobs on screen get 15 requests a minute, the others 45. A request counts until a minute after its answer.
     let (seen, others) = (longest_wait_in_first_hour(&all, 950..1000), longest_wait_in_first_hour(&all, 0..950));
     assert!(seen <= TimeDelta::seconds(50 * 62 / 15 + 62), "{seen}");
@@ -127,7 +127,7 @@ fn jobs_on_screen_get_a_quarter_and_the_others_get_the_rest() {
 #[test]
 fn jobs_not_on_screen_get_the_requests_that_the_jobs_on_screen_do_not_need() {
     let all = run(1000, &[997, 998], 60);
-    assert!(most_in_a_minute(&all) <= 60);
+    assert!(max_requests_in_a_minute(&all) <= 60);
     let (seen, others) = (longest_wait_in_first_hour(&all, 997..999), longest_wait_in_first_hour(&all, 0..997));
     // The pause is 30 s. The wait is longer at first, because the earlier checks, which had shorter pauses, still count
     // toward the budget.
@@ -156,7 +156,7 @@ fn the_complete_budget_is_used_if_no_job_is_on_screen() {
 fn the_job_whose_last_check_is_longest_ago_is_next() {
     let mut scheduler = Scheduler::new(60, 2, 1);
     for (key, checked) in [(1, -70_000), (2, -90_000), (3, -80_000)] {
-        scheduler.update(&active(key, at(checked)), at(0), at(0));
+        scheduler.update(&active_job(key, at(checked)), at(0), at(0));
     }
     assert_eq!(keys(&scheduler.take_due(at(0))), [2, 3]);
     assert_eq!(scheduler.next_wake(at(0)), None, "both slots are taken");
@@ -169,7 +169,7 @@ fn the_pause_of_a_job_does_not_change_which_job_is_next() {
     // Job 1 was checked 70 s ago and is due every minute. Job 2 was checked 50 s ago and is due every half minute, so
     // it has been due for longer.
     scheduler.update(&old_job(1, at(-70_000)), at(0), at(0));
-    let young = Job { started_at: at(-600_000), ..active(2, at(-50_000)) };
+    let young = Job { started_at: at(-600_000), ..active_job(2, at(-50_000)) };
     scheduler.update(&young, at(0), at(0));
     assert_eq!(keys(&scheduler.take_due(at(0))), [1]);
 }
@@ -178,7 +178,7 @@ fn the_pause_of_a_job_does_not_change_which_job_is_next() {
 fn checks_within_the_budget_start_when_they_are_due() {
     let at_once = |jobs: i64| {
         let mut scheduler = Scheduler::new(60, 100, 7);
-        let new = |key| Job { checked_at: None, ..active(key, at(0)) };
+        let new = |key| Job { checked_at: None, ..active_job(key, at(0)) };
         (0..jobs).for_each(|key| scheduler.update(&new(key), at(0), at(0)));
         scheduler.take_due(at(2200)).len()
     };
@@ -190,7 +190,7 @@ fn checks_within_the_budget_start_when_they_are_due() {
 fn pauses_vary_by_up_to_a_tenth() {
     let mut scheduler = Scheduler::new(1000, 1000, 3);
     for key in 0..200 {
-        let mut row = active(key, at(0));
+        let mut row = active_job(key, at(0));
         row.started_at = at(-7_200_000);
         scheduler.update(&row, at(0), at(0));
     }
@@ -204,14 +204,14 @@ fn pauses_vary_by_up_to_a_tenth() {
 fn a_wall_clock_set_back_does_not_stop_polling() {
     let mut scheduler = Scheduler::new(60, 8, 1);
     // According to the wall clock, the job's last check is in the future.
-    scheduler.update(&active(1, at(3_600_000)), at(0), at(0));
+    scheduler.update(&active_job(1, at(3_600_000)), at(0), at(0));
     assert_eq!(keys(&scheduler.take_due(at(66_000))), [1]);
 }
 
 #[test]
 fn an_update_that_does_not_change_the_due_time_keeps_the_position() {
     let mut scheduler = Scheduler::new(60, 8, 1);
-    let mut row = active(1, at(0));
+    let mut row = active_job(1, at(0));
     scheduler.update(&row, at(0), at(0));
     let before = scheduler.next_wake(at(0));
     row.viewed_at = Some(at(500));
@@ -222,7 +222,7 @@ fn an_update_that_does_not_change_the_due_time_keeps_the_position() {
 #[test]
 fn a_job_with_an_unusable_answer_is_checked_again_after_a_slow_pause() {
     let mut scheduler = Scheduler::new(60, 8, 1);
-    scheduler.update(&active(1, at(-60_000)), at(0), at(0));
+    scheduler.update(&active_job(1, at(-60_000)), at(0), at(0));
     assert_eq!(keys(&scheduler.take_due(at(0))), [1]);
     scheduler.finish_request(JobKey(1), RequestEnd::Answered, at(1000));
     let next = scheduler.next_wake(at(1000)).expect("again");
@@ -232,8 +232,8 @@ fn a_job_with_an_unusable_answer_is_checked_again_after_a_slow_pause() {
 #[test]
 fn the_probe_after_two_failures_of_a_job_is_another_job() {
     let mut scheduler = Scheduler::new(60, 1, 1);
-    scheduler.update(&active(1, at(-90_000)), at(0), at(0));
-    scheduler.update(&active(2, at(-60_000)), at(0), at(0));
+    scheduler.update(&active_job(1, at(-90_000)), at(0), at(0));
+    scheduler.update(&active_job(2, at(-60_000)), at(0), at(0));
     assert_eq!(keys(&scheduler.take_due(at(0))), [1]);
     scheduler.finish_request(JobKey(1), RequestEnd::Failed, at(100));
     assert_eq!(scheduler.take_probe(at(2000)), Some(JobKey(1)));
@@ -255,9 +255,9 @@ fn a_job_that_fails_alone_counts_as_checked() {
     // its request started. Job 1, which failed alone, counts as checked at 6.1 s, when the service answered again.
     let order: Vec<i64> = (0..3)
         .flat_map(|step| {
-            let given = scheduler.take_due(at(100_000 + step * 10_000));
-            given.iter().for_each(|key| scheduler.remove(*key, at(100_000 + step * 10_000)));
-            keys(&given)
+            let due_jobs = scheduler.take_due(at(100_000 + step * 10_000));
+            due_jobs.iter().for_each(|key| scheduler.remove(*key, at(100_000 + step * 10_000)));
+            keys(&due_jobs)
         })
         .collect();
     assert_eq!(order, [3, 2, 1]);
@@ -275,9 +275,9 @@ fn a_failure_of_the_service_costs_no_job_its_position() {
     scheduler.finish_request(JobKey(3), RequestEnd::Answered, at(30_000));
     let order: Vec<i64> = (0..2)
         .flat_map(|step| {
-            let given = scheduler.take_due(at(30_000 + step));
-            given.iter().for_each(|key| scheduler.remove(*key, at(30_000 + step)));
-            keys(&given)
+            let due_jobs = scheduler.take_due(at(30_000 + step));
+            due_jobs.iter().for_each(|key| scheduler.remove(*key, at(30_000 + step)));
+            keys(&due_jobs)
         })
         .collect();
     assert_eq!(order, [1, 2]);
@@ -295,7 +295,7 @@ fn a_probe_waits_until_the_budget_permits_a_request() {
 #[test]
 fn a_postponed_request_costs_no_job_its_position() {
     let mut scheduler = Scheduler::new(60, 1, 1);
-    scheduler.update(&active(1, at(-60_000)), at(0), at(0));
+    scheduler.update(&active_job(1, at(-60_000)), at(0), at(0));
     assert_eq!(keys(&scheduler.take_due(at(0))), [1]);
     scheduler.finish_request(JobKey(1), RequestEnd::Postponed, at(100));
     assert_eq!(keys(&scheduler.take_due(at(100))), [1]);
@@ -304,7 +304,7 @@ fn a_postponed_request_costs_no_job_its_position() {
 #[test]
 fn a_finished_job_is_removed() {
     let mut scheduler = Scheduler::new(60, 8, 1);
-    let mut row = active(1, at(-60_000));
+    let mut row = active_job(1, at(-60_000));
     scheduler.update(&row, at(0), at(0));
     (row.status, row.finished_at) = (Some(Status::Failed), Some(at(0)));
     scheduler.update(&row, at(0), at(0));
@@ -361,7 +361,7 @@ proptest! {
         for step in steps {
             match step {
                 Step::Pass(millis) => now += TimeDelta::milliseconds(millis),
-                Step::Row(key, age) => scheduler.update(&active(key, now - TimeDelta::milliseconds(age)), now, now),
+                Step::Row(key, age) => scheduler.update(&active_job(key, now - TimeDelta::milliseconds(age)), now, now),
                 Step::Finish(key) => {
                     scheduler.remove(JobKey(key), now);
                     in_flight.retain(|in_flight| in_flight.0 != key);
@@ -377,9 +377,9 @@ proptest! {
                 Step::Probe => in_flight.extend(scheduler.take_probe(now)),
             }
             let before = in_flight.len();
-            let given = scheduler.take_due(now);
-            prop_assert!(given.is_empty() || before + given.len() <= slots);
-            for key in given {
+            let due_jobs = scheduler.take_due(now);
+            prop_assert!(due_jobs.is_empty() || before + due_jobs.len() <= slots);
+            for key in due_jobs {
                 prop_assert!(!in_flight.contains(&key));
                 in_flight.push_back(key);
                 by_schedule.push(now);
@@ -396,15 +396,15 @@ proptest! {
         in_flight.into_iter().for_each(|key| scheduler.finish_request(key, RequestEnd::Answered, now));
         // After any sequence of steps, one of the next wake-ups leads to a request.
         if let Some(mut wake) = scheduler.next_wake(now) {
-            let mut given = 0;
+            let mut due_count = 0;
             for _ in 0..100 {
-                given = scheduler.take_due(wake).len();
-                if given > 0 {
+                due_count = scheduler.take_due(wake).len();
+                if due_count > 0 {
                     break;
                 }
                 wake = scheduler.next_wake(wake).expect("still something to wait for");
             }
-            prop_assert!(given > 0);
+            prop_assert!(due_count > 0);
         }
     }
 }

@@ -41,9 +41,10 @@ pub enum PromptMerge {
 
 /// Decides how an imported prompt changes the stored prompt `known`.
 ///
-/// A stored prompt that is `Unconfirmed` and has no sending time is only a copy from an earlier import, so any newer
-/// state replaces its state. Any other stored state stays, unless the imported prompt was accepted, has the missing
-/// result of the same send, or was sent again later with an unknown result.
+/// A stored prompt that is `Accepted` or `Sending` never changes. One that is `Unconfirmed` and has no sending time is
+/// only a copy from an earlier import, so any newer state replaces its state. Any other stored state is replaced only
+/// if the imported prompt was accepted, has the missing result of the same send, or was sent again later with an
+/// unknown result.
 #[must_use]
 pub fn decide_merge(known: &Prompt, imported: &PromptRecord) -> PromptMerge {
     let is_copy = matches!(known.delivery, Delivery::Unconfirmed(_)) && known.sent_at.is_none();
@@ -89,7 +90,8 @@ pub fn merge_service_data(known: &mut Job, imported: &Job) -> bool {
             known.created_at = imported.created_at;
         }
         if differs {
-            // The job must count as not viewed and not handled, even if the user did this after `imported.changed_at`.
+            // The job must count as not viewed and not handled, even if the user viewed or handled it after
+            // `imported.changed_at`.
             let last = known.viewed_at.max(known.handled_at).map(|last| last + TimeDelta::milliseconds(1));
             known.changed_at = last.map_or(imported.changed_at, |last| last.max(imported.changed_at));
         }
@@ -153,19 +155,19 @@ pub fn merge_user_texts(known: &mut Job, imported: &Job) -> (bool, bool) {
 
 /// Returns for each imported prompt the index of the same prompt in `known`, or `None` if it is not stored. Prompts are
 /// the same if they are of the same kind and were written at the same time. If this is true of several stored prompts,
-/// the first with the same text is chosen, or the first of them if no text is the same.
+/// the first with the same text is chosen, or the first of them if none has the same text.
 #[must_use]
 pub fn match_prompts(known: &[Prompt], imported: &[PromptRecord]) -> Vec<Option<usize>> {
     let mut taken = vec![false; known.len()];
     let mut pairs = vec![None; imported.len()];
     for same_text in [true, false] {
         for (pair, imported) in pairs.iter_mut().zip(imported).filter(|(pair, _)| pair.is_none()) {
-            let is_it = |(place, known): &(usize, &Prompt)| {
+            let is_match = |(place, known): &(usize, &Prompt)| {
                 !taken.get(*place).is_some_and(|taken| *taken)
                     && (known.kind, known.written_at) == (imported.kind, imported.written_at)
                     && (!same_text || known.text == imported.text)
             };
-            *pair = known.iter().enumerate().find(is_it).map(|(place, _)| place);
+            *pair = known.iter().enumerate().find(is_match).map(|(place, _)| place);
             if let Some(taken) = pair.and_then(|place| taken.get_mut(place)) {
                 *taken = true;
             }
@@ -182,7 +184,7 @@ pub fn new_events(known: &[JobEvent], imported: &[JobEvent]) -> Vec<JobEvent> {
     all.extend(imported.iter().filter(|event| !known.contains(event)).map(|event| (event, false)));
     all.sort_by_key(|(event, is_known)| (event.at, !is_known));
     let mut news: Vec<JobEvent> = Vec::new();
-    for family in [is_status, is_pull_request, is_presence] {
+    for family in [is_status, is_pull_request, is_gone_or_back] {
         let of_family: Vec<(&JobEvent, bool)> = all.iter().filter(|(event, _)| family(&event.kind)).copied().collect();
         for run in of_family.chunk_by(|(one, _), (other, _)| is_same_change(&one.kind, &other.kind)) {
             if run.iter().all(|(_, is_known)| !is_known) {
@@ -202,7 +204,7 @@ fn is_pull_request(kind: &EventKind) -> bool {
     matches!(kind, EventKind::PullRequest(_))
 }
 
-fn is_presence(kind: &EventKind) -> bool {
+fn is_gone_or_back(kind: &EventKind) -> bool {
     matches!(kind, EventKind::Gone | EventKind::Back)
 }
 

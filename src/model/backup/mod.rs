@@ -117,16 +117,16 @@ pub enum LineError {
     #[error("has an empty baseUrl or project")]
     NoScope,
     /// A field has a value that this format doesn't have.
-    #[error("has the unknown {of} \"{word}\"")]
-    Word { of: &'static str, word: CleanText },
+    #[error("has the unknown {field} \"{word}\"")]
+    Word { field: &'static str, word: CleanText },
 }
 
 impl JobRecord {
     /// Returns the number of prompts that are queued or being sent.
     #[must_use]
-    pub fn in_flight_count(&self) -> usize {
-        let is_in_flight = |delivery: &Delivery| matches!(delivery, Delivery::Queued { .. } | Delivery::Sending);
-        self.prompts.iter().filter(|prompt| is_in_flight(&prompt.delivery)).count()
+    pub fn queued_or_sending_count(&self) -> usize {
+        let is_undecided = |delivery: &Delivery| matches!(delivery, Delivery::Queued { .. } | Delivery::Sending);
+        self.prompts.iter().filter(|prompt| is_undecided(&prompt.delivery)).count()
     }
 
     /// Returns the default title: the first line of the job's prompt, or the job's id.

@@ -131,7 +131,8 @@ struct WireDraftText {
 pub(super) struct DraftLine {
     base_url: String,
     project: String,
-    of: String,
+    #[serde(rename = "of")]
+    purpose: String,
     text: String,
     saved_at: Option<Moment>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -244,7 +245,7 @@ fn wire_event(event: &JobEvent) -> WireEvent {
 }
 
 fn draft_line(record: &DraftRecord) -> DraftLine {
-    let (of, pages) = match &record.purpose {
+    let (purpose, pages) = match &record.purpose {
         DraftPurpose::NewJob => ("new job", Vec::new()),
         DraftPurpose::AboutPages(pages) => ("job about pages", texts(pages)),
         DraftPurpose::Batch => ("many jobs", Vec::new()),
@@ -252,7 +253,7 @@ fn draft_line(record: &DraftRecord) -> DraftLine {
     DraftLine {
         base_url: record.scope.base_url.clone(),
         project: record.scope.project.clone(),
-        of: of.to_owned(),
+        purpose: purpose.to_owned(),
         text: record.draft.text.clone(),
         saved_at: Some(Moment(record.draft.saved_at)),
         pages,
@@ -367,11 +368,11 @@ fn parse_prompt(line: WirePrompt, written_at: Time) -> Result<PromptRecord, Line
     let kind = match line.kind.as_str() {
         "create" => PromptKind::Create,
         "follow-up" => PromptKind::FollowUp,
-        other => return Err(line_word_error("kind of prompt", other)),
+        other => return Err(unknown_word_error("kind of prompt", other)),
     };
     let reason = CleanText::line(line.reason.as_deref().unwrap_or_default());
     let delivery = match DeliveryKind::parse(&line.delivery) {
-        None => return Err(line_word_error("delivery", &line.delivery)),
+        None => return Err(unknown_word_error("delivery", &line.delivery)),
         Some(DeliveryKind::Queued) => Delivery::Queued { until: None },
         Some(DeliveryKind::Paused) => Delivery::Paused,
         Some(DeliveryKind::Sending) => Delivery::Sending,
@@ -403,20 +404,20 @@ fn parse_event(line: WireEvent) -> Result<JobEvent, LineError> {
         ("gone", _) => EventKind::Gone,
         ("back", _) => EventKind::Back,
         ("status" | "pull request", None) => return Err(LineError::shape("an event without \"to\"")),
-        (other, _) => return Err(line_word_error("kind of event", other)),
+        (other, _) => return Err(unknown_word_error("kind of event", other)),
     };
     Ok(JobEvent { at: line.at.0, kind })
 }
 
 fn parse_draft(line: DraftLine, now: Time) -> Result<DraftRecord, LineError> {
-    let of = match line.of.as_str() {
+    let purpose = match line.purpose.as_str() {
         "new job" => DraftPurpose::NewJob,
         "job about pages" => DraftPurpose::AboutPages(parse_pages(&line.pages)),
         "many jobs" => DraftPurpose::Batch,
-        other => return Err(line_word_error("kind of draft", other)),
+        other => return Err(unknown_word_error("kind of draft", other)),
     };
     let draft = draft_text(line.text, line.saved_at, now).ok_or_else(|| LineError::shape("an empty draft"))?;
-    Ok(DraftRecord { scope: parse_scope(&line.base_url, line.project)?, purpose: of, draft })
+    Ok(DraftRecord { scope: parse_scope(&line.base_url, line.project)?, purpose, draft })
 }
 
 fn draft_text(text: String, saved_at: Option<Moment>, now: Time) -> Option<DraftText> {
@@ -445,6 +446,6 @@ fn parse_pages(given: &[String]) -> Vec<CleanText> {
     given.iter().map(|path| CleanText::line(path)).filter(|path| !path.is_empty()).collect()
 }
 
-fn line_word_error(of: &'static str, word: &str) -> LineError {
-    LineError::Word { of, word: CleanText::title(word, 40) }
+fn unknown_word_error(field: &'static str, word: &str) -> LineError {
+    LineError::Word { field, word: CleanText::title(word, 40) }
 }

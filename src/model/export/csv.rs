@@ -12,24 +12,24 @@ const COLUMN_NAMES: [&str; 5] = ["path", "human", "ai", "total", "ai_share"];
 const COMPLETE_DAYS_COLUMN_NAMES: [&str; 3] = ["human_complete_days", "ai_complete_days", "total_complete_days"];
 const BEFORE_COLUMN_NAMES: [&str; 3] = ["human_before", "ai_before", "total_before"];
 
-pub(super) fn write_csv(extract: &ExportContent<'_>) -> Result<String, ExportError> {
+pub(super) fn write_csv(content: &ExportContent<'_>) -> Result<String, ExportError> {
     let failed = |error: &dyn std::fmt::Display| ExportError(error.to_string());
     let mut writer =
         WriterBuilder::new().terminator(Terminator::CRLF).quote_style(QuoteStyle::Necessary).from_writer(Vec::new());
     let mut heads = COLUMN_NAMES.to_vec();
-    if let Some(compared) = extract.comparison {
-        heads.extend(extract.complete_days().iter().flat_map(|_| COMPLETE_DAYS_COLUMN_NAMES));
+    if let Some(compared) = content.comparison {
+        heads.extend(content.complete_days().iter().flat_map(|_| COMPLETE_DAYS_COLUMN_NAMES));
         heads.extend(BEFORE_COLUMN_NAMES);
         // `change` is the change of the total views, empty if unknown; `status` is `new`, `gone` or empty.
         heads.extend([if compared.ranges.is_per_day() { "change_per_day" } else { "change" }, "status"]);
     }
     writer.write_record(heads).map_err(|error| failed(&error))?;
-    for line in &extract.lines {
+    for line in &content.lines {
         let mut cells = vec![guard_formulas(line.path)];
         cells.extend(csv_numbers(line.now));
         cells.push(line.now.map(share_text).unwrap_or_default());
-        if let Some(compared) = extract.comparison {
-            cells.extend(extract.complete_days().iter().flat_map(|_| csv_numbers(line.compared)));
+        if let Some(compared) = content.comparison {
+            cells.extend(content.complete_days().iter().flat_map(|_| csv_numbers(line.compared)));
             let past = match line.before {
                 PreviousViews::Counts(counts) => Some(counts),
                 PreviousViews::New | PreviousViews::Unknown => None,
@@ -55,10 +55,10 @@ pub fn guard_unless_number(text: String) -> String {
     if is_spreadsheet_number(&text) { text } else { guard_formulas(&text) }
 }
 
-/// Whether a spreadsheet reads the text as a plain number. It would take `-inf`, for example, for a formula.
+/// Whether a spreadsheet reads the text as a plain number. For example, it would take `-inf` for a formula.
 fn is_spreadsheet_number(text: &str) -> bool {
-    let is_spelled = text.bytes().all(|byte| byte.is_ascii_digit() || b"+-.eE".contains(&byte));
-    is_spelled && !text.starts_with('+') && text.parse::<f64>().is_ok()
+    let has_number_characters = text.bytes().all(|byte| byte.is_ascii_digit() || b"+-.eE".contains(&byte));
+    has_number_characters && !text.starts_with('+') && text.parse::<f64>().is_ok()
 }
 
 /// Adds an apostrophe before each part of the text that a spreadsheet could run as a formula. A part begins at the
@@ -141,12 +141,12 @@ mod tests {
     }
 
     #[test]
-    fn odd_numbers_are_exported_as_received_and_never_as_a_formula() {
+    fn values_that_are_not_counts_are_exported_as_received_and_never_as_a_formula() {
         let mut now = report(NOW, &[("=1+1", 0, 0)], true);
         now.rows[0].counts = Counts {
             human: Count::Known(-3),
-            ai: Count::Odd(CleanText::line("=cmd()")),
-            total: Count::Odd(CleanText::line("99999999999999999999")),
+            ai: Count::Other(CleanText::line("=cmd()")),
+            total: Count::Other(CleanText::line("99999999999999999999")),
         };
         let text = ExportFormat::Csv.write(&ExportContent::of_report(&now, None)).expect("written");
         assert_eq!(text.lines().nth(1), Some("'=1+1,-3,'=cmd(),99999999999999999999,"));
@@ -162,8 +162,8 @@ mod tests {
             let now = report(NOW, &[], true);
             let lines = rows.iter().zip(&kept);
             let lines = lines.map(|((path, ..), counts)| ExportedPage { path, now: Some(counts), compared: Some(counts), before: PreviousViews::Unknown }).collect();
-            let extract = ExportContent { lines, totals: &totals, ..ExportContent::of_report(&now, None) };
-            let read = read(&ExportFormat::Csv.write(&extract).expect("written"));
+            let content = ExportContent { lines, totals: &totals, ..ExportContent::of_report(&now, None) };
+            let read = read(&ExportFormat::Csv.write(&content).expect("written"));
             prop_assert_eq!(read.len(), rows.len() + 1);
             for (cells, (path, human, ai)) in read.iter().skip(1).zip(&rows) {
                 prop_assert!(!cells[0].split(CELL_ENDS).any(is_formula), "{:?}", cells[0]);

@@ -66,28 +66,28 @@ struct CompleteDays {
     totals: JsonCounts,
 }
 
-pub(super) fn write_json(extract: &ExportContent<'_>) -> Result<String, ExportError> {
-    let compared_with = extract.comparison.map(|compared| {
+pub(super) fn write_json(content: &ExportContent<'_>) -> Result<String, ExportError> {
+    let compared_with = content.comparison.map(|compared| {
         let (ranges, totals) = (compared.ranges, JsonCounts::of(compared.before)?);
         let per_day = ranges.is_per_day();
         Ok(ComparedWith { range: JsonRange::of(ranges.before), totals, complete: compared.complete, per_day })
     });
     let compared_with = compared_with.transpose()?;
-    let as_of = extract.as_of.to_rfc3339_opts(SecondsFormat::Millis, true);
-    let (range, totals) = (JsonRange::of(extract.range), JsonCounts::of(extract.totals)?);
+    let as_of = content.as_of.to_rfc3339_opts(SecondsFormat::Millis, true);
+    let (range, totals) = (JsonRange::of(content.range), JsonCounts::of(content.totals)?);
     let mut out = format!(
         "{{\"range\": {}, \"totals\": {}, \"views\": [",
         serialize_escaped(&range)?,
         serialize_escaped(&totals)?
     );
     // Without a comparison, pages that have no counts in the exported range are left out.
-    let lines = extract.lines.iter().filter(|line| line.now.is_some() || compared_with.is_some());
+    let lines = content.lines.iter().filter(|line| line.now.is_some() || compared_with.is_some());
     for (n, line) in lines.enumerate() {
         out.push_str(if n == 0 { "\n  " } else { ",\n  " });
-        out.push_str(&serialize_escaped(&json_page(line, extract)?)?);
+        out.push_str(&serialize_escaped(&json_page(line, content)?)?);
     }
-    out.push_str(&format!("\n], \"complete\": {}, \"asOf\": {}", extract.is_complete(), serialize_escaped(&as_of)?));
-    if let Some(compared) = extract.complete_days() {
+    out.push_str(&format!("\n], \"complete\": {}, \"asOf\": {}", content.is_complete(), serialize_escaped(&as_of)?));
+    if let Some(compared) = content.complete_days() {
         let complete_days =
             CompleteDays { range: JsonRange::of(compared.ranges.now), totals: JsonCounts::of(compared.now)? };
         out.push_str(&format!(", \"completeDays\": {}", serialize_escaped(&complete_days)?));
@@ -99,13 +99,13 @@ pub(super) fn write_json(extract: &ExportContent<'_>) -> Result<String, ExportEr
     Ok(out)
 }
 
-fn json_page<'a>(line: &ExportedPage<'a>, extract: &ExportContent<'_>) -> Result<JsonPage<'a>, ExportError> {
+fn json_page<'a>(line: &ExportedPage<'a>, content: &ExportContent<'_>) -> Result<JsonPage<'a>, ExportError> {
     let numbers = |counts: Option<&Counts>| counts.map_or_else(|| Ok(JsonCounts::default()), JsonCounts::of);
     let now = numbers(line.now)?;
-    let Some(ExportedComparison { ranges, .. }) = extract.comparison else {
+    let Some(ExportedComparison { ranges, .. }) = content.comparison else {
         return Ok(JsonPage { path: line.path, now, comparison: None });
     };
-    let complete_days = extract.complete_days().map(|_| numbers(line.compared)).transpose()?;
+    let complete_days = content.complete_days().map(|_| numbers(line.compared)).transpose()?;
     let before = match line.before {
         PreviousViews::Counts(counts) => Some(JsonCounts::of(counts)?),
         PreviousViews::New | PreviousViews::Unknown => None,
@@ -144,10 +144,10 @@ fn json_number(count: &Count) -> Result<Number, ExportError> {
         Count::Known(_) | Count::Fraction(_) => format_received(count),
         // A JSON number that is too large to be stored exactly. Text that can be parsed as a count was received as a
         // JSON string and is exported as a string below.
-        Count::Odd(odd) if is_json_number(odd.as_str()) && Count::from_literal(odd.as_str()).is_none() => {
+        Count::Other(odd) if is_json_number(odd.as_str()) && Count::from_literal(odd.as_str()).is_none() => {
             odd.as_str().to_owned()
         }
-        Count::Odd(odd) => serialize_escaped(&odd.as_str())?,
+        Count::Other(odd) => serialize_escaped(&odd.as_str())?,
     };
     raw_json(literal).map(Some)
 }
@@ -172,8 +172,8 @@ mod tests {
     use crate::model::text::CleanText;
     use serde_json::json;
 
-    fn written(extract: &ExportContent<'_>) -> String {
-        ExportFormat::Json.write(extract).expect("written")
+    fn written(content: &ExportContent<'_>) -> String {
+        ExportFormat::Json.write(content).expect("written")
     }
 
     #[test]
@@ -254,12 +254,12 @@ mod tests {
     }
 
     #[test]
-    fn odd_numbers_are_exported_as_received() {
+    fn values_that_are_not_counts_are_exported_as_received() {
         let number = |count: Count| {
             let literal = json_number(&count).expect("written");
             literal.map_or("null".to_owned(), |raw| raw.get().to_owned())
         };
-        let odd = |text: &str| number(Count::Odd(CleanText::line(text)));
+        let odd = |text: &str| number(Count::Other(CleanText::line(text)));
         assert_eq!(number(Count::Known(-3)), "-3");
         assert_eq!(number(Count::Missing), "null");
         assert_eq!(odd("99999999999999999999"), "99999999999999999999");

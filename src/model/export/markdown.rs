@@ -9,12 +9,12 @@ use crate::model::views::ViewCount;
 use chrono::SecondsFormat;
 use std::borrow::Cow;
 
-pub(super) fn write_markdown(extract: &ExportContent<'_>) -> String {
-    let mut out = format!("**Page views {} (UTC)**: {}\n", extract.range, markdown_totals(extract.totals));
-    if let Some(compared) = extract.comparison {
+pub(super) fn write_markdown(content: &ExportContent<'_>) -> String {
+    let mut out = format!("**Page views {} (UTC)**: {}\n", content.range, markdown_totals(content.totals));
+    if let Some(compared) = content.comparison {
         let whole = if compared.complete { "" } else { ", partial" };
         let ranges = compared.ranges;
-        if extract.complete_days().is_some() {
+        if content.complete_days().is_some() {
             out.push_str(&format!("\nComplete days {}: {}\n", ranges.now, markdown_totals(compared.now)));
         }
         let per_day = ranges.per_day_text().map(|words| format!(", {words}")).unwrap_or_default();
@@ -24,13 +24,13 @@ pub(super) fn write_markdown(extract: &ExportContent<'_>) -> String {
             markdown_totals(compared.before)
         ));
     }
-    for missing in extract.missing_notes() {
+    for missing in content.missing_notes() {
         out.push_str(&format!("\n{missing}\n"));
     }
-    out.push_str(&format!("\nAs of {}.\n\n", extract.as_of.to_rfc3339_opts(SecondsFormat::Secs, true)));
+    out.push_str(&format!("\nAs of {}.\n\n", content.as_of.to_rfc3339_opts(SecondsFormat::Secs, true)));
     let (complete, rule) =
-        if extract.complete_days().is_some() { (" total, complete days |", " ---: |") } else { ("", "") };
-    let (heads, rule) = match extract.comparison {
+        if content.complete_days().is_some() { (" total, complete days |", " ---: |") } else { ("", "") };
+    let (heads, rule) = match content.comparison {
         Some(compared) => {
             let change = if compared.ranges.is_per_day() { "change per day" } else { "change" };
             (format!("{complete} total before | {change} |"), format!("{rule} ---: | ---: |"))
@@ -38,8 +38,8 @@ pub(super) fn write_markdown(extract: &ExportContent<'_>) -> String {
         None => Default::default(),
     };
     out.push_str(&format!("| path | human | AI | total | AI % |{heads}\n| --- | ---: | ---: | ---: | ---: |{rule}\n"));
-    for line in &extract.lines {
-        out.push_str(&markdown_row(line, extract));
+    for line in &content.lines {
+        out.push_str(&markdown_row(line, content));
     }
     out
 }
@@ -55,15 +55,15 @@ fn known_count(count: &Count) -> String {
     if *count == Count::Missing { "?".to_owned() } else { format_received(count) }
 }
 
-fn markdown_row(line: &ExportedPage<'_>, extract: &ExportContent<'_>) -> String {
+fn markdown_row(line: &ExportedPage<'_>, content: &ExportContent<'_>) -> String {
     let cells = |counts: &Counts| {
         let share = counts.ai_share().map_or_else(|| "–".to_owned(), |share| format!("{:.0}%", share * 100.0));
         [known_count(&counts.human), known_count(&counts.ai), known_count(&counts.total), share]
     };
     // A page that is gone has no counts in this range, so each of its cells shows a dash.
     let mut numbers = line.now.map_or_else(|| vec!["–".to_owned(); 4], |counts| cells(counts).to_vec());
-    if let Some(compared) = extract.comparison {
-        if extract.complete_days().is_some() {
+    if let Some(compared) = content.comparison {
+        if content.complete_days().is_some() {
             numbers.push(line.compared.map_or_else(|| "–".to_owned(), |counts| known_count(&counts.total)));
         }
         numbers.push(match line.before {
@@ -120,8 +120,8 @@ mod tests {
     use crate::model::report::Report;
     use proptest::prelude::*;
 
-    fn written(extract: &ExportContent<'_>) -> String {
-        ExportFormat::Markdown.write(extract).expect("written")
+    fn written(content: &ExportContent<'_>) -> String {
+        ExportFormat::Markdown.write(content).expect("written")
     }
 
     #[test]

@@ -56,11 +56,11 @@ impl ExportFormat {
     ///
     /// # Errors
     /// Fails if the format's writer fails, which it never does in memory.
-    pub fn write(self, extract: &ExportContent<'_>) -> Result<String, ExportError> {
+    pub fn write(self, content: &ExportContent<'_>) -> Result<String, ExportError> {
         match self {
-            Self::Csv => csv::write_csv(extract),
-            Self::Json => json::write_json(extract),
-            Self::Markdown => Ok(markdown::write_markdown(extract)),
+            Self::Csv => csv::write_csv(content),
+            Self::Json => json::write_json(content),
+            Self::Markdown => Ok(markdown::write_markdown(content)),
         }
     }
 }
@@ -114,20 +114,21 @@ pub struct ExportContent<'a> {
 }
 
 impl<'a> ExportContent<'a> {
-    /// Exports the pages of one answer. `all` is true if the answer contains all pages of the range.
-    pub fn of_answer(range: DateRange, answer: &'a ViewsPage, all: bool, as_of: Time) -> Self {
+    /// Creates the export of one answer. `has_all_pages` says whether the answer contains all pages of the range.
+    pub fn of_answer(range: DateRange, answer: &'a ViewsPage, has_all_pages: bool, as_of: Time) -> Self {
         Self {
             range,
             totals: &answer.totals,
             lines: answer.rows.iter().map(uncompared_page).collect(),
-            is_fully_loaded: all,
+            is_fully_loaded: has_all_pages,
             excluded_count: 0,
             as_of,
             comparison: None,
         }
     }
 
-    /// Exports all pages of a report in its order, then the pages that only the comparison's reports contain.
+    /// Creates the export of all pages of a report in its order, then the pages that only the comparison's reports
+    /// contain.
     pub fn of_report(report: &'a Report, comparison: Option<&'a Comparison>) -> Self {
         // If the range is only partly loaded, no pages are added, because they may be pages of it that aren't loaded.
         let others = comparison.filter(|_| report.complete).map(|comparison| [&comparison.now, &comparison.before]);
@@ -140,8 +141,8 @@ impl<'a> ExportContent<'a> {
         Self::of_pages(report, comparison, report.rows.iter().chain(absent))
     }
 
-    /// Exports the given pages in the given order. With a comparison, only their paths are used: the counts of a page
-    /// come from the report and from the two reports of the comparison.
+    /// Creates the export of the given pages in the given order. With a comparison, only their paths are used: the
+    /// counts of a page come from the report and from the two reports of the comparison.
     pub fn of_pages(
         report: &'a Report,
         comparison: Option<&'a Comparison>,
@@ -187,7 +188,7 @@ impl<'a> ExportContent<'a> {
         self.comparison.filter(|compared| compared.ranges.now != self.range)
     }
 
-    /// Keeps only the given pages of the answer, in the given order.
+    /// Replaces the pages of the export with the given ones. The pages that this removes count as excluded.
     #[must_use]
     pub fn with_pages(mut self, pages: impl Iterator<Item = &'a PageRow>) -> Self {
         let before = self.lines.len();
@@ -241,7 +242,7 @@ pub fn format_received(count: &Count) -> String {
     match count {
         Count::Known(n) => n.to_string(),
         Count::Fraction(n) => n.to_string(),
-        Count::Odd(text) => text.as_str().to_owned(),
+        Count::Other(text) => text.as_str().to_owned(),
         Count::Missing => String::new(),
     }
 }
@@ -321,21 +322,21 @@ mod tests {
         let now = report(NOW, &[("/a", 5, 5), ("/b", 3, 0)], true);
         let past = report(PAST, &[("/a", 1, 1), ("/c", 9, 0)], true);
         let both = comparison(&now, &past);
-        let extract = ExportContent::of_report(&now, Some(&both));
-        let changes = |extract: &ExportContent<'_>| -> Vec<_> {
-            let ranges = extract.comparison.expect("a comparison").ranges;
+        let content = ExportContent::of_report(&now, Some(&both));
+        let changes = |content: &ExportContent<'_>| -> Vec<_> {
+            let ranges = content.comparison.expect("a comparison").ranges;
             let text = |line: &ExportedPage<'_>| total_change(line, ranges).map(|change| change.to_string());
-            extract.lines.iter().map(|line| (text(line), page_presence(line))).collect()
+            content.lines.iter().map(|line| (text(line), page_presence(line))).collect()
         };
         let text = |text: &str| Some(text.to_owned());
         assert_eq!(
-            changes(&extract),
+            changes(&content),
             [(text("8"), None), (text("3"), Some(PagePresence::New)), (text("-9"), Some(PagePresence::Gone))]
         );
         let half = Report { complete: false, ..past };
         let both = comparison(&now, &half);
-        let extract = ExportContent::of_report(&now, Some(&both));
-        assert_eq!(changes(&extract)[1], (None, None), "not loaded yet is not new");
+        let content = ExportContent::of_report(&now, Some(&both));
+        assert_eq!(changes(&content)[1], (None, None), "not loaded yet is not new");
         let unfinished = Report { complete: false, ..now.clone() };
         assert_eq!(ExportContent::of_report(&unfinished, Some(&both)).lines.len(), 2, "not loaded yet is not gone");
     }
@@ -346,8 +347,8 @@ mod tests {
         let now = report("2026-11-14 2026-11-19", &[("/a", 70, 10)], true);
         let past = report("2026-11-07 2026-11-12", &[("/a", 50, 10), ("/back", 9, 0), ("/old", 4, 0)], true);
         let both = comparison(&now, &past);
-        let extract = ExportContent::of_report(&shown, Some(&both));
-        let csv = ExportFormat::Csv.write(&extract).expect("written");
+        let content = ExportContent::of_report(&shown, Some(&both));
+        let csv = ExportFormat::Csv.write(&content).expect("written");
         assert_eq!(
             csv.lines().collect::<Vec<_>>(),
             [
@@ -359,9 +360,9 @@ mod tests {
                 "/old,,,,,,,,4,0,4,-4,gone",
             ]
         );
-        let markdown = ExportFormat::Markdown.write(&extract).expect("written");
+        let markdown = ExportFormat::Markdown.write(&content).expect("written");
         assert!(markdown.contains("Complete days 2026-11-14 … 2026-11-19: human 100,"), "{markdown}");
-        let json = ExportFormat::Json.write(&extract).expect("written");
+        let json = ExportFormat::Json.write(&content).expect("written");
         assert!(json.contains(r#""completeDays":{"human":70,"ai":10,"total":80},"before":{"human":50"#), "{json}");
         assert!(json.contains(r#""completeDays": {"range":{"from":"2026-11-14","to":"2026-11-19"}"#), "{json}");
         assert!(markdown.contains("| /a | 90 | 10 | 100 | 10% | 80 | 60 | +20 |"), "{markdown}");
@@ -372,13 +373,13 @@ mod tests {
         let now = report("2026-10-01 2026-10-10", &[("/a", 50, 0)], true);
         let past = report("2026-09-26 2026-09-30", &[("/a", 20, 0)], true);
         let both = comparison(&now, &past);
-        let extract = ExportContent::of_report(&now, Some(&both));
-        let csv = ExportFormat::Csv.write(&extract).expect("written");
+        let content = ExportContent::of_report(&now, Some(&both));
+        let csv = ExportFormat::Csv.write(&content).expect("written");
         assert!(
             csv.starts_with("path,human,ai,total,ai_share,human_before,ai_before,total_before,change_per_day,status")
         );
         assert!(csv.contains("/a,50,0,50,0.0000,20,0,20,1,\r\n"), "{csv}");
-        let markdown = ExportFormat::Markdown.write(&extract).expect("written");
+        let markdown = ExportFormat::Markdown.write(&content).expect("written");
         assert!(markdown.contains("Compared with 2026-09-26 … 2026-09-30, per day, 10 vs 5 days: "), "{markdown}");
     }
 
@@ -412,8 +413,8 @@ mod tests {
         let now = Report { rows: row(["12.0", "0.5", "12.5"]), ..report(NOW, &[], true) };
         let past = Report { rows: row(["12.1", "0.2", "12.3"]), ..report(PAST, &[], true) };
         let both = comparison(&now, &past);
-        let extract = ExportContent::of_report(&now, Some(&both));
-        let change = total_change(&extract.lines[0], both.ranges()).map(|change| change.to_string());
+        let content = ExportContent::of_report(&now, Some(&both));
+        let change = total_change(&content.lines[0], both.ranges()).map(|change| change.to_string());
         assert_eq!(change.as_deref(), Some("0.2"), "not 0.1999…");
         for (format, cells) in [
             (ExportFormat::Csv, "/a,12,0.5,12.5,0.0400,12.1,0.2,12.3,0.2,\r\n"),
@@ -423,7 +424,7 @@ mod tests {
             ),
             (ExportFormat::Markdown, "| /a | 12 | 0.5 | 12.5 | 4% | 12.3 | +0.2 |"),
         ] {
-            let text = format.write(&extract).expect("written");
+            let text = format.write(&content).expect("written");
             assert!(text.contains(cells), "{text}");
         }
     }
@@ -432,8 +433,8 @@ mod tests {
     fn an_answer_is_partial_if_more_pages_may_follow() {
         let now = report(NOW, &[("/a", 5, 5)], true);
         let answer = ViewsPage { totals: counts(5, 5), rows: now.rows.clone(), has_more: Some(true) };
-        let extract = ExportContent::of_answer(now.range, &answer, false, now.as_of);
-        assert_eq!(extract.missing_notes(), ["Partial: not all pages are loaded."]);
-        assert_eq!(extract.lines.len(), 1);
+        let content = ExportContent::of_answer(now.range, &answer, false, now.as_of);
+        assert_eq!(content.missing_notes(), ["Partial: not all pages are loaded."]);
+        assert_eq!(content.lines.len(), 1);
     }
 }

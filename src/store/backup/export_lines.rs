@@ -38,7 +38,7 @@ pub(super) fn export(
         let drafts = group_drafts(drafts::list_drafts(connection, &scope)?);
         for key in job_keys(connection, &scope)? {
             let Some(record) = read_job_record(connection, &scope, key, &drafts)? else { continue };
-            in_flight += u64::try_from(record.in_flight_count()).unwrap_or(u64::MAX);
+            in_flight += u64::try_from(record.queued_or_sending_count()).unwrap_or(u64::MAX);
             lines.write(&BackupLine::Job(Box::new(record)))?;
             totals.jobs += 1;
         }

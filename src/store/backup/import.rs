@@ -151,7 +151,7 @@ impl Import<'_> {
 
     fn add(&mut self, scope: i64, record: &JobRecord) -> StoreResult<JobKey> {
         let name = if record.row.has_custom_title { &record.default_title() } else { &record.row.title };
-        let key = jobs::insert_complete(self.tx, scope, name, &record.row)?;
+        let key = jobs::insert_complete_job(self.tx, scope, name, &record.row)?;
         pages::write_job_pages(self.tx, key, &record.row.pages)?;
         for prompt in &record.prompts {
             self.add_prompt(key, prompt)?;

@@ -6,7 +6,7 @@ mod export_lines;
 mod import;
 mod lines;
 
-pub use lines::{ImportError, LINE_MAX, check_backup};
+pub use lines::{ImportError, LINE_BYTES_MAX, check_backup};
 
 use super::error::{StoreError, StoreResult};
 use super::{Store, schema};

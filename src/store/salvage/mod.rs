@@ -114,8 +114,8 @@ pub(super) fn salvage_tables(file: &Path) -> StoreResult<SalvagedTables> {
     let mut found = SalvagedTables::default();
     pages.mark_free_as_read();
     let mut trees: Vec<(String, usize)> = pages.read_tree(1).iter().filter_map(tree_of).collect();
-    // Each page is read only once. If damage makes both a table and an index lead to the same page, its rows shall be
-    // taken for those of the table, so tables are read first.
+    // Each page is read only once. Tables are read first: if damage makes both a table and an index lead to the same
+    // page, its rows then count as the table's.
     trees.sort_by_key(|(name, _)| !RECOVERED_TABLES.contains(&name.as_str()));
     for (name, root) in trees {
         let records = pages.read_tree(root);
@@ -126,7 +126,7 @@ pub(super) fn salvage_tables(file: &Path) -> StoreResult<SalvagedTables> {
     for kind in [PageKind::TableLeaf, PageKind::IndexLeaf] {
         let mut unreached: HashMap<&str, Vec<RawRecord>> = HashMap::new();
         for records in pages.unreached(kind) {
-            if let Some(name) = records.iter().find_map(|record| repair::table_of(record, kind)) {
+            if let Some(name) = records.iter().find_map(|record| repair::guess_table(record, kind)) {
                 unreached.entry(name).or_default().extend(records);
             }
         }

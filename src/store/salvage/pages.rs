@@ -7,7 +7,7 @@ use std::collections::HashSet;
 /// The page size of every file that docdeck creates. It is assumed if the file header can't be read.
 const DEFAULT_PAGE_BYTES: usize = 4096;
 /// Size in bytes of the file header at the start of the first page.
-const FILE_HEADER: usize = 100;
+const FILE_HEADER_BYTES: usize = 100;
 /// Maximum number of columns: a row with more columns is invalid.
 const COLUMNS_MAX: usize = 64;
 
@@ -94,12 +94,12 @@ impl RawPages {
     pub(super) fn unreached(&mut self, kind: PageKind) -> Vec<Vec<RawRecord>> {
         let last = self.bytes.len() / self.size;
         let unread: Vec<usize> = (1..=last).filter(|number| !self.read_pages.contains(number)).collect();
-        let of_kind = unread.into_iter().filter(|number| self.kind(*number) == Some(kind)).collect::<Vec<_>>();
-        of_kind.into_iter().map(|number| self.records(number, kind)).filter(|records| !records.is_empty()).collect()
+        let matching = unread.into_iter().filter(|number| self.kind(*number) == Some(kind)).collect::<Vec<_>>();
+        matching.into_iter().map(|number| self.records(number, kind)).filter(|records| !records.is_empty()).collect()
     }
 
     fn start(number: usize) -> usize {
-        if number == 1 { FILE_HEADER } else { 0 }
+        if number == 1 { FILE_HEADER_BYTES } else { 0 }
     }
 
     fn kind(&self, number: usize) -> Option<PageKind> {
@@ -144,7 +144,7 @@ impl RawPages {
         }
         let length = usize::try_from(varint(&mut cell)?).ok().filter(|length| *length <= self.bytes.len())?;
         let rowid = if kind == PageKind::TableLeaf { varint(&mut cell)? } else { 0 };
-        let local = self.local_part(length, kind);
+        let local = self.local_length(length, kind);
         let mut payload = cell.get(..local)?.to_vec();
         if local < length {
             let next = u32_at(cell, local)?;
@@ -154,7 +154,7 @@ impl RawPages {
     }
 
     /// Returns how many bytes of a row of this length are in the row's own page. The rest are in overflow pages.
-    fn local_part(&self, length: usize, kind: PageKind) -> usize {
+    fn local_length(&self, length: usize, kind: PageKind) -> usize {
         let max = if kind == PageKind::TableLeaf { self.usable - 35 } else { (self.usable - 12) * 64 / 255 - 23 };
         let min = (self.usable - 12) * 32 / 255 - 23;
         if length <= max {

@@ -23,10 +23,10 @@ const UNCERTAIN_REASON: &str = "the database was damaged: the service may or may
 const LOST_TEXT: &str = "(The text of this prompt was lost when the database was damaged.)";
 
 /// The times that can be shown as a date, in milliseconds: the years 1 to 9999.
-const TIMES: std::ops::RangeInclusive<i64> = -62_135_596_800_000..=253_402_300_799_999;
+const SHOWABLE_TIMES: std::ops::RangeInclusive<i64> = -62_135_596_800_000..=253_402_300_799_999;
 
 /// Guesses the table or index of a row on a page that no tree leads to, from the number and types of its columns.
-pub(super) fn table_of(record: &RawRecord, kind: PageKind) -> Option<&'static str> {
+pub(super) fn guess_table(record: &RawRecord, kind: PageKind) -> Option<&'static str> {
     let values = &record.values;
     let text = |at: usize| match values.get(at) {
         Some(Some(Value::Text(text))) => Some(text.as_str()),
@@ -131,13 +131,13 @@ impl<'a> RowRepair<'a> {
 
     fn repair_value(&self, column: &str, value: &mut Option<Value>) {
         let is_time = column.ends_with("_at") || matches!(column, "at" | "as_of" | "until");
-        let is_needed =
+        let is_required_time =
             matches!(column, "created_at" | "started_at" | "changed_at" | "written_at" | "saved_at" | "at" | "as_of");
         match value {
-            Some(Value::Integer(time)) if is_time && !TIMES.contains(time) => {
-                *value = Some(if is_needed { Value::Integer(self.now) } else { Value::Null });
+            Some(Value::Integer(time)) if is_time && !SHOWABLE_TIMES.contains(time) => {
+                *value = Some(if is_required_time { Value::Integer(self.now) } else { Value::Null });
             }
-            None if is_needed => *value = Some(Value::Integer(self.now)),
+            None if is_required_time => *value = Some(Value::Integer(self.now)),
             None if matches!(column, "gone" | "dismissed" | "revision" | "paused" | "batch") => {
                 *value = Some(Value::Integer(0));
             }
@@ -232,10 +232,10 @@ impl<'a> RowRepair<'a> {
     /// whether the service has the job, so the prompt that created it becomes unconfirmed.
     fn restore_jobs_of_prompts(&self, tx: &Transaction<'_>) -> StoreResult<()> {
         let known: HashMap<i64, i64> = self.found.records_of(JOB_BY_REVISION).iter().filter_map(scope_of_job).collect();
-        let usual: i64 = tx.query_row("SELECT coalesce(min(id), 1) FROM scope", [], |row| row.get(0))?;
+        let default_scope: i64 = tx.query_row("SELECT coalesce(min(id), 1) FROM scope", [], |row| row.get(0))?;
         let lost = query_numbers(tx, "SELECT DISTINCT job FROM prompt WHERE job NOT IN (SELECT key FROM job)")?;
         for key in lost {
-            self.insert_restored_job(tx, key, known.get(&key).copied().unwrap_or(usual), None)?;
+            self.insert_restored_job(tx, key, known.get(&key).copied().unwrap_or(default_scope), None)?;
         }
         // All jobs without a proper title: those restored here or by `restore_jobs_by_id`, and those whose title was
         // lost.

@@ -3,7 +3,7 @@ use crate::model::backup::{BackupHeader, BackupLine, DraftPurpose, DraftRecord, 
 use crate::model::change::QueueChange;
 use crate::model::prompt::{Delivery, DeliveryKind, DraftTarget, EventKind, JobEvent, PromptKind};
 use crate::model::row::JobGroup;
-use crate::store::{ImportCounts, ImportError, LINE_MAX, ScopeFilter, check_backup};
+use crate::store::{ImportCounts, ImportError, LINE_BYTES_MAX, ScopeFilter, check_backup};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 use std::io::{Cursor, Read as _, Seek as _};
@@ -50,10 +50,10 @@ async fn full_store() -> Store {
     let (prompt, row) = store.add_job_about(&scope(), "Fix\nit", &about, at(0)).await.expect("stored");
     store.permit(prompt, at(1)).await;
     store.finish(prompt, SendOutcome::Accepted(with_pr("j/1", Status::Completed, 7)), at(2)).await;
-    store.change(row.key, LocalChange::Title(Some(line("My title"))), at(3)).await;
-    store.change(row.key, LocalChange::Tags(vec![line("docs"), line("api")]), at(3)).await;
-    store.change(row.key, LocalChange::Note(Some(CleanText::block("two\nlines"))), at(3)).await;
-    store.change(row.key, LocalChange::Viewed, at(4)).await;
+    store.change_one_job(row.key, LocalChange::Title(Some(line("My title"))), at(3)).await;
+    store.change_one_job(row.key, LocalChange::Tags(vec![line("docs"), line("api")]), at(3)).await;
+    store.change_one_job(row.key, LocalChange::Note(Some(CleanText::block("two\nlines"))), at(3)).await;
+    store.change_one_job(row.key, LocalChange::Viewed, at(4)).await;
     let refused = store.follow_up(row.key, "And more", at(5)).await;
     store.permit(refused, at(6)).await;
     store.finish(refused, SendOutcome::Rejected(line("too long")), at(7)).await;
@@ -63,7 +63,7 @@ async fn full_store() -> Store {
     store.save_draft(&scope(), DraftTarget::Batch, "one\n\ntwo", at(11)).await.expect("stored");
     store.save_draft_about(&scope(), "about", &about, at(12)).await.expect("stored");
     let tracked = store.track(&scope(), answer("tracked", Status::parse("reviewing")), at(13)).await.expect("stored");
-    store.change(tracked.key, LocalChange::Dismissed(true), at(14)).await;
+    store.change_one_job(tracked.key, LocalChange::Dismissed(true), at(14)).await;
     store.apply_fetched(tracked.key, JobAnswer::NotFound, at(15)).await.expect("stored");
     let other = Scope { base_url: "https://other.example".to_owned(), project: "o".to_owned(), organization: None };
     store.track(&other, answer("j/1", Status::Active), at(16)).await.expect("stored");
@@ -107,7 +107,7 @@ async fn importing_an_export_again_changes_nothing_even_in_the_store_that_export
     assert_eq!((done.jobs_added, done.jobs_changed, done.jobs_unchanged), (0, 0, 5));
     assert_eq!((done.prompts_added, done.drafts_added, done.drafts_skipped), (0, 0, 0));
     assert_eq!(export(&store).await, lines);
-    assert_eq!(store.queued_prompts().await, [(one.0, None)], "its own queue is unchanged");
+    assert_eq!(store.sendable_prompts_with_wait().await, [(one.0, None)], "its own queue is unchanged");
     let elsewhere = memory();
     import(&elsewhere, &lines).await;
     let once = export(&elsewhere).await;
@@ -129,7 +129,7 @@ async fn a_prompt_that_another_computer_may_send_is_never_sent_by_this_one() {
     let lines = export(&store).await;
     let elsewhere = memory();
     assert_eq!(import(&elsewhere, &lines).await.in_flight, 2);
-    assert_eq!(elsewhere.queued_prompts().await, []);
+    assert_eq!(elsewhere.sendable_prompts_with_wait().await, []);
     assert_eq!(elsewhere.sending_instances(&scope()).await.expect("none"), Vec::<String>::new());
     for row in elsewhere.jobs(&scope()).await.expect("rows") {
         let prompt = elsewhere.thread_of(row.key).await.prompts.remove(0);
@@ -183,7 +183,7 @@ async fn two_equal_prompts_written_at_the_same_moment_stay_two_jobs() {
         import(&there, &lines).await;
         assert_eq!(there.jobs(&scope()).await.expect("rows").len(), 2);
     }
-    let first = here.queued_prompts().await[0].0;
+    let first = here.sendable_prompts_with_wait().await[0].0;
     here.permit(first, at(1)).await;
     here.finish(first, SendOutcome::Accepted(answer("j", Status::Active)), at(2)).await;
     import(&there, &export(&here).await).await;
@@ -198,7 +198,7 @@ async fn an_import_applies_a_later_answer_and_makes_the_job_unseen() {
     import(&there, &export(&here).await).await;
     here.apply_job(row.key, with_pr("j", Status::Completed, 3), at(10)).await;
     let copy = there.jobs(&scope()).await.expect("rows").remove(0);
-    there.change(copy.key, LocalChange::Viewed, at(50)).await;
+    there.change_one_job(copy.key, LocalChange::Viewed, at(50)).await;
     import(&there, &export(&here).await).await;
     let copy = there.jobs(&scope()).await.expect("rows").remove(0);
     assert_eq!(
@@ -220,11 +220,11 @@ async fn an_imported_job_is_handled_if_the_export_says_so_or_if_an_older_export_
     for id in ["seen", "handled"] {
         let row = here.track(&scope(), answer(id, Status::Active), at(0)).await.expect("tracked");
         here.apply_job(row.key, with_pr(id, Status::Completed, 3), at(10)).await;
-        here.change(row.key, LocalChange::Viewed, at(20)).await;
+        here.change_one_job(row.key, LocalChange::Viewed, at(20)).await;
     }
     import(&there, &export(&here).await).await;
     let handled = here.job_by_id(&scope(), &job_id("handled")).await.expect("read").expect("known");
-    here.change(handled.key, LocalChange::Handled, at(30)).await;
+    here.change_one_job(handled.key, LocalChange::Handled, at(30)).await;
     let lines = export(&here).await;
     import(&there, &lines).await;
     let groups = async |store: &Store| {
@@ -282,8 +282,8 @@ async fn an_import_keeps_local_labels_and_drafts_and_counts_those_that_it_skips(
     let (here, there) = (full_store().await, memory());
     import(&there, &export(&here).await).await;
     let row = there.job_by_id(&scope(), &job_id("j/1")).await.expect("read").expect("there");
-    there.change(row.key, LocalChange::Note(Some(line("mine"))), at(30)).await;
-    there.change(row.key, LocalChange::Tags(vec![line("mine")]), at(30)).await;
+    there.change_one_job(row.key, LocalChange::Note(Some(line("mine"))), at(30)).await;
+    there.change_one_job(row.key, LocalChange::Tags(vec![line("mine")]), at(30)).await;
     there.save_draft(&scope(), DraftTarget::NewJob, "mine", at(31)).await.expect("stored");
     let done = import(&there, &export(&here).await).await;
     assert_eq!((done.drafts_skipped, done.labels_skipped, done.drafts_added), (1, 1, 0));
@@ -363,7 +363,7 @@ async fn an_invalid_line_is_reported_and_nothing_is_imported() {
         .await
         .expect_err("refused");
     assert!(matches!(no_text, ImportError::NotUtf8 { line: 1 }));
-    let long = std::io::BufReader::new(std::io::repeat(b'x').take(LINE_MAX + 5));
+    let long = std::io::BufReader::new(std::io::repeat(b'x').take(LINE_BYTES_MAX + 5));
     assert!(matches!(
         store.import(long, ScopeFilter::default(), false, at(0)).await,
         Err(ImportError::TooLong { line: 1 })
@@ -413,7 +413,7 @@ async fn a_dry_run_returns_the_same_counts_and_changes_nothing() {
 
 // Strategies for arbitrary backups.
 
-fn delivery() -> impl Strategy<Value = (Delivery, bool)> {
+fn any_delivery() -> impl Strategy<Value = (Delivery, bool)> {
     let why = line("why");
     prop::sample::select(vec![
         (Delivery::Queued { until: None }, false),
@@ -427,13 +427,15 @@ fn delivery() -> impl Strategy<Value = (Delivery, bool)> {
     ])
 }
 
-fn moments() -> impl Strategy<Value = Option<Time>> {
+fn optional_time() -> impl Strategy<Value = Option<Time>> {
     prop::option::of((0_i64..40).prop_map(at))
 }
 
 prop_compose! {
     /// Generates follow-ups that were written at a few different times; the text depends on the time.
-    fn follow_ups()(chosen in prop::collection::btree_map(0_i64..6, (delivery(), 0_i64..20), 0..4)) -> Vec<PromptRecord> {
+    fn any_follow_ups()(
+        chosen in prop::collection::btree_map(0_i64..6, (any_delivery(), 0_i64..20), 0..4),
+    ) -> Vec<PromptRecord> {
         chosen.into_iter().map(|(moment, ((delivery, sent), after))| PromptRecord {
             kind: PromptKind::FollowUp,
             text: format!("follow-up {moment}"),
@@ -447,7 +449,7 @@ prop_compose! {
 }
 
 prop_compose! {
-    fn events()(kinds in prop::collection::vec((0_i64..30, 0..5), 0..6)) -> Vec<JobEvent> {
+    fn any_events()(kinds in prop::collection::vec((0_i64..30, 0..5), 0..6)) -> Vec<JobEvent> {
         let mut events: Vec<JobEvent> = kinds.into_iter().map(|(second, kind)| JobEvent {
             at: at(second),
             kind: match kind {
@@ -464,14 +466,14 @@ prop_compose! {
 }
 
 prop_compose! {
-    fn a_job()(
+    fn any_job()(
         n in 0_i64..8,
         has_id in any::<bool>(),
-        (delivery, sent) in delivery(),
-        follow_ups in follow_ups(),
-        events in events(),
+        (delivery, sent) in any_delivery(),
+        follow_ups in any_follow_ups(),
+        events in any_events(),
         status in prop::sample::select(vec![None, Some(Status::Active), Some(Status::Completed), Some(Status::Failed)]),
-        times in (moments(), moments(), moments(), 0_i64..40),
+        times in (optional_time(), optional_time(), optional_time(), 0_i64..40),
         tags in prop::collection::btree_set("[a-c]", 0..3),
         words in (prop::option::of("[x-z]{1,3}"), prop::option::of("[x-z]{1,3}"), prop::option::of("[x-z]{1,3}")),
     ) -> JobRecord {
@@ -505,8 +507,8 @@ prop_compose! {
     }
 }
 
-fn file() -> impl Strategy<Value = String> {
-    let jobs = prop::collection::vec(a_job(), 0..8);
+fn any_backup() -> impl Strategy<Value = String> {
+    let jobs = prop::collection::vec(any_job(), 0..8);
     (jobs, prop::option::of("[d-f]{1,3}")).prop_map(|(jobs, draft)| {
         let mut lines = vec![BackupLine::Header(BackupHeader { program: line("x"), exported_at: at(0) })];
         lines.extend(jobs.into_iter().map(|job| BackupLine::Job(Box::new(job))));
@@ -534,7 +536,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 96, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn after_importing_any_backup_an_export_survives_another_import_and_export(file in file()) {
+    fn after_importing_any_backup_an_export_survives_another_import_and_export(file in any_backup()) {
         let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
         runtime.block_on(async {
             let (store, empty) = (memory(), memory());
@@ -544,13 +546,13 @@ proptest! {
             prop_assert_eq!(&export(&store).await, &lines);
             import(&empty, &lines).await;
             prop_assert_eq!(export(&empty).await, lines);
-            prop_assert_eq!(store.queued_prompts().await, []);
+            prop_assert_eq!(store.sendable_prompts_with_wait().await, []);
             Ok(())
         })?;
     }
 
     #[test]
-    fn two_stores_that_import_each_others_exports_end_with_the_same_content(one in file(), two in file()) {
+    fn two_stores_that_import_each_others_exports_end_with_the_same_content(one in any_backup(), two in any_backup()) {
         let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
         runtime.block_on(async {
             let (here, there) = (memory(), memory());
@@ -566,8 +568,8 @@ proptest! {
                 prop_assert!(after.iter().any(|(_, all)| prompts.is_subset(all)), "lost {prompts:?}: {after:?}");
             }
             prop_assert_eq!(import(&here, &export(&there).await).await.jobs_added, 0);
-            prop_assert_eq!(here.queued_prompts().await, []);
-            prop_assert_eq!(there.queued_prompts().await, []);
+            prop_assert_eq!(here.sendable_prompts_with_wait().await, []);
+            prop_assert_eq!(there.sendable_prompts_with_wait().await, []);
             Ok(())
         })?;
     }

@@ -13,7 +13,7 @@ fn october() -> DateRange {
 }
 
 impl Store {
-    async fn answer(&self, scope: &Scope, range: DateRange, limit: u32, number: u32, rows: usize, seconds: i64) {
+    async fn save_rows(&self, scope: &Scope, range: DateRange, limit: u32, number: u32, rows: usize, seconds: i64) {
         let paths: Vec<String> = (0..rows).map(|n| format!("/{number}/{n}")).collect();
         let rows: Vec<(&str, Counts)> = paths.iter().map(|path| (path.as_str(), counts(1, 1))).collect();
         let query = ViewsQuery { range, limit, page: number };
@@ -22,7 +22,7 @@ impl Store {
 
     async fn save_complete(&self, range: DateRange, path: &str, seconds: i64) {
         let rows = page(&[(path, counts(1, 1))], 9);
-        assert!(self.absorb(ReportAnswer { range, ..part(1, rows, true, seconds) }).await);
+        assert!(self.add_part(ReportAnswer { range, ..part(1, rows, true, seconds) }).await);
     }
 
     async fn ranges(&self) -> Vec<DateRange> {
@@ -39,23 +39,23 @@ impl Store {
 }
 
 #[tokio::test]
-async fn each_cached_range_is_listed_once_except_for_the_days_of_the_trend() {
+async fn each_cached_range_is_listed_once_and_the_days_of_the_trend_are_not_listed() {
     let store = memory();
     let empty = store.cached_ranges(&scope()).await.expect("read");
     assert_eq!(empty.ranges, []);
-    store.answer(&scope(), week(), 50, 1, 50, 1).await;
-    store.answer(&scope(), week(), 50, 2, 20, 2).await;
-    store.answer(&scope(), week(), 20, 1, 20, 3).await;
-    store.answer(&scope(), range("2026-11-20", "2026-11-20"), 1, 1, 1, 3).await;
-    store.answer(&scope(), october(), 50, 1, 50, 4).await;
+    store.save_rows(&scope(), week(), 50, 1, 50, 1).await;
+    store.save_rows(&scope(), week(), 50, 2, 20, 2).await;
+    store.save_rows(&scope(), week(), 20, 1, 20, 3).await;
+    store.save_rows(&scope(), range("2026-11-20", "2026-11-20"), 1, 1, 1, 3).await;
+    store.save_rows(&scope(), october(), 50, 1, 50, 4).await;
     let rows = page(&[("/a", counts(1, 1)), ("/b", counts(2, 2))], 8);
-    store.absorb(ReportAnswer { range: october(), ..part(1, rows.clone(), true, 5) }).await;
-    store.absorb(ReportAnswer { range: october(), ..part(1, rows, false, 6) }).await;
+    store.add_part(ReportAnswer { range: october(), ..part(1, rows.clone(), true, 5) }).await;
+    store.add_part(ReportAnswer { range: october(), ..part(1, rows, false, 6) }).await;
     let kept = store.cached_ranges(&scope()).await.expect("read");
     let listed = CachedRange { range: week(), rows: 70, complete: false, as_of: at(1), totals: counts(99, 0) };
     let october = CachedRange { range: october(), rows: 2, complete: true, as_of: at(5), totals: counts(8, 0) };
     assert_eq!(kept.ranges, [listed, october]);
-    store.answer(&scope(), week(), 250, 1, 250, 7).await;
+    store.save_rows(&scope(), week(), 250, 1, 250, 7).await;
     let more = store.cached_ranges(&scope()).await.expect("read");
     let added = more.bytes - kept.bytes;
     assert!(kept.bytes >= empty.bytes && (3000..20_000).contains(&added), "{added}");
@@ -66,15 +66,15 @@ async fn each_cached_range_is_listed_once_except_for_the_days_of_the_trend() {
 #[tokio::test]
 async fn an_interrupted_load_counts_each_page_once_and_is_pruned_by_the_age_of_its_oldest_answer() {
     let store = memory();
-    store.absorb(part(1, page(&[("/a", counts(1, 1)), ("/b", counts(2, 2))], 8), false, 10)).await;
-    store.absorb(part(2, page(&[("/b", counts(3, 3)), ("/c", counts(4, 4))], 9), false, 20)).await;
+    store.add_part(part(1, page(&[("/a", counts(1, 1)), ("/b", counts(2, 2))], 8), false, 10)).await;
+    store.add_part(part(2, page(&[("/b", counts(3, 3)), ("/c", counts(4, 4))], 9), false, 20)).await;
     let kept = store.cached_ranges(&scope()).await.expect("read");
     let listed = CachedRange { range: week(), rows: 3, complete: false, as_of: at(10), totals: counts(9, 0) };
     assert_eq!(kept.ranges, [listed]);
     assert_eq!(store.prune(ViewsPruneFilter { before: Some(at(10)), ..ViewsPruneFilter::default() }).await.reports, 0);
     let pruned = store.prune(ViewsPruneFilter { before: Some(at(11)), ..ViewsPruneFilter::default() }).await;
     assert_eq!((pruned.ranges, pruned.reports), (1, 1));
-    assert_eq!((store.count("views_loading").await, store.count("views_part").await), (0, 0));
+    assert_eq!((store.count_rows("views_loading").await, store.count_rows("views_part").await), (0, 0));
 }
 
 #[tokio::test]
@@ -82,11 +82,11 @@ async fn pruning_by_age_also_deletes_paths_that_no_report_uses_any_more() {
     let store = memory();
     store.save_complete(october(), "/old", 10).await;
     store.save_complete(week(), "/new", 20).await;
-    store.answer(&scope(), week(), 50, 1, 3, 9).await;
+    store.save_rows(&scope(), week(), 50, 1, 3, 9).await;
     let pruned = store.prune(ViewsPruneFilter { before: Some(at(15)), ..ViewsPruneFilter::default() }).await;
     assert_eq!((pruned.ranges, pruned.reports, pruned.answers, pruned.totals), (2, 1, 1, 1));
     assert_eq!(store.ranges().await, [week()]);
-    assert_eq!((store.count("views_path").await, store.count("views_row").await), (1, 1));
+    assert_eq!((store.count_rows("views_path").await, store.count_rows("views_row").await), (1, 1));
     let again = store.prune(ViewsPruneFilter { before: Some(at(15)), ..ViewsPruneFilter::default() }).await;
     assert_eq!((again.ranges, again.reports, again.answers, again.totals), (0, 0, 0, 0));
 }
@@ -99,9 +99,9 @@ async fn pruning_all_but_a_number_of_ranges_keeps_the_newest_of_each_project_and
     store.save_complete(october(), "/a", 30).await;
     store.save_complete(week(), "/a", 20).await;
     store.save_complete(september, "/a", 10).await;
-    store.answer(&scope(), september, 50, 1, 3, 10).await;
-    store.answer(&scope(), range("2026-11-20", "2026-11-20"), 1, 1, 1, 1).await;
-    store.answer(&other, week(), 50, 1, 3, 1).await;
+    store.save_rows(&scope(), september, 50, 1, 3, 10).await;
+    store.save_rows(&scope(), range("2026-11-20", "2026-11-20"), 1, 1, 1, 1).await;
+    store.save_rows(&other, week(), 50, 1, 3, 1).await;
     let pruned = store.prune(ViewsPruneFilter { keep: Some(2), ..ViewsPruneFilter::default() }).await;
     assert_eq!((pruned.ranges, pruned.reports, pruned.answers, pruned.totals), (1, 1, 1, 1));
     assert_eq!(store.ranges().await, [week(), october()]);
@@ -116,12 +116,12 @@ async fn pruning_all_but_a_number_of_ranges_keeps_the_newest_of_each_project_and
 #[tokio::test]
 async fn pruning_all_page_views_deletes_nothing_else() {
     let store = memory();
-    let row = store.accepted("j1", Status::Active, at(0)).await;
+    let row = store.add_accepted_job("j1", Status::Active, at(0)).await;
     store.save_draft(&scope(), DraftTarget::NewJob, "typed", at(1)).await.expect("stored");
     store.save_complete(week(), "/a", 20).await;
     let more = page(&[("/b", counts(1, 1))], 9);
-    store.absorb(part(1, more, false, 30)).await;
-    store.answer(&scope(), range("2026-11-20", "2026-11-20"), 1, 1, 1, 1).await;
+    store.add_part(part(1, more, false, 30)).await;
+    store.save_rows(&scope(), range("2026-11-20", "2026-11-20"), 1, 1, 1, 1).await;
     let elsewhere =
         ViewsPruneFilter { all: true, base_url: Some("https://elsewhere".to_owned()), ..ViewsPruneFilter::default() };
     assert_eq!(store.prune(elsewhere).await.reports, 0);
@@ -130,7 +130,7 @@ async fn pruning_all_page_views_deletes_nothing_else() {
     let tables =
         ["views_loading", "views_part", "views_report", "views_row", "views_path", "views_answer", "views_total"];
     for table in tables {
-        assert_eq!(store.count(table).await, 0, "{table}");
+        assert_eq!(store.count_rows(table).await, 0, "{table}");
     }
     assert_eq!(store.jobs(&scope()).await.expect("jobs").len(), 1);
     assert_eq!(store.thread_of(row.key).await.prompts.len(), 1);
@@ -142,7 +142,7 @@ async fn pruning_returns_the_space_to_the_disk() {
     let folder = tempfile::tempdir().expect("a folder");
     let store = open(folder.path());
     for number in 1..=40 {
-        store.answer(&scope(), week(), 250, number, 250, 1).await;
+        store.save_rows(&scope(), week(), 250, number, 250, 1).await;
     }
     let size = || std::fs::metadata(folder.path().join("docdeck.db")).expect("a file").len();
     let before = size();
@@ -156,9 +156,9 @@ async fn a_prune_that_deletes_nothing_still_returns_free_space_to_the_disk() {
     let folder = tempfile::tempdir().expect("a folder");
     let store = open(folder.path());
     for number in 1..=40 {
-        store.answer(&scope(), week(), 250, number, 250, 1).await;
+        store.save_rows(&scope(), week(), 250, number, 250, 1).await;
     }
-    store.raw(|db| db.execute("DELETE FROM views_answer", []).expect("deleted")).await;
+    store.with_connection(|db| db.execute("DELETE FROM views_answer", []).expect("deleted")).await;
     let pruned = store.prune(ViewsPruneFilter::default()).await;
     assert!(!pruned.still_large && pruned.bytes_after < pruned.bytes_before / 2, "{pruned:?}");
 }

@@ -12,7 +12,7 @@ fn draft(slot: DraftTarget, text: &str, seconds: i64) -> Draft {
 #[tokio::test]
 async fn there_is_one_draft_for_a_new_job_and_one_for_each_follow_up() {
     let store = memory();
-    let row = store.accepted("j1", Status::Active, at(0)).await;
+    let row = store.add_accepted_job("j1", Status::Active, at(0)).await;
     let follow_up = DraftTarget::FollowUp(row.key);
     for (slot, text, seconds) in
         [(DraftTarget::NewJob, "Fi", 1), (DraftTarget::NewJob, "Fix\n", 2), (follow_up, " more ", 3)]
@@ -31,7 +31,7 @@ async fn there_is_one_draft_for_a_new_job_and_one_for_each_follow_up() {
 #[tokio::test]
 async fn submitting_a_draft_deletes_only_this_draft() {
     let store = memory();
-    let row = store.accepted("j1", Status::Active, at(0)).await;
+    let row = store.add_accepted_job("j1", Status::Active, at(0)).await;
     let follow_up = DraftTarget::FollowUp(row.key);
     for slot in [DraftTarget::NewJob, follow_up] {
         store.save_draft(&scope(), slot, "typed", at(1)).await.expect("stored");
@@ -121,8 +121,8 @@ async fn two_processes_share_one_ledger() {
 async fn a_429_blocks_a_ledger_and_a_later_429_with_a_shorter_wait_does_not_unblock_it() {
     let store = memory();
     let (long, short) = (Wait { until: at(60), is_estimate: true }, Wait { until: at(30), is_estimate: false });
-    store.mark_full(&scope(), RateLimited::Views, long, at(0)).await.expect("marked");
-    store.mark_full(&scope(), RateLimited::Views, short, at(0)).await.expect("marked");
+    store.record_rate_limit(&scope(), RateLimited::Views, long, at(0)).await.expect("marked");
+    store.record_rate_limit(&scope(), RateLimited::Views, short, at(0)).await.expect("marked");
     let budget = store.budget(&scope(), RateLimited::Views, at(0)).await.expect("a budget");
     assert_eq!(budget, Budget { used: 0, limit: 100, resets_at: Some(at(60)), blocked: Some(long) });
     assert_eq!(store.spend(&scope(), RateLimited::Views, at(59)).await.expect("read"), Err(long));
@@ -136,8 +136,9 @@ async fn old_uses_are_deleted_but_enough_stay_to_reach_the_limit_if_the_clock_is
         // One use per minute, so that a request is always left.
         store.spend(&scope(), RateLimited::Views, at(60 * n)).await.expect("written").expect("a request left");
     }
-    let kept: u32 =
-        store.raw(|db| db.query_row("SELECT count(*) FROM ledger_use", [], |row| row.get(0)).expect("a count")).await;
+    let kept: u32 = store
+        .with_connection(|db| db.query_row("SELECT count(*) FROM ledger_use", [], |row| row.get(0)).expect("a count"))
+        .await;
     assert_eq!(kept, 200);
     let budget = store.budget(&scope(), RateLimited::Views, at(0)).await.expect("a budget");
     assert_eq!(budget.requests_left(), 0);
@@ -167,7 +168,7 @@ async fn a_short_429_received_while_the_clock_was_ten_days_ahead_stays_short() {
     let store = memory();
     let ahead = 240 * 3600;
     let wait = Wait { until: at(ahead + 10), is_estimate: false };
-    store.mark_full(&scope(), RateLimited::Create, wait, at(ahead)).await.expect("marked");
+    store.record_rate_limit(&scope(), RateLimited::Create, wait, at(ahead)).await.expect("marked");
     for now in [0, 4, 9] {
         let budget = store.budget(&scope(), RateLimited::Create, at(now)).await.expect("a budget");
         assert_eq!(budget.wait().map(|wait| wait.until), Some(at(10)), "at {now}");
@@ -179,11 +180,13 @@ async fn a_short_429_received_while_the_clock_was_ten_days_ahead_stays_short() {
 async fn a_429_that_was_stored_without_its_time_blocks_for_at_most_one_day() {
     let store = memory();
     let wait = Wait { until: at(60), is_estimate: false };
-    store.mark_full(&scope(), RateLimited::Create, wait, at(0)).await.expect("marked");
+    store.record_rate_limit(&scope(), RateLimited::Create, wait, at(0)).await.expect("marked");
     // An older docdeck stored the wait like this while its clock was ahead.
     let until = at(240 * 3600).timestamp_millis();
     store
-        .raw(move |db| db.execute("UPDATE ledger SET blocked_until = ?1, blocked_at = NULL", [until]).expect("set"))
+        .with_connection(move |db| {
+            db.execute("UPDATE ledger SET blocked_until = ?1, blocked_at = NULL", [until]).expect("set")
+        })
         .await;
     for now in [0, 3600] {
         let budget = store.budget(&scope(), RateLimited::Create, at(now)).await.expect("a budget");
@@ -200,7 +203,7 @@ fn query(page: u32, limit: u32) -> ViewsQuery {
 #[tokio::test]
 async fn an_answer_with_every_kind_of_count_is_read_unchanged() {
     let store = memory();
-    let odd = Counts { human: Count::Odd(line("12.5")), ai: Count::Missing, total: Count::Known(-3) };
+    let odd = Counts { human: Count::Other(line("12.5")), ai: Count::Missing, total: Count::Known(-3) };
     let page = ViewsPage {
         totals: Counts { human: Count::Known(i64::MAX), ai: Count::Known(0), total: Count::Known(7) },
         rows: vec![

@@ -98,9 +98,9 @@ fn the_migration_counts_existing_jobs() {
 }
 
 #[tokio::test]
-async fn sent_merged_dismissed_and_pruned_jobs_are_counted_in_their_group() {
+async fn the_counts_stay_correct_when_jobs_are_sent_merged_dismissed_or_pruned() {
     let store = memory();
-    let stored = async || store.raw(|db| stored(db, "list_group")).await;
+    let stored = async || store.with_connection(|db| stored(db, "list_group")).await;
     let (prompt, row) = store.new_job("a prompt", at(0)).await;
     assert_eq!(stored().await, [(1, 2, 1)]);
     store.permit(prompt, at(1)).await;
@@ -111,11 +111,11 @@ async fn sent_merged_dismissed_and_pruned_jobs_are_counted_in_their_group() {
     assert_eq!(stored().await, [(1, 1, 1)], "one job, in two rows");
     store.apply_job(tracked.key, with_pr("j1", Status::Completed, 7), at(4)).await;
     assert_eq!(stored().await, [(1, 0, 1)]);
-    store.change(row.key, LocalChange::Viewed, at(5)).await;
+    store.change_one_job(row.key, LocalChange::Viewed, at(5)).await;
     assert_eq!(stored().await, [(1, 0, 1)], "viewing is not handling");
-    store.change(row.key, LocalChange::Handled, at(5)).await;
+    store.change_one_job(row.key, LocalChange::Handled, at(5)).await;
     assert_eq!(stored().await, [(1, 3, 1)]);
-    store.change(row.key, LocalChange::Dismissed(true), at(6)).await;
+    store.change_one_job(row.key, LocalChange::Dismissed(true), at(6)).await;
     assert_eq!(stored().await, [(1, 5, 1)]);
     let pruned =
         store.prune_jobs(JobPruneFilter { before: at(100), only: ScopeFilter::default() }).await.expect("pruned");

@@ -12,7 +12,7 @@ fn status_event(seconds: i64, from: Option<Status>, to: Status) -> JobEvent {
 #[tokio::test]
 async fn a_change_of_status_is_stored_with_its_time_which_becomes_the_finish_time() {
     let store = memory();
-    let row = store.accepted("j1", Status::Active, at(0)).await;
+    let row = store.add_accepted_job("j1", Status::Active, at(0)).await;
     let applied = store.apply_job(row.key, with_pr("j1", Status::Completed, 3), at(60)).await;
     let link = line("https://github.com/acme/docs/pull/3");
     let events = vec![
@@ -31,7 +31,7 @@ async fn a_change_of_status_is_stored_with_its_time_which_becomes_the_finish_tim
 #[tokio::test]
 async fn an_unchanged_answer_updates_only_the_time_of_the_last_check() {
     let store = memory();
-    let row = store.accepted("j1", Status::Active, at(0)).await;
+    let row = store.add_accepted_job("j1", Status::Active, at(0)).await;
     let applied = store.apply_job(row.key, answer("j1", Status::Active), at(5)).await;
     assert_eq!(applied.events, []);
     let expected = Job { checked_at: Some(at(5)), revision: applied.row.revision, ..row.clone() };
@@ -42,7 +42,7 @@ async fn an_unchanged_answer_updates_only_the_time_of_the_last_check() {
 #[tokio::test]
 async fn a_field_that_an_answer_leaves_out_keeps_its_value() {
     let store = memory();
-    let row = store.accepted("j1", Status::Active, at(0)).await;
+    let row = store.add_accepted_job("j1", Status::Active, at(0)).await;
     let full = RemoteJob {
         repository: Some(line("repo")),
         git_ref: Some(line("ref")),
@@ -62,18 +62,18 @@ async fn a_field_that_an_answer_leaves_out_keeps_its_value() {
 #[tokio::test]
 async fn an_unknown_status_is_stored_as_received() {
     let store = memory();
-    let row = store.accepted("j1", Status::Active, at(0)).await;
+    let row = store.add_accepted_job("j1", Status::Active, at(0)).await;
     store.apply_job(row.key, answer("j1", Status::parse("Re-Viewing")), at(5)).await;
     let row = store.job(row.key).await.expect("read").expect("there");
     assert_eq!(row.status.as_ref().map(Status::word), Some("Re-Viewing"));
-    let none = store.accepted("j2", Status::parse(""), at(6)).await;
+    let none = store.add_accepted_job("j2", Status::parse(""), at(6)).await;
     assert_eq!(none.status, Some(Status::parse("")));
 }
 
 #[tokio::test]
 async fn a_finished_job_that_works_again_gets_a_new_start_time() {
     let store = memory();
-    let row = store.accepted("j1", Status::Active, at(0)).await;
+    let row = store.add_accepted_job("j1", Status::Active, at(0)).await;
     store.apply_job(row.key, answer("j1", Status::Failed), at(50)).await;
     let row = store.apply_job(row.key, answer("j1", Status::Active), at(90)).await.row;
     assert_eq!((row.started_at, row.finished_at, row.changed_at), (at(90), None, at(90)));
@@ -86,7 +86,7 @@ async fn a_finished_job_that_works_again_gets_a_new_start_time() {
 #[tokio::test]
 async fn a_job_that_is_gone_stays_listed_and_can_come_back() {
     let store = memory();
-    let row = store.accepted("j1", Status::Active, at(0)).await;
+    let row = store.add_accepted_job("j1", Status::Active, at(0)).await;
     let gone = store.apply_fetched(row.key, JobAnswer::NotFound, at(5)).await.expect("applied");
     assert!(gone.row.gone);
     assert_eq!(gone.events, [JobEvent { at: at(5), kind: EventKind::Gone }]);
@@ -101,10 +101,10 @@ async fn a_job_that_is_gone_stays_listed_and_can_come_back() {
 #[tokio::test]
 async fn viewing_a_job_marks_it_as_seen_until_its_next_change() {
     let store = memory();
-    let row = store.accepted("j1", Status::Active, at(0)).await;
+    let row = store.add_accepted_job("j1", Status::Active, at(0)).await;
     let row = store.apply_job(row.key, answer("j1", Status::Failed), at(10)).await.row;
     assert!(row.is_unseen());
-    let row = store.change(row.key, LocalChange::Viewed, at(11)).await;
+    let row = store.change_one_job(row.key, LocalChange::Viewed, at(11)).await;
     assert_eq!((row.viewed_at, row.is_unseen()), (Some(at(11)), false));
     assert!(store.apply_job(row.key, answer("j1", Status::Archived), at(12)).await.row.is_unseen());
 }
@@ -112,8 +112,8 @@ async fn viewing_a_job_marks_it_as_seen_until_its_next_change() {
 #[tokio::test]
 async fn a_job_becomes_seen_and_unseen_even_if_the_clock_was_set_back() {
     let store = memory();
-    let row = store.accepted("j1", Status::Active, at(1000)).await;
-    let row = store.change(row.key, LocalChange::Viewed, at(500)).await;
+    let row = store.add_accepted_job("j1", Status::Active, at(1000)).await;
+    let row = store.change_one_job(row.key, LocalChange::Viewed, at(500)).await;
     assert!(!row.is_unseen());
     assert!(store.apply_job(row.key, answer("j1", Status::Failed), at(600)).await.row.is_unseen());
 }
@@ -121,10 +121,10 @@ async fn a_job_becomes_seen_and_unseen_even_if_the_clock_was_set_back() {
 #[tokio::test]
 async fn a_job_can_be_dismissed_and_restored() {
     let store = memory();
-    let row = store.accepted("j1", Status::Active, at(0)).await;
-    assert!(store.change(row.key, LocalChange::Dismissed(true), at(1)).await.dismissed);
+    let row = store.add_accepted_job("j1", Status::Active, at(0)).await;
+    assert!(store.change_one_job(row.key, LocalChange::Dismissed(true), at(1)).await.dismissed);
     assert!(store.jobs(&scope()).await.expect("rows")[0].dismissed);
-    assert!(!store.change(row.key, LocalChange::Dismissed(false), at(2)).await.dismissed);
+    assert!(!store.change_one_job(row.key, LocalChange::Dismissed(false), at(2)).await.dismissed);
 }
 
 #[tokio::test]
@@ -134,7 +134,7 @@ async fn a_tracked_job_has_its_id_as_title_and_no_invented_finish_time() {
     let row = store.track(&scope(), job.clone(), at(0)).await.expect("tracked");
     assert_eq!((row.title.as_str(), row.finished_at, row.started_at), ("j1", None, at(-900)));
     assert_eq!((row.changed_at, row.checked_at), (at(0), Some(at(0))));
-    store.change(row.key, LocalChange::Dismissed(true), at(1)).await;
+    store.change_one_job(row.key, LocalChange::Dismissed(true), at(1)).await;
     let again = store.track(&scope(), job, at(2)).await.expect("tracked");
     assert_eq!((again.key, again.dismissed), (row.key, false));
     assert_eq!(store.jobs(&scope()).await.expect("rows").len(), 1);
@@ -143,8 +143,8 @@ async fn a_tracked_job_has_its_id_as_title_and_no_invented_finish_time() {
 #[tokio::test]
 async fn only_rows_that_changed_since_the_revision_are_returned() {
     let store = memory();
-    let first = store.accepted("j1", Status::Active, at(0)).await;
-    let second = store.accepted("j2", Status::Active, at(1)).await;
+    let first = store.add_accepted_job("j1", Status::Active, at(0)).await;
+    let second = store.add_accepted_job("j2", Status::Active, at(1)).await;
     assert!(second.revision > first.revision);
     let nothing = store.jobs_changed_since(&scope(), second.revision).await.expect("rows");
     assert_eq!((nothing.rows, nothing.revision), (Vec::new(), second.revision));
@@ -157,7 +157,7 @@ async fn only_rows_that_changed_since_the_revision_are_returned() {
 #[tokio::test]
 async fn projects_and_services_have_separate_jobs() {
     let store = memory();
-    let row = store.accepted("j1", Status::Active, at(0)).await;
+    let row = store.add_accepted_job("j1", Status::Active, at(0)).await;
     let other = Scope { project: "other".to_owned(), ..scope() };
     assert_eq!(store.jobs(&other).await.expect("rows"), []);
     assert_eq!(store.job_by_id(&other, &job_id("j1")).await.expect("read"), None);
@@ -171,7 +171,7 @@ async fn projects_and_services_have_separate_jobs() {
 #[tokio::test]
 async fn the_last_events_are_returned_as_log_entries_without_prompt_texts() {
     let store = memory();
-    let row = store.accepted("j1", Status::Active, at(0)).await;
+    let row = store.add_accepted_job("j1", Status::Active, at(0)).await;
     store.apply_job(row.key, with_pr("j1", Status::Completed, 3), at(5)).await;
     let words = |lines: Vec<crate::model::log::LogEntry>| -> Vec<String> {
         lines
@@ -197,9 +197,9 @@ async fn the_last_events_are_returned_as_log_entries_without_prompt_texts() {
 #[tokio::test]
 async fn ten_thousand_jobs_are_read_with_few_queries() {
     let store = memory();
-    store.accepted("j0", Status::Active, at(0)).await;
+    store.add_accepted_job("j0", Status::Active, at(0)).await;
     store
-        .raw(|db| {
+        .with_connection(|db| {
             db.execute_batch(
                 "INSERT INTO job (scope, id, title, status, repository, created_at, started_at, changed_at, revision)
                  WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 9999)
@@ -223,7 +223,7 @@ async fn frequent_queries_use_an_index() {
         let store = store.clone();
         async move {
             store
-                .raw(move |db| {
+                .with_connection(move |db| {
                     let mut statement = db.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).expect("a plan");
                     let steps = statement.query_map([], |row| row.get::<_, String>(3)).expect("steps");
                     steps.map(|step| step.expect("a step")).collect::<Vec<_>>().join("; ")
@@ -247,20 +247,20 @@ async fn frequent_queries_use_an_index() {
 #[tokio::test]
 async fn only_jobs_that_may_still_change_are_checked() {
     let store = memory();
-    let active = store.accepted("active", Status::Active, at(0)).await;
-    let odd = store.accepted("odd", Status::parse("Re-Viewing"), at(0)).await;
-    let late = store.accepted("late", Status::Active, at(0)).await;
+    let active = store.add_accepted_job("active", Status::Active, at(0)).await;
+    let odd = store.add_accepted_job("odd", Status::parse("Re-Viewing"), at(0)).await;
+    let late = store.add_accepted_job("late", Status::Active, at(0)).await;
     store.apply_job(late.key, answer("late", Status::Completed), at(50)).await;
-    let woken = store.accepted("woken", Status::Active, at(0)).await;
+    let woken = store.add_accepted_job("woken", Status::Active, at(0)).await;
     store.apply_job(woken.key, with_pr("woken", Status::Completed, 1), at(10)).await;
     store.add_follow_up(woken.key, "more", at(20)).await.expect("written");
     for (id, status) in [("failed", Status::Failed), ("archived", Status::Archived)] {
-        let over = store.accepted(id, Status::Active, at(0)).await;
+        let over = store.add_accepted_job(id, Status::Active, at(0)).await;
         store.apply_job(over.key, answer(id, status), at(50)).await;
     }
-    let over = store.accepted("over", Status::Active, at(0)).await;
+    let over = store.add_accepted_job("over", Status::Active, at(0)).await;
     store.apply_job(over.key, with_pr("over", Status::Completed, 2), at(50)).await;
-    let gone = store.accepted("gone", Status::Active, at(0)).await;
+    let gone = store.add_accepted_job("gone", Status::Active, at(0)).await;
     store.apply_fetched(gone.key, JobAnswer::NotFound, at(50)).await.expect("written");
     store.add_new_job(&scope(), "not sent yet", at(60)).await.expect("written");
     let under_way = store.jobs_to_check(&scope()).await.expect("read");
@@ -275,7 +275,7 @@ async fn only_jobs_that_may_still_change_are_checked() {
 async fn the_revision_of_a_scope_is_the_revision_of_its_last_change() {
     let store = memory();
     assert_eq!(store.revision(&scope()).await.expect("read"), 0);
-    let row = store.accepted("j1", Status::Active, at(0)).await;
+    let row = store.add_accepted_job("j1", Status::Active, at(0)).await;
     assert_eq!(store.revision(&scope()).await.expect("read"), row.revision);
 }
 
@@ -320,7 +320,7 @@ async fn the_first_rows_are_the_start_of_the_complete_sorted_list() {
             }
         }
     }
-    store.raw(move |db| db.execute_batch(&rows.concat()).expect("inserted")).await;
+    store.with_connection(move |db| db.execute_batch(&rows.concat()).expect("inserted")).await;
     let mut all = store.jobs(&scope()).await.expect("read");
     all.sort_by_key(list_position);
     let sizes = JobGroup::ALL.map(|group| all.iter().filter(|row| row.group() == group).count());
@@ -358,17 +358,17 @@ async fn jobs_of_other_projects_are_counted_without_dismissed_ones() {
 #[tokio::test]
 async fn a_job_needs_the_user_until_it_is_handled_and_again_after_its_next_change() {
     let store = memory();
-    let row = store.accepted("j1", Status::Active, at(0)).await;
+    let row = store.add_accepted_job("j1", Status::Active, at(0)).await;
     let row = store.apply_job(row.key, with_pr("j1", Status::Completed, 7), at(10)).await.row;
     let key = row.key;
     assert_eq!(row.group(), JobGroup::NeedsYou);
-    let row = store.change(key, LocalChange::Viewed, at(20)).await;
+    let row = store.change_one_job(key, LocalChange::Viewed, at(20)).await;
     assert!(row.group() == JobGroup::NeedsYou && !row.is_unseen(), "viewing is not handling");
-    let row = store.change(key, LocalChange::Handled, at(30)).await;
+    let row = store.change_one_job(key, LocalChange::Handled, at(30)).await;
     assert_eq!((row.group(), row.handled_at), (JobGroup::Done, Some(at(30))));
     let row = store.apply_job(key, with_pr("j1", Status::Completed, 8), at(40)).await.row;
     assert_eq!(row.group(), JobGroup::NeedsYou, "another pull request");
-    let row = store.change(key, LocalChange::HandledAt(Some(at(40))), at(50)).await;
+    let row = store.change_one_job(key, LocalChange::HandledAt(Some(at(40))), at(50)).await;
     assert_eq!(row.group(), JobGroup::Done);
     let prompt = store.follow_up(key, "more", at(60)).await;
     store.permit(prompt, at(61)).await;
@@ -381,7 +381,7 @@ async fn a_job_needs_the_user_until_it_is_handled_and_again_after_its_next_chang
 #[tokio::test]
 async fn a_follow_up_to_a_failed_job_marks_it_as_handled() {
     let store = memory();
-    let row = store.accepted("j1", Status::Active, at(0)).await;
+    let row = store.add_accepted_job("j1", Status::Active, at(0)).await;
     let row = store.apply_job(row.key, answer("j1", Status::Failed), at(10)).await.row;
     assert_eq!(row.group(), JobGroup::NeedsYou);
     let prompt = store.follow_up(row.key, "try again", at(20)).await;
@@ -396,7 +396,7 @@ async fn a_follow_up_to_a_failed_job_marks_it_as_handled() {
 #[tokio::test]
 async fn a_gone_job_stores_the_time_of_the_first_404() {
     let store = memory();
-    let row = store.accepted("j1", Status::Active, at(0)).await;
+    let row = store.add_accepted_job("j1", Status::Active, at(0)).await;
     for moment in [50, 60] {
         let row = store.apply_fetched(row.key, JobAnswer::NotFound, at(moment)).await.expect("written").row;
         assert_eq!((row.gone, row.state_since()), (true, Some(at(50))));

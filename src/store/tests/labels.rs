@@ -9,16 +9,16 @@ fn words(row: &Job) -> Vec<&str> {
 async fn a_custom_title_survives_answers_and_restarts_until_it_is_removed() {
     let folder = tempdir().expect("a folder");
     let store = open(folder.path());
-    let row = store.accepted("j1", Status::Active, at(0)).await;
-    let named = store.change(row.key, LocalChange::Title(Some(line("Mine"))), at(1)).await;
+    let row = store.add_accepted_job("j1", Status::Active, at(0)).await;
+    let named = store.change_one_job(row.key, LocalChange::Title(Some(line("Mine"))), at(1)).await;
     assert_eq!((named.title.as_str(), named.has_custom_title), ("Mine", true));
     store.apply_job(row.key, with_pr("j1", Status::Completed, 3), at(2)).await;
     let next = open(folder.path());
     let kept = next.job(row.key).await.expect("read").expect("there");
     assert_eq!((kept.title.as_str(), kept.has_custom_title), ("Mine", true));
-    let back = next.change(row.key, LocalChange::Title(None), at(3)).await;
+    let back = next.change_one_job(row.key, LocalChange::Title(None), at(3)).await;
     assert_eq!((back.title.as_str(), back.has_custom_title), ("Prompt of j1", false));
-    let blank = next.change(row.key, LocalChange::Title(Some(line("  "))), at(4)).await;
+    let blank = next.change_one_job(row.key, LocalChange::Title(Some(line("  "))), at(4)).await;
     assert_eq!((blank.title.as_str(), blank.has_custom_title), ("Prompt of j1", false));
 }
 
@@ -26,47 +26,47 @@ async fn a_custom_title_survives_answers_and_restarts_until_it_is_removed() {
 async fn an_edited_prompt_changes_the_title_unless_the_user_has_set_a_title() {
     let store = memory();
     let (prompt, row) = store.new_job("First line", at(0)).await;
-    store.change(row.key, LocalChange::Title(Some(line("Mine"))), at(1)).await;
+    store.change_one_job(row.key, LocalChange::Title(Some(line("Mine"))), at(1)).await;
     store.permit(prompt, at(2)).await;
     store.finish(prompt, SendOutcome::Rejected(line("no")), at(3)).await;
     let row = store.requeue(prompt, Some("Second line"), at(4)).await.expect("queued");
     assert_eq!(row.title.as_str(), "Mine");
-    let row = store.change(row.key, LocalChange::Title(None), at(5)).await;
+    let row = store.change_one_job(row.key, LocalChange::Title(None), at(5)).await;
     assert_eq!(row.title.as_str(), "Second line");
 }
 
 #[tokio::test]
 async fn tags_are_replaced_added_and_removed_in_lower_case_without_duplicates() {
     let store = memory();
-    let row = store.accepted("j1", Status::Active, at(0)).await;
+    let row = store.add_accepted_job("j1", Status::Active, at(0)).await;
     let tags = |words: &[&str]| words.iter().map(|word| line(word)).collect::<Vec<_>>();
-    let row = store.change(row.key, LocalChange::Tags(tags(&["Docs", "api", "docs", ""])), at(1)).await;
+    let row = store.change_one_job(row.key, LocalChange::Tags(tags(&["Docs", "api", "docs", ""])), at(1)).await;
     assert_eq!(words(&row), ["docs", "api"]);
-    let row = store.change(row.key, LocalChange::AddTags(tags(&["sso", "api"])), at(2)).await;
+    let row = store.change_one_job(row.key, LocalChange::AddTags(tags(&["sso", "api"])), at(2)).await;
     assert_eq!(words(&row), ["docs", "api", "sso"]);
-    let row = store.change(row.key, LocalChange::RemoveTags(tags(&["API", "none"])), at(3)).await;
+    let row = store.change_one_job(row.key, LocalChange::RemoveTags(tags(&["API", "none"])), at(3)).await;
     assert_eq!(words(&row), ["docs", "sso"]);
     assert_eq!(words(&store.jobs(&scope()).await.expect("rows")[0]), ["docs", "sso"]);
-    let row = store.change(row.key, LocalChange::Tags(Vec::new()), at(4)).await;
+    let row = store.change_one_job(row.key, LocalChange::Tags(Vec::new()), at(4)).await;
     assert_eq!(words(&row), [""; 0]);
 }
 
 #[tokio::test]
 async fn a_note_keeps_its_line_breaks_and_a_blank_text_removes_the_note() {
     let store = memory();
-    let row = store.accepted("j1", Status::Active, at(0)).await;
+    let row = store.add_accepted_job("j1", Status::Active, at(0)).await;
     let note = CleanText::block("ask Ana\nthen merge");
-    let row = store.change(row.key, LocalChange::Note(Some(note.clone())), at(1)).await;
+    let row = store.change_one_job(row.key, LocalChange::Note(Some(note.clone())), at(1)).await;
     assert_eq!(row.note, Some(note));
-    let row = store.change(row.key, LocalChange::Note(Some(CleanText::block(" \n"))), at(2)).await;
+    let row = store.change_one_job(row.key, LocalChange::Note(Some(CleanText::block(" \n"))), at(2)).await;
     assert_eq!(row.note, None);
 }
 
 #[tokio::test]
 async fn a_change_of_many_jobs_is_applied_to_all_or_none() {
     let store = memory();
-    let one = store.accepted("j1", Status::Active, at(0)).await;
-    let two = store.accepted("j2", Status::Active, at(1)).await;
+    let one = store.add_accepted_job("j1", Status::Active, at(0)).await;
+    let two = store.add_accepted_job("j2", Status::Active, at(1)).await;
     let with_unknown = [one.key, JobKey(99), two.key];
     let refused = store.change_jobs(&with_unknown, LocalChange::Dismissed(true), at(2)).await;
     assert!(matches!(refused, Err(StoreError::NoSuchJob)));
@@ -82,16 +82,16 @@ async fn merging_two_rows_keeps_what_the_user_wrote_for_both() {
     store.permit(prompt, at(1)).await;
     store.finish(prompt, SendOutcome::Unconfirmed(line("?")), at(2)).await;
     let tracked = store.track(&scope(), answer("j1", Status::Active), at(3)).await.expect("tracked");
-    store.change(row.key, LocalChange::Tags(vec![line("a")]), at(4)).await;
-    store.change(row.key, LocalChange::Note(Some(line("mine"))), at(4)).await;
-    store.change(tracked.key, LocalChange::Title(Some(line("Named"))), at(5)).await;
-    store.change(tracked.key, LocalChange::Tags(vec![line("b"), line("a")]), at(5)).await;
-    store.change(tracked.key, LocalChange::Note(Some(line("theirs"))), at(5)).await;
+    store.change_one_job(row.key, LocalChange::Tags(vec![line("a")]), at(4)).await;
+    store.change_one_job(row.key, LocalChange::Note(Some(line("mine"))), at(4)).await;
+    store.change_one_job(tracked.key, LocalChange::Title(Some(line("Named"))), at(5)).await;
+    store.change_one_job(tracked.key, LocalChange::Tags(vec![line("b"), line("a")]), at(5)).await;
+    store.change_one_job(tracked.key, LocalChange::Note(Some(line("theirs"))), at(5)).await;
     let one = store.link_job(prompt, answer("j1", Status::Active), at(6)).await.expect("linked");
     assert_eq!((one.key, one.title.as_str(), one.has_custom_title), (row.key, "Named", true));
     assert_eq!(words(&one), ["a", "b"]);
     assert_eq!(one.note, Some(CleanText::block("mine\ntheirs")));
-    let back = store.change(one.key, LocalChange::Title(None), at(7)).await;
+    let back = store.change_one_job(one.key, LocalChange::Title(None), at(7)).await;
     assert_eq!(back.title.as_str(), "Fix it");
 }
 
@@ -129,9 +129,9 @@ async fn sent_prompts_are_listed_newest_first_without_duplicates() {
 #[tokio::test]
 async fn at_most_a_thousand_sent_prompts_are_returned() {
     let store = memory();
-    store.accepted("j1", Status::Active, at(0)).await;
+    store.add_accepted_job("j1", Status::Active, at(0)).await;
     store
-        .raw(|db| {
+        .with_connection(|db| {
             db.execute_batch(
                 "INSERT INTO prompt (job, kind, text, state, written_at, sent_at)
                  WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1200)

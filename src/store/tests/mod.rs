@@ -71,7 +71,7 @@ fn with_pr(id: &str, status: Status, number: u32) -> RemoteJob {
 
 impl Store {
     /// Runs `work` on the connection, to create or read states for which there is no call.
-    async fn raw<T: Send + 'static>(&self, work: impl FnOnce(&mut Connection) -> T + Send + 'static) -> T {
+    async fn with_connection<T: Send + 'static>(&self, work: impl FnOnce(&mut Connection) -> T + Send + 'static) -> T {
         self.handle.run(|db| Ok(work(db))).await.expect("no failure")
     }
 
@@ -84,25 +84,25 @@ impl Store {
     }
 
     async fn permit(&self, prompt: PromptId, now: Time) -> SendPermit {
-        self.take_turn(prompt, "instance-1", now, now).await.expect("an answer")
+        self.request_permit(prompt, "instance-1", now, now).await.expect("an answer")
     }
 
     async fn finish(&self, prompt: PromptId, how: SendOutcome, now: Time) -> Job {
         self.finish_send(prompt, how, now).await.expect("stored").row
     }
 
-    async fn accepted(&self, id: &str, status: Status, now: Time) -> Job {
+    async fn add_accepted_job(&self, id: &str, status: Status, now: Time) -> Job {
         let (prompt, _) = self.new_job(&format!("Prompt of {id}"), now).await;
         assert!(matches!(self.permit(prompt, now).await, SendPermit::Go { .. }));
         self.finish(prompt, SendOutcome::Accepted(answer(id, status)), now).await
     }
 
-    async fn change(&self, job: JobKey, change: LocalChange, now: Time) -> Job {
+    async fn change_one_job(&self, job: JobKey, change: LocalChange, now: Time) -> Job {
         self.change_jobs(&[job], change, now).await.expect("changed").remove(0)
     }
 
     /// Returns the prompts that may be sent, each with the time until which it has to wait.
-    async fn queued_prompts(&self) -> Vec<(PromptId, Option<Time>)> {
+    async fn sendable_prompts_with_wait(&self) -> Vec<(PromptId, Option<Time>)> {
         let queued = self.sendable_prompts(&scope()).await.expect("list");
         queued.into_iter().map(|queued| (queued.prompt, queued.not_before)).collect()
     }

@@ -82,7 +82,7 @@ async fn a_connection_has_the_settings_for_durability() {
         let store = store.clone();
         async move {
             store
-                .raw(move |db| {
+                .with_connection(move |db| {
                     db.query_row(&format!("PRAGMA {name}"), [], |row| row.get::<_, rusqlite::types::Value>(0))
                 })
                 .await
@@ -94,7 +94,7 @@ async fn a_connection_has_the_settings_for_durability() {
     assert_eq!(read("synchronous").await, Value::Integer(3));
     assert_eq!(read("foreign_keys").await, Value::Integer(1));
     assert_eq!(read("busy_timeout").await, Value::Integer(5000));
-    assert_eq!(read("user_version").await, Value::Integer(schema::supported()));
+    assert_eq!(read("user_version").await, Value::Integer(schema::supported_version()));
 }
 
 #[tokio::test]
@@ -121,7 +121,8 @@ async fn a_write_ahead_log_is_converted_to_a_rollback_journal() {
     other.execute_batch("PRAGMA journal_mode = WAL; DELETE FROM key_value;").expect("done");
     drop(other);
     let store = open(folder.path());
-    let mode: String = store.raw(|db| db.query_row("PRAGMA journal_mode", [], |row| row.get(0)).expect("a mode")).await;
+    let mode: String =
+        store.with_connection(|db| db.query_row("PRAGMA journal_mode", [], |row| row.get(0)).expect("a mode")).await;
     assert_eq!(mode, "truncate");
 }
 
@@ -152,7 +153,7 @@ fn migrating_again_does_not_change_the_schema() {
     let mut db = Connection::open_in_memory().expect("a database");
     schema::migrate(&mut db).expect("migrated");
     schema::migrate(&mut db).expect("nothing to do");
-    assert_eq!(schema::version(&db).expect("a version"), schema::supported());
+    assert_eq!(schema::version(&db).expect("a version"), schema::supported_version());
     schema::check_sound(&db, true).expect("sound");
 }
 
@@ -251,7 +252,7 @@ async fn damage_found_in_use_is_reported_and_the_next_opening_moves_the_file_asi
         store.new_job(&format!("Prompt {n} {}", "x".repeat(500)), at(n)).await;
     }
     let page: i64 = store
-        .raw(|db| {
+        .with_connection(|db| {
             // Chooses a page with rows of prompts: opening doesn't read such a page.
             let root: i64 = db
                 .query_row("SELECT rootpage FROM sqlite_schema WHERE name = 'prompt'", [], |row| row.get(0))
@@ -316,7 +317,7 @@ async fn a_store_that_cannot_be_written_is_readable_and_refuses_writes() {
     let (store, opened) = Store::open(folder.path(), at(0)).expect("a store to read");
     assert!(opened.read_only);
     assert_eq!(store.jobs(&scope()).await.expect("rows"), vec![row]);
-    assert!(matches!(store.take_turn(prompt, "i", at(2), at(2)).await, Err(StoreError::ReadOnly)));
+    assert!(matches!(store.request_permit(prompt, "i", at(2), at(2)).await, Err(StoreError::ReadOnly)));
 }
 
 #[tokio::test]
@@ -373,7 +374,9 @@ async fn on_a_full_disk_writes_fail_and_reading_works() {
     let folder = folder();
     let store = open(folder.path());
     let (_, row) = store.new_job("Fix it", at(1)).await;
-    store.raw(|db| db.pragma_update_and_check(None, "max_page_count", 1, |_| Ok(())).expect("limited")).await;
+    store
+        .with_connection(|db| db.pragma_update_and_check(None, "max_page_count", 1, |_| Ok(())).expect("limited"))
+        .await;
     let error = store.add_new_job(&scope(), &"x".repeat(1 << 20), at(2)).await.expect_err("no space");
     assert!(matches!(error, StoreError::DiskFull), "{error}");
     assert_eq!(store.jobs(&scope()).await.expect("rows"), vec![row]);
@@ -383,7 +386,7 @@ async fn on_a_full_disk_writes_fail_and_reading_works() {
 async fn a_lock_of_another_process_times_out_with_an_error() {
     let folder = folder();
     let store = open(folder.path());
-    store.raw(|db| db.busy_timeout(std::time::Duration::ZERO).expect("set")).await;
+    store.with_connection(|db| db.busy_timeout(std::time::Duration::ZERO).expect("set")).await;
     let other = raw_file(folder.path());
     other.execute_batch("BEGIN IMMEDIATE").expect("locked");
     assert!(matches!(store.set_value("k", "v").await, Err(StoreError::Busy)));

@@ -27,10 +27,10 @@ impl Store {
 async fn only_a_complete_report_shows_that_a_page_is_not_listed() {
     let store = memory();
     assert_eq!(store.page_in("/a", week()).await, PageViewsState::Unknown);
-    store.absorb(part(1, page(&[("/a", counts(4, 1))], 9), false, 7)).await;
+    store.add_part(part(1, page(&[("/a", counts(4, 1))], 9), false, 7)).await;
     assert_eq!(store.page_in("/a", week()).await, known(counts(4, 1), 7));
     assert_eq!(store.page_in("/b", week()).await, PageViewsState::Unknown, "there may be more");
-    store.absorb(part(2, page(&[("/c", counts(1, 1))], 9), true, 8)).await;
+    store.add_part(part(2, page(&[("/c", counts(1, 1))], 9), true, 8)).await;
     assert_eq!(store.page_in("/b", week()).await, PageViewsState::NotListed(at(7)));
     assert_eq!(store.page_in("/c", range("2026-11-14", "2026-11-19")).await, PageViewsState::Unknown, "another range");
 }
@@ -38,8 +38,8 @@ async fn only_a_complete_report_shows_that_a_page_is_not_listed() {
 #[tokio::test]
 async fn while_a_report_is_loading_a_duplicate_page_has_the_counts_of_its_last_row() {
     let store = memory();
-    store.absorb(part(1, page(&[("/a", counts(4, 1)), ("/b", counts(1, 1))], 9), false, 7)).await;
-    store.absorb(part(2, page(&[("/a", counts(5, 1))], 9), false, 8)).await;
+    store.add_part(part(1, page(&[("/a", counts(4, 1)), ("/b", counts(1, 1))], 9), false, 7)).await;
+    store.add_part(part(2, page(&[("/a", counts(5, 1))], 9), false, 8)).await;
     assert_eq!(store.page_in("/a", week()).await, known(counts(5, 1), 8));
     assert_eq!(store.page_in("/b", week()).await, known(counts(1, 1), 7));
     let periods = store.page_periods(&scope(), &line("/a")).await.expect("read");
@@ -52,14 +52,14 @@ async fn page_views_are_returned_in_the_order_of_the_ranges_and_are_unknown_in_a
     let ranges = [range("2026-11-01", "2026-11-07"), week()];
     let asked = async |store: &Store| store.page_views(&scope(), &line("/a"), &ranges).await.expect("read");
     assert_eq!(asked(&store).await, [PageViewsState::Unknown, PageViewsState::Unknown]);
-    store.absorb(part(1, page(&[("/a", counts(4, 1))], 9), true, 7)).await;
+    store.add_part(part(1, page(&[("/a", counts(4, 1))], 9), true, 7)).await;
     assert_eq!(asked(&store).await, [PageViewsState::Unknown, known(counts(4, 1), 7)]);
 }
 
 #[tokio::test]
 async fn without_a_complete_report_the_newest_answer_for_exactly_this_range_is_used() {
     let store = memory();
-    let odd = Counts { human: Count::Odd(line("0.5")), ai: Count::Missing, total: Count::Known(-3) };
+    let odd = Counts { human: Count::Other(line("0.5")), ai: Count::Missing, total: Count::Known(-3) };
     store.save_answer(week(), 50, &[("/a", counts(1, 1)), ("/a/b", counts(7, 7))], 10).await;
     store.save_answer(week(), 250, &[("/ü \"q\"", odd.clone()), ("/a", counts(2, 1))], 20).await;
     store.save_answer(week(), 10, &[("/other", counts(5, 5))], 30).await;
@@ -75,13 +75,13 @@ async fn the_periods_of_a_page_are_listed_newest_first_without_duplicates() {
     let store = memory();
     let (september, october) = (range("2026-09-01", "2026-09-30"), range("2026-10-01", "2026-10-31"));
     let of = |range, part: ReportAnswer| ReportAnswer { range, ..part };
-    store.absorb(of(october, part(1, page(&[("/a", counts(40, 1))], 99), true, 5))).await;
+    store.add_part(of(october, part(1, page(&[("/a", counts(40, 1))], 99), true, 5))).await;
     store.save_answer(october, 50, &[("/a", counts(39, 1))], 9).await;
     store.save_answer(september, 50, &[("/a", counts(30, 1))], 6).await;
     store.save_answer(september, 250, &[("/a", counts(31, 1))], 7).await;
-    store.absorb(part(1, page(&[("/a", counts(50, 1))], 99), false, 8)).await;
+    store.add_part(part(1, page(&[("/a", counts(50, 1))], 99), false, 8)).await;
     let gone = range("2026-08-01", "2026-08-31");
-    store.absorb(of(gone, part(1, page(&[("/b", counts(1, 1))], 99), true, 5))).await;
+    store.add_part(of(gone, part(1, page(&[("/b", counts(1, 1))], 99), true, 5))).await;
     let period = |range, value, seconds| PagePeriod { range, views: Timed { value, as_of: at(seconds) } };
     let periods = store.page_periods(&scope(), &line("/a")).await.expect("read");
     let expected =

@@ -13,8 +13,8 @@ async fn ids(store: &Store) -> Vec<String> {
 
 /// Adds a finished job that was viewed.
 async fn add_finished_job(store: &Store, id: &str, now: Time) -> Job {
-    let row = store.accepted(id, Status::Completed, now).await;
-    store.change(row.key, LocalChange::Viewed, now).await
+    let row = store.add_accepted_job(id, Status::Completed, now).await;
+    store.change_one_job(row.key, LocalChange::Viewed, now).await
 }
 
 #[tokio::test]
@@ -28,7 +28,7 @@ async fn old_finished_jobs_are_deleted_with_their_threads() {
     let done = store.prune_jobs(prune_before(50)).await.expect("pruned");
     assert_eq!((done.jobs, done.prompts, done.still_large), (1, 1, false));
     assert_eq!(ids(&store).await, ["new"]);
-    let left = store.raw(|db| {
+    let left = store.with_connection(|db| {
         let count = |table: &str| -> i64 {
             db.query_row(&format!("SELECT count(*) FROM {table}"), [], |row| row.get(0)).expect("a number")
         };
@@ -39,12 +39,12 @@ async fn old_finished_jobs_are_deleted_with_their_threads() {
 }
 
 #[tokio::test]
-async fn jobs_that_are_unsent_unseen_or_unfinished_or_have_a_draft_are_never_pruned() {
+async fn unsent_unviewed_and_unfinished_jobs_and_jobs_with_a_draft_are_never_pruned() {
     let store = memory();
-    store.accepted("unseen", Status::Failed, at(1)).await;
-    let active = store.accepted("active", Status::Active, at(2)).await;
-    store.change(active.key, LocalChange::Viewed, at(3)).await;
-    store.change(active.key, LocalChange::Dismissed(true), at(3)).await;
+    store.add_accepted_job("unseen", Status::Failed, at(1)).await;
+    let active = store.add_accepted_job("active", Status::Active, at(2)).await;
+    store.change_one_job(active.key, LocalChange::Viewed, at(3)).await;
+    store.change_one_job(active.key, LocalChange::Dismissed(true), at(3)).await;
     let undelivered = add_finished_job(&store, "undelivered", at(4)).await;
     store.follow_up(undelivered.key, "more", at(5)).await;
     let begun = add_finished_job(&store, "begun", at(6)).await;
@@ -62,10 +62,10 @@ async fn jobs_that_are_unsent_unseen_or_unfinished_or_have_a_draft_are_never_pru
 async fn dismissed_gone_and_discarded_jobs_are_pruned() {
     let store = memory();
     let row = add_finished_job(&store, "dismissed", at(1)).await;
-    store.change(row.key, LocalChange::Dismissed(true), at(2)).await;
-    let gone = store.accepted("gone", Status::Active, at(3)).await;
+    store.change_one_job(row.key, LocalChange::Dismissed(true), at(2)).await;
+    let gone = store.add_accepted_job("gone", Status::Active, at(3)).await;
     store.apply_fetched(gone.key, JobAnswer::NotFound, at(4)).await.expect("stored");
-    store.change(gone.key, LocalChange::Viewed, at(5)).await;
+    store.change_one_job(gone.key, LocalChange::Viewed, at(5)).await;
     let (prompt, _) = store.new_job("discarded", at(6)).await;
     store.discard_prompt(prompt, at(7)).await.expect("discarded");
     assert_eq!(store.prune_jobs(prune_before(1000)).await.expect("pruned").jobs, 3);
@@ -79,10 +79,11 @@ async fn merged_rows_are_deleted_with_their_job() {
     let (prompt, _) = store.new_job("Do it", at(2)).await;
     store.permit(prompt, at(3)).await;
     let row = store.finish(prompt, SendOutcome::Accepted(answer("j", Status::Completed)), at(4)).await;
-    store.change(row.key, LocalChange::Viewed, at(5)).await;
+    store.change_one_job(row.key, LocalChange::Viewed, at(5)).await;
     assert_eq!(store.prune_jobs(prune_before(1000)).await.expect("pruned").jobs, 1);
-    let rows: i64 =
-        store.raw(|db| db.query_row("SELECT count(*) FROM job", [], |row| row.get(0)).expect("a number")).await;
+    let rows: i64 = store
+        .with_connection(|db| db.query_row("SELECT count(*) FROM job", [], |row| row.get(0)).expect("a number"))
+        .await;
     assert_eq!(rows, 0);
 }
 

@@ -6,7 +6,7 @@ use crate::model::row::JobGroup;
 use std::time::{Duration, Instant};
 use tempfile::tempdir;
 
-async fn batch(store: &Store, texts: &[&str]) -> Vec<JobKey> {
+async fn add_batch(store: &Store, texts: &[&str]) -> Vec<JobKey> {
     let texts: Vec<String> = texts.iter().map(|text| (*text).to_owned()).collect();
     let rows = store.add_batch(&scope(), &texts, at(0)).await.expect("queued");
     rows.into_iter().map(|row| row.key).collect()
@@ -21,16 +21,16 @@ async fn first_lines(store: &Store) -> Vec<String> {
     titles
 }
 
-async fn queue(store: &Store, jobs: &[JobKey], change: QueueChange) -> Vec<Job> {
+async fn change_queue(store: &Store, jobs: &[JobKey], change: QueueChange) -> Vec<Job> {
     store.change_queue(jobs, change, at(1)).await.expect("changed")
 }
 
 #[tokio::test]
-async fn a_batch_is_queued_in_order_behind_earlier_prompts_or_as_a_whole_refused() {
+async fn a_batch_is_queued_in_order_behind_earlier_prompts_but_a_batch_with_a_blank_prompt_is_refused() {
     let folder = tempdir().expect("a folder");
     let store = open(folder.path());
     store.new_job("before", at(0)).await;
-    let keys = batch(&store, &["a\nmore", "b", "c"]).await;
+    let keys = add_batch(&store, &["a\nmore", "b", "c"]).await;
     let blank = ["d".to_owned(), " \n".to_owned()];
     assert!(matches!(store.add_batch(&scope(), &blank, at(1)).await, Err(StoreError::BlankPrompt)));
     let next = open(folder.path());
@@ -58,30 +58,30 @@ async fn a_thousand_prompts_are_queued_in_one_transaction() {
 #[tokio::test]
 async fn a_paused_prompt_is_not_sent_until_it_is_resumed() {
     let store = memory();
-    let keys = batch(&store, &["a", "b", "c"]).await;
+    let keys = add_batch(&store, &["a", "b", "c"]).await;
     let prompt = store.thread_of(keys[1]).await.prompts[0].id;
-    let rows = queue(&store, &[keys[1]], QueueChange::Pause).await;
+    let rows = change_queue(&store, &[keys[1]], QueueChange::Pause).await;
     assert_eq!((rows.len(), rows[0].undelivered), (1, Some(DeliveryKind::Paused)));
     assert_eq!(first_lines(&store).await, ["a", "c"]);
     assert_eq!(store.permit(prompt, at(2)).await, SendPermit::Blocked);
     assert_eq!(store.thread_of(keys[1]).await.prompts[0].delivery, Delivery::Paused);
-    assert_eq!(queue(&store, &[keys[1]], QueueChange::Pause).await, [], "nothing changes twice");
-    let rows = queue(&store, &keys, QueueChange::Resume).await;
+    assert_eq!(change_queue(&store, &[keys[1]], QueueChange::Pause).await, [], "nothing changes twice");
+    let rows = change_queue(&store, &keys, QueueChange::Resume).await;
     assert_eq!((rows.len(), rows[0].undelivered), (1, Some(DeliveryKind::Queued)));
     assert_eq!(first_lines(&store).await, ["a", "b", "c"]);
     assert!(matches!(store.permit(prompt, at(3)).await, SendPermit::Go { .. }));
-    assert_eq!(queue(&store, &[keys[1]], QueueChange::Pause).await, [], "it is being sent");
+    assert_eq!(change_queue(&store, &[keys[1]], QueueChange::Pause).await, [], "it is being sent");
     assert_eq!(store.thread_of(keys[1]).await.prompts[0].delivery, Delivery::Sending);
 }
 
 #[tokio::test]
 async fn a_paused_follow_up_blocks_later_follow_ups_of_its_job() {
     let store = memory();
-    let row = store.accepted("j1", Status::Active, at(0)).await;
+    let row = store.add_accepted_job("j1", Status::Active, at(0)).await;
     store.follow_up(row.key, "first", at(1)).await;
-    queue(&store, &[row.key], QueueChange::Pause).await;
+    change_queue(&store, &[row.key], QueueChange::Pause).await;
     let second = store.follow_up(row.key, "second", at(2)).await;
-    assert_eq!(store.queued_prompts().await, []);
+    assert_eq!(store.sendable_prompts_with_wait().await, []);
     assert_eq!(store.permit(second, at(3)).await, SendPermit::Blocked);
     let row = store.job(row.key).await.expect("read").expect("there");
     assert_eq!(row.undelivered, Some(DeliveryKind::Queued), "queued is more urgent than paused");
@@ -90,8 +90,8 @@ async fn a_paused_follow_up_blocks_later_follow_ups_of_its_job() {
 #[tokio::test]
 async fn requeueing_a_paused_prompt_resumes_it() {
     let store = memory();
-    let keys = batch(&store, &["a"]).await;
-    queue(&store, &keys, QueueChange::Pause).await;
+    let keys = add_batch(&store, &["a"]).await;
+    change_queue(&store, &keys, QueueChange::Pause).await;
     let prompt = store.thread_of(keys[0]).await.prompts[0].id;
     let row = store.requeue(prompt, Some("a, edited"), at(2)).await.expect("queued");
     assert_eq!((row.undelivered, row.title.as_str()), (Some(DeliveryKind::Queued), "a, edited"));
@@ -101,34 +101,34 @@ async fn requeueing_a_paused_prompt_resumes_it() {
 #[tokio::test]
 async fn moving_several_new_jobs_keeps_their_order() {
     let store = memory();
-    let keys = batch(&store, &["a", "b", "c", "d", "e"]).await;
-    let rows = queue(&store, &[keys[2]], QueueChange::Up).await;
+    let keys = add_batch(&store, &["a", "b", "c", "d", "e"]).await;
+    let rows = change_queue(&store, &[keys[2]], QueueChange::Up).await;
     assert_eq!(first_lines(&store).await, ["a", "c", "b", "d", "e"]);
     let mut moved: Vec<(JobKey, Option<i64>)> = rows.iter().map(|row| (row.key, row.queue_position)).collect();
     moved.sort_unstable();
     assert!(
         matches!(moved[..], [(b, Some(behind)), (c, Some(before))] if b == keys[1] && c == keys[2] && before < behind)
     );
-    queue(&store, &[keys[1], keys[3]], QueueChange::Up).await;
+    change_queue(&store, &[keys[1], keys[3]], QueueChange::Up).await;
     assert_eq!(first_lines(&store).await, ["a", "b", "d", "c", "e"]);
     for _ in 0..3 {
-        queue(&store, &[keys[1], keys[3]], QueueChange::Up).await;
+        change_queue(&store, &[keys[1], keys[3]], QueueChange::Up).await;
     }
     assert_eq!(first_lines(&store).await, ["b", "d", "a", "c", "e"]);
     for _ in 0..9 {
-        queue(&store, &[keys[1], keys[3]], QueueChange::Down).await;
+        change_queue(&store, &[keys[1], keys[3]], QueueChange::Down).await;
     }
     assert_eq!(first_lines(&store).await, ["a", "c", "e", "b", "d"]);
-    assert_eq!(queue(&store, &[keys[3]], QueueChange::Down).await, [], "the last one stays the last");
-    batch(&store, &["f"]).await;
+    assert_eq!(change_queue(&store, &[keys[3]], QueueChange::Down).await, [], "the last one stays the last");
+    add_batch(&store, &["f"]).await;
     assert_eq!(first_lines(&store).await, ["a", "c", "e", "b", "d", "f"], "a new one is last");
 }
 
 #[tokio::test]
 async fn a_prompt_that_waits_for_the_limit_keeps_its_position() {
     let store = memory();
-    let keys = batch(&store, &["a", "b"]).await;
-    queue(&store, &[keys[1]], QueueChange::Up).await;
+    let keys = add_batch(&store, &["a", "b"]).await;
+    change_queue(&store, &[keys[1]], QueueChange::Up).await;
     let prompt = store.thread_of(keys[1]).await.prompts[0].id;
     store.permit(prompt, at(1)).await;
     store
@@ -140,8 +140,8 @@ async fn a_prompt_that_waits_for_the_limit_keeps_its_position() {
 #[tokio::test]
 async fn a_removed_prompt_is_never_sent_and_stays_stored_as_discarded() {
     let store = memory();
-    let keys = batch(&store, &["a", "b"]).await;
-    queue(&store, &[keys[0]], QueueChange::Pause).await;
+    let keys = add_batch(&store, &["a", "b"]).await;
+    change_queue(&store, &[keys[0]], QueueChange::Pause).await;
     let removed = store.remove_from_queue(&[keys[0]], at(1)).await.expect("removed");
     let row = &removed.rows[0];
     assert_eq!((row.dismissed, row.undelivered, row.queue_position), (false, Some(DeliveryKind::Discarded), None));
@@ -151,7 +151,7 @@ async fn a_removed_prompt_is_never_sent_and_stays_stored_as_discarded() {
     assert_eq!(store.permit(prompt.id, at(2)).await, SendPermit::NotQueued);
     assert_eq!(first_lines(&store).await, ["b"]);
 
-    let kept = store.accepted("j1", Status::Active, at(3)).await;
+    let kept = store.add_accepted_job("j1", Status::Active, at(3)).await;
     store.follow_up(kept.key, "one", at(4)).await;
     store.follow_up(kept.key, "two", at(5)).await;
     let removed = store.remove_from_queue(&[kept.key], at(6)).await.expect("removed");
@@ -161,9 +161,9 @@ async fn a_removed_prompt_is_never_sent_and_stays_stored_as_discarded() {
 #[tokio::test]
 async fn a_removed_prompt_is_restored_at_its_position_with_its_wait() {
     let store = memory();
-    let keys = batch(&store, &["a", "b", "c"]).await;
-    queue(&store, &[keys[2]], QueueChange::Up).await;
-    queue(&store, &[keys[0]], QueueChange::Pause).await;
+    let keys = add_batch(&store, &["a", "b", "c"]).await;
+    change_queue(&store, &[keys[2]], QueueChange::Up).await;
+    change_queue(&store, &[keys[0]], QueueChange::Pause).await;
     let limited = store.thread_of(keys[1]).await.prompts[0].id;
     store.permit(limited, at(2)).await;
     store
@@ -187,7 +187,7 @@ async fn a_removed_prompt_is_restored_at_its_position_with_its_wait() {
 #[tokio::test]
 async fn a_removed_follow_up_is_not_restored_if_a_later_follow_up_was_sent() {
     let store = memory();
-    let job = store.accepted("j1", Status::Active, at(0)).await;
+    let job = store.add_accepted_job("j1", Status::Active, at(0)).await;
     let first = store.follow_up(job.key, "first", at(1)).await;
     let removed = store.remove_from_queue(&[job.key], at(2)).await.expect("removed");
     let second = store.follow_up(job.key, "second", at(3)).await;
@@ -207,11 +207,11 @@ async fn a_prompt_that_is_being_sent_is_not_removed() {
 #[tokio::test]
 async fn changing_the_queue_skips_jobs_without_a_queued_prompt_and_fails_for_unknown_jobs() {
     let store = memory();
-    let keys = batch(&store, &["a"]).await;
-    let done = store.accepted("j1", Status::Completed, at(0)).await;
+    let keys = add_batch(&store, &["a"]).await;
+    let done = store.add_accepted_job("j1", Status::Completed, at(0)).await;
     for change in [QueueChange::Pause, QueueChange::Resume, QueueChange::Up, QueueChange::Down] {
-        assert_eq!(queue(&store, &[done.key], change).await, []);
-        assert_eq!(queue(&store, &[], change).await, []);
+        assert_eq!(change_queue(&store, &[done.key], change).await, []);
+        assert_eq!(change_queue(&store, &[], change).await, []);
     }
     let refused = store.change_queue(&[keys[0], JobKey(99)], QueueChange::Pause, at(1)).await;
     assert!(matches!(refused, Err(StoreError::NoSuchJob)));
@@ -250,7 +250,7 @@ async fn a_store_of_the_first_schema_keeps_its_queue_and_its_drafts() {
 #[tokio::test]
 async fn a_single_prompt_can_be_paused_only_while_it_is_queued() {
     let store = memory();
-    let row = store.accepted("j1", Status::Active, at(0)).await;
+    let row = store.add_accepted_job("j1", Status::Active, at(0)).await;
     let (first, second) =
         (store.follow_up(row.key, "First", at(1)).await, store.follow_up(row.key, "Second", at(2)).await);
     let paused = store.pause_prompt(second, at(1)).await.expect("written").expect("was queued");
@@ -264,8 +264,8 @@ async fn a_single_prompt_can_be_paused_only_while_it_is_queued() {
 #[tokio::test]
 async fn recent_prompts_are_those_that_are_queued_or_were_sent_recently() {
     let store = memory();
-    store.accepted("old", Status::Active, at(0)).await;
-    store.accepted("new", Status::Active, at(100)).await;
+    store.add_accepted_job("old", Status::Active, at(0)).await;
+    store.add_accepted_job("new", Status::Active, at(100)).await;
     let (lost, _) = store.new_job("Lost", at(0)).await;
     store.permit(lost, at(100)).await;
     store.finish(lost, SendOutcome::Unconfirmed(line("?")), at(101)).await;

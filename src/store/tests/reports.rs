@@ -30,32 +30,32 @@ pub(super) fn part(number: u32, answer: ViewsPage, complete: bool, seconds: i64)
 }
 
 impl Store {
-    pub(super) async fn absorb(&self, part: ReportAnswer) -> bool {
-        self.absorb_answer(&scope(), part).await.expect("written")
+    pub(super) async fn add_part(&self, part: ReportAnswer) -> bool {
+        self.add_report_answer(&scope(), part).await.expect("written")
     }
 
     async fn cached(&self, range: DateRange) -> StoredReport {
         self.cached_report(&scope(), range).await.expect("read")
     }
 
-    pub(super) async fn count(&self, table: &'static str) -> u32 {
+    pub(super) async fn count_rows(&self, table: &'static str) -> u32 {
         let sql = format!("SELECT count(*) FROM {table}");
-        self.raw(move |db| db.query_row(&sql, [], |row| row.get(0)).expect("a count")).await
+        self.with_connection(move |db| db.query_row(&sql, [], |row| row.get(0)).expect("a count")).await
     }
 }
 
 #[tokio::test]
 async fn answers_are_merged_by_the_rules_of_the_model() {
     let store = memory();
-    let odd = Counts { human: Count::Odd(line("12.5")), ai: Count::Missing, total: Count::Known(-3) };
+    let odd = Counts { human: Count::Other(line("12.5")), ai: Count::Missing, total: Count::Known(-3) };
     let first = page(&[("/a", counts(9, 1)), ("/b ü\"", odd.clone()), ("/d", counts(2, 2)), ("", odd)], 30);
     let second = page(&[("/d", counts(3, 2)), ("/c", counts(i64::MAX, 0)), ("/c", counts(1, 1))], 31);
     let mut report = Report::from_first_answer(week(), first.clone(), false, at(20));
-    assert!(store.absorb(part(1, first, false, 20)).await);
+    assert!(store.add_part(part(1, first, false, 20)).await);
     let recalled = store.cached(week()).await;
     assert_eq!((recalled.report.as_deref(), recalled.interrupted_after), (Some(&report), Some(1)));
     report.add_answer(second.clone(), true, at(10));
-    assert!(store.absorb(part(2, second, true, 10)).await);
+    assert!(store.add_part(part(2, second, true, 10)).await);
     let recalled = store.cached(week()).await;
     assert_eq!((recalled.report.as_deref(), recalled.interrupted_after), (Some(&report), None));
     assert_eq!((report.duplicates, report.rows.len(), recalled.requests_last_time), (2, 5, Some(2)));
@@ -75,10 +75,10 @@ async fn counts_with_a_fraction_are_stored_without_loss() {
         ..page(&[("/a", tenths), ("/b", large)], 1)
     };
     let report = Report::from_first_answer(week(), page.clone(), true, at(0));
-    assert!(store.absorb(part(1, page, true, 0)).await);
+    assert!(store.add_part(part(1, page, true, 0)).await);
     assert_eq!(store.cached(week()).await.report.as_deref(), Some(&report));
     let row: (Option<i64>, Option<String>) = store
-        .raw(|db| {
+        .with_connection(|db| {
             db.query_row("SELECT total, raw_counts FROM views_row WHERE position = 1", [], |row| {
                 Ok((row.get(0)?, row.get(1)?))
             })
@@ -91,31 +91,31 @@ async fn counts_with_a_fraction_are_stored_without_loss() {
 #[tokio::test]
 async fn a_complete_report_stays_until_the_next_one_is_complete() {
     let store = memory();
-    store.absorb(part(1, page(&[("/a", counts(1, 1)), ("/b", counts(1, 0))], 3), true, 0)).await;
-    store.absorb(part(1, page(&[("/a", counts(2, 2))], 9), false, 50)).await;
+    store.add_part(part(1, page(&[("/a", counts(1, 1)), ("/b", counts(1, 0))], 3), true, 0)).await;
+    store.add_part(part(1, page(&[("/a", counts(2, 2))], 9), false, 50)).await;
     let recalled = store.cached(week()).await;
     let Some(report) = recalled.report else { panic!("there is a report") };
     assert_eq!((report.complete, report.rows.len(), report.as_of), (true, 2, at(0)));
     assert_eq!((recalled.interrupted_after, recalled.requests_last_time), (Some(1), Some(1)));
-    store.absorb(part(2, page(&[("/c", counts(5, 0))], 9), true, 51)).await;
+    store.add_part(part(2, page(&[("/c", counts(5, 0))], 9), true, 51)).await;
     let recalled = store.cached(week()).await;
     let report = recalled.report.expect("a report");
     let paths: Vec<&str> = report.rows.iter().map(|row| row.path.as_str()).collect();
     assert_eq!((paths, report.as_of, recalled.interrupted_after), (vec!["/a", "/c"], at(50), None));
-    assert_eq!((store.count("views_report").await, store.count("views_row").await), (1, 2));
+    assert_eq!((store.count_rows("views_report").await, store.count_rows("views_row").await), (1, 2));
 }
 
 #[tokio::test]
 async fn an_answer_that_is_not_the_next_one_does_not_change_the_report() {
     let store = memory();
     let rows = |path: &str| page(&[(path, counts(1, 1))], 9);
-    assert!(!store.absorb(part(2, rows("/b"), true, 0)).await);
-    assert!(!store.absorb(part(0, rows("/b"), true, 0)).await);
+    assert!(!store.add_part(part(2, rows("/b"), true, 0)).await);
+    assert!(!store.add_part(part(0, rows("/b"), true, 0)).await);
     assert_eq!(store.cached(week()).await, StoredReport::default());
-    assert!(store.absorb(part(1, rows("/a"), false, 0)).await);
+    assert!(store.add_part(part(1, rows("/a"), false, 0)).await);
     // Another instance loads the same range and has added the first answer.
-    assert!(!store.absorb(part(1, rows("/a"), false, 1)).await);
-    assert!(!store.absorb(part(3, rows("/c"), true, 1)).await);
+    assert!(!store.add_part(part(1, rows("/a"), false, 1)).await);
+    assert!(!store.add_part(part(3, rows("/c"), true, 1)).await);
     let recalled = store.cached(week()).await;
     assert_eq!(recalled.report.map(|report| (report.answers, report.duplicates, report.rows.len())), Some((1, 0, 1)));
 }
@@ -128,19 +128,19 @@ async fn an_answer_is_stored_both_in_the_cache_and_in_the_report_or_in_neither()
         let query = ViewsQuery { range: week(), limit: MAX_PAGE_SIZE, page: number };
         store.cached_views(&scope(), query).await.expect("read")
     };
-    assert!(store.cache_and_absorb(&scope(), part(1, rows("/b"), false, 1), None).await.expect("written"));
+    assert!(store.cache_and_add_report_answer(&scope(), part(1, rows("/b"), false, 1), None).await.expect("written"));
     assert_eq!(cached(1).await, Some(Timed { value: rows("/b"), as_of: at(1) }));
     let before = store.cached(week()).await;
     assert_eq!(before.report.as_ref().map(|report| (report.answers, report.rows.len())), Some((1, 2)));
     assert_eq!(before.totals, Some(Timed { value: counts(9, 0), as_of: at(1) }));
     // The trigger makes the last statement of the transaction fail.
     let stop = "CREATE TRIGGER stop BEFORE INSERT ON views_row BEGIN SELECT RAISE(ABORT, 'stop'); END";
-    store.raw(|db| db.execute_batch(stop).expect("made")).await;
-    store.cache_and_absorb(&scope(), part(2, rows("/c"), true, 2), None).await.expect_err("stopped");
+    store.with_connection(|db| db.execute_batch(stop).expect("made")).await;
+    store.cache_and_add_report_answer(&scope(), part(2, rows("/c"), true, 2), None).await.expect_err("stopped");
     assert_eq!((cached(2).await, store.cached(week()).await), (None, before));
-    assert_eq!((store.count("views_path").await, store.count("views_report").await), (0, 0));
-    store.raw(|db| db.execute_batch("DROP TRIGGER stop").expect("gone")).await;
-    assert!(store.cache_and_absorb(&scope(), part(2, rows("/c"), true, 2), None).await.expect("written"));
+    assert_eq!((store.count_rows("views_path").await, store.count_rows("views_report").await), (0, 0));
+    store.with_connection(|db| db.execute_batch("DROP TRIGGER stop").expect("gone")).await;
+    assert!(store.cache_and_add_report_answer(&scope(), part(2, rows("/c"), true, 2), None).await.expect("written"));
     let whole = store.cached(week()).await.report.expect("a report");
     assert_eq!((whole.complete, whole.answers, whole.duplicates, whole.rows.len()), (true, 2, 1, 3));
 }
@@ -151,8 +151,10 @@ async fn an_answer_that_is_not_the_next_one_is_only_cached() {
     let rows = |path: &str| page(&[(path, counts(2, 2))], 9);
     let keeps = async |number, path: &str| {
         let answer = rows(path);
-        let taken =
-            store.cache_and_absorb(&scope(), part(number, answer.clone(), false, 5), None).await.expect("written");
+        let taken = store
+            .cache_and_add_report_answer(&scope(), part(number, answer.clone(), false, 5), None)
+            .await
+            .expect("written");
         let query = ViewsQuery { range: week(), limit: MAX_PAGE_SIZE, page: number };
         let cached = store.cached_views(&scope(), query).await.expect("read").map(|cached| cached.value);
         assert_eq!(cached, Some(answer));
@@ -166,16 +168,16 @@ async fn an_answer_that_is_not_the_next_one_is_only_cached() {
     assert_eq!((known.answers, known.rows.len(), known.rows[0].path.as_str()), (1, 1, "/a"));
 }
 
-/// Returns the path number `n` of `of` paths, whose order is neither alphabetical nor that of `n`.
-fn mixed(n: u32, of: u32) -> String {
-    format!("/{}/{}", n * 7 % 10, n * 1_237 % of)
+/// Returns the path with the number `n`. Sorting `count` such paths by number doesn't sort them alphabetically.
+fn unsorted_path(n: u32, count: u32) -> String {
+    format!("/{}/{}", n * 7 % 10, n * 1_237 % count)
 }
 
 #[tokio::test]
 async fn thousands_of_rows_with_new_and_known_paths_keep_the_order_of_the_service() {
     let store = memory();
-    let of_range = |number: u32, range, first: u32, rows: u32| {
-        let paths: Vec<String> = (first..first + rows).map(|n| mixed(n, 4_001)).collect();
+    let answer_with_rows = |number: u32, range, first: u32, rows: u32| {
+        let paths: Vec<String> = (first..first + rows).map(|n| unsorted_path(n, 4_001)).collect();
         let rows: Vec<(&str, Counts)> =
             paths.iter().zip(1..).map(|(path, n)| (path.as_str(), counts(n, i64::from(number)))).collect();
         ReportAnswer { range, ..part(number, page(&rows, 9), number == 2, 5) }
@@ -183,36 +185,38 @@ async fn thousands_of_rows_with_new_and_known_paths_keep_the_order_of_the_servic
     let other = range("2026-10-01", "2026-10-31");
     // The first report already contains half of the paths of the second one.
     for (range, first) in [(week(), 0), (other, 1_200)] {
-        let answers = [of_range(1, range, first, 1_100), of_range(2, range, first + 1_090, 1_101)];
+        let answers = [answer_with_rows(1, range, first, 1_100), answer_with_rows(2, range, first + 1_090, 1_101)];
         let mut report = Report::from_first_answer(range, answers[0].answer.clone(), false, at(5));
         report.add_answer(answers[1].answer.clone(), true, at(5));
         for answer in answers {
-            assert!(store.absorb(answer).await);
+            assert!(store.add_part(answer).await);
         }
         let known = store.cached(range).await.report.expect("a report");
         assert_eq!((known.rows.len(), known.duplicates), (2_191, 10));
         assert!(*known == report, "the same rows in the same order");
     }
-    let paths: std::collections::HashSet<String> = (0..3_391).map(|n| mixed(n, 4_001)).collect();
-    assert_eq!(store.count("views_path").await as usize, paths.len());
-    assert_eq!((store.count("views_loading").await, store.count("views_part").await), (0, 0));
+    let paths: std::collections::HashSet<String> = (0..3_391).map(|n| unsorted_path(n, 4_001)).collect();
+    assert_eq!(store.count_rows("views_path").await as usize, paths.len());
+    assert_eq!((store.count_rows("views_loading").await, store.count_rows("views_part").await), (0, 0));
 }
 
 #[tokio::test]
 async fn an_unfinished_report_with_an_unreadable_answer_is_ignored_and_loaded_again() {
     let store = memory();
     let rows = |path: &str| page(&[(path, counts(1, 1))], 9);
-    store.absorb(part(1, rows("/a"), false, 0)).await;
-    store.absorb(ReportAnswer { range: range("2026-10-01", "2026-10-31"), ..part(1, rows("/o"), false, 0) }).await;
+    store.add_part(part(1, rows("/a"), false, 0)).await;
+    store.add_part(ReportAnswer { range: range("2026-10-01", "2026-10-31"), ..part(1, rows("/o"), false, 0) }).await;
     store
-        .raw(|db| db.execute("UPDATE views_part SET answer = 'no JSON' WHERE loading = 1", []).expect("corrupted"))
+        .with_connection(|db| {
+            db.execute("UPDATE views_part SET answer = 'no JSON' WHERE loading = 1", []).expect("corrupted")
+        })
         .await;
-    assert!(!store.absorb(part(2, rows("/b"), true, 1)).await, "not complete");
+    assert!(!store.add_part(part(2, rows("/b"), true, 1)).await, "not complete");
     assert_eq!(store.unfinished_report(&scope(), week()).await.expect("read"), None);
     assert_eq!(store.cached(week()).await.report, None);
     assert_eq!(store.cached_ranges(&scope()).await.expect("read").ranges.len(), 1, "the other one");
-    assert!(store.absorb(part(1, rows("/a"), false, 2)).await);
-    assert!(store.absorb(part(2, rows("/b"), true, 3)).await);
+    assert!(store.add_part(part(1, rows("/a"), false, 2)).await);
+    assert!(store.add_part(part(2, rows("/b"), true, 3)).await);
     assert_eq!(store.cached(week()).await.report.map(|report| report.rows.len()), Some(2));
 }
 
@@ -221,16 +225,17 @@ async fn an_answer_of_a_load_that_another_instance_restarted_is_ignored() {
     let store = memory();
     let rows = |path: &str| page(&[(path, counts(1, 1))], 9);
     let old = Arc::new(ReportMerge::of(Report::from_first_answer(week(), rows("/old"), false, at(0))));
-    store.absorb(part(1, rows("/old"), false, 0)).await;
+    store.add_part(part(1, rows("/old"), false, 0)).await;
     store.delete_unfinished_report(&scope(), week()).await.expect("dropped");
     let answer = |number, path, complete| ReportAnswer {
         restarted_at: Some(at(5) + chrono::TimeDelta::microseconds(7)),
         ..part(number, rows(path), complete, 6)
     };
-    assert!(store.absorb(answer(1, "/new", false)).await);
-    let late = store.cache_and_absorb(&scope(), part(2, rows("/b"), true, 1), Some(old)).await.expect("stored");
+    assert!(store.add_part(answer(1, "/new", false)).await);
+    let late =
+        store.cache_and_add_report_answer(&scope(), part(2, rows("/b"), true, 1), Some(old)).await.expect("stored");
     assert!(!late);
-    assert!(store.absorb(answer(2, "/b", true)).await);
+    assert!(store.add_part(answer(2, "/b", true)).await);
     let whole = store.cached(week()).await.report.expect("a report");
     let paths: Vec<&str> = whole.rows.iter().map(|row| row.path.as_str()).collect();
     assert_eq!(paths, ["/new", "/b"]);
@@ -260,7 +265,7 @@ fn the_loading_migration_keeps_an_unfinished_report() {
     let report = loading::merge_parts(&db, week(), &loading).expect("read").expect("rows");
     assert_eq!((loading.restarted_at, report.answers, report.complete), (Time::from_timestamp(6, 0), 2, false));
     assert_eq!(report.duplicates, 1);
-    let odd = |text: &str| Count::Odd(line(text));
+    let odd = |text: &str| Count::Other(line(text));
     assert_eq!(report.totals, Counts { human: Count::Known(9), ai: odd("x"), total: Count::Missing });
     let rows: Vec<(&str, Counts)> = report.rows.iter().map(|row| (row.path.as_str(), row.counts.clone())).collect();
     let known =
@@ -282,12 +287,12 @@ fn the_loading_migration_keeps_an_unfinished_report() {
 }
 
 #[tokio::test]
-async fn dropping_an_unfinished_report_keeps_the_complete_one() {
+async fn deleting_an_unfinished_report_keeps_the_complete_one() {
     let store = memory();
     let rows = |path: &str| page(&[(path, counts(1, 1))], 9);
     store.delete_unfinished_report(&scope(), week()).await.expect("nothing to drop");
-    store.absorb(part(1, rows("/a"), true, 0)).await;
-    store.absorb(ReportAnswer { restarted_at: Some(at(5)), ..part(1, rows("/b"), false, 6) }).await;
+    store.add_part(part(1, rows("/a"), true, 0)).await;
+    store.add_part(ReportAnswer { restarted_at: Some(at(5)), ..part(1, rows("/b"), false, 6) }).await;
     let unfinished = store.unfinished_report(&scope(), week()).await.expect("read").expect("there");
     assert_eq!(
         (unfinished.restarted_at, unfinished.report.answers, unfinished.report.complete),
@@ -304,10 +309,10 @@ async fn a_load_continues_after_docdeck_is_restarted_and_belongs_to_one_project(
     let folder = tempfile::tempdir().expect("a folder");
     let rows = |path: &str| page(&[(path, counts(1, 1))], 9);
     let store = open(folder.path());
-    store.absorb(part(1, rows("/a"), false, 0)).await;
+    store.add_part(part(1, rows("/a"), false, 0)).await;
     store.close().await;
     let store = open(folder.path());
-    assert!(store.absorb(part(2, rows("/b"), true, 1)).await);
+    assert!(store.add_part(part(2, rows("/b"), true, 1)).await);
     assert_eq!(store.cached(week()).await.report.map(|report| report.rows.len()), Some(2));
     let other = Scope { project: "other".to_owned(), ..scope() };
     assert_eq!(store.cached_report(&other, week()).await.expect("read"), StoredReport::default());
@@ -327,13 +332,13 @@ async fn a_range_without_a_report_gets_the_complete_report_of_the_range_closest_
     };
     assert_eq!(known(week()).await, (None, None));
     for number in 1..=3 {
-        store.absorb(other(number, number == 3)).await;
+        store.add_part(other(number, number == 3)).await;
     }
     let october = Some((range("2026-10-01", "2026-10-31"), 3));
     assert_eq!(known(week()).await, (None, october));
-    store.absorb(part(1, rows("/a"), false, 100)).await;
+    store.add_part(part(1, rows("/a"), false, 100)).await;
     assert_eq!(known(week()).await, (None, october), "a partial report does not count");
-    store.absorb(part(2, rows("/b"), true, 100)).await;
+    store.add_part(part(2, rows("/b"), true, 100)).await;
     assert_eq!(known(week()).await, (Some(2), None));
     assert_eq!(known(range("2026-09-01", "2026-09-08")).await, (None, Some((week(), 2))), "about as long");
     assert_eq!(known(range("2026-09-01", "2026-09-30")).await, (None, october), "about as long");
@@ -346,7 +351,7 @@ async fn the_totals_of_a_range_are_those_of_its_last_answer_of_any_page_size() {
     let (one, two) = (range("2026-11-19", "2026-11-19"), range("2026-11-20", "2026-11-20"));
     store.save_views(&scope(), query(week(), 50, 1), &page(&[], 10), at(1)).await.expect("stored");
     store.save_views(&scope(), query(week(), MAX_PAGE_SIZE, 2), &page(&[], 12), at(2)).await.expect("stored");
-    let odd = Counts { human: Count::Odd(line("1e99")), ai: Count::Missing, total: Count::Known(-1) };
+    let odd = Counts { human: Count::Other(line("1e99")), ai: Count::Missing, total: Count::Known(-1) };
     let strange = ViewsPage { totals: odd.clone(), ..ViewsPage::default() };
     store.save_views(&scope(), query(two, 1, 1), &strange, at(3)).await.expect("stored");
     let known = store.views_totals(&scope(), &[two, one, week()]).await.expect("read");
@@ -365,7 +370,7 @@ fn any_count() -> impl Strategy<Value = Count> {
         any::<f64>().prop_map(|number| Count::from_f64(number).unwrap_or_default()),
         (0_i64..1_000_000).prop_map(|n| Count::from_literal(&format!("{}.{}", n / 10, n % 10)).expect("a number")),
         Just(Count::Missing),
-        "[ -~]{0,12}".prop_map(|text| Count::Odd(line(&text))),
+        "[ -~]{0,12}".prop_map(|text| Count::Other(line(&text))),
     ]
 }
 
@@ -400,8 +405,8 @@ proptest! {
                     None => report = Some(Report::from_first_answer(week(), answer.clone(), complete, at(*seconds))),
                 }
                 let next = part(number, answer.clone(), complete, *seconds);
-                assert!(with_merge.cache_and_absorb(&scope(), next.clone(), so_far).await.expect("written"));
-                assert!(store.absorb(next).await);
+                assert!(with_merge.cache_and_add_report_answer(&scope(), next.clone(), so_far).await.expect("written"));
+                assert!(store.add_part(next).await);
                 for store in [&store, &with_merge] {
                     assert_eq!(store.cached(week()).await.report.as_deref(), report.as_ref());
                 }

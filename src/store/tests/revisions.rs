@@ -36,46 +36,46 @@ impl Watched {
     }
 
     /// Asserts that exactly one thread changed since the threads were last read.
-    async fn changed(&mut self, what: &str) {
+    async fn assert_one_changed(&mut self, what: &str) {
         assert_eq!(self.update().await, 1, "{what}");
     }
 
-    async fn sent(&mut self, prompt: PromptId, how: SendOutcome, seconds: i64) {
+    async fn send(&mut self, prompt: PromptId, how: SendOutcome, seconds: i64) {
         assert!(matches!(self.store.permit(prompt, at(seconds)).await, SendPermit::Go { .. }));
-        self.changed("a permit").await;
+        self.assert_one_changed("a permit").await;
         let what = format!("{how:?}");
         self.store.finish(prompt, how, at(seconds + 1)).await;
-        self.changed(&what).await;
+        self.assert_one_changed(&what).await;
     }
 }
 
 #[tokio::test]
 async fn sending_and_resolving_change_the_revision() {
     let store = memory();
-    let job = store.accepted("j1", Status::Completed, at(0)).await.key;
+    let job = store.add_accepted_job("j1", Status::Completed, at(0)).await.key;
     let mut watched = Watched::new(store.clone()).await;
     let prompt = store.follow_up(job, "more", at(10)).await;
-    watched.changed("a follow-up").await;
+    watched.assert_one_changed("a follow-up").await;
     watched
-        .sent(prompt, SendOutcome::Limited { wait: Wait { until: at(30), is_estimate: false }, at: at(0) }, 20)
+        .send(prompt, SendOutcome::Limited { wait: Wait { until: at(30), is_estimate: false }, at: at(0) }, 20)
         .await;
-    watched.sent(prompt, SendOutcome::NotSent(line("no network")), 4000).await;
+    watched.send(prompt, SendOutcome::NotSent(line("no network")), 4000).await;
     store.requeue(prompt, Some("more of it"), at(4010)).await.expect("queued");
-    watched.changed("an edited prompt").await;
-    watched.sent(prompt, SendOutcome::Rejected(line("too long")), 4020).await;
+    watched.assert_one_changed("an edited prompt").await;
+    watched.send(prompt, SendOutcome::Rejected(line("too long")), 4020).await;
     store.requeue(prompt, None, at(4030)).await.expect("queued");
-    watched.changed("a prompt sent again").await;
-    watched.sent(prompt, SendOutcome::Unconfirmed(line("?")), 4040).await;
+    watched.assert_one_changed("a prompt sent again").await;
+    watched.send(prompt, SendOutcome::Unconfirmed(line("?")), 4040).await;
     store.discard_prompt(prompt, at(4050)).await.expect("discarded");
-    watched.changed("a discarded prompt").await;
+    watched.assert_one_changed("a discarded prompt").await;
     let prompt = store.follow_up(job, "and more", at(4060)).await;
     watched.update().await;
-    watched.sent(prompt, SendOutcome::Accepted(with_pr("j1", Status::Active, 7)), 4070).await;
+    watched.send(prompt, SendOutcome::Accepted(with_pr("j1", Status::Active, 7)), 4070).await;
     let prompt = store.follow_up(job, "the last", at(4080)).await;
     assert!(matches!(store.permit(prompt, at(4090)).await, SendPermit::Go { .. }));
     watched.update().await;
     store.abandon_sends(&scope(), "instance-1", at(4100)).await.expect("done");
-    watched.changed("a send of a dead instance").await;
+    watched.assert_one_changed("a send of a dead instance").await;
 }
 
 #[tokio::test]
@@ -84,21 +84,21 @@ async fn changes_of_the_queue_change_the_revision() {
     let (prompt, row) = store.new_job("Fix it", at(0)).await;
     let mut watched = Watched::new(store.clone()).await;
     store.pause_prompt(prompt, at(1)).await.expect("paused");
-    watched.changed("a pause").await;
+    watched.assert_one_changed("a pause").await;
     for change in [QueueChange::Resume, QueueChange::Pause] {
         store.change_queue(&[row.key], change, at(1)).await.expect("changed");
-        watched.changed(&format!("{change:?}")).await;
+        watched.assert_one_changed(&format!("{change:?}")).await;
     }
     let removed = store.remove_from_queue(&[row.key], at(1)).await.expect("removed");
-    watched.changed("a removal").await;
+    watched.assert_one_changed("a removal").await;
     store.restore_prompts(&removed.prompts).await.expect("restored");
-    watched.changed("a restored prompt").await;
+    watched.assert_one_changed("a restored prompt").await;
 }
 
 #[tokio::test]
 async fn answers_and_imports_change_the_revision() {
     let store = memory();
-    let job = store.accepted("j1", Status::Active, at(0)).await.key;
+    let job = store.add_accepted_job("j1", Status::Active, at(0)).await.key;
     let (prompt, _) = store.new_job("Another one", at(1)).await;
     store.permit(prompt, at(2)).await;
     store.finish(prompt, SendOutcome::Unconfirmed(line("?")), at(3)).await;
@@ -106,17 +106,17 @@ async fn answers_and_imports_change_the_revision() {
     store.follow_up(tracked.key, "more", at(5)).await;
     let mut watched = Watched::new(store.clone()).await;
     store.apply_job(job, with_pr("j1", Status::Completed, 7), at(10)).await;
-    watched.changed("an answer").await;
+    watched.assert_one_changed("an answer").await;
     store.apply_fetched(job, JobAnswer::NotFound, at(11)).await.expect("applied");
-    watched.changed("a job that is gone").await;
+    watched.assert_one_changed("a job that is gone").await;
     store.track(&scope(), answer("j1", Status::Active), at(12)).await.expect("tracked");
-    watched.changed("a job that is back").await;
+    watched.assert_one_changed("a job that is back").await;
     store.link_job(prompt, answer("j2", Status::Active), at(13)).await.expect("linked");
-    watched.changed("two merged rows").await;
+    watched.assert_one_changed("two merged rows").await;
     let other = memory();
     backup::import(&other, &backup::export(&store).await).await;
     let copy = other.job_by_id(&scope(), &job_id("j1")).await.expect("read").expect("there").key;
     other.follow_up(copy, "from elsewhere", at(14)).await;
     backup::import(&store, &backup::export(&other).await).await;
-    watched.changed("imported prompts").await;
+    watched.assert_one_changed("imported prompts").await;
 }

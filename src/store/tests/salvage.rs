@@ -11,8 +11,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use tempfile::tempdir;
 
-const PAGE: usize = 4096;
-const JOBS: i64 = 160;
+const PAGE_BYTES: usize = 4096;
+const JOB_COUNT: i64 = 160;
 
 fn file(folder: &Path) -> PathBuf {
     folder.join("docdeck.db")
@@ -22,13 +22,13 @@ fn file(folder: &Path) -> PathBuf {
 /// belongs to jobs.
 async fn fill_database(folder: &Path) {
     let store = super::open(folder);
-    for n in 0..JOBS {
+    for n in 0..JOB_COUNT {
         // Some texts are longer than a page.
         let text = format!("Prompt {n}\n{}", "words ".repeat(if n % 10 == 0 { 1500 } else { 40 }));
         let (prompt, row) = store.new_job(&text, at(n)).await;
         if n % 8 > 0 {
             // Each prompt is sent in a different hour of the service's time, so that the hourly limit is not reached.
-            store.take_turn(prompt, "instance-1", at(n), at(n * 4000)).await.expect("an answer");
+            store.request_permit(prompt, "instance-1", at(n), at(n * 4000)).await.expect("an answer");
         }
         let id = format!("job_{n:04}");
         match n % 8 {
@@ -121,7 +121,7 @@ async fn everything_is_recovered_from_an_undamaged_file() {
         assert_eq!(of(&before), of(&db), "{table}");
     }
     let count = |kind| u64::try_from(old.values().filter(|(state, _)| *state == kind).count()).expect("few");
-    let jobs = u64::try_from(JOBS).expect("few");
+    let jobs = u64::try_from(JOB_COUNT).expect("few");
     let unconfirmed = count(DeliveryKind::Unconfirmed) + count(DeliveryKind::Sending);
     let prompts = u64::try_from(old.len()).expect("few");
     let drafts = u64::try_from(drafts(&before).len()).expect("few");
@@ -130,7 +130,7 @@ async fn everything_is_recovered_from_an_undamaged_file() {
 
 /// Returns the type byte of each page. Pages with the rest of a long row have no valid type.
 fn page_types(bytes: &[u8]) -> Vec<u8> {
-    bytes.chunks(PAGE).enumerate().map(|(n, page)| page[if n == 0 { 100 } else { 0 }]).collect()
+    bytes.chunks(PAGE_BYTES).enumerate().map(|(n, page)| page[if n == 0 { 100 } else { 0 }]).collect()
 }
 
 #[tokio::test]
@@ -145,7 +145,7 @@ async fn only_the_rows_of_a_damaged_page_are_lost() {
     assert!(kinds.contains(&5), "a table has pages above its rows");
     for (n, kind) in kinds.iter().enumerate() {
         let mut copy = bytes.clone();
-        copy[n * PAGE..(n + 1) * PAGE].fill(0xee);
+        copy[n * PAGE_BYTES..(n + 1) * PAGE_BYTES].fill(0xee);
         fs::write(&damaged, &copy).expect("written");
         let (db, _) = recover_into_memory(&damaged);
         assert_safe(&db);
@@ -189,15 +189,15 @@ async fn jobs_with_lost_rows_are_restored_from_the_index_of_their_ids() {
         .expect("a root");
     let mut bytes = fs::read(file(folder.path())).expect("bytes");
     // These are the pages with rows, directly below the root page.
-    let page = &bytes[(root - 1) * PAGE..root * PAGE];
+    let page = &bytes[(root - 1) * PAGE_BYTES..root * PAGE_BYTES];
     let cells = usize::from(u16::from_be_bytes([page[3], page[4]]));
     let number = |at: usize| u32::from_be_bytes(page[at..at + 4].try_into().expect("four"));
     let mut leaves: Vec<u32> =
         (0..cells).map(|n| number(usize::from(u16::from_be_bytes([page[12 + 2 * n], page[13 + 2 * n]])))).collect();
     leaves.push(number(8));
     for leaf in leaves {
-        let start = (usize::try_from(leaf).expect("small") - 1) * PAGE;
-        bytes[start..start + PAGE].fill(0);
+        let start = (usize::try_from(leaf).expect("small") - 1) * PAGE_BYTES;
+        bytes[start..start + PAGE_BYTES].fill(0);
     }
     let damaged = folder.path().join("damaged.db");
     fs::write(&damaged, &bytes).expect("written");
@@ -287,7 +287,7 @@ async fn only_one_of_several_processes_repairs_the_file() {
     let opened: Vec<_> = at_once.into_iter().map(|thread| thread.join().expect("no panic")).collect();
     assert_eq!(opened.iter().filter(|(_, opened)| opened.damaged_file.is_some()).count(), 1);
     for (store, _) in &opened {
-        assert_eq!(i64::try_from(store.jobs(&scope()).await.expect("rows").len()).expect("few"), JOBS);
+        assert_eq!(i64::try_from(store.jobs(&scope()).await.expect("rows").len()).expect("few"), JOB_COUNT);
     }
 }
 
@@ -300,7 +300,9 @@ async fn a_new_prompt_never_gets_the_id_of_a_lost_one() {
     }
     // The last rows are deleted for good. Only the table with the last assigned keys still has their keys.
     store
-        .raw(|db| db.execute_batch("DELETE FROM prompt WHERE id > 2; DELETE FROM job WHERE key > 2").expect("done"))
+        .with_connection(|db| {
+            db.execute_batch("DELETE FROM prompt WHERE id > 2; DELETE FROM job WHERE key > 2").expect("done")
+        })
         .await;
     store.close().await;
     let (db, _) = recover_into_memory(&file(folder.path()));
@@ -362,9 +364,9 @@ async fn if_only_an_index_is_damaged_it_is_rebuilt_and_prompts_are_not_paused() 
     fs::write(opening::damage_note(folder.path()), "").expect("written");
     let (store, opened) = Store::open(folder.path(), at(0)).expect("opened");
     assert!(opened.has_rebuilt_indexes && opened.damaged_file.is_none());
-    let states = store.raw(|db| prompts(db)).await;
+    let states = store.with_connection(|db| prompts(db)).await;
     assert!(states.values().any(|(state, _)| *state == DeliveryKind::Queued));
-    store.raw(|db| schema::check_sound(db, true).expect("sound")).await;
+    store.with_connection(|db| schema::check_sound(db, true).expect("sound")).await;
 }
 
 #[tokio::test]
@@ -401,8 +403,8 @@ async fn after_a_check_finds_damaged_pages_the_next_opening_repairs_the_file() {
     let folder = tempdir().expect("a folder");
     fill_database(folder.path()).await;
     let mut bytes = fs::read(file(folder.path())).expect("bytes");
-    let leaf = bytes.chunks(PAGE).rposition(|page| page[0] == 13).expect("a page of rows");
-    bytes[leaf * PAGE..(leaf + 1) * PAGE].fill(0xee);
+    let leaf = bytes.chunks(PAGE_BYTES).rposition(|page| page[0] == 13).expect("a page of rows");
+    bytes[leaf * PAGE_BYTES..(leaf + 1) * PAGE_BYTES].fill(0xee);
     fs::write(file(folder.path()), &bytes).expect("written");
     assert_eq!(check_store(folder.path()).expect("checked"), StoreHealth::Damaged);
     let (_, opened) = Store::open(folder.path(), at(0)).expect("opened");
@@ -432,17 +434,17 @@ async fn a_job_with_a_damaged_key_is_listed_and_the_next_opening_repairs_it() {
     let folder = tempdir().expect("a folder");
     let store = super::open(folder.path());
     for n in 1..=4 {
-        store.accepted(&format!("job_{n}"), Status::Active, at(n)).await;
+        store.add_accepted_job(&format!("job_{n}"), Status::Active, at(n)).await;
     }
     let before = store.jobs(&scope()).await.expect("rows");
     let root: i64 = store
-        .raw(|db| {
+        .with_connection(|db| {
             db.query_row("SELECT rootpage FROM sqlite_schema WHERE name = 'job'", [], |row| row.get(0)).expect("a root")
         })
         .await;
     store.close().await;
     let mut bytes = fs::read(file(folder.path())).expect("bytes");
-    let page = (usize::try_from(root).expect("small") - 1) * PAGE;
+    let page = (usize::try_from(root).expect("small") - 1) * PAGE_BYTES;
     // The first row begins with its length, in one or two bytes, followed by its key.
     let cell = page + usize::from(u16::from_be_bytes([bytes[page + 8], bytes[page + 9]]));
     let key = if bytes[cell] & 0x80 == 0 { cell + 1 } else { cell + 2 };

@@ -11,7 +11,7 @@ async fn delivery(store: &Store, job: JobKey, prompt: PromptId) -> Delivery {
     thread.prompts.into_iter().find(|found| found.id == prompt).expect("in the thread").delivery
 }
 
-async fn used(store: &Store, limited: RateLimited, now: Time) -> u32 {
+async fn used_requests(store: &Store, limited: RateLimited, now: Time) -> u32 {
     store.budget(&scope(), limited, now).await.expect("a budget").used
 }
 
@@ -33,7 +33,7 @@ async fn a_prompt_without_visible_text_is_refused() {
     for text in ["", " \n\t ", "\u{200b}\u{feff}"] {
         assert!(matches!(store.add_new_job(&scope(), text, at(0)).await, Err(StoreError::BlankPrompt)), "{text:?}");
     }
-    let row = store.accepted("j1", Status::Active, at(0)).await;
+    let row = store.add_accepted_job("j1", Status::Active, at(0)).await;
     assert!(matches!(store.add_follow_up(row.key, "  ", at(1)).await, Err(StoreError::BlankPrompt)));
     assert_eq!(store.thread_of(row.key).await.prompts.len(), 1);
 }
@@ -49,7 +49,7 @@ async fn the_sending_state_and_the_ledger_entry_are_on_disk_before_a_prompt_is_s
     let next = open(folder.path());
     assert_eq!(delivery(&next, row.key, prompt).await, Delivery::Sending);
     assert_eq!(next.thread_of(row.key).await.prompts[0].sent_at, Some(at(2)));
-    assert_eq!(used(&next, RateLimited::Create, at(2)).await, 1);
+    assert_eq!(used_requests(&next, RateLimited::Create, at(2)).await, 1);
     assert_eq!(next.sending_instances(&scope()).await.expect("names"), ["instance-1"]);
 }
 
@@ -65,17 +65,17 @@ async fn only_a_prompt_that_never_reached_the_service_is_refunded_and_only_once(
     assert_eq!((budget.used, budget.resets_at), (1, Some(at(1800 + 3600))), "the other use stays");
     // The same outcome is stored a second time.
     store.finish(first, SendOutcome::NotSent(line("no network")), at(1802)).await;
-    assert_eq!(used(&store, RateLimited::Create, at(1802)).await, 1);
+    assert_eq!(used_requests(&store, RateLimited::Create, at(1802)).await, 1);
     store.finish(second, SendOutcome::Unconfirmed(line("lost")), at(1803)).await;
-    assert_eq!(used(&store, RateLimited::Create, at(1803)).await, 1);
+    assert_eq!(used_requests(&store, RateLimited::Create, at(1803)).await, 1);
     store.requeue(first, None, at(1804)).await.expect("queued");
     store.permit(first, at(1805)).await;
     store.finish(first, SendOutcome::Accepted(answer("j1", Status::Active)), at(1806)).await;
     let follow_up = store.follow_up(row.key, "More", at(1807)).await;
     store.permit(follow_up, at(1808)).await;
     store.finish(follow_up, SendOutcome::NotSent(line("no network")), at(1809)).await;
-    assert_eq!(used(&store, RateLimited::Create, at(1809)).await, 2);
-    assert_eq!(used(&store, RateLimited::FollowUp, at(1809)).await, 0);
+    assert_eq!(used_requests(&store, RateLimited::Create, at(1809)).await, 2);
+    assert_eq!(used_requests(&store, RateLimited::FollowUp, at(1809)).await, 0);
 }
 
 #[tokio::test(flavor = "current_thread")]
@@ -85,14 +85,16 @@ async fn two_instances_never_get_the_permit_for_the_same_prompt() {
     for n in 0..20 {
         let (prompt, _) = one.new_job(&format!("Prompt {n}"), at(n)).await;
         // Each store has its own thread and connection, so the two calls run at the same time.
-        let (first, second) =
-            tokio::join!(one.take_turn(prompt, "one", at(n), at(n)), two.take_turn(prompt, "two", at(n), at(n)));
+        let (first, second) = tokio::join!(
+            one.request_permit(prompt, "one", at(n), at(n)),
+            two.request_permit(prompt, "two", at(n), at(n))
+        );
         let turns = [first.expect("an answer"), second.expect("an answer")];
         let goes = turns.iter().filter(|turn| matches!(turn, SendPermit::Go { .. })).count();
         assert_eq!(goes, 1, "{turns:?}");
         assert!(turns.contains(&SendPermit::NotQueued), "{turns:?}");
     }
-    assert_eq!(used(&one, RateLimited::Create, at(20)).await, 20);
+    assert_eq!(used_requests(&one, RateLimited::Create, at(20)).await, 20);
 }
 
 #[tokio::test]
@@ -101,17 +103,17 @@ async fn follow_ups_are_sent_in_order_and_an_undelivered_follow_up_blocks_later_
     let (create, row) = store.new_job("Fix it", at(0)).await;
     let first = store.follow_up(row.key, "first", at(1)).await;
     let second = store.follow_up(row.key, "second", at(2)).await;
-    assert_eq!(store.queued_prompts().await, [(create, None)]);
+    assert_eq!(store.sendable_prompts_with_wait().await, [(create, None)]);
     assert_eq!(store.permit(first, at(3)).await, SendPermit::Blocked);
     store.permit(create, at(3)).await;
     store.finish(create, SendOutcome::Accepted(answer("j1", Status::Active)), at(4)).await;
     assert_eq!(store.permit(second, at(5)).await, SendPermit::Blocked);
-    assert_eq!(store.queued_prompts().await, [(first, None)]);
+    assert_eq!(store.sendable_prompts_with_wait().await, [(first, None)]);
     let go = store.permit(first, at(5)).await;
     assert!(matches!(go, SendPermit::Go { kind: PromptKind::FollowUp, id: Some(id), .. } if id == job_id("j1")));
     store.finish(first, SendOutcome::Rejected(line("no")), at(6)).await;
     assert_eq!(store.permit(second, at(7)).await, SendPermit::Blocked);
-    assert_eq!(store.queued_prompts().await, []);
+    assert_eq!(store.sendable_prompts_with_wait().await, []);
     store.discard_prompt(first, at(8)).await.expect("discarded");
     assert!(matches!(store.permit(second, at(9)).await, SendPermit::Go { .. }));
 }
@@ -119,7 +121,7 @@ async fn follow_ups_are_sent_in_order_and_an_undelivered_follow_up_blocks_later_
 #[tokio::test]
 async fn a_superseding_follow_up_discards_failed_prompts_and_waits_for_other_undelivered_ones() {
     let store = memory();
-    let row = store.accepted("j1", Status::Active, at(0)).await;
+    let row = store.add_accepted_job("j1", Status::Active, at(0)).await;
     for how in [SendOutcome::Rejected(line("no")), SendOutcome::NotSent(line("offline"))] {
         let prompt = store.follow_up(row.key, "an earlier one", at(1)).await;
         store.permit(prompt, at(2)).await;
@@ -130,7 +132,7 @@ async fn a_superseding_follow_up_discards_failed_prompts_and_waits_for_other_und
         assert_eq!(delivery(&store, row.key, prompt).await.kind(), DeliveryKind::Discarded);
         let (last, _, discarded) = store.supersede_follow_ups(row.key, "last", None, at(5)).await.expect("written");
         assert!(discarded.is_empty(), "a queued prompt stays");
-        assert_eq!(store.queued_prompts().await, [(queued, None)]);
+        assert_eq!(store.sendable_prompts_with_wait().await, [(queued, None)]);
         for prompt in [queued, last] {
             store.permit(prompt, at(6)).await;
             store.finish(prompt, SendOutcome::Accepted(answer("j1", Status::Active)), at(7)).await;
@@ -155,7 +157,7 @@ async fn a_follow_up_without_a_job_id_is_blocked() {
     let follow_up = store.follow_up(row.key, "more", at(1)).await;
     store.discard_prompt(create, at(2)).await.expect("discarded");
     assert_eq!(store.permit(follow_up, at(3)).await, SendPermit::Blocked);
-    assert_eq!(store.queued_prompts().await, []);
+    assert_eq!(store.sendable_prompts_with_wait().await, []);
 }
 
 #[tokio::test]
@@ -174,12 +176,12 @@ async fn when_the_hourly_limit_is_reached_the_next_prompt_stays_queued() {
         }
     }
     assert_eq!(goes, (0..100).collect::<Vec<_>>());
-    let (first, until) = store.queued_prompts().await[0];
+    let (first, until) = store.sendable_prompts_with_wait().await[0];
     assert_eq!(until, Some(at(3600)));
     assert_eq!(store.permit(first, at(3599)).await, SendPermit::Wait { until: at(3600) });
     assert!(matches!(store.permit(first, at(3600)).await, SendPermit::Go { .. }));
-    assert_eq!(used(&store, RateLimited::Create, at(3600)).await, 100);
-    assert_eq!(used(&store, RateLimited::FollowUp, at(3600)).await, 0);
+    assert_eq!(used_requests(&store, RateLimited::Create, at(3600)).await, 100);
+    assert_eq!(used_requests(&store, RateLimited::FollowUp, at(3600)).await, 0);
 }
 
 #[tokio::test]
@@ -191,7 +193,7 @@ async fn the_ledger_follows_the_services_time_and_not_the_local_clock() {
     }
     let (prompt, _) = store.new_job("p", at(100)).await;
     let local = at(100) + TimeDelta::days(3);
-    let turn = store.take_turn(prompt, "i", local, at(100)).await.expect("an answer");
+    let turn = store.request_permit(prompt, "i", local, at(100)).await.expect("an answer");
     assert_eq!(turn, SendPermit::Wait { until: at(3600) });
 }
 
@@ -209,7 +211,7 @@ async fn a_429_queues_the_prompt_again_and_blocks_the_ledger() {
     assert_eq!(store.permit(first, at(60)).await, SendPermit::Wait { until: at(61) });
     // When the prompt may be sent is decided by the ledger and not by the wait that is stored with the prompt.
     let late = at(240 * 3600).timestamp_millis();
-    store.raw(move |db| db.execute("UPDATE prompt SET until = ?1", [late]).expect("set")).await;
+    store.with_connection(move |db| db.execute("UPDATE prompt SET until = ?1", [late]).expect("set")).await;
     assert_eq!(store.permit(first, at(60)).await, SendPermit::Wait { until: at(61) });
     assert_eq!(delivery(&store, row.key, first).await, Delivery::Queued { until: Some(at(61)) });
     assert!(matches!(store.permit(first, at(61)).await, SendPermit::Go { .. }));
@@ -259,7 +261,7 @@ async fn every_outcome_of_sending_is_stored_with_its_reason() {
 #[tokio::test]
 async fn a_row_shows_its_most_urgent_prompt() {
     let store = memory();
-    let row = store.accepted("j1", Status::Completed, at(0)).await;
+    let row = store.add_accepted_job("j1", Status::Completed, at(0)).await;
     let first = store.follow_up(row.key, "first", at(1)).await;
     store.follow_up(row.key, "second", at(2)).await;
     store.permit(first, at(3)).await;
@@ -274,7 +276,7 @@ async fn a_row_shows_its_most_urgent_prompt() {
 #[tokio::test]
 async fn a_follow_up_to_a_finished_job_is_checked_even_if_the_answer_still_says_finished() {
     let store = memory();
-    let row = store.accepted("j1", Status::Active, at(0)).await;
+    let row = store.add_accepted_job("j1", Status::Active, at(0)).await;
     let row = store.apply_job(row.key, with_pr("j1", Status::Completed, 1), at(60)).await.row;
     assert_eq!((row.finished_at, crate::model::poll::next_poll(&row)), (Some(at(60)), None));
     let prompt = store.follow_up(row.key, "more", at(100)).await;
@@ -290,7 +292,7 @@ async fn a_follow_up_to_a_finished_job_is_checked_even_if_the_answer_still_says_
 #[tokio::test]
 async fn a_job_that_does_not_restart_after_a_follow_up_is_finished_at_the_next_check() {
     let store = memory();
-    let row = store.accepted("j1", Status::Completed, at(0)).await;
+    let row = store.add_accepted_job("j1", Status::Completed, at(0)).await;
     let prompt = store.follow_up(row.key, "more", at(100)).await;
     store.permit(prompt, at(100)).await;
     store.finish(prompt, SendOutcome::Accepted(answer("j1", Status::Completed)), at(101)).await;
@@ -303,8 +305,8 @@ async fn only_prompts_that_an_ended_instance_was_sending_become_unconfirmed() {
     let store = memory();
     let (dead, dead_row) = store.new_job("dead", at(0)).await;
     let (live, live_row) = store.new_job("live", at(0)).await;
-    store.take_turn(dead, "dead", at(1), at(1)).await.expect("a turn");
-    store.take_turn(live, "live", at(1), at(1)).await.expect("a turn");
+    store.request_permit(dead, "dead", at(1), at(1)).await.expect("a turn");
+    store.request_permit(live, "live", at(1), at(1)).await.expect("a turn");
     assert_eq!(store.sending_instances(&scope()).await.expect("names"), ["dead", "live"]);
     let rows = store.abandon_sends(&scope(), "dead", at(2)).await.expect("done");
     assert_eq!(rows.iter().map(|row| row.key).collect::<Vec<_>>(), [dead_row.key]);
@@ -394,7 +396,7 @@ async fn discarding_a_new_jobs_prompt_discards_the_job_and_restoring_it_undoes_t
         assert_eq!(Job { revision: 0, ..restored }, Job { revision: 0, ..before.1 });
     }
     let store = memory();
-    let kept = store.accepted("j1", Status::Active, at(5)).await;
+    let kept = store.add_accepted_job("j1", Status::Active, at(5)).await;
     let follow_up = store.follow_up(kept.key, "more", at(6)).await;
     let discarded = store.discard_prompt(follow_up, at(7)).await.expect("discarded");
     assert_eq!((discarded.rows[0].undelivered, discarded.rows[0].group()), (None, JobGroup::Working));
@@ -415,7 +417,7 @@ async fn a_discarded_prompt_that_was_accepted_after_all_is_not_restored() {
 #[tokio::test]
 async fn a_follow_up_resets_the_start_time_of_a_finished_job_but_not_of_a_working_one() {
     let store = memory();
-    let row = store.accepted("j1", Status::Active, at(0)).await;
+    let row = store.add_accepted_job("j1", Status::Active, at(0)).await;
     let prompt = store.follow_up(row.key, "more", at(50)).await;
     store.permit(prompt, at(60)).await;
     let row = store.finish(prompt, SendOutcome::Accepted(answer("j1", Status::Active)), at(61)).await;
@@ -512,7 +514,7 @@ async fn linking_merges_a_job_that_was_tracked_meanwhile() {
 #[tokio::test]
 async fn unknown_prompts_and_jobs_return_errors() {
     let store = memory();
-    assert!(matches!(store.take_turn(PromptId(9), "i", at(0), at(0)).await, Err(StoreError::NoSuchPrompt)));
+    assert!(matches!(store.request_permit(PromptId(9), "i", at(0), at(0)).await, Err(StoreError::NoSuchPrompt)));
     assert!(matches!(store.add_follow_up(JobKey(9), "x", at(0)).await, Err(StoreError::NoSuchJob)));
     assert!(matches!(store.thread(JobKey(9)).await, Err(StoreError::NoSuchJob)));
     assert_eq!(store.job(JobKey(9)).await.expect("read"), None);
@@ -521,9 +523,9 @@ async fn unknown_prompts_and_jobs_return_errors() {
 #[tokio::test]
 async fn several_threads_can_be_read_together_without_large_ones() {
     let store = memory();
-    let small = store.accepted("j1", Status::Completed, at(0)).await.key;
+    let small = store.add_accepted_job("j1", Status::Completed, at(0)).await.key;
     let (_, large) = store.new_job(&"word ".repeat(2000), at(1)).await;
-    let other = store.accepted("j2", Status::Failed, at(2)).await.key;
+    let other = store.add_accepted_job("j2", Status::Failed, at(2)).await.key;
     store.follow_up(other, "more", at(3)).await;
     let asked = [other, JobKey(99), large.key, small];
     let of_both = vec![(other, store.thread_of(other).await), (small, store.thread_of(small).await)];
@@ -557,7 +559,7 @@ async fn a_reserved_prompt_is_paused_for_other_instances() {
     let own = store.sendable_prompts_for(&scope(), "command").await.expect("read");
     assert_eq!(own.iter().map(|queued| queued.prompt).collect::<Vec<_>>(), [prompt]);
     assert_eq!(store.paused_by(prompt).await.expect("read"), crate::store::PausedBy::Instance("command".to_owned()));
-    let turn = store.take_turn(prompt, "command", at(1), at(1)).await.expect("an answer");
+    let turn = store.request_permit(prompt, "command", at(1), at(1)).await.expect("an answer");
     assert!(matches!(turn, SendPermit::Go { .. }), "{turn:?}");
     // After a 429 the prompt is queued again, and still no other instance may send it.
     store
@@ -565,12 +567,12 @@ async fn a_reserved_prompt_is_paused_for_other_instances() {
         .await;
     assert_eq!(store.sendable_prompts(&scope()).await.expect("read"), []);
     assert_eq!(store.sendable_prompts_for(&scope(), "command").await.expect("read").len(), 1);
-    let turn = store.take_turn(prompt, "command", at(3), at(3)).await.expect("an answer");
+    let turn = store.request_permit(prompt, "command", at(3), at(3)).await.expect("an answer");
     assert!(matches!(turn, SendPermit::Wait { .. }), "{turn:?}");
     assert_eq!(store.sendable_prompts(&scope()).await.expect("read"), [], "nor while the limit is used up");
     // The command that reserved the prompt pauses it and ends: now the prompt waits for the user.
     store.pause_prompt(prompt, at(90)).await.expect("written").expect("it was queued");
-    assert_eq!(store.take_turn(prompt, "command", at(99), at(99)).await.expect("an answer"), SendPermit::Blocked);
+    assert_eq!(store.request_permit(prompt, "command", at(99), at(99)).await.expect("an answer"), SendPermit::Blocked);
     assert_eq!(store.paused_by(prompt).await.expect("read"), crate::store::PausedBy::User);
     store.change_queue(&[row.key], QueueChange::Resume, at(100)).await.expect("resumed");
     assert!(matches!(store.permit(prompt, at(4000)).await, SendPermit::Go { .. }));
@@ -584,5 +586,5 @@ async fn a_reserved_prompt_that_the_user_resumes_may_be_sent_by_any_instance() {
     store.change_queue(&[row.key], QueueChange::Resume, at(1)).await.expect("resumed");
     assert!(store.sendable_prompts(&scope()).await.expect("read").iter().any(|queued| queued.prompt == prompt));
     store.change_queue(&[row.key, job.key], QueueChange::Pause, at(2)).await.expect("paused");
-    assert_eq!(store.take_turn(prompt, "command", at(3), at(3)).await.expect("an answer"), SendPermit::Blocked);
+    assert_eq!(store.request_permit(prompt, "command", at(3), at(3)).await.expect("an answer"), SendPermit::Blocked);
 }

@@ -14,12 +14,12 @@ async fn the_status_summary_has_the_sizes_of_the_groups_in_the_jobs_list() {
     for word in ["active", "completed", "failed", "archived", "reviewing"] {
         for (looked, number) in [(false, None), (true, None), (false, Some(7)), (true, Some(7))] {
             let id = format!("{word}-{looked}-{number:?}");
-            let row = store.accepted(&id, Status::Active, at(0)).await;
+            let row = store.add_accepted_job(&id, Status::Active, at(0)).await;
             let seen = answer(&id, Status::parse(word));
             let seen = number.map_or(seen.clone(), |number| with_pr(&id, seen.status, number));
             store.apply_job(row.key, seen, at(60)).await;
             if looked {
-                store.change(row.key, LocalChange::Handled, at(90)).await;
+                store.change_one_job(row.key, LocalChange::Handled, at(90)).await;
             }
         }
     }
@@ -27,9 +27,9 @@ async fn the_status_summary_has_the_sizes_of_the_groups_in_the_jobs_list() {
     assert_eq!(queued.undelivered, Some(DeliveryKind::Queued));
     let (_, held) = store.new_job("paused", at(0)).await;
     store.change_queue(&[held.key], QueueChange::Pause, at(0)).await.expect("paused");
-    let dismissed_job = store.accepted("dismissed", Status::Failed, at(0)).await;
-    store.change(dismissed_job.key, LocalChange::Dismissed(true), at(90)).await;
-    let gone = store.accepted("gone", Status::Active, at(0)).await;
+    let dismissed_job = store.add_accepted_job("dismissed", Status::Failed, at(0)).await;
+    store.change_one_job(dismissed_job.key, LocalChange::Dismissed(true), at(90)).await;
+    let gone = store.add_accepted_job("gone", Status::Active, at(0)).await;
     store.apply_fetched(gone.key, JobAnswer::NotFound, at(70)).await.expect("seen");
     let rows = store.jobs(&scope()).await.expect("rows");
     let count = |group| rows.iter().filter(|row| row.group() == group).count();
@@ -41,7 +41,7 @@ async fn the_status_summary_has_the_sizes_of_the_groups_in_the_jobs_list() {
     assert_eq!((summary.needs_you, summary.active, summary.queued, summary.paused), (3, 8, 1, 1));
     for id in ["active-false-None", "archived-true-None"] {
         let row = store.job_by_id(&scope(), &job_id(id)).await.expect("read").expect("known");
-        store.change(row.key, LocalChange::Dismissed(true), at(95)).await;
+        store.change_one_job(row.key, LocalChange::Dismissed(true), at(95)).await;
     }
     let dismissed = Store::status_summary(folder.path(), &scope()).expect("read").expect("known");
     assert_eq!((dismissed.active, dismissed.tracked), (8, summary.tracked - 2), "dismissed jobs can be working");
@@ -54,10 +54,10 @@ async fn the_status_summary_creates_no_store_but_rolls_back_the_journal_of_a_kil
     assert_eq!(Store::status_summary(folder.path(), &scope()).expect("read"), None);
     assert!(!Store::exists(folder.path()));
     let store = open(folder.path());
-    store.accepted("j1", Status::Active, at(0)).await;
+    store.add_accepted_job("j1", Status::Active, at(0)).await;
     let (from, to) = (folder.path().to_owned(), left.path().to_owned());
     store
-        .raw(move |db| {
+        .with_connection(move |db| {
             // The changed pages don't fit into SQLite's cache, so it writes some of them before the transaction ends.
             // The journal therefore contains data.
             db.execute_batch("PRAGMA cache_size = 2; BEGIN IMMEDIATE; UPDATE job SET dismissed = 1;").expect("started");

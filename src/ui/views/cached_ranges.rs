@@ -65,13 +65,13 @@ pub(in crate::ui) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &CachedRa
 fn cached_ranges_title(view: View<'_>, cached: Option<&CachedViews>, width: usize) -> String {
     let Some(cached) = cached.filter(|cached| !cached.ranges.is_empty()) else { return " Cached ranges ".to_owned() };
     let title = format!(" Cached: {}, {}", plural(cached.ranges.len(), "range"), format_size(cached.bytes));
-    let hint = if view.app.config.demo { ", until the demo ends" } else { "; docdeck prune frees space" };
+    let hint = if view.app.config.is_demo { ", until the demo ends" } else { "; docdeck prune frees space" };
     let fits = title.chars().count() + hint.chars().count() + 3 <= width;
     format!("{title}{} ", if fits { hint } else { "" })
 }
 
 fn no_ranges_text(view: View<'_>) -> String {
-    let rest = if view.app.config.demo { "until the demo ends" } else { "on this computer" };
+    let rest = if view.app.config.is_demo { "until the demo ends" } else { "on this computer" };
     format!(
         "No cached ranges yet. To cache a range {rest}, press {} in the page views; you can then show and compare it \
          without requests, even offline.",

@@ -39,7 +39,7 @@ pub(in crate::ui) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &Calendar
     let theme = view.theme;
     let months = CalendarLayout::for_area(open, area);
     let what = if open.purpose == CalendarPurpose::Show { "Date range" } else { "Compare with" };
-    let name = months.firsts.first().filter(|_| !months.is_tall).map(|first| first.format(": %B %Y").to_string());
+    let name = months.first_days.first().filter(|_| !months.is_tall).map(|first| first.format(": %B %Y").to_string());
     let title = format!(" {what}{} ", name.unwrap_or_default());
     draw_box(frame, months.area, Line::styled(title, theme.title), theme.focus);
     for (n, line) in month_lines(view, open, &months).into_iter().enumerate() {
@@ -55,7 +55,7 @@ fn draw_input_and_choices(frame: &mut Frame<'_>, view: View<'_>, open: &Calendar
     let width = usize::from(inner.width);
     let typing = open.focus == CalendarFocus::TypedRange;
     let label = if typing { "▌type: " } else { " type: " };
-    let line = months.line_row();
+    let line = months.typed_range_row();
     draw_line(frame, inner, line, Line::styled(label, if typing { theme.mark } else { theme.muted }));
     let at = |row: usize| u16::try_from(row).unwrap_or(u16::MAX).min(inner.height);
     let used = u16::try_from(label.chars().count()).unwrap_or(0).min(inner.width);
@@ -91,7 +91,7 @@ fn draw_input_and_choices(frame: &mut Frame<'_>, view: View<'_>, open: &Calendar
     }
     if months.has_quick_rows {
         for (n, before) in PreviousPeriod::ALL.into_iter().enumerate() {
-            draw_line(frame, inner, months.quick_row() + n, quick_line(view, open, before, width));
+            draw_line(frame, inner, months.first_quick_choice_row() + n, quick_line(view, open, before, width));
         }
     }
 }
@@ -130,7 +130,7 @@ fn quick_line<'a>(view: View<'_>, open: &Calendar, before: PreviousPeriod, width
 
 /// Returns the lines of the months, which are side by side.
 fn month_lines<'a>(view: View<'_>, open: &Calendar, months: &CalendarLayout) -> Vec<Line<'a>> {
-    let firsts = &months.firsts;
+    let firsts = &months.first_days;
     let span = open.highlighted_days();
     let width = firsts.len() * (MONTH_WIDTH + MONTH_GAP);
     let theme = view.theme;
@@ -193,7 +193,7 @@ fn push_day(row: &mut TextRow<'_>, view: View<'_>, (open, span): CalendarDays<'_
     let (from, to) = (span.map(|span| span.from()), span.map(|span| span.to()));
     let within = span.is_some_and(|span| span.contains(day));
     let cursor = open.has_cursor_on(day);
-    let known = DateRange::new(day, day).is_some_and(|day| view.app.views.totals.of(day).is_some());
+    let known = DateRange::new(day, day).is_some_and(|day| view.app.views.totals.get(day).is_some());
     let before = match () {
         () if cursor => ">",
         () if from == Some(day) => "[",

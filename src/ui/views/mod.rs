@@ -87,5 +87,5 @@ pub(super) fn views_range_text(range: DateRange, view: View<'_>, width: usize) -
 
 /// Returns the sign `≠` for counts that don't add up; otherwise an empty text. The counts are shown as received.
 pub(in crate::ui) fn mismatch_sign(counts: &Counts) -> &'static str {
-    if counts.add_up() { "" } else { "≠" }
+    if counts.adds_up() { "" } else { "≠" }
 }

@@ -37,8 +37,8 @@ pub(in crate::ui) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &Movers, 
             draw_more_below(frame, view, Rect { width: lines.width + 1, height: lines.height + 1, ..lines }, hidden);
         }
     }
-    if open.without_counts > 0 && width > 40 {
-        let text = format!(" {} left out: no counts ", plural(open.without_counts, "page"));
+    if open.pages_without_counts > 0 && width > 40 {
+        let text = format!(" {} left out: no counts ", plural(open.pages_without_counts, "page"));
         let text = fit(&text, usize::from(lower.width).saturating_sub(HIDDEN_PAGES_CELLS));
         let cells = u16::try_from(text.chars().count()).unwrap_or(0);
         let spot = Rect::new(area.x + 2, area.bottom().saturating_sub(1), cells, 1);
@@ -120,9 +120,9 @@ impl MoverColumns {
         let mut row = TextRow::new(self.width);
         let style = if has_keys { theme.mark } else { theme.muted };
         let more = if hidden > 0 { format!(", {}", hidden_lines_text(hidden)) } else { String::new() };
-        let all = format_count(half.total());
+        let all = format_count(half.page_count());
         let capped =
-            if half.len() < half.total() { format!(": top {} of {all}", half.len()) } else { format!(" {all}") };
+            if half.len() < half.page_count() { format!(": top {} of {all}", half.len()) } else { format!(" {all}") };
         let forms = [format!("{name}{capped}{more}"), format!("{name}{capped}"), format!("{name} {all}")];
         row.push(if has_keys { "▌" } else { " " }, theme.mark);
         // The head of the first number column is short, so the title uses the rest of that column's width.

@@ -35,13 +35,13 @@ use ratatui::text::{Line, Span};
 use unicode_width::UnicodeWidthStr;
 
 /// Width of the labels.
-const LABEL: usize = 7;
+const LABEL_CELLS: usize = 7;
 /// Width of a number.
-const NUMBER: usize = 11;
+const NUMBER_CELLS: usize = 11;
 /// Width of a range with its first and last day.
-const DAYS: usize = 23;
+const RANGE_CELLS: usize = 23;
 /// Width of a range that is shown as its first day and its length, because more doesn't fit.
-const SHORT_RANGE_WIDTH: usize = 19;
+const SHORT_RANGE_CELLS: usize = 19;
 /// Minimum width of the pane at which a range has its last day and a bar.
 const MIN_WIDTH_WITH_BARS: usize = 66;
 
@@ -73,7 +73,7 @@ fn detail_line<'a>(view: View<'_>, detail: &PageDetail, line: PageDetailLine, wi
         PageDetailLine::Heads => {
             let mut row = TextRow::new(width);
             let number = number_width(width);
-            row.push(" ".repeat(LABEL), theme.muted).push(right("human", number), theme.human);
+            row.push(" ".repeat(LABEL_CELLS), theme.muted).push(right("human", number), theme.human);
             row.push(right("AI", number), theme.ai).push(right("total", number), theme.muted);
             if width >= MIN_WIDE_WIDTH {
                 row.push(right("AI share", number), theme.muted);
@@ -91,7 +91,11 @@ fn detail_line<'a>(view: View<'_>, detail: &PageDetail, line: PageDetailLine, wi
         PageDetailLine::Change => change_line(view, detail, width),
         PageDetailLine::Rank => rank_line(view, detail, width),
         PageDetailLine::RankOf => Line::styled(
-            format!("{}of {}", " ".repeat(LABEL + 3), plural(numbers.rank.map_or(0, |rank| rank.page_count), "page")),
+            format!(
+                "{}of {}",
+                " ".repeat(LABEL_CELLS + 3),
+                plural(numbers.rank.map_or(0, |rank| rank.page_count), "page")
+            ),
             theme.muted,
         ),
         PageDetailLine::Share => share_line(view, detail, width),
@@ -117,7 +121,7 @@ fn detail_line<'a>(view: View<'_>, detail: &PageDetail, line: PageDetailLine, wi
 /// The label of a row: the number of days that its numbers cover.
 fn days_label(range: DateRange) -> String {
     let label = plural(usize::try_from(range.days()).unwrap_or(usize::MAX), "day");
-    if label.width() < LABEL { label } else { format!("{}d", grouped_number(range.days())) }
+    if label.width() < LABEL_CELLS { label } else { format!("{}d", grouped_number(range.days())) }
 }
 
 /// Returns the line with the range, and with the time at which its numbers were loaded.
@@ -156,7 +160,7 @@ fn before_line<'a>(view: View<'_>, detail: &PageDetail, width: usize) -> Line<'a
 fn counts_line<'a>(view: View<'_>, label: &str, views: Option<&PageViewsState>, width: usize) -> Line<'a> {
     let theme = view.theme;
     let mut row = TextRow::new(width);
-    row.push(left(label, LABEL), theme.muted);
+    row.push(left(label, LABEL_CELLS), theme.muted);
     match views {
         Some(PageViewsState::Known(known)) => {
             let counts = &known.value;
@@ -164,7 +168,7 @@ fn counts_line<'a>(view: View<'_>, label: &str, views: Option<&PageViewsState>, 
                 row.push(right(&count_text(count), number_width(width)), style);
             }
             if width >= MIN_WIDE_WIDTH {
-                row.push(right(&share(counts), NUMBER), theme.text).push(" ", theme.text);
+                row.push(right(&share(counts), NUMBER_CELLS), theme.text).push(" ", theme.text);
             }
             row.push(mismatch_sign(counts), theme.warning);
         }
@@ -187,7 +191,7 @@ fn counts_line<'a>(view: View<'_>, label: &str, views: Option<&PageViewsState>, 
 fn change_line<'a>(view: View<'_>, detail: &PageDetail, width: usize) -> Line<'a> {
     let theme = view.theme;
     let mut row = TextRow::new(width);
-    row.push(left("change", LABEL), theme.muted);
+    row.push(left("change", LABEL_CELLS), theme.muted);
     let compared = detail.numbers.compared.as_ref();
     let counts =
         compared.and_then(|compared| Some((compared.ranges, compared.now.counts()?, compared.before.counts()?)));
@@ -204,7 +208,7 @@ fn change_line<'a>(view: View<'_>, detail: &PageDetail, width: usize) -> Line<'a
         row.push(right(&change, number_width(width)), theme.text);
     }
     if width >= MIN_WIDE_WIDTH {
-        row.push(right(&share_points(now, before), NUMBER), theme.text);
+        row.push(right(&share_points(now, before), NUMBER_CELLS), theme.text);
     }
     row.line()
 }
@@ -225,7 +229,7 @@ fn share_line<'a>(view: View<'_>, detail: &PageDetail, width: usize) -> Line<'a>
     let theme = view.theme;
     let mut row = TextRow::new(width);
     let now = detail.numbers.now.counts().map_or_else(|| "–".to_owned(), share);
-    row.push(left("AI", LABEL), theme.muted).push(format!("   {now} of human and AI"), theme.text);
+    row.push(left("AI", LABEL_CELLS), theme.muted).push(format!("   {now} of human and AI"), theme.text);
     if let Some(before) = detail.numbers.compared.as_ref().and_then(|compared| compared.before.counts()) {
         row.push(format!(", was {}", share(before)), theme.muted);
     }
@@ -233,13 +237,13 @@ fn share_line<'a>(view: View<'_>, detail: &PageDetail, width: usize) -> Line<'a>
 }
 
 fn number_width(width: usize) -> usize {
-    if width >= MIN_WIDE_WIDTH { NUMBER } else { 9 }
+    if width >= MIN_WIDE_WIDTH { NUMBER_CELLS } else { 9 }
 }
 
 fn rank_line<'a>(view: View<'_>, detail: &PageDetail, width: usize) -> Line<'a> {
     let theme = view.theme;
     let mut row = TextRow::new(width);
-    row.push(left("rank", LABEL), theme.muted);
+    row.push(left("rank", LABEL_CELLS), theme.muted);
     let Some(rank) = detail.numbers.rank else {
         let load_all = || view.app.key_label(Context::PageDetail, Action::LoadAll);
         let text = match detail.numbers.now {
@@ -351,7 +355,7 @@ fn job_views<'a>(
 /// How the cached ranges are shown: with their sums, or with the mean per day if the ranges have different lengths.
 #[derive(Debug, Clone, Copy)]
 struct PeriodColumns {
-    per_day: bool,
+    is_per_day: bool,
     /// The number of views at the end of the scale.
     full: f64,
     width: usize,
@@ -363,16 +367,17 @@ impl PeriodColumns {
     fn of(history: &PageHistory, width: usize) -> Self {
         let periods = &history.periods;
         let first = periods.first().map(|period| period.range.days());
-        let per_day = periods.iter().any(|period| Some(period.range.days()) != first);
-        let bar = if width >= MIN_WIDTH_WITH_BARS { width.saturating_sub(DAYS + 6 + 2 * NUMBER + 5) } else { 0 };
-        let mut shown = Self { per_day, full: 1.0, width, max_bar_cells: bar };
+        let is_per_day = periods.iter().any(|period| Some(period.range.days()) != first);
+        let bar =
+            if width >= MIN_WIDTH_WITH_BARS { width.saturating_sub(RANGE_CELLS + 6 + 2 * NUMBER_CELLS + 5) } else { 0 };
+        let mut shown = Self { is_per_day, full: 1.0, width, max_bar_cells: bar };
         shown.full = periods.iter().map(|period| shown.sum_of(period)).fold(1.0, f64::max);
         shown
     }
 
     fn divisor(&self, period: &PagePeriod) -> f64 {
         // A day that was in progress when the views were loaded counts as the fraction that had passed.
-        if self.per_day { period.range.elapsed_days(period.views.as_of) } else { 1.0 }
+        if self.is_per_day { period.range.elapsed_days(period.views.as_of) } else { 1.0 }
     }
 
     fn sum_of(&self, period: &PagePeriod) -> f64 {
@@ -383,17 +388,17 @@ impl PeriodColumns {
     fn heads<'a>(&self, view: View<'_>) -> Line<'a> {
         let theme = view.theme;
         let mut row = TextRow::new(self.width);
-        let (human, ai) = match (self.per_day, self.max_bar_cells > 0) {
+        let (human, ai) = match (self.is_per_day, self.max_bar_cells > 0) {
             (true, true) => ("human/day", "AI/day"),
             (true, false) => ("human/d", "AI/d"),
             (false, _) => ("human", "AI"),
         };
         if self.max_bar_cells > 0 {
-            row.push(left("days, UTC", DAYS + 6), theme.muted);
+            row.push(left("days, UTC", RANGE_CELLS + 6), theme.muted);
         } else {
-            row.push(left("from, UTC", SHORT_RANGE_WIDTH), theme.muted);
+            row.push(left("from, UTC", SHORT_RANGE_CELLS), theme.muted);
         }
-        row.push(right(human, self.number()), theme.human).push(right(ai, self.number()), theme.ai);
+        row.push(right(human, self.number_cells()), theme.human).push(right(ai, self.number_cells()), theme.ai);
         if self.max_bar_cells > 0 {
             row.push("  ", theme.text)
                 .push(bars::plain_scale_line(&mean_text(self.full), self.max_bar_cells + 3), theme.muted);
@@ -401,8 +406,8 @@ impl PeriodColumns {
         row.line()
     }
 
-    fn number(&self) -> usize {
-        if self.max_bar_cells > 0 { NUMBER } else { 8 }
+    fn number_cells(&self) -> usize {
+        if self.max_bar_cells > 0 { NUMBER_CELLS } else { 8 }
     }
 
     fn row<'a>(&self, view: View<'_>, period: &PagePeriod) -> Line<'a> {
@@ -412,18 +417,19 @@ impl PeriodColumns {
         let days = format!("{}d", grouped_number(range.days()));
         let is_partial = period.views.as_of.date_naive() <= range.to();
         if self.max_bar_cells > 0 {
-            row.push(left(&impact::range_or_day(range), DAYS), theme.text).push(left(&right(&days, 5), 6), theme.muted);
+            row.push(left(&impact::range_or_day(range), RANGE_CELLS), theme.text);
+            row.push(left(&right(&days, 5), 6), theme.muted);
         } else {
             let days = if is_partial { format!(" {days} part") } else { format!(" {days}") };
-            row.push(range.from().to_string(), theme.text).push(left(&days, SHORT_RANGE_WIDTH - 10), theme.muted);
+            row.push(range.from().to_string(), theme.text).push(left(&days, SHORT_RANGE_CELLS - 10), theme.muted);
         }
         let counts = &period.views.value;
         for (count, style) in [(&counts.human, theme.human), (&counts.ai, theme.ai)] {
-            row.push(right(&self.number_text(count, period), self.number()), style);
+            row.push(right(&self.number_text(count, period), self.number_cells()), style);
         }
         row.push(mismatch_sign(counts), theme.warning);
         if self.max_bar_cells > 0 {
-            row.pad_to(DAYS + 6 + 2 * NUMBER + 2);
+            row.pad_to(RANGE_CELLS + 6 + 2 * NUMBER_CELLS + 2);
             self.push_bar(&mut row, view, counts, self.divisor(period));
             row.push(if is_partial { " partial" } else { "" }, theme.warning);
         }
@@ -440,7 +446,7 @@ impl PeriodColumns {
     /// Formats a number as received, or its mean per day if the ranges have different lengths.
     fn number_text(&self, count: &Count, period: &PagePeriod) -> String {
         match count.value() {
-            Some(value) if self.per_day => mean_text(value.as_f64() / self.divisor(period)),
+            Some(value) if self.is_per_day => mean_text(value.as_f64() / self.divisor(period)),
             _ => count_text(count),
         }
     }

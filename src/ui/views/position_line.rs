@@ -62,7 +62,7 @@ fn legend<'a>(view: View<'_>) -> TitleSpans<'a> {
         (Metric::Share, _) => &[(Metric::Share, "share of AI")],
     };
     let mut part = Vec::new();
-    if table.measures().absent > 0 {
+    if table.measures().absent_count > 0 {
         part.push(Span::styled("(…) before", theme.muted));
     }
     for (metric, name) in metrics {
@@ -152,22 +152,26 @@ fn page_count<'a>(view: View<'_>) -> TitleSpans<'a> {
     let theme = view.theme;
     let table = &view.app.views.table;
     let (measures, all) = (table.measures(), table.rows().len());
-    if table.is_filtered() && measures.gone > 0 && measures.gone == measures.passing {
-        let text = if measures.gone == 1 {
+    if table.is_filtered() && measures.gone_count > 0 && measures.gone_count == measures.passing_count {
+        let text = if measures.gone_count == 1 {
             "1 gone page".to_owned()
         } else {
-            format!("{} gone pages", format_count(measures.gone))
+            format!("{} gone pages", format_count(measures.gone_count))
         };
         return vec![Span::styled(text, theme.text)];
     }
     let text = if table.is_filtered() {
-        format!("{} of {}", format_count(measures.passing.saturating_sub(measures.absent)), plural(all, "page"))
+        format!(
+            "{} of {}",
+            format_count(measures.passing_count.saturating_sub(measures.absent_count)),
+            plural(all, "page")
+        )
     } else {
         plural(all, "page")
     };
     let mut part = vec![Span::styled(text, theme.text)];
-    if measures.gone > 0 {
-        part.push(Span::styled(format!(", {} gone", format_count(measures.gone)), theme.muted));
+    if measures.gone_count > 0 {
+        part.push(Span::styled(format!(", {} gone", format_count(measures.gone_count)), theme.muted));
     }
     part
 }

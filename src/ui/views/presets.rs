@@ -10,7 +10,7 @@ pub(super) fn presets_line<'a>(view: View<'_>, width: usize) -> Line<'a> {
     let (range, names) = app.range_line(width, now);
     row.push(range, theme.title);
     for name in names {
-        let gap = name.at.saturating_sub(width - row.remaining());
+        let gap = name.start_column.saturating_sub(width - row.remaining());
         row.push(" ".repeat(gap), theme.muted);
         row.push(name.text, if name.is_current { theme.mark } else { theme.muted });
     }

@@ -88,7 +88,7 @@ fn loading_line<'a>(view: View<'_>, under_way: ActiveLoad, width: usize) -> Line
     let theme = view.theme;
     let wanted = view.app.views.query().range;
     let is_wanted = under_way.range == wanted;
-    let of = if is_wanted { String::new() } else { format!(" of {}", under_way.range) };
+    let of_range = if is_wanted { String::new() } else { format!(" of {}", under_way.range) };
     let mut row = TextRow::new(width);
     row.push(" ", theme.text);
     let end = if under_way.is_stopping {
@@ -101,7 +101,7 @@ fn loading_line<'a>(view: View<'_>, under_way: ActiveLoad, width: usize) -> Line
             "loading all pages…".to_owned()
         } else {
             let dates = short_range(view, under_way.range, width);
-            format!("loading all pages{of}…\nloading all pages of {dates}…\nloading {dates}…")
+            format!("loading all pages{of_range}…\nloading all pages of {dates}…\nloading {dates}…")
         };
         return fit_parts(&[(loading, theme.working), (end, theme.muted)], width);
     };
@@ -110,7 +110,7 @@ fn loading_line<'a>(view: View<'_>, under_way: ActiveLoad, width: usize) -> Line
     let share = progress.share.map(|share| format!("{} of views", floor_percent(share)));
     let details = share.clone().unwrap_or_else(|| "share unknown".to_owned());
     let details = [details.as_str(), &rows, &requests, end.lines().next().unwrap_or_default()].concat();
-    let lead = format!("loading all pages{of}  ");
+    let lead = format!("loading all pages{of_range}  ");
     if width < lead.width() + details.width() + 2 {
         // If not everything fits, first the requests and the words around the share are left out, then the rows.
         let share = progress.share.map_or_else(|| "?".to_owned(), floor_percent);

@@ -65,16 +65,19 @@ fn page_heads<'a>(columns: &PageColumns, view: View<'_>) -> Line<'a> {
     let style = |column: PageColumn, style: Style| if arrow(column).is_some() { theme.mark } else { style };
     let mut row = TextRow::new(columns.width);
     let lead = columns.lead_width();
-    row.push(if columns.rank > 0 { format!("{}  ", right("#", lead - 2)) } else { " ".repeat(lead) }, theme.muted);
+    row.push(
+        if columns.rank_width > 0 { format!("{}  ", right("#", lead - 2)) } else { " ".repeat(lead) },
+        theme.muted,
+    );
     let mut path = format!("path{}", arrow(PageColumn::Path).map(|arrow| format!(" {arrow}")).unwrap_or_default());
     // Ranks are always by the metric, so the head names the metric if the table is sorted by another column.
-    if columns.rank > 0
+    if columns.rank_width > 0
         && table.report().is_some_and(|report| report.complete)
         && sorting.is_some_and(|sorting| sorting.by != PageColumn::Now(table.metric()))
     {
         path = format!("{path}  (# by {})", table.metric().name());
     }
-    row.push(left(&path, columns.path), style(PageColumn::Path, theme.muted));
+    row.push(left(&path, columns.path_width), style(PageColumn::Path, theme.muted));
     for (n, (cell, width)) in columns.numbers.iter().enumerate() {
         let (name, column, usual) = match *cell {
             NumberColumn::Now(metric) => (metric.name(), PageColumn::Now(metric), head_style(metric, view)),
@@ -90,7 +93,7 @@ fn page_heads<'a>(columns: &PageColumns, view: View<'_>) -> Line<'a> {
         return row.line();
     }
     row.push(" ".repeat(BAR_GAP), theme.muted);
-    row.push(bars::scale_line(table.metric(), table.scale(), columns.bar), theme.muted);
+    row.push(bars::scale_line(table.metric(), table.scale(), columns.bar_width), theme.muted);
     row.line()
 }
 
@@ -108,9 +111,9 @@ fn page_line<'a>(columns: &PageColumns, view: View<'_>, shown: &VisibleRow<'_>) 
     if columns.has_marks {
         row.push_cow(if shown.is_marked { "*" } else { " " }, theme.mark);
     }
-    if columns.rank > 0 {
+    if columns.rank_width > 0 {
         let (rank, style) = rank_cell(columns, view, shown);
-        row.right(rank, columns.rank, style).push_cow("  ", theme.text);
+        row.right(rank, columns.rank_width, style).push_cow("  ", theme.text);
     }
     push_name(columns, &mut row, view, shown, text);
     let mark = if shown.adds_up { " " } else { "≠" };
@@ -124,7 +127,7 @@ fn page_line<'a>(columns: &PageColumns, view: View<'_>, shown: &VisibleRow<'_>) 
     }
     row.left(if columns.mismatch_column.is_none() { mark } else { "" }, BAR_GAP, theme.warning);
     for Span { content, style, .. } in
-        bars::bar_spans(&shown.metrics, table.metric(), table.scale(), columns.bar, theme)
+        bars::bar_spans(&shown.metrics, table.metric(), table.scale(), columns.bar_width, theme)
     {
         row.push_cow(content, if is_stale(view) { theme.muted } else { style });
     }
@@ -142,7 +145,7 @@ fn rank_cell(columns: &PageColumns, view: View<'_>, shown: &VisibleRow<'_>) -> (
         RowKind::Page { .. } if table.report().is_some_and(|report| report.complete) => ("–".to_owned(), theme.muted),
         RowKind::Page { order, .. } => {
             let order = order.and_then(|order| u64::try_from(order).ok());
-            let place = order.map(|order| columns.offset.saturating_add(order).saturating_add(1));
+            let place = order.map(|order| columns.rows_before.saturating_add(order).saturating_add(1));
             (place.map_or_else(|| "–".to_owned(), grouped_number), theme.muted)
         }
     }
@@ -151,7 +154,7 @@ fn rank_cell(columns: &PageColumns, view: View<'_>, shown: &VisibleRow<'_>) -> (
 /// Adds the path; in a tree, only the part of the path that the folder above doesn't show. Adds the number of pages to
 /// a folder.
 fn push_name(columns: &PageColumns, row: &mut TextRow<'_>, view: View<'_>, shown: &VisibleRow<'_>, text: Style) {
-    let indent = (shown.depth * 2).min(columns.path / 2);
+    let indent = (shown.depth * 2).min(columns.path_width / 2);
     let (sign, pages) = match shown.kind {
         RowKind::Folder(folder) => {
             (if folder.is_open { "▾ " } else { "▸ " }, format!(" {} pages", format_count(folder.page_count)))
@@ -159,12 +162,12 @@ fn push_name(columns: &PageColumns, row: &mut TextRow<'_>, view: View<'_>, shown
         RowKind::Page { .. } if view.app.views.table.is_tree() => ("  ", String::new()),
         RowKind::Page { .. } => ("", String::new()),
     };
-    let pages = if columns.path < 24 { String::new() } else { pages };
-    let space = columns.path.saturating_sub(indent + sign.width() + pages.len() + 1);
+    let pages = if columns.path_width < 24 { String::new() } else { pages };
+    let space = columns.path_width.saturating_sub(indent + sign.width() + pages.len() + 1);
     let name = fit_from_end(shown.name, space);
     let used = indent + sign.width() + display_width(&name) + pages.len();
     row.left("", indent, text).push_cow(sign, view.theme.key).push_cow(name, text).push_cow(pages, view.theme.muted);
-    row.left("", columns.path.saturating_sub(used), text);
+    row.left("", columns.path_width.saturating_sub(used), text);
 }
 
 fn head_style(metric: Metric, view: View<'_>) -> Style {
@@ -289,14 +292,14 @@ mod tests {
 
     #[test]
     fn a_change_has_a_sign_and_fits_a_narrow_column() {
-        let of = |now: u64, before: u64| change_cell(ViewsChange::InBoth { now: now.into(), before: before.into() });
-        assert_eq!(of(1041, 1000), "▲ 4.1%");
-        assert_eq!(of(80, 100), "▼ 20%");
-        assert_eq!(of(0, 100), "▼ 100%");
-        assert_eq!(of(10_000, 9_999), "▲ <0.1%");
-        assert_eq!(of(12_000, 1000), "▲ ×12");
-        assert_eq!(of(7, 7), "=");
-        assert_eq!([of(12, 0), of(12_345, 0)], ["▲ +12", "▲ +12k"], "no percentage of nothing");
+        let cell = |now: u64, before: u64| change_cell(ViewsChange::InBoth { now: now.into(), before: before.into() });
+        assert_eq!(cell(1041, 1000), "▲ 4.1%");
+        assert_eq!(cell(80, 100), "▼ 20%");
+        assert_eq!(cell(0, 100), "▼ 100%");
+        assert_eq!(cell(10_000, 9_999), "▲ <0.1%");
+        assert_eq!(cell(12_000, 1000), "▲ ×12");
+        assert_eq!(cell(7, 7), "=");
+        assert_eq!([cell(12, 0), cell(12_345, 0)], ["▲ +12", "▲ +12k"], "no percentage of nothing");
         assert_eq!(
             [ViewsChange::New(3.into()), ViewsChange::Gone(3.into()), ViewsChange::Unknown].map(change_cell),
             ["new", "gone", "–"]

@@ -60,7 +60,7 @@ pub(super) fn totals_change_line<'a>(view: View<'_>, width: usize) -> Line<'a> {
     // If there is space, `daily total` shows that the numbers are per day; otherwise the label does.
     let day_counts = change.ranges.day_counts().filter(|_| !is_narrow);
     let (daily, label) = match day_counts {
-        Some(_) => ("daily ", change.ranges.label_before_daily(shown)),
+        Some(_) => ("daily ", change.ranges.label_without_per_day(shown)),
         None => ("", change.ranges.label(shown)),
     };
     // The label is shortened if the change of the total would not fit behind it.
@@ -113,10 +113,10 @@ pub(super) fn totals_change_line<'a>(view: View<'_>, width: usize) -> Line<'a> {
     row.line()
 }
 
-/// Returns a warning if two ranges have common days: `overlap by 1 day`.
+/// Returns a warning if two ranges have common days: `1 day in both`.
 pub(super) fn overlap_warning(one: DateRange, other: DateRange) -> Option<String> {
     let common = DateRange::new(one.from().max(other.from()), one.to().min(other.to()))?;
-    Some(format!("overlap by {}", plural(usize::try_from(common.days()).unwrap_or(usize::MAX), "day")))
+    Some(format!("{} in both", plural(usize::try_from(common.days()).unwrap_or(usize::MAX), "day")))
 }
 
 /// Returns the changes of the total, the human and the AI views in percent. A symbol shows the direction without
@@ -188,7 +188,7 @@ mod tests {
             DateRange::new(from.parse().expect("a day"), to.parse().expect("a day")).expect("a range")
         };
         let week = range("2026-07-01", "2026-07-07");
-        assert_eq!(overlap_warning(range("2026-07-07", "2026-10-06"), week).as_deref(), Some("overlap by 1 day"));
+        assert_eq!(overlap_warning(range("2026-07-07", "2026-10-06"), week).as_deref(), Some("1 day in both"));
         assert_eq!(overlap_warning(week, week.step(-1).expect("a week")), None);
     }
 }

@@ -14,7 +14,7 @@
 use super::status_line::as_of;
 use super::{count_text, mismatch_sign};
 use crate::app::format::{format_mean, format_views};
-use crate::app::views::trend::{FullDaysMean, MEAN_DAYS, TrendBar, TrendDialog, bar_height};
+use crate::app::views::trend::{CompleteDaysMean, MEAN_DAYS, TrendBar, TrendDialog, bar_height};
 use crate::model::Time;
 use crate::model::period::DateRange;
 use crate::model::views::ViewCount;
@@ -61,7 +61,7 @@ struct Chart {
 
 pub(in crate::ui) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &TrendDialog, area: Rect) {
     let theme = view.theme;
-    let each = if open.is_weekly() { "mean per day of each week" } else { "views per day" };
+    let each = if open.is_weekly() { "daily mean by week" } else { "views per day" };
     // The longest title that fits is used, so that the range is not cut off.
     let forms = [
         format!(" Trend, {each}: {} UTC ", open.range),
@@ -283,7 +283,7 @@ fn sums_line<'a>(view: View<'_>, open: &TrendDialog, chart: &Chart, width: usize
     let sum = counts().fold(crate::model::report::ViewSums::default(), crate::model::report::ViewSums::with);
     row.push(": ", theme.text).push(format!("human {}", format_views(sum.human)), theme.human);
     row.push(format!("  AI {}", format_views(sum.ai)), theme.ai);
-    let mean_forms = open.mean_of_full_days(&view.app.views.totals, view.now).map(mean_forms);
+    let mean_forms = open.mean_of_complete_days(&view.app.views.totals, view.now).map(mean_forms);
     let fitting = mean_forms.into_iter().flatten().find(|form| form.width() <= row.remaining());
     row.push(fitting.unwrap_or_default(), theme.text);
     row.line()
@@ -291,14 +291,16 @@ fn sums_line<'a>(view: View<'_>, open: &TrendDialog, chart: &Chart, width: usize
 
 /// Returns the text of the mean per day, the longest form first. Every form contains the number of days in the mean,
 /// because a mean of only some days could be mistaken for the mean of the range.
-fn mean_forms(FullDaysMean { mean: per_day, known_days: days, complete_days: all }: FullDaysMean) -> [String; 3] {
+fn mean_forms(
+    CompleteDaysMean { mean: per_day, known_days: days, complete_days: all }: CompleteDaysMean,
+) -> [String; 3] {
     let per_day = format_mean(per_day);
-    let of = if days == all { String::new() } else { format!("{days} of ") };
+    let known_of = if days == all { String::new() } else { format!("{days} of ") };
     let full_days = |n: u32| if n == 1 { "1 full day".to_owned() } else { format!("{n} full days") };
     [
-        format!("  mean {per_day} ({of}{})", full_days(all)),
+        format!("  mean {per_day} ({known_of}{})", full_days(all)),
         format!("  mean {per_day} ({})", full_days(days)),
-        format!("  mean {per_day} ({days}d)"),
+        format!("  mean {per_day} ({days} days)"),
     ]
 }
 
@@ -329,13 +331,17 @@ fn selected_bar_line<'a>(view: View<'_>, open: &TrendDialog, chart: &Chart, widt
     };
     let share = counts.ai_share().map(|share| format!("  share {:.0}%", share * 100.0));
     let mean = mean_day.map(|views| format!("  {} a day", format_mean(views))).unwrap_or_default();
-    let numbers = if narrow {
-        format!(": {} + {} AI{}", count_text(&counts.human), count_text(&counts.ai), mismatch_sign(counts))
-    } else {
-        let (human, ai, total) = (count_text(&counts.human), count_text(&counts.ai), count_text(&counts.total));
-        format!(": human {human}  AI {ai}  total {total}{}", mismatch_sign(counts))
-    };
-    row.push(numbers, theme.text);
+    let (human, ai, total) = (count_text(&counts.human), count_text(&counts.ai), count_text(&counts.total));
+    let mismatch = mismatch_sign(counts);
+    let forms = [
+        format!(": human {human}  AI {ai}  total {total}{mismatch}"),
+        format!(": human {human}  AI {ai}{mismatch}"),
+        format!(": {human} + {ai} AI{mismatch}"),
+    ];
+    // A number that is cut off would be taken for a smaller one.
+    let fits = |form: &&String| form.width() <= row.remaining();
+    let numbers = forms.iter().skip(if narrow { 2 } else { 0 }).find(fits).or(forms.last());
+    row.push(numbers.map_or("", String::as_str), theme.text);
     let weekend = if bar.is_weekend() { "  weekend" } else { "" };
     let pieces = [
         (if narrow && !partial.is_empty() { " partial".to_owned() } else { String::new() }, theme.warning),

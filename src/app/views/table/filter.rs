@@ -80,8 +80,8 @@ enum Operator {
 const OPERATORS: [char; 5] = ['<', '>', '=', '≤', '≥'];
 
 impl PageFilter {
-    /// Parses the typed text. `compared` is whether two ranges are compared. Only then, terms about changes and about
-    /// new or gone pages are valid.
+    /// Parses the typed text. `compared` says whether two ranges are compared; only then are terms about changes
+    /// and about new or gone pages valid.
     pub(super) fn parse(typed: &str, compared: bool) -> Self {
         let mut filter = Self::default();
         for token in tokens(typed) {
@@ -367,7 +367,7 @@ mod tests {
 
     #[test]
     fn unknown_values_match_no_operator() {
-        let unknown = Counts { human: Count::Odd("99999999999999999999".into_clean()), ..Counts::default() };
+        let unknown = Counts { human: Count::Other("99999999999999999999".into_clean()), ..Counts::default() };
         let figures = PageMetrics::of(&unknown, ComparisonBaseline::Unknown);
         for typed in ["human>0", "human<1", "ai<=50%", "ai>50%", "total=0", "Δ<5", "Δ>-5%", "Δshare=0", "new", "gone"]
         {

@@ -8,7 +8,7 @@ use std::collections::HashSet;
 
 #[derive(Debug, Default)]
 pub(super) struct MarkedPages {
-    /// Whether each entry is marked, by entry.
+    /// For each entry, whether it is marked.
     marked: Vec<bool>,
     /// Number of marked entries. Stored, so that drawing needn't count them in each frame to show how many are hidden.
     count: usize,
@@ -23,7 +23,7 @@ impl MarkedPages {
         self.marked.get(entry as usize).copied().unwrap_or(false)
     }
 
-    /// Whether each entry is marked, by entry.
+    /// Returns for each entry whether it is marked.
     pub(super) fn by_entry(&self) -> &[bool] {
         &self.marked
     }
@@ -61,7 +61,7 @@ impl MarkedPages {
 impl PageTable {
     /// Returns the number of marked pages that pass the filter.
     pub fn marked_count(&self) -> usize {
-        self.measures.marked
+        self.measures.marked_count
     }
 
     /// Returns the number of marked pages that are filtered out.
@@ -106,8 +106,8 @@ impl PageTable {
             self.rebuild_lines();
         } else {
             // No other measure depends on marks, so the measures of all pages needn't be computed again.
-            let before = self.measures.marked;
-            self.measures.marked = if marked { before + changed } else { before.saturating_sub(changed) };
+            let before = self.measures.marked_count;
+            self.measures.marked_count = if marked { before + changed } else { before.saturating_sub(changed) };
         }
     }
 

@@ -17,15 +17,15 @@ pub struct Measures {
     pub total_width: usize,
     pub scale: BarScale,
     /// Number of pages that pass the filter, including pages that only a compared report has.
-    pub passing: usize,
+    pub passing_count: usize,
     /// Number of pages that pass the filter and that only a compared report has.
-    pub absent: usize,
+    pub absent_count: usize,
     /// Number of pages that pass the filter and are gone.
-    pub gone: usize,
+    pub gone_count: usize,
     /// The largest absolute change in views, if the pages are sorted by a change in views; otherwise 0.
     pub largest_change: ViewCount,
     /// Number of marked pages that pass the filter.
-    pub marked: usize,
+    pub marked_count: usize,
     /// Share of the site's views that the rows of the report cover, 0 to 1; `None` if the share is unknown.
     pub loaded_share: Option<f64>,
 }
@@ -39,11 +39,11 @@ impl Default for Measures {
             ai_width: 0,
             total_width: 0,
             scale,
-            passing: 0,
-            absent: 0,
-            gone: 0,
+            passing_count: 0,
+            absent_count: 0,
+            gone_count: 0,
             largest_change,
-            marked: 0,
+            marked_count: 0,
             loaded_share: None,
         }
     }
@@ -56,7 +56,7 @@ fn count_width(count: &Count) -> usize {
             let digits = n.unsigned_abs().checked_ilog10().map_or(1, |log| log as usize + 1);
             digits + (digits - 1) / 3 + usize::from(*n < 0)
         }
-        Count::Odd(text) => text.as_str().width(),
+        Count::Other(text) => text.as_str().width(),
         Count::Fraction(_) | Count::Missing => format::views_or_received(count).len(),
     }
 }
@@ -108,12 +108,12 @@ impl PageTable {
         };
         let (rows, is_compared) = (self.rows().len(), self.comparison().is_some());
         for (entry, _) in self.passes_filter.iter().enumerate().filter(|(_, passes)| **passes) {
-            measures.passing += 1;
-            measures.absent += usize::from(entry >= rows);
+            measures.passing_count += 1;
+            measures.absent_count += usize::from(entry >= rows);
             let figures = if is_compared { self.pages.metrics(to_u32(entry)) } else { None };
-            measures.gone +=
+            measures.gone_count +=
                 usize::from(figures.is_some_and(|figures| matches!(figures.baseline, ComparisonBaseline::Gone(_))));
-            measures.marked += usize::from(self.marks.has(to_u32(entry)));
+            measures.marked_count += usize::from(self.marks.has(to_u32(entry)));
         }
         measures.loaded_share = self.loaded_share();
         self.measures = measures;

@@ -47,8 +47,8 @@ impl Metric {
         }
     }
 
-    /// Returns the number as a sort key: views in millionths, which may be negative, or for the share, an integer with
-    /// the same order as the shares. `None` if the number is unknown.
+    /// Returns the number as a sort key. For views, this is millionths of a view, possibly negative; for the share, an
+    /// integer that is ordered as the shares are. `None` if the number is unknown.
     pub(super) fn key(self, counts: &Counts) -> Option<i128> {
         match self.count(counts) {
             Some(count) => count.signed().map(ViewCount::millionths),

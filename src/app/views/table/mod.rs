@@ -156,7 +156,7 @@ impl PageTable {
 
     /// Returns the number of pages that pass the filter, including pages that are gone.
     pub fn passing_count(&self) -> usize {
-        self.measures.passing
+        self.measures.passing_count
     }
 
     /// Returns the number of pages that only a compared report has, including pages that the filter hides.
@@ -414,7 +414,7 @@ impl PageTable {
                     index: at,
                     depth,
                     name: line.name(self.pages.path(entry)),
-                    adds_up: figures.counts_shown().add_up(),
+                    adds_up: figures.counts_shown().adds_up(),
                     metrics: figures,
                     is_marked: self.marks.has(entry),
                     kind: RowKind::Page { order, rank: self.rank_of(entry) },

@@ -10,7 +10,7 @@ use crate::model::views::{Counts, PageRow};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Stands for the index of a page in a report that doesn't have the page.
+/// Takes the place of a page's index if a report doesn't have the page.
 const ABSENT: u32 = u32::MAX;
 
 /// Row indexes of a page in the two compared reports, or [`ABSENT`].

@@ -70,7 +70,7 @@ impl PageTable {
             SelectionAnchor::None => None,
             SelectionAnchor::Page(entry) => {
                 let line = self.lines.iter().position(|other| other.item == TreeItem::Page(*entry));
-                // If the filter hides the page, the folder around the page isn't selected instead.
+                // If the filter hides the page, the folder around the page must not be selected in its place.
                 let passes = self.passes_filter.get(*entry as usize).copied().unwrap_or(false);
                 line.or_else(|| self.folder_around(self.pages.path(*entry)).filter(|_| passes))
             }

@@ -67,7 +67,7 @@ fn rows_without_a_valid_total_are_counted() {
     assert_eq!(table.rows_without_total(), 0);
     let mut rows = site();
     rows[1].counts.total = Count::Missing;
-    rows[2].counts.total = Count::Odd(CleanText::line("12.5"));
+    rows[2].counts.total = Count::Other(CleanText::line("12.5"));
     table.show_report(report(rows, true), None);
     assert_eq!(table.rows_without_total(), 2);
 }
@@ -270,7 +270,7 @@ fn a_range_that_includes_today_shows_its_own_numbers_and_the_change_of_its_compl
     assert_eq!(figures(&table, "/back"), (Count::Known(3), ViewsChange::Gone(9.into())), "today it is back");
     assert_eq!(figures(&table, "/today"), (Count::Known(7), ViewsChange::Unknown), "in neither of the compared ranges");
     assert_eq!(figures(&table, "/gone"), (Count::Known(4), ViewsChange::Gone(4.into())));
-    assert_eq!((table.rows().len(), table.absent_count(), table.measures().gone), (4, 1, 2));
+    assert_eq!((table.rows().len(), table.absent_count(), table.measures().gone_count), (4, 1, 2));
     let filtered = |table: &mut PageTable, filter: &str| {
         table.set_filter(filter);
         lines(table)
@@ -422,7 +422,7 @@ fn the_scale_depends_on_all_lines_and_on_the_metric() {
 #[test]
 fn column_widths_are_the_widths_of_the_longest_numbers() {
     let mut table = PageTable::default();
-    let odd = Counts { human: Count::Odd(CleanText::line("12.5")), ai: Count::Known(-1234), total: Count::Missing };
+    let odd = Counts { human: Count::Other(CleanText::line("12.5")), ai: Count::Known(-1234), total: Count::Missing };
     let rows = vec![row("/a", 1_234_567, 0), PageRow { path: CleanText::line("/b"), counts: odd }];
     table.show_report(report(rows, true), None);
     let measures = table.measures();
@@ -434,18 +434,18 @@ fn column_widths_are_the_widths_of_the_longest_numbers() {
 enum Step {
     Sort(usize, bool),
     Filter(&'static str),
-    Tree,
-    Folder,
-    In(bool),
-    Metric,
-    Log,
+    ToggleTree,
+    ToggleFolder,
+    EnterFolder(bool),
+    NextMetric,
+    ToggleLogScale,
     Move(isize),
-    End(bool),
+    MoveToEnd(bool),
     Mark(bool),
-    Clear,
+    ClearMarks,
     Report(Vec<PageRow>, bool, Option<(Vec<PageRow>, bool)>),
     Answer(Vec<PageRow>),
-    Nothing,
+    ClearRows,
 }
 
 fn some_rows() -> impl Strategy<Value = Vec<PageRow>> {
@@ -456,7 +456,7 @@ fn some_rows() -> impl Strategy<Value = Vec<PageRow>> {
         1 => any::<i64>().prop_map(Count::Known),
         3 => (-9_i32..4_000).prop_map(|n| Count::from_f64(f64::from(n) / 10.0).expect("finite")),
         1 => Just(Count::Missing),
-        1 => Just(Count::Odd(CleanText::line("99999999999999999999"))),
+        1 => Just(Count::Other(CleanText::line("99999999999999999999"))),
     ];
     let page = (path, count.clone(), count.clone(), count).prop_map(|(path, human, ai, total)| PageRow {
         path: CleanText::line(&path),
@@ -470,19 +470,19 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     let step = prop_oneof![
         (0_usize..9, any::<bool>()).prop_map(|(column, descending)| Step::Sort(column, descending)),
         prop::sample::select(filters).prop_map(Step::Filter),
-        Just(Step::Tree),
-        Just(Step::Folder),
-        any::<bool>().prop_map(Step::In),
-        Just(Step::Metric),
-        Just(Step::Log),
+        Just(Step::ToggleTree),
+        Just(Step::ToggleFolder),
+        any::<bool>().prop_map(Step::EnterFolder),
+        Just(Step::NextMetric),
+        Just(Step::ToggleLogScale),
         (-9_isize..9).prop_map(Step::Move),
-        any::<bool>().prop_map(Step::End),
+        any::<bool>().prop_map(Step::MoveToEnd),
         any::<bool>().prop_map(Step::Mark),
-        Just(Step::Clear),
+        Just(Step::ClearMarks),
         (some_rows(), any::<bool>(), prop::option::of((some_rows(), any::<bool>())))
             .prop_map(|(rows, complete, before)| Step::Report(rows, complete, before)),
         some_rows().prop_map(Step::Answer),
-        Just(Step::Nothing),
+        Just(Step::ClearRows),
     ];
     prop::collection::vec(step, 1..60)
 }
@@ -494,25 +494,25 @@ fn apply(table: &mut PageTable, step: Step) {
             table.sort(PageSorting { by, descending });
         }
         Step::Filter(typed) => table.set_filter(typed),
-        Step::Tree => table.toggle_tree(),
-        Step::Folder => {
+        Step::ToggleTree => table.toggle_tree(),
+        Step::ToggleFolder => {
             let is_folder = table.selected_folder().is_some();
             assert_eq!(table.toggle_folder(), is_folder);
         }
-        Step::In(true) => table.enter_folder(),
-        Step::In(false) => table.leave_folder(),
-        Step::Metric => table.set_metric(table.metric().next()),
-        Step::Log => table.toggle_log_scale(),
+        Step::EnterFolder(true) => table.enter_folder(),
+        Step::EnterFolder(false) => table.leave_folder(),
+        Step::NextMetric => table.set_metric(table.metric().next()),
+        Step::ToggleLogScale => table.toggle_log_scale(),
         Step::Move(by) => table.move_by(by),
-        Step::End(last) => table.move_to_end(last),
+        Step::MoveToEnd(last) => table.move_to_end(last),
         Step::Mark(false) => table.toggle_mark(),
         Step::Mark(true) => table.mark_range(),
-        Step::Clear => table.clear_marks(),
+        Step::ClearMarks => table.clear_marks(),
         Step::Report(rows, complete, before) => {
             table.show_report(report(rows, complete), before.map(|(rows, complete)| report(rows, complete)));
         }
         Step::Answer(rows) => table.show_answer(&rows),
-        Step::Nothing => table.clear(),
+        Step::ClearRows => table.clear(),
     }
 }
 
@@ -555,7 +555,7 @@ fn check_consistency(table: &PageTable) -> Result<(), TestCaseError> {
                     RowKind::Folder(folder) => folder.page_count,
                 };
                 let beyond = [&shown.metrics.counts.human, &shown.metrics.counts.ai, &shown.metrics.counts.total];
-                let odd = odd || beyond.iter().any(|count| matches!(count, Count::Odd(_)));
+                let odd = odd || beyond.iter().any(|count| matches!(count, Count::Other(_)));
                 (pages + more, sums.with(shown.metrics.counts), odd)
             })
         };
@@ -590,7 +590,7 @@ proptest! {
     fn the_list_stays_consistent_after_any_steps(steps in steps()) {
         let mut table = PageTable::default();
         for step in steps {
-            let (stays, sorts) = (matches!(step, Step::Log), matches!(step, Step::Sort(..)));
+            let (stays, sorts) = (matches!(step, Step::ToggleLogScale), matches!(step, Step::Sort(..)));
             let page = table.selected_row().map(|row| row.path.clone());
             apply(&mut table, step);
             check_consistency(&table)?;

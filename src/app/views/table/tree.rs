@@ -220,9 +220,9 @@ struct FolderSums {
     has_mismatch: bool,
     is_compared: bool,
     has_unknown: bool,
-    new: usize,
-    gone: usize,
-    neither: usize,
+    new_count: usize,
+    gone_count: usize,
+    neither_count: usize,
 }
 
 impl FolderSums {
@@ -230,7 +230,7 @@ impl FolderSums {
         if figures.is_listed {
             self.is_listed = true;
             self.shown = self.shown.with(figures.counts);
-            self.has_mismatch |= !figures.counts.add_up();
+            self.has_mismatch |= !figures.counts.adds_up();
         }
         if figures.baseline == ComparisonBaseline::Uncompared {
             return;
@@ -239,27 +239,27 @@ impl FolderSums {
         if let ComparisonBaseline::Counts(_) | ComparisonBaseline::New | ComparisonBaseline::Unknown = figures.baseline
         {
             self.now = self.now.with(figures.compared);
-            self.has_unknown |= !figures.compared.add_up();
+            self.has_unknown |= !figures.compared.adds_up();
         }
         if let ComparisonBaseline::Counts(before) | ComparisonBaseline::Gone(before) = figures.baseline {
             self.before = self.before.with(before);
-            self.has_unknown |= !before.add_up();
+            self.has_unknown |= !before.adds_up();
         }
         self.has_unknown |= figures.baseline == ComparisonBaseline::Unknown;
-        self.new += usize::from(figures.baseline == ComparisonBaseline::New);
-        self.gone += usize::from(matches!(figures.baseline, ComparisonBaseline::Gone(_)));
-        self.neither += usize::from(figures.baseline == ComparisonBaseline::Neither);
+        self.new_count += usize::from(figures.baseline == ComparisonBaseline::New);
+        self.gone_count += usize::from(matches!(figures.baseline, ComparisonBaseline::Gone(_)));
+        self.neither_count += usize::from(figures.baseline == ComparisonBaseline::Neither);
     }
 
     fn baseline(&self, pages: usize) -> FolderBaseline {
-        let pages = pages - self.neither;
+        let pages = pages - self.neither_count;
         if !self.is_compared {
             FolderBaseline::Uncompared
         } else if pages == 0 {
             FolderBaseline::Neither
-        } else if self.new == pages {
+        } else if self.new_count == pages {
             FolderBaseline::New
-        } else if self.gone == pages {
+        } else if self.gone_count == pages {
             FolderBaseline::Gone(sums_as_counts(self.before))
         } else if self.has_unknown {
             FolderBaseline::Unknown
@@ -272,7 +272,7 @@ impl FolderSums {
 /// Returns the sums as counts. A sum that exceeds 64 bits becomes text with thousands separators.
 fn sums_as_counts(sums: ViewSums) -> Counts {
     let count = |sum: ViewCount| match Count::from(sum) {
-        Count::Odd(_) => Count::Odd(CleanText::line(&format_views(sum))),
+        Count::Other(_) => Count::Other(CleanText::line(&format_views(sum))),
         count => count,
     };
     Counts { human: count(sums.human), ai: count(sums.ai), total: count(sums.total) }
