@@ -2,7 +2,7 @@
 
 use super::scroll;
 
-/// The selected and the first visible row of a list. The list itself is elsewhere; only its length is known here.
+/// The selected and the first visible row of a list. Knows the length of the list, but not its rows.
 #[derive(Debug, Default, Clone, Copy)]
 pub struct ListState {
     len: usize,

@@ -343,7 +343,7 @@ fn a_draft_of_another_instance_is_not_overwritten() {
 }
 
 #[test]
-fn the_demo_does_not_mention_the_disk() {
+fn the_hint_of_the_drafts_mentions_the_disk_except_in_the_demo() {
     assert!(PickerKind::Drafts.hint(false).contains("disk"));
     assert!(!PickerKind::Drafts.hint(true).contains("disk"));
 }

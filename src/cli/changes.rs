@@ -1,4 +1,4 @@
-//! Finds the changes between two versions of a job, and describes them as text for a log line and as names for JSON.
+//! Finds the changes between two versions of a job. Each change has a text for log lines and a name for JSON.
 
 use super::job_line::{id_text, state_and_role};
 use crate::model::job::Status;

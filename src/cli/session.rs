@@ -30,7 +30,7 @@ const ANSWER_TIMEOUT: Duration = Duration::from_secs(15);
 const ANSWER_TIMEOUT_AFTER_SIGNAL: Duration = Duration::from_secs(5);
 /// Printed after the first Ctrl-C while docdeck still tries to record the outcome of a prompt.
 pub(super) const STILL_RECORDING: &str = "Still trying to record it. Press Ctrl-C again to stop.";
-/// How often to check whether sends and `on_change` programs have ended when the command ends.
+/// While a command shuts down: how often to check whether its sends and `on_change` programs have finished.
 const CHECK_INTERVAL: Duration = Duration::from_millis(20);
 /// The maximum time to wait for the engine to stop, and then again for the store to close. After that, the command ends
 /// anyway, and the next start recovers abandoned sends.

@@ -54,7 +54,8 @@ impl<'a> StoredViews<'a> {
     /// The store can't be read.
     pub async fn fresh_report(&self, range: DateRange) -> Result<Option<Arc<Report>>, Failure> {
         let cached = self.store.cached_report(self.scope, range).await.map_err(read_failure)?;
-        // If a later load of the range was interrupted, `load_all` would continue it with requests.
+        // If a later load of the range was interrupted, `load_all` would send requests to finish it, so the cached
+        // report doesn't count as complete.
         let complete = cached.report.filter(|report| report.complete && cached.interrupted_after.is_none());
         let fresh = complete.filter(|report| is_fresh(range, report.as_of, self.clock.now()));
         Ok(fresh.map(|mut report| {

@@ -67,7 +67,7 @@ pub(super) async fn run_dispatcher(inner: Arc<EngineState>, trouble: Option<Fail
             () = inner.dispatch_wake.notified() => {}
             Some(done) = sends.join_next() => match done {
                 Ok(prompt) => { lock(&inner.prompts_being_sent).remove(&prompt); }
-                // A send has panicked. Its prompt is unknown here, so all prompts are removed. The other prompts
+                // A send has panicked. The panic doesn't say of which prompt, so all prompts are removed. The other prompts
                 // can't be sent twice, because the store permits each send only once. The unknown prompt stays
                 // in `Sending`.
                 Err(_) => lock(&inner.prompts_being_sent).clear(),

@@ -76,7 +76,8 @@ pub(super) struct EngineState {
 /// What [`EngineState::new`] passes on to the tasks that start next.
 #[derive(Debug)]
 pub(super) struct StartState {
-    /// The store's data version before anything was read; `None` if there can be no other instance.
+    /// The store's data version before anything was read. A different version later means that another instance has
+    /// written. `None` if there can be no other instance.
     pub(super) data_version: Option<i64>,
     pub(super) trouble: Option<Failure>,
     /// The `on_change` program, to run once the engine exists.

@@ -63,8 +63,7 @@ impl EngineState {
     }
 
     /// Loads like [`EngineState::load_views`], but without the first cache lookup. If another call is loading
-    /// the query, waits for that load. The load keeps its own purpose, and its request is not counted as one of
-    /// this call.
+    /// the query, waits for that load. That load keeps its own purpose, and this call reports no request.
     pub(super) async fn load_views_for(
         self: &Arc<Self>,
         query: ViewsQuery,
@@ -212,8 +211,8 @@ impl EngineState {
 
 impl ViewsRequestResult {
     /// Returns a result that was not merged into the report on disk.
-    fn not_merged(loaded: LoadedViews, cost_request: bool) -> Self {
-        Self { loaded, used_request: cost_request, is_merged: false }
+    fn not_merged(loaded: LoadedViews, used_request: bool) -> Self {
+        Self { loaded, used_request, is_merged: false }
     }
 }
 

@@ -11,7 +11,7 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
-/// The page views of a date range, as far as they have been loaded.
+/// The page views of a date range, all or only those loaded so far.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Report {
     pub range: DateRange,

@@ -34,8 +34,8 @@ pub(super) const EVENT_CAPACITY: usize = 256;
 /// How long the engine may take to stop when docdeck ends. The next start recovers whatever is unfinished.
 const STOP_TIMEOUT: Duration = Duration::from_millis(80);
 
-/// How long after the start the database is checked. By then, the check doesn't compete with the first frame, keys and
-/// requests for the disk.
+/// How long after the start the database is checked. Earlier, the check would slow down the first frame and the first
+/// requests, which also read from the disk.
 const DATABASE_CHECK_DELAY: Duration = Duration::from_secs(2);
 
 /// The configuration of the engine, which starts after the first frame.

@@ -100,7 +100,7 @@ fn find_in_answers(
 
 fn periods(connection: &Connection, scope: i64, path: &CleanText) -> StoreResult<Vec<PagePeriod>> {
     let mut by_range: HashMap<DateRange, Timed<Counts>> = HashMap::new();
-    // Reports are added first, then answers, then unfinished reports: a range that was already added is not replaced.
+    // Reports take precedence over answers, and answers over unfinished reports.
     if let Some(id) = find_path(connection, path)? {
         add_from_reports(connection, scope, id, &mut by_range)?;
     }

@@ -64,12 +64,12 @@ pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &AllJobs, area: 
     draw_line(frame, inner, rows, footer_line(view, open, width));
     let below = open.list.line_count().saturating_sub(open.list.top() + rows);
     draw_more_below(frame, view, area, below);
-    draw_omitted(frame, view, open, area, if below > 0 { MORE_BELOW_CELLS } else { 0 });
+    draw_omitted_count(frame, view, open, area, if below > 0 { MORE_BELOW_CELLS } else { 0 });
 }
 
 /// Shows in the lower border how many jobs are not listed because no profile has their project. `taken` cells of the
 /// border are already used.
-fn draw_omitted(frame: &mut Frame<'_>, view: View<'_>, open: &AllJobs, area: Rect, taken: u16) {
+fn draw_omitted_count(frame: &mut Frame<'_>, view: View<'_>, open: &AllJobs, area: Rect, taken: u16) {
     if open.omitted_count() == 0 {
         return;
     }

@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn a_log_scale_draws_one_view_but_not_zero() {
+    fn on_a_log_scale_one_view_has_a_bar_and_zero_has_none() {
         assert_eq!(plain(1, 0, Metric::Human, BarScale::Log(10_000.into())), "█");
         assert_eq!(plain(0, 1, Metric::Human, BarScale::Log(10_000.into())), "");
     }

@@ -44,7 +44,7 @@ use wait_queue::WaitQueue;
 /// When polling resumes, the checks of overdue jobs are spread over this time.
 const RESUME_SPREAD: TimeDelta = TimeDelta::seconds(3);
 
-/// How a request ended, as far as it affects the job's position.
+/// How a request ended, reduced to what affects the job's position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum RequestEnd {
     /// The service answered. If the answer does not update the job, the job is checked again after

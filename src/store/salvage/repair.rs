@@ -67,7 +67,7 @@ pub(super) fn delivery_rank(record: &RawRecord) -> usize {
     ORDER.iter().position(|word| state == Some(&Value::Text((*word).to_owned()))).unwrap_or(ORDER.len())
 }
 
-/// Repairs the rows of one table after the other.
+/// Repairs the rows, one table at a time.
 pub(super) struct RowRepair<'a> {
     found: &'a SalvagedTables,
     now: i64,

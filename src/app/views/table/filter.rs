@@ -403,7 +403,7 @@ mod tests {
     }
 
     #[test]
-    fn new_and_gone_need_a_comparison() {
+    fn the_filters_new_and_gone_need_a_comparison() {
         let now = counts(1, 0);
         let figures = PageMetrics::of(&now, ComparisonBaseline::Uncompared);
         for typed in ["new", "!gone"] {

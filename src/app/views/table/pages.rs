@@ -204,7 +204,7 @@ fn join_reports(shown: &Arc<Report>, comparison: &Comparison) -> (Vec<PageIndexe
             let known = if is_same { Some(place) } else { entries.get(row.path.as_str()).copied() };
             let entry = match known {
                 Some(entry) => entry,
-                // The listed report may contain this page in a part that is not loaded.
+                // `shown` is not loaded completely, so this page may be in the part that is missing.
                 None if !shown.complete => continue,
                 None => {
                     absent.push(PageRow { path: row.path.clone(), counts: Counts::default() });
