@@ -20,40 +20,40 @@
 //!             │                │          one file per command; mod.rs parses arguments and returns the exit code
 //!          runtime             │          event loop, effects, frame scheduler, terminal session, log file
 //!          │     │             │
-//!          ui    engine  sim  config      drawing │ sending, polling, load all, leases │ simulated service │ settings
+//!          │    engine  sim  config      sending, polling, load all, leases │ simulated service │ settings
 //!          │      │   │   │    │
-//!          app   api store └ api::wire    state machine │ HTTP client │ SQLite in its own thread
+//!          tui   api store └ api::wire    screens, dialogs and shortcuts │ HTTP client │ SQLite in its own thread
 //!          │      │   │
 //!          └──── model ────────┘          data types and rules: no I/O, no runtime, no clock
 //! ```
 //!
-//! Imports only point down; `tests/layers.rs` enforces this. The core (`model`, `app`, `ui`) is pure: the current time
+//! Imports only point down; `tests/layers.rs` enforces this. The core (`model`, `tui`) is pure: the current time
 //! is always an argument.
 //!
 //! A feature has the same name in every layer. For example, page views are in `model::views` and `model::report`,
-//! `store::views` and `store::reports`, `engine::views`, `engine::reports` and `engine::load_all`, `app::views` (state
-//! and keys) and `ui::views` (drawing). Every dialog is a variant of [`app::dialog::Dialog`], with its state in `app`
-//! and its drawing in `ui`.
+//! `store::views` and `store::reports`, `engine::views`, `engine::reports` and `engine::load_all`, `tui::views` (state
+//! and keys) and `tui::draw::views` (drawing). Every dialog is a variant of [`tui::dialog::Dialog`], with its state in `tui`
+//! and its drawing in `tui/draw`.
 //!
 //! # Messages and effects
 //!
-//! The event loop in [`runtime`] owns the only [`app::App`]. Background tasks share no state with it and communicate
-//! through one bounded channel. [`app::App::update`] takes a message and the current time, changes the state and
-//! returns [`app::Effect`]s. The runtime runs each effect as a task, and every task ends with a message, even if it
+//! The event loop in [`runtime`] owns the only [`tui::App`]. Background tasks share no state with it and communicate
+//! through one bounded channel. [`tui::App::update`] takes a message and the current time, changes the state and
+//! returns [`tui::Effect`]s. The runtime runs each effect as a task, and every task ends with a message, even if it
 //! fails.
 //!
 //! ```text
 //! terminal ── event ───────┐                                ┌─ Effect ─ task ─ engine, store, opener ─┐
 //! engine ──── EngineEvent ─┼─ Msg ─ App::update(msg, now) ──┤                                         │
-//! timer ───── wake ────────┘        changes the state       └─ frame scheduler ─ ui::draw ─ one write │
+//! timer ───── wake ────────┘        changes the state       └─ frame scheduler ─ tui::draw::draw ─ one write │
 //!      ▲                                                                                              │
 //!      └───────────────────────────────────────── Msg ◄───────────────────────────────────────────────┘
 //! ```
 //!
-//! - **A key press** is looked up in [`app::keymap`], which yields an action. The action changes the state and may
+//! - **A key press** is looked up in [`tui::keymap`], which yields an action. The action changes the state and may
 //!   return effects. The footer, the help and the command palette are generated from the same keymap.
 //! - **A click** is resolved to the element under the pointer, with the same layout functions that drawing uses
-//!   ([`app::geometry`], `header`, `footer`, `views::columns` and `views::calendar_layout`), and runs the same action.
+//!   ([`tui::geometry`], `header`, `footer`, `views::columns` and `views::calendar_layout`), and runs the same action.
 //! - **A poll** goes from the engine's scheduler to the HTTP client. The store merges the answer in one transaction,
 //!   and a [`model::engine_event::EngineEvent`] updates the row in the list. Because the store merges, not the screen,
 //!   two dashboards on one computer always show the same data.
@@ -75,20 +75,20 @@
 //! # Drawing
 //!
 //! A frame is drawn only when something has changed: immediately if the screen was idle, otherwise at most every 16 ms.
-//! Key presses don't wait for a frame that background data caused. There is no fixed tick; [`app::App::next_timer`]
+//! Key presses don't wait for a frame that background data caused. There is no fixed tick; [`tui::App::next_timer`]
 //! returns the next time at which the screen changes on its own. Drawing only visits visible rows: sorting, folding,
 //! widths and sums are computed when data changes. `runtime::double_buffer` compares each cell of the new frame with
 //! the displayed frame, as two numbers per cell (`runtime::cell_key`); `runtime::encode` and `runtime::sgr` generate
 //! the shortest escape sequences for the difference, which are sent in one write.
 //!
 //! When the selection moves, the thread of the new row is usually already in memory: the threads of neighbouring rows
-//! are prefetched together when the screen is idle (`app::thread_prefetch`). A prefetched thread is used as long as its
+//! are prefetched together when the screen is idle (`tui::thread_prefetch`). A prefetched thread is used as long as its
 //! job's revision is unchanged.
 //!
 //! Drawing uses colour roles, never colours. A theme is a file, in `assets/themes` or next to the user's configuration.
 //! [`config::themes`] parses it into the colours of [`model::colors`], one set each for dark, light and unknown
 //! backgrounds. `runtime::osc_replies` queries the terminal's background and removes the reply from the input;
-//! `runtime::theme_state` selects the set, and [`ui::Theme`] converts it to styles with the number of colours that the
+//! `runtime::theme_state` selects the set, and [`tui::draw::Theme`] converts it to styles with the number of colours that the
 //! terminal supports.
 //!
 //! # Customization
@@ -124,11 +124,10 @@
 //! [`engine::Engine::load_all`] requests one answer after the other, within the hourly limit. The store saves each in
 //! its own transaction, so an interrupted load can be continued. After the last answer, the rows of the report are
 //! written at once, sorted by key (`store::loading`, `store::report_writer`). A complete report of a range is kept
-//! until a new one replaces it. The screen first shows the cached report ([`app::Effect::LoadCachedReport`]), shows the
+//! until a new one replaces it. The screen first shows the cached report ([`tui::Effect::LoadCachedReport`]), shows the
 //! expected cost before loading, and marks a report that is partial.
 
 pub mod api;
-pub mod app;
 pub mod cli;
 pub mod config;
 pub mod engine;
@@ -136,4 +135,4 @@ pub mod model;
 pub mod runtime;
 pub mod sim;
 pub mod store;
-pub mod ui;
+pub mod tui;

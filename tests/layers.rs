@@ -1,5 +1,5 @@
 //! Checks the layers of the architecture in the source code. Fails if a file imports a layer that it must not use, if
-//! layers depend on each other in a cycle, or if the pure core (`model`, `app`, `ui`) uses I/O or a clock.
+//! layers depend on each other in a cycle, or if the pure core (`model`, `tui`) uses I/O or a clock.
 
 #![expect(clippy::expect_used, reason = "a test that can't read the source should fail")]
 
@@ -14,16 +14,14 @@ const ALLOWED_IMPORTS: &[(&str, &[&str])] = &[
     ("config", &["api", "store", "model"]),
     ("engine", &["api", "store", "model"]),
     ("sim", &["api", "model"]),
-    ("app", &["model"]),
-    ("ui", &["app", "model"]),
-    ("runtime", &["ui", "app", "engine", "sim", "config", "api", "store", "model"]),
-    ("cli", &["runtime", "app", "engine", "sim", "config", "api", "store", "model"]),
+    ("tui", &["model"]),
+    ("runtime", &["tui", "engine", "sim", "config", "api", "store", "model"]),
+    ("cli", &["runtime", "tui", "engine", "sim", "config", "api", "store", "model"]),
 ];
 
 /// The layers of the pure core, each with texts that its code must not contain in addition to [`FORBIDDEN_IN_CORE`].
 /// Test modules may contain them.
-const PURE_LAYERS: &[(&str, &[&str])] =
-    &[("model", &["ratatui", "crossterm"]), ("app", &[".await"]), ("ui", &[".await", "&mut App"])];
+const PURE_LAYERS: &[(&str, &[&str])] = &[("model", &["ratatui", "crossterm"]), ("tui", &[".await"])];
 
 /// Texts that the code of the pure core must not contain: the names of I/O, async runtimes and clocks.
 const FORBIDDEN_IN_CORE: &[&str] = &[
@@ -157,7 +155,7 @@ fn the_pure_core_uses_no_clock_no_async_runtime_and_no_io() {
 #[test]
 fn every_form_of_import_is_found() {
     let code =
-        "use crate::app::App;\nuse crate::{ui::draw, model::{Time, row}, store};\nlet x = crate::engine::Engine;";
+        "use crate::tui::App;\nuse crate::{sim::draw, model::{Time, row}, store};\nlet x = crate::engine::Engine;";
     let found: Vec<String> = imports(code).into_iter().collect();
-    assert_eq!(found, ["app", "engine", "model", "store", "ui"]);
+    assert_eq!(found, ["engine", "model", "sim", "store", "tui"]);
 }

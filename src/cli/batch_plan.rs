@@ -3,12 +3,12 @@
 use super::error::CliError;
 use super::new::Options;
 use super::prompt_text;
-use crate::app::format::plural;
 use crate::model::batch::parse_prompts;
 use crate::model::endpoint::Scope;
 use crate::model::prompt::DeliveryKind;
 use crate::model::row::JobKey;
 use crate::store::{RecentPrompt, Store};
+use crate::tui::format::plural;
 use chrono::{TimeDelta, Utc};
 use std::path::Path;
 

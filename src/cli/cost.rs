@@ -2,13 +2,13 @@
 //! only the requests of this computer.
 
 use super::out::rfc3339_seconds;
-use crate::app::batch::schedule_text;
 use crate::model::Time;
 use crate::model::endpoint::Scope;
 use crate::model::ledger::{Budget, RATE_LIMIT_WINDOW, RateLimited};
 use crate::model::prompt::PromptKind;
 use crate::model::row::JobKey;
 use crate::store::{Store, StoreError};
+use crate::tui::batch::schedule_text;
 use chrono::{Local, Utc};
 use serde_json::{Value, json};
 

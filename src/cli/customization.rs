@@ -1,12 +1,12 @@
 //! Converts the user's keys, commands and filters for the dashboard. Checks the keys against docdeck's keys and against
 //! each other before the dashboard opens.
 
-use crate::app::keymap::{BINDINGS, Chord, Context, Keymap};
-use crate::app::{CustomCommand, SavedFilter};
 use crate::config::ConfigError;
 use crate::config::customization::Customization;
 use crate::config::keys::KeyOverride;
 use crate::model::text::CleanText;
+use crate::tui::keymap::{BINDINGS, Chord, Context, Keymap};
+use crate::tui::{CustomCommand, SavedFilter};
 use std::path::Path;
 use strum::IntoEnumIterator as _;
 

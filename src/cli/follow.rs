@@ -10,13 +10,13 @@ use super::sending::{SendOptions, SubmittedPrompt};
 use super::session::{Session, StoreSession};
 use super::wait::WaitTimeout;
 use super::waiting::log_progress;
-use crate::app::format::plural;
 use crate::config::Flags;
 use crate::config::environment::Environment;
 use crate::engine::LeaseRoles;
 use crate::model::prompt::{DeliveryKind, PromptId, PromptKind};
 use crate::model::row::Job;
 use crate::model::text::CleanText;
+use crate::tui::format::plural;
 use clap::Args;
 
 /// The maximum length, in characters, of a prompt that a message quotes.

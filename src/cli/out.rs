@@ -2,7 +2,6 @@
 //! RFC 3339 in a pipe; a pipe gets colours only if they are requested. If a reader closes the pipe, the command stops
 //! writing but finishes its work.
 
-use crate::app::format::short_age;
 use crate::config::environment::Environment;
 use crate::config::{ColorChoice, DisplaySettings, Flags, themes};
 use crate::model::Time;
@@ -11,6 +10,7 @@ use crate::model::colors::{ColorPalette, ColorRole, Paint, Rgb, ThemeColor};
 use crate::model::endpoint::ApiKey;
 use crate::model::redaction::{Redactor, redacted};
 use crate::model::text::{CleanText, escaped_json, filter_output};
+use crate::tui::format::short_age;
 use chrono::SecondsFormat;
 use serde_json::Value;
 use std::borrow::Cow;

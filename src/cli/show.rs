@@ -7,7 +7,6 @@ use super::jobs::creation_prompt;
 use super::out::Out;
 use super::resolve_id;
 use super::session::StoreSession;
-use crate::app::format::format_duration;
 use crate::config::Flags;
 use crate::config::environment::Environment;
 use crate::model::Time;
@@ -18,6 +17,7 @@ use crate::model::link;
 use crate::model::prompt::{DeliveryKind, EventKind, JobEvent, Prompt, Thread};
 use crate::model::row::{Job, JobGroup};
 use crate::model::text::CleanText;
+use crate::tui::format::format_duration;
 use clap::Args;
 use serde_json::{Value, json};
 

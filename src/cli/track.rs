@@ -6,13 +6,13 @@ use super::job_line::write_job_table;
 use super::jobs::jobs_json;
 use super::out::Out;
 use super::session::{Interrupted, Session};
-use crate::app::format::plural;
 use crate::config::Flags;
 use crate::config::environment::Environment;
 use crate::engine::LeaseRoles;
 use crate::model::failure::{Failure, FailureKind};
 use crate::model::job::JobId;
 use crate::model::row::Job;
+use crate::tui::format::plural;
 use clap::Args;
 use serde_json::{Value, json};
 

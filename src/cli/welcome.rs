@@ -5,8 +5,6 @@ use super::dashboard::{AfterSetup, detect_terminal, local_offset, open_dashboard
 use super::error::CliError;
 use super::exit_code::Code;
 use super::{customization, demo};
-use crate::app::AppConfig;
-use crate::app::welcome::{ProfileToStart, RelaunchTarget, Welcome};
 use crate::config::customization::NotifyMethod;
 use crate::config::environment::Environment;
 use crate::config::{Flags, MissingSettings, SetupState, resolve, themes};
@@ -18,6 +16,8 @@ use crate::runtime::switch::ProfileSwitcher;
 use crate::runtime::{self, DashboardConfig, Exit, Folders};
 use crate::sim::SimOptions;
 use crate::store::Store;
+use crate::tui::AppConfig;
+use crate::tui::welcome::{ProfileToStart, RelaunchTarget, Welcome};
 
 /// Runs the setup page, and the demo or the dashboard after it. Uses neither network nor disk until the user starts
 /// something that needs them.

@@ -5,9 +5,9 @@
 use super::clipboard::{copy_sequence, copy_with_program};
 use super::event_loop::Dashboard;
 use super::multiplexer::Multiplexer;
-use crate::app::Msg;
 use crate::model::failure::Failure;
 use crate::model::text::CleanText;
+use crate::tui::Msg;
 
 impl Dashboard {
     /// Copies the text and returns the result. Returns `None` if a program was started; its result follows in a

@@ -2,9 +2,9 @@
 //! Enter.
 
 use super::event_loop::Dashboard;
-use crate::app::Msg;
 use crate::model::failure::Failure;
 use crate::model::text::CleanText;
+use crate::tui::Msg;
 use std::io::{self, Write};
 use std::process::ExitStatus;
 

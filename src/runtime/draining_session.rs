@@ -3,9 +3,9 @@
 
 use super::effect_runner::StartedEngine;
 use super::effects::{ANSWER_TIMEOUT, CHECK_INTERVAL, WRITE_TIMEOUT};
-use crate::app::Msg;
 use crate::engine::Engine;
 use crate::model::engine_event::EngineEvent;
+use crate::tui::Msg;
 use std::time::Duration;
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::JoinSet;

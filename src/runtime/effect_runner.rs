@@ -4,7 +4,6 @@ use super::current_time;
 use super::first_run::FirstRun;
 use super::new_file;
 use super::templates;
-use crate::app::{AllProfilesJobs, Effect, InitialData, MAX_THREAD_BYTES, Msg, SubmitError};
 use crate::engine::Engine;
 use crate::model::Time;
 use crate::model::endpoint::Scope;
@@ -14,6 +13,7 @@ use crate::model::prompt::{Delivery, DraftTarget, PromptId, Resolution, Thread};
 use crate::model::row::{Job, JobKey};
 use crate::model::text::CleanText;
 use crate::store::{Store, StoreError};
+use crate::tui::{AllProfilesJobs, Effect, InitialData, MAX_THREAD_BYTES, Msg, SubmitError};
 use std::path::PathBuf;
 use tokio::sync::watch;
 

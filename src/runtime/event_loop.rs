@@ -14,8 +14,6 @@ use super::switch::ProfileSwitcher;
 use super::terminal_session::{TerminalEvent, TerminalSession, sleep_until_moment};
 use super::theme_state::ThemeState;
 use super::{Exit, Folders, current_time};
-use crate::app::keymap::{Action, Context};
-use crate::app::{App, Effect, Msg};
 use crate::config::customization::NotifyMethod;
 use crate::config::environment::Environment;
 use crate::model::Time;
@@ -23,7 +21,9 @@ use crate::model::engine_event::EngineEvent;
 use crate::model::failure::Failure;
 use crate::model::link;
 use crate::model::text::CleanText;
-use crate::ui::{self, Theme};
+use crate::tui::draw::{self, Theme};
+use crate::tui::keymap::{Action, Context};
+use crate::tui::{App, Effect, Msg};
 use crossterm::event::Event;
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
@@ -416,7 +416,7 @@ impl Dashboard {
         self.notice_size();
         let (app, theme, time) = (&self.app, &self.theme, current_time());
         let drawn =
-            self.session.screen.draw(app.size, app.has_text_context(), |frame| ui::draw(frame, app, theme, time));
+            self.session.screen.draw(app.size, app.has_text_context(), |frame| draw::draw(frame, app, theme, time));
         let drawn = drawn.and_then(|()| self.session.set_title(CleanText::line(&app.terminal_title())));
         if drawn.is_err() {
             // The terminal is gone, possibly without a signal.

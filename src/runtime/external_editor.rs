@@ -2,10 +2,10 @@
 //! to the editor, reads the text back and removes the file.
 
 use super::event_loop::Dashboard;
-use crate::app::Msg;
 use crate::config::environment::Environment;
 use crate::model::command::split_command_line;
 use crate::model::failure::Failure;
+use crate::tui::Msg;
 use std::fs::{self, DirBuilder, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};

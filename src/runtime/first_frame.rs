@@ -4,8 +4,8 @@ use super::effect_runner;
 use super::event_loop::Dashboard;
 use super::preload::{PendingRead, Preload};
 use super::reader::Reader;
-use crate::app::{Effect, Msg};
 use crate::model::row::InitialRows;
+use crate::tui::{Effect, Msg};
 use std::io;
 use std::time::{Duration, Instant};
 

@@ -4,8 +4,6 @@
 use super::event_loop::Dashboard;
 use super::foreground_child::ForegroundChild;
 use crate::api::Client;
-use crate::app::welcome::ConfigWriteError;
-use crate::app::{Effect, Msg, SavedFilter};
 use crate::config::check;
 use crate::config::key::{KeySource, resolve_path};
 use crate::config::profiles::ConfiguredProfile;
@@ -16,6 +14,8 @@ use crate::model::failure::Failure;
 use crate::model::redaction::redacted_setting;
 use crate::model::setup::{KeySourceInput, NewProfile, SetupProblem, WritePermission};
 use crate::model::text::CleanText;
+use crate::tui::welcome::ConfigWriteError;
+use crate::tui::{Effect, Msg, SavedFilter};
 use std::io::Write;
 use std::path::PathBuf;
 

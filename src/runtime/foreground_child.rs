@@ -2,9 +2,9 @@
 //! terminal back when the program exits. In the meantime the dashboard keeps running, without keys and drawing.
 
 use super::event_loop::Dashboard;
-use crate::app::Msg;
 use crate::model::endpoint::API_KEY_VARIABLE;
 use crate::model::failure::Failure;
+use crate::tui::Msg;
 use std::fmt;
 use std::future::Future;
 use std::io::ErrorKind;

@@ -1,7 +1,6 @@
 //! Reads the impact of jobs on pages from the store, without requests: a page's views before and after a job, and in
 //! every cached range.
 
-use crate::app::impact::MAX_LISTED_PAGES;
 use crate::engine::Engine;
 use crate::model::endpoint::Scope;
 use crate::model::impact::{ImpactWindows, PageHistory, PageImpact, PageViewsState, job_windows};
@@ -10,6 +9,7 @@ use crate::model::row::{Job, JobKey};
 use crate::model::text::CleanText;
 use crate::model::views::Counts;
 use crate::store::{Store, StoreError};
+use crate::tui::impact::MAX_LISTED_PAGES;
 
 /// Reads the impact of jobs on pages.
 #[derive(Debug)]

@@ -59,14 +59,14 @@ pub mod terminal_session;
 mod theme_state;
 mod views;
 
-use crate::app::welcome::{RelaunchTarget, Welcome};
-use crate::app::{App, AppConfig};
 use crate::config::DisplaySettings;
 use crate::config::customization::NotifyMethod;
 use crate::config::environment::Environment;
 use crate::model::Time;
 use crate::model::colors::ThemePalettes;
 use crate::store::Store;
+use crate::tui::welcome::{RelaunchTarget, Welcome};
+use crate::tui::{App, AppConfig};
 use chrono::Utc;
 use effects::{EVENT_CAPACITY, Effects, EngineConfig};
 use event_loop::Dashboard;

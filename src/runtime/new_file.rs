@@ -2,9 +2,9 @@
 //! after the user has confirmed that. The text is then first written to a new file, which is renamed to the old name,
 //! so that a failure loses nothing.
 
-use crate::app::{Msg, NewFile, Overwrite};
 use crate::model::failure::Failure;
 use crate::model::text::CleanText;
+use crate::tui::{Msg, NewFile, Overwrite};
 use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};

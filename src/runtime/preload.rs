@@ -2,10 +2,10 @@
 //! store is known, so that the store is opened and read while everything else is prepared.
 
 use super::output;
-use crate::app::AppConfig;
 use crate::model::layout::Layout;
 use crate::model::row::InitialRows;
 use crate::store::{Store, StoreError};
+use crate::tui::AppConfig;
 use futures_util::FutureExt as _;
 use std::io;
 use std::pin::Pin;

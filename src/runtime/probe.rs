@@ -6,7 +6,7 @@ use super::theme_state::color_depth;
 use crate::config::ColorChoice;
 use crate::config::environment::Environment;
 use crate::model::colors::Rgb;
-use crate::ui::ColorDepth;
+use crate::tui::draw::ColorDepth;
 use std::time::Duration;
 
 /// How long to wait for all replies: two round trips of a slow connection.

@@ -1,9 +1,9 @@
 //! Reads text files: templates (built-in and the user's own) and files of prompts.
 
-use crate::app::Template;
 use crate::model::batch;
 use crate::model::failure::Failure;
 use crate::model::text::CleanText;
+use crate::tui::Template;
 use std::collections::BTreeMap;
 use std::fs;
 use std::io;
@@ -77,7 +77,7 @@ pub(super) fn read_prompt_file(file: &str) -> Result<Vec<String>, Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::app::templates::{TemplateValues, fill_template, find_blank};
+    use crate::tui::templates::{TemplateValues, fill_template, find_blank};
 
     #[test]
     fn every_built_in_template_has_a_title_and_its_path_can_be_filled_in() {

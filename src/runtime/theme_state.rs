@@ -6,7 +6,7 @@ use crate::config::environment::Environment;
 use crate::config::themes::{self, ThemeError};
 use crate::config::{ColorChoice, DisplaySettings};
 use crate::model::colors::{Background, ColorPalette, Rgb, ThemePalettes};
-use crate::ui::{ColorDepth, Theme};
+use crate::tui::draw::{ColorDepth, Theme};
 use std::path::Path;
 
 /// Everything on which the current theme depends.

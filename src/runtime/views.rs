@@ -2,12 +2,12 @@
 
 use super::effect_runner::{EffectRunner, save_failure};
 use super::impact::ImpactReader;
-use crate::app::Msg;
 use crate::model::period::DateRange;
 use crate::model::report::{CachedViews, LoadEndReason, LoadOutcome, LoadPlan};
 use crate::model::row::JobKey;
 use crate::model::text::CleanText;
 use crate::model::views::ViewsQuery;
+use crate::tui::Msg;
 
 impl EffectRunner {
     pub(super) async fn load_views(&self, query: ViewsQuery, force: bool) -> Msg {

@@ -3,15 +3,15 @@
 
 use chrono::{FixedOffset, TimeDelta};
 use crossterm::event::{Event, KeyEvent};
-use docdeck::app::keymap::Chord;
-use docdeck::app::{App, AppConfig, Effect, InitialData, Msg};
 use docdeck::model::Time;
 use docdeck::model::endpoint::Scope;
 use docdeck::model::job::{JobId, Status};
 use docdeck::model::prompt::Thread;
 use docdeck::model::row::{Job, JobKey};
 use docdeck::model::text::CleanText;
-use docdeck::ui::{ColorDepth, Theme, draw};
+use docdeck::tui::draw::{ColorDepth, Theme, draw};
+use docdeck::tui::keymap::Chord;
+use docdeck::tui::{App, AppConfig, Effect, InitialData, Msg};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use std::sync::Arc;

@@ -11,12 +11,12 @@ mod stage;
 mod timing;
 
 use criterion::{BatchSize, BenchmarkId, Criterion};
-use docdeck::app::views::table::PageTable;
-use docdeck::app::{Msg, Screen};
 use docdeck::model::period::DateRange;
 use docdeck::model::report::{Report, StoredReport};
 use docdeck::model::text::CleanText;
 use docdeck::model::views::{Count, Counts, PageRow, ViewCount, ViewsPage};
+use docdeck::tui::views::table::PageTable;
+use docdeck::tui::{Msg, Screen};
 use stage::{AppFixture, key_press, now};
 use std::hint::black_box;
 use std::sync::Arc;

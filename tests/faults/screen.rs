@@ -6,11 +6,11 @@ use crate::dashboard_fixture::DashboardFixture;
 use crate::list::{API_KEY, ExpectedOutcome, Fault};
 use crate::server::Server;
 use crossterm::event::{Event, KeyCode};
-use docdeck::app::Severity;
 use docdeck::model::connection::Connection;
 use docdeck::model::load::Load;
 use docdeck::model::log::Operation;
 use docdeck::model::prompt::DeliveryKind;
+use docdeck::tui::Severity;
 use std::time::Duration;
 
 /// The screen sizes that are checked. The dashboard has the first size when the fault happens.

@@ -2,10 +2,10 @@
 
 use crate::dashboard_fixture::{DashboardFixture, create_folder, exports_in};
 use crossterm::event::KeyCode;
-use docdeck::app::dialog::Dialog;
 use docdeck::model::log::Operation;
 use docdeck::model::report::CachedRange;
 use docdeck::sim::{Sim, SimOptions};
+use docdeck::tui::dialog::Dialog;
 
 async fn start_site() -> Sim {
     let options = SimOptions { jobs: 0, pages: 300, ..SimOptions::default() };

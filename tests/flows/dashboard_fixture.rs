@@ -4,9 +4,6 @@
 use chrono::{FixedOffset, TimeDelta};
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
 use docdeck::api::{Client, ClientOptions};
-use docdeck::app::profiles::ProfileEntry;
-use docdeck::app::welcome::Welcome;
-use docdeck::app::{App, AppConfig, Effect, Msg, StoreState};
 use docdeck::config::key::KeySource;
 use docdeck::config::profiles::ConfiguredProfile;
 use docdeck::engine::PollOptions;
@@ -23,7 +20,10 @@ use docdeck::runtime::first_run::FirstRun;
 use docdeck::runtime::switch::ProfileSwitcher;
 use docdeck::sim::{Fault, Sim, SimOptions};
 use docdeck::store::Store;
-use docdeck::ui::{self, ColorDepth, Theme};
+use docdeck::tui::draw::{self, ColorDepth, Theme};
+use docdeck::tui::profiles::ProfileEntry;
+use docdeck::tui::welcome::Welcome;
+use docdeck::tui::{App, AppConfig, Effect, Msg, StoreState};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use std::path::{Path, PathBuf};
@@ -379,7 +379,7 @@ impl DashboardFixture {
         let (columns, rows) = self.app.size;
         let mut terminal = Terminal::new(TestBackend::new(columns, rows)).expect("a terminal");
         let theme = Theme::new(ColorDepth::None);
-        terminal.draw(|frame| ui::draw(frame, &self.app, &theme, self.now())).expect("drawn");
+        terminal.draw(|frame| draw::draw(frame, &self.app, &theme, self.now())).expect("drawn");
         let cells = terminal.backend().buffer().content();
         let line = |row: &[ratatui::buffer::Cell]| row.iter().map(|cell| cell.symbol()).collect::<String>();
         cells.chunks(usize::from(columns)).map(|row| line(row).trim_end().to_owned() + "\n").collect()

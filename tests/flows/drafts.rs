@@ -2,9 +2,9 @@
 
 use crate::dashboard_fixture::{DashboardFixture, create_folder, start_sim};
 use crossterm::event::KeyCode;
-use docdeck::app::Effect;
 use docdeck::model::log::Operation;
 use docdeck::model::prompt::DraftTarget;
+use docdeck::tui::Effect;
 
 async fn new_job_draft(dashboard: &DashboardFixture) -> Option<String> {
     let drafts = dashboard.store.drafts(&dashboard.scope).await.expect("drafts");

@@ -2,10 +2,10 @@
 
 use crate::dashboard_fixture::{DashboardFixture, create_folder, start_sim};
 use chrono::Utc;
-use docdeck::app::Screen;
 use docdeck::model::layout::Layout;
 use docdeck::model::log::Operation;
 use docdeck::store::Store;
+use docdeck::tui::Screen;
 
 #[tokio::test]
 async fn screen_range_order_and_filter_are_restored_after_a_restart() {

@@ -2,9 +2,9 @@
 
 use crate::dashboard_fixture::{DashboardFixture, create_folder, start_sim};
 use crossterm::event::{Event, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
-use docdeck::app::dialog::Dialog;
-use docdeck::app::{Pane, Screen};
 use docdeck::model::log::Operation;
+use docdeck::tui::dialog::Dialog;
+use docdeck::tui::{Pane, Screen};
 
 /// Clicks on the first occurrence of this text on the screen.
 fn click_on(dashboard: &mut DashboardFixture, text: &str) {

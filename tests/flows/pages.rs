@@ -4,8 +4,6 @@
 use crate::dashboard_fixture::{DashboardFixture, create_folder, scope_of, start_sim};
 use chrono::{TimeDelta, Utc};
 use crossterm::event::KeyCode;
-use docdeck::app::Effect;
-use docdeck::app::dialog::Dialog;
 use docdeck::model::job::{JobId, RemoteJob, Status};
 use docdeck::model::load::Load;
 use docdeck::model::log::Operation;
@@ -14,6 +12,8 @@ use docdeck::model::row::JobKey;
 use docdeck::model::text::CleanText;
 use docdeck::sim::Sim;
 use docdeck::store::{JobAnswer, SendOutcome, Store};
+use docdeck::tui::Effect;
+use docdeck::tui::dialog::Dialog;
 use std::path::Path;
 
 fn paths(paths: &[&str]) -> Vec<CleanText> {

@@ -2,13 +2,13 @@
 
 use crate::dashboard_fixture::{DashboardFixture, create_folder, scope_of, set_faults, start_sim};
 use crossterm::event::KeyCode;
-use docdeck::app::StoreState;
 use docdeck::model::endpoint::Scope;
 use docdeck::model::ledger::RateLimited;
 use docdeck::model::log::Operation;
 use docdeck::model::prompt::DeliveryKind;
 use docdeck::model::text::CleanText;
 use docdeck::sim::{Sim, SimOptions};
+use docdeck::tui::StoreState;
 use tempfile::TempDir;
 
 /// Starts a dashboard with the profile acme on the service `one`. There is also a profile beta on the service `two`.

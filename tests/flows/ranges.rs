@@ -4,10 +4,10 @@
 use crate::dashboard_fixture::{DashboardFixture, create_folder, exports_in, start_sim};
 use chrono::{Datelike as _, NaiveDate, TimeDelta};
 use crossterm::event::KeyCode;
-use docdeck::app::Effect;
-use docdeck::app::dialog::Dialog;
 use docdeck::model::log::Operation;
 use docdeck::sim::Sim;
+use docdeck::tui::Effect;
+use docdeck::tui::dialog::Dialog;
 use std::path::PathBuf;
 use tempfile::TempDir;
 

@@ -2,13 +2,13 @@
 
 use crate::dashboard_fixture::{DashboardFixture, create_folder, set_faults, start_sim};
 use crossterm::event::KeyCode;
-use docdeck::app::Effect;
 use docdeck::model::change::LocalChange;
 use docdeck::model::job::Status;
 use docdeck::model::ledger::RateLimited;
 use docdeck::model::log::Operation;
 use docdeck::model::prompt::{Delivery, DeliveryKind};
 use docdeck::model::row::JobGroup;
+use docdeck::tui::Effect;
 
 #[tokio::test]
 async fn a_job_with_a_pull_request_needs_the_user_and_is_active_again_after_a_follow_up() {

@@ -3,9 +3,6 @@
 
 use crate::dashboard_fixture::{DashboardFixture, create_folder, scope_of, set_faults, start_sim};
 use crossterm::event::KeyCode;
-use docdeck::app::Effect;
-use docdeck::app::dialog::Dialog;
-use docdeck::app::welcome::RelaunchTarget;
 use docdeck::config::environment::Environment;
 use docdeck::config::key::KeySource;
 use docdeck::config::{Flags, Settings, SetupState, resolve};
@@ -13,6 +10,9 @@ use docdeck::model::log::Operation;
 use docdeck::model::setup::{ExistingSettings, KeyPresence};
 use docdeck::sim::Sim;
 use docdeck::store::Store;
+use docdeck::tui::Effect;
+use docdeck::tui::dialog::Dialog;
+use docdeck::tui::welcome::RelaunchTarget;
 use std::path::Path;
 use std::time::Duration;
 

@@ -2,8 +2,8 @@
 
 use crate::dashboard_fixture::{DashboardFixture, create_folder, start_sim};
 use crossterm::event::KeyCode;
-use docdeck::app::Effect;
 use docdeck::model::log::Operation;
+use docdeck::tui::Effect;
 use std::time::Duration;
 
 #[tokio::test]

@@ -2,9 +2,9 @@
 
 use crate::dashboard_fixture::{DashboardFixture, create_folder, scope_of, set_faults, start_sim, start_sim_on_port};
 use crossterm::event::KeyCode;
-use docdeck::app::Effect;
 use docdeck::model::log::Operation;
 use docdeck::model::prompt::{Delivery, DeliveryKind};
+use docdeck::tui::Effect;
 use tokio::net::TcpSocket;
 
 #[tokio::test]

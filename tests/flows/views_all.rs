@@ -4,13 +4,13 @@
 use crate::dashboard_fixture::{DashboardFixture, create_folder, exports_in, set_faults};
 use chrono::TimeDelta;
 use crossterm::event::KeyCode;
-use docdeck::app::dialog::Dialog;
-use docdeck::app::views::table::{Metric, PageColumn};
 use docdeck::model::ledger::RateLimited;
 use docdeck::model::log::Operation;
 use docdeck::model::report::Report;
 use docdeck::model::views::ViewCount;
 use docdeck::sim::{Sim, SimOptions};
+use docdeck::tui::dialog::Dialog;
+use docdeck::tui::views::table::{Metric, PageColumn};
 use std::time::Duration;
 
 /// The number of requests that load all pages of a site with 1,200 pages, not all of which have views in a week.
@@ -333,7 +333,7 @@ async fn a_week_up_to_today_is_compared_by_complete_days_with_the_same_numbers_e
     let changes: Vec<ViewCount> = listed.iter().filter_map(|path| change(&dashboard, path)).collect();
     assert!(changes.is_sorted_by(|a, b| a >= b) && changes.len() > 500, "{}", changes.len());
     assert_eq!(dashboard.app.views.table.selected(), 0);
-    let first = format!("+{}", docdeck::app::format::format_views(changes[0]));
+    let first = format!("+{}", docdeck::tui::format::format_views(changes[0]));
     dashboard.assert_shows(&first);
 
     // The dialog of the top movers has the same changes as the table.

@@ -3,9 +3,6 @@
 
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
 use docdeck::api::{ApiError, BodyReader, Client, ClientOptions, RetryAfterHeader};
-use docdeck::app::filter::JobFilter;
-use docdeck::app::keymap::Chord;
-use docdeck::app::wrap::wrap;
 use docdeck::cli::customization;
 use docdeck::config::file::{ConfigFile, ProfileConfig};
 use docdeck::config::{themes, write};
@@ -26,6 +23,9 @@ use docdeck::model::views::{Count, Counts, PageRow};
 use docdeck::runtime::escape_reassembly::EscapeReassembler;
 use docdeck::runtime::osc_replies::OscReplyFilter;
 use docdeck::store::{ScopeFilter, Store, check_backup};
+use docdeck::tui::filter::JobFilter;
+use docdeck::tui::keymap::Chord;
+use docdeck::tui::wrap::wrap;
 use serde_json::{Value, json};
 use std::io::Cursor;
 use std::path::Path;

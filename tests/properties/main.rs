@@ -9,12 +9,6 @@ mod stored;
 
 use chrono::{FixedOffset, TimeDelta};
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
-use docdeck::app::dialog::Dialog;
-use docdeck::app::profiles::ProfileEntry;
-use docdeck::app::welcome::{ConfigWriteError, Welcome};
-use docdeck::app::{
-    App, AppConfig, Effect, InitialData, Msg, Overwrite, SavedFilter, StoreState, SubmitError, Template,
-};
 use docdeck::model::Time;
 use docdeck::model::connection::Connection;
 use docdeck::model::endpoint::{ApiKey, Scope};
@@ -31,7 +25,13 @@ use docdeck::model::row::{InitialRows, Job, JobKey};
 use docdeck::model::setup::{ExistingSettings, SetupField, SetupProblem, WritePermission};
 use docdeck::model::text::CleanText;
 use docdeck::model::views::{Count, Counts, PageRow, ViewsPage};
-use docdeck::ui::{ColorDepth, Theme, draw};
+use docdeck::tui::dialog::Dialog;
+use docdeck::tui::draw::{ColorDepth, Theme, draw};
+use docdeck::tui::profiles::ProfileEntry;
+use docdeck::tui::welcome::{ConfigWriteError, Welcome};
+use docdeck::tui::{
+    App, AppConfig, Effect, InitialData, Msg, Overwrite, SavedFilter, StoreState, SubmitError, Template,
+};
 use proptest::prelude::*;
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;

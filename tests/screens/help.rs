@@ -3,10 +3,10 @@
 use crate::screen_fixture::ScreenFixture;
 use crate::{SIZES, render, render_with_theme, snapshots, text};
 use crossterm::event::Event;
-use docdeck::app::Msg;
-use docdeck::app::keymap::{Chord, Context};
 use docdeck::model::guide::TOPICS;
-use docdeck::ui::{ColorDepth, Theme};
+use docdeck::tui::Msg;
+use docdeck::tui::draw::{ColorDepth, Theme};
+use docdeck::tui::keymap::{Chord, Context};
 
 #[test]
 fn the_keys_of_the_jobs_list() {

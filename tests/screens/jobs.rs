@@ -2,11 +2,11 @@
 
 use crate::screen_fixture::ScreenFixture;
 use crate::{SIZES, render, snapshots, text};
-use docdeck::app::Msg;
 use docdeck::model::engine_event::EngineEvent;
 use docdeck::model::failure::{Failure, FailureKind};
 use docdeck::model::text::CleanText;
-use docdeck::ui::ColorDepth;
+use docdeck::tui::Msg;
+use docdeck::tui::draw::ColorDepth;
 
 #[test]
 fn jobs_while_the_store_is_being_read() {

@@ -3,9 +3,9 @@
 use crate::screen_fixture::ScreenFixture;
 use crate::{SIZES, render, text};
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
-use docdeck::app::App;
-use docdeck::app::keymap::{BINDINGS, Chord, Keymap};
-use docdeck::ui::ColorDepth;
+use docdeck::tui::App;
+use docdeck::tui::draw::ColorDepth;
+use docdeck::tui::keymap::{BINDINGS, Chord, Keymap};
 use std::collections::HashSet;
 
 /// Binds each action of the key table to a different, unusual key.

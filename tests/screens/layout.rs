@@ -3,7 +3,7 @@
 
 use super::screen_fixture::ScreenFixture;
 use super::{render, text};
-use docdeck::ui::ColorDepth;
+use docdeck::tui::draw::ColorDepth;
 
 fn snapshots(name: &str, sizes: &[(u16, u16)], build: impl Fn(&mut ScreenFixture)) {
     for &(columns, rows) in sizes {

@@ -17,8 +17,8 @@ mod styles;
 mod views;
 mod welcome;
 
-use docdeck::app::{App, Effect};
-use docdeck::ui::{ColorDepth, Theme, draw};
+use docdeck::tui::draw::{ColorDepth, Theme, draw};
+use docdeck::tui::{App, Effect};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use ratatui::buffer::Buffer;

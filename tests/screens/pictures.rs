@@ -7,7 +7,7 @@ use crate::reports;
 use crate::screen_fixture::{ScreenFixture, now};
 use docdeck::config::themes;
 use docdeck::model::colors::Background;
-use docdeck::ui::{ColorDepth, Theme, draw};
+use docdeck::tui::draw::{ColorDepth, Theme, draw};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use ratatui::buffer::{Buffer, Cell};

@@ -2,11 +2,11 @@
 
 use crate::screen_fixture::ScreenFixture;
 use crate::snapshots;
-use docdeck::app::profiles::ProfileEntry;
-use docdeck::app::{AllProfilesJobs, Msg};
 use docdeck::model::endpoint::{ApiKey, Scope};
 use docdeck::model::failure::{Failure, FailureKind};
 use docdeck::model::text::CleanText;
+use docdeck::tui::profiles::ProfileEntry;
+use docdeck::tui::{AllProfilesJobs, Msg};
 
 fn open_profiles(fixture: &mut ScreenFixture) {
     fixture.load_jobs();

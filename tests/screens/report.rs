@@ -2,11 +2,11 @@
 
 use crate::screen_fixture::{ScreenFixture, counts, now};
 use crate::{render, snapshots, style_of, text};
-use docdeck::app::App;
 use docdeck::model::report::Report;
 use docdeck::model::text::CleanText;
 use docdeck::model::views::{Count, Counts, PageRow, ViewsPage};
-use docdeck::ui::{ColorDepth, Theme, draw};
+use docdeck::tui::App;
+use docdeck::tui::draw::{ColorDepth, Theme, draw};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use std::sync::Arc;

@@ -3,7 +3,6 @@
 use crate::screen_fixture::{ScreenFixture, now};
 use crate::{render, snapshots, text};
 use chrono::{Days, TimeDelta};
-use docdeck::app::{Effect, Msg};
 use docdeck::model::Time;
 use docdeck::model::engine_event::EngineEvent;
 use docdeck::model::failure::{Failure, FailureKind};
@@ -13,7 +12,8 @@ use docdeck::model::period::DateRange;
 use docdeck::model::report::{LoadEndReason, LoadOutcome, LoadProgress, Report, StoredReport};
 use docdeck::model::text::CleanText;
 use docdeck::model::views::{Count, Counts, PageRow, ViewCount, ViewsPage};
-use docdeck::ui::{ColorDepth, Theme, draw};
+use docdeck::tui::draw::{ColorDepth, Theme, draw};
+use docdeck::tui::{Effect, Msg};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use std::sync::{Arc, LazyLock};

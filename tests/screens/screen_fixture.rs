@@ -3,8 +3,6 @@
 use crate::keys;
 use chrono::{FixedOffset, TimeDelta};
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
-use docdeck::app::welcome::Welcome;
-use docdeck::app::{App, AppConfig, Effect, InitialData, Msg, SavedFilter, Template};
 use docdeck::model::Time;
 use docdeck::model::connection::Connection;
 use docdeck::model::endpoint::Scope;
@@ -24,6 +22,8 @@ use docdeck::model::row::{Job, JobKey};
 use docdeck::model::setup::ExistingSettings;
 use docdeck::model::text::CleanText;
 use docdeck::model::views::{Count, Counts, PageRow, ViewsPage};
+use docdeck::tui::welcome::Welcome;
+use docdeck::tui::{App, AppConfig, Effect, InitialData, Msg, SavedFilter, Template};
 use std::sync::Arc;
 
 /// Returns the time at which every snapshot is taken.

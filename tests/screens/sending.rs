@@ -4,11 +4,11 @@ use crate::screen_fixture::ScreenFixture;
 use crate::{SIZES, render, snapshots, text};
 use chrono::TimeDelta;
 use crossterm::event::{Event, KeyCode};
-use docdeck::app::{Effect, Msg, SubmitError};
 use docdeck::model::failure::{Failure, FailureKind};
 use docdeck::model::prompt::{DeliveryKind, DraftTarget};
 use docdeck::model::row::JobKey;
-use docdeck::ui::ColorDepth;
+use docdeck::tui::draw::ColorDepth;
+use docdeck::tui::{Effect, Msg, SubmitError};
 use ratatui::buffer::Buffer;
 use ratatui::style::Modifier;
 

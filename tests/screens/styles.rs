@@ -6,7 +6,7 @@ use crate::reports;
 use crate::screen_fixture::ScreenFixture;
 use docdeck::config::themes;
 use docdeck::model::colors::Background;
-use docdeck::ui::{ColorDepth, Theme};
+use docdeck::tui::draw::{ColorDepth, Theme};
 use ratatui::buffer::{Buffer, Cell};
 use ratatui::style::{Color, Modifier};
 use std::fmt::Write as _;

@@ -2,11 +2,11 @@
 
 use crate::screen_fixture::{ScreenFixture, now};
 use crate::{render, snapshots, text};
-use docdeck::app::Msg;
 use docdeck::model::impact::PageHistory;
 use docdeck::model::load::Timed;
 use docdeck::model::views::ViewsPage;
-use docdeck::ui::ColorDepth;
+use docdeck::tui::Msg;
+use docdeck::tui::draw::ColorDepth;
 
 #[test]
 fn views_before_the_first_answer() {

@@ -2,13 +2,13 @@
 
 use crate::screen_fixture::ScreenFixture;
 use crate::{SIZES, render, text};
-use docdeck::app::profiles::ProfileEntry;
-use docdeck::app::{Effect, Msg};
 use docdeck::model::endpoint::ApiKey;
 use docdeck::model::failure::{Failure, FailureKind};
 use docdeck::model::setup::{SetupField, SetupProblem};
 use docdeck::model::text::CleanText;
-use docdeck::ui::ColorDepth;
+use docdeck::tui::draw::ColorDepth;
+use docdeck::tui::profiles::ProfileEntry;
+use docdeck::tui::{Effect, Msg};
 
 fn snapshots(name: &str, build: impl Fn(&mut ScreenFixture)) {
     for size in SIZES {

@@ -3,13 +3,13 @@
 
 use crate::pty::{Pty, Setup as Run, environment, program};
 use docdeck::api::{Client, ClientOptions};
-use docdeck::app::welcome::Welcome;
-use docdeck::app::{Effect, Msg};
 use docdeck::config::environment::Environment;
 use docdeck::config::{Flags, SetupState, resolve};
 use docdeck::model::endpoint::ApiKey;
 use docdeck::model::setup::{ExistingSettings, KeySourceInput, NewProfile, WritePermission};
 use docdeck::model::text::CleanText;
+use docdeck::tui::welcome::Welcome;
+use docdeck::tui::{Effect, Msg};
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt as _;

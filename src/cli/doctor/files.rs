@@ -7,13 +7,13 @@ use super::super::data_folder::{
 use super::modes::{self, is_path_writable, permissions};
 use super::report::DoctorReport;
 use super::settings::ResolvedSettings;
-use crate::app::format::plural;
 use crate::engine::RunningInstances;
 use crate::model::file_size::format_size;
 use crate::model::job::JobId;
 use crate::model::ledger::{Budget, RateLimited};
 use crate::runtime::logfile;
 use crate::store::{DATABASE_FILE, Store, StoreContent, StoreError, StoreExamination, examine};
+use crate::tui::format::plural;
 use chrono::Utc;
 use std::io::ErrorKind;
 use std::path::Path;

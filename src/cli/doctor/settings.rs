@@ -5,7 +5,6 @@ use super::super::data_folder::shell_quoted;
 use super::modes::permissions;
 use super::report::{DoctorReport, mask_id};
 use crate::api::{Client, ClientOptions, ExtraRoots};
-use crate::app::format::plural;
 use crate::cli::customization;
 use crate::config::environment::Environment;
 use crate::config::file::{ConfigFile, LoadedFile, ProfileConfig};
@@ -14,6 +13,7 @@ use crate::config::sources::{self, SettingSource, Sourced};
 use crate::config::{ChosenTheme, ConfigError, DisplaySettings, Flags, file, themes};
 use crate::model::endpoint::{API_KEY_VARIABLE, ApiKey, Scope};
 use crate::model::setup::DEFAULT_BASE_URL;
+use crate::tui::format::plural;
 use std::path::{Path, PathBuf};
 
 /// The settings that could be resolved; the others are `None` or have their defaults.

@@ -12,7 +12,7 @@ use crate::runtime::signals::SignalStream;
 use crate::runtime::terminal::{TerminalCaps, supports_links};
 
 /// The minimum size of the dashboard, in columns and rows.
-const MIN_SIZE: (u16, u16) = crate::app::geometry::MIN_SCREEN_SIZE;
+const MIN_SIZE: (u16, u16) = crate::tui::geometry::MIN_SCREEN_SIZE;
 /// The minimum size for comfortable use, in columns and rows.
 const COMFORTABLE_SIZE: (u16, u16) = (80, 24);
 

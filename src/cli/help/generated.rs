@@ -4,10 +4,10 @@
 
 use super::super::arguments::Arguments;
 use super::super::man::{EXIT_CODES, VARIABLES};
-use crate::app::keymap::{BINDINGS, Context};
 use crate::config::themes;
 use crate::model::job_state::{JobState, ROW_MARKS};
 use crate::model::period::Preset;
+use crate::tui::keymap::{BINDINGS, Context};
 use clap::CommandFactory as _;
 use std::fmt::Write as _;
 use strum::IntoEnumIterator as _;

@@ -1,7 +1,7 @@
 //! Lays out a page of the guide for a terminal. Supports only the Markdown that the guide uses: headings, paragraphs,
 //! lists, tables, fenced code, bold text and links. HTML (comments, pictures) is left out.
 
-use crate::app::wrap::wrap;
+use crate::tui::wrap::wrap;
 use unicode_width::UnicodeWidthStr as _;
 
 /// The maximum width of text, in columns, so that lines stay readable. Also used if the width of the output is unknown.

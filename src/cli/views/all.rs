@@ -2,8 +2,6 @@
 //! ends early, the loaded rows stay cached and the same command continues from there.
 
 use super::{Options, write_content};
-use crate::app::format::{format_count, format_views, plural};
-use crate::app::views::request_cost::{cost_text, floor_percent};
 use crate::cli::error::CliError;
 use crate::cli::exit_code::Code;
 use crate::cli::out::{Out, rfc3339_seconds};
@@ -14,6 +12,8 @@ use crate::model::ledger::RateLimited;
 use crate::model::period::DateRange;
 use crate::model::report::{LoadEndReason, LoadEstimate, LoadOutcome, LoadPlan, LoadProgress, Report};
 use crate::model::views::{PageRow, as_f64};
+use crate::tui::format::{format_count, format_views, plural};
+use crate::tui::views::request_cost::{cost_text, floor_percent};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::Value;
 

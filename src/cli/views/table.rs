@@ -1,11 +1,11 @@
 //! Prints the table of pages: with headings and bars on a terminal; in a pipe, as one uncut line per page, with tabs
 //! between the columns.
 
-use crate::app::format::{format_views, views_or_received};
 use crate::cli::out::{Out, cut_to_width};
 use crate::model::colors::ColorRole;
 use crate::model::export::{ExportContent, format_received, guard_formulas, guard_unless_number};
 use crate::model::views::{Counts, ViewCount, as_f64};
+use crate::tui::format::{format_views, views_or_received};
 use unicode_width::UnicodeWidthStr as _;
 
 const HUMAN_SYMBOL: &str = "█";

@@ -1,0 +1,646 @@
+//! A list of the tracked jobs of all profiles. Only the jobs of the current profile are polled; for every other job,
+//! the list shows when it was last checked. Titles, tags, notes and dismissals can be changed in this list. Before the
+//! user can send a prompt to a job of another profile, docdeck has to switch to that profile.
+
+use super::dialog::Dialog;
+use super::filter::JobFilter;
+use super::jobs::JobList;
+use super::keymap::{Action, Context};
+use super::{AllProfilesJobs, App, Effect, Severity};
+use crate::model::Time;
+use crate::model::endpoint::Scope;
+use crate::model::failure::Failure;
+use crate::model::load::{Load, Timed};
+use crate::model::row::{Job, JobGroup, JobKey, RemainingJobs};
+use std::collections::HashMap;
+
+/// The dialog with the jobs of all profiles.
+#[derive(Debug)]
+pub struct AllJobs {
+    /// The state of reading the jobs from the store. The jobs themselves are in `list`.
+    pub read_state: Load<()>,
+    pub list: JobList,
+    /// For each job, the index of the profile that Enter switches to. If several profiles share the project of a job,
+    /// this is the profile that Enter tries first.
+    profiles: HashMap<JobKey, usize>,
+    /// The filter that the user has typed for this list.
+    filter: String,
+    /// The job to select once the list has been read.
+    initial_job: Option<JobKey>,
+    /// The number of jobs that are not listed because no profile has their project.
+    omitted_count: usize,
+}
+
+impl AllJobs {
+    fn new(initial_job: Option<JobKey>) -> Self {
+        Self {
+            read_state: Load::Loading { before: None },
+            list: JobList::default(),
+            profiles: HashMap::new(),
+            filter: String::new(),
+            initial_job,
+            omitted_count: 0,
+        }
+    }
+
+    pub fn is_read(&self) -> bool {
+        self.read_state.shown().is_some()
+    }
+
+    /// Returns the number of jobs that need the user.
+    pub fn needs_you_count(&self) -> usize {
+        self.list.count_of(JobGroup::NeedsYou)
+    }
+
+    /// Returns the index of the profile under which a job is listed. Returns `None` if the job is not in the list.
+    pub fn profile_of(&self, row: &Job) -> Option<usize> {
+        self.profiles.get(&row.key).copied()
+    }
+
+    pub fn filter(&self) -> &str {
+        &self.filter
+    }
+
+    /// Returns the number of tracked jobs that are not listed because no profile has their project.
+    pub fn omitted_count(&self) -> usize {
+        self.omitted_count
+    }
+
+    /// Shows only the jobs that match both the saved filter `saved` and the typed filter `typed`.
+    pub(super) fn set_filter(&mut self, saved: &str, typed: &str) {
+        typed.clone_into(&mut self.filter);
+        self.list.set_filter(JobFilter::parse(&format!("{saved} {typed}")));
+    }
+}
+
+impl App {
+    /// Returns the dialog with the jobs of all profiles, if it is open.
+    pub fn all_jobs(&self) -> Option<&AllJobs> {
+        self.dialogs.iter().rev().find_map(|dialog| match dialog {
+            Dialog::AllJobs(open) => Some(open.as_ref()),
+            _ => None,
+        })
+    }
+
+    pub(super) fn all_jobs_mut(&mut self) -> Option<&mut AllJobs> {
+        self.dialogs.iter_mut().rev().find_map(|dialog| match dialog {
+            Dialog::AllJobs(open) => Some(open.as_mut()),
+            _ => None,
+        })
+    }
+
+    /// Returns the list that key presses act on: the jobs of all profiles if that dialog is open, otherwise the jobs of
+    /// the current profile.
+    pub fn active_list(&self) -> &JobList {
+        self.all_jobs().map_or(&self.jobs, |open| &open.list)
+    }
+
+    pub(super) fn active_list_mut(&mut self) -> &mut JobList {
+        let open = self.dialogs.iter_mut().rev().find_map(|dialog| match dialog {
+            Dialog::AllJobs(open) => Some(&mut open.list),
+            _ => None,
+        });
+        open.unwrap_or(&mut self.jobs)
+    }
+
+    /// Opens the list of the jobs of all profiles. Selects the job that is selected on the jobs screen.
+    pub(super) fn open_all_jobs(&mut self, now: Time, effects: &mut Vec<Effect>) {
+        if self.config.profiles.len() < 2 {
+            return self.notify(Severity::Info, "No other profile. Add one as [profiles.NAME] in config.toml.", now);
+        }
+        let initial_job = self.jobs.selected().map(|row| row.key);
+        self.push_all_jobs(initial_job, effects);
+    }
+
+    /// Opens the list and filters it by the saved filter that is active on the jobs screen.
+    fn push_all_jobs(&mut self, initial_job: Option<JobKey>, effects: &mut Vec<Effect>) {
+        effects.push(self.list_all_jobs());
+        self.dialogs.push(Dialog::AllJobs(Box::new(AllJobs::new(initial_job))));
+        self.filter_all_jobs("");
+    }
+
+    /// Opens the list at startup if the configuration asks for it and there are several profiles. Does nothing if a
+    /// dialog is open or the user has already typed something.
+    pub(super) fn open_all_jobs_at_startup(&mut self, effects: &mut Vec<Effect>) {
+        if std::mem::take(&mut self.config.opens_all_jobs)
+            && self.config.profiles.len() > 1
+            && self.dialogs.is_empty()
+            && !self.has_queued_input()
+        {
+            // The user has not selected a job yet, so the first job of the list gets selected.
+            self.push_all_jobs(None, effects);
+        }
+    }
+
+    /// Returns the indexes of all profiles, the most preferred first: the current profile, which is known to work, then
+    /// the profiles without a problem, then the profiles with a problem, such as a missing API key. Within each of
+    /// these groups, the default profile is first.
+    fn preferred_profiles(&self) -> Vec<usize> {
+        let mut indexes: Vec<usize> = (0..self.config.profiles.len()).collect();
+        let has_problem = |at: usize| self.config.profiles.get(at).is_none_or(|profile| profile.problem.is_some());
+        let config = &self.config;
+        indexes.sort_by_key(|&at| (at != config.current_profile, has_problem(at), Some(at) != config.default_profile));
+        indexes
+    }
+
+    /// Returns the indexes of all profiles with the same project as `profile`, the most preferred first. Includes
+    /// `profile` itself.
+    fn profiles_of_same_project(&self, profile: usize) -> Vec<usize> {
+        let project = |at: usize| {
+            let scope = self.config.profiles.get(at)?.scope.as_ref()?;
+            Some((&scope.base_url, &scope.project))
+        };
+        self.preferred_profiles().into_iter().filter(|&at| project(at) == project(profile)).collect()
+    }
+
+    /// Returns the names, separated by commas, of the profiles that a job listed under `profile` may belong to. If
+    /// `profile` is the current or the default profile, this is only `profile`, otherwise all profiles with the same
+    /// project.
+    pub fn profile_names(&self, profile: usize) -> String {
+        let is_certain = [Some(self.config.current_profile), self.config.default_profile].contains(&Some(profile));
+        let indexes = if is_certain { vec![profile] } else { self.profiles_of_same_project(profile) };
+        let names = indexes.into_iter().filter_map(|at| self.config.profiles.get(at));
+        names.map(|profile| profile.name.to_string()).collect::<Vec<_>>().join(", ")
+    }
+
+    /// Returns the projects of all profiles without duplicates, each with the index of its most preferred profile.
+    fn all_scopes(&self) -> Vec<(usize, Scope)> {
+        let mut scopes: Vec<(usize, Scope)> = Vec::new();
+        for at in self.preferred_profiles() {
+            let Some(scope) = self.config.profiles.get(at).and_then(|profile| profile.scope.clone()) else { continue };
+            let is_listed =
+                scopes.iter().any(|(_, other)| (&other.base_url, &other.project) == (&scope.base_url, &scope.project));
+            if !is_listed {
+                scopes.push((at, scope));
+            }
+        }
+        scopes
+    }
+
+    fn list_all_jobs(&self) -> Effect {
+        Effect::ListAllJobs(self.all_scopes())
+    }
+
+    /// Returns the effect that searches the prompts of the listed jobs for `word`.
+    pub(super) fn find_in_prompts(&self, word: String) -> Effect {
+        match self.all_jobs() {
+            Some(_) => Effect::FindPromptsIn(self.all_scopes().into_iter().map(|(_, scope)| scope).collect(), word),
+            None => Effect::FindPrompts(word),
+        }
+    }
+
+    /// Reads the jobs from the store again. Does nothing if the list is closed or is already being read.
+    pub(super) fn refresh_all_jobs(&mut self, effects: &mut Vec<Effect>) {
+        let effect = self.list_all_jobs();
+        if let Some(open) = self.all_jobs_mut().filter(|open| !matches!(open.read_state, Load::Loading { .. })) {
+            open.read_state.start();
+            effects.push(effect);
+        }
+    }
+
+    /// Puts the jobs that were read from the store into the list, if it is open. Also adds the jobs of other profiles
+    /// to `other_profile_jobs`.
+    pub(super) fn apply_all_jobs(&mut self, result: Result<AllProfilesJobs, Failure>, now: Time) {
+        let (rows, current) = (self.geometry().all_jobs_rows(), self.config.current_profile);
+        let others = result
+            .iter()
+            .flat_map(|read| &read.jobs)
+            .filter(|(profile, _)| *profile != current)
+            .map(|(_, row)| row.key);
+        self.other_profile_jobs.extend(others);
+        let Some(open) = self.all_jobs_mut() else { return };
+        let read = result.map(|AllProfilesJobs { jobs, without_profile_count: without_profile }| {
+            open.omitted_count = without_profile;
+            open.profiles = jobs.iter().map(|(profile, row)| (row.key, *profile)).collect();
+            open.list.replace(jobs.into_iter().map(|(_, row)| row).collect());
+            if let Some(key) = open.initial_job.take() {
+                open.list.select(key);
+            }
+            Timed { value: (), as_of: now }
+        });
+        open.read_state.finish(read, now);
+        open.list.keep_selected_visible(rows);
+        self.dirty = true;
+    }
+
+    /// Updates a job in the open list, or adds the job to it. A job that is not in the list yet is assumed to belong to
+    /// the current profile.
+    pub(super) fn put_in_all_jobs(&mut self, row: &Job) {
+        let current = self.config.current_profile;
+        if let Some(open) = self.all_jobs_mut().filter(|open| open.is_read()) {
+            open.profiles.entry(row.key).or_insert(current);
+            let changed = open.list.upsert(row.clone());
+            self.dirty |= changed;
+        }
+    }
+
+    /// Updates a job that the user changed. A job of another profile is updated only in the list of all profiles,
+    /// because the jobs screen shows only jobs of the current profile.
+    pub(super) fn put_changed_job(&mut self, row: Job) {
+        if self.other_profile_jobs.contains(&row.key) {
+            self.put_in_all_jobs(&row);
+        } else {
+            self.put_job(row);
+        }
+    }
+
+    /// Removes from the open list the jobs of the current profile that are not in `left`, because they were pruned.
+    pub(super) fn remove_pruned_from_all_jobs(&mut self, left: &RemainingJobs) {
+        let current = self.config.current_profile;
+        if let Some(open) = self.all_jobs_mut() {
+            let AllJobs { list, profiles, .. } = open;
+            list.retain(|key| profiles.get(&key) != Some(&current) || left.contains(key));
+        }
+    }
+
+    /// Runs an action on the list of all profiles. `act_on_list` runs the actions that work the same in every list.
+    pub(super) fn act_on_all_jobs(&mut self, action: Action, now: Time, effects: &mut Vec<Effect>) {
+        match action {
+            Action::Open => self.go_to_selected_job(effects),
+            Action::FollowUp | Action::Resolve => self.act_with_profile_of_job(action, now, effects),
+            Action::OpenPr => self.open_prs(now, effects),
+            Action::CopyId => self.copy_id(effects),
+            Action::Dismiss => self.dismiss(now, effects),
+            Action::MarkDone => self.mark_done(now, effects),
+            Action::Undo => self.undo_last_change(now, effects),
+            Action::FoldDismissed => self.active_list_mut().toggle_dismissed(),
+            Action::Refresh => self.refresh_all_jobs(effects),
+            _ => self.act_on_list(action, now, effects),
+        }
+    }
+
+    /// Returns the selected job of the list, preceded by the index of its profile.
+    fn selected_in_all_jobs(&self) -> Option<(usize, JobKey)> {
+        let open = self.all_jobs()?;
+        let row = open.list.selected()?;
+        Some((open.profile_of(row)?, row.key))
+    }
+
+    /// Closes the list and selects the job on the jobs screen, after switching to the profile of the job if necessary.
+    fn go_to_selected_job(&mut self, effects: &mut Vec<Effect>) {
+        let Some((profile, key)) = self.selected_in_all_jobs() else { return };
+        self.dialogs.pop();
+        if profile == self.config.current_profile {
+            self.screen = super::Screen::Jobs;
+            self.jobs.select(key);
+        } else {
+            self.switch_to_any_profile(self.profiles_of_same_project(profile), key, effects);
+        }
+    }
+
+    /// Opens the follow-up editor or the dialog for an undelivered prompt. If the job belongs to another profile, a
+    /// notice explains how to switch to that profile first, because its API key and limits apply.
+    fn act_with_profile_of_job(&mut self, action: Action, now: Time, effects: &mut Vec<Effect>) {
+        let Some((profile, _)) = self.selected_in_all_jobs() else { return };
+        if self.acts_on_marks() {
+            let jobs = self.key_label(Context::AllJobs, Action::Close);
+            let text = format!("In this list, only one job at a time: {jobs} clears the marks.");
+            return self.notify(Severity::Info, &text, now);
+        }
+        if profile != self.config.current_profile {
+            let (key, enter) = (self.key_label(Context::Jobs, action), self.key_label(Context::AllJobs, Action::Open));
+            let text = format!("Press {enter} to switch to {} first, then {key}.", self.profile_names(profile));
+            return self.notify(Severity::Info, &text, now);
+        }
+        self.go_to_selected_job(effects);
+        match action {
+            // `follow_up` would use the marks of the jobs screen. `open_follow_up` is only about the selected job.
+            Action::FollowUp => self.open_follow_up(now),
+            _ => self.open_undelivered(now),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::change::LocalChange;
+    use crate::model::endpoint::ApiKey;
+    use crate::model::engine_event::EngineEvent;
+    use crate::model::job::Status;
+    use crate::model::row::JobKey;
+    use crate::model::text::CleanText;
+    use crate::tui::jobs::tests::{at, row};
+    use crate::tui::profiles::ProfileEntry;
+    use crate::tui::{AppConfig, Msg};
+    use chrono::FixedOffset;
+    use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
+
+    fn scope(project: &str) -> Scope {
+        Scope { base_url: "https://api.example.com".into(), project: project.into(), organization: None }
+    }
+
+    fn profile(name: &str, project: &str) -> ProfileEntry {
+        ProfileEntry { name: CleanText::line(name), scope: Some(scope(project)), problem: None }
+    }
+
+    fn all_profiles_jobs(jobs: Vec<(usize, Job)>) -> AllProfilesJobs {
+        AllProfilesJobs { jobs, without_profile_count: 0 }
+    }
+
+    fn press(app: &mut App, code: KeyCode) -> Vec<Effect> {
+        app.update(Msg::Input(Event::Key(KeyEvent::new(code, KeyModifiers::NONE))), at(1000))
+    }
+
+    /// Creates an app with two profiles of one project and one profile of another project. The list is open, and its
+    /// first job is selected.
+    fn app_with_open_list() -> App {
+        let mut app = started_app(Vec::new());
+        press(&mut app, KeyCode::Char('g'));
+        app
+    }
+
+    /// Creates an app with two profiles of one project, one profile of another project, and these saved filters. The
+    /// list has just been opened, on the job that is selected on the jobs screen.
+    fn started_app(filters: Vec<crate::tui::SavedFilter>) -> App {
+        let profiles = vec![profile("same", "a"), profile("a", "a"), profile("b", "b")];
+        let utc = FixedOffset::east_opt(0).expect("UTC");
+        let config =
+            AppConfig { size: (120, 40), profiles, current_profile: 1, filters, ..AppConfig::new(scope("a"), utc) };
+        let (mut app, _) = App::new(config, at(0));
+        let data = crate::tui::InitialData { jobs: vec![row(1, Status::Active)], ..crate::tui::InitialData::default() };
+        app.update(Msg::InitialDataLoaded(Ok(Box::new(data))), at(0));
+        let effects = press(&mut app, KeyCode::Char('A'));
+        assert_eq!(effects, [Effect::ListAllJobs(vec![(1, scope("a")), (2, scope("b"))])], "each project once");
+        let mut failed = row(2, Status::Failed);
+        failed.pr_link = Some(CleanText::line("https://github.com/acme/docs/pull/7"));
+        let jobs = vec![(1, row(1, Status::Active)), (2, row(3, Status::Active)), (2, failed)];
+        app.update(Msg::AllJobs(Ok(all_profiles_jobs(jobs))), at(1000));
+        app
+    }
+
+    fn listed_keys(app: &App) -> Vec<i64> {
+        match app.dialogs.last() {
+            Some(Dialog::AllJobs(open)) => open.list.shown_rows().map(|row| row.key.0).collect(),
+            other => panic!("no list: {other:?}"),
+        }
+    }
+
+    fn selected_key(app: &App) -> Option<i64> {
+        app.all_jobs().and_then(|open| open.list.selected()).map(|row| row.key.0)
+    }
+
+    #[test]
+    fn the_list_opens_on_the_selected_job_or_at_startup_on_its_first_job() {
+        assert_eq!(selected_key(&started_app(Vec::new())), Some(1));
+        let profiles = vec![profile("a", "a"), profile("b", "b")];
+        let utc = FixedOffset::east_opt(0).expect("UTC");
+        let config = AppConfig { size: (120, 40), profiles, opens_all_jobs: true, ..AppConfig::new(scope("a"), utc) };
+        let (mut app, _) = App::new(config, at(0));
+        let data = crate::tui::InitialData { jobs: vec![row(1, Status::Active)], ..crate::tui::InitialData::default() };
+        app.update(Msg::InitialDataLoaded(Ok(Box::new(data))), at(0));
+        let jobs = vec![(0, row(1, Status::Active)), (1, row(2, Status::Failed))];
+        app.update(Msg::AllJobs(Ok(all_profiles_jobs(jobs))), at(1));
+        assert_eq!(selected_key(&app), Some(2));
+    }
+
+    #[test]
+    fn saved_filters_apply_to_the_list_and_can_be_switched_in_it() {
+        let saved = |name: &str, text: &str| crate::tui::SavedFilter { name: CleanText::line(name), text: text.into() };
+        let mut app = started_app(vec![saved("broken", "s:failed"), saved("at work", "s:active")]);
+        press(&mut app, KeyCode::Char(']'));
+        assert_eq!((listed_keys(&app), app.active_tab()), (vec![2], Some("broken")));
+        press(&mut app, KeyCode::Char(']'));
+        assert_eq!(listed_keys(&app), [3, 1]);
+        // The typed filter applies in addition to the saved filter, and Esc clears only the typed filter.
+        for c in ['/', '#', '7'] {
+            press(&mut app, KeyCode::Char(c));
+        }
+        press(&mut app, KeyCode::Enter);
+        assert_eq!(listed_keys(&app), [0_i64; 0]);
+        press(&mut app, KeyCode::Esc);
+        assert_eq!(listed_keys(&app), [3, 1]);
+        let title: String = app.all_jobs_title(78).into_iter().map(|(text, _)| text).collect();
+        assert!(title.contains(": 2 of 3") && title.contains("[at work]"), "{title}");
+        press(&mut app, KeyCode::Char('['));
+        press(&mut app, KeyCode::Char('A'));
+        assert_eq!(app.active_tab(), Some("broken"), "both lists share the tab");
+        assert_eq!(app.jobs.matching_count(), 0);
+        press(&mut app, KeyCode::Char('A'));
+        app.update(
+            Msg::AllJobs(Ok(all_profiles_jobs(vec![(1, row(1, Status::Active)), (2, row(2, Status::Failed))]))),
+            at(2),
+        );
+        assert_eq!(listed_keys(&app), [2]);
+    }
+
+    #[test]
+    fn jobs_that_need_the_user_come_first_across_profiles() {
+        let mut app = app_with_open_list();
+        assert_eq!(listed_keys(&app), [2, 3, 1]);
+        // The jobs screen still has only the job of the current profile.
+        assert_eq!(app.jobs.len(), 1);
+        press(&mut app, KeyCode::Char('j'));
+        app.update(Msg::AllJobs(Ok(all_profiles_jobs(vec![(2, row(3, Status::Active))]))), at(1001));
+        assert!(
+            matches!(app.dialogs.last(), Some(Dialog::AllJobs(open)) if open.list.selected().is_some_and(|row| row.key == JobKey(3)))
+        );
+    }
+
+    #[test]
+    fn a_pull_request_is_opened_and_copied_without_switching_profiles() {
+        let mut app = app_with_open_list();
+        let link = "https://github.com/acme/docs/pull/7";
+        let viewed = || Effect::ChangeLocalData(vec![JobKey(2)], LocalChange::Viewed);
+        let handled = Effect::ChangeLocalData(vec![JobKey(2)], LocalChange::Handled);
+        assert_eq!(press(&mut app, KeyCode::Char('o')), [handled, Effect::OpenUrl(CleanText::line(link))]);
+        let copied = Effect::copy(&format!("the link {link}"), link.to_owned());
+        assert_eq!(press(&mut app, KeyCode::Char('y')), [viewed(), copied]);
+        press(&mut app, KeyCode::Char('j'));
+        assert_eq!(press(&mut app, KeyCode::Char('o')), []);
+    }
+
+    fn typed(app: &mut App, text: &str) -> Vec<Effect> {
+        text.chars().flat_map(|c| press(app, KeyCode::Char(c))).collect()
+    }
+
+    #[test]
+    fn jobs_of_other_profiles_can_be_tagged_and_dismissed_but_do_not_appear_on_the_jobs_screen() {
+        let mut app = app_with_open_list();
+        typed(&mut app, "Tdocs");
+        let tags = LocalChange::Tags(vec![CleanText::line("docs")]);
+        assert_eq!(press(&mut app, KeyCode::Enter), [Effect::ChangeLocalData(vec![JobKey(2)], tags)]);
+        let mut tagged = row(2, Status::Failed);
+        (tagged.tags, tagged.revision) = (vec![CleanText::line("docs")].into(), 10);
+        app.update(Msg::LocalDataChanged(Ok(vec![tagged.clone()])), at(1001));
+        assert_eq!((app.jobs.len(), app.active_list().get(JobKey(2)).map(|row| row.tags.len())), (1, Some(1)));
+        assert_eq!(typed(&mut app, "d"), [Effect::ChangeLocalData(vec![JobKey(2)], LocalChange::Dismissed(true))]);
+        assert_eq!(app.active_list().selected().map(|row| row.key), Some(JobKey(3)));
+        // The result of a change can arrive after the list was closed.
+        press(&mut app, KeyCode::Esc);
+        (tagged.dismissed, tagged.revision) = (true, 11);
+        app.update(Msg::LocalDataChanged(Ok(vec![tagged])), at(1002));
+        assert_eq!(app.jobs.len(), 1);
+    }
+
+    #[test]
+    fn the_list_has_its_own_marks_filter_and_sort_order_and_esc_clears_the_marks_first() {
+        let mut app = app_with_open_list();
+        typed(&mut app, "/s:failed");
+        press(&mut app, KeyCode::Enter);
+        assert_eq!((listed_keys(&app), app.jobs.filter().is_empty()), (vec![2], true));
+        typed(&mut app, "v");
+        assert_eq!((app.active_list().marked_count(), app.jobs.marked_count()), (1, 0));
+        press(&mut app, KeyCode::Esc);
+        assert_eq!(app.active_list().marked_count(), 0);
+        press(&mut app, KeyCode::Esc);
+        assert_eq!(listed_keys(&app), [2, 3, 1]);
+        typed(&mut app, "sS");
+        assert_eq!(listed_keys(&app), [1, 2, 3], "by age, the oldest first");
+        press(&mut app, KeyCode::Esc);
+        assert!(app.dialogs.is_empty());
+    }
+
+    #[test]
+    fn a_confirmation_about_marked_jobs_uses_the_marks_of_the_open_list() {
+        let mut app = app_with_open_list();
+        typed(&mut app, "vvd");
+        let effects = press(&mut app, KeyCode::Char('y'));
+        assert_eq!(effects, [Effect::ChangeLocalData(vec![JobKey(2), JobKey(3)], LocalChange::Dismissed(true))]);
+    }
+
+    #[test]
+    fn a_follow_up_needs_the_profile_of_the_job() {
+        let mut app = app_with_open_list();
+        assert_eq!(typed(&mut app, "f"), []);
+        let notice = app.notice.as_ref().map(|notice| notice.text.to_string()).unwrap_or_default();
+        assert!(notice.contains("Press Enter to switch to b first"), "{notice}");
+        assert!(matches!(app.dialogs.last(), Some(Dialog::AllJobs(_))));
+        typed(&mut app, "Gf");
+        assert!(app.dialogs.last().and_then(Dialog::as_editor).is_some(), "a job of the current profile");
+    }
+
+    #[test]
+    fn the_list_stays_up_to_date_while_it_is_open() {
+        let mut app = app_with_open_list();
+        app.update(Msg::Engine(EngineEvent::Job(Box::new(Job { revision: 9, ..row(1, Status::Failed) }))), at(1001));
+        assert_eq!(listed_keys(&app), [2, 1, 3], "a change of the current profile shows at once");
+        let effects = app.update(Msg::Engine(EngineEvent::ExternalChange), at(1002));
+        assert_eq!(effects, [Effect::ListAllJobs(vec![(1, scope("a")), (2, scope("b"))])]);
+        assert_eq!(app.update(Msg::Engine(EngineEvent::ExternalChange), at(1003)), [], "one read at a time");
+        app.update(
+            Msg::AllJobs(Ok(all_profiles_jobs(vec![(2, row(4, Status::Failed)), (1, row(1, Status::Active))]))),
+            at(1004),
+        );
+        assert_eq!(listed_keys(&app), [4, 1]);
+        press(&mut app, KeyCode::Esc);
+        assert_eq!(app.update(Msg::Engine(EngineEvent::ExternalChange), at(1005)), [], "the list is closed");
+    }
+
+    #[test]
+    fn the_configuration_can_open_the_list_at_startup() {
+        let utc = FixedOffset::east_opt(0).expect("UTC");
+        let started_app = |profiles: Vec<ProfileEntry>| {
+            let config =
+                AppConfig { size: (120, 40), profiles, opens_all_jobs: true, ..AppConfig::new(scope("a"), utc) };
+            let (mut app, _) = App::new(config, at(0));
+            app.update(Msg::InitialDataLoaded(Ok(Box::default())), at(0));
+            app
+        };
+        let app = started_app(vec![profile("a", "a"), profile("b", "b")]);
+        assert!(matches!(app.dialogs.last(), Some(Dialog::AllJobs(_))) && !app.config.opens_all_jobs);
+        let app = started_app(vec![profile("a", "a")]);
+        assert!(app.dialogs.is_empty() && app.notice.is_none(), "only one profile");
+    }
+
+    #[test]
+    fn enter_switches_to_the_profile_of_the_job_and_selects_the_job() {
+        let mut app = app_with_open_list();
+        assert_eq!(press(&mut app, KeyCode::Enter), [Effect::ReadProfileKey(2)]);
+        let key = || ApiKey::new("mint_b").expect("a key");
+        app.update(Msg::ProfileKey(2, Ok(key())), at(1001));
+        app.update(Msg::ProfileKeyTested(2, Ok((key(), None))), at(1002));
+        let jobs = vec![row(3, Status::Active), row(2, Status::Failed)];
+        app.update(
+            Msg::InitialDataLoaded(Ok(Box::new(crate::tui::InitialData {
+                jobs,
+                ..crate::tui::InitialData::default()
+            }))),
+            at(1003),
+        );
+        assert_eq!(app.config.profile.as_str(), "b");
+        assert_eq!(app.jobs.selected().map(|row| row.key), Some(JobKey(2)));
+    }
+
+    /// Creates an app whose current profile is `here`. The profiles `bad`, `good` and `none` share another project, and
+    /// `none` has no API key.
+    fn app_with_shared_project(default: Option<usize>) -> App {
+        let mut none = profile("none", "shared");
+        none.problem = Some(CleanText::line("It has no key."));
+        let profiles = vec![none, profile("bad", "shared"), profile("good", "shared"), profile("here", "a")];
+        let utc = FixedOffset::east_opt(0).expect("UTC");
+        let config = AppConfig {
+            size: (120, 40),
+            profiles,
+            current_profile: 3,
+            default_profile: default,
+            ..AppConfig::new(scope("a"), utc)
+        };
+        let (mut app, _) = App::new(config, at(0));
+        app.update(Msg::InitialDataLoaded(Ok(Box::default())), at(0));
+        press(&mut app, KeyCode::Char('A'));
+        app
+    }
+
+    #[test]
+    fn jobs_of_a_shared_project_are_listed_under_its_default_profile_or_else_under_all_its_profiles() {
+        let listed = |app: &mut App, first: usize| {
+            assert_eq!(app.list_all_jobs(), Effect::ListAllJobs(vec![(3, scope("a")), (first, scope("shared"))]));
+            app.profile_names(first)
+        };
+        assert_eq!(listed(&mut app_with_shared_project(Some(2)), 2), "good");
+        assert_eq!(listed(&mut app_with_shared_project(None), 1), "bad, good, none");
+    }
+
+    #[test]
+    fn enter_switches_to_the_first_profile_of_the_project_whose_api_key_can_be_read() {
+        let mut app = app_with_shared_project(None);
+        app.update(Msg::AllJobs(Ok(all_profiles_jobs(vec![(1, row(9, Status::Active))]))), at(1000));
+        assert_eq!(press(&mut app, KeyCode::Enter), [Effect::ReadProfileKey(1)]);
+        let failed = || Failure::new(crate::model::failure::FailureKind::Local, "The key command failed.");
+        assert_eq!(app.update(Msg::ProfileKey(1, Err(failed())), at(1001)), [Effect::ReadProfileKey(2)]);
+        let key = || ApiKey::new("mint_b").expect("a key");
+        assert_eq!(app.update(Msg::ProfileKey(2, Ok(key())), at(1002)), [Effect::TestProfileKey(2, key())]);
+        app.update(Msg::ProfileKeyTested(2, Ok((key(), None))), at(1003));
+        let jobs = vec![row(8, Status::Active), row(9, Status::Active)];
+        app.update(
+            Msg::InitialDataLoaded(Ok(Box::new(crate::tui::InitialData {
+                jobs,
+                ..crate::tui::InitialData::default()
+            }))),
+            at(1004),
+        );
+        assert_eq!(app.config.profile.as_str(), "good");
+        assert_eq!(app.jobs.selected().map(|row| row.key), Some(JobKey(9)));
+    }
+
+    #[test]
+    fn if_an_api_key_is_refused_pressing_enter_tries_the_next_profile() {
+        let mut app = app_with_shared_project(None);
+        app.update(Msg::AllJobs(Ok(all_profiles_jobs(vec![(1, row(9, Status::Active))]))), at(1000));
+        press(&mut app, KeyCode::Enter);
+        app.update(Msg::ProfileKey(1, Ok(ApiKey::new("mint_a").expect("a key"))), at(1001));
+        let refused = Failure::new(crate::model::failure::FailureKind::KeyRefused, "The key is not accepted.");
+        assert_eq!(
+            app.update(Msg::ProfileKeyTested(1, Err(refused)), at(1002)),
+            [],
+            "no second request without the user"
+        );
+        assert!(
+            matches!(app.dialogs.last(), Some(Dialog::Profiles(open))
+                if open.message.as_ref().is_some_and(|text| text.as_str().contains("Enter tries good"))),
+            "{:?}",
+            app.dialogs.last()
+        );
+        assert_eq!(press(&mut app, KeyCode::Enter), [Effect::ReadProfileKey(2)]);
+    }
+
+    #[test]
+    fn enter_on_a_job_of_the_current_profile_selects_it_on_the_jobs_screen() {
+        let mut app = app_with_open_list();
+        press(&mut app, KeyCode::Char('G'));
+        assert_eq!(press(&mut app, KeyCode::Enter).len(), 0);
+        assert!(app.dialogs.is_empty());
+        assert_eq!(app.jobs.selected().map(|row| row.key), Some(JobKey(1)));
+    }
+}

@@ -1,0 +1,177 @@
+//! Draws the list of the jobs of all profiles.
+//!
+//! ```text
+//! ┌ Jobs of all profiles: 48 · needs you 3 ─────────────────────────────────────────┐
+//! │ NEEDS YOU 3                                                                     │
+//! │▌●*✓ acme      Fix broken links in /api              #docs  PR 1423         14m  │
+//! │ ● ✗ beta      Translate /billing                           failed           5h  │
+//! ```
+
+use super::jobs::{fitting_tags, group_heading, job_info, state_age, state_glyph};
+use super::text::{TextRow, fit, left, right};
+use super::{View, draw_box, draw_line, draw_more_below};
+use crate::model::job_state::{MARKED, NEEDS_YOU, SELECTED};
+use crate::model::load::Load;
+use crate::model::row::{Job, JobGroup};
+use crate::tui::all_jobs::AllJobs;
+use crate::tui::format::{plural, short_age};
+use crate::tui::jobs::JobLine as ListLine;
+use crate::tui::keymap::{Action, Context};
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use ratatui::text::Line;
+use ratatui::widgets::{Paragraph, Wrap};
+use unicode_width::UnicodeWidthStr;
+
+/// Width of the column with the pull request or the status.
+const INFO_CELLS: usize = 12;
+/// Width of the column that shows for how long the job has been in its state.
+const AGE_CELLS: usize = 5;
+/// Maximum width of the profile column.
+const MAX_PROFILE_CELLS: usize = 16;
+/// Maximum width of the profile column in a list of medium width.
+const MAX_PROFILE_CELLS_MEDIUM: usize = 12;
+/// Maximum width of the profile column in a narrow list.
+const MAX_PROFILE_CELLS_NARROW: usize = 8;
+/// From this width of the list on, the maximum width of the profile column is [`MAX_PROFILE_CELLS`].
+const MIN_WIDTH_WIDE: usize = 100;
+/// Width of the "more below" text in the lower border.
+const MORE_BELOW_CELLS: u16 = 16;
+/// Below this width of the list, the maximum width of the profile column is [`MAX_PROFILE_CELLS_NARROW`].
+const MIN_WIDTH_MEDIUM: usize = 60;
+/// Below this width of the list, only the symbol shows the state of a job.
+const MIN_WIDTH_WITH_INFO: usize = 50;
+
+pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &AllJobs, area: Rect) {
+    let theme = view.theme;
+    let title = super::list_title::all_jobs_title_line(view, usize::from(area.width.saturating_sub(2)));
+    let inner = draw_box(frame, area, title, theme.focus);
+    if let Some((text, style)) = no_jobs_text(view, open) {
+        let inside = Rect { x: inner.x + 1, width: inner.width.saturating_sub(2), ..inner };
+        frame.render_widget(Paragraph::new(Line::styled(text, style)).wrap(Wrap { trim: true }), inside);
+        return;
+    }
+    let g = view.app.geometry();
+    let (lines, rows, width) = (g.all_jobs_lines(), g.all_jobs_rows(), usize::from(inner.width));
+    let name_width = name_width(view, open, rows, width);
+    for (n, line) in open.list.visible(rows).enumerate() {
+        let line = match line {
+            ListLine::Heading(group, n, hidden) => group_heading(view, group, n, hidden),
+            ListLine::Job(job) => profile_job_line(view, open, job, name_width, width),
+        };
+        draw_line(frame, lines, n, line);
+    }
+    draw_line(frame, inner, rows, footer_line(view, open, width));
+    let below = open.list.line_count().saturating_sub(open.list.top() + rows);
+    draw_more_below(frame, view, area, below);
+    draw_omitted_count(frame, view, open, area, if below > 0 { MORE_BELOW_CELLS } else { 0 });
+}
+
+/// Shows in the lower border how many jobs are not listed because no profile has their project. `taken` cells of the
+/// border are already used.
+fn draw_omitted_count(frame: &mut Frame<'_>, view: View<'_>, open: &AllJobs, area: Rect, taken: u16) {
+    if open.omitted_count() == 0 {
+        return;
+    }
+    let space = usize::from(area.width.saturating_sub(4 + taken));
+    let more = plural(open.omitted_count(), "more job");
+    let texts =
+        [format!(" {more} in projects without a profile "), format!(" {more} without a profile "), format!(" {more} ")];
+    let Some(text) = texts.iter().find(|text| text.width() <= space) else { return };
+    let width = u16::try_from(text.width()).unwrap_or(0);
+    let place = Rect::new(area.x + 2, area.bottom().saturating_sub(1), width, 1);
+    frame.render_widget(Line::styled(text.as_str(), view.theme.warning), place);
+}
+
+/// Returns the text, and its style, that is shown instead of an empty list; `None` if there are jobs to list.
+fn no_jobs_text(view: View<'_>, open: &AllJobs) -> Option<(String, ratatui::style::Style)> {
+    let theme = view.theme;
+    match (&open.read_state, open.is_read()) {
+        (Load::Failed { failure, .. }, false) => Some((failure.message.to_string(), theme.bad)),
+        (_, false) => Some(("Loading jobs…".to_owned(), theme.muted)),
+        (_, true) if open.list.is_empty() && open.omitted_count() > 0 => {
+            Some(("No jobs of these profiles yet.".to_owned(), theme.muted))
+        }
+        (_, true) if open.list.is_empty() => Some(("No jobs yet.".to_owned(), theme.muted)),
+        (_, true) if open.list.matching_count() == 0 => {
+            let jobs = plural(open.list.len(), "job");
+            let hint = if open.filter().trim().is_empty() {
+                format!("{} shows all jobs", view.app.key_label(Context::AllJobs, Action::PreviousTab))
+            } else {
+                format!("{} clears the filter", view.app.key_label(Context::Everywhere, Action::Close))
+            };
+            let text = format!("None of the {jobs} matches; {hint}.");
+            Some((text, theme.muted))
+        }
+        _ => None,
+    }
+}
+
+/// Returns the width of the profile column: the width of the longest profile name, up to a limit.
+fn name_width(view: View<'_>, open: &AllJobs, rows: usize, width: usize) -> usize {
+    let app = view.app;
+    let all = app.config.profiles.iter().map(|profile| profile.name.as_str().width());
+    let shown = open.list.visible(rows).filter_map(|line| match line {
+        ListLine::Job(job) => open.profile_of(job).map(|at| app.profile_names(at).width()),
+        ListLine::Heading(..) => None,
+    });
+    let most = match width {
+        0..MIN_WIDTH_MEDIUM => MAX_PROFILE_CELLS_NARROW,
+        MIN_WIDTH_MEDIUM..MIN_WIDTH_WIDE => MAX_PROFILE_CELLS_MEDIUM,
+        _ => MAX_PROFILE_CELLS,
+    };
+    all.chain(shown).max().unwrap_or(0).min(most)
+}
+
+fn profile_job_line<'a>(view: View<'_>, open: &AllJobs, job: &Job, name_width: usize, width: usize) -> Line<'a> {
+    let View { app, theme, now } = view;
+    let chosen = open.list.is_selected(job);
+    let is_quiet = matches!(open.list.shown_group(job), JobGroup::Done | JobGroup::Dismissed);
+    let (glyph, glyph_style) = state_glyph(view, job);
+    let (info, info_style) = job_info(view, job);
+    let mut row = TextRow::new(width);
+    row.push(if chosen { SELECTED } else { " " }, theme.mark);
+    row.push(if job.group() == JobGroup::NeedsYou { NEEDS_YOU } else { " " }, theme.warning);
+    row.push(if open.list.is_marked(job.key) { MARKED } else { " " }, theme.mark);
+    row.push(glyph, glyph_style).push(" ", theme.text);
+    let name = open.profile_of(job).map(|at| app.profile_names(at)).unwrap_or_default();
+    row.push(left(&name, name_width), theme.muted).push("  ", theme.text);
+    // If the info column is empty, the title uses its space.
+    let info_cells = if width < MIN_WIDTH_WITH_INFO || info.is_empty() { 0 } else { INFO_CELLS };
+    let space = row.remaining().saturating_sub(info_cells + AGE_CELLS + 3);
+    let style = match (chosen, is_quiet) {
+        (true, _) => theme.selected,
+        (false, true) => theme.muted,
+        (false, false) => theme.text,
+    };
+    let tags = fitting_tags(job, space);
+    row.push(left(job.title.as_str(), space.saturating_sub(tags.width())), style);
+    row.push(tags, theme.muted).push("  ", theme.text);
+    row.push(left(&info, info_cells), if is_quiet && !chosen { theme.muted } else { info_style });
+    row.push(right(&state_age(job, now), AGE_CELLS), theme.muted);
+    row.line()
+}
+
+/// Returns the line below the list: when the selected job was last checked, and whether it is watched. Only jobs of the
+/// current profile are watched.
+fn footer_line<'a>(view: View<'_>, open: &AllJobs, width: usize) -> Line<'a> {
+    let View { app, theme, now } = view;
+    let Some(job) = open.list.selected() else { return Line::default() };
+    let is_narrow = width < MIN_WIDTH_MEDIUM;
+    let seen = match job.checked_at.map(|at| short_age(now - at)) {
+        None => "not checked yet".to_owned(),
+        Some(age) if age == "now" => "updated just now".to_owned(),
+        Some(age) => format!("updated {age} ago"),
+    };
+    let at = open.profile_of(job);
+    let name =
+        at.and_then(|at| app.config.profiles.get(at)).map(|profile| profile.name.to_string()).unwrap_or_default();
+    let watched = match at == Some(app.config.current_profile) {
+        true => String::new(),
+        false if is_narrow => ", not watched".to_owned(),
+        false => format!("; not watched: {} switches to {name}", app.key_label(Context::AllJobs, Action::Open)),
+    };
+    let mut row = TextRow::new(width);
+    row.push(" ", theme.text).push(fit(&format!("{seen}{watched}"), width.saturating_sub(2)), theme.muted);
+    row.line()
+}

@@ -1,0 +1,230 @@
+//! Draws bars. `█` stands for human views and `▒` for AI views, stacked or alone, so that they differ even without
+//! colour. A bar of the total that is not stacked consists of `■`.
+
+use super::theme::Theme;
+use crate::model::views::{Counts, ViewCount, as_f64};
+use crate::tui::format::{format_views, grouped_number};
+use crate::tui::views::table::{BarScale, Metric, PageMetrics};
+use ratatui::style::Style;
+use ratatui::text::Span;
+use unicode_width::UnicodeWidthStr;
+
+const HUMAN: &str = "█";
+const AI: &str = "▒";
+const TOTAL: &str = "■";
+
+/// Returns the symbol and the style of a bar that shows one metric. The total has its own symbol, because on a log
+/// scale its bar is not the sum of the human and the AI bar.
+pub(super) fn symbol_and_style(metric: Metric, theme: &Theme) -> (&'static str, Style) {
+    match metric {
+        Metric::Human => (HUMAN, theme.human),
+        Metric::Ai | Metric::Share => (AI, theme.ai),
+        Metric::Total => (TOTAL, theme.text),
+    }
+}
+
+/// Returns the number of cells nearest to the fraction `part` (0 to 1) of `width`. A fraction above 0 gets at least one
+/// cell.
+fn cells_of_fraction(part: f64, width: usize) -> usize {
+    if part <= 0.0 || width == 0 {
+        return 0;
+    }
+    // Bisection finds the smallest number of cells that is not shorter than `part`. Either this number or the previous
+    // one is the nearest. Widths are far below 2³², so the result is exact.
+    let (part, of_whole) = (part.min(1.0), |cells: usize| as_f64(cells as u64) / as_f64(width as u64));
+    let (mut low, mut high) = (1, width);
+    while low < high {
+        let middle = low.midpoint(high);
+        if of_whole(middle) < part {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    let is_nearer_before = part - of_whole(low - 1) <= of_whole(low) - part;
+    if is_nearer_before { (low - 1).max(1) } else { low }
+}
+
+/// Returns the number of cells for `value` on a scale from 0 to `full`. A value above 0 gets at least one cell.
+pub(super) fn bar_cells(value: ViewCount, full: f64, width: usize) -> usize {
+    if full <= 0.0 { 0 } else { cells_of_fraction(value.as_f64() / full, width) }
+}
+
+/// Returns the bar of a page or folder on a scale, in at most `width` cells. The bar is empty if the value is not a
+/// count, or if the page is not listed in the range.
+pub(super) fn bar_spans(
+    figures: &PageMetrics<'_>,
+    metric: Metric,
+    scale: BarScale,
+    width: usize,
+    theme: &Theme,
+) -> Vec<Span<'static>> {
+    if !figures.is_listed {
+        return Vec::new();
+    }
+    let part = match (scale, metric) {
+        (BarScale::Linear(full), Metric::Total) => {
+            return stacked_bar(figures.counts, full.as_f64(), width, theme).into();
+        }
+        (BarScale::Share, _) => figures.counts.ai_share().unwrap_or(0.0),
+        (scale, metric) => metric.bar_length(figures.counts).map_or(0.0, |views| scale.fraction(views)),
+    };
+    // On a log scale a single view has the length 0, but it still gets a cell.
+    let has_views = metric.bar_length(figures.counts).is_some_and(|views| !views.is_zero());
+    let (sign, style) = symbol_and_style(metric, theme);
+    vec![Span::styled(sign.repeat(cells_of_fraction(part, width).max(usize::from(has_views && width > 0))), style)]
+}
+
+/// Returns a stacked bar of human and AI views on a linear scale from 0 to `full`, in at most `width` cells. Leaves out
+/// values that are not counts.
+pub(super) fn stacked_bar(counts: &Counts, full: f64, width: usize, theme: &Theme) -> [Span<'static>; 2] {
+    let (human, ai) = (counts.human.value().unwrap_or_default(), counts.ai.value().unwrap_or_default());
+    let cell_count = bar_cells(human + ai, full, width);
+    let human_cells = human_cell_count(human, ai, cell_count);
+    [Span::styled(HUMAN.repeat(human_cells), theme.human), Span::styled(AI.repeat(cell_count - human_cells), theme.ai)]
+}
+
+/// Returns how many cells of a stacked bar show human views. In a bar of two or more cells, neither part disappears.
+pub(super) fn human_cell_count(human: ViewCount, ai: ViewCount, cell_count: usize) -> usize {
+    match (human.is_zero(), ai.is_zero()) {
+        (true, _) => 0,
+        (_, true) => cell_count,
+        _ if cell_count < 2 => usize::from(human >= ai).min(cell_count),
+        _ => bar_cells(human, (human + ai).as_f64(), cell_count).min(cell_count - 1),
+    }
+}
+
+/// Returns a line that shows the scale, such as `total 0 ──── 13,430`, in exactly `width` cells. If space is short,
+/// leaves out first the name of the metric, then the start of the scale.
+pub(super) fn scale_line(metric: Metric, scale: BarScale, width: usize) -> String {
+    let (log, start, end) = match scale {
+        BarScale::Linear(full) => ("", "0", format_views(full)),
+        BarScale::Log(full) => ("log ", "1", format_views(full)),
+        BarScale::Share => ("", "0", "100%".to_owned()),
+    };
+    let named = format!("{log}{} {start}", metric.name());
+    for start in [named, format!("{log}{start}")] {
+        let line = width.saturating_sub(start.width() + end.width() + 2);
+        if line >= 2 {
+            return format!("{start} {} {end}", "─".repeat(line));
+        }
+    }
+    let end = match scale {
+        BarScale::Linear(full) | BarScale::Log(full) if log.len() + end.width() > width => short_number(full),
+        _ => end,
+    };
+    super::text::right(&format!("{log}{end}"), width)
+}
+
+/// Returns a line that shows a scale without a name, such as `0 ──── 13,430`, in exactly `width` cells if it fits.
+pub(super) fn plain_scale_line(full: &str, width: usize) -> String {
+    let line = width.saturating_sub(full.width() + 3);
+    if line < 2 { super::text::right(full, width) } else { format!("0 {} {full}", "─".repeat(line)) }
+}
+
+/// Formats a rounded number in at most six cells: `9,999`, `13k`, `1,204m`, `9e18`. A number below 1,000 has at most
+/// one decimal.
+pub(super) fn short_number(count: ViewCount) -> String {
+    if count < ViewCount::from(999) {
+        return format_views(count);
+    }
+    let n = count.rounded();
+    match n {
+        ..10_000 => grouped_number(n),
+        10_000..9_999_500 => format!("{}k", grouped_number((n + 500) / 1000)),
+        9_999_500..9_999_500_000 => format!("{}m", grouped_number((n + 500_000) / 1_000_000)),
+        _ => {
+            let digits = n.to_string();
+            format!("{}e{}", digits.chars().next().unwrap_or('0'), digits.len() - 1)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::views::Count;
+    use crate::tui::draw::theme::ColorDepth;
+    use crate::tui::views::table::ComparisonBaseline;
+
+    fn bar(human: i64, ai: i64, full: f64, width: usize) -> String {
+        let counts = Counts { human: Count::Known(human), ai: Count::Known(ai), total: Count::Known(human + ai) };
+        stacked_bar(&counts, full, width, &Theme::new(ColorDepth::None))
+            .iter()
+            .map(|span| span.content.as_ref())
+            .collect()
+    }
+
+    #[test]
+    fn a_bar_is_as_long_as_its_share_of_the_scale() {
+        assert_eq!(bar(50, 50, 100.0, 10), "█████▒▒▒▒▒");
+        assert_eq!(bar(20, 20, 100.0, 10), "██▒▒");
+        assert_eq!(bar(0, 0, 100.0, 10), "");
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn the_nearest_number_of_cells_is_used(part in 0.0..1.2_f64, cells in 0_usize..200, width in 0_usize..200) {
+            let exact = as_f64(cells as u64) / as_f64(width.max(1) as u64);
+            for part in [part, exact, exact + 0.5 / as_f64(width.max(1) as u64)] {
+                let off = |n: usize| (as_f64(n as u64) / as_f64(width as u64) - part.min(1.0)).abs();
+                let nearest = (0..=width).min_by(|a, b| off(*a).total_cmp(&off(*b))).unwrap_or(0).max(1);
+                proptest::prop_assert_eq!(cells_of_fraction(part, width), if part <= 0.0 || width == 0 { 0 } else { nearest });
+            }
+        }
+    }
+
+    #[test]
+    fn a_value_above_zero_gets_at_least_one_cell() {
+        assert_eq!(bar(1, 0, 1_000_000.0, 10), "█");
+        assert_eq!(bar(0, 1, 1_000_000.0, 10), "▒");
+        assert_eq!(bar(1_000_000, 1, 1_000_001.0, 10), "█████████▒");
+    }
+
+    #[test]
+    fn the_scale_fills_its_width() {
+        let linear = |width| scale_line(Metric::Total, BarScale::Linear(13_430.into()), width);
+        assert_eq!(linear(24), "total 0 ───────── 13,430");
+        assert_eq!(linear(14), "0 ───── 13,430");
+        assert_eq!([6, 5].map(linear), ["13,430", "  13k"]);
+        assert_eq!(scale_line(Metric::Total, BarScale::Log(13_430.into()), 8), " log 13k");
+        let numbers = [9_999, 10_600, 1_204_000_000, u64::MAX].map(|n| short_number(n.into()));
+        assert_eq!(numbers, ["9,999", "11k", "1,204m", "1e19"], "rounded, not cut");
+        assert_eq!(short_number(ViewCount::parse("12.5").expect("a number")), "12.5");
+        assert_eq!(scale_line(Metric::Ai, BarScale::Log(99.into()), 15), "log AI 1 ─── 99");
+        assert_eq!(scale_line(Metric::Share, BarScale::Share, 15), "AI % 0 ─── 100%");
+    }
+
+    fn plain(human: i64, ai: i64, metric: Metric, scale: BarScale) -> String {
+        let counts = Counts { human: Count::Known(human), ai: Count::Known(ai), total: Count::Known(human + ai) };
+        let figures = PageMetrics::of(&counts, ComparisonBaseline::Uncompared);
+        bar_spans(&figures, metric, scale, 10, &Theme::new(ColorDepth::None))
+            .iter()
+            .map(|span| span.content.as_ref())
+            .collect()
+    }
+
+    #[test]
+    fn each_metric_has_its_own_symbol_and_a_log_scale_is_never_stacked() {
+        assert_eq!(plain(5, 5, Metric::Human, BarScale::Linear(10.into())), "█████");
+        assert_eq!(plain(5, 5, Metric::Ai, BarScale::Linear(10.into())), "▒▒▒▒▒");
+        assert_eq!(plain(50, 50, Metric::Total, BarScale::Log(10_000.into())), "■■■■■");
+        assert_eq!(plain(60, 40, Metric::Share, BarScale::Share), "▒▒▒▒");
+    }
+
+    #[test]
+    fn on_a_log_scale_one_view_has_a_bar_and_zero_has_none() {
+        assert_eq!(plain(1, 0, Metric::Human, BarScale::Log(10_000.into())), "█");
+        assert_eq!(plain(0, 1, Metric::Human, BarScale::Log(10_000.into())), "");
+    }
+
+    #[test]
+    fn a_removed_page_has_no_bar() {
+        let before = Counts { human: Count::Known(9), ai: Count::Known(9), total: Count::Known(18) };
+        let figures = PageMetrics::of(&before, ComparisonBaseline::Gone(&before));
+        assert!(
+            bar_spans(&figures, Metric::Total, BarScale::Linear(18.into()), 10, &Theme::new(ColorDepth::None))
+                .is_empty()
+        );
+    }
+}

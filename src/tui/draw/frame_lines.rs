@@ -1,0 +1,101 @@
+//! Draws the header (tabs, connection, limits) and the footer (keyboard shortcuts), with messages above the footer.
+
+use super::View;
+use super::text::TextRow;
+use crate::model::connection::Connection;
+use crate::tui::{Screen, Severity};
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use ratatui::style::{Modifier, Style};
+use ratatui::text::Line;
+use ratatui::widgets::Clear;
+use unicode_width::UnicodeWidthStr;
+
+pub(super) fn draw_header(frame: &mut Frame<'_>, view: View<'_>, area: Rect) {
+    let View { app, theme, now } = view;
+    let width = usize::from(area.width);
+    let mut row = TextRow::new(width);
+    let header = app.header(width, now);
+    row.push(header.program, theme.title);
+    if app.screen == Screen::Welcome {
+        super::text::paint(frame.buffer_mut(), area, &row.line());
+        return;
+    }
+    if let Some(name) = &header.profile {
+        row.push("  ", theme.text).push(name, theme.muted);
+    }
+    for tab in &header.tabs {
+        let current = tab.screen == app.screen;
+        let style = if current { theme.mark.add_modifier(Modifier::UNDERLINED) } else { theme.muted };
+        row.pad_to(tab.at).push(&tab.text, style);
+    }
+    let budget = app.budget(app.closest_limit());
+    let parts = [
+        Some((header.connection, connection_style(view))),
+        header.active_jobs.map(|text| (text, theme.text)),
+        header.limit.map(|text| (text, if budget.requests_left() == 0 { theme.warning } else { theme.muted })),
+    ];
+    let parts: Vec<(String, Style)> = parts.into_iter().flatten().collect();
+    let needed = parts.iter().map(|(text, _)| text.width() + 2).sum::<usize>();
+    row.pad_to((width + 1).saturating_sub(needed));
+    for (n, (text, style)) in parts.into_iter().enumerate() {
+        row.push(if n == 0 { "" } else { "  " }, theme.text).push(text, style);
+    }
+    super::text::paint(frame.buffer_mut(), area, &row.line());
+}
+
+fn connection_style(view: View<'_>) -> Style {
+    let theme = view.theme;
+    match &view.app.connection {
+        Connection::Unknown | Connection::Connecting => theme.muted,
+        Connection::Ready => theme.good,
+        Connection::Offline { .. } | Connection::Refused { .. } => theme.bad,
+        Connection::Unusable { .. } | Connection::Limited(_) => theme.warning,
+    }
+}
+
+pub(super) fn draw_footer(frame: &mut Frame<'_>, view: View<'_>, area: Rect) {
+    let View { app, theme, .. } = view;
+    let width = usize::from(area.width);
+    let mut row = TextRow::new(width);
+    if let Some(label) = app.marks_label() {
+        row.push(label, theme.mark);
+    }
+    for hint in app.footer(width) {
+        row.pad_to(hint.at).push(" ", theme.text);
+        row.push(&hint.key, theme.key);
+        row.push(format!(" {} ", hint.label), theme.muted);
+    }
+    super::text::paint(frame.buffer_mut(), area, &row.line());
+    draw_messages(frame, view, width);
+}
+
+/// Draws messages over the last lines of the body, or inside its lower border.
+fn draw_messages(frame: &mut Frame<'_>, view: View<'_>, width: usize) {
+    let View { app, theme, .. } = view;
+    let lines = app.message_lines(width);
+    let area = app.message_area(lines.len());
+    let style = match app.notice.as_ref().map(|notice| notice.severity) {
+        Some(Severity::Info) => theme.title,
+        Some(Severity::Greeting) => theme.good,
+        Some(Severity::Problem) => theme.warning,
+        None if app.filter_problem().is_some() || !app.unrecorded.is_empty() => theme.warning,
+        None => theme.muted,
+    };
+    if let [line] = lines.as_slice()
+        && line.width() + 3 <= width
+        && frame.buffer_mut().cell(area.as_position()).is_some_and(|cell| cell.symbol() == "└")
+    {
+        let spot = Rect { x: area.x + 1, width: u16::try_from(line.width() + 1).unwrap_or(area.width), ..area };
+        frame.render_widget(Clear, spot);
+        frame.render_widget(Line::styled(line.as_str(), style), spot);
+        return;
+    }
+    frame.render_widget(Clear, area);
+    let alerts = app.alert_lines(width).len();
+    for (at, (spot, text)) in area.rows().zip(lines).enumerate() {
+        let mut row = TextRow::new(width);
+        row.push(text, if at < alerts { theme.warning } else { style });
+        super::text::paint(frame.buffer_mut(), spot, &row.line());
+    }
+}

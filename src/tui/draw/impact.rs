@@ -1,0 +1,159 @@
+//! Draws the page views before and after a job, for the job's details and for the page details.
+//!
+//! ```text
+//! before  9,120 human · 4,310 AI   after   10,002 ▲ 9.7% · 5,100 ▲ 18%
+//! ```
+
+use super::View;
+use super::text::TextRow;
+use super::views::{count_text, mismatch_sign};
+use crate::model::impact::{AfterWindow, PageViewsState};
+use crate::model::period::DateRange;
+use crate::model::views::{Counts, ViewCount};
+use crate::tui::format::format_views;
+
+/// Formats a range: a single day or two dates.
+pub(super) fn range_or_day(range: DateRange) -> String {
+    if range.days() == 1 { range.from().to_string() } else { range.to_string() }
+}
+
+/// Formats the change of a number. A sign shows the direction of the change, even without colour.
+pub(super) fn change_with_sign(now: ViewCount, before: ViewCount) -> String {
+    if now == before {
+        return "same".to_owned();
+    }
+    let sign = if now > before { "▲" } else { "▼" };
+    if before.is_zero() {
+        return format!("{sign} from 0");
+    }
+    let percent = (now.ratio_to(before) - 1.0).abs() * 100.0;
+    let text = match percent {
+        ..9.95 => format!("{percent:.1}%"),
+        // The percentage of a huge increase from very few views means little.
+        10_000.0.. => format!("from {}", format_views(before)),
+        _ => format!("{percent:.0}%"),
+    };
+    format!("{sign} {text}")
+}
+
+/// Adds the days of `range` in short form, for rows that have no separate line with the days.
+fn push_days(row: &mut TextRow<'_>, view: View<'_>, range: Option<DateRange>) {
+    if let Some(range) = range {
+        let days = format!("{}…{}  ", range.from().format("%m-%d"), range.to().format("%m-%d"));
+        row.push(days, view.theme.muted);
+    }
+}
+
+/// Adds the views before a job, with the days if `dated` is set.
+pub(super) fn push_before(
+    row: &mut TextRow<'_>,
+    view: View<'_>,
+    views: &PageViewsState,
+    range: DateRange,
+    dated: bool,
+) {
+    let theme = view.theme;
+    row.push("before  ", theme.muted);
+    push_days(row, view, dated.then_some(range));
+    match views {
+        PageViewsState::Known(known) => {
+            let Counts { human, ai, .. } = &known.value;
+            row.push(count_text(human), theme.human).push(" human · ", theme.muted);
+            row.push(count_text(ai), theme.ai).push(" AI", theme.muted);
+            push_warnings(row, view, views, range);
+        }
+        _ => push_unknown(row, view, views),
+    }
+}
+
+/// Adds the views after a job, compared with the views before it if both ranges are complete. Adds the days if `dated`
+/// is set.
+pub(super) fn push_after(
+    row: &mut TextRow<'_>,
+    view: View<'_>,
+    views: &PageViewsState,
+    before: Option<(&PageViewsState, DateRange)>,
+    after: AfterWindow,
+    dated: bool,
+) {
+    let theme = view.theme;
+    row.push("after   ", theme.muted);
+    let range = match after {
+        AfterWindow::Complete(range) => range,
+        other => {
+            row.push(after_text(other), theme.muted);
+            return;
+        }
+    };
+    push_days(row, view, dated.then_some(range));
+    let PageViewsState::Known(known) = views else {
+        push_unknown(row, view, views);
+        return;
+    };
+    let before = before.filter(|(before, days)| before.is_complete(*days) && views.is_complete(range));
+    let before = before.and_then(|(before, _)| before.counts());
+    let Counts { human, ai, .. } = &known.value;
+    let human = (" human", human, before.map(|counts| &counts.human), theme.human);
+    let ai = (" AI", ai, before.map(|counts| &counts.ai), theme.ai);
+    for (n, (label, count, before, style)) in [human, ai].into_iter().enumerate() {
+        row.push(if n == 0 { "" } else { " · " }, theme.muted);
+        row.push(count_text(count), style);
+        // Without a comparison, label the numbers here. In a comparison, the numbers before the job have the labels.
+        if before.is_none() {
+            row.push(label, theme.muted);
+        }
+        if let Some(change) = before.and_then(|before| Some(change_with_sign(count.value()?, before.value()?))) {
+            row.push(format!(" {change}"), theme.text);
+        }
+    }
+    push_warnings(row, view, views, range);
+}
+
+/// Returns why there are no views after a job yet. If the days after the job are over, returns these days.
+pub(super) fn after_text(after: AfterWindow) -> String {
+    match after {
+        AfterWindow::NotSent => "not sent yet".to_owned(),
+        AfterWindow::Working => "job still working".to_owned(),
+        AfterWindow::FinishUnknown => "finish time unknown".to_owned(),
+        AfterWindow::Open(day) => format!("due {day}"),
+        AfterWindow::Complete(range) => range_or_day(range),
+    }
+}
+
+fn push_unknown(row: &mut TextRow<'_>, view: View<'_>, views: &PageViewsState) {
+    let text = match views {
+        PageViewsState::NotListed(_) => "not listed",
+        _ => "not loaded",
+    };
+    row.push(text, view.theme.muted);
+}
+
+/// Adds signs for counts that don't add up, and for views that were loaded before the range was over.
+fn push_warnings(row: &mut TextRow<'_>, view: View<'_>, views: &PageViewsState, range: DateRange) {
+    if let Some(counts) = views.counts() {
+        row.push(mismatch_sign(counts), view.theme.warning);
+    }
+    if !views.is_complete(range) {
+        row.push(" partial", view.theme.warning);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn change_text(now: u64, before: u64) -> String {
+        change_with_sign(now.into(), before.into())
+    }
+
+    #[test]
+    fn a_change_shows_its_direction_and_no_percentage_of_zero() {
+        assert_eq!(change_text(10_002, 9_120), "▲ 9.7%");
+        assert_eq!(change_text(5_100, 4_310), "▲ 18%");
+        assert_eq!(change_text(1, 2), "▼ 50%");
+        assert_eq!(change_text(2, 2), "same");
+        assert_eq!(change_text(5, 0), "▲ from 0");
+        assert_eq!(change_text(0, 0), "same");
+        assert_eq!(change_text(20_000, 3), "▲ from 3");
+    }
+}

@@ -1,0 +1,47 @@
+//! Draws the title of the jobs list, and the filter, which is part of that title or of the last line of the page views.
+
+use super::View;
+use crate::model::row::JobGroup;
+use crate::tui::list_title::TitlePiece;
+use ratatui::style::{Modifier, Style};
+use ratatui::text::{Line, Span};
+use unicode_width::UnicodeWidthStr;
+
+pub(super) type TitleSpans<'a> = Vec<Span<'a>>;
+
+pub(super) fn list_title_line<'a>(view: View<'_>, width: usize) -> Line<'a> {
+    Line::from(title_spans(view, view.app.list_title(width)))
+}
+
+/// Returns the title of the list of the jobs of all profiles.
+pub(super) fn all_jobs_title_line<'a>(view: View<'_>, width: usize) -> Line<'a> {
+    Line::from(title_spans(view, view.app.all_jobs_title(width)))
+}
+
+pub(super) fn spans_width<'s, 'a: 's>(parts: impl Iterator<Item = &'s TitleSpans<'a>>) -> usize {
+    parts.flatten().map(|span| span.content.width()).sum()
+}
+
+/// Returns the filter text in at most `space` cells, with its cursor while the user edits it; `None` without a filter.
+pub(super) fn filter_spans<'a>(view: View<'_>, space: usize) -> Option<TitleSpans<'a>> {
+    view.app.filter_pieces(space).map(|pieces| title_spans(view, pieces))
+}
+
+fn title_spans<'a>(view: View<'_>, pieces: Vec<(String, TitlePiece)>) -> TitleSpans<'a> {
+    pieces.into_iter().map(|(text, piece)| Span::styled(text, piece_style(view, piece))).collect()
+}
+
+fn piece_style(view: View<'_>, piece: TitlePiece) -> Style {
+    let theme = view.theme;
+    match piece {
+        TitlePiece::Name => theme.title,
+        TitlePiece::Count | TitlePiece::Separator | TitlePiece::Tab(_, false) => theme.muted,
+        TitlePiece::FilterSlash => theme.key,
+        TitlePiece::Filter | TitlePiece::Sorting => theme.text,
+        TitlePiece::Cursor | TitlePiece::SelectedFilter => theme.text.add_modifier(Modifier::REVERSED),
+        TitlePiece::Marked | TitlePiece::Tab(_, true) => theme.mark,
+        TitlePiece::Blank => Style::new(),
+        TitlePiece::Group(JobGroup::NeedsYou) => theme.warning,
+        TitlePiece::Group(_) => theme.working,
+    }
+}

@@ -1,0 +1,337 @@
+//! Fits text into cells: padding, rows of columns, and drawing into a buffer.
+
+pub(super) use crate::tui::format::{display_width, fit, fit_from_end};
+use ratatui::buffer::{Buffer, Cell};
+use ratatui::layout::Rect;
+use ratatui::style::{Modifier, Style};
+use ratatui::text::{Line, Span};
+use ratatui::widgets::Widget as _;
+use std::borrow::Cow;
+use unicode_width::UnicodeWidthChar as _;
+
+/// Enough blanks for most gaps. A gap is a slice of this text, so that no new text has to be allocated.
+const BLANKS: &str = "                                                                                                ";
+
+/// The modifiers that are invisible on a blank.
+const INVISIBLE_ON_BLANK: Modifier = Modifier::BOLD.union(Modifier::DIM).union(Modifier::ITALIC);
+
+/// Returns `width` blanks.
+fn blanks(width: usize) -> Cow<'static, str> {
+    BLANKS.get(..width).map_or_else(|| " ".repeat(width).into(), Cow::Borrowed)
+}
+
+/// Pads or cuts a text to exactly `width` cells. Aligns it to the left.
+pub(super) fn left(text: &str, width: usize) -> String {
+    let mut out = fit(text, width);
+    let missing = width.saturating_sub(display_width(&out));
+    out.push_str(&blanks(missing));
+    out
+}
+
+/// Pads or cuts a text to exactly `width` cells. Aligns it to the right.
+pub(super) fn right(text: &str, width: usize) -> String {
+    let text = fit(text, width);
+    let missing = width.saturating_sub(display_width(&text));
+    [&blanks(missing), text.as_str()].concat()
+}
+
+/// Draws a line from the left of a row and cuts what doesn't fit. ASCII text, the most common case, is written directly
+/// into the cells, without being split into graphemes.
+pub(super) fn paint(buffer: &mut Buffer, row: Rect, line: &Line<'_>) {
+    paint_over(buffer, row, line, RowContent::Anything);
+}
+
+/// Like [`paint`], for a row on which nothing was drawn yet. The blanks of the line, which make up half of a frame,
+/// are already there and are not drawn.
+pub(super) fn paint_on_blank(buffer: &mut Buffer, row: Rect, line: &Line<'_>) {
+    let is_blank = |cell: &Cell| cell.symbol() == " " && INVISIBLE_ON_BLANK.contains(cell.modifier);
+    debug_assert!(row.intersection(buffer.area).positions().all(|at| buffer.cell(at).is_some_and(is_blank)));
+    paint_over(buffer, row, line, RowContent::Blanks);
+}
+
+/// What the row contains before a line is drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum RowContent {
+    Blanks,
+    Anything,
+}
+
+fn paint_over(buffer: &mut Buffer, row: Rect, line: &Line<'_>, content: RowContent) {
+    if line.alignment.is_some() {
+        return line.render(row, buffer);
+    }
+    let row = Rect { height: 1, ..row }.intersection(buffer.area);
+    if row.is_empty() || line.spans.iter().all(|span| display_width(&span.content) == 0) {
+        return;
+    }
+    let is_styled = line.style != Style::new();
+    if is_styled {
+        buffer.set_style(row, line.style);
+    }
+    let mut x = row.x;
+    for span in &line.spans {
+        let rest = Rect { x, width: row.right().saturating_sub(x), ..row };
+        if rest.is_empty() {
+            return;
+        }
+        let style = if is_styled { line.style.patch(span.style) } else { span.style };
+        let drawn = paint_ascii(buffer, rest, &span.content, style, content);
+        let width = match drawn.or_else(|| paint_signs(buffer, rest, &span.content, style)) {
+            Some(width) => width,
+            None if span.width() == 0 => 0,
+            None => {
+                span.render(rest, buffer);
+                u16::try_from(span.width()).unwrap_or(u16::MAX)
+            }
+        };
+        x = x.saturating_add(width);
+    }
+}
+
+/// Draws a border around an area that is still blank.
+pub(super) fn border(buffer: &mut Buffer, area: Rect, style: Style) {
+    let area = area.intersection(buffer.area);
+    if area.width < 2 || area.height < 2 {
+        return;
+    }
+    let sign = |sign: &'static str| {
+        let mut cell = Cell::new(sign);
+        cell.set_style(style);
+        cell
+    };
+    let (level, upright, last) = (sign("─"), sign("│"), area.bottom() - 1);
+    for y in area.top()..area.bottom() {
+        let Some(row) = row_cells(buffer, Rect { y, height: 1, ..area }) else { return };
+        let (left, right) = match y {
+            y if y == area.y => (sign("┌"), sign("┐")),
+            y if y == last => (sign("└"), sign("┘")),
+            _ => (upright.clone(), upright.clone()),
+        };
+        if let [first, between @ .., end] = row {
+            if y == area.y || y == last {
+                between.fill(level.clone());
+            }
+            (*first, *end) = (left, right);
+        }
+    }
+}
+
+/// Returns the cells of an area of one row, which must be within the buffer.
+fn row_cells(buffer: &mut Buffer, row: Rect) -> Option<&mut [Cell]> {
+    let (down, right) = (row.y.checked_sub(buffer.area.y)?, row.x.checked_sub(buffer.area.x)?);
+    let begin = usize::from(down) * usize::from(buffer.area.width) + usize::from(right);
+    buffer.content.get_mut(begin..begin + usize::from(row.width))
+}
+
+/// Draws ASCII text and returns the number of cells. Returns `None` if the text contains anything else than printable
+/// ASCII characters; then the caller must draw the complete text in another way.
+fn paint_ascii(buffer: &mut Buffer, row: Rect, text: &str, style: Style, content: RowContent) -> Option<u16> {
+    let is_unseen = style.bg.is_none() && INVISIBLE_ON_BLANK.contains(style.add_modifier | style.sub_modifier);
+    if is_unseen && content == RowContent::Blanks && BLANKS.get(..text.len()) == Some(text) {
+        return u16::try_from(text.len()).ok();
+    }
+    // Check first that the text that fits is ASCII. Also check one more byte, because a combining character could
+    // follow the last letter that fits.
+    let reach = text.len().min(usize::from(row.width) + 1);
+    if !text.as_bytes().get(..reach)?.is_ascii() {
+        return None;
+    }
+    let mut drawn = 0;
+    for (cell, byte) in row_cells(buffer, row)?.iter_mut().zip(text.bytes()) {
+        if byte.is_ascii_graphic() {
+            cell.set_char(char::from(byte));
+        } else if byte != b' ' {
+            return None;
+        } else if content == RowContent::Anything && cell.symbol() != " " {
+            cell.set_char(' ');
+        }
+        cell.set_style(style);
+        drawn += 1;
+    }
+    Some(drawn)
+}
+
+/// Draws a single one-cell character, or a bar that repeats a line, block or shape. Lines, blocks and shapes never
+/// combine with the next character. Returns the number of cells, or `None` for any other text.
+fn paint_signs(buffer: &mut Buffer, row: Rect, text: &str, style: Style) -> Option<u16> {
+    let sign = text.chars().next().filter(|sign| sign.width() == Some(1))?;
+    let length = sign.len_utf8();
+    let is_bar = || matches!(sign, '\u{2500}'..='\u{25ff}') && text.chars().all(|next| next == sign);
+    if text.len() > length && !is_bar() {
+        return None;
+    }
+    let mut drawn = 0;
+    for cell in row_cells(buffer, row)?.iter_mut().take(text.len() / length) {
+        cell.set_char(sign).set_style(style);
+        drawn += 1;
+    }
+    Some(drawn)
+}
+
+/// The number of spans for which a row reserves memory. Most rows don't have more.
+const TYPICAL_SPANS: usize = 16;
+
+/// A row of cells that is filled from the left; what doesn't fit is cut.
+#[derive(Debug)]
+pub(super) struct TextRow<'a> {
+    width: usize,
+    used: usize,
+    spans: Vec<Span<'a>>,
+}
+
+impl<'a> TextRow<'a> {
+    /// Creates an empty row of `width` cells.
+    pub(super) fn new(width: usize) -> Self {
+        Self { width, used: 0, spans: Vec::with_capacity(TYPICAL_SPANS) }
+    }
+
+    /// Returns the number of unused cells.
+    pub(super) fn remaining(&self) -> usize {
+        self.width.saturating_sub(self.used)
+    }
+
+    /// Adds text, cut to the unused cells.
+    pub(super) fn push(&mut self, text: impl AsRef<str>, style: Style) -> &mut Self {
+        self.push_cow(text.as_ref().to_owned(), style)
+    }
+
+    /// Like [`Self::push`], without a copy of the text.
+    pub(super) fn push_cow(&mut self, text: impl Into<Cow<'a, str>>, style: Style) -> &mut Self {
+        let mut text = text.into();
+        let mut taken = display_width(&text);
+        if taken > self.remaining() {
+            text = fit(&text, self.remaining()).into();
+            taken = display_width(&text);
+        }
+        self.used += taken;
+        if !text.is_empty() {
+            self.spans.push(Span::styled(text, style));
+        }
+        self
+    }
+
+    /// Adds a column of `width` cells, with the text aligned to the left.
+    pub(super) fn left(&mut self, text: impl Into<Cow<'a, str>>, width: usize, style: Style) -> &mut Self {
+        let text = text.into();
+        let missing = width.checked_sub(display_width(&text));
+        match missing.filter(|_| width <= self.remaining()) {
+            Some(missing) => self.push_cow(text, style).push_cow(blanks(missing), style),
+            None => self.push_cow(left(&text, width), style),
+        }
+    }
+
+    /// Adds a column of `width` cells, with the text aligned to the right.
+    pub(super) fn right(&mut self, text: impl Into<Cow<'a, str>>, width: usize, style: Style) -> &mut Self {
+        let text = text.into();
+        let missing = width.checked_sub(display_width(&text));
+        match missing.filter(|_| width <= self.remaining()) {
+            Some(missing) => self.push_cow(blanks(missing), style).push_cow(text, style),
+            None => self.push_cow(right(&text, width), style),
+        }
+    }
+
+    /// Adds blanks until `cell` cells are used.
+    pub(super) fn pad_to(&mut self, cell: usize) -> &mut Self {
+        let gap = cell.min(self.width).saturating_sub(self.used);
+        self.push_cow(blanks(gap), Style::new())
+    }
+
+    pub(super) fn line(self) -> Line<'a> {
+        Line::from(self.spans)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use ratatui::style::Color;
+    use ratatui::widgets::Block;
+    use unicode_width::UnicodeWidthStr;
+
+    #[test]
+    fn columns_have_the_given_width_for_any_text() {
+        for text in ["", "a", "日本語 text", "e\u{301}x", "a very long text indeed"] {
+            assert_eq!(left(text, 8).width(), 8, "{text}");
+            assert_eq!(right(text, 8).width(), 8, "{text}");
+        }
+    }
+
+    /// Removes the invisible part of the style of a blank.
+    fn remove_invisible_style(cell: &mut Cell) {
+        if cell.symbol() == " " {
+            cell.modifier.remove(INVISIBLE_ON_BLANK);
+            cell.fg = if cell.modifier.is_empty() { Color::Reset } else { cell.fg };
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_column_of_a_row_contains_the_same_as_the_padded_text(
+            text in prop_oneof!["[ -~]{0,12}", "\\PC{0,6}", "[ -~日é]{0,9}"],
+            (width, space) in (0_usize..14, 0_usize..20),
+        ) {
+            let shown = |row: TextRow<'_>| row.spans.iter().map(|span| span.content.to_string()).collect::<String>();
+            let fitted = |text: String| {
+                let mut row = TextRow::new(space);
+                row.push(text, Style::new());
+                shown(row)
+            };
+            let (mut at_left, mut at_right) = (TextRow::new(space), TextRow::new(space));
+            at_left.left(text.as_str(), width, Style::new());
+            at_right.right(text.as_str(), width, Style::new());
+            prop_assert!(width > space || (at_left.used, at_right.used) == (width, width));
+            prop_assert_eq!(shown(at_left), fitted(left(&text, width)));
+            prop_assert_eq!(shown(at_right), fitted(right(&text, width)));
+        }
+
+        #[test]
+        fn a_line_is_drawn_as_ratatui_draws_it(
+            texts in proptest::collection::vec(
+                prop_oneof!["[ -~]{0,12}", " {1,9}", "\\PC{0,6}", "[ -~日é]{0,9}", "█{1,30}|─{1,9}|[─▒\u{25fd}]{2}|🇦{1,4}"],
+                0..5,
+            ),
+            (x, width) in (0_u16..12, 0_u16..30),
+            (styled, over) in (proptest::bool::ANY, proptest::bool::ANY),
+        ) {
+            let styles = [
+                Style::new().fg(Color::Red),
+                Style::new(),
+                Style::new().add_modifier(Modifier::UNDERLINED),
+                Style::new().add_modifier(Modifier::BOLD),
+                Style::new().remove_modifier(Modifier::UNDERLINED).bg(Color::Green),
+            ];
+            let spans = texts.iter().zip(styles.iter().cycle()).map(|(text, style)| Span::styled(text.clone(), *style));
+            let line = Line::from(spans.collect::<Vec<_>>());
+            let line = if styled { line.style(Style::new().bg(Color::Blue)) } else { line };
+            let area = Rect::new(0, 0, 24, 2);
+            let row = Rect::new(x, 1, width, 1);
+            let mut ours = Buffer::empty(area);
+            if over {
+                ours.set_string(0, 1, "Some   thing  stands    ", Style::new().add_modifier(Modifier::UNDERLINED));
+            }
+            let mut theirs = ours.clone();
+            let paint = if over { paint } else { paint_on_blank };
+            paint(&mut ours, row, &line);
+            line.render(row, &mut theirs);
+            ours.content.iter_mut().chain(&mut theirs.content).for_each(remove_invisible_style);
+            prop_assert_eq!(ours, theirs);
+        }
+    }
+
+    #[test]
+    fn a_border_looks_like_that_of_a_ratatui_block() {
+        let area = Rect::new(2, 1, 20, 6);
+        for size in [(0, 0), (1, 5), (2, 2), (3, 3), (9, 4), (18, 5), (40, 40)] {
+            let spot = Rect::new(4, 2, size.0, size.1);
+            let (mut ours, mut theirs) = (Buffer::empty(area), Buffer::empty(area));
+            let style = Style::new().fg(Color::Red).add_modifier(Modifier::BOLD);
+            border(&mut ours, spot, style);
+            let seen = spot.intersection(area);
+            if seen.width > 1 && seen.height > 1 {
+                Block::bordered().border_style(style).render(seen, &mut theirs);
+            }
+            assert_eq!(ours, theirs, "{size:?}");
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! Draws the page views: the range, the site's totals, and one page of rows with bars and their scale.
+//!
+//! ```text
+//!  2026-11-14 … 2026-11-20, 7 days UTC, today partial   [7d] 30d 90d custom      as of 14:02
+//!  human 128,402  ███████████████████████▒▒▒▒▒▒▒▒▒▒▒  AI 61,220   total 189,622   AI share 32.3%
+//!  complete days, 14–19 Nov vs 7–12 Nov: total ▲ 9.1%, AI ▲ 31.0% · today so far: 9,210
+//!    #  path                                human       AI    total  share   0 ─────────────────────── 13,430
+//!    1  /quickstart                         9,120    4,310   13,430    32%   ████████████████▒▒▒▒▒▒▒▒
+//! ```
+
+pub(super) mod cached_ranges;
+pub(super) mod calendar;
+pub(super) mod export;
+pub(super) mod movers;
+pub(super) mod page_detail;
+mod position_line;
+mod presets;
+mod status_line;
+mod table;
+mod totals;
+pub(super) mod trend;
+
+pub(in crate::tui::draw) use crate::tui::format::views_or_received as count_text;
+
+use super::{View, draw_line};
+use crate::model::failure::FailureKind;
+use crate::model::load::Load;
+use crate::model::period::DateRange;
+use crate::model::views::Counts;
+use crate::tui::keymap::{Action, Context};
+use crate::tui::views::request_cost::AVAILABLE_WITHOUT_REQUESTS;
+
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use ratatui::text::Line;
+use ratatui::widgets::{Paragraph, Wrap};
+
+pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, area: Rect) {
+    let width = usize::from(area.width);
+    draw_line(frame, view.app.geometry().views_range(), 0, presets::presets_line(view, width));
+    draw_line(frame, area, 1, status_line::table_status_line(view, width));
+    let Some(totals) = view.app.views.listed_totals() else {
+        draw_not_loaded(frame, view, area);
+        return;
+    };
+    draw_line(frame, area, 2, totals::site_totals_line(view, totals, width));
+    draw_line(frame, area, 3, totals::totals_change_line(view, width));
+    table::draw(frame, view);
+    let last = usize::from(area.height.saturating_sub(1));
+    draw_line(frame, area, last, position_line::table_position_line(view, width));
+}
+
+/// Draws what is shown before the first answer: that it is being loaded, or why loading failed and what is still
+/// available.
+fn draw_not_loaded(frame: &mut Frame<'_>, view: View<'_>, area: Rect) {
+    let theme = view.theme;
+    let views = &view.app.views;
+    let (text, style) = match (views.load(), views.load_failure(view.now)) {
+        (Load::Failed { .. }, Some(failure)) => {
+            let still = match failure.kind {
+                FailureKind::Limited(_) | FailureKind::Offline => {
+                    format!(" This range is not cached. {AVAILABLE_WITHOUT_REQUESTS}")
+                }
+                _ => String::new(),
+            };
+            (format!("Not loaded. {}{still}", failure.message), theme.warning)
+        }
+        (Load::Loading { .. }, _) => ("Loading…".to_owned(), theme.muted),
+        // A failed load gets here if its reason was a rate limit that has ended.
+        (Load::Idle | Load::Ready(_) | Load::Failed { .. }, _) => {
+            (format!("Not loaded; {} loads it.", view.app.key_label(Context::Views, Action::Refresh)), theme.muted)
+        }
+    };
+    let inner = Rect {
+        x: area.x + 2,
+        y: area.y + 2,
+        width: area.width.saturating_sub(4),
+        height: area.height.saturating_sub(2),
+    };
+    frame.render_widget(Paragraph::new(Line::styled(text, style)).wrap(Wrap { trim: true }), inner);
+}
+
+/// Formats a range: the first and the last day, UTC, and whether it includes today.
+pub(super) fn views_range_text(range: DateRange, view: View<'_>, width: usize) -> String {
+    crate::tui::views::range_line::format_range(range, view.now, width)
+}
+
+/// Returns the sign `≠` for counts that don't add up; otherwise an empty text. The counts are shown as received.
+pub(in crate::tui::draw) fn mismatch_sign(counts: &Counts) -> &'static str {
+    if counts.adds_up() { "" } else { "≠" }
+}

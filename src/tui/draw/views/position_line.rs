@@ -1,0 +1,248 @@
+//! Draws the line below the table: which pages are listed, how they are filtered and sorted, whether all pages are
+//! loaded, and what the symbols of the bars mean. Parts that don't fit are left out, the least important first.
+
+use crate::tui::draw::list_title::{TitleSpans, filter_spans, spans_width};
+use crate::tui::draw::text::{TextRow, fit};
+use crate::tui::draw::{View, bars};
+use crate::tui::format::{format_count, format_views, grouped_number, plural};
+use crate::tui::views::table::{BarScale, Metric, PageColumn, PageSorting, PageTable};
+use ratatui::text::{Line, Span};
+use unicode_width::UnicodeWidthStr;
+
+/// A part of the line. Only parts that are `needed` may use the space of the legend.
+struct PositionPart<'a> {
+    spans: TitleSpans<'a>,
+    needed: bool,
+}
+
+fn needed_part(part: TitleSpans<'_>) -> PositionPart<'_> {
+    PositionPart { spans: part, needed: true }
+}
+
+fn optional_part<'a>(view: View<'_>, text: String) -> PositionPart<'a> {
+    PositionPart { spans: vec![Span::styled(text, view.theme.muted)], needed: false }
+}
+
+/// Returns the line below the table.
+pub(super) fn table_position_line<'a>(view: View<'_>, width: usize) -> Line<'a> {
+    let table = &view.app.views.table;
+    let parts = if table.is_report() { report_parts(view, width) } else { answer_parts(view) };
+    let legend = legend(view);
+    let legend_cells = spans_width([&legend].into_iter()) + 2;
+    let mut row = TextRow::new(width);
+    row.push(" ", view.theme.text);
+    for (n, PositionPart { spans: part, needed }) in parts.into_iter().enumerate() {
+        let gap = if n == 0 { "" } else { " · " };
+        let space = row.remaining().saturating_sub(if needed { 0 } else { legend_cells });
+        if n == 0 || spans_width([&part].into_iter()) + gap.width() <= space {
+            row.push(gap, view.theme.muted);
+            part.into_iter().for_each(|Span { content, style, .. }| {
+                row.push(content, style);
+            });
+        }
+    }
+    if row.remaining() >= legend_cells {
+        row.pad_to(width.saturating_sub(legend_cells - 1));
+        legend.into_iter().for_each(|Span { content, style, .. }| {
+            row.push(content, style);
+        });
+    }
+    row.line()
+}
+
+/// Returns the legend: what the symbols of the bars mean.
+fn legend<'a>(view: View<'_>) -> TitleSpans<'a> {
+    let theme = view.theme;
+    let table = &view.app.views.table;
+    let metrics: &[(Metric, &str)] = match (table.metric(), table.scale()) {
+        (Metric::Total, BarScale::Log(_)) => &[(Metric::Total, "total")],
+        (Metric::Total, _) => &[(Metric::Human, "human"), (Metric::Ai, "AI")],
+        (Metric::Human, _) => &[(Metric::Human, "human")],
+        (Metric::Ai, _) => &[(Metric::Ai, "AI")],
+        (Metric::Share, _) => &[(Metric::Share, "share of AI")],
+    };
+    let mut part = Vec::new();
+    if table.measures().absent_count > 0 {
+        part.push(Span::styled("(…) before", theme.muted));
+    }
+    for (metric, name) in metrics {
+        let (sign, style) = bars::symbol_and_style(*metric, theme);
+        part.push(Span::styled(if part.is_empty() { "" } else { "  " }, theme.muted));
+        part.push(Span::styled(sign, style));
+        part.push(Span::styled(format!(" {name}"), theme.muted));
+    }
+    if table.has_log_scale() {
+        part.push(Span::styled(", log", theme.muted));
+    }
+    part
+}
+
+/// Returns the parts about a single answer of the service, that is, one page of rows in the service's order. They show
+/// which rows are listed, and whether there are more.
+fn answer_parts<'a>(view: View<'_>) -> Vec<PositionPart<'a>> {
+    let theme = view.theme;
+    let views = &view.app.views;
+    let mut parts: Vec<PositionPart<'a>> = Vec::new();
+    if view.app.filter_input().is_some() {
+        let text = "the filter works once all pages are loaded";
+        parts.extend(filter_spans(view, 20).map(|mut part| {
+            part.push(Span::styled(format!("  {text}"), theme.muted));
+            needed_part(part)
+        }));
+    }
+    let Some(shown) = views.load().shown() else { return parts };
+    let query = shown.value.query;
+    let n = u64::try_from(shown.value.page.rows.len()).unwrap_or(0);
+    let (first, last) = (query.offset().saturating_add(1), query.offset().saturating_add(n));
+    let has_next = query.has_next(&shown.value.page);
+    let more = if has_next { "more →" } else { "last page" };
+    let which = match n {
+        0 if query.page > 1 && !has_next => "beyond the last page".to_owned(),
+        0 => format!("no rows, {more}"),
+        _ => format!("rows {}–{}, {more}", grouped_number(first), grouped_number(last)),
+    };
+    parts.push(needed_part(vec![Span::styled(format!("page {}, {which}", grouped_number(query.page)), theme.text)]));
+    parts.extend(marks_part(view));
+    parts.push(optional_part(view, format!("{} per page, in the service's order", query.limit)));
+    parts
+}
+
+/// Returns the parts about a report (the loaded pages of a range). The most important part is first.
+fn report_parts<'a>(view: View<'_>, width: usize) -> Vec<PositionPart<'a>> {
+    let theme = view.theme;
+    let table = &view.app.views.table;
+    let warning = |text: String| needed_part(vec![Span::styled(text, theme.warning)]);
+    // In a narrow terminal, a problem with the filter replaces the number of pages.
+    let problem = table.filter_problem();
+    let mut head = if problem.is_some() && width < 60 { TitleSpans::new() } else { page_count(view) };
+    let narrowing = view.app.filter_input().is_some() || table.is_filtered();
+    if narrowing
+        && let Some(mut part) = filter_spans(view, width.saturating_sub(spans_width([&head].into_iter()) + 4).max(8))
+    {
+        part.push(Span::raw("  "));
+        part.append(&mut head);
+        head = part;
+    }
+    let space = width.saturating_sub(spans_width([&head].into_iter()) + 4);
+    let mut parts = vec![needed_part(head)];
+    // The problem is cut rather than left out, because the invalid term has no effect and the user must know why.
+    parts.extend(problem.map(|problem| warning(fit(problem, space))));
+    parts.extend(marks_part(view));
+    parts.extend(partial_warning(table, width).map(warning));
+    parts.extend(sum_warning(table, width).map(warning));
+    if table.comparison().is_some_and(|comparison| !comparison.before.complete) {
+        parts.push(warning("before: partial".to_owned()));
+    }
+    let sorting = table.sorting();
+    let is_shown = crate::tui::views::columns::is_column_visible(table, width, sorting.by);
+    parts.push(PositionPart { needed: !is_shown, ..optional_part(view, sort_label(sorting)) });
+    if table.metric() != Metric::Total {
+        parts.push(optional_part(view, format!("bars: {}", table.metric().name())));
+    }
+    if let Some(report) = table.report().filter(|report| report.duplicates > 0) {
+        let rows = plural(usize::try_from(report.duplicates).unwrap_or(usize::MAX), "duplicate row");
+        let why = if report.answers > 1 { ": rows moved while loading" } else { "" };
+        parts.push(optional_part(view, format!("{rows} merged{why}")));
+    }
+    parts
+}
+
+/// Returns the number of pages, or of matching pages if there is a filter.
+fn page_count<'a>(view: View<'_>) -> TitleSpans<'a> {
+    let theme = view.theme;
+    let table = &view.app.views.table;
+    let (measures, all) = (table.measures(), table.rows().len());
+    if table.is_filtered() && measures.gone_count > 0 && measures.gone_count == measures.passing_count {
+        let text = if measures.gone_count == 1 {
+            "1 gone page".to_owned()
+        } else {
+            format!("{} gone pages", format_count(measures.gone_count))
+        };
+        return vec![Span::styled(text, theme.text)];
+    }
+    let text = if table.is_filtered() {
+        format!(
+            "{} of {}",
+            format_count(measures.passing_count.saturating_sub(measures.absent_count)),
+            plural(all, "page")
+        )
+    } else {
+        plural(all, "page")
+    };
+    let mut part = vec![Span::styled(text, theme.text)];
+    if measures.gone_count > 0 {
+        part.push(Span::styled(format!(", {} gone", format_count(measures.gone_count)), theme.muted));
+    }
+    part
+}
+
+fn marks_part<'a>(view: View<'_>) -> Option<PositionPart<'a>> {
+    let (marked, hidden) = (view.app.views.table.marked_count(), view.app.views.table.hidden_marked_count());
+    let text = match (marked, hidden) {
+        (0, 0) => return None,
+        (marked, 0) => format!("{} marked", format_count(marked)),
+        (0, hidden) => format!("{} marked, hidden by the filter", format_count(hidden)),
+        (marked, hidden) => format!("{} marked, {} more hidden", format_count(marked), format_count(hidden)),
+    };
+    Some(needed_part(vec![Span::styled(text, view.theme.mark)]))
+}
+
+fn sort_label(sorting: PageSorting) -> String {
+    match sorting.by {
+        PageColumn::Path if sorting.descending => "by path, reversed".to_owned(),
+        by => format!("by {} {}", by.name(), sorting.arrow()),
+    }
+}
+
+/// Returns a warning if the report is partial.
+fn partial_warning(table: &PageTable, width: usize) -> Option<String> {
+    table.report().filter(|report| !report.complete)?;
+    Some(match table.measures().loaded_share {
+        // Even 100% of the views may not be all pages, because some pages may have no views.
+        Some(share) => {
+            let what = if width < 60 { "" } else { " of the views loaded" };
+            format!("partial: {:.0}%{what}", (share * 100.0).floor())
+        }
+        None => "not all pages loaded".to_owned(),
+    })
+}
+
+/// Returns a warning if the rows of a complete report don't add up to the total.
+fn sum_warning(table: &PageTable, width: usize) -> Option<String> {
+    let report = table.report().filter(|report| report.complete)?;
+    let total = report.totals.total.value()?;
+    let (sum, unread) = (table.sums().total, table.rows_without_total());
+    let left_out = match unread {
+        0 => String::new(),
+        1 => ", 1 page without counts left out".to_owned(),
+        n => format!(", {} pages without counts left out", format_count(n)),
+    };
+    if unread > 0 && sum.nearly_equals(total) {
+        return Some(left_out.trim_start_matches(", ").to_owned());
+    }
+    (!sum.nearly_equals(total)).then(|| {
+        let full = if sum < total {
+            format!("rows sum to {} of {} views{left_out}", format_views(sum), format_views(total))
+        } else {
+            format!("rows sum to {} views, total {}{left_out}", format_views(sum), format_views(total))
+        };
+        match (full.width() + 20 > width, unread) {
+            (false, _) => full,
+            (true, 0) => "rows ≠ total".to_owned(),
+            (true, n) => format!("rows ≠ total, {} uncounted", format_count(n)),
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_metric_has_its_own_sign_in_the_legend() {
+        let theme = crate::tui::draw::Theme::new(crate::tui::draw::ColorDepth::None);
+        let signs = [Metric::Human, Metric::Ai, Metric::Total].map(|metric| bars::symbol_and_style(metric, &theme).0);
+        assert!(signs[0] != signs[1] && signs[1] != signs[2] && signs[0] != signs[2]);
+        assert!(signs.iter().all(|sign| sign.width() == 1));
+    }
+}

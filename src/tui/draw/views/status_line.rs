@@ -1,0 +1,307 @@
+//! Draws the line that shows how old the listed rows are, whether they belong to the current query, and the progress of
+//! loading all pages.
+
+use crate::model::Time;
+use crate::model::failure::{Failure, FailureKind};
+use crate::model::load::Load;
+use crate::model::period::DateRange;
+use crate::model::report::Report;
+use crate::tui::draw::View;
+use crate::tui::draw::text::TextRow;
+use crate::tui::format::{format_count, plural, short_age, wait_text};
+use crate::tui::keymap::{Action, Context};
+use crate::tui::views::all_pages::ActiveLoad;
+use crate::tui::views::request_cost::floor_percent;
+use chrono::Datelike;
+use ratatui::style::Style;
+use ratatui::text::Line;
+use unicode_width::UnicodeWidthStr;
+
+/// Maximum and minimum width of the progress bar, in cells.
+const PROGRESS_BAR_CELLS: (usize, usize) = (24, 6);
+
+pub(super) fn table_status_line<'a>(view: View<'_>, width: usize) -> Line<'a> {
+    let views = &view.app.views;
+    if let Some(under_way) = views.all_pages.active_load() {
+        return loading_line(view, under_way, width);
+    }
+    match views.table.report() {
+        Some(report) => report_line(view, report, width),
+        None => answer_line(view, width),
+    }
+}
+
+/// Formats the time at which data was loaded, with its age: `as of 14:02, 5m ago`. Adds the date if that was not today.
+pub(super) fn as_of(view: View<'_>, as_of: Time) -> String {
+    let at = as_of.with_timezone(&view.app.config.offset);
+    let age = short_age(view.now - as_of);
+    let is_today = at.date_naive() == view.now.with_timezone(&view.app.config.offset).date_naive();
+    let clock = at.format(if is_today { "%H:%M" } else { "%m-%d %H:%M" });
+    if age == "now" { format!("as of {clock}") } else { format!("as of {clock}, {age} ago") }
+}
+
+/// Returns two forms of the text of [`as_of`], each with `words` before it. The first form is complete. The second one
+/// contains only the age, or only the time if the age is zero.
+fn as_of_forms(view: View<'_>, words: &str, at: Time) -> String {
+    let full = as_of(view, at);
+    let age = short_age(view.now - at);
+    if age == "now" {
+        let clock = at.with_timezone(&view.app.config.offset).format("%H:%M");
+        return format!("{words}{full}\n{words}as of {clock}");
+    }
+    format!("{words}{full}\n{words}as of {age} ago")
+}
+
+/// A part of the line: its text and its style. The text contains several forms, separated by line breaks, from the
+/// longest to the shortest. The shortest form is empty if the part may be left out.
+type StatePart = (String, Style);
+
+/// Returns the line. Every part gets at least its shortest form. The remaining space goes to longer forms, beginning
+/// with the first part.
+fn fit_parts<'a>(parts: &[StatePart], width: usize) -> Line<'a> {
+    let mut row = TextRow::new(width);
+    row.push_cow(" ", Style::new());
+    let least: usize = parts.iter().map(|(forms, _)| shortest_form(forms).width()).sum();
+    let mut spare = row.remaining().saturating_sub(least);
+    for (forms, style) in parts {
+        let space = shortest_form(forms).width() + spare;
+        let form = forms.split('\n').find(|form| form.width() <= space).unwrap_or_else(|| shortest_form(forms));
+        spare = space.saturating_sub(form.width());
+        row.push(form, *style);
+    }
+    row.line()
+}
+
+fn shortest_form(forms: &str) -> &str {
+    forms.rsplit('\n').next().unwrap_or_default()
+}
+
+fn refresh_key(view: View<'_>) -> String {
+    view.app.key_label(Context::Views, Action::Refresh)
+}
+
+fn load_key(view: View<'_>) -> String {
+    view.app.key_label(Context::Views, Action::LoadAll)
+}
+
+fn loading_line<'a>(view: View<'_>, under_way: ActiveLoad, width: usize) -> Line<'a> {
+    let theme = view.theme;
+    let wanted = view.app.views.query().range;
+    let is_wanted = under_way.range == wanted;
+    let of_range = if is_wanted { String::new() } else { format!(" of {}", under_way.range) };
+    let mut row = TextRow::new(width);
+    row.push(" ", theme.text);
+    let end = if under_way.is_stopping {
+        " · stopping after this answer\n · stopping".to_owned()
+    } else {
+        format!(" · {} stops", view.app.key_label(Context::Views, Action::Close))
+    };
+    let Some(progress) = under_way.progress else {
+        let loading = if is_wanted {
+            "loading all pages…".to_owned()
+        } else {
+            let dates = short_range(view, under_way.range, width);
+            format!("loading all pages{of_range}…\nloading all pages of {dates}…\nloading {dates}…")
+        };
+        return fit_parts(&[(loading, theme.working), (end, theme.muted)], width);
+    };
+    let rows = format!(" · {} rows", format_count(progress.rows));
+    let requests = format!(" · {}", plural(progress.requests as usize, "request"));
+    let share = progress.share.map(|share| format!("{} of views", floor_percent(share)));
+    let details = share.clone().unwrap_or_else(|| "share unknown".to_owned());
+    let details = [details.as_str(), &rows, &requests, end.lines().next().unwrap_or_default()].concat();
+    let lead = format!("loading all pages{of_range}  ");
+    if width < lead.width() + details.width() + 2 {
+        // If not everything fits, first the requests and the words around the share are left out, then the rows.
+        let share = progress.share.map_or_else(|| "?".to_owned(), floor_percent);
+        let dates = if is_wanted { String::new() } else { format!("{}: ", short_range(view, under_way.range, width)) };
+        let loading = format!("loading {dates}{share}\n{dates}{share}");
+        return fit_parts(&[(loading, theme.working), (rows + "\n", theme.working), (end, theme.muted)], width);
+    }
+    row.push(lead, theme.working);
+    let bar = row.remaining().saturating_sub(details.width() + 2).min(PROGRESS_BAR_CELLS.0);
+    if let Some(share) = progress.share.filter(|_| bar >= PROGRESS_BAR_CELLS.1) {
+        let done = (0..=bar).rev().find(|cells| cells_share(*cells, bar) <= share).unwrap_or(0);
+        row.push("█".repeat(done), theme.working).push("▒".repeat(bar - done), theme.muted).push(" ", theme.text);
+    }
+    row.push(details, theme.working);
+    row.line()
+}
+
+fn cells_share(cells: usize, all: usize) -> f64 {
+    let float = |n: usize| crate::model::views::as_f64(u64::try_from(n).unwrap_or(0));
+    float(cells) / float(all.max(1))
+}
+
+fn report_line<'a>(view: View<'_>, report: &Report, width: usize) -> Line<'a> {
+    let View { app, theme, now } = view;
+    let views = &app.views;
+    if !views.is_current() {
+        let dates = short_range(view, report.range, width);
+        let pages = if report.complete {
+            "all pages".to_owned()
+        } else {
+            format!("{} rows, partial", format_count(report.rows.len()))
+        };
+        return outdated_line(view, &format!("{dates}, {pages}\n{dates}"), report.as_of, width);
+    }
+    let failure = views.load_failure(now);
+    let limit = failure.and_then(|failure| limit_texts(view, failure));
+    let mut parts: Vec<StatePart> = Vec::new();
+    if report.complete {
+        let fresh = report.range.is_fresh(report.as_of, now);
+        let forms = as_of_forms(view, "all pages ", report.as_of);
+        let forms = format!("{forms}\n{}", shortest_form(&forms).replace(" pages", ""));
+        parts.push((forms, if fresh { theme.muted } else { theme.warning }));
+        match views.all_pages.rows_to_continue_after(report.range).filter(|_| limit.is_none()) {
+            Some(rows) => parts.push((resume_hint(view, "; ", rows), theme.muted)),
+            None if !fresh && failure.is_none() => {
+                parts.push((format!("; {} reloads", refresh_key(view)), theme.muted));
+            }
+            None => {}
+        }
+    } else {
+        let share =
+            views.loaded_share().map(|share| format!(", {} of views", floor_percent(share))).unwrap_or_default();
+        let rows = format!("{} rows", format_count(report.rows.len()));
+        let partial = format!("! partial: {rows}{share}\n! partial: {rows}\n! partial");
+        parts.push((partial, theme.warning));
+        let key = load_key(view);
+        match &limit {
+            Some(LimitTexts { from, .. }) => {
+                parts.push((format!("; press {key} {from}\n; {key} {from}"), theme.warning))
+            }
+            None => parts.push((format!("; press {key} to resume\n; press {key}\n"), theme.muted)),
+        }
+        parts.push((as_of_forms(view, "  ", report.as_of) + "\n", theme.muted));
+    }
+    if let Some(failure) = failure.filter(|_| report.complete || limit.is_none()) {
+        parts.push((failure_forms(view, failure, "  "), theme.warning));
+    }
+    fit_parts(&parts, width)
+}
+
+fn answer_line<'a>(view: View<'_>, width: usize) -> Line<'a> {
+    let View { app, theme, now } = view;
+    let views = &app.views;
+    let Some(shown) = views.load().shown() else { return Line::default() };
+    if !views.is_current() {
+        let (query, wanted) = (shown.value.query, views.query());
+        let page = format!("page {}", query.page);
+        let size = if query.limit == wanted.limit { String::new() } else { format!(" at {} per page", query.limit) };
+        let dates = short_range(view, query.range, width);
+        let forms = match query.page {
+            same if query.range == wanted.range && same == wanted.page => {
+                format!("{page}{size}\n{} per page", query.limit)
+            }
+            _ if query.range == wanted.range => format!("{page}{size}\n{page}"),
+            1 => dates,
+            _ => format!("{dates}, {page}{size}\n{dates}, {page}\n{dates}"),
+        };
+        return outdated_line(view, &forms, shown.as_of, width);
+    }
+    let how_old = if matches!(views.load(), Load::Loading { .. }) {
+        as_of_forms(view, "refreshing…  ", shown.as_of) + "\nrefreshing…"
+    } else {
+        as_of_forms(view, "", shown.as_of)
+    };
+    let mut parts: Vec<StatePart> = vec![(how_old, theme.muted)];
+    let failure = views.load_failure(now);
+    let is_limited = failure.is_some_and(|failure| limit_texts(view, failure).is_some());
+    if let Some(rows) = views.all_pages.rows_to_continue_after(views.query().range).filter(|_| !is_limited) {
+        parts.push((resume_hint(view, "   ", rows), theme.muted));
+    }
+    if let Some(failure) = failure {
+        parts.push((failure_forms(view, failure, "  "), theme.warning));
+    }
+    fit_parts(&parts, width)
+}
+
+/// Returns the forms of a hint that an interrupted load can be resumed. The hint may be left out, because the footer
+/// also shows the key.
+fn resume_hint(view: View<'_>, gap: &str, rows: usize) -> String {
+    let key = load_key(view);
+    format!("{gap}press {key} to resume after {} rows\n{gap}press {key} to resume\n", format_count(rows))
+}
+
+/// Returns the line for rows that don't belong to the current query. First it shows what is listed, because the dates
+/// above the table are those of the new range. Then it shows why the rows of the new range are not listed.
+fn outdated_line<'a>(view: View<'_>, shown: &str, as_of: Time, width: usize) -> Line<'a> {
+    let View { app, theme, now } = view;
+    let shown = format!("rows: {}\n{}", shown.replace('\n', "\nrows: "), shortest_form(shown));
+    let why = match (app.views.load_failure(now), app.views.load()) {
+        (_, Load::Loading { .. }) => "loading…".to_owned(),
+        (Some(failure), _) => failure_forms(view, failure, ""),
+        (None, _) => format!("{} loads it", refresh_key(view)),
+    };
+    let parts = [
+        (shown, theme.warning),
+        (" · ".to_owned(), theme.muted),
+        (why, theme.warning),
+        (as_of_forms(view, "  ", as_of) + "\n", theme.muted),
+    ];
+    fit_parts(&parts, width)
+}
+
+/// Formats a range. In a narrow terminal, uses a short form. It leaves out the year if that is the current year.
+fn short_range(view: View<'_>, range: DateRange, width: usize) -> String {
+    let (from, to) = (range.from(), range.to());
+    let year = view.now.year();
+    let format = if from.year() == year && to.year() == year { "%m-%d" } else { "%y-%m-%d" };
+    let gap = if width < 60 { "…" } else { " … " };
+    if width >= 100 || (width >= 60 && format != "%m-%d") {
+        return range.to_string();
+    }
+    format!("{}{gap}{}", from.format(format), to.format(format))
+}
+
+/// When requests are possible again. `from` is `at 14:12` or `in 50s`, `until` is `until 14:12` or `for 50s`, and
+/// `short` is the shortest form of `until`.
+struct LimitTexts {
+    from: String,
+    until: String,
+    short: String,
+}
+
+fn limit_texts(view: View<'_>, failure: &Failure) -> Option<LimitTexts> {
+    let FailureKind::Limited(wait) = failure.kind else { return None };
+    let (at, left) = (wait.until, wait.until - view.now);
+    if wait.is_estimate {
+        let words = wait.time_left(view.now);
+        let (from, until) = (format!("in {words}"), format!("for {words}"));
+        return (at > view.now).then_some(LimitTexts { from, until, short: "about 1 min".to_owned() });
+    }
+    if left.num_seconds() >= 60 {
+        let clock = at.with_timezone(&view.app.config.offset).format("%H:%M");
+        let until = format!("until {clock}");
+        return Some(LimitTexts { from: format!("at {clock}"), short: until.clone(), until });
+    }
+    let seconds = wait_text(left);
+    let until = format!("for {seconds}");
+    (at > view.now).then(|| LimitTexts { from: format!("in {seconds}"), short: until.clone(), until })
+}
+
+/// Returns why there are no newer rows, in forms from the complete sentence to the shortest. A short form is enough,
+/// because the footer has shown the sentence.
+fn failure_forms(view: View<'_>, failure: &Failure, gap: &str) -> String {
+    let r = refresh_key(view);
+    if let Some(LimitTexts { until, short, .. }) = limit_texts(view, failure) {
+        let key = |action| view.app.key_label(Context::Views, action);
+        let (trend, cached) = (key(Action::Trend), key(Action::ListCached));
+        let reached = format!("{gap}limit reached {until}");
+        return format!(
+            "{reached}; trend ({trend}) and cached ranges ({cached}) still work\n{reached}, {r} reloads then\n\
+             {reached}\n{gap}limited {short}"
+        );
+    }
+    let kind = match failure.kind {
+        FailureKind::Offline => "offline",
+        FailureKind::KeyRefused => "key refused",
+        FailureKind::NotFound => "not found",
+        FailureKind::Limited(_) => "limit reached",
+        FailureKind::Service => "no usable answer",
+        FailureKind::Store => "database error",
+        FailureKind::Local => "local error",
+    };
+    format!("{gap}{}\n{gap}{kind}, {r} retries\n{gap}{kind}, {r} again\n{gap}{kind}", failure.message)
+}

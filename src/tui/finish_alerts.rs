@@ -1,0 +1,220 @@
+//! Alerts for finished jobs: a notice on screen and, if the terminal doesn't have the focus, a terminal notification.
+//! At most one notification is sent per second. A terminal that never reports its focus is treated as focused.
+
+use super::{App, Effect, Severity};
+use crate::model::Time;
+use crate::model::row::Job;
+use crate::model::text::CleanText;
+use chrono::TimeDelta;
+
+/// The minimum time between two notifications.
+const MIN_INTERVAL: TimeDelta = TimeDelta::seconds(1);
+/// The maximum number of characters of a title in a notification.
+const MAX_ALERT_TITLE_CHARS: usize = 80;
+
+/// The alerts that are not shown yet, and the focus of the terminal.
+#[derive(Debug, Default)]
+pub(super) struct FinishAlerts {
+    /// Whether the terminal has lost the focus.
+    is_unfocused: bool,
+    /// Alerts that were added during this update. They are shown on screen at its end.
+    new_alerts: Vec<CleanText>,
+    /// Alerts that the next notification reports.
+    unsent_alerts: Vec<CleanText>,
+    /// The earliest time of the next notification.
+    not_before: Option<Time>,
+}
+
+impl FinishAlerts {
+    /// Adds an alert if the job has finished or got its pull request between `old` and `new`.
+    pub(super) fn add_change(&mut self, old: &Job, new: &Job) {
+        let finished = new.status.as_ref().filter(|status| status.is_finished() && old.is_working() && !new.gone);
+        let text = match (finished, &old.pr_link, &new.pr_link) {
+            (Some(status), ..) => format!("{status}: {}", alert_title(new)),
+            (None, None, Some(_)) => match new.pr_number() {
+                Some(number) => format!("PR {number}: {}", alert_title(new)),
+                None => format!("pull request: {}", alert_title(new)),
+            },
+            _ => return,
+        };
+        self.new_alerts.push(CleanText::line(&text));
+    }
+
+    /// Sets whether the terminal has the focus. With the focus, the user sees the screen, so pending notifications are
+    /// dropped.
+    pub(super) fn set_focused(&mut self, is_focused: bool) {
+        self.is_unfocused = !is_focused;
+        if is_focused {
+            self.unsent_alerts.clear();
+        }
+    }
+
+    /// Returns when the pending notification can be sent, if there is one.
+    pub(super) fn due_at(&self) -> Option<Time> {
+        self.not_before.filter(|_| !self.unsent_alerts.is_empty())
+    }
+
+    /// Returns the notification to send now, if there is one.
+    fn take_due(&mut self, now: Time) -> Option<CleanText> {
+        if self.unsent_alerts.is_empty() || self.not_before.is_some_and(|at| now < at && at - now <= MIN_INTERVAL) {
+            return None;
+        }
+        self.not_before = Some(now + MIN_INTERVAL);
+        Some(summarize(&std::mem::take(&mut self.unsent_alerts)))
+    }
+}
+
+fn alert_title(row: &Job) -> CleanText {
+    CleanText::title(row.title.as_str(), MAX_ALERT_TITLE_CHARS)
+}
+
+fn summarize(texts: &[CleanText]) -> CleanText {
+    match texts {
+        [one] => one.clone(),
+        many => CleanText::line(&format!("{} jobs finished", many.len())),
+    }
+}
+
+impl App {
+    /// Shows the alerts of this update in a notice, and sends the notification that is due.
+    pub(super) fn show_finish_alerts(&mut self, now: Time, effects: &mut Vec<Effect>) {
+        let fresh = std::mem::take(&mut self.finish_alerts.new_alerts);
+        if !fresh.is_empty() {
+            // An alert doesn't replace the notice of a problem.
+            if self.notice.as_ref().is_none_or(|notice| notice.severity == Severity::Info || notice.until <= now) {
+                self.notify(Severity::Info, summarize(&fresh).as_str(), now);
+            }
+            if self.finish_alerts.is_unfocused {
+                self.finish_alerts.unsent_alerts.extend(fresh);
+            }
+        }
+        effects.extend(self.finish_alerts.take_due(now).map(Effect::Notify));
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use crate::model::endpoint::Scope;
+    use crate::model::engine_event::EngineEvent;
+    use crate::model::job::Status;
+    use crate::tui::jobs::tests::{at, row};
+    use crate::tui::{AppConfig, InitialData, Msg};
+    use chrono::FixedOffset;
+    use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
+
+    pub(crate) fn app(jobs: Vec<Job>) -> App {
+        let scope = Scope { base_url: "http://127.0.0.1:1".into(), project: "p".into(), organization: None };
+        let utc = FixedOffset::east_opt(0).expect("UTC");
+        let config = AppConfig { size: (80, 24), reduced_motion: true, ..AppConfig::new(scope, utc) };
+        let (mut app, _) = App::new(config, at(0));
+        let data = InitialData { jobs, ..InitialData::default() };
+        app.update(Msg::InitialDataLoaded(Ok(Box::new(data))), at(0));
+        app
+    }
+
+    pub(crate) fn press(app: &mut App, key: char) -> Vec<Effect> {
+        app.update(Msg::Input(Event::Key(KeyEvent::new(KeyCode::Char(key), KeyModifiers::NONE))), at(0))
+    }
+
+    fn app_with_working_jobs(keys: std::ops::RangeInclusive<i64>) -> App {
+        app(keys.map(|key| row(key, Status::Active)).collect())
+    }
+
+    fn status_change(key: i64, status: Status) -> Msg {
+        let mut row = row(key, status);
+        row.revision += 1;
+        Msg::Engine(EngineEvent::Job(Box::new(row)))
+    }
+
+    fn notifications(effects: Vec<Effect>) -> Vec<String> {
+        let texts = effects.into_iter().filter_map(|effect| match effect {
+            Effect::Notify(text) => Some(text.to_string()),
+            _ => None,
+        });
+        texts.collect()
+    }
+
+    fn notice(app: &App) -> &str {
+        app.notice.as_ref().map_or("", |notice| notice.text.as_str())
+    }
+
+    #[test]
+    fn without_focus_a_finished_job_shows_a_notification_and_a_notice() {
+        for (status, text) in [
+            (Status::Completed, "completed: Job 1"),
+            (Status::Failed, "failed: Job 1"),
+            (Status::Archived, "archived: Job 1"),
+        ] {
+            let mut app = app_with_working_jobs(1..=1);
+            app.update(Msg::Input(Event::FocusLost), at(0));
+            assert_eq!(notifications(app.update(status_change(1, status), at(1))), [text]);
+            assert_eq!(notice(&app), text);
+        }
+    }
+
+    #[test]
+    fn with_focus_a_finished_job_shows_only_a_notice() {
+        let mut app = app_with_working_jobs(1..=1);
+        assert!(notifications(app.update(status_change(1, Status::Completed), at(1))).is_empty());
+        assert_eq!(notice(&app), "completed: Job 1");
+    }
+
+    #[test]
+    fn a_key_press_means_that_the_terminal_has_the_focus() {
+        let mut app = app_with_working_jobs(1..=1);
+        app.update(Msg::Input(Event::FocusLost), at(0));
+        press(&mut app, 'j');
+        assert!(notifications(app.update(status_change(1, Status::Completed), at(1))).is_empty());
+    }
+
+    #[test]
+    fn alerts_within_a_second_are_summarized_in_one_notification() {
+        let mut app = app_with_working_jobs(1..=4);
+        app.update(Msg::Input(Event::FocusLost), at(0));
+        assert_eq!(notifications(app.update(status_change(1, Status::Completed), at(1))), ["completed: Job 1"]);
+        for key in 2..=4 {
+            assert!(notifications(app.update(status_change(key, Status::Failed), at(1))).is_empty());
+        }
+        assert_eq!(app.next_timer(at(1)), Some(at(2)));
+        assert_eq!(notifications(app.update(Msg::Timer, at(2))), ["3 jobs finished"]);
+        assert!(notifications(app.update(Msg::Timer, at(3))).is_empty());
+    }
+
+    #[test]
+    fn pending_notifications_are_dropped_when_the_focus_returns() {
+        let mut app = app_with_working_jobs(1..=2);
+        app.update(Msg::Input(Event::FocusLost), at(0));
+        app.update(status_change(1, Status::Completed), at(1));
+        app.update(status_change(2, Status::Completed), at(1));
+        app.update(Msg::Input(Event::FocusGained), at(1));
+        assert!(notifications(app.update(Msg::Timer, at(2))).is_empty());
+    }
+
+    #[test]
+    fn a_pull_request_that_comes_after_the_job_has_finished_shows_a_notification() {
+        let mut app = app(vec![row(1, Status::Completed)]);
+        app.update(Msg::Input(Event::FocusLost), at(0));
+        let mut with_pr = row(1, Status::Completed);
+        with_pr.pr_link = Some(CleanText::line("https://github.com/acme/docs/pull/7"));
+        with_pr.revision += 1;
+        let effects = app.update(Msg::Engine(EngineEvent::Job(Box::new(with_pr))), at(1));
+        assert_eq!(notifications(effects), ["PR 7: Job 1"]);
+    }
+
+    #[test]
+    fn new_jobs_and_other_changes_show_no_notification() {
+        let mut app = app(vec![row(1, Status::Completed)]);
+        app.update(Msg::Input(Event::FocusLost), at(0));
+        assert!(notifications(app.update(status_change(1, Status::Archived), at(1))).is_empty());
+        assert!(notifications(app.update(status_change(9, Status::Completed), at(1))).is_empty());
+    }
+
+    #[test]
+    fn an_alert_does_not_replace_the_notice_of_a_problem() {
+        let mut app = app_with_working_jobs(1..=1);
+        app.notify(Severity::Problem, "the disk is full", at(0));
+        app.update(status_change(1, Status::Completed), at(1));
+        assert_eq!(notice(&app), "the disk is full");
+    }
+}

@@ -1,0 +1,358 @@
+//! The command palette: all commands that are possible now, custom commands and themes. Typing narrows the list, and
+//! recently chosen entries come first.
+
+use super::dialog::Dialog;
+use super::keymap::{Action, Binding, Chord, Context};
+use super::list_state::ListState;
+use super::text_input::TextInput;
+use super::{App, Effect};
+use crate::model::Time;
+use crate::model::text::CleanText;
+use nucleo_matcher::pattern::{CaseMatching, Normalization, Pattern};
+use nucleo_matcher::{Config, Matcher, Utf32Str};
+
+/// How many recently chosen entries are listed before all others.
+const MAX_RECENT: usize = 20;
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum PaletteChoice {
+    /// A key binding.
+    Binding(&'static Binding),
+    /// The custom command that this key runs.
+    CustomCommand(Chord),
+    /// The theme with this name.
+    Theme(String),
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct PaletteEntry {
+    pub choice: PaletteChoice,
+    pub text: CleanText,
+    /// Additional words by which the entry is found. For an action, they start with its configuration name.
+    search_words: String,
+    /// The keys of the command, for display. Empty if no key runs it, as for a theme.
+    pub keys: String,
+    /// The part of docdeck to which the entry belongs, for display.
+    pub category: &'static str,
+}
+
+#[derive(Debug)]
+pub struct CommandPalette {
+    /// The typed text.
+    pub input: TextInput,
+    entries: Vec<PaletteEntry>,
+    /// The indexes of the entries that match the typed text, best match first.
+    matches: Vec<usize>,
+    pub list: ListState,
+    matcher: Matcher,
+}
+
+impl CommandPalette {
+    fn new(entries: Vec<PaletteEntry>) -> Self {
+        let shown = (0..entries.len()).collect();
+        let list = ListState::new(entries.len(), 0);
+        Self { input: TextInput::line(""), entries, matches: shown, list, matcher: Matcher::new(Config::DEFAULT) }
+    }
+
+    /// Shows only the entries that match the typed text, best match first. If nothing is typed, shows all entries in
+    /// their original order.
+    pub fn narrow(&mut self) {
+        let typed = self.input.text();
+        let pattern = Pattern::parse(&typed, CaseMatching::Ignore, Normalization::Smart);
+        let (matcher, mut scratch) = (&mut self.matcher, Vec::new());
+        let mut score = |text: &str| pattern.score(Utf32Str::new(text, &mut scratch), matcher);
+        let words: Vec<String> = typed.split_whitespace().map(str::to_lowercase).collect();
+        let mut scored: Vec<([bool; 2], u32, bool, usize)> = Vec::new();
+        for (index, entry) in self.entries.iter().enumerate() {
+            let text = format!("{} {}", entry.text, entry.category);
+            let all = format!("{text} {}", entry.search_words).to_lowercase();
+            let is_named = words.iter().all(|word| all.split_whitespace().any(|other| other == word));
+            let (by_text, by_all) = (score(&text), score(&all));
+            let is_name = entry.search_words.split_whitespace().next() == Some(&words.join("-"));
+            // An entry whose configuration name was typed exactly comes first, then entries that contain all typed
+            // words as whole words. Apart from that, entries are sorted by score. Among equal scores, entries whose
+            // visible text has that score come first.
+            let score = by_text.max(by_all);
+            scored.extend(score.map(|score| ([is_name, is_named], score, by_text == Some(score), index)));
+        }
+        scored.sort_by_key(|(names, score, by_text, index)| (std::cmp::Reverse((*names, *score, *by_text)), *index));
+        self.matches = scored.into_iter().map(|(.., index)| index).collect();
+        self.list = ListState::new(self.matches.len(), 0);
+    }
+
+    pub fn selected(&self) -> Option<&PaletteEntry> {
+        self.matches.get(self.list.selected()).and_then(|index| self.entries.get(*index))
+    }
+
+    /// Returns the visible entries, each with whether it is selected.
+    pub fn visible(&self, rows: usize) -> impl Iterator<Item = (&PaletteEntry, bool)> {
+        self.list.visible(self.matches.iter().filter_map(|index| self.entries.get(*index)), rows)
+    }
+
+    /// Returns the number of all entries, and the number of entries that match the typed text.
+    pub fn counts(&self) -> (usize, usize) {
+        (self.entries.len(), self.matches.len())
+    }
+}
+
+/// Returns the words by which an action is found in addition to its help text, such as `new-job`, `new job` and
+/// synonyms.
+fn action_search_text(action: Action) -> String {
+    format!("{} {} {}", action.config_name(), action.config_name().replace('-', " "), action.synonyms())
+}
+
+impl App {
+    /// Opens the palette with the commands that are possible now.
+    pub(super) fn open_palette(&mut self) {
+        let contexts = self.contexts();
+        let typing = self.takes_text();
+        // Switching the profile is possible while a prompt is being written, because its text is saved first.
+        let may_switch_profile = matches!(self.dialogs.last(), Some(Dialog::Editor(_) | Dialog::Batch(_)));
+        let mut entries: Vec<PaletteEntry> = Vec::new();
+        for row in self.config.keymap.active_bindings(contexts) {
+            // If character keys type text here, they can't run a global command. The command then has no usable key if
+            // all its keys are characters.
+            let is_plain = typing
+                && row.context == Context::Everywhere
+                && !self.config.keymap.keys(row).iter().any(|c| !c.types_text());
+            let is_reached = !is_plain || (may_switch_profile && row.action == Action::Profiles);
+            // Users search for drafts and profiles even if there are none. Running the command then shows a notice.
+            let is_searched = matches!(row.action, Action::Drafts | Action::Profiles) && self.is_offered(row.action);
+            let is_listed = self.is_possible(row.action) || is_searched;
+            if row.action != Action::Palette && is_reached && is_listed {
+                let keys = if is_plain { &[] } else { self.config.keymap.keys(row) };
+                let keys: Vec<String> = keys.iter().map(ToString::to_string).collect();
+                entries.push(PaletteEntry {
+                    choice: PaletteChoice::Binding(row),
+                    text: CleanText::line(row.help),
+                    search_words: action_search_text(row.action),
+                    keys: keys.join("  "),
+                    category: row.context.short_name(),
+                });
+            }
+        }
+        entries.extend(self.runnable_commands().map(|command| PaletteEntry {
+            choice: PaletteChoice::CustomCommand(command.key),
+            text: command.name.clone(),
+            search_words: String::new(),
+            keys: command.key.to_string(),
+            category: "commands",
+        }));
+        entries.extend(self.config.themes.iter().map(|name| PaletteEntry {
+            choice: PaletteChoice::Theme(name.clone()),
+            text: CleanText::line(&format!("theme {name}")),
+            search_words: "colors colours appearance dark light settings".to_owned(),
+            keys: String::new(),
+            category: "themes",
+        }));
+        let recency = |entry: &PaletteEntry| {
+            self.recent_choices.iter().position(|choice| *choice == entry.choice).unwrap_or(usize::MAX)
+        };
+        entries.sort_by_key(recency);
+        self.dialogs.push(Dialog::Palette(Box::new(CommandPalette::new(entries))));
+    }
+
+    /// Closes the palette and runs the selected command on the dialog or screen below.
+    pub(super) fn run_palette_choice(&mut self, now: Time, effects: &mut Vec<Effect>) {
+        let Some(Dialog::Palette(palette)) = self.dialogs.last() else { return };
+        let Some(choice) = palette.selected().map(|entry| entry.choice.clone()) else { return };
+        self.dialogs.pop();
+        self.recent_choices.retain(|before| *before != choice);
+        self.recent_choices.insert(0, choice.clone());
+        self.recent_choices.truncate(MAX_RECENT);
+        match choice {
+            PaletteChoice::Binding(row) if row.action == Action::Quit => self.quit(effects),
+            PaletteChoice::Binding(row) => self.run_action(row.action, now, effects),
+            PaletteChoice::CustomCommand(key) => self.run_custom_command(key, now, effects),
+            PaletteChoice::Theme(name) => effects.push(Effect::UseTheme { name, save_as_default: false }),
+        }
+    }
+
+    /// Whether the selected entry is a theme that can be saved as the default. The demo can't save themes.
+    pub(super) fn can_save_theme(&self) -> bool {
+        let is_theme = |palette: &CommandPalette| {
+            matches!(palette.selected(), Some(PaletteEntry { choice: PaletteChoice::Theme(_), .. }))
+        };
+        self.config.config_path.is_some()
+            && matches!(self.dialogs.last(), Some(Dialog::Palette(open)) if is_theme(open))
+    }
+
+    /// Saves the selected theme as the default.
+    pub(super) fn save_palette_theme(&mut self, now: Time, effects: &mut Vec<Effect>) {
+        let before = effects.len();
+        if self.can_save_theme() {
+            self.run_palette_choice(now, effects);
+        }
+        for effect in effects.iter_mut().skip(before) {
+            if let Effect::UseTheme { save_as_default: keep, .. } = effect {
+                *keep = true;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::job::Status;
+    use crate::model::prompt::DraftTarget;
+    use crate::tui::dialog::{ConfirmAction, ConfirmDialog};
+    use crate::tui::finish_alerts::tests::{app, press};
+    use crate::tui::jobs::tests::{at, row};
+    use crate::tui::{Msg, Screen};
+    use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
+
+    fn app_with_palette() -> App {
+        let mut app = app(vec![row(1, Status::Completed)]);
+        app.config.themes = vec!["dark".to_owned(), "high-contrast".to_owned()];
+        press(&mut app, ':');
+        app
+    }
+
+    fn enter(app: &mut App) -> Vec<Effect> {
+        app.update(Msg::Input(Event::Key(KeyEvent::new(KeyCode::Enter, KeyModifiers::NONE))), at(0))
+    }
+
+    fn type_text(app: &mut App, text: &str) {
+        text.chars().for_each(|c| {
+            press(app, c);
+        });
+    }
+
+    fn palette(app: &App) -> &CommandPalette {
+        match app.dialogs.last() {
+            Some(Dialog::Palette(palette)) => palette,
+            other => panic!("no palette: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn an_action_is_found_by_its_help_text_and_run_with_enter() {
+        let mut app = app_with_palette();
+        type_text(&mut app, "views");
+        assert!(palette(&app).counts().1 < palette(&app).counts().0);
+        assert_eq!(palette(&app).selected().map(|entry| entry.text.as_str()), Some("show the page views"));
+        enter(&mut app);
+        assert_eq!((app.screen, app.dialogs.len()), (Screen::Views, 0));
+    }
+
+    #[test]
+    fn the_last_chosen_entry_is_listed_first_when_the_palette_opens_again() {
+        let mut app = app_with_palette();
+        type_text(&mut app, "theme high");
+        assert_eq!(enter(&mut app), [Effect::UseTheme { name: "high-contrast".to_owned(), save_as_default: false }]);
+        press(&mut app, ':');
+        assert_eq!(palette(&app).selected().map(|entry| entry.text.as_str()), Some("theme high-contrast"));
+    }
+
+    #[test]
+    fn the_palette_lists_only_actions_that_are_possible_now() {
+        let app = app_with_palette();
+        let entries = &palette(&app).entries;
+        let has = |action| {
+            entries.iter().any(|entry| matches!(entry.choice, PaletteChoice::Binding(row) if row.action == action))
+        };
+        assert!(has(Action::NewJob) && has(Action::Quit) && has(Action::Rename));
+        assert!(!has(Action::OpenPr), "no pull request is there to open");
+        assert!(!has(Action::Palette));
+    }
+
+    #[test]
+    fn an_action_is_found_by_its_configuration_name_and_by_synonyms() {
+        let found = |words: &str| {
+            let mut app = app_with_palette();
+            type_text(&mut app, words);
+            palette(&app).selected().map(|entry| entry.choice.clone())
+        };
+        let wanted = [
+            ("new-job", Action::NewJob),
+            ("reverse-sort", Action::ReverseSort),
+            ("create", Action::NewJob),
+            ("draft", Action::Drafts),
+            ("quit", Action::Quit),
+            ("exit", Action::Quit),
+            ("search", Action::Filter),
+            ("find", Action::Filter),
+            ("restore", Action::Undo),
+            ("setup", Action::Profiles),
+            ("settings", Action::Profiles),
+            ("shortcuts", Action::Help),
+        ];
+        for (words, action) in wanted {
+            let choice = found(words);
+            assert!(
+                matches!(&choice, Some(PaletteChoice::Binding(row)) if row.action == action),
+                "{words}: {choice:?}"
+            );
+        }
+        assert_eq!(found("theme"), Some(PaletteChoice::Theme("dark".to_owned())));
+        assert_eq!(found("colors"), Some(PaletteChoice::Theme("dark".to_owned())));
+    }
+
+    #[test]
+    fn ctrl_s_saves_the_selected_theme_except_in_the_demo() {
+        let mut app = app_with_palette();
+        type_text(&mut app, "theme high");
+        assert!(press_with(&mut app, KeyCode::Char('s'), KeyModifiers::CONTROL).is_empty(), "the demo");
+        app.config.config_path = Some(CleanText::line("/c/config.toml"));
+        let kept = Effect::UseTheme { name: "high-contrast".to_owned(), save_as_default: true };
+        assert_eq!(press_with(&mut app, KeyCode::Char('s'), KeyModifiers::CONTROL), [kept]);
+        assert!(app.dialogs.is_empty());
+        press(&mut app, ':');
+        type_text(&mut app, "quit");
+        assert!(press_with(&mut app, KeyCode::Char('s'), KeyModifiers::CONTROL).is_empty(), "no theme");
+        assert_eq!(app.dialogs.len(), 1);
+    }
+
+    fn press_with(app: &mut App, code: KeyCode, with: KeyModifiers) -> Vec<Effect> {
+        app.update(Msg::Input(Event::Key(KeyEvent::new(code, with))), at(0))
+    }
+
+    #[test]
+    fn repainting_and_moving_the_cursor_keep_the_selection() {
+        let mut app = app_with_palette();
+        type_text(&mut app, "e");
+        press_with(&mut app, KeyCode::Down, KeyModifiers::NONE);
+        let chosen = palette(&app).selected().cloned();
+        assert_ne!(chosen.as_ref(), palette(&app).entries.get(palette(&app).matches[0]), "not the first");
+        assert_eq!(press_with(&mut app, KeyCode::Char('l'), KeyModifiers::CONTROL), [Effect::Repaint]);
+        assert_eq!(palette(&app).selected().cloned(), chosen);
+        assert_eq!(press_with(&mut app, KeyCode::Char('z'), KeyModifiers::CONTROL), [Effect::Suspend]);
+        press_with(&mut app, KeyCode::Left, KeyModifiers::NONE);
+        assert_eq!((palette(&app).selected().cloned(), palette(&app).input.text().as_str()), (chosen.clone(), "e"));
+        type_text(&mut app, "n");
+        assert_eq!((palette(&app).list.selected(), palette(&app).input.text().as_str()), (0, "ne"));
+    }
+
+    #[test]
+    fn entries_below_the_visible_ones_are_counted() {
+        let mut app = app_with_palette();
+        let all = palette(&app).counts().0;
+        assert_eq!(palette(&app).list.hidden_below(5), all - 5);
+        let Some(Dialog::Palette(palette)) = app.dialogs.last_mut() else { panic!("open") };
+        palette.list.move_to(|_, _| 6, 5);
+        assert_eq!(palette.list.hidden_below(5), all - 7, "two are scrolled out above");
+        palette.list.move_to(|_, total| total - 1, 5);
+        assert_eq!(palette.list.hidden_below(5), 0);
+    }
+
+    #[test]
+    fn repainting_does_not_close_a_confirmation() {
+        let mut app = app(vec![row(1, Status::Completed)]);
+        let yes = ConfirmAction::DeleteDraft(DraftTarget::NewJob);
+        app.dialogs.push(Dialog::Confirm(ConfirmDialog { text: "Sure?".to_owned(), on_yes: yes }));
+        assert_eq!(press_with(&mut app, KeyCode::Char('l'), KeyModifiers::CONTROL), [Effect::Repaint]);
+        assert_eq!(app.dialogs.len(), 1);
+        press_with(&mut app, KeyCode::Char('k'), KeyModifiers::CONTROL);
+        assert!(app.dialogs.is_empty(), "anything else is no");
+    }
+
+    #[test]
+    fn enter_does_nothing_if_no_entry_matches() {
+        let mut app = app_with_palette();
+        type_text(&mut app, "zzzzqqq");
+        assert!(palette(&app).selected().is_none());
+        assert!(enter(&mut app).is_empty());
+        assert_eq!(app.dialogs.len(), 1);
+    }
+}

@@ -1,0 +1,190 @@
+//! Handles jobs that `docdeck prune --jobs` has removed in another process. Such jobs disappear from the list, and
+//! dialogs about them are closed unless the user has typed text.
+
+use super::dialog::{ConfirmAction, ConfirmDialog, Dialog, InputDialog, InputField};
+use super::{App, Effect, Pane, Severity, format};
+use crate::model::Time;
+use crate::model::prompt::DraftTarget;
+use crate::model::row::RemainingJobs;
+use crate::model::text::CleanText;
+
+impl App {
+    /// Removes all jobs that are not in `remaining`, the jobs that remain after the pruning.
+    pub(super) fn remove_pruned_jobs(&mut self, remaining: &RemainingJobs, now: Time, effects: &mut Vec<Effect>) {
+        if self.queue_remaining(remaining) {
+            return;
+        }
+        self.remove_pruned_from_all_jobs(remaining);
+        let had = self.jobs.selected().map(|row| row.key);
+        let removed = self.jobs.retain(|key| remaining.contains(key));
+        if removed == 0 {
+            return;
+        }
+        if had.is_some_and(|key| !remaining.contains(key)) {
+            // The details close, because they would now show another job, which the user could mistake for the removed
+            // job.
+            self.pane = Pane::List;
+        }
+        self.undo_stack.retain_mut(|undo| undo.retain_jobs(remaining));
+        self.drafts.retain(|slot, _| !matches!(slot, DraftTarget::FollowUp(key) if !remaining.contains(*key)));
+        self.dialogs.retain_mut(|dialog| stays_open(dialog, remaining));
+        effects.extend(self.reload_page_detail());
+        self.dirty = true;
+        let (jobs, verb) = (format::plural(removed, "finished job"), if removed == 1 { "was" } else { "were" });
+        self.notify(Severity::Info, &format!("{jobs} {verb} deleted by `docdeck prune`."), now);
+    }
+}
+
+/// Removes pruned jobs from a dialog. Returns whether the dialog stays open.
+fn stays_open(dialog: &mut Dialog, remaining: &RemainingJobs) -> bool {
+    match dialog {
+        Dialog::Input(ask) => {
+            let InputDialog { field: wanted, .. } = ask.as_mut();
+            match wanted {
+                InputField::Title(key) | InputField::Note(key) => remaining.contains(*key),
+                InputField::Tags(keys) => {
+                    keys.retain(|key| remaining.contains(*key));
+                    !keys.is_empty()
+                }
+                _ => true,
+            }
+        }
+        // A confirmation for a pruned job closes, because its text may name the job. The user can start again with the
+        // remaining jobs.
+        Dialog::Confirm(ConfirmDialog { on_yes: ConfirmAction::Bulk(_, targets), .. }) => {
+            targets.keys.iter().all(|key| remaining.contains(*key))
+        }
+        Dialog::Editor(editor) => {
+            editor.targets.retain(|key| remaining.contains(*key));
+            let DraftTarget::FollowUp(key) = editor.slot else { return true };
+            if remaining.contains(key) {
+                return true;
+            }
+            if let Some(first) = editor.targets.first() {
+                editor.slot = DraftTarget::FollowUp(*first);
+                return true;
+            }
+            editor.message = Some(CleanText::line(
+                "The job was deleted by `docdeck prune`: nothing can be sent to it. Ctrl-Y copies the text.",
+            ));
+            !editor.is_blank_or_initial()
+        }
+        _ => true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::endpoint::Scope;
+    use crate::model::engine_event::EngineEvent;
+    use crate::model::job::Status;
+    use crate::model::row::JobKey;
+    use crate::tui::jobs::tests::{at, row};
+    use crate::tui::{AppConfig, InitialData, Msg};
+    use chrono::FixedOffset;
+    use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
+
+    fn press(app: &mut App, keys: &str) -> Vec<Effect> {
+        let key = |c: char| {
+            let code = if c == '\n' { KeyCode::Enter } else { KeyCode::Char(c) };
+            Event::Key(KeyEvent::new(code, KeyModifiers::NONE))
+        };
+        keys.chars().flat_map(|c| app.update(Msg::Input(key(c)), at(1000))).collect()
+    }
+
+    fn started_app() -> App {
+        let scope = Scope { base_url: "https://api.example.com".into(), project: "a".into(), organization: None };
+        let start = AppConfig { size: (80, 24), ..AppConfig::new(scope, FixedOffset::east_opt(0).expect("UTC")) };
+        App::new(start, at(0)).0
+    }
+
+    fn loaded_app() -> App {
+        let mut app = started_app();
+        app.update(Msg::InitialDataLoaded(Ok(Box::new(InitialData { jobs: rows(), ..InitialData::default() }))), at(0));
+        app
+    }
+
+    /// Returns five failed jobs, which are listed newest first: 5, 4, 3, 2, 1.
+    fn rows() -> Vec<crate::model::row::Job> {
+        (1..=5).map(|key| row(key, Status::Failed)).collect()
+    }
+
+    fn jobs_after_pruning(keys: &[i64]) -> Msg {
+        let keys = keys.iter().copied().map(JobKey).collect();
+        Msg::Engine(EngineEvent::JobsRemoved(RemainingJobs { keys, largest_key: JobKey(5) }))
+    }
+
+    fn selected(app: &App) -> Option<i64> {
+        app.jobs.selected().map(|row| row.key.0)
+    }
+
+    #[test]
+    fn pruned_jobs_leave_the_list_and_the_selection_keeps_its_position() {
+        let mut app = loaded_app();
+        press(&mut app, "jj");
+        assert_eq!(selected(&app), Some(3));
+        app.update(jobs_after_pruning(&[1, 2, 4, 5]), at(1001));
+        assert_eq!((app.jobs.len(), selected(&app)), (4, Some(2)));
+        app.update(jobs_after_pruning(&[1, 2, 5]), at(1002));
+        assert_eq!((app.jobs.len(), selected(&app)), (3, Some(2)), "another one was removed");
+        app.update(jobs_after_pruning(&[]), at(1003));
+        assert_eq!((app.jobs.len(), selected(&app)), (0, None));
+    }
+
+    #[test]
+    fn a_job_that_is_newer_than_the_pruning_stays() {
+        let mut app = loaded_app();
+        app.update(Msg::Engine(EngineEvent::Job(Box::new(row(6, Status::Active)))), at(1000));
+        app.update(jobs_after_pruning(&[]), at(1001));
+        assert_eq!((app.jobs.len(), selected(&app)), (1, Some(6)));
+    }
+
+    #[test]
+    fn pruned_jobs_are_unmarked_and_a_confirmation_about_them_closes() {
+        let mut app = loaded_app();
+        press(&mut app, "vvvd");
+        assert!(matches!(app.dialogs.last(), Some(Dialog::Confirm(_))));
+        app.update(jobs_after_pruning(&[1, 2, 3, 4]), at(1001));
+        assert!(app.dialogs.is_empty());
+        assert_eq!(app.jobs.marked_keys(), [JobKey(4), JobKey(3)]);
+    }
+
+    #[test]
+    fn the_details_of_a_pruned_job_close_instead_of_showing_another_job() {
+        let mut app = loaded_app();
+        press(&mut app, "\n");
+        assert_eq!(app.pane, Pane::Detail);
+        app.update(jobs_after_pruning(&[1, 2, 3, 4]), at(1001));
+        assert_eq!((app.pane, selected(&app)), (Pane::List, Some(4)));
+    }
+
+    #[test]
+    fn an_editor_with_text_for_a_pruned_job_stays_open_and_a_blank_one_closes() {
+        let mut app = loaded_app();
+        press(&mut app, "f");
+        app.update(jobs_after_pruning(&[1, 2, 3, 4]), at(1001));
+        assert!(app.dialogs.is_empty());
+        press(&mut app, "fMore");
+        app.update(jobs_after_pruning(&[1, 2, 3]), at(1002));
+        let editor = app.dialogs.last().and_then(Dialog::as_editor).expect("an editor");
+        assert_eq!(editor.input.text(), "More");
+        assert!(editor.message.as_ref().is_some_and(|text| text.as_str().contains("Ctrl-Y copies")));
+    }
+
+    #[test]
+    fn a_change_to_a_pruned_job_can_not_be_undone() {
+        let mut app = loaded_app();
+        press(&mut app, "d");
+        app.update(jobs_after_pruning(&[1, 2, 3, 4]), at(1001));
+        assert_eq!(press(&mut app, "u"), []);
+    }
+
+    #[test]
+    fn pruning_that_is_reported_before_the_store_is_read_is_applied_afterwards() {
+        let mut app = started_app();
+        app.update(jobs_after_pruning(&[1, 2]), at(0));
+        app.update(Msg::InitialDataLoaded(Ok(Box::new(InitialData { jobs: rows(), ..InitialData::default() }))), at(0));
+        assert_eq!((app.jobs.len(), selected(&app)), (2, Some(2)));
+    }
+}

@@ -1,0 +1,268 @@
+//! Tips: a line about a useful key, shown when a screen or dialog is opened for the first time on this computer. A tip
+//! disappears with the next key or after some time.
+
+use super::batch::BatchStep;
+use super::dialog::Dialog;
+use super::keymap::{Action, Context, Keymap};
+use super::{App, Effect, Pane, Screen, StoreState};
+use crate::model::Time;
+use chrono::TimeDelta;
+use std::collections::BTreeSet;
+use strum::{EnumString, IntoStaticStr};
+use unicode_width::UnicodeWidthStr;
+
+/// How long a tip is shown, in seconds.
+const SHOWN_SECONDS: i64 = 12;
+
+/// A screen or dialog that has a tip. Once the tip was shown, the name of the place is stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, EnumString, IntoStaticStr)]
+#[cfg_attr(test, derive(strum::EnumIter))]
+#[strum(serialize_all = "kebab-case")]
+enum TipPlace {
+    Jobs,
+    Detail,
+    Views,
+    Log,
+    Editor,
+    Batch,
+    Calendar,
+    /// Stored under the name `card`, which earlier versions of docdeck use.
+    #[strum(serialize = "card")]
+    PageDetail,
+    Trend,
+    Movers,
+}
+
+/// Which tips were shown, and the tip that is shown now.
+#[derive(Debug, Default)]
+pub(super) struct Tips {
+    /// The places whose tip was shown. `None` if no tips may be shown, because they are turned off or this set is not
+    /// loaded yet.
+    seen: Option<BTreeSet<TipPlace>>,
+    /// The current place.
+    place: Option<TipPlace>,
+    /// The tip that is shown now, and until when.
+    current: Option<(String, Time)>,
+}
+
+impl Tips {
+    /// Sets the places whose tip was shown. `seen` has their stored names, separated by spaces. It is `None` if no tips
+    /// may be shown.
+    pub(super) fn set_seen(&mut self, seen: Option<&str>) {
+        // Names that only other versions of docdeck have are ignored.
+        self.seen = seen.map(|words| words.split_whitespace().filter_map(|word| word.parse().ok()).collect());
+    }
+
+    pub(super) fn dismiss(&mut self) {
+        self.current = None;
+    }
+
+    pub(super) fn expire(&mut self, now: Time) {
+        self.current.take_if(|(_, until)| *until <= now);
+    }
+
+    /// Returns when the current tip disappears.
+    pub(super) fn ends_at(&self) -> Option<Time> {
+        self.current.as_ref().map(|(_, until)| *until)
+    }
+}
+
+impl App {
+    /// Returns the current tip.
+    pub fn tip(&self) -> Option<&str> {
+        self.tips.current.as_ref().map(|(text, _)| text.as_str())
+    }
+
+    /// Shows the tip of the current screen or dialog, unless the tip was shown before, doesn't fit, or a notice is
+    /// shown.
+    pub(super) fn show_tip(&mut self, now: Time, effects: &mut Vec<Effect>) {
+        let place = self.current_place();
+        if self.tips.place != place {
+            self.tips.place = place;
+            self.tips.current = None;
+        }
+        let (Some(place), Some(seen)) = (place, &mut self.tips.seen) else { return };
+        if self.notice.is_some() || seen.contains(&place) {
+            return;
+        }
+        let fits = |text: &String| text.width() + 2 <= usize::from(self.size.0);
+        let Some(text) = tip_text(place, &self.config.keymap).filter(fits) else {
+            return;
+        };
+        seen.insert(place);
+        let words: Vec<&str> = seen.iter().map(|place| place.into()).collect();
+        effects.push(Effect::SaveSeenTips(words.join(" ")));
+        self.tips.current = Some((text, now + TimeDelta::seconds(SHOWN_SECONDS)));
+        self.dirty = true;
+    }
+
+    fn current_place(&self) -> Option<TipPlace> {
+        if self.store != StoreState::Read || self.config.is_demo || self.config.read_only {
+            return None;
+        }
+        Some(match (self.dialogs.last(), self.screen, self.pane) {
+            (Some(Dialog::Editor(_)), ..) => TipPlace::Editor,
+            (Some(Dialog::Batch(batch)), ..) if matches!(batch.step, BatchStep::Writing) => TipPlace::Batch,
+            (Some(Dialog::Calendar(_)), ..) => TipPlace::Calendar,
+            (Some(Dialog::PageDetail(_)), ..) => TipPlace::PageDetail,
+            (Some(Dialog::Trend(_)), ..) => TipPlace::Trend,
+            (Some(Dialog::Movers(_)), ..) => TipPlace::Movers,
+            (Some(_), ..) | (None, Screen::Welcome, _) => return None,
+            (None, Screen::Jobs, Pane::List) => TipPlace::Jobs,
+            (None, Screen::Jobs, Pane::Detail) => TipPlace::Detail,
+            (None, Screen::Views, _) => TipPlace::Views,
+            (None, Screen::Log, _) => TipPlace::Log,
+        })
+    }
+}
+
+/// Returns the tip of a place, with the user's keys. `None` if an action that the tip mentions has no key.
+fn tip_text(place: TipPlace, keymap: &Keymap) -> Option<String> {
+    use Context as C;
+    let key = |context, action| keymap.key(&[context, C::Lists, C::Everywhere], action);
+    Some(match place {
+        TipPlace::Jobs => format!(
+            "Tip: press {} for the shortcuts, and {} to find a command by its name.",
+            key(C::Jobs, Action::Help)?,
+            key(C::Jobs, Action::Palette)?
+        ),
+        TipPlace::Detail => format!(
+            "Tip: {} edits a job's tags, {} its note; both stay on this computer.",
+            key(C::Detail, Action::Tags)?,
+            key(C::Detail, Action::Note)?
+        ),
+        TipPlace::Views => format!(
+            "Tip: press {} to load all pages (after showing the cost), then sort them.",
+            key(C::Views, Action::LoadAll)?
+        ),
+        TipPlace::Log => {
+            format!("Tip: every request is listed here; {} goes to the newest.", key(C::Lists, Action::Bottom)?)
+        }
+        TipPlace::Editor => format!(
+            "Tip: {} inserts an earlier prompt, {} a template.",
+            key(C::Editor, Action::History)?,
+            key(C::Editor, Action::Templates)?
+        ),
+        TipPlace::Batch => {
+            format!(
+                "Tip: {} reads the prompts from a file: text, CSV or JSON Lines.",
+                key(C::BatchText, Action::ReadFile)?
+            )
+        }
+        TipPlace::Calendar => {
+            format!("Tip: {} lets you type a range, like 2026-q3 or last month.", key(C::Calendar, Action::OtherPart)?)
+        }
+        TipPlace::PageDetail => {
+            format!(
+                "Tip: {} starts a job about this page and later shows its effect.",
+                key(C::PageDetail, Action::NewJob)?
+            )
+        }
+        TipPlace::Trend => {
+            format!("Tip: {} fetches the missing days (shows the cost first).", key(C::Trend, Action::LoadAll)?)
+        }
+        TipPlace::Movers => {
+            format!("Tip: {} ranks by human, AI or all views.", key(C::Movers, Action::Metric)?)
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::endpoint::Scope;
+    use crate::model::job::Status;
+    use crate::tui::chord::{ch, ctrl};
+    use crate::tui::jobs::tests::{at, row};
+    use crate::tui::{AppConfig, InitialData, Msg, Severity};
+    use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
+    use strum::IntoEnumIterator as _;
+
+    fn start(size: (u16, u16)) -> AppConfig {
+        let scope = Scope { base_url: "http://127.0.0.1:1".to_owned(), project: "p".to_owned(), organization: None };
+        AppConfig { size, ..AppConfig::new(scope, chrono::FixedOffset::east_opt(0).expect("UTC")) }
+    }
+
+    /// Creates a dashboard whose store is read. `tips` has the stored names of places whose tip was shown. Returns the
+    /// dashboard with the effects of the last message.
+    fn loaded_app(start: AppConfig, tips: Option<&str>) -> (App, Vec<Effect>) {
+        let (mut app, _) = App::new(start, at(0));
+        assert_eq!(app.tip(), None, "the store is not read yet");
+        let jobs = vec![row(1, Status::Completed)];
+        let known = InitialData { jobs, tips: tips.map(str::to_owned), ..InitialData::default() };
+        let effects = app.update(Msg::InitialDataLoaded(Ok(Box::new(known))), at(0));
+        (app, effects)
+    }
+
+    fn press(app: &mut App, code: KeyCode) -> Vec<Effect> {
+        app.update(Msg::Input(Event::Key(KeyEvent::new(code, KeyModifiers::NONE))), at(1))
+    }
+
+    fn saved_places(effects: &[Effect]) -> Vec<&str> {
+        effects
+            .iter()
+            .filter_map(|effect| if let Effect::SaveSeenTips(words) = effect { Some(words.as_str()) } else { None })
+            .collect()
+    }
+
+    #[test]
+    fn every_tip_fits_in_80_columns() {
+        for place in TipPlace::iter() {
+            let text = tip_text(place, &Keymap::default()).expect("a tip");
+            assert!(text.width() <= 78, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_tip_is_shown_once_and_disappears_with_the_next_key() {
+        let (mut app, effects) = loaded_app(start((80, 24)), Some(""));
+        assert!(app.tip().is_some_and(|tip| tip.contains("press ? for the shortcuts")), "{:?}", app.tip());
+        assert_eq!(saved_places(&effects), ["jobs"]);
+        let effects = press(&mut app, KeyCode::Char('2'));
+        assert!(app.tip().is_some_and(|tip| tip.contains("load all pages")), "the key still works");
+        assert_eq!(saved_places(&effects), ["jobs views"]);
+        assert_eq!(saved_places(&press(&mut app, KeyCode::Char('1'))), [""; 0]);
+        assert_eq!(app.tip(), None);
+    }
+
+    #[test]
+    fn a_tip_disappears_after_some_time() {
+        let (mut app, _) = loaded_app(start((80, 24)), Some(""));
+        let until = app.tips.ends_at().expect("a tip");
+        assert!(app.next_timer(at(0)).is_some_and(|wake| wake <= until));
+        app.update(Msg::Timer, until);
+        assert_eq!((app.tip(), app.tips.ends_at()), (None, None));
+    }
+
+    #[test]
+    fn no_tip_is_shown_a_second_time_or_while_tips_are_off_or_without_enough_space() {
+        assert_eq!(loaded_app(start((80, 24)), Some("jobs unknown")).0.tip(), None);
+        assert_eq!(loaded_app(start((80, 24)), None).0.tip(), None);
+        assert_eq!(loaded_app(AppConfig { is_demo: true, ..start((80, 24)) }, Some("")).0.tip(), None);
+        let (mut app, effects) = loaded_app(start((40, 12)), Some(""));
+        assert_eq!((app.tip(), saved_places(&effects).len()), (None, 0));
+        app.update(Msg::Input(Event::Resize(80, 24)), at(1));
+        assert!(app.tip().is_some(), "it fits now");
+    }
+
+    #[test]
+    fn no_tip_is_shown_while_there_is_a_notice() {
+        let (mut app, _) = loaded_app(start((80, 24)), Some("jobs"));
+        app.notify(Severity::Problem, "Something", at(0));
+        press(&mut app, KeyCode::Char('2'));
+        assert_eq!(app.tip(), None);
+        app.update(Msg::Timer, at(60));
+        assert!(app.tip().is_some());
+    }
+
+    #[test]
+    fn a_tip_names_custom_keys_and_is_not_shown_if_a_key_is_unbound() {
+        let mut keymap = Keymap::default();
+        keymap.set_keys(Context::Editor, "history", vec![ctrl('o')]);
+        assert!(tip_text(TipPlace::Editor, &keymap).is_some_and(|tip| tip.contains("Ctrl-O inserts")));
+        keymap.set_keys(Context::Views, "load-all", vec![ch('A')]);
+        assert!(tip_text(TipPlace::Views, &keymap).is_some_and(|tip| tip.contains("press A to load")));
+        keymap.set_keys(Context::Detail, "tags", Vec::new());
+        assert_eq!(tip_text(TipPlace::Detail, &keymap), None);
+    }
+}

@@ -1,0 +1,251 @@
+//! Compares two ranges by their complete days: `c` compares with the previous period, `C` with any range. All pages of
+//! the compared days have to be loaded.
+
+use super::super::dialog::{ConfirmAction, ConfirmDialog, Dialog};
+use super::super::keymap::{Action, Context};
+use super::super::{App, Effect, Severity};
+use super::all_pages::{AllPages, RequiredData, is_final};
+use super::trend::single_days;
+use crate::model::Time;
+use crate::model::comparison::{ComparedRanges, Comparison, NotComparable};
+use crate::model::period::DateRange;
+use crate::model::views::{Counts, ViewCount};
+use chrono::NaiveDate;
+
+/// Maximum length, in days, of a range whose totals are also read day by day.
+const MAX_DAYS_READ_SINGLY: u32 = 92;
+
+/// A comparison that is on screen, or will be once all its pages are loaded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct RequestedComparison {
+    /// The range on screen.
+    shown: DateRange,
+    /// The range to compare with, before it is cut to complete days.
+    other: DateRange,
+    /// The days of `shown` and of `other` that are compared.
+    pub(super) ranges: ComparedRanges,
+    /// The ranges that are still being read from the cache after a change of range. If the cache lacks their pages, the
+    /// comparison ends and nothing is requested.
+    unread: Vec<DateRange>,
+}
+
+/// How the site's totals changed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SiteChange {
+    pub ranges: ComparedRanges,
+    pub now: Counts,
+    pub before: Counts,
+    /// Whether the pages are compared too, not only the site's totals.
+    pub compares_pages: bool,
+    /// The last day of the range on screen and its views so far, if that day isn't complete.
+    pub so_far: Option<(NaiveDate, ViewCount)>,
+}
+
+impl AllPages {
+    /// Returns the two reports for the requested comparison of the range `shown`. `None` until both reports are
+    /// complete and were loaded after the last day of their ranges.
+    pub(super) fn comparison_of(&self, shown: DateRange) -> Option<Comparison> {
+        let request = self.comparison.as_ref().filter(|request| request.shown == shown)?;
+        let settled = |range| self.complete_report(range).filter(|report| is_final(range, report.as_of)).cloned();
+        Some(Comparison { now: settled(request.ranges.now)?, before: settled(request.ranges.before)? })
+    }
+}
+
+impl super::ViewsScreen {
+    /// Returns the previous period: as many days, or the week, month or quarter before. `None` if it would begin before
+    /// the first day of the calendar.
+    pub(super) fn previous_period(&self) -> Option<DateRange> {
+        self.period.step(-1).map(|period| period.all_days())
+    }
+
+    /// Returns the days of the range on screen and of `other` that can be compared.
+    fn days_to_compare(&self, other: DateRange, today: NaiveDate) -> Result<ComparedRanges, NotComparable> {
+        ComparedRanges::of(self.query.range, other, self.previous_period() == Some(other), today)
+    }
+
+    fn request_comparison(&self, other: DateRange, now: Time) -> Result<RequestedComparison, NotComparable> {
+        let ranges = self.days_to_compare(other, now.date_naive())?;
+        Ok(RequestedComparison { shown: self.query.range, other, ranges, unread: Vec::new() })
+    }
+
+    /// Returns the site's totals for the listed range.
+    pub fn listed_totals(&self) -> Option<&Counts> {
+        let report = self.table.report().map(|report| &report.totals);
+        report.or_else(|| self.load.shown().map(|shown| &shown.value.page.totals))
+    }
+
+    /// Returns which days of the range on screen and of the previous period can be compared. The site's totals of these
+    /// days are compared as long as no pages are compared.
+    pub(super) fn days_to_compare_with_previous(&self, today: NaiveDate) -> Option<ComparedRanges> {
+        self.days_to_compare(self.previous_period()?, today).ok()
+    }
+
+    /// Returns the ranges whose totals [`Self::site_change`] needs from the cache.
+    pub(super) fn totals_to_compare(&self, now: Time) -> Vec<DateRange> {
+        let Some(ranges) = self.days_to_compare_with_previous(now.date_naive()) else { return Vec::new() };
+        let day_by_day = |range: DateRange| single_days(range).filter(move |_| range.days() <= MAX_DAYS_READ_SINGLY);
+        let [now, before] = [ranges.now, ranges.before];
+        let today = DateRange::last_days(1, self.query.range.to());
+        [now, before, today].into_iter().chain(day_by_day(now)).chain(day_by_day(before)).collect()
+    }
+
+    /// Returns how the site's totals changed: between the compared reports, or since the previous period if no reports
+    /// are compared. `None` if the necessary totals are not cached.
+    pub fn site_change(&self, now: Time) -> Option<SiteChange> {
+        if !self.is_current() {
+            return None;
+        }
+        let (listed, as_of) = (self.listed_totals()?, self.as_of()?);
+        let shown = self.query.range;
+        let (ranges, totals, before, by_page) = match self.table.comparison() {
+            Some(comparison) => {
+                let Comparison { now, before } = comparison;
+                (comparison.ranges(), now.totals.clone(), before.totals.clone(), true)
+            }
+            None => {
+                // Totals that were loaded before the last midnight miss views of the day on which they were loaded, so
+                // that day counts as incomplete.
+                let ranges = self.days_to_compare_with_previous(as_of.min(now).date_naive())?;
+                let before = self.totals.final_totals(ranges.before)?;
+                let totals = if ranges.now == shown { listed.clone() } else { self.totals.final_totals(ranges.now)? };
+                (ranges, totals, before, false)
+            }
+        };
+        let so_far = (ranges.now != shown).then(|| self.views_so_far(listed, &totals, as_of)).flatten();
+        Some(SiteChange { ranges, now: totals, before, compares_pages: by_page, so_far })
+    }
+
+    /// Returns the last day of the range, which isn't complete, and its views so far. These are the listed totals minus
+    /// `complete`, the totals of the complete days. If the listed totals were not loaded on that day, its cached
+    /// total is returned instead.
+    fn views_so_far(&self, listed: &Counts, complete: &Counts, as_of: Time) -> Option<(NaiveDate, ViewCount)> {
+        let day = self.query.range.to();
+        let views = if as_of.date_naive() == day {
+            listed.total.value()? - complete.total.value()?
+        } else {
+            self.totals.get(DateRange::last_days(1, day))?.value.total.value()?
+        };
+        (views >= ViewCount::ZERO).then_some((day, views))
+    }
+
+    /// Whether the listed pages are compared with another range.
+    pub fn is_comparing(&self) -> bool {
+        self.table.comparison().is_some()
+    }
+}
+
+impl App {
+    /// Compares with the previous period, or stops comparing.
+    pub(in crate::tui) fn compare(&mut self, now: Time, effects: &mut Vec<Effect>) {
+        if self.views.is_comparing() {
+            self.views.all_pages.comparison = None;
+            self.list_complete_report();
+            return;
+        }
+        match self.views.previous_period() {
+            Some(previous) => self.compare_with(previous, now, effects),
+            None => self.notify(Severity::Info, "There is no period before this one.", now),
+        }
+    }
+
+    /// Compares the range on screen with another range, by their complete days. Asks before loading pages that are
+    /// missing.
+    pub(in crate::tui) fn compare_with(&mut self, other: DateRange, now: Time, effects: &mut Vec<Effect>) {
+        let request = match self.views.request_comparison(other, now) {
+            Ok(request) => request,
+            Err(why) => return self.notify(Severity::Info, &why.to_string(), now),
+        };
+        let (shown, ranges) = (request.shown, request.ranges);
+        if self.views.all_pages.active_load().is_none() {
+            self.views.all_pages.comparison = Some(request);
+        }
+        let listed = (ranges.now != shown).then_some((shown, RequiredData::Complete));
+        let compared = [ranges.now, ranges.before].map(|range| (range, RequiredData::Final));
+        self.request_load(listed.into_iter().chain(compared).collect(), now, effects);
+    }
+
+    /// Shows the requested comparison of the current range, if all its pages are loaded.
+    pub(super) fn show_comparison(&mut self) {
+        let range = self.views.query().range;
+        if self.views.all_pages.comparison_of(range).is_some() && self.views.reading_range.is_none() {
+            self.list_complete_report();
+        }
+    }
+
+    /// Handles a change of range during a comparison. If all pages of the new range and of its previous period are
+    /// cached, compares these two; otherwise ends the comparison.
+    pub(super) fn compare_new_range(&mut self, range: DateRange, now: Time, effects: &mut Vec<Effect>) {
+        if self.views.all_pages.comparison.as_ref().is_none_or(|old| old.shown == range) {
+            return;
+        }
+        self.views.all_pages.comparison = None;
+        let Some(previous) = self.views.previous_period() else { return };
+        match self.views.request_comparison(previous, now) {
+            Err(why) => self.notify(Severity::Info, &format!("No longer compared. {why}"), now),
+            Ok(request) if self.views.all_pages.complete_report(range).is_none() => {
+                self.notify_no_longer_compared(request.ranges, now)
+            }
+            Ok(mut request) => {
+                let compared = [request.ranges.now, request.ranges.before];
+                request.unread = compared.into_iter().filter(|compared| *compared != range).collect();
+                effects.extend(request.unread.iter().copied().map(Effect::LoadCachedReport));
+                self.views.all_pages.comparison = Some(request);
+            }
+        }
+    }
+
+    /// Handles a range that was read from the cache. If a comparison waited for this range after a change of range,
+    /// shows the comparison, or ends it if pages are missing.
+    pub(super) fn continue_comparison(&mut self, range: DateRange, now: Time) {
+        let Some(request) = &mut self.views.all_pages.comparison else { return };
+        let was_unread = request.unread.len();
+        request.unread.retain(|unread| *unread != range);
+        if request.unread.len() == was_unread || !request.unread.is_empty() {
+            return;
+        }
+        let (shown, ranges) = (request.shown, request.ranges);
+        if self.views.all_pages.comparison_of(shown).is_some() {
+            self.show_comparison();
+        } else {
+            self.views.all_pages.comparison = None;
+            self.notify_no_longer_compared(ranges, now);
+        }
+    }
+
+    fn notify_no_longer_compared(&mut self, ranges: ComparedRanges, now: Time) {
+        let compare = self.key_label(Context::Views, Action::Compare);
+        let text = format!("No longer compared: {} not fully loaded. {compare} shows the cost.", ranges.dates());
+        self.notify(Severity::Info, &text, now);
+    }
+
+    /// Updates the compared days when the listed range is reloaded, since another day may be complete by now. Returns
+    /// the data that the updated comparison needs besides the listed range.
+    pub(super) fn update_comparison(&mut self, now: Time) -> Vec<(DateRange, RequiredData)> {
+        let Some(old) = self.views.all_pages.comparison.as_ref() else { return Vec::new() };
+        let Ok(request) = self.views.request_comparison(old.other, now) else { return Vec::new() };
+        if old.shown != request.shown || old.ranges == request.ranges {
+            return Vec::new();
+        }
+        let compared = [request.ranges.now, request.ranges.before];
+        let missing = compared.into_iter().filter(|range| *range != request.shown);
+        let missing = missing.map(|range| (range, RequiredData::Final)).collect();
+        self.views.all_pages.comparison = Some(request);
+        missing
+    }
+
+    /// Ends a requested comparison if its cost was declined, or if a load for it ended early.
+    pub(in crate::tui) fn drop_unused_comparison(&mut self) {
+        let Some(request) = &self.views.all_pages.comparison else { return };
+        let is_asked = self
+            .dialogs
+            .iter()
+            .any(|dialog| matches!(dialog, Dialog::Confirm(ConfirmDialog { on_yes: ConfirmAction::LoadAll(_), .. })));
+        let is_listed = self.views.table.report().map(|report| report.range) == Some(request.shown)
+            && self.views.table.comparison().map(Comparison::ranges) == Some(request.ranges);
+        let is_waiting =
+            !request.unread.is_empty() || self.views.all_pages.is_busy() || self.views.reading_range.is_some();
+        if !is_listed && !is_asked && !is_waiting {
+            self.views.all_pages.comparison = None;
+        }
+    }
+}

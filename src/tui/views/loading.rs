@@ -1,0 +1,213 @@
+//! Runs loads of all pages, one after the other, once their cost is confirmed, and handles how each one ends.
+
+use super::super::dialog::{ConfirmAction, ConfirmDialog, Dialog};
+use super::super::keymap::{Action, Context};
+use super::super::{App, Effect, Screen, Severity, format};
+use super::all_pages::{ActiveLoad, REQUESTS_PER_CONFIRMATION};
+use super::request_cost::floor_percent;
+use crate::model::Time;
+use crate::model::failure::{Failure, FailureKind};
+use crate::model::load::{Load, Timed};
+use crate::model::period::DateRange;
+use crate::model::report::{LoadEndReason, LoadOutcome, LoadPlan, LoadProgress};
+use crate::model::views::{ViewsPage, ViewsQuery};
+
+/// Percentages of all views at which a notice offers to stop: the pages that are left have few views, but need most of
+/// the requests.
+const OFFER_PERCENTS: [u8; 2] = [95, 99];
+
+impl App {
+    /// Handles the result of a query. Shows the full message of a failure as a notice, since the line above the list
+    /// may only have space for the kind of failure.
+    pub(in crate::tui) fn views_answered(
+        &mut self,
+        query: ViewsQuery,
+        result: Result<Timed<ViewsPage>, Failure>,
+        old: Option<Timed<ViewsPage>>,
+        now: Time,
+    ) {
+        let failure = result.as_ref().err().map(|failure| failure.message.to_string());
+        if !self.views.apply_answer(query, result, old, now) || self.screen != Screen::Views {
+            return;
+        }
+        self.dirty = true;
+        let lists_something = self.views.as_of().is_some();
+        if let Some(sentence) = failure.filter(|_| lists_something) {
+            self.notify(Severity::Problem, &sentence, now);
+        }
+    }
+
+    /// Asks whether to start these loads, or reports that no requests are left.
+    pub(super) fn ask_before_loading(&mut self, text: String, mut plans: Vec<LoadPlan>, now: Time) {
+        let left = self.view_requests_left();
+        if left == 0 {
+            let text = self.no_requests_left_text(now);
+            self.notify(Severity::Problem, &text, now);
+            return;
+        }
+        // Keys that are meant for another dialog must not answer the question.
+        let is_taken = self.dialogs.last().is_some_and(|top| top.takes_text() || matches!(top, Dialog::Confirm(_)));
+        if is_taken {
+            return;
+        }
+        plans.iter_mut().for_each(|plan| plan.max_requests = REQUESTS_PER_CONFIRMATION.min(left));
+        self.dialogs.push(Dialog::Confirm(ConfirmDialog { text, on_yes: ConfirmAction::LoadAll(plans) }));
+        self.dirty = true;
+    }
+
+    /// Runs these loads one after the other. Together they use at most [`LoadPlan::max_requests`] of the first load.
+    pub(in crate::tui) fn load_sequentially(&mut self, plans: Vec<LoadPlan>, effects: &mut Vec<Effect>) {
+        let all = &mut self.views.all_pages;
+        if all.active.is_some() {
+            return;
+        }
+        all.confirmed_requests_left = plans.first().map_or(0, |plan| plan.max_requests);
+        all.queued_loads = plans.into();
+        self.load_next(effects);
+    }
+
+    fn load_next(&mut self, effects: &mut Vec<Effect>) {
+        let all = &mut self.views.all_pages;
+        let Some(plan) = all.queued_loads.pop_front() else { return };
+        all.failure = None;
+        let LoadPlan { range, from_start, .. } = plan;
+        all.active = Some(ActiveLoad { range, from_start, progress: None, is_stopping: false, last_offer_percent: 0 });
+        effects.push(Effect::LoadAll(LoadPlan { max_requests: all.confirmed_requests_left, ..plan }));
+        self.dirty = true;
+    }
+
+    pub(in crate::tui) fn load_progressed(&mut self, progress: LoadProgress, now: Time) {
+        if let Some(under_way) = self.views.all_pages.active.as_mut().filter(|load| load.range == progress.range) {
+            under_way.progress = Some(progress);
+            self.dirty |= self.screen == Screen::Views;
+            self.offer_to_stop(progress, now);
+        }
+    }
+
+    /// Offers to stop once nearly all views are loaded and the rest still needs requests. This is a notice, not a
+    /// question: loading continues unless the user presses the key.
+    fn offer_to_stop(&mut self, progress: LoadProgress, now: Time) {
+        let on_screen = self.screen == Screen::Views && self.dialogs.is_empty();
+        let Some(load) = self.views.all_pages.active.as_mut().filter(|load| on_screen && !load.is_stopping) else {
+            return;
+        };
+        let Some(share) = progress.share.filter(|_| !progress.is_complete) else { return };
+        let reached = OFFER_PERCENTS.into_iter().rfind(|offer| share * 100.0 >= f64::from(*offer));
+        let Some(reached) = reached.filter(|reached| *reached > load.last_offer_percent) else { return };
+        load.last_offer_percent = reached;
+        let rest = self
+            .expected_cost(progress.range)
+            .and_then(|expected| expected.requests.checked_sub(progress.answers))
+            .filter(|rest| *rest > 0);
+        let rest = match rest {
+            Some(rest) => format!("about {}", format::plural(rest as usize, "more request")),
+            None => "more requests".to_owned(),
+        };
+        let stops = self.key_label(Context::Views, Action::Close);
+        let text = format!("{reached}% of all views are loaded; the rest needs {rest}. {stops} stops loading.");
+        self.notify(Severity::Info, &text, now);
+    }
+
+    pub(in crate::tui) fn load_ended(
+        &mut self,
+        range: DateRange,
+        end: LoadOutcome,
+        now: Time,
+        effects: &mut Vec<Effect>,
+    ) {
+        self.dirty = true;
+        let all = &mut self.views.all_pages;
+        let load = all.active.take_if(|under_way| under_way.range == range);
+        all.record_outcome(range, &end, load);
+        all.confirmed_requests_left = all.confirmed_requests_left.saturating_sub(end.requests);
+        let progress = load.and_then(|under_way| under_way.progress);
+        match end.end_reason {
+            LoadEndReason::Complete => self.load_completed(range, now, effects),
+            LoadEndReason::RequestLimit => {
+                let mut rest = vec![LoadPlan {
+                    range,
+                    from_start: false,
+                    max_requests: REQUESTS_PER_CONFIRMATION,
+                    stop_at_percent: None,
+                }];
+                rest.extend(std::mem::take(&mut self.views.all_pages.queued_loads));
+                self.ask_to_continue(rest, progress, now);
+            }
+            // `TargetReached` never happens here, because the dashboard always sets `stop_at_percent` to `None`.
+            LoadEndReason::Stopped | LoadEndReason::TargetReached => {
+                self.views.all_pages.queued_loads.clear();
+                let rows = self.views.all_pages.rows_to_continue_after(range).map(format::format_count);
+                let text = match rows {
+                    Some(rows) => {
+                        let load_key = self.key_label(Context::Views, Action::LoadAll);
+                        let share = progress.and_then(|progress| progress.share);
+                        let share =
+                            share.map(|share| format!(" ({} of the views)", floor_percent(share))).unwrap_or_default();
+                        format!("Stopped after {rows} rows{share}; press {load_key} to continue.")
+                    }
+                    None => "Stopped; nothing was loaded.".to_owned(),
+                };
+                self.notify(Severity::Info, &text, now);
+            }
+            LoadEndReason::Failed(failure) => self.load_failed(range, failure, now),
+        }
+        self.list_loaded_rows(range);
+        self.show_comparison();
+        self.views.all_pages.drop_unused(self.views.query().range);
+    }
+
+    fn load_completed(&mut self, range: DateRange, now: Time, effects: &mut Vec<Effect>) {
+        let rows = self.views.all_pages.complete_report(range).map_or(0, |report| report.rows.len());
+        if self.screen != Screen::Views || range != self.views.query().range {
+            let text = format!("All pages of {range} are loaded: {}.", format::plural(rows, "row"));
+            self.notify(Severity::Info, &text, now);
+        }
+        if self.views.all_pages.confirmed_requests_left > 0 {
+            self.load_next(effects);
+        } else if !self.views.all_pages.queued_loads.is_empty() {
+            let rest = std::mem::take(&mut self.views.all_pages.queued_loads).into();
+            self.ask_to_continue(rest, None, now);
+        }
+    }
+
+    fn load_failed(&mut self, range: DateRange, failure: Failure, now: Time) {
+        self.views.all_pages.queued_loads.clear();
+        let how_to_continue = match self.views.all_pages.rows_to_continue_after(range) {
+            None => String::new(),
+            Some(_) if range == self.views.query().range => {
+                let load_key = self.key_label(Context::Views, Action::LoadAll);
+                let press = if matches!(failure.kind, FailureKind::Limited(_)) { "Then press" } else { "Press" };
+                format!(" {press} {load_key} to continue where it stopped.")
+            }
+            Some(_) => " Load it again to continue where it stopped.".to_owned(),
+        };
+        self.notify(Severity::Problem, &format!("{}{how_to_continue}", failure.message), now);
+        self.views.all_pages.failure = Some((range, failure));
+    }
+
+    /// Asks whether to continue after the confirmed number of requests is used. Shows a notice instead if another
+    /// screen or dialog has the focus.
+    fn ask_to_continue(&mut self, rest: Vec<LoadPlan>, progress: Option<LoadProgress>, now: Time) {
+        let is_visible = self.screen == Screen::Views && self.dialogs.is_empty();
+        if is_visible {
+            let text = self.continue_question(&rest, progress);
+            self.ask_before_loading(text, rest, now);
+        } else {
+            let load_key = self.key_label(Context::Views, Action::LoadAll);
+            let text = format!("Paused: the agreed number of requests is used. Press {load_key} to continue.");
+            self.notify(Severity::Info, &text, now);
+        }
+    }
+
+    /// Lists the rows of a load that has ended, if it loaded the current range. A complete report stays listed, even if
+    /// newer rows of a partial report were loaded.
+    fn list_loaded_rows(&mut self, range: DateRange) {
+        if range != self.views.query().range || self.list_complete_report() {
+            return;
+        }
+        if let Some(report) = self.views.all_pages.report(range).cloned() {
+            self.views.list_partial_report(report);
+            self.views.load = Load::Idle;
+        }
+    }
+}

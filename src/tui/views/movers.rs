@@ -1,0 +1,429 @@
+//! Movers: the pages that gained or lost the most views between two ranges, by human, AI or all views. Computed when
+//! the dialog opens and when its metric changes, not when it is drawn.
+
+use super::super::dialog::Dialog;
+use super::super::geometry::Geometry;
+use super::super::keymap::{Action, Context};
+use super::super::list_state::ListState;
+use super::super::scroll::{self, Scroll};
+use super::super::{App, Effect, Severity};
+use super::table::Metric;
+use crate::model::Time;
+use crate::model::comparison::{ComparedRanges, Comparison};
+use crate::model::period::DateRange;
+use crate::model::report::Report;
+use crate::model::text::CleanText;
+use crate::model::views::{Counts, ViewCount};
+use ratatui::layout::{Position, Rect};
+use std::cmp::{Ordering, Reverse};
+use std::collections::HashMap;
+
+/// Maximum number of pages in each half of the dialog.
+const MAX_LISTED: usize = 250;
+
+/// The metric that movers are ranked by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MoverMetric {
+    Human,
+    Ai,
+    Total,
+}
+
+impl MoverMetric {
+    /// Returns the name on the screen.
+    pub fn name(self) -> &'static str {
+        self.metric().name()
+    }
+
+    fn metric(self) -> Metric {
+        match self {
+            Self::Human => Metric::Human,
+            Self::Ai => Metric::Ai,
+            Self::Total => Metric::Total,
+        }
+    }
+
+    fn next(self) -> Self {
+        match self {
+            Self::Human => Self::Ai,
+            Self::Ai => Self::Total,
+            Self::Total => Self::Human,
+        }
+    }
+
+    fn views_in(self, counts: &Counts) -> Option<ViewCount> {
+        self.metric().count(counts)?.value()
+    }
+}
+
+/// A page whose views changed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mover {
+    pub path: CleanText,
+    /// Views in the previous range, per day if the ranges differ in length. `None` if the page is new: it is not among
+    /// the pages of that range.
+    pub before: Option<ViewCount>,
+    /// Views in the current range, per day if the ranges differ in length. `None` if the page is gone: it is not among
+    /// the pages of that range.
+    pub now: Option<ViewCount>,
+}
+
+impl Mover {
+    pub fn delta(&self) -> ViewCount {
+        self.now.unwrap_or_default() - self.before.unwrap_or_default()
+    }
+}
+
+/// One half of the dialog: the pages that gained views, or the pages that lost views.
+#[derive(Debug, Default)]
+pub struct MoversHalf {
+    movers: Vec<Mover>,
+    /// The number of all pages that belong in this half, including pages beyond [`MAX_LISTED`].
+    page_count: usize,
+    pub list: ListState,
+}
+
+impl MoversHalf {
+    pub fn len(&self) -> usize {
+        self.movers.len()
+    }
+
+    pub fn page_count(&self) -> usize {
+        self.page_count
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.movers.is_empty()
+    }
+
+    /// Returns the visible pages. The `bool` says whether the page is selected.
+    pub fn visible(&self, rows: usize) -> impl Iterator<Item = (&Mover, bool)> {
+        self.list.visible(self.movers.iter(), rows)
+    }
+
+    /// Returns all view counts of the listed pages, before and now.
+    pub fn numbers(&self) -> impl Iterator<Item = ViewCount> {
+        self.movers.iter().flat_map(|mover| [mover.before, mover.now]).flatten()
+    }
+}
+
+/// A page whose views changed, before it is assigned to a half.
+struct PageMove {
+    delta: ViewCount,
+    before: Option<ViewCount>,
+    now: Option<ViewCount>,
+    pair: PageIndexPair,
+}
+
+/// Row indexes of one page in the previous and in the current report; `None` for a report that doesn't list the page.
+type PageIndexPair = (Option<usize>, Option<usize>);
+
+#[derive(Debug)]
+pub struct Movers {
+    pub metric: MoverMetric,
+    pub gained: MoversHalf,
+    pub lost: MoversHalf,
+    /// Whether the half with the pages that lost views has the focus.
+    pub is_lost_half_focused: bool,
+    /// Number of pages that are left out because one of their two numbers is not a valid count.
+    pub pages_without_counts: usize,
+    comparison: Comparison,
+    /// The range on screen. Only its complete days are compared.
+    shown: DateRange,
+    /// The row indexes of every page that both reports list, or that is known to be missing from one of them.
+    pairs: Vec<PageIndexPair>,
+}
+
+/// Pairs the pages of two reports by path. A page that a partial report lacks is left out, because it may not be loaded
+/// yet.
+fn pair_pages(before: &Report, now: &Report) -> Vec<PageIndexPair> {
+    let mut others: HashMap<&str, usize> =
+        before.rows.iter().enumerate().map(|(index, row)| (row.path.as_str(), index)).collect();
+    let mut pairs = Vec::with_capacity(now.rows.len());
+    for (index, row) in now.rows.iter().enumerate() {
+        match others.remove(row.path.as_str()) {
+            Some(other) => pairs.push((Some(other), Some(index))),
+            None if before.complete => pairs.push((None, Some(index))),
+            None => {}
+        }
+    }
+    if now.complete {
+        pairs.extend(others.into_values().map(|index| (Some(index), None)));
+    }
+    pairs
+}
+
+impl Movers {
+    pub fn new(comparison: Comparison, shown: DateRange, by: MoverMetric) -> Self {
+        let pairs = pair_pages(&comparison.before, &comparison.now);
+        let (gained, lost) = (MoversHalf::default(), MoversHalf::default());
+        let mut movers = Self {
+            metric: by,
+            gained,
+            lost,
+            is_lost_half_focused: false,
+            pages_without_counts: 0,
+            comparison,
+            shown,
+            pairs,
+        };
+        movers.rank_by(by);
+        movers
+    }
+
+    /// Returns the compared ranges.
+    pub fn ranges(&self) -> ComparedRanges {
+        self.comparison.ranges()
+    }
+
+    /// Returns the label of the comparison, such as `complete days, 16–21 Nov vs 9–14 Nov`.
+    pub fn label(&self) -> String {
+        self.ranges().label(self.shown)
+    }
+
+    /// Whether one of the reports is partial, so that the views of more pages may have changed.
+    pub fn is_partial(&self) -> bool {
+        !self.comparison.now.complete || !self.comparison.before.complete
+    }
+
+    /// Recomputes both halves by another metric.
+    fn rank_by(&mut self, by: MoverMetric) {
+        let (ranges, Comparison { now, before }) = (self.ranges(), &self.comparison);
+        let count = |report: &Report, index: Option<usize>| match index.and_then(|index| report.rows.get(index)) {
+            Some(row) => by.views_in(&row.counts).map(Some),
+            None => Some(None),
+        };
+        let (mut gained, mut lost, mut without_counts) = (Vec::new(), Vec::new(), 0);
+        for &pair in &self.pairs {
+            let (Some(then), Some(after)) = (count(before, pair.0), count(now, pair.1)) else {
+                without_counts += 1;
+                continue;
+            };
+            let then = then.map(|views| ranges.scale_before(views));
+            let after = after.map(|views| ranges.scale_now(views));
+            let delta = after.unwrap_or_default() - then.unwrap_or_default();
+            let moved = PageMove { delta, before: then, now: after, pair };
+            match delta.cmp(&ViewCount::ZERO) {
+                Ordering::Greater => gained.push(moved),
+                Ordering::Less => lost.push(moved),
+                Ordering::Equal => {}
+            }
+        }
+        (self.gained, self.lost) = (self.top_movers(gained), self.top_movers(lost));
+        (self.metric, self.pages_without_counts) = (by, without_counts);
+        self.is_lost_half_focused = self.gained.is_empty() && !self.lost.is_empty();
+    }
+
+    /// Returns the pages whose views changed the most, starting with the largest change. Pages with equal changes are
+    /// sorted by path.
+    fn top_movers(&self, mut moved: Vec<PageMove>) -> MoversHalf {
+        let total = moved.len();
+        if total > MAX_LISTED {
+            moved.select_nth_unstable_by_key(MAX_LISTED, |moved| Reverse(moved.delta.abs()));
+            moved.truncate(MAX_LISTED);
+        }
+        let Comparison { now, before } = &self.comparison;
+        let row = |report: &Report, index: Option<usize>| report.rows.get(index?).map(|row| row.path.clone());
+        let movers = moved.into_iter().filter_map(|moved| {
+            let path = row(now, moved.pair.1).or_else(|| row(before, moved.pair.0))?;
+            Some(Mover { path, before: moved.before, now: moved.now })
+        });
+        let mut movers: Vec<Mover> = movers.collect();
+        movers.sort_by(|a, b| {
+            let by_size = b.delta().abs().cmp(&a.delta().abs());
+            by_size.then_with(|| a.path.as_str().cmp(b.path.as_str()))
+        });
+        MoversHalf { list: ListState::new(movers.len(), 0), movers, page_count: total }
+    }
+
+    fn focused_half(&self) -> &MoversHalf {
+        if self.is_lost_half_focused { &self.lost } else { &self.gained }
+    }
+
+    pub fn selected(&self) -> Option<&Mover> {
+        self.focused_half().movers.get(self.focused_half().list.selected())
+    }
+
+    pub(in crate::tui) fn scroll(&mut self, by: Scroll, rows: (usize, usize)) {
+        let (half, rows) =
+            if self.is_lost_half_focused { (&mut self.lost, rows.1) } else { (&mut self.gained, rows.0) };
+        half.list.move_to(|at, total| by.apply(at, rows, total), rows);
+    }
+
+    /// Returns the half at a screen position, its area, its number of rows, and whether it lists the pages that lost
+    /// views.
+    fn half_at(&mut self, at: Position, g: Geometry) -> Option<(&mut MoversHalf, Rect, usize, bool)> {
+        let ([upper, lower], rows) = (g.movers_halves(), g.movers_rows());
+        if upper.contains(at) {
+            return Some((&mut self.gained, upper, rows.0, false));
+        }
+        lower.contains(at).then_some((&mut self.lost, lower, rows.1, true))
+    }
+
+    /// Scrolls the half at a screen position and keeps its selection visible.
+    pub(in crate::tui) fn scroll_at(&mut self, at: Position, by: isize, g: Geometry) {
+        if let Some((half, _, rows, _)) = self.half_at(at, g) {
+            half.list.move_to(|at, total| scroll::move_within(at, by, total), rows);
+        }
+    }
+
+    /// Focuses the clicked half and selects the clicked page. Returns whether that page was already selected and its
+    /// half already had the focus.
+    pub(in crate::tui) fn click(&mut self, at: Position, g: Geometry) -> bool {
+        let was_lost_half_focused = self.is_lost_half_focused;
+        let Some((half, area, rows, on_lost)) = self.half_at(at, g) else { return false };
+        let line = usize::from(at.y - area.y).checked_sub(1).filter(|line| *line < rows);
+        let place = line.and_then(|line| half.list.row_at(line));
+        let again = on_lost == was_lost_half_focused && place == Some(half.list.selected());
+        half.list.move_to(|at, _| place.unwrap_or(at), rows);
+        self.is_lost_half_focused = on_lost;
+        again
+    }
+
+    pub(in crate::tui) fn keep_selected_visible(&mut self, rows: (usize, usize)) {
+        self.gained.list.keep_selected_visible(rows.0);
+        self.lost.list.keep_selected_visible(rows.1);
+    }
+}
+
+impl App {
+    /// Opens the movers, or explains that they need a comparison.
+    pub(in crate::tui) fn open_movers(&mut self, now: Time) {
+        let table = &self.views.table;
+        let (Some(comparison), Some(listed)) = (table.comparison(), table.report()) else {
+            let (before, any) =
+                (self.key_label(Context::Views, Action::Compare), self.key_label(Context::Views, Action::CompareWith));
+            let text =
+                format!("Movers need a comparison: {before} compares with the previous period, {any} with any range.");
+            self.notify(Severity::Info, &text, now);
+            return;
+        };
+        let movers = Movers::new(comparison.clone(), listed.range, MoverMetric::Human);
+        self.dialogs.push(Dialog::Movers(movers));
+    }
+
+    /// Ranks the movers by the next metric.
+    pub(in crate::tui) fn next_movers_metric(&mut self) {
+        if let Some(Dialog::Movers(open)) = self.dialogs.last_mut() {
+            open.rank_by(open.metric.next());
+        }
+    }
+
+    /// Moves the focus to the other half of the movers.
+    pub(in crate::tui) fn switch_movers_half(&mut self) {
+        if let Some(Dialog::Movers(open)) = self.dialogs.last_mut() {
+            open.is_lost_half_focused = !open.is_lost_half_focused;
+        }
+    }
+
+    /// Opens the page details of the selected mover.
+    pub(in crate::tui) fn open_mover_details(&mut self, now: Time, effects: &mut Vec<Effect>) {
+        let Some(Dialog::Movers(open)) = self.dialogs.last() else { return };
+        let Some(path) = open.selected().map(|mover| mover.path.clone()) else { return };
+        self.open_page_detail(path, now, effects);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::views::Count;
+    use crate::model::views::{PageRow, ViewsPage};
+    use std::sync::Arc;
+
+    fn report(rows: &[(&str, i64, i64)], complete: bool) -> Arc<Report> {
+        let rows = rows.iter().map(|(path, human, ai)| PageRow {
+            path: CleanText::line(path),
+            counts: Counts { human: Count::Known(*human), ai: Count::Known(*ai), total: Count::Known(human + ai) },
+        });
+        let page = ViewsPage { rows: rows.collect(), ..ViewsPage::default() };
+        Arc::new(Report::from_first_answer(
+            DateRange::last_days(7, chrono::NaiveDate::default()),
+            page,
+            complete,
+            Time::default(),
+        ))
+    }
+
+    fn moved(before: Arc<Report>, now: Arc<Report>, by: MoverMetric) -> Movers {
+        let shown = now.range;
+        Movers::new(Comparison { now, before }, shown, by)
+    }
+
+    fn deltas(half: &MoversHalf) -> Vec<(&str, i128)> {
+        half.visible(99).map(|(mover, _)| (mover.path.as_str(), mover.delta().rounded())).collect()
+    }
+
+    #[test]
+    fn pages_are_ordered_by_their_change_including_new_and_gone_pages() {
+        let before = report(&[("/a", 10, 0), ("/b", 50, 5), ("/gone", 7, 0), ("/same", 3, 9)], true);
+        let now = report(&[("/a", 100, 0), ("/b", 20, 95), ("/new", 8, 1), ("/same", 3, 9)], true);
+        let movers = moved(before.clone(), now.clone(), MoverMetric::Human);
+        assert_eq!(deltas(&movers.gained), [("/a", 90), ("/new", 8)]);
+        assert_eq!(deltas(&movers.lost), [("/b", -30), ("/gone", -7)]);
+        assert_eq!(movers.gained.movers.get(1).map(|mover| (mover.before, mover.now)), Some((None, Some(8.into()))));
+        assert_eq!(movers.lost.movers.get(1).map(|mover| (mover.before, mover.now)), Some((Some(7.into()), None)));
+        let by_ai = moved(before.clone(), now.clone(), MoverMetric::Ai);
+        assert_eq!(deltas(&by_ai.gained), [("/b", 90), ("/new", 1)]);
+        assert!(by_ai.lost.is_empty(), "a gone page without AI views lost none");
+    }
+
+    #[test]
+    fn a_page_that_is_missing_from_a_partial_report_is_unknown() {
+        let before = report(&[("/a", 10, 0), ("/z", 4, 0)], false);
+        let now = report(&[("/a", 11, 0), ("/b", 5, 0)], true);
+        assert_eq!(deltas(&moved(before.clone(), now.clone(), MoverMetric::Total).gained), [("/a", 1)]);
+        let before = Arc::new(Report { complete: true, ..(*before).clone() });
+        let now = Arc::new(Report { complete: false, ..(*now).clone() });
+        assert!(moved(before.clone(), now.clone(), MoverMetric::Total).lost.is_empty(), "/z may not be loaded yet");
+    }
+
+    #[test]
+    fn ranges_of_different_lengths_are_compared_per_day() {
+        let rows = [("/a", 90, 0), ("/b", 10, 0)];
+        let now = report(&rows, true);
+        let range = DateRange::last_days(14, chrono::NaiveDate::default());
+        let before = Arc::new(Report { range, ..(*report(&rows, true)).clone() });
+        let movers = moved(before, now, MoverMetric::Human);
+        assert_eq!((movers.gained.len(), movers.lost.len()), (2, 0), "equal views in half the days");
+        let first = movers.selected().expect("a page");
+        let daily = [first.now, first.before].map(|views| views.map(ViewCount::tenths));
+        assert_eq!(daily, [Some(129), Some(64)]);
+    }
+
+    #[test]
+    fn pages_without_valid_counts_are_left_out_and_counted() {
+        let before = report(&[("/a", -4, 0), ("/b", 1, 0)], true);
+        let now = report(&[("/a", 4, 0), ("/b", 3, 0)], true);
+        let movers = moved(before.clone(), now.clone(), MoverMetric::Human);
+        assert_eq!((movers.pages_without_counts, deltas(&movers.gained)), (1, vec![("/b", 2)]));
+    }
+
+    #[test]
+    fn only_the_pages_with_the_largest_changes_are_listed() {
+        let paths: Vec<String> = (0..600).map(|n| format!("/{n}")).collect();
+        let rows = |more: i64| -> Vec<(&str, i64, i64)> {
+            paths
+                .iter()
+                .enumerate()
+                .map(|(n, path)| (path.as_str(), more * i64::try_from(n).expect("small"), 0))
+                .collect()
+        };
+        let movers = moved(report(&rows(1), true), report(&rows(2), true), MoverMetric::Human);
+        let deltas: Vec<i128> = movers.gained.visible(999).map(|(mover, _)| mover.delta().rounded()).collect();
+        assert_eq!(deltas, (350..600).rev().collect::<Vec<i128>>());
+        assert_eq!((movers.gained.len(), movers.gained.page_count()), (MAX_LISTED, 599), "the first page didn't move");
+    }
+
+    #[test]
+    fn scrolling_moves_the_selection_of_the_focused_half() {
+        let before = report(&[("/a", 1, 0), ("/b", 1, 0), ("/c", 9, 0)], true);
+        let now = report(&[("/a", 5, 0), ("/b", 3, 0), ("/c", 1, 0)], true);
+        let mut movers = moved(before.clone(), now.clone(), MoverMetric::Human);
+        movers.scroll(Scroll::By(1), (1, 1));
+        assert_eq!(movers.selected().map(|mover| mover.path.as_str()), Some("/b"));
+        assert_eq!(movers.gained.visible(1).map(|(mover, _)| mover.path.as_str()).collect::<Vec<_>>(), ["/b"]);
+        movers.is_lost_half_focused = true;
+        assert_eq!(movers.selected().map(|mover| mover.path.as_str()), Some("/c"));
+    }
+}

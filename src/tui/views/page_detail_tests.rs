@@ -1,0 +1,198 @@
+use super::*;
+use crate::model::failure::FailureKind;
+use crate::model::impact::PagePeriod;
+use crate::model::job::Status;
+use crate::model::views::{PageRow, ViewsPage};
+use crate::tui::Msg;
+use crate::tui::finish_alerts::tests::{app, press};
+use crate::tui::jobs::tests::{at, row as job};
+use crossterm::event::{Event, KeyCode};
+use std::sync::Arc;
+
+fn counts(human: i64, ai: i64) -> Counts {
+    Counts { human: Count::Known(human), ai: Count::Known(ai), total: Count::Known(human + ai) }
+}
+
+fn rows() -> Vec<PageRow> {
+    [("/a", 50, 10), ("/b", 80, 5), ("/c", 50, 30)]
+        .map(|(path, human, ai)| PageRow { path: CleanText::line(path), counts: counts(human, ai) })
+        .to_vec()
+}
+
+fn views_screen() -> App {
+    let mut dismissed = job(2, Status::Completed);
+    dismissed.dismissed = true;
+    let mut app = app(vec![job(1, Status::Active), dismissed, job(3, Status::Completed)]);
+    press(&mut app, '2');
+    let query = app.views.query();
+    let value = ViewsPage { totals: counts(180, 45), rows: rows(), has_more: Some(true) };
+    app.update(Msg::Views { query, result: Ok(Timed { value, as_of: at(0) }), old: None }, at(0));
+    app
+}
+
+fn report(range: DateRange, rows: Vec<PageRow>, complete: bool) -> Arc<Report> {
+    Arc::new(Report::from_first_answer(range, ViewsPage { rows, ..ViewsPage::default() }, complete, at(0)))
+}
+
+fn enter(app: &mut App) -> Vec<Effect> {
+    app.update(Msg::Input(Event::Key(KeyCode::Enter.into())), at(0))
+}
+
+fn open(app: &mut App) -> &PageDetail {
+    assert!(enter(app).contains(&Effect::LoadCachedPage(CleanText::line("/a"))));
+    app.page_detail().expect("page details")
+}
+
+fn history(app: &mut App, jobs: &[i64], periods: Vec<PagePeriod>) {
+    let jobs = jobs.iter().map(|key| (JobKey(*key), PageViewsState::Unknown, PageViewsState::Unknown)).collect();
+    let result = Ok(PageHistory { periods, jobs });
+    app.update(Msg::PageHistory { path: CleanText::line("/a"), result }, at(0));
+}
+
+#[test]
+fn a_rank_is_known_only_if_all_pages_are_loaded() {
+    let mut app = views_screen();
+    let range = app.views.query().range;
+    assert_eq!(open(&mut app).numbers.rank, None);
+    press(&mut app, 'q');
+    let mut app = views_screen();
+    app.views.table.show_report(report(range, rows(), false), None);
+    assert_eq!(open(&mut app).numbers.rank, None, "a partial report");
+    let mut app = views_screen();
+    app.views.table.show_report(report(range, rows(), true), None);
+    let rank = open(&mut app).numbers.rank.expect("a rank");
+    assert_eq!(
+        (rank.human, rank.ai, rank.total, rank.page_count),
+        (Some(2), Some(2), Some(3), 3),
+        "equal pages share a rank"
+    );
+}
+
+#[test]
+fn compared_numbers_come_from_the_comparison_or_else_from_the_history() {
+    let mut app = views_screen();
+    let range = app.views.query().range;
+    let ranges = app.views.days_to_compare_with_previous(at(0).date_naive()).expect("comparable");
+    assert!(ranges.now != range, "today is not over");
+    open(&mut app);
+    let views = |human: i64| Timed { value: counts(human, 8), as_of: at(0) };
+    let periods = [(ranges.now, views(45)), (ranges.before, views(40))];
+    history(&mut app, &[], periods.map(|(range, views)| PagePeriod { range, views }).into());
+    let [now, before] = [views(45), views(40)].map(PageViewsState::Known);
+    assert_eq!(app.page_detail().expect("page details").numbers.compared, Some(ComparedViews { ranges, now, before }));
+    let other = range.step(-5).expect("a range");
+    let mut app = views_screen();
+    app.views.table.show_report(report(range, rows(), true), Some(report(other, rows()[1..].to_vec(), true)));
+    let compared = open(&mut app).numbers.compared.as_ref().expect("a comparison");
+    assert_eq!(compared.ranges.before, other);
+    assert!(matches!(compared.before, PageViewsState::NotListed(_)), "{compared:?}");
+}
+
+#[test]
+fn enter_opens_the_selected_job_and_reports_that_it_is_dismissed() {
+    let mut app = views_screen();
+    open(&mut app);
+    assert_eq!(enter(&mut app), [], "the jobs are not loaded yet");
+    history(&mut app, &[3, 2], Vec::new());
+    press(&mut app, 'j');
+    press(&mut app, 'j');
+    enter(&mut app);
+    assert_eq!((app.screen, app.dialogs.len()), (Screen::Jobs, 0));
+    assert_eq!(app.jobs.selected().map(|row| row.key), Some(JobKey(2)));
+    let notice = app.notice.as_ref().map(|notice| notice.text.to_string());
+    assert_eq!(notice.as_deref(), Some("This job is dismissed; z hides dismissed jobs again."));
+}
+
+#[test]
+fn a_job_that_is_not_in_the_list_cannot_be_opened() {
+    let mut app = views_screen();
+    open(&mut app);
+    history(&mut app, &[77], Vec::new());
+    enter(&mut app);
+    assert_eq!((app.screen, app.dialogs.len()), (Screen::Views, 1));
+}
+
+#[test]
+fn page_details_can_copy_the_path_and_start_a_job_about_the_page() {
+    let mut app = views_screen();
+    open(&mut app);
+    let copied = |effect: &Effect| matches!(effect, Effect::Copy { text, .. } if text == "/a");
+    assert!(press(&mut app, 'y').iter().any(copied));
+    press(&mut app, 'n');
+    let editor = app.dialogs.iter().find_map(Dialog::as_editor).expect("an editor");
+    assert_eq!((editor.title.as_str(), app.dialogs.len()), ("New job about /a", 3), "over the page details");
+}
+
+#[test]
+fn a_failure_or_the_history_of_another_page_changes_nothing() {
+    let mut app = views_screen();
+    open(&mut app);
+    let path = CleanText::line("/b");
+    app.update(Msg::PageHistory { path, result: Ok(PageHistory::default()) }, at(0));
+    assert!(app.page_detail().expect("page details").history.is_loading());
+    history(&mut app, &[3], Vec::new());
+    let failure = Failure::new(FailureKind::Store, "No.");
+    app.update(Msg::PageHistory { path: CleanText::line("/a"), result: Err(failure) }, at(0));
+    assert_eq!(app.selected_page_job(), Some(JobKey(3)));
+}
+
+#[test]
+fn the_selection_stays_visible_and_everything_can_be_scrolled_to() {
+    let mut app = views_screen();
+    app.update(Msg::Input(Event::Resize(40, 12)), at(0));
+    open(&mut app);
+    history(&mut app, &[3, 2, 1], Vec::new());
+    let rows = app.geometry().full_dialog_rows();
+    let columns = app.geometry().full_dialog_columns();
+    for _ in 0..30 {
+        press(&mut app, 'j');
+        let detail = app.page_detail().expect("page details");
+        let lines = detail.lines(columns);
+        let at = lines.iter().position(|line| *line == PageDetailLine::Job(detail.selected)).expect("a line");
+        assert!(detail.selected == 0 || detail.selected == 2 || (detail.scroll..detail.scroll + rows).contains(&at));
+        assert!(detail.scroll + rows <= lines.len());
+    }
+    let detail = app.page_detail().expect("page details");
+    assert_eq!((detail.selected, detail.scroll), (2, detail.lines(columns).len() - rows), "to the last line");
+    press(&mut app, 'g');
+    assert_eq!((app.page_detail().map(|detail| detail.scroll), app.selected_page_job()), (Some(0), Some(JobKey(3))));
+    app.update(Msg::Input(Event::Resize(160, 48)), at(0));
+    assert_eq!(app.page_detail().map(|detail| detail.scroll), Some(0));
+}
+
+#[test]
+fn a_job_opens_in_the_detail_pane_at_every_width() {
+    for size in [(40, 12), (80, 24), (160, 48)] {
+        let mut app = views_screen();
+        app.size = size;
+        open(&mut app);
+        history(&mut app, &[3], Vec::new());
+        enter(&mut app);
+        assert_eq!(
+            (app.screen, app.pane, app.jobs.selected().map(|row| row.key)),
+            (Screen::Jobs, Pane::Detail, Some(JobKey(3)))
+        );
+        assert!(app.detail_is_visible());
+    }
+}
+
+#[test]
+fn missing_views_of_the_selected_job_are_loaded_after_a_confirmation() {
+    let mut app = views_screen();
+    let start = at(0) - chrono::TimeDelta::days(30);
+    let mut finished = job(3, Status::Completed);
+    (finished.created_at, finished.finished_at) = (start, Some(start));
+    finished.pages = [CleanText::line("/a")].into();
+    app.put_job(finished);
+    open(&mut app);
+    assert!(!app.hints().any(|(_, row)| row.hint == "before/after"), "there is no job yet");
+    history(&mut app, &[3], Vec::new());
+    assert!(app.hints().any(|(_, row)| row.hint == "before/after"));
+    // Answers the read of the cache, which comes before the confirmation.
+    for effect in press(&mut app, 'b') {
+        if let Effect::LoadCachedReport(range) = effect {
+            app.update(Msg::CachedReport { range, recalled: Ok(Default::default()) }, at(0));
+        }
+    }
+    assert!(matches!(app.dialogs.last(), Some(Dialog::Confirm(_))), "{:?}", app.notice);
+}

@@ -1,0 +1,286 @@
+//! Starts a job about pages: opens the editor with the paths of the pages, and fills in the placeholders of a template.
+
+use super::super::dialog::{ConfirmAction, ConfirmDialog, Dialog};
+use super::super::editor::Editor;
+use super::super::format;
+use super::super::keymap::{Action, Context};
+use super::super::picker::PickerKind;
+use super::super::templates::TemplateValues;
+use super::super::{App, Effect, Severity, StoreState};
+use crate::model::Time;
+use crate::model::comparison::Comparison;
+use crate::model::period::DateRange;
+use crate::model::prompt::DraftTarget;
+use crate::model::report::Report;
+use crate::model::text::CleanText;
+use crate::model::views::{Count, Counts, PageRow, ViewCount};
+use std::collections::{HashMap, HashSet};
+
+/// Up to this many pages are all listed by path in a title or a notice. If there are more, a title lists two and counts
+/// the rest, and a notice only counts them.
+const MAX_NAMED_PAGES: usize = 3;
+
+/// Formats the pages as a short text: `/a`, `/a, /b and /c` or `12 pages`.
+pub(in crate::tui) fn short_list(pages: &[CleanText]) -> String {
+    if pages.len() > MAX_NAMED_PAGES { format::plural(pages.len(), "page") } else { sentence_list(pages) }
+}
+
+/// Formats all pages as a list within a sentence: `/a, /b and /c`.
+fn sentence_list(pages: &[CleanText]) -> String {
+    match pages {
+        [] => String::new(),
+        [one] => one.to_string(),
+        [first @ .., last] => {
+            let first: Vec<&str> = first.iter().map(CleanText::as_str).collect();
+            format!("{} and {last}", first.join(", "))
+        }
+    }
+}
+
+/// Returns the title of the editor for a job about these pages.
+pub(in crate::tui) fn title_of_job_about(pages: &[CleanText]) -> CleanText {
+    CleanText::line(&match pages {
+        [first, second, rest @ ..] if pages.len() > MAX_NAMED_PAGES => {
+            format!("New job about {first}, {second} and {} more pages", format::format_count(rest.len()))
+        }
+        pages => format!("New job about {}", sentence_list(pages)),
+    })
+}
+
+/// Returns the initial text of the editor for a job about these pages.
+fn initial_text(pages: &[CleanText]) -> String {
+    let mut text = format!("{}: ", short_list(pages));
+    if pages.len() > MAX_NAMED_PAGES {
+        text.push('\n');
+        text.extend(pages.iter().map(|page| format!("\n- {page}")));
+    }
+    text
+}
+
+/// Returns the sort key of a template for a job about `pages` pages: templates made for that number of pages come
+/// first.
+pub(in crate::tui) fn template_order(text: &str, pages: usize) -> u8 {
+    let (of_one, of_several) = (text.contains("{{path}}"), text.contains("{{pages}}"));
+    match (of_one, of_several) {
+        (_, true) if pages > 1 => 0,
+        (true, _) => 1,
+        (_, true) => 2,
+        (false, false) => 3,
+    }
+}
+
+/// Loads a draft from another docdeck on this computer into the editor, and returns the notice to show. If
+/// `has_own_text` is set, `text` also contains the draft that was in the editor.
+pub(in crate::tui) fn load_other_draft(
+    editor: &mut Editor,
+    text: &str,
+    theirs: &[CleanText],
+    has_own_text: bool,
+) -> String {
+    let mut pages = theirs.to_vec();
+    if has_own_text {
+        pages.extend(editor.pages.iter().filter(|page| !theirs.contains(page)).cloned());
+    }
+    let is_other = !has_own_text && !are_same_pages(&pages, &editor.pages);
+    let mut with = Editor::new(DraftTarget::AboutPages, title_of_job_about(&pages), text);
+    with.pages = pages;
+    *editor = with;
+    let notice = format!("Loaded a draft about {} from another docdeck on this computer", short_list(theirs));
+    if is_other { format!("{notice}: send or clear it, then press n on this page.") } else { format!("{notice}.") }
+}
+
+fn are_same_pages(one: &[CleanText], other: &[CleanText]) -> bool {
+    let of = |pages: &[CleanText]| pages.iter().cloned().collect::<HashSet<_>>();
+    of(one) == of(other)
+}
+
+impl App {
+    /// Opens the editor for a job about the chosen pages. There is only one draft about pages. If that draft is about
+    /// other pages, asks first, so that no job is about the wrong pages.
+    pub(in crate::tui) fn open_job_about_pages(&mut self, now: Time, effects: &mut Vec<Effect>) {
+        let pages: Vec<CleanText> = match self.dialogs.last() {
+            Some(Dialog::PageDetail(card)) => vec![card.path.clone()],
+            _ => self.views.table.chosen_pages().into_iter().map(|row| row.path.clone()).collect(),
+        };
+        let hidden = self.views.table.hidden_marked_count();
+        if self.dialogs.is_empty() && hidden > 0 && self.views.table.marked_count() == 0 {
+            let marked = format::plural(hidden, "marked page");
+            let clears = self.key_label(Context::Views, Action::Close);
+            let verb = if hidden == 1 { "is" } else { "are" };
+            self.notify(Severity::Info, &format!("{marked} {verb} hidden by the filter: {clears} clears it."), now);
+            return;
+        }
+        if self.store != StoreState::Read {
+            self.notify(Severity::Info, "Jobs and drafts are still loading. Try again in a moment.", now);
+            return;
+        }
+        if pages.is_empty() {
+            self.notify(Severity::Info, "No page is selected. Select one with j and k, or mark several with v.", now);
+            return;
+        }
+        let slot = DraftTarget::AboutPages;
+        let has_draft = self.draft(slot).is_some_and(|text| !text.trim().is_empty());
+        let is_other = has_draft && !are_same_pages(&self.draft_pages, &pages);
+        if is_other {
+            self.ask_to_start_over(pages);
+            return;
+        }
+        let title = title_of_job_about(if has_draft { &self.draft_pages } else { &pages });
+        let layers = self.dialogs.len();
+        self.open_editor(slot, title, now);
+        let Some(Dialog::Editor(editor)) = self.dialogs.get_mut(layers) else { return };
+        if !has_draft {
+            editor.set_initial_text(initial_text(&pages));
+            editor.pages = pages;
+            self.open_picker(PickerKind::Templates, effects);
+        }
+    }
+
+    /// Asks whether to start a new draft about `pages`. The existing draft about other pages then becomes the draft of
+    /// a new job. If a new job already has a draft, offers to open the draft about other pages instead.
+    fn ask_to_start_over(&mut self, pages: Vec<CleanText>) {
+        let (theirs, these) = (short_list(&self.draft_pages), short_list(&pages));
+        let has_new_job = self.draft(DraftTarget::NewJob).is_some_and(|text| !text.trim().is_empty());
+        if has_new_job {
+            let text = format!("Open your unsent draft about {theirs} instead?");
+            let yes = ConfirmAction::OpenDraft(DraftTarget::AboutPages);
+            self.dialogs.push(Dialog::Confirm(ConfirmDialog { text, on_yes: yes }));
+            return;
+        }
+        let drafts_key = self.key_label(Context::Jobs, Action::Drafts);
+        let text = format!(
+            "You have an unsent draft about {theirs}. Start a new one about {these}? The draft about {theirs} is kept \
+             with your drafts ({drafts_key} on the jobs screen)."
+        );
+        self.dialogs.push(Dialog::Confirm(ConfirmDialog { text, on_yes: ConfirmAction::NewDraftAbout(pages) }));
+    }
+
+    /// Opens the editor for a job about `pages`. The existing draft about other pages becomes the draft of a new job.
+    /// If its text doesn't name its pages, they are added to the text.
+    pub(in crate::tui) fn start_over_about(&mut self, pages: Vec<CleanText>, now: Time, effects: &mut Vec<Effect>) {
+        let slot = DraftTarget::AboutPages;
+        if let Some(text) = self.drafts.remove(&slot) {
+            let is_named = self.draft_pages.iter().all(|page| text.contains(page.as_str()));
+            let text = if is_named { text } else { format!("{}: {text}", sentence_list(&self.draft_pages)) };
+            effects.push(Effect::SaveDraft(DraftTarget::NewJob, text.clone()));
+            effects.push(Effect::DeleteDraft(slot));
+            self.drafts.insert(DraftTarget::NewJob, text);
+        }
+        let layers = self.dialogs.len();
+        self.open_editor(slot, title_of_job_about(&pages), now);
+        let Some(Dialog::Editor(editor)) = self.dialogs.get_mut(layers) else { return };
+        editor.set_initial_text(initial_text(&pages));
+        editor.pages = pages;
+        self.open_picker(PickerKind::Templates, effects);
+    }
+
+    /// Returns the range whose rows are listed; `None` if nothing is listed.
+    pub(in crate::tui) fn listed_range(&self) -> Option<DateRange> {
+        let answered = || self.views.load().shown().map(|shown| shown.value.query.range);
+        self.views.table.report().map(|report| report.range).or_else(answered)
+    }
+
+    /// Returns the values of a template's placeholders for a job about these pages, such as their views in the listed
+    /// range.
+    pub(in crate::tui) fn page_template_values(&self, pages: &[CleanText], now: Time) -> TemplateValues {
+        let mut values = TemplateValues { path: Some(sentence_list(pages)), ..TemplateValues::default() };
+        let rows = rows_of(self.views.rows(), pages);
+        let line = |page: &CleanText| match rows.get(page).map(|row| &row.counts) {
+            Some(counts) => {
+                let (human, ai) = (received_text(&counts.human), received_text(&counts.ai));
+                format!("- {page}: {human} views by people, {ai} by AI")
+            }
+            _ => format!("- {page}"),
+        };
+        values.pages = Some(pages.iter().map(line).collect::<Vec<_>>().join("\n"));
+        let Some(range) = self.listed_range() else { return values };
+        let so_far = if now.date_naive() <= range.to() { " (today so far)" } else { "" };
+        (values.from, values.to) = (Some(range.from().to_string()), Some(format!("{}{so_far}", range.to())));
+        if pages.iter().any(|page| !rows.contains_key(page)) {
+            return values;
+        }
+        let sum = |count: fn(&Counts) -> &Count| sum_over_pages(&rows, pages, count);
+        let (human, ai) = (sum(|counts| &counts.human), sum(|counts| &counts.ai));
+        let text = |of: Option<ViewCount>, count: fn(&Counts) -> &Count| match (of, pages) {
+            (Some(n), _) => format::format_views(n),
+            (None, [page]) => rows.get(page).map_or_else(String::new, |row| received_text(count(&row.counts))),
+            (None, _) => UNKNOWN.to_owned(),
+        };
+        values.human = Some(text(human, |counts| &counts.human));
+        values.ai = Some(text(ai, |counts| &counts.ai));
+        values.total = Some(text(sum(|counts| &counts.total), |counts| &counts.total));
+        values.share = Some("an unknown share".to_owned());
+        let (Some(human), Some(ai)) = (human, ai) else { return values };
+        let both = human + ai;
+        values.share = (!both.is_zero()).then(|| format!("{:.0}%", ai.ratio_to(both) * 100.0));
+        if let Some(comparison) = self.views.table.comparison() {
+            values.change = change_since(comparison, self.views.query().range, pages);
+        }
+        values
+    }
+}
+
+/// Replaces an unknown number within a sentence.
+const UNKNOWN: &str = "an unknown number of";
+
+/// Formats a count for a sentence. An invalid count is shown as received from the service.
+fn received_text(count: &Count) -> String {
+    match count {
+        Count::Missing => UNKNOWN.to_owned(),
+        count if count.value().is_some() => format::views_or_received(count),
+        count => format!("{} (as received)", format::views_or_received(count)),
+    }
+}
+
+/// Returns the rows of these pages, by path.
+fn rows_of<'a>(rows: &'a [PageRow], pages: &[CleanText]) -> HashMap<&'a CleanText, &'a PageRow> {
+    let wanted: HashSet<&CleanText> = pages.iter().collect();
+    rows.iter().filter(|row| wanted.contains(&row.path)).map(|row| (&row.path, row)).collect()
+}
+
+/// Adds up one kind of count over all pages; `None` if that count of one page is unknown.
+fn sum_over_pages(
+    rows: &HashMap<&CleanText, &PageRow>,
+    pages: &[CleanText],
+    count: impl Fn(&Counts) -> &Count,
+) -> Option<ViewCount> {
+    pages.iter().map(|page| count(&rows.get(page)?.counts).value()).sum()
+}
+
+/// Describes how the views of the pages changed: `human +4%, AI −31% against 2026-11-07 … 2026-11-13`. Also names the
+/// compared days of the range on screen, unless they are the whole range. `None` if a number is unknown in one of the
+/// reports.
+fn change_since(comparison: &Comparison, shown: DateRange, pages: &[CleanText]) -> Option<String> {
+    let ranges = comparison.ranges();
+    let sums = |report: &Report, count: fn(&Counts) -> &Count| -> Option<ViewCount> {
+        let rows = rows_of(&report.rows, pages);
+        let views = pages.iter().map(|page| match rows.get(page) {
+            Some(row) => count(&row.counts).value(),
+            // A complete report lists every page that had views.
+            None => report.complete.then_some(ViewCount::ZERO),
+        });
+        views.sum()
+    };
+    let change = |count: fn(&Counts) -> &Count| {
+        let (now, before) = (sums(&comparison.now, count)?, sums(&comparison.before, count)?);
+        Some(percent_change(ranges.scale_now(now), ranges.scale_before(before)))
+    };
+    let (human, ai) = (change(|counts| &counts.human)?, change(|counts| &counts.ai)?);
+    let per_day = if ranges.is_per_day() { " per day" } else { "" };
+    let days = if ranges.now == shown { String::new() } else { format!(" in {}", ranges.now) };
+    Some(format!("human {human}, AI {ai}{per_day}{days} against {}", ranges.before))
+}
+
+/// Formats a change in percent.
+fn percent_change(now: ViewCount, before: ViewCount) -> String {
+    if before.is_zero() {
+        return format!("{} instead of none", format::format_views(now));
+    }
+    let change = (now.ratio_to(before) - 1.0) * 100.0;
+    let sign = if change < 0.0 { "−" } else { "+" };
+    format!("{sign}{:.0}%", change.abs())
+}
+
+#[cfg(test)]
+#[path = "page_job_tests.rs"]
+mod tests;

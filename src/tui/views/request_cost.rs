@@ -1,0 +1,209 @@
+//! The cost of loading all pages, in requests. The service doesn't report how many rows a range has, so only a lower
+//! bound is certain. If possible, the cost is also estimated from the last load, a similar range or the first rows. The
+//! questions that ask to confirm a cost also show how many requests are left.
+
+use super::super::{App, format};
+use super::all_pages::REQUESTS_PER_CONFIRMATION;
+use crate::model::Time;
+use crate::model::connection::Connection;
+use crate::model::ledger::RateLimited;
+use crate::model::period::DateRange;
+use crate::model::report::{
+    EstimateBasis, LoadEstimate, LoadPlan, LoadProgress, SimilarRange, StoredReport, requests_for,
+};
+use crate::model::views::{MAX_PAGE_SIZE, ViewsQuery};
+
+/// The cost of a load, in requests.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+struct LoadCost {
+    /// The lower bound: requests that the load certainly needs.
+    at_least: u32,
+    expected: Option<LoadEstimate>,
+}
+
+impl LoadCost {
+    /// Adds up the costs of several loads. A load of unknown cost is expected to cost the mean of the other loads,
+    /// unless all other costs are from the last time: then the sum has no expected cost.
+    fn of_all(costs: &[Self]) -> Self {
+        let at_least = costs.iter().fold(0_u32, |sum, cost| sum.saturating_add(cost.at_least));
+        let known: Vec<LoadEstimate> = costs.iter().filter_map(|cost| cost.expected).collect();
+        // The sum is based on the last time only if every known cost is. Otherwise it is an estimate.
+        let basis = known
+            .iter()
+            .map(|known| known.basis)
+            .reduce(|one, next| if one == EstimateBasis::LastTime { next } else { one });
+        let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+        let (unknown, estimated_ranges) = (count(costs.len() - known.len()), count(known.len()));
+        let sum = known.iter().fold(0_u32, |sum, known| sum.saturating_add(known.requests));
+        let expected = basis.filter(|basis| unknown == 0 || *basis != EstimateBasis::LastTime).map(|basis| {
+            let rest = unknown.saturating_mul(sum.div_ceil(estimated_ranges.max(1)));
+            LoadEstimate { requests: sum.saturating_add(rest), basis }
+        });
+        Self { at_least, expected }
+    }
+
+    /// Returns the expected number of requests: the estimate, but at least the lower bound.
+    fn requests(self) -> u32 {
+        self.expected.map_or(self.at_least, |expected| expected.requests.max(self.at_least))
+    }
+}
+
+/// Formats the cost: `2 or more requests (last time: 5)`, or an estimate and what it is based on.
+pub fn cost_text(at_least: u32, expected: Option<LoadEstimate>) -> String {
+    let least = format!("{} or more requests", format::format_count(at_least as usize));
+    let Some(LoadEstimate { requests, basis }) = expected else { return least };
+    let about = format!("about {}", format::plural(requests.max(at_least) as usize, "request"));
+    match basis {
+        EstimateBasis::LastTime => format!("{least} (last time: {requests})"),
+        EstimateBasis::Similar(SimilarRange { range, rows }) => {
+            format!("{about}, estimated from the {} of {range}", format::plural(rows as usize, "page"))
+        }
+        EstimateBasis::FirstRows { rows, share } => {
+            format!(
+                "{about}, estimated from the first {} rows ({} of the views)",
+                format::grouped_number(rows),
+                floor_percent(share)
+            )
+        }
+    }
+}
+
+impl App {
+    /// Returns how many requests for page views are left this hour.
+    pub(in crate::tui) fn view_requests_left(&self) -> u32 {
+        self.budget(RateLimited::Views).requests_left()
+    }
+
+    /// Returns the expected cost of loading all pages of a range: from stored data, otherwise estimated from the listed
+    /// rows. `None` if neither is possible.
+    pub(super) fn expected_cost(&self, range: DateRange) -> Option<LoadEstimate> {
+        let stored = self.views.all_pages.cached_info(range).and_then(StoredReport::estimate_load);
+        stored.or_else(|| {
+            let shown = self.views.load().shown()?;
+            let (query, page) = (shown.value.query, &shown.value.page);
+            let is_first = query.range == range && query.page == 1;
+            is_first.then(|| LoadEstimate::from_first_rows(&page.rows, &page.totals))?
+        })
+    }
+
+    /// Returns the minimum number of rows of the range according to the listed answer, and whether these are all rows.
+    fn min_rows(&self, range: DateRange) -> Option<(u64, bool)> {
+        let shown = self.views.load().shown().filter(|shown| shown.value.query.range == range)?;
+        let (query, page) = (shown.value.query, &shown.value.page);
+        let rows = query.offset().saturating_add(u64::try_from(page.rows.len()).unwrap_or(0));
+        // An empty page of rows beyond the end proves nothing about the number of rows before it.
+        (!page.rows.is_empty() || query.page == 1).then(|| (rows, !query.has_next(page)))
+    }
+
+    /// Whether the first answer that a load needs is listed and fresh, so that the load takes it from the cache.
+    fn has_first_answer(&self, range: DateRange, now: Time) -> bool {
+        let first = ViewsQuery { range, limit: MAX_PAGE_SIZE, page: 1 };
+        let shown = self.views.load().shown().filter(|shown| shown.value.query == first);
+        shown.is_some_and(|shown| range.is_fresh(shown.as_of, now))
+    }
+
+    fn cost(&self, range: DateRange, from_start: bool, now: Time) -> LoadCost {
+        let known = self.views.all_pages.cached_info(range);
+        let interrupted_after = known.and_then(|known| known.interrupted_after);
+        let loaded_answers = match interrupted_after.filter(|_| !from_start) {
+            Some(answers) => answers,
+            None => u32::from(!from_start && self.has_first_answer(range, now)),
+        };
+        let all = match self.min_rows(range) {
+            Some((rows, true)) => requests_for(rows),
+            Some((rows, false)) => requests_for(rows.saturating_add(1)),
+            None => 1,
+        };
+        let rest = |requests: u32| requests.saturating_sub(loaded_answers).max(1);
+        let expected = self.expected_cost(range).map(|known| LoadEstimate { requests: rest(known.requests), ..known });
+        LoadCost { at_least: rest(all), expected }
+    }
+
+    /// Whether one request is probably enough for this load.
+    pub(super) fn needs_one_request(&self, plan: &LoadPlan) -> bool {
+        let all = &self.views.all_pages;
+        let was_one = all.complete_report(plan.range).is_some_and(|report| report.answers <= 1);
+        let fits = self.min_rows(plan.range).is_some_and(|(rows, is_all)| is_all && requests_for(rows) == 1);
+        all.rows_to_continue_after(plan.range).is_none() && (was_one || fits)
+    }
+
+    /// Returns the question before a load: which ranges it loads, and what it costs.
+    pub(super) fn load_question(&self, plans: &[LoadPlan], now: Time) -> String {
+        let what = match plans {
+            [one] => {
+                let rows = self.views.all_pages.rows_to_continue_after(one.range).filter(|_| !one.from_start);
+                let continuing = rows.map(|rows| format!(", continuing after {} rows", format::format_count(rows)));
+                format!("{}{}", one.range, continuing.unwrap_or_default())
+            }
+            [one, other] => format!("{} and {}", one.range, other.range),
+            [one, two, three] => format!("{}, {} and {}", one.range, two.range, three.range),
+            many => format!("{} ranges", many.len()),
+        };
+        let costs: Vec<LoadCost> = plans.iter().map(|plan| self.cost(plan.range, plan.from_start, now)).collect();
+        let cost = LoadCost::of_all(&costs);
+        let is_known = |plan: &LoadPlan| plan.from_start && self.views.all_pages.complete_report(plan.range).is_some();
+        let again = if !plans.is_empty() && plans.iter().all(is_known) { " again" } else { "" };
+        let (cost_text, limits) = (capitalized(&cost_text(cost.at_least, cost.expected)), self.limit_warning(cost));
+        let left = self.view_requests_left();
+        format!("{}Load all pages of {what}{again}? {cost_text}, {left} left.{limits}", self.offline_warning())
+    }
+
+    /// Returns the warning at the start of a question about loading; empty unless docdeck is offline.
+    fn offline_warning(&self) -> &'static str {
+        let is_offline = matches!(self.connection, Connection::Offline { .. });
+        if is_offline { "Offline: this may fail. " } else { "" }
+    }
+
+    fn limit_warning(&self, cost: LoadCost) -> String {
+        let left = self.view_requests_left();
+        if cost.requests() > left {
+            return format!(" That is more than is left: loading stops after {left} and can continue later.");
+        }
+        if cost.requests() > REQUESTS_PER_CONFIRMATION {
+            format!(" It asks again after {REQUESTS_PER_CONFIRMATION}.")
+        } else {
+            String::new()
+        }
+    }
+
+    /// Returns the question whether to continue, for a load that has used the confirmed number of requests.
+    pub(super) fn continue_question(&self, rest: &[LoadPlan], progress: Option<LoadProgress>) -> String {
+        let so_far = progress.map(|progress| {
+            let share =
+                progress.share.map(|share| format!(" ({} of the views)", floor_percent(share))).unwrap_or_default();
+            let requests = format::plural(progress.requests as usize, "request");
+            format!("{} rows{share} loaded with {requests}. ", format::format_count(progress.rows))
+        });
+        let range = match rest {
+            [one] => format!("loading all pages of {}", one.range),
+            many => format!("with {} ranges", many.len()),
+        };
+        let left = self.view_requests_left();
+        let most = REQUESTS_PER_CONFIRMATION.min(left);
+        let so_far = format!("{}{}", self.offline_warning(), so_far.unwrap_or_default());
+        format!("{so_far}Continue {range}? At most {most} more, {left} left.")
+    }
+
+    /// Returns the message that no requests are left. It says when the next request is free and what works without
+    /// requests.
+    pub(in crate::tui) fn no_requests_left_text(&self, now: Time) -> String {
+        let when = match self.budget(RateLimited::Views).wait().filter(|wait| wait.until > now) {
+            Some(wait) => format!("the next one is free in {}", wait.time_left(now)),
+            None => "the next one is free in a moment".to_owned(),
+        };
+        format!("No page-view requests are left this hour; {when}. {AVAILABLE_WITHOUT_REQUESTS}")
+    }
+}
+
+/// The sentence that names what works without requests.
+pub const AVAILABLE_WITHOUT_REQUESTS: &str = "The trend (t) and cached ranges (H) are still available.";
+
+/// Formats a share in whole percent, rounded down so that 100% always means all.
+pub fn floor_percent(share: f64) -> String {
+    format!("{:.0}%", (share * 100.0).floor())
+}
+
+fn capitalized(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()
+}

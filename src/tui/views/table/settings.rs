@@ -1,0 +1,30 @@
+//! The settings of the list of pages that are saved from one start of docdeck to the next.
+
+use super::{Metric, PageSorting, PageTable};
+
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct TableSettings {
+    pub metric: Metric,
+    pub is_log_scale: bool,
+    pub sorting: PageSorting,
+    pub filter: String,
+    pub folded: bool,
+}
+
+impl PageTable {
+    /// Returns the settings as the user chose them, including settings that don't apply to the current rows.
+    pub(in crate::tui) fn settings(&self) -> TableSettings {
+        let Self { metric, log_scale: log, sorting, folded, .. } = *self;
+        TableSettings { metric, is_log_scale: log, sorting, folded, filter: self.filter_text.clone() }
+    }
+
+    /// Applies saved settings.
+    pub(in crate::tui) fn apply_settings(&mut self, shape: TableSettings) {
+        (self.log_scale, self.sorting, self.filter_text, self.folded) =
+            (shape.is_log_scale, shape.sorting, shape.filter, shape.folded);
+        self.apply_filter();
+        self.sort_entries();
+        self.rebuild_lines();
+        self.show_metric(shape.metric);
+    }
+}
