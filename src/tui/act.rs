@@ -1,16 +1,22 @@
 //! Runs the action of a pressed key on the topmost dialog or, if no dialog is open, on the current screen.
 
+use super::component::Flow;
 use super::dialog::{ConfirmAction, Dialog, InputDialog, InputField, InputValue};
 use super::help::Help;
 use super::keymap::{Action, Context};
 use super::picker::PickerKind;
 use super::scroll::Scroll;
-use super::views::calendar::Calendar;
 use super::{App, Effect, Overwrite, Pane, Screen, Severity, StoreState};
 use crate::model::Time;
 
 impl App {
     pub(super) fn run_action(&mut self, action: Action, now: Time, effects: &mut Vec<Effect>) {
+        if self.dispatch(now, effects, |dialog, cx| dialog.act(action, cx)) != Flow::Pass {
+            return;
+        }
+        if let Some(by) = Scroll::of_action(action) {
+            return self.scroll(by, now, effects);
+        }
         match action {
             Action::ShowJobs => self.switch_screen(Screen::Jobs, now, effects),
             Action::ShowViews => self.switch_screen(Screen::Views, now, effects),
@@ -32,13 +38,7 @@ impl App {
             Action::Quit if !self.dialogs.is_empty() => self.close(now, effects),
             Action::Quit if self.has_dialog_or_detail() => self.close_or_clear(now, effects),
             Action::Interrupt | Action::Quit => self.quit(effects),
-            Action::Down => self.scroll(Scroll::By(1)),
-            Action::Up => self.scroll(Scroll::By(-1)),
-            Action::PageDown => self.scroll(Scroll::Page(1)),
-            Action::PageUp => self.scroll(Scroll::Page(-1)),
-            Action::Top => self.scroll(Scroll::Top),
-            Action::Bottom => self.scroll(Scroll::Bottom),
-            Action::Edit(edit) => self.edit(edit, now),
+            Action::Edit(edit) => self.edit(edit, now, effects),
             Action::Confirm
             | Action::NextField
             | Action::NextChoice
@@ -55,7 +55,6 @@ impl App {
                 Some(Dialog::Picker(_)) => self.use_picked_text(now),
                 Some(Dialog::Palette(_)) => self.run_palette_choice(now, effects),
                 Some(Dialog::Batch(_)) => self.confirm_batch(effects),
-                Some(Dialog::Calendar(_)) => self.confirm_range(now, effects),
                 Some(Dialog::Export(_)) => self.export_views(now, effects),
                 Some(Dialog::CachedRanges(_)) => self.show_cached_range(effects),
                 Some(Dialog::Profiles(_)) => self.switch_to_selected_profile(effects),
@@ -65,7 +64,7 @@ impl App {
             Action::History => self.open_picker(PickerKind::History, effects),
             Action::Templates => self.open_picker(PickerKind::Templates, effects),
             Action::EditOutside => self.open_external_editor(effects),
-            Action::NextBlank => self.next_blank(now),
+            Action::NextBlank => self.next_blank(now, effects),
             Action::DeleteDraft => self.ask_to_delete_draft(),
             Action::ReadFile => self.ask_for_file(),
             Action::SendAgain | Action::EditPrompt | Action::LinkJob | Action::CheckJob | Action::Discard => {
@@ -173,8 +172,6 @@ impl App {
                 self.dialogs.pop();
                 self.clear_filter();
             }
-            Some(Context::Calendar | Context::CalendarLine)
-                if self.calendar_on_top().is_some_and(Calendar::step_back) => {}
             Some(Context::AllJobs) if self.warn_before_clearing_marks(self.active_list().marked_count(), now) => {}
             Some(Context::AllJobs) if self.active_list().marked_count() > 0 => self.active_list_mut().clear_marks(),
             Some(Context::AllJobs) if self.clear_filter() => {}

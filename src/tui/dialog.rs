@@ -4,6 +4,7 @@
 use super::all_jobs::AllJobs;
 use super::batch::{BatchDialog, BatchStep};
 use super::bulk::{BulkAction, Targets};
+use super::component::Component;
 use super::editor::{DraftState, Editor};
 use super::help::Help;
 use super::keymap::Context;
@@ -13,7 +14,6 @@ use super::profiles::ProfilesDialog;
 use super::text_input::TextInput;
 use super::tracking::parse_ids;
 use super::views::cached_ranges::CachedRanges;
-use super::views::calendar::{Calendar, CalendarFocus};
 use super::views::export::ExportDialog;
 use super::views::movers::Movers;
 use super::views::page_detail::PageDetail;
@@ -42,7 +42,6 @@ pub enum Dialog {
     /// The filter of the jobs or of the page views, while the user edits it in place.
     Filter(Box<TextInput>),
     Help(Box<Help>),
-    Calendar(Box<Calendar>),
     PageDetail(Box<PageDetail>),
     Trend(Box<TrendDialog>),
     Movers(Movers),
@@ -54,6 +53,7 @@ pub enum Dialog {
     /// The form for a new profile.
     Setup(Box<Welcome>),
     AllJobs(Box<AllJobs>),
+    Component(Box<dyn Component>),
 }
 
 impl Dialog {
@@ -85,10 +85,6 @@ impl Dialog {
             Self::Filter(_) => Context::Filter,
             Self::Help(help) if help.is_typing() => Context::Filter,
             Self::Help(_) => Context::Help,
-            Self::Calendar(open) => match open.focus {
-                CalendarFocus::Days => Context::Calendar,
-                CalendarFocus::TypedRange => Context::CalendarLine,
-            },
             Self::PageDetail(_) => Context::PageDetail,
             Self::Trend(_) => Context::Trend,
             Self::Movers(_) => Context::Movers,
@@ -97,12 +93,27 @@ impl Dialog {
             Self::Profiles(_) => Context::Profiles,
             Self::Setup(form) => form.context(),
             Self::AllJobs(_) => Context::AllJobs,
+            Self::Component(dialog) => dialog.context(),
         }
     }
 
     /// Whether this is the help and it has a search input.
     pub(super) fn is_searched_help(&self) -> bool {
         matches!(self, Self::Help(help) if help.query().is_some())
+    }
+
+    pub(super) fn as_component(&self) -> Option<&dyn Component> {
+        match self {
+            Self::Component(dialog) => Some(dialog.as_ref()),
+            _ => None,
+        }
+    }
+
+    pub(super) fn as_component_mut(&mut self) -> Option<&mut dyn Component> {
+        match self {
+            Self::Component(dialog) => Some(dialog.as_mut()),
+            _ => None,
+        }
     }
 
     pub(super) fn as_editor(&self) -> Option<&Editor> {
@@ -147,12 +158,11 @@ impl Dialog {
     /// Whether typed characters go to a text input rather than to key bindings.
     pub fn takes_text(&self) -> bool {
         match self {
+            Self::Component(dialog) => dialog.takes_text(),
             Self::Editor(_) | Self::Input(_) | Self::Filter(_) | Self::Palette(_) | Self::Setup(_) => true,
             Self::Picker(picker) => picker.takes_text(),
             Self::Help(help) => help.is_typing(),
             Self::Batch(batch) => matches!(batch.step, BatchStep::Writing),
-            // A date can be typed, although arrow keys and some letters move the selected day.
-            Self::Calendar(_) => true,
             Self::Undelivered(_)
             | Self::Confirm(_)
             | Self::PageDetail(_)

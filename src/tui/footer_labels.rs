@@ -1,5 +1,6 @@
 //! The labels in the footer that depend on the state: each describes what its keyboard key does at the moment.
 
+use super::component::Label;
 use super::dialog::{Dialog, InputField};
 use super::keymap::{Action, Binding, Context};
 use super::{App, Pane, Screen, format};
@@ -8,6 +9,9 @@ use crate::model::prompt::DeliveryKind;
 impl App {
     /// Returns the label of a key binding in the footer.
     pub fn hint_label(&self, row: &Binding) -> String {
+        if let Some(Label::Text(text)) = self.top_component().and_then(|dialog| dialog.offers(row.action, self)) {
+            return text;
+        }
         let is_list = match self.dialogs.last() {
             None => self.screen == Screen::Jobs,
             Some(dialog) => matches!(dialog, Dialog::AllJobs(_)),

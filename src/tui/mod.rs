@@ -10,10 +10,12 @@ pub mod batch;
 pub mod bulk;
 mod bulk_follow_up;
 mod chord;
+pub mod component;
 pub mod confirm_layout;
 mod custom_commands;
 pub mod detail;
 pub mod dialog;
+mod dispatch;
 pub mod draw;
 pub mod editor;
 pub mod filter;
@@ -48,7 +50,7 @@ mod pruned_jobs;
 mod queue;
 mod quitting;
 pub mod resolve;
-mod scroll;
+pub mod scroll;
 mod scrolling;
 mod secret_input;
 mod startup_queue;
@@ -370,13 +372,23 @@ impl App {
                 Action::Quit => !self.has_dialog_or_detail(),
                 _ => in_editor || row.context != Context::Text,
             };
-            is_relevant && !row.hint.is_empty() && self.is_possible(row.action)
+            is_relevant && !row.hint.is_empty() && self.is_shortcut_offered(row)
         };
         let rows = self.config.keymap.active_bindings_where(self.contexts(), is_shown);
         rows.filter_map(move |row| {
             let is_usable = |chord: &&Chord| !takes_text || row.context != Context::Everywhere || !chord.types_text();
             self.config.keymap.keys(row).iter().find(is_usable).map(|chord| (*chord, row))
         })
+    }
+
+    /// Whether a shortcut would have an effect now. A dialog decides about the shortcuts of its own context, and may also
+    /// decline general ones.
+    fn is_shortcut_offered(&self, row: &Binding) -> bool {
+        match self.top_component() {
+            Some(dialog) if dialog.offers(row.action, self).is_none() => false,
+            Some(dialog) if row.context == dialog.context() => true,
+            _ => self.is_possible(row.action),
+        }
     }
 
     /// Returns the key of an action for use in a message.

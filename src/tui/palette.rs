@@ -118,7 +118,7 @@ impl App {
             let is_reached = !is_plain || (may_switch_profile && row.action == Action::Profiles);
             // Users search for drafts and profiles even if there are none. Running the command then shows a notice.
             let is_searched = matches!(row.action, Action::Drafts | Action::Profiles) && self.is_offered(row.action);
-            let is_listed = self.is_possible(row.action) || is_searched;
+            let is_listed = self.is_shortcut_offered(row) || is_searched;
             if row.action != Action::Palette && is_reached && is_listed {
                 let keys = if is_plain { &[] } else { self.config.keymap.keys(row) };
                 let keys: Vec<String> = keys.iter().map(ToString::to_string).collect();

@@ -1,5 +1,7 @@
 //! Computes positions when a list or text is scrolled.
 
+use super::keymap::Action;
+
 /// Returns the new first visible line after scrolling from `top` as little as possible to show line `at`. `visible` is
 /// the number of lines that fit on screen, and `total` the number of all lines.
 pub(super) fn scroll_to_show(top: usize, at: usize, visible: usize, total: usize) -> usize {
@@ -15,7 +17,7 @@ pub(super) fn move_within(at: usize, by: isize, total: usize) -> usize {
 
 /// A scroll command, by lines or pages, or to an end.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Scroll {
+pub enum Scroll {
     By(isize),
     Page(isize),
     Top,
@@ -23,6 +25,18 @@ pub(super) enum Scroll {
 }
 
 impl Scroll {
+    pub(super) fn of_action(action: Action) -> Option<Self> {
+        Some(match action {
+            Action::Down => Self::By(1),
+            Action::Up => Self::By(-1),
+            Action::PageDown => Self::Page(1),
+            Action::PageUp => Self::Page(-1),
+            Action::Top => Self::Top,
+            Action::Bottom => Self::Bottom,
+            _ => return None,
+        })
+    }
+
     /// Returns the position after scrolling from `at`, with `rows` visible lines out of `total`.
     pub(super) fn apply(self, at: usize, rows: usize, total: usize) -> usize {
         match self {

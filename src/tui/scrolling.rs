@@ -1,16 +1,25 @@
 //! Applies scroll keys to the topmost dialog or, if none is open, to the current screen.
 
 use super::batch::BatchStep;
+use super::component::{Component, Cx, Flow};
 use super::dialog::Dialog;
 use super::jobs::JobList;
 use super::list_state::ListState;
 use super::scroll::{Scroll, page_step};
-use super::{App, Pane, Screen};
+use super::{App, Effect, Pane, Screen};
+use crate::model::Time;
 use ratatui::layout::Rect;
 
 impl App {
     /// Scrolls the pane or dialog that has the focus.
-    pub(super) fn scroll(&mut self, by: Scroll) {
+    pub(super) fn scroll(&mut self, by: Scroll, now: Time, effects: &mut Vec<Effect>) {
+        let scroll = |dialog: &mut dyn Component, cx: &mut Cx<'_>| {
+            dialog.scroll(by, cx);
+            Flow::Handled
+        };
+        if self.dispatch(now, effects, scroll) != Flow::Pass {
+            return;
+        }
         let g = self.geometry();
         let total = match self.dialogs.last() {
             Some(Dialog::Help(help)) => self.help_lines(help, g.help_columns()).len(),
@@ -89,7 +98,6 @@ impl App {
                     by.apply(resolve.scroll, g.full_dialog_rows(), (total + 1).saturating_sub(g.full_dialog_rows()));
             }
             Some(Dialog::PageDetail(_)) => self.scroll_page_detail(by),
-            Some(Dialog::Calendar(calendar)) => calendar.scroll(by),
             Some(Dialog::Export(export)) => export.scroll(by),
             Some(Dialog::AllJobs(open)) => scroll_list(&mut open.list, by, g.all_jobs_rows()),
             Some(Dialog::Profiles(open)) => {
@@ -120,6 +128,7 @@ impl App {
 
     /// Scrolls the topmost dialog so that its selection is visible after its size or content changed.
     pub(super) fn keep_dialog_selection_visible(&mut self) {
+        self.refresh_dialogs();
         if let Some((list, _, rows)) = self.dialog_list() {
             list.keep_selected_visible(rows);
         }

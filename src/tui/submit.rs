@@ -1,6 +1,7 @@
 //! Writing and sending prompts: opens and closes the editor, saves its text as a prompt, reports what happens to the
 //! prompt, and resolves prompts that were not delivered.
 
+use super::component::Flow;
 use super::dialog::{ConfirmAction, ConfirmDialog, Dialog, InputCheck, InputDialog, InputField, UndeliveredDialog};
 use super::editor::{DraftState, Editor, join_drafts};
 use super::keymap::{Action, Context};
@@ -50,6 +51,9 @@ impl App {
 
     /// Closes the topmost dialog. Saves the text of an editor as a draft.
     pub(super) fn close(&mut self, now: Time, effects: &mut Vec<Effect>) {
+        if self.dispatch(now, effects, |dialog, cx| dialog.close(cx)) != Flow::Pass {
+            return;
+        }
         match self.dialogs.last() {
             Some(Dialog::Batch(_)) => return self.close_batch(now, effects),
             // The editor stays open, because the external editor returns the text to it on exit.

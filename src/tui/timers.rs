@@ -26,6 +26,7 @@ impl App {
         [
             notice,
             draft,
+            self.dialogs.iter().filter_map(|dialog| dialog.as_component()?.next_timer(self, now)).min(),
             self.store_retry_at(),
             self.layout_due_at(),
             self.finish_alerts.due_at(),

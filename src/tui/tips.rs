@@ -1,10 +1,8 @@
 //! Tips: a line about a useful key, shown when a screen or dialog is opened for the first time on this computer. A tip
 //! disappears with the next key or after some time.
 
-use super::batch::BatchStep;
-use super::dialog::Dialog;
 use super::keymap::{Action, Context, Keymap};
-use super::{App, Effect, Pane, Screen, StoreState};
+use super::{App, Effect, Screen, StoreState};
 use crate::model::Time;
 use chrono::TimeDelta;
 use std::collections::BTreeSet;
@@ -100,19 +98,19 @@ impl App {
         if self.store != StoreState::Read || self.config.is_demo || self.config.read_only {
             return None;
         }
-        Some(match (self.dialogs.last(), self.screen, self.pane) {
-            (Some(Dialog::Editor(_)), ..) => TipPlace::Editor,
-            (Some(Dialog::Batch(batch)), ..) if matches!(batch.step, BatchStep::Writing) => TipPlace::Batch,
-            (Some(Dialog::Calendar(_)), ..) => TipPlace::Calendar,
-            (Some(Dialog::PageDetail(_)), ..) => TipPlace::PageDetail,
-            (Some(Dialog::Trend(_)), ..) => TipPlace::Trend,
-            (Some(Dialog::Movers(_)), ..) => TipPlace::Movers,
-            (Some(_), ..) | (None, Screen::Welcome, _) => return None,
-            (None, Screen::Jobs, Pane::List) => TipPlace::Jobs,
-            (None, Screen::Jobs, Pane::Detail) => TipPlace::Detail,
-            (None, Screen::Views, _) => TipPlace::Views,
-            (None, Screen::Log, _) => TipPlace::Log,
-        })
+        match self.contexts().first()? {
+            Context::Jobs => Some(TipPlace::Jobs),
+            Context::Detail => Some(TipPlace::Detail),
+            Context::Views => Some(TipPlace::Views),
+            Context::Editor => Some(TipPlace::Editor),
+            Context::BatchText => Some(TipPlace::Batch),
+            Context::Calendar | Context::CalendarLine => Some(TipPlace::Calendar),
+            Context::PageDetail => Some(TipPlace::PageDetail),
+            Context::Trend => Some(TipPlace::Trend),
+            Context::Movers => Some(TipPlace::Movers),
+            _ if self.screen == Screen::Log && self.dialogs.is_empty() => Some(TipPlace::Log),
+            _ => None,
+        }
     }
 }
 

@@ -27,18 +27,32 @@ impl App {
         let mut effects = Vec::new();
         // For a key, `handle_key` checks instead whether a text input was closed.
         let open_inputs = (!matches!(msg, Msg::Input(_))).then(|| self.open_input_count());
+        if let Some(msg) = self.deliver(msg, now, &mut effects) {
+            self.handle_message(msg, now, &mut effects);
+        }
+        if open_inputs.is_some_and(|open| self.open_input_count() < open) {
+            self.input_closed_at = Some(now);
+        }
+        self.after_update(&mut effects);
+        self.show_tip(now, &mut effects);
+        self.schedule_layout_save(now);
+        self.show_finish_alerts(now, &mut effects);
+        effects
+    }
+
+    fn handle_message(&mut self, msg: Msg, now: Time, effects: &mut Vec<Effect>) {
         match msg {
-            Msg::Input(event) => self.handle_input(event, now, &mut effects),
-            Msg::Engine(event) => self.handle_engine_event(event, now, &mut effects),
-            Msg::FirstRows(result) => self.apply_first_rows(result, now, &mut effects),
+            Msg::Input(event) => self.handle_input(event, now, effects),
+            Msg::Engine(event) => self.handle_engine_event(event, now, effects),
+            Msg::FirstRows(result) => self.apply_first_rows(result, now, effects),
             // The notice about the read-only store was already shown at the start.
             Msg::StoreReadOnly if self.config.read_only => {}
             Msg::StoreReadOnly => self.notify_read_only(now),
             Msg::InitialDataLoaded(result) => {
                 self.apply_initial_data(result, now);
-                self.open_all_jobs_at_startup(&mut effects);
-                self.after_update(&mut effects);
-                self.run_queued_keys(now, &mut effects);
+                self.open_all_jobs_at_startup(effects);
+                self.after_update(effects);
+                self.run_queued_keys(now, effects);
             }
             Msg::JobsChangedElsewhere(rows) => rows.into_iter().for_each(|row| self.put_job(row)),
             Msg::Thread { job, result } => {
@@ -52,8 +66,8 @@ impl App {
                     self.jobs.mark_search_stale();
                     effects.extend(self.reload_page_detail());
                 }
-                if !self.apply_bulk_follow_up_result(slot, &result, now, &mut effects) {
-                    self.apply_submit_result(slot, result, now, &mut effects);
+                if !self.apply_bulk_follow_up_result(slot, &result, now, effects) {
+                    self.apply_submit_result(slot, result, now, effects);
                 }
             }
             Msg::Resolved { prompt, result } => self.apply_resolve_result(prompt, result, now),
@@ -69,21 +83,21 @@ impl App {
             Msg::Templates(templates) => self.templates_read(templates, now),
             Msg::EditedExternally(result) => self.external_editor_closed(result, now),
             Msg::PromptsRead { file, result } => self.apply_prompts_file(&file, result),
-            Msg::BatchAdded(result) => self.apply_queued_batch(result, now, &mut effects),
+            Msg::BatchAdded(result) => self.apply_queued_batch(result, now, effects),
             Msg::Views { query, result, old } => self.views_answered(query, result, old, now),
-            Msg::CachedReport { range, recalled } => self.cached_report_loaded(range, recalled, now, &mut effects),
+            Msg::CachedReport { range, recalled } => self.cached_report_loaded(range, recalled, now, effects),
             Msg::LoadEnded { range, end } => {
-                self.load_ended(range, end, now, &mut effects);
-                self.reread_pages(&mut effects);
+                self.load_ended(range, end, now, effects);
+                self.reread_pages(effects);
             }
-            Msg::CachedTotals(result) => self.cached_totals_loaded(result, now, &mut effects),
+            Msg::CachedTotals(result) => self.cached_totals_loaded(result, now, effects),
             Msg::TotalsLoaded(result) => self.totals_load_ended(result, now),
             Msg::PageHistory { path, result } => self.page_history_loaded(&path, result, now),
-            Msg::JobImpact { job, result } => self.apply_impact(job, result, now, &mut effects),
+            Msg::JobImpact { job, result } => self.apply_impact(job, result, now, effects),
             Msg::CachedRanges(result) => self.cached_ranges_loaded(result, now),
             Msg::FileExists(file) => self.ask_to_overwrite(file, now),
             Msg::ProfileChecked { attempt, result } => effects.extend(self.profile_checked(attempt, result)),
-            Msg::ProfileAdded { profile, key } => self.profile_added(profile, key, now, &mut effects),
+            Msg::ProfileAdded { profile, key } => self.profile_added(profile, key, now, effects),
             Msg::FilterSaved { filter, result } => self.apply_saved_filter(filter, result, now),
             Msg::KeyRead { attempt, result } => effects.extend(self.key_read(attempt, result)),
             Msg::ProfileTested { attempt, result } => effects.extend(self.profile_tested(attempt, result)),
@@ -91,29 +105,21 @@ impl App {
             Msg::DraftSaved { slot, result } => self.draft_saved(slot, result),
             Msg::DraftRead { slot, text, pages } => self.draft_read(slot, text.unwrap_or_default(), &pages, now),
             Msg::AllJobs(result) => self.apply_all_jobs(result, now),
-            Msg::ProfileKey(at, result) => self.profile_key_read(at, result, &mut effects),
-            Msg::ProfileKeyTested(at, result) => self.profile_key_tested(at, result, now, &mut effects),
+            Msg::ProfileKey(at, result) => self.profile_key_read(at, result, effects),
+            Msg::ProfileKeyTested(at, result) => self.profile_key_tested(at, result, now, effects),
             Msg::ActionFinished { what, result } => match result {
                 Ok(()) => self.notify(Severity::Info, what.as_str(), now),
                 Err(failure) => self.notify_failure(&failure, now),
             },
             Msg::Layout(key, saved) => self.layout_loaded(&key, saved.as_ref(), now),
-            Msg::Timer => self.handle_timer(now, &mut effects),
+            Msg::Timer => self.handle_timer(now, effects),
             Msg::Resumed => {
                 self.dirty = true;
                 self.detail.prefetched.clear();
                 effects.push(Effect::Repaint);
             }
-            Msg::Terminate => self.save_and_quit(&mut effects),
+            Msg::Terminate => self.save_and_quit(effects),
         }
-        if open_inputs.is_some_and(|open| self.open_input_count() < open) {
-            self.input_closed_at = Some(now);
-        }
-        self.after_update(&mut effects);
-        self.show_tip(now, &mut effects);
-        self.schedule_layout_save(now);
-        self.show_finish_alerts(now, &mut effects);
-        effects
     }
 
     /// Restores what must be true after every message: the selection is visible, the details show the selected job, and
@@ -164,7 +170,7 @@ impl App {
             Event::FocusLost => self.finish_alerts.set_focused(false),
             Event::Mouse(event) => self.handle_mouse(event, now, effects),
             // The text is wiped from memory after use, because it may be an API key.
-            Event::Paste(text) => self.paste(&Zeroizing::new(text), now),
+            Event::Paste(text) => self.paste(&Zeroizing::new(text), now, effects),
             Event::Resize(columns, rows) => {
                 self.size = (columns, rows);
                 self.dialogs.iter_mut().for_each(Dialog::scroll_to_start);
@@ -205,7 +211,7 @@ impl App {
         let notice = if closes { self.notice.clone() } else { self.dismiss_info() };
         match action {
             Some(action) => self.run_action(action, now, effects),
-            None if takes_text => self.type_key(key, now),
+            None if takes_text => self.type_key(key, now, effects),
             None if matches!(self.dialogs.last(), Some(Dialog::Confirm(_))) => {
                 self.dialogs.pop();
             }

@@ -8,6 +8,7 @@ use docdeck::model::log::Operation;
 use docdeck::sim::Sim;
 use docdeck::tui::Effect;
 use docdeck::tui::dialog::Dialog;
+use docdeck::tui::views::calendar::Calendar;
 use std::path::PathBuf;
 use tempfile::TempDir;
 
@@ -173,7 +174,7 @@ async fn the_overwrite_question_does_not_interrupt_typing_in_another_dialog() {
     dashboard.press_key(KeyCode::Enter);
     dashboard.press_chars("D2026-1");
     dashboard.until_shown("already exists and was not changed").await;
-    assert!(matches!(dashboard.app.dialogs.as_slice(), [Dialog::Calendar(_)]));
+    assert!(dashboard.app.top::<Calendar>().is_some());
     assert_eq!(std::fs::read_to_string(&path).expect("there"), "mine");
 }
 

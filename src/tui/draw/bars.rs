@@ -15,7 +15,7 @@ const TOTAL: &str = "■";
 
 /// Returns the symbol and the style of a bar that shows one metric. The total has its own symbol, because on a log
 /// scale its bar is not the sum of the human and the AI bar.
-pub(super) fn symbol_and_style(metric: Metric, theme: &Theme) -> (&'static str, Style) {
+pub(in crate::tui) fn symbol_and_style(metric: Metric, theme: &Theme) -> (&'static str, Style) {
     match metric {
         Metric::Human => (HUMAN, theme.human),
         Metric::Ai | Metric::Share => (AI, theme.ai),
@@ -46,13 +46,13 @@ fn cells_of_fraction(part: f64, width: usize) -> usize {
 }
 
 /// Returns the number of cells for `value` on a scale from 0 to `full`. A value above 0 gets at least one cell.
-pub(super) fn bar_cells(value: ViewCount, full: f64, width: usize) -> usize {
+pub(in crate::tui) fn bar_cells(value: ViewCount, full: f64, width: usize) -> usize {
     if full <= 0.0 { 0 } else { cells_of_fraction(value.as_f64() / full, width) }
 }
 
 /// Returns the bar of a page or folder on a scale, in at most `width` cells. The bar is empty if the value is not a
 /// count, or if the page is not listed in the range.
-pub(super) fn bar_spans(
+pub(in crate::tui) fn bar_spans(
     figures: &PageMetrics<'_>,
     metric: Metric,
     scale: BarScale,
@@ -77,7 +77,7 @@ pub(super) fn bar_spans(
 
 /// Returns a stacked bar of human and AI views on a linear scale from 0 to `full`, in at most `width` cells. Leaves out
 /// values that are not counts.
-pub(super) fn stacked_bar(counts: &Counts, full: f64, width: usize, theme: &Theme) -> [Span<'static>; 2] {
+pub(in crate::tui) fn stacked_bar(counts: &Counts, full: f64, width: usize, theme: &Theme) -> [Span<'static>; 2] {
     let (human, ai) = (counts.human.value().unwrap_or_default(), counts.ai.value().unwrap_or_default());
     let cell_count = bar_cells(human + ai, full, width);
     let human_cells = human_cell_count(human, ai, cell_count);
@@ -85,7 +85,7 @@ pub(super) fn stacked_bar(counts: &Counts, full: f64, width: usize, theme: &Them
 }
 
 /// Returns how many cells of a stacked bar show human views. In a bar of two or more cells, neither part disappears.
-pub(super) fn human_cell_count(human: ViewCount, ai: ViewCount, cell_count: usize) -> usize {
+pub(in crate::tui) fn human_cell_count(human: ViewCount, ai: ViewCount, cell_count: usize) -> usize {
     match (human.is_zero(), ai.is_zero()) {
         (true, _) => 0,
         (_, true) => cell_count,
@@ -96,7 +96,7 @@ pub(super) fn human_cell_count(human: ViewCount, ai: ViewCount, cell_count: usiz
 
 /// Returns a line that shows the scale, such as `total 0 ──── 13,430`, in exactly `width` cells. If space is short,
 /// leaves out first the name of the metric, then the start of the scale.
-pub(super) fn scale_line(metric: Metric, scale: BarScale, width: usize) -> String {
+pub(in crate::tui) fn scale_line(metric: Metric, scale: BarScale, width: usize) -> String {
     let (log, start, end) = match scale {
         BarScale::Linear(full) => ("", "0", format_views(full)),
         BarScale::Log(full) => ("log ", "1", format_views(full)),
@@ -117,14 +117,14 @@ pub(super) fn scale_line(metric: Metric, scale: BarScale, width: usize) -> Strin
 }
 
 /// Returns a line that shows a scale without a name, such as `0 ──── 13,430`, in exactly `width` cells if it fits.
-pub(super) fn plain_scale_line(full: &str, width: usize) -> String {
+pub(in crate::tui) fn plain_scale_line(full: &str, width: usize) -> String {
     let line = width.saturating_sub(full.width() + 3);
     if line < 2 { super::text::right(full, width) } else { format!("0 {} {full}", "─".repeat(line)) }
 }
 
 /// Formats a rounded number in at most six cells: `9,999`, `13k`, `1,204m`, `9e18`. A number below 1,000 has at most
 /// one decimal.
-pub(super) fn short_number(count: ViewCount) -> String {
+pub(in crate::tui) fn short_number(count: ViewCount) -> String {
     if count < ViewCount::from(999) {
         return format_views(count);
     }

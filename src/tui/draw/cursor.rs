@@ -12,7 +12,7 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 const SELECTED: char = '▌';
 
 /// Places the cursor in the corner of a box. A selected row or an input that is drawn later moves it from there.
-pub(super) fn place_in_corner(frame: &mut Frame<'_>, inner: Rect) {
+pub(in crate::tui) fn place_in_corner(frame: &mut Frame<'_>, inner: Rect) {
     if !inner.is_empty() {
         frame.set_cursor_position(inner.as_position());
     }
@@ -20,7 +20,7 @@ pub(super) fn place_in_corner(frame: &mut Frame<'_>, inner: Rect) {
 
 /// Places the cursor on a row that is about to be drawn. If the row is selected, places it at the first letter, digit
 /// or `/`. In any other row, places it on a reversed span, such as the selected day of a calendar, if there is one.
-pub(super) fn place_on_selected(frame: &mut Frame<'_>, row: Rect, line: &Line<'_>) {
+pub(in crate::tui) fn place_on_selected(frame: &mut Frame<'_>, row: Rect, line: &Line<'_>) {
     let mut chars = line.spans.iter().flat_map(|span| span.content.chars());
     if row.is_empty() {
         return;
@@ -51,7 +51,7 @@ fn place_on_reversed(frame: &mut Frame<'_>, row: Rect, line: &Line<'_>) {
 
 /// Places the cursor in a text field: at the reversed cell, or at the last reversed cell if text is selected. If the
 /// terminal shows its own cursor, the cell is no longer reversed, because the two would cancel each other out.
-pub(super) fn place_in_input(frame: &mut Frame<'_>, view: View<'_>, area: Rect) {
+pub(in crate::tui) fn place_in_input(frame: &mut Frame<'_>, view: View<'_>, area: Rect) {
     let buffer = frame.buffer_mut();
     let reversed = |spot: &Position| buffer.cell(*spot).is_some_and(|cell| cell.modifier.contains(Modifier::REVERSED));
     let area = area.intersection(buffer.area);

@@ -3,9 +3,9 @@
 
 mod all_jobs;
 mod ascii;
-mod bars;
+pub(in crate::tui) mod bars;
 mod batch;
-mod cursor;
+pub(in crate::tui) mod cursor;
 mod detail;
 mod dialogs;
 mod editor;
@@ -20,9 +20,9 @@ mod palette;
 mod picker;
 mod profiles;
 mod resolve;
-mod text;
+pub(in crate::tui) mod text;
 mod theme;
-mod views;
+pub(in crate::tui) mod views;
 mod welcome;
 
 pub use theme::{ColorDepth, Theme};
@@ -42,10 +42,10 @@ use ratatui::widgets::{Block, Clear, Paragraph, Wrap};
 
 /// What all drawing functions need: the state, the theme and the current time.
 #[derive(Debug, Clone, Copy)]
-struct View<'a> {
-    app: &'a App,
-    theme: &'a Theme,
-    now: Time,
+pub struct View<'a> {
+    pub app: &'a App,
+    pub theme: &'a Theme,
+    pub now: Time,
 }
 
 /// Draws the whole screen.
@@ -134,6 +134,7 @@ fn draw_screen(frame: &mut Frame<'_>, view: View<'_>) {
     }
     for dialog in &app.dialogs {
         match dialog {
+            Dialog::Component(open) => open.draw(frame, view),
             Dialog::Editor(open) => editor::draw(frame, view, open, g.editor()),
             Dialog::Palette(open) => palette::draw(frame, view, open, g.palette()),
             Dialog::Picker(picker) => picker::draw(frame, view, picker, g.full_dialog()),
@@ -151,7 +152,6 @@ fn draw_screen(frame: &mut Frame<'_>, view: View<'_>) {
                 cursor::place_in_input(frame, view, if in_last { last } else { title });
             }
             Dialog::Help(open) => help::draw(frame, view, open, g.help()),
-            Dialog::Calendar(open) => views::calendar::draw(frame, view, open, g.body),
             Dialog::PageDetail(open) => views::page_detail::draw(frame, view, open, g.full_dialog()),
             Dialog::Trend(open) => views::trend::draw(frame, view, open, g.full_dialog()),
             Dialog::Movers(open) => views::movers::draw(frame, view, open, g.movers()),
@@ -174,13 +174,13 @@ fn draw_too_small(frame: &mut Frame<'_>, view: View<'_>) {
 }
 
 /// Clears the area, draws a box with a title, and returns the inner area.
-fn draw_box(frame: &mut Frame<'_>, area: Rect, title: Line<'_>, border: Style) -> Rect {
+pub(in crate::tui) fn draw_box(frame: &mut Frame<'_>, area: Rect, title: Line<'_>, border: Style) -> Rect {
     frame.render_widget(Clear, area);
     draw_pane(frame, area, &title, border)
 }
 
 /// Draws a box with a title on an area that is still blank, and returns the inner area.
-fn draw_pane(frame: &mut Frame<'_>, area: Rect, title: &Line<'_>, border: Style) -> Rect {
+pub(in crate::tui) fn draw_pane(frame: &mut Frame<'_>, area: Rect, title: &Line<'_>, border: Style) -> Rect {
     text::border(frame.buffer_mut(), area, border);
     let width = u16::try_from(title.width()).unwrap_or(u16::MAX).min(area.width.saturating_sub(2));
     let spot = Rect { x: area.x.saturating_add(1), width, height: 1, ..area };
@@ -191,12 +191,12 @@ fn draw_pane(frame: &mut Frame<'_>, area: Rect, title: &Line<'_>, border: Style)
 }
 
 /// Returns the text for `hidden` lines below the visible ones.
-fn hidden_lines_text(hidden: usize) -> String {
+pub(in crate::tui) fn hidden_lines_text(hidden: usize) -> String {
     format!("{hidden} more ↓")
 }
 
 /// Shows in the lower border how many lines follow below the visible ones.
-fn draw_more_below(frame: &mut Frame<'_>, view: View<'_>, area: Rect, hidden: usize) {
+pub(in crate::tui) fn draw_more_below(frame: &mut Frame<'_>, view: View<'_>, area: Rect, hidden: usize) {
     if hidden > 0 && area.width > 20 {
         let text = format!(" {} ", hidden_lines_text(hidden));
         let width = u16::try_from(text.chars().count()).unwrap_or(0);
@@ -206,7 +206,7 @@ fn draw_more_below(frame: &mut Frame<'_>, view: View<'_>, area: Rect, hidden: us
 }
 
 /// Draws one line at the given row of an area that is still blank. Ignores rows beyond the area.
-fn draw_line(frame: &mut Frame<'_>, area: Rect, row: usize, line: Line<'_>) {
+pub(in crate::tui) fn draw_line(frame: &mut Frame<'_>, area: Rect, row: usize, line: Line<'_>) {
     let Ok(row) = u16::try_from(row) else { return };
     if row < area.height {
         let spot = Rect { y: area.y + row, height: 1, ..area };

@@ -1,6 +1,6 @@
 //! Fits text into cells: padding, rows of columns, and drawing into a buffer.
 
-pub(super) use crate::tui::format::{display_width, fit, fit_from_end};
+pub(in crate::tui) use crate::tui::format::{display_width, fit, fit_from_end};
 use ratatui::buffer::{Buffer, Cell};
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
@@ -21,7 +21,7 @@ fn blanks(width: usize) -> Cow<'static, str> {
 }
 
 /// Pads or cuts a text to exactly `width` cells. Aligns it to the left.
-pub(super) fn left(text: &str, width: usize) -> String {
+pub(in crate::tui) fn left(text: &str, width: usize) -> String {
     let mut out = fit(text, width);
     let missing = width.saturating_sub(display_width(&out));
     out.push_str(&blanks(missing));
@@ -29,7 +29,7 @@ pub(super) fn left(text: &str, width: usize) -> String {
 }
 
 /// Pads or cuts a text to exactly `width` cells. Aligns it to the right.
-pub(super) fn right(text: &str, width: usize) -> String {
+pub(in crate::tui) fn right(text: &str, width: usize) -> String {
     let text = fit(text, width);
     let missing = width.saturating_sub(display_width(&text));
     [&blanks(missing), text.as_str()].concat()
@@ -37,13 +37,13 @@ pub(super) fn right(text: &str, width: usize) -> String {
 
 /// Draws a line from the left of a row and cuts what doesn't fit. ASCII text, the most common case, is written directly
 /// into the cells, without being split into graphemes.
-pub(super) fn paint(buffer: &mut Buffer, row: Rect, line: &Line<'_>) {
+pub(in crate::tui) fn paint(buffer: &mut Buffer, row: Rect, line: &Line<'_>) {
     paint_over(buffer, row, line, RowContent::Anything);
 }
 
 /// Like [`paint`], for a row on which nothing was drawn yet. The blanks of the line, which make up half of a frame,
 /// are already there and are not drawn.
-pub(super) fn paint_on_blank(buffer: &mut Buffer, row: Rect, line: &Line<'_>) {
+pub(in crate::tui) fn paint_on_blank(buffer: &mut Buffer, row: Rect, line: &Line<'_>) {
     let is_blank = |cell: &Cell| cell.symbol() == " " && INVISIBLE_ON_BLANK.contains(cell.modifier);
     debug_assert!(row.intersection(buffer.area).positions().all(|at| buffer.cell(at).is_some_and(is_blank)));
     paint_over(buffer, row, line, RowContent::Blanks);
@@ -89,7 +89,7 @@ fn paint_over(buffer: &mut Buffer, row: Rect, line: &Line<'_>, content: RowConte
 }
 
 /// Draws a border around an area that is still blank.
-pub(super) fn border(buffer: &mut Buffer, area: Rect, style: Style) {
+pub(in crate::tui) fn border(buffer: &mut Buffer, area: Rect, style: Style) {
     let area = area.intersection(buffer.area);
     if area.width < 2 || area.height < 2 {
         return;
@@ -173,7 +173,7 @@ const TYPICAL_SPANS: usize = 16;
 
 /// A row of cells that is filled from the left; what doesn't fit is cut.
 #[derive(Debug)]
-pub(super) struct TextRow<'a> {
+pub(in crate::tui) struct TextRow<'a> {
     width: usize,
     used: usize,
     spans: Vec<Span<'a>>,
@@ -181,22 +181,22 @@ pub(super) struct TextRow<'a> {
 
 impl<'a> TextRow<'a> {
     /// Creates an empty row of `width` cells.
-    pub(super) fn new(width: usize) -> Self {
+    pub(in crate::tui) fn new(width: usize) -> Self {
         Self { width, used: 0, spans: Vec::with_capacity(TYPICAL_SPANS) }
     }
 
     /// Returns the number of unused cells.
-    pub(super) fn remaining(&self) -> usize {
+    pub(in crate::tui) fn remaining(&self) -> usize {
         self.width.saturating_sub(self.used)
     }
 
     /// Adds text, cut to the unused cells.
-    pub(super) fn push(&mut self, text: impl AsRef<str>, style: Style) -> &mut Self {
+    pub(in crate::tui) fn push(&mut self, text: impl AsRef<str>, style: Style) -> &mut Self {
         self.push_cow(text.as_ref().to_owned(), style)
     }
 
     /// Like [`Self::push`], without a copy of the text.
-    pub(super) fn push_cow(&mut self, text: impl Into<Cow<'a, str>>, style: Style) -> &mut Self {
+    pub(in crate::tui) fn push_cow(&mut self, text: impl Into<Cow<'a, str>>, style: Style) -> &mut Self {
         let mut text = text.into();
         let mut taken = display_width(&text);
         if taken > self.remaining() {
@@ -211,7 +211,7 @@ impl<'a> TextRow<'a> {
     }
 
     /// Adds a column of `width` cells, with the text aligned to the left.
-    pub(super) fn left(&mut self, text: impl Into<Cow<'a, str>>, width: usize, style: Style) -> &mut Self {
+    pub(in crate::tui) fn left(&mut self, text: impl Into<Cow<'a, str>>, width: usize, style: Style) -> &mut Self {
         let text = text.into();
         let missing = width.checked_sub(display_width(&text));
         match missing.filter(|_| width <= self.remaining()) {
@@ -221,7 +221,7 @@ impl<'a> TextRow<'a> {
     }
 
     /// Adds a column of `width` cells, with the text aligned to the right.
-    pub(super) fn right(&mut self, text: impl Into<Cow<'a, str>>, width: usize, style: Style) -> &mut Self {
+    pub(in crate::tui) fn right(&mut self, text: impl Into<Cow<'a, str>>, width: usize, style: Style) -> &mut Self {
         let text = text.into();
         let missing = width.checked_sub(display_width(&text));
         match missing.filter(|_| width <= self.remaining()) {
@@ -231,12 +231,12 @@ impl<'a> TextRow<'a> {
     }
 
     /// Adds blanks until `cell` cells are used.
-    pub(super) fn pad_to(&mut self, cell: usize) -> &mut Self {
+    pub(in crate::tui) fn pad_to(&mut self, cell: usize) -> &mut Self {
         let gap = cell.min(self.width).saturating_sub(self.used);
         self.push_cow(blanks(gap), Style::new())
     }
 
-    pub(super) fn line(self) -> Line<'a> {
+    pub(in crate::tui) fn line(self) -> Line<'a> {
         Line::from(self.spans)
     }
 }

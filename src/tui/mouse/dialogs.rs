@@ -2,11 +2,11 @@
 //! does nothing.
 
 use super::super::batch::BatchStep;
+use super::super::component::Flow;
 use super::super::dialog::Dialog;
 use super::super::geometry::Geometry;
 use super::super::keymap::Action;
 use super::super::text_input::TextInput;
-use super::super::views::calendar_layout::{CalendarLayout, CalendarTarget};
 use super::super::views::page_detail::PageDetailLine;
 use super::super::{App, Effect};
 use super::line_at;
@@ -30,16 +30,14 @@ enum ClickResult {
 
 impl App {
     pub(super) fn click_dialog(&mut self, at: Position, now: Time, effects: &mut Vec<Effect>) {
+        if self.dispatch(now, effects, |dialog, cx| dialog.click(at, cx)) != Flow::Pass {
+            return;
+        }
         let g = self.geometry();
         if let Some(Dialog::Export(open)) = self.dialogs.last() {
             if let Some((part, choice)) = open.choice_at(g.body, at) {
                 self.choose_export(part, choice);
             }
-            return;
-        }
-        if let Some(Dialog::Calendar(open)) = self.dialogs.last() {
-            let target = CalendarLayout::for_area(open, g.body).target_at(open, at);
-            self.click_calendar(target, now, effects);
             return;
         }
         if let ClickResult::Run(action) = self.handle_dialog_click(g, at) {
@@ -120,18 +118,5 @@ impl App {
             _ => {}
         }
         ClickResult::NoAction
-    }
-
-    /// Moves the cursor to the clicked day or, if the cursor is on that day, picks the day as Enter does. A click on a
-    /// quick choice applies the choice, a click on the text line focuses the line.
-    fn click_calendar(&mut self, target: Option<CalendarTarget>, now: Time, effects: &mut Vec<Effect>) {
-        let Some(open) = self.calendar_on_top() else { return };
-        match target {
-            Some(CalendarTarget::Day(day)) if open.has_cursor_on(day) => self.run_action(Action::Confirm, now, effects),
-            Some(CalendarTarget::Day(day)) => open.focus_day(day),
-            Some(CalendarTarget::TypedRange) => open.focus_line(),
-            Some(CalendarTarget::QuickChoice(before)) => self.choose_quick_range(before, now, effects),
-            None => {}
-        }
     }
 }

@@ -8,6 +8,7 @@ mod screens;
 mod tests;
 
 use super::batch::BatchStep;
+use super::component::{Component, Cx, Flow};
 use super::dialog::Dialog;
 use super::geometry::{Geometry, JobsArrangement, MIN_PANE_COLUMNS, MIN_PANE_ROWS, is_usable};
 use super::scroll::Scroll;
@@ -69,8 +70,8 @@ impl App {
             }
             MouseEventKind::Drag(MouseButton::Left) => self.drag(at),
             MouseEventKind::Up(MouseButton::Left) => self.pointer.dragged_side = None,
-            MouseEventKind::ScrollDown => self.wheel(at, LINES_PER_NOTCH, now),
-            MouseEventKind::ScrollUp => self.wheel(at, -LINES_PER_NOTCH, now),
+            MouseEventKind::ScrollDown => self.wheel(at, LINES_PER_NOTCH, now, effects),
+            MouseEventKind::ScrollUp => self.wheel(at, -LINES_PER_NOTCH, now, effects),
             _ => {}
         }
     }
@@ -144,12 +145,12 @@ impl App {
         }
     }
 
-    fn wheel(&mut self, at: Position, by: isize, now: Time) {
+    fn wheel(&mut self, at: Position, by: isize, now: Time, effects: &mut Vec<Effect>) {
         let g = self.geometry();
         if !self.screen_is_on_top() {
             if self.dialog_area(g).is_some_and(|area| area.contains(at)) {
                 self.dirty = true;
-                self.wheel_dialog(at, by, now);
+                self.wheel_dialog(at, by, now, effects);
             }
             return;
         }
@@ -161,11 +162,11 @@ impl App {
             Screen::Jobs if self.shows_list_at(g, at) => self.jobs.scroll_by(by, g.list_rows()),
             Screen::Jobs => {
                 let pane = std::mem::replace(&mut self.pane, Pane::Detail);
-                self.scroll(Scroll::By(by));
+                self.scroll(Scroll::By(by), now, effects);
                 self.pane = pane;
             }
             Screen::Views => self.views.table.scroll_by(by, g.views_rows()),
-            Screen::Log => self.scroll(Scroll::By(by)),
+            Screen::Log => self.scroll(Scroll::By(by), now, effects),
             Screen::Welcome => {}
         }
     }
@@ -178,12 +179,12 @@ impl App {
     /// Returns the area of the topmost dialog. `None` if the dialog can't be scrolled.
     fn dialog_area(&self, g: Geometry) -> Option<Rect> {
         Some(match self.dialogs.last()? {
+            Dialog::Component(dialog) => return dialog.wheel_area(self),
             Dialog::Editor(_) => g.editor(),
             Dialog::Palette(_) => g.palette(),
             Dialog::Help(_) => g.help(),
             Dialog::Movers(_) => g.movers(),
             Dialog::Profiles(_) => g.profiles(self.config.profiles.len()),
-            Dialog::Calendar(open) => super::views::calendar_layout::CalendarLayout::for_area(open, g.body).area,
             Dialog::Export(open) => open.area(g.body),
             Dialog::Input(_) | Dialog::Confirm(_) | Dialog::Filter(_) | Dialog::Setup(_) => return None,
             Dialog::Picker(_)
@@ -196,7 +197,14 @@ impl App {
         })
     }
 
-    fn wheel_dialog(&mut self, at: Position, by: isize, now: Time) {
+    fn wheel_dialog(&mut self, at: Position, by: isize, now: Time, effects: &mut Vec<Effect>) {
+        let wheel = |dialog: &mut dyn Component, cx: &mut Cx<'_>| {
+            dialog.wheel(at, by, cx);
+            Flow::Handled
+        };
+        if self.dispatch(now, effects, wheel) != Flow::Pass {
+            return;
+        }
         let g = self.geometry();
         let is_text = match self.dialogs.last() {
             Some(Dialog::Editor(_)) => true,
@@ -207,15 +215,16 @@ impl App {
             // Text is scrolled by moving the cursor, because the cursor has to stay visible.
             _ if is_text => {
                 let code = if by < 0 { KeyCode::Up } else { KeyCode::Down };
-                (0..by.unsigned_abs()).for_each(|_| self.type_key(KeyEvent::new(code, KeyModifiers::NONE), now));
+                (0..by.unsigned_abs())
+                    .for_each(|_| self.type_key(KeyEvent::new(code, KeyModifiers::NONE), now, effects));
             }
             // In these dialogs, a notch of the wheel moves by a single step.
-            Some(Dialog::Calendar(_) | Dialog::Export(_) | Dialog::Trend(_)) => {
-                self.scroll(Scroll::By(by.signum()));
+            Some(Dialog::Export(_) | Dialog::Trend(_)) => {
+                self.scroll(Scroll::By(by.signum()), now, effects);
             }
             Some(Dialog::Movers(open)) => open.scroll_at(at, by, g),
             Some(Dialog::PageDetail(open)) => open.scroll_lines(by, g.full_dialog_columns(), g.full_dialog_rows()),
-            _ => self.scroll(Scroll::By(by)),
+            _ => self.scroll(Scroll::By(by), now, effects),
         }
     }
 }

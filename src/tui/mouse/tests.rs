@@ -1,6 +1,7 @@
 //! Tests of the mouse. They find the cell to click by the text or the geometry of what is clicked.
 
 use super::super::keymap::{Chord, Context};
+use super::super::views::calendar::Calendar;
 use super::super::views::calendar_layout::{CalendarLayout, CalendarTarget};
 use super::super::views::columns::PageColumns;
 use super::super::views::export::ExportLine;
@@ -478,7 +479,7 @@ fn a_second_click_on_a_day_picks_the_day_and_a_click_on_the_text_line_focuses_th
         press(&mut app, "D");
         let body = app.geometry().body;
         let cell_of = |app: &App, target: CalendarTarget| {
-            let Some(Dialog::Calendar(open)) = app.dialogs.last() else { panic!("closed") };
+            let open = app.top::<Calendar>().expect("a calendar");
             let months = CalendarLayout::for_area(open, body);
             body.positions().find(|cell| months.target_at(open, *cell) == Some(target)).expect("in sight")
         };
@@ -487,9 +488,7 @@ fn a_second_click_on_a_day_picks_the_day_and_a_click_on_the_text_line_focuses_th
         for target in days {
             let cell = cell_of(&app, target);
             click(&mut app, cell.x, cell.y);
-            assert!(
-                matches!(app.dialogs.last(), Some(Dialog::Calendar(open)) if CalendarTarget::Day(open.cursor) == target)
-            );
+            assert!(app.top::<Calendar>().is_some_and(|open| CalendarTarget::Day(open.cursor) == target));
             click(&mut app, cell.x, cell.y);
         }
         assert!(app.dialogs.is_empty(), "both ends are picked at {size:?}");
@@ -498,7 +497,7 @@ fn a_second_click_on_a_day_picks_the_day_and_a_click_on_the_text_line_focuses_th
         let cell = cell_of(&app, CalendarTarget::TypedRange);
         click(&mut app, cell.x, cell.y);
         press(&mut app, "7d");
-        assert!(matches!(app.dialogs.last(), Some(Dialog::Calendar(open)) if open.input.text() == "7d"));
+        assert!(app.top::<Calendar>().is_some_and(|open| open.input.text() == "7d"));
     }
 }
 
@@ -628,7 +627,7 @@ fn a_click_on_a_preset_selects_its_range() {
     }
     let own = app.range_line(160, at(1)).1.into_iter().find(|name| name.choice == PresetChoice::Custom).expect("there");
     click(&mut app, u16::try_from(own.start_column).expect("a cell"), 1);
-    assert!(matches!(app.dialogs.last(), Some(Dialog::Calendar(_))));
+    assert!(app.top::<Calendar>().is_some());
     let mut app = views_app((80, 24), 3);
     let only = app.range_line(80, at(1)).1;
     assert!(matches!(only.as_slice(), [name] if name.choice == PresetChoice::Next), "{only:?}");

@@ -1,14 +1,42 @@
 //! The calendar dialog, in which the user picks the first and last day of a range, or types the range. Typed text takes
 //! precedence over picked days.
+//!
+//! ```text
+//! ┌ Date range ──────────────────────────────────────────────────────┐
+//! │       October 2026                       November 2026           │
+//! │     Mo  Tu  We  Th  Fr  Sa  Su      Mo  Tu  We  Th  Fr  Sa  Su   │
+//! │ 46                                  9   10  11  12  13 [14──15── │
+//! │ 47                                 ─16──17──18──19─>20< –   –    │
+//! │                                                                  │
+//! │ type: 2026-11-01 2026-11-20                                      │
+//! │ Fri 2026-11-20, today: Enter sets the first day                  │
+//! ```
 
-use super::super::dialog::Dialog;
-use super::super::keymap::PreviousPeriod;
-use super::super::scroll::Scroll;
-use super::super::text_input::TextInput;
-use super::super::{App, Effect, Severity, format};
-use crate::model::Time;
+use super::calendar_layout::{
+    CalendarLayout, CalendarTarget, DAY_WIDTH, MONTH_GAP, MONTH_WIDTH, WEEK_NUMBER_WIDTH, days_of_week,
+};
 use crate::model::period::{DateRange, Period, RangeError, TypedPeriod, parse_period};
+use crate::tui::component::{Component, Cx, Flow};
+use crate::tui::draw::text::{TextRow, fit, left, right};
+use crate::tui::draw::{View, cursor, draw_box, draw_line};
+use crate::tui::keymap::{Action, Context, PreviousPeriod};
+use crate::tui::scroll::Scroll;
+use crate::tui::text_input::TextInput;
+use crate::tui::{App, Severity, format};
 use chrono::{Datelike as _, Days, Months, NaiveDate, TimeDelta};
+use ratatui::Frame;
+use ratatui::layout::{Position, Rect};
+use ratatui::style::{Modifier, Style};
+use ratatui::text::Line;
+use ratatui::widgets::{Paragraph, Wrap};
+
+/// Examples of ranges to type. The longest example that fits is shown.
+const EXAMPLES: [&str; 3] =
+    ["2026-11-01 2026-11-20, 2026-q3, last week, 7d", "2026-11-01 2026-11-20, 7d", "2026-10, 7d"];
+const WEEKDAYS: [&str; 7] = ["Mo", "Tu", "We", "Th", "Fr", "Sa", "Su"];
+
+/// The dialog, and the days to highlight.
+type CalendarDays<'a> = (&'a Calendar, Option<DateRange>);
 
 /// What happens with the chosen range.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -167,8 +195,8 @@ impl Calendar {
         self.move_cursor(self.cursor.checked_add_signed(TimeDelta::days(days)));
     }
 
-    /// Moves the cursor by weeks or months, or to the first or last day of the month.
-    pub(in crate::tui) fn scroll(&mut self, by: Scroll) {
+    /// Moves the cursor by weeks or months, or to an end of the month.
+    fn move_by(&mut self, by: Scroll) {
         let month = DateRange::month_of(self.cursor);
         match by {
             Scroll::By(weeks) => self.move_days(i64::try_from(weeks).unwrap_or(0).saturating_mul(7)),
@@ -183,30 +211,9 @@ impl Calendar {
         }
     }
 
-    /// Moves the cursor to today.
-    pub fn go_to_today(&mut self) {
-        self.move_cursor(Some(self.today));
-    }
-
     /// Whether to draw the cursor on this day. The cursor is hidden while a range is typed.
     pub fn has_cursor_on(&self, day: NaiveDate) -> bool {
         day == self.cursor && self.focus == CalendarFocus::Days && self.input.is_blank()
-    }
-
-    /// Moves the cursor to this day and the focus to the days.
-    pub(in crate::tui) fn focus_day(&mut self, day: NaiveDate) {
-        self.move_cursor(Some(day));
-        self.focus = CalendarFocus::Days;
-    }
-
-    /// Moves the focus to the line in which a range is typed.
-    pub(in crate::tui) fn focus_line(&mut self) {
-        self.focus = CalendarFocus::TypedRange;
-    }
-
-    /// Moves the focus from the days to the typed line, or back.
-    pub fn toggle_focus(&mut self) {
-        self.focus = if self.focus == CalendarFocus::Days { CalendarFocus::TypedRange } else { CalendarFocus::Days };
     }
 
     /// Undoes one step: clears the typed text and moves the focus to the days. If the days have the focus already and
@@ -220,70 +227,301 @@ impl Calendar {
         self.anchor.take().is_some()
     }
 
-    /// Edits the typed text. If the text changes, moves the focus to the typed line.
-    pub(in crate::tui) fn edit_input(&mut self, change: impl FnOnce(&mut TextInput) -> bool) {
-        if change(&mut self.input) {
-            self.focus = CalendarFocus::TypedRange;
-        }
-    }
-}
-
-impl App {
-    pub(in crate::tui) fn open_calendar(&mut self, purpose: CalendarPurpose, now: Time) {
-        let (present, previous) = (self.views.query().range, self.views.previous_period());
-        let calendar = Calendar::new(purpose, present, previous, now.date_naive());
-        self.dialogs.push(Dialog::Calendar(Box::new(calendar)));
+    /// Opens the calendar.
+    pub fn open(purpose: CalendarPurpose, cx: &mut Cx<'_>) {
+        let views = &cx.app.views;
+        cx.open(Self::new(purpose, views.query().range, views.previous_period(), cx.now.date_naive()));
     }
 
-    /// Returns the calendar, if it is the topmost dialog.
-    pub(in crate::tui) fn calendar_on_top(&mut self) -> Option<&mut Calendar> {
-        match self.dialogs.last_mut() {
-            Some(Dialog::Calendar(open)) => Some(open),
-            _ => None,
+    /// Shows or compares the chosen range; without a choice, sets the first day. An invalid choice can't be confirmed.
+    fn confirm(&mut self, cx: &mut Cx<'_>) -> Flow {
+        let choice = self.choice();
+        if choice == CalendarChoice::Nothing && self.focus == CalendarFocus::Days {
+            self.anchor = Some(self.cursor);
         }
-    }
-
-    /// Confirms the picked or typed range. If nothing is picked or typed yet, picks the day under the cursor as one end
-    /// of the range.
-    pub(in crate::tui) fn confirm_range(&mut self, now: Time, effects: &mut Vec<Effect>) {
-        let Some(open) = self.calendar_on_top() else { return };
-        let (choice, purpose) = (open.choice(), open.purpose);
-        if choice == CalendarChoice::Nothing && open.focus == CalendarFocus::Days {
-            open.anchor = Some(open.cursor);
-        }
-        // An invalid choice can't be confirmed. The dialog already shows why it is invalid.
-        let typed = match (open.summary(), choice) {
-            (Err(_), _) | (_, CalendarChoice::Nothing | CalendarChoice::Typed(Err(_))) => return,
+        let typed = match (self.summary(), choice) {
+            (Err(_), _) | (_, CalendarChoice::Nothing | CalendarChoice::Typed(Err(_))) => return Flow::Handled,
             (Ok(_), CalendarChoice::Typed(Ok(typed))) => typed,
             (Ok(_), CalendarChoice::Picked(range)) => {
                 TypedPeriod { period: Period::days(range), preset: None, range, future_end: None }
             }
         };
-        self.dialogs.pop();
-        match purpose {
-            CalendarPurpose::Show => effects.extend(self.views.set_period(typed.period, typed.preset, now)),
-            CalendarPurpose::Compare => self.compare_with(typed.range, now, effects),
+        match self.purpose {
+            CalendarPurpose::Show => cx.effects.extend(cx.app.views.set_period(typed.period, typed.preset, cx.now)),
+            CalendarPurpose::Compare => cx.app.compare_with(typed.range, cx.now, cx.effects),
         }
-        // A named month, week or quarter in progress obviously has future days, so no notice is needed. For any other
-        // range, a notice reports that future days are left out.
+        // A named month, week or quarter in progress obviously has future days, so no notice is needed.
         if let (Some(last), None) = (typed.future_end, typed.period.name()) {
-            self.notify(Severity::Info, &format!("Cut at today: days up to {last} are in the future."), now);
+            cx.notify(Severity::Info, &format!("Cut at today: days up to {last} are in the future."));
+        }
+        Flow::Close
+    }
+
+    /// Compares with an earlier range. If the calendar chooses the range to show, types the letter of the key instead.
+    fn choose_quick_range(&mut self, before: PreviousPeriod, cx: &mut Cx<'_>) -> Flow {
+        if self.purpose == CalendarPurpose::Show {
+            self.input.paste(before.key().encode_utf8(&mut [0; 4]));
+            self.focus = CalendarFocus::TypedRange;
+            return Flow::Handled;
+        }
+        let Some(range) = self.quick_range(before) else { return Flow::Handled };
+        cx.app.compare_with(range, cx.now, cx.effects);
+        Flow::Close
+    }
+}
+
+impl Component for Calendar {
+    fn context(&self) -> Context {
+        match self.focus {
+            CalendarFocus::Days => Context::Calendar,
+            CalendarFocus::TypedRange => Context::CalendarLine,
         }
     }
 
-    /// Compares with the range of a quick choice. If the calendar chooses a range to show, quick choices don't apply,
-    /// and their keys type text.
-    pub(in crate::tui) fn choose_quick_range(&mut self, before: PreviousPeriod, now: Time, effects: &mut Vec<Effect>) {
-        let Some(open) = self.calendar_on_top() else { return };
-        if open.purpose == CalendarPurpose::Show {
-            open.edit_input(|input| input.paste(before.key().encode_utf8(&mut [0; 4])));
-            return;
+    /// A date can be typed, although arrow keys and some letters move the selected day.
+    fn takes_text(&self) -> bool {
+        true
+    }
+
+    fn act(&mut self, action: Action, cx: &mut Cx<'_>) -> Flow {
+        match action {
+            Action::NextDay => self.move_days(1),
+            Action::PreviousDay => self.move_days(-1),
+            Action::Today => self.move_cursor(Some(self.today)),
+            Action::OtherPart if self.focus == CalendarFocus::Days => self.focus = CalendarFocus::TypedRange,
+            Action::OtherPart => self.focus = CalendarFocus::Days,
+            Action::CompareBefore(before) => return self.choose_quick_range(before, cx),
+            Action::Confirm => return self.confirm(cx),
+            _ => return Flow::Pass,
         }
-        if let Some(range) = open.quick_range(before) {
-            self.dialogs.pop();
-            self.compare_with(range, now, effects);
+        Flow::Handled
+    }
+
+    fn close(&mut self, _cx: &mut Cx<'_>) -> Flow {
+        if self.step_back() { Flow::Handled } else { Flow::Close }
+    }
+
+    fn scroll(&mut self, by: Scroll, _cx: &mut Cx<'_>) {
+        self.move_by(by);
+    }
+
+    fn input(&mut self) -> Option<&mut TextInput> {
+        Some(&mut self.input)
+    }
+
+    fn input_changed(&mut self, _cx: &mut Cx<'_>) {
+        self.focus = CalendarFocus::TypedRange;
+    }
+
+    /// Moves the cursor to the clicked day or, if the cursor is on that day, picks the day as Enter does.
+    fn click(&mut self, at: Position, cx: &mut Cx<'_>) -> Flow {
+        match CalendarLayout::for_area(self, cx.app.geometry().body).target_at(self, at) {
+            Some(CalendarTarget::Day(day)) if self.has_cursor_on(day) => return self.confirm(cx),
+            Some(CalendarTarget::Day(day)) => {
+                self.move_cursor(Some(day));
+                self.focus = CalendarFocus::Days;
+            }
+            Some(CalendarTarget::TypedRange) => self.focus = CalendarFocus::TypedRange,
+            Some(CalendarTarget::QuickChoice(before)) => return self.choose_quick_range(before, cx),
+            None => {}
+        }
+        Flow::Handled
+    }
+
+    fn wheel_area(&self, app: &App) -> Option<Rect> {
+        Some(CalendarLayout::for_area(self, app.geometry().body).area)
+    }
+
+    fn wheel(&mut self, _at: Position, by: isize, _cx: &mut Cx<'_>) {
+        self.move_by(Scroll::By(by.signum()));
+    }
+
+    fn draw(&self, frame: &mut Frame<'_>, view: View<'_>) {
+        let theme = view.theme;
+        let months = CalendarLayout::for_area(self, view.app.geometry().body);
+        let what = if self.purpose == CalendarPurpose::Show { "Date range" } else { "Compare with" };
+        let name =
+            months.first_days.first().filter(|_| !months.is_tall).map(|first| first.format(": %B %Y").to_string());
+        let title = format!(" {what}{} ", name.unwrap_or_default());
+        draw_box(frame, months.area, Line::styled(title, theme.title), theme.focus);
+        for (n, line) in month_lines(view, self, &months).into_iter().enumerate() {
+            draw_line(frame, months.inner, n, line);
+        }
+        draw_input_and_choices(frame, view, self, &months);
+    }
+}
+
+/// Draws the line in which the user types a range, the text below it, and the quick choices.
+fn draw_input_and_choices(frame: &mut Frame<'_>, view: View<'_>, open: &Calendar, months: &CalendarLayout) {
+    let theme = view.theme;
+    let inner = months.inner;
+    let width = usize::from(inner.width);
+    let typing = open.focus == CalendarFocus::TypedRange;
+    let label = if typing { "▌type: " } else { " type: " };
+    let line = months.typed_range_row();
+    draw_line(frame, inner, line, Line::styled(label, if typing { theme.mark } else { theme.muted }));
+    let at = |row: usize| u16::try_from(row).unwrap_or(u16::MAX).min(inner.height);
+    let used = u16::try_from(label.chars().count()).unwrap_or(0).min(inner.width);
+    let field = Rect { x: inner.x + used, y: inner.y + at(line), width: inner.width - used, height: 1 };
+    let field = field.intersection(inner);
+    if typing || !open.input.is_blank() {
+        frame.render_widget(open.input.area(), field);
+        if typing {
+            cursor::place_in_input(frame, view, field);
+        }
+    } else {
+        let space = usize::from(field.width);
+        let example = EXAMPLES.iter().find(|example| example.len() <= space).copied().unwrap_or_default();
+        frame.render_widget(Line::styled(example, theme.muted), field);
+    }
+    let confirm = || view.app.key_label(Context::Calendar, Action::Confirm);
+    let (text, style) = match open.summary() {
+        Ok(text) if months.is_tall => match open.confirm_hint() {
+            Some(hint) => (format!("{text}: {} {hint}", confirm()), theme.text),
+            None => (text, theme.text),
+        },
+        Ok(text) => (text, theme.text),
+        Err(error) if months.is_tall => (format!("Invalid: {error}."), theme.warning),
+        Err(error) => (error, theme.warning),
+    };
+    let below = Rect { y: inner.y + at(line + 1), height: inner.height.saturating_sub(at(line + 1)).min(2), ..inner };
+    if months.has_quick_line(open) {
+        draw_line(frame, below, 0, quick_choices(view, width));
+    } else if months.is_tall {
+        frame.render_widget(Paragraph::new(Line::styled(text, style)).wrap(Wrap { trim: true }), below);
+    } else {
+        draw_line(frame, below, 0, Line::styled(fit(&text, width), style));
+    }
+    if months.has_quick_rows {
+        for (n, before) in PreviousPeriod::ALL.into_iter().enumerate() {
+            draw_line(frame, inner, months.first_quick_choice_row() + n, quick_line(view, open, before, width));
         }
     }
+}
+
+/// Returns the quick choices in one line, as many as fit.
+fn quick_choices<'a>(view: View<'_>, width: usize) -> Line<'a> {
+    let mut row = TextRow::new(width);
+    for (n, before) in PreviousPeriod::ALL.into_iter().enumerate() {
+        let name = match before {
+            PreviousPeriod::Period => "prev",
+            PreviousPeriod::Week => "week",
+            PreviousPeriod::FourWeeks => "4 weeks",
+            PreviousPeriod::Year => "year",
+        };
+        let key = view.app.key_label(Context::Calendar, Action::CompareBefore(before));
+        row.push(if n == 0 { "" } else { "  " }, view.theme.text).push(key, view.theme.key);
+        row.push(format!(" {name}"), view.theme.muted);
+    }
+    row.line()
+}
+
+fn quick_line<'a>(view: View<'_>, open: &Calendar, before: PreviousPeriod, width: usize) -> Line<'a> {
+    let name = match before {
+        PreviousPeriod::Period => "previous period",
+        PreviousPeriod::Week => "one week earlier",
+        PreviousPeriod::FourWeeks => "four weeks earlier",
+        PreviousPeriod::Year => "one year earlier",
+    };
+    let mut row = TextRow::new(width);
+    let key = view.app.key_label(Context::Calendar, Action::CompareBefore(before));
+    row.push(key, view.theme.key).push(format!("  {}", left(name, 20)), view.theme.text);
+    let range = open.quick_range(before).map(|range| range.to_string()).unwrap_or_default();
+    row.push(range, view.theme.muted);
+    row.line()
+}
+
+/// Returns the lines of the months, which are side by side.
+fn month_lines<'a>(view: View<'_>, open: &Calendar, months: &CalendarLayout) -> Vec<Line<'a>> {
+    let firsts = &months.first_days;
+    let span = open.highlighted_days();
+    let width = firsts.len() * (MONTH_WIDTH + MONTH_GAP);
+    let theme = view.theme;
+    let mut lines = Vec::new();
+    if months.is_tall {
+        let mut row = TextRow::new(width);
+        for first in firsts {
+            let name = first.format("%B %Y").to_string();
+            row.push(
+                left(&format!("{}{name}", " ".repeat(WEEK_NUMBER_WIDTH + 1)), MONTH_WIDTH + MONTH_GAP),
+                theme.title,
+            );
+        }
+        lines.push(row.line());
+    }
+    let mut heads = TextRow::new(width);
+    for _ in firsts {
+        heads.push(" ".repeat(WEEK_NUMBER_WIDTH), theme.muted);
+        for day in WEEKDAYS {
+            heads.push(format!(" {day} "), theme.muted);
+        }
+        heads.push(" ".repeat(MONTH_GAP), theme.muted);
+    }
+    lines.push(heads.line());
+    for week in months.weeks() {
+        let mut row = TextRow::new(width);
+        for first in firsts {
+            push_week(&mut row, view, (open, span), *first, week);
+            row.push(" ".repeat(MONTH_GAP), theme.text);
+        }
+        lines.push(row.line());
+    }
+    lines
+}
+
+/// Adds one week of a month: the number of the week, and its days, except days of other months.
+fn push_week(row: &mut TextRow<'_>, view: View<'_>, picked: CalendarDays<'_>, first: NaiveDate, week: usize) {
+    let theme = view.theme;
+    let days = days_of_week(first, week);
+    let number = days.iter().flatten().next().map(|day| day.iso_week().week().to_string()).unwrap_or_default();
+    row.push(right(&number, WEEK_NUMBER_WIDTH - 1), theme.muted).push(" ", theme.text);
+    for day in days {
+        match day {
+            Some(day) => push_day(row, view, picked, day),
+            None => {
+                row.push(" ".repeat(DAY_WIDTH), theme.text);
+            }
+        }
+    }
+}
+
+/// Adds a day. The highlighted range is drawn as `[14──15]`, the day under the cursor as `>20<`, a day with known
+/// totals as `12·`, and a day after today as `–`.
+fn push_day(row: &mut TextRow<'_>, view: View<'_>, (open, span): CalendarDays<'_>, day: NaiveDate) {
+    let theme = view.theme;
+    if day > open.today {
+        row.push("  – ", theme.muted);
+        return;
+    }
+    let (from, to) = (span.map(|span| span.from()), span.map(|span| span.to()));
+    let within = span.is_some_and(|span| span.contains(day));
+    let cursor = open.has_cursor_on(day);
+    let known = DateRange::new(day, day).is_some_and(|day| view.app.views.totals.get(day).is_some());
+    let before = match () {
+        () if cursor => ">",
+        () if from == Some(day) => "[",
+        () if within => "─",
+        () => " ",
+    };
+    let after = match () {
+        () if cursor => "<",
+        () if to == Some(day) => "]",
+        () if known => "·",
+        () if within => "─",
+        () => " ",
+    };
+    let signs = if cursor || within { theme.mark } else { theme.muted };
+    let mut digits: Style = if within || cursor { theme.selected } else { theme.text };
+    if cursor {
+        digits = digits.add_modifier(Modifier::REVERSED);
+    }
+    if day == open.today {
+        digits = digits.add_modifier(Modifier::UNDERLINED);
+    }
+    let number = day.day().to_string();
+    // Inside the highlighted range, the line also fills the blank before a single digit.
+    let gap = if before == "─" { "─" } else { " " }.repeat(2_usize.saturating_sub(number.len()));
+    row.push(before, signs).push(gap, signs).push(number, digits).push(after, signs);
 }
 
 #[cfg(test)]
@@ -301,9 +539,14 @@ mod tests {
         Calendar::new(purpose, present, present.step(-1), today)
     }
 
+    fn type_text(calendar: &mut Calendar, text: &str) {
+        calendar.input.paste(text);
+        calendar.focus = CalendarFocus::TypedRange;
+    }
+
     fn typed(text: &str) -> Calendar {
         let mut calendar = calendar(CalendarPurpose::Show);
-        calendar.edit_input(|input| input.paste(text));
+        type_text(&mut calendar, text);
         calendar
     }
 
@@ -322,17 +565,17 @@ mod tests {
         let mut calendar = calendar(CalendarPurpose::Show);
         calendar.move_days(1);
         assert_eq!(calendar.cursor, day("2026-11-20"));
-        calendar.scroll(Scroll::Bottom);
+        calendar.move_by(Scroll::Bottom);
         assert_eq!(calendar.cursor, day("2026-11-20"));
-        calendar.scroll(Scroll::Page(-1));
-        calendar.scroll(Scroll::Bottom);
+        calendar.move_by(Scroll::Page(-1));
+        calendar.move_by(Scroll::Bottom);
         assert_eq!(calendar.cursor, day("2026-10-31"));
-        calendar.scroll(Scroll::Page(-1));
+        calendar.move_by(Scroll::Page(-1));
         assert_eq!(calendar.cursor, day("2026-09-30"), "the last day of a shorter month");
-        calendar.scroll(Scroll::Top);
-        calendar.scroll(Scroll::By(-1));
+        calendar.move_by(Scroll::Top);
+        calendar.move_by(Scroll::By(-1));
         assert_eq!(calendar.cursor, day("2026-08-25"));
-        calendar.go_to_today();
+        calendar.move_cursor(Some(calendar.today));
         assert_eq!(calendar.cursor, day("2026-11-20"));
     }
 
@@ -359,7 +602,7 @@ mod tests {
     fn going_back_clears_the_text_then_the_picked_day() {
         let mut calendar = calendar(CalendarPurpose::Show);
         calendar.anchor = Some(calendar.cursor);
-        calendar.edit_input(|input| input.paste("x"));
+        type_text(&mut calendar, "x");
         assert!(calendar.step_back());
         assert!(calendar.input.is_blank() && calendar.anchor.is_some());
         assert!(calendar.step_back());
@@ -379,7 +622,7 @@ mod tests {
     #[test]
     fn a_range_cannot_be_compared_with_itself() {
         let mut calendar = calendar(CalendarPurpose::Compare);
-        calendar.edit_input(|input| input.paste("7d"));
+        type_text(&mut calendar, "7d");
         assert!(calendar.summary().is_err());
     }
 
@@ -391,10 +634,10 @@ mod tests {
             for (kind, by) in moves {
                 match kind {
                     0 => calendar.move_days(i64::try_from(by).expect("small")),
-                    1 => calendar.scroll(Scroll::By(by)),
-                    2 => calendar.scroll(Scroll::Page(by)),
-                    3 => calendar.scroll(Scroll::Top),
-                    _ => calendar.scroll(Scroll::Bottom),
+                    1 => calendar.move_by(Scroll::By(by)),
+                    2 => calendar.move_by(Scroll::Page(by)),
+                    3 => calendar.move_by(Scroll::Top),
+                    _ => calendar.move_by(Scroll::Bottom),
                 }
                 prop_assert!(calendar.cursor <= calendar.today);
                 let span = calendar.highlighted_days().expect("a range");

@@ -2,6 +2,7 @@
 
 use super::super::dialog::Dialog;
 use super::super::{App, AppConfig, Effect, Msg, Overwrite};
+use super::calendar::Calendar;
 use crate::model::Time;
 use crate::model::endpoint::Scope;
 use crate::model::export::MAX_COPY_BYTES;
@@ -177,7 +178,7 @@ fn keys_of_quick_choices_type_text_if_the_calendar_chooses_a_range_to_show() {
     assert_eq!(app.views.query().range.to_string(), "2026-11-19 … 2026-11-19");
     press(&mut app, "C");
     press(&mut app, "m");
-    assert!(!matches!(app.dialogs.last(), Some(Dialog::Calendar(_))), "chosen at once");
+    assert!(app.top::<Calendar>().is_none(), "chosen at once");
 }
 
 #[test]

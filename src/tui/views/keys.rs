@@ -1,9 +1,10 @@
 //! Handles the actions of the page views screen and of its dialogs.
 
+use super::super::component::Cx;
 use super::super::dialog::{Dialog, InputField};
 use super::super::keymap::Action;
 use super::super::{App, Effect, Severity};
-use super::calendar::CalendarPurpose;
+use super::calendar::{Calendar, CalendarPurpose};
 use crate::model::Time;
 
 impl App {
@@ -33,7 +34,7 @@ impl App {
                 None
             }
             Action::CustomRange => {
-                self.open_calendar(CalendarPurpose::Show, now);
+                Calendar::open(CalendarPurpose::Show, &mut Cx { app: self, now, effects });
                 None
             }
             _ => {
@@ -51,7 +52,7 @@ impl App {
             Action::CompareWith if matches!(self.dialogs.last(), Some(Dialog::CachedRanges(_))) => {
                 self.compare_with_cached(now, effects);
             }
-            Action::CompareWith => self.open_calendar(CalendarPurpose::Compare, now),
+            Action::CompareWith => Calendar::open(CalendarPurpose::Compare, &mut Cx { app: self, now, effects }),
             Action::NextPane => self.switch_movers_half(),
             Action::Metric if matches!(self.dialogs.last(), Some(Dialog::Movers(_))) => self.next_movers_metric(),
             Action::Trend => self.open_trend(now, effects),
@@ -68,19 +69,14 @@ impl App {
             }
             Action::Export => self.open_export(now),
             Action::ListCached => self.open_cached_ranges(effects),
-            _ => self.act_on_dialog_or_table(action, now, effects),
+            _ => self.act_on_dialog_or_table(action, now),
         }
     }
 
     /// Handles the actions of the calendar and of the export dialog; without a dialog, the actions of the table of
     /// pages.
-    fn act_on_dialog_or_table(&mut self, action: Action, now: Time, effects: &mut Vec<Effect>) {
+    fn act_on_dialog_or_table(&mut self, action: Action, now: Time) {
         match (action, self.dialogs.last_mut()) {
-            (Action::NextDay, Some(Dialog::Calendar(open))) => open.move_days(1),
-            (Action::PreviousDay, Some(Dialog::Calendar(open))) => open.move_days(-1),
-            (Action::Today, Some(Dialog::Calendar(open))) => open.go_to_today(),
-            (Action::OtherPart, Some(Dialog::Calendar(open))) => open.toggle_focus(),
-            (Action::CompareBefore(before), _) => self.choose_quick_range(before, now, effects),
             (Action::NextChoice, Some(Dialog::Export(_))) => self.change_export(true),
             (Action::PreviousChoice, Some(Dialog::Export(_))) => self.change_export(false),
             (_, None) => self.change_table(action, now),

@@ -8,19 +8,18 @@
 //!    1  /quickstart                         9,120    4,310   13,430    32%   ████████████████▒▒▒▒▒▒▒▒
 //! ```
 
-pub(super) mod cached_ranges;
-pub(super) mod calendar;
-pub(super) mod export;
-pub(super) mod movers;
-pub(super) mod page_detail;
+pub(in crate::tui) mod cached_ranges;
+pub(in crate::tui) mod export;
+pub(in crate::tui) mod movers;
+pub(in crate::tui) mod page_detail;
 mod position_line;
 mod presets;
 mod status_line;
 mod table;
 mod totals;
-pub(super) mod trend;
+pub(in crate::tui) mod trend;
 
-pub(in crate::tui::draw) use crate::tui::format::views_or_received as count_text;
+pub(in crate::tui) use crate::tui::format::views_or_received as count_text;
 
 use super::{View, draw_line};
 use crate::model::failure::FailureKind;
@@ -35,7 +34,7 @@ use ratatui::layout::Rect;
 use ratatui::text::Line;
 use ratatui::widgets::{Paragraph, Wrap};
 
-pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, area: Rect) {
+pub(in crate::tui) fn draw(frame: &mut Frame<'_>, view: View<'_>, area: Rect) {
     let width = usize::from(area.width);
     draw_line(frame, view.app.geometry().views_range(), 0, presets::presets_line(view, width));
     draw_line(frame, area, 1, status_line::table_status_line(view, width));
@@ -81,11 +80,11 @@ fn draw_not_loaded(frame: &mut Frame<'_>, view: View<'_>, area: Rect) {
 }
 
 /// Formats a range: the first and the last day, UTC, and whether it includes today.
-pub(super) fn views_range_text(range: DateRange, view: View<'_>, width: usize) -> String {
+pub(in crate::tui) fn views_range_text(range: DateRange, view: View<'_>, width: usize) -> String {
     crate::tui::views::range_line::format_range(range, view.now, width)
 }
 
 /// Returns the sign `≠` for counts that don't add up; otherwise an empty text. The counts are shown as received.
-pub(in crate::tui::draw) fn mismatch_sign(counts: &Counts) -> &'static str {
+pub(in crate::tui) fn mismatch_sign(counts: &Counts) -> &'static str {
     if counts.adds_up() { "" } else { "≠" }
 }

@@ -20,7 +20,7 @@ use unicode_width::UnicodeWidthStr;
 /// Maximum and minimum width of the progress bar, in cells.
 const PROGRESS_BAR_CELLS: (usize, usize) = (24, 6);
 
-pub(super) fn table_status_line<'a>(view: View<'_>, width: usize) -> Line<'a> {
+pub(in crate::tui) fn table_status_line<'a>(view: View<'_>, width: usize) -> Line<'a> {
     let views = &view.app.views;
     if let Some(under_way) = views.all_pages.active_load() {
         return loading_line(view, under_way, width);
@@ -32,7 +32,7 @@ pub(super) fn table_status_line<'a>(view: View<'_>, width: usize) -> Line<'a> {
 }
 
 /// Formats the time at which data was loaded, with its age: `as of 14:02, 5m ago`. Adds the date if that was not today.
-pub(super) fn as_of(view: View<'_>, as_of: Time) -> String {
+pub(in crate::tui) fn as_of(view: View<'_>, as_of: Time) -> String {
     let at = as_of.with_timezone(&view.app.config.offset);
     let age = short_age(view.now - as_of);
     let is_today = at.date_naive() == view.now.with_timezone(&view.app.config.offset).date_naive();

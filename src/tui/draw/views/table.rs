@@ -21,7 +21,7 @@ use ratatui::text::{Line, Span};
 use unicode_width::UnicodeWidthStr;
 
 /// Draws the column heads and one line per page or folder, or a text if there are no pages.
-pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>) {
+pub(in crate::tui) fn draw(frame: &mut Frame<'_>, view: View<'_>) {
     let table = &view.app.views.table;
     let g = view.app.geometry();
     let (lines, rows) = (g.views_lines(), g.views_rows());
@@ -243,7 +243,7 @@ fn difference_text(change: ViewsChange, shows_words: bool) -> String {
 }
 
 /// Formats a change of views in percent, in at most 8 cells.
-pub(super) fn change_cell(change: ViewsChange) -> String {
+pub(in crate::tui) fn change_cell(change: ViewsChange) -> String {
     let (now, before) = match change {
         ViewsChange::Unknown => return "–".to_owned(),
         ViewsChange::New(_) => return "new".to_owned(),

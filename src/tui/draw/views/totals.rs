@@ -13,7 +13,7 @@ use ratatui::style::{Modifier, Style};
 use ratatui::text::Line;
 use unicode_width::UnicodeWidthStr;
 
-pub(super) fn site_totals_line<'a>(view: View<'_>, totals: &Counts, width: usize) -> Line<'a> {
+pub(in crate::tui) fn site_totals_line<'a>(view: View<'_>, totals: &Counts, width: usize) -> Line<'a> {
     let theme = view.theme;
     // Whether these totals belong to another query than the dates above.
     let is_other = !view.app.views.is_current();
@@ -52,7 +52,7 @@ struct ChangePart {
 }
 
 /// Returns the line that shows which ranges are compared and how the totals have changed. Empty if nothing is known.
-pub(super) fn totals_change_line<'a>(view: View<'_>, width: usize) -> Line<'a> {
+pub(in crate::tui) fn totals_change_line<'a>(view: View<'_>, width: usize) -> Line<'a> {
     let View { app, theme, now } = view;
     let Some(change) = app.views.site_change(now) else { return Line::default() };
     let shown = app.views.query().range;
@@ -114,7 +114,7 @@ pub(super) fn totals_change_line<'a>(view: View<'_>, width: usize) -> Line<'a> {
 }
 
 /// Returns a warning if two ranges have common days: `1 day in both`.
-pub(super) fn overlap_warning(one: DateRange, other: DateRange) -> Option<String> {
+pub(in crate::tui) fn overlap_warning(one: DateRange, other: DateRange) -> Option<String> {
     let common = DateRange::new(one.from().max(other.from()), one.to().min(other.to()))?;
     Some(format!("{} in both", plural(usize::try_from(common.days()).unwrap_or(usize::MAX), "day")))
 }
@@ -139,7 +139,7 @@ fn share_change_text(before: &Counts, now: &Counts) -> Option<String> {
     Some(if points.starts_with('=') { "unchanged".to_owned() } else { points })
 }
 
-pub(super) fn signed_change(change: f64, unit: &str) -> String {
+pub(in crate::tui) fn signed_change(change: f64, unit: &str) -> String {
     let amount = format!("{:.1}", change.abs());
     let sign = match (amount.as_str(), change > 0.0) {
         ("0.0", _) => "=",

@@ -1,0 +1,153 @@
+//! What every dialog offers: its shortcuts, what they do, where it can be clicked, and how it is drawn. A dialog is one
+//! file (or folder) that implements [`Component`]; nothing else has to know it, except what opens it.
+//!
+//! A key press goes to the topmost dialog. If the dialog passes it on, the app handles it.
+
+use super::draw::View;
+use super::keymap::{Action, Binding, Context};
+use super::scroll::Scroll;
+use super::text_input::TextInput;
+use super::{App, Effect, Msg, Severity};
+use crate::model::Time;
+use ratatui::Frame;
+use ratatui::layout::{Position, Rect};
+use std::any::Any;
+use std::fmt::Debug;
+
+/// What happens after a dialog has handled an input.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Flow {
+    /// The dialog stays open.
+    Handled,
+    /// The input is not for this dialog.
+    Pass,
+    /// The dialog is closed.
+    Close,
+}
+
+/// The label of a shortcut in the footer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Label {
+    /// The label in the table of key bindings.
+    Default,
+    Text(String),
+}
+
+impl Label {
+    /// Returns the default label if `is_offered`.
+    pub fn default_if(is_offered: bool) -> Option<Self> {
+        is_offered.then_some(Self::Default)
+    }
+}
+
+impl From<&str> for Label {
+    fn from(text: &str) -> Self {
+        Self::Text(text.to_owned())
+    }
+}
+
+/// What a dialog can use while it handles an input. The dialog itself is not in the app's stack meanwhile.
+#[derive(Debug)]
+pub struct Cx<'a> {
+    pub app: &'a mut App,
+    pub now: Time,
+    pub effects: &'a mut Vec<Effect>,
+}
+
+impl Cx<'_> {
+    pub fn notify(&mut self, severity: Severity, text: &str) {
+        self.app.notify(severity, text, self.now);
+    }
+
+    pub fn run(&mut self, effect: Effect) {
+        self.effects.push(effect);
+    }
+
+    /// Opens a dialog on top of all others.
+    pub fn open(&mut self, dialog: impl Component) {
+        self.app.open(dialog);
+    }
+}
+
+/// A dialog.
+pub trait Component: Any + Debug + Send {
+    /// Returns the context whose shortcuts apply while the dialog is on top.
+    fn context(&self) -> Context;
+
+    /// Whether typed characters go to the text input rather than to shortcuts.
+    fn takes_text(&self) -> bool {
+        self.context().takes_text()
+    }
+
+    /// Returns the label of an action in the footer. `None` if the action would do nothing now.
+    fn offers(&self, _action: Action, _app: &App) -> Option<Label> {
+        Some(Label::Default)
+    }
+
+    fn act(&mut self, _action: Action, _cx: &mut Cx<'_>) -> Flow {
+        Flow::Pass
+    }
+
+    /// Goes one step back: Esc, or switching to another screen.
+    fn close(&mut self, _cx: &mut Cx<'_>) -> Flow {
+        Flow::Close
+    }
+
+    fn scroll(&mut self, _by: Scroll, _cx: &mut Cx<'_>) {}
+
+    /// Returns the text input that typed and pasted text goes to.
+    fn input(&mut self) -> Option<&mut TextInput> {
+        None
+    }
+
+    /// Called after the text of [`Self::input`] has changed.
+    fn input_changed(&mut self, _cx: &mut Cx<'_>) {}
+
+    /// Handles a click outside of the footer, at any position of the screen.
+    fn click(&mut self, _at: Position, _cx: &mut Cx<'_>) -> Flow {
+        Flow::Handled
+    }
+
+    /// Returns the area in which the mouse wheel scrolls the dialog. `None` if it can't be scrolled.
+    fn wheel_area(&self, _app: &App) -> Option<Rect> {
+        None
+    }
+
+    /// Handles the mouse wheel at a position in [`Self::wheel_area`].
+    fn wheel(&mut self, _at: Position, by: isize, cx: &mut Cx<'_>) {
+        self.scroll(Scroll::By(by), cx);
+    }
+
+    /// Handles a message that is meant for this dialog.
+    ///
+    /// # Errors
+    /// Gives the message back if others have to handle it.
+    fn receive(&mut self, msg: Msg, _cx: &mut Cx<'_>) -> Result<Flow, Msg> {
+        Err(msg)
+    }
+
+    /// Adapts the dialog to changed data or a changed size of the terminal. Called after each message.
+    fn refresh(&mut self, _app: &App) {}
+
+    /// Returns the time at which the dialog looks different, if no message arrives before.
+    fn next_timer(&self, _app: &App, _now: Time) -> Option<Time> {
+        None
+    }
+
+    fn draw(&self, frame: &mut Frame<'_>, view: View<'_>);
+}
+
+impl dyn Component {
+    pub fn downcast_ref<T: Component>(&self) -> Option<&T> {
+        (self as &dyn Any).downcast_ref()
+    }
+
+    pub fn downcast_mut<T: Component>(&mut self) -> Option<&mut T> {
+        (self as &mut dyn Any).downcast_mut()
+    }
+
+    /// Returns the label of a binding in the footer. `None` if the dialog doesn't offer it.
+    pub fn label(&self, row: &Binding, app: &App) -> Option<Label> {
+        self.offers(row.action, app)
+    }
+}

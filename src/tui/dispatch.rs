@@ -1,0 +1,90 @@
+//! Hands inputs and messages to the open dialogs.
+
+use super::component::{Component, Cx, Flow};
+use super::dialog::Dialog;
+use super::{App, Effect, Msg};
+use crate::model::Time;
+
+impl App {
+    /// Opens a dialog on top of all others.
+    pub fn open(&mut self, dialog: impl Component) {
+        self.dialogs.push(Dialog::Component(Box::new(dialog)));
+    }
+
+    /// Returns the topmost dialog if it has this type.
+    pub fn top<T: Component>(&self) -> Option<&T> {
+        self.top_component()?.downcast_ref()
+    }
+
+    /// Returns the open dialog of this type. If there are several, returns the topmost of them.
+    pub fn find<T: Component>(&self) -> Option<&T> {
+        self.dialogs.iter().rev().find_map(|dialog| dialog.as_component()?.downcast_ref())
+    }
+
+    /// Returns the open dialog of this type. If there are several, returns the topmost of them.
+    pub fn find_mut<T: Component>(&mut self) -> Option<&mut T> {
+        self.dialogs.iter_mut().rev().find_map(|dialog| dialog.as_component_mut()?.downcast_mut())
+    }
+
+    pub(super) fn top_component(&self) -> Option<&dyn Component> {
+        self.dialogs.last()?.as_component()
+    }
+
+    /// Lets the topmost dialog handle an input. Without a dialog, the input is passed on.
+    pub(super) fn dispatch(
+        &mut self,
+        now: Time,
+        effects: &mut Vec<Effect>,
+        handle: impl FnOnce(&mut dyn Component, &mut Cx<'_>) -> Flow,
+    ) -> Flow {
+        match self.dialogs.len().checked_sub(1) {
+            Some(top) => self.dispatch_to(top, now, effects, handle),
+            None => Flow::Pass,
+        }
+    }
+
+    /// Lets the dialog at an index of the stack handle something. It is not in the stack meanwhile, so that it can
+    /// change the app and open other dialogs.
+    fn dispatch_to(
+        &mut self,
+        at: usize,
+        now: Time,
+        effects: &mut Vec<Effect>,
+        handle: impl FnOnce(&mut dyn Component, &mut Cx<'_>) -> Flow,
+    ) -> Flow {
+        if self.dialogs.get(at).is_none_or(|dialog| dialog.as_component().is_none()) {
+            return Flow::Pass;
+        }
+        let mut dialog = self.dialogs.remove(at);
+        let Some(component) = dialog.as_component_mut() else { return Flow::Pass };
+        let flow = handle(component, &mut Cx { app: self, now, effects });
+        if flow != Flow::Close {
+            self.dialogs.insert(at.min(self.dialogs.len()), dialog);
+        }
+        self.dirty |= flow != Flow::Pass;
+        flow
+    }
+
+    /// Offers a message to all dialogs, the topmost first. Returns the message if none of them handles it.
+    pub(super) fn deliver(&mut self, msg: Msg, now: Time, effects: &mut Vec<Effect>) -> Option<Msg> {
+        let mut unhandled = Some(msg);
+        for at in (0..self.dialogs.len()).rev() {
+            let msg = unhandled.take()?;
+            self.dispatch_to(at, now, effects, |dialog, cx| match dialog.receive(msg, cx) {
+                Ok(flow) => flow,
+                Err(msg) => {
+                    unhandled = Some(msg);
+                    Flow::Pass
+                }
+            });
+        }
+        unhandled
+    }
+
+    /// Adapts all dialogs to changed data or a changed size of the terminal.
+    pub(super) fn refresh_dialogs(&mut self) {
+        let mut dialogs = std::mem::take(&mut self.dialogs);
+        dialogs.iter_mut().filter_map(Dialog::as_component_mut).for_each(|dialog| dialog.refresh(self));
+        self.dialogs = dialogs;
+    }
+}
