@@ -55,8 +55,6 @@ impl App {
                 Some(Dialog::Picker(_)) => self.use_picked_text(now),
                 Some(Dialog::Palette(_)) => self.run_palette_choice(now, effects),
                 Some(Dialog::Batch(_)) => self.confirm_batch(effects),
-                Some(Dialog::Export(_)) => self.export_views(now, effects),
-                Some(Dialog::CachedRanges(_)) => self.show_cached_range(effects),
                 Some(Dialog::Profiles(_)) => self.switch_to_selected_profile(effects),
                 _ => self.confirm(now, effects),
             },
@@ -71,9 +69,6 @@ impl App {
                 self.resolve_with(action, now, effects);
             }
             Action::CopyMain => self.copy_main(now, effects),
-            Action::Open if matches!(self.dialogs.last(), Some(Dialog::PageDetail(_))) => {
-                self.open_selected_page_job(now, effects)
-            }
             action if matches!(self.dialogs.last(), Some(Dialog::AllJobs(_))) => {
                 self.act_on_all_jobs(action, now, effects);
             }
@@ -280,7 +275,6 @@ impl App {
                 self.copy_links(now, effects);
                 None
             }
-            (Some(Dialog::PageDetail(page)), _) => Some((format!("the path {}", page.path), page.path.to_string())),
             (Some(_), _) => None,
             (None, Screen::Jobs) => {
                 self.copy_links(now, effects);

@@ -13,11 +13,6 @@ use super::picker::Picker;
 use super::profiles::ProfilesDialog;
 use super::text_input::TextInput;
 use super::tracking::parse_ids;
-use super::views::cached_ranges::CachedRanges;
-use super::views::export::ExportDialog;
-use super::views::movers::Movers;
-use super::views::page_detail::PageDetail;
-use super::views::trend::TrendDialog;
 use super::welcome::Welcome;
 use super::{Effect, NewFile, SavedFilter};
 use crate::model::Time;
@@ -42,13 +37,6 @@ pub enum Dialog {
     /// The filter of the jobs or of the page views, while the user edits it in place.
     Filter(Box<TextInput>),
     Help(Box<Help>),
-    PageDetail(Box<PageDetail>),
-    Trend(Box<TrendDialog>),
-    Movers(Movers),
-    /// The export of page views.
-    Export(ExportDialog),
-    /// The list of the date ranges whose page views are cached.
-    CachedRanges(Box<CachedRanges>),
     Profiles(ProfilesDialog),
     /// The form for a new profile.
     Setup(Box<Welcome>),
@@ -85,11 +73,6 @@ impl Dialog {
             Self::Filter(_) => Context::Filter,
             Self::Help(help) if help.is_typing() => Context::Filter,
             Self::Help(_) => Context::Help,
-            Self::PageDetail(_) => Context::PageDetail,
-            Self::Trend(_) => Context::Trend,
-            Self::Movers(_) => Context::Movers,
-            Self::Export(_) => Context::Export,
-            Self::CachedRanges(_) => Context::CachedRanges,
             Self::Profiles(_) => Context::Profiles,
             Self::Setup(form) => form.context(),
             Self::AllJobs(_) => Context::AllJobs,
@@ -163,15 +146,7 @@ impl Dialog {
             Self::Picker(picker) => picker.takes_text(),
             Self::Help(help) => help.is_typing(),
             Self::Batch(batch) => matches!(batch.step, BatchStep::Writing),
-            Self::Undelivered(_)
-            | Self::Confirm(_)
-            | Self::PageDetail(_)
-            | Self::Trend(_)
-            | Self::Movers(_)
-            | Self::Export(_)
-            | Self::CachedRanges(_)
-            | Self::Profiles(_)
-            | Self::AllJobs(_) => false,
+            Self::Undelivered(_) | Self::Confirm(_) | Self::Profiles(_) | Self::AllJobs(_) => false,
         }
     }
 }

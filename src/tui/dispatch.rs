@@ -69,6 +69,9 @@ impl App {
     pub(super) fn deliver(&mut self, msg: Msg, now: Time, effects: &mut Vec<Effect>) -> Option<Msg> {
         let mut unhandled = Some(msg);
         for at in (0..self.dialogs.len()).rev() {
+            if self.dialogs.get(at).is_none_or(|dialog| dialog.as_component().is_none()) {
+                continue;
+            }
             let msg = unhandled.take()?;
             self.dispatch_to(at, now, effects, |dialog, cx| match dialog.receive(msg, cx) {
                 Ok(flow) => flow,

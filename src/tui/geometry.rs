@@ -101,12 +101,12 @@ fn list_size(total: u16, chosen: Option<u16>, min: u16) -> u16 {
 }
 
 /// Returns the area inside the borders of a box.
-fn inside(area: Rect) -> Rect {
+pub(in crate::tui) fn inside(area: Rect) -> Rect {
     Rect::new(area.x + 1, area.y + 1, area.width.saturating_sub(2), area.height.saturating_sub(2))
 }
 
 /// Returns the area inside the borders of a box, without its first `head` rows.
-fn inner_area_below(area: Rect, head: u16) -> Rect {
+pub(in crate::tui) fn inner_area_below(area: Rect, head: u16) -> Rect {
     let inside = inside(area);
     let head = head.min(inside.height);
     Rect { y: inside.y + head, height: inside.height - head, ..inside }
@@ -279,16 +279,6 @@ impl Geometry {
         row_capacity(self.batch_lines()).max(1)
     }
 
-    /// Returns the area of the list of cached page views, below its column headings.
-    pub fn cached_lines(&self) -> Rect {
-        inner_area_below(self.full_dialog(), 1)
-    }
-
-    /// Returns the number of rows of the list of cached page views, at least one.
-    pub fn cached_rows(&self) -> usize {
-        row_capacity(self.cached_lines()).max(1)
-    }
-
     /// Returns the area inside the borders of a dialog of full height.
     pub fn full_dialog_lines(&self) -> Rect {
         inside(self.full_dialog())
@@ -333,37 +323,6 @@ impl Geometry {
         usize::from(area.height.saturating_sub(3 + text)).max(1)
     }
 
-    /// Returns the area of the movers dialog, including its borders. It takes the full width if its halves are side by
-    /// side.
-    pub fn movers(&self) -> Rect {
-        if self.are_movers_side_by_side() { self.body } else { self.full_dialog() }
-    }
-
-    /// Returns the areas of the two halves of the movers, including their headings: side by side if there is space for
-    /// the paths, otherwise one above the other.
-    pub fn movers_halves(&self) -> [Rect; 2] {
-        let inside = inside(self.movers());
-        if self.are_movers_side_by_side() {
-            let half = inside.width / 2;
-            let right = Rect { x: inside.x + half, width: inside.width - half, ..inside };
-            return [Rect { width: half, ..inside }, right];
-        }
-        let height = (inside.height / 2).max(1).min(inside.height);
-        let lower = Rect { y: inside.y + height, height: inside.height - height, ..inside };
-        [Rect { height, ..inside }, lower]
-    }
-
-    /// Returns the number of rows of the first and of the second half of the movers, below their headings.
-    pub fn movers_rows(&self) -> (usize, usize) {
-        let [upper, lower] = self.movers_halves().map(|half| row_capacity(half).saturating_sub(1));
-        (upper, lower)
-    }
-
-    /// Whether the two halves of the movers are side by side.
-    pub fn are_movers_side_by_side(&self) -> bool {
-        self.body.width >= 140
-    }
-
     /// Returns the area of a centred box of this height, for a confirmation or an input.
     pub fn small_dialog(&self, height: u16) -> Rect {
         centered(self.body, 76, height)
@@ -392,10 +351,9 @@ mod tests {
         for (width, height) in sizes() {
             let g = compute_layout((width, height), Panes::default());
             let screen = Rect::new(0, 0, width, height);
-            let boxes =
-                [g.editor(), g.help(), g.full_dialog(), g.small_dialog(7), g.palette(), g.movers(), g.divider()];
-            let lists = [g.picker_lines(), g.palette_lines(), g.batch_lines(), g.cached_lines(), g.views_lines()];
-            let parts = [&[g.header, g.list, g.detail, g.footer], &g.movers_halves()[..], &boxes, &lists].concat();
+            let boxes = [g.editor(), g.help(), g.full_dialog(), g.small_dialog(7), g.palette(), g.divider()];
+            let lists = [g.picker_lines(), g.palette_lines(), g.batch_lines(), g.views_lines()];
+            let parts = [&[g.header, g.list, g.detail, g.footer], &boxes[..], &lists].concat();
             for part in parts.into_iter().filter(|part| !part.is_empty()) {
                 assert_eq!(part.intersection(screen), part, "{width}x{height}");
             }

@@ -135,7 +135,6 @@ impl App {
     /// Reads the views of the pages on screen again, because more views may be available.
     pub(super) fn reread_pages(&mut self, effects: &mut Vec<Effect>) {
         effects.extend(self.detail.job_pages.request_read().map(Effect::LoadJobImpact));
-        effects.extend(self.reload_page_detail());
     }
 
     /// Asks whether to fetch the missing views of the selected job's pages before and after the job.
@@ -154,17 +153,13 @@ impl App {
         self.confirm_windows_load(&row, &pages, now, effects);
     }
 
-    /// Asks whether to fetch the missing views of the page in the page details, before and after the job that is
-    /// selected there.
-    pub(super) fn confirm_impact_load_of_page(&mut self, now: Time, effects: &mut Vec<Effect>) {
-        let Some((job, page)) = self.selected_job_impact() else { return };
-        match self.jobs.get(job).cloned() {
-            Some(row) => self.confirm_windows_load(&row, &[page], now, effects),
-            None => self.notify(Severity::Info, "This job is not in the jobs list yet.", now),
-        }
-    }
-
-    fn confirm_windows_load(&mut self, row: &Job, pages: &[PageImpact], now: Time, effects: &mut Vec<Effect>) {
+    pub(super) fn confirm_windows_load(
+        &mut self,
+        row: &Job,
+        pages: &[PageImpact],
+        now: Time,
+        effects: &mut Vec<Effect>,
+    ) {
         let ranges = missing_ranges(row, pages, now.date_naive());
         if !ranges.is_empty() {
             self.ask_to_load(ranges, now, effects);

@@ -1,6 +1,16 @@
 //! The selection and the scroll position of a list whose rows have one line each.
 
-use super::scroll;
+use super::scroll::{self, Scroll};
+use ratatui::layout::{Position, Rect};
+
+/// The row that was clicked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ClickedRow {
+    /// It is selected now.
+    New,
+    /// It was already selected.
+    Again,
+}
 
 /// The selected and the first visible row of a list. Knows the length of the list, but not its rows.
 #[derive(Debug, Default, Clone, Copy)]
@@ -44,6 +54,22 @@ impl ListState {
     pub(super) fn move_to(&mut self, to: impl FnOnce(usize, usize) -> usize, rows: usize) {
         self.selected = to(self.selected, self.len);
         self.keep_selected_visible(rows);
+    }
+
+    /// Moves the selection in a view of `rows` lines.
+    pub(super) fn scroll(&mut self, by: Scroll, rows: usize) {
+        self.move_to(|at, total| by.apply(at, rows, total), rows);
+    }
+
+    /// Selects the row at a cell of the area in which the list is drawn. `None` if there is no row.
+    pub(super) fn click(&mut self, area: Rect, at: Position) -> Option<ClickedRow> {
+        if !area.contains(at) {
+            return None;
+        }
+        let row = self.row_at(usize::from(at.y - area.y))?;
+        let clicked = if row == self.selected { ClickedRow::Again } else { ClickedRow::New };
+        self.move_to(|_, _| row, area.height.into());
+        Some(clicked)
     }
 
     /// Scrolls a view of `rows` lines as little as possible to show the selected row.

@@ -438,9 +438,6 @@ impl App {
         }
         let selected = self.active_list().selected();
         let ready = self.store == StoreState::Read;
-        if let (Action::CompareWith, Some(Dialog::CachedRanges(kept))) = (action, self.dialogs.last()) {
-            return kept.selected().is_some();
-        }
         match action {
             Action::NewJob | Action::Track | Action::Batch => ready,
             Action::Drafts => self.draft_count() > 0,
@@ -467,13 +464,6 @@ impl App {
             // Without requests left, the footer leaves out the key, although pressing it would still show a notice.
             Action::LoadAll if self.view_requests_left() == 0 && !self.views.all_pages.can_stop() => false,
             Action::LoadAll | Action::Compare | Action::Trend | Action::Movers => self.can_run_views_action(action),
-            Action::Open if let Some(Dialog::Movers(movers)) = self.dialogs.last() => movers.selected().is_some(),
-            Action::BeforeAfter if matches!(self.dialogs.last(), Some(Dialog::PageDetail(_))) => {
-                self.selected_page_job().is_some()
-            }
-            Action::Open if matches!(self.dialogs.last(), Some(Dialog::PageDetail(_))) => {
-                self.selected_page_job().is_some()
-            }
             Action::Open => selected.is_some(),
             Action::BeforeAfter => selected.is_some_and(|row| !row.pages.is_empty()),
             Action::Profiles => self.config.config_path.is_some() || self.config.profiles.len() > 1,
@@ -488,7 +478,6 @@ impl App {
             Action::Confirm => match self.dialogs.last() {
                 Some(Dialog::Picker(picker)) => picker.selected().is_some(),
                 Some(Dialog::Palette(palette)) => palette.selected().is_some(),
-                Some(Dialog::CachedRanges(kept)) => kept.selected().is_some(),
                 Some(Dialog::Batch(batch)) => !matches!(batch.step, batch::BatchStep::Reading(_)),
                 _ => true,
             },

@@ -2,7 +2,7 @@
 //! dialogs about them are closed unless the user has typed text.
 
 use super::dialog::{ConfirmAction, ConfirmDialog, Dialog, InputDialog, InputField};
-use super::{App, Effect, Pane, Severity, format};
+use super::{App, Pane, Severity, format};
 use crate::model::Time;
 use crate::model::prompt::DraftTarget;
 use crate::model::row::RemainingJobs;
@@ -10,7 +10,7 @@ use crate::model::text::CleanText;
 
 impl App {
     /// Removes all jobs that are not in `remaining`, the jobs that remain after the pruning.
-    pub(super) fn remove_pruned_jobs(&mut self, remaining: &RemainingJobs, now: Time, effects: &mut Vec<Effect>) {
+    pub(super) fn remove_pruned_jobs(&mut self, remaining: &RemainingJobs, now: Time) {
         if self.queue_remaining(remaining) {
             return;
         }
@@ -28,7 +28,6 @@ impl App {
         self.undo_stack.retain_mut(|undo| undo.retain_jobs(remaining));
         self.drafts.retain(|slot, _| !matches!(slot, DraftTarget::FollowUp(key) if !remaining.contains(*key)));
         self.dialogs.retain_mut(|dialog| stays_open(dialog, remaining));
-        effects.extend(self.reload_page_detail());
         self.dirty = true;
         let (jobs, verb) = (format::plural(removed, "finished job"), if removed == 1 { "was" } else { "were" });
         self.notify(Severity::Info, &format!("{jobs} {verb} deleted by `docdeck prune`."), now);
@@ -80,6 +79,7 @@ mod tests {
     use crate::model::engine_event::EngineEvent;
     use crate::model::job::Status;
     use crate::model::row::JobKey;
+    use crate::tui::Effect;
     use crate::tui::jobs::tests::{at, row};
     use crate::tui::{AppConfig, InitialData, Msg};
     use chrono::FixedOffset;

@@ -77,7 +77,6 @@ impl App {
         match self.dialogs.last_mut()? {
             Dialog::Palette(palette) => Some((&mut palette.list, g.palette_lines(), g.palette_rows())),
             Dialog::Picker(picker) => Some((&mut picker.list, g.picker_lines(), g.picker_rows())),
-            Dialog::CachedRanges(cached) => Some((&mut cached.list, g.cached_lines(), g.cached_rows())),
             Dialog::Batch(batch) => match &mut batch.step {
                 BatchStep::Preview(preview) => Some((&mut preview.list, g.batch_lines(), g.batch_rows())),
                 BatchStep::Writing | BatchStep::Reading(_) => None,
@@ -97,8 +96,6 @@ impl App {
                 resolve.scroll =
                     by.apply(resolve.scroll, g.full_dialog_rows(), (total + 1).saturating_sub(g.full_dialog_rows()));
             }
-            Some(Dialog::PageDetail(_)) => self.scroll_page_detail(by),
-            Some(Dialog::Export(export)) => export.scroll(by),
             Some(Dialog::AllJobs(open)) => scroll_list(&mut open.list, by, g.all_jobs_rows()),
             Some(Dialog::Profiles(open)) => {
                 let total = self.config.profiles.len();
@@ -110,8 +107,6 @@ impl App {
                     self.move_welcome_focus(n > 0);
                 }
             }
-            Some(Dialog::Trend(open)) => open.scroll(by, 8),
-            Some(Dialog::Movers(open)) => open.scroll(by, g.movers_rows()),
             _ => {}
         }
     }
@@ -141,8 +136,6 @@ impl App {
             Some(Dialog::Undelivered(resolve)) => {
                 resolve.scroll = resolve.scroll.min(total.saturating_sub(g.full_dialog_rows()));
             }
-            Some(Dialog::PageDetail(_)) => self.limit_page_detail_scroll(),
-            Some(Dialog::Movers(open)) => open.keep_selected_visible(g.movers_rows()),
             Some(Dialog::Profiles(open)) => {
                 let total = self.config.profiles.len();
                 open.list.keep_selected_visible(g.profile_rows(total, open.message.is_some()));

@@ -5,6 +5,7 @@ use super::component::Flow;
 use super::dialog::{ConfirmAction, ConfirmDialog, Dialog, InputCheck, InputDialog, InputField, UndeliveredDialog};
 use super::editor::{DraftState, Editor, join_drafts};
 use super::keymap::{Action, Context};
+use super::views::page_detail::PageDetail;
 use super::{App, Effect, Screen, Severity, StoreState, SubmitError};
 use crate::model::Time;
 use crate::model::failure::Failure;
@@ -194,7 +195,7 @@ impl App {
         now: Time,
         effects: &mut Vec<Effect>,
     ) {
-        let is_free = matches!(self.dialogs.last(), None | Some(Dialog::PageDetail(_)));
+        let is_free = self.dialogs.is_empty() || self.top::<PageDetail>().is_some();
         let mut pages = pages;
         let open = self.editor().filter(|editor| editor.slot == slot && !editor.is_in_external_editor);
         if open.is_none() {

@@ -120,10 +120,7 @@ impl App {
                 let detail = counting.then(|| self.seconds_change_at(now));
                 ages.chain(detail).min()
             }
-            Screen::Views => {
-                let moments = self.views.as_of().into_iter().chain(self.cached_ranges_as_of());
-                moments.map(|as_of| format::short_age_changes_at(as_of, now)).min()
-            }
+            Screen::Views => self.views.as_of().map(|as_of| format::short_age_changes_at(as_of, now)),
             Screen::Welcome | Screen::Log => None,
         }
     }

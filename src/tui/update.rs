@@ -64,7 +64,6 @@ impl App {
             Msg::Submitted { slot, result } => {
                 if result.is_ok() {
                     self.jobs.mark_search_stale();
-                    effects.extend(self.reload_page_detail());
                 }
                 if !self.apply_bulk_follow_up_result(slot, &result, now, effects) {
                     self.apply_submit_result(slot, result, now, effects);
@@ -90,11 +89,9 @@ impl App {
                 self.load_ended(range, end, now, effects);
                 self.reread_pages(effects);
             }
-            Msg::CachedTotals(result) => self.cached_totals_loaded(result, now, effects),
+            Msg::CachedTotals(result) => self.cached_totals_loaded(result),
             Msg::TotalsLoaded(result) => self.totals_load_ended(result, now),
-            Msg::PageHistory { path, result } => self.page_history_loaded(&path, result, now),
             Msg::JobImpact { job, result } => self.apply_impact(job, result, now, effects),
-            Msg::CachedRanges(result) => self.cached_ranges_loaded(result, now),
             Msg::FileExists(file) => self.ask_to_overwrite(file, now),
             Msg::ProfileChecked { attempt, result } => effects.extend(self.profile_checked(attempt, result)),
             Msg::ProfileAdded { profile, key } => self.profile_added(profile, key, now, effects),
@@ -118,6 +115,8 @@ impl App {
                 self.detail.prefetched.clear();
                 effects.push(Effect::Repaint);
             }
+            // The dialog that asked for this was closed.
+            Msg::PageHistory { .. } | Msg::CachedRanges(_) => {}
             Msg::Terminate => self.save_and_quit(effects),
         }
     }
@@ -284,7 +283,7 @@ impl App {
             EngineEvent::Thread(job) => effects.extend(self.detail.mark_stale(job).map(Effect::LoadThread)),
             EngineEvent::Merged { gone, into } if self.queue_merge(gone, into) => {}
             EngineEvent::Merged { gone, into } => self.merge_jobs(gone, into),
-            EngineEvent::JobsRemoved(left) => self.remove_pruned_jobs(&left, now, effects),
+            EngineEvent::JobsRemoved(left) => self.remove_pruned_jobs(&left, now),
             EngineEvent::ExternalChange => self.refresh_all_jobs(effects),
             EngineEvent::QueueOwnership(sends) => self.sends_queue = sends,
             EngineEvent::Loading(progress) => self.load_progressed(progress, now),

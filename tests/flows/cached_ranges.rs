@@ -5,7 +5,7 @@ use crossterm::event::KeyCode;
 use docdeck::model::log::Operation;
 use docdeck::model::report::CachedRange;
 use docdeck::sim::{Sim, SimOptions};
-use docdeck::tui::dialog::Dialog;
+use docdeck::tui::views::cached_ranges::CachedRanges;
 
 async fn start_site() -> Sim {
     let options = SimOptions { jobs: 0, pages: 300, ..SimOptions::default() };
@@ -35,10 +35,7 @@ async fn start_with_complete_week(sim: &Sim, folder: &tempfile::TempDir) -> Dash
 }
 
 fn cached_ranges(dashboard: &DashboardFixture) -> Option<Vec<CachedRange>> {
-    match dashboard.app.dialogs.last() {
-        Some(Dialog::CachedRanges(open)) => open.cached.shown().map(|kept| kept.value.ranges.clone()),
-        _ => None,
-    }
+    dashboard.app.top::<CachedRanges>()?.cached.shown().map(|known| known.value.ranges.clone())
 }
 
 #[tokio::test]

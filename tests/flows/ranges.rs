@@ -7,7 +7,7 @@ use crossterm::event::KeyCode;
 use docdeck::model::log::Operation;
 use docdeck::sim::Sim;
 use docdeck::tui::Effect;
-use docdeck::tui::dialog::Dialog;
+use docdeck::tui::views::cached_ranges::CachedRanges;
 use docdeck::tui::views::calendar::Calendar;
 use std::path::PathBuf;
 use tempfile::TempDir;
@@ -207,9 +207,9 @@ async fn cached_ranges_are_listed_without_a_request() {
     let (sim, mut dashboard) = start_on_views_screen(&folder).await;
     dashboard.press_chars("H");
     assert!(matches!(dashboard.requested_effects.last(), Some(Effect::ListCachedRanges)));
-    let listed = |dashboard: &DashboardFixture| match dashboard.app.dialogs.as_slice() {
-        [Dialog::CachedRanges(open)] => open.cached.shown().is_some() || open.cached.failure().is_some(),
-        _ => false,
+    let listed = |dashboard: &DashboardFixture| {
+        let cached = dashboard.app.top::<CachedRanges>().map(|open| &open.cached);
+        cached.is_some_and(|cached| cached.shown().is_some() || cached.failure().is_some())
     };
     dashboard.until("an answer", listed).await;
     dashboard.press_key(KeyCode::Esc);

@@ -9,7 +9,7 @@ use docdeck::model::log::Operation;
 use docdeck::model::report::Report;
 use docdeck::model::views::ViewCount;
 use docdeck::sim::{Sim, SimOptions};
-use docdeck::tui::dialog::Dialog;
+use docdeck::tui::views::movers::Movers;
 use docdeck::tui::views::table::{Metric, PageColumn};
 use std::time::Duration;
 
@@ -281,7 +281,7 @@ async fn comparing_the_same_two_weeks_again_costs_no_request() {
     dashboard.assert_shows(": total ");
     dashboard.press_chars("w");
     dashboard.assert_shows("Top movers: human");
-    let Some(Dialog::Movers(movers)) = dashboard.app.dialogs.last() else { panic!("movers") };
+    let movers = dashboard.app.top::<Movers>().expect("the movers");
     assert!(!movers.gained.is_empty() && !movers.lost.is_empty());
     dashboard.press_key(KeyCode::Esc);
     dashboard.press_chars("c");
@@ -339,7 +339,7 @@ async fn a_week_up_to_today_is_compared_by_complete_days_with_the_same_numbers_e
     // The dialog of the top movers has the same changes as the table.
     dashboard.press_chars("wmm");
     dashboard.assert_shows("complete days, ");
-    let Some(Dialog::Movers(movers)) = dashboard.app.dialogs.last() else { panic!("movers") };
+    let movers = dashboard.app.top::<Movers>().expect("the movers");
     assert!(movers.gained.len() > 5);
     for (mover, _) in movers.gained.visible(250).chain(movers.lost.visible(250)) {
         assert_eq!(change(&dashboard, mover.path.as_str()), Some(mover.delta()), "{}", mover.path);

@@ -42,7 +42,7 @@ const MIN_WIDTH_MEDIUM: usize = 60;
 /// Below this width of the list, only the symbol shows the state of a job.
 const MIN_WIDTH_WITH_INFO: usize = 50;
 
-pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &AllJobs, area: Rect) {
+pub(in crate::tui) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &AllJobs, area: Rect) {
     let theme = view.theme;
     let title = super::list_title::all_jobs_title_line(view, usize::from(area.width.saturating_sub(2)));
     let inner = draw_box(frame, area, title, theme.focus);

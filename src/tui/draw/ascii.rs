@@ -5,7 +5,7 @@ use ratatui::buffer::Buffer;
 use unicode_width::UnicodeWidthStr;
 
 /// Replaces non-ASCII characters cell by cell, so that columns stay aligned.
-pub(super) fn translate(buffer: &mut Buffer) {
+pub(in crate::tui) fn translate(buffer: &mut Buffer) {
     let mut covered = 0;
     for cell in &mut buffer.content {
         if covered > 0 {

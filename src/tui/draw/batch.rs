@@ -12,7 +12,7 @@ use ratatui::text::Line;
 use ratatui::widgets::{Paragraph, Wrap};
 use unicode_width::UnicodeWidthStr;
 
-pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, batch: &BatchDialog, area: Rect) {
+pub(in crate::tui) fn draw(frame: &mut Frame<'_>, view: View<'_>, batch: &BatchDialog, area: Rect) {
     match &batch.step {
         BatchStep::Writing | BatchStep::Reading(_) => draw_input(frame, view, batch, area),
         BatchStep::Preview(preview) => draw_preview(frame, view, batch, preview, area),

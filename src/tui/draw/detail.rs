@@ -25,7 +25,7 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::Block;
 use unicode_width::UnicodeWidthStr;
 
-pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, area: Rect) {
+pub(in crate::tui) fn draw(frame: &mut Frame<'_>, view: View<'_>, area: Rect) {
     let View { app, theme, .. } = view;
     let border = if app.pane == Pane::Detail { theme.focus } else { theme.border };
     let Some(job) = app.jobs.selected() else {
@@ -90,7 +90,7 @@ fn text_area(inner: Rect) -> Rect {
 }
 
 /// Returns the link to the pull request, if its line is visible.
-pub(super) fn pr_screen_link(view: View<'_>, area: Rect) -> Option<ScreenLink> {
+pub(in crate::tui) fn pr_screen_link(view: View<'_>, area: Rect) -> Option<ScreenLink> {
     let job = view.app.jobs.selected()?;
     let target = job.pr_link.as_ref()?;
     let text = text_area(Block::bordered().inner(area));

@@ -17,7 +17,7 @@ fn padded(area: Rect) -> Rect {
     Rect { x: area.x + 1, width: area.width.saturating_sub(2), ..area }
 }
 
-pub(super) fn draw_input_dialog(frame: &mut Frame<'_>, view: View<'_>, ask: &InputDialog) {
+pub(in crate::tui) fn draw_input_dialog(frame: &mut Frame<'_>, view: View<'_>, ask: &InputDialog) {
     let theme = view.theme;
     let g = view.app.geometry();
     let mut area = g.small_dialog(MIN_INPUT_ROWS);
@@ -44,7 +44,7 @@ pub(super) fn draw_input_dialog(frame: &mut Frame<'_>, view: View<'_>, ask: &Inp
     frame.render_widget(Paragraph::new(message).wrap(Wrap { trim: true }), below);
 }
 
-pub(super) fn draw_confirm_dialog(frame: &mut Frame<'_>, view: View<'_>, question: &ConfirmDialog) {
+pub(in crate::tui) fn draw_confirm_dialog(frame: &mut Frame<'_>, view: View<'_>, question: &ConfirmDialog) {
     let theme = view.theme;
     let answers = view.app.confirm_buttons(question);
     let place = question.layout(view.app.geometry(), &answers);

@@ -17,7 +17,7 @@ use unicode_width::UnicodeWidthStr;
 /// Maximum number of lines for a message.
 const MESSAGE_LINES: usize = 8;
 
-pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, editor: &Editor, area: Rect) {
+pub(in crate::tui) fn draw(frame: &mut Frame<'_>, view: View<'_>, editor: &Editor, area: Rect) {
     let theme = view.theme;
     let title = fit(editor.title.as_str(), usize::from(area.width.saturating_sub(4)));
     let inner = draw_box(frame, area, Line::styled(format!(" {title} "), theme.title), theme.focus);
@@ -73,7 +73,7 @@ fn close_key(view: View<'_>) -> String {
 }
 
 /// Returns the state of the draft as text, and its style.
-pub(super) fn draft_state_text(view: View<'_>, saved: &DraftState) -> (String, Style) {
+pub(in crate::tui) fn draft_state_text(view: View<'_>, saved: &DraftState) -> (String, Style) {
     let theme = view.theme;
     match saved {
         DraftState::Unchanged => (format!("{} closes and keeps the draft", close_key(view)), theme.muted),

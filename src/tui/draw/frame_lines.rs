@@ -11,7 +11,7 @@ use ratatui::text::Line;
 use ratatui::widgets::Clear;
 use unicode_width::UnicodeWidthStr;
 
-pub(super) fn draw_header(frame: &mut Frame<'_>, view: View<'_>, area: Rect) {
+pub(in crate::tui) fn draw_header(frame: &mut Frame<'_>, view: View<'_>, area: Rect) {
     let View { app, theme, now } = view;
     let width = usize::from(area.width);
     let mut row = TextRow::new(width);
@@ -54,7 +54,7 @@ fn connection_style(view: View<'_>) -> Style {
     }
 }
 
-pub(super) fn draw_footer(frame: &mut Frame<'_>, view: View<'_>, area: Rect) {
+pub(in crate::tui) fn draw_footer(frame: &mut Frame<'_>, view: View<'_>, area: Rect) {
     let View { app, theme, .. } = view;
     let width = usize::from(area.width);
     let mut row = TextRow::new(width);

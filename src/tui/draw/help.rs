@@ -8,7 +8,7 @@ use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::text::Line;
 
-pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, help: &Help, area: Rect) {
+pub(in crate::tui) fn draw(frame: &mut Frame<'_>, view: View<'_>, help: &Help, area: Rect) {
     let theme = view.theme;
     let inner = draw_box(frame, area, Line::styled(" Keyboard shortcuts ", theme.title), theme.focus);
     let width = usize::from(inner.width);

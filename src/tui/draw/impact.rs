@@ -13,12 +13,12 @@ use crate::model::views::{Counts, ViewCount};
 use crate::tui::format::format_views;
 
 /// Formats a range: a single day or two dates.
-pub(super) fn range_or_day(range: DateRange) -> String {
+pub(in crate::tui) fn range_or_day(range: DateRange) -> String {
     if range.days() == 1 { range.from().to_string() } else { range.to_string() }
 }
 
 /// Formats the change of a number. A sign shows the direction of the change, even without colour.
-pub(super) fn change_with_sign(now: ViewCount, before: ViewCount) -> String {
+pub(in crate::tui) fn change_with_sign(now: ViewCount, before: ViewCount) -> String {
     if now == before {
         return "same".to_owned();
     }
@@ -45,7 +45,7 @@ fn push_days(row: &mut TextRow<'_>, view: View<'_>, range: Option<DateRange>) {
 }
 
 /// Adds the views before a job, with the days if `dated` is set.
-pub(super) fn push_before(
+pub(in crate::tui) fn push_before(
     row: &mut TextRow<'_>,
     view: View<'_>,
     views: &PageViewsState,
@@ -68,7 +68,7 @@ pub(super) fn push_before(
 
 /// Adds the views after a job, compared with the views before it if both ranges are complete. Adds the days if `dated`
 /// is set.
-pub(super) fn push_after(
+pub(in crate::tui) fn push_after(
     row: &mut TextRow<'_>,
     view: View<'_>,
     views: &PageViewsState,
@@ -110,7 +110,7 @@ pub(super) fn push_after(
 }
 
 /// Returns why there are no views after a job yet. If the days after the job are over, returns these days.
-pub(super) fn after_text(after: AfterWindow) -> String {
+pub(in crate::tui) fn after_text(after: AfterWindow) -> String {
     match after {
         AfterWindow::NotSent => "not sent yet".to_owned(),
         AfterWindow::Working => "job still working".to_owned(),

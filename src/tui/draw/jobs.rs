@@ -30,7 +30,7 @@ const INFO_CELLS: usize = 12;
 /// Width of the column that shows for how long the job has been in its state.
 const AGE_CELLS: usize = 4;
 
-pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, area: Rect) {
+pub(in crate::tui) fn draw(frame: &mut Frame<'_>, view: View<'_>, area: Rect) {
     let View { app, theme, .. } = view;
     let border = if app.pane == Pane::List { theme.focus } else { theme.border };
     let title = super::list_title::list_title_line(view, usize::from(view.app.geometry().list_title().width));
@@ -118,7 +118,7 @@ fn draw_empty_list(frame: &mut Frame<'_>, view: View<'_>, inner: Rect) {
     frame.render_widget(Paragraph::new(lines).wrap(Wrap { trim: false }), area);
 }
 
-pub(super) fn group_heading<'a>(view: View<'_>, group: JobGroup, n: usize, hidden: bool) -> Line<'a> {
+pub(in crate::tui) fn group_heading<'a>(view: View<'_>, group: JobGroup, n: usize, hidden: bool) -> Line<'a> {
     let theme = view.theme;
     let style = if group == JobGroup::NeedsYou { theme.warning } else { theme.muted };
     let mut spans = vec![
@@ -178,12 +178,12 @@ fn job_line<'a>(view: View<'_>, job: &'a Job, width: usize) -> Line<'a> {
 }
 
 /// Returns how long the job has been in its state, as text. Empty if unknown.
-pub(super) fn state_age(job: &Job, now: Time) -> Cow<'static, str> {
+pub(in crate::tui) fn state_age(job: &Job, now: Time) -> Cow<'static, str> {
     job.state_since().map_or(Cow::Borrowed(""), |since| short_age(now - since).into())
 }
 
 /// Returns the tags that fit behind the title. A tag is shown in full or not at all.
-pub(super) fn fitting_tags(job: &Job, space: usize) -> String {
+pub(in crate::tui) fn fitting_tags(job: &Job, space: usize) -> String {
     let mut out = String::new();
     if job.tags.is_empty() {
         return out;
@@ -200,13 +200,13 @@ pub(super) fn fitting_tags(job: &Job, space: usize) -> String {
 }
 
 /// Returns the symbol of the job's state, which is drawn before the title, and its style.
-pub(super) fn state_glyph(view: View<'_>, job: &Job) -> (&'static str, Style) {
+pub(in crate::tui) fn state_glyph(view: View<'_>, job: &Job) -> (&'static str, Style) {
     let state = JobState::of(job);
     (state.symbol(), symbol_style(view, state))
 }
 
 /// Returns the style of a state's symbol.
-pub(super) fn symbol_style(view: View<'_>, state: JobState) -> Style {
+pub(in crate::tui) fn symbol_style(view: View<'_>, state: JobState) -> Style {
     let theme = view.theme;
     match state {
         JobState::Unconfirmed => theme.warning,
@@ -218,7 +218,7 @@ pub(super) fn symbol_style(view: View<'_>, state: JobState) -> Style {
 }
 
 /// Returns the text and the style of the column behind the title. The text shows what the symbol alone doesn't.
-pub(super) fn job_info<'a>(view: View<'_>, job: &'a Job) -> (Cow<'a, str>, Style) {
+pub(in crate::tui) fn job_info<'a>(view: View<'_>, job: &'a Job) -> (Cow<'a, str>, Style) {
     let theme = view.theme;
     let style = match JobState::of(job) {
         JobState::Unconfirmed | JobState::NotSent | JobState::Rejected => theme.warning,

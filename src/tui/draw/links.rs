@@ -19,7 +19,7 @@ const LINK_TAIL: CellDiffOption = CellDiffOption::ForcedWidth(NonZeroU16::MIN);
 
 /// A text on the screen that is a link.
 #[derive(Debug)]
-pub(super) struct ScreenLink {
+pub(in crate::tui) struct ScreenLink {
     area: Rect,
     text: String,
     target: String,
@@ -27,19 +27,19 @@ pub(super) struct ScreenLink {
 
 impl ScreenLink {
     /// Creates a link for `text` at the left of an area of one line. Returns `None` if the target is not a web page.
-    pub(super) fn new(area: Rect, text: &str, target: &str) -> Option<Self> {
+    pub(in crate::tui) fn new(area: Rect, text: &str, target: &str) -> Option<Self> {
         let text = fit(text, usize::from(area.width));
         let width = u16::try_from(text.width()).ok()?;
         Some(Self { area: Rect { width, ..area }, text, target: clean_target(target)? })
     }
 
     /// Whether the text of the link is completely visible, so not covered by a dialog.
-    pub(super) fn is_visible(&self, buffer: &Buffer) -> bool {
+    pub(in crate::tui) fn is_visible(&self, buffer: &Buffer) -> bool {
         glyphs_in(buffer, self.area).is_some_and(|seen| seen == self.text)
     }
 
     /// Makes the text a link.
-    pub(super) fn apply(&self, buffer: &mut Buffer) {
+    pub(in crate::tui) fn apply(&self, buffer: &mut Buffer) {
         let Rect { x, y, width, .. } = self.area;
         let (Some(cells), Some(run)) = (NonZeroU16::new(width), glyphs_in(buffer, self.area)) else { return };
         for column in x.saturating_add(1)..self.area.right() {

@@ -7,23 +7,23 @@ use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 use unicode_width::UnicodeWidthStr;
 
-pub(super) type TitleSpans<'a> = Vec<Span<'a>>;
+pub(in crate::tui) type TitleSpans<'a> = Vec<Span<'a>>;
 
-pub(super) fn list_title_line<'a>(view: View<'_>, width: usize) -> Line<'a> {
+pub(in crate::tui) fn list_title_line<'a>(view: View<'_>, width: usize) -> Line<'a> {
     Line::from(title_spans(view, view.app.list_title(width)))
 }
 
 /// Returns the title of the list of the jobs of all profiles.
-pub(super) fn all_jobs_title_line<'a>(view: View<'_>, width: usize) -> Line<'a> {
+pub(in crate::tui) fn all_jobs_title_line<'a>(view: View<'_>, width: usize) -> Line<'a> {
     Line::from(title_spans(view, view.app.all_jobs_title(width)))
 }
 
-pub(super) fn spans_width<'s, 'a: 's>(parts: impl Iterator<Item = &'s TitleSpans<'a>>) -> usize {
+pub(in crate::tui) fn spans_width<'s, 'a: 's>(parts: impl Iterator<Item = &'s TitleSpans<'a>>) -> usize {
     parts.flatten().map(|span| span.content.width()).sum()
 }
 
 /// Returns the filter text in at most `space` cells, with its cursor while the user edits it; `None` without a filter.
-pub(super) fn filter_spans<'a>(view: View<'_>, space: usize) -> Option<TitleSpans<'a>> {
+pub(in crate::tui) fn filter_spans<'a>(view: View<'_>, space: usize) -> Option<TitleSpans<'a>> {
     view.app.filter_pieces(space).map(|pieces| title_spans(view, pieces))
 }
 

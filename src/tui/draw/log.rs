@@ -9,7 +9,7 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::Line;
 
-pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, area: Rect) {
+pub(in crate::tui) fn draw(frame: &mut Frame<'_>, view: View<'_>, area: Rect) {
     let View { app, theme, .. } = view;
     let entries = if app.log.len() == 1 { "entry" } else { "entries" };
     let title = format!(" Log: {} {entries} (max {}) ", format_count(app.log.len()), crate::tui::log::MAX_LOG_ENTRIES);

@@ -1,29 +1,29 @@
 //! Draws the state of the app into a frame, with a theme and for a given time. Changes no state, and visits only what
 //! is visible.
 
-mod all_jobs;
-mod ascii;
+pub(in crate::tui) mod all_jobs;
+pub(in crate::tui) mod ascii;
 pub(in crate::tui) mod bars;
-mod batch;
+pub(in crate::tui) mod batch;
 pub(in crate::tui) mod cursor;
-mod detail;
-mod dialogs;
-mod editor;
-mod frame_lines;
-mod help;
-mod impact;
-mod jobs;
-mod links;
-mod list_title;
-mod log;
-mod palette;
-mod picker;
-mod profiles;
-mod resolve;
+pub(in crate::tui) mod detail;
+pub(in crate::tui) mod dialogs;
+pub(in crate::tui) mod editor;
+pub(in crate::tui) mod frame_lines;
+pub(in crate::tui) mod help;
+pub(in crate::tui) mod impact;
+pub(in crate::tui) mod jobs;
+pub(in crate::tui) mod links;
+pub(in crate::tui) mod list_title;
+pub(in crate::tui) mod log;
+pub(in crate::tui) mod palette;
+pub(in crate::tui) mod picker;
+pub(in crate::tui) mod profiles;
+pub(in crate::tui) mod resolve;
 pub(in crate::tui) mod text;
-mod theme;
+pub(in crate::tui) mod theme;
 pub(in crate::tui) mod views;
-mod welcome;
+pub(in crate::tui) mod welcome;
 
 pub use theme::{ColorDepth, Theme};
 
@@ -152,11 +152,6 @@ fn draw_screen(frame: &mut Frame<'_>, view: View<'_>) {
                 cursor::place_in_input(frame, view, if in_last { last } else { title });
             }
             Dialog::Help(open) => help::draw(frame, view, open, g.help()),
-            Dialog::PageDetail(open) => views::page_detail::draw(frame, view, open, g.full_dialog()),
-            Dialog::Trend(open) => views::trend::draw(frame, view, open, g.full_dialog()),
-            Dialog::Movers(open) => views::movers::draw(frame, view, open, g.movers()),
-            Dialog::Export(open) => views::export::draw(frame, view, open, g.body),
-            Dialog::CachedRanges(open) => views::cached_ranges::draw(frame, view, open, g.full_dialog()),
             Dialog::AllJobs(open) => all_jobs::draw(frame, view, open, g.full_dialog()),
             Dialog::Setup(form) => welcome::draw_dialog(frame, view, form, g.full_dialog()),
             Dialog::Profiles(open) => profiles::draw(frame, view, open, g.profiles(app.config.profiles.len())),

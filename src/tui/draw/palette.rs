@@ -21,7 +21,7 @@ const MAX_KEYS_CELLS: usize = 14;
 /// Maximum width of the category, which is shown before the keyboard shortcuts if there is space.
 const MAX_CATEGORY_CELLS: usize = 10;
 
-pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, palette: &CommandPalette, area: Rect) {
+pub(in crate::tui) fn draw(frame: &mut Frame<'_>, view: View<'_>, palette: &CommandPalette, area: Rect) {
     let theme = view.theme;
     let (all, left) = palette.counts();
     let counts =

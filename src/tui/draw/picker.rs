@@ -23,7 +23,7 @@ use unicode_width::UnicodeWidthStr;
 /// Maximum number of characters of the selected text that are laid out. No screen has space for more.
 const MAX_PREVIEW_CHARS: usize = 8000;
 
-pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, picker: &Picker, area: Rect) {
+pub(in crate::tui) fn draw(frame: &mut Frame<'_>, view: View<'_>, picker: &Picker, area: Rect) {
     let theme = view.theme;
     let inner = draw_box(frame, area, Line::styled(picker_title(picker), theme.title), theme.focus);
     let text = Rect { x: inner.x + 1, width: inner.width.saturating_sub(2), ..inner };

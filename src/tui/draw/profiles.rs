@@ -25,7 +25,7 @@ const SYMBOLS_CELLS: usize = 3;
 /// Minimum width at which there is a column for the service.
 const MIN_WIDTH_WITH_HOST: usize = 56;
 
-pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &ProfilesDialog, area: Rect) {
+pub(in crate::tui) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &ProfilesDialog, area: Rect) {
     let View { app, theme, .. } = view;
     let profiles = &app.config.profiles;
     let title = format!(" Profiles: {} ", profiles.len());

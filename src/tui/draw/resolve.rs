@@ -9,7 +9,7 @@ use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::text::Line;
 
-pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, resolve: &UndeliveredDialog, area: Rect) {
+pub(in crate::tui) fn draw(frame: &mut Frame<'_>, view: View<'_>, resolve: &UndeliveredDialog, area: Rect) {
     let theme = view.theme;
     let title = format!(" {}: {} ", kind_text(resolve.prompt.kind), resolve.prompt.delivery.kind().word());
     let inner = draw_box(frame, area, Line::styled(title, theme.title), theme.focus);

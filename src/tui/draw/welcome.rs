@@ -36,7 +36,7 @@ const MAX_DENSE_HEIGHT: u16 = 10;
 const MIN_INTRODUCTION_HEIGHT: u16 = 19;
 
 /// Draws the screen of the first start.
-pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, area: Rect) {
+pub(in crate::tui) fn draw(frame: &mut Frame<'_>, view: View<'_>, area: Rect) {
     let Some(welcome) = view.app.welcome.as_deref() else { return };
     let margin = if area.width < 60 { 0 } else { 2 };
     let width = area.width.saturating_sub(2 * margin).min(MAX_FORM_WIDTH);
@@ -49,7 +49,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, area: Rect) {
 }
 
 /// Draws the dialog for another profile.
-pub(super) fn draw_dialog(frame: &mut Frame<'_>, view: View<'_>, welcome: &Welcome, area: Rect) {
+pub(in crate::tui) fn draw_dialog(frame: &mut Frame<'_>, view: View<'_>, welcome: &Welcome, area: Rect) {
     let inner = draw_box(frame, area, Line::styled(" New profile ", view.theme.title), view.theme.focus);
     draw_form(frame, view, welcome, Rect { width: inner.width.min(MAX_FORM_WIDTH), ..inner });
 }

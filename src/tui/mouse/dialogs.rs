@@ -7,7 +7,6 @@ use super::super::dialog::Dialog;
 use super::super::geometry::Geometry;
 use super::super::keymap::Action;
 use super::super::text_input::TextInput;
-use super::super::views::page_detail::PageDetailLine;
 use super::super::{App, Effect};
 use super::line_at;
 use crate::model::Time;
@@ -34,12 +33,6 @@ impl App {
             return;
         }
         let g = self.geometry();
-        if let Some(Dialog::Export(open)) = self.dialogs.last() {
-            if let Some((part, choice)) = open.choice_at(g.body, at) {
-                self.choose_export(part, choice);
-            }
-            return;
-        }
         if let ClickResult::Run(action) = self.handle_dialog_click(g, at) {
             self.run_action(action, now, effects);
         }
@@ -99,21 +92,6 @@ impl App {
             Some(Dialog::Editor(open)) => place_cursor(&mut open.input, g.editor_text(), at),
             Some(Dialog::Batch(open)) if matches!(open.step, BatchStep::Writing) => {
                 place_cursor(&mut open.input, g.batch_text(), at);
-            }
-            Some(Dialog::Movers(open)) => {
-                return if open.click(at, g) { ClickResult::Run(Action::Open) } else { ClickResult::NoAction };
-            }
-            Some(Dialog::PageDetail(open)) => {
-                let line = line_at(g.full_dialog_lines(), at).map(|line| open.scroll.saturating_add(line));
-                let lines = open.lines(g.full_dialog_columns());
-                return match line.and_then(|line| lines.get(line)) {
-                    Some(PageDetailLine::Job(job)) if *job == open.selected => ClickResult::Run(Action::Open),
-                    Some(PageDetailLine::Job(job)) => {
-                        open.selected = *job;
-                        ClickResult::NoAction
-                    }
-                    _ => ClickResult::NoAction,
-                };
             }
             _ => {}
         }

@@ -183,17 +183,9 @@ impl App {
             Dialog::Editor(_) => g.editor(),
             Dialog::Palette(_) => g.palette(),
             Dialog::Help(_) => g.help(),
-            Dialog::Movers(_) => g.movers(),
             Dialog::Profiles(_) => g.profiles(self.config.profiles.len()),
-            Dialog::Export(open) => open.area(g.body),
             Dialog::Input(_) | Dialog::Confirm(_) | Dialog::Filter(_) | Dialog::Setup(_) => return None,
-            Dialog::Picker(_)
-            | Dialog::Batch(_)
-            | Dialog::Undelivered(_)
-            | Dialog::AllJobs(_)
-            | Dialog::PageDetail(_)
-            | Dialog::Trend(_)
-            | Dialog::CachedRanges(_) => g.full_dialog(),
+            Dialog::Picker(_) | Dialog::Batch(_) | Dialog::Undelivered(_) | Dialog::AllJobs(_) => g.full_dialog(),
         })
     }
 
@@ -205,7 +197,6 @@ impl App {
         if self.dispatch(now, effects, wheel) != Flow::Pass {
             return;
         }
-        let g = self.geometry();
         let is_text = match self.dialogs.last() {
             Some(Dialog::Editor(_)) => true,
             Some(Dialog::Batch(open)) => matches!(open.step, BatchStep::Writing),
@@ -218,12 +209,6 @@ impl App {
                 (0..by.unsigned_abs())
                     .for_each(|_| self.type_key(KeyEvent::new(code, KeyModifiers::NONE), now, effects));
             }
-            // In these dialogs, a notch of the wheel moves by a single step.
-            Some(Dialog::Export(_) | Dialog::Trend(_)) => {
-                self.scroll(Scroll::By(by.signum()), now, effects);
-            }
-            Some(Dialog::Movers(open)) => open.scroll_at(at, by, g),
-            Some(Dialog::PageDetail(open)) => open.scroll_lines(by, g.full_dialog_columns(), g.full_dialog_rows()),
             _ => self.scroll(Scroll::By(by), now, effects),
         }
     }

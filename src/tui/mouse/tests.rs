@@ -4,7 +4,9 @@ use super::super::keymap::{Chord, Context};
 use super::super::views::calendar::Calendar;
 use super::super::views::calendar_layout::{CalendarLayout, CalendarTarget};
 use super::super::views::columns::PageColumns;
-use super::super::views::export::ExportLine;
+use super::super::views::export::{ExportDialog, ExportLine};
+use super::super::views::movers::{Movers, MoversLayout};
+use super::super::views::page_detail::PageDetail;
 use super::super::views::range_line::PresetChoice;
 use super::*;
 use crate::model::endpoint::Scope;
@@ -310,9 +312,9 @@ fn pages_can_be_selected_opened_and_scrolled_with_the_mouse() {
     assert_eq!(selected_path(&app), page_at(&app, 2));
     assert!(app.dialogs.is_empty());
     click(&mut app, 20, first + 2);
-    assert!(matches!(app.dialogs.last(), Some(Dialog::PageDetail(_))));
+    assert!(app.top::<PageDetail>().is_some());
     click(&mut app, 5, 20);
-    assert!(matches!(app.dialogs.last(), Some(Dialog::PageDetail(_))));
+    assert!(app.top::<PageDetail>().is_some());
     app.update(Msg::Input(Event::Key(KeyEvent::new(KeyCode::Esc, KeyModifiers::NONE))), at(1));
     send_mouse_event(&mut app, MouseEventKind::ScrollDown, 20, 10);
     assert_eq!((app.views.table.top(), app.views.table.selected()), (3, 3));
@@ -506,14 +508,14 @@ fn a_click_selects_an_option_of_the_export() {
     let mut app = views_app((80, 24), 3);
     press(&mut app, "e");
     let body = app.geometry().body;
-    let Some(Dialog::Export(open)) = app.dialogs.last() else { panic!("no dialog") };
+    let open = app.top::<ExportDialog>().expect("the export");
     let cells: Vec<_> = body.positions().filter_map(|cell| Some((cell, open.choice_at(body, cell)?))).collect();
     for part in ExportLine::ALL {
         let places = if part == ExportLine::Format { 3 } else { 2 };
         for place in (0..places).rev() {
             let (cell, _) = cells.iter().find(|(_, target)| *target == (part, place)).expect("a place");
             click(&mut app, cell.x, cell.y);
-            let Some(Dialog::Export(open)) = app.dialogs.last() else { panic!("no dialog") };
+            let open = app.top::<ExportDialog>().expect("the export");
             let chosen = open.choices(part).iter().position(|(_, chosen)| *chosen);
             assert_eq!((open.line, chosen), (part, Some(place)));
         }
@@ -553,11 +555,11 @@ fn movers_are_scrolled_selected_and_opened_in_either_half() {
         };
         app.views.table.show_report(report(9), Some(report(1)));
         press(&mut app, "w");
-        let path = |app: &App| match app.dialogs.last() {
-            Some(Dialog::Movers(open)) => open.selected().expect("a page").path.to_string(),
-            other => panic!("{other:?}"),
+        let path = |app: &App| {
+            let open = app.top::<Movers>().expect("the movers");
+            open.selected().expect("a page").path.to_string()
         };
-        let [upper, lower] = app.geometry().movers_halves();
+        let [upper, lower] = MoversLayout::of(app.geometry()).halves;
         let most = path(&app);
         click(&mut app, lower.x + 4, lower.y + 3);
         let lost = path(&app);
@@ -566,7 +568,7 @@ fn movers_are_scrolled_selected_and_opened_in_either_half() {
         assert_eq!(path(&app), lost, "the other half scrolls, this one keeps the focus");
         click(&mut app, lower.x + 4, lower.y);
         click(&mut app, lower.x + 4, lower.y + 3);
-        assert!(matches!(app.dialogs.last(), Some(Dialog::PageDetail(_))), "{size:?}");
+        assert!(app.top::<PageDetail>().is_some(), "{size:?}");
     }
 }
 

@@ -2,7 +2,6 @@
 //! cost. The cost is computed in `request_cost`, loads run in `loading`, and comparisons of two complete ranges are in
 //! `compare`.
 
-use super::super::dialog::Dialog;
 use super::super::keymap::{Action, Context};
 use super::super::{App, Effect, Severity};
 use super::compare::RequestedComparison;
@@ -178,12 +177,8 @@ pub(super) fn is_final(range: DateRange, as_of: Time) -> bool {
 }
 
 impl App {
-    /// Loads all pages of the current range, or stops the running load. In the trend, loads the missing totals.
+    /// Loads all pages of the current range, or stops the running load.
     pub(in crate::tui) fn load_all(&mut self, now: Time, effects: &mut Vec<Effect>) {
-        if matches!(self.dialogs.last(), Some(Dialog::Trend(_))) {
-            self.load_trend(now, effects);
-            return;
-        }
         if self.stop_loading(effects) {
             return;
         }
@@ -208,11 +203,6 @@ impl App {
     pub(in crate::tui) fn can_run_views_action(&self, action: Action) -> bool {
         let (all, range) = (&self.views.all_pages, self.views.query().range);
         match action {
-            Action::LoadAll if !self.dialogs.is_empty() => match self.dialogs.last() {
-                Some(Dialog::Trend(open)) => open.bars(&self.views.totals).any(|bar| bar.totals.is_none()),
-                Some(Dialog::PageDetail(_)) => all.complete_report(range).is_none(),
-                _ => false,
-            },
             Action::LoadAll => {
                 all.active.is_some()
                     || all.complete_report(range).is_none()

@@ -11,7 +11,9 @@ use crate::model::report::SimilarRange;
 use crate::model::text::CleanText;
 use crate::model::views::{Count, Counts, PageRow, ViewsPage};
 use crate::tui::Msg;
+use crate::tui::dialog::Dialog;
 use crate::tui::msg::AppConfig;
+use crate::tui::views::movers::{MoverMetric, Movers};
 use chrono::{FixedOffset, TimeDelta};
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
 use proptest::prelude::*;
@@ -751,13 +753,10 @@ fn movers_need_a_comparison() {
     assert!(test.notice().contains("c compares"));
     test.compare();
     test.keys("w");
-    assert!(matches!(test.app.dialogs.last(), Some(Dialog::Movers(_))));
+    assert!(test.app.top::<Movers>().is_some());
     test.keys("m");
-    let by = match test.app.dialogs.last() {
-        Some(Dialog::Movers(open)) => open.metric,
-        other => panic!("movers, not {other:?}"),
-    };
-    assert_eq!(by, crate::tui::views::movers::MoverMetric::Ai);
+    let by = test.app.top::<Movers>().expect("the movers").metric;
+    assert_eq!(by, MoverMetric::Ai);
 }
 
 #[test]

@@ -1,8 +1,9 @@
 //! Tests of the keys in the calendar, the list of cached ranges and the export dialog.
 
-use super::super::dialog::Dialog;
 use super::super::{App, AppConfig, Effect, Msg, Overwrite};
+use super::cached_ranges::CachedRanges;
 use super::calendar::Calendar;
+use super::export::ExportDialog;
 use crate::model::Time;
 use crate::model::endpoint::Scope;
 use crate::model::export::MAX_COPY_BYTES;
@@ -111,10 +112,7 @@ fn an_export_that_is_too_long_for_the_clipboard_is_refused() {
     app.views.table.show_report(report(range, &many, true), None);
     press(&mut app, "ekl");
     assert_eq!(key(&mut app, KeyCode::Enter), []);
-    let refused = |app: &App| match app.dialogs.as_slice() {
-        [Dialog::Export(open)] => open.problem.clone(),
-        other => panic!("{other:?}"),
-    };
+    let refused = |app: &App| app.top::<ExportDialog>().expect("the export").problem.clone();
     assert!(refused(&app).is_some_and(|text| text.contains("74,994") && text.ends_with("Choose a file.")));
     press(&mut app, "l");
     assert_eq!(refused(&app), None);
@@ -153,7 +151,7 @@ fn the_shown_range_cannot_be_compared_with_itself() {
     let range = app.views.query().range;
     open_cached_ranges(&mut app, vec![range]);
     assert_eq!(press(&mut app, "c"), []);
-    assert!(matches!(app.dialogs.last(), Some(Dialog::CachedRanges(_))), "it stays open");
+    assert!(app.top::<CachedRanges>().is_some(), "it stays open");
     assert!(app.notice.is_some());
 }
 
@@ -166,7 +164,7 @@ fn no_cached_range_can_be_chosen_if_the_list_is_empty_or_not_loaded() {
     app.update(Msg::CachedRanges(Err(Failure::new(FailureKind::Store, "No."))), now());
     assert_eq!(key(&mut app, KeyCode::Enter), []);
     assert_eq!(press(&mut app, "jc"), []);
-    assert!(matches!(app.dialogs.as_slice(), [Dialog::CachedRanges(_)]));
+    assert!(app.top::<CachedRanges>().is_some() && app.dialogs.len() == 1);
     assert_eq!(app.views.query().range, range);
 }
 

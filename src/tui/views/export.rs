@@ -1,24 +1,43 @@
 //! The export dialog: writes the listed pages or all loaded pages as CSV, JSON or Markdown, to a file or to the
 //! clipboard. The text is written in `model::export`; nothing is requested from the service.
+//!
+//! ```text
+//! ┌ Export page views, 2026-11-14 … 2026-11-20 ┐
+//! │▌what  [as shown]  all pages                │
+//! │ as    [CSV]  JSON  Markdown                │
+//! │ to    [a file]  the clipboard              │
+//! │                                            │
+//! │ docdeck-views-2026-11-14_2026-11-20.csv    │
+//! │ 50 pages, in the current folder.           │
+//! ```
 
-use super::super::dialog::{ConfirmAction, ConfirmDialog, Dialog};
-use super::super::geometry::centered;
-use super::super::keymap::{Action, Context};
-use super::super::scroll::Scroll;
-use super::super::{App, Effect, NewFile, Overwrite, Screen, Severity, format};
 use crate::model::Time;
 use crate::model::comparison::ComparedRanges;
 use crate::model::export::{ExportContent, ExportFormat, MAX_COPY_BYTES};
 use crate::model::period::DateRange;
 use crate::model::text::CleanText;
+use crate::tui::component::{Component, Cx, Flow};
+use crate::tui::dialog::{ConfirmAction, ConfirmDialog, Dialog};
+use crate::tui::draw::text::{TextRow, fit, left};
+use crate::tui::draw::{View, draw_box, draw_line};
+use crate::tui::format::plural;
+use crate::tui::geometry::centered;
+use crate::tui::keymap::{Action, Context};
+use crate::tui::scroll::Scroll;
+use crate::tui::views::ViewsScreen;
+use crate::tui::{App, Effect, NewFile, Overwrite, Screen, Severity, format};
+use ratatui::Frame;
 use ratatui::layout::{Position, Rect};
+use ratatui::text::Line;
+use ratatui::widgets::{Paragraph, Wrap};
+use unicode_width::UnicodeWidthStr;
 
 /// Width of the dialog.
 const WIDTH: u16 = 76;
 /// Rows between the borders of the dialog.
-pub const ROWS: u16 = 9;
+const ROWS: u16 = 9;
 /// Columns before the choices of a line: the selection mark and the label.
-pub const LABEL_WIDTH: usize = 7;
+const LABEL_WIDTH: usize = 7;
 
 /// Which pages are exported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -109,19 +128,6 @@ impl ExportDialog {
         Some((part, index.filter(|_| area.contains(cell))?))
     }
 
-    /// Selects the line above or below, wrapping around, or the first or last line.
-    pub(in crate::tui) fn scroll(&mut self, by: Scroll) {
-        let at = ExportLine::ALL.iter().position(|part| *part == self.line).unwrap_or(0);
-        let to = match by {
-            Scroll::By(n) if n < 0 => at + ExportLine::ALL.len() - 1,
-            Scroll::By(_) => at + 1,
-            Scroll::Page(n) if n < 0 => 0,
-            Scroll::Top => 0,
-            Scroll::Page(_) | Scroll::Bottom => ExportLine::ALL.len() - 1,
-        };
-        self.line = ExportLine::ALL.get(to % ExportLine::ALL.len()).copied().unwrap_or(ExportLine::Rows);
-    }
-
     fn next_choice(&mut self, forward: bool) {
         self.problem = None;
         match self.line {
@@ -150,13 +156,13 @@ impl ExportDialog {
     }
 }
 
-impl App {
-    /// Opens the export dialog, or reports that nothing is loaded.
-    pub(in crate::tui) fn open_export(&mut self, now: Time) {
-        let Some(content) = self.export_content(ExportRows::Shown) else {
-            return self.notify(Severity::Info, "Nothing to export: no page views are loaded.", now);
+impl ExportDialog {
+    /// Opens the dialog, or reports that nothing is loaded.
+    pub fn open(cx: &mut Cx<'_>) {
+        let Some(content) = export_content(&cx.app.views, ExportRows::Shown) else {
+            return cx.notify(Severity::Info, "Nothing to export: no page views are loaded.");
         };
-        let mut open = ExportDialog {
+        let mut open = Self {
             line: ExportLine::Rows,
             rows: ExportRows::Shown,
             format: ExportFormat::Csv,
@@ -169,66 +175,180 @@ impl App {
             problem: None,
         };
         open.update_summary(&content);
-        self.dialogs.push(Dialog::Export(open));
-    }
-
-    /// Selects a line of the dialog, and switches this line to its choice at `index`.
-    pub(in crate::tui) fn choose_export(&mut self, part: ExportLine, index: usize) {
-        let Some(Dialog::Export(open)) = self.dialogs.last_mut() else { return };
-        open.line = part;
-        for _ in 0..open.choices(part).len() {
-            let Some(Dialog::Export(open)) = self.dialogs.last() else { return };
-            if open.choices(part).get(index).is_none_or(|(_, chosen)| *chosen) {
-                return;
-            }
-            self.change_export(true);
-        }
+        cx.open(open);
     }
 
     /// Switches the selected line to its next or previous choice.
-    pub(in crate::tui) fn change_export(&mut self, forward: bool) {
-        let Some(Dialog::Export(mut open)) = self.dialogs.pop_if(|top| matches!(top, Dialog::Export(_))) else {
-            return;
-        };
-        open.next_choice(forward);
-        if let Some(content) = self.export_content(open.rows) {
-            open.update_summary(&content);
+    fn change(&mut self, forward: bool, views: &ViewsScreen) {
+        self.next_choice(forward);
+        if let Some(content) = export_content(views, self.rows) {
+            self.update_summary(&content);
         }
-        self.dialogs.push(Dialog::Export(open));
     }
 
-    /// Writes the export to a file or copies it to the clipboard, and closes the dialog.
-    pub(in crate::tui) fn export_views(&mut self, now: Time, effects: &mut Vec<Effect>) {
-        let Some(Dialog::Export(open)) = self.dialogs.last() else { return };
-        let (format, target) = (open.format, open.target);
+    /// Writes the export to a file or copies it to the clipboard.
+    fn export(&mut self, cx: &mut Cx<'_>) -> Flow {
         // The list may have changed since the dialog was opened: the export uses the current rows.
-        let Some(content) = self.export_content(open.rows) else { return };
-        let (name, pages) = (content.file_name(format), content.lines.len());
-        let text = match format.write(&content) {
+        let Some(content) = export_content(&cx.app.views, self.rows) else { return Flow::Handled };
+        let (name, pages) = (content.file_name(self.format), content.lines.len());
+        let text = match self.format.write(&content) {
             Ok(text) => text,
-            Err(error) => return self.notify(Severity::Problem, &error.to_string(), now),
+            Err(error) => {
+                cx.notify(Severity::Problem, &error.to_string());
+                return Flow::Handled;
+            }
         };
-        if target == ExportTarget::Clipboard && text.len() > MAX_COPY_BYTES && !self.config.can_copy_long_texts {
-            let too_long = format!(
+        if self.target == ExportTarget::Clipboard && text.len() > MAX_COPY_BYTES && !cx.app.config.can_copy_long_texts {
+            self.problem = Some(format!(
                 "Not copied: {} bytes exceed the terminal's limit of {}. Choose a file.",
                 format::format_count(text.len()),
                 format::format_count(MAX_COPY_BYTES)
-            );
-            if let Some(Dialog::Export(open)) = self.dialogs.last_mut() {
-                open.problem = Some(too_long);
-            }
-            return;
+            ));
+            return Flow::Handled;
         }
-        self.dialogs.pop();
-        let what = format!("{} as {}", format::plural(pages, "page"), format.name());
-        effects.push(match target {
+        let what = format!("{} as {}", plural(pages, "page"), self.format.name());
+        cx.run(match self.target {
             ExportTarget::File => {
                 Effect::WriteFile(NewFile { name, text, what: CleanText::line(&what) }, Overwrite::Ask)
             }
             ExportTarget::Clipboard => Effect::copy(&what, text),
         });
+        Flow::Close
+    }
+}
+
+impl Component for ExportDialog {
+    fn context(&self) -> Context {
+        Context::Export
     }
 
+    fn act(&mut self, action: Action, cx: &mut Cx<'_>) -> Flow {
+        match action {
+            Action::Confirm => return self.export(cx),
+            Action::NextChoice => self.change(true, &cx.app.views),
+            Action::PreviousChoice => self.change(false, &cx.app.views),
+            _ => return Flow::Pass,
+        }
+        Flow::Handled
+    }
+
+    /// Selects the line above or below, wrapping around, or the first or last line.
+    fn scroll(&mut self, by: Scroll, _cx: &mut Cx<'_>) {
+        let at = ExportLine::ALL.iter().position(|part| *part == self.line).unwrap_or(0);
+        let to = match by {
+            Scroll::By(n) if n < 0 => at + ExportLine::ALL.len() - 1,
+            Scroll::By(_) => at + 1,
+            Scroll::Page(n) if n < 0 => 0,
+            Scroll::Top => 0,
+            Scroll::Page(_) | Scroll::Bottom => ExportLine::ALL.len() - 1,
+        };
+        self.line = ExportLine::ALL.get(to % ExportLine::ALL.len()).copied().unwrap_or(ExportLine::Rows);
+    }
+
+    /// Selects the clicked choice and its line.
+    fn click(&mut self, at: Position, cx: &mut Cx<'_>) -> Flow {
+        let Some((line, index)) = self.choice_at(cx.app.geometry().body, at) else { return Flow::Handled };
+        self.line = line;
+        let choices = self.choices(line).len();
+        let is_chosen = |open: &Self| open.choices(line).get(index).is_none_or(|(_, is_chosen)| *is_chosen);
+        for _ in 0..choices {
+            if !is_chosen(self) {
+                self.change(true, &cx.app.views);
+            }
+        }
+        Flow::Handled
+    }
+
+    fn wheel_area(&self, app: &App) -> Option<Rect> {
+        Some(self.area(app.geometry().body))
+    }
+
+    fn wheel(&mut self, _at: Position, by: isize, cx: &mut Cx<'_>) {
+        self.scroll(Scroll::By(by.signum()), cx);
+    }
+
+    fn draw(&self, frame: &mut Frame<'_>, view: View<'_>) {
+        let theme = view.theme;
+        let inner = self.area(view.app.geometry().body);
+        let title = export_title(self, usize::from(inner.width).saturating_sub(2));
+        let inner = draw_box(frame, inner, Line::styled(title, theme.title), theme.focus);
+        for (n, part) in ExportLine::ALL.into_iter().enumerate() {
+            draw_line(frame, inner, n, choice_line(view, self, part, usize::from(inner.width)));
+        }
+        let head = inner.height.min(if inner.height < ROWS { 3 } else { 4 });
+        let below = Rect {
+            x: inner.x + 1,
+            y: inner.y + head,
+            width: inner.width.saturating_sub(2),
+            height: inner.height - head,
+        };
+        if let Some(refused) = &self.problem {
+            frame.render_widget(Paragraph::new(Line::styled(refused, theme.warning)).wrap(Wrap { trim: true }), below);
+            return;
+        }
+        let pages = plural(self.page_count, "page");
+        let mut lines = match self.target {
+            ExportTarget::File => vec![
+                Line::styled(self.file_name.clone(), theme.title),
+                Line::styled(format!("{pages} to the current folder."), theme.text),
+            ],
+            ExportTarget::Clipboard => vec![Line::styled(format!("{pages} to your terminal's clipboard."), theme.text)],
+        };
+        lines.extend(self.notes.iter().map(|note| Line::styled(note.clone(), theme.warning)));
+        frame.render_widget(Paragraph::new(lines).wrap(Wrap { trim: true }), below);
+    }
+}
+
+/// Returns the title, in the longest form that fits. Every form contains the range.
+fn export_title(open: &ExportDialog, width: usize) -> String {
+    let (range, compared) = open.ranges;
+    let labelled = compared.map(|ranges| format!(" Export {range}: {} ", ranges.label(range)));
+    let dated = compared.map(|ranges| format!(" Export {range}: {} ", ranges.dates()));
+    let forms = [labelled, dated, Some(format!(" Export page views, {range} ")), Some(format!(" Export {range} "))];
+    forms.into_iter().flatten().find(|form| form.width() <= width).unwrap_or_else(|| range.to_string())
+}
+
+/// Returns the line of one choice, with the chosen value in brackets.
+fn choice_line<'a>(view: View<'_>, open: &ExportDialog, part: ExportLine, width: usize) -> Line<'a> {
+    let theme = view.theme;
+    let label = match part {
+        ExportLine::Rows => "what",
+        ExportLine::Format => "as",
+        ExportLine::Target => "to",
+    };
+    let is_selected = part == open.line;
+    let mut row = TextRow::new(width);
+    row.push(if is_selected { "▌" } else { " " }, theme.mark);
+    row.push(left(label, LABEL_WIDTH - 1), if is_selected { theme.selected } else { theme.muted });
+    for (name, chosen) in open.choices(part) {
+        let (text, style) = if chosen { (format!("[{name}]"), theme.mark) } else { (format!(" {name} "), theme.muted) };
+        let space = row.remaining();
+        row.push(fit(&text, space), style);
+    }
+    row.line()
+}
+
+/// Returns the pages to export, with their range and comparison; `None` if nothing is loaded.
+fn export_content(views: &ViewsScreen, what: ExportRows) -> Option<ExportContent<'_>> {
+    let table = &views.table;
+    if let Some(report) = table.report() {
+        let comparison = table.comparison();
+        return Some(match what {
+            ExportRows::Loaded => ExportContent::of_report(report, comparison),
+            ExportRows::Shown => ExportContent::of_pages(report, comparison, table.shown_pages()),
+        });
+    }
+    let shown = views.load().shown()?;
+    let (query, page) = (shown.value.query, &shown.value.page);
+    let all = query.page == 1 && !query.has_next(page);
+    let content = ExportContent::of_answer(query.range, page, all, shown.as_of);
+    Some(match what {
+        ExportRows::Loaded => content,
+        ExportRows::Shown => content.with_pages(table.shown_pages()),
+    })
+}
+
+impl App {
     /// Asks whether to overwrite a file that already exists. The file has not been changed yet. If another screen or
     /// dialog has the focus, shows a notice instead, so that keys meant for it don't answer the question.
     pub(in crate::tui) fn ask_to_overwrite(&mut self, file: NewFile, now: Time) {
@@ -244,25 +364,5 @@ impl App {
                 format!("{} already exists and was not changed; {again} on the views screen exports again.", file.name);
             self.notify(Severity::Problem, &text, now);
         }
-    }
-
-    /// Returns the pages to export, with their range and comparison; `None` if nothing is loaded.
-    fn export_content(&self, what: ExportRows) -> Option<ExportContent<'_>> {
-        let table = &self.views.table;
-        if let Some(report) = table.report() {
-            let comparison = table.comparison();
-            return Some(match what {
-                ExportRows::Loaded => ExportContent::of_report(report, comparison),
-                ExportRows::Shown => ExportContent::of_pages(report, comparison, table.shown_pages()),
-            });
-        }
-        let shown = self.views.load().shown()?;
-        let (query, page) = (shown.value.query, &shown.value.page);
-        let all = query.page == 1 && !query.has_next(page);
-        let content = ExportContent::of_answer(query.range, page, all, shown.as_of);
-        Some(match what {
-            ExportRows::Loaded => content,
-            ExportRows::Shown => content.with_pages(table.shown_pages()),
-        })
     }
 }

@@ -1,10 +1,15 @@
 //! Handles the actions of the page views screen and of its dialogs.
 
 use super::super::component::Cx;
-use super::super::dialog::{Dialog, InputField};
+use super::super::dialog::InputField;
 use super::super::keymap::Action;
 use super::super::{App, Effect, Severity};
+use super::cached_ranges::CachedRanges;
 use super::calendar::{Calendar, CalendarPurpose};
+use super::export::ExportDialog;
+use super::movers::Movers;
+use super::page_detail::PageDetail;
+use super::trend::TrendDialog;
 use crate::model::Time;
 
 impl App {
@@ -49,37 +54,20 @@ impl App {
         match action {
             Action::LoadAll => self.load_all(now, effects),
             Action::Compare => self.compare(now, effects),
-            Action::CompareWith if matches!(self.dialogs.last(), Some(Dialog::CachedRanges(_))) => {
-                self.compare_with_cached(now, effects);
-            }
             Action::CompareWith => Calendar::open(CalendarPurpose::Compare, &mut Cx { app: self, now, effects }),
-            Action::NextPane => self.switch_movers_half(),
-            Action::Metric if matches!(self.dialogs.last(), Some(Dialog::Movers(_))) => self.next_movers_metric(),
-            Action::Trend => self.open_trend(now, effects),
-            Action::Movers => self.open_movers(now),
+            Action::Trend => TrendDialog::open(&mut Cx { app: self, now, effects }),
+            Action::Movers => Movers::open(&mut Cx { app: self, now, effects }),
             Action::NewJob => self.open_job_about_pages(now, effects),
-            Action::BeforeAfter => self.confirm_impact_load_of_page(now, effects),
-            Action::Open if matches!(self.dialogs.last(), Some(Dialog::Movers(_))) => {
-                self.open_mover_details(now, effects)
-            }
             Action::Open => {
                 if !self.views.table.toggle_folder() {
-                    self.open_selected_page(now, effects);
+                    if let Some(path) = self.views.selected_row().map(|row| row.path.clone()) {
+                        PageDetail::open(path, &mut Cx { app: self, now, effects });
+                    }
                 }
             }
-            Action::Export => self.open_export(now),
-            Action::ListCached => self.open_cached_ranges(effects),
-            _ => self.act_on_dialog_or_table(action, now),
-        }
-    }
-
-    /// Handles the actions of the calendar and of the export dialog; without a dialog, the actions of the table of
-    /// pages.
-    fn act_on_dialog_or_table(&mut self, action: Action, now: Time) {
-        match (action, self.dialogs.last_mut()) {
-            (Action::NextChoice, Some(Dialog::Export(_))) => self.change_export(true),
-            (Action::PreviousChoice, Some(Dialog::Export(_))) => self.change_export(false),
-            (_, None) => self.change_table(action, now),
+            Action::Export => ExportDialog::open(&mut Cx { app: self, now, effects }),
+            Action::ListCached => CachedRanges::open(&mut Cx { app: self, now, effects }),
+            _ if self.dialogs.is_empty() => self.change_table(action, now),
             _ => {}
         }
     }

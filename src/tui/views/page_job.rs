@@ -98,18 +98,20 @@ impl App {
     /// Opens the editor for a job about the chosen pages. There is only one draft about pages. If that draft is about
     /// other pages, asks first, so that no job is about the wrong pages.
     pub(in crate::tui) fn open_job_about_pages(&mut self, now: Time, effects: &mut Vec<Effect>) {
-        let pages: Vec<CleanText> = match self.dialogs.last() {
-            Some(Dialog::PageDetail(card)) => vec![card.path.clone()],
-            _ => self.views.table.chosen_pages().into_iter().map(|row| row.path.clone()).collect(),
-        };
+        let pages = self.views.table.chosen_pages().into_iter().map(|row| row.path.clone()).collect();
         let hidden = self.views.table.hidden_marked_count();
-        if self.dialogs.is_empty() && hidden > 0 && self.views.table.marked_count() == 0 {
+        if hidden > 0 && self.views.table.marked_count() == 0 {
             let marked = format::plural(hidden, "marked page");
             let clears = self.key_label(Context::Views, Action::Close);
             let verb = if hidden == 1 { "is" } else { "are" };
             self.notify(Severity::Info, &format!("{marked} {verb} hidden by the filter: {clears} clears it."), now);
             return;
         }
+        self.open_job_about(pages, now, effects);
+    }
+
+    /// Opens the editor for a job about these pages.
+    pub(in crate::tui) fn open_job_about(&mut self, pages: Vec<CleanText>, now: Time, effects: &mut Vec<Effect>) {
         if self.store != StoreState::Read {
             self.notify(Severity::Info, "Jobs and drafts are still loading. Try again in a moment.", now);
             return;

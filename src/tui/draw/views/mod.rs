@@ -8,16 +8,11 @@
 //!    1  /quickstart                         9,120    4,310   13,430    32%   ████████████████▒▒▒▒▒▒▒▒
 //! ```
 
-pub(in crate::tui) mod cached_ranges;
-pub(in crate::tui) mod export;
-pub(in crate::tui) mod movers;
-pub(in crate::tui) mod page_detail;
-mod position_line;
-mod presets;
-mod status_line;
-mod table;
-mod totals;
-pub(in crate::tui) mod trend;
+pub(in crate::tui) mod position_line;
+pub(in crate::tui) mod presets;
+pub(in crate::tui) mod status_line;
+pub(in crate::tui) mod table;
+pub(in crate::tui) mod totals;
 
 pub(in crate::tui) use crate::tui::format::views_or_received as count_text;
 

@@ -24,7 +24,7 @@ fn optional_part<'a>(view: View<'_>, text: String) -> PositionPart<'a> {
 }
 
 /// Returns the line below the table.
-pub(super) fn table_position_line<'a>(view: View<'_>, width: usize) -> Line<'a> {
+pub(in crate::tui) fn table_position_line<'a>(view: View<'_>, width: usize) -> Line<'a> {
     let table = &view.app.views.table;
     let parts = if table.is_report() { report_parts(view, width) } else { answer_parts(view) };
     let legend = legend(view);

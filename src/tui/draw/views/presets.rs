@@ -4,7 +4,7 @@ use crate::tui::draw::View;
 use crate::tui::draw::text::TextRow;
 use ratatui::text::Line;
 
-pub(super) fn presets_line<'a>(view: View<'_>, width: usize) -> Line<'a> {
+pub(in crate::tui) fn presets_line<'a>(view: View<'_>, width: usize) -> Line<'a> {
     let View { app, theme, now } = view;
     let mut row = TextRow::new(width);
     let (range, names) = app.range_line(width, now);

@@ -1,19 +1,23 @@
 //! Movers: the pages that gained or lost the most views between two ranges, by human, AI or all views. Computed when
 //! the dialog opens and when its metric changes, not when it is drawn.
 
-use super::super::dialog::Dialog;
-use super::super::geometry::Geometry;
-use super::super::keymap::{Action, Context};
-use super::super::list_state::ListState;
-use super::super::scroll::{self, Scroll};
-use super::super::{App, Effect, Severity};
+mod draw;
+
+use super::page_detail::PageDetail;
 use super::table::Metric;
-use crate::model::Time;
 use crate::model::comparison::{ComparedRanges, Comparison};
 use crate::model::period::DateRange;
 use crate::model::report::Report;
 use crate::model::text::CleanText;
 use crate::model::views::{Counts, ViewCount};
+use crate::tui::component::{Component, Cx, Flow, Label};
+use crate::tui::draw::View;
+use crate::tui::geometry::{Geometry, inside};
+use crate::tui::keymap::{Action, Context};
+use crate::tui::list_state::{ClickedRow, ListState};
+use crate::tui::scroll::Scroll;
+use crate::tui::{App, Severity};
+use ratatui::Frame;
 use ratatui::layout::{Position, Rect};
 use std::cmp::{Ordering, Reverse};
 use std::collections::HashMap;
@@ -244,83 +248,128 @@ impl Movers {
         self.focused_half().movers.get(self.focused_half().list.selected())
     }
 
-    pub(in crate::tui) fn scroll(&mut self, by: Scroll, rows: (usize, usize)) {
-        let (half, rows) =
-            if self.is_lost_half_focused { (&mut self.lost, rows.1) } else { (&mut self.gained, rows.0) };
-        half.list.move_to(|at, total| by.apply(at, rows, total), rows);
+    /// Moves the selection of the focused half.
+    fn move_by(&mut self, by: Scroll, layout: &MoversLayout) {
+        let (half, rows) = if self.is_lost_half_focused {
+            (&mut self.lost, layout.rows(1))
+        } else {
+            (&mut self.gained, layout.rows(0))
+        };
+        half.list.scroll(by, rows);
     }
 
-    /// Returns the half at a screen position, its area, its number of rows, and whether it lists the pages that lost
-    /// views.
-    fn half_at(&mut self, at: Position, g: Geometry) -> Option<(&mut MoversHalf, Rect, usize, bool)> {
-        let ([upper, lower], rows) = (g.movers_halves(), g.movers_rows());
-        if upper.contains(at) {
-            return Some((&mut self.gained, upper, rows.0, false));
+    /// Opens the movers, or explains that they need a comparison.
+    pub fn open(cx: &mut Cx<'_>) {
+        let table = &cx.app.views.table;
+        let (Some(comparison), Some(listed)) = (table.comparison(), table.report()) else {
+            let key = |action| cx.app.key_label(Context::Views, action);
+            let (previous, any) = (key(Action::Compare), key(Action::CompareWith));
+            let text = format!(
+                "Movers need a comparison: {previous} compares with the previous period, {any} with any range."
+            );
+            return cx.notify(Severity::Info, &text);
+        };
+        cx.open(Self::new(comparison.clone(), listed.range, MoverMetric::Human));
+    }
+
+    /// Opens the details of the selected page.
+    fn open_selected(&self, cx: &mut Cx<'_>) {
+        if let Some(mover) = self.selected() {
+            PageDetail::open(mover.path.clone(), cx);
         }
-        lower.contains(at).then_some((&mut self.lost, lower, rows.1, true))
-    }
-
-    /// Scrolls the half at a screen position and keeps its selection visible.
-    pub(in crate::tui) fn scroll_at(&mut self, at: Position, by: isize, g: Geometry) {
-        if let Some((half, _, rows, _)) = self.half_at(at, g) {
-            half.list.move_to(|at, total| scroll::move_within(at, by, total), rows);
-        }
-    }
-
-    /// Focuses the clicked half and selects the clicked page. Returns whether that page was already selected and its
-    /// half already had the focus.
-    pub(in crate::tui) fn click(&mut self, at: Position, g: Geometry) -> bool {
-        let was_lost_half_focused = self.is_lost_half_focused;
-        let Some((half, area, rows, on_lost)) = self.half_at(at, g) else { return false };
-        let line = usize::from(at.y - area.y).checked_sub(1).filter(|line| *line < rows);
-        let place = line.and_then(|line| half.list.row_at(line));
-        let again = on_lost == was_lost_half_focused && place == Some(half.list.selected());
-        half.list.move_to(|at, _| place.unwrap_or(at), rows);
-        self.is_lost_half_focused = on_lost;
-        again
-    }
-
-    pub(in crate::tui) fn keep_selected_visible(&mut self, rows: (usize, usize)) {
-        self.gained.list.keep_selected_visible(rows.0);
-        self.lost.list.keep_selected_visible(rows.1);
     }
 }
 
-impl App {
-    /// Opens the movers, or explains that they need a comparison.
-    pub(in crate::tui) fn open_movers(&mut self, now: Time) {
-        let table = &self.views.table;
-        let (Some(comparison), Some(listed)) = (table.comparison(), table.report()) else {
-            let (before, any) =
-                (self.key_label(Context::Views, Action::Compare), self.key_label(Context::Views, Action::CompareWith));
-            let text =
-                format!("Movers need a comparison: {before} compares with the previous period, {any} with any range.");
-            self.notify(Severity::Info, &text, now);
-            return;
+/// The areas of the dialog.
+pub(in crate::tui) struct MoversLayout {
+    /// The dialog with its borders.
+    pub area: Rect,
+    /// The half with the pages that gained views and the half with the pages that lost views, including their headings.
+    pub halves: [Rect; 2],
+}
+
+impl MoversLayout {
+    /// Places the halves side by side if there is space for the paths, otherwise one above the other.
+    pub(in crate::tui) fn of(g: Geometry) -> Self {
+        let is_wide = g.body.width >= 140;
+        let area = if is_wide { g.body } else { g.full_dialog() };
+        let inner = inside(area);
+        let halves = if is_wide {
+            let left = inner.width / 2;
+            [Rect { width: left, ..inner }, Rect { x: inner.x + left, width: inner.width - left, ..inner }]
+        } else {
+            let upper = (inner.height / 2).max(1).min(inner.height);
+            [Rect { height: upper, ..inner }, Rect { y: inner.y + upper, height: inner.height - upper, ..inner }]
         };
-        let movers = Movers::new(comparison.clone(), listed.range, MoverMetric::Human);
-        self.dialogs.push(Dialog::Movers(movers));
+        Self { area, halves }
     }
 
-    /// Ranks the movers by the next metric.
-    pub(in crate::tui) fn next_movers_metric(&mut self) {
-        if let Some(Dialog::Movers(open)) = self.dialogs.last_mut() {
-            open.rank_by(open.metric.next());
+    /// Returns the number of rows of a half, below its heading.
+    fn rows(&self, half: usize) -> usize {
+        self.halves.get(half).map_or(0, |area| usize::from(area.height).saturating_sub(1))
+    }
+}
+
+impl Component for Movers {
+    fn context(&self) -> Context {
+        Context::Movers
+    }
+
+    fn offers(&self, action: Action, _app: &App) -> Option<Label> {
+        Label::default_if(action != Action::Open || self.selected().is_some())
+    }
+
+    fn act(&mut self, action: Action, cx: &mut Cx<'_>) -> Flow {
+        match action {
+            Action::Open => self.open_selected(cx),
+            Action::NextPane => self.is_lost_half_focused = !self.is_lost_half_focused,
+            Action::Metric => self.rank_by(self.metric.next()),
+            _ => return Flow::Pass,
+        }
+        Flow::Handled
+    }
+
+    fn scroll(&mut self, by: Scroll, cx: &mut Cx<'_>) {
+        self.move_by(by, &MoversLayout::of(cx.app.geometry()));
+    }
+
+    /// Focuses the clicked half and selects the clicked page, or opens it if it was already selected.
+    fn click(&mut self, at: Position, cx: &mut Cx<'_>) -> Flow {
+        let layout = MoversLayout::of(cx.app.geometry());
+        for (area, is_lost) in layout.halves.into_iter().zip([false, true]).filter(|(area, _)| area.contains(at)) {
+            let had_focus = self.is_lost_half_focused == is_lost;
+            self.is_lost_half_focused = is_lost;
+            let half = if is_lost { &mut self.lost } else { &mut self.gained };
+            let lines = Rect { y: area.y + 1, height: area.height.saturating_sub(1), ..area };
+            if half.list.click(lines, at) == Some(ClickedRow::Again) && had_focus {
+                self.open_selected(cx);
+            }
+        }
+        Flow::Handled
+    }
+
+    fn wheel_area(&self, app: &App) -> Option<Rect> {
+        Some(MoversLayout::of(app.geometry()).area)
+    }
+
+    /// Scrolls the half at the position, which need not have the focus.
+    fn wheel(&mut self, at: Position, by: isize, cx: &mut Cx<'_>) {
+        let layout = MoversLayout::of(cx.app.geometry());
+        for (half, area) in [&mut self.gained, &mut self.lost].into_iter().zip(layout.halves) {
+            if area.contains(at) {
+                half.list.scroll(Scroll::By(by), usize::from(area.height).saturating_sub(1));
+            }
         }
     }
 
-    /// Moves the focus to the other half of the movers.
-    pub(in crate::tui) fn switch_movers_half(&mut self) {
-        if let Some(Dialog::Movers(open)) = self.dialogs.last_mut() {
-            open.is_lost_half_focused = !open.is_lost_half_focused;
-        }
+    fn refresh(&mut self, app: &App) {
+        let layout = MoversLayout::of(app.geometry());
+        self.gained.list.keep_selected_visible(layout.rows(0));
+        self.lost.list.keep_selected_visible(layout.rows(1));
     }
 
-    /// Opens the page details of the selected mover.
-    pub(in crate::tui) fn open_mover_details(&mut self, now: Time, effects: &mut Vec<Effect>) {
-        let Some(Dialog::Movers(open)) = self.dialogs.last() else { return };
-        let Some(path) = open.selected().map(|mover| mover.path.clone()) else { return };
-        self.open_page_detail(path, now, effects);
+    fn draw(&self, frame: &mut Frame<'_>, view: View<'_>) {
+        draw::draw(frame, view, self);
     }
 }
 
@@ -341,7 +390,7 @@ mod tests {
             DateRange::last_days(7, chrono::NaiveDate::default()),
             page,
             complete,
-            Time::default(),
+            crate::model::Time::default(),
         ))
     }
 
@@ -420,7 +469,8 @@ mod tests {
         let before = report(&[("/a", 1, 0), ("/b", 1, 0), ("/c", 9, 0)], true);
         let now = report(&[("/a", 5, 0), ("/b", 3, 0), ("/c", 1, 0)], true);
         let mut movers = moved(before.clone(), now.clone(), MoverMetric::Human);
-        movers.scroll(Scroll::By(1), (1, 1));
+        let row = Rect { width: 9, height: 2, ..Rect::default() };
+        movers.move_by(Scroll::By(1), &MoversLayout { area: row, halves: [row, row] });
         assert_eq!(movers.selected().map(|mover| mover.path.as_str()), Some("/b"));
         assert_eq!(movers.gained.visible(1).map(|(mover, _)| mover.path.as_str()).collect::<Vec<_>>(), ["/b"]);
         movers.is_lost_half_focused = true;

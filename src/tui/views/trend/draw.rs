@@ -11,15 +11,15 @@
 //!  1 of 7 days missing or outdated: press a, 1 request, 63 left
 //! ```
 
-use super::status_line::as_of;
-use super::{count_text, mismatch_sign};
+use super::{CompleteDaysMean, MEAN_DAYS, TrendBar, TrendDialog, bar_height};
 use crate::model::Time;
 use crate::model::period::DateRange;
 use crate::model::views::ViewCount;
 use crate::tui::draw::text::{TextRow, right};
+use crate::tui::draw::views::status_line::as_of;
+use crate::tui::draw::views::{count_text, mismatch_sign};
 use crate::tui::draw::{View, bars, draw_box, draw_line};
 use crate::tui::format::{format_mean, format_views};
-use crate::tui::views::trend::{CompleteDaysMean, MEAN_DAYS, TrendBar, TrendDialog, bar_height};
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
@@ -59,7 +59,8 @@ struct Chart {
     rows: usize,
 }
 
-pub(in crate::tui::draw) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &TrendDialog, area: Rect) {
+pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &TrendDialog) {
+    let area = view.app.geometry().full_dialog();
     let theme = view.theme;
     let each = if open.is_weekly() { "daily mean by week" } else { "views per day" };
     // The longest title that fits is used, so that the range is not cut off.
@@ -86,7 +87,7 @@ pub(in crate::tui::draw) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &T
     draw_line(frame, text, top + chart.rows, axis_line(view, open, &chart, width));
     draw_line(frame, text, top + chart.rows + 1, axis_dates(view, &chart, width));
     draw_line(frame, inner, top + chart.rows + 2, selected_bar_line(view, open, &chart, usize::from(inner.width)));
-    let cost = view.app.trend_cost_text(open, view.now, width < 70);
+    let cost = open.cost_text(view.app, view.now, width < 70);
     let mut row = TextRow::new(width);
     row.push(cost, theme.muted);
     draw_line(frame, text, top + chart.rows + 3, row.line());

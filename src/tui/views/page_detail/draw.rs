@@ -16,8 +16,7 @@
 //! │    after   11-13…11-19  10,002 ▲ 9.7% · 5,100 ▲ 18%                      │
 //! ```
 
-use super::totals::overlap_warning;
-use super::{count_text, mismatch_sign, views_range_text};
+use super::{ComparedViews, MIN_WIDE_WIDTH, PageDetail, PageDetailLine};
 use crate::model::comparison::ViewsChange;
 use crate::model::impact::{PageHistory, PagePeriod, PageViewsState, after_window, job_windows};
 use crate::model::load::{Load, Timed};
@@ -25,10 +24,11 @@ use crate::model::period::DateRange;
 use crate::model::row::Job;
 use crate::model::views::{Count, Counts};
 use crate::tui::draw::text::{TextRow, fit_from_end, left, right};
+use crate::tui::draw::views::totals::overlap_warning;
+use crate::tui::draw::views::{count_text, mismatch_sign, views_range_text};
 use crate::tui::draw::{View, bars, draw_box, draw_line, draw_more_below, impact, jobs};
 use crate::tui::format::{format_count, format_mean, grouped_number, plural, short_age};
 use crate::tui::keymap::{Action, Context};
-use crate::tui::views::page_detail::{ComparedViews, MIN_WIDE_WIDTH, PageDetail, PageDetailLine};
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
@@ -45,7 +45,8 @@ const SHORT_RANGE_CELLS: usize = 19;
 /// Minimum width of the pane at which a range has its last day and a bar.
 const MIN_WIDTH_WITH_BARS: usize = 66;
 
-pub(in crate::tui::draw) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &PageDetail, area: Rect) {
+pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &PageDetail) {
+    let area = view.app.geometry().full_dialog();
     let theme = view.theme;
     let title = fit_from_end(open.path.as_str(), usize::from(area.width.saturating_sub(4)));
     let inner = draw_box(frame, area, Line::styled(format!(" {title} "), theme.title), theme.focus);

@@ -1,10 +1,8 @@
 //! The trend: human and AI views of the site per day of the range, or per week if the range is long. Cached totals are
 //! free. Each missing bar costs one request, and the total cost is shown before loading.
 
-use super::super::dialog::{ConfirmAction, ConfirmDialog, Dialog};
-use super::super::keymap::{Action, Context};
-use super::super::scroll::Scroll;
-use super::super::{App, Effect, Screen, Severity, format};
+mod draw;
+
 use super::all_pages::is_final;
 use crate::model::Time;
 use crate::model::failure::Failure;
@@ -12,7 +10,15 @@ use crate::model::load::Timed;
 use crate::model::period::DateRange;
 use crate::model::report::ViewSums;
 use crate::model::views::{Count, Counts, ViewCount};
+use crate::tui::component::{Component, Cx, Flow, Label};
+use crate::tui::dialog::{ConfirmAction, ConfirmDialog, Dialog};
+use crate::tui::draw::View;
+use crate::tui::keymap::{Action, Context};
+use crate::tui::scroll::Scroll;
+use crate::tui::{App, Effect, Msg, Screen, Severity, format};
 use chrono::{Datelike, Days, NaiveDate, Weekday};
+use ratatui::Frame;
+use ratatui::layout::{Position, Rect};
 use std::collections::HashMap;
 
 /// Ranges of at least this many days have one bar per week instead of per day.
@@ -248,43 +254,40 @@ impl TrendDialog {
         let all = count_days_before(self.range, today).max(days);
         (days > 0).then(|| CompleteDaysMean { mean: sum.scaled(1, days.into()), known_days: days, complete_days: all })
     }
-
-    pub(in crate::tui) fn scroll(&mut self, by: Scroll, visible: usize) {
-        self.selected = by.apply(self.selected, visible, self.bars.len());
-    }
 }
 
-impl App {
+/// The number of bars that PgUp and PgDn move by.
+const BARS_PER_PAGE: usize = 8;
+
+impl TrendDialog {
     /// Opens the trend and reads the totals that it shows from the cache.
-    pub(in crate::tui) fn open_trend(&mut self, _now: Time, effects: &mut Vec<Effect>) {
-        let range = self.views.query().range;
-        let open = TrendDialog::new(range);
+    pub fn open(cx: &mut Cx<'_>) {
+        let range = cx.app.views.query().range;
+        let open = Self::new(range);
         // The moving means of the first days include days before the range.
         let ahead = range.from().checked_sub_days(Days::new(u64::from(MEAN_DAYS) - 1));
         let from = ahead.filter(|_| !open.is_weekly()).unwrap_or(range.from());
         let mut wanted: Vec<DateRange> = DateRange::new(from, range.to()).into_iter().flat_map(single_days).collect();
         wanted.extend(open.bars.iter().filter(|bar| bar.days() > 1));
-        self.dialogs.push(Dialog::Trend(Box::new(open)));
-        effects.push(Effect::LoadCachedTotals(wanted));
+        cx.open(open);
+        cx.run(Effect::LoadCachedTotals(wanted));
     }
 
     /// Loads the missing totals. If that costs more than one request, asks first.
-    pub(super) fn load_trend(&mut self, now: Time, effects: &mut Vec<Effect>) {
-        let Some(Dialog::Trend(open)) = self.dialogs.last() else { return };
-        let (unit, all) = (open.unit(), open.len());
-        let mut missing = open.missing(&self.views.totals, now);
-        let left = self.view_requests_left();
-        if self.views.totals.pending_count() > 0 {
-            self.notify(Severity::Info, "Already loading.", now);
-            return;
+    fn load_missing(&self, cx: &mut Cx<'_>) {
+        let (unit, all) = (self.unit(), self.len());
+        let mut missing = self.missing(&cx.app.views.totals, cx.now);
+        let left = cx.app.view_requests_left();
+        if cx.app.views.totals.pending_count() > 0 {
+            return cx.notify(Severity::Info, "Already loading.");
         }
         match missing.len() {
-            0 => self.notify(Severity::Info, &format!("Every {unit} is loaded and up to date."), now),
+            0 => cx.notify(Severity::Info, &format!("Every {unit} is loaded and up to date.")),
             _ if left == 0 => {
-                let text = self.no_requests_left_text(now);
-                self.notify(Severity::Problem, &text, now);
+                let text = cx.app.no_requests_left_text(cx.now);
+                cx.notify(Severity::Problem, &text);
             }
-            1 => self.load_totals(missing, effects),
+            1 => cx.app.load_totals(missing, cx.effects),
             n => {
                 let offer = if n > left as usize {
                     missing.truncate(left as usize);
@@ -293,23 +296,18 @@ impl App {
                     format!("{n} requests, {left} left. Load them, newest first?")
                 };
                 let text = format!("{n} of {all} {unit}s are missing or outdated: {offer}");
-                let yes = ConfirmAction::LoadTotals(missing);
-                self.dialogs.push(Dialog::Confirm(ConfirmDialog { text, on_yes: yes }));
+                let on_yes = ConfirmAction::LoadTotals(missing);
+                cx.app.dialogs.push(Dialog::Confirm(ConfirmDialog { text, on_yes }));
             }
         }
     }
 
-    pub(in crate::tui) fn load_totals(&mut self, ranges: Vec<DateRange>, effects: &mut Vec<Effect>) {
-        self.views.totals.pending.clone_from(&ranges);
-        effects.push(Effect::LoadTotals(ranges));
-    }
-
     /// Returns how many bars are loaded and what the rest costs, for the last line of the dialog.
-    pub fn trend_cost_text(&self, open: &TrendDialog, now: Time, short: bool) -> String {
-        let (missing, all, unit) = (open.missing(&self.views.totals, now).len(), open.len(), open.unit());
-        let awaited = self.views.totals.pending_count();
-        let left = self.view_requests_left();
-        let load_key = self.key_label(Context::Trend, Action::LoadAll);
+    fn cost_text(&self, app: &App, now: Time, short: bool) -> String {
+        let (missing, all, unit) = (self.missing(&app.views.totals, now).len(), self.len(), self.unit());
+        let awaited = app.views.totals.pending_count();
+        let left = app.view_requests_left();
+        let load_key = app.key_label(Context::Trend, Action::LoadAll);
         match missing {
             _ if awaited > 0 => format!("loading, {} left", format::plural(awaited, unit)),
             0 if all == 1 => format!("the {unit} is loaded"),
@@ -320,6 +318,56 @@ impl App {
                 format::plural(n, "request")
             ),
         }
+    }
+}
+
+impl Component for TrendDialog {
+    fn context(&self) -> Context {
+        Context::Trend
+    }
+
+    fn offers(&self, action: Action, app: &App) -> Option<Label> {
+        let can_load = || app.view_requests_left() > 0 && self.bars(&app.views.totals).any(|bar| bar.totals.is_none());
+        Label::default_if(action != Action::LoadAll || can_load())
+    }
+
+    fn act(&mut self, action: Action, cx: &mut Cx<'_>) -> Flow {
+        match action {
+            Action::LoadAll => self.load_missing(cx),
+            _ => return Flow::Pass,
+        }
+        Flow::Handled
+    }
+
+    fn scroll(&mut self, by: Scroll, _cx: &mut Cx<'_>) {
+        self.selected = by.apply(self.selected, BARS_PER_PAGE, self.bars.len());
+    }
+
+    fn wheel_area(&self, app: &App) -> Option<Rect> {
+        Some(app.geometry().full_dialog())
+    }
+
+    fn wheel(&mut self, _at: Position, by: isize, cx: &mut Cx<'_>) {
+        self.scroll(Scroll::By(by.signum()), cx);
+    }
+
+    fn receive(&mut self, msg: Msg, cx: &mut Cx<'_>) -> Result<Flow, Msg> {
+        // Without the cache, the totals stay unknown. The reason matters only while the trend is open.
+        if let Msg::CachedTotals(Err(failure)) = &msg {
+            cx.app.notify_failure(failure, cx.now);
+        }
+        Err(msg)
+    }
+
+    fn draw(&self, frame: &mut Frame<'_>, view: View<'_>) {
+        draw::draw(frame, view, self);
+    }
+}
+
+impl App {
+    pub(in crate::tui) fn load_totals(&mut self, ranges: Vec<DateRange>, effects: &mut Vec<Effect>) {
+        self.views.totals.pending.clone_from(&ranges);
+        effects.push(Effect::LoadTotals(ranges));
     }
 
     pub(in crate::tui) fn totals_received(&mut self, range: DateRange, totals: Timed<Counts>) {
@@ -332,25 +380,11 @@ impl App {
         self.dirty |= self.screen == Screen::Views;
     }
 
-    pub(in crate::tui) fn cached_totals_loaded(
-        &mut self,
-        result: Result<Vec<(DateRange, Timed<Counts>)>, Failure>,
-        now: Time,
-        _effects: &mut Vec<Effect>,
-    ) {
-        match result {
-            Ok(totals) => {
-                for (range, totals) in totals {
-                    if self.views.totals.get(range).is_none_or(|old| old.as_of <= totals.as_of) {
-                        self.views.totals.by_range.insert(range, totals);
-                    }
-                }
+    pub(in crate::tui) fn cached_totals_loaded(&mut self, result: Result<Vec<(DateRange, Timed<Counts>)>, Failure>) {
+        for (range, totals) in result.unwrap_or_default() {
+            if self.views.totals.get(range).is_none_or(|old| old.as_of <= totals.as_of) {
+                self.views.totals.by_range.insert(range, totals);
             }
-            // The totals stay unknown. The reason is reported only if the trend is open.
-            Err(failure) if self.dialogs.iter().any(|top| matches!(top, Dialog::Trend(_))) => {
-                self.notify_failure(&failure, now);
-            }
-            Err(_) => {}
         }
         self.dirty = true;
     }

@@ -1,9 +1,9 @@
 use super::*;
-use crate::model::failure::FailureKind;
+use crate::model::failure::{Failure, FailureKind};
 use crate::model::impact::PagePeriod;
 use crate::model::job::Status;
 use crate::model::views::{PageRow, ViewsPage};
-use crate::tui::Msg;
+use crate::tui::dialog::Dialog;
 use crate::tui::finish_alerts::tests::{app, press};
 use crate::tui::jobs::tests::{at, row as job};
 use crossterm::event::{Event, KeyCode};
@@ -40,7 +40,7 @@ fn enter(app: &mut App) -> Vec<Effect> {
 
 fn open(app: &mut App) -> &PageDetail {
     assert!(enter(app).contains(&Effect::LoadCachedPage(CleanText::line("/a"))));
-    app.page_detail().expect("page details")
+    app.find::<PageDetail>().expect("page details")
 }
 
 fn history(app: &mut App, jobs: &[i64], periods: Vec<PagePeriod>) {
@@ -79,7 +79,10 @@ fn compared_numbers_come_from_the_comparison_or_else_from_the_history() {
     let periods = [(ranges.now, views(45)), (ranges.before, views(40))];
     history(&mut app, &[], periods.map(|(range, views)| PagePeriod { range, views }).into());
     let [now, before] = [views(45), views(40)].map(PageViewsState::Known);
-    assert_eq!(app.page_detail().expect("page details").numbers.compared, Some(ComparedViews { ranges, now, before }));
+    assert_eq!(
+        app.find::<PageDetail>().expect("page details").numbers.compared,
+        Some(ComparedViews { ranges, now, before })
+    );
     let other = range.step(-5).expect("a range");
     let mut app = views_screen();
     app.views.table.show_report(report(range, rows(), true), Some(report(other, rows()[1..].to_vec(), true)));
@@ -129,11 +132,11 @@ fn a_failure_or_the_history_of_another_page_changes_nothing() {
     open(&mut app);
     let path = CleanText::line("/b");
     app.update(Msg::PageHistory { path, result: Ok(PageHistory::default()) }, at(0));
-    assert!(app.page_detail().expect("page details").history.is_loading());
+    assert!(app.find::<PageDetail>().expect("page details").history.is_loading());
     history(&mut app, &[3], Vec::new());
     let failure = Failure::new(FailureKind::Store, "No.");
     app.update(Msg::PageHistory { path: CleanText::line("/a"), result: Err(failure) }, at(0));
-    assert_eq!(app.selected_page_job(), Some(JobKey(3)));
+    assert_eq!(app.find::<PageDetail>().and_then(PageDetail::selected_job), Some(JobKey(3)));
 }
 
 #[test]
@@ -146,18 +149,24 @@ fn the_selection_stays_visible_and_everything_can_be_scrolled_to() {
     let columns = app.geometry().full_dialog_columns();
     for _ in 0..30 {
         press(&mut app, 'j');
-        let detail = app.page_detail().expect("page details");
+        let detail = app.find::<PageDetail>().expect("page details");
         let lines = detail.lines(columns);
         let at = lines.iter().position(|line| *line == PageDetailLine::Job(detail.selected)).expect("a line");
         assert!(detail.selected == 0 || detail.selected == 2 || (detail.scroll..detail.scroll + rows).contains(&at));
         assert!(detail.scroll + rows <= lines.len());
     }
-    let detail = app.page_detail().expect("page details");
+    let detail = app.find::<PageDetail>().expect("page details");
     assert_eq!((detail.selected, detail.scroll), (2, detail.lines(columns).len() - rows), "to the last line");
     press(&mut app, 'g');
-    assert_eq!((app.page_detail().map(|detail| detail.scroll), app.selected_page_job()), (Some(0), Some(JobKey(3))));
+    assert_eq!(
+        (
+            app.find::<PageDetail>().map(|detail| detail.scroll),
+            app.find::<PageDetail>().and_then(PageDetail::selected_job)
+        ),
+        (Some(0), Some(JobKey(3)))
+    );
     app.update(Msg::Input(Event::Resize(160, 48)), at(0));
-    assert_eq!(app.page_detail().map(|detail| detail.scroll), Some(0));
+    assert_eq!(app.find::<PageDetail>().map(|detail| detail.scroll), Some(0));
 }
 
 #[test]

@@ -1,14 +1,14 @@
 //! Draws the movers: the pages that gained views and the pages that lost views, side by side if they fit, otherwise one
 //! list above the other.
 
-use super::table::change_cell;
-use super::totals::overlap_warning;
+use super::{Mover, Movers, MoversHalf, MoversLayout};
 use crate::model::comparison::ViewsChange;
 use crate::model::views::ViewCount;
 use crate::tui::draw::text::{TextRow, fit, fit_from_end, left, right};
+use crate::tui::draw::views::table::change_cell;
+use crate::tui::draw::views::totals::overlap_warning;
 use crate::tui::draw::{View, draw_box, draw_line, draw_more_below, hidden_lines_text};
 use crate::tui::format::{format_count, format_views, plural};
-use crate::tui::views::movers::{Mover, Movers, MoversHalf};
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::text::Line;
@@ -20,15 +20,14 @@ const HIDDEN_PAGES_CELLS: usize = 16;
 /// Width of a change in percent.
 const PERCENT_CELLS: usize = 10;
 
-pub(in crate::tui::draw) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &Movers, area: Rect) {
+pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &Movers) {
     let theme = view.theme;
+    let MoversLayout { area, halves: [upper, lower] } = MoversLayout::of(view.app.geometry());
     let width = usize::from(area.width);
     draw_box(frame, area, movers_title(view, open, width.saturating_sub(2)), theme.focus);
-    let g = view.app.geometry();
-    let rows = g.movers_rows();
-    let [upper, lower] = g.movers_halves();
     let halves = [("up", &open.gained, !open.is_lost_half_focused), ("down", &open.lost, open.is_lost_half_focused)];
-    for (part, (rows, lines)) in halves.into_iter().zip([(rows.0, upper), (rows.1, lower)]) {
+    for (part, lines) in halves.into_iter().zip([upper, lower]) {
+        let rows = usize::from(lines.height).saturating_sub(1);
         let hidden = part.1.list.hidden_below(rows);
         // The upper half has no border below it, so its head shows how many pages are hidden.
         let is_framed = lines.bottom() + 1 == area.bottom();

@@ -1,0 +1,382 @@
+//! The page details dialog: a page's numbers now and before, its rank, the jobs about it, and its numbers in other
+//! cached ranges.
+
+mod draw;
+
+use crate::model::Time;
+use crate::model::comparison::ComparedRanges;
+use crate::model::engine_event::EngineEvent;
+use crate::model::impact::{PageHistory, PageImpact, PageViewsState};
+use crate::model::load::{Load, Timed};
+use crate::model::period::DateRange;
+use crate::model::report::Report;
+use crate::model::row::JobKey;
+use crate::model::text::CleanText;
+use crate::model::views::{Count, Counts};
+use crate::tui::component::{Component, Cx, Flow, Label};
+use crate::tui::draw::View;
+use crate::tui::keymap::{Action, Context};
+use crate::tui::scroll::{self, Scroll};
+use crate::tui::{App, Effect, Msg, Pane, Screen, Severity, StoreState};
+use ratatui::Frame;
+use ratatui::layout::{Position, Rect};
+
+/// Minimum width at which the views before and after a job are shown on the same line.
+const MIN_ONE_LINE_WIDTH: usize = 112;
+/// Below this width, the AI share and the number of ranked pages have their own lines.
+pub const MIN_WIDE_WIDTH: usize = 60;
+
+#[derive(Debug)]
+pub struct PageDetail {
+    pub path: CleanText,
+    /// The page's numbers, computed when the dialog opened or when the history arrived.
+    pub numbers: DetailNumbers,
+    pub history: Load<PageHistory>,
+    /// Index of the selected job in the list of jobs about the page.
+    pub selected: usize,
+    /// Index of the first visible line.
+    pub scroll: usize,
+}
+
+/// The page's numbers in the listed range and in the compared days.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DetailNumbers {
+    pub range: DateRange,
+    pub now: PageViewsState,
+    /// The page's numbers in the compared ranges; without a comparison, in the days that would be compared with the
+    /// previous period. `None` if no days can be compared.
+    pub compared: Option<ComparedViews>,
+    /// `None` until all pages of the range are loaded.
+    pub rank: Option<PageRank>,
+}
+
+/// A page's numbers in two compared ranges.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ComparedViews {
+    pub ranges: ComparedRanges,
+    pub now: PageViewsState,
+    pub before: PageViewsState,
+}
+
+/// A page's ranks among all pages of the range, from 1. `None` for a number that is not a valid count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PageRank {
+    pub human: Option<usize>,
+    pub ai: Option<usize>,
+    pub total: Option<usize>,
+    /// The number of pages of the range.
+    pub page_count: usize,
+}
+
+/// A line of the page details.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PageDetailLine {
+    Gap,
+    /// The range, and when its numbers were loaded.
+    Range,
+    /// The range that the numbers are compared with.
+    RangeBefore,
+    Heads,
+    Now,
+    /// The page's numbers in the complete days, if the range includes today.
+    CompleteDays,
+    Before,
+    Change,
+    Rank,
+    /// The number of pages of the range, if there is no space for this number beside the rank.
+    RankOf,
+    /// The AI share, if there is no space for a column of shares.
+    Share,
+    /// The heading over the jobs.
+    Jobs,
+    /// A job about the page, by its index in the list of jobs.
+    Job(usize),
+    /// The page's views before and after a job, on one line.
+    JobViews(usize),
+    JobBefore(usize),
+    JobAfter(usize),
+    /// The heading over the other cached ranges.
+    Periods,
+    /// The column headings over the other ranges, with the scale.
+    Scale,
+    Period(usize),
+}
+
+impl PageDetail {
+    /// Returns all lines of the dialog for a width of `columns`.
+    pub fn lines(&self, columns: usize) -> Vec<PageDetailLine> {
+        use PageDetailLine as L;
+        let (jobs, periods) =
+            self.history.shown().map_or((0, 0), |known| (known.value.jobs.len(), known.value.periods.len()));
+        let mut lines = vec![L::Range, L::RangeBefore, L::Gap, L::Heads, L::Now];
+        lines.extend(self.numbers.is_partly_compared().then_some(L::CompleteDays));
+        lines.extend([L::Before, L::Change, L::Rank]);
+        if columns < MIN_WIDE_WIDTH {
+            lines.extend(self.numbers.rank.is_some().then_some(L::RankOf));
+            lines.push(L::Share);
+        }
+        lines.extend([L::Gap, L::Jobs]);
+        for place in 0..jobs {
+            lines.push(L::Job(place));
+            if columns >= MIN_ONE_LINE_WIDTH {
+                lines.push(L::JobViews(place));
+            } else {
+                lines.extend([L::JobBefore(place), L::JobAfter(place)]);
+            }
+        }
+        lines.extend([L::Gap, L::Periods]);
+        if periods > 0 {
+            lines.push(L::Scale);
+            lines.extend((0..periods).map(L::Period));
+        }
+        lines
+    }
+
+    pub fn selected_job(&self) -> Option<JobKey> {
+        self.history.shown()?.value.jobs.get(self.selected).map(|(job, ..)| *job)
+    }
+
+    /// Selects the next or previous job and scrolls to it. If there is no such job, or if `by` is a page of lines or
+    /// leads to the first or last line, scrolls through the lines.
+    fn move_by(&mut self, by: Scroll, columns: usize, rows: usize) {
+        let lines = self.lines(columns);
+        let jobs = self.history.shown().map_or(0, |known| known.value.jobs.len());
+        let last = (lines.len() + 1).saturating_sub(rows);
+        let next = match by {
+            Scroll::By(n) => scroll::move_within(self.selected, n, jobs),
+            Scroll::Page(_) => self.selected,
+            Scroll::Top => 0,
+            Scroll::Bottom => jobs.saturating_sub(1),
+        };
+        let moves = matches!(by, Scroll::By(_)) && next != self.selected;
+        self.selected = next;
+        if moves {
+            self.show_selected(&lines, rows);
+        } else {
+            self.scroll = by.apply(self.scroll, rows, last);
+        }
+    }
+
+    /// Scrolls so that the selected job is visible, with the page's views before and after the job.
+    fn show_selected(&mut self, lines: &[PageDetailLine], rows: usize) {
+        let Some(at) = lines.iter().position(|line| *line == PageDetailLine::Job(self.selected)) else { return };
+        let views = |line: &&PageDetailLine| {
+            matches!(line, PageDetailLine::JobViews(_) | PageDetailLine::JobBefore(_) | PageDetailLine::JobAfter(_))
+        };
+        let with = lines.iter().skip(at + 1).take_while(views).count();
+        self.scroll = scroll::scroll_to_show(self.scroll, at + with, rows, lines.len());
+        self.scroll = scroll::scroll_to_show(self.scroll, at, rows, lines.len());
+    }
+}
+
+impl DetailNumbers {
+    /// Whether only some days of the range are compared, because the range includes today.
+    pub fn is_partly_compared(&self) -> bool {
+        self.compared.as_ref().is_some_and(|compared| compared.ranges.now != self.range)
+    }
+}
+
+impl PageRank {
+    fn of(report: &Report, counts: &Counts) -> Self {
+        let rank = |count: fn(&Counts) -> &Count| {
+            let own = count(counts).value()?;
+            let above = report.rows.iter().filter(|row| count(&row.counts).value().is_some_and(|other| other > own));
+            Some(above.count() + 1)
+        };
+        Self {
+            human: rank(|counts| &counts.human),
+            ai: rank(|counts| &counts.ai),
+            total: rank(|counts| &counts.total),
+            page_count: report.rows.len(),
+        }
+    }
+}
+
+fn views_in(report: &Report, path: &CleanText) -> PageViewsState {
+    match report.rows.iter().find(|row| row.path == *path) {
+        Some(row) => PageViewsState::Known(Timed { value: row.counts.clone(), as_of: report.as_of }),
+        None if report.complete => PageViewsState::NotListed(report.as_of),
+        None => PageViewsState::Unknown,
+    }
+}
+
+/// Returns a page's numbers in the listed range and the numbers that they are compared with: from the compared
+/// reports, otherwise from `history`. `None` if nothing is listed.
+fn detail_numbers(app: &App, path: &CleanText, history: Option<&PageHistory>, at: Time) -> Option<DetailNumbers> {
+    let table = &app.views.table;
+    let range = app.listed_range()?;
+    let (now, rank) = match table.report() {
+        Some(report) => {
+            let now = views_in(report, path);
+            let rank = now.counts().filter(|_| report.complete).map(|counts| PageRank::of(report, counts));
+            (now, rank)
+        }
+        None => {
+            let as_of = app.views.load().shown()?.as_of;
+            let row = table.rows().iter().find(|row| row.path == *path);
+            let now = row.map(|row| PageViewsState::Known(Timed { value: row.counts.clone(), as_of }));
+            (now.unwrap_or(PageViewsState::Unknown), None)
+        }
+    };
+    let compared = match table.comparison() {
+        Some(comparison) => Some(ComparedViews {
+            ranges: comparison.ranges(),
+            now: views_in(&comparison.now, path),
+            before: views_in(&comparison.before, path),
+        }),
+        None => app.views.days_to_compare_with_previous(at.date_naive()).map(|ranges| {
+            let cached = |range: DateRange| {
+                let known = history.and_then(|history| history.periods.iter().find(|period| period.range == range));
+                known.map_or(PageViewsState::Unknown, |period| PageViewsState::Known(period.views.clone()))
+            };
+            let compared = if ranges.now == range { now.clone() } else { cached(ranges.now) };
+            ComparedViews { ranges, now: compared, before: cached(ranges.before) }
+        }),
+    };
+    Some(DetailNumbers { range, now, compared, rank })
+}
+
+impl PageDetail {
+    /// Opens the details of any page, listed or not.
+    pub fn open(path: CleanText, cx: &mut Cx<'_>) {
+        let Some(numbers) = detail_numbers(cx.app, &path, None, cx.now) else { return };
+        let mut open = Self { path, numbers, history: Load::Idle, selected: 0, scroll: 0 };
+        open.reload(cx);
+        cx.open(open);
+    }
+
+    fn reload(&mut self, cx: &mut Cx<'_>) {
+        self.history.start();
+        cx.run(Effect::LoadCachedPage(self.path.clone()));
+    }
+
+    /// Asks whether to fetch the missing views before and after the selected job.
+    fn confirm_impact_load(&self, cx: &mut Cx<'_>) {
+        let known = self.history.shown().and_then(|known| known.value.jobs.get(self.selected));
+        let Some((job, before, after)) = known.cloned() else { return };
+        let page = PageImpact { path: self.path.clone(), before, after };
+        match cx.app.jobs.get(job).cloned() {
+            Some(row) => cx.app.confirm_windows_load(&row, &[page], cx.now, cx.effects),
+            None => cx.notify(Severity::Info, "This job is not in the jobs list yet."),
+        }
+    }
+
+    /// Shows the selected job on the jobs screen.
+    fn show_job(&self, cx: &mut Cx<'_>) -> Flow {
+        let Some(job) = self.selected_job() else { return Flow::Handled };
+        let Some(is_dismissed) = cx.app.jobs.get(job).map(|row| row.dismissed) else {
+            cx.notify(Severity::Info, "This job is not in the list yet.");
+            return Flow::Handled;
+        };
+        cx.app.switch_screen(Screen::Jobs, cx.now, cx.effects);
+        cx.app.jobs.select(job);
+        if cx.app.screen == Screen::Jobs {
+            cx.app.pane = Pane::Detail;
+            cx.app.mark_seen(&[job], cx.effects);
+        }
+        if is_dismissed {
+            cx.notify(Severity::Info, "This job is dismissed; z hides dismissed jobs again.");
+        }
+        Flow::Close
+    }
+}
+
+impl Component for PageDetail {
+    fn context(&self) -> Context {
+        Context::PageDetail
+    }
+
+    fn offers(&self, action: Action, app: &App) -> Option<Label> {
+        Label::default_if(match action {
+            Action::Open | Action::BeforeAfter => self.selected_job().is_some(),
+            Action::NewJob => app.store == StoreState::Read,
+            Action::LoadAll => {
+                app.view_requests_left() > 0 && app.views.all_pages.complete_report(app.views.query().range).is_none()
+            }
+            _ => true,
+        })
+    }
+
+    fn act(&mut self, action: Action, cx: &mut Cx<'_>) -> Flow {
+        match action {
+            Action::Open => return self.show_job(cx),
+            Action::NewJob => cx.app.open_job_about(vec![self.path.clone()], cx.now, cx.effects),
+            Action::BeforeAfter => self.confirm_impact_load(cx),
+            Action::LoadAll => cx.app.load_all(cx.now, cx.effects),
+            Action::CopyMain => cx.run(Effect::copy(&format!("the path {}", self.path), self.path.to_string())),
+            _ => return Flow::Pass,
+        }
+        Flow::Handled
+    }
+
+    fn scroll(&mut self, by: Scroll, cx: &mut Cx<'_>) {
+        let g = cx.app.geometry();
+        self.move_by(by, g.full_dialog_columns(), g.full_dialog_rows());
+    }
+
+    /// Selects the clicked job, or shows it if it was already selected.
+    fn click(&mut self, at: Position, cx: &mut Cx<'_>) -> Flow {
+        let g = cx.app.geometry();
+        let area = g.full_dialog_lines();
+        if !area.contains(at) {
+            return Flow::Handled;
+        }
+        let line = self.scroll.saturating_add(usize::from(at.y - area.y));
+        match self.lines(g.full_dialog_columns()).get(line) {
+            Some(PageDetailLine::Job(job)) if *job == self.selected => return self.show_job(cx),
+            Some(PageDetailLine::Job(job)) => self.selected = *job,
+            _ => {}
+        }
+        Flow::Handled
+    }
+
+    fn wheel_area(&self, app: &App) -> Option<Rect> {
+        Some(app.geometry().full_dialog())
+    }
+
+    /// Scrolls through the lines without changing the selection.
+    fn wheel(&mut self, _at: Position, by: isize, cx: &mut Cx<'_>) {
+        let g = cx.app.geometry();
+        let last = self.lines(g.full_dialog_columns()).len().saturating_sub(g.full_dialog_rows());
+        self.scroll = scroll::move_within(self.scroll, by, last + 1);
+    }
+
+    fn receive(&mut self, msg: Msg, cx: &mut Cx<'_>) -> Result<Flow, Msg> {
+        match msg {
+            Msg::PageHistory { path, result } if path == self.path => {
+                let numbers = detail_numbers(cx.app, &path, result.as_ref().ok(), cx.now);
+                self.history.finish(result.map(|value| Timed { value, as_of: cx.now }), cx.now);
+                self.numbers = numbers.unwrap_or_else(|| self.numbers.clone());
+                let jobs = self.history.shown().map_or(0, |known| known.value.jobs.len());
+                self.selected = self.selected.min(jobs.saturating_sub(1));
+                Ok(Flow::Handled)
+            }
+            // The page's jobs or views have changed.
+            msg => {
+                if matches!(
+                    msg,
+                    Msg::Submitted { result: Ok(_), .. }
+                        | Msg::LoadEnded { .. }
+                        | Msg::Engine(EngineEvent::JobsRemoved(_))
+                ) {
+                    self.reload(cx);
+                }
+                Err(msg)
+            }
+        }
+    }
+
+    /// Limits the scroll position.
+    fn refresh(&mut self, app: &App) {
+        let g = app.geometry();
+        let total = self.lines(g.full_dialog_columns()).len();
+        self.scroll = self.scroll.min(total.saturating_sub(g.full_dialog_rows()));
+    }
+
+    fn draw(&self, frame: &mut Frame<'_>, view: View<'_>) {
+        draw::draw(frame, view, self);
+    }
+}
+
+#[cfg(test)]
+mod tests;
