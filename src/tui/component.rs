@@ -4,7 +4,8 @@
 //! A key press goes to the topmost dialog. If the dialog passes it on, the app handles it.
 
 use super::draw::View;
-use super::keymap::{Action, Binding, Context};
+use super::keymap::{Action, Context};
+use super::list_state::{ClickedRow, ListState};
 use super::scroll::Scroll;
 use super::text_input::TextInput;
 use super::{App, Effect, Msg, Severity};
@@ -23,6 +24,19 @@ pub enum Flow {
     Pass,
     /// The dialog is closed.
     Close,
+}
+
+/// What most dialogs import.
+pub mod prelude {
+    pub use super::{Component, Cx, Flow, Label};
+    pub use crate::model::Time;
+    pub use crate::tui::draw::View;
+    pub use crate::tui::keymap::{Action, Context};
+    pub use crate::tui::scroll::Scroll;
+    pub use crate::tui::{App, Effect, Msg, Severity};
+    pub use ratatui::Frame;
+    pub use ratatui::layout::{Position, Rect};
+    pub use ratatui::text::Line;
 }
 
 /// The label of a shortcut in the footer.
@@ -93,7 +107,17 @@ pub trait Component: Any + Debug + Send {
         Flow::Close
     }
 
-    fn scroll(&mut self, _by: Scroll, _cx: &mut Cx<'_>) {}
+    /// Returns the list of the dialog and the area of its rows. Then scrolling and clicking work without further code: a
+    /// click on the selected row confirms.
+    fn list(&mut self, _app: &App) -> Option<(&mut ListState, Rect)> {
+        None
+    }
+
+    fn scroll(&mut self, by: Scroll, cx: &mut Cx<'_>) {
+        if let Some((list, rows)) = self.list(cx.app) {
+            list.scroll(by, usize::from(rows.height).max(1));
+        }
+    }
 
     /// Returns the text input that typed and pasted text goes to.
     fn input(&mut self) -> Option<&mut TextInput> {
@@ -104,16 +128,19 @@ pub trait Component: Any + Debug + Send {
     fn input_changed(&mut self, _cx: &mut Cx<'_>) {}
 
     /// Handles a click outside of the footer, at any position of the screen.
-    fn click(&mut self, _at: Position, _cx: &mut Cx<'_>) -> Flow {
-        Flow::Handled
+    fn click(&mut self, at: Position, cx: &mut Cx<'_>) -> Flow {
+        match self.list(cx.app).and_then(|(list, rows)| list.click(rows, at)) {
+            Some(ClickedRow::Again) => self.act(Action::Confirm, cx),
+            _ => Flow::Handled,
+        }
     }
 
-    /// Returns the area in which the mouse wheel scrolls the dialog. `None` if it can't be scrolled.
-    fn wheel_area(&self, _app: &App) -> Option<Rect> {
-        None
+    /// Returns the area of the dialog with its borders.
+    fn area(&self, app: &App) -> Rect {
+        app.geometry().full_dialog()
     }
 
-    /// Handles the mouse wheel at a position in [`Self::wheel_area`].
+    /// Handles the mouse wheel at a position in [`Self::area`].
     fn wheel(&mut self, _at: Position, by: isize, cx: &mut Cx<'_>) {
         self.scroll(Scroll::By(by), cx);
     }
@@ -127,7 +154,11 @@ pub trait Component: Any + Debug + Send {
     }
 
     /// Adapts the dialog to changed data or a changed size of the terminal. Called after each message.
-    fn refresh(&mut self, _app: &App) {}
+    fn refresh(&mut self, app: &App) {
+        if let Some((list, rows)) = self.list(app) {
+            list.keep_selected_visible(usize::from(rows.height).max(1));
+        }
+    }
 
     /// Returns the time at which the dialog looks different, if no message arrives before.
     fn next_timer(&self, _app: &App, _now: Time) -> Option<Time> {
@@ -144,10 +175,5 @@ impl dyn Component {
 
     pub fn downcast_mut<T: Component>(&mut self) -> Option<&mut T> {
         (self as &mut dyn Any).downcast_mut()
-    }
-
-    /// Returns the label of a binding in the footer. `None` if the dialog doesn't offer it.
-    pub fn label(&self, row: &Binding, app: &App) -> Option<Label> {
-        self.offers(row.action, app)
     }
 }

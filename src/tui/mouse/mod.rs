@@ -179,7 +179,7 @@ impl App {
     /// Returns the area of the topmost dialog. `None` if the dialog can't be scrolled.
     fn dialog_area(&self, g: Geometry) -> Option<Rect> {
         Some(match self.dialogs.last()? {
-            Dialog::Component(dialog) => return dialog.wheel_area(self),
+            Dialog::Component(dialog) => dialog.area(self),
             Dialog::Editor(_) => g.editor(),
             Dialog::Palette(_) => g.palette(),
             Dialog::Help(_) => g.help(),

@@ -8,26 +8,19 @@
 //! │ 2026-11-07 … 2026-11-13      7     250  partial       5d  120,001   50,110       │
 //! ```
 
-use crate::model::Time;
 use crate::model::comparison::NotComparable;
 use crate::model::file_size::format_size;
 use crate::model::load::{Load, Timed};
 use crate::model::period::DateRange;
 use crate::model::report::{CachedRange, CachedViews};
-use crate::tui::component::{Component, Cx, Flow, Label};
+use crate::tui::component::prelude::*;
 use crate::tui::draw::text::{TextRow, left, right};
 use crate::tui::draw::views::count_text;
-use crate::tui::draw::{View, draw_box, draw_line, draw_more_below};
+use crate::tui::draw::{draw_box, draw_line, draw_more_below};
 use crate::tui::format::{grouped_number, plural, short_age, short_age_changes_at};
 use crate::tui::geometry::{Geometry, inner_area_below};
-use crate::tui::keymap::{Action, Context};
-use crate::tui::list_state::{ClickedRow, ListState};
-use crate::tui::scroll::Scroll;
-use crate::tui::{App, Effect, Msg, Severity};
-use ratatui::Frame;
-use ratatui::layout::{Position, Rect};
+use crate::tui::list_state::ListState;
 use ratatui::style::Style;
-use ratatui::text::Line;
 use ratatui::widgets::{Paragraph, Wrap};
 
 // Widths of the columns, in cells.
@@ -118,19 +111,8 @@ impl Component for CachedRanges {
         }
     }
 
-    fn scroll(&mut self, by: Scroll, cx: &mut Cx<'_>) {
-        self.list.scroll(by, row_count(cx.app.geometry()));
-    }
-
-    fn click(&mut self, at: Position, cx: &mut Cx<'_>) -> Flow {
-        match self.list.click(range_lines(cx.app.geometry()), at) {
-            Some(ClickedRow::Again) => self.show(cx),
-            _ => Flow::Handled,
-        }
-    }
-
-    fn wheel_area(&self, app: &App) -> Option<Rect> {
-        Some(app.geometry().full_dialog())
+    fn list(&mut self, app: &App) -> Option<(&mut ListState, Rect)> {
+        Some((&mut self.list, range_lines(app.geometry())))
     }
 
     /// Shows the list of cached ranges, or why it can't be read.
@@ -139,10 +121,6 @@ impl Component for CachedRanges {
         self.cached.finish(result.map(|value| Timed { value, as_of: cx.now }), cx.now);
         self.list.set_len(self.ranges().len());
         Ok(Flow::Handled)
-    }
-
-    fn refresh(&mut self, app: &App) {
-        self.list.keep_selected_visible(row_count(app.geometry()));
     }
 
     /// Returns when one of the visible ages changes.

@@ -16,18 +16,14 @@ use super::calendar_layout::{
     CalendarLayout, CalendarTarget, DAY_WIDTH, MONTH_GAP, MONTH_WIDTH, WEEK_NUMBER_WIDTH, days_of_week,
 };
 use crate::model::period::{DateRange, Period, RangeError, TypedPeriod, parse_period};
-use crate::tui::component::{Component, Cx, Flow};
+use crate::tui::component::prelude::*;
 use crate::tui::draw::text::{TextRow, fit, left, right};
-use crate::tui::draw::{View, cursor, draw_box, draw_line};
-use crate::tui::keymap::{Action, Context, PreviousPeriod};
-use crate::tui::scroll::Scroll;
+use crate::tui::draw::{cursor, draw_box, draw_line};
+use crate::tui::format;
+use crate::tui::keymap::PreviousPeriod;
 use crate::tui::text_input::TextInput;
-use crate::tui::{App, Severity, format};
 use chrono::{Datelike as _, Days, Months, NaiveDate, TimeDelta};
-use ratatui::Frame;
-use ratatui::layout::{Position, Rect};
 use ratatui::style::{Modifier, Style};
-use ratatui::text::Line;
 use ratatui::widgets::{Paragraph, Wrap};
 
 /// Examples of ranges to type. The longest example that fits is shown.
@@ -328,8 +324,8 @@ impl Component for Calendar {
         Flow::Handled
     }
 
-    fn wheel_area(&self, app: &App) -> Option<Rect> {
-        Some(CalendarLayout::for_area(self, app.geometry().body).area)
+    fn area(&self, app: &App) -> Rect {
+        CalendarLayout::for_area(self, app.geometry().body).area
     }
 
     fn wheel(&mut self, _at: Position, by: isize, _cx: &mut Cx<'_>) {

@@ -11,24 +11,18 @@
 //! │ 50 pages, in the current folder.           │
 //! ```
 
-use crate::model::Time;
 use crate::model::comparison::ComparedRanges;
 use crate::model::export::{ExportContent, ExportFormat, MAX_COPY_BYTES};
 use crate::model::period::DateRange;
 use crate::model::text::CleanText;
-use crate::tui::component::{Component, Cx, Flow};
+use crate::tui::component::prelude::*;
 use crate::tui::dialog::{ConfirmAction, ConfirmDialog, Dialog};
 use crate::tui::draw::text::{TextRow, fit, left};
-use crate::tui::draw::{View, draw_box, draw_line};
+use crate::tui::draw::{draw_box, draw_line};
 use crate::tui::format::plural;
 use crate::tui::geometry::centered;
-use crate::tui::keymap::{Action, Context};
-use crate::tui::scroll::Scroll;
 use crate::tui::views::ViewsScreen;
-use crate::tui::{App, Effect, NewFile, Overwrite, Screen, Severity, format};
-use ratatui::Frame;
-use ratatui::layout::{Position, Rect};
-use ratatui::text::Line;
+use crate::tui::{NewFile, Overwrite, Screen, format};
 use ratatui::widgets::{Paragraph, Wrap};
 use unicode_width::UnicodeWidthStr;
 
@@ -90,12 +84,11 @@ pub struct ExportDialog {
     pub problem: Option<String>,
 }
 
-impl ExportDialog {
-    /// Returns the area of the dialog.
-    pub fn area(&self, body: Rect) -> Rect {
-        centered(body, WIDTH, ROWS + 2)
-    }
+fn dialog_area(body: Rect) -> Rect {
+    centered(body, WIDTH, ROWS + 2)
+}
 
+impl ExportDialog {
     /// Returns the choices of a line. The `bool` says whether the choice is the current one.
     pub fn choices(&self, part: ExportLine) -> Vec<(&'static str, bool)> {
         match part {
@@ -117,7 +110,7 @@ impl ExportDialog {
 
     /// Returns the choice at a screen position: its line, and its index among the choices of that line.
     pub(in crate::tui) fn choice_at(&self, body: Rect, cell: Position) -> Option<(ExportLine, usize)> {
-        let area = self.area(body);
+        let area = dialog_area(body);
         let part = ExportLine::ALL.get(usize::from(cell.y.checked_sub(area.y + 1)?)).copied()?;
         let mut end = usize::from(area.x) + 1 + LABEL_WIDTH;
         let index = self.choices(part).iter().position(|(name, _)| {
@@ -259,8 +252,8 @@ impl Component for ExportDialog {
         Flow::Handled
     }
 
-    fn wheel_area(&self, app: &App) -> Option<Rect> {
-        Some(self.area(app.geometry().body))
+    fn area(&self, app: &App) -> Rect {
+        dialog_area(app.geometry().body)
     }
 
     fn wheel(&mut self, _at: Position, by: isize, cx: &mut Cx<'_>) {
@@ -269,7 +262,7 @@ impl Component for ExportDialog {
 
     fn draw(&self, frame: &mut Frame<'_>, view: View<'_>) {
         let theme = view.theme;
-        let inner = self.area(view.app.geometry().body);
+        let inner = self.area(view.app);
         let title = export_title(self, usize::from(inner.width).saturating_sub(2));
         let inner = draw_box(frame, inner, Line::styled(title, theme.title), theme.focus);
         for (n, part) in ExportLine::ALL.into_iter().enumerate() {

@@ -10,15 +10,9 @@ use crate::model::period::DateRange;
 use crate::model::report::Report;
 use crate::model::text::CleanText;
 use crate::model::views::{Counts, ViewCount};
-use crate::tui::component::{Component, Cx, Flow, Label};
-use crate::tui::draw::View;
+use crate::tui::component::prelude::*;
 use crate::tui::geometry::{Geometry, inside};
-use crate::tui::keymap::{Action, Context};
 use crate::tui::list_state::{ClickedRow, ListState};
-use crate::tui::scroll::Scroll;
-use crate::tui::{App, Severity};
-use ratatui::Frame;
-use ratatui::layout::{Position, Rect};
 use std::cmp::{Ordering, Reverse};
 use std::collections::HashMap;
 
@@ -348,8 +342,8 @@ impl Component for Movers {
         Flow::Handled
     }
 
-    fn wheel_area(&self, app: &App) -> Option<Rect> {
-        Some(MoversLayout::of(app.geometry()).area)
+    fn area(&self, app: &App) -> Rect {
+        MoversLayout::of(app.geometry()).area
     }
 
     /// Scrolls the half at the position, which need not have the focus.

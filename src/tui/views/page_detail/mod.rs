@@ -3,7 +3,6 @@
 
 mod draw;
 
-use crate::model::Time;
 use crate::model::comparison::ComparedRanges;
 use crate::model::engine_event::EngineEvent;
 use crate::model::impact::{PageHistory, PageImpact, PageViewsState};
@@ -13,13 +12,9 @@ use crate::model::report::Report;
 use crate::model::row::JobKey;
 use crate::model::text::CleanText;
 use crate::model::views::{Count, Counts};
-use crate::tui::component::{Component, Cx, Flow, Label};
-use crate::tui::draw::View;
-use crate::tui::keymap::{Action, Context};
+use crate::tui::component::prelude::*;
 use crate::tui::scroll::{self, Scroll};
-use crate::tui::{App, Effect, Msg, Pane, Screen, Severity, StoreState};
-use ratatui::Frame;
-use ratatui::layout::{Position, Rect};
+use crate::tui::{Pane, Screen, StoreState};
 
 /// Minimum width at which the views before and after a job are shown on the same line.
 const MIN_ONE_LINE_WIDTH: usize = 112;
@@ -328,10 +323,6 @@ impl Component for PageDetail {
             _ => {}
         }
         Flow::Handled
-    }
-
-    fn wheel_area(&self, app: &App) -> Option<Rect> {
-        Some(app.geometry().full_dialog())
     }
 
     /// Scrolls through the lines without changing the selection.

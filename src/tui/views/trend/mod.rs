@@ -4,21 +4,15 @@
 mod draw;
 
 use super::all_pages::is_final;
-use crate::model::Time;
 use crate::model::failure::Failure;
 use crate::model::load::Timed;
 use crate::model::period::DateRange;
 use crate::model::report::ViewSums;
 use crate::model::views::{Count, Counts, ViewCount};
-use crate::tui::component::{Component, Cx, Flow, Label};
+use crate::tui::component::prelude::*;
 use crate::tui::dialog::{ConfirmAction, ConfirmDialog, Dialog};
-use crate::tui::draw::View;
-use crate::tui::keymap::{Action, Context};
-use crate::tui::scroll::Scroll;
-use crate::tui::{App, Effect, Msg, Screen, Severity, format};
+use crate::tui::{Screen, format};
 use chrono::{Datelike, Days, NaiveDate, Weekday};
-use ratatui::Frame;
-use ratatui::layout::{Position, Rect};
 use std::collections::HashMap;
 
 /// Ranges of at least this many days have one bar per week instead of per day.
@@ -341,10 +335,6 @@ impl Component for TrendDialog {
 
     fn scroll(&mut self, by: Scroll, _cx: &mut Cx<'_>) {
         self.selected = by.apply(self.selected, BARS_PER_PAGE, self.bars.len());
-    }
-
-    fn wheel_area(&self, app: &App) -> Option<Rect> {
-        Some(app.geometry().full_dialog())
     }
 
     fn wheel(&mut self, _at: Position, by: isize, cx: &mut Cx<'_>) {
