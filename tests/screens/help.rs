@@ -1,7 +1,7 @@
 //! Help, the command palette, and texts that name keys.
 
 use crate::screen_fixture::ScreenFixture;
-use crate::{SIZES, render, render_with_theme, snapshots, text};
+use crate::{LARGE, SIZES, SMALL, render, render_with_theme, snapshots, snapshots_of, text};
 use crossterm::event::Event;
 use docdeck::model::guide::TOPICS;
 use docdeck::tui::Msg;
@@ -10,7 +10,7 @@ use docdeck::tui::keymap::{Chord, Context};
 
 #[test]
 fn the_keys_of_the_jobs_list() {
-    snapshots("help_jobs", |fixture| {
+    snapshots("help_jobs", &[SMALL, LARGE], &["resolve an undelivered or unconfirmed prompt"], |fixture| {
         fixture.load_jobs();
         fixture.press_keys("?");
     });
@@ -18,7 +18,7 @@ fn the_keys_of_the_jobs_list() {
 
 #[test]
 fn the_keys_that_match_typed_words() {
-    snapshots("help_found", |fixture| {
+    snapshots("help_found", &[], &["mark as done, or move back to needs you"], |fixture| {
         fixture.load_jobs();
         fixture.press_keys("? / M a r k");
     });
@@ -26,7 +26,7 @@ fn the_keys_that_match_typed_words() {
 
 #[test]
 fn help_when_no_line_matches() {
-    snapshots("help_nothing", |fixture| {
+    snapshots("help_nothing", &[], &["No match.", "Esc show all", "Keyboard shortcuts"], |fixture| {
         fixture.load_jobs();
         fixture.press_keys("? / x y z z y Enter");
     });
@@ -35,15 +35,11 @@ fn help_when_no_line_matches() {
 #[test]
 fn the_symbols_of_the_jobs_list() {
     // Doesn't use `snapshots`, whose search for default keys would find the symbol `?`.
-    for size in SIZES {
-        let mut fixture = ScreenFixture::new(size);
+    let texts = ["SYMBOLS IN THE JOBS LIST", "active: the agent is working", "finished, not opened yet"];
+    snapshots_of(ScreenFixture::new, "help_symbols", &[], &texts, |fixture| {
         fixture.load_jobs();
         fixture.press_keys("? / s y m b o l Enter");
-        insta::assert_snapshot!(
-            format!("help_symbols_{}x{}", size.0, size.1),
-            text(&render(&fixture.app, ColorDepth::None))
-        );
-    }
+    });
 }
 
 #[test]
@@ -73,15 +69,20 @@ fn in_ascii_mode_the_help_explains_the_ascii_symbols_of_the_list() {
 
 #[test]
 fn a_filter_with_an_unknown_status() {
-    snapshots("jobs_unknown_status", |fixture| {
-        fixture.load_jobs();
-        fixture.press_keys("/ s : f i a l");
-    });
+    snapshots(
+        "jobs_unknown_status",
+        &[],
+        &["! No job status starts with “fial”. Valid: active, completed, failed, archived,"],
+        |fixture| {
+            fixture.load_jobs();
+            fixture.press_keys("/ s : f i a l");
+        },
+    );
 }
 
 #[test]
 fn the_palette_on_the_views_screen() {
-    snapshots("palette_views", |fixture| {
+    snapshots("palette_views", &[SMALL, LARGE], &["compare with the previous period"], |fixture| {
         fixture.load_jobs();
         fixture.load_views(50, true);
         fixture.press_keys(":");

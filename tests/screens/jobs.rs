@@ -1,7 +1,7 @@
 //! The jobs list in each of its states, with the detail pane beside it: groups, filters, sorting, marks, tags.
 
 use crate::screen_fixture::ScreenFixture;
-use crate::{SIZES, render, snapshots, text};
+use crate::{LARGE, SMALL, render, snapshots, snapshots_of, text};
 use docdeck::model::engine_event::EngineEvent;
 use docdeck::model::failure::{Failure, FailureKind};
 use docdeck::model::text::CleanText;
@@ -10,40 +10,50 @@ use docdeck::tui::draw::ColorDepth;
 
 #[test]
 fn jobs_while_the_store_is_being_read() {
-    snapshots("jobs_reading", |_| {});
+    snapshots("jobs_reading", &[], &["r refresh"], |_| {});
 }
 
 #[test]
 fn jobs_when_none_are_tracked() {
-    snapshots("jobs_empty", ScreenFixture::load_no_jobs);
+    snapshots(
+        "jobs_empty",
+        &[SMALL],
+        &["The service can't list jobs, so docdeck tracks them."],
+        ScreenFixture::load_no_jobs,
+    );
 }
 
 #[test]
 fn jobs_with_the_tip_of_a_first_visit() {
-    snapshots("jobs_tip", |fixture| {
+    snapshots("jobs_tip", &[], &["! resolve"], |fixture| {
         fixture.load_jobs_with_tips();
     });
 }
 
 #[test]
 fn jobs_when_the_store_cannot_be_read() {
-    snapshots("jobs_unreadable", |fixture| {
-        let failure = Failure::new(
-            FailureKind::Store,
-            "The database can't be used (disk I/O error): check the data folder, then restart docdeck.",
-        );
-        fixture.handle(Msg::InitialDataLoaded(Err(failure)));
-    });
+    snapshots(
+        "jobs_unreadable",
+        &[],
+        &["! The database can't be used (disk I/O error): check the data folder, then"],
+        |fixture| {
+            let failure = Failure::new(
+                FailureKind::Store,
+                "The database can't be used (disk I/O error): check the data folder, then restart docdeck.",
+            );
+            fixture.handle(Msg::InitialDataLoaded(Err(failure)));
+        },
+    );
 }
 
 #[test]
 fn jobs_in_every_group() {
-    snapshots("jobs_full", ScreenFixture::load_jobs);
+    snapshots("jobs_full", &[SMALL, LARGE], &["f follow-up"], ScreenFixture::load_jobs);
 }
 
 #[test]
 fn jobs_while_the_service_is_unreachable() {
-    snapshots("jobs_offline", |fixture| {
+    snapshots("jobs_offline", &[SMALL], &["f follow-up"], |fixture| {
         fixture.load_jobs();
         fixture.lose_connection();
     });
@@ -51,7 +61,7 @@ fn jobs_while_the_service_is_unreachable() {
 
 #[test]
 fn an_open_job() {
-    snapshots("job_open", |fixture| {
+    snapshots("job_open", &[SMALL, LARGE], &["o open PR"], |fixture| {
         fixture.load_jobs();
         fixture.press_keys("Enter");
     });
@@ -59,7 +69,7 @@ fn an_open_job() {
 
 #[test]
 fn a_long_scrolled_thread() {
-    snapshots("job_scrolled", |fixture| {
+    snapshots("job_scrolled", &[LARGE], &["o open PR"], |fixture| {
         fixture.load_jobs();
         fixture.load_long_thread();
         fixture.press_keys("Enter j j j");
@@ -68,7 +78,7 @@ fn a_long_scrolled_thread() {
 
 #[test]
 fn dismissed_jobs_when_shown() {
-    snapshots("jobs_dismissed", |fixture| {
+    snapshots("jobs_dismissed", &[], &["✗ An old"], |fixture| {
         fixture.load_jobs();
         fixture.press_keys("z G");
     });
@@ -76,7 +86,7 @@ fn dismissed_jobs_when_shown() {
 
 #[test]
 fn a_list_while_its_filter_is_typed() {
-    snapshots("jobs_filter_typed", |fixture| {
+    snapshots("jobs_filter_typed", &[], &["Jobs: 2 of 15 · /guide !quickstart", "NEEDS YOU 1"], |fixture| {
         fixture.load_jobs();
         fixture.press_keys("/");
         fixture.paste("guide !quickstart");
@@ -85,7 +95,7 @@ fn a_list_while_its_filter_is_typed() {
 
 #[test]
 fn a_list_with_an_applied_filter() {
-    snapshots("jobs_filtered", |fixture| {
+    snapshots("jobs_filtered", &[SMALL], &["Jobs: 7 of 15 · /s:done · 2 marked"], |fixture| {
         fixture.load_jobs();
         fixture.press_keys("/ s : d o n e Enter v v");
     });
@@ -93,7 +103,7 @@ fn a_list_with_an_applied_filter() {
 
 #[test]
 fn a_filter_without_matches() {
-    snapshots("jobs_no_match", |fixture| {
+    snapshots("jobs_no_match", &[], &["Jobs: 0 of 15 · /#99", "changes it"], |fixture| {
         fixture.load_jobs();
         fixture.press_keys("/ # 9 9 Enter");
     });
@@ -101,18 +111,17 @@ fn a_filter_without_matches() {
 
 #[test]
 fn saved_filters_as_tabs() {
-    for (columns, rows) in SIZES {
-        let mut fixture = ScreenFixture::with_saved_filters((columns, rows));
+    let texts = ["NEEDS YOU 2", "Jobs: 2 of 15 ·"];
+    snapshots_of(ScreenFixture::with_saved_filters, "jobs_tabs", &[SMALL, LARGE], &texts, |fixture| {
         fixture.load_jobs();
         fixture.add_custom_labels();
         fixture.press_keys("] ]");
-        insta::assert_snapshot!(format!("jobs_tabs_{columns}x{rows}"), text(&render(&fixture.app, ColorDepth::None)));
-    }
+    });
 }
 
 #[test]
 fn jobs_sorted_by_status() {
-    snapshots("jobs_by_status", |fixture| {
+    snapshots("jobs_by_status", &[], &["Jobs: 15 tracked · by status"], |fixture| {
         fixture.load_jobs();
         fixture.press_keys("s s s");
     });
@@ -120,7 +129,7 @@ fn jobs_sorted_by_status() {
 
 #[test]
 fn marked_jobs() {
-    snapshots("jobs_marked", |fixture| {
+    snapshots("jobs_marked", &[], &["3 marked: f follow-up", "Jobs: 15 tracked · 3 marked"], |fixture| {
         fixture.load_jobs();
         fixture.press_keys("v j V");
     });
@@ -128,7 +137,7 @@ fn marked_jobs() {
 
 #[test]
 fn the_question_before_dismissing_several_jobs() {
-    snapshots("question_bulk", |fixture| {
+    snapshots("question_bulk", &[SMALL], &["y dismiss · n cancel", "Dismiss 13 jobs?", "skipped Rewrite"], |fixture| {
         fixture.load_jobs();
         fixture.press_keys("g v G V d");
     });
@@ -136,17 +145,22 @@ fn the_question_before_dismissing_several_jobs() {
 
 #[test]
 fn the_question_before_a_follow_up_to_several_jobs() {
-    snapshots("question_follow_ups", |fixture| {
-        fixture.load_jobs();
-        fixture.press_keys("v v v f");
-        fixture.paste("Use the new product name everywhere.");
-        fixture.press_keys("Ctrl-s");
-    });
+    snapshots(
+        "question_follow_ups",
+        &[],
+        &["Send this to 3 jobs? Uses 3 of 96 follow-ups left this hour (counted on"],
+        |fixture| {
+            fixture.load_jobs();
+            fixture.press_keys("v v v f");
+            fixture.paste("Use the new product name everywhere.");
+            fixture.press_keys("Ctrl-s");
+        },
+    );
 }
 
 #[test]
 fn a_job_with_tags_and_a_note() {
-    snapshots("job_own_words", |fixture| {
+    snapshots("job_own_words", &[SMALL], &["#docs #api"], |fixture| {
         fixture.load_jobs();
         fixture.add_custom_labels();
         fixture.press_keys("Enter");
@@ -155,7 +169,7 @@ fn a_job_with_tags_and_a_note() {
 
 #[test]
 fn tags_in_the_list() {
-    snapshots("jobs_tags", |fixture| {
+    snapshots("jobs_tags", &[], &["f follow-up"], |fixture| {
         fixture.load_jobs();
         fixture.add_custom_labels();
     });
@@ -163,19 +177,29 @@ fn tags_in_the_list() {
 
 #[test]
 fn the_input_for_tags() {
-    snapshots("ask_tags", |fixture| {
-        fixture.load_jobs();
-        fixture.add_custom_labels();
-        fixture.press_keys("T");
-    });
+    snapshots(
+        "ask_tags",
+        &[SMALL],
+        &["Tags, e.g. docs api; +docs adds, -docs removes. Saved on this computer."],
+        |fixture| {
+            fixture.load_jobs();
+            fixture.add_custom_labels();
+            fixture.press_keys("T");
+        },
+    );
 }
 
 #[test]
 fn the_input_for_a_job_id() {
-    snapshots("ask_track", |fixture| {
-        fixture.load_jobs();
-        fixture.press_keys("+");
-    });
+    snapshots(
+        "ask_track",
+        &[],
+        &["A job id, or a list of ids, from the service's dashboard. One request"],
+        |fixture| {
+            fixture.load_jobs();
+            fixture.press_keys("+");
+        },
+    );
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 #![expect(clippy::expect_used, reason = "a test that can't build its fixture should fail")]
 
+mod checks;
 mod help;
 mod jobs;
 mod keys;
@@ -26,7 +27,13 @@ use ratatui::style::{Color, Style};
 use screen_fixture::{ScreenFixture, now};
 use unicode_width::UnicodeWidthStr;
 
-const SIZES: [(u16, u16); 4] = [(40, 12), (80, 24), (120, 40), (160, 48)];
+/// Columns and rows of a screen.
+type Size = (u16, u16);
+
+const SMALL: Size = (40, 12);
+const USUAL: Size = (80, 24);
+const LARGE: Size = (160, 48);
+const SIZES: [Size; 5] = [SMALL, (60, 20), USUAL, (120, 40), LARGE];
 
 fn render(app: &App, depth: ColorDepth) -> Buffer {
     render_with_theme(app, &Theme::new(depth))
@@ -57,22 +64,55 @@ fn text(buffer: &Buffer) -> String {
     rows.collect::<Vec<_>>().join("\n")
 }
 
-/// Compares the screen of the state that `build` creates with its snapshot, at every size. Also asserts that ASCII mode
-/// draws only ASCII, and that no text names a default key after all keys were rebound.
-fn snapshots(name: &str, build: impl Fn(&mut ScreenFixture)) {
-    for (columns, rows) in SIZES {
-        let mut fixture = ScreenFixture::new((columns, rows));
-        build(&mut fixture);
-        let in_ascii = text(&render_with_theme(&fixture.app, &Theme { ascii: true, ..Theme::new(ColorDepth::None) }));
-        assert!(in_ascii.is_ascii(), "{name} in ASCII:\n{in_ascii}");
-        insta::assert_snapshot!(format!("{name}_{columns}x{rows}"), text(&render(&fixture.app, ColorDepth::None)));
-    }
+/// Checks the state that `build` creates at every size: see [`checks::assert_readable`]; ASCII mode draws only ASCII; no
+/// text names a default key after all keys were rebound. Compares the screen with its snapshot at the usual size, and
+/// at the sizes in `also`, for screens whose layout there is of another kind.
+fn snapshots(name: &str, also: &[Size], texts: &[&str], build: impl Fn(&mut ScreenFixture)) {
+    snapshots_of(ScreenFixture::new, name, also, texts, &build);
     keys::assert_no_default_key_is_named(name, build);
+}
+
+/// Does the same as [`snapshots`] for an app that `start` creates, with its default keys.
+fn snapshots_of(
+    start: impl Fn(Size) -> ScreenFixture,
+    name: &str,
+    also: &[Size],
+    texts: &[&str],
+    build: impl Fn(&mut ScreenFixture),
+) {
+    let fixtures = SIZES.map(|size| {
+        let mut fixture = start(size);
+        build(&mut fixture);
+        fixture
+    });
+    for fixture in &fixtures {
+        let shown = text(&render_with_theme(&fixture.app, &Theme { ascii: true, ..Theme::new(ColorDepth::None) }));
+        assert!(shown.is_ascii(), "{name} in ASCII:\n{shown}");
+    }
+    let screens = fixtures.map(|fixture| render(&fixture.app, ColorDepth::None));
+    checks::assert_readable(name, texts, &screens);
+    for (size, screen) in SIZES.iter().zip(&screens) {
+        match size {
+            &USUAL => assert_snapshot(name, &text(screen)),
+            (columns, rows) if also.contains(size) => {
+                assert_snapshot(&format!("{name}_{columns}x{rows}"), &text(screen));
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Compares with the snapshot of this name, which no move of code changes.
+fn assert_snapshot(name: &str, shown: &str) {
+    let mut settings = insta::Settings::clone_current();
+    settings.set_prepend_module_to_snapshot(false);
+    settings.set_omit_expression(true);
+    settings.bind(|| insta::assert_snapshot!(name, shown));
 }
 
 #[test]
 fn the_log_before_the_first_request() {
-    snapshots("log_empty", |fixture| {
+    snapshots("log_empty", &[], &["Log: 0 entries (max 500)", "No requests yet."], |fixture| {
         fixture.load_no_jobs();
         fixture.press_keys("3");
     });
@@ -80,7 +120,7 @@ fn the_log_before_the_first_request() {
 
 #[test]
 fn the_complete_log() {
-    snapshots("log_full", |fixture| {
+    snapshots("log_full", &[LARGE], &["Log: 70 entries (max 500)", "13:36:14 message", "13:37:36 create"], |fixture| {
         fixture.load_jobs();
         fixture.fill_log();
         fixture.press_keys("3");
@@ -89,11 +129,13 @@ fn the_complete_log() {
 
 #[test]
 fn a_terminal_that_is_too_small() {
-    for size in [(39, 12), (40, 11), (20, 5), (7, 2), (1, 1)] {
+    let screens = [(39, 12), (40, 11), (20, 5), (7, 2), (1, 1)].map(|size| {
         let mut fixture = ScreenFixture::new(size);
         fixture.load_jobs();
-        insta::assert_snapshot!(format!("small_{}x{}", size.0, size.1), text(&render(&fixture.app, ColorDepth::None)));
-    }
+        let shown = text(&render(&fixture.app, ColorDepth::None));
+        format!("{}x{}\n{}", size.0, size.1, shown.trim_end())
+    });
+    assert_snapshot("too_small", &screens.join("\n\n"));
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! The profiles dialog, and switching to another profile.
 
 use crate::screen_fixture::ScreenFixture;
-use crate::snapshots;
+use crate::{LARGE, SMALL, snapshots};
 use docdeck::model::endpoint::{ApiKey, Scope};
 use docdeck::model::failure::{Failure, FailureKind};
 use docdeck::model::text::CleanText;
@@ -36,20 +36,30 @@ fn open_profiles(fixture: &mut ScreenFixture) {
 
 #[test]
 fn the_profiles_with_the_current_one_and_incomplete_ones() {
-    snapshots("profiles", open_profiles);
+    snapshots(
+        "profiles",
+        &[SMALL, LARGE],
+        &["Enter switches (one free request checks the key). Drafts and prompts stay in"],
+        open_profiles,
+    );
 }
 
 #[test]
 fn an_incomplete_profile_shows_what_is_missing() {
-    snapshots("profiles_lack", |fixture| {
-        open_profiles(fixture);
-        fixture.press_keys("j j Enter");
-    });
+    snapshots(
+        "profiles_lack",
+        &[],
+        &["Can't switch to handbook of the company. No API key: set api_key_command,"],
+        |fixture| {
+            open_profiles(fixture);
+            fixture.press_keys("j j Enter");
+        },
+    );
 }
 
 #[test]
 fn a_key_that_is_being_checked() {
-    snapshots("profiles_asking", |fixture| {
+    snapshots("profiles_asking", &[], &["Enter switch", "Profiles: 4", "● acme-docs"], |fixture| {
         open_profiles(fixture);
         fixture.press_keys("j Enter");
         fixture.handle(Msg::ProfileKey(1, Ok(ApiKey::new("mint_x").expect("a key"))));
@@ -58,17 +68,22 @@ fn a_key_that_is_being_checked() {
 
 #[test]
 fn a_rejected_key() {
-    snapshots("profiles_refused", |fixture| {
-        open_profiles(fixture);
-        fixture.press_keys("j Enter");
-        let sentence = "The service refused the key (401: “Invalid API key”); it is wrong, expired or revoked: create a new one on the API keys page of the service's dashboard.";
-        fixture.handle(Msg::ProfileKey(1, Err(Failure::new(FailureKind::KeyRefused, sentence))));
-    });
+    snapshots(
+        "profiles_refused",
+        &[],
+        &["“Invalid API key”); it is wrong, expired or revoked: create a new one on the"],
+        |fixture| {
+            open_profiles(fixture);
+            fixture.press_keys("j Enter");
+            let sentence = "The service refused the key (401: “Invalid API key”); it is wrong, expired or revoked: create a new one on the API keys page of the service's dashboard.";
+            fixture.handle(Msg::ProfileKey(1, Err(Failure::new(FailureKind::KeyRefused, sentence))));
+        },
+    );
 }
 
 #[test]
 fn the_jobs_of_all_profiles() {
-    snapshots("all_jobs", |fixture| {
+    snapshots("all_jobs", &[SMALL, LARGE], &["profiles: 14 · needs you 3", "updated just now"], |fixture| {
         open_profiles(fixture);
         fixture.press_keys("Esc A");
         let rows: Vec<_> = fixture.app.jobs.shown_rows().cloned().collect();
@@ -80,7 +95,7 @@ fn the_jobs_of_all_profiles() {
 
 #[test]
 fn the_jobs_of_all_profiles_before_they_are_read() {
-    snapshots("all_jobs_reading", |fixture| {
+    snapshots("all_jobs_reading", &[], &["profiles"], |fixture| {
         open_profiles(fixture);
         fixture.press_keys("Esc A");
     });
@@ -88,7 +103,7 @@ fn the_jobs_of_all_profiles_before_they_are_read() {
 
 #[test]
 fn the_other_profile_before_its_store_is_read() {
-    snapshots("profiles_turned", |fixture| {
+    snapshots("profiles_turned", &[], &["Switched to beta: 66f1c0ffee99aa00bb11cc22 at api.example.com."], |fixture| {
         open_profiles(fixture);
         fixture.press_keys("j Enter");
         let key = || ApiKey::new("mint_x").expect("a key");

@@ -1,7 +1,7 @@
 //! The calendar, the names of ranges, the export dialog and the list of cached ranges.
 
 use crate::screen_fixture::{ScreenFixture, now};
-use crate::{SIZES, render, snapshots, text};
+use crate::{LARGE, SIZES, SMALL, render, snapshots, text};
 use chrono::{NaiveDate, TimeDelta};
 use crossterm::event::{Event, KeyCode};
 use docdeck::model::engine_event::EngineEvent;
@@ -36,7 +36,7 @@ fn day(text: &str) -> NaiveDate {
 
 #[test]
 fn the_calendar_before_a_day_is_picked() {
-    snapshots("calendar", |fixture| {
+    snapshots("calendar", &[SMALL, LARGE], &["12· 13 [14", "Fri 2026-11-20,"], |fixture| {
         open_views_screen(fixture);
         for (known, human) in [("2026-11-12", 9000), ("2026-11-18", 18_000)] {
             let range = DateRange::last_days(1, day(known));
@@ -49,7 +49,7 @@ fn the_calendar_before_a_day_is_picked() {
 
 #[test]
 fn the_calendar_after_the_first_day_is_picked() {
-    snapshots("calendar_picked", |fixture| {
+    snapshots("calendar_picked", &[], &["type: 2026-11-01 2026-11-20,", "November 2026", "Enter pick"], |fixture| {
         open_views_screen(fixture);
         fixture.press_keys("D Enter k k l l");
     });
@@ -57,7 +57,7 @@ fn the_calendar_after_the_first_day_is_picked() {
 
 #[test]
 fn a_typed_range_that_ends_before_it_starts() {
-    snapshots("calendar_wrong", |fixture| {
+    snapshots("calendar_wrong", &[], &["2026-11-20 comes after 2026-11-01:"], |fixture| {
         open_views_screen(fixture);
         fixture.press_keys("D");
         fixture.paste("2026-11-20 2026-11-01");
@@ -66,7 +66,7 @@ fn a_typed_range_that_ends_before_it_starts() {
 
 #[test]
 fn the_calendar_shows_the_month_that_is_typed() {
-    snapshots("calendar_typed", |fixture| {
+    snapshots("calendar_typed", &[], &["type: 2026-08", "Tab calendar", "August 2026"], |fixture| {
         open_views_screen(fixture);
         fixture.press_keys("D 2 0 2 6 - 0 8");
     });
@@ -74,7 +74,7 @@ fn the_calendar_shows_the_month_that_is_typed() {
 
 #[test]
 fn the_calendar_of_a_comparison() {
-    snapshots("calendar_compare", |fixture| {
+    snapshots("calendar_compare", &[SMALL], &["Compare with", "12 >13<[14"], |fixture| {
         open_views_screen(fixture);
         fixture.press_keys("C");
     });
@@ -82,7 +82,7 @@ fn the_calendar_of_a_comparison() {
 
 #[test]
 fn the_calendar_of_a_month_with_six_weeks() {
-    snapshots("calendar_six_weeks", |fixture| {
+    snapshots("calendar_six_weeks", &[], &["August 2026", "type: 2026-11-01 2026-11-20,", "Enter pick"], |fixture| {
         open_views_screen(fixture);
         fixture.press_keys("D");
         for _ in 0..3 {
@@ -94,7 +94,7 @@ fn the_calendar_of_a_month_with_six_weeks() {
 
 #[test]
 fn the_export_of_the_visible_rows() {
-    snapshots("export", |fixture| {
+    snapshots("export", &[SMALL], &["Partial: not all pages are loaded."], |fixture| {
         open_views_screen(fixture);
         fixture.press_keys("e");
     });
@@ -102,7 +102,7 @@ fn the_export_of_the_visible_rows() {
 
 #[test]
 fn the_export_with_other_choices() {
-    snapshots("export_chosen", |fixture| {
+    snapshots("export_chosen", &[], &["50 pages to your terminal's clipboard."], |fixture| {
         fixture.load_jobs();
         fixture.load_views(50, false);
         fixture.press_keys("e l j l l j l");
@@ -111,7 +111,7 @@ fn the_export_with_other_choices() {
 
 #[test]
 fn the_question_before_overwriting_a_file() {
-    snapshots("export_question", |fixture| {
+    snapshots("export_question", &[], &["current folder. Overwrite it?", "y overwrite · n cancel"], |fixture| {
         open_views_screen(fixture);
         fixture.press_keys("e Enter");
         let name = "docdeck-views-2026-11-14_2026-11-20-partial.csv".to_owned();
@@ -133,7 +133,7 @@ fn cached_views(ranges: i64) -> CachedViews {
 
 #[test]
 fn cached_ranges_before_the_store_has_answered() {
-    snapshots("kept_reading", |fixture| {
+    snapshots("kept_reading", &[], &["Cached ranges"], |fixture| {
         open_views_screen(fixture);
         fixture.press_keys("H");
     });
@@ -141,16 +141,21 @@ fn cached_ranges_before_the_store_has_answered() {
 
 #[test]
 fn cached_ranges_when_there_are_none() {
-    snapshots("kept_empty", |fixture| {
-        open_views_screen(fixture);
-        fixture.press_keys("H");
-        fixture.handle(Msg::CachedRanges(Ok(cached_views(0))));
-    });
+    snapshots(
+        "kept_empty",
+        &[],
+        &["No cached ranges yet. To cache a range on this computer, press a in the page"],
+        |fixture| {
+            open_views_screen(fixture);
+            fixture.press_keys("H");
+            fixture.handle(Msg::CachedRanges(Ok(cached_views(0))));
+        },
+    );
 }
 
 #[test]
 fn all_cached_ranges() {
-    snapshots("kept_full", |fixture| {
+    snapshots("kept_full", &[SMALL, LARGE], &["Cached: 60 ranges, 3.1", "to date", "Enter show"], |fixture| {
         open_views_screen(fixture);
         fixture.press_keys("H");
         fixture.handle(Msg::CachedRanges(Ok(cached_views(60))));
@@ -160,20 +165,25 @@ fn all_cached_ranges() {
 
 #[test]
 fn cached_ranges_when_they_cannot_be_read() {
-    snapshots("kept_failed", |fixture| {
-        open_views_screen(fixture);
-        fixture.press_keys("H");
-        let failure = Failure::new(
-            FailureKind::Store,
-            "The database can't be used (disk I/O error): check the data folder, then restart docdeck.",
-        );
-        fixture.handle(Msg::CachedRanges(Err(failure)));
-    });
+    snapshots(
+        "kept_failed",
+        &[],
+        &["The database can't be used (disk I/O error): check the data folder, then"],
+        |fixture| {
+            open_views_screen(fixture);
+            fixture.press_keys("H");
+            let failure = Failure::new(
+                FailureKind::Store,
+                "The database can't be used (disk I/O error): check the data folder, then restart docdeck.",
+            );
+            fixture.handle(Msg::CachedRanges(Err(failure)));
+        },
+    );
 }
 
 #[test]
 fn every_range_shows_its_days_and_its_name() {
-    snapshots("range_stepped", |fixture| {
+    snapshots("range_stepped", &[], &["page 1, rows 1–50, more →"], |fixture| {
         open_views_screen(fixture);
         fixture.press_keys("d d d [ [");
     });

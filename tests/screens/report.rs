@@ -1,7 +1,7 @@
 //! The table of all pages of a range: in every order and layout, alone and compared.
 
 use crate::screen_fixture::{ScreenFixture, counts, now};
-use crate::{render, snapshots, style_of, text};
+use crate::{LARGE, SMALL, render, snapshots, style_of, text};
 use docdeck::model::report::Report;
 use docdeck::model::text::CleanText;
 use docdeck::model::views::{Count, Counts, PageRow, ViewsPage};
@@ -77,7 +77,7 @@ fn show_comparison(fixture: &mut ScreenFixture) {
 
 #[test]
 fn all_pages_by_their_totals() {
-    snapshots("report", |fixture| {
+    snapshots("report", &[SMALL], &["68 pages · by total ↓"], |fixture| {
         show_all_pages(fixture);
         fixture.press_keys("j j");
     });
@@ -85,7 +85,7 @@ fn all_pages_by_their_totals() {
 
 #[test]
 fn pages_of_a_partial_report_have_no_rank() {
-    snapshots("report_incomplete", |fixture| {
+    snapshots("report_incomplete", &[], &["! partial: 68 rows; press a to resume"], |fixture| {
         fixture.load_jobs();
         fixture.load_views(50, true);
         let now = report(fixture, pages(), false);
@@ -96,7 +96,7 @@ fn pages_of_a_partial_report_have_no_rank() {
 
 #[test]
 fn pages_sorted_by_their_share() {
-    snapshots("report_sorted", |fixture| {
+    snapshots("report_sorted", &[], &["68 pages · by AI % ↑"], |fixture| {
         show_all_pages(fixture);
         fixture.press_keys("s S j");
     });
@@ -104,7 +104,7 @@ fn pages_sorted_by_their_share() {
 
 #[test]
 fn pages_while_their_filter_is_typed() {
-    snapshots("report_filter_typed", |fixture| {
+    snapshots("report_filter_typed", &[], &["/api ai>50% human>x"], |fixture| {
         show_all_pages(fixture);
         fixture.press_keys("/");
         fixture.paste("api ai>50% human>x");
@@ -113,7 +113,7 @@ fn pages_while_their_filter_is_typed() {
 
 #[test]
 fn filtered_and_marked_pages() {
-    snapshots("report_filtered", |fixture| {
+    snapshots("report_filtered", &[], &["/endpoint human>20", "14 of 68 pages"], |fixture| {
         show_all_pages(fixture);
         fixture.press_keys("/");
         fixture.paste("endpoint human>20");
@@ -123,7 +123,7 @@ fn filtered_and_marked_pages() {
 
 #[test]
 fn a_filter_that_matches_no_page() {
-    snapshots("report_no_match", |fixture| {
+    snapshots("report_no_match", &[], &["None of the 68 pages matches.", "Esc shows all."], |fixture| {
         show_comparison(fixture);
         fixture.press_keys("/");
         fixture.paste("no-such-page");
@@ -133,7 +133,7 @@ fn a_filter_that_matches_no_page() {
 
 #[test]
 fn pages_grouped_into_folders() {
-    snapshots("report_tree", |fixture| {
+    snapshots("report_tree", &[SMALL], &["▸ /api/", "11,546", "68 pages · by total ↓"], |fixture| {
         show_all_pages(fixture);
         fixture.press_keys("z");
     });
@@ -141,7 +141,7 @@ fn pages_grouped_into_folders() {
 
 #[test]
 fn a_tree_with_open_folders() {
-    snapshots("report_tree_open", |fixture| {
+    snapshots("report_tree_open", &[LARGE], &["68 pages, 2 gone · 1 marked", "▾ /guides/ 4"], |fixture| {
         show_comparison(fixture);
         fixture.press_keys("z g j l j j j l k v");
     });
@@ -149,12 +149,12 @@ fn a_tree_with_open_folders() {
 
 #[test]
 fn pages_compared_with_the_previous_period() {
-    snapshots("report_compared", show_comparison);
+    snapshots("report_compared", &[SMALL, LARGE], &["68 pages, 2 gone"], show_comparison);
 }
 
 #[test]
 fn a_comparison_with_a_partial_range() {
-    snapshots("report_compared_incomplete", |fixture| {
+    snapshots("report_compared_incomplete", &[], &["68 pages, 2 gone · before: partial"], |fixture| {
         show_all_pages(fixture);
         let (now, before) = (report(fixture, pages(), true), report(fixture, pages_of_previous_period(), false));
         fixture.app.views.table.show_report(now, Some(before));
@@ -164,7 +164,7 @@ fn a_comparison_with_a_partial_range() {
 
 #[test]
 fn pages_by_largest_change() {
-    snapshots("report_by_change", |fixture| {
+    snapshots("report_by_change", &[], &["-1,600", "68 pages, 2 gone"], |fixture| {
         show_comparison(fixture);
         fixture.press_keys("s s s s S");
     });
@@ -172,7 +172,7 @@ fn pages_by_largest_change() {
 
 #[test]
 fn a_comparison_of_shares() {
-    snapshots("report_compared_share", |fixture| {
+    snapshots("report_compared_share", &[], &["68 pages, 2 gone"], |fixture| {
         show_comparison(fixture);
         fixture.press_keys("m");
     });
@@ -180,7 +180,7 @@ fn a_comparison_of_shares() {
 
 #[test]
 fn bars_on_a_log_scale() {
-    snapshots("report_log", |fixture| {
+    snapshots("report_log", &[], &["■ total, log", "68 pages · by total ↓"], |fixture| {
         show_all_pages(fixture);
         fixture.press_keys("x");
     });
@@ -188,7 +188,7 @@ fn bars_on_a_log_scale() {
 
 #[test]
 fn bars_of_ai_views_on_a_log_scale() {
-    snapshots("report_log_ai", |fixture| {
+    snapshots("report_log_ai", &[], &["68 pages · by AI ↓"], |fixture| {
         show_all_pages(fixture);
         fixture.press_keys("m m m x");
     });
@@ -196,7 +196,7 @@ fn bars_of_ai_views_on_a_log_scale() {
 
 #[test]
 fn bars_of_the_share() {
-    snapshots("report_share", |fixture| {
+    snapshots("report_share", &[], &["68 pages · by AI % ↓", "share of AI"], |fixture| {
         show_all_pages(fixture);
         fixture.press_keys("m");
     });
@@ -204,7 +204,7 @@ fn bars_of_the_share() {
 
 #[test]
 fn wide_or_odd_numbers_are_shown_as_received() {
-    snapshots("report_odd", |fixture| {
+    snapshots("report_odd", &[LARGE], &["human 9,223,372,036,854,775,807", "8 pages · rows"], |fixture| {
         fixture.load_jobs();
         fixture.load_views(50, true);
         let odd = |path: &str, human: Count, ai: Count, total: Count| PageRow {
@@ -344,7 +344,7 @@ fn a_table_of_any_layout_can_be_drawn_at_any_size_and_in_ascii() {
 
 #[test]
 fn a_filter_for_removed_pages() {
-    snapshots("report_gone", |fixture| {
+    snapshots("report_gone", &[], &["2 gone pages"], |fixture| {
         show_comparison(fixture);
         fixture.press_keys("/ g o n e Enter");
     });

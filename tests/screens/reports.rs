@@ -1,7 +1,7 @@
 //! All pages of a range: loading them, comparing two ranges, the trend and the movers.
 
 use crate::screen_fixture::{ScreenFixture, now};
-use crate::{render, snapshots, text};
+use crate::{LARGE, SMALL, render, snapshots, text};
 use chrono::{Days, TimeDelta};
 use docdeck::model::Time;
 use docdeck::model::engine_event::EngineEvent;
@@ -139,7 +139,7 @@ fn load_progress(fixture: &mut ScreenFixture, range: DateRange, rows: usize, req
 
 #[test]
 fn the_cost_of_all_pages() {
-    snapshots("all_price", |fixture| {
+    snapshots("all_price", &[], &["y load all · n cancel", "time: 5), 88 left.", "Load all pages"], |fixture| {
         open_views_screen(fixture, |_| StoredReport { requests_last_time: Some(5), ..StoredReport::default() });
         fixture.load_views(50, true);
         fixture.press_keys("a");
@@ -148,7 +148,7 @@ fn the_cost_of_all_pages() {
 
 #[test]
 fn all_pages_while_they_are_loading() {
-    snapshots("all_loading", |fixture| {
+    snapshots("all_loading", &[SMALL], &["· 750 rows ·", "→ next page", "loading"], |fixture| {
         let range = start_loading_all(fixture);
         load_progress(fixture, range, 750, 3, 0.62);
     });
@@ -156,7 +156,7 @@ fn all_pages_while_they_are_loading() {
 
 #[test]
 fn another_range_while_all_pages_of_the_first_range_are_loading() {
-    snapshots("all_loading_behind", |fixture| {
+    snapshots("all_loading_behind", &[], &["→ next page", "loading"], |fixture| {
         let range = start_loading_all(fixture);
         fixture.press_keys("[");
         let before = fixture.app.views.query().range;
@@ -168,30 +168,36 @@ fn another_range_while_all_pages_of_the_first_range_are_loading() {
 
 #[test]
 fn all_pages_cut_short_by_a_limit() {
-    snapshots("all_broken_off", |fixture| {
-        let range = start_loading_all(fixture);
-        load_progress(fixture, range, 45, 1, 0.4);
-        let mut part = report(range, 45, 0, now());
-        part.complete = false;
-        let failure = Failure::new(
-            limited(now() + TimeDelta::minutes(10)),
-            "Limit reached (429); the request was not carried out. Try again in 10 min.",
-        );
-        let end = LoadOutcome { report: Some(Arc::new(part)), end_reason: LoadEndReason::Failed(failure), requests: 2 };
-        fixture.handle(Msg::LoadEnded { range, end });
-    });
+    snapshots(
+        "all_broken_off",
+        &[SMALL],
+        &["! Limit reached (429); the request was not carried out. Try again in 10 min."],
+        |fixture| {
+            let range = start_loading_all(fixture);
+            load_progress(fixture, range, 45, 1, 0.4);
+            let mut part = report(range, 45, 0, now());
+            part.complete = false;
+            let failure = Failure::new(
+                limited(now() + TimeDelta::minutes(10)),
+                "Limit reached (429); the request was not carried out. Try again in 10 min.",
+            );
+            let end =
+                LoadOutcome { report: Some(Arc::new(part)), end_reason: LoadEndReason::Failed(failure), requests: 2 };
+            fixture.handle(Msg::LoadEnded { range, end });
+        },
+    );
 }
 
 #[test]
 fn an_old_report_of_all_pages() {
-    snapshots("all_old", |fixture| {
+    snapshots("all_old", &[], &["55 pages · rows", "13,680"], |fixture| {
         open_views_screen(fixture, |range| stored(report(range, 60, 0, now() - TimeDelta::hours(30))));
     });
 }
 
 #[test]
 fn a_range_with_a_partial_load() {
-    snapshots("all_goes_on", |fixture| {
+    snapshots("all_goes_on", &[], &["! partial: 890 rows, 67% of", "890 pages · partial: 67%"], |fixture| {
         open_views_screen(fixture, |range| {
             let mut part = report(range, 1000, 0, now());
             part.complete = false;
@@ -203,17 +209,21 @@ fn a_range_with_a_partial_load() {
 
 #[test]
 fn no_rows_and_no_requests_left() {
-    snapshots("all_none_left", |fixture| {
-        fixture.load_jobs();
-        let until = now() + TimeDelta::minutes(22);
-        let budget = Budget { used: 100, limit: 100, resets_at: Some(until), blocked: None };
-        fixture.handle(Msg::Engine(EngineEvent::Budget(RateLimited::Views, budget)));
-        fixture.press_keys("2");
-        let sentence =
-            "The hourly limit of 100 page-view requests is reached; nothing was sent. Try again in 22 min, at 14:24.";
-        let failure = Failure::new(limited(until), sentence);
-        fixture.handle(Msg::Views { query: fixture.app.views.query(), result: Err(failure), old: None });
-    });
+    snapshots(
+        "all_none_left",
+        &[],
+        &["was sent. Try again in 22 min, at 14:24. This range is not cached. The trend"],
+        |fixture| {
+            fixture.load_jobs();
+            let until = now() + TimeDelta::minutes(22);
+            let budget = Budget { used: 100, limit: 100, resets_at: Some(until), blocked: None };
+            fixture.handle(Msg::Engine(EngineEvent::Budget(RateLimited::Views, budget)));
+            fixture.press_keys("2");
+            let sentence = "The hourly limit of 100 page-view requests is reached; nothing was sent. Try again in 22 min, at 14:24.";
+            let failure = Failure::new(limited(until), sentence);
+            fixture.handle(Msg::Views { query: fixture.app.views.query(), result: Err(failure), old: None });
+        },
+    );
 }
 
 fn limited(until: Time) -> FailureKind {
@@ -235,7 +245,12 @@ fn offline_a_week_before(fixture: &mut ScreenFixture) {
 
 #[test]
 fn a_screen_that_shows_another_range_than_requested_states_that_first() {
-    snapshots("other_range", offline_a_week_before);
+    snapshots(
+        "other_range",
+        &[SMALL],
+        &["! The service can't be reached (connection refused), so nothing was sent: check"],
+        offline_a_week_before,
+    );
 }
 
 /// Opens the views screen with `kept` from the cache and an answer of yesterday, whose age includes a date.
@@ -382,7 +397,7 @@ fn the_age_of_the_views_and_its_reason_are_never_cut_off() {
 
 #[test]
 fn a_page_beyond_the_last_one() {
-    snapshots("beyond_the_last_page", |fixture| {
+    snapshots("beyond_the_last_page", &[], &["No rows on this page: ← goes back."], |fixture| {
         open_views_screen(fixture, |_| StoredReport::default());
         fixture.load_views(50, true);
         fixture.press_keys("p 9 9 9 Enter");
@@ -392,7 +407,7 @@ fn a_page_beyond_the_last_one() {
 
 #[test]
 fn a_week_compared_with_a_quarter_shows_a_warning() {
-    snapshots("compared_unlike", |fixture| {
+    snapshots("compared_unlike", &[], &["all pages as of 14:00, 2m ago", "human 113,402", "AI 49,220"], |fixture| {
         let range = open_views_screen(fixture, |range| stored(report(range, 60, 0, now() - TimeDelta::minutes(3))));
         let from = range.from().checked_sub_days(Days::new(91)).expect("a day");
         let quarter = DateRange::new(from, range.from()).expect("a range");
@@ -403,12 +418,12 @@ fn a_week_compared_with_a_quarter_shows_a_warning() {
 
 #[test]
 fn two_compared_ranges() {
-    snapshots("compared", open_comparison);
+    snapshots("compared", &[SMALL, LARGE], &["all pages as of 13:59, 3m ago"], open_comparison);
 }
 
 #[test]
 fn totals_compared_with_the_previous_period() {
-    snapshots("totals_against", |fixture| {
+    snapshots("totals_against", &[], &["→ next page"], |fixture| {
         fixture.load_jobs();
         fixture.load_views(50, true);
         let week = fixture.app.views.query().range;
@@ -421,11 +436,11 @@ fn totals_compared_with_the_previous_period() {
 
 #[test]
 fn the_movers() {
-    snapshots("movers", |fixture| {
+    snapshots("movers", &[SMALL, LARGE], &["Tab up/down"], |fixture| {
         open_comparison(fixture);
         fixture.press_keys("w j j");
     });
-    snapshots("movers_lost", |fixture| {
+    snapshots("movers_lost", &[LARGE], &["Tab up/down"], |fixture| {
         open_comparison(fixture);
         fixture.press_keys("w m Tab G");
     });
@@ -544,14 +559,14 @@ pub(crate) fn open_month_trend(fixture: &mut ScreenFixture) {
 
 #[test]
 fn the_trend_of_a_week_with_unknown_days() {
-    snapshots("trend_week", |fixture| {
+    snapshots("trend_week", &[LARGE], &["5 of 7 days loaded: human 62,637", "2 requests, 88 left"], |fixture| {
         trend(fixture, "", |ago| (ago != 3 && ago != 4).then(|| sample_views(ago)));
     });
 }
 
 #[test]
 fn the_trend_of_a_month_with_its_mean() {
-    snapshots("trend_month", |fixture| {
+    snapshots("trend_month", &[SMALL, LARGE], &["27 of 30 days loaded: human 410,896"], |fixture| {
         trend(fixture, "d", |ago| (!(14..=16).contains(&ago)).then(|| sample_views(ago)));
         fixture.press_keys("h h");
     });
@@ -559,22 +574,27 @@ fn the_trend_of_a_month_with_its_mean() {
 
 #[test]
 fn the_trend_of_a_quarter_by_week() {
-    snapshots("trend_quarter", |fixture| {
+    snapshots("trend_quarter", &[SMALL], &["12 of 14 weeks loaded: human", "31,195", "a load missing"], |fixture| {
         trend(fixture, "d d", |ago| (!(30..=33).contains(&ago)).then(|| sample_views(ago)));
     });
 }
 
 #[test]
 fn the_trend_without_any_known_day_and_its_cost() {
-    snapshots("trend_price", |fixture| {
-        trend(fixture, "", |_| None);
-        fixture.press_keys("a");
-    });
+    snapshots(
+        "trend_price",
+        &[],
+        &["7 of 7 days are missing or outdated: 7 requests, 88 left. Load them,"],
+        |fixture| {
+            trend(fixture, "", |_| None);
+            fixture.press_keys("a");
+        },
+    );
 }
 
 #[test]
 fn the_trend_of_invalid_counts() {
-    snapshots("trend_odd", |fixture| {
+    snapshots("trend_odd", &[], &["7 of 7 days loaded: human 81,937", "all 7 days loaded"], |fixture| {
         trend(fixture, "", |ago| Some(if ago == 2 { (-5, 3) } else { sample_views(ago) }));
         fixture.press_keys("h h");
     });

@@ -1,7 +1,7 @@
 //! Writing and sending: the editor, history, templates, drafts, batches, undelivered prompts.
 
 use crate::screen_fixture::ScreenFixture;
-use crate::{SIZES, render, snapshots, text};
+use crate::{LARGE, SIZES, SMALL, render, snapshots, text};
 use chrono::TimeDelta;
 use crossterm::event::{Event, KeyCode};
 use docdeck::model::failure::{Failure, FailureKind};
@@ -14,7 +14,7 @@ use ratatui::style::Modifier;
 
 #[test]
 fn follow_ups_behind_an_undelivered_follow_up() {
-    snapshots("job_held", |fixture| {
+    snapshots("job_held", &[LARGE], &["No network: the service's name could not be resolved."], |fixture| {
         fixture.load_jobs();
         fixture.add_blocked_follow_ups();
         fixture.press_keys("Enter G");
@@ -23,7 +23,7 @@ fn follow_ups_behind_an_undelivered_follow_up() {
 
 #[test]
 fn the_editor_before_the_first_key() {
-    snapshots("editor_empty", |fixture| {
+    snapshots("editor_empty", &[], &["What should the agent do?", "Esc closes and keeps the draft"], |fixture| {
         fixture.load_jobs();
         fixture.press_keys("n");
     });
@@ -31,17 +31,23 @@ fn the_editor_before_the_first_key() {
 
 #[test]
 fn the_editor_with_a_saved_draft() {
-    snapshots("editor_draft", |fixture| {
-        fixture.load_jobs();
-        fixture.press_keys("n");
-        fixture.paste("Add a Python quickstart\n\nCover installation, the first request and errors. 日本語も見る。");
-        fixture.save_drafts();
-    });
+    snapshots(
+        "editor_draft",
+        &[SMALL, LARGE],
+        &["Cover installation, the first request and errors. 日本語も見る。"],
+        |fixture| {
+            fixture.load_jobs();
+            fixture.press_keys("n");
+            fixture
+                .paste("Add a Python quickstart\n\nCover installation, the first request and errors. 日本語も見る。");
+            fixture.save_drafts();
+        },
+    );
 }
 
 #[test]
 fn the_editor_after_an_attempt_to_send_an_empty_prompt() {
-    snapshots("editor_blank", |fixture| {
+    snapshots("editor_blank", &[], &["Nothing to send: the prompt is empty."], |fixture| {
         fixture.load_jobs();
         fixture.press_keys("n Ctrl-s");
     });
@@ -49,7 +55,7 @@ fn the_editor_after_an_attempt_to_send_an_empty_prompt() {
 
 #[test]
 fn a_prompt_that_was_just_saved() {
-    snapshots("prompt_saved", |fixture| {
+    snapshots("prompt_saved", &[], &["Saved, sending now: Rewrite the landing page"], |fixture| {
         fixture.load_jobs();
         fixture.press_keys("n");
         fixture.paste("Rewrite the landing page");
@@ -59,17 +65,22 @@ fn a_prompt_that_was_just_saved() {
 
 #[test]
 fn a_prompt_that_was_just_rejected() {
-    snapshots("prompt_rejected", |fixture| {
-        fixture.load_jobs();
-        fixture.press_keys("n");
-        fixture.paste("Rewrite the landing page");
-        fixture.submit_rejected_job("400: prompt is too long for this project. Shorten it, then send it again.");
-    });
+    snapshots(
+        "prompt_rejected",
+        &[],
+        &["! Rejected: Rewrite the landing page. 400: prompt is too long for this project."],
+        |fixture| {
+            fixture.load_jobs();
+            fixture.press_keys("n");
+            fixture.paste("Rewrite the landing page");
+            fixture.submit_rejected_job("400: prompt is too long for this project. Shorten it, then send it again.");
+        },
+    );
 }
 
 #[test]
 fn the_editor_with_a_rejected_prompt() {
-    snapshots("editor_rejected", |fixture| {
+    snapshots("editor_rejected", &[], &["Last attempt: 400: prompt is too long for this project."], |fixture| {
         fixture.load_jobs();
         fixture.add_undelivered_follow_up(DeliveryKind::Rejected);
         fixture.press_keys("! e");
@@ -78,20 +89,25 @@ fn the_editor_with_a_rejected_prompt() {
 
 #[test]
 fn a_prompt_that_could_not_be_saved() {
-    snapshots("editor_not_saved", |fixture| {
-        fixture.load_jobs();
-        fixture.press_keys("n");
-        fixture.paste("Rewrite the landing page");
-        fixture.press_keys("Ctrl-s");
-        let failure = Failure::new(FailureKind::Store, "The disk is full.");
-        let error = SubmitError { failure, text: "Rewrite the landing page".to_owned(), pages: Vec::new() };
-        fixture.handle(Msg::Submitted { slot: DraftTarget::NewJob, result: Err(error) });
-    });
+    snapshots(
+        "editor_not_saved",
+        &[],
+        &["Not sent: The disk is full. The text stays here; Ctrl-Y copies it."],
+        |fixture| {
+            fixture.load_jobs();
+            fixture.press_keys("n");
+            fixture.paste("Rewrite the landing page");
+            fixture.press_keys("Ctrl-s");
+            let failure = Failure::new(FailureKind::Store, "The disk is full.");
+            let error = SubmitError { failure, text: "Rewrite the landing page".to_owned(), pages: Vec::new() };
+            fixture.handle(Msg::Submitted { slot: DraftTarget::NewJob, result: Err(error) });
+        },
+    );
 }
 
 #[test]
 fn an_id_to_link_that_the_service_does_not_know() {
-    snapshots("link_wrong", |fixture| {
+    snapshots("link_wrong", &[], &["The service has no job_9 (404: job not found). Check the id on the"], |fixture| {
         fixture.load_jobs();
         fixture.select_unconfirmed_job();
         fixture.press_keys("! l j o b _ 9 Enter");
@@ -124,16 +140,21 @@ fn reversed(buffer: &Buffer) -> String {
 
 #[test]
 fn an_unconfirmed_prompt() {
-    snapshots("resolve_unconfirmed", |fixture| {
-        fixture.load_jobs();
-        fixture.select_unconfirmed_job();
-        fixture.press_keys("!");
-    });
+    snapshots(
+        "resolve_unconfirmed",
+        &[SMALL, LARGE],
+        &["The reply was lost: the service may or may not have started this job."],
+        |fixture| {
+            fixture.load_jobs();
+            fixture.select_unconfirmed_job();
+            fixture.press_keys("!");
+        },
+    );
 }
 
 #[test]
 fn an_unconfirmed_prompt_scrolled_to_its_end() {
-    snapshots("resolve_scrolled", |fixture| {
+    snapshots("resolve_scrolled", &[], &["Start from the questions that support gets."], |fixture| {
         fixture.load_jobs();
         fixture.select_unconfirmed_job();
         fixture.press_keys("! G");
@@ -142,16 +163,21 @@ fn an_unconfirmed_prompt_scrolled_to_its_end() {
 
 #[test]
 fn an_unconfirmed_follow_up() {
-    snapshots("resolve_follow_up", |fixture| {
-        fixture.load_jobs();
-        fixture.add_undelivered_follow_up(DeliveryKind::Unconfirmed);
-        fixture.press_keys("!");
-    });
+    snapshots(
+        "resolve_follow_up",
+        &[],
+        &["The reply was lost: the service may or may not have received this follow-up."],
+        |fixture| {
+            fixture.load_jobs();
+            fixture.add_undelivered_follow_up(DeliveryKind::Unconfirmed);
+            fixture.press_keys("!");
+        },
+    );
 }
 
 #[test]
 fn a_rejected_follow_up() {
-    snapshots("resolve_rejected", |fixture| {
+    snapshots("resolve_rejected", &[SMALL], &["Reason: 400: prompt is too long for this project."], |fixture| {
         fixture.load_jobs();
         fixture.add_undelivered_follow_up(DeliveryKind::Rejected);
         fixture.press_keys("!");
@@ -160,7 +186,7 @@ fn a_rejected_follow_up() {
 
 #[test]
 fn history_before_it_is_read() {
-    snapshots("history_reading", |fixture| {
+    snapshots("history_reading", &[], &["Sent prompts", "Type to search."], |fixture| {
         fixture.load_jobs();
         fixture.press_keys("n Ctrl-r");
     });
@@ -168,7 +194,7 @@ fn history_before_it_is_read() {
 
 #[test]
 fn history_when_nothing_was_sent() {
-    snapshots("history_empty", |fixture| {
+    snapshots("history_empty", &[], &["No sent prompts yet.", "Sent prompts: 0", "Type to search."], |fixture| {
         fixture.load_jobs();
         fixture.press_keys("n Ctrl-r");
         fixture.handle(Msg::History(Ok(Vec::new())));
@@ -177,7 +203,7 @@ fn history_when_nothing_was_sent() {
 
 #[test]
 fn history_filtered_by_typing() {
-    snapshots("history_narrowed", |fixture| {
+    snapshots("history_narrowed", &[SMALL, LARGE], &["Write a page about webhooks 日本語"], |fixture| {
         fixture.load_jobs();
         fixture.press_keys("n Ctrl-r");
         fixture.load_history();
@@ -188,7 +214,7 @@ fn history_filtered_by_typing() {
 
 #[test]
 fn history_that_cannot_be_read() {
-    snapshots("history_failed", |fixture| {
+    snapshots("history_failed", &[], &["The database can't be used (disk", "Sent prompts"], |fixture| {
         fixture.load_jobs();
         fixture.press_keys("n Ctrl-r");
         let failure = Failure::new(FailureKind::Store, "The database can't be used (disk I/O error).");
@@ -198,7 +224,7 @@ fn history_that_cannot_be_read() {
 
 #[test]
 fn templates_to_choose_from() {
-    snapshots("templates", |fixture| {
+    snapshots("templates", &[SMALL], &["Translate {{path}} into", "Templates: 2"], |fixture| {
         fixture.load_jobs();
         fixture.press_keys("n Ctrl-t");
         fixture.load_templates();
@@ -207,7 +233,7 @@ fn templates_to_choose_from() {
 
 #[test]
 fn a_template_with_unfilled_blanks() {
-    snapshots("template_taken", |fixture| {
+    snapshots("template_taken", &[], &["Seen while at work on"], |fixture| {
         fixture.load_jobs();
         fixture.press_keys("n Ctrl-t");
         fixture.load_templates();
@@ -217,7 +243,7 @@ fn a_template_with_unfilled_blanks() {
 
 #[test]
 fn saved_drafts() {
-    snapshots("drafts", |fixture| {
+    snapshots("drafts", &[SMALL, LARGE], &["Follow-up: Update", "And the one", "x delete"], |fixture| {
         fixture.load_drafts();
         fixture.press_keys("D");
     });
@@ -225,10 +251,15 @@ fn saved_drafts() {
 
 #[test]
 fn the_question_before_a_draft_is_deleted() {
-    snapshots("drafts_delete", |fixture| {
-        fixture.load_drafts();
-        fixture.press_keys("D x");
-    });
+    snapshots(
+        "drafts_delete",
+        &[],
+        &["Delete this draft (New job, 23 characters)? This can't be undone."],
+        |fixture| {
+            fixture.load_drafts();
+            fixture.press_keys("D x");
+        },
+    );
 }
 
 #[test]
@@ -241,7 +272,7 @@ fn the_jobs_list_shows_that_there_are_drafts() {
 
 #[test]
 fn a_batch_before_the_first_key() {
-    snapshots("batch_empty", |fixture| {
+    snapshots("batch_empty", &[], &["Ctrl-S review", "Ctrl-F file", "Prompts, separated by blank lines."], |fixture| {
         fixture.load_jobs();
         fixture.press_keys("b");
     });
@@ -249,23 +280,33 @@ fn a_batch_before_the_first_key() {
 
 #[test]
 fn a_batch_after_an_attempt_to_review_no_prompts() {
-    snapshots("batch_wrong", |fixture| {
-        fixture.load_jobs();
-        fixture.press_keys("b Ctrl-s");
-    });
+    snapshots(
+        "batch_wrong",
+        &[],
+        &["No prompts found. Separate prompts with blank lines, or use CSV or JSON"],
+        |fixture| {
+            fixture.load_jobs();
+            fixture.press_keys("b Ctrl-s");
+        },
+    );
 }
 
 #[test]
 fn the_input_for_a_batch_file() {
-    snapshots("batch_file", |fixture| {
-        fixture.load_jobs();
-        fixture.press_keys("b Ctrl-f");
-    });
+    snapshots(
+        "batch_file",
+        &[],
+        &["A path: text (blank lines between prompts), .csv (column “prompt”) or"],
+        |fixture| {
+            fixture.load_jobs();
+            fixture.press_keys("b Ctrl-f");
+        },
+    );
 }
 
 #[test]
 fn a_reviewed_batch_with_its_cost() {
-    snapshots("batch_preview", |fixture| {
+    snapshots("batch_preview", &[SMALL, LARGE], &["140 jobs: 62 now, 78 from 14:24 on"], |fixture| {
         fixture.load_jobs();
         fixture.review_batch(140);
         fixture.press_keys("j j");
@@ -274,7 +315,7 @@ fn a_reviewed_batch_with_its_cost() {
 
 #[test]
 fn a_queued_job_with_its_keys() {
-    snapshots("jobs_queued", |fixture| {
+    snapshots("jobs_queued", &[], &["Jobs: 15 tracked · needs you 3"], |fixture| {
         fixture.load_jobs();
         fixture.app.jobs.select(JobKey(7));
         fixture.handle(Msg::Timer);
@@ -283,7 +324,7 @@ fn a_queued_job_with_its_keys() {
 
 #[test]
 fn the_question_before_sending_again() {
-    snapshots("question", |fixture| {
+    snapshots("question", &[], &["The service may have received it already. Sending it again may do the"], |fixture| {
         fixture.load_jobs();
         fixture.select_unconfirmed_job();
         fixture.press_keys("! s");
@@ -292,25 +333,40 @@ fn the_question_before_sending_again() {
 
 #[test]
 fn the_question_before_quitting_with_a_queued_prompt() {
-    snapshots("quit_question", |fixture| {
-        fixture.load_jobs();
-        fixture.press_keys("q");
-    });
+    snapshots(
+        "quit_question",
+        &[SMALL],
+        &["The queued prompt of 1 job (Explain rate limits) is sent only while"],
+        |fixture| {
+            fixture.load_jobs();
+            fixture.press_keys("q");
+        },
+    );
 }
 
 #[test]
 fn a_prompt_that_waits_for_the_hourly_limit() {
-    snapshots("queued_until", |fixture| fixture.reach_limit(TimeDelta::minutes(22), false));
+    snapshots(
+        "queued_until",
+        &[SMALL],
+        &["Hourly limit reached. Will send at 14:24 if docdeck is running."],
+        |fixture| fixture.reach_limit(TimeDelta::minutes(22), false),
+    );
 }
 
 #[test]
 fn a_prompt_that_waits_after_a_429_without_a_time() {
-    snapshots("queued_estimate", |fixture| fixture.reach_limit(TimeDelta::minutes(1), true));
+    snapshots(
+        "queued_estimate",
+        &[],
+        &["Hourly limit reached. Will send in about a minute if docdeck is running."],
+        |fixture| fixture.reach_limit(TimeDelta::minutes(1), true),
+    );
 }
 
 #[test]
 fn a_job_about_pages_with_their_views() {
-    snapshots("job_about_pages", |fixture| {
+    snapshots("job_about_pages", &[LARGE], &["✓ completed 21d ago, took 6m 00s"], |fixture| {
         fixture.load_jobs();
         fixture.load_job_about_pages();
         fixture.press_keys("Enter");
@@ -319,7 +375,7 @@ fn a_job_about_pages_with_their_views() {
 
 #[test]
 fn templates_for_a_job_about_a_page() {
-    snapshots("about_page_templates", |fixture| {
+    snapshots("about_page_templates", &[], &["Improve these pages together:"], |fixture| {
         fixture.load_jobs();
         fixture.load_views(50, true);
         fixture.press_keys("n");
@@ -329,16 +385,21 @@ fn templates_for_a_job_about_a_page() {
 
 #[test]
 fn a_draft_about_other_pages_when_no_further_draft_is_possible() {
-    snapshots("about_other_pages_full", |fixture| {
-        fixture.load_draft_about_pages();
-        fixture.load_views(50, true);
-        fixture.press_keys("n");
-    });
+    snapshots(
+        "about_other_pages_full",
+        &[],
+        &["Open your unsent draft about /pricing and /guides/sso instead?"],
+        |fixture| {
+            fixture.load_draft_about_pages();
+            fixture.load_views(50, true);
+            fixture.press_keys("n");
+        },
+    );
 }
 
 #[test]
 fn drafts_including_one_about_pages() {
-    snapshots("drafts_about_pages", |fixture| {
+    snapshots("drafts_about_pages", &[], &["Say which plan", "New job about", "x delete"], |fixture| {
         fixture.load_draft_about_pages();
         fixture.press_keys("D");
     });
@@ -346,17 +407,22 @@ fn drafts_including_one_about_pages() {
 
 #[test]
 fn the_question_about_a_draft_about_other_pages() {
-    snapshots("about_other_pages", |fixture| {
-        fixture.load_draft_about_pages();
-        fixture.press_keys("D x y Esc");
-        fixture.load_views(50, true);
-        fixture.press_keys("n");
-    });
+    snapshots(
+        "about_other_pages",
+        &[],
+        &["You have an unsent draft about /pricing and /guides/sso. Start a new one"],
+        |fixture| {
+            fixture.load_draft_about_pages();
+            fixture.press_keys("D x y Esc");
+            fixture.load_views(50, true);
+            fixture.press_keys("n");
+        },
+    );
 }
 
 #[test]
 fn the_editor_about_a_page() {
-    snapshots("about_page_editor", |fixture| {
+    snapshots("about_page_editor", &[SMALL], &["New job about /quickstart"], |fixture| {
         fixture.load_jobs();
         fixture.load_views(50, true);
         fixture.press_keys("n");

@@ -1,17 +1,16 @@
-//! The main screens with their styles, in every shipped theme and at three sizes. A snapshot contains the text of each
-//! row and, below it, a letter for the style of each cell. The legend is at the end of the snapshot. Rows with only the
-//! default style have no line with letters.
+//! The roles of the text on the main screens, and the styles that every shipped theme gives them. The snapshot contains the
+//! text of each row and, below it, a letter for the style of each cell. The legend is at the end of the snapshot. Rows with
+//! only the default style have no line with letters.
 
 use crate::reports;
 use crate::screen_fixture::ScreenFixture;
+use crate::{LARGE, SMALL, Size, USUAL, assert_snapshot, render_with_theme, text};
 use docdeck::config::themes;
 use docdeck::model::colors::Background;
 use docdeck::tui::draw::{ColorDepth, Theme};
 use ratatui::buffer::{Buffer, Cell};
-use ratatui::style::{Color, Modifier};
+use ratatui::style::{Color, Modifier, Style};
 use std::fmt::Write as _;
-
-const SIZES: [(u16, u16); 3] = [(40, 12), (80, 24), (160, 48)];
 
 type Build = fn(&mut ScreenFixture);
 
@@ -54,25 +53,58 @@ const SCREENS: [(&str, Build); 10] = [
     }),
 ];
 
-/// Snapshot name, theme, background and colour depth.
-const THEMES: [(&str, &str, Background, ColorDepth); 7] = [
-    ("dark", "dark", Background::Dark, ColorDepth::True),
-    ("light", "light", Background::Light, ColorDepth::True),
-    ("high-contrast", "high-contrast", Background::Dark, ColorDepth::True),
-    ("colour-blind-safe", "colour-blind-safe", Background::Dark, ColorDepth::True),
-    ("terminal-16", "terminal-16", Background::Unknown, ColorDepth::Sixteen),
-    ("dark-256", "dark", Background::Dark, ColorDepth::Indexed256),
-    ("none", themes::AUTO_THEME, Background::Unknown, ColorDepth::None),
+/// Theme, background and colour depth.
+const THEMES: [(&str, Background, ColorDepth); 7] = [
+    ("dark", Background::Dark, ColorDepth::True),
+    ("light", Background::Light, ColorDepth::True),
+    ("high-contrast", Background::Dark, ColorDepth::True),
+    ("colour-blind-safe", Background::Dark, ColorDepth::True),
+    ("terminal-16", Background::Unknown, ColorDepth::Sixteen),
+    ("dark", Background::Dark, ColorDepth::Indexed256),
+    (themes::AUTO_THEME, Background::Unknown, ColorDepth::None),
 ];
+
+/// Returns the theme's styles by the names of their roles.
+fn roles(theme: &mut Theme) -> [(&'static str, &mut Style); 14] {
+    [
+        ("text", &mut theme.text),
+        ("muted", &mut theme.muted),
+        ("title", &mut theme.title),
+        ("border", &mut theme.border),
+        ("focus", &mut theme.focus),
+        ("selected", &mut theme.selected),
+        ("mark", &mut theme.mark),
+        ("key", &mut theme.key),
+        ("good", &mut theme.good),
+        ("bad", &mut theme.bad),
+        ("warning", &mut theme.warning),
+        ("working", &mut theme.working),
+        ("human", &mut theme.human),
+        ("ai", &mut theme.ai),
+    ]
+}
+
+/// Returns a theme whose colours identify the roles: the colour of a role is its position.
+fn role_theme() -> Theme {
+    let mut theme = Theme::new(ColorDepth::None);
+    for ((_, style), position) in roles(&mut theme).into_iter().zip(0..) {
+        *style = Style::new().fg(Color::Indexed(position));
+    }
+    theme
+}
+
+type CellStyle = (Color, Color, Modifier);
+
+const LETTERS: &str = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
 
 /// The styles found so far. The position of a style determines its letter.
 #[derive(Default)]
-struct Legend(Vec<(Color, Color, Modifier)>);
+struct Legend(Vec<CellStyle>);
 
 impl Legend {
     /// Returns the letter of a cell's style, or a blank for the terminal's default style. Adds the style if it is new.
     fn letter(&mut self, cell: &Cell) -> char {
-        let style = (cell.fg, cell.bg, cell.modifier);
+        let style = cell_style(cell);
         if style == (Color::Reset, Color::Reset, Modifier::empty()) {
             return ' ';
         }
@@ -81,22 +113,26 @@ impl Legend {
             self.0.push(style);
             self.0.len() - 1
         });
-        let letters = ('a'..='z').chain('A'..='Z').chain('0'..='9');
-        letters.clone().nth(position).expect("few styles")
+        LETTERS.chars().nth(position).expect("few styles")
     }
 
     fn write(&self, out: &mut String) {
-        let letters = ('a'..='z').chain('A'..='Z').chain('0'..='9');
-        for (letter, (fg, bg, modifier)) in letters.zip(&self.0) {
-            let ground = if *bg == Color::Reset { String::new() } else { format!(" on {bg}") };
+        let mut theme = role_theme();
+        let roles = roles(&mut theme);
+        for (letter, (fg, _, modifier)) in LETTERS.chars().zip(&self.0) {
+            let role = roles.iter().find(|(_, style)| style.fg == Some(*fg)).map_or("no role", |(name, _)| name);
             let how: Vec<String> = modifier.iter_names().map(|(name, _)| format!(" {}", name.to_lowercase())).collect();
-            let _ = writeln!(out, "{letter} {fg}{ground}{}", how.concat());
+            let _ = writeln!(out, "{letter} {role}{}", how.concat());
         }
     }
 }
 
+fn cell_style(cell: &Cell) -> CellStyle {
+    (cell.fg, cell.bg, cell.modifier)
+}
+
 fn write_screen(buffer: &Buffer, legend: &mut Legend, out: &mut String) {
-    let glyphs = crate::text(buffer);
+    let glyphs = text(buffer);
     for (glyphs, row) in glyphs.lines().zip(buffer.content.chunks(usize::from(buffer.area.width))) {
         let styles: String = row.iter().map(|cell| legend.letter(cell)).collect();
         let _ = writeln!(out, "|{glyphs}");
@@ -116,54 +152,73 @@ fn encode_runs(styles: &str) -> String {
     letters.chunk_by(|one, other| one == other).map(run).collect()
 }
 
-fn theme(name: &str, ground: Background, depth: ColorDepth) -> Theme {
+fn load_theme((name, ground, depth): (&str, Background, ColorDepth)) -> Theme {
     Theme::of(themes::load_theme(name, None).expect("a shipped theme").for_background(ground), depth)
 }
 
-fn draw_state(build: Build, size: (u16, u16), theme: &Theme) -> Buffer {
+fn draw_state(build: Build, size: Size, theme: &Theme) -> Buffer {
     let mut fixture = ScreenFixture::new(size);
     build(&mut fixture);
-    crate::render_with_theme(&fixture.app, theme)
+    render_with_theme(&fixture.app, theme)
 }
 
 #[test]
-fn every_theme_draws_the_main_screens_as_approved() {
-    for (name, file, ground, depth) in THEMES {
-        let theme = theme(file, ground, depth);
-        for size in SIZES {
-            let (mut legend, mut out) = (Legend::default(), String::new());
-            for (screen, build) in SCREENS {
-                let _ = writeln!(out, "=== {screen}");
-                write_screen(&draw_state(build, size, &theme), &mut legend, &mut out);
-            }
-            let _ = writeln!(out, "=== welcome");
-            write_screen(
-                &crate::render_with_theme(&ScreenFixture::unconfigured(size).app, &theme),
-                &mut legend,
-                &mut out,
-            );
-            let _ = writeln!(out, "=== styles");
-            legend.write(&mut out);
-            insta::assert_snapshot!(format!("styles_{name}_{}x{}", size.0, size.1), out);
+fn the_main_screens_style_each_text_by_its_role() {
+    let (mut legend, mut out) = (Legend::default(), String::new());
+    for (screen, build) in SCREENS {
+        let _ = writeln!(out, "=== {screen}");
+        write_screen(&draw_state(build, USUAL, &role_theme()), &mut legend, &mut out);
+    }
+    let _ = writeln!(out, "=== welcome");
+    write_screen(&render_with_theme(&ScreenFixture::unconfigured(USUAL).app, &role_theme()), &mut legend, &mut out);
+    let _ = writeln!(out, "=== styles");
+    legend.write(&mut out);
+    assert_snapshot("styles", &out);
+}
+
+#[test]
+fn every_theme_draws_the_same_texts_and_the_same_roles() {
+    for (build, size) in SCREENS.iter().flat_map(|(_, build)| [SMALL, USUAL, LARGE].map(|size| (build, size))) {
+        let mut fixture = ScreenFixture::new(size);
+        build(&mut fixture);
+        let by_role = render_with_theme(&fixture.app, &role_theme());
+        for theme in THEMES {
+            let drawn = render_with_theme(&fixture.app, &load_theme(theme));
+            assert_eq!(text(&drawn), text(&by_role), "{theme:?}");
+            assert_styled_by_role(theme, &by_role, &drawn);
         }
+    }
+}
+
+/// Fails if a text doesn't have the colours and modifiers that the theme gives its role.
+fn assert_styled_by_role(theme: (&str, Background, ColorDepth), by_role: &Buffer, drawn: &Buffer) {
+    let (mut named, mut themed) = (role_theme(), load_theme(theme));
+    let colors = roles(&mut named).map(|(_, style)| style.fg);
+    let styles = roles(&mut themed);
+    for (role, cell) in by_role.content.iter().zip(&drawn.content).filter(|(cell, _)| cell.symbol() != " ") {
+        let position = colors.iter().position(|color| *color == Some(role.fg));
+        let Some((name, style)) = position.and_then(|position| styles.get(position)) else { continue };
+        let is_styled = style.fg.is_none_or(|fg| fg == cell.fg)
+            && style.bg.is_none_or(|bg| bg == cell.bg)
+            && cell.modifier.contains(style.add_modifier);
+        assert!(is_styled, "{theme:?}: {cell:?} has the role {name}: {style:?}");
     }
 }
 
 #[test]
 fn every_shipped_theme_is_covered() {
     for name in themes::theme_names(None) {
-        let is_there = THEMES.iter().any(|(_, file, ..)| *file == name);
+        let is_there = THEMES.iter().any(|(file, ..)| *file == name);
         assert!(is_there || name == themes::AUTO_THEME, "{name}");
     }
 }
 
 #[test]
 fn the_selection_is_marked_by_more_than_colour_in_every_theme() {
-    for (name, file, ground, depth) in THEMES {
-        let theme = theme(file, ground, depth);
-        let buffer = draw_state(ScreenFixture::load_jobs, (80, 24), &theme);
+    for theme in THEMES {
+        let buffer = draw_state(ScreenFixture::load_jobs, USUAL, &load_theme(theme));
         let rows: Vec<&[Cell]> = buffer.content.chunks(80).collect();
         let selected: Vec<_> = rows.iter().filter(|row| row.iter().any(|cell| cell.symbol() == "▌")).collect();
-        assert_eq!(selected.len(), 1, "{name}: the sign");
+        assert_eq!(selected.len(), 1, "{theme:?}: the sign");
     }
 }

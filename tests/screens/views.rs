@@ -1,7 +1,7 @@
 //! The page views of a single answer, and page details. The module `report` tests tables of all pages.
 
 use crate::screen_fixture::{ScreenFixture, now};
-use crate::{render, snapshots, text};
+use crate::{LARGE, SMALL, render, snapshots, text};
 use docdeck::model::impact::PageHistory;
 use docdeck::model::load::Timed;
 use docdeck::model::views::ViewsPage;
@@ -10,7 +10,7 @@ use docdeck::tui::draw::ColorDepth;
 
 #[test]
 fn views_before_the_first_answer() {
-    snapshots("views_loading", |fixture| {
+    snapshots("views_loading", &[], &["a load all"], |fixture| {
         fixture.load_jobs();
         fixture.press_keys("2");
     });
@@ -18,15 +18,20 @@ fn views_before_the_first_answer() {
 
 #[test]
 fn views_without_any_answer() {
-    snapshots("views_failed", |fixture| {
-        fixture.load_jobs();
-        fixture.load_failing_views();
-    });
+    snapshots(
+        "views_failed",
+        &[],
+        &["Not loaded. The service can't be reached: no network. This range is not"],
+        |fixture| {
+            fixture.load_jobs();
+            fixture.load_failing_views();
+        },
+    );
 }
 
 #[test]
 fn views_of_an_empty_range() {
-    snapshots("views_empty", |fixture| {
+    snapshots("views_empty", &[], &["No page was viewed in this range.", "page 1, no rows, last page"], |fixture| {
         fixture.load_jobs();
         fixture.load_views(0, false);
     });
@@ -34,7 +39,7 @@ fn views_of_an_empty_range() {
 
 #[test]
 fn complete_views() {
-    snapshots("views_full", |fixture| {
+    snapshots("views_full", &[SMALL, LARGE], &["→ next page"], |fixture| {
         fixture.load_jobs();
         fixture.load_views(50, true);
         fixture.press_keys("j j");
@@ -43,7 +48,7 @@ fn complete_views() {
 
 #[test]
 fn old_views_after_a_failed_reload() {
-    snapshots("views_stale", |fixture| {
+    snapshots("views_stale", &[], &["! The service can't be reached: no network.", "→ next page"], |fixture| {
         fixture.load_jobs();
         fixture.load_views(50, true);
         fixture.press_keys("r");
@@ -53,7 +58,7 @@ fn old_views_after_a_failed_reload() {
 
 #[test]
 fn views_of_the_previous_range_while_another_one_loads() {
-    snapshots("views_switching", |fixture| {
+    snapshots("views_switching", &[], &["page 1, rows 1–50, more →"], |fixture| {
         fixture.load_jobs();
         fixture.load_views(50, true);
         fixture.press_keys("d");
@@ -62,7 +67,7 @@ fn views_of_the_previous_range_while_another_one_loads() {
 
 #[test]
 fn views_with_numbers_that_do_not_add_up() {
-    snapshots("views_odd", |fixture| {
+    snapshots("views_odd", &[], &["page 1, rows 1–4, last page", "human 20"], |fixture| {
         fixture.load_jobs();
         fixture.load_odd_views();
     });
@@ -70,7 +75,7 @@ fn views_with_numbers_that_do_not_add_up() {
 
 #[test]
 fn page_details_while_the_history_is_read() {
-    snapshots("card_reading", |fixture| {
+    snapshots("card_reading", &[], &["c in the list)"], |fixture| {
         fixture.load_jobs();
         fixture.load_views(50, true);
         fixture.press_keys("Enter");
@@ -79,7 +84,7 @@ fn page_details_while_the_history_is_read() {
 
 #[test]
 fn complete_page_details() {
-    snapshots("card_full", |fixture| {
+    snapshots("card_full", &[SMALL, LARGE], &["8,800 human · 3,301 AI", "job still working"], |fixture| {
         fixture.load_jobs();
         fixture.load_views(50, true);
         fixture.press_keys("Enter");
@@ -90,7 +95,7 @@ fn complete_page_details() {
 
 #[test]
 fn page_details_among_all_pages_scrolled_to_the_end() {
-    snapshots("card_ranked", |fixture| {
+    snapshots("card_ranked", &[], &["CACHED RANGES 6", "Enter go to job"], |fixture| {
         fixture.load_jobs();
         fixture.load_views(50, true);
         fixture.show_all_pages();
@@ -102,7 +107,7 @@ fn page_details_among_all_pages_scrolled_to_the_end() {
 
 #[test]
 fn page_details_without_history() {
-    snapshots("card_empty", |fixture| {
+    snapshots("card_empty", &[], &["c in the list)"], |fixture| {
         fixture.load_jobs();
         fixture.load_views(50, true);
         fixture.press_keys("Enter");
@@ -112,7 +117,7 @@ fn page_details_without_history() {
 
 #[test]
 fn page_details_with_numbers_that_do_not_add_up() {
-    snapshots("card_odd", |fixture| {
+    snapshots("card_odd", &[], &["vs 7–12 Nov"], |fixture| {
         fixture.load_jobs();
         fixture.load_views(50, true);
         fixture.press_keys("Enter");

@@ -1,7 +1,7 @@
 //! The welcome page in each of its states.
 
 use crate::screen_fixture::ScreenFixture;
-use crate::{SIZES, render, text};
+use crate::{LARGE, SMALL, Size, render, snapshots_of, text};
 use docdeck::model::endpoint::ApiKey;
 use docdeck::model::failure::{Failure, FailureKind};
 use docdeck::model::setup::{SetupField, SetupProblem};
@@ -10,12 +10,8 @@ use docdeck::tui::draw::ColorDepth;
 use docdeck::tui::profiles::ProfileEntry;
 use docdeck::tui::{Effect, Msg};
 
-fn snapshots(name: &str, build: impl Fn(&mut ScreenFixture)) {
-    for size in SIZES {
-        let mut fixture = ScreenFixture::unconfigured(size);
-        build(&mut fixture);
-        insta::assert_snapshot!(format!("{name}_{}x{}", size.0, size.1), text(&render(&fixture.app, ColorDepth::None)));
-    }
+fn snapshots(name: &str, also: &[Size], texts: &[&str], build: impl Fn(&mut ScreenFixture)) {
+    snapshots_of(ScreenFixture::unconfigured, name, also, texts, build);
 }
 
 /// Types an API key and a project id, and saves them up to the point where the key is read; returns the number of the
@@ -46,19 +42,23 @@ fn start_attempt_with_key(fixture: &mut ScreenFixture) -> u64 {
 
 #[test]
 fn the_welcome_page() {
-    snapshots("welcome", |_| {});
+    snapshots("welcome", &[SMALL, LARGE], &["Paste or type it; it is shown as dots."], |_| {});
 }
 
 #[test]
 fn every_key_source() {
-    for (name, keys) in [("program", "Up Left Left"), ("file", "Up Left"), ("variable", "Up Right")] {
-        snapshots(&format!("welcome_{name}"), |fixture| fixture.press_keys(keys));
+    for (name, keys, text) in [
+        ("program", "Up Left Left", "A command that prints the key at each start, e.g. `pass show docdeck`."),
+        ("file", "Up Left", "A file that contains only the key. Readable only by you."),
+        ("variable", "Up Right", "your shell's startup file."),
+    ] {
+        snapshots(&format!("welcome_{name}"), &[], &[text], |fixture| fixture.press_keys(keys));
     }
 }
 
 #[test]
 fn a_typed_key_is_shown_as_dots() {
-    snapshots("welcome_key", |fixture| {
+    snapshots("welcome_key", &[], &["Paste or type it; it is shown as dots."], |fixture| {
         fixture.paste("mint_secret_key");
         assert!(!text(&render(&fixture.app, ColorDepth::None)).contains("secret"));
     });
@@ -66,98 +66,128 @@ fn a_typed_key_is_shown_as_dots() {
 
 #[test]
 fn a_typed_project_id() {
-    snapshots("welcome_project", |fixture| {
-        fixture.press_keys("Tab");
-        fixture.paste("acme-docs");
-    });
+    snapshots(
+        "welcome_project",
+        &[],
+        &["The project id is on the API keys page of the service's dashboard."],
+        |fixture| {
+            fixture.press_keys("Tab");
+            fixture.paste("acme-docs");
+        },
+    );
 }
 
 #[test]
 fn missing_values() {
-    snapshots("welcome_missing", |fixture| fixture.press_keys("Ctrl-s"));
+    snapshots("welcome_missing", &[], &["! Type or paste the key."], |fixture| fixture.press_keys("Ctrl-s"));
 }
 
 #[test]
 fn the_welcome_page_while_the_service_is_checked() {
-    snapshots("welcome_trying", |fixture| {
+    snapshots("welcome_trying", &[], &["▸ base URL, organization,"], |fixture| {
         start_attempt_with_key(fixture);
     });
 }
 
 #[test]
 fn a_successful_test() {
-    snapshots("welcome_good", |fixture| {
-        start_attempt_with_key(fixture);
-        fixture.press_keys("Esc Ctrl-t");
-        let Some(Effect::CheckProfile { attempt, .. }) = fixture.effects.last() else { panic!("no attempt") };
-        let attempt = *attempt;
-        fixture.handle(Msg::ProfileChecked { attempt, result: Ok(()) });
-        fixture.handle(Msg::KeyRead { attempt, result: Ok(ApiKey::new("mint_secret_key").expect("a key")) });
-        let message = "The key works: a probe job was not found, as expected (“Job not found”). Your first job will \
+    snapshots(
+        "welcome_good",
+        &[],
+        &["✓ The key works: a probe job was not found, as expected (“Job not found”)."],
+        |fixture| {
+            start_attempt_with_key(fixture);
+            fixture.press_keys("Esc Ctrl-t");
+            let Some(Effect::CheckProfile { attempt, .. }) = fixture.effects.last() else { panic!("no attempt") };
+            let attempt = *attempt;
+            fixture.handle(Msg::ProfileChecked { attempt, result: Ok(()) });
+            fixture.handle(Msg::KeyRead { attempt, result: Ok(ApiKey::new("mint_secret_key").expect("a key")) });
+            let message = "The key works: a probe job was not found, as expected (“Job not found”). Your first job will \
                     show whether it may start jobs in this project.";
-        fixture.handle(Msg::ProfileTested { attempt, result: Ok(CleanText::line(message)) });
-    });
+            fixture.handle(Msg::ProfileTested { attempt, result: Ok(CleanText::line(message)) });
+        },
+    );
 }
 
 #[test]
 fn the_question_about_a_rejected_key() {
-    snapshots("welcome_refused", |fixture| {
-        let attempt = start_attempt_with_key(fixture);
-        let message = "The service refused the key (401: “Invalid or expired API key”); it is wrong, expired or \
+    snapshots(
+        "welcome_refused",
+        &[],
+        &["The service refused the key (401: “Invalid or expired API key”); it is"],
+        |fixture| {
+            let attempt = start_attempt_with_key(fixture);
+            let message = "The service refused the key (401: “Invalid or expired API key”); it is wrong, expired or \
                     revoked: create a new one on the API keys page of the service's dashboard.";
-        fixture.handle(Msg::ProfileTested { attempt, result: Err(Failure::new(FailureKind::KeyRefused, message)) });
-    });
+            fixture.handle(Msg::ProfileTested { attempt, result: Err(Failure::new(FailureKind::KeyRefused, message)) });
+        },
+    );
 }
 
 #[test]
 fn typed_values_stay_after_a_failed_test() {
-    snapshots("welcome_refused_kept", |fixture| {
-        let attempt = start_attempt_with_key(fixture);
-        let message = "Could not reach docs.example.com (connection refused), so nothing was sent: check the base URL.";
-        fixture.handle(Msg::ProfileTested { attempt, result: Err(Failure::new(FailureKind::Offline, message)) });
-        fixture.press_keys("n");
-    });
+    snapshots(
+        "welcome_refused_kept",
+        &[],
+        &["! Could not reach docs.example.com (connection refused), so nothing was"],
+        |fixture| {
+            let attempt = start_attempt_with_key(fixture);
+            let message =
+                "Could not reach docs.example.com (connection refused), so nothing was sent: check the base URL.";
+            fixture.handle(Msg::ProfileTested { attempt, result: Err(Failure::new(FailureKind::Offline, message)) });
+            fixture.press_keys("n");
+        },
+    );
 }
 
 #[test]
 fn the_help_of_the_welcome_page() {
-    snapshots("welcome_help", |fixture| fixture.press_keys("F1"));
+    snapshots("welcome_help", &[], &["test with one request, save and start"], |fixture| fixture.press_keys("F1"));
 }
 
 #[test]
 fn the_additional_fields_when_unfolded_and_when_folded() {
-    snapshots("welcome_more", |fixture| {
+    snapshots("welcome_more", &[SMALL], &["PEM file of extra CA certificates to trust."], |fixture| {
         fixture.press_keys("Tab Tab Enter");
         fixture.paste("https://docs.example.com");
         fixture.press_keys("Enter Enter");
     });
-    snapshots("welcome_folded", |fixture| {
-        fixture.press_keys("Tab Tab Enter");
-        fixture.paste("https://docs.example.com");
-        fixture.press_keys("Up Left Up");
-    });
+    snapshots(
+        "welcome_folded",
+        &[],
+        &["The project id is on the API keys page of the service's dashboard."],
+        |fixture| {
+            fixture.press_keys("Tab Tab Enter");
+            fixture.paste("https://docs.example.com");
+            fixture.press_keys("Up Left Up");
+        },
+    );
 }
 
 #[test]
 fn a_value_that_docdeck_rejects_is_reported_at_its_field() {
-    snapshots("welcome_invalid", |fixture| {
-        fixture.paste("mint_secret_key");
-        fixture.press_keys("Tab");
-        fixture.paste("acme-docs");
-        fixture.press_keys("Ctrl-s");
-        let Some(Effect::CheckProfile { attempt, .. }) = fixture.effects.last() else { panic!("no attempt") };
-        let attempt = *attempt;
-        let sentence = "Use https://; http:// would send the key unencrypted to docs.example.com (allowed only \
+    snapshots(
+        "welcome_invalid",
+        &[],
+        &["! Use https://; http:// would send the key unencrypted to docs.example.com"],
+        |fixture| {
+            fixture.paste("mint_secret_key");
+            fixture.press_keys("Tab");
+            fixture.paste("acme-docs");
+            fixture.press_keys("Ctrl-s");
+            let Some(Effect::CheckProfile { attempt, .. }) = fixture.effects.last() else { panic!("no attempt") };
+            let attempt = *attempt;
+            let sentence = "Use https://; http:// would send the key unencrypted to docs.example.com (allowed only \
                         for this computer).";
-        let problem = SetupProblem::new(Some(SetupField::BaseUrl), sentence);
-        fixture.handle(Msg::ProfileChecked { attempt, result: Err(problem) });
-    });
+            let problem = SetupProblem::new(Some(SetupField::BaseUrl), sentence);
+            fixture.handle(Msg::ProfileChecked { attempt, result: Err(problem) });
+        },
+    );
 }
 
 #[test]
 fn the_form_for_another_profile() {
-    for size in SIZES {
-        let mut fixture = ScreenFixture::new(size);
+    crate::snapshots("new_profile", &[], &["New profile", "profile name needed"], |fixture| {
         fixture.load_jobs();
         fixture.app.config.config_path = Some(CleanText::line("/home/me/.config/docdeck/config.toml"));
         fixture.app.config.profiles = vec![ProfileEntry {
@@ -166,9 +196,5 @@ fn the_form_for_another_profile() {
             problem: None,
         }];
         fixture.press_keys("P n");
-        insta::assert_snapshot!(
-            format!("new_profile_{}x{}", size.0, size.1),
-            text(&render(&fixture.app, ColorDepth::None))
-        );
-    }
+    });
 }
