@@ -4,6 +4,7 @@
 
 use crate::command_fixture::{CommandFixture, CommandResult, RunningCommand};
 use crate::disk_errors::start_dashboard;
+use crate::slow::sample;
 use docdeck::api::{Client, ClientOptions};
 use docdeck::engine::{Engine, EngineSetup, LeaseRoles, PollOptions};
 use docdeck::model::endpoint::ApiKey;
@@ -345,6 +346,7 @@ pub(crate) fn kill_after(mut child: Child, millis: usize) -> bool {
     true
 }
 
+/// Runs a sample, and all kills with `DOCDECK_SLOW_TESTS`.
 #[test]
 fn after_kills_at_random_moments_of_sending_no_prompt_is_lost_or_sent_twice() {
     let fixture = CommandFixture::new(&["create=latency-20"]);
@@ -354,7 +356,7 @@ fn after_kills_at_random_moments_of_sending_no_prompt_is_lost_or_sent_twice() {
     // The kills happen within this time, which is slightly longer than a run takes on this computer.
     let span = usize::try_from(begin.elapsed().as_millis()).expect("short") * 5 / 4;
     let (mut rng, mut killed) = (TestRng(7), 0);
-    for n in 0..24 {
+    for n in sample(0..24, 4) {
         let text = format!("prompt {n:02} [sim:seconds=6000]");
         killed += usize::from(kill_after(spawn_without_output(&fixture, &["new", &text]), rng.below(span)));
         assert_eq!(integrity_check(&fixture.data_folder()), "ok");
@@ -368,6 +370,7 @@ fn after_kills_at_random_moments_of_sending_no_prompt_is_lost_or_sent_twice() {
     println!("{killed} kills within {span} ms: {} prompts kept, {unconfirmed} of them unconfirmed", deliveries.len());
 }
 
+/// Runs a sample, and all kills with `DOCDECK_SLOW_TESTS`.
 #[test]
 fn after_kills_at_random_moments_a_batch_is_stored_completely_and_no_prompt_is_sent_twice() {
     const PROMPTS: usize = 60;
@@ -375,7 +378,7 @@ fn after_kills_at_random_moments_a_batch_is_stored_completely_and_no_prompt_is_s
     let texts: Vec<String> = (0..PROMPTS).map(|n| format!("batch {n:02} [sim:seconds=6000]")).collect();
     std::fs::write(fixture.home.path().join("batch.txt"), texts.join("\n\n")).expect("written");
     let (mut rng, mut killed) = (TestRng(11), 0);
-    for _ in 0..16 {
+    for _ in sample(0..16, 4) {
         // A batch is stored completely or not at all.
         let deliveries = stored_prompts(&fixture).len();
         assert!(deliveries == 0 || deliveries == PROMPTS, "{deliveries} of {PROMPTS}");
@@ -422,12 +425,13 @@ fn after_a_kill_the_editor_restores_the_draft_that_was_saved() {
     assert_eq!(fixture.sim.requests(Operation::Create), 1, "a draft is not sent");
 }
 
+/// Runs a sample, and all kills with `DOCDECK_SLOW_TESTS`.
 #[test]
 fn after_a_kill_right_after_sending_the_text_is_either_a_draft_or_a_prompt() {
     let fixture = CommandFixture::new(&[]);
     fixture.run(&["new", "before [sim:seconds=6000]"]).expect_exit_code(0);
     let (mut rng, mut prompts) = (TestRng(5), 0);
-    for n in 0..8 {
+    for n in sample(0..8, 3) {
         let text = format!("sentence {n}");
         let mut pty = start_dashboard(&fixture);
         pty.wait_for_text("before");

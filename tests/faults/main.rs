@@ -27,6 +27,9 @@ mod power;
 mod screen;
 mod server;
 
+#[path = "../support/slow.rs"]
+mod slow;
+
 #[path = "../client/tls.rs"]
 mod tls;
 

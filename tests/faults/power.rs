@@ -4,6 +4,7 @@
 
 use crate::command_fixture::CommandFixture;
 use crate::crash::{TestRng, database_path, integrity_check, journal_path, received_prompts, stored_prompts};
+use crate::slow::sample;
 use docdeck::model::change::QueueChange;
 use docdeck::model::prompt::DraftTarget;
 use rusqlite::Connection;
@@ -99,6 +100,7 @@ fn content(folder: &Path) -> (Vec<String>, Vec<String>) {
     (texts("SELECT text FROM prompt ORDER BY id"), texts("SELECT text FROM draft"))
 }
 
+/// Runs a sample, and all images with `DOCDECK_SLOW_TESTS`.
 #[test]
 fn any_part_of_a_transaction_that_reached_the_disk_is_rolled_back() {
     let fixture = CommandFixture::new(&[]);
@@ -122,6 +124,7 @@ fn any_part_of_a_transaction_that_reached_the_disk_is_rolled_back() {
         }
         images.push((pages, undo.clone()));
     }
+    let images = sample(images, 8);
     for (n, (pages, undo)) in images.iter().enumerate() {
         std::fs::write(database_path(&fixture), pages).expect("written");
         std::fs::write(journal_path(&fixture.data_folder()), undo).expect("written");

@@ -18,6 +18,9 @@ mod styles;
 mod views;
 mod welcome;
 
+#[path = "../support/slow.rs"]
+mod slow;
+
 use docdeck::tui::draw::{ColorDepth, Theme, draw};
 use docdeck::tui::{App, Effect};
 use ratatui::Terminal;
@@ -25,6 +28,7 @@ use ratatui::backend::TestBackend;
 use ratatui::buffer::Buffer;
 use ratatui::style::{Color, Style};
 use screen_fixture::{ScreenFixture, now};
+use slow::sample;
 use unicode_width::UnicodeWidthStr;
 
 /// Columns and rows of a screen.
@@ -156,9 +160,13 @@ fn q_closes_a_dialog_without_a_text_input_instead_of_quitting() {
     }
 }
 
+/// Runs a sample of the sizes, and all of them with `DOCDECK_SLOW_TESTS`.
 #[test]
 fn drawing_never_fails_at_any_size_or_in_any_dialog() {
-    for keys in [
+    let widths = [1, 2, 5, 13, 39, 40, 41, 59, 60, 69, 70, 80, 119, 120, 121, 200, 300];
+    let sizes = widths.iter().flat_map(|columns| [1, 2, 3, 5, 11, 12, 13, 24, 100].map(|rows| (*columns, rows)));
+    let sizes: Vec<Size> = sizes.collect();
+    let keys = [
         "",
         "Enter",
         "n",
@@ -182,20 +190,19 @@ fn drawing_never_fails_at_any_size_or_in_any_dialog() {
         "2 C 2 0 2 6",
         "2 e",
         "2 H",
-    ] {
-        for columns in [1, 2, 5, 13, 39, 40, 41, 59, 60, 69, 70, 80, 119, 120, 121, 200, 300] {
-            for rows in [1, 2, 3, 5, 11, 12, 13, 24, 100] {
-                let mut fixture = ScreenFixture::new((160, 48));
-                fixture.load_jobs();
-                fixture.load_views(50, true);
-                fixture.press_keys("1");
-                fixture.press_keys(keys);
-                fixture.load_job_about_pages();
-                fixture.load_long_page_history();
-                fixture.resize(columns, rows);
-                render(&fixture.app, ColorDepth::Indexed256);
-            }
-        }
+    ];
+    // The step has no factor in common with the number of sizes, so that each dialog is drawn at other sizes.
+    for (keys, (columns, rows)) in sample(keys.iter().flat_map(|keys| sizes.iter().map(move |size| (keys, *size))), 11)
+    {
+        let mut fixture = ScreenFixture::new((160, 48));
+        fixture.load_jobs();
+        fixture.load_views(50, true);
+        fixture.press_keys("1");
+        fixture.press_keys(keys);
+        fixture.load_job_about_pages();
+        fixture.load_long_page_history();
+        fixture.resize(columns, rows);
+        render(&fixture.app, ColorDepth::Indexed256);
     }
 }
 

@@ -1,6 +1,7 @@
 //! All pages of a range: loading them, comparing two ranges, the trend and the movers.
 
 use crate::screen_fixture::{ScreenFixture, now};
+use crate::slow::sample;
 use crate::{LARGE, SMALL, render, snapshots, text};
 use chrono::{Days, TimeDelta};
 use docdeck::model::Time;
@@ -286,6 +287,7 @@ fn week() -> DateRange {
 static PARTIAL_REPORT: LazyLock<Arc<Report>> =
     LazyLock::new(|| Arc::new(Report { complete: false, ..report(week(), 1200, 0, yesterday()) }));
 
+/// Draws a sample of the widths, and all of them with `DOCDECK_SLOW_TESTS`.
 #[test]
 fn the_age_of_the_views_and_its_reason_are_never_cut_off() {
     type Scene = (&'static str, fn(&mut ScreenFixture, FailureKind));
@@ -373,8 +375,12 @@ fn the_age_of_the_views_and_its_reason_are_never_cut_off() {
         (FailureKind::Store, "database error"),
         (FailureKind::Local, "local error"),
     ];
-    for ((scene, build), (kind, words)) in scenes.iter().flat_map(|scene| kinds.iter().map(move |kind| (scene, kind))) {
-        for width in [40, 45, 50, 59, 60, 66, 72, 80, 99, 100, 110, 120, 140, 160] {
+    let cases = scenes.iter().flat_map(|scene| kinds.iter().map(move |kind| (scene, kind)));
+    for ((scene, build), (kind, words)) in cases {
+        // With another first width for each case, the samples cover all widths.
+        let first = scene.len() + words.len();
+        let widths = [40, 45, 50, 59, 60, 66, 72, 80, 99, 100, 110, 120, 140, 160];
+        for width in sample(widths.iter().cycle().skip(first % widths.len()).take(widths.len()).copied(), 7) {
             let mut fixture = ScreenFixture::new((width, 24));
             build(&mut fixture, *kind);
             let screen = text(&render(&fixture.app, ColorDepth::None));
@@ -627,11 +633,13 @@ fn assert_ascii(fixture: &ScreenFixture) {
     assert!(shown.is_ascii() && unexplained.is_empty(), "{unexplained:?} in\n{shown}");
 }
 
+/// Draws a sample of the sizes, and all of them with `DOCDECK_SLOW_TESTS`.
 #[test]
 fn drawing_reports_never_fails_at_any_size() {
+    let widths = [40, 41, 59, 60, 61, 79, 80, 99, 100, 113, 114, 139, 140, 160, 300];
     for keys in ["", "w", "w Tab m m G", "t", "t h h", "a", "D"] {
-        for columns in [40, 41, 59, 60, 61, 79, 80, 99, 100, 113, 114, 139, 140, 160, 300] {
-            for rows in [12, 13, 14, 17, 24, 48, 100] {
+        for (n, rows) in [12, 13, 14, 17, 24, 48, 100].into_iter().enumerate() {
+            for columns in sample(widths.into_iter().cycle().skip(n).take(widths.len()), 4) {
                 let mut fixture = ScreenFixture::new((160, 48));
                 open_comparison(&mut fixture);
                 fixture.press_keys(keys);

@@ -33,6 +33,9 @@ mod tmux;
 mod views;
 mod welcome;
 
+#[path = "../support/slow.rs"]
+mod slow;
+
 use pty::{Pty, Setup};
 use rustix::process::Signal;
 
