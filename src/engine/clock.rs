@@ -21,6 +21,14 @@ pub(super) fn local_now() -> Time {
     Utc::now().trunc_subsecs(3)
 }
 
+/// Sleeps until `wake`, or forever for `None`.
+pub async fn sleep_until(wake: Option<Instant>) {
+    match wake {
+        Some(at) => tokio::time::sleep_until(at).await,
+        None => std::future::pending().await,
+    }
+}
+
 /// Returns how far the service's clock was ahead of the local clock, as an instance last saved it; `None`
 /// if no instance has.
 pub(super) async fn saved_offset(store: &Store, scope: &Scope) -> Result<Option<TimeDelta>, StoreError> {

@@ -1,4 +1,4 @@
-//! Shares the connection state through the store: the polling instance writes it, and the other
+//! Emits the connection state, and shares it through the store: the polling instance writes it, and the other
 //! instances read it. Otherwise an instance that does not poll could not tell whether the service is
 //! unreachable or just has no changes.
 
@@ -6,11 +6,56 @@ use super::lease::LeaseRole;
 use super::poll::PollerCommand;
 use super::state::{EngineState, lock};
 use crate::model::connection::Connection;
+use crate::model::engine_event::EngineEvent;
+use std::sync::Arc;
+
+/// Emits each change of the connection state.
+#[derive(Debug)]
+pub(super) struct ConnectionReporter {
+    inner: Arc<EngineState>,
+    last: Connection,
+}
+
+impl ConnectionReporter {
+    pub(super) fn new(inner: Arc<EngineState>) -> Self {
+        Self { inner, last: Connection::Unknown }
+    }
+
+    /// Returns the state that was last emitted.
+    pub(super) fn last(&self) -> &Connection {
+        &self.last
+    }
+
+    /// Emits and shares the state, if it differs from the last one.
+    pub(super) async fn emit(&mut self, connection: Connection) {
+        if self.last != connection {
+            self.last = connection.clone();
+            self.inner.share_connection(&connection).await;
+            self.inner.emit(EngineEvent::Connection(connection)).await;
+        }
+    }
+
+    /// Emits whether a request is in flight, as long as nothing else is known about the connection.
+    pub(super) async fn emit_connecting(&mut self, is_requesting: bool) {
+        match self.last {
+            Connection::Unknown if is_requesting => self.emit(Connection::Connecting).await,
+            Connection::Connecting if !is_requesting => self.emit(Connection::Unknown).await,
+            _ => {}
+        }
+    }
+
+    /// Replaces the stored connection state of the previous polling instance. Called when this instance takes
+    /// the polling lease.
+    pub(super) async fn take_over_sharing(&self) {
+        *lock(&self.inner.shared_connection) = self.inner.load_shared().await;
+        self.inner.share_connection(&self.last).await;
+    }
+}
 
 impl EngineState {
     /// Saves the start or the end of an outage for the other instances. If it can't be saved, the other
     /// instances still show how old their data is.
-    pub(super) async fn share_connection(&self, connection: &Connection) {
+    async fn share_connection(&self, connection: &Connection) {
         if self.leases.is_alone() || !self.leases.holds(LeaseRole::Poll) {
             return;
         }
@@ -20,13 +65,6 @@ impl EngineState {
         if is_worth_sharing && self.store.set_value(&self.scope.connection_key(), &text).await.is_ok() {
             *lock(&self.shared_connection) = Some(connection.clone());
         }
-    }
-
-    /// Replaces the stored connection state of the previous polling instance. Called when this instance takes
-    /// the polling lease.
-    pub(super) async fn take_over_sharing(&self, connection: &Connection) {
-        *lock(&self.shared_connection) = self.load_shared().await;
-        self.share_connection(connection).await;
     }
 
     /// Reads the connection state of the polling instance from the store. Passes each change to the poller

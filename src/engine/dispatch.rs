@@ -1,10 +1,10 @@
 //! The dispatcher: the task that sends prompts, in the order and at the rate that the store permits. Each
 //! prompt is sent only once, unless the service answers 429. That answer guarantees that nothing was done.
 
-use super::clock::local_now;
+use super::clock::{local_now, sleep_until};
 use super::fetch::FetchOutcome;
 use super::lease::LeaseRole;
-use super::poll::{PollerCommand, sleep_until};
+use super::poll::PollerCommand;
 use super::state::{EngineState, RecordingGuard, lock};
 use crate::api::{ApiError, Reached};
 use crate::model::Time;

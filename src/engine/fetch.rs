@@ -18,6 +18,9 @@ use crate::store::{JobAnswer, StoreError};
 /// What the outcome of a request shows about the service.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum ServiceHealth {
+    /// No request was made: the job is no longer in the store (merged into another job, for example), or has no
+    /// id.
+    NotAsked,
     Good,
     /// The answer is unreadable, or a 4xx that concerns only this request. Other requests may succeed.
     Unusable(CleanText),
@@ -31,24 +34,11 @@ pub(super) enum ServiceHealth {
     NotStored(Failure),
 }
 
-/// What a request shows about its job.
-#[derive(Debug)]
-pub(super) enum JobCheck {
-    /// The job as it is in the store now.
-    Checked(Box<Job>),
-    /// The request was for no tracked job, or failed.
-    Nothing,
-    /// The job can't be checked: it is no longer in the store (merged into another job, for example), or
-    /// has no id.
-    Removed,
-}
-
 /// The outcome of a request, as passed to the poller.
 #[derive(Debug)]
 pub(super) struct FetchOutcome {
     /// The tracked job that was fetched; `None` if the request was for no tracked job.
     pub(super) key: Option<JobKey>,
-    pub(super) job_check: JobCheck,
     pub(super) health: ServiceHealth,
     /// Whether a GET was made. It counts toward the limits of polling.
     pub(super) made_request: bool,
@@ -57,7 +47,7 @@ pub(super) struct FetchOutcome {
 impl FetchOutcome {
     /// Returns the outcome of a request unrelated to polling that the service answered.
     pub(super) fn answered() -> Self {
-        Self { key: None, job_check: JobCheck::Nothing, health: ServiceHealth::Good, made_request: false }
+        Self { key: None, health: ServiceHealth::Good, made_request: false }
     }
 
     /// Returns the outcome of a request unrelated to polling that got an unusable answer.
@@ -75,33 +65,32 @@ impl EngineState {
     /// Fetches a job, stores the answer, and emits what changed. Returns the job for the caller and the
     /// outcome for the poller.
     pub(super) async fn fetch_job(&self, key: JobKey) -> (Result<Job, Failure>, FetchOutcome) {
-        let outcome =
-            |seen, health, requested| FetchOutcome { key: Some(key), job_check: seen, health, made_request: requested };
-        let unwritten = |error: &StoreError, requested| {
+        let outcome = |health, made_request| FetchOutcome { key: Some(key), health, made_request };
+        let unwritten = |error: &StoreError, made_request| {
             let failure = error.failure();
-            (Err(failure.clone()), outcome(JobCheck::Nothing, ServiceHealth::NotStored(failure), requested))
+            (Err(failure.clone()), outcome(ServiceHealth::NotStored(failure), made_request))
         };
         let before = match self.store.job(key).await {
             Ok(Some(row)) => row,
-            Ok(None) => return (Err(untracked_job_failure()), outcome(JobCheck::Removed, ServiceHealth::Good, false)),
+            Ok(None) => return (Err(untracked_job_failure()), outcome(ServiceHealth::NotAsked, false)),
             Err(error) => return unwritten(&error, false),
         };
         let Some(id) = before.id.clone() else {
             let failure =
                 Failure::local("This job has no id yet: the service has not accepted its prompt. Try again later.");
-            return (Err(failure), outcome(JobCheck::Removed, ServiceHealth::Good, false));
+            return (Err(failure), outcome(ServiceHealth::NotAsked, false));
         };
         let (result, health) = self.get(&id).await;
         let fetched = match result {
             Ok(job) => JobAnswer::Job(job),
             Err(failure) if failure.kind == FailureKind::NotFound => JobAnswer::NotFound,
-            Err(failure) => return (Err(failure), outcome(JobCheck::Nothing, health, true)),
+            Err(failure) => return (Err(failure), outcome(health, true)),
         };
         // If a prompt was accepted while the GET was in flight, the answer may be older than the stored job and is
         // ignored. An outdated `completed` would end the polling of a job that has just started again.
         match self.store.job(key).await {
             Ok(Some(row)) if row.last_accepted_at() != before.last_accepted_at() || row.id != before.id => {
-                return (Ok(row.clone()), outcome(JobCheck::Checked(Box::new(row)), health, true));
+                return (Ok(row), outcome(health, true));
             }
             Ok(_) => {}
             Err(error) => return unwritten(&error, true),
@@ -110,7 +99,7 @@ impl EngineState {
         match self.store.apply_fetched(key, fetched, local_now()).await {
             Ok(applied) => {
                 self.emit_fetched(&applied.row, &applied.events).await;
-                (Ok(applied.row.clone()), outcome(JobCheck::Checked(Box::new(applied.row)), health, true))
+                (Ok(applied.row), outcome(health, true))
             }
             Err(error) => unwritten(&error, true),
         }
@@ -120,9 +109,6 @@ impl EngineState {
     pub(super) async fn refresh(&self, key: JobKey) -> Result<Job, Failure> {
         let _in_flight = self.in_flight_guard();
         let (result, outcome) = self.fetch_job(key).await;
-        if !outcome.made_request {
-            self.send_to_poller(PollerCommand::Retry);
-        }
         self.send_to_poller(PollerCommand::Outcome(outcome));
         result
     }
@@ -144,7 +130,7 @@ impl EngineState {
         let _permit = self.fetch_slots.acquire().await;
         let _in_flight = self.in_flight_guard();
         let (result, health) = self.get(id).await;
-        let outcome = FetchOutcome { key: None, job_check: JobCheck::Nothing, health, made_request: true };
+        let outcome = FetchOutcome { key: None, health, made_request: true };
         self.send_to_poller(PollerCommand::Outcome(outcome));
         result
     }
@@ -162,6 +148,7 @@ impl EngineState {
     }
 
     async fn emit_fetched(&self, row: &Job, events: &[JobEvent]) {
+        self.send_to_poller(PollerCommand::JobsChanged { rows: vec![row.clone()], by_others: false });
         self.emit(EngineEvent::Job(Box::new(row.clone()))).await;
         self.log_transitions(row, events).await;
         if !events.is_empty() {

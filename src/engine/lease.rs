@@ -305,7 +305,7 @@ fn scope_hash(scope: &Scope) -> String {
 }
 
 /// Returns a random number, derived from the random seed of the standard library's hash maps.
-pub(super) fn random() -> u64 {
+fn random() -> u64 {
     RandomState::new().build_hasher().finish()
 }
 

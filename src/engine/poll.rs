@@ -3,14 +3,14 @@
 //! Only this task determines the connection state.
 
 use super::PollOptions;
-use super::clock::local_now;
-use super::fetch::{FetchOutcome, JobCheck, ServiceHealth};
-use super::lease::{LeaseRole, random};
+use super::clock::{local_now, sleep_until};
+use super::connection_sharing::ConnectionReporter;
+use super::fetch::{FetchOutcome, ServiceHealth};
+use super::lease::LeaseRole;
 use super::schedule::{RequestEnd, Scheduler};
 use super::state::EngineState;
 use crate::model::Time;
 use crate::model::connection::Connection;
-use crate::model::engine_event::EngineEvent;
 use crate::model::failure::Failure;
 use crate::model::poll::backoff;
 use crate::model::row::{Job, JobKey};
@@ -41,34 +41,28 @@ pub(super) enum PollerCommand {
     /// A request that the poller did not start has ended. If its outcome affects the connection state,
     /// `Outcome` was sent before.
     RequestEnded,
-    /// The outcome of a request that the poller did not start.
+    /// The outcome of a request that the poller did not start. If the job could not be checked, the user asks to
+    /// try again although a refused key or an outage has stopped polling.
     Outcome(FetchOutcome),
-    /// The user asks to try again although a refused key or an outage has stopped polling.
-    Retry,
     /// The poll lease was taken or released.
     Lease,
     /// The connection state that another instance has written to the store, because that instance polls.
     SharedConnection(Connection),
 }
 
-/// Whether and when requests may start. Times are steady times, see `ServiceClock::steady_now`.
-#[derive(Debug, PartialEq, Eq)]
+/// Whether requests may start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum PollerMode {
     Running,
     /// The service can't be reached or fails. One GET at a time (the probe) checks whether it is back.
     Down {
         failures: u32,
-        next_try: Time,
         probe: Option<JobKey>,
     },
     /// The service answered 429 (too many requests).
-    Resting {
-        until: Time,
-    },
+    Limited,
     /// The store can't record answers, or a check failed because of a bug.
-    Stalled {
-        until: Time,
-    },
+    Stalled,
     /// The service answered 401 or 403: polling stops until the user asks to try again.
     Refused,
 }
@@ -77,18 +71,19 @@ struct Poller {
     inner: Arc<EngineState>,
     scheduler: Scheduler,
     mode: PollerMode,
+    /// No request starts before this steady time (see `ServiceClock::steady_now`): the end of a pause, or the
+    /// time of the next probe.
+    not_before: Time,
     /// Whether the scheduler contains all unfinished jobs. Only true while this instance has the poll lease.
     has_loaded_jobs: bool,
     gets: JoinSet<FetchOutcome>,
     /// Requests in flight that the poller did not start.
     others_in_flight: usize,
-    last_emitted_connection: Connection,
+    connection: ConnectionReporter,
     /// When the mode last changed or a shared outage last arrived, in local wall time.
     mode_changed_at: Time,
     /// The number of unusable answers in a row.
     unusable_answers: u32,
-    /// The job of the last failed request. It is used as the probe if the schedule is empty.
-    suspect: Option<JobKey>,
 }
 
 /// Polls until it is aborted.
@@ -98,16 +93,16 @@ pub(super) async fn run_poller(
     options: PollOptions,
 ) {
     let mut poller = Poller {
-        scheduler: Scheduler::new(options.per_minute, options.in_flight, random()),
-        inner,
+        scheduler: Scheduler::new(options.per_minute, options.in_flight),
         mode: PollerMode::Running,
+        not_before: inner.clock.steady_now(),
         has_loaded_jobs: false,
         gets: JoinSet::new(),
         others_in_flight: 0,
-        last_emitted_connection: Connection::Unknown,
+        connection: ConnectionReporter::new(Arc::clone(&inner)),
         mode_changed_at: local_now(),
         unusable_answers: 0,
-        suspect: None,
+        inner,
     };
     loop {
         // Handle all pending commands first: a lease command clears the scheduler, so a GET started just
@@ -116,9 +111,8 @@ pub(super) async fn run_poller(
             poller.handle(command).await;
         }
         poller.start_due().await;
-        poller.report_connecting().await;
-        let now = poller.inner.clock.steady_now();
-        let wake = poller.next_wake(now).map(|at| poller.inner.clock.steady_to_instant(at));
+        poller.connection.emit_connecting(poller.others_in_flight > 0 || !poller.gets.is_empty()).await;
+        let wake = poller.next_wake().map(|at| poller.inner.clock.steady_to_instant(at));
         tokio::select! {
             command = commands.recv() => match command {
                 Some(command) => poller.handle(command).await,
@@ -130,94 +124,67 @@ pub(super) async fn run_poller(
     }
 }
 
-/// Sleeps until `wake`, or forever for `None`.
-pub async fn sleep_until(wake: Option<tokio::time::Instant>) {
-    match wake {
-        Some(at) => tokio::time::sleep_until(at).await,
-        None => std::future::pending().await,
-    }
-}
-
 impl Poller {
     fn has_lease(&self) -> bool {
         self.inner.leases.holds(LeaseRole::Poll)
     }
 
+    fn now(&self) -> Time {
+        self.inner.clock.steady_now()
+    }
+
     async fn start_due(&mut self) {
-        if !self.has_lease() {
+        let now = self.now();
+        if !self.has_lease() || now < self.not_before {
             return;
         }
-        let now = self.inner.clock.steady_now();
-        if let PollerMode::Resting { until } | PollerMode::Stalled { until } = self.mode
-            && until <= now
-        {
-            self.run_again(now);
+        if matches!(self.mode, PollerMode::Limited | PollerMode::Stalled) {
+            self.run_again();
         }
-        if !self.has_loaded_jobs && self.mode == PollerMode::Running {
-            self.load_unfinished_jobs(now).await;
+        if self.mode == PollerMode::Running && !self.has_loaded_jobs {
+            self.load_unfinished_jobs().await;
         }
-        match self.mode {
-            PollerMode::Running => {
-                for key in self.scheduler.take_due(now) {
-                    self.fetch(key);
-                }
+        let to_check = match self.mode {
+            PollerMode::Running => self.scheduler.take_due(now),
+            PollerMode::Down { failures, probe: None } => {
+                let probe = self.scheduler.take_probe();
+                self.mode = PollerMode::Down { failures, probe };
+                probe.into_iter().collect()
             }
-            PollerMode::Down { failures, next_try, probe: None } if next_try <= now => {
-                let probe = self.scheduler.take_probe(now);
-                if probe.is_none() && self.suspect.is_some() {
-                    // The suspect is not in the schedule, but its GET counts toward the polling budget.
-                    self.scheduler.count_unscheduled(now);
-                }
-                if let Some(key) = probe.or(self.suspect) {
-                    self.mode = PollerMode::Down { failures, next_try, probe: Some(key) };
-                    self.fetch(key);
-                }
-            }
-            PollerMode::Down { .. } | PollerMode::Resting { .. } | PollerMode::Stalled { .. } | PollerMode::Refused => {
-            }
+            _ => Vec::new(),
+        };
+        for key in to_check {
+            let inner = Arc::clone(&self.inner);
+            self.gets.spawn(async move { inner.fetch_job(key).await.1 });
         }
     }
 
     /// Returns the next time at which [`Poller::start_due`] has something to do, `None` if there is none
     /// before the next command or answer.
-    fn next_wake(&mut self, now: Time) -> Option<Time> {
-        if !self.has_lease() {
-            return None;
-        }
+    fn next_wake(&self) -> Option<Time> {
         match self.mode {
-            PollerMode::Running => self.scheduler.next_wake(now),
-            PollerMode::Down { next_try, probe: None, .. } if !self.scheduler.is_empty() || self.suspect.is_some() => {
-                Some(next_try)
-            }
-            PollerMode::Down { .. } | PollerMode::Refused => None,
-            PollerMode::Resting { until } | PollerMode::Stalled { until } => {
-                (!self.has_loaded_jobs || !self.scheduler.is_empty()).then_some(until)
-            }
+            _ if !self.has_lease() => None,
+            PollerMode::Running => self.scheduler.next_wake(self.now()),
+            PollerMode::Down { probe: Some(_), .. } | PollerMode::Refused => None,
+            _ if self.has_loaded_jobs && self.scheduler.is_empty() => None,
+            _ => Some(self.not_before),
         }
-    }
-
-    fn fetch(&mut self, key: JobKey) {
-        let inner = Arc::clone(&self.inner);
-        self.gets.spawn(async move { inner.fetch_job(key).await.1 });
     }
 
     /// Loads the unfinished jobs from the store into the scheduler.
-    async fn load_unfinished_jobs(&mut self, now: Time) {
+    async fn load_unfinished_jobs(&mut self) {
         match self.inner.store.jobs_to_check(&self.inner.scope).await {
             Ok(rows) => {
-                self.scheduler.clear(now);
+                self.scheduler.clear(self.now());
                 self.schedule(&rows);
                 self.has_loaded_jobs = true;
             }
-            Err(error) => {
-                self.set_mode(PollerMode::Stalled { until: now + STORE_PAUSE });
-                self.inner.emit_trouble(error.failure()).await;
-            }
+            Err(error) => self.stall(error.failure()).await,
         }
     }
 
     fn schedule(&mut self, rows: &[Job]) {
-        let (wall, now) = (local_now(), self.inner.clock.steady_now());
+        let (wall, now) = (local_now(), self.now());
         for row in rows {
             self.scheduler.update(row, wall, now);
         }
@@ -237,20 +204,23 @@ impl Poller {
             PollerCommand::RequestStarted => self.others_in_flight += 1,
             PollerCommand::RequestEnded => self.others_in_flight = self.others_in_flight.saturating_sub(1),
             PollerCommand::Outcome(outcome) => {
-                if outcome.made_request {
-                    self.scheduler.count_unscheduled(self.inner.clock.steady_now());
+                match self.mode {
+                    _ if outcome.made_request => self.scheduler.count_unscheduled(self.now()),
+                    _ if outcome.health != ServiceHealth::NotAsked => {}
+                    PollerMode::Refused => self.recover(),
+                    PollerMode::Down { .. } => self.not_before = self.now(),
+                    _ => {}
                 }
                 self.apply(outcome, true).await;
             }
-            PollerCommand::Retry => self.retry(),
             PollerCommand::Lease => {
                 self.has_loaded_jobs = false;
-                self.scheduler.clear(self.inner.clock.steady_now());
-                if matches!(self.mode, PollerMode::Stalled { .. } | PollerMode::Down { .. }) {
-                    self.set_mode(PollerMode::Running);
+                self.scheduler.clear(self.now());
+                if matches!(self.mode, PollerMode::Stalled | PollerMode::Down { .. }) {
+                    self.set_mode(PollerMode::Running, self.now());
                 }
                 if self.has_lease() {
-                    self.inner.take_over_sharing(&self.last_emitted_connection).await;
+                    self.connection.take_over_sharing().await;
                 }
             }
             PollerCommand::SharedConnection(connection) => self.follow_connection(connection).await,
@@ -260,145 +230,115 @@ impl Poller {
     async fn handle_finished_get(&mut self, done: Result<FetchOutcome, JoinError>) {
         match done {
             Ok(outcome) => {
-                let key = outcome.key;
-                let is_probe = matches!(self.mode, PollerMode::Down { probe, .. } if probe.is_some() && probe == key);
-                let request_end = match outcome.health {
-                    ServiceHealth::Good | ServiceHealth::Unusable(_) => RequestEnd::Answered,
-                    ServiceHealth::Down(_) => RequestEnd::Failed,
-                    ServiceHealth::Limited(_) | ServiceHealth::Refused(_) | ServiceHealth::NotStored(_) => {
-                        RequestEnd::Postponed
-                    }
-                };
-                self.apply(outcome, is_probe).await;
-                if let Some(key) = key {
-                    self.scheduler.finish_request(key, request_end, self.inner.clock.steady_now());
+                let is_probe =
+                    matches!(self.mode, PollerMode::Down { probe: Some(key), .. } if outcome.key == Some(key));
+                if let Some(key) = outcome.key {
+                    self.scheduler.finish_request(key, request_end(&outcome.health), self.now());
                 }
+                self.apply(outcome, is_probe).await;
             }
             Err(error) if error.is_panic() => {
                 // A panic does not show which job was checked, so reload all jobs from the store after a pause.
                 self.has_loaded_jobs = false;
-                self.set_mode(PollerMode::Stalled { until: self.inner.clock.steady_now() + STORE_PAUSE });
                 let sentence = "Checking a job failed because of a bug in docdeck; polling continues in a few seconds.";
-                self.inner.emit_trouble(Failure::local(sentence)).await;
+                self.stall(Failure::local(sentence)).await;
             }
             Err(_) => {}
         }
     }
 
-    /// Updates the schedule, the mode and the connection state from the outcome of a request.
-    /// `lengthens_backoff` says whether a failure of this request makes the backoff longer. It does not if the
-    /// request may have started before the first failure.
+    /// Updates the mode and the connection state from the outcome of a request. `lengthens_backoff` says
+    /// whether a failure of this request makes the backoff longer. It does not if the request may have started
+    /// before the first failure.
     async fn apply(&mut self, outcome: FetchOutcome, lengthens_backoff: bool) {
-        let (wall, now) = (local_now(), self.inner.clock.steady_now());
-        match &outcome.job_check {
-            JobCheck::Checked(row) if self.has_loaded_jobs => self.scheduler.update(row, wall, now),
-            JobCheck::Removed => {
-                if let Some(key) = outcome.key {
-                    self.scheduler.remove(key, now);
-                    self.suspect.take_if(|suspect| *suspect == key);
-                    self.forget_probe();
+        let FetchOutcome { key, health, .. } = outcome;
+        match health {
+            ServiceHealth::NotAsked => {
+                if let PollerMode::Down { probe, .. } = &mut self.mode {
+                    probe.take_if(|probe| key == Some(*probe));
                 }
-                return;
+                key.inspect(|key| self.scheduler.remove(*key, self.now()));
             }
-            JobCheck::Checked(_) | JobCheck::Nothing => {}
-        }
-        match outcome.health {
             ServiceHealth::Good => {
-                self.suspect = None;
                 self.unusable_answers = 0;
-                // A request that began before a 429 does not end the pause after the 429.
-                if !matches!(self.mode, PollerMode::Running | PollerMode::Resting { .. } | PollerMode::Stalled { .. }) {
-                    self.run_again(now);
-                    self.inner.take_leases();
+                if matches!(self.mode, PollerMode::Down { .. } | PollerMode::Refused) {
+                    self.recover();
                 }
-                if !matches!(self.mode, PollerMode::Resting { .. }) {
-                    self.emit_connection(Connection::Ready).await;
+                // A request that began before a 429 does not end the pause after the 429.
+                if self.mode != PollerMode::Limited {
+                    self.connection.emit(Connection::Ready).await;
                 }
             }
             ServiceHealth::Unusable(reason) => {
                 self.unusable_answers = self.unusable_answers.saturating_add(1);
+                // Once the service is known to be `Ready`, report it as `Unusable` only after several unusable
+                // answers in a row. A single unusable answer may concern only its job.
+                let concerns_service =
+                    self.unusable_answers >= MAX_UNUSABLE_ANSWERS || *self.connection.last() != Connection::Ready;
                 match self.mode {
-                    PollerMode::Down { .. } => self.go_down(outcome.key, reason, lengthens_backoff, now).await,
-                    // Once the service is known to be `Ready`, report it as `Unusable` only after several unusable
-                    // answers in a row. A single unusable answer may concern only its job.
-                    PollerMode::Running
-                        if self.last_emitted_connection != Connection::Ready
-                            || self.unusable_answers >= MAX_UNUSABLE_ANSWERS =>
-                    {
-                        self.emit_connection(Connection::Unusable { reason }).await;
+                    PollerMode::Down { .. } => self.go_down(key, reason, lengthens_backoff).await,
+                    PollerMode::Running if concerns_service => {
+                        self.connection.emit(Connection::Unusable { reason }).await;
                     }
                     _ => {}
                 }
             }
-            ServiceHealth::Down(reason) => self.go_down(outcome.key, reason, lengthens_backoff, now).await,
+            ServiceHealth::Down(reason) => self.go_down(key, reason, lengthens_backoff).await,
             ServiceHealth::Limited(wait) => {
                 let until = self.inner.clock.service_to_steady(wait.until);
-                self.set_mode(PollerMode::Resting { until });
-                self.emit_connection(Connection::Limited(wait.ending_at(self.inner.clock.steady_to_local(until))))
-                    .await;
+                self.set_mode(PollerMode::Limited, until);
+                let wait = wait.ending_at(self.inner.clock.steady_to_local(until));
+                self.connection.emit(Connection::Limited(wait)).await;
             }
             ServiceHealth::Refused(reason) => {
-                self.set_mode(PollerMode::Refused);
-                self.emit_connection(Connection::Refused { reason }).await;
+                self.set_mode(PollerMode::Refused, self.now());
+                self.connection.emit(Connection::Refused { reason }).await;
             }
-            ServiceHealth::NotStored(failure) => {
-                self.set_mode(PollerMode::Stalled { until: now + STORE_PAUSE });
-                self.inner.emit_trouble(failure).await;
-            }
+            ServiceHealth::NotStored(failure) => self.stall(failure).await,
         }
     }
 
-    async fn go_down(&mut self, key: Option<JobKey>, reason: CleanText, lengthens_backoff: bool, now: Time) {
+    async fn go_down(&mut self, key: Option<JobKey>, reason: CleanText, lengthens_backoff: bool) {
         let failures = match self.mode {
-            PollerMode::Running | PollerMode::Stalled { .. } => 1,
+            PollerMode::Running | PollerMode::Stalled => 1,
             PollerMode::Down { failures, .. } if lengthens_backoff => failures.saturating_add(1),
-            PollerMode::Down { .. } | PollerMode::Resting { .. } | PollerMode::Refused => return,
+            PollerMode::Down { .. } | PollerMode::Limited | PollerMode::Refused => return,
         };
-        self.suspect = key.or(self.suspect);
-        if self.suspect.is_none() && self.scheduler.is_empty() {
-            // There is no job to probe with: the next successful request ends the outage.
-            self.emit_connection(Connection::Offline { reason, next_try: None }).await;
-            return;
+        // The failed job can be the probe even if it is not polled otherwise.
+        key.inspect(|key| self.scheduler.add_due(*key, self.now()));
+        let mut next_try = None;
+        // Without a job to probe with, the next successful request ends the outage.
+        if !self.scheduler.is_empty() {
+            // A probe counts toward the polling budget, so it waits until the budget permits a request.
+            let at = self.scheduler.next_probe(self.now()).max(self.now() + backoff(failures));
+            self.set_mode(PollerMode::Down { failures, probe: None }, at);
+            next_try = Some(self.inner.clock.steady_to_local(at));
         }
-        // A probe counts toward the polling budget, so it waits until the budget permits a request.
-        let next_try = self.scheduler.next_free(now).max(now + backoff(failures));
-        self.set_mode(PollerMode::Down { failures, next_try, probe: None });
-        self.emit_connection(Connection::Offline {
-            reason,
-            next_try: Some(self.inner.clock.steady_to_local(next_try)),
-        })
-        .await;
+        self.connection.emit(Connection::Offline { reason, next_try }).await;
     }
 
-    /// Forgets the probe, whose job is no longer in the store, so that the next try uses another job.
-    fn forget_probe(&mut self) {
-        if let PollerMode::Down { probe, .. } = &mut self.mode {
-            *probe = None;
-        }
+    /// Stops polling for a while because of a local failure.
+    async fn stall(&mut self, failure: Failure) {
+        self.set_mode(PollerMode::Stalled, self.now() + STORE_PAUSE);
+        self.inner.emit_trouble(failure).await;
     }
 
-    fn retry(&mut self) {
-        let now = self.inner.clock.steady_now();
-        match &mut self.mode {
-            PollerMode::Refused => {
-                self.run_again(now);
-                self.inner.take_leases();
-            }
-            PollerMode::Down { next_try, .. } => *next_try = now,
-            PollerMode::Running | PollerMode::Resting { .. } | PollerMode::Stalled { .. } => {}
-        }
+    /// Polls again after an outage or a refused key.
+    fn recover(&mut self) {
+        self.run_again();
+        self.inner.take_leases();
     }
 
-    fn run_again(&mut self, now: Time) {
-        self.scheduler.resume(now);
-        self.set_mode(PollerMode::Running);
+    fn run_again(&mut self) {
+        self.scheduler.resume(self.now());
+        self.set_mode(PollerMode::Running, self.now());
     }
 
-    fn set_mode(&mut self, mode: PollerMode) {
+    fn set_mode(&mut self, mode: PollerMode, not_before: Time) {
         // After a refusal, polling is left to another instance: its API key may be valid, and if not, only one
         // more request is lost.
         self.inner.leases.yield_polling(mode == PollerMode::Refused);
-        self.mode = mode;
+        (self.mode, self.not_before) = (mode, not_before);
         self.mode_changed_at = local_now();
     }
 
@@ -409,14 +349,14 @@ impl Poller {
             return;
         }
         match connection {
-            Connection::Ready if self.mode != PollerMode::Running => self.set_mode(PollerMode::Running),
+            Connection::Ready if self.mode != PollerMode::Running => self.set_mode(PollerMode::Running, self.now()),
             // The other instance has just started and knows nothing yet, so the state stays as it is.
-            Connection::Unknown if !self.last_emitted_connection.is_outage() => return,
+            Connection::Unknown if !self.connection.last().is_outage() => return,
             // Only a check after this moment ends the outage, see `follow_rows`.
             _ if connection.is_outage() => self.mode_changed_at = local_now(),
             _ => {}
         }
-        self.emit_connection(connection).await;
+        self.connection.emit(connection).await;
     }
 
     /// Reports the service as reachable if another instance has checked one of these jobs since the last change
@@ -424,27 +364,17 @@ impl Poller {
     async fn follow_rows(&mut self, rows: &[Job]) {
         if rows.iter().any(|row| row.checked_at.is_some_and(|at| at > self.mode_changed_at)) {
             if self.mode != PollerMode::Running {
-                self.set_mode(PollerMode::Running);
+                self.set_mode(PollerMode::Running, self.now());
             }
-            self.emit_connection(Connection::Ready).await;
+            self.connection.emit(Connection::Ready).await;
         }
     }
+}
 
-    /// Reports whether a request is in flight, as long as nothing else is known about the connection.
-    async fn report_connecting(&mut self) {
-        let is_requesting = self.others_in_flight > 0 || !self.gets.is_empty();
-        match self.last_emitted_connection {
-            Connection::Unknown if is_requesting => self.emit_connection(Connection::Connecting).await,
-            Connection::Connecting if !is_requesting => self.emit_connection(Connection::Unknown).await,
-            _ => {}
-        }
-    }
-
-    async fn emit_connection(&mut self, connection: Connection) {
-        if self.last_emitted_connection != connection {
-            self.last_emitted_connection = connection.clone();
-            self.inner.share_connection(&connection).await;
-            self.inner.emit(EngineEvent::Connection(connection)).await;
-        }
+fn request_end(health: &ServiceHealth) -> RequestEnd {
+    match health {
+        ServiceHealth::Good | ServiceHealth::Unusable(_) | ServiceHealth::NotAsked => RequestEnd::Answered,
+        ServiceHealth::Down(_) => RequestEnd::Failed,
+        ServiceHealth::Limited(_) | ServiceHealth::Refused(_) | ServiceHealth::NotStored(_) => RequestEnd::Postponed,
     }
 }

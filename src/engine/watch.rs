@@ -5,8 +5,8 @@
 //! The store's thread checks the store for changes once a second and wakes the watcher only when there is
 //! something to do.
 
+use super::clock::sleep_until;
 use super::lease::LeaseRole;
-use super::poll::sleep_until;
 use super::state::{EngineState, lock};
 use crate::model::engine_event::EngineEvent;
 use crate::store::StoreError;

@@ -1,0 +1,290 @@
+//! Decides which job the poller checks next. The scheduler makes no requests and gets the time as an
+//! argument.
+//!
+//! The next job is the one that has been due for longest. It is checked as soon as the polling budget has a
+//! token for it. A quarter of the tokens is only for the jobs on screen, so these don't wait for the other
+//! jobs. All jobs share the remaining tokens: while a job is due, each other job gets at most one of them
+//! before it.
+
+#[cfg(test)]
+mod tests;
+
+use crate::model::Time;
+use crate::model::job::Status;
+use crate::model::poll::{SLOW_INTERVAL, next_poll};
+use crate::model::row::{Job, JobKey};
+use chrono::TimeDelta;
+use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
+
+/// How long after the answer to its request a token returns to the budget.
+const MINUTE: TimeDelta = TimeDelta::minutes(1);
+/// When polling resumes, the checks of overdue jobs are spread over this time.
+const RESUME_SPREAD: TimeDelta = TimeDelta::seconds(3);
+
+/// How a request ended, reduced to what affects the job's next check.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum RequestEnd {
+    /// The service answered. If the answer does not update the job, the job is checked again after
+    /// `SLOW_INTERVAL`.
+    Answered,
+    /// The answer was a 429 or a refused key, or the store could not record it. The job stays due.
+    Postponed,
+    /// The service failed. The job stays due, but from its second failure on it waits for `SLOW_INTERVAL`, so
+    /// that other jobs are tried.
+    Failed,
+}
+
+/// The tokens of the budget that a request may use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Share {
+    /// For all jobs.
+    Common,
+    /// Only for the jobs on screen.
+    OnScreen,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct ScheduledJob {
+    /// The earliest time of the job's next check, in steady time.
+    due: Time,
+    /// The due time in local wall time, without the random variation. An update that does not change it leaves
+    /// `due` unchanged.
+    due_without_jitter: Time,
+    /// The number of failed requests since the service last answered about this job.
+    failures: u32,
+}
+
+/// All jobs that are polled, and the polling budget.
+///
+/// The budget has a token for each request of a minute. A request reaches the service at an unknown time
+/// between its start and its answer, so its token returns a minute after the answer. The service therefore
+/// never gets more requests in a rolling minute than there are tokens.
+#[derive(Debug)]
+pub(super) struct Scheduler {
+    tokens: usize,
+    max_in_flight: usize,
+    jobs: HashMap<JobKey, ScheduledJob>,
+    /// The jobs that are not in flight, by due time.
+    queue: BTreeSet<(Time, JobKey)>,
+    in_flight: HashMap<JobKey, Share>,
+    /// When the tokens of answered requests return, in order.
+    returning: VecDeque<(Time, Share)>,
+    /// All jobs on screen, including jobs that are not polled.
+    on_screen: HashSet<JobKey>,
+}
+
+impl Scheduler {
+    /// Creates a scheduler that permits `per_minute` requests in any rolling minute, and `in_flight` at the
+    /// same time. A limit of 0 counts as 1.
+    pub(super) fn new(per_minute: u32, in_flight: usize) -> Self {
+        Self {
+            tokens: usize::try_from(per_minute).unwrap_or(usize::MAX).max(1),
+            max_in_flight: in_flight.max(1),
+            jobs: HashMap::new(),
+            queue: BTreeSet::new(),
+            in_flight: HashMap::new(),
+            returning: VecDeque::new(),
+            on_screen: HashSet::new(),
+        }
+    }
+
+    /// Adds or removes a job or changes its due time, depending on `row`. The times in `row` are local wall
+    /// times; `wall` is the wall time now, and `now` is the steady time. From `row`, only the time left until the
+    /// next check is used, which is limited to `SLOW_INTERVAL` while the job is not completed. So a jump of the
+    /// wall clock can't stop polling.
+    pub(super) fn update(&mut self, row: &Job, wall: Time, now: Time) {
+        let Some(base) = next_poll(row) else {
+            return self.remove(row.key, now);
+        };
+        if self.jobs.get(&row.key).is_some_and(|job| job.due_without_jitter == base) {
+            return;
+        }
+        let pause = base - wall;
+        let wait = if pause <= TimeDelta::zero() {
+            pause
+        } else if matches!(row.status, Some(Status::Completed)) {
+            // A completed job that is checked too early has to be checked again, so the random variation only makes
+            // this pause longer.
+            pause + random_up_to(pause / 10)
+        } else {
+            with_jitter(pause.min(SLOW_INTERVAL))
+        };
+        let due = now.checked_add_signed(wait).unwrap_or(now);
+        self.put(row.key, ScheduledJob { due, due_without_jitter: base, failures: 0 });
+    }
+
+    /// Adds a job that is due now, unless it is already in the schedule.
+    pub(super) fn add_due(&mut self, key: JobKey, now: Time) {
+        if !self.jobs.contains_key(&key) {
+            self.put(key, ScheduledJob { due: now, due_without_jitter: now, failures: 0 });
+        }
+    }
+
+    pub(super) fn remove(&mut self, key: JobKey, now: Time) {
+        self.end_request(key, now);
+        if let Some(job) = self.jobs.remove(&key) {
+            self.queue.remove(&(job.due, key));
+        }
+    }
+
+    /// Removes all jobs. Their requests still count toward the budget.
+    pub(super) fn clear(&mut self, now: Time) {
+        let jobs: Vec<JobKey> = self.jobs.keys().copied().collect();
+        jobs.into_iter().for_each(|key| self.remove(key, now));
+    }
+
+    /// Sets which jobs are on screen.
+    pub(super) fn set_on_screen(&mut self, jobs: impl IntoIterator<Item = JobKey>) {
+        self.on_screen = jobs.into_iter().collect();
+    }
+
+    /// Returns the jobs to check now, in the order in which to check them. Each counts as in flight until
+    /// [`Scheduler::finish_request`].
+    pub(super) fn take_due(&mut self, now: Time) -> Vec<JobKey> {
+        let mut due_jobs = Vec::new();
+        while let Some((start, job, share)) = self.next_start(now)
+            && start <= now
+        {
+            due_jobs.push(self.start_request(job, share));
+        }
+        due_jobs
+    }
+
+    /// Returns the job to check while the service is failing: the one that has been due for longest or becomes
+    /// due first. Returns `None` if no job waits.
+    pub(super) fn take_probe(&mut self) -> Option<JobKey> {
+        let first = *self.queue.first()?;
+        Some(self.start_request(first, Share::Common))
+    }
+
+    /// Returns when the budget permits a probe, at `now` or later. Returns `now` if that depends on requests in
+    /// flight.
+    pub(super) fn next_probe(&self, now: Time) -> Time {
+        self.next_token(Share::Common, now).unwrap_or(now)
+    }
+
+    /// Counts a request outside the schedule toward the budget.
+    pub(super) fn count_unscheduled(&mut self, now: Time) {
+        self.returning.push_back((now + MINUTE, Share::Common));
+    }
+
+    /// Records the end of this job's request. If the answer changed the job, [`Scheduler::update`] is called
+    /// too, before or after this.
+    pub(super) fn finish_request(&mut self, key: JobKey, end: RequestEnd, now: Time) {
+        if !self.end_request(key, now) {
+            return;
+        }
+        let Some(&job) = self.jobs.get(&key) else { return };
+        let (failures, waits) = match end {
+            RequestEnd::Answered => (0, true),
+            RequestEnd::Postponed => (job.failures, false),
+            RequestEnd::Failed => (job.failures.saturating_add(1), job.failures > 0),
+        };
+        let due = if waits && job.due <= now { now + with_jitter(SLOW_INTERVAL) } else { job.due };
+        self.put(key, ScheduledJob { due, failures, ..job });
+    }
+
+    /// Resumes polling after a time without it. The checks of overdue jobs are spread over a few seconds. If
+    /// several jobs have failed, the service was the cause, so these don't wait any longer.
+    pub(super) fn resume(&mut self, now: Time) {
+        let failed: Vec<JobKey> = self.jobs.iter().filter(|(_, job)| job.failures > 0).map(|(key, _)| *key).collect();
+        if failed.len() > 1 {
+            failed.into_iter().for_each(|key| self.set_due(key, now));
+        }
+        let overdue: Vec<JobKey> = self.queue.iter().take_while(|(due, _)| *due <= now).map(|(_, key)| *key).collect();
+        let slot = RESUME_SPREAD / i32::try_from(overdue.len().max(1)).unwrap_or(i32::MAX);
+        let mut start = now;
+        for key in overdue {
+            self.set_due(key, start + random_up_to(slot));
+            start += slot;
+        }
+    }
+
+    /// Returns when [`Scheduler::take_due`] will return a job again; `None` if that depends on an answer or on a
+    /// changed job.
+    pub(super) fn next_wake(&self, now: Time) -> Option<Time> {
+        self.next_start(now).map(|(start, ..)| start)
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.jobs.is_empty()
+    }
+
+    /// Returns the time, the entry in the queue and the share of the next request.
+    fn next_start(&self, now: Time) -> Option<(Time, (Time, JobKey), Share)> {
+        if self.in_flight.len() >= self.max_in_flight {
+            return None;
+        }
+        let start = |job: Option<&(Time, JobKey)>, share| {
+            let job = *job?;
+            Some((self.next_token(share, now)?.max(job.0), job, share))
+        };
+        let on_screen = start(self.queue.iter().find(|(_, key)| self.on_screen.contains(key)), Share::OnScreen);
+        let any = start(self.queue.first(), Share::Common);
+        // If both may start at the same time, this returns the job on screen.
+        on_screen.into_iter().chain(any).min_by_key(|(at, ..)| *at)
+    }
+
+    /// Returns when the budget has a token of this share, at `now` or later. Returns `None` if that depends on
+    /// requests in flight.
+    fn next_token(&self, share: Share, now: Time) -> Option<Time> {
+        let reserved = if self.on_screen.is_empty() { 0 } else { self.tokens / 4 };
+        let limit = match share {
+            Share::Common => self.tokens - reserved,
+            Share::OnScreen => reserved,
+        };
+        let taken = self.in_flight.values().chain(self.returning.iter().map(|(_, share)| share));
+        let mut taken_of_share = taken.filter(|taken| **taken == share).count();
+        let mut taken = self.in_flight.len() + self.returning.len();
+        let mut at = now;
+        for (returns_at, returned) in &self.returning {
+            if taken_of_share < limit && taken < self.tokens {
+                break;
+            }
+            taken_of_share -= usize::from(*returned == share);
+            taken -= 1;
+            at = now.max(*returns_at);
+        }
+        (taken_of_share < limit && taken < self.tokens).then_some(at)
+    }
+
+    fn start_request(&mut self, job: (Time, JobKey), share: Share) -> JobKey {
+        self.queue.remove(&job);
+        self.in_flight.insert(job.1, share);
+        job.1
+    }
+
+    /// Returns whether the job's request was in flight. Its token returns in a minute.
+    fn end_request(&mut self, key: JobKey, now: Time) -> bool {
+        let Some(share) = self.in_flight.remove(&key) else { return false };
+        self.returning.retain(|(at, _)| *at > now);
+        self.returning.push_back((now + MINUTE, share));
+        true
+    }
+
+    fn set_due(&mut self, key: JobKey, due: Time) {
+        if let Some(&job) = self.jobs.get(&key) {
+            self.put(key, ScheduledJob { due, ..job });
+        }
+    }
+
+    /// Adds or replaces a job.
+    fn put(&mut self, key: JobKey, job: ScheduledJob) {
+        if let Some(previous) = self.jobs.insert(key, job) {
+            self.queue.remove(&(previous.due, key));
+        }
+        if !self.in_flight.contains_key(&key) {
+            self.queue.insert((job.due, key));
+        }
+    }
+}
+
+/// Returns a random time from 0 to `span`.
+fn random_up_to(span: TimeDelta) -> TimeDelta {
+    TimeDelta::milliseconds(fastrand::i64(0..=span.num_milliseconds().max(0)))
+}
+
+/// Returns the pause, made up to a tenth longer or shorter at random.
+fn with_jitter(pause: TimeDelta) -> TimeDelta {
+    pause - pause / 10 + random_up_to(pause / 5)
+}
