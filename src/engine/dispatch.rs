@@ -5,7 +5,7 @@ use super::clock::{local_now, sleep_until};
 use super::fetch::FetchOutcome;
 use super::lease::LeaseRole;
 use super::poll::PollerCommand;
-use super::state::{EngineState, RecordingGuard, lock};
+use super::state::{CountGuard, EngineState, lock};
 use crate::api::{ApiError, Reached};
 use crate::model::Time;
 use crate::model::engine_event::EngineEvent;
@@ -193,7 +193,7 @@ impl EngineState {
         let OutgoingPrompt { prompt, kind, text, job, id } = outgoing;
         let limited = rate_limit_of(kind);
         let _in_flight = self.in_flight_guard();
-        let sending = self.sending_guard();
+        let sending = self.sending.guard();
         if let Ok(Some(row)) = self.store.job(job).await {
             self.emit_delivery(prompt, Delivery::Sending, row).await;
         }
@@ -216,7 +216,7 @@ impl EngineState {
             }
         };
         let applied = self.record_outcome(prompt, kind, id, &send_outcome).await;
-        let _hook_guard = self.hook_guard();
+        let _hook_guard = self.running_hooks.guard();
         drop(sending);
         if let Some(MergeResult { row, events, shares_id_with }) = applied {
             if let Some(other) = shares_id_with {
@@ -268,7 +268,7 @@ impl EngineState {
         id: Option<JobId>,
         send_outcome: &SendOutcome,
     ) -> Option<MergeResult> {
-        let mut reported: Option<(UnrecordedOutcome, RecordingGuard)> = None;
+        let mut reported: Option<(UnrecordedOutcome, CountGuard)> = None;
         loop {
             let error = match self.store.finish_send(prompt, send_outcome.clone(), local_now()).await {
                 Ok(applied) => {
@@ -292,7 +292,7 @@ impl EngineState {
                 lock(&self.own_prompts).remove(&prompt);
                 return None;
             }
-            reported = Some((now, self.recording_guard()));
+            reported = Some((now, self.unrecorded.guard()));
             tokio::time::sleep(RECORD_PAUSE).await;
         }
     }

@@ -1,6 +1,7 @@
 //! Fetches one job: makes the GET, determines what it shows about the service, and merges the answer into
 //! the store. Used by the poller (at the times that it chooses), and to refresh, track and link jobs.
 
+use super::Engine;
 use super::clock::local_now;
 use super::poll::PollerCommand;
 use super::state::EngineState;
@@ -61,6 +62,34 @@ impl FetchOutcome {
     }
 }
 
+impl Engine {
+    /// Fetches the job now, and makes the poller try again if it had stopped because of a refused key or a lost
+    /// connection. Returns the job, marked as gone if the service no longer has it.
+    ///
+    /// # Errors
+    /// The request failed, the answer could not be stored, or the job has no id yet.
+    pub async fn refresh(&self, job: JobKey) -> Result<Job, Failure> {
+        let _in_flight = self.inner.in_flight_guard();
+        let (result, outcome) = self.inner.fetch_job(job).await;
+        self.inner.send_to_poller(PollerCommand::Outcome(outcome));
+        result
+    }
+
+    /// Fetches a job that was not created on this computer, and tracks it.
+    ///
+    /// # Errors
+    /// The request failed, the service has no such job, or the store can't write.
+    pub async fn track(&self, id: &JobId) -> Result<Job, Failure> {
+        let inner = &self.inner;
+        let job = inner.fetch(id).await?;
+        let row = inner.store.track(&inner.scope, job, local_now()).await.map_err(|error| error.failure())?;
+        inner.emit(EngineEvent::Job(Box::new(row.clone()))).await;
+        inner.emit(EngineEvent::Thread(row.key)).await;
+        inner.send_to_poller(PollerCommand::JobsChanged { rows: vec![row.clone()], by_others: false });
+        Ok(row)
+    }
+}
+
 impl EngineState {
     /// Fetches a job, stores the answer, and emits what changed. Returns the job for the caller and the
     /// outcome for the poller.
@@ -95,7 +124,7 @@ impl EngineState {
             Ok(_) => {}
             Err(error) => return unwritten(&error, true),
         }
-        let _hook_guard = self.hook_guard();
+        let _hook_guard = self.running_hooks.guard();
         match self.store.apply_fetched(key, fetched, local_now()).await {
             Ok(applied) => {
                 self.emit_fetched(&applied.row, &applied.events).await;
@@ -103,24 +132,6 @@ impl EngineState {
             }
             Err(error) => unwritten(&error, true),
         }
-    }
-
-    /// Fetches a job because the user asked for it, and passes the outcome to the poller.
-    pub(super) async fn refresh(&self, key: JobKey) -> Result<Job, Failure> {
-        let _in_flight = self.in_flight_guard();
-        let (result, outcome) = self.fetch_job(key).await;
-        self.send_to_poller(PollerCommand::Outcome(outcome));
-        result
-    }
-
-    /// Fetches a job that was not created on this computer, and tracks it.
-    pub(super) async fn track(&self, id: &JobId) -> Result<Job, Failure> {
-        let job = self.fetch(id).await?;
-        let row = self.store.track(&self.scope, job, local_now()).await.map_err(|error| error.failure())?;
-        self.emit(EngineEvent::Job(Box::new(row.clone()))).await;
-        self.emit(EngineEvent::Thread(row.key)).await;
-        self.send_to_poller(PollerCommand::JobsChanged { rows: vec![row.clone()], by_others: false });
-        Ok(row)
     }
 
     /// Makes one GET outside the polling schedule and passes the outcome to the poller. If the user tracks

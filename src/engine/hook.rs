@@ -2,7 +2,7 @@
 //! stdin. Only the instance that merges the change into the store runs the program, so it does not run twice
 //! if several instances are open.
 
-use super::state::EngineState;
+use super::state::{CountGuard, EngineState};
 use crate::model::endpoint::API_KEY_VARIABLE;
 use crate::model::json;
 use crate::model::log::LogKind;
@@ -11,7 +11,6 @@ use crate::model::row::Job;
 use crate::model::text::CleanText;
 use std::process::Stdio;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 use tokio::io::AsyncWriteExt as _;
 use tokio::process::Command;
@@ -32,6 +31,8 @@ pub(super) struct HookChange {
     subject: CleanText,
     /// The changed job as JSON: the program's input.
     job_json: String,
+    /// Counts as running until the program has ended.
+    running: CountGuard,
 }
 
 /// The `on_change` program, and the queue of changes. The program runs once for each of them.
@@ -61,7 +62,7 @@ impl Hook {
                         if let Err(why) = run_program(&command, &change.job_json, TIMEOUT).await {
                             inner.log(change.subject, LogKind::Note(CleanText::line(&why))).await;
                         }
-                        inner.running_hooks.fetch_sub(1, Ordering::Relaxed);
+                        drop(change.running);
                     });
                 }
                 Some(_) = runs.join_next() => {}
@@ -79,9 +80,8 @@ impl EngineState {
         let mut job = json::job_object(row, first.map(|prompt| prompt.text.as_str())).to_string();
         job.push('\n');
         let subject = row.id.as_ref().map(|id| id.clean()).unwrap_or_default();
-        self.running_hooks.fetch_add(1, Ordering::Relaxed);
-        if changes.try_send(HookChange { subject: subject.clone(), job_json: job }).is_err() {
-            self.running_hooks.fetch_sub(1, Ordering::Relaxed);
+        let change = HookChange { subject: subject.clone(), job_json: job, running: self.running_hooks.guard() };
+        if changes.try_send(change).is_err() {
             let note = "on_change was not run: too many changes are waiting";
             self.log(subject, LogKind::Note(CleanText::line(note))).await;
         }

@@ -3,6 +3,7 @@
 //! stops it, or a 429, a lost connection or a killed process does), the next load continues after the last
 //! answer. Fresh cached answers cost no request.
 
+use super::Engine;
 use super::reports::read_failure;
 use super::state::{EngineState, lock};
 use super::views::{RequestPurpose, ViewsRequestResult, no_progress_failure, report_answer};
@@ -31,17 +32,25 @@ pub(super) struct RunningLoadAll {
     task: AbortHandle,
 }
 
-impl EngineState {
-    pub(super) async fn load_all(self: &Arc<Self>, plan: LoadPlan) -> LoadOutcome {
-        Arc::clone(self).join_load_all(plan).await
+impl Engine {
+    /// Loads all pages of a range within the hourly limit, with one request for each answer that is not
+    /// cached. Emits [`EngineEvent::Loading`] after each answer. However a load ends, its answers stay on disk,
+    /// and the next load of the range continues after them. A complete report that is fresh costs no request,
+    /// unless `plan.from_start` is set. If a load of the same range is running, waits for that load and ignores
+    /// `plan`.
+    pub async fn load_all(&self, plan: LoadPlan) -> LoadOutcome {
+        Arc::clone(&self.inner).join_load_all(plan).await
     }
 
-    pub(super) fn stop_loading(&self, range: DateRange) {
-        if let Some(load) = lock(&self.loading_all).get_mut(&range) {
+    /// Stops loading all pages of this range as soon as the request in flight is answered.
+    pub fn stop_loading(&self, range: DateRange) {
+        if let Some(load) = lock(&self.inner.loading_all).get_mut(&range) {
             load.stop_requested = true;
         }
     }
+}
 
+impl EngineState {
     /// Aborts every running load. The answer to a request in flight is nevertheless cached and merged into
     /// the report on disk.
     pub(super) fn abort_loading(&self) {

@@ -2,6 +2,7 @@
 //! not fresh in the store cost one request per range, within the hourly limit. The module `load_all` loads
 //! all pages of a range.
 
+use super::Engine;
 use super::state::EngineState;
 use crate::model::engine_event::EngineEvent;
 use crate::model::failure::Failure;
@@ -12,34 +13,52 @@ use crate::model::views::{Counts, MIN_PAGE_SIZE, ViewsQuery};
 use crate::store::StoreError;
 use std::sync::Arc;
 
+impl Engine {
+    /// Returns the cached report and totals of a range, without a request.
+    ///
+    /// # Errors
+    /// The store can't be read.
+    pub async fn cached_report(&self, range: DateRange) -> Result<StoredReport, Failure> {
+        self.inner.load_cached_report(range).await
+    }
+
+    /// Returns the cached totals of these ranges, without a request.
+    ///
+    /// # Errors
+    /// The store can't be read.
+    pub async fn cached_totals(&self, ranges: &[DateRange]) -> Result<Vec<(DateRange, Timed<Counts>)>, Failure> {
+        let inner = &self.inner;
+        let cached = inner.store.views_totals(&inner.scope, ranges).await.map_err(read_failure)?;
+        Ok(cached.into_iter().map(|(range, totals)| (range, inner.in_local_time(totals))).collect())
+    }
+
+    /// Loads the site's totals of each range in the order of `ranges`, with one small request per range, and
+    /// emits them as [`EngineEvent::Totals`]. Cached totals that are fresh cost no request.
+    ///
+    /// # Errors
+    /// A request failed. The ranges after it are not requested.
+    pub async fn load_totals(&self, ranges: &[DateRange]) -> Result<(), Failure> {
+        let inner = &self.inner;
+        for &range in ranges {
+            let cached = inner.store.views_totals(&inner.scope, &[range]).await.map_err(read_failure)?;
+            match cached.into_iter().find(|(_, totals)| inner.is_fresh(range, totals.as_of)) {
+                Some((range, totals)) => inner.emit(EngineEvent::Totals { range, totals }).await,
+                // Requests the smallest possible page of views: `load_views` emits the totals that come with it.
+                None => drop(self.load_views(ViewsQuery { range, limit: MIN_PAGE_SIZE, page: 1 }, false).await?),
+            }
+        }
+        Ok(())
+    }
+}
+
 impl EngineState {
     pub(super) async fn load_cached_report(&self, range: DateRange) -> Result<StoredReport, Failure> {
         let mut cached = self.store.cached_report(&self.scope, range).await.map_err(read_failure)?;
         if let Some(report) = &mut cached.report {
             self.to_local_time(Arc::make_mut(report));
         }
-        cached.totals = cached.totals.map(|totals| self.totals_in_local_time(totals));
+        cached.totals = cached.totals.map(|totals| self.in_local_time(totals));
         Ok(cached)
-    }
-
-    pub(super) async fn load_cached_totals(
-        &self,
-        ranges: &[DateRange],
-    ) -> Result<Vec<(DateRange, Timed<Counts>)>, Failure> {
-        let cached = self.store.views_totals(&self.scope, ranges).await.map_err(read_failure)?;
-        Ok(cached.into_iter().map(|(range, totals)| (range, self.totals_in_local_time(totals))).collect())
-    }
-
-    pub(super) async fn load_totals(self: &Arc<Self>, ranges: &[DateRange]) -> Result<(), Failure> {
-        for &range in ranges {
-            let cached = self.store.views_totals(&self.scope, &[range]).await.map_err(read_failure)?;
-            match cached.into_iter().find(|(_, totals)| self.is_fresh(range, totals.as_of)) {
-                Some((range, totals)) => self.emit(EngineEvent::Totals { range, totals }).await,
-                // Requests the smallest possible page of views: `load_views` emits the totals that come with it.
-                None => drop(self.load_views(ViewsQuery { range, limit: MIN_PAGE_SIZE, page: 1 }, false).await?),
-            }
-        }
-        Ok(())
     }
 
     /// Converts the report's time from service time, as it is stored, to local wall time, as the screen needs
@@ -48,8 +67,9 @@ impl EngineState {
         report.as_of = self.clock.service_to_local(report.as_of);
     }
 
-    fn totals_in_local_time(&self, totals: Timed<Counts>) -> Timed<Counts> {
-        Timed { as_of: self.clock.service_to_local(totals.as_of), ..totals }
+    /// Converts the time of loaded data from service time to local wall time.
+    pub(super) fn in_local_time<T>(&self, loaded: Timed<T>) -> Timed<T> {
+        Timed { as_of: self.clock.service_to_local(loaded.as_of), ..loaded }
     }
 }
 

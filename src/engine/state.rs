@@ -22,7 +22,6 @@ use crate::model::text::CleanText;
 use crate::model::views::ViewsQuery;
 use crate::store::{JobChanges, PausedBy, Store, StoreError};
 use std::collections::{HashMap, HashSet};
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::{Notify, Semaphore, mpsc};
@@ -60,11 +59,14 @@ pub(super) struct EngineState {
     pub(super) fetch_slots: Semaphore,
     events: mpsc::Sender<EngineEvent>,
     commands: mpsc::UnboundedSender<PollerCommand>,
-    sending: AtomicUsize,
-    /// The number of prompt outcomes that the store could not record yet.
-    unrecorded: AtomicUsize,
-    /// The number of changes that the `on_change` program has not handled yet.
-    pub(super) running_hooks: AtomicUsize,
+    /// Counts the requests that send a prompt.
+    pub(super) sending: GuardCounter,
+    /// Counts the prompt outcomes that the store could not record yet.
+    pub(super) unrecorded: GuardCounter,
+    /// Counts the changes that the `on_change` program has not handled yet. A guard must be taken before the
+    /// change's event is emitted. Otherwise the receiver of the event could stop the engine before the program
+    /// has run.
+    pub(super) running_hooks: GuardCounter,
     /// The highest job revision that [`EngineState::catch_up`] has read, and the store's number of prunes
     /// at that time.
     seen: tokio::sync::Mutex<(i64, i64)>,
@@ -136,9 +138,9 @@ impl EngineState {
             fetch_slots: Semaphore::new(poll.in_flight.max(1)),
             events,
             commands,
-            sending: AtomicUsize::new(0),
-            unrecorded: AtomicUsize::new(0),
-            running_hooks: AtomicUsize::new(0),
+            sending: GuardCounter::default(),
+            unrecorded: GuardCounter::default(),
+            running_hooks: GuardCounter::default(),
             seen: tokio::sync::Mutex::new((revision, prunes)),
             last_trouble: Mutex::default(),
             shared_connection: Mutex::default(),
@@ -148,11 +150,11 @@ impl EngineState {
 
     /// Emits an event. If the receiver is closed, the event is dropped.
     pub(super) async fn emit(&self, event: EngineEvent) {
-        let _ = self.events.send(self.in_local_time(event)).await;
+        let _ = self.events.send(self.event_in_local_time(event)).await;
     }
 
     /// Converts service times in an event to the local clock.
-    fn in_local_time(&self, mut event: EngineEvent) -> EngineEvent {
+    fn event_in_local_time(&self, mut event: EngineEvent) -> EngineEvent {
         let local = |at: &mut Option<Time>| *at = at.map(|at| self.clock.service_to_local(at));
         match &mut event {
             EngineEvent::Budget(_, budget) => {
@@ -334,38 +336,6 @@ impl EngineState {
         self.send_to_poller(PollerCommand::RequestStarted);
         InFlightGuard(self)
     }
-
-    /// Counts a request that sends a prompt, until the guard is dropped.
-    pub(super) fn sending_guard(self: &Arc<Self>) -> SendingGuard {
-        self.sending.fetch_add(1, Ordering::Relaxed);
-        SendingGuard(Arc::clone(self))
-    }
-
-    /// Counts a prompt's outcome as not recorded yet, until the guard is dropped.
-    pub(super) fn recording_guard(self: &Arc<Self>) -> RecordingGuard {
-        self.unrecorded.fetch_add(1, Ordering::Relaxed);
-        RecordingGuard(Arc::clone(self))
-    }
-
-    pub(super) fn has_unrecorded(&self) -> bool {
-        self.unrecorded.load(Ordering::Relaxed) > 0
-    }
-
-    /// Counts a change as not passed to the hook yet, until the guard is dropped. Must be called before the
-    /// change's event is emitted. Otherwise the receiver of the event could stop the engine before the hook has
-    /// run.
-    pub(super) fn hook_guard(&self) -> HookGuard<'_> {
-        self.running_hooks.fetch_add(1, Ordering::Relaxed);
-        HookGuard(self)
-    }
-
-    pub(super) fn has_running_hooks(&self) -> bool {
-        self.running_hooks.load(Ordering::Relaxed) > 0
-    }
-
-    pub(super) fn is_sending(&self) -> bool {
-        self.sending.load(Ordering::Relaxed) > 0
-    }
 }
 
 /// See [`EngineState::in_flight_guard`].
@@ -378,33 +348,20 @@ impl Drop for InFlightGuard<'_> {
     }
 }
 
-/// See [`EngineState::hook_guard`].
-#[derive(Debug)]
-pub(super) struct HookGuard<'a>(&'a EngineState);
+/// Counts its guards that are not dropped yet.
+#[derive(Debug, Default)]
+pub(super) struct GuardCounter(CountGuard);
 
-impl Drop for HookGuard<'_> {
-    fn drop(&mut self) {
-        self.0.running_hooks.fetch_sub(1, Ordering::Relaxed);
+/// A guard of a [`GuardCounter`].
+pub(super) type CountGuard = Arc<()>;
+
+impl GuardCounter {
+    pub(super) fn guard(&self) -> CountGuard {
+        Arc::clone(&self.0)
     }
-}
 
-/// See [`EngineState::sending_guard`].
-#[derive(Debug)]
-pub(super) struct SendingGuard(Arc<EngineState>);
-
-impl Drop for SendingGuard {
-    fn drop(&mut self) {
-        self.0.sending.fetch_sub(1, Ordering::Relaxed);
-    }
-}
-
-/// See [`EngineState::recording_guard`].
-#[derive(Debug)]
-pub(super) struct RecordingGuard(Arc<EngineState>);
-
-impl Drop for RecordingGuard {
-    fn drop(&mut self) {
-        self.0.unrecorded.fetch_sub(1, Ordering::Relaxed);
+    pub(super) fn has_guards(&self) -> bool {
+        Arc::strong_count(&self.0) > 1
     }
 }
 

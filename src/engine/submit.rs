@@ -1,125 +1,185 @@
 //! Submits prompts (writes them to disk, then wakes the dispatcher), changes the queue, and applies the
 //! user's decisions about undelivered prompts.
 
+use super::Engine;
 use super::clock::local_now;
 use super::poll::PollerCommand;
-use super::state::{EngineState, lock};
+use super::state::lock;
 use crate::model::change::{DiscardedPrompts, QueueChange};
 use crate::model::engine_event::EngineEvent;
 use crate::model::failure::Failure;
 use crate::model::prompt::{Delivery, Prompt, PromptId, Resolution};
 use crate::model::row::{Job, JobKey};
 use crate::model::text::CleanText;
-use crate::store::StoreError;
+use crate::store::{PausedBy, StoreError};
 
-impl EngineState {
-    pub(super) async fn submit_new_job(&self, text: &str) -> Result<(PromptId, Job), Failure> {
+impl Engine {
+    /// Submits a new job. When this returns, the prompt is on disk. It is sent in the background, and
+    /// events show the progress.
+    ///
+    /// # Errors
+    /// Nothing was written (the text is blank, or the store can't write), so the caller must keep the text.
+    pub async fn submit_new_job(&self, text: &str) -> Result<(PromptId, Job), Failure> {
         reject_blank(text)?;
-        let added = match self.reserves_prompts {
-            true => self.store.reserve_new_job(&self.scope, text, self.instance.name(), local_now()).await,
-            false => self.store.add_new_job(&self.scope, text, local_now()).await,
+        let added = match self.inner.reserves_prompts {
+            true => {
+                self.inner.store.reserve_new_job(&self.inner.scope, text, self.inner.instance.name(), local_now()).await
+            }
+            false => self.inner.store.add_new_job(&self.inner.scope, text, local_now()).await,
         };
         Ok(self.enqueue(added.map_err(submit_failure)?).await)
     }
 
-    pub(super) async fn submit_job_about(&self, text: &str, pages: &[CleanText]) -> Result<(PromptId, Job), Failure> {
+    /// Like [`Engine::submit_new_job`], for a job about these pages, which are stored with it.
+    ///
+    /// # Errors
+    /// Nothing was written, so the caller must keep the text and the pages.
+    pub async fn submit_job_about(&self, text: &str, pages: &[CleanText]) -> Result<(PromptId, Job), Failure> {
         reject_blank(text)?;
-        let added = self.store.add_job_about(&self.scope, text, pages, local_now()).await.map_err(submit_failure)?;
+        let added = self
+            .inner
+            .store
+            .add_job_about(&self.inner.scope, text, pages, local_now())
+            .await
+            .map_err(submit_failure)?;
         Ok(self.enqueue(added).await)
     }
 
-    pub(super) async fn submit_follow_up(&self, job: JobKey, text: &str) -> Result<(PromptId, Job), Failure> {
+    /// Submits a follow-up like [`Engine::submit_new_job`]. It is sent after the earlier prompts of its job.
+    ///
+    /// # Errors
+    /// Nothing was written, so the caller must keep the text.
+    pub async fn submit_follow_up(&self, job: JobKey, text: &str) -> Result<(PromptId, Job), Failure> {
         reject_blank(text)?;
-        let added = match self.reserves_prompts {
-            true => self.store.reserve_follow_up(job, text, self.instance.name(), local_now()).await,
-            false => self.store.add_follow_up(job, text, local_now()).await,
+        let added = match self.inner.reserves_prompts {
+            true => self.inner.store.reserve_follow_up(job, text, self.inner.instance.name(), local_now()).await,
+            false => self.inner.store.add_follow_up(job, text, local_now()).await,
         };
         Ok(self.enqueue(added.map_err(submit_failure)?).await)
     }
 
-    pub(super) async fn supersede_follow_ups(
-        &self,
-        job: JobKey,
-        text: &str,
-    ) -> Result<(PromptId, Job, Vec<Prompt>), Failure> {
+    /// Like [`Engine::submit_follow_up`], but first discards the job's `Rejected` and `NotSent` prompts, which
+    /// would block the follow-up. Returns the discarded prompts in their previous state.
+    ///
+    /// # Errors
+    /// Nothing was written, so the caller must keep the text.
+    pub async fn supersede_follow_ups(&self, job: JobKey, text: &str) -> Result<(PromptId, Job, Vec<Prompt>), Failure> {
         reject_blank(text)?;
-        let reserved_for = self.reserves_prompts.then(|| self.instance.name());
-        let superseded =
-            self.store.supersede_follow_ups(job, text, reserved_for, local_now()).await.map_err(submit_failure)?;
+        let reserved_for = self.inner.reserves_prompts.then(|| self.inner.instance.name());
+        let superseded = self
+            .inner
+            .store
+            .supersede_follow_ups(job, text, reserved_for, local_now())
+            .await
+            .map_err(submit_failure)?;
         let (prompt, row, discarded) = superseded;
         for prompt in &discarded {
-            lock(&self.own_prompts).remove(&prompt.id);
-            self.emit_delivery(prompt.id, Delivery::Discarded { from: Some(prompt.delivery.kind()) }, row.clone())
+            lock(&self.inner.own_prompts).remove(&prompt.id);
+            self.inner
+                .emit_delivery(prompt.id, Delivery::Discarded { from: Some(prompt.delivery.kind()) }, row.clone())
                 .await;
         }
         let (prompt, row) = self.enqueue((prompt, row)).await;
         Ok((prompt, row, discarded))
     }
 
-    /// Queues new jobs. Their prompts are not added to `own_prompts`, so the instance with the dispatch
-    /// lease sends them, in queue order.
-    pub(super) async fn submit_batch(&self, prompts: &[String]) -> Result<Vec<Job>, Failure> {
+    /// Queues new jobs on disk in the order of `prompts`. The instance with the dispatch lease sends them as
+    /// fast as the hourly limit allows, now or after a restart; events show the progress.
+    ///
+    /// # Errors
+    /// Nothing was written: the batch is empty, a prompt is blank, or the store can't write.
+    pub async fn submit_batch(&self, prompts: &[String]) -> Result<Vec<Job>, Failure> {
         if prompts.is_empty() {
             return Err(Failure::local("Nothing was queued: the batch contains no prompt."));
         }
         for prompt in prompts {
             reject_blank(prompt)?;
         }
-        let rows = self.store.add_batch(&self.scope, prompts, local_now()).await.map_err(submit_failure)?;
-        self.dispatch_wake.notify_one();
+        let rows = self.inner.store.add_batch(&self.inner.scope, prompts, local_now()).await.map_err(submit_failure)?;
+        self.inner.dispatch_wake.notify_one();
         Ok(rows)
     }
 
-    pub(super) async fn change_queue(&self, jobs: &[JobKey], change: QueueChange) -> Result<Vec<Job>, Failure> {
-        let rows = self.store.change_queue(jobs, change, local_now()).await.map_err(submit_failure)?;
-        self.dispatch_wake.notify_one();
+    /// Changes the queued prompts of these jobs (see [`Store::change_queue`]). The dispatcher sends resumed
+    /// prompts at once. Returns every job that changed.
+    ///
+    /// # Errors
+    /// Nothing was written.
+    pub async fn change_queue(&self, jobs: &[JobKey], change: QueueChange) -> Result<Vec<Job>, Failure> {
+        let rows = self.inner.store.change_queue(jobs, change, local_now()).await.map_err(submit_failure)?;
+        self.inner.dispatch_wake.notify_one();
         self.emit_threads(&rows).await;
         Ok(rows)
     }
 
-    pub(super) async fn remove_from_queue(&self, jobs: &[JobKey]) -> Result<DiscardedPrompts, Failure> {
-        let removed = self.store.remove_from_queue(jobs, local_now()).await.map_err(submit_failure)?;
+    /// Discards all queued prompts of these jobs. Prompts that are being sent are not affected.
+    ///
+    /// # Errors
+    /// Nothing was written.
+    pub async fn remove_from_queue(&self, jobs: &[JobKey]) -> Result<DiscardedPrompts, Failure> {
+        let removed = self.inner.store.remove_from_queue(jobs, local_now()).await.map_err(submit_failure)?;
         self.after_discarding(&removed).await;
         Ok(removed)
     }
 
-    pub(super) async fn discard(&self, prompt: PromptId) -> Result<DiscardedPrompts, Failure> {
-        let discarded = self.store.discard_prompt(prompt, local_now()).await.map_err(submit_failure)?;
+    /// Discards a prompt that was not delivered. Later prompts of the job may then be sent.
+    ///
+    /// # Errors
+    /// Nothing was written: the prompt is being sent or was accepted, or the store can't write.
+    pub async fn discard(&self, prompt: PromptId) -> Result<DiscardedPrompts, Failure> {
+        let discarded = self.inner.store.discard_prompt(prompt, local_now()).await.map_err(submit_failure)?;
         self.after_discarding(&discarded).await;
         Ok(discarded)
     }
 
     async fn after_discarding(&self, discarded: &DiscardedPrompts) {
-        lock(&self.own_prompts).retain(|prompt, _| !discarded.prompts.contains(prompt));
+        lock(&self.inner.own_prompts).retain(|prompt, _| !discarded.prompts.contains(prompt));
         // Later prompts of the same jobs may be sent now.
-        self.dispatch_wake.notify_one();
+        self.inner.dispatch_wake.notify_one();
         self.emit_threads(&discarded.rows).await;
     }
 
-    pub(super) async fn restore(&self, prompts: &[PromptId]) -> Result<Vec<Job>, Failure> {
-        let rows = self.store.restore_prompts(prompts).await.map_err(submit_failure)?;
+    /// Restores all these discarded prompts to their states before the discard, or none of them. A prompt
+    /// that was queued is queued again.
+    ///
+    /// # Errors
+    /// Nothing was written: the service had accepted one of the prompts after all, or a later prompt of the
+    /// same job was sent.
+    pub async fn restore(&self, prompts: &[PromptId]) -> Result<Vec<Job>, Failure> {
+        let rows = self.inner.store.restore_prompts(prompts).await.map_err(submit_failure)?;
         // A restored prompt may be queued again.
-        self.dispatch_wake.notify_one();
+        self.inner.dispatch_wake.notify_one();
         self.emit_threads(&rows).await;
         Ok(rows)
     }
 
     async fn emit_threads(&self, rows: &[Job]) {
         for row in rows {
-            self.emit(EngineEvent::Thread(row.key)).await;
+            self.inner.emit(EngineEvent::Thread(row.key)).await;
         }
     }
 
-    pub(super) async fn pause(&self, prompt: PromptId) -> Result<Option<Job>, Failure> {
-        let row = self.store.pause_prompt(prompt, local_now()).await.map_err(submit_failure)?;
+    /// Pauses a queued prompt until the user resumes it. Returns `None` if the prompt is no longer queued;
+    /// an event shows what happened to it.
+    ///
+    /// # Errors
+    /// The store can't write, so the prompt is still queued and will be sent.
+    pub async fn pause(&self, prompt: PromptId) -> Result<Option<Job>, Failure> {
+        let row = self.inner.store.pause_prompt(prompt, local_now()).await.map_err(submit_failure)?;
         if let Some(row) = &row {
-            lock(&self.own_prompts).remove(&prompt);
-            self.emit_delivery(prompt, Delivery::Paused, row.clone()).await;
+            lock(&self.inner.own_prompts).remove(&prompt);
+            self.inner.emit_delivery(prompt, Delivery::Paused, row.clone()).await;
         }
         Ok(row)
     }
 
-    pub(super) async fn resolve(&self, prompt: PromptId, resolution: Resolution) -> Result<Job, Failure> {
+    /// Applies the user's decision about an undelivered prompt (an `Unconfirmed` prompt, for example). Linking
+    /// the prompt to an existing job costs one GET.
+    ///
+    /// # Errors
+    /// Nothing changed: the store can't write, the prompt's state does not allow this decision, or the job
+    /// to link can't be fetched.
+    pub async fn resolve(&self, prompt: PromptId, resolution: Resolution) -> Result<Job, Failure> {
         match resolution {
             Resolution::SendAgain => self.requeue(prompt, None).await,
             Resolution::SendEdited(text) => {
@@ -127,35 +187,48 @@ impl EngineState {
                 self.requeue(prompt, Some(&text)).await
             }
             Resolution::Link(id) => {
-                let job = self.fetch(&id).await?;
-                let row = self.store.link_job(prompt, job, local_now()).await.map_err(submit_failure)?;
+                let job = self.inner.fetch(&id).await?;
+                let row = self.inner.store.link_job(prompt, job, local_now()).await.map_err(submit_failure)?;
                 self.emit_resolved(prompt, Delivery::Accepted, &row).await;
-                self.emit_merged(row.key).await;
+                self.inner.emit_merged(row.key).await;
                 Ok(row)
             }
         }
     }
 
     async fn requeue(&self, prompt: PromptId, edited: Option<&str>) -> Result<Job, Failure> {
-        let row = self.store.requeue(prompt, edited, local_now()).await.map_err(submit_failure)?;
+        let row = self.inner.store.requeue(prompt, edited, local_now()).await.map_err(submit_failure)?;
         Ok(self.enqueue((prompt, row)).await.1)
     }
 
     /// Makes this instance send a prompt that is on disk, unless another instance starts to send it first.
     async fn enqueue(&self, (prompt, row): (PromptId, Job)) -> (PromptId, Job) {
-        lock(&self.own_prompts).insert(prompt, row.key);
+        lock(&self.inner.own_prompts).insert(prompt, row.key);
         // Wake the dispatcher before emitting the event, because that may have to wait for space in the channel.
         // If the caller stops waiting meanwhile, the prompt is sent anyway.
-        self.dispatch_wake.notify_one();
-        self.emit_delivery(prompt, Delivery::Queued { until: None }, row.clone()).await;
+        self.inner.dispatch_wake.notify_one();
+        self.inner.emit_delivery(prompt, Delivery::Queued { until: None }, row.clone()).await;
         (prompt, row)
     }
 
     async fn emit_resolved(&self, prompt: PromptId, delivery: Delivery, row: &Job) {
-        self.send_to_poller(PollerCommand::JobsChanged { rows: vec![row.clone()], by_others: false });
+        self.inner.send_to_poller(PollerCommand::JobsChanged { rows: vec![row.clone()], by_others: false });
         // Later prompts of the job may be sent now.
-        self.dispatch_wake.notify_one();
-        self.emit_delivery(prompt, delivery, row.clone()).await;
+        self.inner.dispatch_wake.notify_one();
+        self.inner.emit_delivery(prompt, delivery, row.clone()).await;
+    }
+
+    /// Whether this prompt is sent only after the user has resumed it. False for a prompt that a running
+    /// command has reserved for itself; true once that command has died.
+    ///
+    /// # Errors
+    /// The store can't be read.
+    pub async fn is_paused(&self, prompt: PromptId) -> Result<bool, Failure> {
+        Ok(match self.inner.store.paused_by(prompt).await.map_err(submit_failure)? {
+            PausedBy::None => false,
+            PausedBy::User => true,
+            PausedBy::Instance(name) => self.inner.instance.is_dead(&name),
+        })
     }
 }
 

@@ -3,6 +3,7 @@
 //! if no caller waits for it any more. In a load of all pages, the transaction that caches an answer also
 //! merges it into the report on disk.
 
+use super::Engine;
 use super::fetch::FetchOutcome;
 use super::poll::PollerCommand;
 use super::state::{EngineState, lock};
@@ -54,15 +55,29 @@ pub(super) struct ViewsRequestResult {
 /// fresh.
 const MAX_CLOCK_ERROR: TimeDelta = TimeDelta::minutes(1);
 
-impl EngineState {
-    pub(super) async fn load_views(self: &Arc<Self>, query: ViewsQuery, force: bool) -> LoadedViews {
-        if !force && let Some(cached) = self.fresh_views(query).await {
-            return Ok(cached);
-        }
-        self.load_views_for(query, force, RequestPurpose::Page).await.loaded
+impl Engine {
+    /// Returns cached page views if they are fresh and `force` is false. Otherwise makes one request within the
+    /// hourly limit. Concurrent calls with the same query share one request.
+    ///
+    /// # Errors
+    /// The request failed or no request is left. [`Engine::cached_views`] may return older page views.
+    pub async fn load_views(&self, query: ViewsQuery, force: bool) -> Result<Timed<ViewsPage>, Failure> {
+        let cached = if force { None } else { self.inner.fresh_views(query).await };
+        let loaded = match cached {
+            Some(cached) => Ok(cached),
+            None => self.inner.load_views_for(query, force, RequestPurpose::Page).await.loaded,
+        };
+        loaded.map(|loaded| self.inner.in_local_time(loaded))
     }
 
-    /// Loads like [`EngineState::load_views`], but without the first cache lookup. If another call is loading
+    /// Returns cached page views of any age, without a request.
+    pub async fn cached_views(&self, query: ViewsQuery) -> Option<Timed<ViewsPage>> {
+        self.inner.cached_views(query).await.map(|cached| self.inner.in_local_time(cached))
+    }
+}
+
+impl EngineState {
+    /// Loads like [`Engine::load_views`], but in service time and without the first cache lookup. If another call is loading
     /// the query, waits for that load. That load keeps its own purpose, and this call reports no request.
     pub(super) async fn load_views_for(
         self: &Arc<Self>,
