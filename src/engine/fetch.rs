@@ -46,6 +46,13 @@ pub(super) struct FetchOutcome {
 }
 
 impl FetchOutcome {
+    /// Returns the outcome of a check that panicked. Polling pauses as if the store had failed.
+    pub(super) fn crashed(key: JobKey) -> Self {
+        let sentence = "Checking a job failed because of a bug in docdeck; polling continues in a few seconds.";
+        let health = ServiceHealth::NotStored(Failure::local(sentence));
+        Self { key: Some(key), health, made_request: true }
+    }
+
     /// Returns the outcome of a request unrelated to polling that the service answered.
     pub(super) fn answered() -> Self {
         Self { key: None, health: ServiceHealth::Good, made_request: false }

@@ -16,9 +16,11 @@ use crate::model::poll::backoff;
 use crate::model::row::{Job, JobKey};
 use crate::model::text::CleanText;
 use chrono::TimeDelta;
+use futures_util::FutureExt as _;
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use tokio::sync::mpsc;
-use tokio::task::{JoinError, JoinSet};
+use tokio::task::JoinSet;
 
 /// After this many unusable answers in a row, the cause is taken to be the service, not a single job.
 const MAX_UNUSABLE_ANSWERS: u32 = 3;
@@ -74,7 +76,7 @@ struct Poller {
     /// No request starts before this steady time (see `ServiceClock::steady_now`): the end of a pause, or the
     /// time of the next probe.
     not_before: Time,
-    /// Whether the scheduler contains all unfinished jobs. Only true while this instance has the poll lease.
+    /// Whether the scheduler contains all unfinished jobs that were in the store when this instance got the poll lease.
     has_loaded_jobs: bool,
     gets: JoinSet<FetchOutcome>,
     /// Requests in flight that the poller did not start.
@@ -118,7 +120,7 @@ pub(super) async fn run_poller(
                 Some(command) => poller.handle(command).await,
                 None => return,
             },
-            Some(done) = poller.gets.join_next() => poller.handle_finished_get(done).await,
+            Some(Ok(outcome)) = poller.gets.join_next() => poller.handle_finished_get(outcome).await,
             () = sleep_until(wake), if wake.is_some() => {}
         }
     }
@@ -155,7 +157,10 @@ impl Poller {
         };
         for key in to_check {
             let inner = Arc::clone(&self.inner);
-            self.gets.spawn(async move { inner.fetch_job(key).await.1 });
+            self.gets.spawn(async move {
+                let fetched = AssertUnwindSafe(inner.fetch_job(key)).catch_unwind().await;
+                fetched.map_or_else(|_| FetchOutcome::crashed(key), |(_, outcome)| outcome)
+            });
         }
     }
 
@@ -175,7 +180,6 @@ impl Poller {
     async fn load_unfinished_jobs(&mut self) {
         match self.inner.store.jobs_to_check(&self.inner.scope).await {
             Ok(rows) => {
-                self.scheduler.clear(self.now());
                 self.schedule(&rows);
                 self.has_loaded_jobs = true;
             }
@@ -193,11 +197,10 @@ impl Poller {
     async fn handle(&mut self, command: PollerCommand) {
         match command {
             PollerCommand::JobsChanged { rows, by_others } => {
-                if self.has_loaded_jobs {
-                    self.schedule(&rows);
-                }
-                if by_others && !self.has_lease() {
-                    self.follow_rows(&rows).await;
+                self.schedule(&rows);
+                let is_new_check = |row: &Job| row.checked_at.is_some_and(|at| at > self.mode_changed_at);
+                if by_others && !self.has_lease() && rows.iter().any(is_new_check) {
+                    self.follow_recovery().await;
                 }
             }
             PollerCommand::OnScreen(jobs) => self.scheduler.set_on_screen(jobs),
@@ -215,7 +218,6 @@ impl Poller {
             }
             PollerCommand::Lease => {
                 self.has_loaded_jobs = false;
-                self.scheduler.clear(self.now());
                 if matches!(self.mode, PollerMode::Stalled | PollerMode::Down { .. }) {
                     self.set_mode(PollerMode::Running, self.now());
                 }
@@ -227,24 +229,12 @@ impl Poller {
         }
     }
 
-    async fn handle_finished_get(&mut self, done: Result<FetchOutcome, JoinError>) {
-        match done {
-            Ok(outcome) => {
-                let is_probe =
-                    matches!(self.mode, PollerMode::Down { probe: Some(key), .. } if outcome.key == Some(key));
-                if let Some(key) = outcome.key {
-                    self.scheduler.finish_request(key, request_end(&outcome.health), self.now());
-                }
-                self.apply(outcome, is_probe).await;
-            }
-            Err(error) if error.is_panic() => {
-                // A panic does not show which job was checked, so reload all jobs from the store after a pause.
-                self.has_loaded_jobs = false;
-                let sentence = "Checking a job failed because of a bug in docdeck; polling continues in a few seconds.";
-                self.stall(Failure::local(sentence)).await;
-            }
-            Err(_) => {}
+    async fn handle_finished_get(&mut self, outcome: FetchOutcome) {
+        let is_probe = matches!(self.mode, PollerMode::Down { probe: Some(key), .. } if outcome.key == Some(key));
+        if let Some(key) = outcome.key {
+            self.scheduler.finish_request(key, request_end(&outcome.health), self.now());
         }
+        self.apply(outcome, is_probe).await;
     }
 
     /// Updates the mode and the connection state from the outcome of a request. `lengthens_backoff` says
@@ -307,8 +297,8 @@ impl Poller {
         // The failed job can be the probe even if it is not polled otherwise.
         key.inspect(|key| self.scheduler.add_due(*key, self.now()));
         let mut next_try = None;
-        // Without a job to probe with, the next successful request ends the outage.
-        if !self.scheduler.is_empty() {
+        // Without a probe, the next successful request ends the outage.
+        if self.has_lease() && !self.scheduler.is_empty() {
             // A probe counts toward the polling budget, so it waits until the budget permits a request.
             let at = self.scheduler.next_probe(self.now()).max(self.now() + backoff(failures));
             self.set_mode(PollerMode::Down { failures, probe: None }, at);
@@ -349,25 +339,23 @@ impl Poller {
             return;
         }
         match connection {
-            Connection::Ready if self.mode != PollerMode::Running => self.set_mode(PollerMode::Running, self.now()),
+            Connection::Ready => self.follow_recovery().await,
             // The other instance has just started and knows nothing yet, so the state stays as it is.
-            Connection::Unknown if !self.connection.last().is_outage() => return,
-            // Only a check after this moment ends the outage, see `follow_rows`.
-            _ if connection.is_outage() => self.mode_changed_at = local_now(),
-            _ => {}
+            Connection::Unknown if !self.connection.last().is_outage() => {}
+            connection => {
+                // Only a check after this moment ends an outage.
+                self.mode_changed_at = local_now();
+                self.connection.emit(connection).await;
+            }
         }
-        self.connection.emit(connection).await;
     }
 
-    /// Reports the service as reachable if another instance has checked one of these jobs since the last change
-    /// of mode.
-    async fn follow_rows(&mut self, rows: &[Job]) {
-        if rows.iter().any(|row| row.checked_at.is_some_and(|at| at > self.mode_changed_at)) {
-            if self.mode != PollerMode::Running {
-                self.set_mode(PollerMode::Running, self.now());
-            }
-            self.connection.emit(Connection::Ready).await;
+    /// Reports the service as reachable, because another instance has got an answer.
+    async fn follow_recovery(&mut self) {
+        if self.mode != PollerMode::Running {
+            self.set_mode(PollerMode::Running, self.now());
         }
+        self.connection.emit(Connection::Ready).await;
     }
 }
 

@@ -10,7 +10,6 @@
 mod tests;
 
 use crate::model::Time;
-use crate::model::job::Status;
 use crate::model::poll::{SLOW_INTERVAL, next_poll};
 use crate::model::row::{Job, JobKey};
 use chrono::TimeDelta;
@@ -90,8 +89,7 @@ impl Scheduler {
 
     /// Adds or removes a job or changes its due time, depending on `row`. The times in `row` are local wall
     /// times; `wall` is the wall time now, and `now` is the steady time. From `row`, only the time left until the
-    /// next check is used, which is limited to `SLOW_INTERVAL` while the job is not completed. So a jump of the
-    /// wall clock can't stop polling.
+    /// next check is used, which is limited to `SLOW_INTERVAL`. So a jump of the wall clock can't stop polling.
     pub(super) fn update(&mut self, row: &Job, wall: Time, now: Time) {
         let Some(base) = next_poll(row) else {
             return self.remove(row.key, now);
@@ -100,15 +98,7 @@ impl Scheduler {
             return;
         }
         let pause = base - wall;
-        let wait = if pause <= TimeDelta::zero() {
-            pause
-        } else if matches!(row.status, Some(Status::Completed)) {
-            // A completed job that is checked too early has to be checked again, so the random variation only makes
-            // this pause longer.
-            pause + random_up_to(pause / 10)
-        } else {
-            with_jitter(pause.min(SLOW_INTERVAL))
-        };
+        let wait = if pause > TimeDelta::zero() { with_jitter(pause.min(SLOW_INTERVAL)) } else { pause };
         let due = now.checked_add_signed(wait).unwrap_or(now);
         self.put(row.key, ScheduledJob { due, due_without_jitter: base, failures: 0 });
     }
@@ -125,12 +115,6 @@ impl Scheduler {
         if let Some(job) = self.jobs.remove(&key) {
             self.queue.remove(&(job.due, key));
         }
-    }
-
-    /// Removes all jobs. Their requests still count toward the budget.
-    pub(super) fn clear(&mut self, now: Time) {
-        let jobs: Vec<JobKey> = self.jobs.keys().copied().collect();
-        jobs.into_iter().for_each(|key| self.remove(key, now));
     }
 
     /// Sets which jobs are on screen.
@@ -284,7 +268,8 @@ fn random_up_to(span: TimeDelta) -> TimeDelta {
     TimeDelta::milliseconds(fastrand::i64(0..=span.num_milliseconds().max(0)))
 }
 
-/// Returns the pause, made up to a tenth longer or shorter at random.
+/// Returns the pause, made up to a tenth longer at random. It is never shorter, because a completed job that is checked
+/// too early has to be checked again.
 fn with_jitter(pause: TimeDelta) -> TimeDelta {
-    pause - pause / 10 + random_up_to(pause / 5)
+    pause + random_up_to(pause / 10)
 }

@@ -1,7 +1,7 @@
 //! Tests of the scheduler: single steps, simulations with more jobs than the budget permits, and random steps.
 
 use super::*;
-use crate::model::job::JobId;
+use crate::model::job::{JobId, Status};
 use crate::model::text::CleanText;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -58,8 +58,8 @@ fn pauses_vary_by_up_to_a_tenth() {
         row.started_at = at(-7_200_000);
         scheduler.update(&row, at(0), at(0));
     }
-    assert!(scheduler.take_due(at(53_999)).is_empty());
-    let early = scheduler.take_due(at(60_000)).len();
+    assert!(scheduler.take_due(at(59_999)).is_empty());
+    let early = scheduler.take_due(at(63_000)).len();
     assert!((50..150).contains(&early), "{early}");
     assert_eq!(early + scheduler.take_due(at(66_000)).len(), 200);
 }
