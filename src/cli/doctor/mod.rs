@@ -1,8 +1,12 @@
 //! `docdeck doctor`: checks everything that docdeck depends on and reports problems with remedies. Changes nothing
 //! without `--repair`. The report is safe to post in a bug report.
+//!
+//! [`Facts`] collects what the checks need. Each check is a function that derives a finding from the facts; the tables
+//! below list the checks in the order of the report.
 
+mod facts;
 mod files;
-mod modes;
+mod permissions;
 mod report;
 mod service;
 mod settings;
@@ -10,12 +14,13 @@ mod terminal;
 
 use super::error::CliError;
 use super::exit_code::Code;
-use super::out::{Out, rfc3339_seconds};
+use super::out::Out;
 use crate::config::Flags;
 use crate::config::environment::Environment;
-use chrono::Utc;
+use crate::model::ledger::RateLimited;
 use clap::Args;
-use report::{CheckState, DoctorReport, ReportHead};
+use facts::Facts;
+use report::{Check, CheckState, DoctorReport};
 
 #[derive(Debug, Args)]
 pub(super) struct Options {
@@ -35,30 +40,88 @@ pub(super) const OUTPUT_HELP: &str = "With --json: {\"version\", \"platform\", \
 \"check\", \"state\", \"says\", \"remedy\"}]}; a state is ok, warning, problem or skipped.\n\
 Exit codes: 0 no problem; 1 a problem; 2 usage.";
 
-/// Runs `docdeck doctor`. Some checks use the results of earlier ones, so the order matters.
+/// The section with the request budgets.
+const REQUESTS: &str = "Requests in the last hour, this computer";
+
+/// The checks that must come before a repair, which changes permissions.
+const BEFORE_REPAIR: &[Check] = &[
+    ("Configuration", "file", settings::file),
+    ("Configuration", "profile", settings::profile),
+    ("Configuration", "base URL", settings::base_url),
+    ("Configuration", "project", settings::project),
+    ("Configuration", "organization", settings::organization),
+    ("Configuration", "key", settings::key),
+    ("Configuration", "ca_file", settings::ca_file),
+    ("Configuration", "project", settings::project_in_address),
+    ("Configuration", "theme", settings::theme),
+    ("Configuration", "customization", settings::customization),
+    ("Configuration", "data folder", settings::data_folder),
+    ("Files", "config folder", permissions::config_folder),
+    ("Files", "data folder", permissions::data_folder),
+    ("Files", "files", permissions::data_files),
+    ("Files", "disk", files::disk),
+    ("Files", "log", files::log),
+];
+
+const AFTER_REPAIR: &[Check] = &[
+    ("Files", "repair", |facts| facts.repair.clone()),
+    ("Files", "database", files::database),
+    ("Files", "jobs", files::jobs),
+    ("Files", "old databases", files::old_databases),
+    ("Files", "old databases", files::damaged_page),
+    ("Files", "running", files::running),
+    ("Files", "sending", files::sending),
+    (REQUESTS, "requests", files::unknown_budgets),
+    (REQUESTS, "creates", |facts| files::budget(facts, RateLimited::Create)),
+    (REQUESTS, "follow-ups", |facts| files::budget(facts, RateLimited::FollowUp)),
+    (REQUESTS, "views", |facts| files::budget(facts, RateLimited::Views)),
+    ("Network", "proxy", |facts| service::unusable_proxy(facts, 0)),
+    ("Network", "proxy", |facts| service::unusable_proxy(facts, 1)),
+    ("Network", "proxy", service::proxy),
+    ("Network", "certificates", service::certificates),
+    ("Service", "request", service::request),
+    ("Service", "TLS", service::tls),
+    ("Service", "connection", service::connection),
+    ("Service", "project", service::project),
+    ("Service", "key", service::key),
+    ("Service", "clock", service::clock),
+    ("Terminal", "TERM", terminal::term),
+    ("Terminal", "size", terminal::size),
+    ("Terminal", "colours", terminal::colours),
+    ("Terminal", "characters", terminal::characters),
+    ("Terminal", "multiplexer", terminal::multiplexer),
+    ("Terminal", "clipboard", terminal::clipboard),
+    ("Terminal", "mouse", terminal::mouse),
+    ("Terminal", "links", terminal::links),
+    ("Terminal", "browser", terminal::browser),
+    ("Terminal", "editor", terminal::editor),
+    ("Terminal", "replies", terminal::no_replies),
+    ("Terminal", "background", terminal::background),
+    ("Terminal", "keyboard", terminal::keyboard),
+    ("Terminal", "device", terminal::device),
+    ("Terminal", "replies", terminal::missing_replies),
+];
+
+/// Runs `docdeck doctor`.
 pub(super) async fn run(
     flags: &Flags,
     environment: &Environment,
     options: &Options,
     out: &mut Out,
 ) -> Result<Code, CliError> {
+    let mut facts = Facts::read_settings(flags, environment, options.offline).await;
+    out.configure(&facts.display, environment, flags);
     let mut report = DoctorReport::default();
-    report.private.home = directories::BaseDirs::new().map(|dirs| dirs.home_dir().to_path_buf());
-    let settings = settings::check_settings(&mut report, flags, environment).await;
-    out.configure(&settings.display, environment, flags);
-    let job = files::check_files(&mut report, &settings, options.repair).await;
-    service::check_route(&mut report, &settings);
-    service::check_answer(&mut report, &settings, job, options.offline).await;
-    terminal::check_terminal(&mut report, &settings, environment).await;
-    let head = ReportHead {
-        version: env!("CARGO_PKG_VERSION").to_owned(),
-        platform: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
-        at: rfc3339_seconds(Utc::now()),
-    };
+    report.run(BEFORE_REPAIR, &facts);
+    facts.examine_store(options.repair).await;
+    facts.request_job().await;
+    facts.query_terminal().await;
+    report.run(AFTER_REPAIR, &facts);
+    report.hide(facts.private_data());
     if options.json {
-        out.json(&report.json(&head));
+        out.json(&report.json());
     } else {
-        let lines = report.lines(&head, out.width(), |role, text| out.paint(role, text));
+        let lines = report.lines(out, out.width());
         out.lines(&lines);
     }
     Ok(if report.count(CheckState::Problem) == 0 { Code::Done } else { Code::Failed })

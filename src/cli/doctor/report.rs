@@ -1,12 +1,19 @@
 //! The doctor's report, as lines for people and as JSON. Because reports are posted in public, the key is removed, ids
 //! are shortened, and the home folder is written as `~` in everything that a check reports.
 
+use super::super::out::{Out, rfc3339_seconds};
+use super::facts::Facts;
+use crate::tui::format::plural;
 use crate::model::colors::ColorRole;
 use crate::model::endpoint::ApiKey;
 use crate::model::redaction::{Redactor, redacted_setting};
 use crate::model::text::CleanText;
+use chrono::Utc;
 use serde_json::{Value, json};
+use std::env::consts::{ARCH, OS};
+use std::fmt::Display;
 use std::path::PathBuf;
+use unicode_width::UnicodeWidthStr as _;
 
 /// How a check ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,34 +28,51 @@ pub(super) enum CheckState {
 }
 
 impl CheckState {
-    pub(super) fn word(self) -> &'static str {
+    /// Returns the word for the state, and its colour.
+    fn label(self) -> (&'static str, ColorRole) {
         match self {
-            Self::Ok => "ok",
-            Self::Warning => "warning",
-            Self::Problem => "problem",
-            Self::Skipped => "skipped",
-        }
-    }
-
-    fn role(self) -> ColorRole {
-        match self {
-            Self::Ok => ColorRole::Good,
-            Self::Warning => ColorRole::Warning,
-            Self::Problem => ColorRole::Bad,
-            Self::Skipped => ColorRole::Muted,
+            Self::Ok => ("ok", ColorRole::Good),
+            Self::Warning => ("warning", ColorRole::Warning),
+            Self::Problem => ("problem", ColorRole::Bad),
+            Self::Skipped => ("skipped", ColorRole::Muted),
         }
     }
 }
 
-/// The result of one check, as listed in the report.
+/// What a check found.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct DoctorCheck {
-    pub(super) section: &'static str,
-    pub(super) name: &'static str,
+pub(super) struct Finding {
     pub(super) state: CheckState,
-    pub(super) message: String,
+    message: String,
     /// What the user can do about a warning or a problem.
-    pub(super) remedy: Option<String>,
+    remedy: Option<String>,
+}
+
+/// The result of a check. `None` if there is nothing to report.
+pub(super) type CheckResult = Option<Finding>;
+
+/// A check: its section in the report, its name and its function.
+pub(super) type Check = (&'static str, &'static str, fn(&Facts<'_>) -> CheckResult);
+
+pub(super) fn ok(message: impl Display) -> CheckResult {
+    Some(Finding { state: CheckState::Ok, message: message.to_string(), remedy: None })
+}
+
+pub(super) fn skipped(why: impl Display) -> CheckResult {
+    Some(Finding { state: CheckState::Skipped, message: why.to_string(), remedy: None })
+}
+
+pub(super) fn warning(message: impl Display, remedy: impl Display) -> CheckResult {
+    Some(Finding { state: CheckState::Warning, message: message.to_string(), remedy: Some(remedy.to_string()) })
+}
+
+pub(super) fn problem(message: impl Display, remedy: impl Display) -> CheckResult {
+    Some(Finding { state: CheckState::Problem, message: message.to_string(), remedy: Some(remedy.to_string()) })
+}
+
+/// Returns a problem whose message already contains the remedy.
+pub(super) fn error(error: impl Display) -> CheckResult {
+    Some(Finding { state: CheckState::Problem, message: error.to_string(), remedy: None })
 }
 
 /// Data that must not appear in the report.
@@ -99,45 +123,26 @@ pub(super) fn mask_id(id: &str) -> String {
 
 #[derive(Debug, Default)]
 pub(super) struct DoctorReport {
-    pub(super) checks: Vec<DoctorCheck>,
-    pub(super) private: PrivateData,
-    section: &'static str,
+    /// The section, the name of the check, and what it found.
+    findings: Vec<(&'static str, &'static str, Finding)>,
+    private: PrivateData,
 }
 
 impl DoctorReport {
-    /// Starts a section. Checks that are added afterwards belong to it.
-    pub(super) fn begin_section(&mut self, section: &'static str) {
-        self.section = section;
+    /// Runs the checks and adds what they find.
+    pub(super) fn run(&mut self, checks: &[Check], facts: &Facts<'_>) {
+        let found = checks.iter().filter_map(|(section, name, check)| Some((*section, *name, check(facts)?)));
+        self.findings.extend(found);
     }
 
-    pub(super) fn ok(&mut self, name: &'static str, message: impl Into<String>) {
-        self.add(name, CheckState::Ok, message.into(), None);
+    /// Masks this data in the report.
+    pub(super) fn hide(&mut self, private: PrivateData) {
+        self.private = private;
     }
 
-    pub(super) fn skipped(&mut self, name: &'static str, why: impl Into<String>) {
-        self.add(name, CheckState::Skipped, why.into(), None);
-    }
-
-    pub(super) fn warning(&mut self, name: &'static str, message: impl Into<String>, remedy: impl Into<String>) {
-        self.add(name, CheckState::Warning, message.into(), Some(remedy.into()));
-    }
-
-    pub(super) fn problem(&mut self, name: &'static str, message: impl Into<String>, remedy: impl Into<String>) {
-        self.add(name, CheckState::Problem, message.into(), Some(remedy.into()));
-    }
-
-    /// Adds a problem whose message already contains the remedy.
-    pub(super) fn problem_with_remedy(&mut self, name: &'static str, sentence: impl Into<String>) {
-        self.add(name, CheckState::Problem, sentence.into(), None);
-    }
-
-    fn add(&mut self, name: &'static str, state: CheckState, message: String, remedy: Option<String>) {
-        self.checks.push(DoctorCheck { section: self.section, name, state, message, remedy });
-    }
-
-    /// Returns the number of checks in this state.
+    /// Returns the number of findings in this state.
     pub(super) fn count(&self, state: CheckState) -> usize {
-        self.checks.iter().filter(|check| check.state == state).count()
+        self.findings.iter().filter(|(.., found)| found.state == state).count()
     }
 
     fn clean(&self, text: &str) -> String {
@@ -145,20 +150,20 @@ impl DoctorReport {
     }
 
     /// Returns the report as JSON. Scripts rely on the names of its fields.
-    pub(super) fn json(&self, head: &ReportHead) -> Value {
-        let checks = self.checks.iter().map(|check| {
+    pub(super) fn json(&self) -> Value {
+        let checks = self.findings.iter().map(|(section, name, found)| {
             json!({
-                "section": check.section,
-                "check": check.name,
-                "state": check.state.word(),
-                "says": self.clean(&check.message),
-                "remedy": check.remedy.as_deref().map(|remedy| self.clean(remedy)),
+                "section": section,
+                "check": name,
+                "state": found.state.label().0,
+                "says": self.clean(&found.message),
+                "remedy": found.remedy.as_deref().map(|remedy| self.clean(remedy)),
             })
         });
         json!({
-            "version": head.version,
-            "platform": head.platform,
-            "at": head.at,
+            "version": env!("CARGO_PKG_VERSION"),
+            "platform": format!("{OS} {ARCH}"),
+            "at": rfc3339_seconds(Utc::now()),
             "ok": self.count(CheckState::Problem) == 0,
             "problems": self.count(CheckState::Problem),
             "warnings": self.count(CheckState::Warning),
@@ -166,72 +171,46 @@ impl DoctorReport {
         })
     }
 
-    /// Returns the report as lines for people, wrapped to `width` if given. `paint` adds the colour of a role to a
-    /// text.
-    pub(super) fn lines(
-        &self,
-        head: &ReportHead,
-        width: Option<usize>,
-        paint: impl Fn(ColorRole, &str) -> String,
-    ) -> Vec<String> {
-        let mut lines = vec![format!("docdeck {} on {}, {}", head.version, head.platform, head.at)];
-        let mut section = "";
-        for check in &self.checks {
-            if check.section != section {
-                section = check.section;
-                lines.push(String::new());
-                lines.push(paint(ColorRole::Title, section));
+    /// Returns the report as lines for people, wrapped to `width` if given.
+    pub(super) fn lines(&self, out: &Out, width: Option<usize>) -> Vec<String> {
+        let (version, at) = (env!("CARGO_PKG_VERSION"), rfc3339_seconds(Utc::now()));
+        let mut lines = vec![format!("docdeck {version} on {OS} {ARCH}, {at}")];
+        let mut last = "";
+        for (section, name, Finding { state, message, remedy }) in &self.findings {
+            if *section != last {
+                last = section;
+                lines.extend([String::new(), out.paint(ColorRole::Title, section)]);
             }
-            let state = format!("{:7}", check.state.word());
-            let label = format!(
-                "  {}  {}",
-                paint(check.state.role(), &state),
-                paint(ColorRole::Muted, &format!("{:13}", check.name))
-            );
-            let mut rest = wrap_message(&self.clean(&check.message), width).into_iter();
+            let (word, role) = state.label();
+            let (word, name) = (format!("{word:7}"), format!("{name:13}"));
+            let label = format!("  {}  {}", out.paint(role, &word), out.paint(ColorRole::Muted, &name));
+            let mut rest = wrap_message(&self.clean(message), width).into_iter();
             lines.push(format!("{label} {}", rest.next().unwrap_or_default()).trim_end().to_owned());
-            lines.extend(rest.map(|line| format!("{MARGIN}{line}")));
-            let remedy =
-                check.remedy.iter().flat_map(|remedy| wrap_message(&format!("> {}", self.clean(remedy)), width));
-            lines.extend(remedy.map(|line| format!("{MARGIN}{line}")));
+            let remedy = remedy.iter().flat_map(|remedy| wrap_message(&format!("> {}", self.clean(remedy)), width));
+            lines.extend(rest.chain(remedy).map(|line| format!("{:MARGIN$}{line}", "")));
         }
-        lines.push(String::new());
-        lines.push(self.verdict());
+        lines.extend([String::new(), self.verdict()]);
         lines
     }
 
     fn verdict(&self) -> String {
-        let some = |n: usize, one: &str| match n {
-            1 => format!("1 {one}"),
-            n => format!("{n} {one}s"),
-        };
+        let problems = plural(self.count(CheckState::Problem), "problem");
+        let warnings = plural(self.count(CheckState::Warning), "warning");
         match (self.count(CheckState::Problem), self.count(CheckState::Warning)) {
             (0, 0) => "No problems.".to_owned(),
-            (0, warnings) => format!("No problems, {}.", some(warnings, "warning")),
-            (problems, 0) => format!("{}.", some(problems, "problem")),
-            (problems, warnings) => format!("{}, {}.", some(problems, "problem"), some(warnings, "warning")),
+            (0, _) => format!("No problems, {warnings}."),
+            (_, 0) => format!("{problems}."),
+            _ => format!("{problems}, {warnings}."),
         }
     }
 }
 
 /// The indent of the continuation lines of a wrapped message: 2 spaces, state (7), 2 spaces, name (13), 1 space.
-const MARGIN: &str = "                         ";
-
-/// What the first line of the report states.
-#[derive(Debug)]
-pub(super) struct ReportHead {
-    pub(super) version: String,
-    pub(super) platform: String,
-    /// When the checks were run, as RFC 3339 in UTC.
-    pub(super) at: String,
-}
+const MARGIN: usize = 25;
 
 /// Wraps the text to `width` columns minus the margin. Returns one line if `width` is `None`.
 fn wrap_message(text: &str, width: Option<usize>) -> Vec<String> {
-    use unicode_width::UnicodeWidthStr as _;
-    let Some(columns) = width.map(|width| width.saturating_sub(MARGIN.len()).max(24)) else {
-        return vec![text.to_owned()];
-    };
+    let columns = width.map_or(usize::MAX, |width| width.saturating_sub(MARGIN).max(24));
     let mut lines: Vec<String> = Vec::new();
     for word in text.split(' ') {
         match lines.last_mut() {
@@ -249,32 +228,25 @@ fn wrap_message(text: &str, width: Option<usize>) -> Vec<String> {
 mod tests {
     use super::*;
 
-    fn head() -> ReportHead {
-        ReportHead { version: "1.2.3".into(), platform: "linux x86_64".into(), at: "2026-11-20T12:00:00Z".into() }
-    }
-
     fn report() -> DoctorReport {
-        let mut report = DoctorReport::default();
-        report.begin_section("Configuration");
-        report.ok("file", "/home/me/.config/docdeck/config.toml");
-        report.begin_section("Service");
-        report.problem(
-            "key",
-            "The service says: mint_5ecret of 66f1c0ffee99 is unknown",
-            "put a new one into /home/me/key",
-        );
-        report.private = PrivateData {
-            key: ApiKey::new("mint_5ecret"),
-            ids: vec!["66f1c0ffee99".into()],
-            home: Some("/home/me".into()),
-        };
-        report
+        let says = "The service says: mint_5ecret of 66f1c0ffee99 is unknown";
+        let findings = [
+            ("Configuration", "file", ok("/home/me/.config/docdeck/config.toml")),
+            ("Service", "key", problem(says, "put a new one into /home/me/key")),
+        ];
+        DoctorReport {
+            findings: findings.into_iter().filter_map(|(section, name, found)| Some((section, name, found?))).collect(),
+            private: PrivateData {
+                key: ApiKey::new("mint_5ecret"),
+                ids: vec!["66f1c0ffee99".into()],
+                home: Some("/home/me".into()),
+            },
+        }
     }
 
     #[test]
     fn the_report_contains_neither_key_nor_ids_nor_the_home_folder() {
-        let outputs =
-            [report().lines(&head(), None, |_, text| text.to_owned()).join("\n"), report().json(&head()).to_string()];
+        let outputs = [report().lines(&Out::of_process(), None).join("\n"), report().json().to_string()];
         for output in outputs {
             for private in ["5ecret", "c0ffee", "/home/me"] {
                 assert!(!output.contains(private), "{private}: {output}");
@@ -285,11 +257,11 @@ mod tests {
 
     #[test]
     fn lines_are_aligned_and_wrapped() {
-        let lines = report().lines(&head(), Some(58), |_, text| text.to_owned());
+        let lines = report().lines(&Out::of_process(), Some(58));
+        assert!(lines[0].starts_with(concat!("docdeck ", env!("CARGO_PKG_VERSION"), " on ")), "{}", lines[0]);
         assert_eq!(
-            lines,
+            lines[1..],
             [
-                "docdeck 1.2.3 on linux x86_64, 2026-11-20T12:00:00Z",
                 "",
                 "Configuration",
                 "  ok       file          ~/.config/docdeck/config.toml",
@@ -307,11 +279,11 @@ mod tests {
     #[test]
     fn the_verdict_counts_problems_and_warnings() {
         let mut report = report();
-        report.warning("clock", "is off", "set it");
-        report.warning("file", "is old", "renew it");
+        let warnings = [("clock", warning("is off", "set it")), ("file", warning("is old", "renew it"))];
+        report.findings.extend(warnings.into_iter().filter_map(|(name, found)| Some(("Service", name, found?))));
         assert_eq!(report.verdict(), "1 problem, 2 warnings.");
         assert_eq!(DoctorReport::default().verdict(), "No problems.");
-        let shape = report.json(&head());
+        let shape = report.json();
         assert_eq!((&shape["ok"], &shape["problems"], &shape["warnings"]), (&json!(false), &json!(1), &json!(2)));
         assert_eq!(shape["checks"][1]["state"], "problem");
     }

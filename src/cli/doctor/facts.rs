@@ -1,0 +1,203 @@
+//! Collects what the checks of `docdeck doctor` need. After a mistake in a setting, continues with the other settings.
+
+use super::files;
+use super::report::{Finding, PrivateData};
+use super::service::{CONNECT_TIMEOUT, PROBE_JOB, TOTAL_TIMEOUT};
+use crate::api::{ApiAnswer, ApiError, Client, ClientOptions, ExtraRoots, RootsError, Route};
+use crate::config::environment::Environment;
+use crate::config::file::{ConfigFile, LoadedFile, ProfileConfig, read_config_file};
+use crate::config::key::{KeySource, resolve_key_source, resolve_path};
+use crate::config::sources::{self, Sourced};
+use crate::config::{ChosenTheme, ConfigError, DisplaySettings, Flags, display_settings};
+use crate::engine::RunningInstances;
+use crate::model::Time;
+use crate::model::endpoint::{ApiKey, Scope};
+use crate::model::failure::Failure;
+use crate::model::job::{JobId, RemoteJob};
+use crate::runtime::probe::{self, NotQueried, ProbeReplies};
+use crate::runtime::signals::SignalStream;
+use crate::store::{StoreContent, StoreError, StoreExamination, examine};
+use chrono::Utc;
+use std::path::{Path, PathBuf};
+
+/// What the checks examine. A setting that can't be resolved is an error, `None` or has its default.
+#[derive(Debug)]
+pub(super) struct Facts<'a> {
+    pub(super) environment: &'a Environment,
+    /// Whether no request may be sent.
+    pub(super) is_offline: bool,
+    pub(super) config_path: Option<Sourced<PathBuf>>,
+    /// Whether other users can read the configuration file. `None` if there is no file.
+    pub(super) config_access: Result<Option<bool>, ConfigError>,
+    pub(super) config: ConfigFile,
+    pub(super) profile_name: Result<Sourced<String>, ConfigError>,
+    pub(super) base_url: Sourced<String>,
+    pub(super) base_url_mistake: Option<ConfigError>,
+    pub(super) project: Option<Sourced<String>>,
+    pub(super) project_mistake: Option<ConfigError>,
+    pub(super) organization: Option<String>,
+    pub(super) scope: Option<Scope>,
+    pub(super) key_source: Option<KeySource>,
+    pub(super) key: Result<Option<ApiKey>, ConfigError>,
+    pub(super) ca_file: Option<(PathBuf, Result<ExtraRoots, RootsError>)>,
+    /// `None` if the key or the project is missing.
+    pub(super) client: Option<Result<Client, Failure>>,
+    /// The error is a sentence: why the base URL can't be used.
+    pub(super) route: Result<Route, String>,
+    pub(super) display: DisplaySettings,
+    pub(super) theme_mistake: Option<ConfigError>,
+    pub(super) data_folder: Result<PathBuf, ConfigError>,
+    /// The result of the repair, if one was requested.
+    pub(super) repair: Option<Finding>,
+    pub(super) examined: Option<Result<Option<StoreExamination>, StoreError>>,
+    pub(super) running: RunningInstances,
+    pub(super) answer: Option<TimedAnswer>,
+    pub(super) replies: Result<ProbeReplies, NotQueried>,
+}
+
+/// The answer to the request for a job, and this computer's time before and after the request.
+#[derive(Debug)]
+pub(super) struct TimedAnswer {
+    pub(super) answer: ApiAnswer<RemoteJob>,
+    pub(super) before: Time,
+    pub(super) after: Time,
+}
+
+impl<'a> Facts<'a> {
+    /// Reads the settings. Reads the API key, so a configured key command is run.
+    pub(super) async fn read_settings(flags: &Flags, environment: &'a Environment, is_offline: bool) -> Self {
+        let path = sources::config_path(flags, environment);
+        let loaded = path.clone().and_then(|path| read_config_file(&path.value));
+        let (config, config_access) = match loaded {
+            Ok(Some(LoadedFile { file, readable_by_others })) => (file, Ok(Some(readable_by_others))),
+            Ok(None) => (ConfigFile::default(), Ok(None)),
+            Err(error) => (ConfigFile::default(), Err(error)),
+        };
+        let config_path = path.ok();
+        let at = config_path.as_ref().map(|path| path.value.clone()).unwrap_or_default();
+        let nothing = ProfileConfig::default();
+        let (profile_name, profile) = match sources::resolve_profile(flags, environment, &at, &config) {
+            Ok((name, profile)) => (Ok(name), profile.unwrap_or(&nothing)),
+            Err(error) => (Err(error), &nothing),
+        };
+        let base_url = sources::resolve_base_url(flags, environment, profile);
+        let project = sources::resolve_project(flags, environment, profile);
+        let project_mistake = project.as_ref().and_then(sources::project_mistake);
+        let scope = sources::resolve_scope(flags, environment, profile).filter(|_| project_mistake.is_none());
+        let name = profile_name.as_ref().map_or("", |name| &name.value);
+        let is_open = matches!(config_access, Ok(Some(true)));
+        let (key_source, key) = match resolve_key_source(environment, name, profile, &at, is_open) {
+            Ok(Some(source)) => {
+                let key = source.read().await;
+                (Some(source), key.map(Some))
+            }
+            Ok(None) => (None, Ok(None)),
+            Err(error) => (None, Err(error)),
+        };
+        let ca_path = profile.ca_file.as_deref().map(|path| resolve_path(&at, path));
+        let ca_file = ca_path.map(|path| (path.clone(), ExtraRoots::read(&path)));
+        let roots = ca_file.as_ref().and_then(|(_, roots)| roots.clone().ok());
+        let options = ClientOptions { roots, connect_timeout: CONNECT_TIMEOUT, total_timeout: TOTAL_TIMEOUT };
+        let known = scope.clone().zip(key.as_ref().ok().cloned().flatten());
+        // Any project will do, because the route doesn't depend on it.
+        let any = Scope { base_url: base_url.value.clone(), project: "x".to_owned(), organization: None };
+        let mut display = display_settings(flags, environment, &config.ui, &at);
+        let theme_mistake = display.theme.read().err();
+        if theme_mistake.is_some() {
+            display.theme = ChosenTheme::default();
+        }
+        Self {
+            environment,
+            is_offline,
+            base_url_mistake: sources::base_url_mistake(&base_url, profile, &at),
+            organization: sources::resolve_organization(profile),
+            config_path,
+            config_access,
+            profile_name,
+            base_url,
+            project,
+            project_mistake,
+            scope,
+            key_source,
+            key,
+            ca_file,
+            client: known.map(|(scope, key)| Client::new(scope, key, options)),
+            route: Route::for_scope(&any),
+            display,
+            theme_mistake,
+            data_folder: sources::resolve_data_folder(flags, environment).map(|folder| folder.value),
+            config,
+            repair: None,
+            examined: None,
+            running: RunningInstances::default(),
+            answer: None,
+            replies: Err(NotQueried::Refused),
+        }
+    }
+
+    /// Returns the path of the configuration file. The path is empty if it can't be resolved.
+    pub(super) fn config_file(&self) -> &Path {
+        self.config_path.as_ref().map_or(Path::new(""), |path| &path.value)
+    }
+
+    /// Returns the data folder, which may not exist. Returns `None` if it can't be resolved.
+    pub(super) fn folder(&self) -> Option<&Path> {
+        self.data_folder.as_deref().ok()
+    }
+
+    /// Returns the content of the store. Returns `None` if there is no store that can be queried.
+    pub(super) fn content(&self) -> Option<&StoreContent> {
+        self.examined.as_ref()?.as_ref().ok()?.as_ref()?.content.as_ref()
+    }
+
+    /// Returns the answer of the service. Returns `None` if no request was sent or the service was not reached.
+    pub(super) fn service_answer(&self) -> Option<&TimedAnswer> {
+        self.answer.as_ref().filter(|timed| !matches!(timed.answer.result, Err(ApiError::NotReached { .. })))
+    }
+
+    /// Repairs the store if requested, then reads it.
+    pub(super) async fn examine_store(&mut self, repair: bool) {
+        let (Ok(folder), scope) = (self.data_folder.clone(), self.scope.clone()) else { return };
+        if repair {
+            self.repair = files::repair(&folder, scope.as_ref()).await;
+        }
+        let read = move || {
+            let examined = examine(&folder, scope.as_ref(), Utc::now());
+            (examined, RunningInstances::find(&folder, scope.as_ref()))
+        };
+        if let Ok((examined, running)) = tokio::task::spawn_blocking(read).await {
+            (self.examined, self.running) = (Some(examined), running);
+        }
+    }
+
+    /// Unless offline, requests a tracked job, or a job that doesn't exist if none is tracked. The request counts against no limit and
+    /// changes nothing.
+    pub(super) async fn request_job(&mut self) {
+        let Some(Ok(client)) = self.client.as_ref().filter(|_| !self.is_offline) else { return };
+        let tracked = self.content().and_then(|content| content.example_job.clone());
+        let Some(id) = tracked.or_else(|| JobId::new(PROBE_JOB)) else { return };
+        let before = Utc::now();
+        let answer = client.get_job(&id).await;
+        self.answer = Some(TimedAnswer { answer, before, after: Utc::now() });
+    }
+
+    /// Queries the terminal, if there is one.
+    pub(super) async fn query_terminal(&mut self) {
+        let environment = self.environment.clone();
+        // Until `_signals` is dropped, a signal that would end the program is delayed, so that the terminal is restored
+        // first.
+        let _signals = SignalStream::listen();
+        let replies = tokio::task::spawn_blocking(move || probe::query_terminal(&environment)).await;
+        self.replies = replies.unwrap_or(Err(NotQueried::Refused));
+    }
+
+    /// Returns the data that must not appear in the report.
+    pub(super) fn private_data(&self) -> PrivateData {
+        let project = self.project.as_ref().filter(|_| self.project_mistake.is_none()).map(|project| &project.value);
+        PrivateData {
+            key: self.key.clone().ok().flatten(),
+            ids: project.into_iter().chain(&self.organization).cloned().collect(),
+            home: directories::BaseDirs::new().map(|dirs| dirs.home_dir().to_path_buf()),
+        }
+    }
+}
