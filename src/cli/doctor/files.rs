@@ -7,13 +7,13 @@ use super::super::data_folder::{
 use super::facts::Facts;
 use super::permissions::{chmod, is_path_writable, mode_text};
 use super::report::{CheckResult, error, ok, problem, skipped, warning};
-use crate::tui::format::plural;
 use crate::engine::RunningInstances;
 use crate::model::endpoint::Scope;
 use crate::model::file_size::format_size;
 use crate::model::ledger::{Budget, RateLimited};
 use crate::runtime::logfile;
 use crate::store::{DATABASE_FILE, Store, StoreContent, StoreError, StoreExamination};
+use crate::tui::format::plural;
 use chrono::Utc;
 use std::io::ErrorKind;
 use std::path::Path;
@@ -51,7 +51,7 @@ fn free_space(at: &Path, free: u64, has_no_file_left: bool) -> CheckResult {
     match free {
         _ if has_no_file_left => full("no more files can be created"),
         ..MIN_FREE_BYTES => full(&format!("{size} free")),
-        ..LOW_FREE_BYTES => warning(format!("nearly full at {at} ({size} free)"), remedy),
+        MIN_FREE_BYTES..LOW_FREE_BYTES => warning(format!("nearly full at {at} ({size} free)"), remedy),
         _ => ok(format!("{size} free")),
     }
 }

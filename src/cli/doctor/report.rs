@@ -3,11 +3,11 @@
 
 use super::super::out::{Out, rfc3339_seconds};
 use super::facts::Facts;
-use crate::tui::format::plural;
 use crate::model::colors::ColorRole;
 use crate::model::endpoint::ApiKey;
 use crate::model::redaction::{Redactor, redacted_setting};
 use crate::model::text::CleanText;
+use crate::tui::format::plural;
 use chrono::Utc;
 use serde_json::{Value, json};
 use std::env::consts::{ARCH, OS};

@@ -3,13 +3,13 @@
 use super::facts::Facts;
 use super::permissions::{chmod, mode_text};
 use super::report::{CheckResult, error, mask_id, ok, problem, warning};
-use crate::tui::format::plural;
 use crate::cli::customization;
 use crate::config::key::KeySource;
 use crate::config::sources::SettingSource;
 use crate::config::{ConfigError, themes};
 use crate::model::endpoint::API_KEY_VARIABLE;
 use crate::model::setup::DEFAULT_BASE_URL;
+use crate::tui::format::plural;
 
 const INIT_HINT: &str = "run `docdeck init`, which writes the file";
 
