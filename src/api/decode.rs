@@ -3,10 +3,7 @@
 //! page views with neither totals nor a list of rows.
 
 use super::error::Unreadable;
-use super::fields::{
-    FieldsAndRows, ViewsRowFields, body_text, field_values, object_and_rows, object_fields, parse_line, parse_rows,
-    scalar_text,
-};
+use super::fields::{FieldValues, body_text, field_values, object_fields, parse_line, parse_rows, scalar_text};
 use crate::model::job::{JobId, RemoteJob, Status};
 use crate::model::text::CleanText;
 use crate::model::views::{Count, Counts, PageRow, ViewsPage};
@@ -17,8 +14,6 @@ use std::borrow::Cow;
 
 /// The path that is shown for a row without a path.
 const NO_PATH: &str = "(no path)";
-/// The names of the fields of an answer with page views.
-const VIEWS_FIELDS: [&str; 3] = ["totals", "hasMore", "views"];
 /// The names of the fields of one row of page views.
 const ROW_FIELDS: [&str; 4] = ["path", "human", "ai", "total"];
 /// The maximum number of characters of a malformed number; a longer one is cut.
@@ -46,11 +41,11 @@ pub(super) fn decode_job(body: &[u8]) -> Result<RemoteJob, Unreadable> {
 }
 
 /// Decodes page views. An object with neither totals nor rows is rejected, because it would look like a site without
-/// views.
+/// views. If a row is not an object or has unreadable names, only the values of this row are lost.
 pub(super) fn decode_views(body: &[u8]) -> Result<ViewsPage, Unreadable> {
     let body = body_text(body);
-    let ([totals, has_more], rows) =
-        object_and_rows(&body, &VIEWS_FIELDS, &ROW_FIELDS).or_else(|_| decode_malformed_views(&body))?;
+    let [totals, has_more, views] = object_fields(&body, &["totals", "hasMore", "views"])?;
+    let rows = views.map(|raw| parse_rows(raw, &ROW_FIELDS).ok_or(Unreadable::NoViews)).transpose()?;
     if rows.is_none() && totals.is_none() {
         return Err(Unreadable::NoViews);
     }
@@ -61,14 +56,6 @@ pub(super) fn decode_views(body: &[u8]) -> Result<ViewsPage, Unreadable> {
         rows: rows.unwrap_or_default().into_iter().map(parse_page_row).collect(),
         has_more: has_more.and_then(parse_flag),
     })
-}
-
-/// Decodes an answer with page views that can't be read in one pass. If a row is not an object or has unreadable names,
-/// only the values of this row are lost.
-fn decode_malformed_views(body: &str) -> Result<FieldsAndRows<'_>, Unreadable> {
-    let [totals, has_more, views] = object_fields(body, &VIEWS_FIELDS)?;
-    let rows = views.map(|raw| parse_rows(raw, &ROW_FIELDS).ok_or(Unreadable::NoViews)).transpose()?;
-    Ok(([totals, has_more], rows))
 }
 
 /// Returns the message of an error body: `error` and `details[].message`, or the fields that other services use
@@ -82,7 +69,7 @@ pub(super) fn error_message(body: &[u8]) -> Option<String> {
     let message = error.and_then(self::message_text).or_else(|| message.and_then(self::message_text));
     let details = details.and_then(|raw| parse_rows(raw, &["message"])).unwrap_or_default();
     let details: Vec<String> =
-        details.into_iter().filter_map(|[message, ..]| message.and_then(scalar_text)).map(Cow::into_owned).collect();
+        details.into_iter().filter_map(|[message]| message.and_then(scalar_text)).map(Cow::into_owned).collect();
     match (message, details.is_empty()) {
         (message, true) => message,
         (Some(message), false) => Some(format!("{message}: {}", details.join("; "))),
@@ -108,7 +95,7 @@ fn message_text(raw: &RawValue) -> Option<String> {
     message.and_then(scalar_text).map(Cow::into_owned)
 }
 
-fn parse_page_row([path, human, ai, total]: ViewsRowFields<'_>) -> PageRow {
+fn parse_page_row([path, human, ai, total]: FieldValues<'_, 4>) -> PageRow {
     let path = path.and_then(parse_line).unwrap_or_else(|| CleanText::line(NO_PATH));
     PageRow { path, counts: parse_counts(human, ai, total) }
 }

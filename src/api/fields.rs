@@ -5,11 +5,9 @@
 
 use super::error::Unreadable;
 use crate::model::text::CleanText;
-use serde::de::{DeserializeSeed, IgnoredAny, MapAccess, SeqAccess, Visitor};
-use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
-use std::fmt;
+use std::collections::HashMap;
 
 /// The maximum number of characters of a text that are kept; far more than any usable link or path has.
 const MAX_TEXT_CHARS: usize = 8_192;
@@ -18,12 +16,8 @@ const MAX_TEXT_CHARS: usize = 8_192;
 /// If a name occurs twice, its last value counts.
 pub(super) type FieldValues<'a, const N: usize> = [Option<&'a RawValue>; N];
 
-/// The values of up to four fields of a list element.
-pub(super) type ViewsRowFields<'a> = FieldValues<'a, 4>;
-
-/// The values of two fields of an object, and the elements of the list in its third field; `None` instead of the
-/// elements if the list is missing or null.
-pub(super) type FieldsAndRows<'a> = (FieldValues<'a, 2>, Option<Vec<ViewsRowFields<'a>>>);
+/// An object with raw values; `None` instead of null.
+type RawObject<'a> = HashMap<String, Option<&'a RawValue>>;
 
 /// Returns the body as text, without a byte order mark. Invalid UTF-8 becomes replacement characters, so that the rest
 /// of the answer can be used.
@@ -38,155 +32,31 @@ pub(super) fn object_fields<'a, const N: usize>(
     body: &'a str,
     names: &[&str; N],
 ) -> Result<FieldValues<'a, N>, Unreadable> {
-    let mut values = [None; N];
-    read_body(body, Fields { names, values: &mut values, list: None })?;
-    Ok(values)
-}
-
-/// Returns the first two of three requested fields of a body that is one object, and the elements of the list in the
-/// third field, which are read in the same pass. Fails if the third field is not a list, or if an element is not an
-/// object.
-pub(super) fn object_and_rows<'a>(
-    body: &'a str,
-    names: &[&str; 3],
-    row_names: &[&str],
-) -> Result<FieldsAndRows<'a>, Unreadable> {
-    let (mut values, mut rows) = ([None; 2], None);
-    let list = Some((Rows { names: row_names, tolerant: false }, &mut rows));
-    read_body(body, Fields { names, values: &mut values, list })?;
-    Ok((values, rows))
-}
-
-fn read_body<'a>(body: &'a str, fields: Fields<'_, 'a>) -> Result<(), Unreadable> {
     if body.trim().is_empty() {
         return Err(Unreadable::Empty);
     }
-    let mut json = serde_json::Deserializer::from_str(body);
-    json.deserialize_map(fields).and_then(|()| json.end()).map_err(|_| Unreadable::NotJson)
+    let object = serde_json::from_str(body).map_err(|_| Unreadable::NotJson)?;
+    Ok(select_fields(&object, names))
 }
 
 /// Returns the requested fields of an object. If `raw` is anything else, or an object with unreadable names, `raw`
 /// itself becomes the first value.
 pub(super) fn field_values<'a, const N: usize>(raw: &'a RawValue, names: &[&str; N]) -> FieldValues<'a, N> {
-    let mut values = [None; N];
-    read_parts(raw, names, &mut values);
-    values
+    match serde_json::from_str(raw.get()) {
+        Ok(object) => select_fields(&object, names),
+        Err(_) => std::array::from_fn(|index| (index == 0).then_some(raw)),
+    }
 }
 
-fn read_parts<'a>(raw: &'a RawValue, names: &[&str], values: &mut [Option<&'a RawValue>]) {
-    if raw.deserialize_map(Fields { names, values: &mut *values, list: None }).is_err() {
-        values.fill(None);
-        if let Some(first) = values.first_mut() {
-            *first = Some(raw);
-        }
-    }
+fn select_fields<'a, const N: usize>(object: &RawObject<'a>, names: &[&str; N]) -> FieldValues<'a, N> {
+    names.map(|name| object.get(name).copied().flatten())
 }
 
 /// Reads each element of a list like [`field_values`]. Elements may have any type. Returns `None` if `raw` is not a
 /// list.
-pub(super) fn parse_rows<'a>(raw: &'a RawValue, names: &[&str]) -> Option<Vec<ViewsRowFields<'a>>> {
-    Rows { names, tolerant: true }.deserialize(raw).ok()
-}
-
-/// Reads the fields of an object into `values`.
-struct Fields<'f, 'de> {
-    names: &'f [&'f str],
-    values: &'f mut [Option<&'de RawValue>],
-    /// How to read the list in the last requested field, and where to store its elements. If this is set, `names` has
-    /// one more name than `values`.
-    list: Option<(Rows<'f>, &'f mut Option<Vec<ViewsRowFields<'de>>>)>,
-}
-
-impl<'de> Visitor<'de> for Fields<'_, 'de> {
-    type Value = ();
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an object")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> Result<(), A::Error> {
-        while let Some(index) = map.next_key_seed(Name(self.names))? {
-            let value = index.and_then(|index| self.values.get_mut(index));
-            match (value, &mut self.list) {
-                (Some(value), _) => *value = map.next_value()?,
-                (None, Some((list, rows))) if index.is_some() => **rows = Some(map.next_value_seed(*list)?),
-                (None, _) => drop(map.next_value::<IgnoredAny>()?),
-            }
-        }
-        Ok(())
-    }
-}
-
-/// Reads the name of a field as its index among the requested names, without allocating.
-struct Name<'f>(&'f [&'f str]);
-
-impl<'de> DeserializeSeed<'de> for Name<'_> {
-    type Value = Option<usize>;
-
-    fn deserialize<D: Deserializer<'de>>(self, name: D) -> Result<Option<usize>, D::Error> {
-        name.deserialize_str(self)
-    }
-}
-
-impl Visitor<'_> for Name<'_> {
-    type Value = Option<usize>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a name")
-    }
-
-    fn visit_str<E>(self, name: &str) -> Result<Option<usize>, E> {
-        Ok(self.0.iter().position(|known| *known == name))
-    }
-}
-
-/// Reads the requested fields of each object in a list.
-#[derive(Clone, Copy)]
-struct Rows<'f> {
-    names: &'f [&'f str],
-    /// Whether to accept elements that are not objects. If so, each element is scanned twice.
-    tolerant: bool,
-}
-
-impl<'de> DeserializeSeed<'de> for Rows<'_> {
-    type Value = Vec<ViewsRowFields<'de>>;
-
-    fn deserialize<D: Deserializer<'de>>(self, list: D) -> Result<Self::Value, D::Error> {
-        list.deserialize_seq(self)
-    }
-}
-
-impl<'de> Visitor<'de> for Rows<'_> {
-    type Value = Vec<ViewsRowFields<'de>>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a list")
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
-        let mut rows = Vec::new();
-        while let Some(row) = list.next_element_seed(Element(self))? {
-            rows.push(row);
-        }
-        Ok(rows)
-    }
-}
-
-/// Reads the requested fields of one element of a list.
-struct Element<'f>(Rows<'f>);
-
-impl<'de> DeserializeSeed<'de> for Element<'_> {
-    type Value = ViewsRowFields<'de>;
-
-    fn deserialize<D: Deserializer<'de>>(self, element: D) -> Result<ViewsRowFields<'de>, D::Error> {
-        let Self(Rows { names, tolerant }) = self;
-        let mut values = ViewsRowFields::default();
-        match tolerant {
-            true => read_parts(<&RawValue>::deserialize(element)?, names, &mut values),
-            false => element.deserialize_map(Fields { names, values: &mut values, list: None })?,
-        }
-        Ok(values)
-    }
+pub(super) fn parse_rows<'a, const N: usize>(raw: &'a RawValue, names: &[&str; N]) -> Option<Vec<FieldValues<'a, N>>> {
+    let elements: Vec<&RawValue> = serde_json::from_str(raw.get()).ok()?;
+    Some(elements.into_iter().map(|element| field_values(element, names)).collect())
 }
 
 /// Returns the content of a string, or the literal of a number or a boolean. Returns `None` for null, lists and

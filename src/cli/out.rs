@@ -11,10 +11,10 @@ use crate::model::endpoint::ApiKey;
 use crate::model::redaction::{Redactor, redacted};
 use crate::model::text::{CleanText, escaped_json, filter_output};
 use crate::tui::format::short_age;
+use anstyle::{Ansi256Color, Color, Effects, Style};
 use chrono::SecondsFormat;
 use serde_json::Value;
 use std::borrow::Cow;
-use std::fmt::Write as _;
 use std::io::{self, ErrorKind, IsTerminal as _, Write as _};
 use unicode_segmentation::UnicodeSegmentation as _;
 use unicode_width::UnicodeWidthStr as _;
@@ -209,9 +209,8 @@ impl Out {
 
     /// Returns the text in the colour of the role, or unchanged if colours are off.
     pub(super) fn paint(&self, role: ColorRole, text: &str) -> String {
-        let Some(palette) = &self.colours else { return text.to_owned() };
-        let codes = sgr_codes(palette.paint(role));
-        if codes.is_empty() || text.is_empty() { text.to_owned() } else { format!("\x1b[{codes}m{text}\x1b[0m") }
+        let style = self.colours.as_ref().map_or(Style::new(), |palette| style_of(palette.paint(role)));
+        if text.is_empty() { String::new() } else { format!("{style}{text}{style:#}") }
     }
 
     /// Formats a past time: its rounded age on a terminal (`14m`), RFC 3339 in a pipe.
@@ -304,29 +303,24 @@ fn terminal_columns() -> usize {
     crossterm::terminal::size().map_or(DEFAULT_WIDTH, |(columns, _)| usize::from(columns.max(1)))
 }
 
-/// Returns the SGR parameters of a paint. The text is empty for the terminal's default colours.
-fn sgr_codes(paint: Paint) -> String {
-    let mut codes: Vec<String> = Vec::new();
-    let attributes = [(paint.bold, "1"), (paint.dim, "2"), (paint.underlined, "4"), (paint.reversed, "7")];
-    codes.extend(attributes.iter().filter(|(on, _)| *on).map(|(_, code)| (*code).to_owned()));
-    codes.extend(sgr_colour(paint.fg, 30));
-    codes.extend(sgr_colour(paint.bg, 40));
-    codes.join(";")
+fn style_of(paint: Paint) -> Style {
+    let effects = [
+        (paint.bold, Effects::BOLD),
+        (paint.dim, Effects::DIMMED),
+        (paint.underlined, Effects::UNDERLINE),
+        (paint.reversed, Effects::INVERT),
+    ];
+    let effects = effects.into_iter().filter(|(is_on, _)| *is_on).map(|(_, effect)| effect);
+    let effects = effects.fold(Effects::new(), |all, effect| all | effect);
+    Style::new().effects(effects).fg_color(terminal_color(paint.fg)).bg_color(terminal_color(paint.bg))
 }
 
-/// Returns the SGR parameters of a colour, or `None` for the terminal's default colour. `base` is 30 for a text colour
-/// and 40 for a background colour.
-fn sgr_colour(colour: ThemeColor, base: u8) -> Option<String> {
+/// Returns the colour, or `None` for the terminal's default colour.
+fn terminal_color(colour: ThemeColor) -> Option<Color> {
     match colour {
         ThemeColor::Terminal => None,
-        ThemeColor::Ansi(n @ 0..=7) => Some((base + n).to_string()),
-        ThemeColor::Ansi(n) => Some((base + 60 + n.min(15) - 8).to_string()),
-        ThemeColor::Rgb(Rgb(r, g, b)) => {
-            let mut code = String::new();
-            // Writing to a string can't fail.
-            let _ = write!(code, "{};2;{r};{g};{b}", base + 8);
-            Some(code)
-        }
+        ThemeColor::Ansi(n) => Ansi256Color(n.min(15)).into_ansi().map(Color::from),
+        ThemeColor::Rgb(Rgb(r, g, b)) => Some(Color::from((r, g, b))),
     }
 }
 
@@ -354,15 +348,15 @@ mod tests {
     }
 
     #[test]
-    fn a_paint_becomes_sgr_parameters() {
-        let paint = Paint { fg: ThemeColor::Ansi(9), bold: true, ..Paint::default() };
-        assert_eq!(sgr_codes(paint), "1;91");
-        assert_eq!(
-            sgr_codes(Paint { fg: ThemeColor::Ansi(2), bg: ThemeColor::Ansi(12), ..Paint::default() }),
-            "32;104"
-        );
-        assert_eq!(sgr_codes(Paint { fg: ThemeColor::Rgb(Rgb(1, 2, 3)), ..Paint::default() }), "38;2;1;2;3");
-        assert_eq!(sgr_codes(Paint::default()), "");
+    fn a_paint_becomes_sgr_sequences() {
+        let written = |paint: Paint| style_of(paint).to_string();
+        let red = Paint { fg: ThemeColor::Ansi(9), bold: true, ..Paint::default() };
+        assert_eq!(written(red), "\x1b[1m\x1b[91m");
+        let green = Paint { fg: ThemeColor::Ansi(2), bg: ThemeColor::Ansi(12), ..Paint::default() };
+        assert_eq!(written(green), "\x1b[32m\x1b[104m");
+        let rgb = Paint { fg: ThemeColor::Rgb(Rgb(1, 2, 3)), ..Paint::default() };
+        assert_eq!(written(rgb), "\x1b[38;2;1;2;3m");
+        assert_eq!(written(Paint::default()), "");
     }
 
     #[test]

@@ -154,28 +154,10 @@ fn check_value(placeholder: Placeholder, value: Option<String>) -> Result<String
     }
 }
 
-/// Splits a command line, such as the value of `$EDITOR`, into words at white space. Quotes group words, and a
-/// backslash outside single quotes escapes the next character. Variables are not expanded.
+/// Splits a command line, such as the value of `$EDITOR`, into words as a shell does. Variables are not expanded. If a
+/// quote is not closed, the line is split only at white space.
 pub fn split_command_line(line: &str) -> Vec<String> {
-    let mut words = Vec::new();
-    let mut word: Option<String> = None;
-    let mut quote = None;
-    let mut chars = line.chars();
-    while let Some(c) = chars.next() {
-        match (c, quote) {
-            (c, Some(open)) if c == open => quote = None,
-            ('\\', Some('"') | None) => word.get_or_insert_default().extend(chars.next()),
-            (c, Some(_)) => word.get_or_insert_default().push(c),
-            ('\'' | '"', None) => {
-                quote = Some(c);
-                word.get_or_insert_default();
-            }
-            (c, None) if c.is_whitespace() => words.extend(word.take()),
-            (c, None) => word.get_or_insert_default().push(c),
-        }
-    }
-    words.extend(word);
-    words
+    shell_words::split(line).unwrap_or_else(|_| line.split_whitespace().map(str::to_owned).collect())
 }
 
 #[cfg(test)]
