@@ -1,7 +1,7 @@
 //! Formats jobs for the output of commands: the state as a word, the id, and a table of jobs.
 
 use super::out::{Out, rfc3339_seconds};
-use super::table::{ColumnKind, TextCell, TextColumn, TextTable};
+use super::table::{ColumnKind, TextCell, TextColumn, table_lines};
 use crate::model::Time;
 use crate::model::colors::ColorRole;
 use crate::model::job_state::{JobState, NEEDS_YOU, pull_request_label, state_word};
@@ -27,29 +27,29 @@ pub(super) fn id_text(row: &Job) -> String {
 /// Writes jobs as a table. In a pipe, the columns are: id, state, pull request URL, start of the state (empty if
 /// unknown), title.
 pub(super) fn write_job_table<'a>(rows: impl IntoIterator<Item = &'a Job>, now: Time, out: &mut Out) {
-    let column = |heading, kind| TextColumn { heading, kind };
-    let mut table = TextTable::new(&[
-        column("", ColumnKind::TerminalOnly),
-        column("ID", ColumnKind::Id),
-        column("STATE", ColumnKind::Left),
-        column("PR", ColumnKind::Left),
-        column("AGE", ColumnKind::Right),
-        column("TITLE", ColumnKind::Flexible),
-    ]);
-    for row in rows {
-        let (word, role) = state_and_role(row);
-        let mark = if row.group() == JobGroup::NeedsYou { NEEDS_YOU } else { "" };
-        let since = row.state_since();
-        let link = row.pr_url().unwrap_or_default();
-        table.add_row(vec![
-            TextCell::new(ColorRole::Warning, mark),
-            TextCell::new(ColorRole::Muted, id_text(row)),
-            TextCell::new(role, word),
-            TextCell::new(ColorRole::Text, pull_request_label(row).into_owned()).with_piped_text(link.as_str()),
+    let columns = [
+        TextColumn::new("", ColumnKind::Left, |row: &&Job, _| {
+            TextCell::new(ColorRole::Warning, if row.group() == JobGroup::NeedsYou { NEEDS_YOU } else { "" })
+        })
+        .only_on_terminal(),
+        TextColumn::new("ID", ColumnKind::Id, |row: &&Job, _| TextCell::new(ColorRole::Muted, id_text(row))),
+        TextColumn::new("STATE", ColumnKind::Left, |row: &&Job, _| {
+            let (word, role) = state_and_role(row);
+            TextCell::new(role, word)
+        }),
+        TextColumn::new("PR", ColumnKind::Left, |row: &&Job, _| {
+            let link = row.pr_url().unwrap_or_default();
+            TextCell::new(ColorRole::Text, pull_request_label(row)).with_piped_text(link.as_str())
+        }),
+        TextColumn::new("AGE", ColumnKind::Right, |row: &&Job, out| {
+            let since = row.state_since();
             TextCell::new(ColorRole::Muted, since.map(|at| out.format_time(at, now)).unwrap_or_default())
-                .with_piped_text(since.map(rfc3339_seconds).unwrap_or_default()),
-            TextCell::new(ColorRole::Text, row.title.as_str()),
-        ]);
-    }
-    table.write(out);
+                .with_piped_text(since.map(rfc3339_seconds).unwrap_or_default())
+        }),
+        TextColumn::new("TITLE", ColumnKind::Flexible { min: 12 }, |row: &&Job, _| {
+            TextCell::new(ColorRole::Text, row.title.as_str())
+        }),
+    ];
+    let lines = table_lines(&columns, &rows.into_iter().collect::<Vec<_>>(), out);
+    out.lines(&lines);
 }

@@ -4,176 +4,248 @@
 use super::out::{Out, cut_to_width};
 use crate::model::colors::ColorRole;
 use crate::model::export::guard_formulas;
+use crate::model::views::as_f64;
+use std::borrow::Cow;
 use unicode_width::UnicodeWidthStr as _;
 
 /// The space between two columns.
 const GAP: &str = "  ";
-/// The flexible column is not cut to fewer cells than this.
-const MIN_FLEXIBLE_WIDTH: usize = 12;
 /// The column of ids is not cut to fewer cells than this.
 const MIN_ID_WIDTH: usize = 9;
+/// The flexible column is not cut to fewer cells than this to make space for bars.
+const MIN_WIDTH_BESIDE_BARS: usize = 16;
+/// The minimum and maximum width of a bar, in cells. Bars that would be narrower are left out.
+const MIN_BAR_WIDTH: usize = 12;
+const MAX_BAR_WIDTH: usize = 48;
 
-#[derive(Debug, Clone, Copy)]
-pub(super) struct TextColumn {
-    pub(super) heading: &'static str,
-    pub(super) kind: ColumnKind,
+/// A column of a table whose rows are made from values of the type `T`.
+pub(super) struct TextColumn<'a, T> {
+    heading: Cow<'static, str>,
+    kind: ColumnKind,
+    is_piped: bool,
+    cell: Box<MakeCell<'a, T>>,
 }
+
+/// Makes the cell for a value.
+type MakeCell<'a, T> = dyn Fn(&T, &Out) -> TextCell + 'a;
 
 /// How a column is aligned and cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ColumnKind {
     Left,
     Right,
-    /// Left-aligned; the first column that is cut on a narrow terminal.
-    Flexible,
+    /// Left-aligned; the first column that is cut on a narrow terminal, but not to fewer than `min` cells.
+    Flexible {
+        min: usize,
+    },
     /// Left-aligned ids; cut if cutting the flexible column is not enough. A prefix of an id still identifies the job.
     Id,
-    /// Left-aligned; printed only on a terminal.
-    TerminalOnly,
+    /// Bars, which fill the rest of the line; the last column, printed only on a terminal.
+    Bar,
+}
+
+impl<'a, T> TextColumn<'a, T> {
+    pub(super) fn new(
+        heading: impl Into<Cow<'static, str>>,
+        kind: ColumnKind,
+        cell: impl Fn(&T, &Out) -> TextCell + 'a,
+    ) -> Self {
+        Self { heading: heading.into(), kind, is_piped: kind != ColumnKind::Bar, cell: Box::new(cell) }
+    }
+
+    /// Leaves the column out in a pipe.
+    pub(super) fn only_on_terminal(self) -> Self {
+        Self { is_piped: false, ..self }
+    }
 }
 
 /// A cell of a row. In a pipe, `piped` replaces `text`.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct TextCell {
     text: String,
     piped: Option<String>,
-    role: ColorRole,
+    role: Option<ColorRole>,
+    bar: Vec<BarPart>,
 }
 
+/// A part of a bar: its colour, its symbol and where it ends, as a share of the longest possible bar. It begins where the
+/// previous part ends.
+pub(super) type BarPart = (ColorRole, &'static str, f64);
+
 impl TextCell {
+    /// Creates a cell without a colour, with the same text on a terminal and in a pipe.
+    pub(super) fn plain(text: impl Into<String>) -> Self {
+        Self { text: text.into(), ..Self::default() }
+    }
+
     /// Creates a cell with the same text on a terminal and in a pipe.
     pub(super) fn new(role: ColorRole, text: impl Into<String>) -> Self {
-        Self { text: text.into(), piped: None, role }
+        Self { role: Some(role), ..Self::plain(text) }
+    }
+
+    /// Creates a cell of a column of bars.
+    pub(super) fn bar(bar: Vec<BarPart>) -> Self {
+        Self { bar, ..Self::default() }
     }
 
     /// Sets the text that is written in a pipe, for example a complete URL or time.
-    pub(super) fn with_piped_text(mut self, text: impl Into<String>) -> Self {
-        self.piped = Some(text.into());
-        self
+    pub(super) fn with_piped_text(self, text: impl Into<String>) -> Self {
+        Self { piped: Some(text.into()), ..self }
+    }
+
+    fn paint(&self, text: &str, out: &Out) -> String {
+        self.role.map_or_else(|| text.to_owned(), |role| out.paint(role, text))
     }
 }
 
-#[derive(Debug)]
-pub(super) struct TextTable {
-    columns: Vec<TextColumn>,
-    rows: Vec<Vec<TextCell>>,
+/// Returns the lines of a table for stdout, or no lines if there are no rows.
+pub(super) fn table_lines<T>(columns: &[TextColumn<'_, T>], items: &[T], out: &Out) -> Vec<String> {
+    let row = |item| columns.iter().map(|column| (column.cell)(item, out)).collect();
+    let rows: Vec<Vec<TextCell>> = items.iter().map(row).collect();
+    match out.width() {
+        _ if rows.is_empty() => Vec::new(),
+        Some(width) => aligned_lines(columns, &rows, width, out),
+        None => rows.iter().map(|row| piped_line(columns, row, out)).collect(),
+    }
 }
 
-impl TextTable {
-    pub(super) fn new(columns: &[TextColumn]) -> Self {
-        Self { columns: columns.to_vec(), rows: Vec::new() }
-    }
+fn piped_line<T>(columns: &[TextColumn<'_, T>], row: &[TextCell], out: &Out) -> String {
+    let cells = row.iter().zip(columns).filter(|(_, column)| column.is_piped).map(|(cell, column)| {
+        let text = cell.piped.as_ref().unwrap_or(&cell.text).replace(['\t', '\r', '\n'], " ");
+        // The flexible column contains text from outside, which may look like a spreadsheet formula. Other columns are
+        // unchanged, because scripts read them.
+        let is_flexible = matches!(column.kind, ColumnKind::Flexible { .. });
+        cell.paint(&if is_flexible { guard_formulas(&text) } else { text }, out)
+    });
+    cells.collect::<Vec<_>>().join("\t")
+}
 
-    /// Adds a row; the cells are in the order of the columns.
-    pub(super) fn add_row(&mut self, cells: Vec<TextCell>) {
-        self.rows.push(cells);
-    }
+fn aligned_lines<T>(columns: &[TextColumn<'_, T>], rows: &[Vec<TextCell>], width: usize, out: &Out) -> Vec<String> {
+    let widths = column_widths(columns, rows, width);
+    let heading = |(column, cells): (&TextColumn<'_, T>, &usize)| match column.kind {
+        ColumnKind::Bar if column.heading.width() > *cells => TextCell::default(),
+        _ => TextCell::new(ColorRole::Muted, column.heading.clone()),
+    };
+    let headings: Vec<TextCell> = columns.iter().zip(&widths).map(heading).collect();
+    let rows = std::iter::once(&headings).chain(rows);
+    rows.map(|row| aligned_line(columns, row, &widths, width, out)).collect()
+}
 
-    /// Writes the table, or nothing if it has no rows.
-    pub(super) fn write(&self, out: &mut Out) {
-        let lines = match out.width() {
-            _ if self.rows.is_empty() => return,
-            Some(width) => self.aligned_lines(out, width),
-            None => self.rows.iter().map(|row| self.piped_line(out, row)).collect(),
-        };
-        out.lines(&lines);
-    }
-
-    fn piped_line(&self, out: &Out, row: &[TextCell]) -> String {
-        let cells = row.iter().zip(&self.columns).filter(|(_, column)| column.kind != ColumnKind::TerminalOnly);
-        let cells = cells.map(|(cell, column)| {
-            let text = cell.piped.as_ref().unwrap_or(&cell.text).replace(['\t', '\r', '\n'], " ");
-            // The flexible column contains text from outside, which may look like a spreadsheet formula. Other columns
-            // are unchanged, because scripts read them.
-            let text = if column.kind == ColumnKind::Flexible { guard_formulas(&text) } else { text };
-            out.paint(cell.role, &text)
-        });
-        cells.collect::<Vec<_>>().join("\t")
-    }
-
-    fn aligned_lines(&self, out: &Out, width: usize) -> Vec<String> {
-        let widths = self.widths(width);
-        let headings: Vec<TextCell> =
-            self.columns.iter().map(|column| TextCell::new(ColorRole::Muted, column.heading)).collect();
-        let rows = std::iter::once(&headings).chain(&self.rows);
-        rows.map(|row| self.aligned_row(out, row, &widths, width)).collect()
-    }
-
-    /// Returns the width of each column: the width of its widest cell, or less if the column must be cut.
-    fn widths(&self, width: usize) -> Vec<usize> {
-        let widest = |at: usize, heading: &str| {
-            let cells = self.rows.iter().filter_map(|row| row.get(at)).map(|cell| cell.text.width());
-            cells.fold(heading.width(), usize::max)
-        };
-        let mut widths: Vec<usize> =
-            self.columns.iter().enumerate().map(|(at, column)| widest(at, column.heading)).collect();
-        let seen = widths.iter().filter(|cells| **cells > 0).count();
-        let gaps = GAP.len() * seen.saturating_sub(1);
-        for (kind, least) in [(ColumnKind::Flexible, MIN_FLEXIBLE_WIDTH), (ColumnKind::Id, MIN_ID_WIDTH)] {
-            let over = (widths.iter().sum::<usize>() + gaps).saturating_sub(width);
-            let place = self.columns.iter().position(|column| column.kind == kind);
-            if let Some(cells) = place.and_then(|at| widths.get_mut(at)) {
-                *cells = cells.saturating_sub(over).max(least.min(*cells));
-            }
+/// Returns the width of each column: the width of its widest cell, or less if the column must be cut. Bars get the rest
+/// of the line.
+fn column_widths<T>(columns: &[TextColumn<'_, T>], rows: &[Vec<TextCell>], width: usize) -> Vec<usize> {
+    let widest = |(at, column): (usize, &TextColumn<'_, T>)| {
+        let heading = if column.kind == ColumnKind::Bar { 0 } else { column.heading.width() };
+        rows.iter().filter_map(|row| row.get(at)).map(|cell| cell.text.width()).fold(heading, usize::max)
+    };
+    let mut widths: Vec<usize> = columns.iter().enumerate().map(widest).collect();
+    let seen = widths.iter().filter(|cells| **cells > 0).count();
+    let gaps = GAP.len() * seen.saturating_sub(1);
+    let place = |kind| columns.iter().position(|column| column.kind == kind);
+    let flexible = columns.iter().enumerate().find_map(|(at, column)| match column.kind {
+        ColumnKind::Flexible { min } => Some((at, min)),
+        _ => None,
+    });
+    let (flexible, min) = flexible.unzip();
+    let bar = place(ColumnKind::Bar);
+    let bar_space = if bar.is_some() { GAP.len() + MIN_BAR_WIDTH } else { 0 };
+    let cuts = [
+        (flexible, bar_space, MIN_WIDTH_BESIDE_BARS),
+        (flexible, 0, min.unwrap_or_default()),
+        (place(ColumnKind::Id), 0, MIN_ID_WIDTH),
+    ];
+    for (column, reserved, least) in cuts {
+        let over = (widths.iter().sum::<usize>() + gaps + reserved).saturating_sub(width);
+        if let Some(cells) = column.and_then(|at| widths.get_mut(at)) {
+            *cells = cells.saturating_sub(over).max(least.min(*cells));
         }
-        widths
     }
+    let rest = width.saturating_sub(widths.iter().sum::<usize>() + gaps + GAP.len());
+    if let Some(cells) = bar.and_then(|at| widths.get_mut(at)).filter(|_| rest >= MIN_BAR_WIDTH) {
+        *cells = rest.min(MAX_BAR_WIDTH);
+    }
+    widths
+}
 
-    fn aligned_row(&self, out: &Out, row: &[TextCell], widths: &[usize], width: usize) -> String {
-        let mut line = String::new();
-        let mut used = 0;
-        let last = self.columns.len().saturating_sub(1);
-        for (at, ((cell, column), cells)) in row.iter().zip(&self.columns).zip(widths).enumerate() {
-            if *cells == 0 {
-                continue;
-            }
-            let gap = if used == 0 { "" } else { GAP };
-            let available = (*cells).min(width.saturating_sub(used + gap.len()));
-            if available == 0 {
-                break;
-            }
-            let text = cut_to_width(&cell.text, available);
-            let blank = " ".repeat(available.saturating_sub(text.width()));
-            let painted = out.paint(cell.role, &text);
-            line.push_str(gap);
-            match column.kind {
-                ColumnKind::Right => line.extend([blank.as_str(), painted.as_str()]),
-                _ if at == last => line.push_str(&painted),
-                _ => line.extend([painted.as_str(), blank.as_str()]),
-            }
-            used += gap.len() + available;
+fn aligned_line<T>(
+    columns: &[TextColumn<'_, T>],
+    row: &[TextCell],
+    widths: &[usize],
+    width: usize,
+    out: &Out,
+) -> String {
+    let mut line = String::new();
+    let mut used = 0;
+    for ((cell, column), cells) in row.iter().zip(columns).zip(widths).filter(|(_, cells)| **cells > 0) {
+        let gap = if used == 0 { "" } else { GAP };
+        let available = (*cells).min(width.saturating_sub(used + gap.len()));
+        if available == 0 {
+            break;
         }
-        line.truncate(line.trim_end().len());
-        line
+        let text = cut_to_width(&cell.text, available);
+        let blank = " ".repeat(available.saturating_sub(text.width()));
+        let painted = cell.paint(&text, out);
+        line.push_str(gap);
+        match column.kind {
+            ColumnKind::Right => line.extend([blank, painted]),
+            ColumnKind::Bar => line.extend([painted, draw_bar(&cell.bar, available, out)]),
+            _ => line.extend([painted, blank]),
+        }
+        used += gap.len() + available;
     }
+    line.truncate(line.trim_end().len());
+    line
+}
+
+fn draw_bar(parts: &[BarPart], width: usize, out: &Out) -> String {
+    let mut drawn = 0;
+    let draw_part = |(role, symbol, end): &BarPart| {
+        let begin = std::mem::replace(&mut drawn, nearest_cells(*end, width));
+        out.paint(*role, &symbol.repeat(drawn.saturating_sub(begin)))
+    };
+    parts.iter().map(draw_part).collect()
+}
+
+/// Returns how many of `width` cells stand for the share. Rounds to the nearest number, but a share above zero gets at
+/// least one cell.
+fn nearest_cells(share: f64, width: usize) -> usize {
+    if share <= 0.0 {
+        return 0;
+    }
+    let number = |n: usize| as_f64(u64::try_from(n).unwrap_or_default());
+    let off = |n: usize| (number(n) / number(width) - share.min(1.0)).abs();
+    (1..=width).min_by(|a, b| off(*a).total_cmp(&off(*b))).unwrap_or(0)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn table() -> TextTable {
-        let column = |heading, kind| TextColumn { heading, kind };
-        let mut table = TextTable::new(&[
-            column("ID", ColumnKind::Id),
-            column("TITLE", ColumnKind::Flexible),
-            column("AGE", ColumnKind::Right),
-        ]);
-        for (id, title, age) in [("j1", "Fix the broken links in /api", "14m"), ("j-22", "世界 guide", "5h")] {
-            table.add_row(vec![
-                TextCell::new(ColorRole::Text, id),
-                TextCell::new(ColorRole::Text, title),
-                TextCell::new(ColorRole::Muted, age).with_piped_text("2026-11-20T12:00:00Z"),
-            ]);
-        }
-        table
+    type Row = [&'static str; 3];
+
+    fn column(at: usize, heading: &'static str, kind: ColumnKind) -> TextColumn<'static, Row> {
+        TextColumn::new(heading, kind, move |row: &Row, _| TextCell::new(ColorRole::Text, row[at]))
+    }
+
+    const FLEXIBLE: ColumnKind = ColumnKind::Flexible { min: 12 };
+
+    fn columns() -> [TextColumn<'static, Row>; 3] {
+        let age = |row: &Row, _: &Out| TextCell::new(ColorRole::Muted, row[2]).with_piped_text("2026-11-20T12:00:00Z");
+        [column(0, "ID", ColumnKind::Id), column(1, "TITLE", FLEXIBLE), TextColumn::new("AGE", ColumnKind::Right, age)]
+    }
+
+    const ROWS: [Row; 2] = [["j1", "Fix the broken links in /api", "14m"], ["j-22", "世界 guide", "5h"]];
+
+    fn lines(columns: &[TextColumn<'_, Row>], rows: &[Row], width: usize) -> Vec<String> {
+        let out = Out::of_process();
+        let cells = |row| columns.iter().map(|column| (column.cell)(row, &out)).collect();
+        aligned_lines(columns, &rows.iter().map(cells).collect::<Vec<_>>(), width, &out)
     }
 
     #[test]
     fn columns_are_aligned_by_display_width() {
-        let lines = table().aligned_lines(&Out::of_process(), 80);
         assert_eq!(
-            lines,
+            lines(&columns(), &ROWS, 80),
             [
                 "ID    TITLE                         AGE",
                 "j1    Fix the broken links in /api  14m",
@@ -184,34 +256,38 @@ mod tests {
 
     #[test]
     fn a_narrow_terminal_cuts_the_flexible_column_first() {
-        let lines = table().aligned_lines(&Out::of_process(), 24);
-        assert_eq!(lines[1], "j1    Fix the brok…  14m");
+        assert_eq!(lines(&columns(), &ROWS, 24)[1], "j1    Fix the brok…  14m");
         for width in 1..40 {
-            assert!(
-                table().aligned_lines(&Out::of_process(), width).iter().all(|line| line.width() <= width),
-                "{width}"
-            );
+            assert!(lines(&columns(), &ROWS, width).iter().all(|line| line.width() <= width), "{width}");
         }
     }
 
     #[test]
     fn a_column_without_heading_and_cells_takes_no_space() {
-        let column = |heading, kind| TextColumn { heading, kind };
-        let mut table = TextTable::new(&[
-            column("", ColumnKind::TerminalOnly),
-            column("ID", ColumnKind::Left),
-            column("TITLE", ColumnKind::Flexible),
-        ]);
-        table.add_row(["", "j1", "Fix"].map(|text| TextCell::new(ColorRole::Text, text)).to_vec());
-        assert_eq!(table.aligned_lines(&Out::of_process(), 80), ["ID  TITLE", "j1  Fix"]);
-        table.add_row(["●", "j2", "Do"].map(|text| TextCell::new(ColorRole::Text, text)).to_vec());
-        assert_eq!(table.aligned_lines(&Out::of_process(), 80), ["   ID  TITLE", "   j1  Fix", "●  j2  Do"]);
+        let columns =
+            [column(0, "", ColumnKind::Left), column(1, "ID", ColumnKind::Left), column(2, "TITLE", FLEXIBLE)];
+        assert_eq!(lines(&columns, &[["", "j1", "Fix"]], 80), ["ID  TITLE", "j1  Fix"]);
+        let both = [["", "j1", "Fix"], ["●", "j2", "Do"]];
+        assert_eq!(lines(&columns, &both, 80), ["   ID  TITLE", "   j1  Fix", "●  j2  Do"]);
+    }
+
+    #[test]
+    fn bars_fill_the_rest_of_the_line_or_are_left_out() {
+        let bar = |row: &Row, _: &Out| {
+            let (human, all) = if row[2] == "all" { (0.5, 1.0) } else { (0.001, 0.001) };
+            TextCell::bar(vec![(ColorRole::Human, "#", human), (ColorRole::Ai, "=", all)])
+        };
+        let columns =
+            [column(1, "path", ColumnKind::Flexible { min: 4 }), TextColumn::new("0 to 9", ColumnKind::Bar, bar)];
+        let rows = [["", "/a", "all"], ["", "/guide", ""]];
+        assert_eq!(lines(&columns, &rows, 20), ["path    0 to 9", "/a      ######======", "/guide  #"]);
+        assert_eq!(lines(&columns, &rows, 19), ["path", "/a", "/guide"]);
     }
 
     #[test]
     fn in_a_pipe_nothing_is_cut_and_tabs_separate_the_columns() {
-        let table = table();
-        let lines: Vec<String> = table.rows.iter().map(|row| table.piped_line(&Out::of_process(), row)).collect();
-        assert_eq!(lines[0], "j1\tFix the broken links in /api\t2026-11-20T12:00:00Z");
+        let (columns, out) = (columns(), Out::of_process());
+        let cells: Vec<TextCell> = columns.iter().map(|column| (column.cell)(&ROWS[0], &out)).collect();
+        assert_eq!(piped_line(&columns, &cells, &out), "j1\tFix the broken links in /api\t2026-11-20T12:00:00Z");
     }
 }
