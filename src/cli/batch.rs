@@ -9,11 +9,9 @@ use super::job_line::id_text;
 use super::jobs::jobs_json;
 use super::new::Options;
 use super::out::Out;
-use super::session::{Session, StoreSession, WaitEnd};
+use super::session::{CommandContext, Session, StoreSession, WaitEnd};
 use super::wait::wait_command;
 use super::waiting::{JobWait, Timer, connection_problem, limit_end_text, log_progress};
-use crate::config::Flags;
-use crate::config::environment::Environment;
 use crate::engine::LeaseRoles;
 use crate::model::change::QueueChange;
 use crate::model::connection::Connection;
@@ -34,23 +32,17 @@ use tokio::time::Instant;
 const TICK: Duration = Duration::from_secs(1);
 
 /// Runs `docdeck new --batch`.
-pub(super) async fn run(
-    flags: &Flags,
-    environment: &Environment,
-    file: &Path,
-    options: &Options,
-    out: &mut Out,
-) -> Result<Code, CliError> {
+pub(super) async fn run(cx: &mut CommandContext<'_>, file: &Path, options: &Options) -> Result<Code, CliError> {
     let prompts = read_prompts(file)?;
     if options.dry_run || options.queue {
-        let session = StoreSession::open_for(flags, environment, options.queue, out)?;
-        let result = plan_or_queue_batch(&session, prompts, options, out).await;
+        let session = cx.open_store(options.queue)?;
+        let result = plan_or_queue_batch(&session, prompts, options, cx.out).await;
         session.close().await;
         return result.map(|()| Code::Done);
     }
     let timer = options.wait_timeout.start();
     let work = async |session: &mut Session, out: &mut Out| send_batch(session, prompts, options, timer, out).await;
-    Session::with(flags, environment, LeaseRoles::All, out, work).await
+    cx.with_session(LeaseRoles::All, work).await
 }
 
 async fn plan_or_queue_batch(

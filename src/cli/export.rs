@@ -5,7 +5,7 @@ use super::data_folder::{open_undamaged, store_exists, store_failure};
 use super::error::CliError;
 use super::exit_code::Code;
 use super::out::Out;
-use crate::config::environment::Environment;
+use super::session::CommandContext;
 use crate::config::{Flags, data_folder};
 use crate::runtime::new_file::create_private_file;
 use crate::store::{ExportCounts, ScopeFilter, StoreError};
@@ -51,12 +51,8 @@ pub(super) struct Options {
 }
 
 /// Runs `docdeck export`. Prints a summary on stderr.
-pub(super) async fn run(
-    flags: &Flags,
-    environment: &Environment,
-    options: &Options,
-    out: &mut Out,
-) -> Result<Code, CliError> {
+pub(super) async fn run(cx: &mut CommandContext<'_>, options: &Options) -> Result<Code, CliError> {
+    let CommandContext { flags, environment, out } = cx;
     let folder = data_folder(flags, environment)?;
     if !store_exists(&folder)? {
         let why = format!("Nothing to export: {} contains no database.", folder.display());

@@ -7,12 +7,9 @@ use super::out::Out;
 use super::prompt_text::PromptSource;
 use super::resolve_id;
 use super::sending::{SendOptions, SubmittedPrompt};
-use super::session::{Session, StoreSession};
+use super::session::{CommandContext, Session, StoreSession};
 use super::wait::WaitTimeout;
 use super::waiting::log_progress;
-use crate::config::Flags;
-use crate::config::environment::Environment;
-use crate::engine::LeaseRoles;
 use crate::model::prompt::{DeliveryKind, PromptId, PromptKind};
 use crate::model::row::Job;
 use crate::model::text::CleanText;
@@ -51,24 +48,16 @@ pub(super) struct Options {
 }
 
 /// Runs `docdeck follow`.
-pub(super) async fn run(
-    flags: &Flags,
-    environment: &Environment,
-    options: &Options,
-    out: &mut Out,
-) -> Result<Code, CliError> {
+pub(super) async fn run(cx: &mut CommandContext<'_>, options: &Options) -> Result<Code, CliError> {
     let text = options.source.read()?;
     // The job is found before the API key is read, because an unknown id can be reported without the key.
-    let row = StoreSession::with(flags, environment, out, async |session, _| {
+    let find = async |session: &StoreSession, _: &mut Out| {
         Ok(resolve_id::find_by_id_prefix(&session.store.jobs(&session.scope).await?, &options.id)?.clone())
-    });
-    let row = row.await?;
+    };
+    let row = cx.with_store(find).await?;
     let send_options = SendOptions { wait: options.wait, timer: options.wait_timeout.start(), json: options.json };
-    let roles = if options.wait { LeaseRoles::Poll } else { LeaseRoles::None };
-    Session::with(flags, environment, roles, out, async |session, out| {
-        send_to_job(session, &row, &text, send_options, out).await
-    })
-    .await
+    let work = async |session: &mut Session, out: &mut Out| send_to_job(session, &row, &text, send_options, out).await;
+    cx.with_session(send_options.roles(), work).await
 }
 
 async fn send_to_job(

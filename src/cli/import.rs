@@ -6,7 +6,7 @@ use super::error::CliError;
 use super::exit_code::Code;
 use super::export::{count_noun, create_spool, export_filter};
 use super::out::Out;
-use crate::config::environment::Environment;
+use super::session::CommandContext;
 use crate::config::file::system_message;
 use crate::config::{Flags, data_folder};
 use crate::store::{ImportCounts, ImportError, Store, check_backup};
@@ -47,12 +47,8 @@ pub(super) struct Options {
 }
 
 /// Runs `docdeck import`.
-pub(super) async fn run(
-    flags: &Flags,
-    environment: &Environment,
-    options: &Options,
-    out: &mut Out,
-) -> Result<Code, CliError> {
+pub(super) async fn run(cx: &mut CommandContext<'_>, options: &Options) -> Result<Code, CliError> {
+    let CommandContext { flags, environment, out } = cx;
     out.allow_live_lines(environment);
     let folder = data_folder(flags, environment)?;
     let lines = check_lines(&folder, &options.file, out)?;

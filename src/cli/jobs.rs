@@ -5,8 +5,6 @@ use super::exit_code::Code;
 use super::job_line::write_job_table;
 use super::out::{Out, clean_line};
 use super::session::StoreSession;
-use crate::config::Flags;
-use crate::config::environment::Environment;
 use crate::model::job_state::{filter_words, normalized, state_words};
 use crate::model::json;
 use crate::model::prompt::{PromptKind, Thread};
@@ -44,16 +42,7 @@ pub(super) struct Options {
 }
 
 /// Runs `docdeck jobs`.
-pub(super) async fn run(
-    flags: &Flags,
-    environment: &Environment,
-    options: &Options,
-    out: &mut Out,
-) -> Result<Code, CliError> {
-    StoreSession::with(flags, environment, out, async |session, out| list_jobs(session, options, out).await).await
-}
-
-async fn list_jobs(session: &StoreSession, options: &Options, out: &mut Out) -> Result<Code, CliError> {
+pub(super) async fn run(session: &StoreSession, options: &Options, out: &mut Out) -> Result<Code, CliError> {
     let all = session.store.jobs(&session.scope).await?;
     let known = all.len();
     if let Some(wanted) = &options.status {

@@ -46,11 +46,13 @@ mod welcome;
 
 use crate::config::Flags;
 use crate::config::environment::Environment;
+use crate::engine::LeaseRoles;
 use crate::runtime;
 use arguments::{Arguments, Command};
 use error::CliError;
 use exit_code::Code;
 use out::Out;
+use session::{CommandContext, Session};
 use std::process::ExitCode;
 
 /// Reads the arguments, runs the command, and returns the exit code.
@@ -68,7 +70,7 @@ pub fn main() -> ExitCode {
     let flags = Flags::from(arguments.options);
     let mut out = Out::of_process();
     let as_json = arguments.command.as_ref().is_some_and(Command::answers_in_json);
-    let result = dispatch(arguments.command, &flags, environment, &mut out);
+    let result = dispatch(arguments.command, &flags, &environment, &mut out);
     let code = result.unwrap_or_else(|error| error.report(&mut out, as_json));
     out.clear_live();
     match out.output_error().map(str::to_owned) {
@@ -84,12 +86,13 @@ pub fn main() -> ExitCode {
 fn dispatch(
     command: Option<Command>,
     flags: &Flags,
-    environment: Environment,
+    environment: &Environment,
     out: &mut Out,
 ) -> Result<Code, CliError> {
+    let cx = &mut CommandContext { flags, environment, out };
     // This command runs without the async runtime: shells run it at every prompt, and starting the runtime takes time.
     if let Some(Command::Status(options)) = &command {
-        return status::run(flags, &environment, options, out);
+        return status::run(cx, options);
     }
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -97,26 +100,33 @@ fn dispatch(
         .map_err(|error| CliError::unusable(format!("Can't start the async runtime: {error}.")))?;
     let result = runtime.block_on(async {
         match command {
-            None => dashboard::run(flags, environment).await,
-            Some(Command::Demo(world)) => demo::run(flags, environment, world.options(0)).await.map(Code::from),
+            None => dashboard::run(flags, environment.clone()).await,
+            Some(Command::Demo(world)) => demo::run(flags, environment.clone(), world.options(0)).await.map(Code::from),
             Some(Command::Sim { port, world }) => sim::run(world.options(port)).await,
-            Some(Command::Init(options)) => init::run(flags, &environment, &options, out).await,
-            Some(Command::New(options)) => new::run(flags, &environment, &options, out).await,
-            Some(Command::Follow(options)) => follow::run(flags, &environment, &options, out).await,
-            Some(Command::Jobs(options)) => jobs::run(flags, &environment, &options, out).await,
-            Some(Command::Show(options)) => show::run(flags, &environment, &options, out).await,
-            Some(Command::Track(options)) => track::run(flags, &environment, &options, out).await,
-            Some(Command::Watch(options)) => watch::run(flags, &environment, &options, out).await,
-            Some(Command::Status(options)) => status::run(flags, &environment, &options, out),
-            Some(Command::Wait(options)) => wait::run(flags, &environment, &options, out).await,
-            Some(Command::Views(options)) => views::run(flags, &environment, &options, out).await,
-            Some(Command::Export(options)) => export::run(flags, &environment, &options, out).await,
-            Some(Command::Import(options)) => import::run(flags, &environment, &options, out).await,
-            Some(Command::Doctor(options)) => doctor::run(flags, &environment, &options, out).await,
-            Some(Command::Prune(options)) => prune::run(flags, &environment, &options, out).await,
-            Some(Command::Completions(options)) => completions::run(&options, out),
-            Some(Command::Man(options)) => man::run(&options, out),
-            Some(Command::Help(options)) => help::run(&options, flags, &environment, out),
+            Some(Command::Init(options)) => init::run(flags, environment, &options, cx.out).await,
+            Some(Command::New(options)) => new::run(cx, &options).await,
+            Some(Command::Follow(options)) => follow::run(cx, &options).await,
+            Some(Command::Jobs(options)) => {
+                cx.with_store(async |store, out| jobs::run(store, &options, out).await).await
+            }
+            Some(Command::Show(options)) => {
+                cx.with_store(async |store, out| show::run(store, &options, out).await).await
+            }
+            Some(Command::Track(options)) => track::run(cx, &options).await,
+            Some(Command::Watch(options)) => {
+                let work = async |session: &mut Session, out: &mut Out| watch::run(session, options.json, out).await;
+                cx.with_session(LeaseRoles::Poll, work).await
+            }
+            Some(Command::Status(options)) => status::run(cx, &options),
+            Some(Command::Wait(options)) => wait::run(cx, &options).await,
+            Some(Command::Views(options)) => views::run(cx, &options).await,
+            Some(Command::Export(options)) => export::run(cx, &options).await,
+            Some(Command::Import(options)) => import::run(cx, &options).await,
+            Some(Command::Doctor(options)) => doctor::run(cx, &options).await,
+            Some(Command::Prune(options)) => prune::run(cx, &options).await,
+            Some(Command::Completions(options)) => completions::run(&options, cx.out),
+            Some(Command::Man(options)) => man::run(&options, cx.out),
+            Some(Command::Help(options)) => help::run(cx, &options),
         }
     });
     // A DNS lookup may still run on another thread, and docdeck doesn't wait for it.

@@ -3,14 +3,10 @@
 use super::batch;
 use super::error::CliError;
 use super::exit_code::Code;
-use super::out::Out;
 use super::prompt_text::PromptSource;
 use super::sending::{SendOptions, SubmittedPrompt};
-use super::session::Session;
+use super::session::CommandContext;
 use super::wait::WaitTimeout;
-use crate::config::Flags;
-use crate::config::environment::Environment;
-use crate::engine::LeaseRoles;
 use crate::model::prompt::PromptKind;
 use clap::Args;
 use std::path::PathBuf;
@@ -68,32 +64,17 @@ pub(super) struct Options {
 }
 
 /// Runs `docdeck new`.
-pub(super) async fn run(
-    flags: &Flags,
-    environment: &Environment,
-    options: &Options,
-    out: &mut Out,
-) -> Result<Code, CliError> {
+pub(super) async fn run(cx: &mut CommandContext<'_>, options: &Options) -> Result<Code, CliError> {
     if let Some(file) = &options.batch {
-        return batch::run(flags, environment, file, options, out).await;
+        return batch::run(cx, file, options).await;
     }
     let text = options.source.read()?;
     let send_options = SendOptions { wait: options.wait, timer: options.wait_timeout.start(), json: options.json };
-    let roles = if options.wait { LeaseRoles::Poll } else { LeaseRoles::None };
-    Session::with(flags, environment, roles, out, async |session, out| {
-        send_new_job(session, &text, send_options, out).await
+    cx.with_session(send_options.roles(), async |session, out| {
+        let engine = session.engine.clone();
+        // Signals are handled afterwards, so that the prompt is never half saved.
+        let (prompt, row) = session.run_uninterrupted(engine.submit_new_job(&text)).await?;
+        SubmittedPrompt::new(prompt, PromptKind::Create, row).finish(session, send_options, out).await
     })
     .await
-}
-
-async fn send_new_job(
-    session: &mut Session,
-    text: &str,
-    send_options: SendOptions,
-    out: &mut Out,
-) -> Result<Code, CliError> {
-    let engine = session.engine.clone();
-    // Signals are handled afterwards, so that the prompt is never half saved.
-    let (prompt, row) = session.run_uninterrupted(engine.submit_new_job(text)).await?;
-    SubmittedPrompt::new(prompt, PromptKind::Create, row).finish(session, send_options, out).await
 }

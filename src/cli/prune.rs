@@ -7,7 +7,7 @@ use super::error::CliError;
 use super::exit_code::Code;
 use super::out::Out;
 use super::prune_jobs;
-use crate::config::environment::Environment;
+use super::session::CommandContext;
 use crate::config::{Flags, data_folder};
 use crate::model::Time;
 use crate::model::file_size::format_size;
@@ -74,12 +74,8 @@ pub(super) fn subtract_days(days: u32, now: Time) -> Time {
 }
 
 /// Runs `docdeck prune`.
-pub(super) async fn run(
-    flags: &Flags,
-    environment: &Environment,
-    options: &Options,
-    out: &mut Out,
-) -> Result<Code, CliError> {
+pub(super) async fn run(cx: &mut CommandContext<'_>, options: &Options) -> Result<Code, CliError> {
+    let CommandContext { flags, environment, out } = cx;
     let folder = data_folder(flags, environment)?;
     if options.jobs {
         return prune_jobs::run(&folder, flags, options, out).await;

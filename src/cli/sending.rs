@@ -9,6 +9,7 @@ use super::out::Out;
 use super::session::{STILL_RECORDING, Session, WaitEnd};
 use super::wait::wait_command;
 use super::waiting::{JobWait, Timer, connection_problem, limit_end_text, log_progress};
+use crate::engine::LeaseRoles;
 use crate::model::Time;
 use crate::model::connection::Connection;
 use crate::model::engine_event::EngineEvent;
@@ -56,6 +57,13 @@ pub(super) struct SendOptions {
     pub(super) wait: bool,
     pub(super) timer: Timer,
     pub(super) json: bool,
+}
+
+impl SendOptions {
+    /// Returns the leases that the command needs: to wait for the job, it must poll.
+    pub(super) fn roles(self) -> LeaseRoles {
+        if self.wait { LeaseRoles::Poll } else { LeaseRoles::None }
+    }
 }
 
 /// Why the wait for a prompt's outcome ended.

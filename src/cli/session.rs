@@ -1,4 +1,5 @@
 //! The sessions in which commands run: [`StoreSession`] has only the store, [`Session`] has a store and an engine.
+//! [`CommandContext`] opens them from the settings.
 //! Closing a session waits for prompts that are being sent, then stops engine, store and log.
 
 use super::data_folder::{check_service_and_folder, open_store, open_with_report, store_exists};
@@ -36,6 +37,127 @@ const CHECK_INTERVAL: Duration = Duration::from_millis(20);
 /// anyway, and the next start recovers abandoned sends.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
 
+/// What a command runs with: the global options, the environment and the output.
+#[derive(Debug)]
+pub(super) struct CommandContext<'a> {
+    pub(super) flags: &'a Flags,
+    pub(super) environment: &'a Environment,
+    pub(super) out: &'a mut Out,
+}
+
+impl CommandContext<'_> {
+    /// Opens the store. Needs a project but no API key. If there is no store yet, opens an empty one in memory, or
+    /// creates it on disk if `writing` is true.
+    ///
+    /// # Errors
+    /// The configuration is wrong, or the store can't be used.
+    pub(super) fn open_store(&mut self, writing: bool) -> Result<StoreSession, CliError> {
+        let (scope, look) = match resolve(self.flags, self.environment)? {
+            SetupState::Ready(settings) => (settings.scope, settings.display),
+            SetupState::Missing(missing) => match missing.scope.clone() {
+                Some(scope) => (scope, missing.display),
+                None => return Err(CliError::unusable(missing.project_instructions())),
+            },
+        };
+        self.out.configure(&look, self.environment, self.flags);
+        let folder = data_folder(self.flags, self.environment)?;
+        check_service_and_folder(&scope, &folder)?;
+        let store = if writing || Store::exists(&folder) {
+            open_store(&folder, writing, self.out)?
+        } else {
+            Store::in_memory().map_err(CliError::unusable)?
+        };
+        Ok(StoreSession { store, scope })
+    }
+
+    /// Opens the store with [`Self::open_store`], runs `work`, and closes the store.
+    ///
+    /// # Errors
+    /// The store can't be opened, or `work` fails.
+    pub(super) async fn with_store<T>(
+        &mut self,
+        work: impl AsyncFnOnce(&StoreSession, &mut Out) -> Result<T, CliError>,
+    ) -> Result<T, CliError> {
+        let session = self.open_store(false)?;
+        let done = work(&session, self.out).await;
+        session.close().await;
+        done
+    }
+
+    /// Opens a session, runs `work`, and closes the session. The engine acquires the leases of `roles` that no other
+    /// instance has.
+    ///
+    /// # Errors
+    /// The session can't be opened, or `work` fails.
+    pub(super) async fn with_session(
+        &mut self,
+        roles: LeaseRoles,
+        work: impl AsyncFnOnce(&mut Session, &mut Out) -> Result<Code, CliError>,
+    ) -> Result<Code, CliError> {
+        let mut session = self.open_session(roles).await?;
+        let done = work(&mut session, self.out).await;
+        session.close(self.out).await;
+        done
+    }
+
+    /// Reads the settings and the API key, opens the store and the log, and starts the engine.
+    ///
+    /// # Errors
+    /// The configuration or the key is wrong, or the store can't be written, so that nothing could be saved.
+    async fn open_session(&mut self, roles: LeaseRoles) -> Result<Session, CliError> {
+        let settings = match resolve(self.flags, self.environment)? {
+            SetupState::Ready(settings) => *settings,
+            SetupState::Missing(missing) => return Err(CliError::unusable(missing.setup_instructions())),
+        };
+        self.out.configure(&settings.display, self.environment, self.flags);
+        // Read the key before the signal handlers are installed. A key command may ask for a password, and Ctrl-C must
+        // then end both the key command and docdeck.
+        let key = settings.key.read().await?;
+        self.out.hide_key(&key);
+        let client = Client::new(settings.scope.clone(), key, settings.client_options()?)
+            .map_err(|failure| CliError::unusable(failure.message))?;
+        store_exists(&settings.data_folder)?;
+        let (store, opened) = open_with_report(&settings.data_folder, self.out)?;
+        if opened.read_only {
+            let folder = settings.data_folder.display();
+            return Err(CliError::unusable(format!(
+                "The data folder {folder} can't be written, so no request was sent: make it writable, or choose \
+                 another one with --data-dir."
+            )));
+        }
+        // Without a log the command still works. If the disk is full, the store reports it.
+        let log = LogGuard::open(&settings.data_folder).ok();
+        crash::install_without_terminal(log.as_ref().map(|log| log.path().to_path_buf()));
+        let signals =
+            SignalStream::listen().map_err(|error| CliError::unusable(format!("Can't handle signals: {error}.")))?;
+        let (sender, events) = mpsc::channel(EVENT_CAPACITY);
+        let setup = EngineSetup {
+            client,
+            store: store.clone(),
+            scope: settings.scope.clone(),
+            poll: PollOptions { per_minute: settings.polls_per_minute, ..PollOptions::default() },
+            roles,
+            lock_folder: Some(settings.data_folder),
+            on_change: (!settings.customization.on_change.is_empty()).then_some(settings.customization.on_change),
+            events: sender,
+        };
+        let engine = Engine::start(setup).await?;
+        Ok(Session {
+            engine,
+            store,
+            scope: settings.scope,
+            events,
+            buffered: VecDeque::new(),
+            signals,
+            log,
+            key_refused: false,
+            end_requested: false,
+            is_ctrl_c: false,
+            unrecorded: UnrecordedPrompts::default(),
+        })
+    }
+}
+
 /// The store, and the service and project whose jobs a command reads. Has no connection to the service.
 #[derive(Debug)]
 pub(super) struct StoreSession {
@@ -44,58 +166,6 @@ pub(super) struct StoreSession {
 }
 
 impl StoreSession {
-    /// Opens the store. Needs a project but no API key. If there is no store yet, opens an empty one in memory.
-    ///
-    /// # Errors
-    /// The configuration is wrong, or the store can't be used.
-    pub(super) fn open(flags: &Flags, environment: &Environment, out: &mut Out) -> Result<Self, CliError> {
-        Self::open_for(flags, environment, false, out)
-    }
-
-    /// Opens the store like [`StoreSession::open`]. If `writing` is true, creates a missing store on disk.
-    ///
-    /// # Errors
-    /// The configuration is wrong, or the store can't be used.
-    pub(super) fn open_for(
-        flags: &Flags,
-        environment: &Environment,
-        writing: bool,
-        out: &mut Out,
-    ) -> Result<Self, CliError> {
-        let (scope, look) = match resolve(flags, environment)? {
-            SetupState::Ready(settings) => (settings.scope, settings.display),
-            SetupState::Missing(missing) => match missing.scope.clone() {
-                Some(scope) => (scope, missing.display),
-                None => return Err(CliError::unusable(missing.project_instructions())),
-            },
-        };
-        out.configure(&look, environment, flags);
-        let folder = data_folder(flags, environment)?;
-        check_service_and_folder(&scope, &folder)?;
-        let store = if writing || Store::exists(&folder) {
-            open_store(&folder, writing, out)?
-        } else {
-            Store::in_memory().map_err(CliError::unusable)?
-        };
-        Ok(Self { store, scope })
-    }
-
-    /// Opens a session with [`StoreSession::open`], runs `work`, and closes the session.
-    ///
-    /// # Errors
-    /// The session can't be opened, or `work` fails.
-    pub(super) async fn with<T>(
-        flags: &Flags,
-        environment: &Environment,
-        out: &mut Out,
-        work: impl AsyncFnOnce(&Self, &mut Out) -> Result<T, CliError>,
-    ) -> Result<T, CliError> {
-        let session = Self::open(flags, environment, out)?;
-        let done = work(&session, out).await;
-        session.close().await;
-        done
-    }
-
     pub(super) async fn close(self) {
         self.store.close().await;
     }
@@ -137,89 +207,6 @@ pub(super) enum WaitEnd {
 pub(super) struct Interrupted;
 
 impl Session {
-    /// Reads the settings and the API key, opens the store and the log, and starts the engine. The engine acquires the
-    /// leases of `roles` that no other instance has.
-    ///
-    /// # Errors
-    /// The configuration or the key is wrong, or the store can't be written, so that nothing could be saved.
-    pub(super) async fn open(
-        flags: &Flags,
-        environment: &Environment,
-        roles: LeaseRoles,
-        out: &mut Out,
-    ) -> Result<Self, CliError> {
-        let settings = match resolve(flags, environment)? {
-            SetupState::Ready(settings) => *settings,
-            SetupState::Missing(missing) => return Err(CliError::unusable(missing.setup_instructions())),
-        };
-        out.configure(&settings.display, environment, flags);
-        // Read the key before the signal handlers are installed. A key command may ask for a password, and Ctrl-C must
-        // then end both the key command and docdeck.
-        let key = settings.key.read().await?;
-        out.hide_key(&key);
-        let client = Client::new(settings.scope.clone(), key, settings.client_options()?)
-            .map_err(|failure| CliError::unusable(failure.message))?;
-        store_exists(&settings.data_folder)?;
-        let (store, opened) = open_with_report(&settings.data_folder, out)?;
-        if opened.read_only {
-            let folder = settings.data_folder.display();
-            return Err(CliError::unusable(format!(
-                "The data folder {folder} can't be written, so no request was sent: make it writable, or choose \
-                 another one with --data-dir."
-            )));
-        }
-        // Without a log the command still works. If the disk is full, the store reports it.
-        let log = LogGuard::open(&settings.data_folder).ok();
-        crash::install_without_terminal(log.as_ref().map(|log| log.path().to_path_buf()));
-        let signals =
-            SignalStream::listen().map_err(|error| CliError::unusable(format!("Can't handle signals: {error}.")))?;
-        let (sender, events) = mpsc::channel(EVENT_CAPACITY);
-        let setup = EngineSetup {
-            client,
-            store: store.clone(),
-            scope: settings.scope.clone(),
-            poll: PollOptions { per_minute: settings.polls_per_minute, ..PollOptions::default() },
-            roles,
-            lock_folder: Some(settings.data_folder),
-            on_change: (!settings.customization.on_change.is_empty()).then_some(settings.customization.on_change),
-            events: sender,
-        };
-        let engine = Engine::start(setup).await?;
-        let buffered = VecDeque::new();
-        let scope = settings.scope;
-        let unrecorded = UnrecordedPrompts::default();
-        Ok(Self {
-            engine,
-            store,
-            scope,
-            events,
-            buffered,
-            signals,
-            log,
-            key_refused: false,
-            end_requested: false,
-            is_ctrl_c: false,
-            unrecorded,
-        })
-    }
-
-    /// Opens a session with [`Session::open`], runs `work`, and closes the session.
-    ///
-    /// # Errors
-    /// The session can't be opened, or `work` fails.
-    pub(super) async fn with(
-        flags: &Flags,
-        environment: &Environment,
-        roles: LeaseRoles,
-        out: &mut Out,
-        work: impl AsyncFnOnce(&mut Self, &mut Out) -> Result<Code, CliError>,
-    ) -> Result<Code, CliError> {
-        let mut session = Self::open(flags, environment, roles, out).await?;
-        let done = work(&mut session, out).await;
-        session.close(out).await;
-        done
-    }
-
     /// Waits for the next event. Returns earlier if a signal asks to end or the time `until` has come.
     pub(super) async fn next(&mut self, until: Option<Instant>) -> WaitEnd {
         loop {

@@ -7,8 +7,6 @@ use super::jobs::creation_prompt;
 use super::out::Out;
 use super::resolve_id;
 use super::session::StoreSession;
-use crate::config::Flags;
-use crate::config::environment::Environment;
 use crate::model::Time;
 use crate::model::colors::ColorRole;
 use crate::model::job::Status;
@@ -41,16 +39,7 @@ pub(super) struct Options {
 }
 
 /// Runs `docdeck show`.
-pub(super) async fn run(
-    flags: &Flags,
-    environment: &Environment,
-    options: &Options,
-    out: &mut Out,
-) -> Result<Code, CliError> {
-    StoreSession::with(flags, environment, out, async |session, out| show(session, options, out).await).await
-}
-
-async fn show(session: &StoreSession, options: &Options, out: &mut Out) -> Result<Code, CliError> {
+pub(super) async fn run(session: &StoreSession, options: &Options, out: &mut Out) -> Result<Code, CliError> {
     let rows = session.store.jobs(&session.scope).await?;
     let row = resolve_id::find_by_id_prefix(&rows, &options.id)?;
     let thread = session.store.thread(row.key).await?;

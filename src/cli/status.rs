@@ -4,9 +4,9 @@
 use super::data_folder::{check_service_and_folder, store_failure};
 use super::error::CliError;
 use super::exit_code::Code;
-use super::out::{Out, rfc3339_seconds};
-use crate::config::environment::Environment;
-use crate::config::{Flags, SetupState, data_folder, resolve};
+use super::out::rfc3339_seconds;
+use super::session::CommandContext;
+use crate::config::{SetupState, data_folder, resolve};
 use crate::model::Time;
 use crate::store::{StatusSummary, Store};
 use crate::tui::format::short_age;
@@ -40,12 +40,8 @@ pub(super) struct Options {
 }
 
 /// Runs `docdeck status`.
-pub(super) fn run(
-    flags: &Flags,
-    environment: &Environment,
-    options: &Options,
-    out: &mut Out,
-) -> Result<Code, CliError> {
+pub(super) fn run(cx: &mut CommandContext<'_>, options: &Options) -> Result<Code, CliError> {
+    let CommandContext { flags, environment, out } = cx;
     let (scope, look) = match resolve(flags, environment)? {
         SetupState::Ready(settings) => (Some(settings.scope), settings.display),
         SetupState::Missing(missing) => (missing.scope.clone(), missing.display),

@@ -5,9 +5,7 @@ use super::exit_code::Code;
 use super::job_line::write_job_table;
 use super::jobs::jobs_json;
 use super::out::Out;
-use super::session::{Interrupted, Session};
-use crate::config::Flags;
-use crate::config::environment::Environment;
+use super::session::{CommandContext, Interrupted, Session};
 use crate::engine::LeaseRoles;
 use crate::model::failure::{Failure, FailureKind};
 use crate::model::job::JobId;
@@ -44,12 +42,7 @@ struct TrackResults {
 }
 
 /// Runs `docdeck track`.
-pub(super) async fn run(
-    flags: &Flags,
-    environment: &Environment,
-    options: &Options,
-    out: &mut Out,
-) -> Result<Code, CliError> {
+pub(super) async fn run(cx: &mut CommandContext<'_>, options: &Options) -> Result<Code, CliError> {
     let mut ids: Vec<JobId> = Vec::new();
     for id in options.ids.iter().map(|id| JobId::new(id.trim())) {
         let id = id.ok_or_else(|| CliError::unusable("An id is blank. Give the ids of jobs, separated by spaces."))?;
@@ -57,17 +50,14 @@ pub(super) async fn run(
             ids.push(id);
         }
     }
-    let mut session = Session::open(flags, environment, LeaseRoles::None, out).await?;
-    let result = track_ids(&mut session, ids, out).await;
-    let code = match result {
-        Ok(tracked) => write_tracked(&session, tracked, options.json, out).await,
-        Err(Interrupted) => Err(CliError::new(
-            Code::Interrupted,
-            "Interrupted. The jobs that were found so far are tracked; list them with `docdeck jobs`.",
-        )),
-    };
-    session.close(out).await;
-    code
+    cx.with_session(LeaseRoles::None, async |session, out| {
+        let tracked = track_ids(session, ids, out).await.map_err(|Interrupted| {
+            let found = "Interrupted. The jobs that were found so far are tracked; list them with `docdeck jobs`.";
+            CliError::new(Code::Interrupted, found)
+        })?;
+        write_tracked(session, tracked, options.json, out).await
+    })
+    .await
 }
 
 async fn track_ids(session: &mut Session, ids: Vec<JobId>, out: &mut Out) -> Result<TrackResults, Interrupted> {

@@ -6,10 +6,8 @@ use super::job_line::write_job_table;
 use super::jobs::jobs_json;
 use super::out::Out;
 use super::resolve_id;
-use super::session::{Session, StoreSession};
+use super::session::{CommandContext, Session, StoreSession};
 use super::waiting::{JobWait, Timer};
-use crate::config::Flags;
-use crate::config::environment::Environment;
 use crate::engine::LeaseRoles;
 use crate::model::row::Job;
 use clap::Args;
@@ -52,18 +50,12 @@ impl WaitTimeout {
 }
 
 /// Runs `docdeck wait`.
-pub(super) async fn run(
-    flags: &Flags,
-    environment: &Environment,
-    options: &Options,
-    out: &mut Out,
-) -> Result<Code, CliError> {
+pub(super) async fn run(cx: &mut CommandContext<'_>, options: &Options) -> Result<Code, CliError> {
     let timer = options.wait_timeout.start();
     // The jobs are found before the API key is read, because an unknown id can be reported without the key.
-    let rows =
-        StoreSession::with(flags, environment, out, async |session, _| find_jobs(session, &options.ids).await).await?;
+    let rows = cx.with_store(async |session, _| find_jobs(session, &options.ids).await).await?;
     let work = async |session: &mut Session, out: &mut Out| wait(session, rows, timer, options.json, out).await;
-    Session::with(flags, environment, LeaseRoles::Poll, out, work).await
+    cx.with_session(LeaseRoles::Poll, work).await
 }
 
 async fn find_jobs(session: &StoreSession, ids: &[String]) -> Result<Vec<Job>, CliError> {

@@ -9,9 +9,6 @@ use super::line_writer::LineWriterHandle;
 use super::out::Out;
 use super::session::{Session, WaitEnd};
 use super::waiting::{connection_problem, log_progress, log_time};
-use crate::config::Flags;
-use crate::config::environment::Environment;
-use crate::engine::LeaseRoles;
 use crate::model::connection::Connection;
 use crate::model::engine_event::EngineEvent;
 use crate::model::json;
@@ -43,28 +40,7 @@ pub(super) struct Options {
 }
 
 /// Runs `docdeck watch`.
-pub(super) async fn run(
-    flags: &Flags,
-    environment: &Environment,
-    options: &Options,
-    out: &mut Out,
-) -> Result<Code, CliError> {
-    let mut session = Session::open(flags, environment, LeaseRoles::Poll, out).await?;
-    let result = watch_jobs(&mut session, options.json, out).await;
-    session.close(out).await;
-    result
-}
-
-/// The last known version of each job, and where to write the changes.
-struct JobWatch<'a> {
-    rows: BTreeMap<JobKey, Job>,
-    lines: LineWriterHandle,
-    in_json: bool,
-    out: &'a mut Out,
-    trouble: Option<CleanText>,
-}
-
-async fn watch_jobs(session: &mut Session, in_json: bool, out: &mut Out) -> Result<Code, CliError> {
+pub(super) async fn run(session: &mut Session, in_json: bool, out: &mut Out) -> Result<Code, CliError> {
     let rows = session.store.jobs(&session.scope).await?;
     let known = first_line(&rows);
     let rows = rows.into_iter().map(|row| (row.key, row)).collect();
@@ -81,6 +57,15 @@ async fn watch_jobs(session: &mut Session, in_json: bool, out: &mut Out) -> Resu
         out.set_output_error(why);
     }
     end
+}
+
+/// The last known version of each job, and where to write the changes.
+struct JobWatch<'a> {
+    rows: BTreeMap<JobKey, Job>,
+    lines: LineWriterHandle,
+    in_json: bool,
+    out: &'a mut Out,
+    trouble: Option<CleanText>,
 }
 
 /// Returns the first line of the output: how many jobs are watched, are working, and need the user.

@@ -14,9 +14,7 @@ mod terminal;
 
 use super::error::CliError;
 use super::exit_code::Code;
-use super::out::Out;
-use crate::config::Flags;
-use crate::config::environment::Environment;
+use super::session::CommandContext;
 use crate::model::ledger::RateLimited;
 use clap::Args;
 use facts::Facts;
@@ -103,12 +101,8 @@ const AFTER_REPAIR: &[Check] = &[
 ];
 
 /// Runs `docdeck doctor`.
-pub(super) async fn run(
-    flags: &Flags,
-    environment: &Environment,
-    options: &Options,
-    out: &mut Out,
-) -> Result<Code, CliError> {
+pub(super) async fn run(cx: &mut CommandContext<'_>, options: &Options) -> Result<Code, CliError> {
+    let CommandContext { flags, environment, out } = cx;
     let mut facts = Facts::read_settings(flags, environment, options.offline).await;
     out.configure(&facts.display, environment, flags);
     let mut report = DoctorReport::default();

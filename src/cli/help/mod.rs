@@ -8,9 +8,8 @@ mod page;
 use super::arguments::Arguments;
 use super::error::CliError;
 use super::exit_code::Code;
-use super::out::Out;
-use crate::config::environment::Environment;
-use crate::config::{ColorChoice, Flags};
+use super::session::CommandContext;
+use crate::config::ColorChoice;
 use crate::model::endpoint::API_KEY_VARIABLE;
 use crate::model::guide::{TOPICS, Topic};
 use clap::{Args, CommandFactory as _};
@@ -54,12 +53,8 @@ pub(super) struct Options {
 ///
 /// # Errors
 /// There is no topic or command with this name.
-pub(super) fn run(
-    options: &Options,
-    flags: &Flags,
-    environment: &Environment,
-    out: &mut Out,
-) -> Result<Code, CliError> {
+pub(super) fn run(cx: &mut CommandContext<'_>, options: &Options) -> Result<Code, CliError> {
+    let CommandContext { flags, environment, out } = cx;
     let bold = match flags.color {
         Some(ColorChoice::Always) => true,
         Some(ColorChoice::Never) => false,

@@ -10,9 +10,7 @@ use super::arguments::number_parser;
 use super::error::CliError;
 use super::exit_code::Code;
 use super::out::Out;
-use super::session::{Interrupted, Session, StoreSession};
-use crate::config::Flags;
-use crate::config::environment::Environment;
+use super::session::{CommandContext, Interrupted, Session};
 use crate::engine::LeaseRoles;
 use crate::model::export::{ExportContent, ExportFormat};
 use crate::model::load::Timed;
@@ -88,26 +86,18 @@ impl Options {
 }
 
 /// Runs `docdeck views`.
-pub(super) async fn run(
-    flags: &Flags,
-    environment: &Environment,
-    options: &Options,
-    out: &mut Out,
-) -> Result<Code, CliError> {
+pub(super) async fn run(cx: &mut CommandContext<'_>, options: &Options) -> Result<Code, CliError> {
     // The range is checked first, because an invalid range can be reported without a key.
     options.days.range(Utc::now().date_naive())?;
     // An error is ignored here, because the session that is opened below then reports it.
-    if let Some(session) = StoreSession::open(flags, environment, out).ok().filter(|_| !options.fresh) {
-        let answered = cached::write_if_cached(&session, options, out).await;
+    if let Some(session) = cx.open_store(false).ok().filter(|_| !options.fresh) {
+        let answered = cached::write_if_cached(&session, options, cx.out).await;
         session.close().await;
         if answered? {
             return Ok(Code::Done);
         }
     }
-    Session::with(flags, environment, LeaseRoles::None, out, async |session, out| {
-        load_and_write(session, options, out).await
-    })
-    .await
+    cx.with_session(LeaseRoles::None, async |session, out| load_and_write(session, options, out).await).await
 }
 
 async fn load_and_write(session: &mut Session, options: &Options, out: &mut Out) -> Result<Code, CliError> {
