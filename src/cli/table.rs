@@ -34,6 +34,9 @@ type MakeCell<'a, T> = dyn Fn(&T, &Out) -> TextCell + 'a;
 pub(super) enum ColumnKind {
     Left,
     Right,
+    /// Right-aligned numbers. They are never cut, even if the line becomes too wide, because a part of a number would be
+    /// a wrong number.
+    Number,
     /// Left-aligned; the first column that is cut on a narrow terminal, but not to fewer than `min` cells.
     Flexible {
         min: usize,
@@ -178,7 +181,8 @@ fn aligned_line<T>(
     let mut used = 0;
     for ((cell, column), cells) in row.iter().zip(columns).zip(widths).filter(|(_, cells)| **cells > 0) {
         let gap = if used == 0 { "" } else { GAP };
-        let available = (*cells).min(width.saturating_sub(used + gap.len()));
+        let rest = if column.kind == ColumnKind::Number { usize::MAX } else { width.saturating_sub(used + gap.len()) };
+        let available = (*cells).min(rest);
         if available == 0 {
             break;
         }
@@ -187,7 +191,7 @@ fn aligned_line<T>(
         let painted = cell.paint(&text, out);
         line.push_str(gap);
         match column.kind {
-            ColumnKind::Right => line.extend([blank, painted]),
+            ColumnKind::Right | ColumnKind::Number => line.extend([blank, painted]),
             ColumnKind::Bar => line.extend([painted, draw_bar(&cell.bar, available, out)]),
             _ => line.extend([painted, blank]),
         }

@@ -38,13 +38,13 @@ pub(super) fn write_page_table(content: &ExportContent<'_>, before: u64, out: &m
 fn page_table_lines(pages: &[RankedPage<'_>], out: &Out) -> Vec<String> {
     let full = pages.iter().filter_map(|(.., counts)| counts.total.value()).max().unwrap_or_default();
     let number = |heading, of: fn(&Counts) -> &Count| {
-        TextColumn::new(heading, ColumnKind::Right, move |(.., counts): &RankedPage<'_>, _| {
+        TextColumn::new(heading, ColumnKind::Number, move |(.., counts): &RankedPage<'_>, _| {
             let received = guard_unless_number(format_received(of(counts)));
             TextCell::plain(views_or_received(of(counts))).with_piped_text(received)
         })
     };
     let columns = [
-        TextColumn::new("#", ColumnKind::Right, |(rank, ..): &RankedPage<'_>, _| TextCell::plain(rank.to_string()))
+        TextColumn::new("#", ColumnKind::Number, |(rank, ..): &RankedPage<'_>, _| TextCell::plain(rank.to_string()))
             .only_on_terminal(),
         TextColumn::new("path", ColumnKind::Flexible { min: MIN_PATH_WIDTH }, |(_, path, _): &RankedPage<'_>, _| {
             TextCell::plain(*path)
@@ -52,7 +52,7 @@ fn page_table_lines(pages: &[RankedPage<'_>], out: &Out) -> Vec<String> {
         number("human", |counts| &counts.human),
         number("AI", |counts| &counts.ai),
         number("total", |counts| &counts.total),
-        TextColumn::new("share", ColumnKind::Right, |(.., counts): &RankedPage<'_>, _| {
+        TextColumn::new("share", ColumnKind::Number, |(.., counts): &RankedPage<'_>, _| {
             let share = counts.ai_share().map(|share| format!("{share:.4}")).unwrap_or_default();
             TextCell::plain(share_text(counts)).with_piped_text(share)
         }),
