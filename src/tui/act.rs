@@ -55,7 +55,6 @@ impl App {
                 Some(Dialog::Picker(_)) => self.use_picked_text(now),
                 Some(Dialog::Palette(_)) => self.run_palette_choice(now, effects),
                 Some(Dialog::Batch(_)) => self.confirm_batch(effects),
-                Some(Dialog::Profiles(_)) => self.switch_to_selected_profile(effects),
                 _ => self.confirm(now, effects),
             },
             Action::Yes => self.run_confirmed(now, effects),

@@ -2,10 +2,12 @@
 //! the list shows when it was last checked. Titles, tags, notes and dismissals can be changed in this list. Before the
 //! user can send a prompt to a job of another profile, docdeck has to switch to that profile.
 
+use super::component::Cx;
 use super::dialog::Dialog;
 use super::filter::JobFilter;
 use super::jobs::JobList;
 use super::keymap::{Action, Context};
+use super::profiles::ProfilesDialog;
 use super::{AllProfilesJobs, App, Effect, Severity};
 use crate::model::Time;
 use crate::model::endpoint::Scope;
@@ -256,7 +258,7 @@ impl App {
     /// Runs an action on the list of all profiles. `act_on_list` runs the actions that work the same in every list.
     pub(super) fn act_on_all_jobs(&mut self, action: Action, now: Time, effects: &mut Vec<Effect>) {
         match action {
-            Action::Open => self.go_to_selected_job(effects),
+            Action::Open => self.go_to_selected_job(now, effects),
             Action::FollowUp | Action::Resolve => self.act_with_profile_of_job(action, now, effects),
             Action::OpenPr => self.open_prs(now, effects),
             Action::CopyId => self.copy_id(effects),
@@ -277,14 +279,15 @@ impl App {
     }
 
     /// Closes the list and selects the job on the jobs screen, after switching to the profile of the job if necessary.
-    fn go_to_selected_job(&mut self, effects: &mut Vec<Effect>) {
+    fn go_to_selected_job(&mut self, now: Time, effects: &mut Vec<Effect>) {
         let Some((profile, key)) = self.selected_in_all_jobs() else { return };
         self.dialogs.pop();
         if profile == self.config.current_profile {
             self.screen = super::Screen::Jobs;
             self.jobs.select(key);
         } else {
-            self.switch_to_any_profile(self.profiles_of_same_project(profile), key, effects);
+            let candidates = self.profiles_of_same_project(profile);
+            ProfilesDialog::open_and_switch(candidates, key, &mut Cx { app: self, now, effects });
         }
     }
 
@@ -302,7 +305,7 @@ impl App {
             let text = format!("Press {enter} to switch to {} first, then {key}.", self.profile_names(profile));
             return self.notify(Severity::Info, &text, now);
         }
-        self.go_to_selected_job(effects);
+        self.go_to_selected_job(now, effects);
         match action {
             // `follow_up` would use the marks of the jobs screen. `open_follow_up` is only about the selected job.
             Action::FollowUp => self.open_follow_up(now),
@@ -627,8 +630,9 @@ mod tests {
             "no second request without the user"
         );
         assert!(
-            matches!(app.dialogs.last(), Some(Dialog::Profiles(open))
-                if open.message.as_ref().is_some_and(|text| text.as_str().contains("Enter tries good"))),
+            app.top::<ProfilesDialog>()
+                .and_then(|dialog| dialog.message.as_ref())
+                .is_some_and(|text| text.as_str().contains("Enter tries good")),
             "{:?}",
             app.dialogs.last()
         );

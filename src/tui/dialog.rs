@@ -10,7 +10,6 @@ use super::help::Help;
 use super::keymap::Context;
 use super::palette::CommandPalette;
 use super::picker::Picker;
-use super::profiles::ProfilesDialog;
 use super::text_input::TextInput;
 use super::tracking::parse_ids;
 use super::welcome::Welcome;
@@ -37,7 +36,6 @@ pub enum Dialog {
     /// The filter of the jobs or of the page views, while the user edits it in place.
     Filter(Box<TextInput>),
     Help(Box<Help>),
-    Profiles(ProfilesDialog),
     /// The form for a new profile.
     Setup(Box<Welcome>),
     AllJobs(Box<AllJobs>),
@@ -73,7 +71,6 @@ impl Dialog {
             Self::Filter(_) => Context::Filter,
             Self::Help(help) if help.is_typing() => Context::Filter,
             Self::Help(_) => Context::Help,
-            Self::Profiles(_) => Context::Profiles,
             Self::Setup(form) => form.context(),
             Self::AllJobs(_) => Context::AllJobs,
             Self::Component(dialog) => dialog.context(),
@@ -146,7 +143,7 @@ impl Dialog {
             Self::Picker(picker) => picker.takes_text(),
             Self::Help(help) => help.is_typing(),
             Self::Batch(batch) => matches!(batch.step, BatchStep::Writing),
-            Self::Undelivered(_) | Self::Confirm(_) | Self::Profiles(_) | Self::AllJobs(_) => false,
+            Self::Undelivered(_) | Self::Confirm(_) | Self::AllJobs(_) => false,
         }
     }
 }

@@ -301,28 +301,6 @@ impl Geometry {
         self.full_dialog_rows().saturating_sub(1).max(1)
     }
 
-    /// Returns the area of the list of `total` profiles. `has_error` says whether an error is shown below the
-    /// list.
-    pub fn profile_lines(&self, total: usize, has_error: bool) -> Rect {
-        let lines = inside(self.profiles(total));
-        let height = u16::try_from(self.profile_rows(total, has_error)).unwrap_or(u16::MAX);
-        Rect { height: height.min(lines.height), ..lines }
-    }
-
-    /// Returns the area of the dialog with `total` profiles and a status message below them, including its borders.
-    pub fn profiles(&self, total: usize) -> Rect {
-        let height = u16::try_from(total.saturating_add(6)).unwrap_or(u16::MAX);
-        centered(self.body, 84, height.min(self.body.height))
-    }
-
-    /// Returns the number of rows of the list of profiles. A gap and three lines of text are below the list. On a
-    /// narrow screen, an error takes six lines of text.
-    pub fn profile_rows(&self, total: usize, has_error: bool) -> usize {
-        let area = self.profiles(total);
-        let text = if has_error && area.width < 60 { 6 } else { 3 };
-        usize::from(area.height.saturating_sub(3 + text)).max(1)
-    }
-
     /// Returns the area of a centred box of this height, for a confirmation or an input.
     pub fn small_dialog(&self, height: u16) -> Rect {
         centered(self.body, 76, height)

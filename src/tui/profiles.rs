@@ -1,19 +1,37 @@
 //! The list of profiles, and switching to another profile. While the API key of the other profile is read and tested,
 //! the current profile stays in use. If the service accepts the key or can't be reached, the dashboard restarts with
 //! the other profile.
+//!
+//! ```text
+//! ┌ Profiles: 3 ───────────────────────────────────────────────┐
+//! │▌● acme       acme-docs           api.mintlify.com   current │
+//! │   beta       beta-docs           api.mintlify.com           │
+//! │   internal   handbook            docs.corp:8443     no key  │
+//! ```
 
+use super::component::prelude::*;
 use super::dialog::Dialog;
-use super::editor::DraftState;
-use super::keymap::{Action, Context};
-use super::list_state::ListState;
+use super::draw::text::{TextRow, fit, left};
+use super::draw::{draw_box, draw_line, draw_more_below};
+use super::geometry::{centered, inside};
+use super::list_state::{ClickedRow, ListState};
 use super::welcome::NOT_IN_DEMO;
-use super::{App, AppConfig, Effect, Screen, Severity};
-use crate::model::Time;
+use super::{AppConfig, Screen};
 use crate::model::connection::Connection;
 use crate::model::endpoint::{ApiKey, Scope};
 use crate::model::failure::{Failure, FailureKind};
 use crate::model::row::JobKey;
 use crate::model::text::CleanText;
+use ratatui::style::Style;
+use ratatui::widgets::{Paragraph, Wrap};
+use unicode_width::UnicodeWidthStr;
+
+/// Width of the last column, the state of a profile.
+const STATE_CELLS: usize = 11;
+/// Width of the symbols before a name.
+const SYMBOLS_CELLS: usize = 3;
+/// Minimum width at which there is a column for the service.
+const MIN_WIDTH_WITH_HOST: usize = 56;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProfileEntry {
@@ -59,19 +77,220 @@ pub struct ProfilesDialog {
 }
 
 impl ProfilesDialog {
-    pub(super) fn is_choosing(&self) -> bool {
-        self.step == SwitchStep::Choosing
+    fn new(app: &App, selected: usize) -> Self {
+        Self {
+            step: SwitchStep::Choosing,
+            job_to_select: None,
+            fallback_profiles: Vec::new(),
+            message: None,
+            list: ListState::new(app.config.profiles.len(), selected),
+        }
     }
 
-    /// Moves the selection to the index that `to` returns, given the selected index and the number of profiles. Does
-    /// nothing during a switch.
-    pub(super) fn move_to(&mut self, to: impl FnOnce(usize, usize) -> usize, rows: usize) {
-        if self.step == SwitchStep::Choosing {
-            self.list.move_to(to, rows);
-            self.job_to_select = None;
-            self.fallback_profiles.clear();
-            self.message = None;
+    /// Opens the dialog and starts switching to the first of the `candidates` that can be used. After the switch,
+    /// selects `job_to_select`.
+    pub(super) fn open_and_switch(mut candidates: Vec<usize>, job_to_select: JobKey, cx: &mut Cx<'_>) {
+        if candidates.is_empty() {
+            return;
         }
+        let mut dialog = Self::new(cx.app, candidates.remove(0));
+        dialog.job_to_select = Some(job_to_select);
+        dialog.fallback_profiles = candidates;
+        if dialog.switch_to_selected(cx) != Flow::Close {
+            cx.open(dialog);
+        }
+    }
+
+    /// Starts switching to the selected profile. First saves typed text as drafts of the current profile.
+    fn switch_to_selected(&mut self, cx: &mut Cx<'_>) -> Flow {
+        let at = self.list.selected();
+        if self.step != SwitchStep::Choosing {
+            return Flow::Handled;
+        }
+        if at == cx.app.config.current_profile {
+            return Flow::Close;
+        }
+        let Some(profile) = cx.app.config.profiles.get(at) else { return Flow::Handled };
+        if let Some(lacks) = &profile.problem {
+            self.message = Some(CleanText::line(&format!("Can't switch to {}. {lacks}", profile.name)));
+            return Flow::Handled;
+        }
+        self.step = SwitchStep::ReadingKey(at);
+        self.message = None;
+        cx.app.save_unsaved_drafts(cx.effects);
+        cx.run(Effect::ReadProfileKey(at));
+        Flow::Handled
+    }
+
+    /// Forgets the failed attempt to switch, because the user selects another profile.
+    fn forget_attempt(&mut self) {
+        self.job_to_select = None;
+        self.fallback_profiles.clear();
+        self.message = None;
+    }
+
+    /// Tests the API key that was read. If it could not be read, tries the next profile of the same project.
+    fn test_key(&mut self, at: usize, result: Result<ApiKey, Failure>, cx: &mut Cx<'_>) -> Flow {
+        match result {
+            Ok(key) => {
+                self.step = SwitchStep::TestingKey(at);
+                cx.run(Effect::TestProfileKey(at, key));
+            }
+            // Reading a key needs no request, so the next profile of the same project is tried at once.
+            Err(_) if !self.fallback_profiles.is_empty() => {
+                self.step = SwitchStep::Choosing;
+                self.list.select(self.fallback_profiles.remove(0));
+                return self.switch_to_selected(cx);
+            }
+            Err(failure) => self.stay_on_current(at, &failure, cx.app),
+        }
+        Flow::Handled
+    }
+
+    /// Completes the switch if the service has accepted the API key or can't be reached.
+    fn finish_switch(
+        &mut self,
+        at: usize,
+        result: Result<(ApiKey, Option<Failure>), Failure>,
+        cx: &mut Cx<'_>,
+    ) -> Flow {
+        match result {
+            Ok((key, failure)) => {
+                cx.app.switch_to_profile(at, key, cx.now, cx.effects);
+                cx.app.pending_selection = self.job_to_select;
+                match failure {
+                    Some(failure) => cx.app.report_unverified_switch(failure, cx.now),
+                    None => cx.app.connection = Connection::Ready,
+                }
+                Flow::Close
+            }
+            Err(failure) => {
+                self.stay_on_current(at, &failure, cx.app);
+                Flow::Handled
+            }
+        }
+    }
+
+    /// Stays on the current profile, and explains why the profile at index `at` can't be used. Selects the next profile
+    /// of the same project, if any.
+    fn stay_on_current(&mut self, at: usize, failure: &Failure, app: &App) {
+        let name = |at: usize| app.config.profiles.get(at).map(|profile| &profile.name);
+        let Some(refused) = name(at) else { return };
+        self.step = SwitchStep::Choosing;
+        // Each attempt is a request, so the user has to start the next one.
+        let next = (!self.fallback_profiles.is_empty()).then(|| self.fallback_profiles.remove(0));
+        let next_hint = next.and_then(|next| {
+            self.list.select(next);
+            let tries = app.key_label(Context::Profiles, Action::Confirm);
+            Some(format!(" {tries} tries {} of the same project.", name(next)?))
+        });
+        self.message = Some(CleanText::line(&format!(
+            "Still on {}: {refused} can't be used. {}{}",
+            app.config.profile,
+            failure.message,
+            next_hint.unwrap_or_default()
+        )));
+    }
+
+    /// Returns the area of the list.
+    fn list_area(&self, app: &App) -> Rect {
+        let lines = inside(dialog_area(app));
+        let height = u16::try_from(self.rows(app)).unwrap_or(u16::MAX);
+        Rect { height: height.min(lines.height), ..lines }
+    }
+
+    /// Returns the number of rows of the list. A gap and three lines of text are below the list. On a narrow screen, an
+    /// error takes six lines of text.
+    fn rows(&self, app: &App) -> usize {
+        let area = dialog_area(app);
+        let text = if self.message.is_some() && area.width < 60 { 6 } else { 3 };
+        usize::from(area.height.saturating_sub(3 + text)).max(1)
+    }
+}
+
+/// Returns the area of the dialog: all profiles and a status message below them.
+fn dialog_area(app: &App) -> Rect {
+    let height = u16::try_from(app.config.profiles.len().saturating_add(6)).unwrap_or(u16::MAX);
+    centered(app.geometry().body, 84, height)
+}
+
+impl Component for ProfilesDialog {
+    fn context(&self) -> Context {
+        Context::Profiles
+    }
+
+    fn offers(&self, action: Action, app: &App) -> Option<Label> {
+        Label::default_if(action != Action::NewProfile || app.config.config_path.is_some())
+    }
+
+    fn act(&mut self, action: Action, cx: &mut Cx<'_>) -> Flow {
+        match action {
+            Action::Confirm => self.switch_to_selected(cx),
+            // No profile can be added while docdeck is switching to another one.
+            Action::NewProfile if self.step != SwitchStep::Choosing => Flow::Handled,
+            _ => Flow::Pass,
+        }
+    }
+
+    fn list(&mut self, app: &App) -> Option<(&mut ListState, Rect)> {
+        let area = self.list_area(app);
+        Some((&mut self.list, area))
+    }
+
+    fn scroll(&mut self, by: Scroll, cx: &mut Cx<'_>) {
+        if self.step == SwitchStep::Choosing {
+            self.forget_attempt();
+            self.list.scroll(by, self.rows(cx.app));
+        }
+    }
+
+    fn click(&mut self, at: Position, cx: &mut Cx<'_>) -> Flow {
+        if self.step == SwitchStep::Choosing {
+            match self.list.click(self.list_area(cx.app), at) {
+                Some(ClickedRow::Again) => return self.switch_to_selected(cx),
+                Some(ClickedRow::New) => self.forget_attempt(),
+                None => {}
+            }
+        }
+        Flow::Handled
+    }
+
+    fn area(&self, app: &App) -> Rect {
+        dialog_area(app)
+    }
+
+    fn receive(&mut self, msg: Msg, cx: &mut Cx<'_>) -> Result<Flow, Msg> {
+        match msg {
+            Msg::ProfileKey(at, result) if self.step == SwitchStep::ReadingKey(at) => Ok(self.test_key(at, result, cx)),
+            Msg::ProfileKeyTested(at, result) if self.step == SwitchStep::TestingKey(at) => {
+                Ok(self.finish_switch(at, result, cx))
+            }
+            msg => Err(msg),
+        }
+    }
+
+    fn draw(&self, frame: &mut Frame<'_>, view: View<'_>) {
+        let View { app, theme, .. } = view;
+        let profiles = &app.config.profiles;
+        let area = dialog_area(app);
+        let title = format!(" Profiles: {} ", profiles.len());
+        let inner = draw_box(frame, area, Line::styled(title, theme.title), theme.focus);
+        let (lines, rows) = (self.list_area(app), self.rows(app));
+        let columns = ProfileColumns::fitting(profiles, usize::from(inner.width));
+        for (n, ((at, profile), chosen)) in self.list.visible(profiles.iter().enumerate(), rows).enumerate() {
+            let line = profile_entry_line(view, profile, (at, chosen), self, columns, usize::from(inner.width));
+            draw_line(frame, lines, n, line);
+        }
+        let used = u16::try_from(rows + 1).unwrap_or(inner.height);
+        let below = Rect {
+            x: inner.x + 1,
+            y: inner.y + used,
+            width: inner.width.saturating_sub(2),
+            height: inner.height.saturating_sub(used),
+        };
+        let (text, style) = profiles_message(view, self);
+        frame.render_widget(Paragraph::new(Line::styled(text, style)).wrap(Wrap { trim: true }), below);
+        draw_more_below(frame, view, area, self.list.hidden_below(rows));
     }
 }
 
@@ -80,136 +299,8 @@ impl App {
         if self.config.profiles.is_empty() {
             return self.notify(Severity::Info, NOT_IN_DEMO, now);
         }
-        if matches!(self.dialogs.last(), Some(Dialog::Profiles(_))) {
-            return;
-        }
-        let open = ProfilesDialog {
-            step: SwitchStep::Choosing,
-            job_to_select: None,
-            fallback_profiles: Vec::new(),
-            message: None,
-            list: ListState::new(self.config.profiles.len(), self.config.current_profile),
-        };
-        self.dialogs.push(Dialog::Profiles(open));
-    }
-
-    /// Starts switching to the selected profile. First saves typed text as drafts of the current profile.
-    pub(super) fn switch_to_selected_profile(&mut self, effects: &mut Vec<Effect>) {
-        let Some(Dialog::Profiles(open)) = self.dialogs.last_mut() else { return };
-        let at = open.list.selected();
-        if open.step != SwitchStep::Choosing {
-            return;
-        }
-        if at == self.config.current_profile {
-            self.dialogs.pop();
-            return;
-        }
-        let Some(profile) = self.config.profiles.get(at) else { return };
-        if let Some(lacks) = &profile.problem {
-            open.message = Some(CleanText::line(&format!("Can't switch to {}. {lacks}", profile.name)));
-            return;
-        }
-        open.step = SwitchStep::ReadingKey(at);
-        open.message = None;
-        effects.extend(self.dialogs.iter_mut().filter_map(|dialog| dialog.save_draft_if(DraftState::is_unsaved)));
-        effects.push(Effect::ReadProfileKey(at));
-    }
-
-    /// Starts switching to the first of the `candidates` that can be used. After the switch, selects `job_to_select`.
-    pub(super) fn switch_to_any_profile(
-        &mut self,
-        mut candidates: Vec<usize>,
-        job_to_select: JobKey,
-        effects: &mut Vec<Effect>,
-    ) {
-        if candidates.is_empty() {
-            return;
-        }
-        let (selected, others) = (candidates.remove(0), candidates);
-        let open = ProfilesDialog {
-            step: SwitchStep::Choosing,
-            job_to_select: Some(job_to_select),
-            fallback_profiles: others,
-            message: None,
-            list: ListState::new(self.config.profiles.len(), selected),
-        };
-        self.dialogs.push(Dialog::Profiles(open));
-        self.switch_to_selected_profile(effects);
-    }
-
-    /// Returns the list of profiles if it is open at this step.
-    fn profiles_dialog_in(&mut self, step: &SwitchStep) -> Option<&mut ProfilesDialog> {
-        self.dialogs.iter_mut().rev().find_map(|dialog| match dialog {
-            Dialog::Profiles(open) if open.step == *step => Some(open),
-            _ => None,
-        })
-    }
-
-    /// Tests the API key that was read. If it could not be read, tries the next profile of the same project. Does
-    /// nothing if the dialog was closed meanwhile.
-    pub(super) fn profile_key_read(&mut self, at: usize, result: Result<ApiKey, Failure>, effects: &mut Vec<Effect>) {
-        let Some(open) = self.profiles_dialog_in(&SwitchStep::ReadingKey(at)) else { return };
-        match result {
-            Ok(key) => {
-                open.step = SwitchStep::TestingKey(at);
-                effects.push(Effect::TestProfileKey(at, key));
-            }
-            // Reading a key needs no request, so the next profile of the same project is tried at once.
-            Err(_) if !open.fallback_profiles.is_empty() => {
-                open.step = SwitchStep::Choosing;
-                open.list.select(open.fallback_profiles.remove(0));
-                self.switch_to_selected_profile(effects);
-            }
-            Err(failure) => self.stay_on_current(at, &failure),
-        }
-        self.dirty = true;
-    }
-
-    /// Completes the switch if the service has accepted the API key or can't be reached.
-    pub(super) fn profile_key_tested(
-        &mut self,
-        at: usize,
-        result: Result<(ApiKey, Option<Failure>), Failure>,
-        now: Time,
-        effects: &mut Vec<Effect>,
-    ) {
-        let Some(open) = self.profiles_dialog_in(&SwitchStep::TestingKey(at)) else { return };
-        let job_to_select = open.job_to_select;
-        match result {
-            Ok((key, failure)) => {
-                self.switch_to_profile(at, key, now, effects);
-                self.pending_selection = job_to_select;
-                match failure {
-                    Some(failure) => self.report_unverified_switch(failure, now),
-                    None => self.connection = Connection::Ready,
-                }
-            }
-            Err(failure) => self.stay_on_current(at, &failure),
-        }
-        self.dirty = true;
-    }
-
-    /// Stays on the current profile, and explains in the dialog why the profile at index `at` can't be used. Selects
-    /// the next profile of the same project, if any.
-    fn stay_on_current(&mut self, at: usize, failure: &Failure) {
-        let Some(name) = self.config.profiles.get(at).map(|profile| profile.name.clone()) else { return };
-        let (current, tries) = (self.config.profile.clone(), self.key_label(Context::Profiles, Action::Confirm));
-        let open = self.dialogs.iter_mut().rev().find_map(|dialog| match dialog {
-            Dialog::Profiles(open) => Some(open),
-            _ => None,
-        });
-        if let Some(open) = open {
-            open.step = SwitchStep::Choosing;
-            // Each attempt is a request, so the user has to start the next one.
-            let next = (!open.fallback_profiles.is_empty()).then(|| open.fallback_profiles.remove(0));
-            let next = next.and_then(|next| Some((next, &self.config.profiles.get(next)?.name)));
-            let next_hint = next.map(|(_, next)| format!(" {tries} tries {next} of the same project."));
-            open.list.select(next.map_or(open.list.selected(), |(next, _)| next));
-            let sentence = &failure.message;
-            open.message = Some(CleanText::line(&format!(
-                "Still on {current}: {name} can't be used. {sentence}{}",
-                next_hint.unwrap_or_default()
-            )));
+        if self.top::<ProfilesDialog>().is_none() {
+            self.open(ProfilesDialog::new(self, self.config.current_profile));
         }
     }
 
@@ -237,12 +328,15 @@ impl App {
         let name = profile.name.clone();
         let is_verified = self.is_setup_verified();
         self.config.profiles.push(profile);
-        self.dialogs.retain(|dialog| !matches!(dialog, Dialog::Setup(_) | Dialog::Profiles(_)));
+        self.dialogs.retain(|dialog| {
+            !matches!(dialog, Dialog::Setup(_))
+                && dialog.as_component().is_none_or(|dialog| dialog.downcast_ref::<ProfilesDialog>().is_none())
+        });
         self.dirty = true;
         let Some(key) = key else {
             return self.notify(Severity::Info, &format!("Profile {name} added. Its key could not be read yet."), now);
         };
-        effects.extend(self.dialogs.iter_mut().filter_map(|dialog| dialog.save_draft_if(DraftState::is_unsaved)));
+        self.save_unsaved_drafts(effects);
         self.switch_to_profile(self.config.profiles.len() - 1, key, now, effects);
         if is_verified {
             self.connection = Connection::Ready;
@@ -280,6 +374,99 @@ impl App {
             self.switch_screen(before.screen, now, effects);
         }
         self.notify(Severity::Info, &notice, now);
+    }
+}
+
+/// The widths of the columns, in cells.
+#[derive(Debug, Clone, Copy)]
+struct ProfileColumns {
+    name: usize,
+    project: usize,
+    /// The width of the column for the service; 0 if there is none.
+    host: usize,
+}
+
+impl ProfileColumns {
+    /// Distributes the width. The name gets the width that it needs, up to half of the space. The service gets the
+    /// width that it needs, up to half of the rest, or more if the project doesn't need it. The project gets what
+    /// remains.
+    fn fitting(profiles: &[ProfileEntry], width: usize) -> Self {
+        let most = |of: fn(&ProfileEntry) -> usize| profiles.iter().map(of).max().unwrap_or(0);
+        let (names, projects) =
+            (most(|profile| profile.name.as_str().width()), most(|profile| profile.project().as_str().width()));
+        let hosts = if width < MIN_WIDTH_WITH_HOST { 0 } else { most(|profile| profile.host().as_str().width()) };
+        let space = width.saturating_sub(SYMBOLS_CELLS + STATE_CELLS + 2);
+        let gaps = if hosts > 0 { 4 } else { 2 };
+        let name = names.min(space / 2).max(8);
+        let rest = space.saturating_sub(name + gaps);
+        let host = hosts.min(rest.saturating_sub(projects).max(rest / 2));
+        Self { name, project: rest.saturating_sub(host), host }
+    }
+}
+
+/// Returns the service in exactly `cells` cells. If the service is too long, its port is not cut, because two services
+/// may differ only in their ports.
+fn service_text(host: &str, cells: usize) -> String {
+    let port = host.rfind(':').filter(|at| host.get(at + 1..).is_some_and(|port| port.parse::<u16>().is_ok()));
+    match port.and_then(|at| host.split_at_checked(at)) {
+        Some((name, port)) if host.width() > cells && port.width() < cells => {
+            left(&format!("{}{port}", fit(name, cells - port.width())), cells)
+        }
+        _ => left(host, cells),
+    }
+}
+
+fn profile_entry_line<'a>(
+    view: View<'_>,
+    profile: &ProfileEntry,
+    (at, chosen): (usize, bool),
+    open: &ProfilesDialog,
+    columns: ProfileColumns,
+    width: usize,
+) -> Line<'a> {
+    let View { app, theme, .. } = view;
+    let is_current = app.config.current_profile == at;
+    let style = match (chosen, profile.problem.is_some()) {
+        (true, _) => theme.selected,
+        (false, true) => theme.muted,
+        (false, false) => theme.text,
+    };
+    let (state, state_style): (&str, Style) = match (&open.step, profile) {
+        (SwitchStep::ReadingKey(of), _) if *of == at => ("reading key", theme.working),
+        (SwitchStep::TestingKey(of), _) if *of == at => ("checking", theme.working),
+        _ if is_current => ("current", theme.good),
+        (_, ProfileEntry { scope: None, .. }) => ("no project", theme.warning),
+        (_, ProfileEntry { problem: Some(_), .. }) => ("no key", theme.warning),
+        _ => ("", theme.muted),
+    };
+    let mut row = TextRow::new(width);
+    row.push(if chosen { "▌" } else { " " }, theme.mark);
+    row.push(if is_current { "● " } else { "  " }, theme.good);
+    let ProfileColumns { name, project, host } = columns;
+    row.push(left(profile.name.as_str(), name), style).push("  ", theme.text);
+    row.push(left(profile.project().as_str(), project), style);
+    if host > 0 {
+        row.push("  ", theme.text).push(service_text(profile.host().as_str(), host), theme.muted);
+    }
+    row.push("  ", theme.text).push(left(state, STATE_CELLS), state_style);
+    row.line()
+}
+
+/// Returns the text below the list, and its style: the progress of switching, its failure, or what switching does.
+fn profiles_message(view: View<'_>, open: &ProfilesDialog) -> (String, Style) {
+    let View { app, theme, .. } = view;
+    let name = |at: usize| app.config.profiles.get(at).map(|profile| profile.name.to_string()).unwrap_or_default();
+    match (&open.step, &open.message) {
+        (SwitchStep::ReadingKey(at), _) => (format!("Reading the key of {}…", name(*at)), theme.working),
+        (SwitchStep::TestingKey(at), _) => {
+            (format!("Checking the key of {} with the service…", name(*at)), theme.working)
+        }
+        (SwitchStep::Choosing, Some(message)) => (message.to_string(), theme.bad),
+        (SwitchStep::Choosing, None) => {
+            let key = app.key_label(Context::Profiles, Action::Confirm);
+            let what = "switches (one free request checks the key). Drafts and prompts stay in their profile.";
+            (format!("{key} {what}"), theme.muted)
+        }
     }
 }
 

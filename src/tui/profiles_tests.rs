@@ -56,10 +56,8 @@ fn switching_to_b() -> App {
 }
 
 fn message(app: &App) -> &str {
-    match app.dialogs.last() {
-        Some(Dialog::Profiles(open)) => open.message.as_ref().expect("a message").as_str(),
-        other => panic!("no profiles: {other:?}"),
-    }
+    let dialog = app.top::<ProfilesDialog>().expect("the profiles");
+    dialog.message.as_ref().expect("a message").as_str()
 }
 
 #[test]
@@ -119,7 +117,7 @@ fn no_other_profile_can_be_selected_during_a_switch() {
     let mut app = switching_to_b();
     type_keys(&mut app, "kkn");
     assert_eq!(press(&mut app, KeyCode::Enter), []);
-    assert!(matches!(app.dialogs.as_slice(), [Dialog::Profiles(open)] if open.list.selected() == 1));
+    assert!(app.top::<ProfilesDialog>().is_some_and(|dialog| dialog.list.selected() == 1));
 }
 
 #[test]
@@ -141,7 +139,7 @@ fn a_profile_can_be_added_from_the_list_except_in_the_demo() {
     app.config.profiles.truncate(1);
     app.config.config_path = Some(CleanText::line("/c/config.toml"));
     type_keys(&mut app, "Pn");
-    assert!(matches!(app.dialogs.as_slice(), [Dialog::Profiles(_), Dialog::Setup(_)]));
+    assert!(matches!(app.dialogs.as_slice(), [Dialog::Component(_), Dialog::Setup(_)]));
     type_keys(&mut app, "q1");
     press(&mut app, KeyCode::Esc);
     assert_eq!(app.dialogs.len(), 1, "letters are typed, Esc goes back to the list");

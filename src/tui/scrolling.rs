@@ -97,11 +97,6 @@ impl App {
                     by.apply(resolve.scroll, g.full_dialog_rows(), (total + 1).saturating_sub(g.full_dialog_rows()));
             }
             Some(Dialog::AllJobs(open)) => scroll_list(&mut open.list, by, g.all_jobs_rows()),
-            Some(Dialog::Profiles(open)) => {
-                let total = self.config.profiles.len();
-                let rows = g.profile_rows(total, false);
-                open.move_to(|at, total| by.apply(at, rows, total), rows);
-            }
             Some(Dialog::Setup(_)) => {
                 if let Scroll::By(n) | Scroll::Page(n) = by {
                     self.move_welcome_focus(n > 0);
@@ -132,15 +127,8 @@ impl App {
         if let Some(open) = self.all_jobs_mut() {
             open.list.keep_selected_visible(g.all_jobs_rows());
         }
-        match self.dialogs.last_mut() {
-            Some(Dialog::Undelivered(resolve)) => {
-                resolve.scroll = resolve.scroll.min(total.saturating_sub(g.full_dialog_rows()));
-            }
-            Some(Dialog::Profiles(open)) => {
-                let total = self.config.profiles.len();
-                open.list.keep_selected_visible(g.profile_rows(total, open.message.is_some()));
-            }
-            _ => {}
+        if let Some(Dialog::Undelivered(resolve)) = self.dialogs.last_mut() {
+            resolve.scroll = resolve.scroll.min(total.saturating_sub(g.full_dialog_rows()));
         }
     }
 }

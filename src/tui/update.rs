@@ -102,8 +102,6 @@ impl App {
             Msg::DraftSaved { slot, result } => self.draft_saved(slot, result),
             Msg::DraftRead { slot, text, pages } => self.draft_read(slot, text.unwrap_or_default(), &pages, now),
             Msg::AllJobs(result) => self.apply_all_jobs(result, now),
-            Msg::ProfileKey(at, result) => self.profile_key_read(at, result, effects),
-            Msg::ProfileKeyTested(at, result) => self.profile_key_tested(at, result, now, effects),
             Msg::ActionFinished { what, result } => match result {
                 Ok(()) => self.notify(Severity::Info, what.as_str(), now),
                 Err(failure) => self.notify_failure(&failure, now),
@@ -116,7 +114,7 @@ impl App {
                 effects.push(Effect::Repaint);
             }
             // The dialog that asked for this was closed.
-            Msg::PageHistory { .. } | Msg::CachedRanges(_) => {}
+            Msg::PageHistory { .. } | Msg::CachedRanges(_) | Msg::ProfileKey(..) | Msg::ProfileKeyTested(..) => {}
             Msg::Terminate => self.save_and_quit(effects),
         }
     }
@@ -422,9 +420,14 @@ impl App {
         self.dirty = true;
     }
 
+    /// Saves typed text that is not saved as a draft yet.
+    pub(super) fn save_unsaved_drafts(&mut self, effects: &mut Vec<Effect>) {
+        effects.extend(self.dialogs.iter_mut().filter_map(|dialog| dialog.save_draft_if(DraftState::is_unsaved)));
+    }
+
     /// Saves typed text and exits.
     pub(super) fn save_and_quit(&mut self, effects: &mut Vec<Effect>) {
-        effects.extend(self.dialogs.iter_mut().filter_map(|dialog| dialog.save_draft_if(DraftState::is_unsaved)));
+        self.save_unsaved_drafts(effects);
         effects.extend(self.save_layout(None));
         effects.push(Effect::Quit);
     }

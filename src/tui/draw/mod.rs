@@ -18,7 +18,6 @@ pub(in crate::tui) mod list_title;
 pub(in crate::tui) mod log;
 pub(in crate::tui) mod palette;
 pub(in crate::tui) mod picker;
-pub(in crate::tui) mod profiles;
 pub(in crate::tui) mod resolve;
 pub(in crate::tui) mod text;
 pub(in crate::tui) mod theme;
@@ -154,7 +153,6 @@ fn draw_screen(frame: &mut Frame<'_>, view: View<'_>) {
             Dialog::Help(open) => help::draw(frame, view, open, g.help()),
             Dialog::AllJobs(open) => all_jobs::draw(frame, view, open, g.full_dialog()),
             Dialog::Setup(form) => welcome::draw_dialog(frame, view, form, g.full_dialog()),
-            Dialog::Profiles(open) => profiles::draw(frame, view, open, g.profiles(app.config.profiles.len())),
         }
     }
     frame_lines::draw_footer(frame, view, g.footer);

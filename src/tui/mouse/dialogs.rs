@@ -79,16 +79,6 @@ impl App {
                 list.select(key);
                 return ClickResult::NoAction;
             }
-            Some(Dialog::Profiles(open)) => {
-                let (total, failed) = (self.config.profiles.len(), open.message.is_some());
-                let (lines, rows) = (g.profile_lines(total, failed), g.profile_rows(total, failed));
-                let line = line_at(lines, at).filter(|line| *line < rows);
-                let Some(row) = line.and_then(|line| open.list.row_at(line)) else { return ClickResult::NoAction };
-                if row == open.list.selected() {
-                    return ClickResult::Run(Action::Confirm);
-                }
-                open.move_to(|_, _| row, rows);
-            }
             Some(Dialog::Editor(open)) => place_cursor(&mut open.input, g.editor_text(), at),
             Some(Dialog::Batch(open)) if matches!(open.step, BatchStep::Writing) => {
                 place_cursor(&mut open.input, g.batch_text(), at);

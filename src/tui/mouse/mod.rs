@@ -183,7 +183,6 @@ impl App {
             Dialog::Editor(_) => g.editor(),
             Dialog::Palette(_) => g.palette(),
             Dialog::Help(_) => g.help(),
-            Dialog::Profiles(_) => g.profiles(self.config.profiles.len()),
             Dialog::Input(_) | Dialog::Confirm(_) | Dialog::Filter(_) | Dialog::Setup(_) => return None,
             Dialog::Picker(_) | Dialog::Batch(_) | Dialog::Undelivered(_) | Dialog::AllJobs(_) => g.full_dialog(),
         })

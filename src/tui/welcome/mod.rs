@@ -260,10 +260,6 @@ impl App {
         let Some(config) = self.config.config_path.clone() else {
             return self.notify(Severity::Info, NOT_IN_DEMO, now);
         };
-        // No profile can be added while docdeck is switching to another one.
-        if matches!(self.dialogs.last(), Some(Dialog::Profiles(open)) if !open.is_choosing()) {
-            return;
-        }
         self.dialogs.push(Dialog::Setup(Box::new(Welcome::additional(config, self.setup_attempts))));
     }
 
