@@ -3,12 +3,13 @@
 use super::columns::read_time;
 use super::error::StoreResult;
 use super::json_column::decode_counts;
+use super::query::Query as _;
 use super::views::read_range;
 use super::{Store, loading, scopes};
 use crate::model::endpoint::Scope;
 use crate::model::period::DateRange;
 use crate::model::report::{CachedRange, CachedViews, Report};
-use rusqlite::{Connection, Row};
+use rusqlite::Connection;
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
@@ -19,15 +20,20 @@ impl Store {
     /// use in the file. Times are the service's.
     pub async fn cached_ranges(&self, scope: &Scope) -> StoreResult<CachedViews> {
         let scope = scope.clone();
-        self.handle
-            .read(move |db| {
-                let ranges = match scopes::find_scope(db, &scope)? {
-                    Some(scope) => read_known_ranges(db, scope)?,
-                    None => Vec::new(),
-                };
-                Ok(CachedViews { ranges, bytes: cached_bytes(db)? })
-            })
-            .await
+        self.read(move |db| {
+            let ranges =
+                scopes::find_scope(db, &scope)?.map_or(Ok(Vec::new()), |scope| read_known_ranges(db, scope))?;
+            // The bytes of the database pages that belong to the tables of page views and to their indexes.
+            let bytes: i64 = db.query_value(
+                "SELECT coalesce(sum(pgsize), 0) FROM dbstat WHERE aggregate = 1 AND name IN
+                 (SELECT name FROM sqlite_schema WHERE tbl_name IN
+                  ('views_answer', 'views_loading', 'views_part', 'views_report', 'views_path', 'views_row',
+                   'views_total'))",
+                [],
+            )?;
+            Ok(CachedViews { ranges, bytes: u64::try_from(bytes).unwrap_or(0) })
+        })
+        .await
     }
 }
 
@@ -37,11 +43,11 @@ fn read_known_ranges(connection: &Connection, scope: i64) -> StoreResult<Vec<Cac
     // report, and an unfinished report over single answers.
     add_ranges(
         connection,
-        "SELECT date_from, date_to, row_count, 1, as_of, totals FROM views_report WHERE scope = ?1 AND complete = 1",
+        "SELECT date_from, date_to, row_count, complete, as_of, totals FROM views_report WHERE scope = ?1 AND complete = 1",
         scope,
         &mut by_range,
     )?;
-    for (range, loading) in loading::find_loadings(connection, scope)? {
+    for (range, loading) in loading::find_loadings(connection, scope, None)? {
         if by_range.contains_key(&range) {
             continue;
         }
@@ -52,7 +58,7 @@ fn read_known_ranges(connection: &Connection, scope: i64) -> StoreResult<Vec<Cac
     }
     add_ranges(
         connection,
-        "SELECT size.date_from, size.date_to, size.row_count, 0, size.as_of, coalesce(views_total.totals, '')
+        "SELECT date_from, date_to, row_count, 0 AS complete, size.as_of AS as_of, coalesce(totals, '') AS totals
          FROM (SELECT scope, date_from, date_to, sum(row_count) AS row_count, min(as_of) AS as_of FROM views_answer
                WHERE scope = ?1 AND row_limit > 1 GROUP BY date_from, date_to, row_limit) AS size
          LEFT JOIN views_total USING (scope, date_from, date_to) ORDER BY size.row_count DESC",
@@ -70,28 +76,14 @@ fn add_ranges(
     scope: i64,
     by_range: &mut HashMap<DateRange, CachedRange>,
 ) -> StoreResult<()> {
-    let mut statement = connection.prepare_cached(sql)?;
-    let read_range_row = |row: &Row<'_>| {
-        let Some(range) = read_range(row, 0)? else { return Ok(None) };
-        let totals: String = row.get(5)?;
-        let (rows, complete, as_of) = (row.get(2)?, row.get(3)?, read_time(row, 4)?);
-        Ok(Some(CachedRange { range, rows, complete, as_of, totals: decode_counts(&totals) }))
-    };
-    for found in statement.query_map([scope], read_range_row)? {
-        if let Some(found) = found? {
-            by_range.entry(found.range).or_insert(found);
-        }
+    let found = connection.query_all(sql, [scope], |row| {
+        let Some(range) = read_range(row)? else { return Ok(None) };
+        let totals = decode_counts(row.get_ref("totals")?.as_str()?);
+        let (rows, complete, as_of) = (row.get("row_count")?, row.get("complete")?, read_time(row, "as_of")?);
+        Ok(Some(CachedRange { range, rows, complete, as_of, totals }))
+    })?;
+    for found in found.into_iter().flatten() {
+        by_range.entry(found.range).or_insert(found);
     }
     Ok(())
-}
-
-/// Returns the bytes of the database pages that belong to the tables of page views and to their indexes.
-fn cached_bytes(connection: &Connection) -> StoreResult<u64> {
-    let mut statement = connection.prepare_cached(
-        "SELECT coalesce(sum(pgsize), 0) FROM dbstat WHERE aggregate = 1 AND name IN
-         (SELECT name FROM sqlite_schema WHERE tbl_name IN
-          ('views_answer', 'views_loading', 'views_part', 'views_report', 'views_path', 'views_row', 'views_total'))",
-    )?;
-    let bytes: i64 = statement.query_row([], |row| row.get(0))?;
-    Ok(u64::try_from(bytes).unwrap_or(0))
 }

@@ -2,7 +2,7 @@
 //! processes can write between them.
 
 use super::error::{StoreError, StoreResult};
-use super::{open, schema};
+use super::{Store, open, schema};
 use rusqlite::Connection;
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -27,7 +27,7 @@ pub enum StoreHealth {
 /// # Errors
 /// The store can't be opened or has another schema, or another process has locked it.
 pub fn check_store(folder: &Path) -> StoreResult<StoreHealth> {
-    if !open::exists(folder) {
+    if !Store::exists(folder) {
         return Ok(StoreHealth::Sound);
     }
     let size = std::fs::metadata(folder.join(open::DATABASE_FILE))?.len();

@@ -1,15 +1,14 @@
 //! Converts the model's values to and from columns: times to milliseconds UTC, states to words, texts to cleaned texts.
-//! Runs no queries.
+//! Every SELECT of a table's rows uses the table's list of columns, and reads them by name.
 
 use crate::model::Time;
 use crate::model::job::{JobId, Status};
 use crate::model::prompt::{Delivery, DeliveryKind, EventKind, JobEvent, Prompt, PromptId, PromptKind};
 use crate::model::row::{Job, JobKey};
 use crate::model::text::CleanText;
-use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
-use rusqlite::{Result, Row};
+use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, Value, ValueRef};
+use rusqlite::{Result, Row, RowIndex};
 use std::sync::Arc;
-use thin_vec::ThinVec;
 
 /// A time that is stored as milliseconds UTC.
 #[derive(Debug, Clone, Copy)]
@@ -28,64 +27,146 @@ impl FromSql for UnixMillis {
     }
 }
 
-/// One line of cleaned text. It is cleaned again when it is read, since the file may have been edited by others.
-#[derive(Debug, Clone)]
-pub(super) struct CleanLine(pub(super) CleanText);
+impl ToSql for CleanText {
+    fn to_sql(&self) -> Result<ToSqlOutput<'_>> {
+        Ok(self.as_str().into())
+    }
+}
 
-impl FromSql for CleanLine {
+/// Reads one line of cleaned text. It is cleaned again when it is read, since the file may have been edited by others.
+impl FromSql for CleanText {
     fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
-        value.as_str().map(|text| Self(CleanText::line(text)))
+        value.as_str().map(Self::line)
+    }
+}
+
+impl ToSql for JobKey {
+    fn to_sql(&self) -> Result<ToSqlOutput<'_>> {
+        Ok(self.0.into())
+    }
+}
+
+impl FromSql for JobKey {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+        value.as_i64().map(Self)
+    }
+}
+
+impl ToSql for PromptId {
+    fn to_sql(&self) -> Result<ToSqlOutput<'_>> {
+        Ok(self.0.into())
+    }
+}
+
+impl FromSql for PromptId {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+        value.as_i64().map(Self)
+    }
+}
+
+impl ToSql for JobId {
+    fn to_sql(&self) -> Result<ToSqlOutput<'_>> {
+        Ok(self.as_str().into())
+    }
+}
+
+impl ToSql for PromptKind {
+    fn to_sql(&self) -> Result<ToSqlOutput<'_>> {
+        Ok(match self {
+            Self::Create => "create".into(),
+            Self::FollowUp => "follow-up".into(),
+        })
+    }
+}
+
+impl FromSql for PromptKind {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+        value.as_str().map(|word| if word == "create" { Self::Create } else { Self::FollowUp })
+    }
+}
+
+impl ToSql for DeliveryKind {
+    fn to_sql(&self) -> Result<ToSqlOutput<'_>> {
+        Ok(self.stored_word().into())
+    }
+}
+
+impl FromSql for DeliveryKind {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+        let word = value.as_str()?;
+        Self::parse(word).ok_or_else(|| unknown_word_error(word))
+    }
+}
+
+impl FromSql for Status {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+        value.as_str().map(Self::parse)
     }
 }
 
 /// Returns the service's word for a status. Unlike with [`Status::word`], a missing word stays empty.
-pub(super) fn stored_status(status: &Status) -> &str {
+fn stored_status(status: &Status) -> &str {
     match status {
         Status::Unknown(word) => word.as_str(),
         known => known.word(),
     }
 }
 
-pub(super) fn text_param(value: Option<&CleanText>) -> Option<&str> {
-    value.map(CleanText::as_str)
+fn unknown_word_error(word: &str) -> FromSqlError {
+    FromSqlError::Other(format!("unknown word {}", CleanText::title(word, 40)).into())
 }
 
-pub(super) fn millis_param(value: Option<Time>) -> Option<UnixMillis> {
-    value.map(UnixMillis)
+pub(super) fn read_time(row: &Row<'_>, column: impl RowIndex) -> Result<Time> {
+    row.get(column).map(|UnixMillis(time)| time)
 }
 
-pub(super) fn stored_kind(kind: PromptKind) -> &'static str {
-    match kind {
-        PromptKind::Create => "create",
-        PromptKind::FollowUp => "follow-up",
+pub(super) fn read_optional_time(row: &Row<'_>, column: impl RowIndex) -> Result<Option<Time>> {
+    Ok(row.get::<_, Option<UnixMillis>>(column)?.map(|UnixMillis(time)| time))
+}
+
+/// The columns of the table `job` that are read, and the pages that the job is about (see [`select_jobs`]).
+const JOB_COLUMNS: &str = "key, id, title, own_title, tags, note, status, repository, git_ref, model, pr_link, \
+     created_at, archived_at, started_at, finished_at, changed_at, checked_at, viewed_at, handled_at, followed_up_at, \
+     gone, gone_at, dismissed, undelivered, undelivered_at, queue_position, revision, pages";
+
+/// Returns a query for jobs; `rest` is what follows after `FROM job`.
+pub(super) fn select_jobs(rest: &str) -> String {
+    let pages = "(SELECT group_concat(path, char(10) ORDER BY position) FROM job_page WHERE job_page.job = job.key)";
+    format!("SELECT {} FROM job {rest}", JOB_COLUMNS.replace("pages", pages))
+}
+
+/// Like [`select_jobs`], but without the pages that the jobs are about. For reading many rows, whose pages are then
+/// read with one further query.
+pub(super) fn select_jobs_without_pages(rest: &str) -> String {
+    format!("SELECT {} FROM job {rest}", JOB_COLUMNS.replace("pages", "NULL"))
+}
+
+/// Returns the position of a column in [`JOB_COLUMNS`].
+#[expect(clippy::indexing_slicing, reason = "it runs at compile time, where a wrong index is a compile error")]
+const fn job_column_position(name: &str) -> usize {
+    let (columns, name) = (JOB_COLUMNS.as_bytes(), name.as_bytes());
+    let (mut position, mut start, mut end) = (0, 0, 0);
+    loop {
+        while end < columns.len() && columns[end] != b',' {
+            end += 1;
+        }
+        let mut equal = 0;
+        while equal < name.len() && columns[start + equal] == name[equal] {
+            equal += 1;
+        }
+        if equal == name.len() && start + equal == end {
+            return position;
+        }
+        (position, start, end) = (position + 1, end + 2, end + 2);
     }
 }
 
-/// Joins tags for one column, one tag per line; `None` if there are none.
-pub(super) fn join_tags(tags: &[CleanText]) -> Option<String> {
-    let lines: Vec<&str> = tags.iter().map(CleanText::as_str).collect();
-    (!lines.is_empty()).then(|| lines.join("\n"))
+/// Finds the column when compiling, since SQLite would compare the names of all columns for each value of each row.
+macro_rules! job_column {
+    ($name:literal) => {
+        const { job_column_position($name) }
+    };
 }
-
-fn read_tags(row: &Row<'_>, index: usize) -> Result<ThinVec<CleanText>> {
-    let joined: Option<String> = row.get(index)?;
-    let tags = joined.iter().flat_map(|joined| joined.lines()).map(CleanText::line);
-    Ok(tags.filter(|tag| !tag.is_empty()).collect())
-}
-
-/// The columns of the table `job`, in the order in which [`read_job_row`] reads them.
-pub(super) const JOB_COLUMNS: &str = "key, id, coalesce(own_title, title), status, repository, git_ref, model, pr_link, \
-     created_at, archived_at, started_at, finished_at, changed_at, checked_at, viewed_at, gone, dismissed, \
-     undelivered, revision, own_title IS NOT NULL, tags, note, queue_position, handled_at, followed_up_at, gone_at, \
-     undelivered_at, \
-     (SELECT group_concat(path, char(10) ORDER BY position) FROM job_page WHERE job_page.job = job.key)";
-
-/// Like [`JOB_COLUMNS`], but with NULL in place of the pages that the job is about. For reading many rows, whose pages
-/// are then read with one further query.
-pub(super) const JOB_WITHOUT_PAGES: &str = "key, id, coalesce(own_title, title), status, repository, git_ref, model, \
-     pr_link, created_at, archived_at, started_at, finished_at, changed_at, checked_at, viewed_at, gone, dismissed, \
-     undelivered, revision, own_title IS NOT NULL, tags, note, queue_position, handled_at, followed_up_at, gone_at, \
-     undelivered_at, NULL";
 
 /// Texts that many rows of a list have in common. The rows share one allocation per text.
 #[derive(Debug, Default)]
@@ -115,87 +196,110 @@ impl SharedTexts {
     }
 }
 
-/// Reads a job from a row with the columns [`JOB_COLUMNS`].
-pub(super) fn read_job_row(row: &Row<'_>) -> Result<Job> {
-    read_job_row_sharing(row, &mut SharedTexts::default())
+/// Reads a job from a row of [`select_jobs`]. Rows with equal texts share them through `shared`.
+pub(super) fn read_job(row: &Row<'_>, shared: &mut SharedTexts) -> Result<Job> {
+    let id: Option<String> = row.get(job_column!("id"))?;
+    let custom_title: Option<CleanText> = row.get(job_column!("own_title"))?;
+    let undelivered: Option<String> = row.get(job_column!("undelivered"))?;
+    let note: Option<String> = row.get(job_column!("note"))?;
+    Ok(Job {
+        key: row.get(job_column!("key"))?,
+        id: id.as_deref().and_then(JobId::new),
+        has_custom_title: custom_title.is_some(),
+        title: custom_title.map_or_else(|| row.get(job_column!("title")), Ok)?,
+        tags: split_lines(row, job_column!("tags"))?,
+        note: note.as_deref().map(CleanText::block),
+        pages: split_lines(row, job_column!("pages"))?,
+        status: row.get(job_column!("status"))?,
+        repository: shared.line(row, job_column!("repository"))?,
+        git_ref: row.get(job_column!("git_ref"))?,
+        model: shared.line(row, job_column!("model"))?,
+        pr_link: row.get(job_column!("pr_link"))?,
+        created_at: read_time(row, job_column!("created_at"))?,
+        archived_at: read_optional_time(row, job_column!("archived_at"))?,
+        started_at: read_time(row, job_column!("started_at"))?,
+        finished_at: read_optional_time(row, job_column!("finished_at"))?,
+        changed_at: read_time(row, job_column!("changed_at"))?,
+        checked_at: read_optional_time(row, job_column!("checked_at"))?,
+        viewed_at: read_optional_time(row, job_column!("viewed_at"))?,
+        handled_at: read_optional_time(row, job_column!("handled_at"))?,
+        followed_up_at: read_optional_time(row, job_column!("followed_up_at"))?,
+        gone: row.get(job_column!("gone"))?,
+        gone_at: read_optional_time(row, job_column!("gone_at"))?,
+        dismissed: row.get(job_column!("dismissed"))?,
+        undelivered: undelivered.as_deref().and_then(DeliveryKind::parse),
+        undelivered_at: read_optional_time(row, job_column!("undelivered_at"))?,
+        queue_position: row.get(job_column!("queue_position"))?,
+        revision: row.get(job_column!("revision"))?,
+    })
 }
 
-/// Like [`read_job_row`], for one of many rows: rows with equal texts share them through `shared`.
-pub(super) fn read_job_row_sharing(row: &Row<'_>, shared: &mut SharedTexts) -> Result<Job> {
-    let id: Option<String> = row.get(1)?;
-    let undelivered: Option<String> = row.get(17)?;
-    let note: Option<String> = row.get(21)?;
-    let pages: Option<String> = row.get(27)?;
-    Ok(Job {
-        has_custom_title: row.get(19)?,
-        tags: read_tags(row, 20)?,
-        note: note.as_deref().map(CleanText::block),
-        queue_position: row.get(22)?,
-        pages: pages.as_deref().map(|joined| super::pages::split_joined_paths(joined).into()).unwrap_or_default(),
-        key: JobKey(row.get(0)?),
-        id: id.as_deref().and_then(JobId::new),
-        title: read_clean_line(row, 2)?.unwrap_or_default(),
-        status: read_status(row, 3)?,
-        repository: shared.line(row, 4)?,
-        git_ref: read_clean_line(row, 5)?,
-        model: shared.line(row, 6)?,
-        pr_link: read_clean_line(row, 7)?,
-        created_at: read_time(row, 8)?,
-        archived_at: read_optional_time(row, 9)?,
-        started_at: read_time(row, 10)?,
-        finished_at: read_optional_time(row, 11)?,
-        changed_at: read_time(row, 12)?,
-        checked_at: read_optional_time(row, 13)?,
-        viewed_at: read_optional_time(row, 14)?,
-        handled_at: read_optional_time(row, 23)?,
-        followed_up_at: read_optional_time(row, 24)?,
-        gone: row.get(15)?,
-        gone_at: read_optional_time(row, 25)?,
-        dismissed: row.get(16)?,
-        undelivered: undelivered.as_deref().and_then(DeliveryKind::parse),
-        undelivered_at: read_optional_time(row, 26)?,
-        revision: row.get(18)?,
-    })
+/// Returns the columns that [`super::jobs::update_job`] writes, with their values. The user's title, tags and note are
+/// written by `labels` instead.
+pub(super) fn written_columns(job: &Job) -> [(&'static str, ToSqlOutput<'_>); 18] {
+    let time = |time: Option<Time>| time.map_or(NULL, |time| time.timestamp_millis().into());
+    [
+        ("id", text_or_null(job.id.as_ref().map(JobId::as_str))),
+        ("status", text_or_null(job.status.as_ref().map(stored_status))),
+        ("repository", text_or_null(job.repository.as_ref().map(|text| text.as_str()))),
+        ("git_ref", text_or_null(job.git_ref.as_ref().map(CleanText::as_str))),
+        ("model", text_or_null(job.model.as_ref().map(|text| text.as_str()))),
+        ("pr_link", text_or_null(job.pr_link.as_ref().map(CleanText::as_str))),
+        ("created_at", time(Some(job.created_at))),
+        ("archived_at", time(job.archived_at)),
+        ("started_at", time(Some(job.started_at))),
+        ("finished_at", time(job.finished_at)),
+        ("changed_at", time(Some(job.changed_at))),
+        ("checked_at", time(job.checked_at)),
+        ("viewed_at", time(job.viewed_at)),
+        ("gone", job.gone.into()),
+        ("dismissed", job.dismissed.into()),
+        ("handled_at", time(job.handled_at)),
+        ("followed_up_at", time(job.followed_up_at)),
+        ("gone_at", time(job.gone_at)),
+    ]
+}
+
+/// Returns the user's title, tags and note, with their columns.
+pub(super) fn label_columns(job: &Job) -> [(&'static str, ToSqlOutput<'_>); 3] {
+    let tags = (!job.tags.is_empty()).then(|| ToSqlOutput::Owned(Value::Text(join_lines(&job.tags))));
+    [
+        ("own_title", text_or_null(job.has_custom_title.then_some(job.title.as_str()))),
+        ("tags", tags.unwrap_or(NULL)),
+        ("note", text_or_null(job.note.as_ref().map(CleanText::as_str))),
+    ]
+}
+
+const NULL: ToSqlOutput<'static> = ToSqlOutput::Owned(Value::Null);
+
+fn text_or_null(text: Option<&str>) -> ToSqlOutput<'_> {
+    text.map_or(NULL, Into::into)
+}
+
+/// Joins tags or paths for one column, one per line.
+pub(super) fn join_lines(lines: &[CleanText]) -> String {
+    lines.iter().map(CleanText::as_str).collect::<Vec<_>>().join("\n")
+}
+
+/// Reads a column with lines that were joined by [`join_lines`].
+pub(super) fn split_lines<L: FromIterator<CleanText>>(row: &Row<'_>, column: impl RowIndex) -> Result<L> {
+    let joined: Option<String> = row.get(column)?;
+    let lines = joined.iter().flat_map(|joined| joined.lines()).map(CleanText::line);
+    Ok(lines.filter(|line| !line.is_empty()).collect())
 }
 
 /// SQL for a prompt's state in the model. The table stores a paused prompt as `queued` with `paused` set.
 pub(super) const STATE_SQL: &str = "CASE WHEN state = 'queued' AND paused = 1 THEN 'paused' ELSE state END";
 
-/// SQL for the time at which the prompt entered its current state.
-pub(super) const STATE_AT_SQL: &str = "iif(state = 'dismissed', discarded_at, state_at)";
+/// The columns of the table `prompt` that [`read_prompt`] reads.
+pub(super) const PROMPT_COLUMNS: &str = "id, kind, text, state, paused, until, reason, written_at, sent_at, state_at, \
+     discarded_at, discarded_from";
 
-/// Returns the columns of the table `prompt`, in the order in which [`read_prompt_row`] reads them.
-pub(super) fn prompt_columns() -> String {
-    format!("id, kind, text, {STATE_SQL}, until, reason, written_at, sent_at, {STATE_AT_SQL}, discarded_from")
-}
-
-/// Reads a prompt from a row with the [`prompt_columns`].
-pub(super) fn read_prompt_row(row: &Row<'_>) -> Result<Prompt> {
-    Ok(Prompt {
-        id: PromptId(row.get(0)?),
-        kind: read_prompt_kind(row, 1)?,
-        text: row.get(2)?,
-        delivery: read_delivery(row)?,
-        written_at: read_time(row, 6)?,
-        sent_at: read_optional_time(row, 7)?,
-        state_at: read_optional_time(row, 8)?,
-    })
-}
-
-pub(super) fn read_prompt_kind(row: &Row<'_>, index: usize) -> Result<PromptKind> {
-    let word: String = row.get(index)?;
-    Ok(if word == stored_kind(PromptKind::Create) { PromptKind::Create } else { PromptKind::FollowUp })
-}
-
-pub(super) fn read_delivery_kind(row: &Row<'_>, index: usize) -> Result<DeliveryKind> {
-    let word: String = row.get(index)?;
-    DeliveryKind::parse(&word).ok_or_else(|| unknown_word_error(index, word))
-}
-
-fn read_delivery(row: &Row<'_>) -> Result<Delivery> {
-    let reason = read_clean_line(row, 5)?.unwrap_or_default();
-    Ok(match read_delivery_kind(row, 3)? {
-        DeliveryKind::Queued => Delivery::Queued { until: read_optional_time(row, 4)? },
+pub(super) fn read_prompt(row: &Row<'_>) -> Result<Prompt> {
+    let kind = read_delivery_kind(row)?;
+    let reason = row.get::<_, Option<CleanText>>("reason")?.unwrap_or_default();
+    let delivery = match kind {
+        DeliveryKind::Queued => Delivery::Queued { until: read_optional_time(row, "until")? },
         DeliveryKind::Paused => Delivery::Paused,
         DeliveryKind::Sending => Delivery::Sending,
         DeliveryKind::Accepted => Delivery::Accepted,
@@ -203,11 +307,30 @@ fn read_delivery(row: &Row<'_>) -> Result<Delivery> {
         DeliveryKind::Rejected => Delivery::Rejected(reason),
         DeliveryKind::Unconfirmed => Delivery::Unconfirmed(reason),
         DeliveryKind::Discarded => {
-            let from: Option<String> = row.get(9)?;
+            let from: Option<String> = row.get("discarded_from")?;
             Delivery::Discarded { from: from.as_deref().and_then(DeliveryKind::parse) }
         }
+    };
+    let state_at = if kind == DeliveryKind::Discarded { "discarded_at" } else { "state_at" };
+    Ok(Prompt {
+        id: row.get("id")?,
+        kind: row.get("kind")?,
+        text: row.get("text")?,
+        delivery,
+        written_at: read_time(row, "written_at")?,
+        sent_at: read_optional_time(row, "sent_at")?,
+        state_at: read_optional_time(row, state_at)?,
     })
 }
+
+/// Reads a prompt's state from the columns `state` and `paused`.
+pub(super) fn read_delivery_kind(row: &Row<'_>) -> Result<DeliveryKind> {
+    let kind = row.get("state")?;
+    Ok(if kind == DeliveryKind::Queued && row.get("paused")? { DeliveryKind::Paused } else { kind })
+}
+
+/// The columns of the table `event` that [`read_event`] reads.
+pub(super) const EVENT_COLUMNS: &str = "at, kind, before, after";
 
 /// Returns the values of an event's columns: kind, before, after.
 pub(super) fn event_columns(kind: &EventKind) -> (&'static str, Option<&str>, Option<&str>) {
@@ -219,42 +342,17 @@ pub(super) fn event_columns(kind: &EventKind) -> (&'static str, Option<&str>, Op
     }
 }
 
-/// Reads an event from the first four columns of a row: at, kind, before, after.
 pub(super) fn read_event(row: &Row<'_>) -> Result<JobEvent> {
-    let word: String = row.get(1)?;
+    let word: String = row.get("kind")?;
     let kind = match word.as_str() {
         "status" => EventKind::Status {
-            from: read_status(row, 2)?,
-            to: read_status(row, 3)?.unwrap_or_else(|| Status::Unknown(CleanText::default())),
+            from: row.get("before")?,
+            to: row.get::<_, Option<Status>>("after")?.unwrap_or_else(|| Status::Unknown(CleanText::default())),
         },
-        "pull request" => EventKind::PullRequest(read_clean_line(row, 3)?.unwrap_or_default()),
+        "pull request" => EventKind::PullRequest(row.get::<_, Option<CleanText>>("after")?.unwrap_or_default()),
         "gone" => EventKind::Gone,
         "back" => EventKind::Back,
-        _ => return Err(unknown_word_error(1, word)),
+        _ => return Err(unknown_word_error(&word).into()),
     };
-    Ok(JobEvent { at: read_time(row, 0)?, kind })
-}
-
-pub(super) fn read_time(row: &Row<'_>, index: usize) -> Result<Time> {
-    row.get(index).map(|UnixMillis(time)| time)
-}
-
-pub(super) fn read_optional_time(row: &Row<'_>, index: usize) -> Result<Option<Time>> {
-    let value: Option<UnixMillis> = row.get(index)?;
-    Ok(value.map(|UnixMillis(time)| time))
-}
-
-pub(super) fn read_clean_line(row: &Row<'_>, index: usize) -> Result<Option<CleanText>> {
-    let value: Option<CleanLine> = row.get(index)?;
-    Ok(value.map(|CleanLine(text)| text))
-}
-
-fn read_status(row: &Row<'_>, index: usize) -> Result<Option<Status>> {
-    let word: Option<String> = row.get(index)?;
-    Ok(word.as_deref().map(Status::parse))
-}
-
-fn unknown_word_error(index: usize, word: String) -> rusqlite::Error {
-    let what = format!("unknown word {}", CleanText::title(&word, 40));
-    rusqlite::Error::FromSqlConversionFailure(index, rusqlite::types::Type::Text, what.into())
+    Ok(JobEvent { at: read_time(row, "at")?, kind })
 }

@@ -1,36 +1,92 @@
 //! Drafts: typed texts that are not sent yet. There is one slot for a new job, one for a new job about pages, one for a
 //! batch, one per job for a follow-up, and one per undelivered prompt for its edited text.
 
-use super::columns::{UnixMillis, read_time};
+use super::columns::{UnixMillis, join_lines, read_time, split_lines};
 use super::error::StoreResult;
-use super::{Draft, jobs, pages, scopes};
+use super::query::Query as _;
+use super::{Store, jobs, scopes};
 use crate::model::Time;
 use crate::model::batch;
 use crate::model::endpoint::Scope;
 use crate::model::prompt::{DraftTarget, PromptId};
 use crate::model::row::JobKey;
 use crate::model::text::CleanText;
-use rusqlite::{Connection, OptionalExtension as _, Transaction, params};
+use rusqlite::{Connection, Transaction, params};
 
-/// Replaces the draft in the slot; an empty text deletes the draft.
-pub(super) fn replace_draft(
-    tx: &Transaction<'_>,
-    scope: &Scope,
-    slot: DraftTarget,
-    text: &str,
-    about: &[CleanText],
-    now: Time,
-) -> StoreResult<()> {
-    delete_from_slot(tx, scope, slot)?;
-    if text.is_empty() {
-        return Ok(());
+/// A typed text that is not sent yet.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Draft {
+    pub slot: DraftTarget,
+    pub text: String,
+    /// The pages that the new job is about; empty in every slot except `AboutPages`.
+    pub pages: Vec<CleanText>,
+    pub saved_at: Time,
+}
+
+impl Store {
+    /// Replaces the draft in the slot; an empty text deletes the draft.
+    pub async fn save_draft(&self, scope: &Scope, slot: DraftTarget, text: &str, now: Time) -> StoreResult<()> {
+        self.replace_draft(scope, slot, text, &[], now).await
     }
-    let slot = match slot {
-        DraftTarget::FollowUp(key) => DraftTarget::FollowUp(jobs::current_key(tx, key)?),
-        other => other,
+
+    /// Replaces the draft of a new job about these pages; an empty text deletes the draft.
+    pub async fn save_draft_about(&self, scope: &Scope, text: &str, pages: &[CleanText], now: Time) -> StoreResult<()> {
+        self.replace_draft(scope, DraftTarget::AboutPages, text, pages, now).await
+    }
+
+    async fn replace_draft(
+        &self,
+        scope: &Scope,
+        slot: DraftTarget,
+        text: &str,
+        about: &[CleanText],
+        now: Time,
+    ) -> StoreResult<()> {
+        if text.is_empty() {
+            return self.delete_draft(scope, slot).await;
+        }
+        let (text, about) = (text.to_owned(), about.to_vec());
+        self.write_in_scope(scope, move |tx, scope| {
+            let slot = current_slot(tx, slot)?;
+            delete_draft(tx, scope, slot)?;
+            insert_draft(tx, scope, slot, &text, &about, now)
+        })
+        .await
+    }
+
+    pub async fn drafts(&self, scope: &Scope) -> StoreResult<Vec<Draft>> {
+        self.read_in_scope(scope, list_drafts).await
+    }
+
+    /// Deletes the draft in the slot, if there is one.
+    pub async fn delete_draft(&self, scope: &Scope, slot: DraftTarget) -> StoreResult<()> {
+        let scope = scope.clone();
+        self.write(move |tx| {
+            let slot = current_slot(tx, slot)?;
+            scopes::find_scope(tx, &scope)?.map_or(Ok(()), |scope| delete_draft(tx, scope, slot))
+        })
+        .await
+    }
+}
+
+/// Returns the slot with the current key of its job (see [`jobs::current_key`]).
+fn current_slot(connection: &Connection, slot: DraftTarget) -> StoreResult<DraftTarget> {
+    match slot {
+        DraftTarget::FollowUp(key) => jobs::current_key(connection, key).map(DraftTarget::FollowUp),
+        other => Ok(other),
+    }
+}
+
+/// The SQL condition that finds the draft in a slot; [`slot_params`] returns its parameters.
+const IS_IN_SLOT: &str = "scope = ?1 AND job IS ?2 AND prompt IS ?3 AND batch = ?4 AND (pages IS NOT NULL) = ?5";
+
+fn slot_params(scope: i64, slot: DraftTarget) -> (i64, Option<JobKey>, Option<PromptId>, bool, bool) {
+    let (job, prompt) = match slot {
+        DraftTarget::NewJob | DraftTarget::AboutPages | DraftTarget::Batch => (None, None),
+        DraftTarget::FollowUp(key) => (Some(key), None),
+        DraftTarget::Prompt(id) => (None, Some(id)),
     };
-    let scope = scopes::ensure_scope(tx, scope)?;
-    insert_draft(tx, scope, slot, text, about, now)
+    (scope, job, prompt, slot == DraftTarget::Batch, slot == DraftTarget::AboutPages)
 }
 
 /// Adds a draft to a free slot.
@@ -42,125 +98,67 @@ pub(super) fn insert_draft(
     about: &[CleanText],
     at: Time,
 ) -> StoreResult<()> {
-    let (job, prompt) = match slot {
-        DraftTarget::NewJob | DraftTarget::AboutPages | DraftTarget::Batch => (None, None),
-        DraftTarget::FollowUp(key) => (Some(key.0), None),
-        DraftTarget::Prompt(id) => (None, Some(id.0)),
-    };
-    let about = (slot == DraftTarget::AboutPages).then(|| pages::join_paths(about));
-    tx.prepare_cached(
+    let (scope, job, prompt, is_batch, is_about) = slot_params(scope, slot);
+    let about = is_about.then(|| join_lines(about));
+    tx.insert(
         "INSERT INTO draft (scope, job, prompt, batch, pages, text, saved_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
-    )?
-    .execute(params![scope, job, prompt, slot == DraftTarget::Batch, about, text, UnixMillis(at)])?;
+        params![scope, job, prompt, is_batch, about, text, UnixMillis(at)],
+    )?;
     Ok(())
 }
 
-/// Returns the text of the draft in the slot, if there is one.
-pub(super) fn read_draft_text(connection: &Connection, scope: i64, slot: DraftTarget) -> StoreResult<Option<String>> {
-    match slot {
-        DraftTarget::NewJob | DraftTarget::AboutPages | DraftTarget::Batch => {
-            let mut statement = connection.prepare_cached(
-                "SELECT text FROM draft
-                 WHERE scope = ?1 AND job IS NULL AND prompt IS NULL AND batch = ?2 AND (pages IS NOT NULL) = ?3",
-            )?;
-            let slot = params![scope, slot == DraftTarget::Batch, slot == DraftTarget::AboutPages];
-            Ok(statement.query_row(slot, |row| row.get(0)).optional()?)
-        }
-        DraftTarget::FollowUp(key) => Ok(find_draft(connection, key)?.map(|(text, _)| text)),
-        DraftTarget::Prompt(id) => {
-            let mut statement = connection.prepare_cached("SELECT text FROM draft WHERE prompt = ?1")?;
-            Ok(statement.query_row([id.0], |row| row.get(0)).optional()?)
-        }
-    }
+/// Returns the draft in the slot, if there is one: its text and when it was saved.
+pub(super) fn find_draft(
+    connection: &Connection,
+    scope: i64,
+    slot: DraftTarget,
+) -> StoreResult<Option<(String, Time)>> {
+    let sql = format!("SELECT text, saved_at FROM draft WHERE {IS_IN_SLOT}");
+    connection.query_first(&sql, slot_params(scope, slot), |row| Ok((row.get(0)?, read_time(row, 1)?)))
 }
 
-pub(super) fn list_drafts(connection: &Connection, scope: &Scope) -> StoreResult<Vec<Draft>> {
-    let Some(scope) = scopes::find_scope(connection, scope)? else { return Ok(Vec::new()) };
-    let mut statement = connection.prepare_cached(
-        "SELECT job, prompt, batch, pages, text, saved_at FROM draft WHERE scope = ?1 ORDER BY saved_at",
-    )?;
-    let drafts = statement.query_map([scope], |row| {
-        let about: Option<String> = row.get(3)?;
-        let slot = match (row.get(0)?, row.get(1)?, row.get(2)?, &about) {
-            (Some(key), ..) => DraftTarget::FollowUp(JobKey(key)),
-            (None, Some(id), ..) => DraftTarget::Prompt(PromptId(id)),
+/// Deletes the draft in the slot, if there is one.
+pub(super) fn delete_draft(tx: &Transaction<'_>, scope: i64, slot: DraftTarget) -> StoreResult<()> {
+    tx.change(&format!("DELETE FROM draft WHERE {IS_IN_SLOT}"), slot_params(scope, slot))?;
+    Ok(())
+}
+
+pub(super) fn list_drafts(connection: &Connection, scope: i64) -> StoreResult<Vec<Draft>> {
+    let sql = "SELECT job, prompt, batch, pages, text, saved_at FROM draft WHERE scope = ?1 ORDER BY saved_at";
+    connection.query_all(sql, [scope], |row| {
+        let pages: Option<String> = row.get("pages")?;
+        let slot = match (row.get("job")?, row.get("prompt")?, row.get("batch")?, pages) {
+            (Some(key), ..) => DraftTarget::FollowUp(key),
+            (None, Some(id), ..) => DraftTarget::Prompt(id),
             (None, None, true, _) => DraftTarget::Batch,
             (None, None, false, Some(_)) => DraftTarget::AboutPages,
             (None, None, false, None) => DraftTarget::NewJob,
         };
-        let pages = about.as_deref().map(pages::split_joined_paths).unwrap_or_default();
-        Ok(Draft { slot, text: row.get(4)?, pages, saved_at: read_time(row, 5)? })
-    })?;
-    Ok(drafts.collect::<rusqlite::Result<_>>()?)
-}
-
-pub(super) fn delete_from_slot(tx: &Transaction<'_>, scope: &Scope, slot: DraftTarget) -> StoreResult<()> {
-    match slot {
-        DraftTarget::NewJob | DraftTarget::AboutPages | DraftTarget::Batch => {
-            if let Some(scope) = scopes::find_scope(tx, scope)? {
-                delete_without_job(tx, scope, slot)?;
-            }
-        }
-        DraftTarget::FollowUp(key) => delete_follow_up_draft(tx, jobs::current_key(tx, key)?)?,
-        DraftTarget::Prompt(id) => delete_draft_of_prompt(tx, id)?,
-    }
-    Ok(())
-}
-
-pub(super) fn delete_new_job_draft(tx: &Transaction<'_>, scope: i64) -> StoreResult<()> {
-    delete_without_job(tx, scope, DraftTarget::NewJob)
-}
-
-pub(super) fn delete_draft_about_pages(tx: &Transaction<'_>, scope: i64) -> StoreResult<()> {
-    delete_without_job(tx, scope, DraftTarget::AboutPages)
+        let (text, pages) = (row.get("text")?, split_lines(row, "pages")?);
+        Ok(Draft { slot, text, pages, saved_at: read_time(row, "saved_at")? })
+    })
 }
 
 /// Deletes the batch draft if it contains exactly these prompts. So a batch that was read from a file doesn't delete
 /// what the user has typed.
 pub(super) fn delete_batch_draft_of(tx: &Transaction<'_>, scope: i64, prompts: &[String]) -> StoreResult<()> {
-    let draft: Option<String> = tx
-        .prepare_cached("SELECT text FROM draft WHERE scope = ?1 AND job IS NULL AND prompt IS NULL AND batch = 1")?
-        .query_row([scope], |row| row.get(0))
-        .optional()?;
-    if draft.is_some_and(|text| batch::parse_prompts(None, &text).is_ok_and(|parsed| parsed == prompts)) {
-        delete_without_job(tx, scope, DraftTarget::Batch)?;
+    let draft = find_draft(tx, scope, DraftTarget::Batch)?;
+    if draft.is_some_and(|(text, _)| batch::parse_prompts(None, &text).is_ok_and(|parsed| parsed == prompts)) {
+        delete_draft(tx, scope, DraftTarget::Batch)?;
     }
-    Ok(())
-}
-
-fn delete_without_job(tx: &Transaction<'_>, scope: i64, slot: DraftTarget) -> StoreResult<()> {
-    tx.prepare_cached(
-        "DELETE FROM draft
-         WHERE scope = ?1 AND job IS NULL AND prompt IS NULL AND batch = ?2 AND (pages IS NOT NULL) = ?3",
-    )?
-    .execute(params![scope, slot == DraftTarget::Batch, slot == DraftTarget::AboutPages])?;
-    Ok(())
-}
-
-pub(super) fn delete_follow_up_draft(tx: &Transaction<'_>, key: JobKey) -> StoreResult<()> {
-    tx.prepare_cached("DELETE FROM draft WHERE job = ?1")?.execute([key.0])?;
-    Ok(())
-}
-
-pub(super) fn delete_draft_of_prompt(tx: &Transaction<'_>, id: PromptId) -> StoreResult<()> {
-    tx.prepare_cached("DELETE FROM draft WHERE prompt = ?1")?.execute([id.0])?;
     Ok(())
 }
 
 /// Moves the follow-up draft of the job `from` to the job `to`, when their rows are merged. If both jobs have a draft,
 /// appends the text from `from` to that of `to`, so that no typed text is lost.
 pub(super) fn move_draft(tx: &Transaction<'_>, from: JobKey, to: JobKey) -> StoreResult<()> {
-    let Some((moved, at)) = find_draft(tx, from)? else { return Ok(()) };
-    let (text, at) = match find_draft(tx, to)? {
+    let (scope, from, to) = (jobs::job_scope_id(tx, to)?, DraftTarget::FollowUp(from), DraftTarget::FollowUp(to));
+    let Some((moved, at)) = find_draft(tx, scope, from)? else { return Ok(()) };
+    let (text, at) = match find_draft(tx, scope, to)? {
         Some((existing, existing_at)) => (format!("{existing}\n\n{moved}"), at.max(existing_at)),
         None => (moved, at),
     };
-    delete_follow_up_draft(tx, from)?;
-    delete_follow_up_draft(tx, to)?;
-    insert_draft(tx, jobs::job_scope_id(tx, to)?, DraftTarget::FollowUp(to), &text, &[], at)
-}
-
-fn find_draft(connection: &Connection, key: JobKey) -> StoreResult<Option<(String, Time)>> {
-    let mut statement = connection.prepare_cached("SELECT text, saved_at FROM draft WHERE job = ?1")?;
-    Ok(statement.query_row([key.0], |row| Ok((row.get(0)?, read_time(row, 1)?))).optional()?)
+    delete_draft(tx, scope, from)?;
+    delete_draft(tx, scope, to)?;
+    insert_draft(tx, scope, to, &text, &[], at)
 }

@@ -1,6 +1,7 @@
 //! Examines the store for `docdeck doctor` without changing anything: no file is created, moved or migrated.
 
 use super::error::{StoreError, StoreResult};
+use super::query::Query as _;
 use super::{kv, ledgers, open, schema, scopes};
 use crate::model::Time;
 use crate::model::endpoint::Scope;
@@ -8,7 +9,7 @@ use crate::model::job::JobId;
 use crate::model::ledger::{Budget, RateLimited};
 use crate::model::text::CleanText;
 use chrono::TimeDelta;
-use rusqlite::{Connection, OpenFlags, OptionalExtension as _};
+use rusqlite::{Connection, OpenFlags};
 use std::path::Path;
 
 /// Maximum number of faults that an integrity check reports.
@@ -75,26 +76,22 @@ pub fn examine(folder: &Path, scope: Option<&Scope>, now: Time) -> StoreResult<O
 }
 
 fn read_faults(connection: &Connection) -> StoreResult<Vec<CleanText>> {
-    let mut statement = connection.prepare(&format!("PRAGMA integrity_check({REPORTED_FAULTS_MAX})"))?;
-    let lines = statement.query_map([], |row| row.get::<_, String>(0))?;
-    let lines: Vec<String> = lines.collect::<rusqlite::Result<_>>()?;
+    let check = format!("PRAGMA integrity_check({REPORTED_FAULTS_MAX})");
+    let lines: Vec<String> = connection.query_all(&check, [], |row| row.get(0))?;
     Ok(lines.iter().filter(|line| line.as_str() != "ok").map(|line| CleanText::title(line, 120)).collect())
 }
 
 fn read_content(connection: &Connection, scope: Option<&Scope>, now: Time) -> StoreResult<StoreContent> {
-    let count = |sql: &str| -> StoreResult<i64> { Ok(connection.query_row(sql, [], |row| row.get(0))?) };
+    let count = |sql: &str| connection.query_value(sql, []);
     let (mut jobs_in_project, mut example_job) = (0, None);
-    let number = scope.map(|scope| scopes::find_scope(connection, scope)).transpose()?.flatten();
-    if let Some(number) = number {
+    if let Some(scope) = scope.map(|scope| scopes::find_scope(connection, scope)).transpose()?.flatten() {
         let in_project = "SELECT count(*) FROM job WHERE scope = ?1 AND merged_into IS NULL";
-        jobs_in_project = connection.query_row(in_project, [number], |row| row.get(0))?;
+        jobs_in_project = connection.query_value(in_project, [scope])?;
         let newest = "SELECT id FROM job WHERE scope = ?1 AND id IS NOT NULL AND gone = 0 ORDER BY key DESC LIMIT 1";
-        let id: Option<String> = connection.query_row(newest, [number], |row| row.get(0)).optional()?;
+        let id: Option<String> = connection.query_first(newest, [scope], |row| row.get(0))?;
         example_job = id.as_deref().and_then(JobId::new);
     }
-    let mut senders =
-        connection.prepare("SELECT DISTINCT instance FROM prompt WHERE state = 'sending' AND instance IS NOT NULL")?;
-    let senders = senders.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
+    let senders = "SELECT DISTINCT instance FROM prompt WHERE state = 'sending' AND instance IS NOT NULL";
     Ok(StoreContent {
         jobs: count("SELECT count(*) FROM job WHERE merged_into IS NULL")?,
         jobs_in_project,
@@ -102,7 +99,7 @@ fn read_content(connection: &Connection, scope: Option<&Scope>, now: Time) -> St
         queued: count("SELECT count(*) FROM prompt WHERE state = 'queued' AND paused = 0")?,
         paused: count("SELECT count(*) FROM prompt WHERE state = 'queued' AND paused = 1")?,
         drafts: count("SELECT count(*) FROM draft")?,
-        senders,
+        senders: connection.query_all(senders, [], |row| row.get(0))?,
         example_job,
         budgets: scope.map(|scope| read_budgets(connection, scope, now)).transpose()?.unwrap_or_default(),
     })

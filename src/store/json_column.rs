@@ -4,9 +4,8 @@
 use super::error::StoreError;
 use crate::model::text::CleanText;
 use crate::model::views::{Count, Counts, PageRow, ViewsPage};
-use serde::de::{Error, Visitor};
-use serde::{Deserialize, Deserializer, Serialize};
-use std::fmt;
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
 
 /// A page-view answer in the form in which it is written to disk.
 #[derive(Debug, Serialize)]
@@ -31,17 +30,15 @@ enum WrittenCount<'a> {
 
 /// A page-view answer in the form in which it is read from disk.
 #[derive(Debug, Deserialize)]
-struct DecodedAnswer {
-    totals: [ReadCount; 3],
-    rows: Vec<(ReadPath, [ReadCount; 3])>,
+struct DecodedAnswer<'a> {
+    #[serde(borrow)]
+    totals: ReadCounts<'a>,
+    rows: Vec<(String, ReadCounts<'a>)>,
     more: Option<bool>,
 }
 
-#[derive(Debug)]
-struct ReadPath(CleanText);
-
-#[derive(Debug)]
-struct ReadCount(Count);
+/// Three counts in this order: human, AI, total.
+type ReadCounts<'a> = [&'a RawValue; 3];
 
 /// Encodes an answer as JSON.
 pub(super) fn encode_answer(page: &ViewsPage) -> Result<String, StoreError> {
@@ -55,7 +52,7 @@ pub(super) fn encode_answer(page: &ViewsPage) -> Result<String, StoreError> {
 /// Parses an answer from JSON; `None` if the JSON is invalid.
 pub(super) fn decode_answer(text: &str) -> Option<ViewsPage> {
     let DecodedAnswer { totals, rows, more } = serde_json::from_str(text).ok()?;
-    let row = |(ReadPath(path), numbers)| PageRow { path, counts: to_counts(numbers) };
+    let row = |(path, counts): (String, _)| PageRow { path: CleanText::line(&path), counts: to_counts(counts) };
     Some(ViewsPage { totals: to_counts(totals), rows: rows.into_iter().map(row).collect(), has_more: more })
 }
 
@@ -82,62 +79,12 @@ fn to_written_counts(counts: &Counts) -> WrittenCounts<'_> {
     })
 }
 
-fn to_counts([human, ai, total]: [ReadCount; 3]) -> Counts {
-    Counts { human: human.0, ai: ai.0, total: total.0 }
-}
-
-impl<'de> Deserialize<'de> for ReadPath {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct PathVisitor;
-        impl Visitor<'_> for PathVisitor {
-            type Value = ReadPath;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a path")
-            }
-
-            fn visit_str<E: Error>(self, path: &str) -> Result<ReadPath, E> {
-                Ok(ReadPath(CleanText::line(path)))
-            }
-        }
-        deserializer.deserialize_str(PathVisitor)
-    }
-}
-
-impl<'de> Deserialize<'de> for ReadCount {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct CountVisitor;
-        impl Visitor<'_> for CountVisitor {
-            type Value = ReadCount;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a number, a text or null")
-            }
-
-            fn visit_i64<E: Error>(self, number: i64) -> Result<ReadCount, E> {
-                Ok(ReadCount(Count::Known(number)))
-            }
-
-            fn visit_u64<E: Error>(self, number: u64) -> Result<ReadCount, E> {
-                Ok(ReadCount(i64::try_from(number).map_or(Count::Missing, Count::Known)))
-            }
-
-            fn visit_f64<E: Error>(self, number: f64) -> Result<ReadCount, E> {
-                Ok(ReadCount(Count::from_f64(number).unwrap_or_default()))
-            }
-
-            fn visit_bool<E: Error>(self, _: bool) -> Result<ReadCount, E> {
-                Ok(ReadCount(Count::Missing))
-            }
-
-            fn visit_str<E: Error>(self, text: &str) -> Result<ReadCount, E> {
-                Ok(ReadCount(Count::Other(CleanText::line(text))))
-            }
-
-            fn visit_unit<E: Error>(self) -> Result<ReadCount, E> {
-                Ok(ReadCount(Count::Missing))
-            }
-        }
-        deserializer.deserialize_any(CountVisitor)
-    }
+fn to_counts(counts: ReadCounts<'_>) -> Counts {
+    let [human, ai, total] = counts.map(|raw| {
+        Count::from_literal(raw.get()).unwrap_or_else(|| {
+            let text = serde_json::from_str::<String>(raw.get());
+            text.map_or(Count::Missing, |text| Count::Other(CleanText::line(&text)))
+        })
+    });
+    Counts { human, ai, total }
 }

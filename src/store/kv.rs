@@ -1,25 +1,42 @@
 //! Key-value pairs that are kept when docdeck ends, for example the layout.
 
-use super::error::StoreError;
-use rusqlite::{Connection, OptionalExtension as _, Transaction};
+use super::Store;
+use super::error::StoreResult;
+use super::query::Query as _;
+use rusqlite::{Connection, Transaction};
 
-pub(super) fn set(tx: &Transaction<'_>, key: &str, value: &str) -> Result<(), StoreError> {
-    tx.prepare_cached("INSERT INTO key_value (key, value) VALUES (?1, ?2) ON CONFLICT (key) DO UPDATE SET value = ?2")?
-        .execute([key, value])?;
+impl Store {
+    /// Stores a value (for example the layout) under a key.
+    pub async fn set_value(&self, key: &str, value: &str) -> StoreResult<()> {
+        let (key, value) = (key.to_owned(), value.to_owned());
+        self.write(move |tx| set(tx, &key, &value)).await
+    }
+
+    /// Returns the value stored under this key.
+    pub async fn value(&self, key: &str) -> StoreResult<Option<String>> {
+        let key = key.to_owned();
+        self.read(move |db| get(db, &key)).await
+    }
+}
+
+fn set(tx: &Transaction<'_>, key: &str, value: &str) -> StoreResult<()> {
+    tx.change(
+        "INSERT INTO key_value (key, value) VALUES (?1, ?2) ON CONFLICT (key) DO UPDATE SET value = ?2",
+        [key, value],
+    )?;
     Ok(())
 }
 
+pub(super) fn get(connection: &Connection, key: &str) -> StoreResult<Option<String>> {
+    connection.query_first("SELECT value FROM key_value WHERE key = ?1", [key], |row| row.get(0))
+}
+
 /// Returns the number stored under a key; 0 if there is none.
-pub(super) fn get_number(connection: &Connection, key: &str) -> Result<i64, StoreError> {
+pub(super) fn get_number(connection: &Connection, key: &str) -> StoreResult<i64> {
     Ok(get(connection, key)?.and_then(|value| value.parse().ok()).unwrap_or(0))
 }
 
 /// Increments the number stored under a key.
-pub(super) fn increment_number(tx: &Transaction<'_>, key: &str) -> Result<(), StoreError> {
+pub(super) fn increment_number(tx: &Transaction<'_>, key: &str) -> StoreResult<()> {
     set(tx, key, &get_number(tx, key)?.saturating_add(1).to_string())
-}
-
-pub(super) fn get(connection: &Connection, key: &str) -> Result<Option<String>, StoreError> {
-    let mut statement = connection.prepare_cached("SELECT value FROM key_value WHERE key = ?1")?;
-    Ok(statement.query_row([key], |row| row.get(0)).optional()?)
 }

@@ -1,40 +1,92 @@
-//! The data that the user sets for jobs on this computer: title, tags, note, viewed, handled, dismissed. It is never
+//! What the user stores for jobs on this computer: title, tags, note, viewed, handled, dismissed. It is never
 //! sent to the service. Also searches for jobs by the texts of their prompts, and lists the texts of sent prompts.
 
-use super::columns::join_tags;
+use super::columns;
 use super::error::StoreResult;
-use super::{jobs, prompts, scopes};
+use super::query::Query as _;
+use super::{Store, jobs, prompts};
 use crate::model::Time;
 use crate::model::change::LocalChange;
 use crate::model::endpoint::Scope;
 use crate::model::row::{Job, JobKey};
 use crate::model::text::CleanText;
-use rusqlite::{Connection, Transaction, params};
+use rusqlite::{Transaction, params};
 use std::collections::HashSet;
 use thin_vec::ThinVec;
 
-/// Maximum number of texts that [`sent_prompts`] returns.
+/// Maximum number of texts that [`Store::sent_prompts`] returns.
 const SENT_PROMPTS_MAX: usize = 1000;
-/// Maximum total size in bytes of the texts that [`sent_prompts`] returns.
+/// Maximum total size in bytes of the texts that [`Store::sent_prompts`] returns.
 const SENT_BYTES_MAX: usize = 16 << 20;
 /// Texts of at least this many bytes are searched for in Rust: SQLite rejects patterns that are much longer.
 const PATTERN_BYTES_MAX: usize = 10_000;
 
-/// Applies the change to each of these jobs, and returns their rows in this order.
-pub(super) fn change_labels(
-    tx: &Transaction<'_>,
-    jobs: &[JobKey],
-    change: &LocalChange,
-    now: Time,
-) -> StoreResult<Vec<Job>> {
-    let mut changed = Vec::with_capacity(jobs.len());
-    for key in jobs {
-        let mut row = jobs::read_current_job(tx, *key)?;
-        apply_change(&mut row, change, now);
-        write_labels(tx, &row)?;
-        changed.push(jobs::update_job(tx, &row)?);
+impl Store {
+    /// Changes what the user can set (title, tags, note, viewed, handled, dismissed) for all these jobs, or for none if
+    /// one of them is unknown. Returns the rows in the order of `jobs`.
+    pub async fn change_jobs(&self, jobs: &[JobKey], change: LocalChange, now: Time) -> StoreResult<Vec<Job>> {
+        let jobs = jobs.to_vec();
+        self.write(move |tx| {
+            let change_job = |key: &JobKey| {
+                let mut row = jobs::read_current_job(tx, *key)?;
+                apply_change(&mut row, &change, now);
+                write_labels(tx, &row)?;
+                jobs::update_job(tx, &row)
+            };
+            jobs.iter().map(change_job).collect()
+        })
+        .await
     }
-    Ok(changed)
+
+    /// Returns the jobs with a prompt that contains `text`, ignoring case.
+    pub async fn find_jobs_by_prompt(&self, scope: &Scope, text: &str) -> StoreResult<Vec<JobKey>> {
+        let text = text.to_owned();
+        self.read_in_scope(scope, move |db, scope| {
+            if text.is_ascii() && text.len() < PATTERN_BYTES_MAX {
+                let matching = "SELECT DISTINCT job.key FROM prompt CROSS JOIN job ON job.key = prompt.job
+                     WHERE job.scope = ?1 AND prompt.text LIKE ?2 ESCAPE '\\' ORDER BY job.key";
+                return db.query_all(matching, params![scope, like_pattern(&text)], |row| row.get(0));
+            }
+            // The texts are compared in Rust: SQLite ignores case only for ASCII letters, and rejects very long
+            // patterns.
+            let wanted = text.to_lowercase();
+            let all = "SELECT job.key, prompt.text FROM job CROSS JOIN prompt ON prompt.job = job.key
+                 WHERE job.scope = ?1 ORDER BY job.key";
+            let found = db.query_all(all, [scope], |row| {
+                let is_match = row.get_ref(1)?.as_str().is_ok_and(|text| text.to_lowercase().contains(&wanted));
+                is_match.then(|| row.get(0)).transpose()
+            })?;
+            let mut keys: Vec<JobKey> = found.into_iter().flatten().collect();
+            keys.dedup();
+            Ok(keys)
+        })
+        .await
+    }
+
+    /// Returns the texts of sent prompts, newest first and without duplicates; at most 1,000 texts and 16 MiB in total.
+    pub async fn sent_prompts(&self, scope: &Scope) -> StoreResult<Vec<String>> {
+        self.read_in_scope(scope, |db, scope| {
+            let mut statement = db.prepare_cached(SENT_PROMPTS_SQL)?;
+            let mut rows = statement.query([scope])?;
+            let (mut texts, mut seen, mut bytes) = (Vec::new(), HashSet::new(), 0_usize);
+            while let Some(row) = rows.next()? {
+                let text: String = row.get(0)?;
+                if !seen.insert(text.clone()) {
+                    continue;
+                }
+                bytes = bytes.saturating_add(text.len());
+                if bytes > SENT_BYTES_MAX && !texts.is_empty() {
+                    break;
+                }
+                texts.push(text);
+                if texts.len() == SENT_PROMPTS_MAX {
+                    break;
+                }
+            }
+            Ok(texts)
+        })
+        .await
+    }
 }
 
 fn apply_change(row: &mut Job, change: &LocalChange, now: Time) {
@@ -96,45 +148,7 @@ pub(super) fn merge_labels(tx: &Transaction<'_>, target: &mut Job, other: &Job) 
 
 /// Writes the user's title, tags and note.
 pub(super) fn write_labels(tx: &Transaction<'_>, row: &Job) -> StoreResult<()> {
-    let title = row.has_custom_title.then_some(row.title.as_str());
-    tx.prepare_cached("UPDATE job SET own_title = ?2, tags = ?3, note = ?4 WHERE key = ?1")?.execute(params![
-        row.key.0,
-        title,
-        join_tags(&row.tags),
-        row.note.as_ref().map(CleanText::as_str)
-    ])?;
-    Ok(())
-}
-
-/// Returns the jobs with a prompt that contains `text`, ignoring case.
-pub(super) fn find_jobs_by_prompt(connection: &Connection, scope: &Scope, text: &str) -> StoreResult<Vec<JobKey>> {
-    let Some(scope) = scopes::find_scope(connection, scope)? else { return Ok(Vec::new()) };
-    if text.is_ascii() && text.len() < PATTERN_BYTES_MAX {
-        let pattern = like_pattern(text);
-        let mut statement = connection.prepare_cached(
-            "SELECT DISTINCT job.key FROM prompt CROSS JOIN job ON job.key = prompt.job
-             WHERE job.scope = ?1 AND prompt.text LIKE ?2 ESCAPE '\\' ORDER BY job.key",
-        )?;
-        let keys = statement.query_map(params![scope, pattern], |row| row.get(0).map(JobKey))?;
-        return Ok(keys.collect::<rusqlite::Result<_>>()?);
-    }
-    // The texts are compared in Rust: SQLite ignores case only for ASCII letters, and rejects very long patterns.
-    let wanted = text.to_lowercase();
-    let mut statement = connection.prepare_cached(
-        "SELECT job.key, prompt.text FROM job CROSS JOIN prompt ON prompt.job = job.key
-         WHERE job.scope = ?1 ORDER BY job.key",
-    )?;
-    let mut found: Vec<JobKey> = Vec::new();
-    let mut rows = statement.query([scope])?;
-    while let Some(row) = rows.next()? {
-        let key = JobKey(row.get(0)?);
-        if found.last() != Some(&key)
-            && row.get_ref(1)?.as_str().is_ok_and(|text| text.to_lowercase().contains(&wanted))
-        {
-            found.push(key);
-        }
-    }
-    Ok(found)
+    jobs::write_columns(tx, row.key, columns::label_columns(row))
 }
 
 /// Returns a LIKE pattern that matches `text` anywhere, with its special characters escaped.
@@ -151,31 +165,7 @@ fn like_pattern(text: &str) -> String {
     pattern
 }
 
-/// The query of [`sent_prompts`]. It uses an index by time, so that SQLite reads the newest rows first and only as many
+/// The query of [`Store::sent_prompts`]. It uses an index by time, so that SQLite reads the newest rows first and only as many
 /// rows as are needed.
 pub(super) const SENT_PROMPTS_SQL: &str = "SELECT prompt.text FROM prompt CROSS JOIN job ON job.key = prompt.job
      WHERE prompt.sent_at IS NOT NULL AND job.scope = ?1 ORDER BY prompt.sent_at DESC, prompt.id DESC";
-
-/// Returns the texts of sent prompts, newest first and without duplicates.
-pub(super) fn sent_prompts(connection: &Connection, scope: &Scope) -> StoreResult<Vec<String>> {
-    let Some(scope) = scopes::find_scope(connection, scope)? else { return Ok(Vec::new()) };
-    let mut statement = connection.prepare_cached(SENT_PROMPTS_SQL)?;
-    let mut rows = statement.query([scope])?;
-    let (mut texts, mut seen, mut bytes): (Vec<String>, HashSet<String>, usize) = (Vec::new(), HashSet::new(), 0);
-    while let Some(row) = rows.next()? {
-        let text: String = row.get(0)?;
-        if seen.contains(&text) {
-            continue;
-        }
-        bytes = bytes.saturating_add(text.len());
-        if bytes > SENT_BYTES_MAX && !texts.is_empty() {
-            break;
-        }
-        seen.insert(text.clone());
-        texts.push(text);
-        if texts.len() == SENT_PROMPTS_MAX {
-            break;
-        }
-    }
-    Ok(texts)
-}

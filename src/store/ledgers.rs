@@ -4,20 +4,69 @@
 //! The counting rules are in `model::ledger`. The service counts new jobs and follow-ups per project, and requests for
 //! views per organization.
 
+use super::Store;
 use super::columns::{UnixMillis, read_optional_time, read_time};
 use super::error::StoreResult;
+use super::query::Query as _;
 use crate::model::Time;
 use crate::model::endpoint::Scope;
 use crate::model::ledger::{self, Budget, LedgerEntry, MAX_WAIT, RateLimitBlock, RateLimited, Wait};
-use rusqlite::{Connection, OptionalExtension as _, Transaction, params};
+use rusqlite::{Connection, Transaction, params};
 
 /// Maximum number of uses that a ledger stores: twice the hourly limit. Uses beyond this number can't affect any count,
 /// even if the clock is changed. When a use is recorded, old uses are deleted only by this number and not by their age,
 /// since the clock may be wrong.
 const USES_MAX: u32 = 200;
 
+/// Calls about the ledgers.
+impl Store {
+    /// Returns what is left of the hourly limit at `service_now`. If ledger entries are later than `service_now`, the
+    /// clock was ahead when they were stored. In that case, stores `service_now` with them, so that they can expire.
+    pub async fn budget(&self, scope: &Scope, limited: RateLimited, service_now: Time) -> StoreResult<Budget> {
+        let reader = scope.clone();
+        let (budget, needs_update) = self.read(move |db| read_budget(db, &reader, limited, service_now)).await?;
+        if needs_update {
+            let scope = scope.clone();
+            // If the store can't be written, `service_now` is not stored; the next call tries again.
+            let _ = self.write(move |tx| mark_ahead_of_clock(tx, &scope, limited, service_now)).await;
+        }
+        Ok(budget)
+    }
+
+    /// Records one use if a request is left. Otherwise records nothing and returns how long to wait for a request, as
+    /// `Ok(Err(wait))`.
+    pub async fn spend(
+        &self,
+        scope: &Scope,
+        limited: RateLimited,
+        service_now: Time,
+    ) -> StoreResult<Result<Budget, Wait>> {
+        let scope = scope.clone();
+        self.write(move |tx| spend(tx, &scope, limited, service_now)).await
+    }
+
+    /// Deletes the use that [`Store::spend`] recorded with `at` as `service_now`. For a request that never reached the
+    /// service.
+    pub async fn refund(&self, scope: &Scope, limited: RateLimited, at: Time) -> StoreResult<()> {
+        let scope = scope.clone();
+        self.write(move |tx| refund_use(tx, &scope, limited, at)).await
+    }
+
+    /// Stores that the service answered with 429. No request of this kind is allowed before the wait is over.
+    pub async fn record_rate_limit(
+        &self,
+        scope: &Scope,
+        limited: RateLimited,
+        wait: Wait,
+        service_now: Time,
+    ) -> StoreResult<()> {
+        let scope = scope.clone();
+        self.write(move |tx| record_rate_limit(tx, &scope, limited, wait, service_now)).await
+    }
+}
+
 /// Returns the id by which the service counts this operation: the project, or for views the organization.
-pub(super) fn limit_owner(scope: &Scope, limited: RateLimited) -> &str {
+fn limit_owner(scope: &Scope, limited: RateLimited) -> &str {
     match limited {
         RateLimited::Create | RateLimited::FollowUp => &scope.project,
         RateLimited::Views => scope.analytics_owner(),
@@ -43,23 +92,19 @@ pub(super) fn read_budget(
 /// Stores `now` as `seen_ahead_at` with each entry of the ledger that is later than `now`, unless an earlier
 /// `seen_ahead_at` is stored. Deletes the entries that are still later than `now` although their `seen_ahead_at` is an
 /// hour ago: they have expired. Also stores `now` with a 429 that was received later than `now`.
-pub(super) fn mark_ahead_of_clock(
-    tx: &Transaction<'_>,
-    scope: &Scope,
-    limited: RateLimited,
-    now: Time,
-) -> StoreResult<()> {
+fn mark_ahead_of_clock(tx: &Transaction<'_>, scope: &Scope, limited: RateLimited, now: Time) -> StoreResult<()> {
     let Some((id, block)) = find_ledger(tx, scope, limited)? else { return Ok(()) };
-    tx.prepare_cached("DELETE FROM ledger_use WHERE ledger = ?1 AND at > ?2 AND seen_ahead_at <= ?3")?
-        .execute(params![id, UnixMillis(now), UnixMillis(now - ledger::RATE_LIMIT_WINDOW)])?;
-    tx.prepare_cached(
+    tx.change(
+        "DELETE FROM ledger_use WHERE ledger = ?1 AND at > ?2 AND seen_ahead_at <= ?3",
+        params![id, UnixMillis(now), UnixMillis(now - ledger::RATE_LIMIT_WINDOW)],
+    )?;
+    tx.change(
         "UPDATE ledger_use SET seen_ahead_at = ?2
          WHERE ledger = ?1 AND at > ?2 AND coalesce(seen_ahead_at, at) > ?2",
-    )?
-    .execute(params![id, UnixMillis(now)])?;
+        params![id, UnixMillis(now)],
+    )?;
     if block.is_some_and(|block| block.must_set_seen_ahead(now)) {
-        tx.prepare_cached("UPDATE ledger SET block_seen_ahead_at = ?2 WHERE id = ?1")?
-            .execute(params![id, UnixMillis(now)])?;
+        tx.change("UPDATE ledger SET block_seen_ahead_at = ?2 WHERE id = ?1", params![id, UnixMillis(now)])?;
     }
     Ok(())
 }
@@ -85,23 +130,23 @@ pub(super) fn spend(
         return Ok(Err(wait));
     }
     let id = ensure_ledger(tx, scope, limited)?;
-    tx.prepare_cached("INSERT INTO ledger_use (ledger, at) VALUES (?1, ?2)")?.execute(params![id, UnixMillis(now)])?;
-    tx.prepare_cached(
+    tx.change("INSERT INTO ledger_use (ledger, at) VALUES (?1, ?2)", params![id, UnixMillis(now)])?;
+    tx.change(
         "DELETE FROM ledger_use WHERE ledger = ?1
          AND at < (SELECT at FROM ledger_use WHERE ledger = ?1 ORDER BY at DESC LIMIT 1 OFFSET ?2)",
-    )?
-    .execute(params![id, USES_MAX - 1])?;
+        params![id, USES_MAX - 1],
+    )?;
     read_budget(tx, scope, limited, now).map(|(after, _)| Ok(after))
 }
 
 /// Deletes one use that was recorded with the time `at`. For a request that never reached the service.
 pub(super) fn refund_use(tx: &Transaction<'_>, scope: &Scope, limited: RateLimited, at: Time) -> StoreResult<()> {
     let Some((id, _)) = find_ledger(tx, scope, limited)? else { return Ok(()) };
-    tx.prepare_cached(
+    tx.change(
         "DELETE FROM ledger_use
          WHERE rowid = (SELECT rowid FROM ledger_use WHERE ledger = ?1 AND at = ?2 LIMIT 1)",
-    )?
-    .execute(params![id, UnixMillis(at)])?;
+        params![id, UnixMillis(at)],
+    )?;
     Ok(())
 }
 
@@ -118,11 +163,11 @@ pub(super) fn record_rate_limit(
     let earlier = find_ledger(tx, scope, limited)?.and_then(|(_, block)| block?.wait(now));
     let wait = earlier.filter(|earlier| earlier.until > wait.until).unwrap_or(wait);
     let until = wait.until.min(now + MAX_WAIT);
-    tx.prepare_cached(
+    tx.change(
         "UPDATE ledger SET blocked_until = ?2, blocked_at = ?3, block_seen_ahead_at = NULL, is_estimate = ?4
          WHERE id = ?1",
-    )?
-    .execute(params![id, UnixMillis(until), UnixMillis(now), wait.is_estimate])?;
+        params![id, UnixMillis(until), UnixMillis(now), wait.is_estimate],
+    )?;
     Ok(())
 }
 
@@ -131,41 +176,31 @@ fn find_ledger(
     scope: &Scope,
     limited: RateLimited,
 ) -> StoreResult<Option<(i64, Option<RateLimitBlock>)>> {
-    let mut statement = connection.prepare_cached(
-        "SELECT id, blocked_until, blocked_at, block_seen_ahead_at, is_estimate FROM ledger
-         WHERE base_url = ?1 AND owner = ?2 AND operation = ?3",
-    )?;
+    let sql = "SELECT id, blocked_until, blocked_at, block_seen_ahead_at, is_estimate FROM ledger
+         WHERE base_url = ?1 AND owner = ?2 AND operation = ?3";
     let names = [scope.base_url.as_str(), limit_owner(scope, limited), limited.store_name()];
-    let found = statement.query_row(names, |row| {
-        let (learned_at, seen_ahead, is_estimate) =
-            (read_optional_time(row, 2)?, read_optional_time(row, 3)?, row.get(4)?);
-        let block = read_optional_time(row, 1)?.map(|until| RateLimitBlock {
-            until,
-            is_estimate,
-            received_at: learned_at,
-            seen_ahead_at: seen_ahead,
-        });
-        Ok((row.get(0)?, block))
-    });
-    Ok(found.optional()?)
+    connection.query_first(sql, names, |row| {
+        let received_at = read_optional_time(row, "blocked_at")?;
+        let seen_ahead_at = read_optional_time(row, "block_seen_ahead_at")?;
+        let is_estimate = row.get("is_estimate")?;
+        let until = read_optional_time(row, "blocked_until")?;
+        let block = until.map(|until| RateLimitBlock { until, is_estimate, received_at, seen_ahead_at });
+        Ok((row.get("id")?, block))
+    })
 }
 
 fn ensure_ledger(tx: &Transaction<'_>, scope: &Scope, limited: RateLimited) -> StoreResult<i64> {
     if let Some((id, _)) = find_ledger(tx, scope, limited)? {
         return Ok(id);
     }
-    tx.prepare_cached("INSERT INTO ledger (base_url, owner, operation) VALUES (?1, ?2, ?3)")?.execute([
-        scope.base_url.as_str(),
-        limit_owner(scope, limited),
-        limited.store_name(),
-    ])?;
-    Ok(tx.last_insert_rowid())
+    tx.insert(
+        "INSERT INTO ledger (base_url, owner, operation) VALUES (?1, ?2, ?3)",
+        [scope.base_url.as_str(), limit_owner(scope, limited), limited.store_name()],
+    )
 }
 
 fn read_ledger_entries(connection: &Connection, ledger: i64) -> StoreResult<Vec<LedgerEntry>> {
-    let mut statement = connection.prepare_cached("SELECT at, seen_ahead_at FROM ledger_use WHERE ledger = ?1")?;
-    let entries = statement.query_map([ledger], |row| {
-        Ok(LedgerEntry { at: read_time(row, 0)?, seen_ahead_at: read_optional_time(row, 1)? })
-    })?;
-    Ok(entries.collect::<rusqlite::Result<_>>()?)
+    connection.query_all("SELECT at, seen_ahead_at FROM ledger_use WHERE ledger = ?1", [ledger], |row| {
+        Ok(LedgerEntry { at: read_time(row, "at")?, seen_ahead_at: read_optional_time(row, "seen_ahead_at")? })
+    })
 }

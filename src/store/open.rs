@@ -5,7 +5,7 @@
 
 use super::error::StoreError;
 use super::salvage::{self, RecoveryCounts};
-use super::{OpenOutcome, schema};
+use super::{Store, schema};
 use crate::model::Time;
 use rusqlite::{Connection, OpenFlags};
 use std::fs::{self, File, OpenOptions};
@@ -21,22 +21,42 @@ const REPAIR_LOCK: &str = "docdeck.db-moving";
 /// The temporary name of the new file into which a damaged file is recovered.
 const RECOVERY_FILE: &str = "docdeck.db-recovering";
 
+/// The result of opening the store.
+#[derive(Debug, Default)]
+pub struct OpenOutcome {
+    /// The path to which the damaged file was moved after its readable data had been recovered into a new file; `None`
+    /// if no file was moved.
+    pub damaged_file: Option<PathBuf>,
+    /// Counts of what was recovered from the damaged file; all 0 if no file was moved.
+    pub recovered: RecoveryCounts,
+    /// Whether indexes were damaged and have been rebuilt.
+    pub has_rebuilt_indexes: bool,
+    /// Whether the store can't be written: reading works, every write is refused.
+    pub read_only: bool,
+}
+
 /// Returns the path of the note file: a call that finds a damaged page creates it for the next opening.
 pub(super) fn damage_note(folder: &Path) -> PathBuf {
     folder.join(DAMAGE_NOTE)
 }
 
-/// Whether there is a store in `folder`, damaged or not.
-pub(super) fn exists(folder: &Path) -> bool {
-    folder.join(DATABASE_FILE).exists()
-}
+impl Store {
+    /// Whether there is a store in `folder`, damaged or not. Creates nothing.
+    pub fn exists(folder: &Path) -> bool {
+        folder.join(DATABASE_FILE).exists()
+    }
 
-/// Like [`exists`], but fails if the folder can't be read.
-pub(super) fn try_exists(folder: &Path) -> std::io::Result<bool> {
-    match std::fs::metadata(folder.join(DATABASE_FILE)) {
-        Ok(_) => Ok(true),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(false),
-        Err(error) => Err(error),
+    /// Like [`Store::exists`], but fails if the folder can't be read.
+    ///
+    /// # Errors
+    /// `folder` is not a folder, or this user may not read it.
+    pub fn try_exists(folder: &Path) -> io::Result<bool> {
+        folder.join(DATABASE_FILE).try_exists()
+    }
+
+    /// Whether a call found a damaged page and left a note, so that the next opening checks every page.
+    pub fn is_marked_damaged(folder: &Path) -> bool {
+        damage_note(folder).exists()
     }
 }
 

@@ -3,18 +3,17 @@
 
 use super::columns::read_time;
 use super::error::StoreResult;
-use super::json_column::decode_answer;
+use super::query::Query as _;
 use super::reports::{find_complete, find_path, read_counts};
-use super::views::{date_columns, read_range};
+use super::views::{date_columns, read_answer, read_range};
 use super::{Store, loading, scopes};
-use crate::model::Time;
 use crate::model::endpoint::Scope;
 use crate::model::impact::{PagePeriod, PageViewsState};
 use crate::model::load::Timed;
 use crate::model::period::DateRange;
 use crate::model::text::CleanText;
 use crate::model::views::{Counts, ViewsPage};
-use rusqlite::{Connection, OptionalExtension as _, Row, params};
+use rusqlite::{Connection, params};
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
@@ -28,21 +27,20 @@ impl Store {
         ranges: &[DateRange],
     ) -> StoreResult<Vec<PageViewsState>> {
         let (scope, path, ranges) = (scope.clone(), path.clone(), ranges.to_vec());
-        self.handle
-            .read(move |db| {
-                let scope = scopes::find_scope(db, &scope)?;
-                let find_views =
-                    |range| scope.map_or(Ok(PageViewsState::Unknown), |scope| find_in_range(db, scope, &path, range));
-                ranges.into_iter().map(find_views).collect()
-            })
-            .await
+        self.read(move |db| {
+            let scope = scopes::find_scope(db, &scope)?;
+            let find_views =
+                |range| scope.map_or(Ok(PageViewsState::Unknown), |scope| find_in_range(db, scope, &path, range));
+            ranges.into_iter().map(find_views).collect()
+        })
+        .await
     }
 
     /// Returns the page's counts in every cached range that lists the page. A range with a later first day comes first.
     /// Times are the service's.
     pub async fn page_periods(&self, scope: &Scope, path: &CleanText) -> StoreResult<Vec<PagePeriod>> {
         let path = path.clone();
-        self.handle.read_in_scope(scope, move |db, scope| periods(db, scope, &path)).await
+        self.read_in_scope(scope, move |db, scope| periods(db, scope, &path)).await
     }
 }
 
@@ -71,8 +69,7 @@ fn find_in_range(
 
 fn find_counts(connection: &Connection, report: i64, path: i64) -> StoreResult<Option<Counts>> {
     let sql = "SELECT human, ai, total, raw_counts FROM views_row WHERE report = ?1 AND path = ?2";
-    let mut statement = connection.prepare_cached(sql)?;
-    Ok(statement.query_row([report, path], |row| read_counts(row, 0)).optional()?)
+    connection.query_first(sql, [report, path], |row| read_counts(row, 0))
 }
 
 /// Returns the page's counts in the newest answer for exactly this range that lists the page.
@@ -89,9 +86,7 @@ fn find_in_answers(
     let (from, to) = date_columns(range);
     let mut rows = statement.query(params![scope, from, to, path_literal(path)])?;
     while let Some(row) = rows.next()? {
-        let (answer, as_of): (String, Time) = (row.get(0)?, read_time(row, 1)?);
-        let answer = decode_answer(&answer).map(|value| Timed { value, as_of });
-        if let Some(counts) = answer.and_then(|answer| find_page(answer, path)) {
+        if let Some(counts) = read_answer(row)?.and_then(|answer| find_page(answer, path)) {
             return Ok(Some(counts));
         }
     }
@@ -122,18 +117,14 @@ fn add_from_reports(
     path: i64,
     by_range: &mut HashMap<DateRange, Timed<Counts>>,
 ) -> StoreResult<()> {
-    let mut statement = connection.prepare_cached(
-        "SELECT human, ai, total, raw_counts, date_from, date_to, as_of FROM views_report
+    let sql = "SELECT human, ai, total, raw_counts, date_from, date_to, as_of FROM views_report
          CROSS JOIN views_row ON views_row.report = views_report.id AND views_row.path = ?2
-         WHERE scope = ?1 AND complete = 1",
-    )?;
-    let read_report_row =
-        |row: &Row<'_>| Ok((read_range(row, 4)?, Timed { value: read_counts(row, 0)?, as_of: read_time(row, 6)? }));
-    for found in statement.query_map(params![scope, path], read_report_row)? {
-        if let (Some(range), views) = found? {
-            by_range.entry(range).or_insert(views);
-        }
-    }
+         WHERE scope = ?1 AND complete = 1";
+    let found = connection.query_all(sql, params![scope, path], |row| {
+        let views = Timed { value: read_counts(row, 0)?, as_of: read_time(row, "as_of")? };
+        Ok(read_range(row)?.map(|range| (range, views)))
+    })?;
+    by_range.extend(found.into_iter().flatten());
     Ok(())
 }
 
@@ -156,10 +147,8 @@ fn add_from_answers(
     )?;
     let mut rows = statement.query(params![scope, path_literal(path)])?;
     while let Some(row) = rows.next()? {
-        let answer: String = row.get(3)?;
-        let as_of = read_time(row, 2)?;
-        let answer = decode_answer(&answer).map(|value| Timed { value, as_of });
-        if let (Some(range), Some(views)) = (read_range(row, 0)?, answer.and_then(|answer| find_page(answer, path))) {
+        let views = read_answer(row)?.and_then(|answer| find_page(answer, path));
+        if let (Some(range), Some(views)) = (read_range(row)?, views) {
             by_range.entry(range).or_insert(views);
         }
     }

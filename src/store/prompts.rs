@@ -2,22 +2,216 @@
 //! decisions about undelivered prompts. The order of queued prompts is in `queue`, sending is in `sending`.
 
 use super::columns::{
-    self, STATE_SQL, UnixMillis, millis_param, prompt_columns, read_optional_time, stored_kind, text_param,
+    self, EVENT_COLUMNS, PROMPT_COLUMNS, STATE_SQL, UnixMillis, read_delivery_kind, read_optional_time,
 };
 use super::error::{StoreError, StoreResult};
-use super::{drafts, jobs, pages, scopes};
+use super::query::Query as _;
+use super::{Store, drafts, jobs, pages};
 use crate::model::Time;
 use crate::model::backup::PromptRecord;
 use crate::model::change::DiscardedPrompts;
 use crate::model::endpoint::Scope;
-use crate::model::prompt::{Delivery, DeliveryKind, Prompt, PromptId, PromptKind, Thread};
+use crate::model::prompt::{Delivery, DeliveryKind, DraftTarget, Prompt, PromptId, PromptKind, Thread};
 use crate::model::row::{Job, JobKey};
 use crate::model::text::CleanText;
-use rusqlite::{Connection, OptionalExtension as _, Transaction, params};
+use rusqlite::{Connection, Transaction, params};
 use std::collections::BTreeSet;
 
 /// Maximum length of a title in characters; a longer title is cut and ends with `…`.
 pub(super) const TITLE_CHARS_MAX: usize = 200;
+
+/// Calls about threads, new prompts, and decisions about undelivered prompts.
+impl Store {
+    /// Returns the prompts and the events of a job, each oldest first. If the tables contain rows of the job but their
+    /// indexes don't, rebuilds the indexes.
+    pub async fn thread(&self, job: JobKey) -> StoreResult<Thread> {
+        let thread = self.threads(&[job], None).await?.pop().map(|(_, thread)| thread);
+        match thread {
+            Some(thread) if !(thread.prompts.is_empty() && thread.events.is_empty()) => return Ok(thread),
+            _ => {}
+        }
+        let found = self.read(move |db| read_thread_without_index(db, job)).await?;
+        if found.as_ref() != thread.as_ref() {
+            self.repair_indexes().await;
+        }
+        found.ok_or(StoreError::NoSuchJob)
+    }
+
+    /// Reads the threads of several jobs in one snapshot (see [`Store::thread`]). Skips unknown jobs and, without
+    /// reading them, threads larger than about `max_bytes`.
+    pub async fn threads(&self, jobs: &[JobKey], max_bytes: Option<usize>) -> StoreResult<Vec<(JobKey, Thread)>> {
+        let jobs = jobs.to_vec();
+        self.read(move |db| {
+            let mut threads = Vec::with_capacity(jobs.len());
+            for key in jobs {
+                let current = match jobs::current_key(db, key) {
+                    Err(StoreError::NoSuchJob) => continue,
+                    current => current?,
+                };
+                if max_bytes.map_or(Ok(false), |max_bytes| is_larger_than(db, current, max_bytes))? {
+                    continue;
+                }
+                threads.push((key, thread_of_current(db, current)?));
+            }
+            Ok(threads)
+        })
+        .await
+    }
+
+    /// Adds a job with its queued prompt, and deletes the new-job draft, in one transaction.
+    pub async fn add_new_job(&self, scope: &Scope, text: &str, now: Time) -> StoreResult<(PromptId, Job)> {
+        let text = text.to_owned();
+        self.write_in_scope(scope, move |tx, scope| add_new_job(tx, scope, &text, None, now)).await
+    }
+
+    /// Like [`Store::add_new_job`], but only the instance with this name may send the prompt. For other instances, and
+    /// after that instance has ended, the prompt is paused.
+    pub async fn reserve_new_job(
+        &self,
+        scope: &Scope,
+        text: &str,
+        instance: &str,
+        now: Time,
+    ) -> StoreResult<(PromptId, Job)> {
+        let (text, instance) = (text.to_owned(), instance.to_owned());
+        self.write_in_scope(scope, move |tx, scope| add_new_job(tx, scope, &text, Some(&instance), now)).await
+    }
+
+    /// Like [`Store::add_new_job`], but stores these pages with the job as the pages that it is about. Deletes the
+    /// draft in [`DraftTarget::AboutPages`] instead of the new-job draft.
+    pub async fn add_job_about(
+        &self,
+        scope: &Scope,
+        text: &str,
+        pages: &[CleanText],
+        now: Time,
+    ) -> StoreResult<(PromptId, Job)> {
+        let (text, about) = (text.to_owned(), pages.to_vec());
+        self.write_in_scope(scope, move |tx, scope| {
+            let (prompt, row) = insert_new_job(tx, scope, &text, None, now)?;
+            pages::add_pages(tx, row.key, &about)?;
+            drafts::delete_draft(tx, scope, DraftTarget::AboutPages)?;
+            Ok((prompt, jobs::read_current_job(tx, row.key)?))
+        })
+        .await
+    }
+
+    /// Queues many new jobs in this order, in one transaction; if one prompt is blank, adds none of them. Also deletes
+    /// the batch draft if it contains exactly these prompts.
+    pub async fn add_batch(&self, scope: &Scope, prompts: &[String], now: Time) -> StoreResult<Vec<Job>> {
+        let texts = prompts.to_vec();
+        self.write_in_scope(scope, move |tx, scope| {
+            let add = |text: &String| insert_new_job(tx, scope, text, None, now).map(|(_, row)| row);
+            let rows = texts.iter().map(add).collect::<StoreResult<_>>()?;
+            drafts::delete_batch_draft_of(tx, scope, &texts)?;
+            Ok(rows)
+        })
+        .await
+    }
+
+    /// Queues a follow-up behind the earlier prompts of the job, and deletes the job's draft, in one transaction.
+    pub async fn add_follow_up(&self, job: JobKey, text: &str, now: Time) -> StoreResult<(PromptId, Job)> {
+        let text = text.to_owned();
+        self.write(move |tx| add_follow_up(tx, job, &text, None, now)).await
+    }
+
+    /// Like [`Store::add_follow_up`], but only the instance with this name may send the follow-up (see
+    /// [`Store::reserve_new_job`]).
+    pub async fn reserve_follow_up(
+        &self,
+        job: JobKey,
+        text: &str,
+        instance: &str,
+        now: Time,
+    ) -> StoreResult<(PromptId, Job)> {
+        let (text, instance) = (text.to_owned(), instance.to_owned());
+        self.write(move |tx| add_follow_up(tx, job, &text, Some(&instance), now)).await
+    }
+
+    /// Like [`Store::add_follow_up`], but first discards the job's prompts that are `Rejected` or `NotSent`, since they
+    /// would block the new prompt. Returns the discarded prompts as they were before. If `instance` is given, only the
+    /// instance with that name may send the new prompt.
+    pub async fn supersede_follow_ups(
+        &self,
+        job: JobKey,
+        text: &str,
+        instance: Option<&str>,
+        now: Time,
+    ) -> StoreResult<(PromptId, Job, Vec<Prompt>)> {
+        let (text, instance) = (text.to_owned(), instance.map(str::to_owned));
+        self.write(move |tx| {
+            let mut discarded = read_thread(tx, job)?.prompts;
+            discarded.retain(|prompt| prompt.delivery.kind().had_no_effect());
+            for prompt in &discarded {
+                set_discarded(tx, prompt.id, now)?;
+            }
+            let (id, row) = add_follow_up(tx, job, &text, instance.as_deref(), now)?;
+            Ok((id, row, discarded))
+        })
+        .await
+    }
+
+    /// Queues an undelivered prompt again, neither paused nor waiting for the hourly limit, with the text `edited` if
+    /// it is given. Fails if an unconfirmed prompt is edited, since it may have been carried out. The caller then sends
+    /// the prompt with [`Store::request_permit`].
+    pub async fn requeue(&self, prompt: PromptId, edited: Option<&str>, now: Time) -> StoreResult<Job> {
+        let edited = edited.map(str::to_owned);
+        self.write(move |tx| {
+            let prompt = read_stored_prompt(tx, prompt)?;
+            if !(prompt.state.needs_user() || matches!(prompt.state, DeliveryKind::Queued | DeliveryKind::Paused)) {
+                return Err(StoreError::StateChanged);
+            }
+            if let Some(text) = edited {
+                if prompt.state == DeliveryKind::Unconfirmed {
+                    return Err(StoreError::NotEditable);
+                }
+                let title = prompt_title(&text)?;
+                tx.change("UPDATE prompt SET text = ?2 WHERE id = ?1", params![prompt.id, text])?;
+                if prompt.kind == PromptKind::Create {
+                    jobs::set_default_title(tx, prompt.job, &title)?;
+                }
+                drafts::delete_draft(tx, jobs::job_scope_id(tx, prompt.job)?, DraftTarget::Prompt(prompt.id))?;
+            }
+            tx.change("UPDATE prompt SET paused = 0 WHERE id = ?1", [prompt.id])?;
+            set_state(tx, prompt.id, &Delivery::Queued { until: None }, now)?;
+            let mut row = jobs::read_current_job(tx, prompt.job)?;
+            row.dismissed = false;
+            jobs::update_job(tx, &row)
+        })
+        .await
+    }
+
+    /// Discards a prompt. A prompt that is being sent or was accepted can't be discarded.
+    pub async fn discard_prompt(&self, prompt: PromptId, now: Time) -> StoreResult<DiscardedPrompts> {
+        self.write(move |tx| {
+            let prompt = read_stored_prompt(tx, prompt)?;
+            if matches!(prompt.state, DeliveryKind::Sending | DeliveryKind::Accepted | DeliveryKind::Discarded) {
+                return Err(StoreError::StateChanged);
+            }
+            set_discarded(tx, prompt.id, now)?;
+            Ok(DiscardedPrompts { prompts: vec![prompt.id], rows: vec![jobs::touch(tx, prompt.job)?] })
+        })
+        .await
+    }
+
+    /// Restores all these discarded prompts to their previous states, or none if one can't be restored. Returns the
+    /// rows of their jobs.
+    ///
+    /// # Errors
+    /// [`StoreError::StateChanged`] if one of the prompts is no longer discarded (it may have been accepted late), or
+    /// if one of them would be queued again although a later prompt of its job has been sent.
+    pub async fn restore_prompts(&self, prompts: &[PromptId]) -> StoreResult<Vec<Job>> {
+        let prompts = prompts.to_vec();
+        self.write(move |tx| {
+            let mut changed = BTreeSet::new();
+            for id in prompts {
+                changed.insert(restore_prompt(tx, id)?);
+            }
+            changed.into_iter().map(|job| jobs::touch(tx, job)).collect()
+        })
+        .await
+    }
+}
 
 /// Those columns of a prompt that decide what may be done with the prompt.
 #[derive(Debug)]
@@ -33,21 +227,19 @@ pub(super) struct StoredPrompt {
 }
 
 pub(super) fn read_stored_prompt(connection: &Connection, id: PromptId) -> StoreResult<StoredPrompt> {
-    let mut statement = connection.prepare_cached(&format!(
-        "SELECT job, kind, {STATE_SQL}, until, sent_at, instance FROM prompt WHERE id = ?1"
-    ))?;
-    let prompt = statement.query_row([id.0], |row| {
+    let sql = "SELECT job, kind, state, paused, until, sent_at, instance FROM prompt WHERE id = ?1";
+    let prompt = connection.query_first(sql, [id], |row| {
         Ok(StoredPrompt {
             id,
-            job: JobKey(row.get(0)?),
-            kind: columns::read_prompt_kind(row, 1)?,
-            state: columns::read_delivery_kind(row, 2)?,
-            until: read_optional_time(row, 3)?,
-            sent_at: read_optional_time(row, 4)?,
-            instance: row.get(5)?,
+            job: row.get("job")?,
+            kind: row.get("kind")?,
+            state: read_delivery_kind(row)?,
+            until: read_optional_time(row, "until")?,
+            sent_at: read_optional_time(row, "sent_at")?,
+            instance: row.get("instance")?,
         })
-    });
-    prompt.optional()?.ok_or(StoreError::NoSuchPrompt)
+    })?;
+    prompt.ok_or(StoreError::NoSuchPrompt)
 }
 
 /// Reads the prompts and events of a job. If the job's row was merged into another row, reads those of the other row.
@@ -57,155 +249,77 @@ pub(super) fn read_thread(connection: &Connection, key: JobKey) -> StoreResult<T
 
 /// Like [`read_thread`], for a row that must not have been merged into another row.
 pub(super) fn thread_of_current(connection: &Connection, key: JobKey) -> StoreResult<Thread> {
-    let mut statement =
-        connection.prepare_cached(&format!("SELECT {} FROM prompt WHERE job = ?1 ORDER BY id", prompt_columns()))?;
-    let prompts: Vec<Prompt> =
-        statement.query_map([key.0], columns::read_prompt_row)?.collect::<rusqlite::Result<_>>()?;
-    Ok(Thread { prompts, events: jobs::read_job_events(connection, key)? })
+    select_thread(connection, key, "", "id")
 }
 
 /// Like [`read_thread`], but works even if the indexes or the order of the rows are damaged: it relies on neither.
 /// Returns `None` if there is no such job.
-pub(super) fn read_thread_without_index(connection: &Connection, key: JobKey) -> StoreResult<Option<Thread>> {
+fn read_thread_without_index(connection: &Connection, key: JobKey) -> StoreResult<Option<Thread>> {
     // The plus sign keeps SQLite from looking up the key in the tree of the table.
     let current = "SELECT coalesce(merged_into, key) FROM job NOT INDEXED WHERE +key = ?1";
-    let Some(key) = connection.query_row(current, [key.0], |row| row.get::<_, i64>(0)).optional()? else {
-        return Ok(None);
-    };
-    let mut statement = connection
-        .prepare(&format!("SELECT {} FROM prompt NOT INDEXED WHERE job = ?1 ORDER BY +id", prompt_columns()))?;
-    let prompts: Vec<Prompt> =
-        statement.query_map([key], columns::read_prompt_row)?.collect::<rusqlite::Result<_>>()?;
-    let mut statement =
-        connection.prepare("SELECT at, kind, before, after FROM event NOT INDEXED WHERE job = ?1 ORDER BY at, +id")?;
-    let events = statement.query_map([key], columns::read_event)?.collect::<rusqlite::Result<_>>()?;
-    Ok(Some(Thread { prompts, events }))
+    let Some(key) = connection.query_first(current, [key], |row| row.get(0))? else { return Ok(None) };
+    select_thread(connection, key, "NOT INDEXED", "+id").map(Some)
 }
 
-/// Reads the thread of each job that exists and whose thread is no larger than about `max_bytes` (see [`read_thread`]).
-pub(super) fn threads(
-    connection: &Connection,
-    keys: &[JobKey],
-    max_bytes: Option<usize>,
-) -> StoreResult<Vec<(JobKey, Thread)>> {
-    let mut threads = Vec::with_capacity(keys.len());
-    for key in keys {
-        let current = match jobs::current_key(connection, *key) {
-            Err(StoreError::NoSuchJob) => continue,
-            current => current?,
-        };
-        if max_bytes.map_or(Ok(false), |max_bytes| is_larger_than(connection, current, max_bytes))? {
-            continue;
-        }
-        threads.push((*key, thread_of_current(connection, current)?));
-    }
-    Ok(threads)
+fn select_thread(connection: &Connection, key: JobKey, hint: &str, id: &str) -> StoreResult<Thread> {
+    let prompts = format!("SELECT {PROMPT_COLUMNS} FROM prompt {hint} WHERE job = ?1 ORDER BY {id}");
+    let events = format!("SELECT {EVENT_COLUMNS} FROM event {hint} WHERE job = ?1 ORDER BY at, {id}");
+    Ok(Thread {
+        prompts: connection.query_all(&prompts, [key], columns::read_prompt)?,
+        events: connection.query_all(&events, [key], columns::read_event)?,
+    })
 }
 
 /// Whether the thread is larger than about `max_bytes`. Reads only the headers of its rows, not the pages that contain
 /// the rest of a long text.
 fn is_larger_than(connection: &Connection, key: JobKey, max_bytes: usize) -> StoreResult<bool> {
-    let mut size = connection.prepare_cached(
+    let bytes: i64 = connection.query_value(
         "SELECT (SELECT coalesce(sum(octet_length(text)), 0) FROM prompt WHERE job = ?1)
              + (SELECT 64 * count(*) FROM event WHERE job = ?1)",
+        [key],
     )?;
-    let bytes: i64 = size.query_row([key.0], |row| row.get(0))?;
     Ok(usize::try_from(bytes).map_or(true, |bytes| bytes > max_bytes))
 }
 
-/// Adds a job with its queued prompt, and deletes the new-job draft.
-pub(super) fn add_new_job(
+/// Adds a job with its queued prompt, and deletes the new-job draft. If `instance` is given, only the instance with
+/// that name may send the prompt.
+fn add_new_job(
     tx: &Transaction<'_>,
-    scope: &Scope,
+    scope: i64,
     text: &str,
-    sender: SendingInstance<'_>,
+    instance: Option<&str>,
     now: Time,
 ) -> StoreResult<(PromptId, Job)> {
-    let scope = scopes::ensure_scope(tx, scope)?;
-    let added = insert_new_job(tx, scope, text, sender, now)?;
-    drafts::delete_new_job_draft(tx, scope)?;
-    Ok(added)
-}
-
-/// Adds a job about these pages with its queued prompt, and deletes the draft about pages.
-pub(super) fn add_job_about(
-    tx: &Transaction<'_>,
-    scope: &Scope,
-    text: &str,
-    about: &[CleanText],
-    now: Time,
-) -> StoreResult<(PromptId, Job)> {
-    let scope = scopes::ensure_scope(tx, scope)?;
-    let (prompt, row) = insert_new_job(tx, scope, text, SendingInstance::Any, now)?;
-    pages::write_job_pages(tx, row.key, about)?;
-    drafts::delete_draft_about_pages(tx, scope)?;
-    Ok((prompt, jobs::read_current_job(tx, row.key)?))
-}
-
-/// Adds many jobs in this order, and deletes the batch draft if it contains exactly these texts. If one text is blank,
-/// adds no job.
-pub(super) fn add_batch(tx: &Transaction<'_>, scope: &Scope, texts: &[String], now: Time) -> StoreResult<Vec<Job>> {
-    let scope = scopes::ensure_scope(tx, scope)?;
-    let rows = texts
-        .iter()
-        .map(|text| insert_new_job(tx, scope, text, SendingInstance::Any, now).map(|(_, row)| row))
-        .collect::<StoreResult<_>>()?;
-    drafts::delete_batch_draft_of(tx, scope, texts)?;
-    Ok(rows)
+    drafts::delete_draft(tx, scope, DraftTarget::NewJob)?;
+    insert_new_job(tx, scope, text, instance, now)
 }
 
 fn insert_new_job(
     tx: &Transaction<'_>,
     scope: i64,
     text: &str,
-    sender: SendingInstance<'_>,
+    instance: Option<&str>,
     now: Time,
 ) -> StoreResult<(PromptId, Job)> {
-    let title = prompt_title(text)?;
-    let key = jobs::insert_job(tx, scope, &title, now)?;
-    let prompt = insert_prompt(tx, key, PromptKind::Create, text, sender, now)?;
+    let key = jobs::insert_job(tx, scope, &prompt_title(text)?, now)?;
+    let prompt = insert_prompt(tx, key, PromptKind::Create, text, instance, now)?;
     Ok((prompt, jobs::touch(tx, key)?))
 }
 
-/// Adds a follow-up at the end of the job's queue, and deletes the job's draft.
-pub(super) fn add_follow_up(
+/// Adds a follow-up at the end of the job's queue, and deletes the job's draft. If `instance` is given, only the
+/// instance with that name may send the prompt.
+fn add_follow_up(
     tx: &Transaction<'_>,
     key: JobKey,
     text: &str,
-    sender: SendingInstance<'_>,
+    instance: Option<&str>,
     now: Time,
 ) -> StoreResult<(PromptId, Job)> {
     prompt_title(text)?;
     let key = jobs::current_key(tx, key)?;
-    let prompt = insert_prompt(tx, key, PromptKind::FollowUp, text, sender, now)?;
-    drafts::delete_follow_up_draft(tx, key)?;
+    let prompt = insert_prompt(tx, key, PromptKind::FollowUp, text, instance, now)?;
+    drafts::delete_draft(tx, jobs::job_scope_id(tx, key)?, DraftTarget::FollowUp(key))?;
     Ok((prompt, jobs::touch(tx, key)?))
-}
-
-/// Like [`add_follow_up`], but first discards the job's prompts that are `Rejected` or `NotSent`, so that they don't
-/// block the new prompt. Returns the discarded prompts as they were before.
-pub(super) fn supersede(
-    tx: &Transaction<'_>,
-    key: JobKey,
-    text: &str,
-    sender: SendingInstance<'_>,
-    now: Time,
-) -> StoreResult<(PromptId, Job, Vec<Prompt>)> {
-    let mut discarded = read_thread(tx, key)?.prompts;
-    discarded.retain(|prompt| prompt.delivery.kind().had_no_effect());
-    for prompt in &discarded {
-        set_discarded(tx, prompt.id, now)?;
-    }
-    let (id, row) = add_follow_up(tx, key, text, sender, now)?;
-    Ok((id, row, discarded))
-}
-
-/// Which instance may send a new prompt.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum SendingInstance<'a> {
-    Any,
-    /// Only the instance with this name. For other instances, and after that instance has ended, the prompt is paused.
-    Only(&'a str),
 }
 
 fn insert_prompt(
@@ -213,19 +327,16 @@ fn insert_prompt(
     key: JobKey,
     kind: PromptKind,
     text: &str,
-    sender: SendingInstance<'_>,
+    instance: Option<&str>,
     now: Time,
 ) -> StoreResult<PromptId> {
-    let only = match sender {
-        SendingInstance::Any => None,
-        SendingInstance::Only(instance) => Some(instance),
-    };
-    tx.prepare_cached(
+    // For all instances but `instance`, the prompt is paused.
+    let id = tx.insert(
         "INSERT INTO prompt (job, kind, text, state, paused, instance, written_at, state_at)
          VALUES (?1, ?2, ?3, 'queued', ?4 IS NOT NULL, ?4, ?5, ?5)",
-    )?
-    .execute(params![key.0, stored_kind(kind), text, only, UnixMillis(now)])?;
-    Ok(PromptId(tx.last_insert_rowid()))
+        params![key, kind, text, instance, UnixMillis(now)],
+    )?;
+    Ok(PromptId(id))
 }
 
 /// Adds a prompt from a backup to a job, with the delivery in `record`. The caller has already adapted this delivery,
@@ -233,25 +344,25 @@ fn insert_prompt(
 pub(super) fn insert_imported(tx: &Transaction<'_>, key: JobKey, record: &PromptRecord) -> StoreResult<PromptId> {
     let (state, paused, until) = delivery_columns(&record.delivery);
     let (state_at, from) = (state_at(record), discarded_from(&record.delivery));
-    tx.prepare_cached(
+    let id = tx.insert(
         "INSERT INTO prompt (job, kind, text, state, paused, until, reason, written_at, sent_at, state_at, discarded_at,
              discarded_from)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, iif(?4 = 'dismissed', ?10, NULL), ?11)",
-    )?
-    .execute(params![
-        key.0,
-        stored_kind(record.kind),
-        record.text,
-        state,
-        paused,
-        until,
-        text_param(record.delivery.reason()),
-        UnixMillis(record.written_at),
-        millis_param(record.sent_at),
-        UnixMillis(state_at),
-        from,
-    ])?;
-    Ok(PromptId(tx.last_insert_rowid()))
+        params![
+            key,
+            record.kind,
+            record.text,
+            state,
+            paused,
+            until,
+            record.delivery.reason(),
+            UnixMillis(record.written_at),
+            record.sent_at.map(UnixMillis),
+            UnixMillis(state_at),
+            from,
+        ],
+    )?;
+    Ok(PromptId(id))
 }
 
 /// Sets the state of a known prompt to `delivery`. Replaces its text, its sending time and the start of its state with
@@ -263,10 +374,10 @@ pub(super) fn update_imported(
     record: &PromptRecord,
 ) -> StoreResult<()> {
     set_state(tx, id, delivery, state_at(record))?;
-    tx.prepare_cached(
+    tx.change(
         "UPDATE prompt SET text = ?2, sent_at = coalesce(?3, sent_at), discarded_from = ?4 WHERE id = ?1",
-    )?
-    .execute(params![id.0, record.text, millis_param(record.sent_at), discarded_from(delivery)])?;
+        params![id, record.text, record.sent_at.map(UnixMillis), discarded_from(delivery)],
+    )?;
     Ok(())
 }
 
@@ -293,31 +404,31 @@ fn prompt_title(text: &str) -> StoreResult<CleanText> {
 }
 
 /// Puts the prompt into a new state, which begins at `now`. For every state but `Queued`, clears the stored instance.
-/// Don't use it for `Sending`: [`take_turn`](super::sending::request_permit) sets that state together with the instance.
+/// Don't use it for `Sending`: [`Store::request_permit`] sets that state together with the instance.
 pub(super) fn set_state(tx: &Transaction<'_>, id: PromptId, to: &Delivery, now: Time) -> StoreResult<()> {
     let (state, paused, until) = delivery_columns(to);
     if matches!(to, Delivery::Queued { .. }) {
         // If only one instance may send the prompt, `paused` and `instance` keep their values.
-        tx.prepare_cached(
+        tx.change(
             "UPDATE prompt SET state = ?2, until = ?3, reason = NULL, state_at = ?4,
                  instance = iif(paused, instance, NULL), discarded_from = NULL, discarded_at = NULL
              WHERE id = ?1",
-        )?
-        .execute(params![id.0, state, until, UnixMillis(now)])?;
+            params![id, state, until, UnixMillis(now)],
+        )?;
         return Ok(());
     }
-    tx.prepare_cached(
+    tx.change(
         "UPDATE prompt SET state = ?2, paused = ?3, until = ?4, reason = ?5, state_at = ?6, instance = NULL,
              discarded_from = NULL, discarded_at = iif(?2 = 'dismissed', ?6, NULL)
          WHERE id = ?1",
-    )?
-    .execute(params![id.0, state, paused, until, text_param(to.reason()), UnixMillis(now)])?;
+        params![id, state, paused, until, to.reason(), UnixMillis(now)],
+    )?;
     Ok(())
 }
 
 /// Stores until when a queued prompt has to wait for the hourly limit. The start of its state stays the same.
 pub(super) fn set_wait_until(tx: &Transaction<'_>, id: PromptId, until: Time) -> StoreResult<()> {
-    tx.prepare_cached("UPDATE prompt SET until = ?2 WHERE id = ?1")?.execute(params![id.0, UnixMillis(until)])?;
+    tx.change("UPDATE prompt SET until = ?2 WHERE id = ?1", params![id, UnixMillis(until)])?;
     Ok(())
 }
 
@@ -330,99 +441,52 @@ fn delivery_columns(delivery: &Delivery) -> (&'static str, bool, Option<UnixMill
     };
     match delivery.kind() {
         DeliveryKind::Paused => (DeliveryKind::Queued.word(), true, None),
-        other => (other.stored_word(), false, millis_param(until)),
+        other => (other.stored_word(), false, until.map(UnixMillis)),
     }
 }
 
 /// Whether an earlier prompt of the thread is undelivered, which blocks this prompt.
 pub(super) fn has_undelivered_before(connection: &Connection, prompt: &StoredPrompt) -> StoreResult<bool> {
-    let mut statement = connection.prepare_cached(
+    connection.query_value(
         "SELECT EXISTS (SELECT 1 FROM prompt WHERE job = ?1 AND id < ?2 AND state NOT IN ('accepted', 'dismissed'))",
-    )?;
-    Ok(statement.query_row([prompt.job.0, prompt.id.0], |row| row.get(0))?)
-}
-
-/// Queues the prompt again, neither paused nor waiting for the hourly limit. If `edited` is given, it becomes the
-/// prompt's text.
-pub(super) fn requeue_prompt(tx: &Transaction<'_>, id: PromptId, edited: Option<&str>, now: Time) -> StoreResult<Job> {
-    let prompt = read_stored_prompt(tx, id)?;
-    if !(prompt.state.needs_user() || matches!(prompt.state, DeliveryKind::Queued | DeliveryKind::Paused)) {
-        return Err(StoreError::StateChanged);
-    }
-    if let Some(text) = edited {
-        if prompt.state == DeliveryKind::Unconfirmed {
-            return Err(StoreError::NotEditable);
-        }
-        let title = prompt_title(text)?;
-        tx.prepare_cached("UPDATE prompt SET text = ?2 WHERE id = ?1")?.execute(params![id.0, text])?;
-        if prompt.kind == PromptKind::Create {
-            jobs::set_default_title(tx, prompt.job, &title)?;
-        }
-        drafts::delete_draft_of_prompt(tx, id)?;
-    }
-    tx.prepare_cached("UPDATE prompt SET paused = 0 WHERE id = ?1")?.execute([id.0])?;
-    set_state(tx, id, &Delivery::Queued { until: None }, now)?;
-    let mut row = jobs::read_current_job(tx, prompt.job)?;
-    row.dismissed = false;
-    jobs::update_job(tx, &row)
-}
-
-/// Discards one prompt. A prompt that is being sent or was accepted can't be discarded.
-pub(super) fn discard(tx: &Transaction<'_>, id: PromptId, now: Time) -> StoreResult<DiscardedPrompts> {
-    let prompt = read_stored_prompt(tx, id)?;
-    if matches!(prompt.state, DeliveryKind::Sending | DeliveryKind::Accepted | DeliveryKind::Discarded) {
-        return Err(StoreError::StateChanged);
-    }
-    set_discarded(tx, id, now)?;
-    Ok(DiscardedPrompts { prompts: vec![id], rows: vec![jobs::touch(tx, prompt.job)?] })
+        params![prompt.job, prompt.id],
+    )
 }
 
 /// Discards a prompt. Stores its previous state, and keeps its wait, reason and position in the queue, so that
-/// [`restore`] can bring them back.
+/// [`Store::restore_prompts`] can bring them back.
 pub(super) fn set_discarded(tx: &Transaction<'_>, id: PromptId, now: Time) -> StoreResult<()> {
-    tx.prepare_cached(&format!(
+    let sql = format!(
         "UPDATE prompt SET discarded_from = {STATE_SQL}, discarded_at = ?2, state = 'dismissed', instance = NULL
          WHERE id = ?1"
-    ))?
-    .execute(params![id.0, UnixMillis(now)])?;
+    );
+    tx.change(&sql, params![id, UnixMillis(now)])?;
     Ok(())
 }
 
-/// Restores all these discarded prompts to their previous states, or none. Returns the rows of their jobs. Fails if one
-/// of the prompts is no longer discarded, or if one of them was queued before and a later follow-up has been sent
-/// since.
-pub(super) fn restore(tx: &Transaction<'_>, ids: &[PromptId]) -> StoreResult<Vec<Job>> {
-    let mut changed = BTreeSet::new();
-    for id in ids {
-        let prompt = read_stored_prompt(tx, *id)?;
-        let from: Option<String> = tx
-            .prepare_cached("SELECT discarded_from FROM prompt WHERE id = ?1 AND state = 'dismissed'")?
-            .query_row([id.0], |row| row.get(0))
-            .optional()?
-            .flatten();
-        let from = from.as_deref().and_then(DeliveryKind::parse).ok_or(StoreError::StateChanged)?;
-        let was_queued = matches!(from, DeliveryKind::Queued | DeliveryKind::Paused);
-        if was_queued && has_later_sent(tx, &prompt)? {
-            return Err(StoreError::StateChanged);
-        }
-        tx.prepare_cached(
-            "UPDATE prompt SET state = ?2, paused = ?3, discarded_from = NULL, discarded_at = NULL WHERE id = ?1",
-        )?
-        .execute(params![
-            id.0,
-            if was_queued { DeliveryKind::Queued } else { from }.stored_word(),
-            from == DeliveryKind::Paused
-        ])?;
-        changed.insert(prompt.job);
+/// Restores a discarded prompt, and returns its job. Doesn't [`touch`](jobs::touch) the job.
+fn restore_prompt(tx: &Transaction<'_>, id: PromptId) -> StoreResult<JobKey> {
+    let prompt = read_stored_prompt(tx, id)?;
+    let from = "SELECT coalesce(discarded_from, '') FROM prompt WHERE id = ?1 AND state = 'dismissed'";
+    let from: Option<String> = tx.query_first(from, [id], |row| row.get(0))?;
+    let from = from.as_deref().and_then(DeliveryKind::parse).ok_or(StoreError::StateChanged)?;
+    let was_queued = matches!(from, DeliveryKind::Queued | DeliveryKind::Paused);
+    if was_queued && has_later_sent(tx, &prompt)? {
+        return Err(StoreError::StateChanged);
     }
-    changed.into_iter().map(|job| jobs::touch(tx, job)).collect()
+    let state = if was_queued { DeliveryKind::Queued } else { from };
+    tx.change(
+        "UPDATE prompt SET state = ?2, paused = ?3, discarded_from = NULL, discarded_at = NULL WHERE id = ?1",
+        params![id, state, from == DeliveryKind::Paused],
+    )?;
+    Ok(prompt.job)
 }
 
 /// Whether a later prompt of the thread was sent or is being sent.
 fn has_later_sent(connection: &Connection, prompt: &StoredPrompt) -> StoreResult<bool> {
-    let mut statement = connection.prepare_cached(
+    connection.query_value(
         "SELECT EXISTS (SELECT 1 FROM prompt WHERE job = ?1 AND id > ?2
                         AND state IN ('sending', 'accepted', 'unconfirmed'))",
-    )?;
-    Ok(statement.query_row([prompt.job.0, prompt.id.0], |row| row.get(0))?)
+        params![prompt.job, prompt.id],
+    )
 }

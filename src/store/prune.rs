@@ -3,9 +3,10 @@
 
 use super::columns::{UnixMillis, read_time};
 use super::error::StoreResult;
+use super::query::Query as _;
 use super::{Store, loading, reports};
 use crate::model::Time;
-use rusqlite::{Connection, Row, Transaction, params};
+use rusqlite::{Connection, Transaction, params};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -49,36 +50,29 @@ pub struct PrunedViews {
 impl Store {
     /// Counts what [`Store::prune_views`] would delete. Changes nothing.
     pub async fn plan_prune(&self, filter: ViewsPruneFilter) -> StoreResult<PrunedViews> {
-        self.handle
-            .read(move |db| {
-                let bytes = file_bytes(db)?;
-                Ok(PrunedViews {
-                    bytes_before: bytes,
-                    bytes_after: bytes,
-                    ..count_pruned(&items_to_delete(db, &filter)?)
-                })
-            })
-            .await
+        self.read(move |db| {
+            let bytes = file_bytes(db)?;
+            let counts = count_pruned(&items_to_delete(db, &filter)?);
+            Ok(PrunedViews { bytes_before: bytes, bytes_after: bytes, ..counts })
+        })
+        .await
     }
 
     /// Deletes the selected page views in one transaction, then returns their space to the disk.
     pub async fn prune_views(&self, filter: ViewsPruneFilter) -> StoreResult<PrunedViews> {
-        let (pruned, orphans) = self
-            .handle
-            .write(move |tx| {
-                let bytes_before = file_bytes(tx)?;
-                let selected = items_to_delete(tx, &filter)?;
-                let orphans = delete_items(tx, &selected)?;
-                Ok((PrunedViews { bytes_before, ..count_pruned(&selected) }, orphans))
-            })
-            .await?;
+        let delete = self.write(move |tx| {
+            let bytes_before = file_bytes(tx)?;
+            let selected = items_to_delete(tx, &filter)?;
+            let orphans = delete_items(tx, &selected)?;
+            Ok((PrunedViews { bytes_before, ..count_pruned(&selected) }, orphans))
+        });
+        let (pruned, orphans) = delete.await?;
         let has_deleted = orphans > 0 || (pruned.reports, pruned.answers, pruned.totals) != (0, 0, 0);
-        self.handle
-            .run(move |db| {
-                let still_large = (has_deleted || has_much_free_space(db)?) && db.execute_batch("VACUUM").is_err();
-                Ok(PrunedViews { bytes_after: file_bytes(db)?, still_large, ..pruned })
-            })
-            .await
+        self.run(move |db| {
+            let still_large = (has_deleted || has_much_free_space(db)?) && db.execute_batch("VACUUM").is_err();
+            Ok(PrunedViews { bytes_after: file_bytes(db)?, still_large, ..pruned })
+        })
+        .await
     }
 }
 
@@ -131,7 +125,7 @@ fn items_to_delete(connection: &Connection, filter: &ViewsPruneFilter) -> StoreR
 }
 
 fn matching_items(connection: &Connection, filter: &ViewsPruneFilter) -> StoreResult<Vec<CachedItem>> {
-    let mut statement = connection.prepare(
+    connection.query_all(
         "SELECT kind, id, scope, date_from, date_to, as_of, has_pages FROM (
              SELECT 0 AS kind, id, scope, date_from, date_to, as_of, 1 AS has_pages FROM views_report
              UNION ALL SELECT 1, views_loading.id, scope, date_from, date_to, min(views_part.as_of), 1
@@ -140,22 +134,22 @@ fn matching_items(connection: &Connection, filter: &ViewsPruneFilter) -> StoreRe
              UNION ALL SELECT 3, 0, scope, date_from, date_to, as_of, 0 FROM views_total)
          WHERE scope IN (SELECT id FROM scope WHERE project = coalesce(?1, project)
          AND base_url = coalesce(?2, base_url))",
-    )?;
-    let read_item = |row: &Row<'_>| {
-        Ok(CachedItem {
-            kind: match row.get(0)? {
-                0 => RangeContent::Report,
-                1 => RangeContent::Loading,
-                2 => RangeContent::Answer,
-                _ => RangeContent::Totals,
-            },
-            id: row.get(1)?,
-            key: (row.get(2)?, row.get(3)?, row.get(4)?),
-            as_of: read_time(row, 5)?,
-            has_pages: row.get(6)?,
-        })
-    };
-    Ok(statement.query_map(params![filter.project, filter.base_url], read_item)?.collect::<rusqlite::Result<_>>()?)
+        params![filter.project, filter.base_url],
+        |row| {
+            Ok(CachedItem {
+                kind: match row.get("kind")? {
+                    0 => RangeContent::Report,
+                    1 => RangeContent::Loading,
+                    2 => RangeContent::Answer,
+                    _ => RangeContent::Totals,
+                },
+                id: row.get("id")?,
+                key: (row.get("scope")?, row.get("date_from")?, row.get("date_to")?),
+                as_of: read_time(row, "as_of")?,
+                has_pages: row.get("has_pages")?,
+            })
+        },
+    )
 }
 
 /// Returns the ranges with cached pages, except for the `keep` ranges of each project that were loaded last.
@@ -184,18 +178,18 @@ fn surplus_ranges(found: &[CachedItem], keep: u32) -> BTreeSet<RangeKey> {
 
 /// Deletes the items, and the paths that are then in no report any more. Returns the number of deleted paths.
 fn delete_items(tx: &Transaction<'_>, selected: &[CachedItem]) -> StoreResult<usize> {
-    let mut answer = tx.prepare("DELETE FROM views_answer WHERE rowid = ?1")?;
-    let mut totals =
-        tx.prepare("DELETE FROM views_total WHERE scope = ?1 AND date_from = ?2 AND date_to = ?3 AND as_of = ?4")?;
     for CachedItem { kind, id, key: (scope, from, to), as_of, .. } in selected {
         match kind {
             RangeContent::Report => reports::delete_report(tx, *id)?,
             RangeContent::Loading => loading::delete_loading(tx, *id)?,
-            RangeContent::Answer => drop(answer.execute([id])?),
-            RangeContent::Totals => drop(totals.execute(params![scope, from, to, UnixMillis(*as_of)])?),
+            RangeContent::Answer => drop(tx.change("DELETE FROM views_answer WHERE rowid = ?1", [id])?),
+            RangeContent::Totals => drop(tx.change(
+                "DELETE FROM views_total WHERE scope = ?1 AND date_from = ?2 AND date_to = ?3 AND as_of = ?4",
+                params![scope, from, to, UnixMillis(*as_of)],
+            )?),
         }
     }
-    Ok(tx.execute("DELETE FROM views_path WHERE id NOT IN (SELECT path FROM views_row)", [])?)
+    tx.change("DELETE FROM views_path WHERE id NOT IN (SELECT path FROM views_row)", [])
 }
 
 /// Whether more than a tenth of the file is unused, for example because an earlier prune could not shrink the file.

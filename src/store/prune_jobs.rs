@@ -4,6 +4,7 @@
 use super::backup::ScopeFilter;
 use super::error::StoreResult;
 use super::prune::file_bytes;
+use super::query::Query as _;
 use super::{Store, drafts, jobs, kv, prompts, scopes};
 use crate::model::Time;
 use crate::model::job::Status;
@@ -43,17 +44,17 @@ pub struct PrunedJobs {
 impl Store {
     /// Counts what [`Store::prune_jobs`] would delete. Changes nothing.
     pub async fn plan_prune_jobs(&self, filter: JobPruneFilter) -> StoreResult<PrunedJobs> {
-        let work = move |db: &Connection| {
+        self.read(move |db| {
             let bytes = file_bytes(db)?;
             Ok(PrunedJobs { bytes_before: bytes, bytes_after: bytes, ..jobs_to_delete(db, &filter)?.1 })
-        };
-        self.handle.read(work).await
+        })
+        .await
     }
 
     /// Deletes the selected jobs with their threads in one transaction, then returns their space to the disk. Other
     /// instances notice the deletion because [`Store::prune_count`] changes.
     pub async fn prune_jobs(&self, filter: JobPruneFilter) -> StoreResult<PrunedJobs> {
-        let work = move |tx: &Transaction<'_>| {
+        let delete = self.write(move |tx| {
             let bytes_before = file_bytes(tx)?;
             let (keys, pruned) = jobs_to_delete(tx, &filter)?;
             if !keys.is_empty() {
@@ -61,30 +62,30 @@ impl Store {
                 kv::increment_number(tx, PRUNE_COUNT_KEY)?;
             }
             Ok(PrunedJobs { bytes_before, ..pruned })
-        };
-        let pruned = self.handle.write(work).await?;
-        let vacuum = move |db: &mut Connection| {
+        });
+        let pruned = delete.await?;
+        self.run(move |db| {
             let still_large = pruned.jobs > 0 && db.execute_batch("VACUUM").is_err();
             Ok(PrunedJobs { bytes_after: file_bytes(db)?, still_large, ..pruned })
-        };
-        self.handle.run(vacuum).await
+        })
+        .await
     }
 }
 
 /// Returns the keys of the jobs to delete, and the counts of what is deleted and skipped.
 fn jobs_to_delete(connection: &Connection, filter: &JobPruneFilter) -> StoreResult<(Vec<JobKey>, PrunedJobs)> {
     let (mut keys, mut pruned) = (Vec::new(), PrunedJobs::default());
-    for scope in scopes::read_scopes(connection)?.into_iter().filter(|scope| filter.only.includes(scope)) {
+    for (scope, _) in scopes::read_scopes(connection)?.into_iter().filter(|(_, scope)| filter.only.includes(scope)) {
         let mut jobs_with_draft = HashSet::new();
         let mut prompts_with_draft = HashSet::new();
-        for draft in drafts::list_drafts(connection, &scope)? {
+        for draft in drafts::list_drafts(connection, scope)? {
             match draft.slot {
                 DraftTarget::FollowUp(key) => drop(jobs_with_draft.insert(key)),
                 DraftTarget::Prompt(id) => drop(prompts_with_draft.insert(id)),
                 DraftTarget::NewJob | DraftTarget::AboutPages | DraftTarget::Batch => {}
             }
         }
-        for row in jobs::load_jobs(connection, &scope)?.into_iter().filter(|row| last_change(row) < filter.before) {
+        for row in jobs::load_jobs(connection, scope)?.into_iter().filter(|row| last_change(row) < filter.before) {
             let thread = prompts::read_thread(connection, row.key)?;
             let has_draft = jobs_with_draft.contains(&row.key)
                 || thread.prompts.iter().any(|prompt| prompts_with_draft.contains(&prompt.id));
@@ -137,9 +138,8 @@ fn delete_jobs(tx: &Transaction<'_>, keys: &[JobKey]) -> StoreResult<()> {
         "DELETE FROM job WHERE merged_into = ?1",
         "DELETE FROM job WHERE key = ?1",
     ] {
-        let mut statement = tx.prepare(sql)?;
         for key in keys {
-            statement.execute([key.0])?;
+            tx.change(sql, [key])?;
         }
     }
     Ok(())

@@ -2,16 +2,121 @@
 //!
 //! A prompt's position is its id until the user moves it, so that a new prompt is always last.
 
-use super::columns::{self, UnixMillis, read_optional_time};
+use super::columns::{UnixMillis, read_optional_time};
 use super::error::StoreResult;
-use super::{QueuedPrompt, jobs, prompts, scopes};
+use super::query::Query as _;
+use super::{Store, jobs, prompts};
 use crate::model::Time;
 use crate::model::change::{DiscardedPrompts, QueueChange};
 use crate::model::endpoint::Scope;
-use crate::model::prompt::PromptId;
+use crate::model::prompt::{DeliveryKind, PromptId, PromptKind};
 use crate::model::row::{Job, JobKey};
 use rusqlite::{Connection, Transaction, params};
 use std::collections::BTreeSet;
+
+/// What paused a prompt.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PausedBy {
+    /// The prompt is not paused.
+    None,
+    /// The user paused the prompt.
+    User,
+    /// The prompt is reserved for the instance with this name. For all other instances, it is paused.
+    Instance(String),
+}
+
+/// A queued prompt that is neither paused nor blocked by an earlier prompt of its thread.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct QueuedPrompt {
+    pub prompt: PromptId,
+    pub job: JobKey,
+    pub kind: PromptKind,
+    /// The earliest time to send the prompt, in the service's time; `None` if it needn't wait.
+    pub not_before: Option<Time>,
+}
+
+impl Store {
+    /// Returns the queued prompts of the scope that are neither paused nor blocked by an earlier prompt of their
+    /// thread, and whose job has an id (except for prompts of new jobs), in the order in which they may be sent.
+    pub async fn sendable_prompts(&self, scope: &Scope) -> StoreResult<Vec<QueuedPrompt>> {
+        self.read_in_scope(scope, |db, scope| sendable_prompts(db, scope, None)).await
+    }
+
+    /// Like [`Store::sendable_prompts`], but also returns the prompts that are reserved for the instance with this name
+    /// (see [`Store::reserve_new_job`]).
+    pub async fn sendable_prompts_for(&self, scope: &Scope, instance: &str) -> StoreResult<Vec<QueuedPrompt>> {
+        let instance = instance.to_owned();
+        self.read_in_scope(scope, move |db, scope| sendable_prompts(db, scope, Some(&instance))).await
+    }
+
+    /// Returns what paused this prompt.
+    pub async fn paused_by(&self, prompt: PromptId) -> StoreResult<PausedBy> {
+        self.read(move |db| {
+            let stored = prompts::read_stored_prompt(db, prompt)?;
+            Ok(match (stored.state, stored.instance) {
+                (DeliveryKind::Paused, Some(instance)) => PausedBy::Instance(instance),
+                (DeliveryKind::Paused, None) => PausedBy::User,
+                _ => PausedBy::None,
+            })
+        })
+        .await
+    }
+
+    /// Changes the queued prompts of all these jobs, or of none if one of the jobs is unknown. `Pause` and `Resume`
+    /// change all queued prompts of a job; `Up` and `Down` swap new jobs with their neighbours in the queue. Skips jobs
+    /// without a queued prompt. Returns every row that changed, including the rows of other jobs that only changed
+    /// places with them.
+    pub async fn change_queue(&self, jobs: &[JobKey], change: QueueChange, now: Time) -> StoreResult<Vec<Job>> {
+        let jobs = jobs.to_vec();
+        self.write(move |tx| {
+            let keys = current_keys(tx, &jobs)?;
+            let changed = match change {
+                QueueChange::Pause => set_paused(tx, &keys, true, now)?,
+                QueueChange::Resume => set_paused(tx, &keys, false, now)?,
+                QueueChange::Up | QueueChange::Down => move_new_jobs(tx, &keys, change == QueueChange::Up)?,
+            };
+            changed.into_iter().map(|key| jobs::touch(tx, key)).collect()
+        })
+        .await
+    }
+
+    /// Discards all queued prompts of these jobs. Prompts that are already being sent are not discarded.
+    pub async fn remove_from_queue(&self, jobs: &[JobKey], now: Time) -> StoreResult<DiscardedPrompts> {
+        let jobs = jobs.to_vec();
+        self.write(move |tx| {
+            let mut removed = DiscardedPrompts::default();
+            for key in current_keys(tx, &jobs)? {
+                let queued: Vec<PromptId> = tx.query_all(
+                    "SELECT id FROM prompt WHERE job = ?1 AND state = 'queued' ORDER BY id",
+                    [key],
+                    |row| row.get(0),
+                )?;
+                for id in &queued {
+                    prompts::set_discarded(tx, *id, now)?;
+                }
+                if !queued.is_empty() {
+                    removed.rows.push(jobs::touch(tx, key)?);
+                }
+                removed.prompts.extend(queued);
+            }
+            Ok(removed)
+        })
+        .await
+    }
+
+    /// Pauses one prompt and returns the row of its job; returns `None` if the prompt is not queued.
+    pub async fn pause_prompt(&self, prompt: PromptId, now: Time) -> StoreResult<Option<Job>> {
+        self.write(move |tx| {
+            let job = prompts::read_stored_prompt(tx, prompt)?.job;
+            let changed_rows = tx.change(
+                "UPDATE prompt SET paused = 1, state_at = ?2, instance = NULL WHERE id = ?1 AND state = 'queued'",
+                params![prompt, UnixMillis(now)],
+            )?;
+            if changed_rows == 0 { Ok(None) } else { jobs::touch(tx, job).map(Some) }
+        })
+        .await
+    }
+}
 
 /// The query for the prompts that may be sent. `CROSS JOIN` makes SQLite start with the queued prompts: otherwise it
 /// might scan all jobs.
@@ -23,41 +128,11 @@ pub(super) const SENDABLE_PROMPTS_SQL: &str = "SELECT prompt.id, prompt.job, pro
                        AND earlier.state NOT IN ('accepted', 'dismissed'))
      ORDER BY coalesce(prompt.queue_position, prompt.id)";
 
-/// Returns, in the order of the queue, the queued prompts that are neither blocked by an earlier prompt of their thread
-/// nor paused for `instance`, and whose job has an id (except for prompts of new jobs).
-pub(super) fn sendable_prompts(
-    connection: &Connection,
-    scope: &Scope,
-    instance: Option<&str>,
-) -> StoreResult<Vec<QueuedPrompt>> {
-    let Some(scope) = scopes::find_scope(connection, scope)? else { return Ok(Vec::new()) };
-    let mut statement = connection.prepare_cached(SENDABLE_PROMPTS_SQL)?;
-    let prompts = statement.query_map(params![scope, instance], |row| {
-        Ok(QueuedPrompt {
-            prompt: PromptId(row.get(0)?),
-            job: JobKey(row.get(1)?),
-            kind: columns::read_prompt_kind(row, 2)?,
-            not_before: read_optional_time(row, 3)?,
-        })
-    })?;
-    Ok(prompts.collect::<rusqlite::Result<_>>()?)
-}
-
-/// Changes the queued prompts of these jobs. Returns every changed row, including the rows of other jobs that only
-/// changed places with them.
-pub(super) fn apply_queue_change(
-    tx: &Transaction<'_>,
-    jobs: &[JobKey],
-    change: QueueChange,
-    now: Time,
-) -> StoreResult<Vec<Job>> {
-    let keys = current_keys(tx, jobs)?;
-    let changed = match change {
-        QueueChange::Pause => set_paused(tx, &keys, true, now)?,
-        QueueChange::Resume => set_paused(tx, &keys, false, now)?,
-        QueueChange::Up | QueueChange::Down => move_new_jobs(tx, &keys, change == QueueChange::Up)?,
-    };
-    changed.into_iter().map(|key| jobs::touch(tx, key)).collect()
+fn sendable_prompts(connection: &Connection, scope: i64, instance: Option<&str>) -> StoreResult<Vec<QueuedPrompt>> {
+    connection.query_all(SENDABLE_PROMPTS_SQL, params![scope, instance], |row| {
+        let not_before = read_optional_time(row, 3)?;
+        Ok(QueuedPrompt { prompt: row.get(0)?, job: row.get(1)?, kind: row.get(2)?, not_before })
+    })
 }
 
 /// Returns the keys of these jobs. For a row that was merged into another row, returns the key of the other row.
@@ -66,51 +141,18 @@ fn current_keys(tx: &Transaction<'_>, jobs: &[JobKey]) -> StoreResult<BTreeSet<J
 }
 
 fn set_paused(tx: &Transaction<'_>, keys: &BTreeSet<JobKey>, pause: bool, now: Time) -> StoreResult<BTreeSet<JobKey>> {
-    let mut write = tx.prepare_cached(
-        "UPDATE prompt SET paused = ?2, state_at = ?3, instance = NULL
-         WHERE job = ?1 AND state = 'queued' AND (paused <> ?2 OR instance IS NOT NULL)",
-    )?;
     let mut changed = BTreeSet::new();
     for key in keys {
-        if write.execute(params![key.0, pause, UnixMillis(now)])? > 0 {
+        let changed_rows = tx.change(
+            "UPDATE prompt SET paused = ?2, state_at = ?3, instance = NULL
+             WHERE job = ?1 AND state = 'queued' AND (paused <> ?2 OR instance IS NOT NULL)",
+            params![key, pause, UnixMillis(now)],
+        )?;
+        if changed_rows > 0 {
             changed.insert(*key);
         }
     }
     Ok(changed)
-}
-
-/// Pauses only this prompt. Returns the row of its job, or `None` if the prompt is not queued.
-pub(super) fn pause_one(tx: &Transaction<'_>, prompt: PromptId, now: Time) -> StoreResult<Option<Job>> {
-    let job = prompts::read_stored_prompt(tx, prompt)?.job;
-    let changed_rows = tx
-        .prepare_cached(
-            "UPDATE prompt SET paused = 1, state_at = ?2, instance = NULL WHERE id = ?1 AND state = 'queued'",
-        )?
-        .execute(params![prompt.0, UnixMillis(now)])?;
-    if changed_rows == 0 { Ok(None) } else { jobs::touch(tx, job).map(Some) }
-}
-
-/// Discards all queued prompts of these jobs.
-pub(super) fn discard_queued_prompts(
-    tx: &Transaction<'_>,
-    jobs: &[JobKey],
-    now: Time,
-) -> StoreResult<DiscardedPrompts> {
-    let keys = current_keys(tx, jobs)?;
-    let mut statement = tx.prepare_cached("SELECT id FROM prompt WHERE job = ?1 AND state = 'queued' ORDER BY id")?;
-    let mut removed = DiscardedPrompts::default();
-    for key in &keys {
-        let queued: Vec<PromptId> =
-            statement.query_map([key.0], |row| row.get(0).map(PromptId))?.collect::<rusqlite::Result<_>>()?;
-        for id in &queued {
-            prompts::set_discarded(tx, *id, now)?;
-        }
-        if !queued.is_empty() {
-            removed.rows.push(jobs::touch(tx, *key)?);
-        }
-        removed.prompts.extend(queued);
-    }
-    Ok(removed)
 }
 
 /// A queued prompt of a new job.
@@ -138,11 +180,10 @@ fn move_new_jobs(tx: &Transaction<'_>, keys: &BTreeSet<JobKey>, towards_front: b
     if !towards_front {
         queue.reverse();
     }
-    let mut write = tx.prepare_cached("UPDATE prompt SET queue_position = ?2 WHERE id = ?1")?;
     let mut changed = BTreeSet::new();
     for (queued, position) in queue.iter().zip(positions) {
         if queued.position != position {
-            write.execute([queued.prompt, position])?;
+            tx.change("UPDATE prompt SET queue_position = ?2 WHERE id = ?1", [queued.prompt, position])?;
             changed.insert(queued.job);
         }
     }
@@ -150,13 +191,11 @@ fn move_new_jobs(tx: &Transaction<'_>, keys: &BTreeSet<JobKey>, towards_front: b
 }
 
 fn read_queued_new_jobs(tx: &Transaction<'_>, scope: i64) -> StoreResult<Vec<QueuedJob>> {
-    let mut statement = tx.prepare_cached(
+    tx.query_all(
         "SELECT prompt.id, prompt.job, coalesce(prompt.queue_position, prompt.id) AS position
          FROM prompt CROSS JOIN job ON job.key = prompt.job
          WHERE prompt.state = 'queued' AND prompt.kind = 'create' AND job.scope = ?1 ORDER BY position",
-    )?;
-    let queue = statement.query_map([scope], |row| {
-        Ok(QueuedJob { prompt: row.get(0)?, job: JobKey(row.get(1)?), position: row.get(2)? })
-    })?;
-    Ok(queue.collect::<rusqlite::Result<_>>()?)
+        [scope],
+        |row| Ok(QueuedJob { prompt: row.get(0)?, job: row.get(1)?, position: row.get(2)? }),
+    )
 }

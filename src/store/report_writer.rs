@@ -5,6 +5,7 @@
 use super::columns::UnixMillis;
 use super::error::StoreResult;
 use super::json_column::encode_counts;
+use super::query::Query as _;
 use super::views::date_columns;
 use crate::model::report::Report;
 use crate::model::views::{Count, Counts, PageRow};
@@ -14,12 +15,10 @@ use rusqlite::{OptionalExtension as _, Transaction, params};
 pub(super) fn insert_report(tx: &Transaction<'_>, scope: i64, report: &Report) -> StoreResult<()> {
     let (from, to) = date_columns(report.range);
     let rows = u32::try_from(report.rows.len()).unwrap_or(u32::MAX);
-    let id = tx
-        .prepare_cached(
-            "INSERT INTO views_report (scope, date_from, date_to, complete, answers, moved, row_count, as_of, totals)
-             VALUES (?1, ?2, ?3, 1, ?4, ?5, ?6, ?7, ?8)",
-        )?
-        .insert(params![
+    let id = tx.insert(
+        "INSERT INTO views_report (scope, date_from, date_to, complete, answers, moved, row_count, as_of, totals)
+         VALUES (?1, ?2, ?3, 1, ?4, ?5, ?6, ?7, ?8)",
+        params![
             scope,
             from,
             to,
@@ -28,7 +27,8 @@ pub(super) fn insert_report(tx: &Transaction<'_>, scope: i64, report: &Report) -
             rows,
             UnixMillis(report.as_of),
             encode_counts(&report.totals)?
-        ])?;
+        ],
+    )?;
     let mut by_path: Vec<(u32, &PageRow)> = (0..).zip(&report.rows).collect();
     by_path.sort_unstable_by_key(|(_, row)| row.path.as_str());
     let mut find_path = tx.prepare_cached(FIND_PATH)?;
@@ -38,10 +38,9 @@ pub(super) fn insert_report(tx: &Transaction<'_>, scope: i64, report: &Report) -
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
     )?;
     for (position, row) in by_path {
-        let path = row.path.as_str();
-        let path_id: i64 = match find_path.query_row([path], |found| found.get(0)).optional()? {
+        let path_id: i64 = match find_path.query_row([&row.path], |found| found.get(0)).optional()? {
             Some(path_id) => path_id,
-            None => add_path.insert([path])?,
+            None => add_path.insert([&row.path])?,
         };
         let CountColumns { human, ai, total, raw_counts } = count_columns(&row.counts)?;
         add_row.execute(params![id, path_id, position, human, ai, total, raw_counts])?;

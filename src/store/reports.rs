@@ -5,10 +5,11 @@
 //! answer is stored in one transaction, so that an interrupted load can always be continued. Times are the service's,
 //! as everywhere in the cache.
 
-use super::columns::{CleanLine, read_time};
+use super::columns::read_time;
 use super::error::StoreResult;
 use super::json_column::{decode_counts, encode_answer};
 use super::loading::LoadingRow;
+use super::query::Query as _;
 use super::views::{self, date_columns, read_range};
 use super::{Store, loading, report_writer, scopes, totals};
 use crate::model::Time;
@@ -17,7 +18,7 @@ use crate::model::period::DateRange;
 use crate::model::report::{Report, ReportMerge, SimilarRange, StoredReport};
 use crate::model::text::CleanText;
 use crate::model::views::{Count, Counts, MAX_PAGE_SIZE, PageRow, ViewsPage, ViewsQuery};
-use rusqlite::{Connection, OptionalExtension as _, Row, Transaction, params};
+use rusqlite::{Connection, Row, Transaction, params};
 use std::sync::Arc;
 
 /// An answer for a report that is being loaded.
@@ -49,13 +50,11 @@ impl Store {
     /// replaces the previous complete report. Returns `false` and changes nothing if `next` doesn't continue the
     /// report, since another instance has already added this answer, or has restarted the load or deleted the report.
     pub async fn add_report_answer(&self, scope: &Scope, next: ReportAnswer) -> StoreResult<bool> {
-        let scope = scope.clone();
-        self.handle
-            .write(move |tx| {
-                let text = encode_answer(&next.answer)?;
-                add_to_report(tx, scopes::ensure_scope(tx, &scope)?, next, None, &text)
-            })
-            .await
+        self.write_in_scope(scope, move |tx, scope| {
+            let text = encode_answer(&next.answer)?;
+            add_to_report(tx, scope, next, None, &text)
+        })
+        .await
     }
 
     /// Does [`Store::save_views`] and [`Store::add_report_answer`] in one transaction, for an answer with the largest page
@@ -68,45 +67,39 @@ impl Store {
         next: ReportAnswer,
         so_far: Option<Arc<ReportMerge>>,
     ) -> StoreResult<bool> {
-        let scope = scope.clone();
-        self.handle
-            .write(move |tx| {
-                let query = ViewsQuery { range: next.range, limit: MAX_PAGE_SIZE, page: next.number };
-                let text = encode_answer(&next.answer)?;
-                let scope = scopes::ensure_scope(tx, &scope)?;
-                views::replace_views_answer(tx, scope, query, &next.answer, &text, next.as_of)?;
-                add_to_report(tx, scope, next, so_far, &text)
-            })
-            .await
+        self.write_in_scope(scope, move |tx, scope| {
+            let query = ViewsQuery { range: next.range, limit: MAX_PAGE_SIZE, page: next.number };
+            let text = encode_answer(&next.answer)?;
+            views::replace_views_answer(tx, scope, query, &next.answer, &text, next.as_of)?;
+            add_to_report(tx, scope, next, so_far, &text)
+        })
+        .await
     }
 
     /// Returns what is cached for a range. Its `report` is the complete report or, if there is none, the unfinished
     /// one.
     pub async fn cached_report(&self, scope: &Scope, range: DateRange) -> StoreResult<StoredReport> {
-        self.handle.read_in_scope(scope, move |db, scope| find_cached(db, scope, range)).await
+        self.read_in_scope(scope, move |db, scope| find_cached(db, scope, range)).await
     }
 
     /// Returns the unfinished report of the range with the answers received so far, if there is one.
     pub async fn unfinished_report(&self, scope: &Scope, range: DateRange) -> StoreResult<Option<UnfinishedReport>> {
-        self.handle
-            .read_in_scope(scope, move |db, scope| {
-                let Some(loading) = loading::find_loading(db, scope, range)? else { return Ok(None) };
-                let restarted_at = loading.restarted_at;
-                Ok(loading::merge_parts(db, range, &loading)?.map(|report| UnfinishedReport { report, restarted_at }))
-            })
-            .await
+        self.read_in_scope(scope, move |db, scope| {
+            let Some(loading) = loading::find_loading(db, scope, range)? else { return Ok(None) };
+            let restarted_at = loading.restarted_at;
+            Ok(loading::merge_parts(db, range, &loading)?.map(|report| UnfinishedReport { report, restarted_at }))
+        })
+        .await
     }
 
     /// Deletes the unfinished report of the range; a complete report stays.
     pub async fn delete_unfinished_report(&self, scope: &Scope, range: DateRange) -> StoreResult<()> {
         let scope = scope.clone();
-        self.handle
-            .write(move |tx| {
-                let Some(scope) = scopes::find_scope(tx, &scope)? else { return Ok(()) };
-                loading::find_loading(tx, scope, range)?
-                    .map_or(Ok(()), |loading| loading::delete_loading(tx, loading.id))
-            })
-            .await
+        self.write(move |tx| {
+            let Some(scope) = scopes::find_scope(tx, &scope)? else { return Ok(()) };
+            loading::find_loading(tx, scope, range)?.map_or(Ok(()), |loading| loading::delete_loading(tx, loading.id))
+        })
+        .await
     }
 }
 
@@ -122,22 +115,18 @@ pub(super) struct ReportRow {
 
 /// Returns the complete report of the range, without its rows.
 pub(super) fn find_complete(connection: &Connection, scope: i64, range: DateRange) -> StoreResult<Option<ReportRow>> {
-    let mut statement = connection.prepare_cached(
-        "SELECT id, answers, moved, as_of, totals FROM views_report
-         WHERE scope = ?1 AND date_from = ?2 AND date_to = ?3 AND complete = 1",
-    )?;
+    let sql = "SELECT id, answers, moved, as_of, totals FROM views_report
+         WHERE scope = ?1 AND date_from = ?2 AND date_to = ?3 AND complete = 1";
     let (from, to) = date_columns(range);
-    let read = |row: &Row<'_>| {
-        let totals: String = row.get(4)?;
+    connection.query_first(sql, params![scope, from, to], |row| {
         Ok(ReportRow {
-            id: row.get(0)?,
-            answers: row.get(1)?,
-            duplicates: row.get(2)?,
-            as_of: read_time(row, 3)?,
-            totals: decode_counts(&totals),
+            id: row.get("id")?,
+            answers: row.get("answers")?,
+            duplicates: row.get("moved")?,
+            as_of: read_time(row, "as_of")?,
+            totals: decode_counts(row.get_ref("totals")?.as_str()?),
         })
-    };
-    Ok(statement.query_row(params![scope, from, to], read).optional()?)
+    })
 }
 
 /// Adds the answer to the report; `text` is the same answer as JSON. See [`Store::cache_and_add_report_answer`].
@@ -198,8 +187,7 @@ fn is_same_load(restarted_at: Option<Time>, other_restarted_at: Option<Time>) ->
 
 /// Returns the id of a path; `None` if the path is in no report.
 pub(super) fn find_path(connection: &Connection, path: &CleanText) -> StoreResult<Option<i64>> {
-    let mut statement = connection.prepare_cached(report_writer::FIND_PATH)?;
-    Ok(statement.query_row([path.as_str()], |row| row.get(0)).optional()?)
+    connection.query_first(report_writer::FIND_PATH, [path], |row| row.get(0))
 }
 
 /// Reads the counts from four columns, starting at `index`: human, ai, total, raw_counts.
@@ -236,14 +224,13 @@ fn find_cached(connection: &Connection, scope: i64, range: DateRange) -> StoreRe
 /// Returns the complete report with the range whose length is closest to that of `range`. If several are equally close,
 /// returns the newest of them.
 fn similar_range(connection: &Connection, scope: i64, range: DateRange) -> StoreResult<Option<SimilarRange>> {
-    let mut statement = connection.prepare_cached(
-        "SELECT date_from, date_to, row_count FROM views_report WHERE scope = ?1 AND complete = 1
-         ORDER BY as_of DESC, id DESC",
-    )?;
-    let found = statement.query_map([scope], |row| Ok((read_range(row, 0)?, row.get(2)?)))?;
-    let found = found.collect::<rusqlite::Result<Vec<_>>>()?.into_iter();
-    let candidates = found.filter_map(|(range, rows)| Some(SimilarRange { range: range?, rows }));
-    Ok(candidates.min_by_key(|similar| similar.range.days().abs_diff(range.days())))
+    let newest_first = "SELECT date_from, date_to, row_count FROM views_report WHERE scope = ?1 AND complete = 1
+         ORDER BY as_of DESC, id DESC";
+    let candidates = connection.query_all(newest_first, [scope], |row| {
+        let rows = row.get("row_count")?;
+        Ok(read_range(row)?.map(|range| SimilarRange { range, rows }))
+    })?;
+    Ok(candidates.into_iter().flatten().min_by_key(|similar| similar.range.days().abs_diff(range.days())))
 }
 
 fn read_report(connection: &Connection, range: DateRange, row: ReportRow) -> StoreResult<Report> {
@@ -254,8 +241,7 @@ fn read_report(connection: &Connection, range: DateRange, row: ReportRow) -> Sto
     let mut found = statement.query([row.id])?;
     let mut read: Vec<(usize, PageRow)> = Vec::new();
     while let Some(row) = found.next()? {
-        let CleanLine(path) = row.get(0)?;
-        let position: i64 = row.get(5)?;
+        let (path, position): (CleanText, i64) = (row.get(0)?, row.get(5)?);
         read.push((usize::try_from(position).unwrap_or(usize::MAX), PageRow { path, counts: read_counts(row, 1)? }));
     }
     // The rows are sorted by position here and not by SQLite, which would copy their texts.
@@ -273,7 +259,7 @@ fn read_report(connection: &Connection, range: DateRange, row: ReportRow) -> Sto
 
 /// Deletes a report with its rows. Paths that are in no other report stay until the cache is pruned.
 pub(super) fn delete_report(tx: &Transaction<'_>, report: i64) -> StoreResult<()> {
-    tx.prepare_cached("DELETE FROM views_row WHERE report = ?1")?.execute([report])?;
-    tx.prepare_cached("DELETE FROM views_report WHERE id = ?1")?.execute([report])?;
+    tx.change("DELETE FROM views_row WHERE report = ?1", [report])?;
+    tx.change("DELETE FROM views_report WHERE id = ?1", [report])?;
     Ok(())
 }

@@ -4,6 +4,7 @@
 //! `PRAGMA user_version` is the number of the last applied migration.
 
 use super::error::StoreError;
+use super::query::Query as _;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, TransactionBehavior};
 use std::path::Path;
@@ -237,9 +238,7 @@ pub(super) fn rebuild_indexes(connection: &mut Connection) -> Result<bool, Store
 
 /// Returns SQLite's messages about what is wrong with the file.
 fn integrity_errors(connection: &Connection) -> Result<Vec<String>, StoreError> {
-    let mut check = connection.prepare("PRAGMA integrity_check(100)")?;
-    let lines = check.query_map([], |row| row.get::<_, String>(0))?;
-    let lines: Vec<String> = lines.collect::<rusqlite::Result<_>>()?;
+    let lines = connection.query_all("PRAGMA integrity_check(100)", [], |row| row.get::<_, String>(0))?;
     Ok(lines.into_iter().filter(|line| line != "ok").collect())
 }
 

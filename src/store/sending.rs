@@ -7,7 +7,8 @@
 use super::columns::UnixMillis;
 use super::error::{StoreError, StoreResult};
 use super::prompts::{self, StoredPrompt};
-use super::{MergeResult, SendOutcome, SendPermit, jobs, ledgers, merge, scopes};
+use super::query::Query as _;
+use super::{MergeResult, Store, jobs, ledgers, merge, scopes};
 use crate::model::Time;
 use crate::model::endpoint::Scope;
 use crate::model::job::{JobId, RemoteJob, Status};
@@ -21,6 +22,117 @@ use rusqlite::{Connection, Transaction, params};
 pub(super) const ABANDONED_REASON: &str =
     "docdeck ended before the reply arrived: the service may or may not have received this prompt";
 
+/// The answer to the question whether a prompt may be sent now.
+#[derive(Debug, PartialEq, Eq)]
+pub enum SendPermit {
+    /// Yes: the prompt is now `Sending` and its ledger entry is written, both in one transaction that is on disk.
+    Go { kind: PromptKind, text: String, job: JobKey, id: Option<JobId> },
+    /// No: the hourly limit is used up, or a 429 blocks the request. The prompt stays queued until `until`, which is a
+    /// moment of the service's time.
+    Wait { until: Time },
+    /// No: the prompt stays queued, since an earlier prompt of the thread is undelivered, the prompt itself is paused,
+    /// or the job of a follow-up has no id yet.
+    Blocked,
+    /// No: the prompt is neither queued nor paused. It is already being sent, or its delivery has ended.
+    NotQueued,
+}
+
+/// How sending a prompt ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SendOutcome {
+    /// The service accepted the prompt and answered with this job.
+    Accepted(RemoteJob),
+    /// The prompt never reached the service, for this reason.
+    NotSent(CleanText),
+    /// The service refused the prompt, for this reason.
+    Rejected(CleanText),
+    /// The answer was lost, for this reason: the prompt may have arrived.
+    Unconfirmed(CleanText),
+    /// The service answered with 429 at `at`: the prompt is queued again, and no prompt of its kind is sent before
+    /// `wait` is over. All times are the service's.
+    Limited { wait: Wait, at: Time },
+}
+
+impl Store {
+    /// Marks the prompt as `Sending` and records the use in the ledger, if the prompt may be sent now
+    /// ([`SendPermit::Go`]). `instance` is the name of this process (see [`Store::abandon_sends`]), `service_now` is the
+    /// service's time for the ledger, and `now` is the local time for the prompt.
+    pub async fn request_permit(
+        &self,
+        prompt: PromptId,
+        instance: &str,
+        now: Time,
+        service_now: Time,
+    ) -> StoreResult<SendPermit> {
+        let instance = instance.to_owned();
+        self.write(move |tx| request_permit(tx, prompt, &instance, now, service_now)).await
+    }
+
+    /// Stores how sending the prompt ended, and returns what changed. [`SendOutcome::Accepted`] is always stored, even
+    /// if it arrives after another instance has marked the prompt as abandoned. Any other outcome is ignored unless the
+    /// prompt is still `Sending` or `Unconfirmed`. [`SendOutcome::NotSent`] also refunds the request in the ledger.
+    pub async fn finish_send(&self, prompt: PromptId, how: SendOutcome, now: Time) -> StoreResult<MergeResult> {
+        self.write(move |tx| record_send_outcome(tx, prompt, how, now)).await
+    }
+
+    /// Returns the names of the instances that have a prompt in `Sending`.
+    pub async fn sending_instances(&self, scope: &Scope) -> StoreResult<Vec<String>> {
+        self.read_in_scope(scope, |db, scope| {
+            let sql = "SELECT DISTINCT prompt.instance FROM prompt CROSS JOIN job ON job.key = prompt.job
+                 WHERE prompt.state = 'sending' AND job.scope = ?1 AND prompt.instance IS NOT NULL
+                 ORDER BY prompt.instance";
+            db.query_all(sql, [scope], |row| row.get(0))
+        })
+        .await
+    }
+
+    /// Call this when `instance` has ended: its prompts in `Sending` become `Unconfirmed`. Returns the rows of their
+    /// jobs.
+    pub async fn abandon_sends(&self, scope: &Scope, instance: &str, now: Time) -> StoreResult<Vec<Job>> {
+        let (scope, instance) = (scope.clone(), instance.to_owned());
+        self.write(move |tx| {
+            let Some(scope) = scopes::find_scope(tx, &scope)? else { return Ok(Vec::new()) };
+            let abandoned: Vec<(PromptId, JobKey)> = tx.query_all(
+                "SELECT prompt.id, prompt.job FROM prompt CROSS JOIN job ON job.key = prompt.job
+                 WHERE prompt.state = 'sending' AND job.scope = ?1 AND prompt.instance = ?2 ORDER BY prompt.id",
+                params![scope, instance],
+                |row| row.try_into(),
+            )?;
+            let abandon = |(id, job)| {
+                prompts::set_state(tx, id, &Delivery::Unconfirmed(CleanText::line(ABANDONED_REASON)), now)?;
+                jobs::touch(tx, job)
+            };
+            abandoned.into_iter().map(abandon).collect()
+        })
+        .await
+    }
+
+    /// Links a new job, whose prompt is undelivered (usually `Unconfirmed`), to the service's job `job`. If another row
+    /// already has the id of `job`, merges that row into the row of the new job.
+    pub async fn link_job(&self, prompt: PromptId, job: RemoteJob, now: Time) -> StoreResult<Job> {
+        self.write(move |tx| {
+            let prompt = prompts::read_stored_prompt(tx, prompt)?;
+            let mut row = jobs::read_current_job(tx, prompt.job)?;
+            if prompt.kind != PromptKind::Create || !prompt.state.needs_user() || row.id.is_some() {
+                return Err(StoreError::StateChanged);
+            }
+            prompts::set_state(tx, prompt.id, &Delivery::Accepted, now)?;
+            jobs::assign_id(tx, &mut row, &job.id)?;
+            let had_answer = row.status.is_some();
+            let events = merge::merge_answer(&mut row, &job, now);
+            if !had_answer {
+                row.started_at = job.created_at.or(prompt.sent_at).unwrap_or(row.started_at);
+                // The job may have finished a while ago; when it did so is not in the answer.
+                row.finished_at = None;
+            }
+            row.dismissed = false;
+            jobs::insert_events(tx, row.key, &events)?;
+            jobs::update_job(tx, &row)
+        })
+        .await
+    }
+}
+
 /// Returns the hourly limit that applies to prompts of this kind.
 fn limit_of(kind: PromptKind) -> RateLimited {
     match kind {
@@ -29,8 +141,7 @@ fn limit_of(kind: PromptKind) -> RateLimited {
     }
 }
 
-/// If the prompt may be sent now ([`SendPermit::Go`]), marks it as `Sending` and records the use in the ledger.
-pub(super) fn request_permit(
+fn request_permit(
     tx: &Transaction<'_>,
     id: PromptId,
     instance: &str,
@@ -59,28 +170,17 @@ pub(super) fn request_permit(
         }
         return Ok(SendPermit::Wait { until });
     }
-    let text = tx
-        .prepare_cached(
-            "UPDATE prompt SET state = 'sending', until = NULL, reason = NULL, instance = ?2, sent_at = ?3,
-                 state_at = ?3, paid_at = ?4
-             WHERE id = ?1 RETURNING text",
-        )?
-        .query_row(params![id.0, instance, UnixMillis(now), UnixMillis(service_now)], |row| row.get(0))?;
+    let text = tx.query_value(
+        "UPDATE prompt SET state = 'sending', until = NULL, reason = NULL, instance = ?2, sent_at = ?3, state_at = ?3,
+             paid_at = ?4
+         WHERE id = ?1 RETURNING text",
+        params![id, instance, UnixMillis(now), UnixMillis(service_now)],
+    )?;
     jobs::touch(tx, row.key)?;
     Ok(SendPermit::Go { kind: prompt.kind, text, job: row.key, id: row.id })
 }
 
-/// Stores how sending the prompt ended.
-///
-/// `Accepted` is always stored, even if another instance has marked the prompt as abandoned in the meantime. Any other
-/// outcome is stored only if the prompt is still `Sending` or `Unconfirmed`. For `NotSent`, the use in the ledger is
-/// refunded.
-pub(super) fn record_send_outcome(
-    tx: &Transaction<'_>,
-    id: PromptId,
-    how: SendOutcome,
-    now: Time,
-) -> StoreResult<MergeResult> {
+fn record_send_outcome(tx: &Transaction<'_>, id: PromptId, how: SendOutcome, now: Time) -> StoreResult<MergeResult> {
     let prompt = prompts::read_stored_prompt(tx, id)?;
     let unchanged = |row| MergeResult { row, events: Vec::new(), shares_id_with: None };
     let to = match how {
@@ -105,11 +205,10 @@ pub(super) fn record_send_outcome(
 
 /// Deletes from the ledger the use that was recorded for the last attempt to send the prompt.
 fn refund_attempt(tx: &Transaction<'_>, prompt: &StoredPrompt) -> StoreResult<()> {
-    let paid_at: Option<UnixMillis> =
-        tx.prepare_cached("SELECT paid_at FROM prompt WHERE id = ?1")?.query_row([prompt.id.0], |row| row.get(0))?;
+    let paid_at: Option<UnixMillis> = tx.query_value("SELECT paid_at FROM prompt WHERE id = ?1", [prompt.id])?;
     let Some(UnixMillis(paid_at)) = paid_at else { return Ok(()) };
     ledgers::refund_use(tx, &job_scope(tx, prompt.job)?, limit_of(prompt.kind), paid_at)?;
-    tx.prepare_cached("UPDATE prompt SET paid_at = NULL WHERE id = ?1")?.execute([prompt.id.0])?;
+    tx.change("UPDATE prompt SET paid_at = NULL WHERE id = ?1", [prompt.id])?;
     Ok(())
 }
 
@@ -156,72 +255,16 @@ fn accept(tx: &Transaction<'_>, prompt: &StoredPrompt, job: &RemoteJob, now: Tim
 fn title_of_earlier_job(tx: &Transaction<'_>, key: JobKey, id: &JobId) -> StoreResult<Option<CleanText>> {
     let other = jobs::find_by_id(tx, jobs::job_scope_id(tx, key)?, id)?;
     let Some(other) = other.filter(|other| other.key != key) else { return Ok(None) };
-    let mut statement = tx.prepare_cached(
+    let was_created_by_prompt: bool = tx.query_value(
         "SELECT EXISTS (SELECT 1 FROM prompt WHERE job = ?1 AND kind = 'create' AND state = 'accepted')",
+        [other.key],
     )?;
-    let was_created_by_prompt: bool = statement.query_row([other.key.0], |row| row.get(0))?;
     Ok(was_created_by_prompt.then_some(other.title))
 }
 
-/// Links a new job, whose prompt is undelivered (usually `Unconfirmed`), to the service's job `job`.
-pub(super) fn link_to_job(tx: &Transaction<'_>, id: PromptId, job: &RemoteJob, now: Time) -> StoreResult<Job> {
-    let prompt = prompts::read_stored_prompt(tx, id)?;
-    let mut row = jobs::read_current_job(tx, prompt.job)?;
-    if prompt.kind != PromptKind::Create || !prompt.state.needs_user() || row.id.is_some() {
-        return Err(StoreError::StateChanged);
-    }
-    prompts::set_state(tx, id, &Delivery::Accepted, now)?;
-    jobs::assign_id(tx, &mut row, &job.id)?;
-    let had_answer = row.status.is_some();
-    let events = merge::merge_answer(&mut row, job, now);
-    if !had_answer {
-        row.started_at = job.created_at.or(prompt.sent_at).unwrap_or(row.started_at);
-        // The job may have finished a while ago; when it did so is not in the answer.
-        row.finished_at = None;
-    }
-    row.dismissed = false;
-    jobs::insert_events(tx, row.key, &events)?;
-    jobs::update_job(tx, &row)
-}
-
-/// Returns the names of the instances that have a prompt in `Sending`.
-pub(super) fn sending_instances(connection: &Connection, scope: &Scope) -> StoreResult<Vec<String>> {
-    let Some(scope) = scopes::find_scope(connection, scope)? else { return Ok(Vec::new()) };
-    let mut statement = connection.prepare_cached(
-        "SELECT DISTINCT prompt.instance FROM prompt CROSS JOIN job ON job.key = prompt.job
-         WHERE prompt.state = 'sending' AND job.scope = ?1 AND prompt.instance IS NOT NULL ORDER BY prompt.instance",
-    )?;
-    let instances = statement.query_map([scope], |row| row.get(0))?;
-    Ok(instances.collect::<rusqlite::Result<_>>()?)
-}
-
-/// Call this when `instance` has ended: its prompts in `Sending` become `Unconfirmed`. Returns the rows of their jobs.
-pub(super) fn mark_unconfirmed(
-    tx: &Transaction<'_>,
-    scope: &Scope,
-    instance: &str,
-    now: Time,
-) -> StoreResult<Vec<Job>> {
-    let Some(scope) = scopes::find_scope(tx, scope)? else { return Ok(Vec::new()) };
-    let abandoned: Vec<(PromptId, JobKey)> = tx
-        .prepare_cached(
-            "SELECT prompt.id, prompt.job FROM prompt CROSS JOIN job ON job.key = prompt.job
-             WHERE prompt.state = 'sending' AND job.scope = ?1 AND prompt.instance = ?2 ORDER BY prompt.id",
-        )?
-        .query_map(params![scope, instance], |row| Ok((PromptId(row.get(0)?), JobKey(row.get(1)?))))?
-        .collect::<rusqlite::Result<_>>()?;
-    abandoned
-        .into_iter()
-        .map(|(id, job)| {
-            prompts::set_state(tx, id, &Delivery::Unconfirmed(CleanText::line(ABANDONED_REASON)), now)?;
-            jobs::touch(tx, job)
-        })
-        .collect()
-}
-
 fn job_scope(connection: &Connection, key: JobKey) -> StoreResult<Scope> {
-    let mut statement = connection
-        .prepare_cached("SELECT base_url, project FROM scope JOIN job ON job.scope = scope.id WHERE job.key = ?1")?;
-    Ok(statement
-        .query_row([key.0], |row| Ok(Scope { base_url: row.get(0)?, project: row.get(1)?, organization: None }))?)
+    let sql = "SELECT base_url, project FROM scope JOIN job ON job.scope = scope.id WHERE job.key = ?1";
+    let scope = connection
+        .query_first(sql, [key], |row| Ok(Scope { base_url: row.get(0)?, project: row.get(1)?, organization: None }))?;
+    scope.ok_or(StoreError::NoSuchJob)
 }

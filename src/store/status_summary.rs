@@ -4,7 +4,8 @@
 use super::columns::UnixMillis;
 use super::error::{StoreError, StoreResult};
 use super::jobs::{GroupSizes, WORKING_DISMISSED_GROUP, WORKING_GROUP};
-use super::{jobs, open, schema, scopes};
+use super::query::Query as _;
+use super::{Store, jobs, open, schema, scopes};
 use crate::model::Time;
 use crate::model::endpoint::Scope;
 use rusqlite::Connection;
@@ -34,17 +35,25 @@ pub struct StatusSummary {
     pub as_of: Option<Time>,
 }
 
-pub(super) fn read_summary(folder: &Path, scope: &Scope) -> StoreResult<Option<StatusSummary>> {
-    if !open::exists(folder) {
-        return Ok(None);
-    }
-    match try_read_summary(folder, scope, false) {
-        Err(StoreError::ReadOnly) => try_read_summary(folder, scope, true),
-        result => result,
+impl Store {
+    /// Counts the jobs in each state immediately, on the calling thread, for callers that can't wait (a shell prompt, a
+    /// status line). Returns `None` if there is no store, or if nothing was ever stored for `scope`. Creates no store
+    /// and migrates nothing.
+    ///
+    /// # Errors
+    /// The errors of [`Store::open`]; a damaged file is left in place.
+    pub fn status_summary(folder: &Path, scope: &Scope) -> StoreResult<Option<StatusSummary>> {
+        if !Self::exists(folder) {
+            return Ok(None);
+        }
+        match read_summary(folder, scope, false) {
+            Err(StoreError::ReadOnly) => read_summary(folder, scope, true),
+            result => result,
+        }
     }
 }
 
-fn try_read_summary(folder: &Path, scope: &Scope, may_roll_back: bool) -> StoreResult<Option<StatusSummary>> {
+fn read_summary(folder: &Path, scope: &Scope, may_roll_back: bool) -> StoreResult<Option<StatusSummary>> {
     let connection = open::connect_for_reading(folder, may_roll_back)?;
     connection.busy_timeout(SUMMARY_LOCK_TIMEOUT)?;
     match schema::check_owner(&connection, folder)? {
@@ -72,22 +81,20 @@ fn summarize_scope(connection: &Connection, scope: &Scope) -> StoreResult<Option
         ..StatusSummary::default()
     };
     if summary.queued > 0 {
-        let paused: i64 = connection.query_row(
+        let paused: i64 = connection.query_value(
             "SELECT count(*) FROM job
              WHERE scope = ?1 AND merged_into IS NULL AND list_group = ?2 AND undelivered = 'paused'",
             [scope, QUEUED_GROUP],
-            |row| row.get(0),
         )?;
         summary.paused = usize::try_from(paused).unwrap_or_default();
         summary.queued = summary.queued.saturating_sub(summary.paused);
     }
     if summary.active > 0 {
         // If a job was never checked, its start time is used instead.
-        let oldest: Option<UnixMillis> = connection.query_row(
+        let oldest: Option<UnixMillis> = connection.query_value(
             "SELECT min(coalesce(checked_at, started_at)) FROM job
              WHERE scope = ?1 AND merged_into IS NULL AND list_group IN (?2, ?3)",
             [scope, WORKING_GROUP, WORKING_DISMISSED_GROUP],
-            |row| row.get(0),
         )?;
         summary.as_of = oldest.map(|UnixMillis(at)| at);
     }

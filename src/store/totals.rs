@@ -5,13 +5,14 @@ use super::Store;
 use super::columns::{UnixMillis, read_time};
 use super::error::StoreResult;
 use super::json_column::{decode_counts, encode_counts};
+use super::query::Query as _;
 use super::views::date_columns;
 use crate::model::Time;
 use crate::model::endpoint::Scope;
 use crate::model::load::Timed;
 use crate::model::period::DateRange;
 use crate::model::views::Counts;
-use rusqlite::{Connection, OptionalExtension as _, Transaction, params};
+use rusqlite::{Connection, Transaction, params};
 
 impl Store {
     /// Returns the cached totals of these ranges, in the order of `ranges`. The totals of a range are those of the
@@ -23,15 +24,11 @@ impl Store {
         ranges: &[DateRange],
     ) -> StoreResult<Vec<(DateRange, Timed<Counts>)>> {
         let ranges = ranges.to_vec();
-        self.handle
-            .read_in_scope(scope, move |db, scope| {
-                let mut known = Vec::new();
-                for range in ranges {
-                    known.extend(find_totals(db, scope, range)?.map(|totals| (range, totals)));
-                }
-                Ok(known)
-            })
-            .await
+        self.read_in_scope(scope, move |db, scope| {
+            let find = |range| Ok(find_totals(db, scope, range)?.map(|totals| (range, totals)));
+            ranges.into_iter().map(find).filter_map(Result::transpose).collect()
+        })
+        .await
     }
 }
 
@@ -44,20 +41,19 @@ pub(super) fn replace_totals(
     as_of: Time,
 ) -> StoreResult<()> {
     let (from, to) = date_columns(range);
-    tx.prepare_cached(
+    tx.change(
         "INSERT INTO views_total (scope, date_from, date_to, as_of, totals) VALUES (?1, ?2, ?3, ?4, ?5)
          ON CONFLICT DO UPDATE SET as_of = excluded.as_of, totals = excluded.totals",
-    )?
-    .execute(params![scope, from, to, UnixMillis(as_of), encode_counts(totals)?])?;
+        params![scope, from, to, UnixMillis(as_of), encode_counts(totals)?],
+    )?;
     Ok(())
 }
 
 /// Returns the cached totals of the range, if an answer for it was stored.
 pub(super) fn find_totals(connection: &Connection, scope: i64, range: DateRange) -> StoreResult<Option<Timed<Counts>>> {
-    let mut statement = connection
-        .prepare_cached("SELECT totals, as_of FROM views_total WHERE scope = ?1 AND date_from = ?2 AND date_to = ?3")?;
+    let sql = "SELECT totals, as_of FROM views_total WHERE scope = ?1 AND date_from = ?2 AND date_to = ?3";
     let (from, to) = date_columns(range);
-    let found: Option<(String, Time)> =
-        statement.query_row(params![scope, from, to], |row| Ok((row.get(0)?, read_time(row, 1)?))).optional()?;
-    Ok(found.map(|(totals, as_of)| Timed { value: decode_counts(&totals), as_of }))
+    connection.query_first(sql, params![scope, from, to], |row| {
+        Ok(Timed { value: decode_counts(row.get_ref(0)?.as_str()?), as_of: read_time(row, 1)? })
+    })
 }

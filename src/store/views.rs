@@ -4,14 +4,60 @@
 
 use super::columns::{UnixMillis, read_time};
 use super::error::StoreResult;
-use super::json_column::decode_answer;
-use super::{scopes, totals};
+use super::json_column::{decode_answer, encode_answer};
+use super::query::Query as _;
+use super::{Store, totals};
 use crate::model::Time;
 use crate::model::endpoint::Scope;
 use crate::model::load::Timed;
 use crate::model::period::DateRange;
 use crate::model::views::{ViewsPage, ViewsQuery};
-use rusqlite::{Connection, OptionalExtension as _, Row, Transaction, params};
+use rusqlite::{Row, Transaction, params};
+
+impl Store {
+    /// Replaces the cached answer to this query, and the totals of its range.
+    pub async fn save_views(&self, scope: &Scope, query: ViewsQuery, page: &ViewsPage, as_of: Time) -> StoreResult<()> {
+        let page = page.clone();
+        self.write_in_scope(scope, move |tx, scope| {
+            replace_views_answer(tx, scope, query, &page, &encode_answer(&page)?, as_of)
+        })
+        .await
+    }
+
+    /// Returns the last answer to this query, with the time at which it was loaded. Returns `None` if there is none or
+    /// if it can't be read, since it can then be loaded again.
+    pub async fn cached_views(&self, scope: &Scope, query: ViewsQuery) -> StoreResult<Option<Timed<ViewsPage>>> {
+        self.read_in_scope(scope, move |db, scope| {
+            let sql = "SELECT answer, as_of FROM views_answer
+                 WHERE scope = ?1 AND date_from = ?2 AND date_to = ?3 AND row_limit = ?4 AND page = ?5";
+            let (from, to) = date_columns(query.range);
+            let answer = db.query_first(sql, params![scope, from, to, query.limit, query.page], read_answer)?;
+            Ok(answer.flatten())
+        })
+        .await
+    }
+
+    /// Returns the newest answer to a query for the first page of results, of any page size, that already contains all
+    /// documentation pages of the range.
+    pub async fn complete_views(&self, scope: &Scope, range: DateRange) -> StoreResult<Option<Timed<ViewsPage>>> {
+        self.read_in_scope(scope, move |db, scope| {
+            let mut statement = db.prepare_cached(
+                "SELECT answer, as_of, row_limit FROM views_answer
+                 WHERE scope = ?1 AND date_from = ?2 AND date_to = ?3 AND page = 1 ORDER BY as_of DESC",
+            )?;
+            let (from, to) = date_columns(range);
+            let mut rows = statement.query(params![scope, from, to])?;
+            while let Some(row) = rows.next()? {
+                let query = ViewsQuery { range, limit: row.get("row_limit")?, page: 1 };
+                if let Some(answer) = read_answer(row)?.filter(|answer| !query.has_next(&answer.value)) {
+                    return Ok(Some(answer));
+                }
+            }
+            Ok(None)
+        })
+        .await
+    }
+}
 
 /// Replaces the cached answer to this query, and the totals of its range. `text` is the same answer as JSON.
 pub(super) fn replace_views_answer(
@@ -24,58 +70,20 @@ pub(super) fn replace_views_answer(
 ) -> StoreResult<()> {
     let (from, to) = date_columns(query.range);
     let row_count = u32::try_from(page.rows.len()).unwrap_or(u32::MAX);
-    tx.prepare_cached(
+    tx.change(
         "INSERT OR REPLACE INTO views_answer (scope, date_from, date_to, row_limit, page, as_of, answer, row_count)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
-    )?
-    .execute(params![scope, from, to, query.limit, query.page, UnixMillis(as_of), text, row_count])?;
+        params![scope, from, to, query.limit, query.page, UnixMillis(as_of), text, row_count],
+    )?;
     totals::replace_totals(tx, scope, query.range, &page.totals, as_of)
 }
 
-/// Returns the cached answer to this query. Returns `None` if there is none or if it can't be read, since it can then
-/// be loaded again.
-pub(super) fn find_views_answer(
-    connection: &Connection,
-    scope: &Scope,
-    query: ViewsQuery,
-) -> StoreResult<Option<Timed<ViewsPage>>> {
-    let Some(scope) = scopes::find_scope(connection, scope)? else { return Ok(None) };
-    let mut statement = connection.prepare_cached(
-        "SELECT answer, as_of FROM views_answer
-         WHERE scope = ?1 AND date_from = ?2 AND date_to = ?3 AND row_limit = ?4 AND page = ?5",
-    )?;
-    let (from, to) = date_columns(query.range);
-    let found: Option<(String, Time)> = statement
-        .query_row(params![scope, from, to, query.limit, query.page], |row| Ok((row.get(0)?, read_time(row, 1)?)))
-        .optional()?;
-    let Some((answer, as_of)) = found else { return Ok(None) };
-    Ok(decode_answer(&answer).map(|value| Timed { value, as_of }))
-}
-
-/// Returns the newest answer to a query for the first page of results, of any page size, that already contains all
-/// documentation pages of the range.
-pub(super) fn find_complete_answer(
-    connection: &Connection,
-    scope: &Scope,
-    range: DateRange,
-) -> StoreResult<Option<Timed<ViewsPage>>> {
-    let Some(scope) = scopes::find_scope(connection, scope)? else { return Ok(None) };
-    let mut statement = connection.prepare_cached(
-        "SELECT answer, as_of, row_limit FROM views_answer
-         WHERE scope = ?1 AND date_from = ?2 AND date_to = ?3 AND page = 1 ORDER BY as_of DESC",
-    )?;
-    let (from, to) = date_columns(range);
-    let found = statement.query_map(params![scope, from, to], |row| {
-        Ok((row.get::<_, String>(0)?, read_time(row, 1)?, row.get::<_, u32>(2)?))
-    })?;
-    for found in found {
-        let (answer, as_of, limit) = found?;
-        let query = ViewsQuery { range, limit, page: 1 };
-        if let Some(value) = decode_answer(&answer).filter(|answer| !query.has_next(answer)) {
-            return Ok(Some(Timed { value, as_of }));
-        }
-    }
-    Ok(None)
+/// Reads an answer from the columns `answer` and `as_of`. Returns `None` if it can't be read: others may have edited
+/// the file.
+pub(super) fn read_answer(row: &Row<'_>) -> rusqlite::Result<Option<Timed<ViewsPage>>> {
+    let answer = row.get_ref("answer")?.as_str().ok().and_then(decode_answer);
+    let as_of = read_time(row, "as_of")?;
+    Ok(answer.map(|value| Timed { value, as_of }))
 }
 
 /// Converts a range to its columns: first day and last day.
@@ -83,9 +91,9 @@ pub(super) fn date_columns(range: DateRange) -> (String, String) {
     (range.from().to_string(), range.to().to_string())
 }
 
-/// Reads a range from two columns, starting at `index`. Returns `None` if they don't contain a valid range: others may
-/// have edited the file.
-pub(super) fn read_range(row: &Row<'_>, index: usize) -> rusqlite::Result<Option<DateRange>> {
-    let (from, to): (String, String) = (row.get(index)?, row.get(index + 1)?);
+/// Reads a range from the columns `date_from` and `date_to`. Returns `None` if they don't contain a valid range: others
+/// may have edited the file.
+pub(super) fn read_range(row: &Row<'_>) -> rusqlite::Result<Option<DateRange>> {
+    let (from, to): (String, String) = (row.get("date_from")?, row.get("date_to")?);
     Ok(from.parse().ok().zip(to.parse().ok()).and_then(|(from, to)| DateRange::new(from, to)))
 }

@@ -1,6 +1,5 @@
 //! Exports jobs and drafts. Reads one job at a time, so that only one job is in memory.
 
-use super::backup_writer::LineWriter;
 use super::{ExportCounts, ScopeFilter};
 use crate::model::Time;
 use crate::model::backup::{
@@ -10,11 +9,12 @@ use crate::model::endpoint::Scope;
 use crate::model::prompt::{DraftTarget, Prompt, PromptId};
 use crate::model::row::JobKey;
 use crate::model::text::CleanText;
-use crate::store::error::StoreResult;
+use crate::store::error::{StoreError, StoreResult};
+use crate::store::query::Query as _;
 use crate::store::{Draft, drafts, jobs, prompts, scopes};
 use rusqlite::Connection;
 use std::collections::HashMap;
-use std::io::Write;
+use std::io::{BufWriter, Write};
 
 /// The drafts of a scope: those of jobs, those of prompts, and the others.
 #[derive(Debug, Default)]
@@ -31,35 +31,37 @@ pub(super) fn export(
     program: &str,
     now: Time,
 ) -> StoreResult<ExportCounts> {
-    let mut lines = LineWriter::new(out);
-    lines.write(&BackupLine::Header(BackupHeader { program: CleanText::line(program), exported_at: now }))?;
+    let mut out = BufWriter::with_capacity(64 << 10, out);
+    let mut write = |line: &BackupLine| -> StoreResult<()> {
+        let text = line.write().map_err(|error| StoreError::Unusable(format!("a line {error}")))?;
+        out.write_all(text.as_bytes())?;
+        Ok(out.write_all(b"\n")?)
+    };
+    write(&BackupLine::Header(BackupHeader { program: CleanText::line(program), exported_at: now }))?;
     let (mut totals, mut in_flight) = (BackupTotals::default(), 0);
-    for scope in scopes::read_scopes(connection)?.into_iter().filter(|scope| only.includes(scope)) {
-        let drafts = group_drafts(drafts::list_drafts(connection, &scope)?);
-        for key in job_keys(connection, &scope)? {
+    for (id, scope) in scopes::read_scopes(connection)?.into_iter().filter(|(_, scope)| only.includes(scope)) {
+        let drafts = group_drafts(drafts::list_drafts(connection, id)?);
+        // Jobs with an id come first: an import must find them by their ids before it searches for the other jobs by
+        // their prompts.
+        let keys: Vec<JobKey> = connection.query_all(
+            "SELECT key FROM job WHERE scope = ?1 AND merged_into IS NULL ORDER BY id IS NULL, key",
+            [id],
+            |row| row.get(0),
+        )?;
+        for key in keys {
             let Some(record) = read_job_record(connection, &scope, key, &drafts)? else { continue };
             in_flight += u64::try_from(record.queued_or_sending_count()).unwrap_or(u64::MAX);
-            lines.write(&BackupLine::Job(Box::new(record)))?;
+            write(&BackupLine::Job(Box::new(record)))?;
             totals.jobs += 1;
         }
         for (of, draft) in drafts.without_job {
-            lines.write(&BackupLine::Draft(DraftRecord { scope: scope.clone(), purpose: of, draft }))?;
+            write(&BackupLine::Draft(DraftRecord { scope: scope.clone(), purpose: of, draft }))?;
             totals.drafts += 1;
         }
     }
-    lines.write(&BackupLine::End(totals))?;
-    lines.finish()?;
+    write(&BackupLine::End(totals))?;
+    out.flush()?;
     Ok(ExportCounts { totals, in_flight })
-}
-
-/// Returns the keys of the scope's jobs. Jobs with an id come first: an import must find them by their ids before it
-/// searches for the other jobs by their prompts.
-fn job_keys(connection: &Connection, scope: &Scope) -> StoreResult<Vec<JobKey>> {
-    let Some(scope) = scopes::find_scope(connection, scope)? else { return Ok(Vec::new()) };
-    let mut statement =
-        connection.prepare("SELECT key FROM job WHERE scope = ?1 AND merged_into IS NULL ORDER BY id IS NULL, key")?;
-    let keys = statement.query_map([scope], |row| row.get(0).map(JobKey))?;
-    Ok(keys.collect::<rusqlite::Result<_>>()?)
 }
 
 fn group_drafts(drafts: Vec<Draft>) -> Drafts {

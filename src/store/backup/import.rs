@@ -56,7 +56,7 @@ struct KnownJobs {
 impl KnownJobs {
     fn read(connection: &Connection) -> StoreResult<Self> {
         let mut known = Self::default();
-        let mut statement = connection.prepare(
+        let mut statement = connection.prepare_cached(
             "SELECT job.scope, prompt.written_at, job.key, job.id IS NOT NULL, prompt.text
              FROM prompt JOIN job ON job.key = prompt.job
              WHERE prompt.kind = 'create' ORDER BY job.id IS NOT NULL, job.key",
@@ -64,7 +64,7 @@ impl KnownJobs {
         let mut rows = statement.query([])?;
         while let Some(row) = rows.next()? {
             let text = hash(row.get_ref(4)?.as_str().unwrap_or_default());
-            let candidate = Candidate { key: JobKey(row.get(2)?), has_id: row.get(3)?, text_hash: text };
+            let candidate = Candidate { key: row.get(2)?, has_id: row.get(3)?, text_hash: text };
             known.by_written_at.entry((row.get(0)?, row.get(1)?)).or_default().push(candidate);
         }
         Ok(known)
@@ -152,7 +152,7 @@ impl Import<'_> {
     fn add(&mut self, scope: i64, record: &JobRecord) -> StoreResult<JobKey> {
         let name = if record.row.has_custom_title { &record.default_title() } else { &record.row.title };
         let key = jobs::insert_complete_job(self.tx, scope, name, &record.row)?;
-        pages::write_job_pages(self.tx, key, &record.row.pages)?;
+        pages::add_pages(self.tx, key, &record.row.pages)?;
         for prompt in &record.prompts {
             self.add_prompt(key, prompt)?;
         }
@@ -276,13 +276,13 @@ impl Import<'_> {
         draft: &DraftText,
         about: &[crate::model::text::CleanText],
     ) -> StoreResult<bool> {
-        match drafts::read_draft_text(self.tx, scope, slot)? {
+        match drafts::find_draft(self.tx, scope, slot)? {
             None => {
                 drafts::insert_draft(self.tx, scope, slot, &draft.text, about, draft.saved_at)?;
                 self.done.drafts_added += 1;
                 Ok(true)
             }
-            Some(text) => {
+            Some((text, _)) => {
                 self.done.drafts_skipped += u64::from(text != draft.text);
                 Ok(false)
             }

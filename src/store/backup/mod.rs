@@ -1,7 +1,6 @@
 //! Exports all jobs and drafts as lines of text, and imports such lines. The format and the rules for merging are in
 //! `model::backup`.
 
-mod backup_writer;
 mod export_lines;
 mod import;
 mod lines;
@@ -9,6 +8,7 @@ mod lines;
 pub use lines::{ImportError, LINE_BYTES_MAX, check_backup};
 
 use super::error::{StoreError, StoreResult};
+use super::thread::Worker;
 use super::{Store, schema};
 use crate::model::Time;
 use crate::model::backup::BackupTotals;
@@ -77,7 +77,7 @@ impl Store {
         now: Time,
     ) -> StoreResult<ExportCounts> {
         let program = program.to_owned();
-        self.handle.read(move |db| export_lines::export(db, out, &only, &program, now)).await
+        self.read(move |db| export_lines::export(db, out, &only, &program, now)).await
     }
 
     /// Imports all lines of a backup or none of them. With `dry_run`, changes nothing and returns the counts of what an
@@ -93,10 +93,10 @@ impl Store {
         dry_run: bool,
         now: Time,
     ) -> Result<ImportCounts, ImportError> {
-        if self.handle.is_read_only() && !dry_run {
-            return Err(StoreError::ReadOnly.into());
-        }
-        let work = move |db: &mut rusqlite::Connection| {
+        self.call(move |Worker { connection: db, read_only, .. }| {
+            if *read_only && !dry_run {
+                return Err(StoreError::ReadOnly);
+            }
             schema::set_cache(db, schema::PageCache::Bulk)?;
             let tx = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
             let imported = import::import_backup(&tx, lines, &only, now);
@@ -110,7 +110,7 @@ impl Store {
             // If this fails, the larger cache stays, which does no harm.
             let _ = schema::set_cache(db, schema::PageCache::Normal);
             Ok(imported)
-        };
-        self.handle.run(work).await?
+        })
+        .await?
     }
 }

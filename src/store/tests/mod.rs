@@ -72,7 +72,7 @@ fn with_pr(id: &str, status: Status, number: u32) -> RemoteJob {
 impl Store {
     /// Runs `work` on the connection, to create or read states for which there is no call.
     async fn with_connection<T: Send + 'static>(&self, work: impl FnOnce(&mut Connection) -> T + Send + 'static) -> T {
-        self.handle.run(|db| Ok(work(db))).await.expect("no failure")
+        self.run(|db| Ok(work(db))).await.expect("no failure")
     }
 
     async fn new_job(&self, text: &str, now: Time) -> (PromptId, Job) {

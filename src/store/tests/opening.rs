@@ -398,7 +398,6 @@ async fn a_lock_of_another_process_times_out_with_an_error() {
 async fn a_panic_rolls_back_only_its_own_call() {
     let store = memory();
     let broken = store
-        .handle
         .write::<()>(|tx| {
             tx.execute("INSERT INTO key_value VALUES ('k', 'v')", [])?;
             panic!("deliberate, in a test");

@@ -89,11 +89,11 @@ fn assert_safe(db: &Connection) {
     let sent_by_itself = "SELECT count(*) FROM prompt WHERE state = 'sending' OR state = 'queued' AND paused = 0";
     assert_eq!(db.query_row(sent_by_itself, [], |row| row.get::<_, i64>(0)).expect("a count"), 0);
     // All scopes, jobs, threads and drafts can be read.
-    for found in crate::store::scopes::read_scopes(db).expect("scopes") {
-        for row in crate::store::jobs::load_jobs(db, &found).expect("rows") {
+    for (found, _) in crate::store::scopes::read_scopes(db).expect("scopes") {
+        for row in crate::store::jobs::load_jobs(db, found).expect("rows") {
             crate::store::prompts::read_thread(db, row.key).expect("a thread");
         }
-        crate::store::drafts::list_drafts(db, &found).expect("drafts");
+        crate::store::drafts::list_drafts(db, found).expect("drafts");
     }
 }
 

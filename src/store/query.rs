@@ -1,0 +1,64 @@
+//! Runs single statements, which stay prepared for the next call.
+
+use super::error::StoreResult;
+use rusqlite::types::FromSql;
+use rusqlite::{Connection, OptionalExtension as _, Params, Result, Row};
+
+pub(super) trait Query {
+    fn query_all<T>(
+        &self,
+        sql: &str,
+        params: impl Params,
+        read: impl FnMut(&Row<'_>) -> Result<T>,
+    ) -> StoreResult<Vec<T>>;
+
+    /// Returns the first row; `None` if there is none.
+    fn query_first<T>(
+        &self,
+        sql: &str,
+        params: impl Params,
+        read: impl FnOnce(&Row<'_>) -> Result<T>,
+    ) -> StoreResult<Option<T>>;
+
+    /// Returns the first column of the first row. Fails if there is no row.
+    fn query_value<T: FromSql>(&self, sql: &str, params: impl Params) -> StoreResult<T>;
+
+    /// Returns the number of rows that were inserted, updated or deleted.
+    fn change(&self, sql: &str, params: impl Params) -> StoreResult<usize>;
+
+    /// Returns the rowid of the inserted row.
+    fn insert(&self, sql: &str, params: impl Params) -> StoreResult<i64>;
+}
+
+impl Query for Connection {
+    fn query_all<T>(
+        &self,
+        sql: &str,
+        params: impl Params,
+        read: impl FnMut(&Row<'_>) -> Result<T>,
+    ) -> StoreResult<Vec<T>> {
+        let mut statement = self.prepare_cached(sql)?;
+        Ok(statement.query_map(params, read)?.collect::<Result<_>>()?)
+    }
+
+    fn query_first<T>(
+        &self,
+        sql: &str,
+        params: impl Params,
+        read: impl FnOnce(&Row<'_>) -> Result<T>,
+    ) -> StoreResult<Option<T>> {
+        Ok(self.prepare_cached(sql)?.query_row(params, read).optional()?)
+    }
+
+    fn query_value<T: FromSql>(&self, sql: &str, params: impl Params) -> StoreResult<T> {
+        Ok(self.prepare_cached(sql)?.query_row(params, |row| row.get(0))?)
+    }
+
+    fn change(&self, sql: &str, params: impl Params) -> StoreResult<usize> {
+        Ok(self.prepare_cached(sql)?.execute(params)?)
+    }
+
+    fn insert(&self, sql: &str, params: impl Params) -> StoreResult<i64> {
+        Ok(self.prepare_cached(sql)?.insert(params)?)
+    }
+}

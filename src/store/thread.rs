@@ -1,0 +1,323 @@
+//! The [`Store`]: a handle to the thread that owns the connection, and to which every call is sent.
+//!
+//! A submitted call runs to its end, whether or not its caller still waits. An error or a panic ends only the call that
+//! caused it. The thread ends when the last handle is dropped, or when a handle closes the store. Calls may be
+//! submitted while the thread is still opening the file.
+
+use super::error::{StoreError, StoreResult};
+use super::open::{self, WriteCheck};
+use super::{OpenOutcome, schema, scopes};
+use crate::model::Time;
+use crate::model::endpoint::Scope;
+use rusqlite::{Connection, Transaction, TransactionBehavior};
+use std::ops::ControlFlow;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::time::{Duration, Instant};
+use tokio::sync::oneshot;
+
+/// The store. A clone is another handle to the same thread; the thread ends when the last handle is dropped.
+#[derive(Debug, Clone)]
+pub struct Store {
+    commands: mpsc::Sender<Command>,
+}
+
+enum Command {
+    Run(Box<dyn FnOnce(&mut Worker) + Send>),
+    Watch(Watcher),
+    Close(oneshot::Sender<()>),
+}
+
+/// The state of the store's thread.
+pub(super) struct Worker {
+    pub(super) connection: Connection,
+    /// Whether every write is refused.
+    pub(super) read_only: bool,
+    /// The path of the file that tells the next opening that the database is damaged. `None` if no such file is to be
+    /// created: for a store in memory, or one that is opened for reading only.
+    damage_note: Option<PathBuf>,
+    watchers: Vec<Watcher>,
+}
+
+/// A function that is called with the data version once per interval, until it returns `Break` or panics.
+struct Watcher {
+    interval: Duration,
+    due: Instant,
+    on_version: Box<dyn FnMut(StoreResult<i64>) -> ControlFlow<()> + Send>,
+}
+
+/// The pending result of [`Store::open_in_background`].
+#[derive(Debug)]
+pub struct PendingOpen(oneshot::Receiver<StoreResult<OpenOutcome>>);
+
+impl PendingOpen {
+    /// Waits until the store is open.
+    ///
+    /// # Errors
+    /// The errors of [`Store::open`].
+    pub async fn wait(self) -> StoreResult<OpenOutcome> {
+        // The sender is dropped only if the store's thread panicked, which ends the program except in tests.
+        self.0.await.unwrap_or(Err(StoreError::Closed))
+    }
+}
+
+/// Calls that open, check and close the store.
+impl Store {
+    /// Opens [`DATABASE_FILE`](open::DATABASE_FILE) in `folder`, and creates both if they are missing (folder mode
+    /// 0700, file mode 0600). If the file is damaged, recovers what can be read into a new file, and keeps the damaged
+    /// file under a name that contains the date `now`. If the folder can't be written, existing data can still be read;
+    /// without a file, the store is empty.
+    ///
+    /// # Errors
+    /// [`StoreError::Newer`], [`StoreError::Older`] (the file needs a migration, but can't be written) and
+    /// [`StoreError::Foreign`] leave the file untouched; [`StoreError::Busy`] if another process locks the file for
+    /// longer than 5 s.
+    pub fn open(folder: &Path, now: Time) -> StoreResult<(Self, OpenOutcome)> {
+        let (connection, opened) = open::open_or_create(folder, now, WriteCheck::Now)?;
+        Ok((Self::start(connection, opened.read_only, Some(open::damage_note(folder)))?, opened))
+    }
+
+    /// Like [`Store::open`], but opens the file on the store's own thread. Calls made before the file is open wait
+    /// until it is, and fail if it can't be opened. Doesn't check whether writing works: call [`Store::check_writable`]
+    /// afterwards.
+    ///
+    /// # Errors
+    /// The thread can't be started.
+    pub fn open_in_background(folder: &Path, now: Time) -> StoreResult<(Self, PendingOpen)> {
+        let (note, folder) = (open::damage_note(folder), folder.to_owned());
+        Self::launch(move || open::open_or_create(&folder, now, WriteCheck::Later), Some(note))
+    }
+
+    /// Returns whether writing works. If it doesn't, every later write is refused.
+    pub async fn check_writable(&self) -> StoreResult<bool> {
+        self.call(|worker| {
+            worker.read_only = worker.read_only || !schema::is_store_writable(&mut worker.connection)?;
+            Ok(!worker.read_only)
+        })
+        .await
+    }
+
+    /// Checks every page of the file in `folder`. If the file is damaged, repairs it in the same way as
+    /// [`Store::open`].
+    ///
+    /// # Errors
+    /// The errors of [`Store::open`]; or the folder can't be written.
+    pub async fn repair(folder: &Path, now: Time) -> StoreResult<OpenOutcome> {
+        std::fs::File::create(open::damage_note(folder))?;
+        let (store, opened) = Self::open(folder, now)?;
+        store.close().await;
+        Ok(opened)
+    }
+
+    /// Opens an existing store for reading only: creates, repairs, moves and migrates nothing, and doesn't wait for
+    /// another process's lock.
+    ///
+    /// # Errors
+    /// There is no store, or its schema is not the current one: [`Store::open`] has to migrate it first.
+    pub fn open_for_reading(folder: &Path) -> StoreResult<Self> {
+        Self::start(open::open_for_reading(folder)?, true, None)
+    }
+
+    /// Creates an empty store in memory, for the demo.
+    pub fn in_memory() -> StoreResult<Self> {
+        Self::start(open::in_memory()?, false, None)
+    }
+
+    /// Waits for all calls made so far, then closes the file. Later calls through other handles return
+    /// [`StoreError::Closed`].
+    pub async fn close(self) {
+        let (done, closed) = oneshot::channel();
+        if self.send(Command::Close(done)).is_ok() {
+            // An error means that another handle has already closed the store.
+            let _ = closed.await;
+        }
+    }
+
+    /// Returns SQLite's `data_version`, which changes when another connection (usually of another process) has written.
+    pub async fn data_version(&self) -> StoreResult<i64> {
+        self.run(|db| data_version(db)).await
+    }
+
+    /// Reads [`Store::data_version`] immediately and then once per `interval`, and passes it to `on_version` until
+    /// `on_version` returns `Break`. Both happen on the store's own thread. No other thread wakes up while nothing
+    /// changes, and `on_version` must not wait for the store.
+    ///
+    /// # Errors
+    /// The store is closed.
+    pub fn watch(
+        &self,
+        interval: Duration,
+        on_version: impl FnMut(StoreResult<i64>) -> ControlFlow<()> + Send + 'static,
+    ) -> StoreResult<()> {
+        self.send(Command::Watch(Watcher { interval, due: Instant::now(), on_version: Box::new(on_version) }))
+    }
+}
+
+/// Access to the database for the other modules, each of which adds the calls about its tables.
+impl Store {
+    /// Runs `work`, which only reads, in one snapshot of the database.
+    pub(super) async fn read<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Connection) -> StoreResult<T> + Send + 'static,
+    ) -> StoreResult<T> {
+        self.run(move |connection| {
+            let snapshot = connection.transaction_with_behavior(TransactionBehavior::Deferred)?;
+            work(&snapshot)
+        })
+        .await
+    }
+
+    /// Like [`Self::read`], but passes the scope's row id to `work`. Returns the default value if nothing was ever
+    /// stored for the scope.
+    pub(super) async fn read_in_scope<T: Default + Send + 'static>(
+        &self,
+        scope: &Scope,
+        work: impl FnOnce(&Connection, i64) -> StoreResult<T> + Send + 'static,
+    ) -> StoreResult<T> {
+        let scope = scope.clone();
+        self.read(move |db| scopes::find_scope(db, &scope)?.map_or_else(|| Ok(T::default()), |scope| work(db, scope)))
+            .await
+    }
+
+    /// Runs `work` in one transaction that locks the database at its start. Afterwards either all changes are on disk
+    /// or none.
+    pub(super) async fn write<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Transaction<'_>) -> StoreResult<T> + Send + 'static,
+    ) -> StoreResult<T> {
+        self.call(move |Worker { connection, read_only, .. }| {
+            if *read_only {
+                return Err(StoreError::ReadOnly);
+            }
+            let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            let result = work(&transaction)?;
+            transaction.commit()?;
+            // The transaction is on disk, so a failure to reset the lock timeout doesn't matter.
+            let _ = schema::set_lock_timeout(connection, false);
+            Ok(result)
+        })
+        .await
+    }
+
+    /// Like [`Self::write`], but passes the scope's row id to `work`. Adds the scope if it is new.
+    pub(super) async fn write_in_scope<T: Send + 'static>(
+        &self,
+        scope: &Scope,
+        work: impl FnOnce(&Transaction<'_>, i64) -> StoreResult<T> + Send + 'static,
+    ) -> StoreResult<T> {
+        let scope = scope.clone();
+        self.write(move |tx| work(tx, scopes::ensure_scope(tx, &scope)?)).await
+    }
+
+    /// Runs `work` outside of any transaction.
+    pub(super) async fn run<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&mut Connection) -> StoreResult<T> + Send + 'static,
+    ) -> StoreResult<T> {
+        self.call(|worker| work(&mut worker.connection)).await
+    }
+
+    pub(super) async fn call<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&mut Worker) -> StoreResult<T> + Send + 'static,
+    ) -> StoreResult<T> {
+        let (reply, answer) = oneshot::channel();
+        self.send(Command::Run(Box::new(move |worker| {
+            let result = work(worker);
+            worker.react_to_error(&result);
+            // The caller may be gone; the call has run nevertheless.
+            let _ = reply.send(result);
+        })))?;
+        // If the reply was dropped, the call panicked, or the store was closed before the call ran.
+        answer.await.unwrap_or_else(|_| {
+            self.send(Command::Run(Box::new(|_| {})))?;
+            Err(StoreError::Unusable("internal error".to_owned()))
+        })
+    }
+
+    fn send(&self, command: Command) -> StoreResult<()> {
+        self.commands.send(command).map_err(|_| StoreError::Closed)
+    }
+
+    /// Starts a thread for an open connection.
+    fn start(connection: Connection, read_only: bool, damage_note: Option<PathBuf>) -> StoreResult<Self> {
+        let opened = OpenOutcome { read_only, ..OpenOutcome::default() };
+        Ok(Self::launch(move || Ok((connection, opened)), damage_note)?.0)
+    }
+
+    /// Starts a thread that opens the connection itself.
+    fn launch(
+        open: impl FnOnce() -> StoreResult<(Connection, OpenOutcome)> + Send + 'static,
+        damage_note: Option<PathBuf>,
+    ) -> StoreResult<(Self, PendingOpen)> {
+        let (commands, receiver) = mpsc::channel();
+        let (opened_sender, opened_receiver) = oneshot::channel();
+        std::thread::Builder::new().name("store".to_owned()).spawn(move || {
+            let (worker, opened) = match open() {
+                Ok((connection, opened)) => {
+                    let read_only = opened.read_only;
+                    (Some(Worker { connection, read_only, damage_note, watchers: Vec::new() }), Ok(opened))
+                }
+                Err(error) => (None, Err(error)),
+            };
+            // The receivers of the two messages may be gone; the file is opened and closed nevertheless.
+            let _ = opened_sender.send(opened);
+            if let Some(done) = worker.and_then(|worker| worker.serve(&receiver)) {
+                let _ = done.send(());
+            }
+        })?;
+        Ok((Self { commands }, PendingOpen(opened_receiver)))
+    }
+}
+
+impl Worker {
+    /// Runs calls and watchers until the last handle is dropped or a handle closes the store. If a handle closes it,
+    /// returns the sender that confirms the closing to that handle.
+    fn serve(mut self, receiver: &Receiver<Command>) -> Option<oneshot::Sender<()>> {
+        loop {
+            let command = match self.watchers.iter().map(|watcher| watcher.due).min() {
+                Some(due) => receiver.recv_timeout(due.saturating_duration_since(Instant::now())),
+                None => receiver.recv().map_err(|_| RecvTimeoutError::Disconnected),
+            };
+            match command {
+                // The panic hook has already run. The caller gets an error because its reply sender was dropped, and
+                // unwinding has rolled the transaction back.
+                Ok(Command::Run(task)) => drop(catch_unwind(AssertUnwindSafe(|| task(&mut self)))),
+                Ok(Command::Watch(watcher)) => self.watchers.push(watcher),
+                Ok(Command::Close(done)) => return Some(done),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return None,
+            }
+            self.run_due_watchers();
+        }
+    }
+
+    fn run_due_watchers(&mut self) {
+        let now = Instant::now();
+        for mut watcher in self.watchers.extract_if(.., |watcher| watcher.due <= now).collect::<Vec<_>>() {
+            let version = data_version(&self.connection);
+            self.react_to_error(&version);
+            let flow = catch_unwind(AssertUnwindSafe(|| (watcher.on_version)(version)));
+            if let Ok(ControlFlow::Continue(())) = flow {
+                watcher.due = Instant::now() + watcher.interval;
+                self.watchers.push(watcher);
+            }
+        }
+    }
+
+    /// Shortens the lock timeout if a call failed with `Busy`, and leaves a damage note if it failed with `Damaged`.
+    fn react_to_error<T>(&self, result: &StoreResult<T>) {
+        match (result, &self.damage_note) {
+            // If this fails, the longer lock timeout stays, which does no harm.
+            (Err(StoreError::Busy), _) => drop(schema::set_lock_timeout(&self.connection, true)),
+            // If the note can't be created, the next opening checks less thoroughly.
+            (Err(StoreError::Damaged), Some(note)) => drop(std::fs::File::create(note)),
+            _ => {}
+        }
+    }
+}
+
+fn data_version(db: &Connection) -> StoreResult<i64> {
+    Ok(db.pragma_query_value(None, "data_version", |row| row.get(0))?)
+}
