@@ -32,7 +32,7 @@
 //!
 //! A feature has the same name in every layer. For example, page views are in `model::views` and `model::report`,
 //! `store::views` and `store::reports`, `engine::views`, `engine::reports` and `engine::load_all`, `tui::views` (state
-//! and keys) and `tui::draw::views` (drawing). Every dialog is a variant of [`tui::dialog::Dialog`], with its state in `tui`
+//! and keys) and `tui::views::draw` (drawing). Every dialog is a variant of [`tui::dialog::Dialog`], with its state in `tui`
 //! and its drawing in `tui/draw`.
 //!
 //! # Messages and effects

@@ -73,7 +73,6 @@ impl App {
             }
             Action::Refresh => self.refresh(now, effects),
             action if self.screen == Screen::Jobs => self.act_on_jobs(action, now, effects),
-            action if self.screen == Screen::Views => self.act_on_views(action, now, effects),
             _ => {}
         }
     }
@@ -174,10 +173,7 @@ impl App {
             None if is_jobs_screen && self.warn_before_clearing_marks(self.jobs.marked_count(), now) => {}
             None if is_jobs_screen && self.jobs.marked_count() > 0 => self.jobs.clear_marks(),
             None if is_jobs_screen && self.clear_filter() => {}
-            None if self.screen == Screen::Views && self.views.all_pages.can_stop() => {
-                self.stop_loading(effects);
-            }
-            None if self.screen == Screen::Views && self.clear_marks_or_filter(now) => {}
+            None if self.dispatch_to_screen(now, effects, |screen, cx| screen.close(cx)) == Flow::Handled => {}
             None if self.screen == Screen::Welcome => self.cancel_or_close_welcome(),
             None => self.notice = None,
         }
@@ -279,9 +275,6 @@ impl App {
                 self.copy_links(now, effects);
                 None
             }
-            (None, Screen::Views) => {
-                self.views.selected_row().map(|row| (format!("the path {}", row.path), row.path.to_string()))
-            }
             (None, _) => None,
         };
         effects.extend(copy.map(|(what, text)| Effect::copy(&what, text)));
@@ -297,7 +290,6 @@ impl App {
                 Some(_) => self.notify(Severity::Info, "This job has no id yet, so it can't be checked.", now),
                 None => {}
             },
-            Screen::Views => self.refresh_views(now, effects),
             _ => {}
         }
     }

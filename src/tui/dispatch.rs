@@ -2,7 +2,9 @@
 
 use super::component::{Component, Cx, Flow};
 use super::dialog::Dialog;
-use super::{App, Effect, Msg};
+use super::log::LogComponent;
+use super::views::screen::ViewsComponent;
+use super::{App, Effect, Msg, Screen};
 use crate::model::Time;
 
 impl App {
@@ -26,11 +28,23 @@ impl App {
         self.dialogs.iter_mut().rev().find_map(|dialog| dialog.as_component_mut()?.downcast_mut())
     }
 
+    /// Returns the topmost dialog or, if none is open, the current screen.
     pub(super) fn top_component(&self) -> Option<&dyn Component> {
-        self.dialogs.last()?.as_component()
+        match self.dialogs.last() {
+            Some(dialog) => dialog.as_component(),
+            None => self.screen_component(),
+        }
     }
 
-    /// Lets the topmost dialog handle an input. Without a dialog, the input is passed on.
+    pub(super) fn screen_component(&self) -> Option<&'static dyn Component> {
+        match self.screen {
+            Screen::Views => Some(&ViewsComponent),
+            Screen::Log => Some(&LogComponent),
+            Screen::Jobs | Screen::Welcome => None,
+        }
+    }
+
+    /// Lets the topmost dialog or, if none is open, the current screen handle an input.
     pub(super) fn dispatch(
         &mut self,
         now: Time,
@@ -39,7 +53,23 @@ impl App {
     ) -> Flow {
         match self.dialogs.len().checked_sub(1) {
             Some(top) => self.dispatch_to(top, now, effects, handle),
-            None => Flow::Pass,
+            None => self.dispatch_to_screen(now, effects, handle),
+        }
+    }
+
+    /// Lets the current screen handle an input.
+    pub(super) fn dispatch_to_screen(
+        &mut self,
+        now: Time,
+        effects: &mut Vec<Effect>,
+        handle: impl FnOnce(&mut dyn Component, &mut Cx<'_>) -> Flow,
+    ) -> Flow {
+        let screen = self.screen;
+        let mut cx = Cx { app: self, now, effects };
+        match screen {
+            Screen::Views => handle(&mut ViewsComponent, &mut cx),
+            Screen::Log => handle(&mut LogComponent, &mut cx),
+            Screen::Jobs | Screen::Welcome => Flow::Pass,
         }
     }
 

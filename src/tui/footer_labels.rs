@@ -17,12 +17,6 @@ impl App {
             Some(dialog) => matches!(dialog, Dialog::AllJobs(_)),
         };
         let selected = self.active_list().selected().filter(|_| is_list);
-        if self.screen == Screen::Views
-            && self.dialogs.is_empty()
-            && let Some(hint) = self.table_key_label(row.action)
-        {
-            return hint.to_owned();
-        }
         let marked = self.active_list().marked_count() > 0;
         match (row.action, selected) {
             (Action::Confirm, _) if let Some(jobs) = self.batch_size() => {
@@ -44,18 +38,11 @@ impl App {
             (Action::QueuePause, Some(job)) if !marked && job.undelivered == Some(DeliveryKind::Paused) => {
                 "resume".to_owned()
             }
-            (Action::LoadAll, _) if self.dialogs.is_empty() => self.load_all_label().to_owned(),
-            (Action::Compare, _) if self.views.is_comparing() => "stop comparing".to_owned(),
             (Action::Close, _) if row.context == Context::Everywhere && self.all_jobs_close_label().is_some() => {
                 self.all_jobs_close_label().unwrap_or_default().to_owned()
             }
             (Action::Close, _) if self.dialogs.last().is_some_and(|dialog| dialog.is_searched_help()) => {
                 "show all".to_owned()
-            }
-            (Action::Close, _)
-                if self.dialogs.is_empty() && self.screen == Screen::Views && self.views.all_pages.can_stop() =>
-            {
-                "stop loading".to_owned()
             }
             (Action::Close, _) if row.context == Context::Everywhere && self.dialogs.is_empty() => {
                 // Esc first leaves the details, then clears the marks, then clears the filter.

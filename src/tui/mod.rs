@@ -427,12 +427,6 @@ impl App {
 
     /// Whether an action would have an effect now. The footer shows only the keys of such actions.
     fn is_possible(&self, action: Action) -> bool {
-        if self.screen == Screen::Views
-            && self.dialogs.is_empty()
-            && let Some(possible) = self.can_change_table(action)
-        {
-            return possible;
-        }
         if !self.is_offered(action) {
             return false;
         }
@@ -461,9 +455,6 @@ impl App {
                         !row.undelivered.is_some_and(|kind| kind.needs_user() || kind == DeliveryKind::Sending)
                     })
             }
-            // Without requests left, the footer leaves out the key, although pressing it would still show a notice.
-            Action::LoadAll if self.view_requests_left() == 0 && !self.views.all_pages.can_stop() => false,
-            Action::LoadAll | Action::Compare | Action::Trend | Action::Movers => self.can_run_views_action(action),
             Action::Open => selected.is_some(),
             Action::BeforeAfter => selected.is_some_and(|row| !row.pages.is_empty()),
             Action::Profiles => self.config.config_path.is_some() || self.config.profiles.len() > 1,
@@ -484,9 +475,6 @@ impl App {
             Action::DeleteDraft => self.draft_count() > 0,
             Action::Refresh if matches!(self.dialogs.last(), Some(Dialog::AllJobs(_))) => true,
             Action::Refresh => self.dialogs.is_empty() && matches!(self.screen, Screen::Jobs | Screen::Views),
-            Action::JumpToPage => self.views.table.report().is_none(),
-            Action::NextPage => self.views.has_next(),
-            Action::PreviousPage => self.views.query().page > 1,
             Action::EditPrompt | Action::LinkJob | Action::CheckJob => self.can_resolve_with(action),
             Action::NextBlank => match self.dialogs.last() {
                 Some(Dialog::Editor(editor)) => !editor.is_in_external_editor && editor.input.has_blank(),

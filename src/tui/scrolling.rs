@@ -47,21 +47,8 @@ impl App {
                 let last = total.saturating_sub(g.detail_rows());
                 self.detail.scroll = by.apply(self.detail.scroll, g.detail_rows(), last + 1);
             }
-            (Screen::Views, _) => match by {
-                Scroll::By(n) => self.views.table.move_by(n),
-                Scroll::Page(n) => self.views.table.move_by(n.saturating_mul(page_step(g.views_rows()))),
-                Scroll::Top => self.views.table.move_to_end(false),
-                Scroll::Bottom => self.views.table.move_to_end(true),
-            },
-            (Screen::Log, _) => {
-                let rows = self.log_rows();
-                let step = match by {
-                    Scroll::By(n) => n,
-                    Scroll::Page(n) => n.saturating_mul(page_step(rows)),
-                    Scroll::Top => isize::MIN / 2,
-                    Scroll::Bottom => isize::MAX / 2,
-                };
-                self.log.scroll_by(step, rows);
+            (Screen::Views | Screen::Log, _) => {
+                self.dispatch_to_screen(now, effects, scroll);
             }
             (Screen::Welcome, _) => match by {
                 Scroll::By(n) | Scroll::Page(n) => self.move_welcome_focus(n > 0),

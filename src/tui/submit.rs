@@ -52,7 +52,7 @@ impl App {
 
     /// Closes the topmost dialog. Saves the text of an editor as a draft.
     pub(super) fn close(&mut self, now: Time, effects: &mut Vec<Effect>) {
-        if self.dispatch(now, effects, |dialog, cx| dialog.close(cx)) != Flow::Pass {
+        if self.dialogs.is_empty() || self.dispatch(now, effects, |dialog, cx| dialog.close(cx)) != Flow::Pass {
             return;
         }
         match self.dialogs.last() {

@@ -7,8 +7,7 @@ use super::jobs::JobLine;
 use super::{App, Screen, StoreState, format};
 use crate::model::Time;
 use crate::model::connection::Connection;
-use crate::model::failure::FailureKind;
-use crate::model::ledger::{RateLimited, Wait};
+use crate::model::ledger::RateLimited;
 use chrono::TimeDelta;
 
 /// Half a period of the heartbeat, in milliseconds.
@@ -34,7 +33,7 @@ impl App {
             self.next_beat(now),
             self.header_changes_at(now),
             self.body_changes_at(now),
-            self.limit_text_changes_at(now),
+            self.screen_component().and_then(|screen| screen.next_timer(self, now)),
         ]
         .into_iter()
         .flatten()
@@ -63,24 +62,9 @@ impl App {
     }
 
     /// Returns when a displayed number of seconds changes: every second or, with reduced motion, every ten seconds.
-    fn seconds_change_at(&self, now: Time) -> Time {
+    pub(super) fn seconds_change_at(&self, now: Time) -> Time {
         let step: i64 = if self.config.reduced_motion { 10_000 } else { 1000 };
         now + TimeDelta::milliseconds(step - now.timestamp_millis().rem_euclid(step))
-    }
-
-    /// Returns when the text about a reached limit on the views screen changes. In the last minute before the limit is
-    /// reset, the text counts down in seconds.
-    fn limit_text_changes_at(&self, now: Time) -> Option<Time> {
-        let failure = self.views.load_failure(now).filter(|_| self.screen == Screen::Views)?;
-        match failure.kind {
-            FailureKind::Limited(wait) if wait.is_estimate => Some(wait.next_text_change(now)),
-            FailureKind::Limited(Wait { until, .. }) => Some(if (until - now).num_seconds() < 60 {
-                self.seconds_change_at(now).min(until)
-            } else {
-                (until - TimeDelta::seconds(59)).max(now + TimeDelta::seconds(1))
-            }),
-            _ => None,
-        }
     }
 
     fn header_changes_at(&self, now: Time) -> Option<Time> {
@@ -120,8 +104,7 @@ impl App {
                 let detail = counting.then(|| self.seconds_change_at(now));
                 ages.chain(detail).min()
             }
-            Screen::Views => self.views.as_of().map(|as_of| format::short_age_changes_at(as_of, now)),
-            Screen::Welcome | Screen::Log => None,
+            Screen::Views | Screen::Welcome | Screen::Log => None,
         }
     }
 }

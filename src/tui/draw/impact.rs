@@ -6,11 +6,11 @@
 
 use super::View;
 use super::text::TextRow;
-use super::views::{count_text, mismatch_sign};
 use crate::model::impact::{AfterWindow, PageViewsState};
 use crate::model::period::DateRange;
 use crate::model::views::{Counts, ViewCount};
 use crate::tui::format::format_views;
+use crate::tui::views::draw::{count_text, mismatch_sign};
 
 /// Formats a range: a single day or two dates.
 pub(in crate::tui) fn range_or_day(range: DateRange) -> String {

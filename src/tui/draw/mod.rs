@@ -15,22 +15,23 @@ pub(in crate::tui) mod impact;
 pub(in crate::tui) mod jobs;
 pub(in crate::tui) mod links;
 pub(in crate::tui) mod list_title;
-pub(in crate::tui) mod log;
 pub(in crate::tui) mod palette;
 pub(in crate::tui) mod picker;
 pub(in crate::tui) mod resolve;
 pub(in crate::tui) mod text;
 pub(in crate::tui) mod theme;
-pub(in crate::tui) mod views;
 pub(in crate::tui) mod welcome;
 
 pub use theme::{ColorDepth, Theme};
 
 use crate::model::Time;
 use crate::model::text::is_hidden;
+use crate::tui::component::Component as _;
 use crate::tui::dialog::Dialog;
 use crate::tui::geometry::{MIN_SCREEN_SIZE, is_usable};
 use crate::tui::keymap::{Action, Context};
+use crate::tui::log::LogComponent;
+use crate::tui::views::screen::ViewsComponent;
 use crate::tui::{App, Pane, Screen};
 use ratatui::Frame;
 use ratatui::buffer::Buffer;
@@ -128,8 +129,8 @@ fn draw_screen(frame: &mut Frame<'_>, view: View<'_>) {
                 detail::draw(frame, view, g.detail);
             }
         }
-        Screen::Views => views::draw(frame, view, g.body),
-        Screen::Log => log::draw(frame, view, g.body),
+        Screen::Views => ViewsComponent.draw(frame, view),
+        Screen::Log => LogComponent.draw(frame, view),
     }
     for dialog in &app.dialogs {
         match dialog {

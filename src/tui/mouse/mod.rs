@@ -36,7 +36,7 @@ impl Pointer {
 }
 
 /// Returns the index of the line at a cell of a list. `None` if the cell is outside the list.
-fn line_at(list: Rect, at: Position) -> Option<usize> {
+pub(super) fn line_at(list: Rect, at: Position) -> Option<usize> {
     list.contains(at).then(|| usize::from(at.y - list.y))
 }
 
@@ -105,8 +105,10 @@ impl App {
         } else {
             match self.screen {
                 Screen::Jobs => self.click_jobs(at, now, effects),
-                Screen::Views => self.click_views(at, now, effects),
-                Screen::Log | Screen::Welcome => {}
+                Screen::Views | Screen::Log => {
+                    self.dispatch_to_screen(now, effects, |screen, cx| screen.click(at, cx));
+                }
+                Screen::Welcome => {}
             }
         }
         self.read_draft_of_new_editor(count_before, effects);
@@ -165,8 +167,13 @@ impl App {
                 self.scroll(Scroll::By(by), now, effects);
                 self.pane = pane;
             }
-            Screen::Views => self.views.table.scroll_by(by, g.views_rows()),
-            Screen::Log => self.scroll(Scroll::By(by), now, effects),
+            Screen::Views | Screen::Log => {
+                let wheel = |screen: &mut dyn Component, cx: &mut Cx<'_>| {
+                    screen.wheel(at, by, cx);
+                    Flow::Handled
+                };
+                self.dispatch_to_screen(now, effects, wheel);
+            }
             Screen::Welcome => {}
         }
     }

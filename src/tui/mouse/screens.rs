@@ -3,9 +3,6 @@
 use super::super::dialog::Dialog;
 use super::super::geometry::JobsArrangement;
 use super::super::keymap::Action;
-use super::super::views::columns::PageColumns;
-use super::super::views::range_line::PresetChoice;
-use super::super::views::table::PageSorting;
 use super::super::{App, Effect, Pane};
 use super::line_at;
 use crate::model::Time;
@@ -33,7 +30,7 @@ impl App {
     }
 
     /// Closes the filter input and keeps the filter, as Enter does.
-    fn close_filter_input(&mut self) {
+    pub(in crate::tui) fn close_filter_input(&mut self) {
         self.dialogs.pop_if(|dialog| matches!(dialog, Dialog::Filter(_)));
     }
 
@@ -69,60 +66,5 @@ impl App {
             self.close_filter_input();
             self.pane = Pane::Detail;
         }
-    }
-
-    pub(super) fn click_views(&mut self, at: Position, now: Time, effects: &mut Vec<Effect>) {
-        let g = self.geometry();
-        if g.views_range().contains(at) {
-            self.click_range(usize::from(at.x), now, effects);
-            return;
-        }
-        // There is no table until page views are loaded.
-        if self.views.as_of().is_none() {
-            return;
-        }
-        if g.views_headings().contains(at) {
-            self.sort_views_at(usize::from(at.x), now);
-        } else if let Some(line) = line_at(g.views_lines(), at) {
-            if self.views.table.is_visible_line_selected(line) {
-                self.close_filter_input();
-                self.run_action(Action::Open, now, effects);
-            } else {
-                self.views.table.select_visible(line);
-            }
-        }
-    }
-
-    /// Handles a click beside the range: applies the clicked preset or the next preset, or opens the calendar for a
-    /// custom range.
-    fn click_range(&mut self, cell: usize, now: Time, effects: &mut Vec<Effect>) {
-        let choice = self.range_choice_at(cell, usize::from(self.size.0), now);
-        if choice.is_some() {
-            self.close_filter_input();
-        }
-        match choice {
-            Some(PresetChoice::Preset(preset)) => {
-                let period = preset.period(now.date_naive());
-                effects.extend(self.views.set_period(period, Some(preset), now));
-            }
-            Some(PresetChoice::Custom) => self.run_action(Action::CustomRange, now, effects),
-            Some(PresetChoice::Next) => self.run_action(Action::NextRange, now, effects),
-            None => {}
-        }
-    }
-
-    /// Sorts by the clicked column or, if the pages are already sorted by it, reverses the order.
-    fn sort_views_at(&mut self, cell: usize, now: Time) {
-        let table = &self.views.table;
-        let columns = PageColumns::for_width(&self.views, usize::from(self.size.0));
-        let Some(by) = columns.column_at(cell, table.metric()) else { return };
-        if !table.is_report() {
-            // Only a report can be sorted, so this shows a notice that explains how to load one.
-            self.change_table(Action::NextSort, now);
-            return;
-        }
-        let current = table.sorting();
-        let reversed = PageSorting { descending: !current.descending, ..current };
-        self.views.table.sort(if current.by == by { reversed } else { PageSorting::by(by) });
     }
 }

@@ -199,21 +199,6 @@ impl App {
         all.satisfies(range, RequiredData::Fresh, now) && all.rows_to_continue_after(range).is_none()
     }
 
-    /// Whether an action that works with complete ranges, such as loading or comparing them, would do something now.
-    pub(in crate::tui) fn can_run_views_action(&self, action: Action) -> bool {
-        let (all, range) = (&self.views.all_pages, self.views.query().range);
-        match action {
-            Action::LoadAll => {
-                all.active.is_some()
-                    || all.complete_report(range).is_none()
-                    || all.rows_to_continue_after(range).is_some()
-            }
-            Action::Trend => true,
-            Action::Compare => self.views.as_of().is_some(),
-            _ => self.views.is_comparing(),
-        }
-    }
-
     /// Returns the label of the key that loads all pages.
     pub(in crate::tui) fn load_all_label(&self) -> &'static str {
         let all = &self.views.all_pages;

@@ -15,11 +15,11 @@ use crate::model::period::DateRange;
 use crate::model::report::{CachedRange, CachedViews};
 use crate::tui::component::prelude::*;
 use crate::tui::draw::text::{TextRow, left, right};
-use crate::tui::draw::views::count_text;
 use crate::tui::draw::{draw_box, draw_line, draw_more_below};
 use crate::tui::format::{grouped_number, plural, short_age, short_age_changes_at};
 use crate::tui::geometry::{Geometry, inner_area_below};
 use crate::tui::list_state::ListState;
+use crate::tui::views::draw::count_text;
 use ratatui::style::Style;
 use ratatui::widgets::{Paragraph, Wrap};
 

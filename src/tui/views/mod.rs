@@ -8,8 +8,8 @@ pub mod columns;
 pub mod compare;
 #[cfg(test)]
 mod dialog_tests;
+pub(in crate::tui) mod draw;
 pub mod export;
-mod keys;
 mod loading;
 pub mod movers;
 pub mod page_detail;
@@ -18,8 +18,8 @@ pub mod range_line;
 mod ranges;
 pub mod request_cost;
 mod saved_settings;
+pub(in crate::tui) mod screen;
 pub mod table;
-mod table_keys;
 pub mod trend;
 
 use super::msg::Effect;

@@ -16,11 +16,11 @@ pub(in crate::tui) mod totals;
 
 pub(in crate::tui) use crate::tui::format::views_or_received as count_text;
 
-use super::{View, draw_line};
 use crate::model::failure::FailureKind;
 use crate::model::load::Load;
 use crate::model::period::DateRange;
 use crate::model::views::Counts;
+use crate::tui::draw::{View, draw_line};
 use crate::tui::keymap::{Action, Context};
 use crate::tui::views::request_cost::AVAILABLE_WITHOUT_REQUESTS;
 
@@ -29,7 +29,8 @@ use ratatui::layout::Rect;
 use ratatui::text::Line;
 use ratatui::widgets::{Paragraph, Wrap};
 
-pub(in crate::tui) fn draw(frame: &mut Frame<'_>, view: View<'_>, area: Rect) {
+pub(in crate::tui) fn draw(frame: &mut Frame<'_>, view: View<'_>) {
+    let area = view.app.geometry().body;
     let width = usize::from(area.width);
     draw_line(frame, view.app.geometry().views_range(), 0, presets::presets_line(view, width));
     draw_line(frame, area, 1, status_line::table_status_line(view, width));

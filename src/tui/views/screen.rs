@@ -1,0 +1,290 @@
+//! The page views screen: its shortcuts, clicks and timers. Its data is in [`App::views`], because dialogs and messages
+//! use it while other screens are shown.
+
+use super::cached_ranges::CachedRanges;
+use super::calendar::{Calendar, CalendarPurpose};
+use super::columns::PageColumns;
+use super::draw;
+use super::export::ExportDialog;
+use super::movers::Movers;
+use super::page_detail::PageDetail;
+use super::range_line::PresetChoice;
+use super::table::{Metric, PageSorting, PageTable};
+use super::trend::TrendDialog;
+use crate::model::failure::FailureKind;
+use crate::model::ledger::Wait;
+use crate::tui::component::prelude::*;
+use crate::tui::dialog::{Dialog, InputField};
+use crate::tui::format::short_age_changes_at;
+use crate::tui::mouse::line_at;
+use crate::tui::scroll::page_step;
+use crate::tui::text_input::TextInput;
+use chrono::TimeDelta;
+
+/// The page views screen.
+#[derive(Debug)]
+pub(in crate::tui) struct ViewsComponent;
+
+impl Component for ViewsComponent {
+    fn context(&self) -> Context {
+        Context::Views
+    }
+
+    fn offers(&self, action: Action, app: &App) -> Option<Label> {
+        is_possible(action, app).then(|| label(action, app).map_or(Label::Default, Label::from))
+    }
+
+    fn act(&mut self, action: Action, cx: &mut Cx<'_>) -> Flow {
+        let views = &mut cx.app.views;
+        match action {
+            Action::NextPage if views.table.is_tree() => views.table.enter_folder(),
+            Action::PreviousPage if views.table.is_tree() => views.table.leave_folder(),
+            Action::NextPage => cx.effects.extend(views.turn_page(true)),
+            Action::PreviousPage => cx.effects.extend(views.turn_page(false)),
+            Action::NextRange => cx.effects.extend(views.next_preset(cx.now)),
+            Action::PeriodBefore => cx.app.step_period(-1, cx.now, cx.effects),
+            Action::PeriodAfter => cx.app.step_period(1, cx.now, cx.effects),
+            Action::JumpToPage if views.table.report().is_some() => {
+                cx.notify(Severity::Info, "All pages are listed: g and G go to the ends.");
+            }
+            Action::JumpToPage => cx.app.open_input(InputField::Page, ""),
+            Action::PageSize => cx.app.open_input(InputField::PageSize, ""),
+            Action::CustomRange => Calendar::open(CalendarPurpose::Show, cx),
+            Action::LoadAll => cx.app.load_all(cx.now, cx.effects),
+            Action::Compare => cx.app.compare(cx.now, cx.effects),
+            Action::CompareWith => Calendar::open(CalendarPurpose::Compare, cx),
+            Action::Trend => TrendDialog::open(cx),
+            Action::Movers => Movers::open(cx),
+            Action::NewJob => cx.app.open_job_about_pages(cx.now, cx.effects),
+            Action::Open => {
+                if !views.table.toggle_folder()
+                    && let Some(path) = views.selected_row().map(|row| row.path.clone())
+                {
+                    PageDetail::open(path, cx);
+                }
+            }
+            Action::Export => ExportDialog::open(cx),
+            Action::ListCached => CachedRanges::open(cx),
+            Action::Refresh => cx.app.refresh_views(cx.now, cx.effects),
+            Action::CopyMain => {
+                let row = views.selected_row();
+                let copy = row.map(|row| Effect::copy(&format!("the path {}", row.path), row.path.to_string()));
+                cx.effects.extend(copy);
+            }
+            _ => return change_table(action, cx),
+        }
+        Flow::Handled
+    }
+
+    /// Stops loading, or clears the marks or the filter, whichever applies first.
+    fn close(&mut self, cx: &mut Cx<'_>) -> Flow {
+        if cx.app.views.all_pages.can_stop() {
+            cx.app.stop_loading(cx.effects);
+            return Flow::Handled;
+        }
+        let marks = cx.app.views.table.marked_count();
+        if cx.app.warn_before_clearing_marks(marks, cx.now) {
+            return Flow::Handled;
+        }
+        let table = &mut cx.app.views.table;
+        if marks > 0 {
+            table.clear_marks();
+        } else if table.is_filtered() {
+            table.set_filter("");
+        } else {
+            return Flow::Pass;
+        }
+        Flow::Handled
+    }
+
+    fn scroll(&mut self, by: Scroll, cx: &mut Cx<'_>) {
+        let rows = cx.app.geometry().views_rows();
+        let table = &mut cx.app.views.table;
+        match by {
+            Scroll::By(n) => table.move_by(n),
+            Scroll::Page(n) => table.move_by(n.saturating_mul(page_step(rows))),
+            Scroll::Top => table.move_to_end(false),
+            Scroll::Bottom => table.move_to_end(true),
+        }
+    }
+
+    fn click(&mut self, at: Position, cx: &mut Cx<'_>) -> Flow {
+        let g = cx.app.geometry();
+        if g.views_range().contains(at) {
+            click_range(usize::from(at.x), cx);
+            return Flow::Handled;
+        }
+        // There is no table until page views are loaded.
+        if cx.app.views.as_of().is_none() {
+            return Flow::Handled;
+        }
+        if g.views_headings().contains(at) {
+            sort_at(usize::from(at.x), cx);
+        } else if let Some(line) = line_at(g.views_lines(), at) {
+            if cx.app.views.table.is_visible_line_selected(line) {
+                cx.app.close_filter_input();
+                run(Action::Open, cx);
+            } else {
+                cx.app.views.table.select_visible(line);
+            }
+        }
+        Flow::Handled
+    }
+
+    fn wheel(&mut self, _at: Position, by: isize, cx: &mut Cx<'_>) {
+        let rows = cx.app.geometry().views_rows();
+        cx.app.views.table.scroll_by(by, rows);
+    }
+
+    /// Returns when the age of the data or the text about a reached limit changes. In the last minute before the limit is
+    /// reset, the text counts down in seconds.
+    fn next_timer(&self, app: &App, now: Time) -> Option<Time> {
+        let age = app.views.as_of().map(|as_of| short_age_changes_at(as_of, now));
+        let limit = app.views.load_failure(now).and_then(|failure| match failure.kind {
+            FailureKind::Limited(wait) if wait.is_estimate => Some(wait.next_text_change(now)),
+            FailureKind::Limited(Wait { until, .. }) => Some(if (until - now).num_seconds() < 60 {
+                app.seconds_change_at(now).min(until)
+            } else {
+                (until - TimeDelta::seconds(59)).max(now + TimeDelta::seconds(1))
+            }),
+            _ => None,
+        });
+        age.into_iter().chain(limit).min()
+    }
+
+    fn draw(&self, frame: &mut Frame<'_>, view: View<'_>) {
+        draw::draw(frame, view);
+    }
+}
+
+/// Whether an action would do something now.
+fn is_possible(action: Action, app: &App) -> bool {
+    let (views, table) = (&app.views, &app.views.table);
+    let has_pages = !table.rows().is_empty() || table.absent_count() > 0;
+    match action {
+        Action::NextSort | Action::ReverseSort | Action::Fold => table.is_report() && has_pages,
+        Action::Filter => table.is_report() && has_pages || table.is_filtered(),
+        Action::LogScale => !table.rows().is_empty() && table.metric() != Metric::Share,
+        Action::Metric => !table.rows().is_empty(),
+        Action::Mark | Action::MarkRange | Action::Open => !table.is_empty(),
+        Action::NewJob => table.selected_folder().is_none() && !table.is_empty() || table.marked_count() > 0,
+        Action::CopyMain => table.selected_row().is_some(),
+        Action::NextPage if table.is_tree() => table.selected_folder().is_some(),
+        Action::PreviousPage if table.is_tree() => table.can_leave_folder(),
+        // A report lists all pages at once, so it has no next page of rows.
+        Action::NextPage => !table.is_report() && views.has_next(),
+        Action::PreviousPage => !table.is_report() && views.query().page > 1,
+        Action::JumpToPage => table.report().is_none(),
+        // Without requests left, the footer leaves out the key, although pressing it would still show a notice.
+        Action::LoadAll => {
+            let (all, range) = (&views.all_pages, views.query().range);
+            all.can_stop()
+                || app.view_requests_left() > 0
+                    && (all.complete_report(range).is_none() || all.rows_to_continue_after(range).is_some())
+        }
+        Action::Compare => views.as_of().is_some(),
+        Action::Movers => has_pages && views.is_comparing(),
+        _ => true,
+    }
+}
+
+/// Returns the label of an action whose label depends on the state.
+fn label(action: Action, app: &App) -> Option<&'static str> {
+    let table: &PageTable = &app.views.table;
+    let is_open = table.selected_folder().map(|folder| folder.is_open);
+    match action {
+        Action::Open | Action::NextPage if is_open == Some(false) => Some("open folder"),
+        Action::Open | Action::PreviousPage if is_open == Some(true) => Some("close folder"),
+        Action::NextPage if is_open.is_some() => Some("go into"),
+        Action::PreviousPage if table.is_tree() => Some("parent"),
+        Action::Fold if table.is_tree() => Some("unfold"),
+        Action::LogScale if table.has_log_scale() => Some("linear"),
+        Action::NewJob if table.marked_count() > 0 => Some("job about them"),
+        Action::LoadAll => Some(app.load_all_label()),
+        Action::Compare if app.views.is_comparing() => Some("stop comparing"),
+        Action::Close if app.views.all_pages.can_stop() => Some("stop loading"),
+        Action::Close if table.marked_count() > 0 => Some("unmark"),
+        Action::Close if table.is_filtered() => Some("clear filter"),
+        _ => None,
+    }
+}
+
+/// Runs an action, as its shortcut does.
+fn run(action: Action, cx: &mut Cx<'_>) {
+    cx.app.run_action(action, cx.now, cx.effects);
+}
+
+/// Handles an action that changes how the pages are listed. Requests nothing from the service.
+fn change_table(action: Action, cx: &mut Cx<'_>) -> Flow {
+    if let Some(what) = words_if_all_pages_needed(action)
+        && !cx.app.views.table.is_report()
+    {
+        let load = cx.app.key_label(Context::Views, Action::LoadAll);
+        cx.notify(Severity::Info, &format!("{what} needs all pages: press {load} to load them."));
+        return Flow::Handled;
+    }
+    let table = &mut cx.app.views.table;
+    let sorting = table.sorting();
+    match action {
+        Action::NextSort => table.sort(PageSorting::by(sorting.by.next(table.comparison().is_some()))),
+        Action::ReverseSort => table.sort(PageSorting { descending: !sorting.descending, ..sorting }),
+        Action::Fold => table.toggle_tree(),
+        Action::Metric => table.set_metric(table.metric().next()),
+        Action::LogScale if table.metric() == Metric::Share => {
+            let metric = cx.app.key_label(Context::Views, Action::Metric);
+            cx.notify(Severity::Info, &format!("Shares are always drawn from 0 to 100%; {metric} changes the metric."));
+        }
+        Action::LogScale => table.toggle_log_scale(),
+        Action::Mark => table.toggle_mark(),
+        Action::MarkRange => table.mark_range(),
+        Action::Filter => {
+            let input = TextInput::line(table.filter_text());
+            cx.app.dialogs.push(Dialog::Filter(Box::new(input)));
+        }
+        _ => return Flow::Pass,
+    }
+    Flow::Handled
+}
+
+/// Handles a click beside the range: applies the clicked preset or the next preset, or opens the calendar for a
+/// custom range.
+fn click_range(cell: usize, cx: &mut Cx<'_>) {
+    let choice = cx.app.range_choice_at(cell, usize::from(cx.app.size.0), cx.now);
+    if choice.is_some() {
+        cx.app.close_filter_input();
+    }
+    match choice {
+        Some(PresetChoice::Preset(preset)) => {
+            let period = preset.period(cx.now.date_naive());
+            cx.effects.extend(cx.app.views.set_period(period, Some(preset), cx.now));
+        }
+        Some(PresetChoice::Custom) => run(Action::CustomRange, cx),
+        Some(PresetChoice::Next) => run(Action::NextRange, cx),
+        None => {}
+    }
+}
+
+/// Sorts by the clicked column or, if the pages are already sorted by it, reverses the order.
+fn sort_at(cell: usize, cx: &mut Cx<'_>) {
+    let table = &cx.app.views.table;
+    let columns = PageColumns::for_width(&cx.app.views, usize::from(cx.app.size.0));
+    let Some(by) = columns.column_at(cell, table.metric()) else { return };
+    if !table.is_report() {
+        // Only a report can be sorted, so this shows a notice that explains how to load one.
+        change_table(Action::NextSort, cx);
+        return;
+    }
+    let current = table.sorting();
+    let reversed = PageSorting { descending: !current.descending, ..current };
+    cx.app.views.table.sort(if current.by == by { reversed } else { PageSorting::by(by) });
+}
+
+/// Returns the first words of the notice for an action that needs all pages of the range; `None` for other actions.
+fn words_if_all_pages_needed(action: Action) -> Option<&'static str> {
+    match action {
+        Action::NextSort | Action::ReverseSort => Some("Sorting"),
+        Action::Filter => Some("Filtering"),
+        Action::Fold => Some("Folding into a tree"),
+        _ => None,
+    }
+}
