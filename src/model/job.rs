@@ -98,6 +98,20 @@ pub struct RemoteJob {
 }
 
 impl RemoteJob {
+    /// Returns an answer that contains only an id and a status.
+    pub fn new(id: JobId, status: Status) -> Self {
+        Self {
+            id,
+            status,
+            repository: None,
+            git_ref: None,
+            model: None,
+            pr_link: None,
+            created_at: None,
+            archived_at: None,
+        }
+    }
+
     /// Removes the API key from all texts. The id stays unchanged, because it identifies the job.
     pub fn redact(&mut self, redactor: &Redactor) {
         if let Status::Unknown(word) = &mut self.status {

@@ -1,7 +1,7 @@
 //! Tests of settings in environment variables: proxies and root certificates. Each test starts itself again in a new
 //! process, because all tests in a process share one environment.
 
-use super::server::bind_refusing_port;
+use super::support::server::{bind_refusing_port, http_answer};
 use super::*;
 use docdeck::api::{ConnectError, ExtraRoots, Reached};
 use std::io::{Read, Write};
@@ -45,14 +45,14 @@ async fn this_computer_is_never_reached_through_a_proxy() {
         assert_eq!(job.id, id());
         return;
     }
-    let proxy = Server::start(Reply::json(502, "")).await;
-    let server = Server::start(Reply::json(200, r#"{"id":"job_1"}"#)).await;
+    let proxy = Server::start(ServerBehavior::json(502, "")).await;
+    let server = Server::start(ServerBehavior::json(200, r#"{"id":"job_1"}"#)).await;
     let url = proxy.base_url();
     let proxies = [("HTTP_PROXY", url.as_str()), ("http_proxy", &url), ("HTTPS_PROXY", &url), ("ALL_PROXY", &url)];
     for base_url in [server.base_url(), format!("http://localhost:{}", server.port())] {
         rerun("this_computer_is_never_reached_through_a_proxy", &base_url, &proxies).await;
     }
-    assert_eq!((proxy.connections(), server.requests().len()), (0, 2));
+    assert_eq!((proxy.connection_count(), server.requests().len()), (0, 2));
 }
 
 #[tokio::test]
@@ -64,7 +64,7 @@ async fn other_computers_are_reached_through_the_proxy_which_never_sees_the_key(
         assert!(!format!("{error} {error:?}").contains("pr0xypw"), "{error}");
         return;
     }
-    let proxy = Server::start(Reply::AnswerAndClose(b"HTTP/1.1 403 No\r\n\r\n".to_vec())).await;
+    let proxy = Server::start(ServerBehavior::answer("HTTP/1.1 403 No\r\n\r\n", ConnectionEnd::Close)).await;
     let with_password = format!("http://user:pr0xypw@127.0.0.1:{}", proxy.port());
     let test = "other_computers_are_reached_through_the_proxy_which_never_sees_the_key";
     rerun(test, "https://docs.invalid", &[("HTTPS_PROXY", &with_password)]).await;
@@ -97,11 +97,11 @@ async fn a_host_in_no_proxy_is_never_reached_through_the_proxy() {
         assert_eq!(error.reached(), Reached::No);
         return;
     }
-    let proxy = Server::start(Reply::json(502, "")).await;
+    let proxy = Server::start(ServerBehavior::json(502, "")).await;
     let variables = [("HTTPS_PROXY", proxy.base_url()), ("NO_PROXY", "invalid".to_owned())];
     let variables = variables.each_ref().map(|(name, value)| (*name, value.as_str()));
     rerun("a_host_in_no_proxy_is_never_reached_through_the_proxy", BAD_HOST_URL, &variables).await;
-    assert_eq!(proxy.connections(), 0);
+    assert_eq!(proxy.connection_count(), 0);
 }
 
 #[tokio::test]
@@ -112,7 +112,7 @@ async fn without_root_certificates_only_this_computer_can_be_reached() {
         assert!(client(&base_url).get_job(&id()).await.result.is_ok());
         return;
     }
-    let server = Server::start(Reply::json(200, r#"{"id":"job_1"}"#)).await;
+    let server = Server::start(ServerBehavior::json(200, r#"{"id":"job_1"}"#)).await;
     let test = "without_root_certificates_only_this_computer_can_be_reached";
     rerun(test, &server.base_url(), &[("SSL_CERT_FILE", "/nonexistent/ca.pem")]).await;
 }
@@ -189,7 +189,7 @@ async fn every_usual_variable_can_set_the_proxy() {
         return;
     }
     for variable in ["HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"] {
-        let proxy = Server::start(Reply::AnswerAndClose(b"HTTP/1.1 403 No\r\n\r\n".to_vec())).await;
+        let proxy = Server::start(ServerBehavior::answer("HTTP/1.1 403 No\r\n\r\n", ConnectionEnd::Close)).await;
         let variables = [(variable, proxy.base_url())];
         let variables = variables.each_ref().map(|(name, value)| (*name, value.as_str()));
         rerun("every_usual_variable_can_set_the_proxy", "https://docs.invalid", &variables).await;
@@ -229,7 +229,7 @@ fn serve_tls() -> String {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let port = listener.local_addr().expect("an address").port();
     std::thread::spawn(move || {
-        let mut stream = tls::session(listener.accept().expect("a connection").0);
+        let mut stream = crate::support::tls::session(listener.accept().expect("a connection").0);
         let mut head = Vec::new();
         let mut byte = [0];
         while !head.ends_with(b"\r\n\r\n") {
@@ -241,7 +241,7 @@ fn serve_tls() -> String {
         }
         let head = String::from_utf8(head).expect("text");
         let status = if head.contains(&format!("Bearer {KEY}")) { 200 } else { 401 };
-        let _ = stream.write_all(&server::http(status, "", br#"{"id":"job_1"}"#));
+        let _ = stream.write_all(&http_answer(status, "", br#"{"id":"job_1"}"#));
     });
     format!("https://127.0.0.1:{port}")
 }

@@ -1,6 +1,6 @@
 //! Tests of every way in which a request can fail: which error results, and whether the prompt may have arrived.
 
-use super::server::{bind_refusing_port, http};
+use super::support::server::{bind_refusing_port, http_answer};
 use super::*;
 use docdeck::api::{ConnectError, Reached, RetryAfterHeader, Unreadable};
 use docdeck::model::Time;
@@ -26,11 +26,16 @@ async fn a_refused_connection_never_reached_the_service() {
 
 #[tokio::test]
 async fn a_truncated_answer_leaves_the_prompt_unconfirmed() {
-    let half = http(201, "", JOB.as_bytes());
+    let half = http_answer(201, "", JOB.as_bytes());
     let half = half[..half.len() - 5].to_vec();
     let chunk = b"HTTP/1.1 201 Created\r\ntransfer-encoding: chunked\r\n\r\n5\r\n{\"id\"\r\n".to_vec();
-    let close_after = Reply::AnswerAndClose;
-    for reply in [close_after(Vec::new()), Reply::Reset, close_after(half), close_after(chunk)] {
+    let close_after = |bytes: Vec<u8>| ServerBehavior::answer(bytes, ConnectionEnd::Close);
+    for reply in [
+        close_after(Vec::new()),
+        ServerBehavior::answer("", ConnectionEnd::Reset),
+        close_after(half),
+        close_after(chunk),
+    ] {
         let error = error(create(reply).await.0);
         assert!(matches!(&error, ApiError::Lost { .. }), "{error:?}");
         assert_eq!((error.reached(), error.failure(now()).kind), (Reached::Maybe, FailureKind::Offline));
@@ -41,7 +46,10 @@ async fn a_truncated_answer_leaves_the_prompt_unconfirmed() {
 #[tokio::test]
 async fn a_timeout_leaves_the_prompt_unconfirmed() {
     let head = b"HTTP/1.1 201 Created\r\ncontent-length: 30\r\n\r\n{\"id\"".to_vec();
-    for (reply, status) in [(Reply::Stall(Vec::new()), None), (Reply::Stall(head), Some(201))] {
+    for (reply, status) in [
+        (ServerBehavior::answer("", ConnectionEnd::Stall), None),
+        (ServerBehavior::answer(head, ConnectionEnd::Stall), Some(201)),
+    ] {
         let server = Server::start(reply).await;
         let answer = client_for(&server.base_url(), short_timeout()).create_job("x").await;
         server.only_request();
@@ -56,7 +64,7 @@ async fn a_timeout_leaves_the_prompt_unconfirmed() {
 #[tokio::test]
 async fn an_error_keeps_its_meaning_if_its_body_is_truncated() {
     let cut = b"HTTP/1.1 400 Bad\r\ncontent-length: 99\r\n\r\nprompt is too long".to_vec();
-    let error = error(create(Reply::AnswerAndClose(cut)).await.0);
+    let error = error(create(ServerBehavior::answer(cut, ConnectionEnd::Close)).await.0);
     assert!(
         matches!(&error, ApiError::BadRequest { words, .. } if words.as_str() == "prompt is too long"),
         "{error:?}"
@@ -82,7 +90,7 @@ async fn each_error_status_has_its_own_variant_kind_and_text() {
     ];
     for (status, has_variant, reached, kind) in checks {
         let body = r#"{"error":"Not like this","details":[{"message":"nor that"}]}"#;
-        let answer = create(Reply::json(status, body)).await.0;
+        let answer = create(ServerBehavior::json(status, body)).await.0;
         assert_eq!(answer.status, Some(status));
         let error = error(answer);
         assert!(has_variant(&error), "{status}: {error:?}");
@@ -104,7 +112,7 @@ async fn retry_after_is_read_as_seconds_or_as_a_date_and_may_be_missing() {
         ("retry-after: -1\r\n", RetryAfterHeader::Missing, 60),
         ("", RetryAfterHeader::Missing, 60),
     ] {
-        let error = error(follow_up(Reply::with(429, header, br#"{"error":"Rate limit exceeded"}"#)).await);
+        let error = error(follow_up(ServerBehavior::http(429, header, br#"{"error":"Rate limit exceeded"}"#)).await);
         assert!(matches!(&error, ApiError::Limited { retry: read, .. } if *read == retry), "{header}: {error:?}");
         assert_eq!(error.reached(), Reached::Refused);
         let wait = error.wait(now()).expect("a limit");
@@ -117,7 +125,7 @@ async fn retry_after_is_read_as_seconds_or_as_a_date_and_may_be_missing() {
 #[tokio::test]
 async fn an_html_page_of_a_proxy_is_shown_as_status_and_title() {
     let page = b"<html><head><title>502 Bad Gateway</title></head><body><hr>nginx</body></html>";
-    let error = error(create(Reply::with(502, "content-type: text/html\r\n", page)).await.0);
+    let error = error(create(ServerBehavior::http(502, "content-type: text/html\r\n", page)).await.0);
     assert!(error.to_string().starts_with("The service failed (502: “502 Bad Gateway”)"), "{error}");
     assert!(!error.to_string().contains('<'), "{error}");
 }
@@ -125,31 +133,31 @@ async fn an_html_page_of_a_proxy_is_shown_as_status_and_title() {
 #[tokio::test]
 async fn a_404_page_points_to_a_wrong_base_url() {
     let page = b"<!doctype html><title>Not here</title>";
-    let error = error(create(Reply::with(404, "", page)).await.0);
+    let error = error(create(ServerBehavior::http(404, "", page)).await.0);
     assert!(error.to_string().contains("base URL is probably wrong"), "{error}");
 }
 
 #[tokio::test]
 async fn a_key_in_an_error_answer_is_redacted() {
     let body = format!(r#"{{"error":"unknown key {KEY}"}}"#);
-    let refused = error(create(Reply::json(401, &body)).await.0);
+    let refused = error(create(ServerBehavior::json(401, &body)).await.0);
     assert!(refused.to_string().contains("unknown key ***"), "{refused}");
-    let odd = error(get(Reply::json(200, &format!("key {KEY}"))).await);
+    let odd = error(get(ServerBehavior::json(200, &format!("key {KEY}"))).await);
     assert!(odd.to_string().contains("key ***"), "{odd}");
 }
 
 #[tokio::test]
 async fn a_redirect_is_not_followed_with_the_key() {
-    let elsewhere = Server::start(Reply::json(200, JOB)).await;
+    let elsewhere = Server::start(ServerBehavior::json(200, JOB)).await;
     let location = format!("location: http://user:pw@127.0.0.1:{}/login?next=x\r\n", elsewhere.port());
     for status in [301, 302, 307, 308] {
-        let error = error(create(Reply::with(status, &location, b"")).await.0);
+        let error = error(create(ServerBehavior::http(status, &location, b"")).await.0);
         let host = format!("127.0.0.1:{}", elsewhere.port());
         assert!(matches!(&error, ApiError::Redirected { host: Some(to), .. } if to.as_str() == host), "{error:?}");
         assert!(!error.to_string().contains("pw"), "{error}");
         assert_eq!(error.reached(), Reached::Refused);
     }
-    assert_eq!(elsewhere.connections(), 0);
+    assert_eq!(elsewhere.connection_count(), 0);
 }
 
 #[tokio::test]
@@ -161,7 +169,7 @@ async fn a_success_status_without_a_readable_job_leaves_the_prompt_unconfirmed()
         ("null", Unreadable::NotJson),
         (r#"{"status":"active"}"#, Unreadable::NoId),
     ] {
-        let error = error(create(Reply::json(200, body)).await.0);
+        let error = error(create(ServerBehavior::json(200, body)).await.0);
         assert!(matches!(&error, ApiError::Unreadable { why, .. } if *why == wanted), "{body}: {error:?}");
         assert_eq!((error.reached(), error.failure(now()).kind), (Reached::Maybe, FailureKind::Service));
     }
@@ -170,8 +178,8 @@ async fn a_success_status_without_a_readable_job_leaves_the_prompt_unconfirmed()
 #[tokio::test]
 async fn an_answer_about_another_job_is_dropped() {
     let other = r#"{"id":"job_2","status":"failed"}"#;
-    assert!(matches!(error(get(Reply::json(200, other)).await), ApiError::OtherJob { .. }));
-    let error = error(follow_up(Reply::json(200, other)).await);
+    assert!(matches!(error(get(ServerBehavior::json(200, other)).await), ApiError::OtherJob { .. }));
+    let error = error(follow_up(ServerBehavior::json(200, other)).await);
     assert_eq!(error.reached(), Reached::Maybe);
 }
 
@@ -180,7 +188,7 @@ async fn bodies_are_limited_after_decompression() {
     let zeros = |mib: usize| {
         let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
         gzip.write_all(&vec![b' '; mib * 1024 * 1024]).expect("written");
-        Reply::with(200, "content-encoding: gzip\r\n", &gzip.finish().expect("finished"))
+        ServerBehavior::http(200, "content-encoding: gzip\r\n", &gzip.finish().expect("finished"))
     };
     assert!(matches!(error(get(zeros(5)).await), ApiError::TooLarge { limit_mib: 4, .. }));
     assert!(matches!(error(views(zeros(17)).await), ApiError::TooLarge { limit_mib: 16, .. }));
@@ -192,8 +200,12 @@ async fn bodies_are_limited_after_decompression() {
 async fn an_answer_of_exactly_the_limit_is_read() {
     let limit = 4 * 1024 * 1024;
     let padded = |length: usize| format!("{JOB}{}", " ".repeat(length - JOB.len()));
-    assert!(get(Reply::json(200, &padded(limit))).await.result.is_ok());
-    let error = error(create(Reply::AnswerAndClose(http(200, "", padded(limit + 1).as_bytes()))).await.0);
+    assert!(get(ServerBehavior::json(200, &padded(limit))).await.result.is_ok());
+    let error = error(
+        create(ServerBehavior::answer(http_answer(200, "", padded(limit + 1).as_bytes()), ConnectionEnd::Close))
+            .await
+            .0,
+    );
     assert!(matches!(&error, ApiError::TooLarge { .. }), "{error:?}");
     assert_eq!(error.reached(), Reached::Maybe);
 }
@@ -202,20 +214,23 @@ async fn an_answer_of_exactly_the_limit_is_read() {
 async fn only_the_beginning_of_an_endless_error_page_is_read() {
     let mut endless = b"HTTP/1.1 500 Oh\r\n\r\n".to_vec();
     endless.extend(b"overloaded ".repeat(20_000));
-    let server = Server::start(Reply::Stall(endless)).await;
+    let server = Server::start(ServerBehavior::answer(endless, ConnectionEnd::Stall)).await;
     let answer = client(&server.base_url()).get_job(&id()).await;
     assert!(error(answer).to_string().contains("overloaded overloaded"));
 }
 
 #[tokio::test]
 async fn an_answer_that_is_not_http_leaves_the_prompt_unconfirmed() {
-    let error = error(create(Reply::AnswerAndClose(b"SSH-2.0-OpenSSH_9.9\r\n".to_vec())).await.0);
+    let error = error(create(ServerBehavior::answer("SSH-2.0-OpenSSH_9.9\r\n", ConnectionEnd::Close)).await.0);
     assert_eq!(error.reached(), Reached::Maybe);
 }
 
 #[tokio::test]
 async fn the_error_of_a_lost_get_suggests_a_retry_and_mentions_no_prompt() {
-    for sentence in [error(get(Reply::Reset).await).to_string(), error(views(Reply::Reset).await).to_string()] {
+    for sentence in [
+        error(get(ServerBehavior::answer("", ConnectionEnd::Reset)).await).to_string(),
+        error(views(ServerBehavior::answer("", ConnectionEnd::Reset)).await).to_string(),
+    ] {
         assert!(sentence.contains("try again") && !sentence.contains("send"), "{sentence}");
     }
 }

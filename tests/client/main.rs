@@ -9,16 +9,17 @@
 mod environment;
 mod faults;
 mod requests;
-mod server;
-mod tls;
+
+#[path = "../support/mod.rs"]
+mod support;
 
 use docdeck::api::{ApiAnswer, ApiError, Client, ClientOptions};
 use docdeck::model::endpoint::{ApiKey, Scope};
 use docdeck::model::job::{JobId, RemoteJob};
 use docdeck::model::period::DateRange;
 use docdeck::model::views::{ViewsPage, ViewsQuery};
-use server::{Reply, Request, Server};
 use std::time::Duration;
+use support::server::{ConnectionEnd, Request, Server, ServerBehavior};
 
 const KEY: &str = "mint_5ecret";
 
@@ -49,27 +50,27 @@ fn week() -> ViewsQuery {
 }
 
 /// Creates a job at a server that sends this reply; returns the result and the only request that the server received.
-async fn create(reply: Reply) -> (ApiAnswer<RemoteJob>, Request) {
+async fn create(reply: ServerBehavior) -> (ApiAnswer<RemoteJob>, Request) {
     let server = Server::start(reply).await;
     let answer = client(&server.base_url()).create_job("Fix the links").await;
     (check_error(answer), server.only_request())
 }
 
-async fn get(reply: Reply) -> ApiAnswer<RemoteJob> {
+async fn get(reply: ServerBehavior) -> ApiAnswer<RemoteJob> {
     let server = Server::start(reply).await;
     let answer = client(&server.base_url()).get_job(&id()).await;
     server.only_request();
     check_error(answer)
 }
 
-async fn follow_up(reply: Reply) -> ApiAnswer<RemoteJob> {
+async fn follow_up(reply: ServerBehavior) -> ApiAnswer<RemoteJob> {
     let server = Server::start(reply).await;
     let answer = client(&server.base_url()).send_follow_up(&id(), "And the redirects").await;
     server.only_request();
     check_error(answer)
 }
 
-async fn views(reply: Reply) -> ApiAnswer<ViewsPage> {
+async fn views(reply: ServerBehavior) -> ApiAnswer<ViewsPage> {
     let server = Server::start(reply).await;
     let answer = client(&server.base_url()).views(&week()).await;
     server.only_request();

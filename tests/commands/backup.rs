@@ -1,7 +1,7 @@
 //! `docdeck export`, `import` and `prune --jobs`: what the exported file contains, what another computer imports from
 //! it, and what these commands never change.
 
-use crate::command_fixture::{CommandFixture, CommandResult};
+use crate::support::command::{CommandFixture, CommandResult};
 use docdeck::model::Time;
 use docdeck::model::change::LocalChange;
 use docdeck::model::job::{JobId, RemoteJob, Status};
@@ -13,17 +13,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 
 fn job(id: &str, status: Status) -> RemoteJob {
-    let id = JobId::new(id).expect("an id");
-    RemoteJob {
-        id,
-        status,
-        repository: None,
-        git_ref: None,
-        model: None,
-        pr_link: None,
-        created_at: None,
-        archived_at: None,
-    }
+    RemoteJob::new(JobId::new(id).expect("an id"), status)
 }
 
 /// Fills the store with a tracked job that has a tag, a new job whose prompt is queued, and a draft.

@@ -1,7 +1,7 @@
 //! `docdeck new --batch`: prints the cost, saves all prompts, sends them within the hourly limit, and never resends a
 //! prompt on its own.
 
-use crate::command_fixture::CommandFixture;
+use crate::support::command::CommandFixture;
 use docdeck::model::ledger::RateLimited;
 use docdeck::model::log::Operation;
 use docdeck::model::prompt::DeliveryKind;

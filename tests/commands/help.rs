@@ -1,6 +1,6 @@
 //! The help texts of all commands, with snapshots, and the guide that `docdeck help` prints.
 
-use crate::command_fixture::CommandFixture;
+use crate::support::command::CommandFixture;
 
 /// Returns the long help of a command, wrapped at 100 columns.
 fn help(words: &[&str]) -> String {

@@ -1,6 +1,6 @@
 //! `docdeck jobs` and `docdeck show`: print local data without an API key and without a request.
 
-use crate::command_fixture::CommandFixture;
+use crate::support::command::CommandFixture;
 use docdeck::model::change::LocalChange;
 use docdeck::model::job::{JobId, RemoteJob, Status};
 use docdeck::model::log::Operation;

@@ -6,11 +6,9 @@
 
 mod backup;
 mod batching;
-mod command_fixture;
 mod doctor;
 mod folders;
 mod help;
-mod http;
 mod listing;
 mod mistakes;
 mod on_terminal;
@@ -20,3 +18,6 @@ mod tracking;
 mod views;
 mod waiting;
 mod watching;
+
+#[path = "../support/mod.rs"]
+mod support;

@@ -1,7 +1,7 @@
 //! The commands on a terminal: relative times, tables that fit the terminal's width, the progress line that is redrawn
 //! in place, and a typed Ctrl-C.
 
-use crate::command_fixture::CommandFixture;
+use crate::support::command::CommandFixture;
 use portable_pty::{CommandBuilder, PtySize, native_pty_system};
 use std::io::{Read as _, Write as _};
 use std::sync::mpsc;

@@ -1,8 +1,8 @@
 //! `docdeck new` and `docdeck follow`: a prompt is saved before it is sent, sent once, and each outcome has an exit
 //! code.
 
-use crate::command_fixture::{CommandFixture, CommandResult};
-use crate::http;
+use crate::support::command::{CommandFixture, CommandResult};
+use crate::support::http;
 use docdeck::model::log::Operation;
 use docdeck::model::prompt::{DeliveryKind, Prompt};
 use rustix::process::Signal;

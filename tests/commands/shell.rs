@@ -1,6 +1,6 @@
 //! Shell integration: `--version`, `completions` with job ids, and `man`.
 
-use crate::command_fixture::{CommandFixture, CommandResult};
+use crate::support::command::{CommandFixture, CommandResult};
 use docdeck::model::change::LocalChange;
 use docdeck::model::job::{JobId, RemoteJob, Status};
 use docdeck::model::log::Operation;
@@ -10,18 +10,7 @@ fn track(fixture: &CommandFixture, ids: &[&str]) {
     fixture.with_store(async |store, scope| {
         for id in ids {
             let id = JobId::new(id).expect("an id");
-            let (status, none) = (Status::Completed, None);
-            let job = RemoteJob {
-                id,
-                status,
-                repository: None,
-                git_ref: None,
-                model: None,
-                pr_link: none,
-                created_at: None,
-                archived_at: None,
-            };
-            store.track(scope, job, chrono::Utc::now()).await.expect("kept");
+            store.track(scope, RemoteJob::new(id, Status::Completed), chrono::Utc::now()).await.expect("kept");
         }
     });
 }

@@ -1,6 +1,6 @@
 //! `docdeck track`: adds jobs that were not created on this computer, with one request for each job.
 
-use crate::command_fixture::CommandFixture;
+use crate::support::command::CommandFixture;
 use docdeck::model::log::Operation;
 
 /// Creates a job on the service that this computer doesn't track. Returns the job's id.

@@ -1,6 +1,6 @@
 //! `docdeck views`: how many requests it sends, its output formats, and its exit codes if loading fails.
 
-use crate::command_fixture::CommandFixture;
+use crate::support::command::CommandFixture;
 use docdeck::model::ledger::RateLimited;
 use docdeck::model::log::Operation;
 use rustix::process::Signal;

@@ -1,6 +1,6 @@
 //! `docdeck wait`: waits until every job is finished, or ends early because of a timeout, a signal or an error.
 
-use crate::command_fixture::CommandFixture;
+use crate::support::command::CommandFixture;
 use rustix::process::Signal;
 
 /// Creates a job on the service with these simulator directives, and tracks it. Returns the job's id.

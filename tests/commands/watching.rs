@@ -1,6 +1,6 @@
 //! `docdeck watch` prints changes of jobs as they happen, and `docdeck status` prints how many jobs there are.
 
-use crate::command_fixture::CommandFixture;
+use crate::support::command::CommandFixture;
 use docdeck::model::log::Operation;
 use rustix::process::Signal;
 use serde_json::Value;

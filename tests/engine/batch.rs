@@ -1,7 +1,8 @@
 //! Tests of batches: a batch is stored as a whole, its prompts are sent as the hourly limit allows, and no prompt is
 //! sent twice, whatever happens in between.
 
-use crate::engine_fixture::{EngineFixture, open_store, scope_of, start_sim};
+use crate::support::engine::EngineFixture;
+use crate::support::{open_store, scope_of, start_sim};
 use docdeck::model::change::QueueChange;
 use docdeck::model::engine_event::EngineEvent;
 use docdeck::model::log::Operation;

@@ -1,6 +1,7 @@
 //! Tests of the `on_change` program, of rows that are merged because they turn out to be the same job, and of tracking.
 
-use crate::engine_fixture::{EngineFixture, open_store, scope_of, start_sim};
+use crate::support::engine::EngineFixture;
+use crate::support::{open_store, scope_of, start_sim};
 use docdeck::model::engine_event::EngineEvent;
 use docdeck::model::failure::FailureKind;
 use docdeck::model::job::{JobId, Status};

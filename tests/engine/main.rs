@@ -5,10 +5,12 @@
 
 mod batch;
 mod changes;
-mod engine_fixture;
 mod moving;
 mod polling;
 mod reports;
 mod sharing;
 mod submitting;
 mod views;
+
+#[path = "../support/mod.rs"]
+mod support;

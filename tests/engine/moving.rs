@@ -1,6 +1,7 @@
 //! Tests that the engine doesn't automatically send prompts that were imported from another computer.
 
-use crate::engine_fixture::{EngineFixture, open_store, scope_of, start_sim};
+use crate::support::engine::EngineFixture;
+use crate::support::{open_store, scope_of, start_sim};
 use docdeck::model::log::Operation;
 use docdeck::model::prompt::{Delivery, DeliveryKind};
 use docdeck::store::ScopeFilter;

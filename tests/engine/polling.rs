@@ -1,10 +1,11 @@
 //! Tests of checking jobs: automatically, on request, and when the service fails.
 
-use crate::engine_fixture::{EngineFixture, open_store, scope_of, start_sim};
+use crate::support::engine::EngineFixture;
+use crate::support::{open_store, scope_of, start_sim};
 use docdeck::model::connection::Connection;
 use docdeck::model::engine_event::EngineEvent;
 use docdeck::model::failure::FailureKind;
-use docdeck::model::job::{JobId, Status};
+use docdeck::model::job::{JobId, RemoteJob, Status};
 use docdeck::model::log::Operation;
 use docdeck::sim::Sim;
 use std::time::Duration;
@@ -79,15 +80,11 @@ async fn a_job_that_is_overdue_at_the_start_is_checked_once() {
     // The store now has a last check that is a day old.
     let store = open_store(folder.path());
     let job = store.job(row.key).await.expect("read").expect("known");
-    let seen = docdeck::model::job::RemoteJob {
-        id,
-        status: Status::Active,
+    let seen = RemoteJob {
         repository: job.repository.as_deref().cloned(),
         git_ref: job.git_ref,
         model: job.model.as_deref().cloned(),
-        pr_link: None,
-        created_at: None,
-        archived_at: None,
+        ..RemoteJob::new(id, Status::Active)
     };
     let long_ago = chrono::Utc::now() - chrono::TimeDelta::days(1);
     store.apply_fetched(row.key, docdeck::store::JobAnswer::Job(seen), long_ago).await.expect("written");
@@ -232,16 +229,7 @@ async fn a_check_that_began_before_a_follow_up_does_not_mark_the_job_as_complete
     let (store, scope, now) = (open_store(folder.path()), scope_of(&sim), chrono::Utc::now());
     let (prompt, _) = store.add_follow_up(key, "Again", now).await.expect("written");
     store.request_permit(prompt, "another", now, now).await.expect("a turn");
-    let job = docdeck::model::job::RemoteJob {
-        id: row.id.clone().expect("an id"),
-        status: Status::Active,
-        repository: None,
-        git_ref: None,
-        model: None,
-        pr_link: None,
-        created_at: None,
-        archived_at: None,
-    };
+    let job = RemoteJob::new(row.id.clone().expect("an id"), Status::Active);
     store.finish_send(prompt, docdeck::store::SendOutcome::Accepted(job), chrono::Utc::now()).await.expect("written");
     let row = check.await.expect("no panic").expect("a row");
     assert_eq!(row.status, Some(Status::Active), "the old answer said completed");

@@ -1,7 +1,7 @@
 //! Tests of loading all pages of a range, and the totals of several ranges: the number of requests, what ends a load,
 //! and where the next load continues.
 
-use crate::engine_fixture::EngineFixture;
+use crate::support::engine::EngineFixture;
 use chrono::{Days, TimeDelta};
 use docdeck::model::connection::Connection;
 use docdeck::model::engine_event::EngineEvent;

@@ -1,6 +1,7 @@
 //! Tests of two instances on one store: only one of them polls, both get the changes, and no prompt is sent twice.
 
-use crate::engine_fixture::{EngineFixture, open_store, scope_of, start_sim};
+use crate::support::engine::EngineFixture;
+use crate::support::{open_store, scope_of, start_sim};
 use docdeck::model::change::LocalChange;
 use docdeck::model::connection::Connection;
 use docdeck::model::engine_event::EngineEvent;

@@ -1,6 +1,7 @@
 //! Tests of sending prompts: accepted, answer lost, limit reached, service not reached. No prompt is sent twice.
 
-use crate::engine_fixture::{EngineFixture, open_store, scope_of, start_sim};
+use crate::support::engine::EngineFixture;
+use crate::support::{open_store, scope_of, start_sim};
 use docdeck::model::engine_event::EngineEvent;
 use docdeck::model::failure::FailureKind;
 use docdeck::model::job::Status;

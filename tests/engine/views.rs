@@ -1,6 +1,7 @@
 //! Tests of loading page views: the cache, the hourly limit, and one request for concurrent loads of the same query.
 
-use crate::engine_fixture::{EngineFixture, scope_of, start_sim};
+use crate::support::engine::EngineFixture;
+use crate::support::{scope_of, start_sim};
 use docdeck::model::connection::Connection;
 use docdeck::model::engine_event::EngineEvent;
 use docdeck::model::failure::FailureKind;

@@ -1,7 +1,7 @@
 //! A single case of the fault matrix: one operation of a real engine on a real store, against a server with one fault.
 
 use crate::list::{API_KEY, ExpectedOutcome, Fault, JOB_ID, STORED_STATUS};
-use crate::server::{ConnectionEnd, Server, ServerBehavior};
+use crate::support::server::{ConnectionEnd, Server, ServerBehavior};
 use docdeck::api::{Client, ClientOptions, ExtraRoots};
 use docdeck::engine::{Engine, EngineSetup, LeaseRoles, PollOptions};
 use docdeck::model::Time;
@@ -77,7 +77,7 @@ pub(crate) fn create_store_folder() -> TempDir {
 
 /// Returns the scope of a profile for this server.
 pub(crate) fn scope_of(server: &Server) -> Scope {
-    Scope { base_url: server.base_url().to_owned(), project: "proj".to_owned(), organization: None }
+    Scope { base_url: server.base_url(), project: "proj".to_owned(), organization: None }
 }
 
 /// Creates a store with a tracked job and page views as of now.
@@ -93,14 +93,9 @@ pub(crate) async fn create_case_store(
     // The id of a newly created job must not be tracked yet.
     let id = JobId::new(if operation == Operation::Create { "job_0" } else { JOB_ID }).expect("an id");
     let job = RemoteJob {
-        id,
-        status: Status::parse(STORED_STATUS),
         repository: Some(CleanText::line("acme/docs")),
-        git_ref: None,
-        model: None,
         pr_link: link,
-        created_at: None,
-        archived_at: None,
+        ..RemoteJob::new(id, Status::parse(STORED_STATUS))
     };
     let row = store.track(scope, job, now).await.expect("written");
     let page = PageRow { path: CleanText::line("/kept"), counts: Counts::default() };
@@ -296,7 +291,7 @@ pub(crate) async fn run(fault: &Fault, operation: Operation) -> Result<ExpectedO
     let method = if matches!(operation, Operation::Create | Operation::FollowUp) { "POST /" } else { "GET /" };
     let requests = server.requests();
     let expected = usize::from(wire.reads_requests());
-    check(requests.len() == expected && requests.iter().all(|line| line.starts_with(method)), || {
+    check(requests.len() == expected && requests.iter().all(|request| request.head.starts_with(method)), || {
         format!("requests were {requests:?}")
     })?;
     check(server.connection_count() <= 1, || format!("{} connections", server.connection_count()))?;

@@ -1,9 +1,9 @@
 //! Runs many commands and dashboards on one database at the same time. Each prompt is sent once and counted once
 //! against the hourly limit.
 
-use crate::command_fixture::{CommandFixture, RunningCommand};
 use crate::crash::{assert_intact, received_prompts, send_whole_queue};
 use crate::disk_errors::start_dashboard;
+use crate::support::command::{CommandFixture, RunningCommand};
 use docdeck::model::ledger::RateLimited;
 use docdeck::model::log::Operation;
 use docdeck::model::prompt::DeliveryKind;

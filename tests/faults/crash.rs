@@ -2,9 +2,9 @@
 //! intact and contains every prompt that was sent, and the service has received no prompt twice. Also contains helpers
 //! for other test modules that kill or block the program.
 
-use crate::command_fixture::{CommandFixture, CommandResult, RunningCommand};
 use crate::disk_errors::start_dashboard;
-use crate::slow::sample;
+use crate::support::command::{CommandFixture, CommandResult, RunningCommand};
+use crate::support::slow::sample;
 use docdeck::api::{Client, ClientOptions};
 use docdeck::engine::{Engine, EngineSetup, LeaseRoles, PollOptions};
 use docdeck::model::endpoint::ApiKey;

@@ -1,11 +1,11 @@
 //! Tests with a database that can't be written, because of a full disk, a read-only folder or file system, or a lock
 //! held by another program. A prompt that can't be saved is not sent, and an answer is saved as soon as it is possible.
 
-use crate::command_fixture::CommandFixture;
 use crate::crash::{
     WAIT_TIMEOUT, assert_intact, database_path, journal_path, received_prompts, send_whole_queue, wait_until,
 };
-use crate::pty::{Pty, Setup};
+use crate::support::command::CommandFixture;
+use crate::support::pty::{Pty, Setup};
 use docdeck::model::log::Operation;
 use docdeck::model::prompt::DeliveryKind;
 use rusqlite::Connection;
@@ -412,19 +412,28 @@ fn fill(file: &std::path::Path) {
     while file.write_all(&[0; 512]).is_ok() {}
 }
 
-#[test]
+/// Sends a prompt from a dashboard on a small disk, and fills the disk before the answer arrives. Returns the dashboard,
+/// which shows that the answer can't be recorded, and the path of the file that fills the disk, or `None` if the tests
+/// may not mount a disk.
 #[cfg(target_os = "linux")]
-fn the_dashboard_shows_an_accepted_prompt_until_the_full_disk_has_recorded_it() {
-    let fixture = CommandFixture::new(&["create=latency-1000"]);
-    if !may_mount(&fixture) {
-        return;
+fn fill_disk_while_sending(fixture: &CommandFixture) -> Option<(Pty, std::path::PathBuf)> {
+    if !may_mount(fixture) {
+        return None;
     }
-    let (mut pty, filler) = start_dashboard_on_small_disk(&fixture);
+    let (mut pty, filler) = start_dashboard_on_small_disk(fixture);
     pty.wait_for_text("No jobs");
     pty.send("nDo it [sim:seconds=6000]\x13");
     wait_until("the request", || fixture.sim.requests(Operation::Create) == 1);
     fill(&filler);
     pty.wait_for_text("can't be recorded: the disk is");
+    Some((pty, filler))
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn the_dashboard_shows_an_accepted_prompt_until_the_full_disk_has_recorded_it() {
+    let fixture = CommandFixture::new(&["create=latency-1000"]);
+    let Some((mut pty, filler)) = fill_disk_while_sending(&fixture) else { return };
     let (id, _) = fixture.sim.received_prompts().first().cloned().expect("a job");
     let text = pty.screen().contents();
     assert!(text.contains(&format!("Accepted as {id}")) && text.contains("Don't send it again"), "{text}");
@@ -450,15 +459,7 @@ fn the_dashboard_shows_an_accepted_prompt_until_the_full_disk_has_recorded_it() 
 #[cfg(target_os = "linux")]
 fn quitting_before_an_accepted_prompt_is_recorded_prints_the_id_and_exits_with_6() {
     let fixture = CommandFixture::new(&["create=latency-1000"]);
-    if !may_mount(&fixture) {
-        return;
-    }
-    let (mut pty, filler) = start_dashboard_on_small_disk(&fixture);
-    pty.wait_for_text("No jobs");
-    pty.send("nDo it [sim:seconds=6000]\x13");
-    wait_until("the request", || fixture.sim.requests(Operation::Create) == 1);
-    fill(&filler);
-    pty.wait_for_text("can't be recorded: the disk is");
+    let Some((mut pty, _)) = fill_disk_while_sending(&fixture) else { return };
     pty.send("q");
     pty.wait_for("the shell", |screen| !screen.alternate_screen() && screen.contents().contains("Still trying"));
     pty.send("\x03");

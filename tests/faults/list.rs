@@ -1,6 +1,6 @@
 //! The list of faults, each with the expected outcome of every operation.
 
-use crate::server::{ConnectionEnd, ServerBehavior, TlsFailure};
+use crate::support::server::{ConnectionEnd, ServerBehavior, TlsFailure};
 use std::fmt;
 use std::io::Write as _;
 use std::time::{Duration, SystemTime};
@@ -84,17 +84,6 @@ impl Fault {
     }
 }
 
-fn answer(bytes: impl Into<Vec<u8>>, end: ConnectionEnd) -> ServerBehavior {
-    ServerBehavior::Answer(bytes.into().into(), end)
-}
-
-/// Returns a server that sends a complete HTTP answer.
-fn http(status: u16, headers: &str, body: &[u8]) -> ServerBehavior {
-    let mut bytes = format!("HTTP/1.1 {status} S\r\n{headers}content-length: {}\r\n\r\n", body.len()).into_bytes();
-    bytes.extend_from_slice(body);
-    answer(bytes, ConnectionEnd::Keep)
-}
-
 /// Returns a fault by which the request doesn't reach the service.
 fn not_reached(name: &str, wire: ServerBehavior) -> Fault {
     Fault::new(
@@ -118,6 +107,11 @@ fn answer_lost(name: &str, wire: ServerBehavior) -> Fault {
     )
 }
 
+/// Returns a fault by which the server sends these bytes, ends, and thereby loses the answer.
+fn truncated(name: &str, bytes: impl Into<Vec<u8>>, end: ConnectionEnd) -> Fault {
+    answer_lost(name, ServerBehavior::answer(bytes, end))
+}
+
 /// Returns a fault with a success status and an unusable answer.
 fn unusable(name: &str, wire: ServerBehavior) -> Fault {
     Fault::new(
@@ -137,7 +131,7 @@ fn refused(name: &str, wire: ServerBehavior, get: ExpectedOutcome, views: Expect
 }
 
 fn limited(name: &str, header: &str, seconds: i64) -> Fault {
-    let wire = http(429, header, br#"{"error":"Rate limit exceeded"}"#);
+    let wire = ServerBehavior::http(429, header, br#"{"error":"Rate limit exceeded"}"#);
     Fault::new(name, wire, [(); 4].map(|()| ExpectedOutcome::Limited(seconds)))
 }
 
@@ -147,8 +141,8 @@ fn usable(name: &str, job: &[u8], status: &str, views: &[u8], human: &str) -> Fa
     let accepted = || ExpectedOutcome::Accepted(JOB_ID.to_owned(), status.to_owned());
     Fault {
         name: name.to_owned(),
-        job: http(200, "", job),
-        views: http(200, "", views),
+        job: ServerBehavior::http(200, "", job),
+        views: ServerBehavior::http(200, "", views),
         expected: [
             accepted(),
             accepted(),
@@ -171,8 +165,8 @@ fn job_without_status(name: &str, job: &[u8], views: &[u8], human: &str) -> Faul
 fn odd_job(name: &str, body: &[u8], create: ExpectedOutcome) -> Fault {
     Fault {
         name: name.to_owned(),
-        job: http(200, "", body),
-        views: http(200, "", VIEWS),
+        job: ServerBehavior::http(200, "", body),
+        views: ServerBehavior::http(200, "", VIEWS),
         expected: [
             create,
             ExpectedOutcome::Unconfirmed,
@@ -193,7 +187,7 @@ fn gzip_bomb(bytes: usize) -> ServerBehavior {
     for _ in 0..bytes / part.len() {
         gzip.write_all(&part).expect("written");
     }
-    http(200, "content-encoding: gzip\r\n", &gzip.finish().expect("finished"))
+    ServerBehavior::http(200, "content-encoding: gzip\r\n", &gzip.finish().expect("finished"))
 }
 
 /// Returns all faults. Redirects lead to `other_port` of 127.0.0.1, where another server listens.
@@ -221,21 +215,14 @@ fn connections() -> Vec<Fault> {
             .short_timeout(),
         answer_lost("accepted, then reset", ServerBehavior::ReadNothing(ConnectionEnd::Reset)),
         answer_lost("accepted, then closed", ServerBehavior::ReadNothing(ConnectionEnd::Close)),
-        answer_lost("timeout after the request", answer("", ConnectionEnd::Stall)).short_timeout(),
-        answer_lost("reset after the request", answer("", ConnectionEnd::Reset)),
-        answer_lost("closed without an answer", answer("", ConnectionEnd::Close)),
-        answer_lost("timeout in the headers", answer("HTTP/1.1 201 Created\r\nconte", ConnectionEnd::Stall))
+        truncated("timeout after the request", "", ConnectionEnd::Stall).short_timeout(),
+        truncated("reset after the request", "", ConnectionEnd::Reset),
+        truncated("closed without an answer", "", ConnectionEnd::Close),
+        truncated("timeout in the headers", "HTTP/1.1 201 Created\r\nconte", ConnectionEnd::Stall).short_timeout(),
+        truncated("closed in the headers", "HTTP/1.1 201 Created\r\nconte", ConnectionEnd::Close),
+        truncated("reset in the body", "HTTP/1.1 201 C\r\ncontent-length: 30\r\n\r\n{\"id\"", ConnectionEnd::Reset),
+        truncated("timeout in the body", "HTTP/1.1 201 C\r\ncontent-length: 30\r\n\r\n{\"id\"", ConnectionEnd::Stall)
             .short_timeout(),
-        answer_lost("closed in the headers", answer("HTTP/1.1 201 Created\r\nconte", ConnectionEnd::Close)),
-        answer_lost(
-            "reset in the body",
-            answer("HTTP/1.1 201 C\r\ncontent-length: 30\r\n\r\n{\"id\"", ConnectionEnd::Reset),
-        ),
-        answer_lost(
-            "timeout in the body",
-            answer("HTTP/1.1 201 C\r\ncontent-length: 30\r\n\r\n{\"id\"", ConnectionEnd::Stall),
-        )
-        .short_timeout(),
     ]
 }
 
@@ -245,63 +232,75 @@ fn broken_answers() -> Vec<Fault> {
         [head.as_bytes(), JOB].concat()
     };
     vec![
-        answer_lost("truncated body", answer(headed("content-length: 99\r\n"), ConnectionEnd::Close)),
-        answer_lost(
+        truncated("truncated body", headed("content-length: 99\r\n"), ConnectionEnd::Close),
+        truncated(
             "truncated chunks",
-            answer("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5\r\n{\"id\"\r\n", ConnectionEnd::Close),
+            "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5\r\n{\"id\"\r\n",
+            ConnectionEnd::Close,
         ),
-        answer_lost(
+        truncated(
             "chunk length is nonsense",
-            answer("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n{}\r\n", ConnectionEnd::Close),
+            "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n{}\r\n",
+            ConnectionEnd::Close,
         ),
-        unusable("content-length too short", answer(headed("content-length: 9\r\n"), ConnectionEnd::Close)),
-        answer_lost("content-length is nonsense", answer(headed("content-length: many\r\n"), ConnectionEnd::Close)),
-        answer_lost("content-length negative", answer(headed("content-length: -1\r\n"), ConnectionEnd::Close)),
-        answer_lost(
+        unusable(
+            "content-length too short",
+            ServerBehavior::answer(headed("content-length: 9\r\n"), ConnectionEnd::Close),
+        ),
+        truncated("content-length is nonsense", headed("content-length: many\r\n"), ConnectionEnd::Close),
+        truncated("content-length negative", headed("content-length: -1\r\n"), ConnectionEnd::Close),
+        truncated(
             "content-length twice, differing",
-            answer(headed("content-length: 5\r\ncontent-length: 32\r\n"), ConnectionEnd::Close),
+            headed("content-length: 5\r\ncontent-length: 32\r\n"),
+            ConnectionEnd::Close,
         ),
-        answer_lost(
+        truncated(
             "content-length of 2^63, cut",
-            answer(headed("content-length: 9223372036854775807\r\n"), ConnectionEnd::Close),
+            headed("content-length: 9223372036854775807\r\n"),
+            ConnectionEnd::Close,
         ),
-        answer_lost(
+        truncated(
             "slow trickle of the body",
-            answer("HTTP/1.1 200 OK\r\ncontent-length: 100000\r\n\r\n", ConnectionEnd::Trickle),
+            "HTTP/1.1 200 OK\r\ncontent-length: 100000\r\n\r\n",
+            ConnectionEnd::Trickle,
         )
         .short_timeout(),
-        answer_lost("slow trickle of a header", answer("HTTP/1.1 200 OK\r\nx:", ConnectionEnd::Trickle))
-            .short_timeout(),
-        answer_lost("speaks no HTTP", answer("SSH-2.0-OpenSSH_9.9\r\n", ConnectionEnd::Close)),
+        truncated("slow trickle of a header", "HTTP/1.1 200 OK\r\nx:", ConnectionEnd::Trickle).short_timeout(),
+        truncated("speaks no HTTP", "SSH-2.0-OpenSSH_9.9\r\n", ConnectionEnd::Close),
         answer_lost(
             "200 headers of 100 bytes",
-            answer(
+            ServerBehavior::answer(
                 format!("HTTP/1.1 200 OK\r\n{}\r\n", format!("x: {}\r\n", "y".repeat(96)).repeat(200)),
                 ConnectionEnd::Close,
             ),
         ),
-        answer_lost("gzip that is none", http(200, "content-encoding: gzip\r\n", JOB)),
+        answer_lost("gzip that is none", ServerBehavior::http(200, "content-encoding: gzip\r\n", JOB)),
         unusable("gzip bomb, 64 MiB", gzip_bomb(64 << 20)),
         unusable(
             "body of 1 GiB, announced",
-            answer(format!("HTTP/1.1 200 OK\r\ncontent-length: {GIB}\r\n\r\n"), ConnectionEnd::Flood(GIB)),
+            ServerBehavior::answer(
+                format!("HTTP/1.1 200 OK\r\ncontent-length: {GIB}\r\n\r\n"),
+                ConnectionEnd::Flood(GIB),
+            ),
         ),
         unusable(
             "body of 1 GiB, unannounced",
-            answer("HTTP/1.1 200 OK\r\n\r\n{\"id\":\"job_1\"", ConnectionEnd::Flood(GIB)),
+            ServerBehavior::answer("HTTP/1.1 200 OK\r\n\r\n{\"id\":\"job_1\"", ConnectionEnd::Flood(GIB)),
         ),
-        answer_lost(
+        truncated(
             "error 500 with a body of 1 GiB",
-            answer(format!("HTTP/1.1 500 E\r\ncontent-length: {GIB}\r\n\r\n"), ConnectionEnd::Flood(GIB)),
+            format!("HTTP/1.1 500 E\r\ncontent-length: {GIB}\r\n\r\n"),
+            ConnectionEnd::Flood(GIB),
         ),
-        answer_lost(
+        truncated(
             "error 503, its body never ends",
-            answer("HTTP/1.1 503 E\r\ncontent-length: 90\r\n\r\nbusy", ConnectionEnd::Stall),
+            "HTTP/1.1 503 E\r\ncontent-length: 90\r\n\r\nbusy",
+            ConnectionEnd::Stall,
         )
         .short_timeout(),
         refused(
             "error 400, its body cut",
-            answer("HTTP/1.1 400 E\r\ncontent-length: 90\r\n\r\ntoo long", ConnectionEnd::Close),
+            ServerBehavior::answer("HTTP/1.1 400 E\r\ncontent-length: 90\r\n\r\ntoo long", ConnectionEnd::Close),
             ExpectedOutcome::Service,
             ExpectedOutcome::Service,
         ),
@@ -315,17 +314,22 @@ fn redirects(other_port: u16) -> Vec<Fault> {
         .map(|status| {
             refused(
                 &format!("{status} to another host"),
-                http(status, &to, b""),
+                ServerBehavior::http(status, &to, b""),
                 ExpectedOutcome::Service,
                 ExpectedOutcome::Service,
             )
         })
         .collect();
-    all.push(unusable("303 to another host", http(303, &to, b"")));
-    all.push(refused("302 without an address", http(302, "", b""), ExpectedOutcome::Service, ExpectedOutcome::Service));
+    all.push(unusable("303 to another host", ServerBehavior::http(303, &to, b"")));
+    all.push(refused(
+        "302 without an address",
+        ServerBehavior::http(302, "", b""),
+        ExpectedOutcome::Service,
+        ExpectedOutcome::Service,
+    ));
     all.push(refused(
         "304",
-        answer("HTTP/1.1 304 S\r\n\r\n", ConnectionEnd::Keep),
+        ServerBehavior::answer("HTTP/1.1 304 S\r\n\r\n", ConnectionEnd::Keep),
         ExpectedOutcome::Service,
         ExpectedOutcome::Service,
     ));
@@ -355,10 +359,11 @@ fn unusable_answers() -> Vec<Fault> {
         ("200,000 lists, never closed", &opened),
         ("200,000 nested objects", &objects),
     ];
-    let mut all: Vec<Fault> = bodies.into_iter().map(|(name, body)| unusable(name, http(200, "", body))).collect();
-    all.push(unusable("204", answer("HTTP/1.1 204 No Content\r\n\r\n", ConnectionEnd::Keep)));
-    all.push(unusable("205", http(205, "", b"")));
-    all.push(unusable("202 with words", http(202, "", b"queued")));
+    let mut all: Vec<Fault> =
+        bodies.into_iter().map(|(name, body)| unusable(name, ServerBehavior::http(200, "", body))).collect();
+    all.push(unusable("204", ServerBehavior::answer("HTTP/1.1 204 No Content\r\n\r\n", ConnectionEnd::Keep)));
+    all.push(unusable("205", ServerBehavior::http(205, "", b"")));
+    all.push(unusable("202 with words", ServerBehavior::http(202, "", b"queued")));
     all
 }
 
@@ -366,42 +371,52 @@ fn refusals() -> Vec<Fault> {
     use ExpectedOutcome::{Gone, KeyRefused, NotFound, Service};
     let error = br#"{"error":"Not like this","details":[{"message":"nor that"}]}"#;
     let mut all = vec![
-        refused("400", http(400, "", error), Service, Service),
-        refused("401", http(401, "", error), KeyRefused, KeyRefused),
-        refused("403", http(403, "", error), KeyRefused, KeyRefused),
-        refused("404", http(404, "", error), Gone, NotFound),
-        refused("404, empty", http(404, "", b""), Gone, NotFound),
-        refused("404 with a web page", http(404, "", b"<!doctype html><title>Lost</title>"), Service, Service),
+        refused("400", ServerBehavior::http(400, "", error), Service, Service),
+        refused("401", ServerBehavior::http(401, "", error), KeyRefused, KeyRefused),
+        refused("403", ServerBehavior::http(403, "", error), KeyRefused, KeyRefused),
+        refused("404", ServerBehavior::http(404, "", error), Gone, NotFound),
+        refused("404, empty", ServerBehavior::http(404, "", b""), Gone, NotFound),
+        refused(
+            "404 with a web page",
+            ServerBehavior::http(404, "", b"<!doctype html><title>Lost</title>"),
+            Service,
+            Service,
+        ),
         refused(
             "400 that repeats the key",
-            http(400, "", format!("{{\"error\":\"bad {API_KEY}\"}}").as_bytes()),
+            ServerBehavior::http(400, "", format!("{{\"error\":\"bad {API_KEY}\"}}").as_bytes()),
             Service,
             Service,
         ),
         refused(
             "401 that repeats the key",
-            http(401, "", format!("no: Bearer {API_KEY}").as_bytes()),
+            ServerBehavior::http(401, "", format!("no: Bearer {API_KEY}").as_bytes()),
             KeyRefused,
             KeyRefused,
         ),
-        refused("400 with 200,000 nested lists", http(400, "", &b"[".repeat(200_000)), Service, Service),
-        refused("400 with bad UTF-8", http(400, "", b"\xff\xfe"), Service, Service),
+        refused(
+            "400 with 200,000 nested lists",
+            ServerBehavior::http(400, "", &b"[".repeat(200_000)),
+            Service,
+            Service,
+        ),
+        refused("400 with bad UTF-8", ServerBehavior::http(400, "", b"\xff\xfe"), Service, Service),
         refused(
             "400 with control sequences",
-            http(400, "", b"{\"error\":\"\\u001b]52;c;eA==\\u0007\\u001b[2J\\u202e\"}"),
+            ServerBehavior::http(400, "", b"{\"error\":\"\\u001b]52;c;eA==\\u0007\\u001b[2J\\u202e\"}"),
             Service,
             Service,
         ),
         answer_lost(
             "502 with a proxy's page",
-            http(502, "content-type: text/html\r\n", b"<html><title>502 Bad Gateway</title></html>"),
+            ServerBehavior::http(502, "content-type: text/html\r\n", b"<html><title>502 Bad Gateway</title></html>"),
         ),
     ];
     for status in [402, 405, 406, 409, 410, 411, 412, 413, 414, 415, 418, 421, 422, 423, 424, 425, 426, 428, 431, 451] {
-        all.push(refused(&status.to_string(), http(status, "", error), Service, Service));
+        all.push(refused(&status.to_string(), ServerBehavior::http(status, "", error), Service, Service));
     }
     for status in [408, 499, 500, 501, 502, 503, 504, 505, 507, 508, 511, 520, 522, 524, 529, 599] {
-        all.push(answer_lost(&status.to_string(), http(status, "", error)));
+        all.push(answer_lost(&status.to_string(), ServerBehavior::http(status, "", error)));
     }
     all
 }
@@ -528,8 +543,8 @@ fn odd_fields() -> Vec<Fault> {
         odd_job("page views in place of a job", VIEWS, Unconfirmed),
         Fault {
             name: "a job in place of page views".to_owned(),
-            job: http(200, "", JOB),
-            views: http(200, "", JOB),
+            job: ServerBehavior::http(200, "", JOB),
+            views: ServerBehavior::http(200, "", JOB),
             expected: [
                 named(JOB_ID, "active"),
                 named(JOB_ID, "active"),
@@ -540,8 +555,8 @@ fn odd_fields() -> Vec<Fault> {
         },
         Fault {
             name: "views that are no list".to_owned(),
-            job: http(200, "", JOB),
-            views: http(200, "", br#"{"totals":{"human":3},"views":{"path":"/a"}}"#),
+            job: ServerBehavior::http(200, "", JOB),
+            views: ServerBehavior::http(200, "", br#"{"totals":{"human":3},"views":{"path":"/a"}}"#),
             expected: [
                 named(JOB_ID, "active"),
                 named(JOB_ID, "active"),

@@ -25,27 +25,6 @@ mod migration;
 #[cfg(unix)]
 mod power;
 mod screen;
-mod server;
 
-#[path = "../support/slow.rs"]
-mod slow;
-
-#[path = "../client/tls.rs"]
-mod tls;
-
-#[path = "../flows/dashboard_fixture.rs"]
-#[expect(dead_code, reason = "made for the flows, which use all of it")]
-mod dashboard_fixture;
-
-#[cfg(unix)]
-#[path = "../commands/command_fixture.rs"]
-#[expect(dead_code, reason = "made for the commands' tests, which use all of it")]
-mod command_fixture;
-#[cfg(unix)]
-#[path = "../commands/http.rs"]
-#[expect(dead_code, reason = "made for the commands' tests, which use all of it")]
-mod http;
-#[cfg(unix)]
-#[path = "../terminal/pty.rs"]
-#[expect(dead_code, reason = "made for the terminal's tests, which use all of it")]
-mod pty;
+#[path = "../support/mod.rs"]
+mod support;

@@ -3,8 +3,8 @@
 use crate::case;
 use crate::list::faults;
 use crate::screen;
-use crate::server::{ConnectionEnd, Server, ServerBehavior};
-use crate::slow::sample;
+use crate::support::server::{ConnectionEnd, Server, ServerBehavior};
+use crate::support::slow::sample;
 use docdeck::model::log::Operation;
 use std::sync::Arc;
 use tokio::sync::Semaphore;

@@ -1,12 +1,12 @@
 //! Kills docdeck while it migrates the database of an older docdeck. Afterwards, the database has either the old schema
 //! or the new one, and all of its data, and the next start migrates it.
 
-use crate::command_fixture::CommandFixture;
 use crate::crash::{
     TestRng, block_commits, database_path, integrity_check, kill_after, kill_in_write_transaction,
     spawn_without_output, stored_prompts,
 };
-use crate::slow::sample;
+use crate::support::command::CommandFixture;
+use crate::support::slow::sample;
 use docdeck::model::prompt::DeliveryKind;
 use rusqlite::Connection;
 

@@ -2,9 +2,9 @@
 //! reached the disk, the next start restores the database as it was before the transaction. If half of the pages are
 //! written but the journal is lost, docdeck still ends up with an intact database.
 
-use crate::command_fixture::CommandFixture;
 use crate::crash::{TestRng, database_path, integrity_check, journal_path, received_prompts, stored_prompts};
-use crate::slow::sample;
+use crate::support::command::CommandFixture;
+use crate::support::slow::sample;
 use docdeck::model::change::QueueChange;
 use docdeck::model::prompt::DraftTarget;
 use rusqlite::Connection;

@@ -2,9 +2,9 @@
 //! sizes.
 
 use crate::case::{CaseError, check, client_options, create_case_store, create_store_folder, scope_of, todays_query};
-use crate::dashboard_fixture::DashboardFixture;
 use crate::list::{API_KEY, ExpectedOutcome, Fault};
-use crate::server::Server;
+use crate::support::dashboard::DashboardFixture;
+use crate::support::server::Server;
 use crossterm::event::{Event, KeyCode};
 use docdeck::model::connection::Connection;
 use docdeck::model::load::Load;
@@ -47,7 +47,10 @@ async fn run_once(fault: &Fault, operation: Operation, expected: &ExpectedOutcom
     dashboard.crash().await;
     let requests = server.requests();
     // Requests that count against no limit are ignored, because the dashboard also checks jobs in the background.
-    let costly = requests.iter().filter(|line| line.starts_with("POST") || line.contains("/views")).count();
+    let costly = requests
+        .iter()
+        .filter(|request| request.line().starts_with("POST") || request.line().contains("/views"))
+        .count();
     check(costly == usize::from(operation != Operation::Get && wire.reads_requests()), || {
         format!("requests were {requests:?}")
     })?;

@@ -1,6 +1,7 @@
 //! Tests of a batch of new jobs while the service fails in several ways.
 
-use crate::dashboard_fixture::{DashboardFixture, create_folder, scope_of, set_faults, start_sim};
+use crate::support::dashboard::DashboardFixture;
+use crate::support::{create_folder, scope_of, set_faults, start_sim};
 use chrono::TimeDelta;
 use docdeck::api::{Client, ClientOptions};
 use docdeck::model::endpoint::ApiKey;

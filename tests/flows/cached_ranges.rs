@@ -1,6 +1,7 @@
 //! Tests of cached page views: they are listed, shown again and exported without a request.
 
-use crate::dashboard_fixture::{DashboardFixture, create_folder, exports_in};
+use crate::support::create_folder;
+use crate::support::dashboard::{DashboardFixture, exports_in};
 use crossterm::event::KeyCode;
 use docdeck::model::log::Operation;
 use docdeck::model::report::CachedRange;

@@ -1,6 +1,7 @@
 //! Tests of drafts: unsent text is saved soon after it was typed, and restored after a restart.
 
-use crate::dashboard_fixture::{DashboardFixture, create_folder, start_sim};
+use crate::support::dashboard::DashboardFixture;
+use crate::support::{create_folder, start_sim};
 use crossterm::event::KeyCode;
 use docdeck::model::log::Operation;
 use docdeck::model::prompt::DraftTarget;

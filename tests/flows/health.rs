@@ -1,6 +1,7 @@
 //! Tests of how the dashboard shows problems of the service: offline, a rejected API key, a job that is gone.
 
-use crate::dashboard_fixture::{DashboardFixture, create_folder, set_faults, start_sim};
+use crate::support::dashboard::DashboardFixture;
+use crate::support::{create_folder, set_faults, start_sim};
 use docdeck::model::log::Operation;
 use std::time::Duration;
 

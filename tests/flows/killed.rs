@@ -1,7 +1,8 @@
 //! Kills the built program while it sends a prompt, in the middle of a batch, and while a prompt waits for the limit.
 
-use crate::dashboard_fixture::{DashboardFixture, create_folder, scope_of, set_faults, start_sim};
-use crate::pty::{Pty, Setup};
+use crate::support::dashboard::DashboardFixture;
+use crate::support::pty::{Pty, Setup};
+use crate::support::{create_folder, scope_of, set_faults, start_sim};
 use chrono::TimeDelta;
 use docdeck::model::ledger::RateLimited;
 use docdeck::model::log::Operation;

@@ -1,6 +1,7 @@
 //! Tests the dashboard with ten thousand jobs.
 
-use crate::dashboard_fixture::{DashboardFixture, create_folder, scope_of, start_sim};
+use crate::support::dashboard::DashboardFixture;
+use crate::support::{create_folder, scope_of, start_sim};
 use crossterm::event::KeyCode;
 use docdeck::model::change::QueueChange;
 use docdeck::model::log::Operation;

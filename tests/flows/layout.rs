@@ -1,6 +1,7 @@
 //! Tests that the layout is restored at the next start, separately for each profile.
 
-use crate::dashboard_fixture::{DashboardFixture, create_folder, start_sim};
+use crate::support::dashboard::DashboardFixture;
+use crate::support::{create_folder, start_sim};
 use chrono::Utc;
 use docdeck::model::layout::Layout;
 use docdeck::model::log::Operation;

@@ -6,7 +6,6 @@
 mod batch;
 #[cfg(unix)]
 mod cached_ranges;
-mod dashboard_fixture;
 mod drafts;
 mod health;
 mod killed;
@@ -25,7 +24,5 @@ mod undelivered;
 mod views;
 mod views_all;
 
-#[cfg(unix)]
-#[path = "../terminal/pty.rs"]
-#[expect(dead_code, reason = "made for the terminal's tests, which use all of it")]
-mod pty;
+#[path = "../support/mod.rs"]
+mod support;

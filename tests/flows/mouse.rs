@@ -1,6 +1,7 @@
 //! Tests of the mouse: clicks on the screen send and open a job, and load and sort the page views.
 
-use crate::dashboard_fixture::{DashboardFixture, create_folder, start_sim};
+use crate::support::dashboard::DashboardFixture;
+use crate::support::{create_folder, start_sim};
 use crossterm::event::{Event, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 use docdeck::model::log::Operation;
 use docdeck::tui::dialog::Dialog;

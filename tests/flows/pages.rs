@@ -1,7 +1,8 @@
 //! Tests of jobs about pages: a job keeps its pages, drafts about pages survive, and the views of a page before and
 //! after a job are shown if they are cached and loaded on request.
 
-use crate::dashboard_fixture::{DashboardFixture, create_folder, scope_of, start_sim};
+use crate::support::dashboard::DashboardFixture;
+use crate::support::{create_folder, scope_of, start_sim};
 use chrono::{TimeDelta, Utc};
 use crossterm::event::KeyCode;
 use docdeck::model::job::{JobId, RemoteJob, Status};
@@ -34,14 +35,9 @@ async fn store_finished_job(sim: &Sim, folder: &Path, page: &str, days_ago: i64)
     let scope = scope_of(sim);
     let at = Utc::now() - TimeDelta::days(days_ago);
     let job = |status: Status| RemoteJob {
-        id: JobId::new("old-job").expect("an id"),
-        status,
-        repository: None,
-        git_ref: None,
-        model: None,
         pr_link: Some(CleanText::line("https://github.com/acme/docs/pull/77")),
         created_at: Some(at),
-        archived_at: None,
+        ..RemoteJob::new(JobId::new("old-job").expect("an id"), status)
     };
     let (prompt, row) = store.add_job_about(&scope, "Shorten it", &paths(&[page]), at).await.expect("on disk");
     store.request_permit(prompt, "past", at, at).await.expect("a turn");
@@ -162,7 +158,7 @@ async fn the_job_of_a_rejected_prompt_keeps_its_page() {
     dashboard.press_chars("too vague");
     dashboard.press_ctrl('s');
     dashboard.until_shown("Rejected: /quickstart: too vague.").await;
-    crate::dashboard_fixture::set_faults(&sim, &[]);
+    crate::support::set_faults(&sim, &[]);
     dashboard.press_chars("1");
     dashboard.until_shown("! rejected; press ! to edit and send again").await;
     dashboard.press_chars("!e");

@@ -1,6 +1,7 @@
 //! Tests of switching profiles: what happens to the running work of the old profile, and what the new profile shows.
 
-use crate::dashboard_fixture::{DashboardFixture, create_folder, scope_of, set_faults, start_sim};
+use crate::support::dashboard::DashboardFixture;
+use crate::support::{create_folder, scope_of, set_faults, start_sim};
 use crossterm::event::KeyCode;
 use docdeck::model::endpoint::Scope;
 use docdeck::model::ledger::RateLimited;

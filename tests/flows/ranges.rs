@@ -1,7 +1,8 @@
 //! Tests of date ranges (picked on the calendar, typed, or reached month by month), of exports to a file and to the
 //! clipboard, and of the list of cached ranges.
 
-use crate::dashboard_fixture::{DashboardFixture, create_folder, exports_in, start_sim};
+use crate::support::dashboard::{DashboardFixture, exports_in};
+use crate::support::{create_folder, start_sim};
 use chrono::{Datelike as _, NaiveDate, TimeDelta};
 use crossterm::event::KeyCode;
 use docdeck::model::log::Operation;

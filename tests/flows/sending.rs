@@ -1,6 +1,7 @@
 //! Tests of the usual path of a prompt: it is typed, sent and accepted, its job finishes, and a follow-up is sent.
 
-use crate::dashboard_fixture::{DashboardFixture, create_folder, set_faults, start_sim};
+use crate::support::dashboard::DashboardFixture;
+use crate::support::{create_folder, set_faults, start_sim};
 use crossterm::event::KeyCode;
 use docdeck::model::change::LocalChange;
 use docdeck::model::job::Status;

@@ -1,7 +1,8 @@
 //! Tests of the first run: the welcome page tests the API key with one request and writes the configuration file, even
 //! if the test fails and the user confirms.
 
-use crate::dashboard_fixture::{DashboardFixture, create_folder, scope_of, set_faults, start_sim};
+use crate::support::dashboard::DashboardFixture;
+use crate::support::{create_folder, scope_of, set_faults, start_sim};
 use crossterm::event::KeyCode;
 use docdeck::config::environment::Environment;
 use docdeck::config::key::KeySource;

@@ -1,6 +1,7 @@
 //! Tests with many random keys that every async task that they start also ends.
 
-use crate::dashboard_fixture::{DashboardFixture, create_folder, start_sim};
+use crate::support::dashboard::DashboardFixture;
+use crate::support::{create_folder, start_sim};
 use crossterm::event::{Event, KeyCode};
 use std::time::Duration;
 

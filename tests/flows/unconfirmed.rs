@@ -1,6 +1,7 @@
 //! Tests of a prompt whose answer is lost: it is unconfirmed, never resent automatically, and resolved by the user.
 
-use crate::dashboard_fixture::{DashboardFixture, create_folder, set_faults, start_sim};
+use crate::support::dashboard::DashboardFixture;
+use crate::support::{create_folder, set_faults, start_sim};
 use crossterm::event::KeyCode;
 use docdeck::model::log::Operation;
 use docdeck::model::prompt::{Delivery, DeliveryKind};

@@ -1,6 +1,7 @@
 //! Tests of prompts that the service certainly did not carry out: not sent, rejected, or over the limit.
 
-use crate::dashboard_fixture::{DashboardFixture, create_folder, scope_of, set_faults, start_sim, start_sim_on_port};
+use crate::support::dashboard::DashboardFixture;
+use crate::support::{create_folder, scope_of, set_faults, start_sim, start_sim_on_port};
 use crossterm::event::KeyCode;
 use docdeck::model::log::Operation;
 use docdeck::model::prompt::{Delivery, DeliveryKind};

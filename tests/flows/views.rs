@@ -1,7 +1,8 @@
 //! Tests of the views screen: the number of requests, changing pages and ranges, and the rows that stay after a
 //! failure.
 
-use crate::dashboard_fixture::{DashboardFixture, create_folder, set_faults, start_sim};
+use crate::support::dashboard::DashboardFixture;
+use crate::support::{create_folder, set_faults, start_sim};
 use crossterm::event::KeyCode;
 use docdeck::model::log::Operation;
 use docdeck::sim::Sim;

@@ -1,7 +1,8 @@
 //! Tests of loading all pages of a range (its cost, what stops it, and where it continues), of comparisons, and of the
 //! trend.
 
-use crate::dashboard_fixture::{DashboardFixture, create_folder, exports_in, set_faults};
+use crate::support::dashboard::{DashboardFixture, exports_in};
+use crate::support::{create_folder, set_faults};
 use chrono::TimeDelta;
 use crossterm::event::KeyCode;
 use docdeck::model::ledger::RateLimited;

@@ -18,8 +18,8 @@ mod styles;
 mod views;
 mod welcome;
 
-#[path = "../support/slow.rs"]
-mod slow;
+#[path = "../support/mod.rs"]
+mod support;
 
 use docdeck::tui::draw::{ColorDepth, Theme, draw};
 use docdeck::tui::{App, Effect};
@@ -28,7 +28,7 @@ use ratatui::backend::TestBackend;
 use ratatui::buffer::Buffer;
 use ratatui::style::{Color, Style};
 use screen_fixture::{ScreenFixture, now};
-use slow::sample;
+use support::slow::sample;
 use unicode_width::UnicodeWidthStr;
 
 /// Columns and rows of a screen.

@@ -1,7 +1,7 @@
 //! All pages of a range: loading them, comparing two ranges, the trend and the movers.
 
 use crate::screen_fixture::{ScreenFixture, now};
-use crate::slow::sample;
+use crate::support::slow::sample;
 use crate::{LARGE, SMALL, render, snapshots, text};
 use chrono::{Days, TimeDelta};
 use docdeck::model::Time;

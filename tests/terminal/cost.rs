@@ -3,7 +3,7 @@
 //! cheaper, or raise the ceiling in the same commit and give the reason. Benchmarks measure times and everything else.
 
 use crate::backup::{ENVIRONMENT, backup_of_jobs};
-use crate::pty::{Pty, Setup, program};
+use crate::support::pty::{Pty, Setup, program};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 

@@ -1,6 +1,6 @@
 //! The terminal cursor: hidden on the selected row in lists, visible after the typed text in inputs.
 
-use crate::pty::{Pty, Setup};
+use crate::support::pty::{Pty, Setup};
 
 /// Returns the text of the cursor's row, and the part of that text that begins at the cursor.
 fn text_at_cursor(pty: &mut Pty) -> (String, String) {

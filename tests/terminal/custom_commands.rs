@@ -1,7 +1,7 @@
 //! Custom commands, the clipboard program and notifications in a terminal: a command gets the terminal and returns it,
 //! and a job that finishes while the terminal is unfocused sends a notification.
 
-use crate::pty::{Pty, Setup};
+use crate::support::pty::{Pty, Setup};
 
 const COMMAND: &str = "[[commands]]\nkey = \"X\"\nname = \"greet\"\n\
                        run = [\"sh\", \"-c\", \"printf 'hello %s\\\\n' \\\"$1\\\"; exit 3\", \"sh\", \"{id}\"]\n";

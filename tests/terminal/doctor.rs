@@ -1,6 +1,6 @@
 //! Tests which queries `docdeck doctor` sends to a terminal, and that no reply reaches the shell.
 
-use crate::pty::{Pty, Setup};
+use crate::support::pty::{Pty, Setup};
 
 #[test]
 fn doctor_queries_the_terminal_and_prints_its_answers() {

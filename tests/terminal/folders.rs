@@ -1,6 +1,6 @@
 //! Tests how the dashboard explains that its data folder can't be used.
 
-use crate::pty::{Pty, Setup};
+use crate::support::pty::{Pty, Setup};
 use rustix::process::Signal;
 
 #[cfg(target_os = "linux")]

@@ -1,6 +1,6 @@
 //! Tests which pager shows the output of `docdeck help TOPIC` on a terminal.
 
-use crate::pty::{Pty, Setup};
+use crate::support::pty::{Pty, Setup};
 
 #[test]
 fn the_pager_of_the_environment_shows_a_topic() {

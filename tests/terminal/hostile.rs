@@ -4,8 +4,8 @@
 
 #![expect(clippy::panic, clippy::string_slice, reason = "a test fails by panicking")]
 
-use crate::pty::{Pty, Setup};
-use crate::slow::sample;
+use crate::support::pty::{Pty, Setup};
+use crate::support::slow::sample;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
@@ -288,9 +288,9 @@ pub(crate) fn run_with_variables(
     stdin: &str,
     variables: &[(&str, &str)],
 ) -> (i32, String, String) {
-    let mut command = assert_cmd::Command::new(crate::pty::program());
+    let mut command = assert_cmd::Command::new(crate::support::pty::program());
     let data = home.join("data");
-    command.env_clear().envs(crate::pty::environment(home)).env("DOCDECK_DATA_DIR", data).current_dir(home);
+    command.env_clear().envs(crate::support::pty::environment(home)).env("DOCDECK_DATA_DIR", data).current_dir(home);
     command.env("DOCDECK_CONFIG", home.join("config.toml")).envs(variables.iter().copied());
     let output =
         command.args(words).write_stdin(stdin).timeout(std::time::Duration::from_secs(60)).output().expect("ran");

@@ -1,6 +1,6 @@
 //! Tests the progress that `docdeck import` shows on a terminal.
 
-use crate::pty::{Pty, Setup};
+use crate::support::pty::{Pty, Setup};
 use std::fmt::Write as _;
 
 /// Returns a backup of more than four megabytes. Smaller files are checked too fast to show the progress.

@@ -1,8 +1,8 @@
 //! Tests of `docdeck init` as a built program: its questions, the file that it writes, what it never overwrites, and
 //! its exit codes.
 
-use crate::pty::{self, Pty, Setup};
 use crate::service::Service;
+use crate::support::pty::{self, Pty, Setup};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 

@@ -1,6 +1,6 @@
 //! Tests of API key sources in a terminal: a key command can ask for a password, and the API key never leaks.
 
-use crate::pty::{Pty, Setup};
+use crate::support::pty::{Pty, Setup};
 use std::path::Path;
 
 /// Settings of a service that can't be reached: nothing listens on the port.
@@ -72,8 +72,8 @@ fn leaves_core_dump(script: &str) -> bool {
     let mut shell = std::process::Command::new("sh");
     shell
         .env_clear()
-        .envs(crate::pty::environment(folder.path()))
-        .env("DOCDECK", crate::pty::program())
+        .envs(crate::support::pty::environment(folder.path()))
+        .env("DOCDECK", crate::support::pty::program())
         .current_dir(folder.path());
     let script = format!("ulimit -c unlimited || exit 1; {script}");
     let mut child = shell.args(["-c", &script]).stdout(std::process::Stdio::piped()).spawn().expect("it starts");

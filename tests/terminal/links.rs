@@ -1,6 +1,6 @@
 //! Tests of the hyperlinks that are sent to the terminal: each is opened once and closed, and changes no text.
 
-use crate::pty::{Pty, Setup};
+use crate::support::pty::{Pty, Setup};
 
 /// Starts the demo and opens the details of a job that has a pull request. Returns the rows of the screen.
 fn demo_with_detail(setup: Setup) -> (Pty, Vec<String>) {

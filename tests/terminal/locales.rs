@@ -1,6 +1,6 @@
 //! Tests of unusual environments: a locale without UTF-8, and a keyboard without Latin letters.
 
-use crate::pty::{Pty, Setup};
+use crate::support::pty::{Pty, Setup};
 
 #[test]
 fn without_a_utf_8_locale_the_screen_is_ascii_unless_the_configuration_overrides_it() {

@@ -21,7 +21,6 @@ mod locales;
 mod mouse;
 mod profiles;
 mod prune;
-mod pty;
 mod redaction;
 mod secrets;
 mod service;
@@ -33,11 +32,11 @@ mod tmux;
 mod views;
 mod welcome;
 
-#[path = "../support/slow.rs"]
-mod slow;
+#[path = "../support/mod.rs"]
+mod support;
 
-use pty::{Pty, Setup};
 use rustix::process::Signal;
+use support::pty::{self, Pty, Setup};
 
 fn start_demo() -> Pty {
     let mut pty = Pty::spawn(Setup::demo());

@@ -1,7 +1,7 @@
 //! Tests of the mouse in a real terminal: which modes are switched on and off again, how mouse events arrive, and that
 //! a burst of wheel events costs few frames.
 
-use crate::pty::{Pty, Setup};
+use crate::support::pty::{Pty, Setup};
 use vt100::{MouseProtocolEncoding, MouseProtocolMode};
 
 const MOUSE_MODES: [&str; 4] = ["?1000", "?1002", "?1003", "?1006"];

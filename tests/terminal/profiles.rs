@@ -1,6 +1,6 @@
 //! Tests of switching profiles in a terminal: a key command that asks for a password gets the terminal and returns it.
 
-use crate::pty::{Pty, Setup};
+use crate::support::pty::{Pty, Setup};
 
 /// Returns a configuration with two profiles; `command` prints the API key of the second. Nothing listens on the port,
 /// so the screens show only stored data.

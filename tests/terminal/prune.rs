@@ -1,6 +1,6 @@
 //! Tests of `docdeck prune` as a built program: what it removes, what it prints, and that it needs only the database.
 
-use crate::pty;
+use crate::support::pty;
 use docdeck::model::Time;
 use docdeck::model::endpoint::Scope;
 use docdeck::model::period::DateRange;

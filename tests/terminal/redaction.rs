@@ -1,7 +1,7 @@
 //! Puts a marked API key in the wrong place: into any field of a configuration, a mistyped line, an argument, or the
 //! service's answers. In none of these cases may the key be printed, logged, shown or exported.
 
-use crate::pty::{Pty, Setup, environment, program};
+use crate::support::pty::{Pty, Setup, environment, program};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use docdeck::config::environment::Environment;

@@ -1,7 +1,7 @@
 //! Runs the dashboard and every command with a marked API key and a marked proxy password. They may be only where the
 //! user put them and in the `Authorization` header, and nowhere else.
 
-use crate::pty::{Pty, Setup as Run, environment, program};
+use crate::support::pty::{Pty, Setup as Run, environment, program};
 use docdeck::api::{Client, ClientOptions};
 use docdeck::config::environment::Environment;
 use docdeck::config::{Flags, SetupState, resolve};

@@ -1,6 +1,6 @@
 //! Runs the built simulator as a separate process, for commands that need a service.
 
-use crate::pty;
+use crate::support::pty;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};

@@ -4,7 +4,7 @@
 //! `cargo test --test terminal -- --ignored --nocapture soak` runs for 15 minutes and prints the measurements twice a
 //! minute; `DOCDECK_SOAK_SECONDS` and `DOCDECK_SOAK_SEED` override time and seed.
 
-use crate::pty::{Pty, Setup, program};
+use crate::support::pty::{Pty, Setup, program};
 use rustix::process::Signal;
 use std::time::{Duration, Instant};
 

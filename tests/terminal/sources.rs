@@ -4,8 +4,8 @@
 use crate::hostile::{
     HostileService, assert_no_foreign_sequences, assert_plain, assert_readable, attacks, run_with_variables,
 };
-use crate::pty::{Pty, Setup};
-use crate::slow::sample;
+use crate::support::pty::{Pty, Setup};
+use crate::support::slow::sample;
 use docdeck::config::customization::NotifyMethod;
 use docdeck::model::text::{CleanText, is_hidden};
 use docdeck::runtime::multiplexer::Multiplexer;
@@ -325,8 +325,8 @@ fn a_file_name_that_is_not_utf_8_is_printed_as_text() {
     std::fs::create_dir_all(fixture.path().join("themes")).expect("made");
     std::fs::write(fixture.path().join("themes").join(&name), "").expect("written");
     for command in ["import", "jobs"] {
-        let mut run = assert_cmd::Command::new(crate::pty::program());
-        run.env_clear().envs(crate::pty::environment(fixture.path())).current_dir(fixture.path());
+        let mut run = assert_cmd::Command::new(crate::support::pty::program());
+        run.env_clear().envs(crate::support::pty::environment(fixture.path())).current_dir(fixture.path());
         let flag = if command == "jobs" { vec![OsString::from("--config"), name.clone()] } else { vec![name.clone()] };
         let output = run.arg(command).args(flag).output().expect("it ran");
         assert_plain(command, &String::from_utf8(output.stderr).expect("UTF-8"));

@@ -1,7 +1,7 @@
 //! Tests what docdeck sends to each kind of terminal: only sequences that the terminal supports, and only colours that
 //! it can show. Every mode is switched off again.
 
-use crate::pty::{Pty, Setup};
+use crate::support::pty::{Pty, Setup};
 use std::collections::BTreeSet;
 use std::time::Duration;
 

@@ -1,7 +1,7 @@
 //! Tests of docdeck inside a real tmux: start, resize, copy, title, passthrough, detach and attach, quit. Skipped if
 //! tmux is not installed.
 
-use crate::pty::{Pty, Setup, program};
+use crate::support::pty::{Pty, Setup, program};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -46,7 +46,10 @@ impl Tmux {
 
     fn run(&self, arguments: &[&str]) -> String {
         let mut command = Command::new("tmux");
-        command.env_clear().envs(crate::pty::environment(self.folder.path())).env("DOCDECK_REDUCED_MOTION", "1");
+        command
+            .env_clear()
+            .envs(crate::support::pty::environment(self.folder.path()))
+            .env("DOCDECK_REDUCED_MOTION", "1");
         let output = command.args(self.options()).args(arguments).output().expect("tmux runs");
         assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
         String::from_utf8_lossy(&output.stdout).into_owned()

@@ -1,6 +1,6 @@
 //! Tests of `docdeck views` on a terminal: bars, headings and the progress of loading all pages.
 
-use crate::pty::{Pty, Setup};
+use crate::support::pty::{Pty, Setup};
 use docdeck::sim::{Sim, SimOptions};
 use std::sync::mpsc;
 use tokio::sync::oneshot;

@@ -1,8 +1,8 @@
 //! Tests of the complete first run in a terminal: the welcome page, the demo that it can open, and the dashboard that
 //! follows.
 
-use crate::pty::{Pty, Setup};
 use crate::service::Service;
+use crate::support::pty::{Pty, Setup};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 

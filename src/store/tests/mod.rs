@@ -53,16 +53,7 @@ fn job_id(id: &str) -> JobId {
 
 /// Returns an answer of the service that contains only an id and a status.
 fn answer(id: &str, status: Status) -> RemoteJob {
-    RemoteJob {
-        id: job_id(id),
-        status,
-        repository: None,
-        git_ref: None,
-        model: None,
-        pr_link: None,
-        created_at: None,
-        archived_at: None,
-    }
+    RemoteJob::new(job_id(id), status)
 }
 
 fn with_pr(id: &str, status: Status, number: u32) -> RemoteJob {

@@ -1,6 +1,7 @@
 //! The fixture of the flow tests: a dashboard without a terminal. A test presses keys. The effects run as in the event
 //! loop, and their messages are handled until a condition holds. Effects that need a terminal are only recorded.
 
+use super::scope_of;
 use chrono::{FixedOffset, TimeDelta};
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
 use docdeck::api::{Client, ClientOptions};
@@ -18,7 +19,7 @@ use docdeck::model::text::CleanText;
 use docdeck::runtime::effects::{Effects, EngineConfig};
 use docdeck::runtime::first_run::FirstRun;
 use docdeck::runtime::switch::ProfileSwitcher;
-use docdeck::sim::{Fault, Sim, SimOptions};
+use docdeck::sim::Sim;
 use docdeck::store::Store;
 use docdeck::tui::draw::{self, ColorDepth, Theme};
 use docdeck::tui::profiles::ProfileEntry;
@@ -57,34 +58,6 @@ pub(crate) struct DashboardFixture {
 
 /// Longer than the time for which the app ignores letter keys after a text input has closed.
 const LETTER_DELAY: TimeDelta = TimeDelta::milliseconds(500);
-
-/// Starts a simulator with these faults, in which jobs run a hundred times faster than usual.
-pub(crate) async fn start_sim(faults: &[&str]) -> Sim {
-    start_sim_on_port(0, faults).await
-}
-
-pub(crate) async fn start_sim_on_port(port: u16, faults: &[&str]) -> Sim {
-    let options =
-        SimOptions { port, jobs: 0, pages: 120, speed: 100.0, faults: parse_faults(faults), ..SimOptions::default() };
-    Sim::start(options).await.expect("a simulator")
-}
-
-fn parse_faults(faults: &[&str]) -> Vec<Fault> {
-    faults.iter().map(|fault| fault.parse().expect("a fault")).collect()
-}
-
-/// Replaces the simulator's faults.
-pub(crate) fn set_faults(sim: &Sim, faults: &[&str]) {
-    sim.set_faults(parse_faults(faults));
-}
-
-pub(crate) fn create_folder() -> tempfile::TempDir {
-    tempfile::tempdir().expect("a folder")
-}
-
-pub(crate) fn scope_of(sim: &Sim) -> Scope {
-    Scope { base_url: sim.base_url(), project: sim.project().to_owned(), organization: None }
-}
 
 /// Returns the export folder of a dashboard whose database is in `folder`.
 pub(crate) fn exports_in(folder: &Path) -> PathBuf {

@@ -1,6 +1,7 @@
-//! A server on 127.0.0.1 that sends raw bytes, fails in a given way, and counts connections and requests.
+//! A server on 127.0.0.1 that sends the same bytes to every request or fails in a given way, and that stores all
+//! requests.
 
-use crate::tls;
+use super::tls;
 use std::io::{Read as _, Write as _};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -59,17 +60,67 @@ pub(crate) enum ConnectionEnd {
 }
 
 impl ServerBehavior {
+    /// Sends these bytes to each request.
+    pub(crate) fn answer(bytes: impl Into<Vec<u8>>, end: ConnectionEnd) -> Self {
+        Self::Answer(bytes.into().into(), end)
+    }
+
+    /// Sends a complete HTTP answer with extra headers, each ending in CRLF.
+    pub(crate) fn http(status: u16, headers: &str, body: &[u8]) -> Self {
+        Self::answer(http_answer(status, headers, body), ConnectionEnd::Keep)
+    }
+
+    /// Sends a complete JSON answer.
+    pub(crate) fn json(status: u16, body: &str) -> Self {
+        Self::http(status, "content-type: application/json\r\n", body.as_bytes())
+    }
+
     /// Whether the server reads a complete request.
     pub(crate) fn reads_requests(&self) -> bool {
         matches!(self, Self::Answer(..))
     }
 }
 
+/// Returns a complete HTTP answer with extra headers, each ending in CRLF.
+pub(crate) fn http_answer(status: u16, headers: &str, body: &[u8]) -> Vec<u8> {
+    let mut bytes = format!("HTTP/1.1 {status} Status\r\n{headers}content-length: {}\r\n\r\n", body.len()).into_bytes();
+    bytes.extend_from_slice(body);
+    bytes
+}
+
+/// Reserves a port; connections to it are refused until the returned socket is dropped.
+pub(crate) fn bind_refusing_port() -> (TcpSocket, u16) {
+    let socket = TcpSocket::new_v4().expect("a socket");
+    socket.bind(([127, 0, 0, 1], 0).into()).expect("a port");
+    let port = socket.local_addr().expect("an address").port();
+    (socket, port)
+}
+
+/// A received request.
+#[derive(Debug, Clone)]
+pub(crate) struct Request {
+    /// Request line and headers.
+    pub(crate) head: String,
+    pub(crate) body: Vec<u8>,
+}
+
+impl Request {
+    pub(crate) fn line(&self) -> &str {
+        self.head.lines().next().unwrap_or_default()
+    }
+
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+        let mut values = self.head.lines().skip(1).filter_map(|line| line.split_once(": "));
+        let found = values.find(|(known, _)| known.eq_ignore_ascii_case(name))?.1;
+        assert!(!values.any(|(known, _)| known.eq_ignore_ascii_case(name)), "{name} came twice");
+        Some(found)
+    }
+}
+
 #[derive(Default)]
 struct ReceivedTraffic {
     connections: AtomicUsize,
-    /// The first line of each request.
-    requests: Mutex<Vec<String>>,
+    requests: Mutex<Vec<Request>>,
     /// The number of bytes of [`End::Flood`] that the client took.
     flooded: AtomicU64,
 }
@@ -91,9 +142,8 @@ impl Server {
                 return Self { base_url: UNRESOLVABLE_URL.to_owned(), received, task: None, _reserved_port: None };
             }
             ServerBehavior::NotListening => {
-                let socket = TcpSocket::new_v4().expect("a socket");
-                socket.bind(([127, 0, 0, 1], 0).into()).expect("a port");
-                let base_url = format!("http://{}", socket.local_addr().expect("an address"));
+                let (socket, port) = bind_refusing_port();
+                let base_url = format!("http://127.0.0.1:{port}");
                 return Self { base_url, received, task: None, _reserved_port: Some(socket) };
             }
             ServerBehavior::Tls(_) | ServerBehavior::ReadNothing(_) | ServerBehavior::Answer(..) => {}
@@ -105,8 +155,8 @@ impl Server {
         Self { base_url, received, task: Some(task), _reserved_port: None }
     }
 
-    pub(crate) fn base_url(&self) -> &str {
-        &self.base_url
+    pub(crate) fn base_url(&self) -> String {
+        self.base_url.clone()
     }
 
     pub(crate) fn port(&self) -> u16 {
@@ -121,8 +171,16 @@ impl Server {
         self.received.flooded.load(Ordering::SeqCst)
     }
 
-    pub(crate) fn requests(&self) -> Vec<String> {
+    pub(crate) fn requests(&self) -> Vec<Request> {
         self.received.requests.lock().expect("no poison").clone()
+    }
+
+    /// Returns the only request. Fails unless the server received exactly one request over exactly one connection.
+    pub(crate) fn only_request(&self) -> Request {
+        assert_eq!(self.connection_count(), 1, "connections");
+        let requests = self.requests();
+        assert_eq!(requests.len(), 1, "{requests:?}");
+        requests.into_iter().next().expect("one")
     }
 }
 
@@ -149,8 +207,8 @@ async fn serve(mut stream: TcpStream, wire: ServerBehavior, received: Arc<Receiv
             finish(&mut stream, end, &received).await;
         }
         ServerBehavior::Answer(bytes, end) => {
-            while let Some(line) = read_request(&mut stream).await {
-                received.requests.lock().expect("no poison").push(line);
+            while let Some(request) = read_request(&mut stream).await {
+                received.requests.lock().expect("no poison").push(request);
                 // Writing fails if the client stops reading early.
                 let sent = stream.write_all(&bytes).await;
                 if sent.is_err() || !finish(&mut stream, end, &received).await {
@@ -215,19 +273,18 @@ fn serve_untrusted(stream: std::net::TcpStream) {
     }
 }
 
-/// Reads a complete request and returns its first line, or `None` if the connection was closed.
-async fn read_request(stream: &mut TcpStream) -> Option<String> {
+/// Reads a complete request. Returns `None` if the connection was closed.
+async fn read_request(stream: &mut TcpStream) -> Option<Request> {
     let mut bytes = Vec::new();
     loop {
         if let Some(end) = bytes.windows(4).position(|window| window == b"\r\n\r\n") {
-            let head = String::from_utf8_lossy(&bytes[..end]).into_owned();
-            let length = head.lines().find_map(|line| {
-                let (name, value) = line.split_once(": ")?;
-                name.eq_ignore_ascii_case("content-length").then(|| value.parse().expect("a number"))
-            });
-            let mut rest = vec![0; (end + 4 + length.unwrap_or(0)).saturating_sub(bytes.len())];
-            stream.read_exact(&mut rest).await.ok()?;
-            return head.lines().next().map(str::to_owned);
+            let mut body = bytes.split_off(end + 4);
+            let request = Request { head: String::from_utf8(bytes).expect("text"), body: Vec::new() };
+            let length = request.header("content-length").map_or(0, |length| length.parse().expect("a number"));
+            let read = body.len();
+            body.resize(length, 0);
+            stream.read_exact(&mut body[read..]).await.ok()?;
+            return Some(Request { body, ..request });
         }
         if stream.read_buf(&mut bytes).await.ok()? == 0 {
             return None;

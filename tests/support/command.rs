@@ -1,9 +1,9 @@
 //! The fixture of the command tests: a simulated service on a separate thread, a home folder, and the built program.
 
-use crate::http;
+use super::{create_folder, http, open_store, parse_faults, scope_of, sim_options};
 use assert_cmd::Command;
 use docdeck::model::endpoint::Scope;
-use docdeck::sim::{Fault, Sim, SimOptions};
+use docdeck::sim::Sim;
 use docdeck::store::Store;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
@@ -62,8 +62,7 @@ impl CommandFixture {
 
     /// Like [`CommandFixture::new`], for a site with this number of pages.
     pub(crate) fn with_pages(pages: u32, faults: &[&str]) -> Self {
-        let faults = faults.iter().map(|fault| fault.parse::<Fault>().expect("a fault")).collect();
-        let options = SimOptions { jobs: 0, pages, speed: 100.0, faults, ..SimOptions::default() };
+        let options = sim_options(pages, faults);
         let (sender, receiver) = mpsc::channel();
         let (stop, stopped) = oneshot::channel::<()>();
         let thread = std::thread::spawn(move || {
@@ -75,12 +74,11 @@ impl CommandFixture {
             });
         });
         let sim = receiver.recv().expect("a simulator");
-        let home = tempfile::tempdir().expect("a folder");
-        Self { sim, home, stop: Some(stop), thread: Some(thread) }
+        Self { sim, home: create_folder(), stop: Some(stop), thread: Some(thread) }
     }
 
     pub(crate) fn set_faults(&self, faults: &[&str]) {
-        self.sim.set_faults(faults.iter().map(|fault| fault.parse().expect("a fault")).collect());
+        self.sim.set_faults(parse_faults(faults));
     }
 
     pub(crate) fn data_folder(&self) -> PathBuf {
@@ -152,10 +150,9 @@ impl CommandFixture {
     /// Runs `work` on the store. The program must not be running.
     pub(crate) fn with_store<T>(&self, work: impl AsyncFnOnce(&Store, &Scope) -> T) -> T {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
-        let scope = Scope { base_url: self.sim.base_url(), project: self.sim.project().to_owned(), organization: None };
         runtime.block_on(async {
-            let (store, _) = Store::open(&self.data_folder(), chrono::Utc::now()).expect("a store");
-            let done = work(&store, &scope).await;
+            let store = open_store(&self.data_folder());
+            let done = work(&store, &scope_of(&self.sim)).await;
             store.close().await;
             done
         })

@@ -1,6 +1,7 @@
 //! The fixture of the engine tests: an engine with a store in a separate folder, and helpers that wait for the engine's
 //! events.
 
+use super::{open_store, scope_of};
 use docdeck::api::{Client, ClientOptions};
 use docdeck::engine::{Engine, EngineSetup, LeaseRoles, PollOptions};
 use docdeck::model::endpoint::{ApiKey, Scope};
@@ -8,7 +9,7 @@ use docdeck::model::engine_event::EngineEvent;
 use docdeck::model::log::{LogEntry, LogKind, Operation};
 use docdeck::model::prompt::{Delivery, PromptId};
 use docdeck::model::row::{Job, JobKey};
-use docdeck::sim::{Fault, Sim, SimOptions};
+use docdeck::sim::Sim;
 use docdeck::store::Store;
 use std::path::Path;
 use std::time::Duration;
@@ -25,21 +26,6 @@ pub(crate) struct EngineFixture {
     events: mpsc::Receiver<EngineEvent>,
     /// The log entries of all requests in the events that the test has received.
     pub(crate) requests: Vec<LogEntry>,
-}
-
-/// Starts a simulator with these faults, in which jobs run a hundred times faster than usual.
-pub(crate) async fn start_sim(faults: &[&str]) -> Sim {
-    let faults = faults.iter().map(|fault| fault.parse::<Fault>().expect("a fault")).collect();
-    let options = SimOptions { jobs: 0, pages: 120, speed: 100.0, faults, ..SimOptions::default() };
-    Sim::start(options).await.expect("a simulator")
-}
-
-pub(crate) fn scope_of(sim: &Sim) -> Scope {
-    Scope { base_url: sim.base_url(), project: sim.project().to_owned(), organization: None }
-}
-
-pub(crate) fn open_store(folder: &Path) -> Store {
-    Store::open(folder, chrono::Utc::now()).expect("a store").0
 }
 
 impl EngineFixture {

@@ -5,8 +5,8 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use std::net::TcpStream;
 use std::sync::Arc;
 
-const CERTIFICATE: &[u8] = include_bytes!("leaf.pem");
-const PRIVATE_KEY: &[u8] = include_bytes!("leaf.key");
+const CERTIFICATE: &[u8] = include_bytes!("../client/leaf.pem");
+const PRIVATE_KEY: &[u8] = include_bytes!("../client/leaf.key");
 
 /// Returns a TLS session. The handshake is part of the first read or write, which fails if the handshake fails.
 pub(crate) fn session(stream: TcpStream) -> rustls::StreamOwned<rustls::ServerConnection, TcpStream> {

@@ -1,8 +1,6 @@
 //! Runs a program in a pseudo-terminal: a thread collects its output and a terminal emulator parses it. Every wait has
 //! a timeout.
 
-#![expect(clippy::panic, reason = "a test fails by panicking")]
-
 use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
 use rustix::process::{Pid, Signal, kill_process};
 use std::io::{Read, Write};
