@@ -80,6 +80,20 @@ pub enum WritePermission {
     Change,
 }
 
+impl WritePermission {
+    /// Returns the question whether to change the existing configuration file `config` in this way. `None` if only a
+    /// new file would be created.
+    pub fn question(self, config: &CleanText, profile: &CleanText) -> Option<String> {
+        match self {
+            Self::Nothing => None,
+            Self::Add => Some(format!("{config} already exists. Add the profile {profile}? The rest is unchanged.")),
+            Self::Change => {
+                Some(format!("{config} already has a profile {profile}. Update it? The rest is unchanged."))
+            }
+        }
+    }
+}
+
 /// A field of a new profile that can be invalid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SetupField {

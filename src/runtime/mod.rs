@@ -201,6 +201,7 @@ pub async fn run_dashboard(config: DashboardConfig) -> io::Result<Outcome> {
     let Dashboard { app, mut session, mut effects, mut engine_events, .. } = dashboard;
     session.await_pending_reply().await;
     drop(session);
+    let welcome = app.find::<Welcome>().cloned().map(Box::new);
     let mut unrecorded = app.unrecorded;
     // Prints the unrecorded outcomes, because the screen that showed them is gone.
     unrecorded.iter().for_each(|one| effects::print_note(&format!("docdeck: {}", one.sentence())));
@@ -209,7 +210,7 @@ pub async fn run_dashboard(config: DashboardConfig) -> io::Result<Outcome> {
     }
     effects.end().await;
     drop(event_sender);
-    Ok(Outcome { exit, welcome: app.welcome, has_unrecorded_prompts: !unrecorded.is_empty() })
+    Ok(Outcome { exit, welcome, has_unrecorded_prompts: !unrecorded.is_empty() })
 }
 
 /// Panics if an environment variable requests it, so that tests can check that the terminal is restored. Not in release

@@ -6,6 +6,7 @@ use super::help::Help;
 use super::keymap::{Action, Context};
 use super::picker::PickerKind;
 use super::scroll::Scroll;
+use super::text_entry::TextEntry;
 use super::{App, Effect, Overwrite, Pane, Screen, Severity, StoreState};
 use crate::model::Time;
 
@@ -38,16 +39,8 @@ impl App {
             Action::Quit if !self.dialogs.is_empty() => self.close(now, effects),
             Action::Quit if self.has_dialog_or_detail() => self.close_or_clear(now, effects),
             Action::Interrupt | Action::Quit => self.quit(effects),
-            Action::Edit(edit) => self.edit(edit, now, effects),
-            Action::Confirm
-            | Action::NextField
-            | Action::NextChoice
-            | Action::PreviousChoice
-            | Action::TryOut
-            | Action::Demo
-                if self.setup_on_top().is_some() =>
-            {
-                self.act_on_welcome(action, effects);
+            Action::Edit(edit) => {
+                self.enter_text(TextEntry::Edit(edit), now, effects);
             }
             Action::Send if self.confirm_bulk_follow_up() => {}
             Action::Send => self.send(effects),
@@ -61,7 +54,9 @@ impl App {
             Action::History => self.open_picker(PickerKind::History, effects),
             Action::Templates => self.open_picker(PickerKind::Templates, effects),
             Action::EditOutside => self.open_external_editor(effects),
-            Action::NextBlank => self.next_blank(now, effects),
+            Action::NextBlank => {
+                self.enter_text(TextEntry::NextBlank, now, effects);
+            }
             Action::DeleteDraft => self.ask_to_delete_draft(),
             Action::ReadFile => self.ask_for_file(),
             Action::SendAgain | Action::EditPrompt | Action::LinkJob | Action::CheckJob | Action::Discard => {
@@ -148,8 +143,7 @@ impl App {
             Screen::Views => {
                 self.views.all_pages.can_stop() || self.views.table.marked_count() > 0 || self.views.table.is_filtered()
             }
-            Screen::Welcome => self.welcome.as_ref().is_some_and(|welcome| welcome.is_busy()),
-            Screen::Log => false,
+            Screen::Welcome | Screen::Log => false,
         };
         !self.dialogs.is_empty() || self.pane == Pane::Detail || has_something_to_clear
     }
@@ -160,7 +154,6 @@ impl App {
         let is_jobs_screen = self.screen == Screen::Jobs;
         match self.dialogs.last().map(Dialog::context) {
             Some(Context::Filter | Context::Help) if self.help_on_top().is_some_and(|help| help.clear_search()) => {}
-            Some(Context::Welcome | Context::WelcomeText) => self.cancel_or_close_welcome(),
             Some(Context::Filter) => {
                 self.dialogs.pop();
                 self.clear_filter();
@@ -174,7 +167,6 @@ impl App {
             None if is_jobs_screen && self.jobs.marked_count() > 0 => self.jobs.clear_marks(),
             None if is_jobs_screen && self.clear_filter() => {}
             None if self.dispatch_to_screen(now, effects, |screen, cx| screen.close(cx)) == Flow::Handled => {}
-            None if self.screen == Screen::Welcome => self.cancel_or_close_welcome(),
             None => self.notice = None,
         }
     }

@@ -7,6 +7,7 @@ use super::draw::View;
 use super::keymap::{Action, Context};
 use super::list_state::{ClickedRow, ListState};
 use super::scroll::Scroll;
+use super::text_entry::TextEntry;
 use super::text_input::TextInput;
 use super::{App, Effect, Msg, Severity};
 use crate::model::Time;
@@ -122,6 +123,15 @@ pub trait Component: Any + Debug + Send {
     /// Returns the text input that typed and pasted text goes to.
     fn input(&mut self) -> Option<&mut TextInput> {
         None
+    }
+
+    /// Handles typed or pasted text, or a command that edits text.
+    fn enter_text(&mut self, entry: TextEntry<'_>, cx: &mut Cx<'_>) -> Flow {
+        let Some(input) = self.input() else { return Flow::Pass };
+        if entry.apply(input) {
+            self.input_changed(cx);
+        }
+        Flow::Handled
     }
 
     /// Called after the text of [`Self::input`] has changed.

@@ -12,7 +12,6 @@ use super::palette::CommandPalette;
 use super::picker::Picker;
 use super::text_input::TextInput;
 use super::tracking::parse_ids;
-use super::welcome::Welcome;
 use super::{Effect, NewFile, SavedFilter};
 use crate::model::Time;
 use crate::model::job::JobId;
@@ -36,8 +35,6 @@ pub enum Dialog {
     /// The filter of the jobs or of the page views, while the user edits it in place.
     Filter(Box<TextInput>),
     Help(Box<Help>),
-    /// The form for a new profile.
-    Setup(Box<Welcome>),
     AllJobs(Box<AllJobs>),
     Component(Box<dyn Component>),
 }
@@ -71,7 +68,6 @@ impl Dialog {
             Self::Filter(_) => Context::Filter,
             Self::Help(help) if help.is_typing() => Context::Filter,
             Self::Help(_) => Context::Help,
-            Self::Setup(form) => form.context(),
             Self::AllJobs(_) => Context::AllJobs,
             Self::Component(dialog) => dialog.context(),
         }
@@ -94,6 +90,11 @@ impl Dialog {
             Self::Component(dialog) => Some(dialog.as_mut()),
             _ => None,
         }
+    }
+
+    /// Whether the dialog is of this type.
+    pub fn is<T: Component>(&self) -> bool {
+        self.as_component().is_some_and(|dialog| dialog.downcast_ref::<T>().is_some())
     }
 
     pub(super) fn as_editor(&self) -> Option<&Editor> {
@@ -139,7 +140,7 @@ impl Dialog {
     pub fn takes_text(&self) -> bool {
         match self {
             Self::Component(dialog) => dialog.takes_text(),
-            Self::Editor(_) | Self::Input(_) | Self::Filter(_) | Self::Palette(_) | Self::Setup(_) => true,
+            Self::Editor(_) | Self::Input(_) | Self::Filter(_) | Self::Palette(_) => true,
             Self::Picker(picker) => picker.takes_text(),
             Self::Help(help) => help.is_typing(),
             Self::Batch(batch) => matches!(batch.step, BatchStep::Writing),

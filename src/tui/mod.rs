@@ -89,7 +89,7 @@ use std::collections::{HashMap, HashSet};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Screen {
-    /// The setup form, shown until docdeck is configured.
+    /// The setup form, which is the lowest dialog until docdeck is configured.
     Welcome,
     Jobs,
     Views,
@@ -149,8 +149,6 @@ pub struct App {
     pub detail: detail::Detail,
     pub views: views::ViewsScreen,
     pub log: log::LogScreen,
-    /// The setup form, until docdeck is configured.
-    pub welcome: Option<Box<welcome::Welcome>>,
     pub connection: Connection,
     pub notice: Option<Notice>,
     /// Prompts whose outcome could not be recorded on disk yet. They are shown until it is recorded.
@@ -198,15 +196,14 @@ impl App {
         let is_set_up = welcome.is_none();
         let mut app = Self {
             size: config.size,
-            screen: if welcome.is_some() { Screen::Welcome } else { Screen::Jobs },
+            screen: if is_set_up { Screen::Jobs } else { Screen::Welcome },
             pane: Pane::List,
-            dialogs: Vec::new(),
+            dialogs: welcome.into_iter().map(|form| Dialog::Component(form)).collect(),
             store: StoreState::Reading,
             jobs: jobs::JobList::default(),
             detail: detail::Detail::default(),
             views: views::ViewsScreen::new(now),
             log: log::LogScreen::default(),
-            welcome,
             connection: if config.is_verified { Connection::Ready } else { Connection::Unknown },
             notice: None,
             unrecorded: UnrecordedPrompts::default(),
@@ -339,20 +336,13 @@ impl App {
             (None, Screen::Jobs, Pane::List) => &[C::Jobs, C::Lists, C::Everywhere],
             (None, Screen::Jobs, Pane::Detail) => &[C::Detail, C::Lists, C::Everywhere],
             (None, Screen::Views, _) => &[C::Views, C::Lists, C::Everywhere],
-            (None, Screen::Log, _) => &[C::Lists, C::Everywhere],
-            (None, Screen::Welcome, _) if self.welcome.as_ref().is_some_and(|form| form.form.is_choice()) => {
-                &[C::Welcome, C::Everywhere]
-            }
-            (None, Screen::Welcome, _) => &[C::WelcomeText, C::Text, C::Everywhere],
+            (None, Screen::Log | Screen::Welcome, _) => &[C::Lists, C::Everywhere],
         }
     }
 
     /// Whether character keys type text instead of running commands.
     pub(crate) fn takes_text(&self) -> bool {
-        match self.dialogs.last() {
-            Some(dialog) => dialog.takes_text(),
-            None => self.screen == Screen::Welcome,
-        }
+        self.dialogs.last().is_some_and(Dialog::takes_text)
     }
 
     /// Whether text is typed in any of the active contexts.
@@ -462,8 +452,6 @@ impl App {
             Action::NewProfile => self.config.config_path.is_some(),
             Action::SaveFilter => self.can_save_filter(),
             Action::SaveTheme => self.can_save_theme(),
-            Action::Demo => self.dialogs.is_empty(),
-            Action::Interrupt if self.setup_on_top().is_some() => !self.has_something_to_close(),
             Action::Close => self.has_something_to_close(),
             Action::Help => !matches!(self.dialogs.last(), Some(Dialog::Help(_))),
             Action::Confirm => match self.dialogs.last() {

@@ -10,12 +10,11 @@
 //! ```
 
 use super::component::prelude::*;
-use super::dialog::Dialog;
 use super::draw::text::{TextRow, fit, left};
 use super::draw::{draw_box, draw_line, draw_more_below};
 use super::geometry::{centered, inside};
 use super::list_state::{ClickedRow, ListState};
-use super::welcome::NOT_IN_DEMO;
+use super::welcome::{NOT_IN_DEMO, Welcome};
 use super::{AppConfig, Screen};
 use crate::model::connection::Connection;
 use crate::model::endpoint::{ApiKey, Scope};
@@ -326,12 +325,9 @@ impl App {
         effects: &mut Vec<Effect>,
     ) {
         let name = profile.name.clone();
-        let is_verified = self.is_setup_verified();
+        let is_verified = self.find::<Welcome>().is_some_and(Welcome::is_verified);
         self.config.profiles.push(profile);
-        self.dialogs.retain(|dialog| {
-            !matches!(dialog, Dialog::Setup(_))
-                && dialog.as_component().is_none_or(|dialog| dialog.downcast_ref::<ProfilesDialog>().is_none())
-        });
+        self.dialogs.retain(|dialog| !dialog.is::<Welcome>() && !dialog.is::<ProfilesDialog>());
         self.dirty = true;
         let Some(key) = key else {
             return self.notify(Severity::Info, &format!("Profile {name} added. Its key could not be read yet."), now);

@@ -50,10 +50,7 @@ impl App {
             (Screen::Views | Screen::Log, _) => {
                 self.dispatch_to_screen(now, effects, scroll);
             }
-            (Screen::Welcome, _) => match by {
-                Scroll::By(n) | Scroll::Page(n) => self.move_welcome_focus(n > 0),
-                Scroll::Top | Scroll::Bottom => {}
-            },
+            (Screen::Welcome, _) => {}
         }
     }
 
@@ -84,11 +81,6 @@ impl App {
                     by.apply(resolve.scroll, g.full_dialog_rows(), (total + 1).saturating_sub(g.full_dialog_rows()));
             }
             Some(Dialog::AllJobs(open)) => scroll_list(&mut open.list, by, g.all_jobs_rows()),
-            Some(Dialog::Setup(_)) => {
-                if let Scroll::By(n) | Scroll::Page(n) = by {
-                    self.move_welcome_focus(n > 0);
-                }
-            }
             _ => {}
         }
     }

@@ -1,7 +1,7 @@
 //! Text entry: applies keys and pastes to the text input of the topmost dialog or the setup form.
 
 use super::batch::BatchStep;
-use super::component::{Component, Cx, Flow};
+use super::component::Flow;
 use super::dialog::{Dialog, InputCheck};
 use super::keymap::{Action, Context, Edit};
 use super::text_input::TextInput;
@@ -9,23 +9,32 @@ use super::{App, Effect, Screen, Severity};
 use crate::model::Time;
 use crossterm::event::KeyEvent;
 
+/// Typed or pasted text, or a command that edits text.
+#[derive(Debug, Clone, Copy)]
+pub enum TextEntry<'a> {
+    Key(KeyEvent),
+    Paste(&'a str),
+    Edit(Edit),
+    /// Goes to the next template blank, or inserts a tab if there is no blank.
+    NextBlank,
+}
+
+impl TextEntry<'_> {
+    /// Applies the entry to a text input. Returns whether the text has changed.
+    pub(super) fn apply(self, input: &mut TextInput) -> bool {
+        match self {
+            Self::Key(key) => input.type_key(key),
+            Self::Paste(text) => input.paste(text),
+            Self::Edit(edit) => input.edit(edit),
+            Self::NextBlank => input.next_blank() || input.edit(Edit::Tab),
+        }
+    }
+}
+
 impl App {
-    pub(super) fn edit(&mut self, edit: Edit, now: Time, effects: &mut Vec<Effect>) {
-        if !self.edit_on_welcome(edit) {
-            self.change_text(now, effects, |input| input.edit(edit));
-        }
-    }
-
-    pub(super) fn type_key(&mut self, key: KeyEvent, now: Time, effects: &mut Vec<Effect>) {
-        if !self.type_on_welcome(key) {
-            self.change_text(now, effects, |input| input.type_key(key));
-        }
-    }
-
     pub(super) fn paste(&mut self, text: &str, now: Time, effects: &mut Vec<Effect>) {
         self.dirty = true;
-        let is_pasted = self.paste_on_welcome(text) || self.change_text(now, effects, |input| input.paste(text));
-        if !is_pasted && self.screen != Screen::Welcome {
+        if !self.enter_text(TextEntry::Paste(text), now, effects) && self.screen != Screen::Welcome {
             let new = self.key_label(Context::Jobs, Action::NewJob);
             self.notify(
                 Severity::Info,
@@ -35,18 +44,12 @@ impl App {
         }
     }
 
-    /// Applies `change` to the text input of the topmost dialog. Returns false if that dialog has no text input.
-    fn change_text(&mut self, now: Time, effects: &mut Vec<Effect>, change: impl Fn(&mut TextInput) -> bool) -> bool {
-        let type_text = |dialog: &mut dyn Component, cx: &mut Cx<'_>| {
-            let Some(input) = dialog.input() else { return Flow::Pass };
-            if change(input) {
-                dialog.input_changed(cx);
-            }
-            Flow::Handled
-        };
-        if self.dispatch(now, effects, type_text) != Flow::Pass {
+    /// Lets the topmost dialog handle typed text. Returns false if that dialog has no text input.
+    pub(super) fn enter_text(&mut self, entry: TextEntry<'_>, now: Time, effects: &mut Vec<Effect>) -> bool {
+        if self.dispatch(now, effects, |dialog, cx| dialog.enter_text(entry, cx)) != Flow::Pass {
             return true;
         }
+        let change = |input: &mut TextInput| entry.apply(input);
         match self.dialogs.last_mut() {
             Some(Dialog::Editor(editor)) => editor.change(now, change),
             Some(Dialog::Input(ask)) => {
@@ -79,10 +82,5 @@ impl App {
             _ => return false,
         }
         true
-    }
-
-    /// Goes to the next template blank in the text, or inserts a tab if there is no blank.
-    pub(super) fn next_blank(&mut self, now: Time, effects: &mut Vec<Effect>) {
-        self.change_text(now, effects, |input| input.next_blank() || input.edit(Edit::Tab));
     }
 }

@@ -4,6 +4,7 @@ use super::dialog::Dialog;
 use super::editor::DraftState;
 use super::jobs::JobLine;
 use super::keymap::{Action, Chord, Context};
+use super::text_entry::TextEntry;
 use super::{App, Effect, Msg, Notice, Pane, Screen, Severity, StoreState};
 use crate::model::Time;
 use crate::model::connection::Connection;
@@ -93,12 +94,8 @@ impl App {
             Msg::TotalsLoaded(result) => self.totals_load_ended(result, now),
             Msg::JobImpact { job, result } => self.apply_impact(job, result, now, effects),
             Msg::FileExists(file) => self.ask_to_overwrite(file, now),
-            Msg::ProfileChecked { attempt, result } => effects.extend(self.profile_checked(attempt, result)),
             Msg::ProfileAdded { profile, key } => self.profile_added(profile, key, now, effects),
             Msg::FilterSaved { filter, result } => self.apply_saved_filter(filter, result, now),
-            Msg::KeyRead { attempt, result } => effects.extend(self.key_read(attempt, result)),
-            Msg::ProfileTested { attempt, result } => effects.extend(self.profile_tested(attempt, result)),
-            Msg::ConfigWritten { attempt, result } => effects.extend(self.config_written(attempt, result)),
             Msg::DraftSaved { slot, result } => self.draft_saved(slot, result),
             Msg::DraftRead { slot, text, pages } => self.draft_read(slot, text.unwrap_or_default(), &pages, now),
             Msg::AllJobs(result) => self.apply_all_jobs(result, now),
@@ -115,6 +112,11 @@ impl App {
             }
             // The dialog that asked for this was closed.
             Msg::PageHistory { .. } | Msg::CachedRanges(_) | Msg::ProfileKey(..) | Msg::ProfileKeyTested(..) => {}
+            // The attempt to set up a profile was cancelled.
+            Msg::ProfileChecked { .. }
+            | Msg::KeyRead { .. }
+            | Msg::ProfileTested { .. }
+            | Msg::ConfigWritten { .. } => {}
             Msg::Terminate => self.save_and_quit(effects),
         }
     }
@@ -208,7 +210,9 @@ impl App {
         let notice = if closes { self.notice.clone() } else { self.dismiss_info() };
         match action {
             Some(action) => self.run_action(action, now, effects),
-            None if takes_text => self.type_key(key, now, effects),
+            None if takes_text => {
+                self.enter_text(TextEntry::Key(key), now, effects);
+            }
             None if matches!(self.dialogs.last(), Some(Dialog::Confirm(_))) => {
                 self.dialogs.pop();
             }

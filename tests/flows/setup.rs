@@ -13,7 +13,7 @@ use docdeck::sim::Sim;
 use docdeck::store::Store;
 use docdeck::tui::Effect;
 use docdeck::tui::dialog::Dialog;
-use docdeck::tui::welcome::RelaunchTarget;
+use docdeck::tui::welcome::{RelaunchTarget, Welcome};
 use std::path::Path;
 use std::time::Duration;
 
@@ -88,7 +88,7 @@ async fn a_valid_api_key_is_tested_with_one_request_saved_and_used() {
     let settings = written_settings(folder.path());
     assert_eq!((settings.profile.as_str(), settings.scope.base_url.as_str()), ("work", sim.base_url().as_str()));
     assert!(matches!(settings.key, KeySource::Literal(key) if key.expose() == sim.api_key()));
-    let ready = dashboard.app.welcome.as_ref().and_then(|page| page.profile_to_start()).expect("what follows");
+    let ready = dashboard.app.find::<Welcome>().and_then(Welcome::profile_to_start).expect("what follows");
     assert_eq!((ready.key.expose(), ready.profile.scope()), (sim.api_key(), settings.scope));
     assert!(ready.greeting.as_str().contains("The key works"), "{}", ready.greeting);
     assert!(
@@ -156,7 +156,7 @@ async fn testing_the_api_key_writes_no_configuration_file() {
     set_faults(&sim, &["get=503"]);
     dashboard.press_ctrl('t');
     dashboard.until_shown("! The service failed (503").await;
-    assert!(!has_config_file(folder.path()) && dashboard.app.dialogs.is_empty());
+    assert!(!has_config_file(folder.path()) && dashboard.app.top::<Welcome>().is_some());
 }
 
 #[tokio::test]
@@ -294,7 +294,7 @@ async fn values_that_docdeck_rejects_cannot_be_saved() {
     fill_form(&mut dashboard, sim.api_key(), sim.project(), "http://docs.example.com");
     dashboard.press_ctrl('s');
     dashboard.until_shown("would send the key unencrypted to docs.example.com").await;
-    assert!(dashboard.app.dialogs.is_empty() && !has_config_file(folder.path()));
+    assert!(dashboard.app.top::<Welcome>().is_some() && !has_config_file(folder.path()));
     let key = folder.path().join("key");
     std::fs::write(&key, sim.api_key()).expect("written");
     std::fs::set_permissions(&key, std::os::unix::fs::PermissionsExt::from_mode(0o644)).expect("mode");
@@ -306,7 +306,7 @@ async fn values_that_docdeck_rejects_cannot_be_saved() {
     dashboard.press_chars(sim.project());
     dashboard.press_ctrl('s');
     dashboard.until_shown("Other users can read").await;
-    assert!(dashboard.app.dialogs.is_empty() && !has_config_file(folder.path()));
+    assert!(dashboard.app.top::<Welcome>().is_some() && !has_config_file(folder.path()));
     assert_eq!(sim.requests(Operation::Get), 0);
     // The file is now private, so another attempt can read the key.
     std::fs::set_permissions(&key, std::os::unix::fs::PermissionsExt::from_mode(0o600)).expect("mode");

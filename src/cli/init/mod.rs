@@ -320,17 +320,8 @@ impl InitInput<'_> {
             }
         }
         let needs = required_permission(&self.path, &profile.name)?;
-        let (path, name) = (self.path.display(), CleanText::line(&profile.name));
-        let question = match needs {
-            WritePermission::Nothing => None,
-            WritePermission::Add => {
-                Some(format!("{path} already exists. Add the profile {name}? The rest is unchanged."))
-            }
-            WritePermission::Change => {
-                Some(format!("{path} already has a profile {name}. Update it? The rest is unchanged."))
-            }
-        };
-        if let Some(question) = question
+        let path = CleanText::line(&self.path.display().to_string());
+        if let Some(question) = needs.question(&path, &CleanText::line(&profile.name))
             && !lines.confirm(&question).await?
         {
             return Err(CliError::unusable("Nothing was written."));

@@ -20,7 +20,6 @@ pub(in crate::tui) mod picker;
 pub(in crate::tui) mod resolve;
 pub(in crate::tui) mod text;
 pub(in crate::tui) mod theme;
-pub(in crate::tui) mod welcome;
 
 pub use theme::{ColorDepth, Theme};
 
@@ -116,7 +115,8 @@ fn draw_screen(frame: &mut Frame<'_>, view: View<'_>) {
     let g = app.geometry();
     frame_lines::draw_header(frame, view, g.header);
     match app.screen {
-        Screen::Welcome => welcome::draw(frame, view, g.body),
+        // The setup form is the lowest dialog.
+        Screen::Welcome => {}
         Screen::Jobs => {
             // The focused pane is drawn last, so that the cursor ends there.
             if g.shows_both() && app.pane == Pane::List {
@@ -153,7 +153,6 @@ fn draw_screen(frame: &mut Frame<'_>, view: View<'_>) {
             }
             Dialog::Help(open) => help::draw(frame, view, open, g.help()),
             Dialog::AllJobs(open) => all_jobs::draw(frame, view, open, g.full_dialog()),
-            Dialog::Setup(form) => welcome::draw_dialog(frame, view, form, g.full_dialog()),
         }
     }
     frame_lines::draw_footer(frame, view, g.footer);

@@ -12,6 +12,7 @@ use super::component::{Component, Cx, Flow};
 use super::dialog::Dialog;
 use super::geometry::{Geometry, JobsArrangement, MIN_PANE_COLUMNS, MIN_PANE_ROWS, is_usable};
 use super::scroll::Scroll;
+use super::text_entry::TextEntry;
 use super::{App, Effect, Pane, Screen, Severity, StoreState};
 use crate::model::Time;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
@@ -190,7 +191,7 @@ impl App {
             Dialog::Editor(_) => g.editor(),
             Dialog::Palette(_) => g.palette(),
             Dialog::Help(_) => g.help(),
-            Dialog::Input(_) | Dialog::Confirm(_) | Dialog::Filter(_) | Dialog::Setup(_) => return None,
+            Dialog::Input(_) | Dialog::Confirm(_) | Dialog::Filter(_) => return None,
             Dialog::Picker(_) | Dialog::Batch(_) | Dialog::Undelivered(_) | Dialog::AllJobs(_) => g.full_dialog(),
         })
     }
@@ -212,8 +213,10 @@ impl App {
             // Text is scrolled by moving the cursor, because the cursor has to stay visible.
             _ if is_text => {
                 let code = if by < 0 { KeyCode::Up } else { KeyCode::Down };
-                (0..by.unsigned_abs())
-                    .for_each(|_| self.type_key(KeyEvent::new(code, KeyModifiers::NONE), now, effects));
+                (0..by.unsigned_abs()).for_each(|_| {
+                    let key = KeyEvent::new(code, KeyModifiers::NONE);
+                    self.enter_text(TextEntry::Key(key), now, effects);
+                });
             }
             _ => self.scroll(Scroll::By(by), now, effects),
         }

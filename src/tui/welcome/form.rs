@@ -7,6 +7,7 @@ use crate::model::setup::{
 };
 use crate::tui::secret_input::SecretInput;
 use crate::tui::text_input::TextInput;
+use std::collections::HashMap;
 
 /// Where the API key comes from, as chosen in the form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,19 +36,28 @@ impl KeySourceChoice {
         }
     }
 
-    /// Whether the source needs text input: a command, a file path or the key.
-    fn has_input(self) -> bool {
-        matches!(self, Self::Command | Self::File | Self::Typed)
+    /// Returns the line in which the source is typed; `None` if nothing has to be typed.
+    fn line(self) -> Option<FormLine> {
+        match self {
+            Self::Command => Some(FormLine::Command),
+            Self::File => Some(FormLine::File),
+            Self::Typed => Some(FormLine::Secret),
+            Self::Unchanged | Self::Variable => None,
+        }
     }
 }
 
 /// A line of the form.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum FormLine {
     /// The choice of the key source.
     Source,
-    /// The command, the file path or the API key, depending on the key source.
-    Key,
+    /// The command that prints the API key.
+    Command,
+    /// The file that contains the API key.
+    File,
+    /// The API key itself.
+    Secret,
     Project,
     /// The choice whether the optional lines below it are shown.
     More,
@@ -72,14 +82,9 @@ pub struct Form {
     /// The focused line.
     pub line: FormLine,
     pub source: KeySourceChoice,
-    pub command: TextInput,
-    pub file: TextInput,
     pub secret: SecretInput,
-    pub project: TextInput,
-    pub base_url: TextInput,
-    pub organization: TextInput,
-    pub ca_file: TextInput,
-    pub name: TextInput,
+    /// The text inputs of all lines except the choices and the secret.
+    inputs: HashMap<FormLine, TextInput>,
     /// Whether the optional lines below "more" are shown.
     pub shows_optional_lines: bool,
     key_presence: KeyPresence,
@@ -89,7 +94,16 @@ impl Form {
     /// Creates a form. The existing settings, `known`, prefill its fields. Focuses the first required line that is
     /// empty.
     pub(super) fn new(purpose: SetupPurpose, known: &ExistingSettings) -> Self {
-        let line = |text: &Option<String>| TextInput::line(text.as_deref().unwrap_or_default());
+        let name = Some(known.profile.clone()).filter(|name| name != DEFAULT_PROFILE);
+        let inputs = [
+            (FormLine::Command, None),
+            (FormLine::File, None),
+            (FormLine::Project, known.project.clone()),
+            (FormLine::BaseUrl, known.base_url.clone()),
+            (FormLine::Organization, known.organization.clone()),
+            (FormLine::CaFile, known.ca_file.as_ref().map(|file| file.display().to_string())),
+            (FormLine::Name, name),
+        ];
         let mut form = Self {
             purpose,
             line: FormLine::Source,
@@ -98,14 +112,8 @@ impl Form {
                 KeyPresence::Environment => KeySourceChoice::Variable,
                 KeyPresence::File => KeySourceChoice::Unchanged,
             },
-            command: TextInput::line(""),
-            file: TextInput::line(""),
             secret: SecretInput::default(),
-            project: line(&known.project),
-            base_url: line(&known.base_url),
-            organization: line(&known.organization),
-            ca_file: line(&known.ca_file.as_ref().map(|file| file.display().to_string())),
-            name: TextInput::line(Some(known.profile.as_str()).filter(|name| *name != DEFAULT_PROFILE).unwrap_or("")),
+            inputs: inputs.map(|(line, text)| (line, TextInput::line(&text.unwrap_or_default()))).into(),
             shows_optional_lines: false,
             key_presence: known.key,
         };
@@ -116,8 +124,7 @@ impl Form {
     /// Returns the first required line that is empty, or the project if none is empty.
     fn first_empty(&self) -> FormLine {
         let is_empty = |line: &FormLine| match line {
-            FormLine::More => false,
-            line if self.is_secret(*line) => self.secret.is_empty(),
+            FormLine::Secret => self.secret.is_empty(),
             line => self.input(*line).is_some_and(TextInput::is_blank),
         };
         let needed = self.lines().into_iter().take_while(|line| *line != FormLine::More);
@@ -138,23 +145,27 @@ impl Form {
 
     /// Returns the visible lines.
     pub fn lines(&self) -> Vec<FormLine> {
-        let is_another = self.purpose == SetupPurpose::AnotherProfile;
         let mut lines = vec![FormLine::Source];
-        lines.extend(self.source.has_input().then_some(FormLine::Key));
+        lines.extend(self.source.line());
         lines.push(FormLine::Project);
         // Another profile needs a name, so its line is always visible.
-        lines.extend(is_another.then_some(FormLine::Name));
+        lines.extend((self.purpose == SetupPurpose::AnotherProfile).then_some(FormLine::Name));
         lines.push(FormLine::More);
         if self.shows_optional_lines {
-            lines.extend([FormLine::BaseUrl, FormLine::Organization, FormLine::CaFile]);
-            lines.extend((!is_another).then_some(FormLine::Name));
+            lines.extend(self.optional_lines());
         }
         lines
     }
 
+    /// Returns the lines below "more".
+    pub fn optional_lines(&self) -> impl Iterator<Item = FormLine> {
+        let name = (self.purpose == SetupPurpose::FirstProfile).then_some(FormLine::Name);
+        [FormLine::BaseUrl, FormLine::Organization, FormLine::CaFile].into_iter().chain(name)
+    }
+
     /// Returns the profile's name, or the default name if none is typed.
     pub fn profile_name(&self) -> String {
-        non_blank(&self.name.text()).unwrap_or_else(|| DEFAULT_PROFILE.to_owned())
+        self.value(FormLine::Name).unwrap_or_else(|| DEFAULT_PROFILE.to_owned())
     }
 
     /// Whether the environment variable for the API key is set.
@@ -172,59 +183,35 @@ impl Form {
         matches!(self.line, FormLine::Source | FormLine::More)
     }
 
-    /// Returns the text input of a line. `None` for a choice, for the secret input, and if the key source has no text
-    /// input.
+    /// Returns the text input of a line. `None` for a choice and for the secret.
     pub fn input(&self, line: FormLine) -> Option<&TextInput> {
-        match (line, self.source) {
-            (FormLine::Source | FormLine::More, _)
-            | (FormLine::Key, KeySourceChoice::Unchanged | KeySourceChoice::Typed | KeySourceChoice::Variable) => None,
-            (FormLine::Key, KeySourceChoice::Command) => Some(&self.command),
-            (FormLine::Key, KeySourceChoice::File) => Some(&self.file),
-            (FormLine::Project, _) => Some(&self.project),
-            (FormLine::BaseUrl, _) => Some(&self.base_url),
-            (FormLine::Organization, _) => Some(&self.organization),
-            (FormLine::CaFile, _) => Some(&self.ca_file),
-            (FormLine::Name, _) => Some(&self.name),
-        }
+        self.inputs.get(&line)
     }
 
     /// Returns the text input of the focused line.
-    pub(super) fn input_mut(&mut self) -> Option<&mut TextInput> {
-        match (self.line, self.source) {
-            (FormLine::Source | FormLine::More, _)
-            | (FormLine::Key, KeySourceChoice::Unchanged | KeySourceChoice::Typed | KeySourceChoice::Variable) => None,
-            (FormLine::Key, KeySourceChoice::Command) => Some(&mut self.command),
-            (FormLine::Key, KeySourceChoice::File) => Some(&mut self.file),
-            (FormLine::Project, _) => Some(&mut self.project),
-            (FormLine::BaseUrl, _) => Some(&mut self.base_url),
-            (FormLine::Organization, _) => Some(&mut self.organization),
-            (FormLine::CaFile, _) => Some(&mut self.ca_file),
-            (FormLine::Name, _) => Some(&mut self.name),
-        }
+    pub(super) fn focused_input(&mut self) -> Option<&mut TextInput> {
+        self.inputs.get_mut(&self.line)
     }
 
-    /// Whether the API key itself is typed on this line.
-    pub fn is_secret(&self, line: FormLine) -> bool {
-        line == FormLine::Key && self.source == KeySourceChoice::Typed
+    /// Returns the trimmed text of a line; `None` if it is blank.
+    fn value(&self, line: FormLine) -> Option<String> {
+        non_blank(&self.input(line)?.text())
     }
 
     /// If the key source is focused, moves the focus to the text input for the source. A source without text input is
     /// changed to a typed key, because the user has started to type.
     pub(super) fn go_to_key(&mut self) {
         if self.line == FormLine::Source {
-            if !self.source.has_input() {
+            self.line = self.source.line().unwrap_or_else(|| {
                 self.source = KeySourceChoice::Typed;
-            }
-            self.line = FormLine::Key;
+                FormLine::Secret
+            });
         }
     }
 
     /// Moves the focus to the next or previous line. After the last line comes the first one.
     pub(super) fn move_focus(&mut self, down: bool) {
-        let lines = self.lines();
-        let at = lines.iter().position(|line| *line == self.line).unwrap_or(0);
-        let to = (at + if down { 1 } else { lines.len() - 1 }) % lines.len();
-        self.line = lines.get(to).copied().unwrap_or(FormLine::Source);
+        self.line = neighbour(&self.lines(), self.line, down);
     }
 
     /// Shows or hides the optional lines below "more". If they are shown while "more" is focused, moves the focus to
@@ -242,6 +229,18 @@ impl Form {
         self.line = line;
     }
 
+    /// Moves the focus to the line of a field.
+    pub(super) fn go_to_field(&mut self, field: SetupField) {
+        self.go_to(match field {
+            SetupField::Key => self.source.line().unwrap_or(FormLine::Source),
+            SetupField::Project => FormLine::Project,
+            SetupField::BaseUrl => FormLine::BaseUrl,
+            SetupField::Organization => FormLine::Organization,
+            SetupField::CaFile => FormLine::CaFile,
+            SetupField::Name => FormLine::Name,
+        });
+    }
+
     /// Whether the last text input is focused.
     pub(super) fn is_on_last_input(&self) -> bool {
         self.lines().into_iter().rev().find(|line| *line != FormLine::More) == Some(self.line)
@@ -249,10 +248,7 @@ impl Form {
 
     /// Selects the next or previous key source.
     pub(super) fn change_source(&mut self, forward: bool) {
-        let all = self.sources();
-        let at = all.iter().position(|source| *source == self.source).unwrap_or(0);
-        let to = (at + if forward { 1 } else { all.len() - 1 }) % all.len();
-        self.source = all.get(to).copied().unwrap_or(self.source);
+        self.source = neighbour(&self.sources(), self.source, forward);
     }
 
     /// Returns the profile that the fields describe. If a value is missing or invalid, returns its line and what is
@@ -260,51 +256,45 @@ impl Form {
     pub(super) fn profile(&self) -> Result<NewProfile, (FormLine, &'static str)> {
         let key = match self.source {
             KeySourceChoice::Unchanged | KeySourceChoice::Variable => KeySourceInput::SetElsewhere,
-            KeySourceChoice::Command => match split_command_line(&self.command.text()) {
-                words if words.first().is_some_and(|program| !program.is_empty()) => KeySourceInput::Command(words),
-                _ => {
-                    return Err((
-                        FormLine::Key,
-                        "Enter the command that prints the key, for example: pass show docdeck",
-                    ));
+            KeySourceChoice::Command => {
+                let words = split_command_line(&self.value(FormLine::Command).unwrap_or_default());
+                if words.first().is_none_or(String::is_empty) {
+                    let what = "Enter the command that prints the key, for example: pass show docdeck";
+                    return Err((FormLine::Command, what));
                 }
-            },
-            KeySourceChoice::File => match non_blank(&self.file.text()) {
-                Some(path) => KeySourceInput::File(path.into()),
-                None => return Err((FormLine::Key, "Enter the file that contains the key.")),
-            },
-            KeySourceChoice::Typed if self.secret.is_empty() => return Err((FormLine::Key, "Type or paste the key.")),
-            KeySourceChoice::Typed => match ApiKey::new(self.secret.expose()) {
-                Some(key) => KeySourceInput::Typed(key),
-                None => return Err((FormLine::Key, "Invalid key: a key is printable ASCII without spaces.")),
-            },
+                KeySourceInput::Command(words)
+            }
+            KeySourceChoice::File => {
+                let path =
+                    self.value(FormLine::File).ok_or((FormLine::File, "Enter the file that contains the key."))?;
+                KeySourceInput::File(path.into())
+            }
+            KeySourceChoice::Typed if self.secret.is_empty() => {
+                return Err((FormLine::Secret, "Type or paste the key."));
+            }
+            KeySourceChoice::Typed => {
+                let invalid = (FormLine::Secret, "Invalid key: a key is printable ASCII without spaces.");
+                KeySourceInput::Typed(ApiKey::new(self.secret.expose()).ok_or(invalid)?)
+            }
         };
-        let Some(project) = non_blank(&self.project.text()) else {
-            return Err((FormLine::Project, "Enter the project id."));
-        };
-        if self.purpose == SetupPurpose::AnotherProfile && self.name.is_blank() {
+        let project = self.value(FormLine::Project).ok_or((FormLine::Project, "Enter the project id."))?;
+        if self.purpose == SetupPurpose::AnotherProfile && self.value(FormLine::Name).is_none() {
             return Err((FormLine::Name, "Give the profile a name."));
         }
         Ok(NewProfile {
             name: self.profile_name(),
-            base_url: non_blank(&self.base_url.text()).filter(|url| url != DEFAULT_BASE_URL),
+            base_url: self.value(FormLine::BaseUrl).filter(|url| url != DEFAULT_BASE_URL),
             project,
-            organization: non_blank(&self.organization.text()),
-            ca_file: non_blank(&self.ca_file.text()).map(Into::into),
+            organization: self.value(FormLine::Organization),
+            ca_file: self.value(FormLine::CaFile).map(Into::into),
             key,
         })
     }
 }
 
-impl From<SetupField> for FormLine {
-    fn from(field: SetupField) -> Self {
-        match field {
-            SetupField::Key => Self::Key,
-            SetupField::Project => Self::Project,
-            SetupField::BaseUrl => Self::BaseUrl,
-            SetupField::Organization => Self::Organization,
-            SetupField::CaFile => Self::CaFile,
-            SetupField::Name => Self::Name,
-        }
-    }
+/// Returns the element after or before `current`. After the last element comes the first one.
+fn neighbour<T: Copy + PartialEq>(all: &[T], current: T, forward: bool) -> T {
+    let at = all.iter().position(|one| *one == current).unwrap_or(0);
+    let to = (at + if forward { 1 } else { all.len().saturating_sub(1) }) % all.len().max(1);
+    all.get(to).copied().unwrap_or(current)
 }

@@ -13,11 +13,11 @@
 //! how the last attempt ended
 //! ```
 
-use super::text::{TextRow, fit, left};
-use super::{View, cursor, draw_box, draw_line};
+use super::{Form, FormLine as Field, KeySourceChoice, SetupPurpose, SetupStep, Welcome};
 use crate::model::setup::{DEFAULT_BASE_URL, DEFAULT_PROFILE};
+use crate::tui::draw::text::{TextRow, fit, left};
+use crate::tui::draw::{View, cursor, draw_box, draw_line};
 use crate::tui::keymap::{Action, Context};
-use crate::tui::welcome::{Form, FormLine as Field, KeySourceChoice, SetupPurpose, SetupStep, Welcome};
 use crate::tui::wrap::wrap;
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -35,9 +35,18 @@ const MAX_DENSE_HEIGHT: u16 = 10;
 /// Minimum height of the screen at which there is space for the introduction.
 const MIN_INTRODUCTION_HEIGHT: u16 = 19;
 
+pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, welcome: &Welcome) {
+    let g = view.app.geometry();
+    if welcome.is_screen() {
+        return draw_screen(frame, view, welcome, g.body);
+    }
+    let title = Line::styled(" New profile ", view.theme.title);
+    let inner = draw_box(frame, g.full_dialog(), title, view.theme.focus);
+    draw_form(frame, view, welcome, Rect { width: inner.width.min(MAX_FORM_WIDTH), ..inner });
+}
+
 /// Draws the screen of the first start.
-pub(in crate::tui) fn draw(frame: &mut Frame<'_>, view: View<'_>, area: Rect) {
-    let Some(welcome) = view.app.welcome.as_deref() else { return };
+fn draw_screen(frame: &mut Frame<'_>, view: View<'_>, welcome: &Welcome, area: Rect) {
     let margin = if area.width < 60 { 0 } else { 2 };
     let width = area.width.saturating_sub(2 * margin).min(MAX_FORM_WIDTH);
     let mut rest = Rect { x: area.x + margin, width, ..area };
@@ -46,12 +55,6 @@ pub(in crate::tui) fn draw(frame: &mut Frame<'_>, view: View<'_>, area: Rect) {
         rest = area_below_rows(rest, lines + 2);
     }
     draw_form(frame, view, welcome, rest);
-}
-
-/// Draws the dialog for another profile.
-pub(in crate::tui) fn draw_dialog(frame: &mut Frame<'_>, view: View<'_>, welcome: &Welcome, area: Rect) {
-    let inner = draw_box(frame, area, Line::styled(" New profile ", view.theme.title), view.theme.focus);
-    draw_form(frame, view, welcome, Rect { width: inner.width.min(MAX_FORM_WIDTH), ..inner });
 }
 
 /// Draws the fields of the form, and the message below them. Draws only as many fields as leave two rows for the
@@ -109,7 +112,7 @@ fn draw_field(frame: &mut Frame<'_>, view: View<'_>, welcome: &Welcome, field: F
     let mut row = TextRow::new(usize::from(area.width));
     row.push(if is_focused { "▌" } else { " " }, theme.mark);
     let label_style = if is_focused { theme.selected } else { theme.muted };
-    row.push(left(label(form, field), usize::from(LABEL_CELLS - 1)), label_style);
+    row.push(left(label(field), usize::from(LABEL_CELLS - 1)), label_style);
     let value = Rect { x: area.x + LABEL_CELLS, width: area.width.saturating_sub(LABEL_CELLS), height: 1, ..area };
     let space = row.remaining();
     if field == Field::Source {
@@ -117,7 +120,7 @@ fn draw_field(frame: &mut Frame<'_>, view: View<'_>, welcome: &Welcome, field: F
     } else if field == Field::More {
         row.push(if form.shows_optional_lines { "▾ " } else { "▸ " }, theme.mark);
         row.push(fit(&more_fields_text(form), space.saturating_sub(2)), theme.muted);
-    } else if form.is_secret(field) {
+    } else if field == Field::Secret {
         // Shows one dot per character. The last cell stays free for the cursor, even if the key is too long to fit.
         let dots = "•".repeat(form.secret.len().min(space.saturating_sub(1)));
         if dots.is_empty() && !is_focused {
@@ -142,18 +145,18 @@ fn draw_field(frame: &mut Frame<'_>, view: View<'_>, welcome: &Welcome, field: F
     }
 }
 
-fn label(form: &Form, field: Field) -> &'static str {
-    match (field, form.source) {
-        (Field::Source, _) => "key from",
-        (Field::Key, KeySourceChoice::Command) => "command",
-        (Field::Key, KeySourceChoice::File) => "file",
-        (Field::Key, _) => "key",
-        (Field::Project, _) => "project id",
-        (Field::More, _) => "more",
-        (Field::BaseUrl, _) => "base URL",
-        (Field::Organization, _) => "organization",
-        (Field::CaFile, _) => "certificates",
-        (Field::Name, _) => "profile name",
+fn label(field: Field) -> &'static str {
+    match field {
+        Field::Source => "key from",
+        Field::Command => "command",
+        Field::File => "file",
+        Field::Secret => "key",
+        Field::Project => "project id",
+        Field::More => "more",
+        Field::BaseUrl => "base URL",
+        Field::Organization => "organization",
+        Field::CaFile => "certificates",
+        Field::Name => "profile name",
     }
 }
 
@@ -163,7 +166,7 @@ fn placeholder(form: &Form, field: Field) -> &'static str {
         Field::BaseUrl => DEFAULT_BASE_URL,
         Field::Organization | Field::CaFile => "optional",
         Field::Name if form.purpose == SetupPurpose::FirstProfile => DEFAULT_PROFILE,
-        Field::Source | Field::Key | Field::Project | Field::More | Field::Name => "needed",
+        _ => "needed",
     }
 }
 
@@ -173,18 +176,12 @@ fn more_fields_text(form: &Form) -> String {
     if form.shows_optional_lines {
         return String::new();
     }
-    let mut fields = vec![Field::BaseUrl, Field::Organization, Field::CaFile];
-    fields.extend((form.purpose == SetupPurpose::FirstProfile).then_some(Field::Name));
-    let set: Vec<String> = fields
-        .iter()
-        .filter_map(|field| Some((field, form.input(*field).filter(|input| !input.is_blank())?)))
-        .map(|(field, input)| format!("{} {}", label(form, *field), input.text()))
+    let set: Vec<String> = form
+        .optional_lines()
+        .filter_map(|field| Some((field, form.input(field).filter(|input| !input.is_blank())?)))
+        .map(|(field, input)| format!("{} {}", label(field), input.text()))
         .collect();
-    if set.is_empty() {
-        fields.into_iter().map(|field| label(form, field)).collect::<Vec<_>>().join(", ")
-    } else {
-        set.join(", ")
-    }
+    if set.is_empty() { form.optional_lines().map(label).collect::<Vec<_>>().join(", ") } else { set.join(", ") }
 }
 
 /// Adds the sources of the API key, with the selected source in brackets. If they don't all fit, adds only the selected
@@ -227,8 +224,9 @@ fn explanation(view: View<'_>, welcome: &Welcome) -> String {
         SetupPurpose::FirstProfile => "\nCreate an admin key on the API keys page of the service's dashboard.",
         SetupPurpose::AnotherProfile => "",
     };
-    let text = match (form.line, form.source) {
-        (Field::Source, source) => {
+    let text = match form.line {
+        Field::Source => {
+            let source = form.source;
             let what = match source {
                 KeySourceChoice::Unchanged => "Keeps the key source of the configuration.",
                 KeySourceChoice::Command => "A command that prints the key at each start, e.g. `pass show docdeck`.",
@@ -245,26 +243,24 @@ fn explanation(view: View<'_>, welcome: &Welcome) -> String {
             let unused = if is_unused { " DOCDECK_API_KEY is set in this shell and is used instead." } else { "" };
             return format!("{what}{unused}{where_from}");
         }
-        (Field::Key, KeySourceChoice::Command) => {
+        Field::Command => {
             "The command and its arguments, like: pass show docdeck. It runs without a shell; quotes keep spaces. The first line of its output is the key."
         }
-        (Field::Key, KeySourceChoice::File) => {
-            "Path of the file; ~/ is your home folder. It must be readable only by you: chmod 600."
-        }
-        (Field::Key, _) => return format!("Paste or type it; it is shown as dots.{where_from}"),
-        (Field::Project, _) => "The project id is on the API keys page of the service's dashboard.",
-        (Field::More, _) => {
+        Field::File => "Path of the file; ~/ is your home folder. It must be readable only by you: chmod 600.",
+        Field::Secret => return format!("Paste or type it; it is shown as dots.{where_from}"),
+        Field::Project => "The project id is on the API keys page of the service's dashboard.",
+        Field::More => {
             let open = view.app.key_label(Context::Welcome, Action::NextField);
             return format!("{open} opens the optional fields.");
         }
-        (Field::BaseUrl, _) => {
+        Field::BaseUrl => {
             "Address of the service; leave it empty for the default. http:// works for this computer only."
         }
-        (Field::Organization, _) => {
+        Field::Organization => {
             "Page views are limited per organization: enter yours if you use several of its projects, so that they share one count."
         }
-        (Field::CaFile, _) => "PEM file of extra CA certificates to trust.",
-        (Field::Name, _) => "A name for this key and project. It is [profiles.NAME] in the configuration.",
+        Field::CaFile => "PEM file of extra CA certificates to trust.",
+        Field::Name => "A name for this key and project. It is [profiles.NAME] in the configuration.",
     };
     text.to_owned()
 }
