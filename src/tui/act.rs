@@ -22,7 +22,7 @@ impl App {
             Action::ShowJobs => self.switch_screen(Screen::Jobs, now, effects),
             Action::ShowViews => self.switch_screen(Screen::Views, now, effects),
             Action::ShowLog => self.switch_screen(Screen::Log, now, effects),
-            Action::Help => self.show_help(),
+            Action::Help => self.open(Help::new(self.contexts())),
             Action::Palette => self.open_palette(),
             Action::Profiles => self.open_profiles(now),
             Action::NewProfile => self.open_new_profile(now),
@@ -151,9 +151,11 @@ impl App {
     /// Closes the topmost dialog. If no dialog is open, leaves the job details, stops loading, or clears the marks or
     /// the filter, whichever applies first. If nothing applies, clears the notice.
     fn close_or_clear(&mut self, now: Time, effects: &mut Vec<Effect>) {
+        if self.dispatch(now, effects, |dialog, cx| dialog.close(cx)) != Flow::Pass {
+            return;
+        }
         let is_jobs_screen = self.screen == Screen::Jobs;
         match self.dialogs.last().map(Dialog::context) {
-            Some(Context::Filter | Context::Help) if self.help_on_top().is_some_and(|help| help.clear_search()) => {}
             Some(Context::Filter) => {
                 self.dialogs.pop();
                 self.clear_filter();
@@ -191,15 +193,6 @@ impl App {
         }
     }
 
-    fn show_help(&mut self) {
-        let contexts = self.contexts().to_vec();
-        if matches!(self.dialogs.last(), Some(Dialog::Help(_))) {
-            self.dialogs.pop();
-        } else {
-            self.dialogs.push(Dialog::Help(Box::new(Help::new(contexts))));
-        }
-    }
-
     pub(super) fn open_input(&mut self, field: InputField, text: &str) {
         self.dialogs.push(Dialog::Input(Box::new(InputDialog::new(field, text))));
     }
@@ -208,9 +201,6 @@ impl App {
         if matches!(self.dialogs.last(), Some(Dialog::Filter(_))) {
             self.dialogs.pop();
             return;
-        }
-        if let Some(help) = self.help_on_top() {
-            help.leave_search();
         }
         let Some(Dialog::Input(input)) = self.dialogs.last() else { return };
         // If the value is invalid, the dialog already shows why.

@@ -166,7 +166,7 @@ mod tests {
         let chord = |key| Chord::parse(key).expect("a key");
         assert!(app.config.keymap.set_keys(Context::Jobs, "filter", vec![chord("F")]));
         assert!(app.hints().any(|(key, row)| key == chord("F") && row.hint == "filter"));
-        let help = app.help_lines(&Help::new(vec![Context::Jobs]), 80);
+        let help = Help::new(&[Context::Jobs]).lines(&app, 80);
         assert!(
             help.iter()
                 .any(|line| matches!(line, HelpLine::Key(keys, what) if keys == "F" && what.starts_with("filter")))

@@ -6,7 +6,6 @@ use super::batch::{BatchDialog, BatchStep};
 use super::bulk::{BulkAction, Targets};
 use super::component::Component;
 use super::editor::{DraftState, Editor};
-use super::help::Help;
 use super::keymap::Context;
 use super::palette::CommandPalette;
 use super::picker::Picker;
@@ -34,7 +33,6 @@ pub enum Dialog {
     Confirm(ConfirmDialog),
     /// The filter of the jobs or of the page views, while the user edits it in place.
     Filter(Box<TextInput>),
-    Help(Box<Help>),
     AllJobs(Box<AllJobs>),
     Component(Box<dyn Component>),
 }
@@ -47,6 +45,7 @@ impl Dialog {
             Self::Editor(editor) => editor.input.reset_scroll(),
             Self::Batch(batch) => batch.input.reset_scroll(),
             Self::Input(dialog) => dialog.input.reset_scroll(),
+            Self::Component(dialog) => dialog.input().into_iter().for_each(TextInput::reset_scroll),
             _ => {}
         }
     }
@@ -66,16 +65,9 @@ impl Dialog {
             Self::Undelivered(_) => Context::Resolve,
             Self::Confirm(_) => Context::Confirm,
             Self::Filter(_) => Context::Filter,
-            Self::Help(help) if help.is_typing() => Context::Filter,
-            Self::Help(_) => Context::Help,
             Self::AllJobs(_) => Context::AllJobs,
             Self::Component(dialog) => dialog.context(),
         }
-    }
-
-    /// Whether this is the help and it has a search input.
-    pub(super) fn is_searched_help(&self) -> bool {
-        matches!(self, Self::Help(help) if help.query().is_some())
     }
 
     pub(super) fn as_component(&self) -> Option<&dyn Component> {
@@ -142,7 +134,6 @@ impl Dialog {
             Self::Component(dialog) => dialog.takes_text(),
             Self::Editor(_) | Self::Input(_) | Self::Filter(_) | Self::Palette(_) => true,
             Self::Picker(picker) => picker.takes_text(),
-            Self::Help(help) => help.is_typing(),
             Self::Batch(batch) => matches!(batch.step, BatchStep::Writing),
             Self::Undelivered(_) | Self::Confirm(_) | Self::AllJobs(_) => false,
         }

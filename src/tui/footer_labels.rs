@@ -41,9 +41,6 @@ impl App {
             (Action::Close, _) if row.context == Context::Everywhere && self.all_jobs_close_label().is_some() => {
                 self.all_jobs_close_label().unwrap_or_default().to_owned()
             }
-            (Action::Close, _) if self.dialogs.last().is_some_and(|dialog| dialog.is_searched_help()) => {
-                "show all".to_owned()
-            }
             (Action::Close, _) if row.context == Context::Everywhere && self.dialogs.is_empty() => {
                 // Esc first leaves the details, then clears the marks, then clears the filter.
                 let what = match self.pane {

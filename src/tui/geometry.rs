@@ -212,19 +212,6 @@ impl Geometry {
         text_area_above(self.full_dialog(), 2)
     }
 
-    /// Returns the area of the help, including its borders.
-    pub fn help(&self) -> Rect {
-        centered(self.body, 84, self.body.height)
-    }
-
-    pub fn help_columns(&self) -> usize {
-        usize::from(self.help().width.saturating_sub(2))
-    }
-
-    pub fn help_rows(&self) -> usize {
-        usize::from(self.help().height.saturating_sub(2))
-    }
-
     /// Returns the area of a dialog of full height, including its borders, such as the picker or an undelivered prompt.
     pub fn full_dialog(&self) -> Rect {
         // On a screen of medium width, the dialog takes the full width: a narrow strip of the screen beside it would
@@ -329,7 +316,7 @@ mod tests {
         for (width, height) in sizes() {
             let g = compute_layout((width, height), Panes::default());
             let screen = Rect::new(0, 0, width, height);
-            let boxes = [g.editor(), g.help(), g.full_dialog(), g.small_dialog(7), g.palette(), g.divider()];
+            let boxes = [g.editor(), g.full_dialog(), g.small_dialog(7), g.palette(), g.divider()];
             let lists = [g.picker_lines(), g.palette_lines(), g.batch_lines(), g.views_lines()];
             let parts = [&[g.header, g.list, g.detail, g.footer], &boxes[..], &lists].concat();
             for part in parts.into_iter().filter(|part| !part.is_empty()) {

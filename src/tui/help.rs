@@ -1,10 +1,11 @@
-//! The lines of the help: the current key bindings in groups, the custom commands, the symbols of the jobs list and the
-//! topics of the guide. They are generated from the tables that drawing and dispatch use. A search filters the lines.
+//! The help: the current key bindings in groups, the custom commands, the symbols of the jobs list and the topics of the
+//! guide. The lines are generated from the tables that drawing and dispatch use. A search filters them.
 
-use super::App;
-use super::dialog::Dialog;
-use super::geometry::Geometry;
-use super::keymap::{Binding, Chord, Context, KeyGroup};
+use super::component::prelude::*;
+use super::draw::text::{TextRow, fit, left};
+use super::draw::{cursor, draw_box, draw_line, draw_more_below};
+use super::geometry::{centered, inside};
+use super::keymap::{Binding, Chord, KeyGroup};
 use super::text_input::TextInput;
 use super::wrap::wrap;
 use crate::model::guide::{TOPICS, Topic};
@@ -17,11 +18,10 @@ const GAPS: usize = 3;
 /// The number of guide topics on one line.
 const TOPICS_PER_LINE: usize = 3;
 
-/// The state of the help dialog.
 #[derive(Debug)]
 pub struct Help {
     /// The contexts that were active when the help was opened.
-    pub contexts: Vec<Context>,
+    contexts: &'static [Context],
     /// The index of the first visible line.
     pub scroll: usize,
     /// The search input, if there is a search.
@@ -29,49 +29,101 @@ pub struct Help {
     is_typing: bool,
 }
 
-impl Help {
-    pub(super) fn new(contexts: Vec<Context>) -> Self {
-        Self { contexts, scroll: 0, query: None, is_typing: false }
+impl Component for Help {
+    fn context(&self) -> Context {
+        if self.is_typing { Context::Filter } else { Context::Help }
     }
 
-    /// Returns the search input, if there is a search.
-    pub fn query(&self) -> Option<&TextInput> {
-        self.query.as_ref()
+    fn offers(&self, action: Action, _app: &App) -> Option<Label> {
+        match action {
+            Action::Help | Action::SaveFilter => None,
+            Action::Close if self.query.is_some() => Some("show all".into()),
+            _ => Some(Label::Default),
+        }
     }
 
-    /// Whether the search input has the focus.
-    pub fn is_typing(&self) -> bool {
-        self.is_typing
+    fn act(&mut self, action: Action, _cx: &mut Cx<'_>) -> Flow {
+        match action {
+            Action::Help | Action::Quit => return Flow::Close,
+            Action::Filter => {
+                self.is_typing = true;
+                let old = self.query.take().map(|query| query.text()).unwrap_or_default();
+                self.query = Some(TextInput::selected_line(&old));
+            }
+            // Moves the focus from the search input to the lines.
+            Action::Confirm => {
+                self.is_typing = false;
+                self.query.take_if(|query| query.is_blank());
+            }
+            _ => return Flow::Pass,
+        }
+        Flow::Handled
     }
 
-    /// Returns the number of rows for the lines of the help. The search input takes one row.
-    pub fn rows(&self, g: Geometry) -> usize {
-        g.help_rows().saturating_sub(usize::from(self.query.is_some()))
-    }
-
-    pub(super) fn start_search(&mut self) {
-        self.is_typing = true;
-        let old = self.query.take().map(|query| query.text()).unwrap_or_default();
-        self.query = Some(TextInput::selected_line(&old));
-    }
-
-    /// Moves the focus from the search input to the lines. Ends the search if it is blank.
-    pub(super) fn leave_search(&mut self) {
-        self.is_typing = false;
-        self.query.take_if(|query| query.is_blank());
-    }
-
-    /// Clears the search. Returns false if there was none.
-    pub(super) fn clear_search(&mut self) -> bool {
+    /// Clears the search. Without a search, closes the help.
+    fn close(&mut self, _cx: &mut Cx<'_>) -> Flow {
         self.is_typing = false;
         self.scroll = 0;
-        self.query.take().is_some()
+        if self.query.take().is_some() { Flow::Handled } else { Flow::Close }
     }
 
-    pub(super) fn edit_query(&mut self, change: impl FnOnce(&mut TextInput) -> bool) {
-        if let (true, Some(words)) = (self.is_typing, &mut self.query) {
-            change(words);
-            self.scroll = 0;
+    fn scroll(&mut self, by: Scroll, cx: &mut Cx<'_>) {
+        let area = self.lines_area(inside(self.area(cx.app)));
+        let (total, rows) = (self.lines(cx.app, area.width.into()).len(), usize::from(area.height));
+        self.scroll = by.apply(self.scroll, rows, (total + 1).saturating_sub(rows));
+    }
+
+    fn input(&mut self) -> Option<&mut TextInput> {
+        self.query.as_mut().filter(|_| self.is_typing)
+    }
+
+    fn input_changed(&mut self, _cx: &mut Cx<'_>) {
+        self.scroll = 0;
+    }
+
+    fn area(&self, app: &App) -> Rect {
+        let body = app.geometry().body;
+        centered(body, 84, body.height)
+    }
+
+    fn draw(&self, frame: &mut Frame<'_>, view: View<'_>) {
+        let theme = view.theme;
+        let area = self.area(view.app);
+        let inner = draw_box(frame, area, Line::styled(" Keyboard shortcuts ", theme.title), theme.focus);
+        let body = self.lines_area(inner);
+        if let Some(query) = self.query.as_ref().filter(|_| body != inner) {
+            draw_line(frame, inner, 0, Line::styled(" /", theme.key));
+            let field = Rect { x: inner.x + 2, width: inner.width - 3, height: 1, ..inner };
+            if self.is_typing {
+                frame.render_widget(query.area(), field);
+                cursor::place_in_input(frame, view, field);
+            } else {
+                frame.render_widget(Line::styled(fit(&query.text(), usize::from(field.width)), theme.text), field);
+            }
+        }
+        let (width, rows) = (usize::from(body.width), usize::from(body.height));
+        let lines = self.lines(view.app, width);
+        let key_columns = self.key_column_width(view.app, width);
+        for (n, line) in lines.iter().skip(self.scroll).take(rows).enumerate() {
+            draw_line(frame, body, n, help_line(view, line, key_columns, width));
+        }
+        if lines.is_empty() {
+            draw_line(frame, body, 1, Line::styled(fit("  No match.", width), theme.muted));
+        }
+        draw_more_below(frame, view, area, lines.len().saturating_sub(self.scroll + rows));
+    }
+}
+
+fn help_line<'a>(view: View<'_>, line: &HelpLine, key_columns: usize, width: usize) -> Line<'a> {
+    let theme = view.theme;
+    match line {
+        HelpLine::Gap => Line::default(),
+        HelpLine::Heading(text) => Line::styled(fit(&format!(" {text}"), width), theme.muted),
+        HelpLine::Key(keys, text) => {
+            let mut row = TextRow::new(width);
+            row.push("  ", theme.text).push(left(keys, key_columns), theme.key);
+            row.push(" ", theme.text).push(text.as_str(), theme.text);
+            row.line()
         }
     }
 }
@@ -90,41 +142,53 @@ fn max_key_column_width(columns: usize) -> usize {
     if columns < 60 { 10 } else { 24 }
 }
 
-impl App {
+impl Help {
+    pub(super) fn new(contexts: &'static [Context]) -> Self {
+        Self { contexts, scroll: 0, query: None, is_typing: false }
+    }
+
+    /// Returns the area of the lines. The search input takes the first row of the inner area, if there is space for it.
+    fn lines_area(&self, inner: Rect) -> Rect {
+        if self.query.is_none() || inner.width <= 3 || inner.height <= 1 {
+            return inner;
+        }
+        Rect { y: inner.y + 1, height: inner.height - 1, ..inner }
+    }
+
     /// Returns the width of the column of keys. It doesn't depend on the search, so that the columns stay in place.
-    pub fn help_key_column_width(&self, help: &Help, columns: usize) -> usize {
+    fn key_column_width(&self, app: &App, columns: usize) -> usize {
         let max_width = max_key_column_width(columns);
-        let rows = self.config.keymap.active_bindings(&help.contexts).filter(|row| self.is_offered(row.action));
-        let widest = rows.map(|row| fitting_keys(self.config.keymap.keys(row), max_width).width()).max().unwrap_or(0);
-        let custom = self.commands_in(&help.contexts).map(|custom| custom.key.to_string().width()).max().unwrap_or(0);
+        let rows = app.config.keymap.active_bindings(self.contexts).filter(|row| app.is_offered(row.action));
+        let widest = rows.map(|row| fitting_keys(app.config.keymap.keys(row), max_width).width()).max().unwrap_or(0);
+        let custom = app.commands_in(self.contexts).map(|custom| custom.key.to_string().width()).max().unwrap_or(0);
         widest.max(custom).min(max_width)
     }
 
     /// Returns the lines of the help at this width: all lines or, during a search, the lines that contain every word of
     /// the search.
-    pub fn help_lines(&self, help: &Help, columns: usize) -> Vec<HelpLine> {
-        let words = help.query().map(|words| words.text().to_lowercase()).unwrap_or_default();
+    pub fn lines(&self, app: &App, columns: usize) -> Vec<HelpLine> {
+        let words = self.query.as_ref().map(|words| words.text().to_lowercase()).unwrap_or_default();
         let words: Vec<&str> = words.split_whitespace().collect();
         let matches = |text: &str| {
             let text = text.to_lowercase();
             words.iter().all(|word| text.contains(word))
         };
         let mut lines = Vec::new();
-        let contexts = help.contexts.as_slice();
-        let key_columns = self.help_key_column_width(help, columns);
+        let contexts = self.contexts;
+        let key_columns = self.key_column_width(app, columns);
         let text_columns = columns.saturating_sub(key_columns + GAPS);
         let typing = contexts.first().is_some_and(|context| is_text_context(*context));
         for group in KeyGroup::ALL {
-            let in_group = |row: &Binding| row.action.group() == group && self.is_offered(row.action);
-            let rows = self
+            let in_group = |row: &Binding| row.action.group() == group && app.is_offered(row.action);
+            let rows = app
                 .config
                 .keymap
                 .active_bindings_where(contexts, in_group)
-                .filter(|row| matches(&self.searched_text(row)));
+                .filter(|row| matches(&searched_text(app, row)));
             let texts = rows.filter_map(|row| {
                 // In a text input, plain letters are typed, so they don't trigger the bindings of other contexts.
                 let works = |chord: &&Chord| !typing || contexts.first() == Some(&row.context) || !chord.types_text();
-                let chords: Vec<Chord> = self.config.keymap.keys(row).iter().filter(works).copied().collect();
+                let chords: Vec<Chord> = app.config.keymap.keys(row).iter().filter(works).copied().collect();
                 (!chords.is_empty()).then(|| (fitting_keys(&chords, key_columns), row.help.to_owned()))
             });
             push_section(&mut lines, &group.name().to_uppercase(), texts, text_columns);
@@ -132,7 +196,7 @@ impl App {
         if typing {
             return lines;
         }
-        let custom = self.commands_in(contexts).map(|custom| (custom.key.to_string(), custom.name.to_string()));
+        let custom = app.commands_in(contexts).map(|custom| (custom.key.to_string(), custom.name.to_string()));
         let custom = custom.filter(|(key, name)| matches(&format!("{key} {name}")));
         push_section(&mut lines, "CUSTOM COMMANDS", custom, text_columns);
         if contexts.iter().any(|context| matches!(context, Context::Jobs | Context::Detail | Context::AllJobs)) {
@@ -143,21 +207,13 @@ impl App {
         push_section(&mut lines, "GUIDE: docdeck help TOPIC", topics.map(|names| (String::new(), names)), text_columns);
         lines
     }
+}
 
-    /// Returns the text of a binding that a search is compared with: all keys, including keys that don't fit on screen,
-    /// the help text, and the names of the action and of its group.
-    fn searched_text(&self, row: &Binding) -> String {
-        let keys: Vec<String> = self.config.keymap.keys(row).iter().map(ToString::to_string).collect();
-        format!("{} {} {} {}", keys.join(" "), row.help, row.action.config_name(), row.action.group().name())
-    }
-
-    /// Returns the help, if it is the topmost dialog.
-    pub(super) fn help_on_top(&mut self) -> Option<&mut Help> {
-        match self.dialogs.last_mut() {
-            Some(Dialog::Help(help)) => Some(help),
-            _ => None,
-        }
-    }
+/// Returns the text of a binding that a search is compared with: all keys, including keys that don't fit on screen, the
+/// help text, and the names of the action and of its group.
+fn searched_text(app: &App, row: &Binding) -> String {
+    let keys: Vec<String> = app.config.keymap.keys(row).iter().map(ToString::to_string).collect();
+    format!("{} {} {} {}", keys.join(" "), row.help, row.action.config_name(), row.action.group().name())
 }
 
 /// Whether a text input has the focus in this context.
@@ -225,9 +281,9 @@ fn fitting_keys(chords: &[Chord], columns: usize) -> String {
 mod tests {
     use super::*;
     use crate::model::endpoint::Scope;
+    use crate::tui::AppConfig;
     use crate::tui::jobs::tests::at;
-    use crate::tui::keymap::{Action, BINDINGS, Edit};
-    use crate::tui::{AppConfig, Msg};
+    use crate::tui::keymap::{BINDINGS, Edit};
     use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
 
     const GUIDE: &str = "GUIDE: docdeck help TOPIC";
@@ -257,8 +313,7 @@ mod tests {
 
     /// Returns the keys and texts of the help, which must be the topmost dialog.
     fn listed_keys_and_texts(app: &App) -> Vec<(String, String)> {
-        let Some(Dialog::Help(help)) = app.dialogs.last() else { panic!("no help") };
-        let lines = app.help_lines(help, 80).into_iter();
+        let lines = app.top::<Help>().expect("the help").lines(app, 80).into_iter();
         let rows = lines.filter_map(|line| match line {
             HelpLine::Key(keys, text) => Some((keys, text)),
             HelpLine::Gap | HelpLine::Heading(_) => None,
@@ -302,8 +357,8 @@ mod tests {
     #[test]
     fn keys_that_would_type_text_are_not_listed_for_a_text_input() {
         let app = crate::tui::finish_alerts::tests::app(Vec::new());
-        let keys = |contexts: &[Context]| {
-            let lines = app.help_lines(&Help::new(contexts.to_vec()), 120).into_iter();
+        let keys = |contexts: &'static [Context]| {
+            let lines = Help::new(contexts).lines(&app, 120).into_iter();
             let keys = lines.filter_map(|line| match line {
                 HelpLine::Key(keys, _) if !keys.is_empty() => Some(keys),
                 _ => None,
@@ -319,7 +374,7 @@ mod tests {
     #[test]
     fn the_help_lists_the_groups_in_order_and_then_every_symbol_of_the_jobs_list() {
         let app = crate::tui::finish_alerts::tests::app(Vec::new());
-        let lines = app.help_lines(&Help::new(vec![Context::Jobs, Context::Lists, Context::Everywhere]), 120);
+        let lines = Help::new(&[Context::Jobs, Context::Lists, Context::Everywhere]).lines(&app, 120);
         let headings: Vec<&str> = lines
             .iter()
             .filter_map(|line| match line {
@@ -336,7 +391,7 @@ mod tests {
             let line = HelpLine::Key(state.symbol().to_owned(), format!("{word}: {meaning}"));
             assert!(lines.contains(&line), "{line:?}");
         }
-        let views = app.help_lines(&Help::new(vec![Context::Views, Context::Lists, Context::Everywhere]), 120);
+        let views = Help::new(&[Context::Views, Context::Lists, Context::Everywhere]).lines(&app, 120);
         assert!(
             !views.contains(&HelpLine::Heading("SYMBOLS IN THE JOBS LIST".to_owned())),
             "that screen has no symbols"

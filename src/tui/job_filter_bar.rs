@@ -63,9 +63,7 @@ impl App {
     }
 
     pub(super) fn open_filter(&mut self) {
-        if let Some(help) = self.help_on_top() {
-            help.start_search();
-        } else if self.store == StoreState::Read {
+        if self.store == StoreState::Read {
             let typed = self.all_jobs().map_or(self.search.typed.as_str(), AllJobs::filter);
             self.dialogs.push(Dialog::Filter(Box::new(TextInput::selected_line(typed))));
         }

@@ -428,7 +428,6 @@ impl App {
             Action::QueuePause | Action::QueueUp | Action::QueueDown | Action::QueueRemove => {
                 self.any_target_job(queue::has_queued_prompt)
             }
-            Action::Filter if matches!(self.dialogs.last(), Some(Dialog::Help(_))) => true,
             Action::Filter | Action::NextSort => !self.active_list().is_empty(),
             Action::Mark | Action::Rename | Action::Tags | Action::Note => selected.is_some(),
             Action::FollowUp => self.any_target_job(|row| row.id.is_some() && !row.gone),
@@ -453,7 +452,6 @@ impl App {
             Action::SaveFilter => self.can_save_filter(),
             Action::SaveTheme => self.can_save_theme(),
             Action::Close => self.has_something_to_close(),
-            Action::Help => !matches!(self.dialogs.last(), Some(Dialog::Help(_))),
             Action::Confirm => match self.dialogs.last() {
                 Some(Dialog::Picker(picker)) => picker.selected().is_some(),
                 Some(Dialog::Palette(palette)) => palette.selected().is_some(),

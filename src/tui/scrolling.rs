@@ -21,15 +21,6 @@ impl App {
             return;
         }
         let g = self.geometry();
-        let total = match self.dialogs.last() {
-            Some(Dialog::Help(help)) => self.help_lines(help, g.help_columns()).len(),
-            _ => 0,
-        };
-        if let Some(Dialog::Help(help)) = self.dialogs.last_mut() {
-            let rows = help.rows(g);
-            help.scroll = by.apply(help.scroll, rows, (total + 1).saturating_sub(rows));
-            return;
-        }
         // A filter input doesn't cover the list that it filters, so the list is scrolled.
         if matches!(self.dialogs.last(), Some(Dialog::Filter(_)))
             && let Some(open) = self.all_jobs_mut()

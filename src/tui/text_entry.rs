@@ -78,7 +78,6 @@ impl App {
                 change(input);
                 self.apply_typed_filter();
             }
-            Some(Dialog::Help(help)) if help.is_typing() => help.edit_query(change),
             _ => return false,
         }
         true

@@ -10,7 +10,6 @@ pub(in crate::tui) mod detail;
 pub(in crate::tui) mod dialogs;
 pub(in crate::tui) mod editor;
 pub(in crate::tui) mod frame_lines;
-pub(in crate::tui) mod help;
 pub(in crate::tui) mod impact;
 pub(in crate::tui) mod jobs;
 pub(in crate::tui) mod links;
@@ -151,7 +150,6 @@ fn draw_screen(frame: &mut Frame<'_>, view: View<'_>) {
                 let in_last = app.screen == Screen::Views && app.all_jobs().is_none();
                 cursor::place_in_input(frame, view, if in_last { last } else { title });
             }
-            Dialog::Help(open) => help::draw(frame, view, open, g.help()),
             Dialog::AllJobs(open) => all_jobs::draw(frame, view, open, g.full_dialog()),
         }
     }

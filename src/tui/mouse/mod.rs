@@ -190,7 +190,6 @@ impl App {
             Dialog::Component(dialog) => dialog.area(self),
             Dialog::Editor(_) => g.editor(),
             Dialog::Palette(_) => g.palette(),
-            Dialog::Help(_) => g.help(),
             Dialog::Input(_) | Dialog::Confirm(_) | Dialog::Filter(_) => return None,
             Dialog::Picker(_) | Dialog::Batch(_) | Dialog::Undelivered(_) | Dialog::AllJobs(_) => g.full_dialog(),
         })

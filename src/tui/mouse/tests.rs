@@ -1,5 +1,6 @@
 //! Tests of the mouse. They find the cell to click by the text or the geometry of what is clicked.
 
+use super::super::help::Help;
 use super::super::keymap::{Chord, Context};
 use super::super::views::calendar::Calendar;
 use super::super::views::calendar_layout::{CalendarLayout, CalendarTarget};
@@ -577,9 +578,9 @@ fn the_wheel_scrolls_the_help() {
     let mut app = app((80, 24), 5);
     press(&mut app, "?");
     send_mouse_event(&mut app, MouseEventKind::ScrollDown, 40, 10);
-    assert!(matches!(app.dialogs.last(), Some(Dialog::Help(help)) if help.scroll == 3));
+    assert!(app.top::<Help>().is_some_and(|help| help.scroll == 3));
     send_mouse_event(&mut app, MouseEventKind::ScrollUp, 40, 10);
-    assert!(matches!(app.dialogs.last(), Some(Dialog::Help(help)) if help.scroll == 0));
+    assert!(app.top::<Help>().is_some_and(|help| help.scroll == 0));
 }
 
 #[test]

@@ -5,6 +5,7 @@ use crate::model::load::Timed;
 use crate::model::prompt::PromptId;
 use crate::model::views::ViewsPage;
 use crate::tui::finish_alerts::tests::{app, press};
+use crate::tui::help::Help;
 use crate::tui::jobs::tests::{at, row as job};
 use crate::tui::{Msg, SubmitError, Template};
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
@@ -221,7 +222,7 @@ fn a_prompt_that_cannot_be_stored_keeps_its_text_and_pages() {
     let pressed = |c, with| Msg::Input(Event::Key(KeyEvent::new(KeyCode::Char(c), with)));
     app.update(pressed('?', KeyModifiers::NONE), at(2));
     app.update(Msg::Submitted { slot, result: Err(refused()) }, at(2));
-    assert!(matches!(app.dialogs.as_slice(), [Dialog::Help(_)]));
+    assert!(app.top::<Help>().is_some() && app.dialogs.len() == 1);
     assert!(notice(&app).starts_with("Not sent: The disk is full. Saved as a draft"), "{}", notice(&app));
     assert_eq!((app.draft(slot), app.draft_pages()), (Some("/a: mend it"), paths(&["/a"]).as_slice()));
     key(&mut app, KeyCode::Esc);
