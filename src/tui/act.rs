@@ -27,7 +27,6 @@ impl App {
             Action::Profiles => self.open_profiles(now),
             Action::NewProfile => self.open_new_profile(now),
             Action::SaveFilter => self.ask_filter_name(now),
-            Action::SaveTheme => self.save_palette_theme(now, effects),
             Action::AllJobs => self.open_all_jobs(now, effects),
             Action::Mouse => self.toggle_mouse(now, effects),
             Action::Repaint => effects.push(Effect::Repaint),
@@ -46,7 +45,6 @@ impl App {
             Action::Send => self.send(effects),
             Action::Confirm => match self.dialogs.last() {
                 Some(Dialog::Picker(_)) => self.use_picked_text(now),
-                Some(Dialog::Palette(_)) => self.run_palette_choice(now, effects),
                 Some(Dialog::Batch(_)) => self.confirm_batch(effects),
                 _ => self.confirm(now, effects),
             },

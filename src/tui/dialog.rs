@@ -7,7 +7,6 @@ use super::bulk::{BulkAction, Targets};
 use super::component::Component;
 use super::editor::{DraftState, Editor};
 use super::keymap::Context;
-use super::palette::CommandPalette;
 use super::picker::Picker;
 use super::text_input::TextInput;
 use super::tracking::parse_ids;
@@ -26,7 +25,6 @@ use crate::model::views::{MAX_PAGE_SIZE, MIN_PAGE_SIZE};
 pub enum Dialog {
     Editor(Box<Editor>),
     Picker(Box<Picker>),
-    Palette(Box<CommandPalette>),
     Batch(Box<BatchDialog>),
     Input(Box<InputDialog>),
     Undelivered(Box<UndeliveredDialog>),
@@ -54,7 +52,6 @@ impl Dialog {
     pub fn context(&self) -> Context {
         match self {
             Self::Editor(_) => Context::Editor,
-            Self::Palette(_) => Context::Palette,
             Self::Picker(picker) if picker.takes_text() => Context::Picker,
             Self::Picker(_) => Context::Drafts,
             Self::Batch(batch) => match batch.step {
@@ -132,7 +129,7 @@ impl Dialog {
     pub fn takes_text(&self) -> bool {
         match self {
             Self::Component(dialog) => dialog.takes_text(),
-            Self::Editor(_) | Self::Input(_) | Self::Filter(_) | Self::Palette(_) => true,
+            Self::Editor(_) | Self::Input(_) | Self::Filter(_) => true,
             Self::Picker(picker) => picker.takes_text(),
             Self::Batch(batch) => matches!(batch.step, BatchStep::Writing),
             Self::Undelivered(_) | Self::Confirm(_) | Self::AllJobs(_) => false,

@@ -241,20 +241,6 @@ impl Geometry {
         row_capacity(self.picker_lines()).max(1)
     }
 
-    /// Returns the area of the command palette, including its borders.
-    pub fn palette(&self) -> Rect {
-        centered(self.body, 84, self.body.height.min(26))
-    }
-
-    /// Returns the area of the list in the command palette, below the search input.
-    pub fn palette_lines(&self) -> Rect {
-        inner_area_below(self.palette(), 1)
-    }
-
-    pub fn palette_rows(&self) -> usize {
-        row_capacity(self.palette_lines())
-    }
-
     /// Returns the area of the list in the review of new jobs: below the cost and a gap, above a line for errors.
     pub fn batch_lines(&self) -> Rect {
         let lines = inner_area_below(self.full_dialog(), 2);
@@ -316,8 +302,8 @@ mod tests {
         for (width, height) in sizes() {
             let g = compute_layout((width, height), Panes::default());
             let screen = Rect::new(0, 0, width, height);
-            let boxes = [g.editor(), g.full_dialog(), g.small_dialog(7), g.palette(), g.divider()];
-            let lists = [g.picker_lines(), g.palette_lines(), g.batch_lines(), g.views_lines()];
+            let boxes = [g.editor(), g.full_dialog(), g.small_dialog(7), g.divider()];
+            let lists = [g.picker_lines(), g.batch_lines(), g.views_lines()];
             let parts = [&[g.header, g.list, g.detail, g.footer], &boxes[..], &lists].concat();
             for part in parts.into_iter().filter(|part| !part.is_empty()) {
                 assert_eq!(part.intersection(screen), part, "{width}x{height}");

@@ -450,11 +450,9 @@ impl App {
             Action::AllJobs => self.config.profiles.len() > 1,
             Action::NewProfile => self.config.config_path.is_some(),
             Action::SaveFilter => self.can_save_filter(),
-            Action::SaveTheme => self.can_save_theme(),
             Action::Close => self.has_something_to_close(),
             Action::Confirm => match self.dialogs.last() {
                 Some(Dialog::Picker(picker)) => picker.selected().is_some(),
-                Some(Dialog::Palette(palette)) => palette.selected().is_some(),
                 Some(Dialog::Batch(batch)) => !matches!(batch.step, batch::BatchStep::Reading(_)),
                 _ => true,
             },

@@ -1,16 +1,30 @@
 //! The command palette: all commands that are possible now, custom commands and themes. Typing narrows the list, and
 //! recently chosen entries come first.
+//!
+//! ```text
+//! ┌ Commands: 3 of 62 ───────────────────────────────────────┐
+//! │ rena▏                                                    │
+//! │▌rename: a title of your own                  jobs      R │
+//! ```
 
+use super::component::prelude::*;
 use super::dialog::Dialog;
-use super::keymap::{Action, Binding, Chord, Context};
+use super::draw::text::{TextRow, fit};
+use super::draw::{cursor, draw_box, draw_line, draw_more_below};
+use super::format::format_count;
+use super::geometry::{Geometry, centered, inner_area_below};
+use super::keymap::{Binding, Chord};
 use super::list_state::ListState;
 use super::text_input::TextInput;
-use super::{App, Effect};
-use crate::model::Time;
 use crate::model::text::CleanText;
 use nucleo_matcher::pattern::{CaseMatching, Normalization, Pattern};
 use nucleo_matcher::{Config, Matcher, Utf32Str};
+use unicode_width::UnicodeWidthStr;
 
+/// Maximum width of the keyboard shortcuts of a command.
+const MAX_KEYS_CELLS: usize = 14;
+/// Maximum width of the category, which is shown before the keyboard shortcuts if there is space.
+const MAX_CATEGORY_CELLS: usize = 10;
 /// How many recently chosen entries are listed before all others.
 const MAX_RECENT: usize = 20;
 
@@ -56,7 +70,7 @@ impl CommandPalette {
 
     /// Shows only the entries that match the typed text, best match first. If nothing is typed, shows all entries in
     /// their original order.
-    pub fn narrow(&mut self) {
+    fn narrow(&mut self) {
         let typed = self.input.text();
         let pattern = Pattern::parse(&typed, CaseMatching::Ignore, Normalization::Smart);
         let (matcher, mut scratch) = (&mut self.matcher, Vec::new());
@@ -92,6 +106,121 @@ impl CommandPalette {
     /// Returns the number of all entries, and the number of entries that match the typed text.
     pub fn counts(&self) -> (usize, usize) {
         (self.entries.len(), self.matches.len())
+    }
+
+    /// Runs the selected command on the dialog or screen below the palette.
+    fn run_selected(&self, save_theme: bool, cx: &mut Cx<'_>) -> Flow {
+        let Some(choice) = self.selected().map(|entry| entry.choice.clone()) else { return Flow::Handled };
+        let Cx { app, now, effects } = cx;
+        app.recent_choices.retain(|before| *before != choice);
+        app.recent_choices.insert(0, choice.clone());
+        app.recent_choices.truncate(MAX_RECENT);
+        match choice {
+            PaletteChoice::Binding(row) if row.action == Action::Quit => app.quit(effects),
+            PaletteChoice::Binding(row) => app.run_action(row.action, *now, effects),
+            PaletteChoice::CustomCommand(key) => app.run_custom_command(key, *now, effects),
+            PaletteChoice::Theme(name) => effects.push(Effect::UseTheme { name, save_as_default: save_theme }),
+        }
+        Flow::Close
+    }
+
+    /// Whether the selected entry is a theme that can be saved as the default. The demo can't save themes.
+    fn can_save_theme(&self, app: &App) -> bool {
+        let is_theme = self.selected().is_some_and(|entry| matches!(entry.choice, PaletteChoice::Theme(_)));
+        is_theme && app.config.config_path.is_some()
+    }
+}
+
+/// Returns the area of the palette, including its borders.
+pub(super) fn palette_area(g: Geometry) -> Rect {
+    centered(g.body, 84, g.body.height.min(26))
+}
+
+impl Component for CommandPalette {
+    fn context(&self) -> Context {
+        Context::Palette
+    }
+
+    fn offers(&self, action: Action, app: &App) -> Option<Label> {
+        Label::default_if(match action {
+            Action::Confirm => self.selected().is_some(),
+            Action::SaveTheme => self.can_save_theme(app),
+            _ => true,
+        })
+    }
+
+    fn act(&mut self, action: Action, cx: &mut Cx<'_>) -> Flow {
+        match action {
+            Action::Confirm => self.run_selected(false, cx),
+            Action::SaveTheme if self.can_save_theme(cx.app) => self.run_selected(true, cx),
+            _ => Flow::Pass,
+        }
+    }
+
+    fn list(&mut self, app: &App) -> Option<(&mut ListState, Rect)> {
+        let rows = inner_area_below(self.area(app), 1);
+        Some((&mut self.list, rows))
+    }
+
+    fn input(&mut self) -> Option<&mut TextInput> {
+        Some(&mut self.input)
+    }
+
+    fn input_changed(&mut self, _cx: &mut Cx<'_>) {
+        self.narrow();
+    }
+
+    fn area(&self, app: &App) -> Rect {
+        palette_area(app.geometry())
+    }
+
+    fn draw(&self, frame: &mut Frame<'_>, view: View<'_>) {
+        let theme = view.theme;
+        let area = self.area(view.app);
+        let (all, left) = self.counts();
+        let counts =
+            if all == left { format_count(all) } else { format!("{} of {}", format_count(left), format_count(all)) };
+        let inner = draw_box(frame, area, Line::styled(format!(" Commands: {counts} "), theme.title), theme.focus);
+        let text = Rect { x: inner.x + 1, width: inner.width.saturating_sub(2), ..inner };
+        if self.input.is_blank() {
+            let run = view.app.key_label(Context::Palette, Action::Confirm);
+            draw_line(frame, text, 0, Line::styled(format!("Type to search, {run} to run."), theme.muted));
+        } else {
+            frame.render_widget(self.input.area(), Rect { height: text.height.min(1), ..text });
+        }
+        let width = usize::from(inner.width);
+        let most = if width < 60 { MAX_KEYS_CELLS / 2 } else { MAX_KEYS_CELLS };
+        let category = if width < 60 { 0 } else { MAX_CATEGORY_CELLS };
+        let lines = inner_area_below(area, 1);
+        let rows = usize::from(lines.height);
+        for (n, (entry, chosen)) in self.visible(rows).enumerate() {
+            let mut row = TextRow::new(width);
+            let style = if chosen { theme.selected } else { theme.text };
+            row.push(if chosen { "▌" } else { " " }, theme.mark);
+            let first = entry.keys.split("  ").take(2).collect::<Vec<_>>().join("  ");
+            let shown =
+                if first.width() <= most { first } else { entry.keys.split("  ").next().unwrap_or("").to_owned() };
+            // If there is space, the categories are aligned in one column, and the texts are cut before that column.
+            let keys_at = width.saturating_sub(shown.width() + 1);
+            let column = width.saturating_sub(most + category + 2);
+            let end = if category > 0 { column } else { keys_at };
+            row.push(fit(entry.text.as_str(), end.saturating_sub(2)), style);
+            if category > 0 {
+                row.pad_to(column).push(fit(entry.category, category), theme.muted);
+            }
+            row.pad_to(keys_at).push(shown, theme.key);
+            draw_line(frame, lines, n, row.line());
+        }
+        if left == 0 {
+            draw_line(frame, text, 1, Line::styled("No matching command.", theme.muted));
+        }
+        draw_more_below(frame, view, area, self.list.hidden_below(rows));
+        // The search field has the cursor, even before something is typed.
+        let field = Rect { height: text.height.min(1), ..text };
+        cursor::place_in_corner(frame, field);
+        if !self.input.is_blank() {
+            cursor::place_in_input(frame, view, field);
+        }
     }
 }
 
@@ -149,45 +278,7 @@ impl App {
             self.recent_choices.iter().position(|choice| *choice == entry.choice).unwrap_or(usize::MAX)
         };
         entries.sort_by_key(recency);
-        self.dialogs.push(Dialog::Palette(Box::new(CommandPalette::new(entries))));
-    }
-
-    /// Closes the palette and runs the selected command on the dialog or screen below.
-    pub(super) fn run_palette_choice(&mut self, now: Time, effects: &mut Vec<Effect>) {
-        let Some(Dialog::Palette(palette)) = self.dialogs.last() else { return };
-        let Some(choice) = palette.selected().map(|entry| entry.choice.clone()) else { return };
-        self.dialogs.pop();
-        self.recent_choices.retain(|before| *before != choice);
-        self.recent_choices.insert(0, choice.clone());
-        self.recent_choices.truncate(MAX_RECENT);
-        match choice {
-            PaletteChoice::Binding(row) if row.action == Action::Quit => self.quit(effects),
-            PaletteChoice::Binding(row) => self.run_action(row.action, now, effects),
-            PaletteChoice::CustomCommand(key) => self.run_custom_command(key, now, effects),
-            PaletteChoice::Theme(name) => effects.push(Effect::UseTheme { name, save_as_default: false }),
-        }
-    }
-
-    /// Whether the selected entry is a theme that can be saved as the default. The demo can't save themes.
-    pub(super) fn can_save_theme(&self) -> bool {
-        let is_theme = |palette: &CommandPalette| {
-            matches!(palette.selected(), Some(PaletteEntry { choice: PaletteChoice::Theme(_), .. }))
-        };
-        self.config.config_path.is_some()
-            && matches!(self.dialogs.last(), Some(Dialog::Palette(open)) if is_theme(open))
-    }
-
-    /// Saves the selected theme as the default.
-    pub(super) fn save_palette_theme(&mut self, now: Time, effects: &mut Vec<Effect>) {
-        let before = effects.len();
-        if self.can_save_theme() {
-            self.run_palette_choice(now, effects);
-        }
-        for effect in effects.iter_mut().skip(before) {
-            if let Effect::UseTheme { save_as_default: keep, .. } = effect {
-                *keep = true;
-            }
-        }
+        self.open(CommandPalette::new(entries));
     }
 }
 
@@ -196,10 +287,10 @@ mod tests {
     use super::*;
     use crate::model::job::Status;
     use crate::model::prompt::DraftTarget;
+    use crate::tui::Screen;
     use crate::tui::dialog::{ConfirmAction, ConfirmDialog};
     use crate::tui::finish_alerts::tests::{app, press};
     use crate::tui::jobs::tests::{at, row};
-    use crate::tui::{Msg, Screen};
     use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
 
     fn app_with_palette() -> App {
@@ -220,10 +311,7 @@ mod tests {
     }
 
     fn palette(app: &App) -> &CommandPalette {
-        match app.dialogs.last() {
-            Some(Dialog::Palette(palette)) => palette,
-            other => panic!("no palette: {other:?}"),
-        }
+        app.top().expect("the palette")
     }
 
     #[test]
@@ -329,7 +417,7 @@ mod tests {
         let mut app = app_with_palette();
         let all = palette(&app).counts().0;
         assert_eq!(palette(&app).list.hidden_below(5), all - 5);
-        let Some(Dialog::Palette(palette)) = app.dialogs.last_mut() else { panic!("open") };
+        let palette = app.find_mut::<CommandPalette>().expect("the palette");
         palette.list.move_to(|_, _| 6, 5);
         assert_eq!(palette.list.hidden_below(5), all - 7, "two are scrolled out above");
         palette.list.move_to(|_, total| total - 1, 5);

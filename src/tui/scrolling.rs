@@ -50,7 +50,6 @@ impl App {
     pub(super) fn dialog_list(&mut self) -> Option<(&mut ListState, Rect, usize)> {
         let g = self.geometry();
         match self.dialogs.last_mut()? {
-            Dialog::Palette(palette) => Some((&mut palette.list, g.palette_lines(), g.palette_rows())),
             Dialog::Picker(picker) => Some((&mut picker.list, g.picker_lines(), g.picker_rows())),
             Dialog::Batch(batch) => match &mut batch.step {
                 BatchStep::Preview(preview) => Some((&mut preview.list, g.batch_lines(), g.batch_rows())),

@@ -57,12 +57,6 @@ impl App {
                     ask.check = InputCheck::NotStarted;
                 }
             }
-            // The list is narrowed only if the text changed, so that moving the cursor keeps the selected entry.
-            Some(Dialog::Palette(palette)) => {
-                if change(&mut palette.input) {
-                    palette.narrow();
-                }
-            }
             Some(Dialog::Picker(picker)) if picker.takes_text() => {
                 if change(&mut picker.filter) {
                     picker.narrow();

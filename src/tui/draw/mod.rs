@@ -14,7 +14,6 @@ pub(in crate::tui) mod impact;
 pub(in crate::tui) mod jobs;
 pub(in crate::tui) mod links;
 pub(in crate::tui) mod list_title;
-pub(in crate::tui) mod palette;
 pub(in crate::tui) mod picker;
 pub(in crate::tui) mod resolve;
 pub(in crate::tui) mod text;
@@ -135,7 +134,6 @@ fn draw_screen(frame: &mut Frame<'_>, view: View<'_>) {
         match dialog {
             Dialog::Component(open) => open.draw(frame, view),
             Dialog::Editor(open) => editor::draw(frame, view, open, g.editor()),
-            Dialog::Palette(open) => palette::draw(frame, view, open, g.palette()),
             Dialog::Picker(picker) => picker::draw(frame, view, picker, g.full_dialog()),
             Dialog::Batch(batch) => batch::draw(frame, view, batch, g.full_dialog()),
             Dialog::Input(ask) => dialogs::draw_input_dialog(frame, view, ask),

@@ -2,6 +2,7 @@
 
 use super::super::help::Help;
 use super::super::keymap::{Chord, Context};
+use super::super::palette::{CommandPalette, palette_area};
 use super::super::views::calendar::Calendar;
 use super::super::views::calendar_layout::{CalendarLayout, CalendarTarget};
 use super::super::views::columns::PageColumns;
@@ -233,10 +234,10 @@ fn a_click_outside_a_dialog_does_nothing() {
 fn a_click_in_the_palette_selects_a_command_and_a_second_click_runs_it() {
     let mut app = app((160, 40), 5);
     press(&mut app, ":");
-    let area = app.geometry().palette();
-    let shown = |app: &App| match app.dialogs.last() {
-        Some(Dialog::Palette(open)) => open.visible(99).position(|(_, chosen)| chosen).expect("one is chosen"),
-        other => panic!("{other:?}"),
+    let area = palette_area(app.geometry());
+    let shown = |app: &App| {
+        let palette = app.top::<CommandPalette>().expect("the palette");
+        palette.visible(99).position(|(_, chosen)| chosen).expect("one is chosen")
     };
     click(&mut app, area.x + 5, area.y + 2 + 4);
     assert_eq!(shown(&app), 4);
@@ -245,7 +246,7 @@ fn a_click_in_the_palette_selects_a_command_and_a_second_click_runs_it() {
     click(&mut app, area.x + 5, area.y + 2);
     assert_eq!(shown(&app), 0);
     click(&mut app, area.x + 5, area.y + 2);
-    assert!(!matches!(app.dialogs.last(), Some(Dialog::Palette(_))), "the command was run");
+    assert!(app.top::<CommandPalette>().is_none(), "the command was run");
 }
 
 #[test]
