@@ -149,7 +149,7 @@ impl App {
     /// Closes the topmost dialog. If no dialog is open, leaves the job details, stops loading, or clears the marks or
     /// the filter, whichever applies first. If nothing applies, clears the notice.
     fn close_or_clear(&mut self, now: Time, effects: &mut Vec<Effect>) {
-        if self.dispatch(now, effects, |dialog, cx| dialog.close(cx)) != Flow::Pass {
+        if !self.dialogs.is_empty() && self.dispatch(now, effects, |dialog, cx| dialog.close(cx)) != Flow::Pass {
             return;
         }
         let is_jobs_screen = self.screen == Screen::Jobs;
