@@ -135,4 +135,5 @@ pub mod model;
 pub mod runtime;
 pub mod sim;
 pub mod store;
+pub mod terminal;
 pub mod tui;

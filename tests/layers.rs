@@ -14,9 +14,10 @@ const ALLOWED_IMPORTS: &[(&str, &[&str])] = &[
     ("config", &["api", "store", "model"]),
     ("engine", &["api", "store", "model"]),
     ("sim", &["api", "model"]),
+    ("terminal", &["tui", "config", "model"]),
     ("tui", &["model"]),
-    ("runtime", &["tui", "engine", "sim", "config", "api", "store", "model"]),
-    ("cli", &["runtime", "tui", "engine", "sim", "config", "api", "store", "model"]),
+    ("runtime", &["terminal", "tui", "engine", "sim", "config", "api", "store", "model"]),
+    ("cli", &["runtime", "terminal", "tui", "engine", "sim", "config", "api", "store", "model"]),
 ];
 
 /// The layers of the pure core, each with texts that its code must not contain in addition to [`FORBIDDEN_IN_CORE`].

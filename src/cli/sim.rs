@@ -3,8 +3,8 @@
 
 use super::error::CliError;
 use super::exit_code::Code;
-use crate::runtime::signals::{EndSignals, Signal};
 use crate::sim::{Sim, SimOptions};
+use crate::terminal::signals::{EndSignals, Signal};
 use std::io::{self, Write};
 
 /// Runs `docdeck sim` until Ctrl-C or another signal that asks to end.

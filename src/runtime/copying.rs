@@ -2,11 +2,11 @@
 //! clipboard even over SSH. The program then runs on the remote computer, so over SSH it is used only if the terminal
 //! can't copy the text.
 
-use super::clipboard::{copy_sequence, copy_with_program};
 use super::event_loop::Dashboard;
-use super::multiplexer::Multiplexer;
 use crate::model::failure::Failure;
 use crate::model::text::CleanText;
+use crate::terminal::clipboard::{copy_sequence, copy_with_program};
+use crate::terminal::multiplexer::Multiplexer;
 use crate::tui::Msg;
 
 impl Dashboard {

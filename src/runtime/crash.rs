@@ -1,8 +1,8 @@
 //! The panic hook, for any thread: it restores the terminal, shows and logs the message, and exits with code 101.
 
 use super::logfile;
-use super::terminal::TerminalState;
 use crate::model::text::CleanText;
+use crate::terminal::modes::TerminalState;
 use std::panic::PanicHookInfo;
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -4,14 +4,10 @@
 
 use super::effects::Effects;
 use super::foreground_child::{self, ForegroundChild};
-use super::frame_scheduler::FrameScheduler;
 use super::logfile::LogGuard;
-use super::multiplexer::Multiplexer;
 use super::notify;
 use super::opener::{self, OpenMethod};
-use super::signals::{Signal, stop_group};
 use super::switch::ProfileSwitcher;
-use super::terminal_session::{TerminalEvent, TerminalSession, sleep_until_moment};
 use super::theme_state::ThemeState;
 use super::{Exit, Folders, current_time};
 use crate::config::customization::NotifyMethod;
@@ -21,6 +17,10 @@ use crate::model::engine_event::EngineEvent;
 use crate::model::failure::Failure;
 use crate::model::link;
 use crate::model::text::CleanText;
+use crate::terminal::frame_scheduler::FrameScheduler;
+use crate::terminal::multiplexer::Multiplexer;
+use crate::terminal::session::{TerminalEvent, TerminalSession, sleep_until_moment};
+use crate::terminal::signals::{Signal, stop_group};
 use crate::tui::draw::{self, Theme};
 use crate::tui::keymap::{Action, Context};
 use crate::tui::{App, Effect, Msg};

@@ -3,8 +3,8 @@
 use super::effect_runner;
 use super::event_loop::Dashboard;
 use super::preload::{PendingRead, Preload};
-use super::reader::Reader;
 use crate::model::row::InitialRows;
+use crate::terminal::reader::Reader;
 use crate::tui::{Effect, Msg};
 use std::io;
 use std::time::{Duration, Instant};

@@ -19,44 +19,27 @@
 //! - [`probe`]: queries the capabilities of the terminal, without a dashboard
 //! - [`logfile`]: the log file
 
-mod cell_key;
-pub mod clipboard;
 mod copying;
 pub mod core_dump;
 pub mod crash;
-mod cursor_backend;
 mod custom_command;
-mod double_buffer;
 mod draining_session;
 mod effect_runner;
 pub mod effects;
-mod encode;
-pub mod escape_reassembly;
 mod event_loop;
 mod external_editor;
 mod first_frame;
 pub mod first_run;
 mod foreground_child;
-pub mod frame_scheduler;
-pub mod hangup;
 mod impact;
 pub mod logfile;
-pub mod multiplexer;
 pub mod new_file;
 pub mod notify;
 pub mod opener;
-pub mod osc_replies;
-pub mod output;
 pub mod preload;
-pub mod probe;
-pub mod reader;
-mod sgr;
-pub mod signals;
 pub mod switch;
 mod templates;
-pub mod terminal;
-pub mod terminal_session;
-mod theme_state;
+pub(crate) mod theme_state;
 mod views;
 
 use crate::config::DisplaySettings;
@@ -65,19 +48,19 @@ use crate::config::environment::Environment;
 use crate::model::Time;
 use crate::model::colors::ThemePalettes;
 use crate::store::Store;
+use crate::terminal::frame_scheduler::FrameScheduler;
+use crate::terminal::session::TerminalSession;
 use crate::tui::welcome::{RelaunchTarget, Welcome};
 use crate::tui::{App, AppConfig};
 use chrono::Utc;
 use effects::{EVENT_CAPACITY, Effects, EngineConfig};
 use event_loop::Dashboard;
 use first_run::FirstRun;
-use frame_scheduler::FrameScheduler;
 use logfile::LogGuard;
 use preload::Preload;
 use std::io;
 use std::path::PathBuf;
 use std::time::Instant;
-use terminal_session::TerminalSession;
 use theme_state::ThemeState;
 use tokio::sync::mpsc;
 
@@ -99,7 +82,7 @@ pub struct DashboardConfig {
     /// `None` for the setup form, because no service is configured yet.
     pub engine: Option<EngineConfig>,
     pub environment: Environment,
-    pub caps: terminal::TerminalCaps,
+    pub caps: crate::terminal::modes::TerminalCaps,
     pub folders: Folders,
     /// The profiles to which the user can switch; may be empty.
     pub profiles: switch::ProfileSwitcher,

@@ -1,8 +1,8 @@
 //! Terminal sequences that notify the user of a finished job: OSC 9, OSC 777 or the bell, as configured.
 
-use super::multiplexer::Multiplexer;
 use crate::config::customization::NotifyMethod;
 use crate::model::text::CleanText;
+use crate::terminal::multiplexer::Multiplexer;
 
 /// Returns the method for a terminal that would print unknown sequences: the bell, unless notifications are off.
 pub fn fallback_method(method: NotifyMethod) -> NotifyMethod {

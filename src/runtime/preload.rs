@@ -1,10 +1,10 @@
 //! Reads what the first frame needs from the store: the layout and the first rows. Both reads start as soon as the
 //! store is known, so that the store is opened and read while everything else is prepared.
 
-use super::output;
 use crate::model::layout::Layout;
 use crate::model::row::InitialRows;
 use crate::store::{Store, StoreError};
+use crate::terminal::output;
 use crate::tui::AppConfig;
 use futures_util::FutureExt as _;
 use std::io;

@@ -1,11 +1,11 @@
 //! The current theme: the colours of the selected theme, adapted to the background of the terminal and to the number of
 //! colours that it supports.
 
-use super::terminal::supports_links;
 use crate::config::environment::Environment;
 use crate::config::themes::{self, ThemeError};
 use crate::config::{ColorChoice, DisplaySettings};
 use crate::model::colors::{Background, ColorPalette, Rgb, ThemePalettes};
+use crate::terminal::modes::supports_links;
 use crate::tui::draw::{ColorDepth, Theme};
 use std::path::Path;
 
@@ -93,7 +93,7 @@ impl ThemeState {
 }
 
 /// Returns how many colours to use, according to the setting `choice` and the environment.
-pub(super) fn color_depth(choice: ColorChoice, environment: &Environment) -> ColorDepth {
+pub(crate) fn color_depth(choice: ColorChoice, environment: &Environment) -> ColorDepth {
     match choice {
         ColorChoice::Never => ColorDepth::None,
         _ if environment.has_true_color => ColorDepth::True,

@@ -14,9 +14,9 @@ use crate::model::Time;
 use crate::model::endpoint::{ApiKey, Scope};
 use crate::model::failure::Failure;
 use crate::model::job::{JobId, RemoteJob};
-use crate::runtime::probe::{self, NotQueried, ProbeReplies};
-use crate::runtime::signals::SignalStream;
 use crate::store::{StoreContent, StoreError, StoreExamination, examine};
+use crate::terminal::probe::{self, NotQueried, ProbeReplies};
+use crate::terminal::signals::SignalStream;
 use chrono::Utc;
 use std::path::{Path, PathBuf};
 

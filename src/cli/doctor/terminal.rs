@@ -3,10 +3,10 @@
 use super::facts::Facts;
 use super::report::{CheckResult, ok, skipped, warning};
 use crate::model::colors::{Background, Rgb};
-use crate::runtime::multiplexer::Multiplexer;
 use crate::runtime::opener::{OpenMethod, open_method};
-use crate::runtime::probe::{self, NotQueried};
-use crate::runtime::terminal::{TerminalCaps, supports_links};
+use crate::terminal::modes::{TerminalCaps, supports_links};
+use crate::terminal::multiplexer::Multiplexer;
+use crate::terminal::probe::{self, NotQueried};
 use std::io::IsTerminal as _;
 use std::path::Path;
 

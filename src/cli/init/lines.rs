@@ -4,7 +4,7 @@
 use super::super::error::CliError;
 use super::super::exit_code::Code;
 use crate::model::text::filter_output;
-use crate::runtime::signals::EndSignals;
+use crate::terminal::signals::EndSignals;
 use std::io::{self, Read, Write};
 use zeroize::Zeroizing;
 

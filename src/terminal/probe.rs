@@ -1,11 +1,11 @@
 //! Finds the capabilities of the terminal, from the environment and from its replies to queries, for `docdeck
 //! doctor`. The dashboard itself only asks for the background, after its first frame.
 
-use super::terminal::TerminalCaps;
-use super::theme_state::color_depth;
+use super::modes::TerminalCaps;
 use crate::config::ColorChoice;
 use crate::config::environment::Environment;
 use crate::model::colors::Rgb;
+use crate::runtime::theme_state::color_depth;
 use crate::tui::draw::ColorDepth;
 use std::time::Duration;
 

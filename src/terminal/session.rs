@@ -3,11 +3,11 @@
 
 use super::escape_reassembly::EscapeReassembler;
 use super::hangup::HangupWatch;
+use super::modes::{TerminalCaps, TerminalGuard, TerminalState, title_sequence};
 use super::osc_replies::{self, OscReplyFilter};
 use super::output::{self, TerminalOutput, Tty};
 use super::reader::Reader;
 use super::signals::{Signal, SignalStream, stop_group};
-use super::terminal::{TerminalCaps, TerminalGuard, TerminalState, title_sequence};
 use crate::model::colors::Rgb;
 use crate::model::text::CleanText;
 use crossterm::event::Event;
@@ -55,7 +55,7 @@ impl TerminalSession {
     pub fn open(caps: TerminalCaps, mouse: bool, log: Option<PathBuf>) -> io::Result<Self> {
         let signals = SignalStream::listen()?;
         let guard = TerminalGuard(TerminalState::new(caps, mouse));
-        super::crash::install(Arc::clone(&guard.0), log);
+        crate::runtime::crash::install(Arc::clone(&guard.0), log);
         guard.0.take_over()?;
         let screen = TerminalOutput::new(Tty::stdout()?, caps.modern)?;
         Ok(Self {
