@@ -16,19 +16,20 @@
 //! # Layers
 //!
 //! ```text
-//!            cli ──────────────┐
-//!             │                │          one file per command; mod.rs parses arguments and returns the exit code
-//!          runtime             │          event loop, effects, frame scheduler, terminal session, log file
-//!          │     │             │
-//!          │    engine  sim  config      sending, polling, load all, leases │ simulated service │ settings
-//!          │      │   │   │    │
-//!          tui   api store └ api::wire    screens, dialogs and shortcuts │ HTTP client │ SQLite in its own thread
-//!          │      │   │
-//!          └──── model ────────┘          data types and rules: no I/O, no runtime, no clock
+//!               cli ──────────────┐
+//!                │                │          one file per command; mod.rs parses arguments and returns the exit code
+//!             runtime             │          event loop and effects, log file
+//!    ┌────────┤     │             │
+//! terminal    │    engine  sim  config      sending, polling, load all, leases │ simulated service │ settings
+//!             │      │   │   │    │
+//!             tui   api store └ api::wire    screens, dialogs and shortcuts │ HTTP client │ SQLite in its own thread
+//!             │      │   │
+//!             └──── model ────────┘          data types and rules: no I/O, no runtime, no clock
 //! ```
 //!
-//! Imports only point down; `tests/layers.rs` enforces this. The core (`model`, `tui`) is pure: the current time
-//! is always an argument.
+//! Imports only point down; `tests/layers.rs` enforces this. The core (`model`, `tui`) is pure: the current time is
+//! always an argument. [`terminal`] is independent of everything else: it takes over the terminal, reads input, receives
+//! signals, and sends frames.
 //!
 //! A feature has the same name in every layer. For example, page views are in `model::views` and `model::report`,
 //! `store::views` and `store::reports`, `engine::views`, `engine::reports` and `engine::load_all`, `tui::views` (state
@@ -76,10 +77,10 @@
 //!
 //! A frame is drawn only when something has changed: immediately if the screen was idle, otherwise at most every 16 ms.
 //! Key presses don't wait for a frame that background data caused. There is no fixed tick; [`tui::App::next_timer`]
-//! returns the next time at which the screen changes on its own. Drawing only visits visible rows: sorting, folding,
-//! widths and sums are computed when data changes. `runtime::double_buffer` compares each cell of the new frame with
-//! the displayed frame, as two numbers per cell (`runtime::cell_key`); `runtime::encode` and `runtime::sgr` generate
-//! the shortest escape sequences for the difference, which are sent in one write.
+//! returns the next time at which the screen changes on its own ([`terminal::frame_scheduler`]). Drawing only visits
+//! visible rows: sorting, folding, widths and sums are computed when data changes. ratatui finds the cells that differ
+//! from the displayed frame; `terminal::backend` generates short escape sequences for the difference and sends them in
+//! one write.
 //!
 //! When the selection moves, the thread of the new row is usually already in memory: the threads of neighbouring rows
 //! are prefetched together when the screen is idle (`tui::thread_prefetch`). A prefetched thread is used as long as its
@@ -87,7 +88,7 @@
 //!
 //! Drawing uses colour roles, never colours. A theme is a file, in `assets/themes` or next to the user's configuration.
 //! [`config::themes`] parses it into the colours of [`model::colors`], one set each for dark, light and unknown
-//! backgrounds. `runtime::osc_replies` queries the terminal's background and removes the reply from the input;
+//! backgrounds. [`terminal::osc_replies`] queries the terminal's background and removes the reply from the input;
 //! `runtime::theme_state` selects the set, and [`tui::draw::Theme`] converts it to styles with the number of colours that the
 //! terminal supports.
 //!

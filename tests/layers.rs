@@ -14,7 +14,7 @@ const ALLOWED_IMPORTS: &[(&str, &[&str])] = &[
     ("config", &["api", "store", "model"]),
     ("engine", &["api", "store", "model"]),
     ("sim", &["api", "model"]),
-    ("terminal", &["tui", "config", "model"]),
+    ("terminal", &[]),
     ("tui", &["model"]),
     ("runtime", &["terminal", "tui", "engine", "sim", "config", "api", "store", "model"]),
     ("cli", &["runtime", "terminal", "tui", "engine", "sim", "config", "api", "store", "model"]),
@@ -150,6 +150,14 @@ fn the_pure_core_uses_no_clock_no_async_runtime_and_no_io() {
             found.extend(forbidden.map(|word| format!("{}: {word}", file.display())));
         }
     }
+    assert!(found.is_empty(), "{found:#?}");
+}
+
+#[test]
+fn the_terminal_layer_knows_nothing_of_docdeck() {
+    let layers = layers();
+    let files = layers.get("terminal").expect("the layer");
+    let found: Vec<_> = files.iter().filter(|(_, code)| code.to_lowercase().contains("docdeck")).collect();
     assert!(found.is_empty(), "{found:#?}");
 }
 

@@ -18,7 +18,7 @@ use crate::runtime::preload::Preload;
 use crate::runtime::switch::ProfileSwitcher;
 use crate::runtime::{self, DashboardConfig, Folders};
 use crate::store::{OpenOutcome, Store};
-use crate::terminal::modes::TerminalCaps;
+use crate::terminal::caps::TerminalCaps;
 use crate::tui::AppConfig;
 use crate::tui::profiles::ProfileEntry;
 use chrono::FixedOffset;
@@ -144,7 +144,7 @@ pub(super) fn detect_terminal(environment: &Environment) -> Result<TerminalCaps,
     if !std::io::stdin().is_terminal() || !std::io::stdout().is_terminal() {
         return Err(CliError::unusable("The dashboard needs an interactive terminal; stdin or stdout is redirected."));
     }
-    TerminalCaps::of(environment).map_err(CliError::unusable)
+    runtime::terminal_caps(environment).map_err(CliError::unusable)
 }
 
 pub(super) fn local_offset() -> FixedOffset {

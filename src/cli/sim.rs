@@ -4,7 +4,7 @@
 use super::error::CliError;
 use super::exit_code::Code;
 use crate::sim::{Sim, SimOptions};
-use crate::terminal::signals::{EndSignals, Signal};
+use crate::terminal::signals::{Signal, SignalStream};
 use std::io::{self, Write};
 
 /// Runs `docdeck sim` until Ctrl-C or another signal that asks to end.
@@ -28,7 +28,7 @@ pub(super) async fn run(options: SimOptions) -> Result<Code, CliError> {
 
 /// Installs the signal handler. The returned future waits for a signal and returns the exit code.
 fn listen_for_end_signal() -> io::Result<impl Future<Output = Code>> {
-    let mut signals = EndSignals::listen()?;
+    let mut signals = SignalStream::listen_for_end()?;
     Ok(async move {
         match signals.next().await {
             Signal::Interrupt => Code::Interrupted,

@@ -3,11 +3,20 @@
 //! can't copy the text.
 
 use super::event_loop::Dashboard;
+use crate::model::endpoint::API_KEY_VARIABLE;
+use crate::model::export::MAX_COPY_BYTES;
 use crate::model::failure::Failure;
 use crate::model::text::CleanText;
-use crate::terminal::clipboard::{copy_sequence, copy_with_program};
-use crate::terminal::multiplexer::Multiplexer;
 use crate::tui::Msg;
+use std::io::ErrorKind;
+use std::process::Stdio;
+use std::time::Duration;
+use tokio::io::AsyncWriteExt as _;
+use tokio::process::Command;
+
+/// How long the program may take to read the text, and how long to wait for its exit after that. A program that is
+/// still running then has not failed: some programs keep running to provide the copied text.
+const PROGRAM_TIMEOUT: Duration = Duration::from_secs(3);
 
 impl Dashboard {
     /// Copies the text and returns the result. Returns `None` if a program was started; its result follows in a
@@ -23,14 +32,97 @@ impl Dashboard {
         None
     }
 
-    /// Sends the text to the terminal's clipboard (OSC 52), between two frames.
+    /// Sends the text to the terminal's clipboard, between two frames.
     pub(super) fn copy_through_terminal(&mut self, text: &str) -> Result<(), Failure> {
-        let local = |sentence: &str| Failure::local(sentence);
-        if !self.session.is_modern() {
-            return Err(local("This terminal can't copy. Set a program as clipboard under [ui] in config.toml."));
+        if !self.session.caps().modern {
+            let sentence = "This terminal can't copy. Set a program as clipboard under [ui] in config.toml.";
+            return Err(Failure::local(sentence));
         }
-        let sequence = copy_sequence(text).map_err(|error| local(&error.to_string()))?;
-        let sequence = Multiplexer::of(&self.environment).wrap_copy(&sequence);
-        self.session.screen.send(&sequence).map_err(|_| local("Could not write to the terminal; nothing was copied."))
+        check_length(text)?;
+        self.session.copy(text).map_err(|_| Failure::local("Could not write to the terminal; nothing was copied."))
+    }
+}
+
+/// Checks that terminals accept a text of this length.
+fn check_length(text: &str) -> Result<(), Failure> {
+    if text.len() <= MAX_COPY_BYTES {
+        return Ok(());
+    }
+    let bytes = text.len();
+    let sentence = format!("Too long to copy: {bytes} bytes, and a terminal accepts at most {MAX_COPY_BYTES}.");
+    Err(Failure::local(&sentence))
+}
+
+/// Passes the text to a program, given as its name and arguments.
+async fn copy_with_program(words: &[String], text: String) -> Result<(), Failure> {
+    let (program, arguments) = words.split_first().map_or(("", [].as_slice()), |(first, rest)| (first.as_str(), rest));
+    let failed = |why: &str| {
+        let sentence = format!("{program} could not copy ({why}). It is set as clipboard under [ui] in config.toml.");
+        Failure::local(&sentence)
+    };
+    let mut command = Command::new(program);
+    command
+        .args(arguments)
+        .env_remove(API_KEY_VARIABLE)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    #[cfg(unix)]
+    command.process_group(0);
+    let mut child = command.spawn().map_err(|error| match error.kind() {
+        ErrorKind::NotFound => failed("it is not installed"),
+        _ => failed("it could not be started"),
+    })?;
+    let stdin = child.stdin.take();
+    let write_text = async {
+        if let Some(mut stdin) = stdin {
+            stdin.write_all(text.as_bytes()).await?;
+            stdin.shutdown().await?;
+        }
+        Ok::<(), std::io::Error>(())
+    };
+    match tokio::time::timeout(PROGRAM_TIMEOUT, write_text).await {
+        Ok(Ok(())) => {}
+        Ok(Err(_)) => return Err(failed("it exited before it read all of the text")),
+        Err(_) => return Err(failed("it does not read its input")),
+    }
+    match tokio::time::timeout(PROGRAM_TIMEOUT, child.wait()).await {
+        Ok(Ok(status)) if !status.success() => Err(failed("it failed")),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(words: &[&str]) -> Vec<String> {
+        words.iter().map(|word| (*word).to_owned()).collect()
+    }
+
+    #[cfg(unix)]
+    #[tokio::test]
+    async fn a_program_gets_its_arguments_unchanged_and_a_text_of_any_length() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("a b");
+        let text = "ü\n".repeat(MAX_COPY_BYTES);
+        let tee = words(&["tee", file.to_str().expect("a path")]);
+        assert_eq!(copy_with_program(&tee, text.clone()).await, Ok(()));
+        assert!(std::fs::read_to_string(file).expect("written") == text);
+    }
+
+    #[cfg(unix)]
+    #[tokio::test]
+    async fn the_error_names_a_program_that_is_missing_or_fails() {
+        for (program, why) in [("docdeck-no-such-program", "not installed"), ("false", "false could not copy")] {
+            let failure = copy_with_program(&words(&[program]), "x".repeat(1 << 20)).await.expect_err("a failure");
+            assert!(failure.message.as_str().contains(why), "{failure:?}");
+        }
+    }
+
+    #[test]
+    fn a_text_that_is_too_long_for_terminals_is_rejected() {
+        assert_eq!(check_length(&"x".repeat(MAX_COPY_BYTES)), Ok(()));
+        assert!(check_length(&"x".repeat(MAX_COPY_BYTES + 1)).is_err());
     }
 }

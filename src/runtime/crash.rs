@@ -1,38 +1,30 @@
-//! The panic hook, for any thread: it restores the terminal, shows and logs the message, and exits with code 101.
+//! Reports a panic of any thread: shows and logs its message, and exits with code 101.
 
 use super::logfile;
 use crate::model::text::CleanText;
-use crate::terminal::modes::TerminalState;
 use std::panic::PanicHookInfo;
 use std::path::PathBuf;
-use std::sync::Arc;
 
 /// The exit code of a Rust program after a panic.
 pub const EXIT_CODE: i32 = 101;
 
-/// Installs the panic hook for the rest of the process. `log` is the file to which panics are written, if any.
-pub fn install(terminal: Arc<TerminalState>, log: Option<PathBuf>) {
-    install_with(move || terminal.restore(), log);
-}
-
-/// Like [`install`], for a process that doesn't take over the terminal.
+/// Installs a panic hook for a process that doesn't take over the terminal. `log` is the file to which panics are
+/// written, if any.
 pub fn install_without_terminal(log: Option<PathBuf>) {
-    install_with(|| {}, log);
+    std::panic::set_hook(Box::new(move |info| report_and_exit(info, log.as_ref())));
 }
 
-fn install_with(restore: impl Fn() + Send + Sync + 'static, log: Option<PathBuf>) {
-    std::panic::set_hook(Box::new(move |info| {
-        restore();
-        let what = panic_sentence(info);
-        if let Some(path) = &log {
-            logfile::append(path, &what);
-        }
-        eprintln!("docdeck crashed (please report): {what}");
-        eprintln!("Saved prompts and drafts are not lost.");
-        // Exits instead of unwinding: after a panic in a task or on the store's thread, the rest of the program would
-        // continue.
-        std::process::exit(EXIT_CODE);
-    }));
+/// Reports a panic. The terminal must already be restored.
+pub(super) fn report_and_exit(info: &PanicHookInfo<'_>, log: Option<&PathBuf>) {
+    let what = panic_sentence(info);
+    if let Some(path) = log {
+        logfile::append(path, &what);
+    }
+    eprintln!("docdeck crashed (please report): {what}");
+    eprintln!("Saved prompts and drafts are not lost.");
+    // Exits instead of unwinding: after a panic in a task or on the store's thread, the rest of the program would
+    // continue.
+    std::process::exit(EXIT_CODE);
 }
 
 fn panic_sentence(info: &PanicHookInfo<'_>) -> CleanText {

@@ -13,12 +13,12 @@ use super::{Exit, Folders, current_time};
 use crate::config::customization::NotifyMethod;
 use crate::config::environment::Environment;
 use crate::model::Time;
+use crate::model::colors::Rgb;
 use crate::model::engine_event::EngineEvent;
 use crate::model::failure::Failure;
 use crate::model::link;
 use crate::model::text::CleanText;
 use crate::terminal::frame_scheduler::FrameScheduler;
-use crate::terminal::multiplexer::Multiplexer;
 use crate::terminal::session::{TerminalEvent, TerminalSession, sleep_until_moment};
 use crate::terminal::signals::{Signal, stop_group};
 use crate::tui::draw::{self, Theme};
@@ -88,8 +88,8 @@ impl Dashboard {
             match self.wait().await {
                 WakeReason::Terminal(TerminalEvent::Event(event)) => self.handle(Msg::Input(event)),
                 WakeReason::Terminal(TerminalEvent::Signal(signal)) => self.react_to_signal(signal),
-                WakeReason::Terminal(TerminalEvent::Background(colour)) => {
-                    self.theme_state.set_reported_background(colour);
+                WakeReason::Terminal(TerminalEvent::Background([r, g, b])) => {
+                    self.theme_state.set_reported_background(Rgb(r, g, b));
                     self.update_theme();
                 }
                 WakeReason::Msg(msg) => self.handle(*msg),
@@ -210,8 +210,7 @@ impl Dashboard {
         while let Some(msg) = queue.pop_front() {
             if let Msg::Input(Event::Resize(..)) = &msg {
                 // The terminal may have cut or wrapped its content, even if it is back at the old size.
-                self.session.screen.invalidate();
-                self.scheduler.request_frame();
+                self.redraw_all();
             }
             if let (Some(log), Msg::Engine(EngineEvent::Logged(entry))) = (&self.log, &msg) {
                 log.record(entry);
@@ -238,8 +237,7 @@ impl Dashboard {
                 None
             }
             Effect::Repaint => {
-                self.session.screen.invalidate();
-                self.scheduler.request_frame();
+                self.redraw_all();
                 None
             }
             Effect::Copy { what, text } => self.copy(what, text),
@@ -274,11 +272,12 @@ impl Dashboard {
 
     /// Sends a notification between two frames, but not while another program has the terminal.
     fn notify(&mut self, text: &CleanText) {
-        let method = if self.session.is_modern() { self.notify } else { notify::fallback_method(self.notify) };
-        let sequence = notify::notification_sequence(method, text, Multiplexer::of(&self.environment));
+        let caps = self.session.caps();
+        let method = if caps.modern { self.notify } else { notify::fallback_method(self.notify) };
+        let sequence = notify::notification_sequence(method, text, caps.multiplexer);
         // The error is ignored: if the terminal is gone, the next frame fails too.
         if !self.session.is_away() && !sequence.is_empty() {
-            let _ = self.session.screen.send(&sequence);
+            let _ = self.session.send(&sequence);
         }
     }
 
@@ -367,6 +366,14 @@ impl Dashboard {
         }
     }
 
+    /// Requests a frame that is drawn completely.
+    fn redraw_all(&mut self) {
+        if self.session.invalidate().is_err() {
+            self.exit.get_or_insert(Exit::Terminated);
+        }
+        self.scheduler.request_frame();
+    }
+
     /// Takes the terminal over again after a foreground program.
     pub(super) fn regain_terminal(&mut self) {
         if self.session.resume().is_err() {
@@ -415,9 +422,8 @@ impl Dashboard {
         }
         self.notice_size();
         let (app, theme, time) = (&self.app, &self.theme, current_time());
-        let drawn =
-            self.session.screen.draw(app.size, app.has_text_context(), |frame| draw::draw(frame, app, theme, time));
-        let drawn = drawn.and_then(|()| self.session.set_title(CleanText::line(&app.terminal_title())));
+        let drawn = self.session.draw(app.size, app.has_text_context(), |frame| draw::draw(frame, app, theme, time));
+        let drawn = drawn.and_then(|()| self.session.set_title(CleanText::line(&app.terminal_title()).as_str()));
         if drawn.is_err() {
             // The terminal is gone, possibly without a signal.
             self.exit.get_or_insert(Exit::Terminated);

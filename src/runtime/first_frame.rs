@@ -4,7 +4,6 @@ use super::effect_runner;
 use super::event_loop::Dashboard;
 use super::preload::{PendingRead, Preload};
 use crate::model::row::InitialRows;
-use crate::terminal::reader::Reader;
 use crate::tui::{Effect, Msg};
 use std::io;
 use std::time::{Duration, Instant};
@@ -25,7 +24,7 @@ impl Dashboard {
         mut preload: Preload,
     ) -> io::Result<()> {
         // Watches for resizes before drawing: after a resize that nobody notices, the frame could stay cut off.
-        Reader::listen()?;
+        self.session.watch_resizes()?;
         self.scheduler.request_frame();
         self.effects.check_writable();
         let mut first = None;

@@ -1,23 +1,18 @@
-//! The runtime of the dashboard: it takes over the terminal, runs the event loop and finally restores the terminal. All
-//! side effects of the dashboard start here, since `app` and `ui` are pure.
+//! The runtime of the dashboard: the event loop, and the code that runs its effects. All side effects of the dashboard
+//! start here, since `app` and `ui` are pure.
 //!
-//! - `event_loop`: owns the state machine; waits for events, runs effects and draws; `frame_scheduler` decides when to
-//!   draw
-//! - [`terminal_session`]: the terminal, based on [`terminal`] (take over and restore), [`output`] (one write per
-//!   frame; `double_buffer` finds the changes, `encode` encodes them), [`reader`], [`escape_reassembly`] and
-//!   [`osc_replies`] (input), [`signals`], [`hangup`] (the terminal is gone) and [`crash`] (panics)
+//! - `event_loop`: owns the state machine; waits for events, runs effects and draws, in the terminal session of
+//!   [`crate::terminal`]
 //! - [`effects`]: runs the effects of the state machine as tasks; `effect_runner` runs a single effect, with `views`
-//!   and `impact` for page views; [`opener`] opens links; [`clipboard`] and `copying` copy text
+//!   and `impact` for page views; [`opener`] opens links; `copying` copies text
 //! - `foreground_child`: gives the terminal to a program: the user's editor (`external_editor`) or a custom command
 //!   (`custom_command`)
-//! - `templates`: reads templates and files of prompts; `new_file`: writes exports
+//! - `templates`: reads templates and files of prompts; [`new_file`]: writes exports
 //! - [`first_run`]: runs the effects of the setup form: reads an API key, tests and saves a profile
 //! - [`switch`]: switches to another profile; `draining_session`: finishes the work for the previous profile
 //! - `first_frame`: draws the first frame; [`preload`]: reads the layout and the first rows before that frame
-//! - [`notify`]: builds notifications for the terminal; [`multiplexer`]: wraps sequences to pass through tmux and
-//!   screen
-//! - [`probe`]: queries the capabilities of the terminal, without a dashboard
-//! - [`logfile`]: the log file
+//! - [`notify`]: builds notifications for the terminal; [`theme_state`]: the current theme
+//! - [`logfile`]: the log file; [`crash`]: reports panics; [`core_dump`]: forbids core dumps
 
 mod copying;
 pub mod core_dump;
@@ -39,7 +34,7 @@ pub mod opener;
 pub mod preload;
 pub mod switch;
 mod templates;
-pub(crate) mod theme_state;
+pub mod theme_state;
 mod views;
 
 use crate::config::DisplaySettings;
@@ -48,7 +43,9 @@ use crate::config::environment::Environment;
 use crate::model::Time;
 use crate::model::colors::ThemePalettes;
 use crate::store::Store;
+use crate::terminal::caps::TerminalCaps;
 use crate::terminal::frame_scheduler::FrameScheduler;
+use crate::terminal::multiplexer::Multiplexer;
 use crate::terminal::session::TerminalSession;
 use crate::tui::welcome::{RelaunchTarget, Welcome};
 use crate::tui::{App, AppConfig};
@@ -59,6 +56,7 @@ use first_run::FirstRun;
 use logfile::LogGuard;
 use preload::Preload;
 use std::io;
+use std::panic::PanicHookInfo;
 use std::path::PathBuf;
 use std::time::Instant;
 use theme_state::ThemeState;
@@ -82,7 +80,7 @@ pub struct DashboardConfig {
     /// `None` for the setup form, because no service is configured yet.
     pub engine: Option<EngineConfig>,
     pub environment: Environment,
-    pub caps: crate::terminal::modes::TerminalCaps,
+    pub caps: TerminalCaps,
     pub folders: Folders,
     /// The profiles to which the user can switch; may be empty.
     pub profiles: switch::ProfileSwitcher,
@@ -124,6 +122,26 @@ pub enum Exit {
     Relaunch(RelaunchTarget),
 }
 
+/// The error for a terminal that can't show a full screen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "This terminal (TERM=dumb) can't place text on the screen, so the dashboard can't run in it. Use another terminal, set TERM if it is wrong, or run `docdeck watch`, which prints each change on a line."
+)]
+pub struct DumbTerminal;
+
+/// Detects the capabilities of the terminal from the environment.
+///
+/// # Errors
+/// `TERM` is `dumb`.
+pub fn terminal_caps(environment: &Environment) -> Result<TerminalCaps, DumbTerminal> {
+    TerminalCaps::detect(environment.term.as_deref(), multiplexer(environment)).ok_or(DumbTerminal)
+}
+
+/// Detects the multiplexer from the environment.
+pub fn multiplexer(environment: &Environment) -> Multiplexer {
+    Multiplexer::detect(environment.tmux, environment.screen)
+}
+
 fn current_time() -> Time {
     Utc::now()
 }
@@ -138,12 +156,13 @@ pub async fn run_dashboard(config: DashboardConfig) -> io::Result<Outcome> {
         None => Preload::start(&config.store, &config.app)?,
     };
     let log_path = config.folders.data.as_ref().map(|folder| folder.join(logfile::NAME));
-    let session = TerminalSession::open(config.caps, config.app.mouse_enabled, log_path)?;
+    let report_panic = move |info: &PanicHookInfo<'_>| crash::report_and_exit(info, log_path.as_ref());
+    let session = TerminalSession::open(config.caps, config.app.mouse_enabled, report_panic)?;
     let (event_sender, engine_events) = mpsc::channel(EVENT_CAPACITY);
     let layout = preload.layout().await;
     let start = AppConfig { size: session.size()?, layout, ..config.app };
     let demo = start.is_demo;
-    let theme_state = ThemeState::new(&config.display, config.colours, &config.environment);
+    let theme_state = ThemeState::new(&config.display, config.colours, config.caps, &config.environment);
     let mut effects = Effects::new(config.store, start.scope.clone(), config.folders.templates.clone());
     effects.set_first_run(config.first_run);
     let (app, initial_effects) = App::new(start, current_time());

@@ -4,7 +4,7 @@
 use crate::model::layout::Layout;
 use crate::model::row::InitialRows;
 use crate::store::{Store, StoreError};
-use crate::terminal::output;
+use crate::terminal::tty::terminal_size;
 use crate::tui::AppConfig;
 use futures_util::FutureExt as _;
 use std::io;
@@ -37,7 +37,7 @@ impl Preload {
     /// # Errors
     /// The size of the terminal is unknown.
     pub fn start(store: &Store, config: &AppConfig) -> io::Result<Self> {
-        let limit: u32 = output::terminal_size()?.1.into();
+        let limit: u32 = terminal_size()?.1.into();
         let layout = start_layout_read(store, config);
         let rows = config.welcome.is_none().then(|| {
             let (store, scope) = (store.clone(), config.scope.clone());

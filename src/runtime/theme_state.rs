@@ -5,7 +5,7 @@ use crate::config::environment::Environment;
 use crate::config::themes::{self, ThemeError};
 use crate::config::{ColorChoice, DisplaySettings};
 use crate::model::colors::{Background, ColorPalette, Rgb, ThemePalettes};
-use crate::terminal::modes::supports_links;
+use crate::terminal::caps::TerminalCaps;
 use crate::tui::draw::{ColorDepth, Theme};
 use std::path::Path;
 
@@ -27,9 +27,14 @@ pub(super) struct ThemeState {
 
 impl ThemeState {
     /// Creates the state for these colours, or for the default theme if `colours` is `None`.
-    pub(super) fn new(display: &DisplaySettings, colours: Option<ThemePalettes>, environment: &Environment) -> Self {
+    pub(super) fn new(
+        display: &DisplaySettings,
+        colours: Option<ThemePalettes>,
+        caps: TerminalCaps,
+        environment: &Environment,
+    ) -> Self {
         let depth = color_depth(display.color, environment);
-        let links = display.links && supports_links(environment);
+        let links = display.links && caps.supports_links;
         let (background, is_configured) = (Background::Unknown, display.background.is_some());
         let colours = colours.map(|colours| for_depth(colours, depth));
         let ascii = display.ascii;
@@ -92,8 +97,34 @@ impl ThemeState {
     }
 }
 
+/// The number of colours as text, and which setting determines it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ColorSupport {
+    pub count: &'static str,
+    pub reason: &'static str,
+}
+
+/// Returns how many colours the dashboard would use.
+pub fn color_support(choice: ColorChoice, environment: &Environment) -> ColorSupport {
+    let many = match color_depth(choice, environment) {
+        ColorDepth::None => "none",
+        ColorDepth::Sixteen => "16",
+        ColorDepth::Indexed256 => "256",
+        ColorDepth::True => "16 million",
+    };
+    let why = match (choice, color_depth(choice, environment)) {
+        (ColorChoice::Never, _) if environment.no_color => "NO_COLOR, or --color never",
+        (ColorChoice::Never, _) => "--color never, or color under [ui]",
+        (_, ColorDepth::True) => "COLORTERM",
+        (ColorChoice::Always, _) => "--color always, or color under [ui]",
+        (ColorChoice::Auto, ColorDepth::Indexed256) => "TERM or COLORTERM",
+        (ColorChoice::Auto, _) => "TERM and COLORTERM announce no more",
+    };
+    ColorSupport { count: many, reason: why }
+}
+
 /// Returns how many colours to use, according to the setting `choice` and the environment.
-pub(crate) fn color_depth(choice: ColorChoice, environment: &Environment) -> ColorDepth {
+fn color_depth(choice: ColorChoice, environment: &Environment) -> ColorDepth {
     match choice {
         ColorChoice::Never => ColorDepth::None,
         _ if environment.has_true_color => ColorDepth::True,
@@ -114,13 +145,16 @@ fn for_depth(theme: ThemePalettes, depth: ColorDepth) -> ThemePalettes {
 
 #[cfg(test)]
 mod tests {
+    use super::super::terminal_caps;
     use super::*;
     use crate::config::ChosenTheme;
 
     fn theme_state(display: DisplaySettings, variables: &[(&str, &str)]) -> ThemeState {
         let lookup =
             |name: &str| variables.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned());
-        ThemeState::new(&display, None, &Environment::from_lookup(lookup))
+        let environment = Environment::from_lookup(lookup);
+        let caps = terminal_caps(&environment).expect("not dumb");
+        ThemeState::new(&display, None, caps, &environment)
     }
 
     fn display() -> DisplaySettings {
@@ -205,5 +239,21 @@ mod tests {
     fn without_colours_the_terminal_is_not_asked_for_its_background() {
         assert!(!theme_state(DisplaySettings { color: ColorChoice::Never, ..display() }, &[]).should_ask_background());
         assert!(theme_state(display(), &[]).should_ask_background());
+    }
+
+    #[test]
+    fn the_number_of_colours_and_the_reason_for_it_are_reported() {
+        let support = |choice, pairs: &[(&str, &str)]| {
+            let value =
+                |name: &str| pairs.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned());
+            color_support(choice, &Environment::from_lookup(value))
+        };
+        assert_eq!(support(ColorChoice::Auto, &[("TERM", "xterm-256color")]).count, "256");
+        assert_eq!(
+            support(ColorChoice::Auto, &[("COLORTERM", "truecolor")]),
+            ColorSupport { count: "16 million", reason: "COLORTERM" }
+        );
+        assert_eq!(support(ColorChoice::Auto, &[("TERM", "xterm")]).count, "16");
+        assert_eq!(support(ColorChoice::Never, &[("NO_COLOR", "1")]).count, "none");
     }
 }

@@ -10,18 +10,18 @@ mod watch {
 
     /// Watches stdin only for its end. Input doesn't wake the task.
     #[derive(Debug)]
-    pub struct HangupWatch(Option<AsyncFd<OwnedFd>>);
+    pub(crate) struct HangupWatch(Option<AsyncFd<OwnedFd>>);
 
     impl HangupWatch {
         /// Starts to watch stdin. Watches nothing if the system doesn't support it.
-        pub fn watch() -> Self {
+        pub(crate) fn watch() -> Self {
             let fd = io::stdin().as_fd().try_clone_to_owned();
             #[expect(deprecated, reason = "its successor asks for unsafe code; the descriptor is owned and stays open")]
             Self(fd.and_then(|fd| AsyncFd::with_interest(fd, Interest::PRIORITY)).ok())
         }
 
         /// Returns when the terminal is gone.
-        pub async fn wait_for_hangup(&self) {
+        pub(crate) async fn wait_for_hangup(&self) {
             let Some(fd) = &self.0 else { return std::future::pending().await };
             loop {
                 match fd.ready(Interest::PRIORITY).await {
@@ -37,19 +37,19 @@ mod watch {
 mod watch {
     /// Watches nothing, because this system can't watch stdin only for its end.
     #[derive(Debug)]
-    pub struct HangupWatch;
+    pub(crate) struct HangupWatch;
 
     impl HangupWatch {
         /// Watches nothing.
-        pub fn watch() -> Self {
+        pub(crate) fn watch() -> Self {
             Self
         }
 
         /// Never returns.
-        pub async fn wait_for_hangup(&self) {
+        pub(crate) async fn wait_for_hangup(&self) {
             std::future::pending().await
         }
     }
 }
 
-pub use watch::HangupWatch;
+pub(super) use watch::HangupWatch;

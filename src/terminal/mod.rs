@@ -1,19 +1,27 @@
-//! The terminal: takes it over and restores it, reads input, and draws frames.
+//! The terminal as an event loop needs it: takes it over and restores it, reads input, and draws frames. Knows nothing
+//! of docdeck; depends only on crossterm, ratatui and tokio.
+//!
+//! - [`session`]: [`session::TerminalSession`] has everything an event loop needs: draws frames, waits for events and
+//!   signals, copies text, and gives the terminal to the shell or to a program for a while. It is based on:
+//!     - `modes`: takes the terminal over, and restores it whatever happens: drop, panic, signal, suspension
+//!     - `reader`: reads events on a separate thread; [`escape_reassembly`] joins keys that arrive in pieces, and
+//!       [`osc_replies`] removes the terminal's replies from the typed keys
+//!     - `backend`: a ratatui backend that sends each frame as one write of few bytes
+//!     - [`signals`]: signals as values, and job control; `hangup`: the terminal is gone
+//! - [`frame_scheduler`]: decides when to draw the next frame
+//! - [`caps`]: what can be sent to a terminal, judged by its name; [`probe`]: what it replies to queries
+//! - [`multiplexer`]: sequences that pass through tmux and screen
 
-mod cell_key;
-pub mod clipboard;
-mod cursor_backend;
-mod double_buffer;
-mod encode;
+mod backend;
+pub mod caps;
 pub mod escape_reassembly;
 pub mod frame_scheduler;
-pub mod hangup;
-pub mod modes;
+mod hangup;
+mod modes;
 pub mod multiplexer;
 pub mod osc_replies;
-pub mod output;
 pub mod probe;
-pub mod reader;
+mod reader;
 pub mod session;
-mod sgr;
 pub mod signals;
+pub mod tty;

@@ -1,8 +1,9 @@
 //! Wraps sequences in a DCS string, so that tmux and GNU screen pass them on to the terminal.
 
-use crate::config::environment::Environment;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 
-/// The multiplexer between docdeck and the terminal.
+/// The multiplexer between the program and the terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Multiplexer {
     None,
@@ -14,10 +15,10 @@ pub enum Multiplexer {
 const MAX_SCREEN_STRING_BYTES: usize = 512;
 
 impl Multiplexer {
-    /// Detects the multiplexer by its environment variable. If both variables are set, assumes that tmux was started
-    /// inside screen, the usual case.
-    pub fn of(environment: &Environment) -> Self {
-        match (environment.tmux, environment.screen) {
+    /// Returns the multiplexer in use: tmux if `TMUX` is set, GNU screen if `STY` is set. If both variables are set,
+    /// assumes that tmux was started inside screen, the usual case.
+    pub fn detect(has_tmux: bool, has_sty: bool) -> Self {
+        match (has_tmux, has_sty) {
             (true, _) => Self::Tmux,
             (false, true) => Self::Screen,
             (false, false) => Self::None,
@@ -45,13 +46,14 @@ impl Multiplexer {
         }
     }
 
-    /// Wraps a sequence that copies text (OSC 52). tmux copies the text itself with `set-clipboard on`, and passes a
-    /// wrapped sequence on with `allow-passthrough on`. The defaults differ by version, so tmux gets both sequences.
+    /// Returns the sequence that copies `text` (OSC 52). tmux copies the text itself with `set-clipboard on`, and passes
+    /// a wrapped sequence on with `allow-passthrough on`. The defaults differ by version, so tmux gets both sequences.
     /// Copying twice does no harm.
-    pub fn wrap_copy(self, sequence: &[u8]) -> Vec<u8> {
+    pub fn copy_sequence(self, text: &str) -> Vec<u8> {
+        let sequence = format!("\x1b]52;c;{}\x07", STANDARD.encode(text)).into_bytes();
         match self {
-            Self::Tmux => [sequence.to_vec(), self.wrap(sequence)].concat(),
-            other => other.wrap(sequence),
+            Self::Tmux => [sequence.clone(), self.wrap(&sequence)].concat(),
+            other => other.wrap(&sequence),
         }
     }
 }
@@ -78,16 +80,33 @@ mod tests {
 
     #[test]
     fn a_copy_reaches_tmux_and_the_terminal_behind_it() {
-        let sent = Multiplexer::Tmux.wrap_copy(COPY);
+        let sent = Multiplexer::Tmux.copy_sequence("a");
         assert!(sent.starts_with(COPY) && sent.ends_with(b"\x1bPtmux;\x1b\x1b]52;c;YQ==\x07\x1b\\"));
-        assert_eq!(Multiplexer::None.wrap_copy(COPY), COPY);
+        assert_eq!(Multiplexer::None.copy_sequence("a"), COPY);
     }
 
     #[test]
-    fn the_multiplexer_is_detected_by_its_variable() {
-        let detect = |name: &'static str| {
-            Multiplexer::of(&Environment::from_lookup(|other| (other == name).then(|| "x".to_owned())))
-        };
-        assert_eq!(["TMUX", "STY", "TERM"].map(detect), [Multiplexer::Tmux, Multiplexer::Screen, Multiplexer::None]);
+    fn only_base64_is_sent_for_any_text() {
+        let controls = (0..0x20).chain(0x7f..0xa0).filter_map(char::from_u32);
+        let texts = [
+            "a ü".to_owned(),
+            "\x1b]52;c;AAAA\x07".to_owned(),
+            "\u{9d}0;x\u{9c}\u{9b}2J".to_owned(),
+            controls.collect(),
+        ];
+        for text in texts {
+            let sequence = String::from_utf8(Multiplexer::None.copy_sequence(&text)).expect("ASCII");
+            let payload =
+                sequence.strip_prefix("\x1b]52;c;").and_then(|rest| rest.strip_suffix('\x07')).expect("both ends");
+            assert!(payload.bytes().all(|b| b.is_ascii_alphanumeric() || b"+/=".contains(&b)), "{payload:?}");
+            assert_eq!(STANDARD.decode(payload).expect("base64"), text.as_bytes());
+        }
+    }
+
+    #[test]
+    fn tmux_inside_screen_counts_as_tmux() {
+        let detected = [(true, true), (true, false), (false, true), (false, false)]
+            .map(|(has_tmux, has_sty)| Multiplexer::detect(has_tmux, has_sty));
+        assert_eq!(detected, [Multiplexer::Tmux, Multiplexer::Tmux, Multiplexer::Screen, Multiplexer::None]);
     }
 }

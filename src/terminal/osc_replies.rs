@@ -4,7 +4,6 @@
 //! typed key may be lost. Replies that a previous program requested (other colours, the terminal's name and version)
 //! are filtered out too.
 
-use crate::model::colors::Rgb;
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use std::time::{Duration, Instant};
 
@@ -13,7 +12,7 @@ pub(super) const QUERY: &[u8] = b"\x1b]11;?\x1b\\";
 /// How long after the request a single Esc may be the start of a split reply. A reply that is not split is filtered out
 /// at any time.
 const SPLIT_REPLY_TIMEOUT: Duration = Duration::from_secs(5);
-/// How long docdeck waits for the reply before it exits: the round trip of a slow connection.
+/// How long to wait for the reply before the program exits: the round trip of a slow connection.
 const EXIT_TIMEOUT: Duration = Duration::from_millis(400);
 /// How long a single Esc is held back. It may be a typed key.
 const ESC_HOLD: Duration = Duration::from_millis(25);
@@ -36,7 +35,7 @@ pub struct OscReplyFilter {
     /// Whether the last held key is an Esc that may be the first half of the reply's terminator.
     is_ending: bool,
     last_held_at: Option<Instant>,
-    background: Option<Rgb>,
+    background: Option<[u8; 3]>,
     is_answered: bool,
 }
 
@@ -48,11 +47,11 @@ impl OscReplyFilter {
     }
 
     /// Returns the background colour, once, if the terminal has reported it.
-    pub fn take_background(&mut self) -> Option<Rgb> {
+    pub fn take_background(&mut self) -> Option<[u8; 3]> {
         self.background.take()
     }
 
-    /// Returns until when docdeck should wait for the reply before it gives the terminal to the shell, which would read
+    /// Returns until when to wait for the reply before the terminal is given to the shell, which would read
     /// the reply as typed text. Returns `None` if no reply is expected.
     pub fn reply_deadline(&self) -> Option<Instant> {
         self.requested_at.filter(|_| !self.is_answered).map(|asked| asked + EXIT_TIMEOUT)
@@ -199,14 +198,14 @@ fn can_continue(spelled: &str, c: char) -> bool {
 }
 
 /// Parses `11;rgb:RRRR/GGGG/BBBB`, with one to four digits per colour, and `11;rgba:…`, whose alpha value is ignored.
-pub(super) fn parse_background(answer: &str) -> Option<Rgb> {
+pub(super) fn parse_background(answer: &str) -> Option<[u8; 3]> {
     let (kind, colours) = answer.strip_prefix("11;")?.split_once(':')?;
     let mut parts = colours.split('/').map(|digits| {
         let value = u32::from_str_radix(digits, 16).ok().filter(|_| (1..=4).contains(&digits.len()))?;
         let max_value = 16_u32.pow(u32::try_from(digits.len()).ok()?) - 1;
         u8::try_from(value * 255 / max_value).ok()
     });
-    let rgb = Rgb(parts.next()??, parts.next()??, parts.next()??);
+    let rgb = [parts.next()??, parts.next()??, parts.next()??];
     let rest = parts.count();
     matches!((kind, rest), ("rgb", 0) | ("rgba", 1)).then_some(rgb)
 }
@@ -237,7 +236,7 @@ mod tests {
 
     /// Feeds the events with a pause before each, waits for the last deadline, and returns the released events and the
     /// background.
-    fn feed(events: Vec<Event>, pause: Duration) -> (Vec<Event>, Option<Rgb>) {
+    fn feed(events: Vec<Event>, pause: Duration) -> (Vec<Event>, Option<[u8; 3]>) {
         let (mut filter, mut out, mut now) = (OscReplyFilter::default(), Vec::new(), Instant::now());
         filter.expect_reply(now);
         for event in events {
@@ -254,10 +253,10 @@ mod tests {
     #[test]
     fn a_reply_is_filtered_out_between_typed_keys() {
         for (text, rgb) in [
-            ("11;rgb:1e1e/1e1e/2e2e", Rgb(0x1e, 0x1e, 0x2e)),
-            ("11;rgb:ff/ff/ff", Rgb(255, 255, 255)),
-            ("11;rgb:0/8/f", Rgb(0, 136, 255)),
-            ("11;rgba:0000/0000/0000/ffff", Rgb(0, 0, 0)),
+            ("11;rgb:1e1e/1e1e/2e2e", [0x1e, 0x1e, 0x2e]),
+            ("11;rgb:ff/ff/ff", [255, 255, 255]),
+            ("11;rgb:0/8/f", [0, 136, 255]),
+            ("11;rgba:0000/0000/0000/ffff", [0, 0, 0]),
         ] {
             for bell in [false, true] {
                 let events = [typed("jj"), answer(text, bell), typed("k")].concat();
@@ -270,7 +269,7 @@ mod tests {
     fn a_reply_in_pieces_is_recognized() {
         let esc = || key(Esc, KeyModifiers::NONE);
         let pieces = [vec![esc()], typed("]11;rgb:ffff/ffff/ffff"), vec![esc()], typed("\\q")].concat();
-        let white = Some(Rgb(255, 255, 255));
+        let white = Some([255, 255, 255]);
         assert_eq!(feed(pieces, Duration::from_millis(20)), (typed("q"), white));
         for pause in [20, 140] {
             let slow = answer("11;rgb:ffff/ffff/ffff", true);
@@ -341,7 +340,7 @@ mod tests {
             let events = [typed(&before), answer("11;rgb:ffff/0000/8080", false), typed(&after)].concat();
             let (out, rgb) = feed(events, AT_ONCE);
             prop_assert_eq!(out, typed(&format!("{before}{after}")));
-            prop_assert_eq!(rgb, Some(Rgb(255, 0, 128)));
+            prop_assert_eq!(rgb, Some([255, 0, 128]));
         }
     }
 }

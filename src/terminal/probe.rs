@@ -1,48 +1,17 @@
-//! Finds the capabilities of the terminal, from the environment and from its replies to queries, for `docdeck
-//! doctor`. The dashboard itself only asks for the background, after its first frame.
+//! Finds the capabilities of the terminal by its replies to queries, for diagnostics. Waits for the replies, so it is not
+//! for a program that draws.
 
-use super::modes::TerminalCaps;
-use crate::config::ColorChoice;
-use crate::config::environment::Environment;
-use crate::model::colors::Rgb;
-use crate::runtime::theme_state::color_depth;
-use crate::tui::draw::ColorDepth;
+use super::caps::TerminalCaps;
 use std::time::Duration;
 
 /// How long to wait for all replies: two round trips of a slow connection.
 pub const REPLY_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// The number of colours as text, and which setting determines it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ColorSupport {
-    pub count: &'static str,
-    pub reason: &'static str,
-}
-
-/// Returns how many colours the dashboard would use.
-pub fn color_support(choice: ColorChoice, environment: &Environment) -> ColorSupport {
-    let many = match color_depth(choice, environment) {
-        ColorDepth::None => "none",
-        ColorDepth::Sixteen => "16",
-        ColorDepth::Indexed256 => "256",
-        ColorDepth::True => "16 million",
-    };
-    let why = match (choice, color_depth(choice, environment)) {
-        (ColorChoice::Never, _) if environment.no_color => "NO_COLOR, or --color never",
-        (ColorChoice::Never, _) => "--color never, or color under [ui]",
-        (_, ColorDepth::True) => "COLORTERM",
-        (ColorChoice::Always, _) => "--color always, or color under [ui]",
-        (ColorChoice::Auto, ColorDepth::Indexed256) => "TERM or COLORTERM",
-        (ColorChoice::Auto, _) => "TERM and COLORTERM announce no more",
-    };
-    ColorSupport { count: many, reason: why }
-}
-
 /// The replies of the terminal.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ProbeReplies {
-    /// The background colour (OSC 11).
-    pub background: Option<Rgb>,
+    /// The background colour (OSC 11): red, green and blue.
+    pub background: Option<[u8; 3]>,
     /// Whether the terminal supports the kitty keyboard protocol. It distinguishes keys that otherwise send the same
     /// bytes.
     pub supports_kitty_keyboard: bool,
@@ -71,12 +40,12 @@ const QUERIES: &[u8] = b"\x1b]11;?\x1b\\\x1b[?u\x1b[c";
 /// in the meantime, and late replies. Blocks the thread.
 ///
 /// # Errors
-/// The terminal was not queried.
-pub fn query_terminal(environment: &Environment) -> Result<ProbeReplies, NotQueried> {
+/// The terminal was not queried. `caps` is `None` for a dumb terminal.
+pub fn query_terminal(caps: Option<TerminalCaps>) -> Result<ProbeReplies, NotQueried> {
     if !std::io::IsTerminal::is_terminal(&std::io::stdin()) || !std::io::IsTerminal::is_terminal(&std::io::stdout()) {
         return Err(NotQueried::NoTerminal);
     }
-    if !TerminalCaps::of(environment).is_ok_and(|caps| caps.modern) {
+    if !caps.is_some_and(|caps| caps.modern) {
         return Err(NotQueried::Plain);
     }
     unix::ask().ok_or(NotQueried::Refused)
@@ -168,14 +137,14 @@ mod tests {
     fn replies_are_found_at_any_position() {
         let all = b"x\x1b]11;rgb:1e1e/1e1e/2e2e\x1b\\\x1b[?0u\x1b[?62;22;52c";
         let complete = ProbeReplies {
-            background: Some(Rgb(0x1e, 0x1e, 0x2e)),
+            background: Some([0x1e, 0x1e, 0x2e]),
             supports_kitty_keyboard: true,
             device: Some("62;22;52".to_owned()),
             is_complete: true,
         };
         assert_eq!(parse_replies(all), complete);
         let bell = ProbeReplies {
-            background: Some(Rgb(255, 255, 255)),
+            background: Some([255, 255, 255]),
             supports_kitty_keyboard: false,
             device: Some("1;2".to_owned()),
             is_complete: true,
@@ -183,21 +152,5 @@ mod tests {
         assert_eq!(parse_replies(b"\x1b[?1;2c\x1b]11;rgb:ffff/ffff/ffff\x07"), bell);
         assert_eq!(parse_replies(b"\x1b]11;rgb:ff"), ProbeReplies::default());
         assert_eq!(parse_replies(b"cu"), ProbeReplies::default());
-    }
-
-    #[test]
-    fn the_number_of_colours_and_the_reason_for_it_are_reported() {
-        let support = |choice, pairs: &[(&str, &str)]| {
-            let value =
-                |name: &str| pairs.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned());
-            color_support(choice, &Environment::from_lookup(value))
-        };
-        assert_eq!(support(ColorChoice::Auto, &[("TERM", "xterm-256color")]).count, "256");
-        assert_eq!(
-            support(ColorChoice::Auto, &[("COLORTERM", "truecolor")]),
-            ColorSupport { count: "16 million", reason: "COLORTERM" }
-        );
-        assert_eq!(support(ColorChoice::Auto, &[("TERM", "xterm")]).count, "16");
-        assert_eq!(support(ColorChoice::Never, &[("NO_COLOR", "1")]).count, "none");
     }
 }

@@ -6,7 +6,7 @@
 //! that arrives together with a resize.
 //!
 //! Known limitation: crossterm mistakes the report of a terminal mode (DECRPM, `ESC [ ? 2026 ; 2 $ y`) for the start of
-//! a sequence that ends in `u` or `c`, and swallows typed keys up to such a letter. docdeck never requests a mode, so
+//! a sequence that ends in `u` or `c`, and swallows typed keys up to such a letter. This module never requests a mode, so
 //! such a report arrives only if the previous program requested it and exited too early. crossterm emits no event for
 //! the report, so it can't be filtered out here.
 
@@ -26,7 +26,7 @@ const STOP_TIMEOUT: Duration = Duration::from_millis(50);
 
 /// A thread that reads the terminal, and the events that it has read, in order.
 #[derive(Debug)]
-pub struct Reader {
+pub(super) struct Reader {
     events: mpsc::Receiver<Event>,
     shared: Arc<ReaderState>,
     ended: Receiver<()>,
@@ -50,7 +50,7 @@ impl Reader {
     ///
     /// # Errors
     /// There is no terminal from which to read.
-    pub fn listen() -> std::io::Result<()> {
+    pub(super) fn listen() -> std::io::Result<()> {
         poll(Duration::ZERO).map(|_| ())
     }
 
@@ -58,7 +58,7 @@ impl Reader {
     ///
     /// # Errors
     /// No thread can be started, or there is no terminal from which to read.
-    pub fn start() -> std::io::Result<Self> {
+    pub(super) fn start() -> std::io::Result<Self> {
         Self::listen()?;
         let (sender, events) = mpsc::channel(CAPACITY);
         let (end, ended) = channel();
@@ -69,12 +69,12 @@ impl Reader {
     }
 
     /// Waits for the next event. Returns `None` at the end of the input. Cancel safe.
-    pub async fn next(&mut self) -> Option<Event> {
+    pub(super) async fn next(&mut self) -> Option<Event> {
         self.events.recv().await
     }
 
     /// Returns an event that is already available, if any.
-    pub fn try_next(&mut self) -> Option<Event> {
+    pub(super) fn try_next(&mut self) -> Option<Event> {
         self.events.try_recv().ok()
     }
 }

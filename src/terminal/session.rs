@@ -1,20 +1,20 @@
 //! The terminal as the event loop uses it: draws on the screen, waits for events and signals, and gives the terminal to
 //! the shell or to a program for a while.
 
+use super::backend::FrameBackend;
+use super::caps::TerminalCaps;
 use super::escape_reassembly::EscapeReassembler;
 use super::hangup::HangupWatch;
-use super::modes::{TerminalCaps, TerminalGuard, TerminalState, title_sequence};
+use super::modes::TerminalGuard;
 use super::osc_replies::{self, OscReplyFilter};
-use super::output::{self, TerminalOutput, Tty};
 use super::reader::Reader;
 use super::signals::{Signal, SignalStream, stop_group};
-use crate::model::colors::Rgb;
-use crate::model::text::CleanText;
+use super::tty::{Tty, terminal_size};
 use crossterm::event::Event;
+use ratatui::{Frame, Terminal};
 use std::collections::VecDeque;
 use std::io;
-use std::path::PathBuf;
-use std::sync::Arc;
+use std::panic::PanicHookInfo;
 use std::time::{Duration, Instant};
 
 /// How long to wait until the reader has read what was typed before it started.
@@ -25,14 +25,14 @@ const READ_TIMEOUT: Duration = Duration::from_millis(20);
 pub enum TerminalEvent {
     Event(Event),
     Signal(Signal),
-    /// The terminal reported its background colour.
-    Background(Rgb),
+    /// The terminal reported its background colour: red, green and blue.
+    Background([u8; 3]),
 }
 
-/// The terminal of the dashboard. While `is_away` is set, the shell or another program uses it.
+/// The terminal, taken over by this program. While `is_away` is set, the shell or another program uses it.
 #[derive(Debug)]
 pub struct TerminalSession {
-    pub screen: TerminalOutput<Tty>,
+    screen: Terminal<FrameBackend<Tty>>,
     /// `None` before [`Self::begin_reading`] and while `is_away` is set. Declared before `guard`, so that the reader is
     /// dropped first. Then reading ends before the terminal is restored, and later input goes to the shell.
     reader: Option<Reader>,
@@ -43,21 +43,24 @@ pub struct TerminalSession {
     ready_events: VecDeque<Event>,
     signals: SignalStream,
     hangup: HangupWatch,
-    title: CleanText,
+    title: String,
 }
 
 impl TerminalSession {
-    /// Takes over the terminal, with mouse reports if `mouse` is set, and installs the panic hook, which writes panics
-    /// to the file `log`.
+    /// Takes over the terminal, with mouse reports if `mouse` is set, and installs a panic hook. The hook restores the
+    /// terminal, then calls `report_panic`.
     ///
     /// # Errors
     /// The terminal or its size is not available.
-    pub fn open(caps: TerminalCaps, mouse: bool, log: Option<PathBuf>) -> io::Result<Self> {
+    pub fn open(
+        caps: TerminalCaps,
+        mouse: bool,
+        report_panic: impl Fn(&PanicHookInfo<'_>) + Send + Sync + 'static,
+    ) -> io::Result<Self> {
         let signals = SignalStream::listen()?;
-        let guard = TerminalGuard(TerminalState::new(caps, mouse));
-        crate::runtime::crash::install(Arc::clone(&guard.0), log);
-        guard.0.take_over()?;
-        let screen = TerminalOutput::new(Tty::stdout()?, caps.modern)?;
+        let guard = TerminalGuard::new(caps, mouse, report_panic);
+        guard.take_over()?;
+        let screen = Terminal::new(FrameBackend::new(Tty::stdout()?, terminal_size()?.into(), caps.modern))?;
         Ok(Self {
             screen,
             guard,
@@ -68,8 +71,65 @@ impl TerminalSession {
             ready_events: VecDeque::new(),
             signals,
             hangup: HangupWatch::watch(),
-            title: CleanText::default(),
+            title: String::new(),
         })
+    }
+
+    pub fn caps(&self) -> TerminalCaps {
+        self.guard.caps()
+    }
+
+    /// Draws a frame of this size. Sends the changes since the last frame in a single write, or nothing if there are
+    /// none. The cursor moves to the position that the frame sets, and is visible if `shows_cursor` is true.
+    ///
+    /// # Errors
+    /// The terminal is gone.
+    pub fn draw(
+        &mut self,
+        size: (u16, u16),
+        shows_cursor: bool,
+        render: impl FnOnce(&mut Frame<'_>),
+    ) -> io::Result<()> {
+        self.screen.backend_mut().prepare(size.into(), shows_cursor);
+        self.screen.draw(|frame| {
+            if !frame.area().is_empty() {
+                render(frame);
+            }
+        })?;
+        Ok(())
+    }
+
+    /// Clears the terminal before the next frame, which is then drawn completely.
+    ///
+    /// # Errors
+    /// Never fails; ratatui's signature requires the `Result`.
+    pub fn invalidate(&mut self) -> io::Result<()> {
+        self.screen.clear()
+    }
+
+    /// Sends a sequence that draws nothing, between two frames.
+    ///
+    /// # Errors
+    /// The terminal is gone.
+    pub fn send(&mut self, sequence: &[u8]) -> io::Result<()> {
+        self.screen.backend_mut().send(sequence)
+    }
+
+    /// Copies the text to the clipboard of the user's terminal, even over SSH. No terminal confirms that, and many
+    /// terminals ignore texts of more than 74,994 bytes.
+    ///
+    /// # Errors
+    /// The terminal is gone.
+    pub fn copy(&mut self, text: &str) -> io::Result<()> {
+        self.send(&self.caps().multiplexer.copy_sequence(text))
+    }
+
+    /// Starts to watch for resizes, even before [`Self::begin_reading`]. Returns at once.
+    ///
+    /// # Errors
+    /// There is no terminal from which to read.
+    pub fn watch_resizes(&self) -> io::Result<()> {
+        Reader::listen()
     }
 
     /// Starts to read input. From now on events arrive, including keys that were typed earlier.
@@ -90,18 +150,13 @@ impl TerminalSession {
         }
     }
 
-    /// Whether the terminal ignores unknown sequences.
-    pub fn is_modern(&self) -> bool {
-        self.guard.0.caps().modern
-    }
-
-    /// Sets whether the terminal reports the mouse, now and whenever docdeck takes the terminal over again.
+    /// Sets whether the terminal reports the mouse, now and whenever it is taken over again.
     ///
     /// # Errors
     /// The terminal is gone.
     pub fn set_mouse(&mut self, on: bool) -> io::Result<()> {
-        let sequences = self.guard.0.set_mouse(on);
-        if self.is_away() { Ok(()) } else { self.screen.send(sequences.as_bytes()) }
+        let sequences = self.guard.set_mouse(on);
+        if self.is_away() { Ok(()) } else { self.send(sequences.as_bytes()) }
     }
 
     /// Returns the columns and rows of the terminal.
@@ -109,7 +164,7 @@ impl TerminalSession {
     /// # Errors
     /// The system does not report a size.
     pub fn size(&self) -> io::Result<(u16, u16)> {
-        output::terminal_size()
+        terminal_size()
     }
 
     /// Waits for the next event. Cancel safe.
@@ -167,9 +222,9 @@ impl TerminalSession {
     /// # Errors
     /// The terminal is gone.
     pub fn ask_background(&mut self) -> io::Result<()> {
-        if self.is_modern() && !self.is_away() {
+        if self.caps().modern && !self.is_away() {
             self.osc_filter.expect_reply(Instant::now());
-            self.screen.send(osc_replies::QUERY)?;
+            self.send(osc_replies::QUERY)?;
         }
         Ok(())
     }
@@ -208,31 +263,32 @@ impl TerminalSession {
     pub fn release(&mut self) {
         self.reader = None;
         self.is_away = true;
-        self.guard.0.restore();
+        self.guard.restore();
     }
 
-    /// Takes the terminal over again, even if docdeck still has it. The next frame is drawn completely.
+    /// Takes the terminal over again, even if it was not released. The next frame is drawn completely.
     ///
     /// # Errors
     /// The terminal is gone.
     pub fn resume(&mut self) -> io::Result<()> {
         self.release();
-        self.guard.0.take_over()?;
+        self.guard.take_over()?;
         self.begin_reading()?;
         self.is_away = false;
+        self.invalidate()?;
         let title = std::mem::take(&mut self.title);
-        self.screen.invalidate();
-        self.set_title(title)
+        self.set_title(&title)
     }
 
-    /// Sets the window title, if the terminal can restore the previous title later.
+    /// Sets the window title, without control characters, if the terminal can restore the previous title later.
     ///
     /// # Errors
     /// The terminal is gone.
-    pub fn set_title(&mut self, title: CleanText) -> io::Result<()> {
-        if self.guard.0.caps().sets_title && title != self.title {
-            self.screen.send(&title_sequence(&title))?;
-            self.title = title;
+    pub fn set_title(&mut self, title: &str) -> io::Result<()> {
+        if self.caps().sets_title && title != self.title {
+            let text: String = title.chars().filter(|c| !c.is_control()).collect();
+            self.send(format!("\x1b]2;{text}\x07").as_bytes())?;
+            title.clone_into(&mut self.title);
         }
         Ok(())
     }

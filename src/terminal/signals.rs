@@ -3,7 +3,7 @@
 
 use std::io;
 
-/// A signal that docdeck handles.
+/// A signal that the program handles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Signal {
     /// SIGTERM. Also SIGUSR1, SIGUSR2, SIGALRM and SIGABRT from other processes, which would otherwise end the program
@@ -21,10 +21,10 @@ pub enum Signal {
 }
 
 #[cfg(unix)]
-pub use unix::{EndSignals, SignalStream, stop_group};
+pub use unix::{SignalStream, stop_group};
 
 #[cfg(not(unix))]
-pub use other::{EndSignals, SignalStream, stop_group};
+pub use other::{SignalStream, stop_group};
 
 #[cfg(unix)]
 mod unix {
@@ -33,97 +33,75 @@ mod unix {
     // group is 0 if its leader is outside the container's PID namespace.
     use nix::sys::signal::{Signal as Number, killpg};
     use nix::unistd::{getpgrp, getppid, getsid};
+    use std::task::Poll;
     use tokio::signal::unix::{Signal as Stream, SignalKind, signal};
 
-    /// The signals that end the program, as one stream.
+    /// The signals that end the program.
+    const END_SIGNALS: [(Number, Signal); 8] = [
+        (Number::SIGHUP, Signal::Hangup),
+        (Number::SIGINT, Signal::Interrupt),
+        (Number::SIGQUIT, Signal::Quit),
+        (Number::SIGTERM, Signal::Terminate),
+        (Number::SIGUSR1, Signal::Terminate),
+        (Number::SIGUSR2, Signal::Terminate),
+        (Number::SIGALRM, Signal::Terminate),
+        // If the program itself calls `abort`, it still ends: `abort` then raises the signal again, uncaught.
+        (Number::SIGABRT, Signal::Terminate),
+    ];
+    /// The signals for the job control of a shell.
+    const JOB_CONTROL_SIGNALS: [(Number, Signal); 2] =
+        [(Number::SIGTSTP, Signal::Stop), (Number::SIGCONT, Signal::Continue)];
+
+    /// Signals as one stream.
     #[derive(Debug)]
-    pub struct EndSignals {
-        hangup: Stream,
-        interrupt: Stream,
-        quit: Stream,
-        terminate: Stream,
-        user_1: Stream,
-        user_2: Stream,
-        alarm: Stream,
-        abort: Stream,
-    }
-
-    impl EndSignals {
-        /// Starts to receive the signals. They remain caught for the rest of the process.
-        ///
-        /// # Errors
-        /// The system refuses a handler.
-        pub fn listen() -> io::Result<Self> {
-            let listen = |number: Number| signal(SignalKind::from_raw(number as i32));
-            Ok(Self {
-                hangup: listen(Number::SIGHUP)?,
-                interrupt: listen(Number::SIGINT)?,
-                quit: listen(Number::SIGQUIT)?,
-                terminate: listen(Number::SIGTERM)?,
-                user_1: listen(Number::SIGUSR1)?,
-                user_2: listen(Number::SIGUSR2)?,
-                alarm: listen(Number::SIGALRM)?,
-                // If the program itself calls `abort`, it still ends: `abort` then raises the signal again, uncaught.
-                abort: listen(Number::SIGABRT)?,
-            })
-        }
-
-        /// Waits for the next signal. Cancel safe.
-        pub async fn next(&mut self) -> Signal {
-            tokio::select! {
-                _ = self.hangup.recv() => Signal::Hangup,
-                _ = self.interrupt.recv() => Signal::Interrupt,
-                _ = self.quit.recv() => Signal::Quit,
-                _ = self.terminate.recv() => Signal::Terminate,
-                _ = self.user_1.recv() => Signal::Terminate,
-                _ = self.user_2.recv() => Signal::Terminate,
-                _ = self.alarm.recv() => Signal::Terminate,
-                _ = self.abort.recv() => Signal::Terminate,
-            }
-        }
-    }
-
-    /// All handled signals as one stream.
-    #[derive(Debug)]
-    pub struct SignalStream {
-        end: EndSignals,
-        stop: Stream,
-        continued: Stream,
-    }
+    pub struct SignalStream(Vec<(Stream, Signal)>);
 
     impl SignalStream {
-        /// Starts to receive the signals. They remain caught for the rest of the process.
+        /// Starts to receive all signals. They remain caught for the rest of the process.
         ///
         /// # Errors
         /// The system refuses a handler.
         pub fn listen() -> io::Result<Self> {
-            Ok(Self {
-                end: EndSignals::listen()?,
-                stop: signal(SignalKind::from_raw(Number::SIGTSTP as i32))?,
-                continued: signal(SignalKind::from_raw(Number::SIGCONT as i32))?,
-            })
+            Self::listen_to(&[END_SIGNALS.as_slice(), &JOB_CONTROL_SIGNALS].concat())
+        }
+
+        /// Like [`Self::listen`], but only for the signals that end the program.
+        ///
+        /// # Errors
+        /// The system refuses a handler.
+        pub fn listen_for_end() -> io::Result<Self> {
+            Self::listen_to(&END_SIGNALS)
+        }
+
+        fn listen_to(signals: &[(Number, Signal)]) -> io::Result<Self> {
+            let listen = |(number, kind): &(Number, Signal)| Ok((signal(SignalKind::from_raw(*number as i32))?, *kind));
+            signals.iter().map(listen).collect::<io::Result<_>>().map(Self)
         }
 
         /// Waits for the next signal. Cancel safe.
         pub async fn next(&mut self) -> Signal {
-            tokio::select! {
-                signal = self.end.next() => signal,
-                _ = self.stop.recv() => Signal::Stop,
-                _ = self.continued.recv() => Signal::Continue,
-            }
+            std::future::poll_fn(|cx| {
+                for (stream, kind) in &mut self.0 {
+                    if stream.poll_recv(cx) == Poll::Ready(Some(())) {
+                        return Poll::Ready(*kind);
+                    }
+                }
+                Poll::Pending
+            })
+            .await
         }
     }
 
     /// Stops the process group, as Ctrl-Z does in a terminal outside raw mode, and returns true when the group is
-    /// continued. The whole group stops, because with `cargo run` or a script between the shell and docdeck, the shell
-    /// would not notice that only docdeck has stopped. Returns false and stops nothing if there is no shell that could
+    /// continued. The whole group stops, because with `cargo run` or a script between the shell and the program, the
+    /// shell would not notice that only the program has stopped. Returns false and stops nothing if there is no shell that could
     /// continue the group.
     pub fn stop_group() -> bool {
         has_job_control() && killpg(getpgrp(), Number::SIGSTOP).is_ok()
     }
 
     /// Whether a shell could continue the process group. Approximates the kernel's rule for SIGTSTP: there is no such
-    /// shell if docdeck's parent is in another session (a terminal emulator, sshd, tmux), or if the leader of the group
+    /// shell if the parent of this process is in another session (a terminal emulator, sshd, tmux), or if the leader of the group
     /// is also the leader of the session.
     fn has_job_control() -> bool {
         let parent = getppid();
@@ -149,6 +127,12 @@ mod other {
             Ok(Self)
         }
 
+        /// # Errors
+        /// Never fails.
+        pub fn listen_for_end() -> io::Result<Self> {
+            Ok(Self)
+        }
+
         /// Waits for the next signal.
         pub async fn next(&mut self) -> Signal {
             match tokio::signal::ctrl_c().await {
@@ -157,9 +141,6 @@ mod other {
             }
         }
     }
-
-    /// The same stream, because Ctrl-C is also the only signal that ends the program.
-    pub type EndSignals = SignalStream;
 
     /// There is no job control on this system.
     pub fn stop_group() -> bool {

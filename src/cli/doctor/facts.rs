@@ -183,11 +183,11 @@ impl<'a> Facts<'a> {
 
     /// Queries the terminal, if there is one.
     pub(super) async fn query_terminal(&mut self) {
-        let environment = self.environment.clone();
+        let caps = crate::runtime::terminal_caps(self.environment).ok();
         // Until `_signals` is dropped, a signal that would end the program is delayed, so that the terminal is restored
         // first.
         let _signals = SignalStream::listen();
-        let replies = tokio::task::spawn_blocking(move || probe::query_terminal(&environment)).await;
+        let replies = tokio::task::spawn_blocking(move || probe::query_terminal(caps)).await;
         self.replies = replies.unwrap_or(Err(NotQueried::Refused));
     }
 

@@ -4,7 +4,8 @@ use super::facts::Facts;
 use super::report::{CheckResult, ok, skipped, warning};
 use crate::model::colors::{Background, Rgb};
 use crate::runtime::opener::{OpenMethod, open_method};
-use crate::terminal::modes::{TerminalCaps, supports_links};
+use crate::runtime::theme_state::color_support;
+use crate::runtime::{self, terminal_caps};
 use crate::terminal::multiplexer::Multiplexer;
 use crate::terminal::probe::{self, NotQueried};
 use std::io::IsTerminal as _;
@@ -17,7 +18,7 @@ const COMFORTABLE_SIZE: (u16, u16) = (80, 24);
 
 pub(super) fn term(facts: &Facts<'_>) -> CheckResult {
     let term = facts.environment.term.as_deref().unwrap_or_default();
-    let caps = match TerminalCaps::of(facts.environment) {
+    let caps = match terminal_caps(facts.environment) {
         Err(remedy) => return warning("dumb", remedy),
         Ok(_) if term.is_empty() => {
             return warning("not set", "export TERM=xterm-256color, or the name of your terminal");
@@ -43,7 +44,7 @@ pub(super) fn size(_: &Facts<'_>) -> CheckResult {
 }
 
 pub(super) fn colours(facts: &Facts<'_>) -> CheckResult {
-    let colours = probe::color_support(facts.display.color, facts.environment);
+    let colours = color_support(facts.display.color, facts.environment);
     ok(format!("{} ({})", colours.count, colours.reason))
 }
 
@@ -56,7 +57,7 @@ pub(super) fn characters(facts: &Facts<'_>) -> CheckResult {
 /// Reports whether docdeck runs in tmux or GNU screen, and whether it runs over SSH.
 pub(super) fn multiplexer(facts: &Facts<'_>) -> CheckResult {
     let ssh = if facts.environment.is_ssh { "over SSH" } else { "not over SSH" };
-    let multiplexer = match Multiplexer::of(facts.environment) {
+    let multiplexer = match runtime::multiplexer(facts.environment) {
         Multiplexer::None => "no multiplexer",
         Multiplexer::Tmux => "tmux",
         Multiplexer::Screen => "screen",
@@ -67,7 +68,7 @@ pub(super) fn multiplexer(facts: &Facts<'_>) -> CheckResult {
 /// Reports the two ways to copy text: through the terminal, and to a program.
 pub(super) fn clipboard(facts: &Facts<'_>) -> CheckResult {
     let by_terminal = is_modern(facts);
-    let through = match Multiplexer::of(facts.environment) {
+    let through = match runtime::multiplexer(facts.environment) {
         _ if !by_terminal => "not supported by this terminal",
         Multiplexer::None => "OSC 52, if the terminal allows it",
         Multiplexer::Tmux => "OSC 52 through tmux; needs `set -g set-clipboard on`, or allow-passthrough on",
@@ -99,7 +100,7 @@ pub(super) fn mouse(facts: &Facts<'_>) -> CheckResult {
 }
 
 fn is_modern(facts: &Facts<'_>) -> bool {
-    TerminalCaps::of(facts.environment).is_ok_and(|caps| caps.modern)
+    terminal_caps(facts.environment).is_ok_and(|caps| caps.modern)
 }
 
 /// Whether the program exists: as a file if `program` contains a slash, otherwise in a folder of PATH.
@@ -112,7 +113,7 @@ fn is_installed(program: &str) -> bool {
 }
 
 pub(super) fn links(facts: &Facts<'_>) -> CheckResult {
-    let is_clickable = facts.display.links && supports_links(facts.environment);
+    let is_clickable = facts.display.links && terminal_caps(facts.environment).is_ok_and(|caps| caps.supports_links);
     ok(if is_clickable { "clickable (OSC 8)" } else { "plain text" })
 }
 
@@ -139,12 +140,12 @@ pub(super) fn no_replies(facts: &Facts<'_>) -> CheckResult {
 }
 
 pub(super) fn background(facts: &Facts<'_>) -> CheckResult {
-    let Some(color @ Rgb(r, g, b)) = facts.replies.as_ref().ok()?.background else {
+    let Some([r, g, b]) = facts.replies.as_ref().ok()?.background else {
         return ok(
             "unknown, no reply (OSC 11): using colours for any background; or set ground = \"dark\" or \"light\" under [ui]",
         );
     };
-    let brightness = if Background::of(color) == Background::Light { "light" } else { "dark" };
+    let brightness = if Background::of(Rgb(r, g, b)) == Background::Light { "light" } else { "dark" };
     ok(format!("{brightness}, #{r:02x}{g:02x}{b:02x} (OSC 11)"))
 }
 

@@ -4,7 +4,7 @@
 use super::super::error::CliError;
 use super::super::exit_code::Code;
 use crate::model::text::filter_output;
-use crate::terminal::signals::EndSignals;
+use crate::terminal::signals::SignalStream;
 use std::io::{self, Read, Write};
 use zeroize::Zeroizing;
 
@@ -106,7 +106,7 @@ fn open_stdin() -> io::Result<impl Read> {
 
 /// Waits for Ctrl-C, or another signal that asks the program to end.
 async fn wait_for_signal() {
-    match EndSignals::listen() {
+    match SignalStream::listen_for_end() {
         Ok(mut signals) => {
             signals.next().await;
         }

@@ -3,7 +3,6 @@
 //! are erased. Rows with alternating styles are drawn style by style if that is shorter. The screen looks the same as
 //! if every cell were sent.
 
-use super::cell_key::CellKey;
 use super::sgr::{SgrState, push_number, replace_if_shorter};
 use ratatui::buffer::{Buffer, Cell, CellDiffOption};
 use ratatui::style::{Color, Modifier};
@@ -197,22 +196,8 @@ impl Encoder<'_> {
             self.set_style(cell);
             self.out.push_str(cell.symbol());
             self.at = position_after_glyph(self.at, *x, *y, cell);
-            rest = self.draw_ascii(after);
+            rest = after;
         }
-    }
-
-    /// Draws the first of `cells`, as long as each cell directly follows the cursor and contains an ASCII character in
-    /// the current style. This is the most common case. Returns the remaining cells.
-    fn draw_ascii<'a, 'b>(&mut self, cells: &'b [CellUpdate<'a>]) -> &'b [CellUpdate<'a>] {
-        let (CursorPos::Exactly(x, y), style) = (self.at, CellKey::of_style(self.style)) else { return cells };
-        let follow = (x..).zip(cells).take_while(|(x, cell)| (*x, y) == (cell.0, cell.1));
-        let letters = follow.map_while(|(_, cell)| CellKey::of(cell.2).ascii_glyph(style));
-        let begin = self.out.len();
-        self.out.extend(letters);
-        // Each of these characters is one byte long.
-        let count = self.out.len() - begin;
-        self.at = CursorPos::Exactly(x.saturating_add(u16::try_from(count).unwrap_or(u16::MAX)), y);
-        cells.get(count..).unwrap_or_default()
     }
 
     /// Moves the cursor by the shortest reliable sequence.
@@ -336,7 +321,3 @@ fn position_after_glyph(before: CursorPos, x: u16, y: u16, cell: &Cell) -> Curso
     let is_sure = cell.symbol().is_ascii() && matches!(before, CursorPos::Exactly(..));
     if is_sure { CursorPos::Exactly(next, y) } else { CursorPos::About(next, y) }
 }
-
-#[cfg(test)]
-#[path = "encode_tests.rs"]
-mod tests;

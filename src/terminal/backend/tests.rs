@@ -1,14 +1,66 @@
+//! Draws frames and checks what is sent, or what a terminal emulator shows after it.
+
 use super::*;
 use proptest::prelude::*;
-use ratatui::backend::{Backend as _, CrosstermBackend};
+use ratatui::backend::CrosstermBackend;
+use ratatui::buffer::{Buffer, CellDiffOption};
 use ratatui::layout::Rect;
-use ratatui::style::Style;
+use ratatui::style::{Color, Modifier, Style};
+use ratatui::{Frame, Terminal};
+use std::num::NonZeroU16;
+use unicode_width::UnicodeWidthStr as _;
 
 const WIDTH: u16 = 24;
 const HEIGHT: u16 = 3;
 
+#[derive(Debug, Default)]
+struct RecordedWrites(Vec<Vec<u8>>);
+
+impl Write for RecordedWrites {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.push(bytes.to_vec());
+        Ok(bytes.len())
+    }
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+struct ScreenFixture(Terminal<FrameBackend<RecordedWrites>>);
+
+impl ScreenFixture {
+    fn new(is_synchronized: bool) -> Self {
+        let backend = FrameBackend::new(RecordedWrites::default(), Size::new(WIDTH, HEIGHT), is_synchronized);
+        Self(Terminal::new(backend).expect("a terminal"))
+    }
+
+    /// Draws a frame and returns what was sent.
+    fn draw_with(&mut self, shows_cursor: bool, render: impl FnOnce(&mut Frame<'_>)) -> String {
+        self.0.backend_mut().prepare(Size::new(WIDTH, HEIGHT), shows_cursor);
+        self.0.draw(render).expect("drawn");
+        let sent = std::mem::take(&mut self.0.backend_mut().out.0);
+        assert!(sent.len() < 2, "one write");
+        String::from_utf8(sent.concat()).expect("text")
+    }
+
+    fn draw(&mut self, buffer: &Buffer) -> String {
+        self.draw_with(false, |frame| frame.buffer_mut().clone_from(buffer))
+    }
+
+    /// Draws a frame with this text and cursor, and returns what was sent.
+    fn draw_text(&mut self, shows_cursor: bool, text: &str, cursor: (u16, u16)) -> String {
+        self.draw_with(shows_cursor, |frame| {
+            frame.render_widget(text, frame.area());
+            frame.set_cursor_position(Position::from(cursor));
+        })
+    }
+}
+
+/// Returns a screen with a mark in its last row, so that no screen is blank.
 fn empty() -> Buffer {
-    Buffer::empty(Rect::new(0, 0, WIDTH, HEIGHT))
+    let mut buffer = Buffer::empty(Rect::new(0, 0, WIDTH, HEIGHT));
+    buffer.set_string(WIDTH - 1, HEIGHT - 1, "#", Style::new());
+    buffer
 }
 
 fn line(parts: &[(&str, Style)]) -> Buffer {
@@ -18,12 +70,14 @@ fn line(parts: &[(&str, Style)]) -> Buffer {
         buffer.set_string(x, 0, text, *style);
         x += u16::try_from(text.width()).expect("short");
     }
-    buffer.content.iter_mut().for_each(normalize_blank);
     buffer
 }
 
+/// Returns what is sent for `after` if the terminal shows `before`.
 fn sent(before: &Buffer, after: &Buffer) -> String {
-    encode_cells(&before.diff(after), after, false)
+    let mut screen = ScreenFixture::new(false);
+    screen.draw(before);
+    screen.draw(after)
 }
 
 fn muted() -> Style {
@@ -35,8 +89,92 @@ fn key_style() -> Style {
 }
 
 #[test]
-fn no_changes_send_nothing() {
-    assert_eq!(encode_cells(&[], &empty(), false), "");
+fn a_frame_with_a_cursor_is_one_write_inside_synchronized_output() {
+    let frame = ScreenFixture::new(true).draw_text(true, "hello", (1, 1));
+    assert!(frame.starts_with(SYNC_BEGIN) && frame.ends_with(SYNC_END));
+    assert!(frame.contains("hello"));
+}
+
+#[test]
+fn an_old_terminal_gets_no_synchronized_output() {
+    assert!(!ScreenFixture::new(false).draw_text(false, "hello", (0, 0)).contains("2026"));
+}
+
+#[test]
+fn a_frame_that_is_drawn_again_sends_nothing_until_the_terminal_is_cleared() {
+    let mut screen = ScreenFixture::new(true);
+    let first = screen.draw(&line(&[("ab", Style::new())]));
+    assert!(first.contains("ab") && !first.contains(CLEAR));
+    assert_eq!(screen.draw(&line(&[("ab", Style::new())])), "");
+    screen.0.clear().expect("cleared");
+    let again = screen.draw(&line(&[("ab", Style::new())]));
+    assert!(again.contains(CLEAR) && again.contains("ab") && again.contains('#'), "{again:?}");
+}
+
+#[test]
+fn a_frame_of_another_size_is_drawn_completely() {
+    for size in [Size::new(WIDTH - 2, HEIGHT), Size::new(WIDTH + 2, HEIGHT + 1)] {
+        let mut screen = ScreenFixture::new(true);
+        screen.draw_text(false, "hello", (0, 0));
+        screen.0.backend_mut().prepare(size, false);
+        screen.0.draw(|frame| frame.render_widget("hello", frame.area())).expect("drawn");
+        let sent = String::from_utf8(screen.0.backend_mut().out.0.concat()).expect("text");
+        assert!(sent.contains(CLEAR) && sent.contains("hello"), "{sent:?}");
+    }
+}
+
+#[test]
+fn a_hidden_cursor_is_moved_and_nothing_is_sent_while_it_stays() {
+    let mut screen = ScreenFixture::new(false);
+    let first = screen.draw_text(false, "hello", (2, 1));
+    assert!(first.starts_with("\x1b[?25l") && first.ends_with("\x1b[2;3H"), "{first:?}");
+    assert_eq!(screen.draw_text(false, "hello", (2, 1)), "", "nothing changed");
+    assert_eq!(screen.draw_text(false, "hello", (2, 2)), "\x1b[3;3H");
+    let changed = screen.draw_text(false, "hallo", (2, 2));
+    assert!(changed.ends_with("\x1b[3;3H") && !changed.contains("?25"), "{changed:?}");
+}
+
+#[test]
+fn the_sequences_that_show_and_hide_the_cursor_are_sent_once() {
+    let mut synchronized = ScreenFixture::new(true);
+    synchronized.draw_text(false, "a", (1, 0));
+    let shown = synchronized.draw_text(true, "ab", (2, 0));
+    assert!(shown.ends_with("\x1b[1;3H\x1b[?25h\x1b[?2026l"), "{shown:?}");
+    let typed = synchronized.draw_text(true, "abc", (3, 0));
+    assert!(!typed.contains("?25"), "visible only when the frame is complete: {typed:?}");
+    assert_eq!(synchronized.draw_text(false, "abc", (3, 0)), "\x1b[?2026h\x1b[?25l\x1b[?2026l");
+    let mut plain = ScreenFixture::new(false);
+    plain.draw_text(true, "a", (1, 0));
+    let typed = plain.draw_text(true, "ab", (2, 0));
+    assert!(typed.starts_with("\x1b[?25l") && typed.ends_with("\x1b[1;3H\x1b[?25h"), "no flicker: {typed:?}");
+}
+
+#[test]
+fn the_cursor_position_is_sent_again_after_another_program_had_the_terminal() {
+    let mut screen = ScreenFixture::new(false);
+    screen.draw_text(false, "a", (1, 0));
+    screen.0.clear().expect("cleared");
+    assert_eq!(screen.draw_text(false, "a", (1, 0)), "\x1b[?25l\x1b[2J\x1b[1;1Ha\x1b[1;2H");
+}
+
+#[test]
+fn a_removed_wide_glyph_leaves_nothing_behind() {
+    let after = line(&[("     ", Style::new())]);
+    assert_eq!(sent(&line(&[("日本x", Style::new())]), &after), "\x1b[1;1H     ");
+}
+
+#[test]
+fn a_removed_link_leaves_nothing_behind() {
+    let plain = line(&[("a link", Style::new())]);
+    let mut with_link = plain.clone();
+    for (x, width) in [(2, 4), (3, 1), (4, 1), (5, 1)] {
+        with_link[(x, 0)].set_diff_option(CellDiffOption::ForcedWidth(NonZeroU16::new(width).expect("not 0")));
+    }
+    with_link[(2, 0)].set_symbol("\x1b]8;;u\x1b\\link\x1b]8;;\x1b\\");
+    let mut screen = ScreenFixture::new(false);
+    screen.draw(&plain);
+    assert_eq!(screen.draw(&with_link), "\x1b[1;3H\x1b]8;;u\x1b\\link\x1b]8;;\x1b\\");
+    assert_eq!(screen.draw(&plain), "\x1b[1;3Hlink");
 }
 
 #[test]
@@ -92,7 +230,7 @@ fn the_sixteen_colours_use_codes_that_every_terminal_supports() {
 fn a_style_that_is_visible_on_a_blank_is_sent() {
     let reversed = Style::new().add_modifier(Modifier::REVERSED);
     let after = line(&[("a ", reversed), (" b", Style::new())]);
-    let mut parser = vt100::Parser::new(HEIGHT.try_into().expect("rows"), WIDTH.try_into().expect("columns"), 0);
+    let mut parser = parser();
     parser.process(sent(&empty(), &after).as_bytes());
     let inverse = |x| parser.screen().cell(0, x).expect("a cell").inverse();
     assert_eq!([0, 1, 2, 3].map(inverse), [true, true, false, false]);
@@ -101,14 +239,13 @@ fn a_style_that_is_visible_on_a_blank_is_sent() {
 #[test]
 fn joined_emoji_leave_nothing_behind_in_terminals_that_do_not_join_them() {
     let mut parser = parser();
-    let mut before = empty();
+    let mut screen = ScreenFixture::new(false);
     for family in ["👨\u{200d}👩\u{200d}👧", "👍\u{1f3fd}", "日本"] {
         let after = line(&[("┌", Style::new()), (family, Style::new()), ("  ab   ", muted()), ("│ c", Style::new())]);
-        parser.process(sent(&before, &after).as_bytes());
+        parser.process(screen.draw(&after).as_bytes());
         let row = parser.screen().contents_between(0, 3, 0, WIDTH);
         let behind = if family == "日本" { "本  ab   │ c" } else { "  ab   │ c" };
         assert_eq!(row.trim_end(), behind, "{family}");
-        before = after;
     }
 }
 
@@ -166,17 +303,16 @@ fn screens(texts: &[&'static str], is_visible_on_blank: bool) -> impl Strategy<V
             (0..WIDTH).for_each(|x| buffer.cell_mut((x, y)).expect("inside").reset());
             buffer.set_stringn(x, y, text, usize::from(WIDTH - x), style);
         }
-        buffer.content.iter_mut().for_each(normalize_blank);
         buffer
     });
     prop::collection::vec(screen, 1..5)
 }
 
 fn check_same_screen(screens: Vec<Buffer>) -> Result<(), TestCaseError> {
-    let (mut ours, mut theirs, mut before) = (parser(), parser(), empty());
+    let (mut ours, mut theirs, mut before) = (parser(), parser(), Buffer::empty(Rect::new(0, 0, WIDTH, HEIGHT)));
+    let mut screen = ScreenFixture::new(false);
     for after in screens {
-        let on_blank = before == empty();
-        ours.process(encode_cells(&before.diff(&after), &after, on_blank).as_bytes());
+        ours.process(screen.draw(&after).as_bytes());
         theirs.process(&encode_with_ratatui(&before, &after));
         prop_assert_eq!(displayed_cells(ours.screen()), displayed_cells(theirs.screen()));
         before = after;
