@@ -30,25 +30,12 @@ pub(super) fn normalize_blank(cell: &mut Cell) {
     }
 }
 
-/// Encodes the changed cells of a frame. The terminal has the default style before and after. `updates` is sorted by
-/// row and column. `on_blank` says whether the terminal shows a blank screen. If so, the result is not minimized,
-/// because saving a fifth of the bytes would take twice the time, while nothing is visible yet.
-pub(super) fn encode_cells(updates: &[CellUpdate<'_>], buffer: &Buffer, on_blank: bool) -> String {
-    let mut frame =
-        Encoder { buffer, out: String::with_capacity(1024), style: SgrState::default(), at: CursorPos::Unknown };
-    let initial = (frame.style, frame.at);
-    let mut rows = Vec::new();
+/// Encodes the changed cells of a frame, sorted by row and column. The terminal has the default style before and after.
+/// `buffer` contains all cells of the frame.
+pub(super) fn encode_cells(updates: &[CellUpdate<'_>], buffer: &Buffer) -> String {
+    let mut frame = Encoder { buffer, out: String::new(), style: SgrState::default(), at: CursorPos::Unknown };
     for row in updates.chunk_by(|one, other| one.1 == other.1) {
-        let row = with_neighbours(row, buffer);
-        let (begin, before) = (frame.out.len(), (frame.style, frame.at));
-        frame.draw(&row);
-        if !on_blank {
-            frame.redraw_by_style_if_shorter(begin, before, std::slice::from_ref(&row));
-            rows.push(row);
-        }
-    }
-    if rows.len() > 1 {
-        frame.redraw_by_style_if_shorter(0, initial, &rows);
+        frame.draw(&with_neighbours(row, buffer));
     }
     if frame.style != SgrState::default() {
         frame.out.push_str("\x1b[m");
@@ -106,33 +93,6 @@ fn add_overdrawn<'a>(x: u16, y: u16, cell: &Cell, buffer: &'a Buffer, cells: &mu
     }
 }
 
-/// Returns the cells of these rows grouped by style; a blank stays with the glyph before it. Returns `None` if the
-/// cells are already in that order.
-fn group_by_style<'a>(rows: &[Vec<CellUpdate<'a>>]) -> Option<Vec<CellUpdate<'a>>> {
-    let mut styles: Vec<SgrState> = Vec::new();
-    let mut runs: Vec<(usize, &[CellUpdate<'a>])> = Vec::new();
-    for row in rows {
-        let (mut rest, mut current) = (row.as_slice(), None);
-        while let Some((_, _, cell)) = rest.first() {
-            let style = current.filter(|_| is_plain_blank(cell)).unwrap_or_else(|| SgrState::of(cell));
-            let belongs = |update: &&CellUpdate<'a>| is_plain_blank(update.2) || SgrState::of(update.2) == style;
-            let length = 1 + rest.iter().skip(1).take_while(belongs).count();
-            let (run, behind) = rest.split_at_checked(length).unwrap_or((rest, &[]));
-            let group = styles.iter().position(|known| *known == style).unwrap_or_else(|| {
-                styles.push(style);
-                styles.len() - 1
-            });
-            runs.push((group, run));
-            (rest, current) = (behind, Some(style));
-        }
-    }
-    if runs.is_sorted_by_key(|(group, _)| *group) {
-        return None;
-    }
-    runs.sort_by_key(|(group, _)| *group);
-    Some(runs.into_iter().flat_map(|(_, run)| run).copied().collect())
-}
-
 /// Whether the cell is a space that shows nothing but its background.
 fn is_plain_blank(cell: &Cell) -> bool {
     matches!(cell.symbol().as_bytes(), [b' ']) && !cell.modifier.intersects(VISIBLE_ON_BLANK)
@@ -161,27 +121,6 @@ struct Encoder<'a> {
 }
 
 impl Encoder<'_> {
-    /// Replaces what was written since `begin` with the same rows drawn style by style, if that takes fewer bytes.
-    /// `before` contains the style and the cursor position at `begin`.
-    fn redraw_by_style_if_shorter(
-        &mut self,
-        begin: usize,
-        before: (SgrState, CursorPos),
-        rows: &[Vec<CellUpdate<'_>>],
-    ) {
-        let Some(by_style) = group_by_style(rows) else { return };
-        let after = (self.style, self.at);
-        (self.style, self.at) = before;
-        let end = self.out.len();
-        self.draw(&by_style);
-        if self.out.len() - end < end - begin {
-            self.out.drain(begin..end);
-        } else {
-            self.out.truncate(end);
-            (self.style, self.at) = after;
-        }
-    }
-
     fn draw(&mut self, cells: &[CellUpdate<'_>]) {
         let mut rest = cells;
         while let Some(((x, y, cell), after)) = rest.split_first() {

@@ -14,13 +14,12 @@ pub(super) struct ShownScreen {
     cells: Buffer,
     /// The changed cells (row, column) that were not sent yet.
     changed: Vec<(u16, u16)>,
-    is_blank: bool,
 }
 
 impl ShownScreen {
     /// Creates a screen that shows nothing.
     pub(super) fn blank(size: Size) -> Self {
-        Self { cells: Buffer::empty(Rect::from((Position::ORIGIN, size))), changed: Vec::new(), is_blank: true }
+        Self { cells: Buffer::empty(Rect::from((Position::ORIGIN, size))), changed: Vec::new() }
     }
 
     /// Replaces a cell, and the cells that a wide glyph in it covers.
@@ -71,8 +70,6 @@ impl ShownScreen {
             .into_iter()
             .filter_map(|(y, x)| Some((x, y, self.cells.cell((x, y)).filter(|cell| **cell != COVERED)?)))
             .collect();
-        let out = encode_cells(&updates, &self.cells, self.is_blank);
-        self.is_blank &= updates.is_empty();
-        out
+        encode_cells(&updates, &self.cells)
     }
 }
