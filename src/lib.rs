@@ -63,7 +63,7 @@
 //!
 //! The time until the first frame doesn't depend on the number of jobs: the frame waits only for the rows that it
 //! shows. As soon as the settings are known, the store's thread opens the database and reads the first rows, the number
-//! of jobs in each group, and the thread of the selected job ([`runtime::preload`]). Meanwhile the theme and the
+//! of jobs in each group, and the thread of the selected job ([`runtime::startup`]). Meanwhile the theme and the
 //! terminal are prepared. The terminal switches to the dashboard only after the database is open, so that errors are
 //! printed in the shell. Everything else happens after the first frame: handling typed keys, querying the terminal's
 //! background, opening the log file, testing whether the store is writable, reading all rows, and starting the engine.

@@ -14,7 +14,7 @@ use crate::model::endpoint::ApiKey;
 use crate::model::text::CleanText;
 use crate::runtime::effects::EngineConfig;
 use crate::runtime::first_run::FirstRun;
-use crate::runtime::preload::Preload;
+use crate::runtime::startup::Preload;
 use crate::runtime::switch::ProfileSwitcher;
 use crate::runtime::{self, DashboardConfig, Folders};
 use crate::store::{OpenOutcome, Store};
@@ -49,7 +49,7 @@ pub(super) async fn open_dashboard(
     after: Option<AfterSetup>,
 ) -> Result<Code, CliError> {
     // Mistakes in the configuration are reported before anything is opened.
-    let colours = settings.display.theme.read_unless_default()?;
+    let colours = settings.display.theme.read()?;
     let keymap = customization::keymap(&settings.customization, &settings.config_path)?;
     let commands = customization::parse_commands(&settings.customization, &keymap, &settings.config_path)?;
     let kind = detect_terminal(&environment)?.with_titles(settings.customization.notify.title);

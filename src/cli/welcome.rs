@@ -54,7 +54,7 @@ fn welcome_config(
     page: Box<Welcome>,
     environment: Environment,
 ) -> Result<DashboardConfig, CliError> {
-    let (look, colours) = (missing.display.clone(), missing.display.theme.read_unless_default()?);
+    let (look, colours) = (missing.display.clone(), missing.display.theme.read()?);
     let keymap = customization::keymap(&missing.customization, &missing.config_path)?;
     let kind = detect_terminal(&environment)?.with_titles(missing.customization.notify.title);
     let folder = missing.config_path.with_file_name("themes");

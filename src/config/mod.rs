@@ -109,15 +109,6 @@ pub struct ChosenTheme {
 }
 
 impl ChosenTheme {
-    /// Like [`Self::read`], but returns `None` for the default theme, which is built in and therefore always valid.
-    ///
-    /// # Errors
-    /// See [`Self::read`].
-    pub fn read_unless_default(&self) -> Result<Option<ThemePalettes>, ConfigError> {
-        let is_default = self.name.as_deref().is_none_or(|name| name == themes::AUTO_THEME);
-        (!is_default).then(|| self.read()).transpose()
-    }
-
     /// Reads the theme's colours. Custom themes are in the folder `themes` next to the configuration file.
     ///
     /// # Errors

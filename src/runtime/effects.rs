@@ -5,7 +5,6 @@
 use super::draining_session::DrainingSession;
 use super::effect_runner::{EffectRunner, StartedEngine, save_failure};
 use super::first_run::FirstRun;
-use super::preload::PendingRead;
 use crate::api::Client;
 use crate::engine::{Engine, EngineSetup, LeaseRoles, PollOptions};
 use crate::model::endpoint::Scope;
@@ -21,7 +20,7 @@ use std::io::Write as _;
 use std::path::PathBuf;
 use std::time::Duration;
 use tokio::sync::{mpsc, oneshot, watch};
-use tokio::task::JoinSet;
+use tokio::task::{JoinHandle, JoinSet};
 
 /// How long to wait for pending writes when docdeck ends, so that nothing that was typed is lost.
 pub(super) const WRITE_TIMEOUT: Duration = Duration::from_secs(2);
@@ -59,20 +58,11 @@ pub struct Effects {
     last_ordered: Option<oneshot::Receiver<()>>,
     /// The sessions of previous profiles, which are ending in the background.
     draining: JoinSet<()>,
-    first_rows: FirstRead,
+    /// The read of the first rows that has already started; `None` if it is already used.
+    first_rows: Option<JoinHandle<Result<InitialRows, StoreError>>>,
     /// The latest prefetch, which waits until nothing is left to draw. The state machine requests one prefetch at a
     /// time.
     deferred: Option<Effect>,
-}
-
-/// The pending read of the first rows of the jobs list; `None` if it was not started or is already used.
-#[derive(Default)]
-struct FirstRead(Option<PendingRead<InitialRows>>);
-
-impl std::fmt::Debug for FirstRead {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(if self.0.is_some() { "FirstRead" } else { "FirstRead (taken)" })
-    }
 }
 
 impl Effects {
@@ -85,14 +75,14 @@ impl Effects {
             tasks: JoinSet::new(),
             last_ordered: None,
             draining: JoinSet::new(),
-            first_rows: FirstRead::default(),
+            first_rows: None,
             deferred: None,
         }
     }
 
-    /// Sets the pending read of the first rows. The next [`Effect::LoadFirstRows`] uses it instead of a new read.
-    pub(super) fn set_first_rows(&mut self, rows: PendingRead<InitialRows>) {
-        self.first_rows = FirstRead(Some(rows));
+    /// Sets the read of the first rows that has already started. The next [`Effect::LoadFirstRows`] uses it.
+    pub(super) fn set_first_rows(&mut self, rows: Option<JoinHandle<Result<InitialRows, StoreError>>>) {
+        self.first_rows = rows;
     }
 
     /// Sets the folder for exports. Without this call, exports are written to the current folder.
@@ -171,9 +161,9 @@ impl Effects {
             return;
         }
         if let Effect::LoadFirstRows(_) = effect
-            && let Some(rows) = self.first_rows.0.take()
+            && let Some(rows) = self.first_rows.take()
         {
-            self.tasks.spawn(async move { Some(Msg::FirstRows(rows.await.map_err(save_failure))) });
+            self.tasks.spawn(async move { Some(Msg::FirstRows(rows.await.ok()?.map_err(save_failure))) });
             return;
         }
         if !is_ordered(&effect) {

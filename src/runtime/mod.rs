@@ -10,7 +10,7 @@
 //! - `templates`: reads templates and files of prompts; [`new_file`]: writes exports
 //! - [`first_run`]: runs the effects of the setup form: reads an API key, tests and saves a profile
 //! - [`switch`]: switches to another profile; `draining_session`: finishes the work for the previous profile
-//! - `first_frame`: draws the first frame; [`preload`]: reads the layout and the first rows before that frame
+//! - [`startup`]: reads the layout and the first rows, and draws the first frame
 //! - [`notify`]: builds notifications for the terminal; [`theme_state`]: the current theme
 //! - [`logfile`]: the log file; [`crash`]: reports panics; [`core_dump`]: forbids core dumps
 
@@ -23,7 +23,6 @@ mod effect_runner;
 pub mod effects;
 mod event_loop;
 mod external_editor;
-mod first_frame;
 pub mod first_run;
 mod foreground_child;
 mod impact;
@@ -31,7 +30,7 @@ pub mod logfile;
 pub mod new_file;
 pub mod notify;
 pub mod opener;
-pub mod preload;
+pub mod startup;
 pub mod switch;
 mod templates;
 pub mod theme_state;
@@ -54,7 +53,7 @@ use effects::{EVENT_CAPACITY, Effects, EngineConfig};
 use event_loop::Dashboard;
 use first_run::FirstRun;
 use logfile::LogGuard;
-use preload::Preload;
+use startup::Preload;
 use std::io;
 use std::panic::PanicHookInfo;
 use std::path::PathBuf;
@@ -68,8 +67,8 @@ pub struct DashboardConfig {
     /// The configuration of the state machine. [`run_dashboard`] sets its size and its layout.
     pub app: AppConfig,
     pub display: DisplaySettings,
-    /// The colours of the selected theme; `None` for the default theme.
-    pub colours: Option<ThemePalettes>,
+    /// The colours of the selected theme.
+    pub colours: ThemePalettes,
     /// How to notify the user of a finished job while the terminal has no focus.
     pub notify: NotifyMethod,
     /// The program, with its arguments, that copies text; empty if none is configured.
@@ -165,6 +164,7 @@ pub async fn run_dashboard(config: DashboardConfig) -> io::Result<Outcome> {
     let theme_state = ThemeState::new(&config.display, config.colours, config.caps, &config.environment);
     let mut effects = Effects::new(config.store, start.scope.clone(), config.folders.templates.clone());
     effects.set_first_run(config.first_run);
+    effects.set_first_rows(preload.rows.take());
     let (app, initial_effects) = App::new(start, current_time());
     let mut dashboard = Dashboard {
         app,
@@ -187,7 +187,7 @@ pub async fn run_dashboard(config: DashboardConfig) -> io::Result<Outcome> {
         next_timer_at: None,
         last_wake: Instant::now(),
     };
-    dashboard.draw_first_frame(initial_effects, preload).await?;
+    dashboard.draw_first_frame(initial_effects).await?;
     if let Some(folder) = dashboard.folders.data.clone() {
         dashboard.effects.check_database(folder);
     }

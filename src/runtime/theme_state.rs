@@ -4,7 +4,7 @@
 use crate::config::environment::Environment;
 use crate::config::themes::{self, ThemeError};
 use crate::config::{ColorChoice, DisplaySettings};
-use crate::model::colors::{Background, ColorPalette, Rgb, ThemePalettes};
+use crate::model::colors::{Background, Rgb, ThemePalettes};
 use crate::terminal::caps::TerminalCaps;
 use crate::tui::draw::{ColorDepth, Theme};
 use std::path::Path;
@@ -12,9 +12,8 @@ use std::path::Path;
 /// Everything on which the current theme depends.
 #[derive(Debug)]
 pub(super) struct ThemeState {
-    /// The colours of the selected theme. `None` while the default theme is selected but not loaded: the first frame
-    /// only needs colours that fit any background.
-    colours: Option<ThemePalettes>,
+    /// The colours of the selected theme.
+    colours: ThemePalettes,
     depth: ColorDepth,
     ascii: bool,
     has_clickable_links: bool,
@@ -26,43 +25,29 @@ pub(super) struct ThemeState {
 }
 
 impl ThemeState {
-    /// Creates the state for these colours, or for the default theme if `colours` is `None`.
+    /// Creates the state for these colours.
     pub(super) fn new(
         display: &DisplaySettings,
-        colours: Option<ThemePalettes>,
+        colours: ThemePalettes,
         caps: TerminalCaps,
         environment: &Environment,
     ) -> Self {
         let depth = color_depth(display.color, environment);
         let links = display.links && caps.supports_links;
-        let (background, is_configured) = (Background::Unknown, display.background.is_some());
-        let colours = colours.map(|colours| for_depth(colours, depth));
-        let ascii = display.ascii;
-        let mut theme_state = Self {
-            colours,
+        Self {
+            colours: for_depth(colours, depth),
             depth,
-            ascii,
+            ascii: display.ascii,
             has_clickable_links: links,
-            background,
-            is_background_configured: is_configured,
+            background: display.background.unwrap_or(environment.background),
+            is_background_configured: display.background.is_some(),
             is_background_reported: false,
-        };
-        theme_state.set_background(display.background.unwrap_or(environment.background));
-        theme_state
-    }
-
-    /// Sets the background. If the default theme is selected but not loaded yet, loads it when it is needed: if the
-    /// background is known, or if the terminal has sixteen colours.
-    fn set_background(&mut self, background: Background) {
-        self.background = background;
-        if self.colours.is_none() && (background != Background::Unknown || self.depth == ColorDepth::Sixteen) {
-            self.colours = Some(for_depth(themes::default_theme(), self.depth));
         }
     }
 
     /// Selects a theme by name. `folder` contains the user's own themes.
     pub(super) fn choose(&mut self, name: &str, folder: Option<&Path>) -> Result<(), ThemeError> {
-        self.colours = Some(for_depth(themes::load_theme(name, folder)?, self.depth));
+        self.colours = for_depth(themes::load_theme(name, folder)?, self.depth);
         Ok(())
     }
 
@@ -72,26 +57,22 @@ impl ThemeState {
             ascii: self.ascii,
             has_clickable_links: self.has_clickable_links,
             shows_terminal_cursor: true,
-            ..match &self.colours {
-                Some(colours) => Theme::of(colours.for_background(self.background), self.depth),
-                None => Theme::of(&ColorPalette::middle_tones(), self.depth),
-            }
+            ..Theme::of(self.colours.for_background(self.background), self.depth)
         }
     }
 
     /// Whether to ask the terminal for its background: it is neither configured nor reported yet, and could change the
     /// theme.
     pub(super) fn should_ask_background(&self) -> bool {
-        let uses_background =
-            |colours: &ThemePalettes| colours.dark != colours.light || colours.unknown != colours.dark;
+        let ThemePalettes { dark, light, unknown } = &self.colours;
         let is_open = !self.is_background_configured && !self.is_background_reported;
-        is_open && self.depth != ColorDepth::None && self.colours.as_ref().is_none_or(uses_background)
+        is_open && self.depth != ColorDepth::None && (dark != light || unknown != dark)
     }
 
     /// Applies the background that the terminal reported.
     pub(super) fn set_reported_background(&mut self, colour: Rgb) {
         if !self.is_background_configured {
-            self.set_background(Background::of(colour));
+            self.background = Background::of(colour);
             self.is_background_reported = true;
         }
     }
@@ -154,7 +135,7 @@ mod tests {
             |name: &str| variables.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned());
         let environment = Environment::from_lookup(lookup);
         let caps = terminal_caps(&environment).expect("not dumb");
-        ThemeState::new(&display, None, caps, &environment)
+        ThemeState::new(&display, themes::default_theme(), caps, &environment)
     }
 
     fn display() -> DisplaySettings {
@@ -186,17 +167,6 @@ mod tests {
         );
         theme_state.set_reported_background(Rgb(0x1e, 0x1e, 0x2e));
         assert_eq!(colours(&theme_state), Theme::of(&usual.dark, ColorDepth::Indexed256));
-    }
-
-    #[test]
-    fn the_theme_is_the_same_before_and_after_the_default_colours_are_loaded() {
-        for variables in [[("COLORTERM", "truecolor")], [("TERM", "xterm-256color")], [("TERM", "xterm")]] {
-            let unread = theme_state(display(), &variables);
-            let default = for_depth(themes::default_theme(), unread.depth);
-            let read = ThemeState { colours: Some(default), ..theme_state(display(), &variables) };
-            assert_eq!(unread.colours.is_none(), unread.depth != ColorDepth::Sixteen);
-            assert_eq!((unread.theme(), unread.should_ask_background()), (read.theme(), read.should_ask_background()));
-        }
     }
 
     #[test]

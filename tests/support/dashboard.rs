@@ -83,7 +83,7 @@ impl DashboardFixture {
     pub(crate) async fn start_with_saved_layout(profile: &str, sim: &Sim, folder: &Path) -> Self {
         let (store, opened) = Store::open(folder, now()).expect("a store");
         let start = app_config(profile, &scope_of(sim), opened.read_only);
-        let layout = docdeck::runtime::preload::read_saved_layout(&store, &start).await;
+        let layout = docdeck::runtime::startup::read_saved_layout(&store, &start).await;
         Self::start_on(store, AppConfig { layout, ..start }, sim.api_key(), ClientOptions::default(), folder).await
     }
 

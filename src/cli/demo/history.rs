@@ -11,7 +11,6 @@ use crate::model::text::CleanText;
 use crate::sim::{InitialJob, InitialJobChange};
 use crate::store::{ImportError, ScopeFilter, SendOutcome, Store, StoreError};
 use chrono::TimeDelta;
-use futures_util::FutureExt as _;
 use std::io::{self, BufReader, Cursor, Read};
 use std::sync::Arc;
 
@@ -122,13 +121,8 @@ impl DemoHistory<'_> {
     /// Asks the store to write the older jobs. The store first answers the requests that it has already received.
     pub(super) fn add_rest(&self, rest: Vec<InitialJob>) {
         let (store, lines, now) = (self.store.clone(), ExportReader::new(rest, self.scope, self.now), self.now);
-        let mut import = Box::pin(async move {
-            store.import(BufReader::new(lines), ScopeFilter::default(), false, now).await.map(|_| ())
-        });
-        if (&mut import).now_or_never().is_none() {
-            // A failed import is ignored: the store is in memory, so only a bug in the demo can make it fail.
-            tokio::spawn(import);
-        }
+        // A failed import is ignored: the store is in memory, so only a bug in the demo can make it fail.
+        tokio::spawn(async move { store.import(BufReader::new(lines), ScopeFilter::default(), false, now).await });
     }
 
     /// Imports the service's jobs in one transaction.

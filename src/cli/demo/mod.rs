@@ -15,7 +15,7 @@ use crate::model::endpoint::{ApiKey, Scope};
 use crate::model::text::CleanText;
 use crate::runtime::effects::EngineConfig;
 use crate::runtime::first_run::FirstRun;
-use crate::runtime::preload::Preload;
+use crate::runtime::startup::Preload;
 use crate::runtime::switch::ProfileSwitcher;
 use crate::runtime::{self, DashboardConfig, Exit, Folders};
 use crate::sim::{Sim, SimOptions};
@@ -33,7 +33,7 @@ pub(super) async fn run(flags: &Flags, environment: Environment, options: SimOpt
     let commands = customization::parse_commands(&custom, &keymap, &path)?;
     let kind = detect_terminal(&environment)?.with_titles(custom.notify.title);
     let display_settings = display_settings(flags, &environment, &file.ui, &path);
-    let colours = display_settings.theme.read_unless_default()?;
+    let colours = display_settings.theme.read()?;
     let sim = Sim::start(options)
         .await
         .map_err(|error| CliError::unusable(format!("Can't start the simulated service: {error}.")))?;

@@ -1,0 +1,88 @@
+//! The start of the dashboard: reads what the first frame shows from the store, while everything else is prepared. Draws
+//! that frame, and only then reads input.
+
+use super::event_loop::Dashboard;
+use crate::model::layout::Layout;
+use crate::model::row::InitialRows;
+use crate::store::{Store, StoreError};
+use crate::terminal::tty::terminal_size;
+use crate::tui::{AppConfig, Effect};
+use std::io;
+use std::time::{Duration, Instant};
+use tokio::task::JoinHandle;
+
+/// Maximum time for which the dashboard waits for the layout.
+const LAYOUT_TIMEOUT: Duration = Duration::from_millis(100);
+/// Maximum time for which the first frame waits for its data. A frame without data would be replaced before anybody
+/// could read it.
+const FIRST_FRAME_TIMEOUT: Duration = Duration::from_millis(30);
+
+/// The reads from the store that run while everything else is prepared.
+#[derive(Debug)]
+pub struct Preload {
+    layout: JoinHandle<Option<Layout>>,
+    /// The first rows of the jobs list; `None` for the setup form.
+    pub(super) rows: Option<JoinHandle<Result<InitialRows, StoreError>>>,
+}
+
+impl Preload {
+    /// Starts to read the layout, and as many rows of the jobs list as the terminal has. The store may still be
+    /// opening.
+    ///
+    /// # Errors
+    /// The size of the terminal is unknown.
+    pub fn start(store: &Store, config: &AppConfig) -> io::Result<Self> {
+        let limit: u32 = terminal_size()?.1.into();
+        let layout = tokio::spawn(read_saved_layout(store, config));
+        let rows = config.welcome.is_none().then(|| {
+            let (store, scope) = (store.clone(), config.scope.clone());
+            tokio::spawn(async move { store.first_jobs(&scope, limit).await })
+        });
+        Ok(Self { layout, rows })
+    }
+
+    /// Waits for the layout; see [`read_saved_layout`]. Returns the default layout if that takes too long.
+    pub(super) async fn layout(&mut self) -> Option<Layout> {
+        let read = tokio::time::timeout(LAYOUT_TIMEOUT, &mut self.layout).await;
+        read.ok().and_then(Result::ok).unwrap_or_else(|| Some(Layout::default()))
+    }
+}
+
+/// Reads the saved layout. Returns the default layout if it can't be read, and `None` if layouts are not saved.
+pub fn read_saved_layout(store: &Store, config: &AppConfig) -> impl Future<Output = Option<Layout>> + Send + use<> {
+    let (store, key) = (store.clone(), config.can_save_layout().then(|| config.layout_key()));
+    async move {
+        // An error is ignored here, because other reads report it.
+        let text = store.value(&key?).await.ok().flatten();
+        Some(text.map(|text| Layout::parse(&text)).unwrap_or_default())
+    }
+}
+
+impl Dashboard {
+    /// Draws the first frame, which waits briefly for its data, and then starts to read input, which stays in the
+    /// terminal until then. `initial_effects` are the first effects of the state machine.
+    ///
+    /// # Errors
+    /// No thread can be started, or there is no terminal from which to read.
+    pub(super) async fn draw_first_frame(&mut self, initial_effects: Vec<Effect>) -> io::Result<()> {
+        // Watches for resizes before drawing: after a resize that nobody notices, the frame could stay cut off.
+        self.session.watch_resizes()?;
+        self.scheduler.request_frame();
+        self.effects.check_writable();
+        // The setup page reads nothing.
+        let is_reading = !initial_effects.is_empty();
+        initial_effects.into_iter().for_each(|effect| self.effects.run(effect));
+        let deadline = (Instant::now() + FIRST_FRAME_TIMEOUT).into();
+        while is_reading
+            && self.app.is_reading_store()
+            && let Ok(msg) = tokio::time::timeout_at(deadline, self.effects.next()).await
+        {
+            self.handle(msg);
+        }
+        self.draw_when_due();
+        self.session.begin_reading()?;
+        self.session.wait_for_typed_input().await;
+        self.ask_background();
+        Ok(())
+    }
+}
