@@ -13,6 +13,7 @@ use crate::store::{ImportError, ScopeFilter, SendOutcome, Store, StoreError};
 use chrono::TimeDelta;
 use std::io::{self, BufReader, Cursor, Read};
 use std::sync::Arc;
+use tokio::task::JoinHandle;
 
 /// The maximum number of jobs that are written before the first frame. More jobs would delay it.
 const MAX_FIRST_JOBS: usize = 200;
@@ -119,10 +120,12 @@ impl DemoHistory<'_> {
     }
 
     /// Asks the store to write the older jobs. The store first answers the requests that it has already received.
-    pub(super) fn add_rest(&self, rest: Vec<InitialJob>) {
+    pub(super) fn add_rest(&self, rest: Vec<InitialJob>) -> JoinHandle<()> {
         let (store, lines, now) = (self.store.clone(), ExportReader::new(rest, self.scope, self.now), self.now);
         // A failed import is ignored: the store is in memory, so only a bug in the demo can make it fail.
-        tokio::spawn(async move { store.import(BufReader::new(lines), ScopeFilter::default(), false, now).await });
+        tokio::spawn(async move {
+            let _ = store.import(BufReader::new(lines), ScopeFilter::default(), false, now).await;
+        })
     }
 
     /// Imports the service's jobs in one transaction.
@@ -335,7 +338,7 @@ mod tests {
         let rest = history.fill(sim.initial_jobs()).await.expect("filled");
         assert_eq!(rest.len(), 1_000 - MAX_FIRST_JOBS);
         let before = store.jobs(&scope).await.expect("jobs");
-        history.add_rest(rest);
+        history.add_rest(rest).await.expect("no panic");
         let after = store.jobs(&scope).await.expect("jobs");
         assert_eq!(after.len(), before.len() + 1_000 - MAX_FIRST_JOBS);
         // All jobs that are not done are among the first jobs, so writing the older jobs adds none.

@@ -84,10 +84,6 @@ fn muted() -> Style {
     Style::new().fg(Color::Rgb(158, 158, 158))
 }
 
-fn key_style() -> Style {
-    Style::new().fg(Color::Rgb(95, 175, 215))
-}
-
 #[test]
 fn a_frame_with_a_cursor_is_one_write_inside_synchronized_output() {
     let frame = ScreenFixture::new(true).draw_text(true, "hello", (1, 1));
@@ -210,14 +206,6 @@ fn after_a_wide_glyph_the_cursor_column_is_sent_explicitly() {
     let after = line(&[("日aaab", Style::new())]);
     let bytes = sent(&before, &after);
     assert!(bytes.starts_with("\x1b[1;1H日\x1b[6Gb"), "{bytes:?}");
-}
-
-#[test]
-fn two_alternating_styles_are_drawn_style_by_style() {
-    let after =
-        line(&[("n", key_style()), (" new ", muted()), ("f", key_style()), (" follow ", muted()), ("?", key_style())]);
-    let bytes = sent(&empty(), &after);
-    assert_eq!(bytes.matches("\x1b[38;5;").count(), 2, "{bytes:?}");
 }
 
 #[test]
