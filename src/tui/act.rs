@@ -1,13 +1,14 @@
 //! Runs the action of a pressed key on the topmost dialog or, if no dialog is open, on the current screen.
 
 use super::component::Flow;
-use super::dialog::{ConfirmAction, Dialog, InputDialog, InputField, InputValue};
+use super::dialog::Dialog;
 use super::help::Help;
+use super::input_dialog::InputField;
 use super::keymap::{Action, Context};
 use super::picker::PickerKind;
 use super::scroll::Scroll;
 use super::text_entry::TextEntry;
-use super::{App, Effect, Overwrite, Pane, Screen, Severity, StoreState};
+use super::{App, Effect, Pane, Screen, Severity, StoreState};
 use crate::model::Time;
 
 impl App {
@@ -46,9 +47,11 @@ impl App {
             Action::Confirm => match self.dialogs.last() {
                 Some(Dialog::Picker(_)) => self.use_picked_text(now),
                 Some(Dialog::Batch(_)) => self.confirm_batch(effects),
-                _ => self.confirm(now, effects),
+                Some(Dialog::Filter(_)) => {
+                    self.dialogs.pop();
+                }
+                _ => {}
             },
-            Action::Yes => self.run_confirmed(now, effects),
             Action::History => self.open_picker(PickerKind::History, effects),
             Action::Templates => self.open_picker(PickerKind::Templates, effects),
             Action::EditOutside => self.open_external_editor(effects),
@@ -57,9 +60,6 @@ impl App {
             }
             Action::DeleteDraft => self.ask_to_delete_draft(),
             Action::ReadFile => self.ask_for_file(),
-            Action::SendAgain | Action::EditPrompt | Action::LinkJob | Action::CheckJob | Action::Discard => {
-                self.resolve_with(action, now, effects);
-            }
             Action::CopyMain => self.copy_main(now, effects),
             action if matches!(self.dialogs.last(), Some(Dialog::AllJobs(_))) => {
                 self.act_on_all_jobs(action, now, effects);
@@ -171,64 +171,6 @@ impl App {
         }
     }
 
-    fn run_confirmed(&mut self, now: Time, effects: &mut Vec<Effect>) {
-        let Some(Dialog::Confirm(dialog)) = self.dialogs.pop() else { return };
-        match dialog.on_yes {
-            ConfirmAction::Resolve(prompt, resolution) => {
-                self.dialogs.pop_if(|dialog| matches!(dialog, Dialog::Undelivered(_)));
-                effects.push(Effect::Resolve(prompt, resolution));
-            }
-            ConfirmAction::DeleteDraft(slot) => self.delete_draft(slot, effects),
-            ConfirmAction::OpenDraft(slot) => self.open_draft(slot, now),
-            ConfirmAction::NewDraftAbout(pages) => self.start_over_about(pages, now, effects),
-            ConfirmAction::Bulk(bulk, targets) => self.run_bulk(bulk, targets.keys, now, effects),
-            ConfirmAction::LoadAll(orders) => self.load_sequentially(orders, effects),
-            ConfirmAction::LoadTotals(ranges) => self.load_totals(ranges, effects),
-            ConfirmAction::SaveProfile(allowed) => effects.extend(self.save_profile(allowed)),
-            ConfirmAction::Quit => self.save_and_quit(effects),
-            ConfirmAction::Overwrite(file) => effects.push(Effect::WriteFile(file, Overwrite::Yes)),
-            ConfirmAction::ReplaceFilter(filter) => effects.push(Effect::SaveFilter { filter, replace: true }),
-        }
-    }
-
-    pub(super) fn open_input(&mut self, field: InputField, text: &str) {
-        self.dialogs.push(Dialog::Input(Box::new(InputDialog::new(field, text))));
-    }
-
-    fn confirm(&mut self, now: Time, effects: &mut Vec<Effect>) {
-        if matches!(self.dialogs.last(), Some(Dialog::Filter(_))) {
-            self.dialogs.pop();
-            return;
-        }
-        let Some(Dialog::Input(input)) = self.dialogs.last() else { return };
-        // If the value is invalid, the dialog already shows why.
-        let Ok(value) = input.value() else { return };
-        let field = input.field.clone();
-        if let (InputField::LinkId(prompt), InputValue::Id(id)) = (&field, &value) {
-            self.request_link(*prompt, id.clone(), effects);
-            return;
-        }
-        self.dialogs.pop();
-        let effect = match (field, value) {
-            (InputField::TrackId, InputValue::Ids(ids)) => {
-                self.track(ids, now, effects);
-                None
-            }
-            (InputField::PromptsFile, InputValue::Text(file)) => {
-                self.read_file(&file, effects);
-                None
-            }
-            (InputField::FilterName, InputValue::Text(name)) => self.save_filter(&name),
-            (InputField::Page, InputValue::Number(page)) => self.views.go_to_page(page),
-            (InputField::PageSize, InputValue::Number(limit)) => self.views.set_page_size(limit),
-            (field, value) => {
-                self.apply_label(field, value, now, effects);
-                None
-            }
-        };
-        effects.extend(effect);
-    }
-
     /// Moves the focus to the details of the selected job and marks it as seen.
     fn open_detail(&mut self, effects: &mut Vec<Effect>) {
         if self.jobs.selected().is_some() {
@@ -245,7 +187,6 @@ impl App {
     fn copy_main(&mut self, now: Time, effects: &mut Vec<Effect>) {
         let copy = match (self.dialogs.last(), self.screen) {
             (Some(Dialog::Editor(editor)), _) => Some(("the text".to_owned(), editor.input.text())),
-            (Some(Dialog::Undelivered(dialog)), _) => Some(("the prompt".to_owned(), dialog.prompt.text.clone())),
             (Some(Dialog::AllJobs(_)), _) => {
                 self.copy_links(now, effects);
                 None

@@ -1,8 +1,9 @@
 //! The dialog for new jobs from a list: prompts are typed, pasted or read from a file, reviewed with their cost, and
 //! queued in the store. The engine sends them.
 
-use super::dialog::{Dialog, InputDialog, InputField};
+use super::dialog::Dialog;
 use super::editor::DraftState;
+use super::input_dialog::InputField;
 use super::keymap::{Action, Context};
 use super::list_state::ListState;
 use super::text_input::TextInput;
@@ -145,7 +146,7 @@ impl App {
 
     pub(super) fn ask_for_file(&mut self) {
         if matches!(self.dialogs.last(), Some(Dialog::Batch(batch)) if matches!(batch.step, BatchStep::Writing)) {
-            self.dialogs.push(Dialog::Input(Box::new(InputDialog::new(InputField::PromptsFile, ""))));
+            self.open_input(InputField::PromptsFile, "");
         }
     }
 

@@ -2,7 +2,7 @@
 //! Before an action on marked jobs, a confirmation lists the jobs. Tags are in `job_labels`, follow-ups in
 //! `bulk_follow_up`, and queued prompts in `queue`.
 
-use super::dialog::{ConfirmAction, ConfirmDialog, Dialog};
+use super::confirm::{ConfirmAction, ConfirmDialog};
 use super::job_labels::TagChanges;
 use super::keymap::{Action, Context};
 use super::{App, Effect, NewFile, Overwrite, Pane, Screen, Severity, format};
@@ -96,7 +96,7 @@ impl App {
     }
 
     pub(super) fn confirm_bulk(&mut self, text: String, bulk: BulkAction, targets: Targets) {
-        self.dialogs.push(Dialog::Confirm(ConfirmDialog { text, on_yes: ConfirmAction::Bulk(bulk, targets) }));
+        self.open(ConfirmDialog { text, on_yes: ConfirmAction::Bulk(bulk, targets) });
     }
 
     /// Runs an action that the user has confirmed.

@@ -11,6 +11,7 @@ use super::text_entry::TextEntry;
 use super::text_input::TextInput;
 use super::{App, Effect, Msg, Severity};
 use crate::model::Time;
+use crate::model::row::RemainingJobs;
 use ratatui::Frame;
 use ratatui::layout::{Position, Rect};
 use std::any::Any;
@@ -103,6 +104,11 @@ pub trait Component: Any + Debug + Send {
         Flow::Pass
     }
 
+    /// Handles a key that is not bound to an action.
+    fn unbound_key(&mut self) -> Flow {
+        Flow::Pass
+    }
+
     /// Goes one step back: Esc, or switching to another screen.
     fn close(&mut self, _cx: &mut Cx<'_>) -> Flow {
         Flow::Close
@@ -161,6 +167,11 @@ pub trait Component: Any + Debug + Send {
     /// Gives the message back if others have to handle it.
     fn receive(&mut self, msg: Msg, _cx: &mut Cx<'_>) -> Result<Flow, Msg> {
         Err(msg)
+    }
+
+    /// Removes jobs that no longer exist. Returns whether the dialog stays open.
+    fn retain_jobs(&mut self, _remaining: &RemainingJobs) -> bool {
+        true
     }
 
     /// Adapts the dialog to changed data or a changed size of the terminal. Called after each message.

@@ -1,7 +1,7 @@
 //! The labels in the footer that depend on the state: each describes what its keyboard key does at the moment.
 
 use super::component::Label;
-use super::dialog::{Dialog, InputField};
+use super::dialog::Dialog;
 use super::keymap::{Action, Binding, Context};
 use super::{App, Pane, Screen, format};
 use crate::model::prompt::DeliveryKind;
@@ -22,15 +22,6 @@ impl App {
             (Action::Confirm, _) if let Some(jobs) = self.batch_size() => {
                 format!("queue {}", format::plural(jobs, "job"))
             }
-            (Action::Confirm, _) if let Some(Dialog::Input(ask)) = self.dialogs.last() => match ask.field {
-                InputField::TrackId => "track",
-                InputField::LinkId(_) => "link",
-                InputField::PromptsFile => "open",
-                InputField::Page => "go",
-                InputField::PageSize => "apply",
-                InputField::Title(_) | InputField::Tags(_) | InputField::Note(_) | InputField::FilterName => "save",
-            }
-            .to_owned(),
             (Action::Drafts, _) => format::plural(self.draft_count(), "draft"),
             (Action::CopyMain, Some(job)) if !marked && job.pr_link.is_none() => "copy id".to_owned(),
             (Action::Dismiss, Some(job)) if !marked && job.dismissed => "restore".to_owned(),

@@ -4,7 +4,7 @@ use crate::model::job::Status;
 use crate::model::period::DateRange;
 use crate::model::text::CleanText;
 use crate::model::views::Counts;
-use crate::tui::dialog::{ConfirmAction, Dialog};
+use crate::tui::confirm::{ConfirmAction, ConfirmDialog};
 use crate::tui::finish_alerts::tests::{app, press};
 use crate::tui::jobs::tests::row;
 use crate::tui::{Msg, Pane};
@@ -86,10 +86,11 @@ fn complete_weeks_that_are_not_loaded_can_be_fetched_with_the_key_a() {
                 app.update(Msg::CachedReport { range, recalled: Ok(Default::default()) }, day(0));
             }
         }
-        let Some(Dialog::Confirm(question)) = app.dialogs.pop() else { panic!("no question in {pane:?}") };
-        let ConfirmAction::LoadAll(orders) = question.on_yes else { panic!("{:?}", question.on_yes) };
+        let question = app.top::<ConfirmDialog>().expect("a question");
+        let ConfirmAction::LoadAll(orders) = &question.on_yes else { panic!("{:?}", question.on_yes) };
         let ranges: Vec<String> = orders.iter().map(|order| order.range.to_string()).collect();
         assert_eq!(ranges, ["2026-10-14 … 2026-10-20", "2026-10-23 … 2026-10-29"]);
+        app.dialogs.pop();
     }
 }
 

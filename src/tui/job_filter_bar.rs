@@ -2,8 +2,10 @@
 //! matching rules are in `filter`.
 
 use super::all_jobs::AllJobs;
-use super::dialog::{ConfirmAction, ConfirmDialog, Dialog, InputField};
+use super::confirm::{ConfirmAction, ConfirmDialog};
+use super::dialog::Dialog;
 use super::filter::JobFilter;
+use super::input_dialog::InputField;
 use super::keymap::{Action, Context};
 use super::order::JobSorting;
 use super::text_input::TextInput;
@@ -190,7 +192,7 @@ impl App {
         let filter = SavedFilter { name: CleanText::line(name), text: self.full_filter() };
         if let Some(old) = self.config.filters.iter().find(|old| old.name == filter.name) {
             let text = format!("Replace the saved filter {} ({})?", old.name, CleanText::line(&old.text));
-            self.dialogs.push(Dialog::Confirm(ConfirmDialog { text, on_yes: ConfirmAction::ReplaceFilter(filter) }));
+            self.open(ConfirmDialog { text, on_yes: ConfirmAction::ReplaceFilter(filter) });
             return None;
         }
         Some(Effect::SaveFilter { filter, replace: false })

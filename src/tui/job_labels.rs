@@ -1,6 +1,6 @@
 //! The user's own titles, tags and notes, and undo of changes made on this computer.
 
-use super::dialog::{Dialog, InputDialog, InputField, InputValue};
+use super::input_dialog::{InputDialog, InputField, InputValue};
 use super::keymap::{Action, Context};
 use super::{App, Effect, Severity, format};
 use crate::model::Time;
@@ -97,7 +97,7 @@ impl App {
     pub(super) fn ask_title(&mut self) {
         if let Some(row) = self.active_list().selected() {
             let ask = InputDialog::new(InputField::Title(row.key), row.title.as_str()).with_job(&row.title);
-            self.dialogs.push(Dialog::Input(Box::new(ask)));
+            self.open(ask);
         }
     }
 
@@ -105,7 +105,7 @@ impl App {
         if let Some(row) = self.active_list().selected() {
             let ask = InputDialog::new(InputField::Note(row.key), row.note.as_ref().map_or("", CleanText::as_str))
                 .with_job(&row.title);
-            self.dialogs.push(Dialog::Input(Box::new(ask)));
+            self.open(ask);
         }
     }
 
@@ -120,7 +120,7 @@ impl App {
             }
             _ => String::new(),
         };
-        self.dialogs.push(Dialog::Input(Box::new(InputDialog::new(InputField::Tags(keys), &text))));
+        self.open_input(InputField::Tags(keys), &text);
     }
 
     /// Applies a typed title, tags or note.

@@ -1,7 +1,8 @@
 //! Tests of the jobs list: which effects its keys request and what it shows.
 
-use super::confirm_layout::ConfirmLine;
+use super::confirm::{ConfirmDialog, ConfirmLine};
 use super::dialog::Dialog;
+use super::input_dialog::InputDialog;
 use super::jobs::tests::{at, row};
 use super::{App, AppConfig, Effect, InitialData, Msg, NewFile, Severity, SubmitError};
 use crate::model::change::{DiscardedPrompts, LocalChange};
@@ -57,7 +58,7 @@ fn marked_jobs_are_changed_only_after_the_answer_yes() {
     for no in [KeyCode::Enter, KeyCode::Esc, KeyCode::Char('n'), KeyCode::Char('d')] {
         press(&mut app, "gv");
         assert_eq!(press(&mut app, "vd"), []);
-        assert!(matches!(app.dialogs.last(), Some(Dialog::Confirm(_))));
+        assert!(app.top::<ConfirmDialog>().is_some());
         assert_eq!(press_key(&mut app, no, KeyModifiers::NONE), []);
         assert!(app.dialogs.is_empty());
         app.jobs.clear_marks();
@@ -507,7 +508,7 @@ fn the_next_key_that_acts_clears_an_information_notice_but_not_a_problem() {
 
 /// Returns the text of the open confirmation dialog, and its lines that name jobs.
 fn open_confirmation(app: &App) -> (String, Vec<ConfirmLine>) {
-    let Some(Dialog::Confirm(question)) = app.dialogs.last() else { panic!("nothing is asked: {:?}", app.notice) };
+    let question = app.top::<ConfirmDialog>().expect("a question");
     (question.text.clone(), question.job_lines(70, 12))
 }
 
@@ -539,7 +540,7 @@ fn title_and_note_dialogs_name_the_selected_job_even_if_another_job_is_marked() 
         let mut app = app();
         press(&mut app, "gv");
         press(&mut app, keys);
-        let Some(Dialog::Input(dialog)) = app.dialogs.last() else { panic!("no dialog: {:?}", app.notice) };
+        let dialog = app.top::<InputDialog>().expect("a dialog");
         assert_eq!(dialog.title(), title);
     }
 }
@@ -575,7 +576,7 @@ fn a_follow_up_to_marked_jobs_names_its_targets_and_the_skipped_jobs() {
 fn jobs_that_do_not_fit_in_the_confirmation_are_counted() {
     let mut app = app();
     press(&mut app, "gvvvvvd");
-    let Some(Dialog::Confirm(question)) = app.dialogs.last() else { panic!("nothing is asked") };
+    let question = app.top::<ConfirmDialog>().expect("a question");
     let lines = |max| question.job_lines(40, max);
     let more = |text: &str| ConfirmLine::Target(text.to_owned());
     assert_eq!(lines(5).len(), 5);

@@ -11,7 +11,7 @@ pub mod bulk;
 mod bulk_follow_up;
 mod chord;
 pub mod component;
-pub mod confirm_layout;
+pub mod confirm;
 mod custom_commands;
 pub mod detail;
 pub mod dialog;
@@ -27,6 +27,7 @@ pub mod geometry;
 pub mod header;
 pub mod help;
 pub mod impact;
+pub mod input_dialog;
 mod job_filter_bar;
 mod job_labels;
 pub mod jobs;
@@ -49,7 +50,6 @@ mod prompt_sources;
 mod pruned_jobs;
 mod queue;
 mod quitting;
-pub mod resolve;
 pub mod scroll;
 mod scrolling;
 mod secret_input;
@@ -62,6 +62,7 @@ mod thread_prefetch;
 mod timers;
 mod tips;
 mod tracking;
+pub mod undelivered;
 mod update;
 pub mod views;
 pub mod welcome;
@@ -459,7 +460,6 @@ impl App {
             Action::DeleteDraft => self.draft_count() > 0,
             Action::Refresh if matches!(self.dialogs.last(), Some(Dialog::AllJobs(_))) => true,
             Action::Refresh => self.dialogs.is_empty() && matches!(self.screen, Screen::Jobs | Screen::Views),
-            Action::EditPrompt | Action::LinkJob | Action::CheckJob => self.can_resolve_with(action),
             Action::NextBlank => match self.dialogs.last() {
                 Some(Dialog::Editor(editor)) => !editor.is_in_external_editor && editor.input.has_blank(),
                 _ => false,
@@ -488,17 +488,5 @@ impl App {
     pub fn detail_head_lines(&self) -> usize {
         let columns = self.geometry().detail_columns();
         self.jobs.selected().map_or(0, |row| detail::facts(row, columns).len() + 1)
-    }
-
-    fn can_resolve_with(&self, action: Action) -> bool {
-        use crate::model::prompt::PromptKind;
-        let Some(Dialog::Undelivered(resolve)) = self.dialogs.last() else { return false };
-        let unconfirmed = resolve.prompt.delivery.kind() == DeliveryKind::Unconfirmed;
-        match action {
-            Action::EditPrompt => !unconfirmed,
-            Action::LinkJob => unconfirmed && resolve.prompt.kind == PromptKind::Create,
-            Action::CheckJob => unconfirmed && resolve.has_id,
-            _ => true,
-        }
     }
 }

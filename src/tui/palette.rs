@@ -288,7 +288,7 @@ mod tests {
     use crate::model::job::Status;
     use crate::model::prompt::DraftTarget;
     use crate::tui::Screen;
-    use crate::tui::dialog::{ConfirmAction, ConfirmDialog};
+    use crate::tui::confirm::{ConfirmAction, ConfirmDialog};
     use crate::tui::finish_alerts::tests::{app, press};
     use crate::tui::jobs::tests::{at, row};
     use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
@@ -428,7 +428,7 @@ mod tests {
     fn repainting_does_not_close_a_confirmation() {
         let mut app = app(vec![row(1, Status::Completed)]);
         let yes = ConfirmAction::DeleteDraft(DraftTarget::NewJob);
-        app.dialogs.push(Dialog::Confirm(ConfirmDialog { text: "Sure?".to_owned(), on_yes: yes }));
+        app.open(ConfirmDialog { text: "Sure?".to_owned(), on_yes: yes });
         assert_eq!(press_with(&mut app, KeyCode::Char('l'), KeyModifiers::CONTROL), [Effect::Repaint]);
         assert_eq!(app.dialogs.len(), 1);
         press_with(&mut app, KeyCode::Char('k'), KeyModifiers::CONTROL);

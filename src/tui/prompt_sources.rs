@@ -1,7 +1,8 @@
 //! Sources of the text in the prompt editor, other than typing: earlier prompts, templates, drafts and an external
 //! editor.
 
-use super::dialog::{ConfirmAction, ConfirmDialog, Dialog};
+use super::confirm::{ConfirmAction, ConfirmDialog};
+use super::dialog::Dialog;
 use super::editor::{DraftState, Editor, join_drafts};
 use super::keymap::{Action, Context};
 use super::picker::{Picker, PickerEntry, PickerKind};
@@ -219,7 +220,7 @@ impl App {
         let Some((entry, slot)) = picker.selected().and_then(|entry| Some((entry, entry.slot?))) else { return };
         let characters = format::plural(entry.text.chars().count(), "character");
         let text = format!("Delete this draft ({}, {characters})? This can't be undone.", entry.note);
-        self.dialogs.push(Dialog::Confirm(ConfirmDialog { text, on_yes: ConfirmAction::DeleteDraft(slot) }));
+        self.open(ConfirmDialog { text, on_yes: ConfirmAction::DeleteDraft(slot) });
     }
 
     pub(super) fn delete_draft(&mut self, slot: DraftTarget, effects: &mut Vec<Effect>) {

@@ -12,7 +12,7 @@ use crate::tui::AppConfig;
 use crate::tui::InitialData;
 use crate::tui::Msg;
 use crate::tui::SubmitError;
-use crate::tui::dialog::InputCheck;
+use crate::tui::input_dialog::{InputCheck, InputDialog};
 use crate::tui::jobs::tests::{at, row};
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
 
@@ -518,7 +518,7 @@ fn a_wrong_id_is_reported_in_the_link_dialog_and_its_text_stays() {
     assert!(fixture.effects.is_empty(), "one request");
     let failure = Failure::new(FailureKind::NotFound, "The service knows no job job-x.");
     fixture.send(Msg::Resolved { prompt: PromptId(7), result: Err(failure) });
-    let Some(Dialog::Input(ask)) = fixture.app.dialogs.last() else { panic!("it is open") };
+    let ask = fixture.app.top::<InputDialog>().expect("it is open");
     assert_eq!(ask.check, InputCheck::Failed(CleanText::line("The service knows no job job-x.")));
     assert_eq!(ask.input.text(), "job-x");
     fixture.type_text("y");

@@ -1,7 +1,7 @@
 //! Handles jobs that `docdeck prune --jobs` has removed in another process. Such jobs disappear from the list, and
 //! dialogs about them are closed unless the user has typed text.
 
-use super::dialog::{ConfirmAction, ConfirmDialog, Dialog, InputDialog, InputField};
+use super::dialog::Dialog;
 use super::{App, Pane, Severity, format};
 use crate::model::Time;
 use crate::model::prompt::DraftTarget;
@@ -37,22 +37,7 @@ impl App {
 /// Removes pruned jobs from a dialog. Returns whether the dialog stays open.
 fn stays_open(dialog: &mut Dialog, remaining: &RemainingJobs) -> bool {
     match dialog {
-        Dialog::Input(ask) => {
-            let InputDialog { field: wanted, .. } = ask.as_mut();
-            match wanted {
-                InputField::Title(key) | InputField::Note(key) => remaining.contains(*key),
-                InputField::Tags(keys) => {
-                    keys.retain(|key| remaining.contains(*key));
-                    !keys.is_empty()
-                }
-                _ => true,
-            }
-        }
-        // A confirmation for a pruned job closes, because its text may name the job. The user can start again with the
-        // remaining jobs.
-        Dialog::Confirm(ConfirmDialog { on_yes: ConfirmAction::Bulk(_, targets), .. }) => {
-            targets.keys.iter().all(|key| remaining.contains(*key))
-        }
+        Dialog::Component(dialog) => dialog.retain_jobs(remaining),
         Dialog::Editor(editor) => {
             editor.targets.retain(|key| remaining.contains(*key));
             let DraftTarget::FollowUp(key) = editor.slot else { return true };
@@ -80,6 +65,7 @@ mod tests {
     use crate::model::job::Status;
     use crate::model::row::JobKey;
     use crate::tui::Effect;
+    use crate::tui::confirm::ConfirmDialog;
     use crate::tui::jobs::tests::{at, row};
     use crate::tui::{AppConfig, InitialData, Msg};
     use chrono::FixedOffset;
@@ -144,7 +130,7 @@ mod tests {
     fn pruned_jobs_are_unmarked_and_a_confirmation_about_them_closes() {
         let mut app = loaded_app();
         press(&mut app, "vvvd");
-        assert!(matches!(app.dialogs.last(), Some(Dialog::Confirm(_))));
+        assert!(app.top::<ConfirmDialog>().is_some());
         app.update(jobs_after_pruning(&[1, 2, 3, 4]), at(1001));
         assert!(app.dialogs.is_empty());
         assert_eq!(app.jobs.marked_keys(), [JobKey(4), JobKey(3)]);

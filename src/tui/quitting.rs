@@ -1,7 +1,7 @@
 //! Quitting. Queued prompts are sent only while docdeck is running. If no other instance would send them, docdeck asks
 //! the user before it quits.
 
-use super::dialog::{ConfirmAction, ConfirmDialog, Dialog};
+use super::confirm::{ConfirmAction, ConfirmDialog};
 use super::format::{fit, format_count};
 use super::{App, Effect};
 use crate::model::prompt::DeliveryKind;
@@ -34,11 +34,11 @@ impl App {
             return;
         }
         let text = question_text(&queued);
-        self.dialogs.push(Dialog::Confirm(ConfirmDialog { text, on_yes: ConfirmAction::Quit }));
+        self.open(ConfirmDialog { text, on_yes: ConfirmAction::Quit });
     }
 
     pub(super) fn is_asking_to_quit(&self) -> bool {
-        matches!(self.dialogs.last(), Some(Dialog::Confirm(ConfirmDialog { on_yes: ConfirmAction::Quit, .. })))
+        self.top::<ConfirmDialog>().is_some_and(|dialog| dialog.on_yes == ConfirmAction::Quit)
     }
 }
 
@@ -99,10 +99,7 @@ mod tests {
     }
 
     fn open_question(app: &App) -> &str {
-        match app.dialogs.last() {
-            Some(Dialog::Confirm(question)) => &question.text,
-            _ => "",
-        }
+        app.top::<ConfirmDialog>().map_or("", |dialog| dialog.text.as_str())
     }
 
     const QUEUED: Option<DeliveryKind> = Some(DeliveryKind::Queued);

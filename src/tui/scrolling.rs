@@ -64,24 +64,8 @@ impl App {
             return list.move_to(|at, total| by.apply(at, rows, total), rows);
         }
         let g = self.geometry();
-        let total = self.undelivered_line_count();
-        match self.dialogs.last_mut() {
-            Some(Dialog::Undelivered(resolve)) => {
-                resolve.scroll =
-                    by.apply(resolve.scroll, g.full_dialog_rows(), (total + 1).saturating_sub(g.full_dialog_rows()));
-            }
-            Some(Dialog::AllJobs(open)) => scroll_list(&mut open.list, by, g.all_jobs_rows()),
-            _ => {}
-        }
-    }
-
-    /// Returns the number of lines of the dialog about an undelivered prompt. Zero if that dialog is not on top.
-    fn undelivered_line_count(&self) -> usize {
-        match self.dialogs.last() {
-            Some(Dialog::Undelivered(resolve)) => {
-                self.undelivered_lines(resolve, self.geometry().full_dialog_columns()).len()
-            }
-            _ => 0,
+        if let Some(Dialog::AllJobs(open)) = self.dialogs.last_mut() {
+            scroll_list(&mut open.list, by, g.all_jobs_rows());
         }
     }
 
@@ -92,12 +76,8 @@ impl App {
             list.keep_selected_visible(rows);
         }
         let g = self.geometry();
-        let total = self.undelivered_line_count();
         if let Some(open) = self.all_jobs_mut() {
             open.list.keep_selected_visible(g.all_jobs_rows());
-        }
-        if let Some(Dialog::Undelivered(resolve)) = self.dialogs.last_mut() {
-            resolve.scroll = resolve.scroll.min(total.saturating_sub(g.full_dialog_rows()));
         }
     }
 }

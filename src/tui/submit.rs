@@ -1,16 +1,15 @@
-//! Writing and sending prompts: opens and closes the editor, saves its text as a prompt, reports what happens to the
-//! prompt, and resolves prompts that were not delivered.
+//! Writing and sending prompts: opens and closes the editor, saves its text as a prompt, and reports what happens to the
+//! prompt.
 
 use super::component::Flow;
-use super::dialog::{ConfirmAction, ConfirmDialog, Dialog, InputCheck, InputDialog, InputField, UndeliveredDialog};
+use super::dialog::Dialog;
 use super::editor::{DraftState, Editor, join_drafts};
 use super::keymap::{Action, Context};
 use super::views::page_detail::PageDetail;
 use super::{App, Effect, Screen, Severity, StoreState, SubmitError};
 use crate::model::Time;
 use crate::model::failure::Failure;
-use crate::model::job::JobId;
-use crate::model::prompt::{Delivery, DeliveryKind, DraftTarget, Prompt, PromptId, PromptKind, Resolution};
+use crate::model::prompt::{Delivery, DeliveryKind, DraftTarget, PromptId, PromptKind, Resolution};
 use crate::model::row::Job;
 use crate::model::text::CleanText;
 
@@ -289,39 +288,6 @@ impl App {
         }
     }
 
-    /// Links the prompt to the job with the typed id. The dialog stays open until the service has answered.
-    pub(super) fn request_link(&mut self, prompt: PromptId, id: JobId, effects: &mut Vec<Effect>) {
-        let Some(Dialog::Input(ask)) = self.dialogs.last_mut() else { return };
-        if ask.check != InputCheck::Running {
-            ask.check = InputCheck::Running;
-            effects.push(Effect::Resolve(prompt, Resolution::Link(id)));
-        }
-    }
-
-    /// Applies the result of resolving an undelivered prompt.
-    pub(super) fn apply_resolve_result(&mut self, prompt: PromptId, result: Result<Job, Failure>, now: Time) {
-        self.dirty = true;
-        let links = |ask: &InputDialog| ask.field == InputField::LinkId(prompt) && ask.check == InputCheck::Running;
-        let asked = self.dialogs.iter_mut().find_map(|dialog| match dialog {
-            Dialog::Input(ask) if links(ask) => Some(ask),
-            _ => None,
-        });
-        match (result, asked) {
-            (Ok(row), asked) => {
-                if asked.is_some() {
-                    self.dialogs.retain(|dialog| match dialog {
-                        Dialog::Input(ask) => !links(ask),
-                        Dialog::Undelivered(resolve) => resolve.prompt.id != prompt,
-                        _ => true,
-                    });
-                }
-                self.put_job(row);
-            }
-            (Err(failure), Some(ask)) => ask.check = InputCheck::Failed(failure.message),
-            (Err(failure), None) => self.notify_failure(&failure, now),
-        }
-    }
-
     pub(super) fn draft_saved(&mut self, slot: DraftTarget, result: Result<Time, Failure>) {
         self.dirty = true;
         let saved = self.dialogs.iter_mut().rev().find_map(|dialog| match dialog {
@@ -335,100 +301,6 @@ impl App {
             Ok(_) => {}
             Err(failure) => *saved = DraftState::Failed(failure.message),
         }
-    }
-
-    pub(super) fn open_undelivered(&mut self, now: Time) {
-        let Some(row) = self.jobs.selected() else { return };
-        if !row.undelivered.is_some_and(DeliveryKind::needs_user) {
-            let text = self.reason_nothing_to_decide(row.undelivered);
-            self.notify(Severity::Info, text, now);
-            return;
-        }
-        let Some(prompt) = self.detail.undelivered() else {
-            self.notify(Severity::Info, "The thread is still loading.", now);
-            return;
-        };
-        let resolve = UndeliveredDialog {
-            job: row.key,
-            title: row.title.clone(),
-            prompt: prompt.clone(),
-            has_id: row.id.is_some(),
-            sent_at: prompt.sent_at,
-            scroll: 0,
-        };
-        // An older notice would cover the end of the dialog.
-        self.notice = None;
-        self.dialogs.push(Dialog::Undelivered(Box::new(resolve)));
-    }
-
-    /// Returns why the selected job has no prompt to resolve. `undelivered` is the most urgent delivery
-    /// state of its prompts.
-    fn reason_nothing_to_decide(&self, undelivered: Option<DeliveryKind>) -> &'static str {
-        match undelivered {
-            Some(DeliveryKind::Discarded) => self.detail.discarded_text().unwrap_or("Discarded."),
-            Some(DeliveryKind::Queued) => "Nothing to decide: the prompt is queued.",
-            Some(DeliveryKind::Paused) => "Nothing to decide: the prompt is paused.",
-            Some(DeliveryKind::Sending) => "Nothing to decide yet: the prompt is being sent.",
-            _ => match self.detail.thread().shown() {
-                Some(thread) if thread.value.prompts.iter().all(|prompt| prompt.delivery == Delivery::Accepted) => {
-                    "Nothing to decide: all prompts of this job were delivered."
-                }
-                _ => "This job has no undelivered prompt.",
-            },
-        }
-    }
-
-    pub(super) fn resolve_with(&mut self, action: Action, now: Time, effects: &mut Vec<Effect>) {
-        let Some(Dialog::Undelivered(resolve)) = self.dialogs.last() else { return };
-        let (job, prompt) = (resolve.job, resolve.prompt.clone());
-        let unconfirmed = prompt.delivery.kind() == DeliveryKind::Unconfirmed;
-        if !self.can_resolve_with(action) {
-            return;
-        }
-        match action {
-            Action::SendAgain if unconfirmed => {
-                let text = "The service may have received it already. Sending it again may do the work twice. \
-                            Send again?";
-                let yes = ConfirmAction::Resolve(prompt.id, Resolution::SendAgain);
-                self.dialogs.push(Dialog::Confirm(ConfirmDialog { text: text.to_owned(), on_yes: yes }));
-            }
-            Action::LinkJob => {
-                self.dialogs.push(Dialog::Input(Box::new(InputDialog::new(InputField::LinkId(prompt.id), ""))))
-            }
-            Action::CheckJob => {
-                self.dialogs.pop();
-                self.notify(Severity::Info, "Checking this job…", now);
-                effects.push(Effect::CheckJob(job));
-            }
-            Action::EditPrompt => {
-                self.dialogs.pop();
-                self.edit_undelivered(prompt);
-                let pages = self.jobs.get(job).map(|row| row.pages.clone()).unwrap_or_default();
-                if let Some(editor) = self.editor() {
-                    editor.pages = pages.into();
-                }
-            }
-            Action::SendAgain => {
-                self.dialogs.pop();
-                effects.push(Effect::Resolve(prompt.id, Resolution::SendAgain));
-            }
-            Action::Discard => {
-                self.dialogs.pop();
-                let from = Some(prompt.delivery.kind());
-                let discarded = Prompt { delivery: Delivery::Discarded { from }, ..prompt };
-                let sentence = discarded.discarded_text().unwrap_or_default();
-                effects.push(Effect::Discard(discarded.id, CleanText::line(sentence)));
-            }
-            _ => {}
-        }
-    }
-
-    /// Opens an undelivered prompt in the editor. Sending the edited text updates this prompt instead of creating
-    /// another one, so that the prompt can't be sent twice.
-    fn edit_undelivered(&mut self, prompt: Prompt) {
-        let text = self.drafts.get(&DraftTarget::Prompt(prompt.id)).cloned().unwrap_or(prompt.text);
-        let reason = prompt.delivery.reason().cloned().unwrap_or_default();
-        self.edit_as_same_prompt(prompt.id, prompt.kind, reason, &text);
     }
 
     pub(super) fn edit_as_same_prompt(&mut self, prompt: PromptId, kind: PromptKind, reason: CleanText, text: &str) {

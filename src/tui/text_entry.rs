@@ -2,7 +2,7 @@
 
 use super::batch::BatchStep;
 use super::component::Flow;
-use super::dialog::{Dialog, InputCheck};
+use super::dialog::Dialog;
 use super::keymap::{Action, Context, Edit};
 use super::text_input::TextInput;
 use super::{App, Effect, Screen, Severity};
@@ -52,11 +52,6 @@ impl App {
         let change = |input: &mut TextInput| entry.apply(input);
         match self.dialogs.last_mut() {
             Some(Dialog::Editor(editor)) => editor.change(now, change),
-            Some(Dialog::Input(ask)) => {
-                if change(&mut ask.input) && ask.check != InputCheck::Running {
-                    ask.check = InputCheck::NotStarted;
-                }
-            }
             Some(Dialog::Picker(picker)) if picker.takes_text() => {
                 if change(&mut picker.filter) {
                     picker.narrow();

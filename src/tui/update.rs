@@ -1,5 +1,6 @@
 //! Applies messages to the state, mostly by calling the module that is responsible for the message.
 
+use super::component::Flow;
 use super::dialog::Dialog;
 use super::editor::DraftState;
 use super::jobs::JobLine;
@@ -70,7 +71,7 @@ impl App {
                     self.apply_submit_result(slot, result, now, effects);
                 }
             }
-            Msg::Resolved { prompt, result } => self.apply_resolve_result(prompt, result, now),
+            Msg::Resolved { result, .. } => self.apply_resolve_result(result, now),
             Msg::Discarded { sentence, result } => self.notify_discarded(&sentence, result, now),
             Msg::RemovedFromQueue(result) => self.notify_removed_from_queue(result, now),
             Msg::PromptsRestored(result) => self.notify_restored(result, now),
@@ -213,9 +214,7 @@ impl App {
             None if takes_text => {
                 self.enter_text(TextEntry::Key(key), now, effects);
             }
-            None if matches!(self.dialogs.last(), Some(Dialog::Confirm(_))) => {
-                self.dialogs.pop();
-            }
+            None if self.dispatch(now, effects, |dialog, _| dialog.unbound_key()) != Flow::Pass => {}
             None => {
                 self.run_custom_command(chord, now, effects);
                 self.notice = self.notice.take().or_else(|| notice.clone());

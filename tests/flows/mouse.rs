@@ -4,7 +4,7 @@ use crate::support::dashboard::DashboardFixture;
 use crate::support::{create_folder, start_sim};
 use crossterm::event::{Event, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 use docdeck::model::log::Operation;
-use docdeck::tui::dialog::Dialog;
+use docdeck::tui::confirm::ConfirmDialog;
 use docdeck::tui::{Pane, Screen};
 
 /// Clicks on the first occurrence of this text on the screen.
@@ -53,7 +53,7 @@ async fn all_pages_can_be_loaded_after_a_confirmation_and_sorted_by_clicks() {
     assert_eq!(dashboard.app.screen, Screen::Views);
     dashboard.until("the views", |dashboard| dashboard.app.views.is_current()).await;
     click_on(&mut dashboard, "load all");
-    assert!(matches!(dashboard.app.dialogs.last(), Some(Dialog::Confirm(_))), "the cost is shown first");
+    assert!(dashboard.app.top::<ConfirmDialog>().is_some(), "the cost is shown first");
     let requests = sim.requests(Operation::Views);
     click_on(&mut dashboard, "cancel");
     assert!(dashboard.app.dialogs.is_empty());

@@ -14,7 +14,7 @@ use docdeck::model::text::CleanText;
 use docdeck::sim::Sim;
 use docdeck::store::{JobAnswer, SendOutcome, Store};
 use docdeck::tui::Effect;
-use docdeck::tui::dialog::Dialog;
+use docdeck::tui::confirm::ConfirmDialog;
 use std::path::Path;
 
 fn paths(paths: &[&str]) -> Vec<CleanText> {
@@ -181,7 +181,7 @@ async fn views_before_and_after_a_job_are_loaded_after_a_confirmation() {
     dashboard.assert_shows("after   not loaded");
     assert_eq!(sim.requests(Operation::Views), 0);
     dashboard.press_chars("a");
-    dashboard.until("a question", |dashboard| matches!(dashboard.app.dialogs.last(), Some(Dialog::Confirm(_)))).await;
+    dashboard.until("a question", |dashboard| dashboard.app.top::<ConfirmDialog>().is_some()).await;
     dashboard.assert_shows("request");
     assert_eq!(sim.requests(Operation::Views), 0, "no request before the confirmation");
     dashboard.press_chars("y");
@@ -209,8 +209,7 @@ async fn the_views_after_a_job_are_not_requested_before_that_week_is_complete() 
     dashboard.until_shown("before  not loaded").await;
     dashboard.assert_shows("after   due ");
     dashboard.press_chars("a");
-    let is_confirmation_open =
-        |dashboard: &DashboardFixture| matches!(dashboard.app.dialogs.last(), Some(Dialog::Confirm(_)));
+    let is_confirmation_open = |dashboard: &DashboardFixture| dashboard.app.top::<ConfirmDialog>().is_some();
     dashboard.until("a question", is_confirmation_open).await;
     dashboard.press_chars("y");
     dashboard.until("the week before", |dashboard| dashboard.screen().contains(" human · ")).await;

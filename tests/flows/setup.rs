@@ -12,7 +12,7 @@ use docdeck::model::setup::{ExistingSettings, KeyPresence};
 use docdeck::sim::Sim;
 use docdeck::store::Store;
 use docdeck::tui::Effect;
-use docdeck::tui::dialog::Dialog;
+use docdeck::tui::confirm::ConfirmDialog;
 use docdeck::tui::welcome::{RelaunchTarget, Welcome};
 use std::path::Path;
 use std::time::Duration;
@@ -58,11 +58,8 @@ fn has_config_file(folder: &Path) -> bool {
 
 /// Waits until the welcome page asks for confirmation, and returns its question.
 async fn until_confirmation(dashboard: &mut DashboardFixture) -> String {
-    dashboard.until("a question", |dashboard| matches!(dashboard.app.dialogs.last(), Some(Dialog::Confirm(_)))).await;
-    match dashboard.app.dialogs.last() {
-        Some(Dialog::Confirm(question)) => question.text.clone(),
-        other => panic!("no question: {other:?}"),
-    }
+    dashboard.until("a question", |dashboard| dashboard.app.top::<ConfirmDialog>().is_some()).await;
+    dashboard.app.top::<ConfirmDialog>().expect("a question").text.clone()
 }
 
 fn has_started(dashboard: &DashboardFixture) -> bool {

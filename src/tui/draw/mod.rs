@@ -7,7 +7,6 @@ pub(in crate::tui) mod bars;
 pub(in crate::tui) mod batch;
 pub(in crate::tui) mod cursor;
 pub(in crate::tui) mod detail;
-pub(in crate::tui) mod dialogs;
 pub(in crate::tui) mod editor;
 pub(in crate::tui) mod frame_lines;
 pub(in crate::tui) mod impact;
@@ -15,7 +14,6 @@ pub(in crate::tui) mod jobs;
 pub(in crate::tui) mod links;
 pub(in crate::tui) mod list_title;
 pub(in crate::tui) mod picker;
-pub(in crate::tui) mod resolve;
 pub(in crate::tui) mod text;
 pub(in crate::tui) mod theme;
 
@@ -136,9 +134,6 @@ fn draw_screen(frame: &mut Frame<'_>, view: View<'_>) {
             Dialog::Editor(open) => editor::draw(frame, view, open, g.editor()),
             Dialog::Picker(picker) => picker::draw(frame, view, picker, g.full_dialog()),
             Dialog::Batch(batch) => batch::draw(frame, view, batch, g.full_dialog()),
-            Dialog::Input(ask) => dialogs::draw_input_dialog(frame, view, ask),
-            Dialog::Undelivered(open) => resolve::draw(frame, view, open, g.full_dialog()),
-            Dialog::Confirm(question) => dialogs::draw_confirm_dialog(frame, view, question),
             // The filter itself is drawn with its list. Only the cursor is placed here: in the title, or in the last
             // line.
             Dialog::Filter(_) => {

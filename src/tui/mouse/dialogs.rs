@@ -39,16 +39,6 @@ impl App {
     }
 
     fn handle_dialog_click(&mut self, g: Geometry, at: Position) -> ClickResult {
-        if let Some(Dialog::Confirm(question)) = self.dialogs.last() {
-            let layout = question.layout(g, &self.confirm_buttons(question));
-            if layout.yes.contains(at) {
-                return ClickResult::Run(Action::Yes);
-            }
-            if layout.no.contains(at) {
-                self.dialogs.pop();
-            }
-            return ClickResult::NoAction;
-        }
         let title = g.all_jobs_title();
         if let Some((list, area, rows)) = self.dialog_list() {
             let before = list.selected();

@@ -189,8 +189,8 @@ impl App {
         Some(match self.dialogs.last()? {
             Dialog::Component(dialog) => dialog.area(self),
             Dialog::Editor(_) => g.editor(),
-            Dialog::Input(_) | Dialog::Confirm(_) | Dialog::Filter(_) => return None,
-            Dialog::Picker(_) | Dialog::Batch(_) | Dialog::Undelivered(_) | Dialog::AllJobs(_) => g.full_dialog(),
+            Dialog::Filter(_) => return None,
+            Dialog::Picker(_) | Dialog::Batch(_) | Dialog::AllJobs(_) => g.full_dialog(),
         })
     }
 

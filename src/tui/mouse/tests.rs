@@ -461,10 +461,10 @@ fn a_confirmation_is_answered_only_by_a_click_on_an_answer() {
         let mut app = app(size, 2);
         let text = "Dismiss these two jobs, of which one is still being worked on by the agent?".to_owned();
         let targets = app.job_targets(&[JobKey(1), JobKey(2)]);
-        let yes_means = super::super::dialog::ConfirmAction::Bulk(super::super::bulk::BulkAction::Dismiss, targets);
-        let question = super::super::dialog::ConfirmDialog { text, on_yes: yes_means };
-        let place = question.layout(app.geometry(), &app.confirm_buttons(&question));
-        app.dialogs.push(Dialog::Confirm(question));
+        let yes_means = super::super::confirm::ConfirmAction::Bulk(super::super::bulk::BulkAction::Dismiss, targets);
+        let question = super::super::confirm::ConfirmDialog { text, on_yes: yes_means };
+        let place = question.layout(&app);
+        app.open(question);
         for (column, row) in [(place.text.x, place.text.y), (0, 3), (place.no.right() + 2, place.no.y)] {
             assert!(click(&mut app, column, row).is_empty());
             assert_eq!(app.dialogs.len(), 1, "{size:?} {column} {row}");

@@ -11,7 +11,7 @@ use crate::model::report::SimilarRange;
 use crate::model::text::CleanText;
 use crate::model::views::{Count, Counts, PageRow, ViewsPage};
 use crate::tui::Msg;
-use crate::tui::dialog::Dialog;
+use crate::tui::confirm::ConfirmDialog;
 use crate::tui::msg::AppConfig;
 use crate::tui::views::movers::{MoverMetric, Movers};
 use chrono::{FixedOffset, TimeDelta};
@@ -150,10 +150,7 @@ impl LoadFixture {
     }
 
     fn question(&self) -> &str {
-        match self.app.dialogs.last() {
-            Some(Dialog::Confirm(question)) => &question.text,
-            other => panic!("a question, not {other:?}"),
-        }
+        &self.app.top::<ConfirmDialog>().expect("a question").text
     }
 
     fn notice(&self) -> &str {
@@ -808,7 +805,7 @@ proptest! {
         let mut ends = ends.into_iter();
         let mut running: Option<LoadPlan> = None;
         for key in keys {
-            let was_asked = matches!(test.app.dialogs.last(), Some(Dialog::Confirm(_)));
+            let was_asked = test.app.top::<ConfirmDialog>().is_some();
             let seen = test.effects.len();
             test.keys(&key.to_string());
             let mut at = seen;

@@ -1,7 +1,7 @@
 //! Compares two ranges by their complete days: `c` compares with the previous period, `C` with any range. All pages of
 //! the compared days have to be loaded.
 
-use super::super::dialog::{ConfirmAction, ConfirmDialog, Dialog};
+use super::super::confirm::{ConfirmAction, ConfirmDialog};
 use super::super::keymap::{Action, Context};
 use super::super::{App, Effect, Severity};
 use super::all_pages::{AllPages, RequiredData, is_final};
@@ -236,10 +236,8 @@ impl App {
     /// Ends a requested comparison if its cost was declined, or if a load for it ended early.
     pub(in crate::tui) fn drop_unused_comparison(&mut self) {
         let Some(request) = &self.views.all_pages.comparison else { return };
-        let is_asked = self
-            .dialogs
-            .iter()
-            .any(|dialog| matches!(dialog, Dialog::Confirm(ConfirmDialog { on_yes: ConfirmAction::LoadAll(_), .. })));
+        let is_asked =
+            self.find::<ConfirmDialog>().is_some_and(|dialog| matches!(dialog.on_yes, ConfirmAction::LoadAll(_)));
         let is_listed = self.views.table.report().map(|report| report.range) == Some(request.shown)
             && self.views.table.comparison().map(Comparison::ranges) == Some(request.ranges);
         let is_waiting =

@@ -16,7 +16,7 @@ use crate::model::export::{ExportContent, ExportFormat, MAX_COPY_BYTES};
 use crate::model::period::DateRange;
 use crate::model::text::CleanText;
 use crate::tui::component::prelude::*;
-use crate::tui::dialog::{ConfirmAction, ConfirmDialog, Dialog};
+use crate::tui::confirm::{ConfirmAction, ConfirmDialog};
 use crate::tui::draw::text::{TextRow, fit, left};
 use crate::tui::draw::{draw_box, draw_line};
 use crate::tui::format::plural;
@@ -349,8 +349,7 @@ impl App {
         if self.dialogs.is_empty() && self.screen == Screen::Views {
             let shown = CleanText::line(&file.name);
             let question = format!("{shown} already exists in the current folder. Overwrite it?");
-            self.dialogs
-                .push(Dialog::Confirm(ConfirmDialog { text: question, on_yes: ConfirmAction::Overwrite(file) }));
+            self.open(ConfirmDialog { text: question, on_yes: ConfirmAction::Overwrite(file) });
         } else {
             let again = self.key_label(Context::Views, Action::Export);
             let text =

@@ -1,6 +1,7 @@
 //! Runs loads of all pages, one after the other, once their cost is confirmed, and handles how each one ends.
 
-use super::super::dialog::{ConfirmAction, ConfirmDialog, Dialog};
+use super::super::confirm::{ConfirmAction, ConfirmDialog};
+use super::super::dialog::Dialog;
 use super::super::keymap::{Action, Context};
 use super::super::{App, Effect, Screen, Severity, format};
 use super::all_pages::{ActiveLoad, REQUESTS_PER_CONFIRMATION};
@@ -46,12 +47,11 @@ impl App {
             return;
         }
         // Keys that are meant for another dialog must not answer the question.
-        let is_taken = self.dialogs.last().is_some_and(|top| top.takes_text() || matches!(top, Dialog::Confirm(_)));
-        if is_taken {
+        if self.dialogs.last().is_some_and(Dialog::takes_text) || self.top::<ConfirmDialog>().is_some() {
             return;
         }
         plans.iter_mut().for_each(|plan| plan.max_requests = REQUESTS_PER_CONFIRMATION.min(left));
-        self.dialogs.push(Dialog::Confirm(ConfirmDialog { text, on_yes: ConfirmAction::LoadAll(plans) }));
+        self.open(ConfirmDialog { text, on_yes: ConfirmAction::LoadAll(plans) });
         self.dirty = true;
     }
 

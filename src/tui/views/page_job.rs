@@ -1,6 +1,7 @@
 //! Starts a job about pages: opens the editor with the paths of the pages, and fills in the placeholders of a template.
 
-use super::super::dialog::{ConfirmAction, ConfirmDialog, Dialog};
+use super::super::confirm::{ConfirmAction, ConfirmDialog};
+use super::super::dialog::Dialog;
 use super::super::editor::Editor;
 use super::super::format;
 use super::super::keymap::{Action, Context};
@@ -146,7 +147,7 @@ impl App {
         if has_new_job {
             let text = format!("Open your unsent draft about {theirs} instead?");
             let yes = ConfirmAction::OpenDraft(DraftTarget::AboutPages);
-            self.dialogs.push(Dialog::Confirm(ConfirmDialog { text, on_yes: yes }));
+            self.open(ConfirmDialog { text, on_yes: yes });
             return;
         }
         let drafts_key = self.key_label(Context::Jobs, Action::Drafts);
@@ -154,7 +155,7 @@ impl App {
             "You have an unsent draft about {theirs}. Start a new one about {these}? The draft about {theirs} is kept \
              with your drafts ({drafts_key} on the jobs screen)."
         );
-        self.dialogs.push(Dialog::Confirm(ConfirmDialog { text, on_yes: ConfirmAction::NewDraftAbout(pages) }));
+        self.open(ConfirmDialog { text, on_yes: ConfirmAction::NewDraftAbout(pages) });
     }
 
     /// Opens the editor for a job about `pages`. The existing draft about other pages becomes the draft of a new job.

@@ -116,10 +116,7 @@ fn views_screen_with_draft() -> App {
 }
 
 fn question(app: &App) -> &str {
-    match app.dialogs.last() {
-        Some(Dialog::Confirm(question)) => &question.text,
-        other => panic!("no question: {other:?}"),
-    }
+    &app.top::<ConfirmDialog>().expect("a question").text
 }
 
 #[test]

@@ -14,7 +14,7 @@ mod form;
 pub use form::{Form, FormLine, KeySourceChoice, SetupPurpose};
 
 use super::component::prelude::*;
-use super::dialog::{ConfirmAction, ConfirmDialog, Dialog};
+use super::confirm::{ConfirmAction, ConfirmDialog};
 use super::keymap::Edit;
 use super::text_entry::TextEntry;
 use crate::model::endpoint::ApiKey;
@@ -331,7 +331,7 @@ impl Welcome {
 
 fn ask_to_save(text: String, allowed: WritePermission, cx: &mut Cx<'_>) {
     let on_yes = ConfirmAction::SaveProfile(allowed);
-    cx.app.dialogs.push(Dialog::Confirm(ConfirmDialog { text, on_yes }));
+    cx.open(ConfirmDialog { text, on_yes });
 }
 
 fn has_modifier(modifiers: KeyModifiers) -> bool {

@@ -3,6 +3,7 @@ use crate::model::failure::{Failure, FailureKind};
 use crate::model::impact::PagePeriod;
 use crate::model::job::Status;
 use crate::model::views::{PageRow, ViewsPage};
+use crate::tui::confirm::ConfirmDialog;
 use crate::tui::dialog::Dialog;
 use crate::tui::finish_alerts::tests::{app, press};
 use crate::tui::jobs::tests::{at, row as job};
@@ -203,5 +204,5 @@ fn missing_views_of_the_selected_job_are_loaded_after_a_confirmation() {
             app.update(Msg::CachedReport { range, recalled: Ok(Default::default()) }, at(0));
         }
     }
-    assert!(matches!(app.dialogs.last(), Some(Dialog::Confirm(_))), "{:?}", app.notice);
+    assert!(app.top::<ConfirmDialog>().is_some(), "{:?}", app.notice);
 }

@@ -10,7 +10,7 @@ use crate::model::period::DateRange;
 use crate::model::report::ViewSums;
 use crate::model::views::{Count, Counts, ViewCount};
 use crate::tui::component::prelude::*;
-use crate::tui::dialog::{ConfirmAction, ConfirmDialog, Dialog};
+use crate::tui::confirm::{ConfirmAction, ConfirmDialog};
 use crate::tui::{Screen, format};
 use chrono::{Datelike, Days, NaiveDate, Weekday};
 use std::collections::HashMap;
@@ -291,7 +291,7 @@ impl TrendDialog {
                 };
                 let text = format!("{n} of {all} {unit}s are missing or outdated: {offer}");
                 let on_yes = ConfirmAction::LoadTotals(missing);
-                cx.app.dialogs.push(Dialog::Confirm(ConfirmDialog { text, on_yes }));
+                cx.open(ConfirmDialog { text, on_yes });
             }
         }
     }

@@ -1,0 +1,285 @@
+//! A question that the user confirms or cancels, and what happens after the user has confirmed it.
+
+use super::bulk::{BulkAction, Targets};
+use super::component::prelude::*;
+use super::draw::draw_box;
+use super::format::{display_width, fit, format_count};
+use super::undelivered::UndeliveredDialog;
+use super::{NewFile, Overwrite, SavedFilter};
+use crate::model::change::QueueChange;
+use crate::model::period::DateRange;
+use crate::model::prompt::{DraftTarget, PromptId, Resolution};
+use crate::model::report::LoadPlan;
+use crate::model::row::RemainingJobs;
+use crate::model::setup::WritePermission;
+use crate::model::text::CleanText;
+use ratatui::text::Span;
+use ratatui::widgets::{Paragraph, Wrap};
+use unicode_width::UnicodeWidthStr as _;
+
+/// The text between the two buttons.
+const BUTTON_SEPARATOR: &str = " · ";
+
+/// A question that the user confirms or cancels. Every keyboard key except the key for yes cancels.
+#[derive(Debug)]
+pub struct ConfirmDialog {
+    pub text: String,
+    pub on_yes: ConfirmAction,
+}
+
+/// The action that runs when the user confirms.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ConfirmAction {
+    Resolve(PromptId, Resolution),
+    DeleteDraft(DraftTarget),
+    OpenDraft(DraftTarget),
+    /// Starts a draft about these pages. An existing draft about other pages becomes the draft of a new job.
+    NewDraftAbout(Vec<CleanText>),
+    /// Runs an action on each of these jobs.
+    Bulk(BulkAction, Targets),
+    /// Loads all page views of these date ranges, one range after the other.
+    LoadAll(Vec<LoadPlan>),
+    /// Fetches the total page views of these date ranges.
+    LoadTotals(Vec<DateRange>),
+    /// Saves the profile of the setup form. The permission limits what may be written to the configuration file.
+    SaveProfile(WritePermission),
+    /// Quits although prompts are queued.
+    Quit,
+    /// Overwrites an existing file.
+    Overwrite(NewFile),
+    /// Replaces the saved filter with the same name.
+    ReplaceFilter(SavedFilter),
+}
+
+impl ConfirmAction {
+    /// Returns the jobs of a bulk action, or `None` for any other action.
+    fn targets(&self) -> Option<&Targets> {
+        match self {
+            Self::Bulk(_, targets) => Some(targets),
+            _ => None,
+        }
+    }
+
+    /// Returns the title of the dialog and the label of the button that confirms.
+    fn labels(&self) -> (&'static str, &'static str) {
+        match self {
+            Self::Resolve(_, Resolution::SendAgain) => ("Send again", "send again"),
+            Self::Resolve(_, Resolution::SendEdited(_)) => ("Send edited prompt", "send"),
+            Self::Resolve(_, Resolution::Link(_)) => ("Link job", "link"),
+            Self::DeleteDraft(_) => ("Delete draft", "delete"),
+            Self::OpenDraft(_) => ("Open draft", "open draft"),
+            Self::NewDraftAbout(_) => ("Start new draft", "start new draft"),
+            Self::Bulk(BulkAction::FollowUp, _) => ("Send follow-ups", "send"),
+            Self::Bulk(BulkAction::RemoveFromQueue, _) => ("Remove queued prompts", "remove"),
+            Self::Bulk(BulkAction::Queue(QueueChange::Pause), _) => ("Pause queued prompts", "pause"),
+            Self::Bulk(BulkAction::Queue(QueueChange::Resume), _) => ("Resume queued prompts", "resume"),
+            Self::Bulk(BulkAction::Queue(QueueChange::Up | QueueChange::Down), _) => ("Move queued prompts", "move"),
+            Self::Bulk(BulkAction::OpenPrs, _) => ("Open pull requests", "open all"),
+            Self::Bulk(BulkAction::CopyLinks, _) => ("Copy links", "copy all"),
+            Self::Bulk(BulkAction::Dismiss, _) => ("Dismiss jobs", "dismiss"),
+            Self::Bulk(BulkAction::Restore, _) => ("Restore jobs", "restore"),
+            Self::Bulk(BulkAction::MarkDone, _) => ("Mark as done", "mark as done"),
+            Self::Bulk(BulkAction::MarkNotDone, _) => ("Move back to needs you", "move back"),
+            Self::Bulk(BulkAction::Tags(_), _) => ("Change tags", "change tags"),
+            Self::Bulk(BulkAction::Export, _) => ("Export jobs", "export"),
+            Self::LoadAll(_) => ("Load all pages", "load all"),
+            Self::LoadTotals(_) => ("Load trend", "load"),
+            Self::SaveProfile(WritePermission::Nothing) => ("Save profile", "save"),
+            Self::SaveProfile(WritePermission::Add) => ("Save profile", "add"),
+            Self::SaveProfile(WritePermission::Change) => ("Save profile", "change"),
+            Self::Overwrite(_) => ("Overwrite file", "overwrite"),
+            Self::ReplaceFilter(_) => ("Replace filter", "replace"),
+            Self::Quit => ("Quit", "quit"),
+        }
+    }
+}
+
+impl Component for ConfirmDialog {
+    fn context(&self) -> Context {
+        Context::Confirm
+    }
+
+    fn act(&mut self, action: Action, cx: &mut Cx<'_>) -> Flow {
+        if action != Action::Yes {
+            return Flow::Pass;
+        }
+        cx.app.run_confirmed(self.on_yes.clone(), cx.now, cx.effects);
+        Flow::Close
+    }
+
+    fn unbound_key(&mut self) -> Flow {
+        Flow::Close
+    }
+
+    fn click(&mut self, at: Position, cx: &mut Cx<'_>) -> Flow {
+        let layout = self.layout(cx.app);
+        match () {
+            () if layout.yes.contains(at) => self.act(Action::Yes, cx),
+            () if layout.no.contains(at) => Flow::Close,
+            () => Flow::Handled,
+        }
+    }
+
+    /// A confirmation for a deleted job closes, because its text may name the job. The user can start again with the
+    /// remaining jobs.
+    fn retain_jobs(&mut self, remaining: &RemainingJobs) -> bool {
+        self.on_yes.targets().is_none_or(|targets| targets.keys.iter().all(|key| remaining.contains(*key)))
+    }
+
+    fn draw(&self, frame: &mut Frame<'_>, view: View<'_>) {
+        let theme = view.theme;
+        let layout = self.layout(view.app);
+        let title = format!(" {} ", self.on_yes.labels().0);
+        draw_box(frame, layout.area, Line::styled(title, theme.title), theme.focus);
+        frame.render_widget(Paragraph::new(self.text.as_str()).wrap(Wrap { trim: true }), layout.text);
+        let jobs = self.job_lines(usize::from(layout.jobs.width), usize::from(layout.jobs.height));
+        for (row, line) in layout.jobs.rows().zip(jobs) {
+            let line = match line {
+                ConfirmLine::Target(text) => Line::styled(text, theme.text),
+                ConfirmLine::Skipped(text) => Line::styled(text, theme.muted),
+            };
+            frame.render_widget(line, row);
+        }
+        let [(yes_key, yes), (no_key, no)] = self.buttons(view.app);
+        let line = Line::from(vec![
+            Span::styled(yes_key, theme.key),
+            Span::raw(format!(" {yes}")),
+            Span::styled(BUTTON_SEPARATOR, theme.muted),
+            Span::styled(no_key, theme.key),
+            Span::raw(format!(" {no}")),
+        ]);
+        frame.render_widget(line, layout.buttons);
+    }
+}
+
+/// The areas of a confirmation dialog on the screen.
+pub(super) struct ConfirmLayout {
+    /// The whole dialog, including its borders.
+    area: Rect,
+    pub text: Rect,
+    /// The list of jobs below the text, one per line.
+    jobs: Rect,
+    /// The line with the buttons.
+    buttons: Rect,
+    pub yes: Rect,
+    pub no: Rect,
+}
+
+impl ConfirmDialog {
+    /// Returns the keyboard keys and labels of the two buttons, the one that confirms first.
+    fn buttons(&self, app: &App) -> [(String, &'static str); 2] {
+        let no = if self.on_yes == ConfirmAction::Quit { "stay" } else { "cancel" };
+        let key = |action| app.key_label(Context::Confirm, action);
+        [(key(Action::Yes), self.on_yes.labels().1), (key(Action::Close), no)]
+    }
+
+    /// Lays out the text, the list of jobs, a gap and the buttons in a centred box.
+    pub(super) fn layout(&self, app: &App) -> ConfirmLayout {
+        let g = app.geometry();
+        let columns = usize::from(g.small_dialog(7).width.saturating_sub(4)).max(1);
+        let text = self.text_height(columns);
+        let max_job_lines = g.body.height.saturating_sub(text.saturating_add(4));
+        let jobs = u16::try_from(self.job_lines(columns, usize::from(max_job_lines)).len()).unwrap_or(max_job_lines);
+        let lines = text.saturating_add(jobs);
+        let area = g.small_dialog(lines.saturating_add(4));
+        let inner = Rect {
+            x: area.x + 2,
+            y: area.y + 1,
+            width: area.width.saturating_sub(4),
+            height: area.height.saturating_sub(2),
+        };
+        let row = lines.saturating_add(1).min(inner.height.saturating_sub(1));
+        let buttons = Rect { y: inner.y + row, height: 1, ..inner };
+        let [yes, no] =
+            self.buttons(app).map(|(key, label)| u16::try_from(key.width() + 1 + label.width()).unwrap_or(0));
+        let gap = u16::try_from(BUTTON_SEPARATOR.width()).unwrap_or(0);
+        let yes = Rect { width: yes, ..buttons };
+        let no = Rect { x: yes.right() + gap, width: no, ..buttons };
+        let jobs = Rect { y: inner.y + text.min(row), height: jobs, ..inner }.intersection(inner);
+        let text = Rect { height: if self.on_yes.targets().is_some() { text.min(row) } else { row }, ..inner };
+        ConfirmLayout { area, text, jobs, buttons, yes: yes.intersection(inner), no: no.intersection(inner) }
+    }
+
+    /// Lists the jobs that the action applies to, then the skipped jobs, in at most `max_lines` lines. If one of the
+    /// two lists is too long, its last line shows how many jobs are left out.
+    pub fn job_lines(&self, columns: usize, max_lines: usize) -> Vec<ConfirmLine> {
+        let Some(targets) = self.on_yes.targets() else { return Vec::new() };
+        let skipped = targets.skipped.len();
+        // If not all jobs fit, the skipped jobs get at most a third of the lines, because the other jobs matter more.
+        // The skipped jobs get at least one line, so that the user sees that jobs are skipped.
+        let skipped_lines =
+            if targets.titles.len() + skipped <= max_lines { skipped } else { skipped.min((max_lines / 3).max(1)) };
+        let titles = targets.titles.iter().map(|title| format!("• {title}"));
+        let left_out = targets.skipped.iter().map(|(title, reason)| {
+            // A long title is truncated, but never the reason.
+            let reason = format!(": {reason}");
+            format!("skipped {}{reason}", fit(title.as_str(), columns.saturating_sub(8 + display_width(&reason))))
+        });
+        let mut lines: Vec<ConfirmLine> = limited_lines(titles, max_lines - skipped_lines.min(max_lines), "more")
+            .map(|line| ConfirmLine::Target(fit(&line, columns)))
+            .collect();
+        lines.extend(
+            limited_lines(left_out, skipped_lines, "skipped").map(|line| ConfirmLine::Skipped(fit(&line, columns))),
+        );
+        lines
+    }
+
+    /// Returns how many lines the text takes at this width.
+    fn text_height(&self, columns: usize) -> u16 {
+        let (mut lines, mut used) = (1_u16, 0);
+        for word in self.text.split_whitespace() {
+            let needed = word.width() + usize::from(used > 0);
+            if used > 0 && used + needed > columns {
+                lines = lines.saturating_add(1);
+                used = word.width();
+            } else {
+                used += needed;
+            }
+        }
+        lines
+    }
+}
+
+/// A line of the list of jobs in a confirmation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ConfirmLine {
+    /// A job that the action applies to.
+    Target(String),
+    /// A marked job that the action skips.
+    Skipped(String),
+}
+
+/// Returns at most `max_lines` of these lines. If there are more, the last returned line shows how many are left out:
+/// `and 3 more`, where `more` is the given `word`.
+fn limited_lines(
+    lines: impl ExactSizeIterator<Item = String>,
+    max_lines: usize,
+    word: &str,
+) -> impl Iterator<Item = String> {
+    let all = lines.len();
+    let shown = if all <= max_lines { all } else { max_lines.saturating_sub(1) };
+    let lead = if shown == 0 { "" } else { "and " };
+    let more = (shown < all && max_lines > 0).then(|| format!("{lead}{} {word}", format_count(all - shown)));
+    lines.take(shown).chain(more)
+}
+
+impl App {
+    fn run_confirmed(&mut self, action: ConfirmAction, now: Time, effects: &mut Vec<Effect>) {
+        match action {
+            ConfirmAction::Resolve(prompt, resolution) => {
+                UndeliveredDialog::close_for(prompt, self);
+                effects.push(Effect::Resolve(prompt, resolution));
+            }
+            ConfirmAction::DeleteDraft(slot) => self.delete_draft(slot, effects),
+            ConfirmAction::OpenDraft(slot) => self.open_draft(slot, now),
+            ConfirmAction::NewDraftAbout(pages) => self.start_over_about(pages, now, effects),
+            ConfirmAction::Bulk(bulk, targets) => self.run_bulk(bulk, targets.keys, now, effects),
+            ConfirmAction::LoadAll(orders) => self.load_sequentially(orders, effects),
+            ConfirmAction::LoadTotals(ranges) => self.load_totals(ranges, effects),
+            ConfirmAction::SaveProfile(allowed) => effects.extend(self.save_profile(allowed)),
+            ConfirmAction::Quit => self.save_and_quit(effects),
+            ConfirmAction::Overwrite(file) => effects.push(Effect::WriteFile(file, Overwrite::Yes)),
+            ConfirmAction::ReplaceFilter(filter) => effects.push(Effect::SaveFilter { filter, replace: true }),
+        }
+    }
+}

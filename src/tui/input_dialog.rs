@@ -1,0 +1,286 @@
+//! The dialog that asks for one value: ids, a file, a page, or a label of a job.
+
+use super::component::prelude::*;
+use super::draw::{cursor, draw_box};
+use super::format::{fit, format_count};
+use super::text_input::TextInput;
+use super::tracking::parse_ids;
+use super::undelivered::UndeliveredDialog;
+use super::wrap::wrap;
+use crate::model::job::JobId;
+use crate::model::prompt::{PromptId, Resolution};
+use crate::model::row::{JobKey, RemainingJobs};
+use crate::model::text::CleanText;
+use crate::model::views::{MAX_PAGE_SIZE, MIN_PAGE_SIZE};
+use ratatui::widgets::{Paragraph, Wrap};
+
+/// Minimum height of the dialog, in rows.
+const MIN_ROWS: u16 = 7;
+
+/// A dialog that asks for one value.
+#[derive(Debug)]
+pub struct InputDialog {
+    pub field: InputField,
+    pub input: TextInput,
+    pub check: InputCheck,
+    /// The title of the job that the value is for. It is part of the title of the dialog.
+    pub job: Option<CleanText>,
+}
+
+/// The state of checking the value with a request to the service. Only the id of a job to link is checked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum InputCheck {
+    NotStarted,
+    Running,
+    Failed(CleanText),
+}
+
+/// The value that an [`InputDialog`] asks for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum InputField {
+    /// The ids of the jobs to track. These jobs were not created with docdeck.
+    TrackId,
+    /// The id of the job that an `Unconfirmed` prompt created.
+    LinkId(PromptId),
+    /// The path of a file with prompts.
+    PromptsFile,
+    /// The number of the page of rows to go to.
+    Page,
+    /// The number of rows per page.
+    PageSize,
+    Title(JobKey),
+    Tags(Vec<JobKey>),
+    Note(JobKey),
+    /// A name under which to save the current filter.
+    FilterName,
+}
+
+/// The parsed value of an [`InputDialog`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum InputValue {
+    Id(JobId),
+    Ids(Vec<JobId>),
+    /// Any text, possibly empty.
+    Text(String),
+    Number(u32),
+}
+
+impl InputDialog {
+    /// Creates the dialog with an initial text.
+    pub fn new(field: InputField, text: &str) -> Self {
+        Self { field, input: TextInput::line(text), check: InputCheck::NotStarted, job: None }
+    }
+
+    /// Adds the title of the job that the value is for to the title of the dialog.
+    pub fn with_job(mut self, job: &CleanText) -> Self {
+        self.job = Some(job.clone());
+        self
+    }
+
+    /// Returns the title of the dialog, a short explanation of what to type, and the label of the key that confirms.
+    fn texts(&self) -> (&'static str, &'static str, &'static str) {
+        match &self.field {
+            InputField::TrackId => (
+                "Track jobs created elsewhere",
+                "A job id, or a list of ids, from the service's dashboard. One request each.",
+                "track",
+            ),
+            InputField::Title(_) => ("Rename job", "Saved on this computer. Empty: the prompt's first line.", "save"),
+            InputField::Tags(jobs) if jobs.len() > 1 => {
+                ("Tags", "+docs adds a tag to each of these jobs, -docs removes it.", "save")
+            }
+            InputField::Tags(_) => {
+                ("Tags", "Tags, e.g. docs api; +docs adds, -docs removes. Saved on this computer.", "save")
+            }
+            InputField::Note(_) => {
+                ("Note", "Saved on this computer, shown in the job details. Empty removes it.", "save")
+            }
+            InputField::FilterName => ("Save this filter", "The name of its tab. Saved in config.toml.", "save"),
+            InputField::LinkId(_) => (
+                "Link to an existing job",
+                "The job id, from the service's dashboard. One request checks it; no prompt is sent.",
+                "link",
+            ),
+            InputField::PromptsFile => (
+                "Prompts from a file",
+                "A path: text (blank lines between prompts), .csv (column “prompt”) or .jsonl.",
+                "open",
+            ),
+            InputField::Page => {
+                ("Go to a page of rows", "A number from 1. The total number of pages is unknown.", "go")
+            }
+            InputField::PageSize => {
+                ("Rows per page", "A number from 1 to 250. One request loads one page of rows.", "apply")
+            }
+        }
+    }
+
+    /// Returns the title of the dialog.
+    pub fn title(&self) -> String {
+        let title = self.texts().0;
+        self.job.as_ref().map_or_else(|| title.to_owned(), |job| format!("{title}: {job}"))
+    }
+
+    /// Parses the value.
+    ///
+    /// # Errors
+    /// Returns a short description of a valid value, which is shown while the user types.
+    pub fn value(&self) -> Result<InputValue, String> {
+        let typed = self.input.text();
+        let typed = typed.trim();
+        let number = |low: u32, high: u32| {
+            let n = typed.parse().ok().filter(|n| (low..=high).contains(n));
+            n.map(InputValue::Number).ok_or_else(|| match high {
+                u32::MAX => format!("a whole number from {low} up"),
+                _ => format!("a whole number from {low} to {high}"),
+            })
+        };
+        match self.field {
+            InputField::LinkId(_) => JobId::new(typed).map(InputValue::Id).ok_or_else(|| "an id".to_owned()),
+            InputField::TrackId => match parse_ids(typed) {
+                ids if ids.is_empty() => Err("one or more ids, separated by spaces".to_owned()),
+                ids => Ok(InputValue::Ids(ids)),
+            },
+            InputField::FilterName if CleanText::line(typed).is_empty() => Err("a name".to_owned()),
+            InputField::PromptsFile if typed.is_empty() => Err("a file name".to_owned()),
+            InputField::PromptsFile
+            | InputField::Title(_)
+            | InputField::Tags(_)
+            | InputField::Note(_)
+            | InputField::FilterName => Ok(InputValue::Text(typed.to_owned())),
+            InputField::Page => number(1, u32::MAX),
+            InputField::PageSize => number(MIN_PAGE_SIZE, MAX_PAGE_SIZE),
+        }
+    }
+
+    /// Applies the value. While the value is invalid, does nothing, because the dialog already shows why.
+    fn confirm(&mut self, cx: &mut Cx<'_>) -> Flow {
+        let Ok(value) = self.value() else { return Flow::Handled };
+        let Cx { app, now, effects } = cx;
+        match (self.field.clone(), value) {
+            // The dialog stays open until the service has answered.
+            (InputField::LinkId(prompt), InputValue::Id(id)) => {
+                if self.check != InputCheck::Running {
+                    self.check = InputCheck::Running;
+                    effects.push(Effect::Resolve(prompt, Resolution::Link(id)));
+                }
+                return Flow::Handled;
+            }
+            (InputField::TrackId, InputValue::Ids(ids)) => app.track(ids, *now, effects),
+            (InputField::PromptsFile, InputValue::Text(file)) => app.read_file(&file, effects),
+            (InputField::FilterName, InputValue::Text(name)) => effects.extend(app.save_filter(&name)),
+            (InputField::Page, InputValue::Number(page)) => effects.extend(app.views.go_to_page(page)),
+            (InputField::PageSize, InputValue::Number(limit)) => effects.extend(app.views.set_page_size(limit)),
+            (field, value) => app.apply_label(field, value, *now, effects),
+        }
+        Flow::Close
+    }
+}
+
+impl App {
+    pub(super) fn open_input(&mut self, field: InputField, text: &str) {
+        self.open(InputDialog::new(field, text));
+    }
+}
+
+impl Component for InputDialog {
+    fn context(&self) -> Context {
+        Context::Input
+    }
+
+    fn offers(&self, action: Action, _app: &App) -> Option<Label> {
+        Some(if action == Action::Confirm { self.texts().2.into() } else { Label::Default })
+    }
+
+    fn act(&mut self, action: Action, cx: &mut Cx<'_>) -> Flow {
+        if action == Action::Confirm { self.confirm(cx) } else { Flow::Pass }
+    }
+
+    fn input(&mut self) -> Option<&mut TextInput> {
+        Some(&mut self.input)
+    }
+
+    fn input_changed(&mut self, _cx: &mut Cx<'_>) {
+        if self.check != InputCheck::Running {
+            self.check = InputCheck::NotStarted;
+        }
+    }
+
+    /// Handles the result of linking a prompt to the job with the typed id.
+    fn receive(&mut self, msg: Msg, cx: &mut Cx<'_>) -> Result<Flow, Msg> {
+        match msg {
+            Msg::Resolved { prompt, result }
+                if self.field == InputField::LinkId(prompt) && self.check == InputCheck::Running =>
+            {
+                match result {
+                    Ok(row) => {
+                        UndeliveredDialog::close_for(prompt, cx.app);
+                        cx.app.put_job(row);
+                        return Ok(Flow::Close);
+                    }
+                    Err(failure) => self.check = InputCheck::Failed(failure.message),
+                }
+                Ok(Flow::Handled)
+            }
+            msg => Err(msg),
+        }
+    }
+
+    fn retain_jobs(&mut self, remaining: &RemainingJobs) -> bool {
+        match &mut self.field {
+            InputField::Title(key) | InputField::Note(key) => remaining.contains(*key),
+            InputField::Tags(keys) => {
+                keys.retain(|key| remaining.contains(*key));
+                !keys.is_empty()
+            }
+            _ => true,
+        }
+    }
+
+    fn draw(&self, frame: &mut Frame<'_>, view: View<'_>) {
+        let theme = view.theme;
+        let g = view.app.geometry();
+        let mut area = g.small_dialog(MIN_ROWS);
+        if let InputCheck::Failed(why) = &self.check {
+            let width = usize::from(area.width.saturating_sub(4)).max(1);
+            let lines = wrap(why.as_str(), width, usize::from(MIN_ROWS)).0.len();
+            area = g.small_dialog(u16::try_from(lines + 4).unwrap_or(MIN_ROWS).max(MIN_ROWS));
+        }
+        let title = fit(&self.title(), usize::from(area.width.saturating_sub(4)));
+        let inner = draw_box(frame, area, Line::styled(format!(" {title} "), theme.title), theme.focus);
+        let inner = Rect { x: inner.x + 1, width: inner.width.saturating_sub(2), ..inner };
+        let field = Rect { height: inner.height.min(1), ..inner };
+        frame.render_widget(self.input.area(), field);
+        cursor::place_in_input(frame, view, field);
+        let message = match (&self.check, self.value()) {
+            (InputCheck::Running, _) => Line::styled("Checking with the service…", theme.working),
+            (InputCheck::Failed(why), _) => Line::styled(why.as_str(), theme.warning),
+            (_, Err(wrong)) if !self.input.is_blank() => {
+                Line::styled(format!("Not valid yet: {wrong}."), theme.warning)
+            }
+            (_, Ok(InputValue::Ids(ids))) if ids.len() > 1 => {
+                Line::styled(format!("{} ids, one request for each.", format_count(ids.len())), theme.muted)
+            }
+            _ => Line::styled(self.texts().1, theme.muted),
+        };
+        let below = Rect { y: inner.y + 2, height: inner.height.saturating_sub(2), ..inner };
+        frame.render_widget(Paragraph::new(message).wrap(Wrap { trim: true }), below);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ask(wanted: InputField, text: &str) -> Result<InputValue, String> {
+        InputDialog::new(wanted, text).value()
+    }
+
+    #[test]
+    fn the_error_for_an_invalid_value_describes_a_valid_value() {
+        assert_eq!(ask(InputField::PageSize, "251"), Err("a whole number from 1 to 250".to_owned()));
+        assert_eq!(ask(InputField::PageSize, "250"), Ok(InputValue::Number(250)));
+        assert_eq!(ask(InputField::Page, "0"), Err("a whole number from 1 up".to_owned()));
+        assert!(ask(InputField::TrackId, "  ").is_err());
+    }
+}

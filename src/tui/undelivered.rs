@@ -1,0 +1,365 @@
+//! The dialog about an undelivered prompt: what happened and when, the choices with their meaning, and the prompt.
+
+use super::component::prelude::*;
+use super::confirm::{ConfirmAction, ConfirmDialog};
+use super::detail::kind_text;
+use super::draw::text::TextRow;
+use super::draw::{draw_box, draw_line, draw_more_below};
+use super::format;
+use super::input_dialog::InputField;
+use super::keymap::{BINDINGS, Keymap};
+use super::wrap::wrap;
+use crate::model::failure::Failure;
+use crate::model::ledger::RateLimited;
+use crate::model::prompt::{Delivery, DeliveryKind, DraftTarget, Prompt, PromptId, PromptKind, Resolution};
+use crate::model::row::{Job, JobKey};
+use crate::model::text::CleanText;
+
+/// The indentation of a choice's text, in cells.
+const INDENT: usize = 4;
+/// The maximum number of characters of the prompt that are shown. The user gets the complete text by editing or copying
+/// the prompt.
+const MAX_PROMPT_CHARS: usize = 24_000;
+/// The maximum number of lines of the prompt that are shown.
+const MAX_PROMPT_LINES: usize = 300;
+
+/// A line of the dialog; the variant determines its style.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum UndeliveredLine {
+    Heading(String),
+    Text(String),
+    /// The statement of what happened, which is highlighted.
+    Warning(String),
+    Muted(String),
+    /// The key and the name of a choice.
+    Choice(String, String),
+    /// The meaning of the choice above it.
+    Meaning(String),
+}
+
+/// The dialog in which the user decides about an undelivered prompt.
+#[derive(Debug)]
+pub struct UndeliveredDialog {
+    pub job: JobKey,
+    pub title: CleanText,
+    pub prompt: Prompt,
+    /// Whether the job has an id, so that it can be checked.
+    pub has_id: bool,
+    /// When the prompt was last sent; `None` if it was never sent.
+    pub sent_at: Option<Time>,
+    /// The index of the first visible line.
+    pub scroll: usize,
+}
+
+impl Component for UndeliveredDialog {
+    fn context(&self) -> Context {
+        Context::Resolve
+    }
+
+    fn offers(&self, action: Action, _app: &App) -> Option<Label> {
+        Label::default_if(self.can_resolve_with(action))
+    }
+
+    fn act(&mut self, action: Action, cx: &mut Cx<'_>) -> Flow {
+        if !self.can_resolve_with(action) {
+            return Flow::Handled;
+        }
+        let id = self.prompt.id;
+        match action {
+            Action::SendAgain if self.is_unconfirmed() => {
+                let text = "The service may have received it already. Sending it again may do the work twice. \
+                            Send again?";
+                let on_yes = ConfirmAction::Resolve(id, Resolution::SendAgain);
+                cx.open(ConfirmDialog { text: text.to_owned(), on_yes });
+                return Flow::Handled;
+            }
+            Action::LinkJob => {
+                cx.app.open_input(InputField::LinkId(id), "");
+                return Flow::Handled;
+            }
+            Action::CopyMain => {
+                cx.run(Effect::copy("the prompt", self.prompt.text.clone()));
+                return Flow::Handled;
+            }
+            Action::CheckJob => {
+                cx.notify(Severity::Info, "Checking this job…");
+                cx.run(Effect::CheckJob(self.job));
+            }
+            Action::EditPrompt => self.edit(cx.app),
+            Action::SendAgain => cx.run(Effect::Resolve(id, Resolution::SendAgain)),
+            Action::Discard => {
+                let from = Some(self.prompt.delivery.kind());
+                let discarded = Prompt { delivery: Delivery::Discarded { from }, ..self.prompt.clone() };
+                cx.run(Effect::Discard(id, CleanText::line(discarded.discarded_text().unwrap_or_default())));
+            }
+            _ => return Flow::Pass,
+        }
+        Flow::Close
+    }
+
+    fn scroll(&mut self, by: Scroll, cx: &mut Cx<'_>) {
+        let (total, rows) = self.line_and_row_counts(cx.app);
+        self.scroll = by.apply(self.scroll, rows, (total + 1).saturating_sub(rows));
+    }
+
+    fn refresh(&mut self, app: &App) {
+        let (total, rows) = self.line_and_row_counts(app);
+        self.scroll = self.scroll.min(total.saturating_sub(rows));
+    }
+
+    fn draw(&self, frame: &mut Frame<'_>, view: View<'_>) {
+        let theme = view.theme;
+        let area = self.area(view.app);
+        let title = format!(" {}: {} ", kind_text(self.prompt.kind), self.prompt.delivery.kind().word());
+        let inner = draw_box(frame, area, Line::styled(title, theme.title), theme.focus);
+        let text = Rect { x: inner.x + 1, width: inner.width.saturating_sub(2), ..inner };
+        let (width, rows) = (usize::from(text.width), usize::from(text.height));
+        let lines = self.lines(view.app, width);
+        for (n, line) in lines.iter().skip(self.scroll).take(rows).enumerate() {
+            let mut row = TextRow::new(width);
+            match line {
+                UndeliveredLine::Heading(text) => row.push(text, theme.title),
+                UndeliveredLine::Text(text) => row.push(text, theme.text),
+                UndeliveredLine::Warning(text) => row.push(text, theme.warning),
+                UndeliveredLine::Muted(text) => row.push(text, theme.muted),
+                UndeliveredLine::Choice(key, name) => row.push(key, theme.key).pad_to(INDENT).push(name, theme.text),
+                UndeliveredLine::Meaning(text) => row.pad_to(INDENT).push(text, theme.muted),
+            };
+            draw_line(frame, text, n, row.line());
+        }
+        draw_more_below(frame, view, area, lines.len().saturating_sub(self.scroll + rows));
+    }
+}
+
+impl UndeliveredDialog {
+    fn is_unconfirmed(&self) -> bool {
+        self.prompt.delivery.kind() == DeliveryKind::Unconfirmed
+    }
+
+    fn can_resolve_with(&self, action: Action) -> bool {
+        match action {
+            Action::EditPrompt => !self.is_unconfirmed(),
+            Action::LinkJob => self.is_unconfirmed() && self.prompt.kind == PromptKind::Create,
+            Action::CheckJob => self.is_unconfirmed() && self.has_id,
+            _ => true,
+        }
+    }
+
+    /// Opens the prompt in the editor. Sending the edited text updates this prompt instead of creating another one, so
+    /// that the prompt can't be sent twice.
+    fn edit(&self, app: &mut App) {
+        let prompt = &self.prompt;
+        let text = app.draft(DraftTarget::Prompt(prompt.id)).unwrap_or(&prompt.text).to_owned();
+        let reason = prompt.delivery.reason().cloned().unwrap_or_default();
+        app.edit_as_same_prompt(prompt.id, prompt.kind, reason, &text);
+        let pages = app.jobs.get(self.job).map(|row| row.pages.clone()).unwrap_or_default();
+        if let Some(editor) = app.editor() {
+            editor.pages = pages.into();
+        }
+    }
+
+    /// Closes the dialog about this prompt, if it is open.
+    pub(super) fn close_for(prompt: PromptId, app: &mut App) {
+        app.dialogs.retain(|dialog| {
+            let open = dialog.as_component().and_then(|dialog| dialog.downcast_ref::<Self>());
+            open.is_none_or(|open| open.prompt.id != prompt)
+        });
+    }
+
+    /// Returns the number of lines, and how many rows there are for them.
+    fn line_and_row_counts(&self, app: &App) -> (usize, usize) {
+        let g = app.geometry();
+        (self.lines(app, g.full_dialog_columns()).len(), g.full_dialog_rows())
+    }
+
+    /// Returns the lines of the dialog at this width.
+    fn lines(&self, app: &App, width: usize) -> Vec<UndeliveredLine> {
+        let mut page = UndeliveredPage { lines: Vec::new(), width, keymap: &app.config.keymap };
+        page.lines.push(UndeliveredLine::Heading(self.title.to_string()));
+        page.add_gap();
+        self.add_what_happened(app, &mut page);
+        page.add_gap();
+        page.lines.push(UndeliveredLine::Heading("What you can do".to_owned()));
+        for (action, meaning) in self.choices(app) {
+            page.add_choice(action, &meaning);
+        }
+        page.add_gap();
+        page.add_prompt(&self.prompt.text);
+        page.lines
+    }
+
+    fn add_what_happened(&self, app: &App, page: &mut UndeliveredPage) {
+        let prompt = &self.prompt;
+        let clock = |at: Time| at.with_timezone(&app.config.offset).format("%Y-%m-%d %H:%M:%S").to_string();
+        let saved = format!("Saved at {}", clock(prompt.written_at));
+        let sent = self.sent_at.map_or_else(String::new, |at| format!(", sent at {}", clock(at)));
+        page.add_text(&format!("{saved}{sent}."), UndeliveredLine::Muted);
+        let (what, meaning) = match (prompt.delivery.kind(), prompt.kind) {
+            // An unconfirmed prompt without a sending time was imported from a file.
+            (DeliveryKind::Unconfirmed, _) if self.sent_at.is_none() => (
+                "Imported from another computer. It may or may not have been sent from there.",
+                "docdeck never sends it automatically: the work could be done twice. Check the other computer before \
+                 you send it here.",
+            ),
+            (DeliveryKind::Unconfirmed, PromptKind::Create) => (
+                "The reply was lost: the service may or may not have started this job.",
+                "The API can't list jobs, so docdeck can't find out. It never sends the prompt again \
+                 automatically: that could start the job twice.",
+            ),
+            (DeliveryKind::Unconfirmed, PromptKind::FollowUp) => (
+                "The reply was lost: the service may or may not have received this follow-up.",
+                "docdeck never sends it again automatically: the agent could do the work twice. Later follow-ups wait \
+                 for your decision.",
+            ),
+            (DeliveryKind::Rejected, _) => {
+                ("The service rejected it. Nothing was started.", "Edit the prompt before you send it again.")
+            }
+            _ => ("It never reached the service. Nothing was started.", "It is safe to send it again."),
+        };
+        page.add_text(what, UndeliveredLine::Warning);
+        if let Some(reason) = prompt.delivery.reason() {
+            page.add_text(&format!("Reason: {reason}"), UndeliveredLine::Text);
+        }
+        page.add_text(meaning, UndeliveredLine::Text);
+    }
+
+    /// Returns the possible choices, the safest first, each with its meaning.
+    fn choices(&self, app: &App) -> Vec<(Action, String)> {
+        let limited = match self.prompt.kind {
+            PromptKind::Create => RateLimited::Create,
+            PromptKind::FollowUp => RateLimited::FollowUp,
+        };
+        let cost = if app.has_budget(limited) {
+            format!("Uses one of {} {} left this hour.", app.budget(limited).requests_left(), limited.label())
+        } else {
+            "Uses one request of the hourly limit.".to_owned()
+        };
+        let unconfirmed = self.is_unconfirmed();
+        let undo = app.key_label(Context::Jobs, Action::Undo);
+        let discard = match (unconfirmed, self.prompt.kind) {
+            (true, PromptKind::Create) => {
+                format!("The service may still have started it. {undo} undoes the discard.")
+            }
+            (true, PromptKind::FollowUp) => {
+                format!("The service may still have received it. {undo} undoes the discard.")
+            }
+            (false, _) => format!("Nothing is sent. {undo} undoes this."),
+        };
+        if !unconfirmed {
+            return vec![
+                (Action::EditPrompt, "Change the text, then send it.".to_owned()),
+                (Action::SendAgain, format!("Send it unchanged. {cost}")),
+                (Action::Discard, discard),
+            ];
+        }
+        let again = match self.prompt.kind {
+            PromptKind::Create => {
+                format!("Only if the job isn't on the service's dashboard; otherwise it runs twice. {cost}")
+            }
+            PromptKind::FollowUp => {
+                format!("Only if the job isn't working on it; otherwise the work is done twice. {cost}")
+            }
+        };
+        let mut choices = Vec::new();
+        if self.prompt.kind == PromptKind::Create {
+            let text = "Copy the job's id from the service's dashboard. One request checks it; no prompt is sent.";
+            choices.push((Action::LinkJob, text.to_owned()));
+        } else if self.has_id {
+            let text = "Uses one request. If the job is working, the follow-up arrived; discard this copy.";
+            choices.push((Action::CheckJob, text.to_owned()));
+        }
+        choices.push((Action::SendAgain, again));
+        choices.push((Action::Discard, discard));
+        choices
+    }
+}
+
+struct UndeliveredPage<'a> {
+    lines: Vec<UndeliveredLine>,
+    width: usize,
+    keymap: &'a Keymap,
+}
+
+impl UndeliveredPage<'_> {
+    fn add_gap(&mut self) {
+        self.lines.push(UndeliveredLine::Text(String::new()));
+    }
+
+    fn add_text(&mut self, text: &str, line: impl Fn(String) -> UndeliveredLine) {
+        self.lines.extend(wrap(text, self.width, 12).0.into_iter().map(line));
+    }
+
+    fn add_choice(&mut self, action: Action, meaning: &str) {
+        // The key and the name of the choice come from its key binding.
+        let row = BINDINGS.iter().find(|row| row.context == Context::Resolve && row.action == action);
+        let Some((row, key)) = row.and_then(|row| Some((row, self.keymap.keys(row).first()?))) else { return };
+        self.lines.push(UndeliveredLine::Choice(key.to_string(), row.hint.to_owned()));
+        let meaning = wrap(meaning, self.width.saturating_sub(INDENT).max(8), 6).0;
+        self.lines.extend(meaning.into_iter().map(UndeliveredLine::Meaning));
+    }
+
+    fn add_prompt(&mut self, text: &str) {
+        let characters = text.chars().count();
+        let size =
+            format!("{}, {}", format::plural(text.lines().count(), "line"), format::plural(characters, "character"));
+        self.lines.push(UndeliveredLine::Heading(format!("The prompt ({size})")));
+        let head: String = text.chars().take(MAX_PROMPT_CHARS).collect();
+        let (lines, cut) = wrap(CleanText::block(&head).as_str().trim_end(), self.width, MAX_PROMPT_LINES);
+        self.lines.extend(lines.into_iter().map(UndeliveredLine::Text));
+        if cut || characters > MAX_PROMPT_CHARS {
+            self.lines.push(UndeliveredLine::Muted("… the rest is not shown".to_owned()));
+        }
+    }
+}
+
+impl App {
+    pub(super) fn open_undelivered(&mut self, now: Time) {
+        let Some(row) = self.jobs.selected() else { return };
+        if !row.undelivered.is_some_and(DeliveryKind::needs_user) {
+            let text = self.reason_nothing_to_decide(row.undelivered);
+            self.notify(Severity::Info, text, now);
+            return;
+        }
+        let Some(prompt) = self.detail.undelivered() else {
+            self.notify(Severity::Info, "The thread is still loading.", now);
+            return;
+        };
+        let resolve = UndeliveredDialog {
+            job: row.key,
+            title: row.title.clone(),
+            prompt: prompt.clone(),
+            has_id: row.id.is_some(),
+            sent_at: prompt.sent_at,
+            scroll: 0,
+        };
+        // An older notice would cover the end of the dialog.
+        self.notice = None;
+        self.open(resolve);
+    }
+
+    /// Returns why the selected job has no prompt to resolve. `undelivered` is the most urgent delivery
+    /// state of its prompts.
+    fn reason_nothing_to_decide(&self, undelivered: Option<DeliveryKind>) -> &'static str {
+        match undelivered {
+            Some(DeliveryKind::Discarded) => self.detail.discarded_text().unwrap_or("Discarded."),
+            Some(DeliveryKind::Queued) => "Nothing to decide: the prompt is queued.",
+            Some(DeliveryKind::Paused) => "Nothing to decide: the prompt is paused.",
+            Some(DeliveryKind::Sending) => "Nothing to decide yet: the prompt is being sent.",
+            _ => match self.detail.thread().shown() {
+                Some(thread) if thread.value.prompts.iter().all(|prompt| prompt.delivery == Delivery::Accepted) => {
+                    "Nothing to decide: all prompts of this job were delivered."
+                }
+                _ => "This job has no undelivered prompt.",
+            },
+        }
+    }
+
+    /// Applies the result of resolving an undelivered prompt.
+    pub(super) fn apply_resolve_result(&mut self, result: Result<Job, Failure>, now: Time) {
+        self.dirty = true;
+        match result {
+            Ok(row) => self.put_job(row),
+            Err(failure) => self.notify_failure(&failure, now),
+        }
+    }
+}
