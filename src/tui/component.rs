@@ -126,14 +126,16 @@ pub trait Component: Any + Debug + Send {
         }
     }
 
-    /// Returns the text input that typed and pasted text goes to.
+    /// Returns the text input that typed and pasted text goes to. `None` if text can't be typed now.
     fn input(&mut self) -> Option<&mut TextInput> {
         None
     }
 
     /// Handles typed or pasted text, or a command that edits text.
     fn enter_text(&mut self, entry: TextEntry<'_>, cx: &mut Cx<'_>) -> Flow {
-        let Some(input) = self.input() else { return Flow::Pass };
+        let Some(input) = self.input() else {
+            return if self.takes_text() { Flow::Handled } else { Flow::Pass };
+        };
         if entry.apply(input) {
             self.input_changed(cx);
         }
@@ -142,6 +144,19 @@ pub trait Component: Any + Debug + Send {
 
     /// Called after the text of [`Self::input`] has changed.
     fn input_changed(&mut self, _cx: &mut Cx<'_>) {}
+
+    /// Called after the size of the dialog has changed. Scrolls the text input towards its start, as far as possible
+    /// without hiding the cursor.
+    fn resized(&mut self) {
+        if let Some(input) = self.input() {
+            input.reset_scroll();
+        }
+    }
+
+    /// Returns the effect that saves the typed text as a draft. `None` if the dialog has no draft or it is saved already.
+    fn save_draft(&mut self) -> Option<Effect> {
+        None
+    }
 
     /// Handles a click outside of the footer, at any position of the screen.
     fn click(&mut self, at: Position, cx: &mut Cx<'_>) -> Flow {

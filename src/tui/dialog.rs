@@ -29,7 +29,7 @@ impl Dialog {
         match self {
             Self::Editor(editor) => editor.input.reset_scroll(),
             Self::Batch(batch) => batch.input.reset_scroll(),
-            Self::Component(dialog) => dialog.input().into_iter().for_each(TextInput::reset_scroll),
+            Self::Component(dialog) => dialog.resized(),
             _ => {}
         }
     }
@@ -90,6 +90,14 @@ impl Dialog {
             Self::Editor(editor) if !editor.is_in_external_editor => Some(&editor.draft_state),
             Self::Batch(batch) => Some(&batch.draft_state),
             _ => None,
+        }
+    }
+
+    /// Returns the effect that saves the typed text as a draft, if it is not saved yet.
+    pub(super) fn save_draft(&mut self) -> Option<Effect> {
+        match self {
+            Self::Component(dialog) => dialog.save_draft(),
+            _ => self.save_draft_if(DraftState::is_unsaved),
         }
     }
 

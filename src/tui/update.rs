@@ -425,7 +425,7 @@ impl App {
 
     /// Saves typed text that is not saved as a draft yet.
     pub(super) fn save_unsaved_drafts(&mut self, effects: &mut Vec<Effect>) {
-        effects.extend(self.dialogs.iter_mut().filter_map(|dialog| dialog.save_draft_if(DraftState::is_unsaved)));
+        effects.extend(self.dialogs.iter_mut().filter_map(|dialog| dialog.save_draft()));
     }
 
     /// Saves typed text and exits.
