@@ -8,7 +8,7 @@ use crate::model::ledger::{Budget, RATE_LIMIT_WINDOW, RateLimited};
 use crate::model::prompt::PromptKind;
 use crate::model::row::JobKey;
 use crate::store::{Store, StoreError};
-use crate::tui::batch::schedule_text;
+use crate::tui::compose::batch::schedule_text;
 use chrono::{Local, Utc};
 use serde_json::{Value, json};
 

@@ -5,7 +5,6 @@ use super::dialog::Dialog;
 use super::help::Help;
 use super::input_dialog::InputField;
 use super::keymap::{Action, Context};
-use super::picker::PickerKind;
 use super::scroll::Scroll;
 use super::text_entry::TextEntry;
 use super::{App, Effect, Pane, Screen, Severity, StoreState};
@@ -42,24 +41,9 @@ impl App {
             Action::Edit(edit) => {
                 self.enter_text(TextEntry::Edit(edit), now, effects);
             }
-            Action::Send if self.confirm_bulk_follow_up() => {}
-            Action::Send => self.send(effects),
-            Action::Confirm => match self.dialogs.last() {
-                Some(Dialog::Picker(_)) => self.use_picked_text(now),
-                Some(Dialog::Batch(_)) => self.confirm_batch(effects),
-                Some(Dialog::Filter(_)) => {
-                    self.dialogs.pop();
-                }
-                _ => {}
-            },
-            Action::History => self.open_picker(PickerKind::History, effects),
-            Action::Templates => self.open_picker(PickerKind::Templates, effects),
-            Action::EditOutside => self.open_external_editor(effects),
-            Action::NextBlank => {
-                self.enter_text(TextEntry::NextBlank, now, effects);
+            Action::Confirm => {
+                self.dialogs.pop_if(|dialog| matches!(dialog, Dialog::Filter(_)));
             }
-            Action::DeleteDraft => self.ask_to_delete_draft(),
-            Action::ReadFile => self.ask_for_file(),
             Action::CopyMain => self.copy_main(now, effects),
             action if matches!(self.dialogs.last(), Some(Dialog::AllJobs(_))) => {
                 self.act_on_all_jobs(action, now, effects);
@@ -185,33 +169,24 @@ impl App {
     }
 
     fn copy_main(&mut self, now: Time, effects: &mut Vec<Effect>) {
-        let copy = match (self.dialogs.last(), self.screen) {
-            (Some(Dialog::Editor(editor)), _) => Some(("the text".to_owned(), editor.input.text())),
-            (Some(Dialog::AllJobs(_)), _) => {
-                self.copy_links(now, effects);
-                None
-            }
-            (Some(_), _) => None,
-            (None, Screen::Jobs) => {
-                self.copy_links(now, effects);
-                None
-            }
-            (None, _) => None,
-        };
-        effects.extend(copy.map(|(what, text)| Effect::copy(&what, text)));
+        if matches!(self.dialogs.last(), Some(Dialog::AllJobs(_)))
+            || self.dialogs.is_empty() && self.screen == Screen::Jobs
+        {
+            self.copy_links(now, effects);
+        }
     }
 
     fn refresh(&mut self, now: Time, effects: &mut Vec<Effect>) {
-        match self.screen {
-            Screen::Jobs => match self.jobs.selected() {
-                Some(row) if row.id.is_some() => {
-                    effects.push(Effect::CheckJob(row.key));
-                    self.notify(Severity::Info, "Checking this job…", now);
-                }
-                Some(_) => self.notify(Severity::Info, "This job has no id yet, so it can't be checked.", now),
-                None => {}
-            },
-            _ => {}
+        if self.screen != Screen::Jobs {
+            return;
+        }
+        match self.jobs.selected() {
+            Some(row) if row.id.is_some() => {
+                effects.push(Effect::CheckJob(row.key));
+                self.notify(Severity::Info, "Checking this job…", now);
+            }
+            Some(_) => self.notify(Severity::Info, "This job has no id yet, so it can't be checked.", now),
+            None => {}
         }
     }
 }

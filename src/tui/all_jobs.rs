@@ -510,7 +510,7 @@ mod tests {
         assert!(notice.contains("Press Enter to switch to b first"), "{notice}");
         assert!(matches!(app.dialogs.last(), Some(Dialog::AllJobs(_))));
         typed(&mut app, "Gf");
-        assert!(app.dialogs.last().and_then(Dialog::as_editor).is_some(), "a job of the current profile");
+        assert!(app.top::<crate::tui::compose::editor::Editor>().is_some(), "a job of the current profile");
     }
 
     #[test]

@@ -127,7 +127,7 @@ impl App {
             }
             BulkAction::Tags(changes) => self.change_tags_of_several(&keys, &changes, now, effects),
             BulkAction::Export => self.export(&keys, now, effects),
-            BulkAction::FollowUp => self.submit_bulk_follow_up(keys, effects),
+            BulkAction::FollowUp => self.submit_bulk_follow_up(keys, now, effects),
             BulkAction::Queue(change) => effects.push(Effect::ChangeQueue(keys, change)),
             BulkAction::RemoveFromQueue => {
                 if self.acts_on_marks() {

@@ -28,6 +28,12 @@ impl App {
         self.dialogs.iter_mut().rev().find_map(|dialog| dialog.as_component_mut()?.downcast_mut())
     }
 
+    /// Closes the open dialogs of this type for which `is_closed` is true.
+    pub(super) fn close_all<T: Component>(&mut self, is_closed: impl Fn(&T) -> bool) {
+        let closes = |dialog: &Dialog| dialog.as_component()?.downcast_ref().map(&is_closed);
+        self.dialogs.retain(|dialog| closes(dialog) != Some(true));
+    }
+
     /// Returns the topmost dialog or, if none is open, the current screen.
     pub(super) fn top_component(&self) -> Option<&dyn Component> {
         match self.dialogs.last() {

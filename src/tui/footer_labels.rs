@@ -19,9 +19,6 @@ impl App {
         let selected = self.active_list().selected().filter(|_| is_list);
         let marked = self.active_list().marked_count() > 0;
         match (row.action, selected) {
-            (Action::Confirm, _) if let Some(jobs) = self.batch_size() => {
-                format!("queue {}", format::plural(jobs, "job"))
-            }
             (Action::Drafts, _) => format::plural(self.draft_count(), "draft"),
             (Action::CopyMain, Some(job)) if !marked && job.pr_link.is_none() => "copy id".to_owned(),
             (Action::Dismiss, Some(job)) if !marked && job.dismissed => "restore".to_owned(),

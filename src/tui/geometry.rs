@@ -114,7 +114,7 @@ pub(in crate::tui) fn inner_area_below(area: Rect, head: u16) -> Rect {
 
 /// Returns the text area of a box: inside its borders and a margin of one column at each side, without its last `lines`
 /// lines.
-fn text_area_above(area: Rect, lines: u16) -> Rect {
+pub(in crate::tui) fn text_area_above(area: Rect, lines: u16) -> Rect {
     let inner = inside(area);
     let (width, height) = (inner.width.saturating_sub(2), inner.height.saturating_sub(lines));
     Rect { x: inner.x + 1, width, height, ..inner }
@@ -194,24 +194,6 @@ impl Geometry {
         inner_area_below(self.body, 1)
     }
 
-    /// Returns the area of the prompt editor, including its borders.
-    pub fn editor(&self) -> Rect {
-        // On a small screen, the editor takes the full height, because the reason why a prompt was not delivered takes
-        // some lines.
-        centered(self.body, 100, self.body.height.saturating_sub(self.body.height / 5).max(14))
-    }
-
-    /// Returns the area of the text in the prompt editor, above a horizontal line and at least two lines of status.
-    pub fn editor_text(&self) -> Rect {
-        text_area_above(self.editor(), 3)
-    }
-
-    /// Returns the area of the text in the dialog for new jobs from a list. A horizontal line and at least
-    /// one line of text are below it.
-    pub fn batch_text(&self) -> Rect {
-        text_area_above(self.full_dialog(), 2)
-    }
-
     /// Returns the area of a dialog of full height, including its borders, such as the picker or an undelivered prompt.
     pub fn full_dialog(&self) -> Rect {
         // On a screen of medium width, the dialog takes the full width: a narrow strip of the screen beside it would
@@ -228,28 +210,6 @@ impl Geometry {
 
     pub fn full_dialog_rows(&self) -> usize {
         usize::from(self.full_dialog().height.saturating_sub(2))
-    }
-
-    /// Returns the area of the list in the picker, between the search input and the preview.
-    pub fn picker_lines(&self) -> Rect {
-        let lines = inner_area_below(self.full_dialog(), 1);
-        Rect { height: (lines.height.saturating_sub(1) / 2).max(1).min(lines.height), ..lines }
-    }
-
-    /// Returns the number of rows of the list in the picker, at least one.
-    pub fn picker_rows(&self) -> usize {
-        row_capacity(self.picker_lines()).max(1)
-    }
-
-    /// Returns the area of the list in the review of new jobs: below the cost and a gap, above a line for errors.
-    pub fn batch_lines(&self) -> Rect {
-        let lines = inner_area_below(self.full_dialog(), 2);
-        Rect { height: lines.height.saturating_sub(1), ..lines }
-    }
-
-    /// Returns the number of rows of the list in the review of new jobs, at least one.
-    pub fn batch_rows(&self) -> usize {
-        row_capacity(self.batch_lines()).max(1)
     }
 
     /// Returns the area inside the borders of a dialog of full height.
@@ -289,6 +249,7 @@ pub fn centered(area: Rect, width: u16, height: u16) -> Rect {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tui::compose::{batch::prompt_lines, editor::editor_area, picker::entry_lines};
 
     const SIZES: ([u16; 11], [u16; 12]) =
         ([0, 1, 2, 39, 40, 60, 80, 119, 120, 160, 300], [0, 1, 2, 3, 11, 12, 20, 24, 35, 36, 50, 100]);
@@ -302,8 +263,8 @@ mod tests {
         for (width, height) in sizes() {
             let g = compute_layout((width, height), Panes::default());
             let screen = Rect::new(0, 0, width, height);
-            let boxes = [g.editor(), g.full_dialog(), g.small_dialog(7), g.divider()];
-            let lists = [g.picker_lines(), g.batch_lines(), g.views_lines()];
+            let boxes = [editor_area(g), g.full_dialog(), g.small_dialog(7), g.divider()];
+            let lists = [entry_lines(g), prompt_lines(g), g.views_lines()];
             let parts = [&[g.header, g.list, g.detail, g.footer], &boxes[..], &lists].concat();
             for part in parts.into_iter().filter(|part| !part.is_empty()) {
                 assert_eq!(part.intersection(screen), part, "{width}x{height}");

@@ -1,7 +1,7 @@
 //! Tests of the jobs list: which effects its keys request and what it shows.
 
+use super::compose::editor::Editor;
 use super::confirm::{ConfirmDialog, ConfirmLine};
-use super::dialog::Dialog;
 use super::input_dialog::InputDialog;
 use super::jobs::tests::{at, row};
 use super::{App, AppConfig, Effect, InitialData, Msg, NewFile, Severity, SubmitError};
@@ -217,9 +217,9 @@ fn the_editor_reopens_for_the_jobs_whose_follow_up_could_not_be_saved() {
     press(&mut app, "y");
     report_submitted(&mut app, 5, true);
     report_submitted(&mut app, 4, false);
-    let Some(Dialog::Editor(editor)) = app.dialogs.last() else { panic!("the editor is open") };
+    let Some(editor) = app.top::<Editor>() else { panic!("the editor is open") };
     assert_eq!((editor.targets.as_slice(), editor.slot), (jobs(&[4]).as_slice(), DraftTarget::FollowUp(JobKey(4))));
-    assert!(!editor.is_in_external_editor && editor.is_unsaved());
+    assert!(!editor.is_in_external_editor && editor.draft_state.is_unsaved());
     press_key(&mut app, KeyCode::Char('s'), KeyModifiers::CONTROL);
     let again = press(&mut app, "y");
     assert_eq!(again.last(), Some(&Effect::SubmitFollowUp(JobKey(4), "Again".to_owned())));
@@ -346,10 +346,7 @@ fn the_footer_shows_what_escape_clears() {
 
 #[test]
 fn only_the_editor_of_a_new_job_mentions_the_title() {
-    let invitation = |app: &App| match app.dialogs.last() {
-        Some(Dialog::Editor(editor)) => editor.placeholder(),
-        other => panic!("no editor: {other:?}"),
-    };
+    let invitation = |app: &App| app.top::<Editor>().expect("an editor").placeholder();
     let mut app = app();
     press(&mut app, "n");
     assert!(invitation(&app).contains("title"));
@@ -440,7 +437,7 @@ fn no_prompt_is_sent_if_the_store_is_read_only() {
     app.update(Msg::Input(Event::Paste("words".to_owned())), at(0));
     let effects = press_key(&mut app, KeyCode::Char('s'), KeyModifiers::CONTROL);
     assert!(!effects.iter().any(|effect| matches!(effect, Effect::SubmitNewJob(_))), "{effects:?}");
-    assert!(matches!(app.dialogs.last(), Some(Dialog::Editor(editor)) if editor.message.is_some()));
+    assert!(app.top::<Editor>().is_some_and(|editor| editor.message.is_some()));
 }
 
 #[test]
@@ -459,7 +456,7 @@ fn keys_pressed_before_all_jobs_are_loaded_run_afterwards_in_order() {
     assert!(app.dialogs.is_empty() && shown_jobs(&app) == jobs(&[8, 7, 6]), "nothing is applied to a partial list");
     app.update(Msg::InitialDataLoaded(Ok(Box::new(InitialData { jobs: all, ..InitialData::default() }))), at(0));
     assert_eq!(app.jobs.sorting().by.name(), "age");
-    assert!(matches!(app.dialogs.last(), Some(Dialog::Editor(editor)) if editor.input.text() == "words"));
+    assert!(app.top::<Editor>().is_some_and(|editor| editor.input.text() == "words"));
 }
 
 #[test]
@@ -558,7 +555,7 @@ fn a_follow_up_to_marked_jobs_names_its_targets_and_the_skipped_jobs() {
         press(&mut app, "v");
     }
     press(&mut app, "gf");
-    let Some(Dialog::Editor(editor)) = app.dialogs.last() else { panic!("no editor: {:?}", app.notice) };
+    let Some(editor) = app.top::<Editor>() else { panic!("no editor: {:?}", app.notice) };
     assert_eq!(editor.targets, jobs(&[2]));
     assert_eq!(editor.title.as_str(), "Follow-up to 1 marked job, 2 skipped: Job 2");
     app.update(Msg::Input(Event::Paste("Again".to_owned())), at(0));

@@ -6,18 +6,16 @@
 
 mod act;
 pub mod all_jobs;
-pub mod batch;
 pub mod bulk;
-mod bulk_follow_up;
 mod chord;
 pub mod component;
+pub mod compose;
 pub mod confirm;
 mod custom_commands;
 pub mod detail;
 pub mod dialog;
 mod dispatch;
 pub mod draw;
-pub mod editor;
 pub mod filter;
 mod finish_alerts;
 pub mod footer;
@@ -44,9 +42,7 @@ mod mouse;
 mod msg;
 pub mod order;
 pub mod palette;
-pub mod picker;
 pub mod profiles;
-mod prompt_sources;
 mod pruned_jobs;
 mod queue;
 mod quitting;
@@ -55,7 +51,6 @@ mod scrolling;
 mod secret_input;
 mod startup_queue;
 mod submit;
-pub mod templates;
 mod text_entry;
 pub mod text_input;
 mod thread_prefetch;
@@ -162,7 +157,7 @@ pub struct App {
     search: job_filter_bar::FilterBarState,
     tracking: Option<tracking::Tracking>,
     /// The follow-up to several jobs that is being saved, if any.
-    bulk_follow_up: Option<bulk_follow_up::BulkFollowUp>,
+    bulk_follow_up: Option<compose::BulkFollowUp>,
     /// The visible jobs that the agent is working on, as last reported to the engine.
     on_screen: Vec<JobKey>,
     /// The commands and themes that were chosen in the command palette, the most recent first.
@@ -452,24 +447,8 @@ impl App {
             Action::NewProfile => self.config.config_path.is_some(),
             Action::SaveFilter => self.can_save_filter(),
             Action::Close => self.has_something_to_close(),
-            Action::Confirm => match self.dialogs.last() {
-                Some(Dialog::Picker(picker)) => picker.selected().is_some(),
-                Some(Dialog::Batch(batch)) => !matches!(batch.step, batch::BatchStep::Reading(_)),
-                _ => true,
-            },
-            Action::DeleteDraft => self.draft_count() > 0,
             Action::Refresh if matches!(self.dialogs.last(), Some(Dialog::AllJobs(_))) => true,
             Action::Refresh => self.dialogs.is_empty() && matches!(self.screen, Screen::Jobs | Screen::Views),
-            Action::NextBlank => match self.dialogs.last() {
-                Some(Dialog::Editor(editor)) => !editor.is_in_external_editor && editor.input.has_blank(),
-                _ => false,
-            },
-            Action::Send | Action::Edit(_) | Action::History | Action::Templates | Action::EditOutside => {
-                match self.dialogs.last() {
-                    Some(Dialog::Editor(editor)) => !editor.is_in_external_editor,
-                    _ => true,
-                }
-            }
             _ => true,
         }
     }

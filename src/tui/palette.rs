@@ -8,7 +8,8 @@
 //! ```
 
 use super::component::prelude::*;
-use super::dialog::Dialog;
+use super::compose::batch::Batch;
+use super::compose::editor::Editor;
 use super::draw::text::{TextRow, fit};
 use super::draw::{cursor, draw_box, draw_line, draw_more_below};
 use super::format::format_count;
@@ -236,7 +237,7 @@ impl App {
         let contexts = self.contexts();
         let typing = self.takes_text();
         // Switching the profile is possible while a prompt is being written, because its text is saved first.
-        let may_switch_profile = matches!(self.dialogs.last(), Some(Dialog::Editor(_) | Dialog::Batch(_)));
+        let may_switch_profile = self.top::<Editor>().is_some() || self.top::<Batch>().is_some();
         let mut entries: Vec<PaletteEntry> = Vec::new();
         for row in self.config.keymap.active_bindings(contexts) {
             // If character keys type text here, they can't run a global command. The command then has no usable key if

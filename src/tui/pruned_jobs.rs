@@ -6,7 +6,6 @@ use super::{App, Pane, Severity, format};
 use crate::model::Time;
 use crate::model::prompt::DraftTarget;
 use crate::model::row::RemainingJobs;
-use crate::model::text::CleanText;
 
 impl App {
     /// Removes all jobs that are not in `remaining`, the jobs that remain after the pruning.
@@ -38,21 +37,6 @@ impl App {
 fn stays_open(dialog: &mut Dialog, remaining: &RemainingJobs) -> bool {
     match dialog {
         Dialog::Component(dialog) => dialog.retain_jobs(remaining),
-        Dialog::Editor(editor) => {
-            editor.targets.retain(|key| remaining.contains(*key));
-            let DraftTarget::FollowUp(key) = editor.slot else { return true };
-            if remaining.contains(key) {
-                return true;
-            }
-            if let Some(first) = editor.targets.first() {
-                editor.slot = DraftTarget::FollowUp(*first);
-                return true;
-            }
-            editor.message = Some(CleanText::line(
-                "The job was deleted by `docdeck prune`: nothing can be sent to it. Ctrl-Y copies the text.",
-            ));
-            !editor.is_blank_or_initial()
-        }
         _ => true,
     }
 }
@@ -65,6 +49,7 @@ mod tests {
     use crate::model::job::Status;
     use crate::model::row::JobKey;
     use crate::tui::Effect;
+    use crate::tui::compose::editor::Editor;
     use crate::tui::confirm::ConfirmDialog;
     use crate::tui::jobs::tests::{at, row};
     use crate::tui::{AppConfig, InitialData, Msg};
@@ -153,7 +138,7 @@ mod tests {
         assert!(app.dialogs.is_empty());
         press(&mut app, "fMore");
         app.update(jobs_after_pruning(&[1, 2, 3]), at(1002));
-        let editor = app.dialogs.last().and_then(Dialog::as_editor).expect("an editor");
+        let editor = app.top::<Editor>().expect("an editor");
         assert_eq!(editor.input.text(), "More");
         assert!(editor.message.as_ref().is_some_and(|text| text.as_str().contains("Ctrl-Y copies")));
     }

@@ -1,14 +1,11 @@
 //! Applies scroll keys to the topmost dialog or, if none is open, to the current screen.
 
-use super::batch::BatchStep;
 use super::component::{Component, Cx, Flow};
 use super::dialog::Dialog;
 use super::jobs::JobList;
-use super::list_state::ListState;
 use super::scroll::{Scroll, page_step};
 use super::{App, Effect, Pane, Screen};
 use crate::model::Time;
-use ratatui::layout::Rect;
 
 impl App {
     /// Scrolls the pane or dialog that has the focus.
@@ -45,24 +42,7 @@ impl App {
         }
     }
 
-    /// Returns the list of the topmost dialog, its area and the number of its visible rows. `None` if the dialog is not
-    /// a plain list.
-    pub(super) fn dialog_list(&mut self) -> Option<(&mut ListState, Rect, usize)> {
-        let g = self.geometry();
-        match self.dialogs.last_mut()? {
-            Dialog::Picker(picker) => Some((&mut picker.list, g.picker_lines(), g.picker_rows())),
-            Dialog::Batch(batch) => match &mut batch.step {
-                BatchStep::Preview(preview) => Some((&mut preview.list, g.batch_lines(), g.batch_rows())),
-                BatchStep::Writing | BatchStep::Reading(_) => None,
-            },
-            _ => None,
-        }
-    }
-
     fn scroll_dialog(&mut self, by: Scroll) {
-        if let Some((list, _, rows)) = self.dialog_list() {
-            return list.move_to(|at, total| by.apply(at, rows, total), rows);
-        }
         let g = self.geometry();
         if let Some(Dialog::AllJobs(open)) = self.dialogs.last_mut() {
             scroll_list(&mut open.list, by, g.all_jobs_rows());
@@ -72,9 +52,6 @@ impl App {
     /// Scrolls the topmost dialog so that its selection is visible after its size or content changed.
     pub(super) fn keep_dialog_selection_visible(&mut self) {
         self.refresh_dialogs();
-        if let Some((list, _, rows)) = self.dialog_list() {
-            list.keep_selected_visible(rows);
-        }
         let g = self.geometry();
         if let Some(open) = self.all_jobs_mut() {
             open.list.keep_selected_visible(g.all_jobs_rows());

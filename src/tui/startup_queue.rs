@@ -168,7 +168,7 @@ mod tests {
             assert!(rest.is_empty() || notice(&app).contains("keys wait"), "{}", notice(&app));
             assert!(app.dialogs.is_empty() && app.screen == Screen::Jobs);
             app.update(Msg::InitialDataLoaded(Ok(Box::new(InitialData::default()))), at(5));
-            let editor = app.dialogs.last().and_then(crate::tui::dialog::Dialog::as_editor).expect("an editor");
+            let editor = app.top::<crate::tui::compose::editor::Editor>().expect("an editor");
             assert_eq!(editor.input.text(), "quit: d 2");
         }
     }

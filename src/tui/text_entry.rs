@@ -1,6 +1,5 @@
 //! Text entry: applies keys and pastes to the text input of the topmost dialog or the setup form.
 
-use super::batch::BatchStep;
 use super::component::Flow;
 use super::dialog::Dialog;
 use super::keymap::{Action, Context, Edit};
@@ -15,8 +14,6 @@ pub enum TextEntry<'a> {
     Key(KeyEvent),
     Paste(&'a str),
     Edit(Edit),
-    /// Goes to the next template blank, or inserts a tab if there is no blank.
-    NextBlank,
 }
 
 impl TextEntry<'_> {
@@ -26,7 +23,6 @@ impl TextEntry<'_> {
             Self::Key(key) => input.type_key(key),
             Self::Paste(text) => input.paste(text),
             Self::Edit(edit) => input.edit(edit),
-            Self::NextBlank => input.next_blank() || input.edit(Edit::Tab),
         }
     }
 }
@@ -51,18 +47,6 @@ impl App {
         }
         let change = |input: &mut TextInput| entry.apply(input);
         match self.dialogs.last_mut() {
-            Some(Dialog::Editor(editor)) => editor.change(now, change),
-            Some(Dialog::Picker(picker)) if picker.takes_text() => {
-                if change(&mut picker.filter) {
-                    picker.narrow();
-                }
-            }
-            Some(Dialog::Batch(batch)) if matches!(batch.step, BatchStep::Writing) => {
-                if change(&mut batch.input) {
-                    batch.message = None;
-                    batch.draft_state.mark_changed(now);
-                }
-            }
             Some(Dialog::Filter(input)) => {
                 change(input);
                 self.apply_typed_filter();

@@ -1,9 +1,10 @@
 //! A text input, built on a text widget. The widget's own shortcuts are not used. Instead, the actions of the key
 //! bindings run the widget's operations.
 
+use super::compose::templates::find_blank;
 use super::keymap::Edit;
-use super::templates::find_blank;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use ratatui::layout::{Position, Rect};
 use ratatui::style::{Modifier, Style};
 use tui_textarea::{CursorMove, DataCursor, Scrolling, TextArea, WrapMode};
 
@@ -75,14 +76,25 @@ impl TextInput {
         self.area.lines().join("\n")
     }
 
-    /// Moves the cursor to a cell of the visible part of the text. Right of a line, the cursor moves to the end of the
-    /// line; below the text, to the last line.
-    pub fn move_cursor_to_cell(&mut self, row: u16, column: u16) {
+    /// Moves the cursor to a clicked cell of the area that shows the text. Right of a line, the cursor moves to the end
+    /// of the line; below the text, to the last line. Ignores clicks outside the area.
+    pub(super) fn click(&mut self, area: Rect, at: Position) {
+        if !area.contains(at) {
+            return;
+        }
         let (top, left) = self.area.scroll_offset();
         let seen = |from: u16, cells: u16| usize::from(from).saturating_add(usize::from(cells));
-        let DataCursor(row, column) = self.area.screen_to_data(seen(top, row), seen(left, column));
+        let DataCursor(row, column) = self.area.screen_to_data(seen(top, at.y - area.y), seen(left, at.x - area.x));
         if let (Ok(row), Ok(column)) = (u16::try_from(row), u16::try_from(column)) {
             self.move_cursor(CursorMove::Jump(row, column));
+        }
+    }
+
+    /// Moves the cursor down by this many lines, or up if negative. The mouse wheel scrolls a text in this way, because
+    /// the cursor has to stay visible.
+    pub(super) fn move_lines(&mut self, by: isize) {
+        for _ in 0..by.unsigned_abs() {
+            self.move_cursor(if by < 0 { CursorMove::Up } else { CursorMove::Down });
         }
     }
 

@@ -1,8 +1,6 @@
 //! Computes when the state machine needs its next `Msg::Timer`: for the heartbeat, ages and countdowns on screen, the
 //! end of a notice, or a draft to save.
 
-use super::dialog::Dialog;
-use super::editor::DraftState;
 use super::jobs::JobLine;
 use super::{App, Screen, StoreState, format};
 use crate::model::Time;
@@ -17,14 +15,8 @@ impl App {
     /// Returns the time at which `Msg::Timer` has to be sent. `None` if nothing changes with time.
     pub fn next_timer(&self, now: Time) -> Option<Time> {
         let notice = self.notice.as_ref().map(|notice| notice.until);
-        let due = |saved: &DraftState| match saved {
-            DraftState::Due(at) => Some(*at),
-            _ => None,
-        };
-        let draft = self.dialogs.iter().filter_map(Dialog::draft_state).find_map(due);
         [
             notice,
-            draft,
             self.dialogs.iter().filter_map(|dialog| dialog.as_component()?.next_timer(self, now)).min(),
             self.store_retry_at(),
             self.layout_due_at(),

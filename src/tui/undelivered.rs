@@ -1,6 +1,7 @@
 //! The dialog about an undelivered prompt: what happened and when, the choices with their meaning, and the prompt.
 
 use super::component::prelude::*;
+use super::compose::editor::Editor;
 use super::confirm::{ConfirmAction, ConfirmDialog};
 use super::detail::kind_text;
 use super::draw::text::TextRow;
@@ -153,7 +154,7 @@ impl UndeliveredDialog {
         let reason = prompt.delivery.reason().cloned().unwrap_or_default();
         app.edit_as_same_prompt(prompt.id, prompt.kind, reason, &text);
         let pages = app.jobs.get(self.job).map(|row| row.pages.clone()).unwrap_or_default();
-        if let Some(editor) = app.editor() {
+        if let Some(editor) = app.find_mut::<Editor>() {
             editor.pages = pages.into();
         }
     }

@@ -1,8 +1,8 @@
 //! Applies messages to the state, mostly by calling the module that is responsible for the message.
 
 use super::component::Flow;
+use super::compose::editor::Editor;
 use super::dialog::Dialog;
-use super::editor::DraftState;
 use super::jobs::JobLine;
 use super::keymap::{Action, Chord, Context};
 use super::text_entry::TextEntry;
@@ -80,10 +80,6 @@ impl App {
             Msg::LocalDataChanged(Ok(rows)) => rows.into_iter().for_each(|row| self.put_changed_job(row)),
             Msg::LocalDataChanged(Err(failure)) => self.notify_failure(&failure, now),
             Msg::PromptsFound { text, jobs } => self.apply_found_prompts(text, jobs, now),
-            Msg::History(result) => self.history_read(result),
-            Msg::Templates(templates) => self.templates_read(templates, now),
-            Msg::EditedExternally(result) => self.external_editor_closed(result, now),
-            Msg::PromptsRead { file, result } => self.apply_prompts_file(&file, result),
             Msg::BatchAdded(result) => self.apply_queued_batch(result, now, effects),
             Msg::Views { query, result, old } => self.views_answered(query, result, old, now),
             Msg::CachedReport { range, recalled } => self.cached_report_loaded(range, recalled, now, effects),
@@ -97,8 +93,6 @@ impl App {
             Msg::FileExists(file) => self.ask_to_overwrite(file, now),
             Msg::ProfileAdded { profile, key } => self.profile_added(profile, key, now, effects),
             Msg::FilterSaved { filter, result } => self.apply_saved_filter(filter, result, now),
-            Msg::DraftSaved { slot, result } => self.draft_saved(slot, result),
-            Msg::DraftRead { slot, text, pages } => self.draft_read(slot, text.unwrap_or_default(), &pages, now),
             Msg::AllJobs(result) => self.apply_all_jobs(result, now),
             Msg::ActionFinished { what, result } => match result {
                 Ok(()) => self.notify(Severity::Info, what.as_str(), now),
@@ -112,7 +106,16 @@ impl App {
                 effects.push(Effect::Repaint);
             }
             // The dialog that asked for this was closed.
-            Msg::PageHistory { .. } | Msg::CachedRanges(_) | Msg::ProfileKey(..) | Msg::ProfileKeyTested(..) => {}
+            Msg::History(_)
+            | Msg::Templates(_)
+            | Msg::EditedExternally(_)
+            | Msg::PromptsRead { .. }
+            | Msg::DraftSaved { .. }
+            | Msg::DraftRead { .. }
+            | Msg::PageHistory { .. }
+            | Msg::CachedRanges(_)
+            | Msg::ProfileKey(..)
+            | Msg::ProfileKeyTested(..) => {}
             // The attempt to set up a profile was cancelled.
             Msg::ProfileChecked { .. }
             | Msg::KeyRead { .. }
@@ -268,9 +271,8 @@ impl App {
     /// If an editor was just opened, reads its saved draft. `count_before` is the number of dialogs that were open
     /// before.
     pub(super) fn read_draft_of_new_editor(&mut self, count_before: usize, effects: &mut Vec<Effect>) {
-        if let Some(Dialog::Editor(editor)) = self.dialogs.get(count_before) {
-            effects.push(Effect::ReadDraft(editor.slot));
-        }
+        let opened = self.dialogs.get(count_before).and_then(|dialog| dialog.as_component()?.downcast_ref::<Editor>());
+        effects.extend(opened.map(|editor| Effect::ReadDraft(editor.slot)));
     }
 
     fn handle_engine_event(&mut self, event: EngineEvent, now: Time, effects: &mut Vec<Effect>) {
@@ -408,9 +410,6 @@ impl App {
         }
         self.tips.expire(now);
         self.retry_reading(now, effects);
-        // Typed text is saved within a second, even if another dialog covers its editor.
-        let is_due = |saved: &DraftState| matches!(saved, DraftState::Due(at) if *at <= now);
-        effects.extend(self.dialogs.iter_mut().filter_map(|dialog| dialog.save_draft_if(is_due)));
         effects.extend(self.save_layout(Some(now)));
         let freed = |limited: RateLimited| self.budget(limited).resets_at.is_some_and(|at| at <= now);
         if RateLimited::ALL.into_iter().any(freed) {

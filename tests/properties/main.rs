@@ -25,7 +25,8 @@ use docdeck::model::row::{InitialRows, Job, JobKey};
 use docdeck::model::setup::{ExistingSettings, SetupField, SetupProblem, WritePermission};
 use docdeck::model::text::CleanText;
 use docdeck::model::views::{Count, Counts, PageRow, ViewsPage};
-use docdeck::tui::dialog::Dialog;
+use docdeck::tui::compose::batch::Batch;
+use docdeck::tui::compose::editor::Editor;
 use docdeck::tui::draw::{ColorDepth, Theme, draw};
 use docdeck::tui::profiles::ProfileEntry;
 use docdeck::tui::welcome::{ConfigWriteError, Welcome};
@@ -257,12 +258,10 @@ impl TestDashboard {
                 assert!(submitted.insert(slot), "the same prompt is submitted twice");
                 // If the draft remained, the user could submit it again.
                 assert_ne!(self.app.draft(slot), Some(text.as_str()), "a submitted prompt is not a draft");
-                let has_prompt = |dialog: &Dialog| match dialog {
-                    Dialog::Editor(editor) => editor.slot == slot && editor.input.text() == text,
-                    Dialog::Batch(_) => slot == DraftTarget::Batch,
-                    _ => false,
-                };
-                assert!(!self.app.dialogs.iter().any(has_prompt), "a submitted prompt is in no dialog");
+                let has_prompt = |editor: &Editor| editor.slot == slot && editor.input.text() == text;
+                assert!(!self.app.find().is_some_and(has_prompt), "a submitted prompt is in no editor");
+                let is_batch = slot == DraftTarget::Batch;
+                assert!(!is_batch || self.app.find::<Batch>().is_none(), "submitted prompts are in no dialog");
             }
             match &effect {
                 Effect::SubmitJobAbout(_, pages) => assert!(!pages.is_empty(), "the job has pages"),

@@ -4,16 +4,13 @@
 pub(in crate::tui) mod all_jobs;
 pub(in crate::tui) mod ascii;
 pub(in crate::tui) mod bars;
-pub(in crate::tui) mod batch;
 pub(in crate::tui) mod cursor;
 pub(in crate::tui) mod detail;
-pub(in crate::tui) mod editor;
 pub(in crate::tui) mod frame_lines;
 pub(in crate::tui) mod impact;
 pub(in crate::tui) mod jobs;
 pub(in crate::tui) mod links;
 pub(in crate::tui) mod list_title;
-pub(in crate::tui) mod picker;
 pub(in crate::tui) mod text;
 pub(in crate::tui) mod theme;
 
@@ -131,9 +128,6 @@ fn draw_screen(frame: &mut Frame<'_>, view: View<'_>) {
     for dialog in &app.dialogs {
         match dialog {
             Dialog::Component(open) => open.draw(frame, view),
-            Dialog::Editor(open) => editor::draw(frame, view, open, g.editor()),
-            Dialog::Picker(picker) => picker::draw(frame, view, picker, g.full_dialog()),
-            Dialog::Batch(batch) => batch::draw(frame, view, batch, g.full_dialog()),
             // The filter itself is drawn with its list. Only the cursor is placed here: in the title, or in the last
             // line.
             Dialog::Filter(_) => {

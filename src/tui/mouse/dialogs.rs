@@ -1,23 +1,14 @@
 //! Clicks on dialogs. A click selects an entry or a day, and another click on it confirms. A click outside the dialog
 //! does nothing.
 
-use super::super::batch::BatchStep;
 use super::super::component::Flow;
 use super::super::dialog::Dialog;
 use super::super::geometry::Geometry;
 use super::super::keymap::Action;
-use super::super::text_input::TextInput;
 use super::super::{App, Effect};
 use super::line_at;
 use crate::model::Time;
-use ratatui::layout::{Position, Rect};
-
-/// Moves the cursor of a text input to the clicked cell.
-fn place_cursor(input: &mut TextInput, text: Rect, at: Position) {
-    if text.contains(at) {
-        input.move_cursor_to_cell(at.y - text.y, at.x - text.x);
-    }
-}
+use ratatui::layout::Position;
 
 /// The result of a click on a dialog.
 enum ClickResult {
@@ -40,16 +31,6 @@ impl App {
 
     fn handle_dialog_click(&mut self, g: Geometry, at: Position) -> ClickResult {
         let title = g.all_jobs_title();
-        if let Some((list, area, rows)) = self.dialog_list() {
-            let before = list.selected();
-            let Some(row) = line_at(area, at).filter(|line| *line < rows).and_then(|line| list.row_at(line)) else {
-                return ClickResult::NoAction;
-            };
-            list.move_to(|_, _| row, rows);
-            // Confirming a batch would queue all its prompts, so a click only selects a prompt.
-            let is_batch = matches!(self.dialogs.last(), Some(Dialog::Batch(_)));
-            return if row == before && !is_batch { ClickResult::Run(Action::Confirm) } else { ClickResult::NoAction };
-        }
         match self.dialogs.last_mut() {
             Some(Dialog::AllJobs(_)) if title.contains(at) => {
                 let tab = self.tab_at(usize::from(at.x - title.x), usize::from(title.width));
@@ -68,10 +49,6 @@ impl App {
                 }
                 list.select(key);
                 return ClickResult::NoAction;
-            }
-            Some(Dialog::Editor(open)) => place_cursor(&mut open.input, g.editor_text(), at),
-            Some(Dialog::Batch(open)) if matches!(open.step, BatchStep::Writing) => {
-                place_cursor(&mut open.input, g.batch_text(), at);
             }
             _ => {}
         }

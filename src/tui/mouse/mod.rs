@@ -7,15 +7,13 @@ mod screens;
 #[cfg(test)]
 mod tests;
 
-use super::batch::BatchStep;
 use super::component::{Component, Cx, Flow};
 use super::dialog::Dialog;
 use super::geometry::{Geometry, JobsArrangement, MIN_PANE_COLUMNS, MIN_PANE_ROWS, is_usable};
 use super::scroll::Scroll;
-use super::text_entry::TextEntry;
 use super::{App, Effect, Pane, Screen, Severity, StoreState};
 use crate::model::Time;
-use crossterm::event::{KeyCode, KeyEvent, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
+use crossterm::event::{MouseButton, MouseEvent, MouseEventKind};
 use ratatui::layout::{Position, Rect};
 
 /// How many lines one notch of the mouse wheel scrolls.
@@ -188,9 +186,8 @@ impl App {
     fn dialog_area(&self, g: Geometry) -> Option<Rect> {
         Some(match self.dialogs.last()? {
             Dialog::Component(dialog) => dialog.area(self),
-            Dialog::Editor(_) => g.editor(),
             Dialog::Filter(_) => return None,
-            Dialog::Picker(_) | Dialog::Batch(_) | Dialog::AllJobs(_) => g.full_dialog(),
+            Dialog::AllJobs(_) => g.full_dialog(),
         })
     }
 
@@ -202,21 +199,6 @@ impl App {
         if self.dispatch(now, effects, wheel) != Flow::Pass {
             return;
         }
-        let is_text = match self.dialogs.last() {
-            Some(Dialog::Editor(_)) => true,
-            Some(Dialog::Batch(open)) => matches!(open.step, BatchStep::Writing),
-            _ => false,
-        };
-        match self.dialogs.last_mut() {
-            // Text is scrolled by moving the cursor, because the cursor has to stay visible.
-            _ if is_text => {
-                let code = if by < 0 { KeyCode::Up } else { KeyCode::Down };
-                (0..by.unsigned_abs()).for_each(|_| {
-                    let key = KeyEvent::new(code, KeyModifiers::NONE);
-                    self.enter_text(TextEntry::Key(key), now, effects);
-                });
-            }
-            _ => self.scroll(Scroll::By(by), now, effects),
-        }
+        self.scroll(Scroll::By(by), now, effects);
     }
 }

@@ -1,5 +1,7 @@
 //! Tests of the mouse. They find the cell to click by the text or the geometry of what is clicked.
 
+use super::super::compose::editor::{Editor, editor_text_area};
+use super::super::compose::picker::{Picker, entry_lines};
 use super::super::help::Help;
 use super::super::keymap::{Chord, Context};
 use super::super::palette::{CommandPalette, palette_area};
@@ -20,7 +22,7 @@ use crate::model::text::CleanText;
 use crate::model::views::{Count, Counts, PageRow, ViewsPage};
 use crate::tui::jobs::tests::{at, row};
 use crate::tui::{AppConfig, InitialData, Msg, SavedFilter, Template};
-use crossterm::event::Event;
+use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
 use std::sync::Arc;
 
 const LEFT: MouseButton = MouseButton::Left;
@@ -162,7 +164,7 @@ fn a_click_on_a_key_of_the_footer_presses_it() {
     let mut app = app((160, 40), 5);
     let at = hint_column(&app, "new");
     let effects = click(&mut app, at, 39);
-    assert!(matches!(app.dialogs.last(), Some(Dialog::Editor(_))));
+    assert!(app.top::<Editor>().is_some());
     assert!(effects.iter().any(|effect| matches!(effect, Effect::ReadDraft(_))), "as when its key is pressed");
     let close = app.footer(160).into_iter().find(|hint| hint.chord.code == KeyCode::Esc).expect("Esc");
     click(&mut app, u16::try_from(close.at).expect("a cell"), 39);
@@ -176,7 +178,7 @@ fn a_notice_does_not_cover_the_keys_of_the_footer() {
     press(&mut app, "MM");
     assert_eq!(app.message_area(app.message_lines(160).len()), Rect::new(0, 38, 160, 1));
     click(&mut app, at_new, 39);
-    assert!(matches!(app.dialogs.last(), Some(Dialog::Editor(_))));
+    assert!(app.top::<Editor>().is_some());
 }
 
 #[test]
@@ -199,11 +201,8 @@ fn a_click_into_a_text_moves_the_cursor_there() {
     let mut app = app((80, 24), 1);
     press(&mut app, "n");
     app.update(Msg::Input(Event::Paste("one two\nthree\n".to_owned())), at(1));
-    let area = app.geometry().editor_text();
-    let input = |app: &App| match app.dialogs.last() {
-        Some(Dialog::Editor(open)) => open.input.clone(),
-        other => panic!("{other:?}"),
-    };
+    let area = editor_text_area(app.geometry());
+    let input = |app: &App| app.top::<Editor>().expect("an editor").input.clone();
     // The text widget computes its lines only when it is drawn.
     ratatui::widgets::Widget::render(input(&app).area(), area, &mut ratatui::buffer::Buffer::empty(area));
     for (at, typed) in [((4, 0), "one Xtwo\nthree\n"), ((40, 1), "one Xtwo\nthreeX\n")] {
@@ -223,7 +222,7 @@ fn a_click_outside_a_dialog_does_nothing() {
     press(&mut app, "n");
     for (column, row) in [(1, 3), (150, 20), (30, 0), (80, 20)] {
         click(&mut app, column, row);
-        assert!(matches!(app.dialogs.last(), Some(Dialog::Editor(_))), "{column} {row}");
+        assert!(app.top::<Editor>().is_some(), "{column} {row}");
         assert_eq!((selected(&app), app.screen), (5, Screen::Jobs));
     }
     send_mouse_event(&mut app, MouseEventKind::ScrollDown, 1, 3);
@@ -419,7 +418,7 @@ fn a_custom_key_in_the_footer_can_be_clicked() {
     let new = app.footer(160).into_iter().find(|hint| hint.label == "new").expect("a key");
     assert_eq!(new.key, "F5");
     click(&mut app, u16::try_from(new.at).expect("a cell"), 39);
-    assert!(matches!(app.dialogs.last(), Some(Dialog::Editor(_))));
+    assert!(app.top::<Editor>().is_some());
 }
 
 #[test]
@@ -531,13 +530,13 @@ fn a_click_selects_an_entry_of_a_picker_and_a_second_click_inserts_the_entry() {
     app.update(Msg::Input(Event::Key(KeyEvent::new(KeyCode::Char('t'), KeyModifiers::CONTROL))), at(1));
     let template = |n: usize| Template { name: CleanText::line(&format!("T{n}")), text: format!("text {n}") };
     app.update(Msg::Templates((0..5).map(template).collect()), at(1));
-    let lines = app.geometry().picker_lines();
+    let lines = entry_lines(app.geometry());
     click(&mut app, lines.x + 4, lines.y + 3);
-    let Some(Dialog::Picker(open)) = app.dialogs.last() else { panic!("{:?}", app.dialogs.last()) };
+    let Some(open) = app.top::<Picker>() else { panic!("{:?}", app.dialogs.last()) };
     let title = open.selected().expect("chosen").title.to_string();
     click(&mut app, lines.x + 4, lines.y + 20);
     click(&mut app, lines.x + 4, lines.y + 3);
-    let Some(Dialog::Editor(editor)) = app.dialogs.last() else { panic!("it was taken") };
+    let Some(editor) = app.top::<Editor>() else { panic!("it was taken") };
     assert!(editor.input.text().contains(&title.replace('T', "text ")), "{title} {:?}", editor.input.text());
 }
 

@@ -1,12 +1,11 @@
 //! Starts a job about pages: opens the editor with the paths of the pages, and fills in the placeholders of a template.
 
+use super::super::compose::editor::Editor;
+use super::super::compose::picker::PickerKind;
+use super::super::compose::templates::TemplateValues;
 use super::super::confirm::{ConfirmAction, ConfirmDialog};
-use super::super::dialog::Dialog;
-use super::super::editor::Editor;
 use super::super::format;
 use super::super::keymap::{Action, Context};
-use super::super::picker::PickerKind;
-use super::super::templates::TemplateValues;
 use super::super::{App, Effect, Severity, StoreState};
 use crate::model::Time;
 use crate::model::comparison::Comparison;
@@ -128,14 +127,10 @@ impl App {
             self.ask_to_start_over(pages);
             return;
         }
-        let title = title_of_job_about(if has_draft { &self.draft_pages } else { &pages });
-        let layers = self.dialogs.len();
-        self.open_editor(slot, title, now);
-        let Some(Dialog::Editor(editor)) = self.dialogs.get_mut(layers) else { return };
-        if !has_draft {
-            editor.set_initial_text(initial_text(&pages));
-            editor.pages = pages;
-            self.open_picker(PickerKind::Templates, effects);
+        if has_draft {
+            self.open_editor(slot, title_of_job_about(&self.draft_pages), now);
+        } else {
+            self.open_new_editor_about(pages, now, effects);
         }
     }
 
@@ -169,11 +164,15 @@ impl App {
             effects.push(Effect::DeleteDraft(slot));
             self.drafts.insert(DraftTarget::NewJob, text);
         }
-        let layers = self.dialogs.len();
-        self.open_editor(slot, title_of_job_about(&pages), now);
-        let Some(Dialog::Editor(editor)) = self.dialogs.get_mut(layers) else { return };
+        self.open_new_editor_about(pages, now, effects);
+    }
+
+    /// Opens an editor without a draft, and the templates over it.
+    fn open_new_editor_about(&mut self, pages: Vec<CleanText>, now: Time, effects: &mut Vec<Effect>) {
+        let mut editor = self.new_editor(DraftTarget::AboutPages, title_of_job_about(&pages), now);
         editor.set_initial_text(initial_text(&pages));
         editor.pages = pages;
+        self.open(editor);
         self.open_picker(PickerKind::Templates, effects);
     }
 

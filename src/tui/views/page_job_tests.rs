@@ -55,7 +55,7 @@ fn templates(app: &mut App, texts: &[&str]) {
 }
 
 fn editor(app: &App) -> &Editor {
-    app.dialogs.iter().find_map(Dialog::as_editor).expect("an editor")
+    app.find::<Editor>().expect("an editor")
 }
 
 fn notice(app: &App) -> &str {

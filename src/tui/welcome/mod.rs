@@ -420,7 +420,7 @@ impl Component for Welcome {
             TextEntry::Edit(
                 Edit::LineStart | Edit::LineEnd | Edit::TextStart | Edit::TextEnd | Edit::WordBack | Edit::WordForward,
             ) => (false, false),
-            TextEntry::Edit(_) | TextEntry::NextBlank => (false, true),
+            TextEntry::Edit(_) => (false, true),
         };
         if is_typed {
             self.form.go_to_key();

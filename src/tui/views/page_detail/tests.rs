@@ -3,8 +3,8 @@ use crate::model::failure::{Failure, FailureKind};
 use crate::model::impact::PagePeriod;
 use crate::model::job::Status;
 use crate::model::views::{PageRow, ViewsPage};
+use crate::tui::compose::editor::Editor;
 use crate::tui::confirm::ConfirmDialog;
-use crate::tui::dialog::Dialog;
 use crate::tui::finish_alerts::tests::{app, press};
 use crate::tui::jobs::tests::{at, row as job};
 use crossterm::event::{Event, KeyCode};
@@ -123,7 +123,7 @@ fn page_details_can_copy_the_path_and_start_a_job_about_the_page() {
     let copied = |effect: &Effect| matches!(effect, Effect::Copy { text, .. } if text == "/a");
     assert!(press(&mut app, 'y').iter().any(copied));
     press(&mut app, 'n');
-    let editor = app.dialogs.iter().find_map(Dialog::as_editor).expect("an editor");
+    let editor = app.find::<Editor>().expect("an editor");
     assert_eq!((editor.title.as_str(), app.dialogs.len()), ("New job about /a", 3), "over the page details");
 }
 

@@ -1,18 +1,18 @@
 //! A follow-up to several jobs: the same text is saved as one prompt per job. A notice shows the result once all
 //! prompts have been saved.
 
-use super::bulk::{BulkAction, Targets};
-use super::dialog::Dialog;
-use super::{App, Effect, Severity, SubmitError, format};
-use crate::model::Time;
+use super::editor::Editor;
 use crate::model::ledger::RateLimited;
 use crate::model::prompt::{DeliveryKind, DraftTarget, PromptId};
 use crate::model::row::{Job, JobKey};
 use crate::model::text::CleanText;
+use crate::tui::bulk::{BulkAction, Targets};
+use crate::tui::component::prelude::*;
+use crate::tui::{SubmitError, format};
 
 /// A follow-up to several jobs, while its prompts are being saved.
 #[derive(Debug)]
-pub(super) struct BulkFollowUp {
+pub(in crate::tui) struct BulkFollowUp {
     text: String,
     pending_jobs: Vec<JobKey>,
     saved_count: usize,
@@ -22,7 +22,7 @@ pub(super) struct BulkFollowUp {
 
 impl App {
     /// Opens the editor for a follow-up to the marked jobs or, if no job is marked, to the selected job.
-    pub(super) fn follow_up(&mut self, now: Time) {
+    pub(in crate::tui) fn follow_up(&mut self, now: Time) {
         if !self.acts_on_marks() {
             return self.open_follow_up(now);
         }
@@ -37,10 +37,9 @@ impl App {
         let jobs = format::plural(targets.keys.len(), "marked job");
         let titles: Vec<&str> = targets.titles.iter().map(CleanText::as_str).collect();
         let title = CleanText::line(&format!("Follow-up to {jobs}{out}: {}", titles.join(", ")));
-        self.open_editor(DraftTarget::FollowUp(first), title, now);
-        if let Some(Dialog::Editor(editor)) = self.dialogs.last_mut() {
-            editor.targets = targets.keys;
-        }
+        let mut editor = self.new_editor(DraftTarget::FollowUp(first), title, now);
+        editor.targets = targets.keys;
+        self.open(editor);
     }
 
     /// Returns the marked jobs that can take a follow-up, and the marked jobs to skip.
@@ -53,38 +52,16 @@ impl App {
         })
     }
 
-    /// Asks for confirmation before a follow-up is sent to several jobs. Returns true if the text must not be sent now,
-    /// because the user has to confirm first or because the previous follow-ups are still being saved.
-    pub(super) fn confirm_bulk_follow_up(&mut self) -> bool {
-        let (busy, read_only) = (self.bulk_follow_up.is_some(), self.config.read_only);
-        let Some(Dialog::Editor(editor)) = self.dialogs.last_mut() else { return false };
-        if editor.targets.is_empty() || editor.is_in_external_editor || editor.input.is_blank() || read_only {
-            return false;
-        }
-        if busy {
-            editor.message =
-                Some(CleanText::line("The previous follow-ups are still being saved. Try again in a moment."));
-            return true;
-        }
-        let keys = editor.targets.clone();
-        let n = keys.len();
-        let cost = if self.has_budget(RateLimited::FollowUp) {
-            let left = self.budget(RateLimited::FollowUp).requests_left();
-            let waits = if usize::try_from(left).is_ok_and(|left| left < n) { " The rest is queued." } else { "" };
-            format!("Uses {n} of {left} follow-ups left this hour (counted on this computer).{waits}")
-        } else {
-            format!("Uses {} of this hour's limit.", format::plural(n, "follow-up"))
-        };
-        let targets = Targets { skipped: self.follow_up_targets().skipped, ..self.job_targets(&keys) };
-        self.confirm_bulk(format!("Send this to {}? {cost}", format::plural(n, "job")), BulkAction::FollowUp, targets);
-        true
-    }
-
     /// Submits one prompt per job, after the user has confirmed.
-    pub(super) fn submit_bulk_follow_up(&mut self, keys: Vec<JobKey>, effects: &mut Vec<Effect>) {
-        let Some(editor) = self.close_sent_editor(effects) else { return };
+    pub(in crate::tui) fn submit_bulk_follow_up(&mut self, keys: Vec<JobKey>, now: Time, effects: &mut Vec<Effect>) {
+        let mut taken = None;
+        self.dispatch(now, effects, |dialog, cx| {
+            let Some(editor) = dialog.downcast_mut::<Editor>() else { return Flow::Pass };
+            taken = Some(editor.take_text(cx));
+            Flow::Close
+        });
+        let Some(text) = taken else { return };
         self.jobs.clear_marks();
-        let text = editor.input.text();
         self.drafts.retain(|slot, draft| {
             !(matches!(slot, DraftTarget::FollowUp(job) if keys.contains(job)) && *draft == text)
         });
@@ -99,7 +76,7 @@ impl App {
     }
 
     /// Applies the result of saving one prompt of the bulk follow-up. Returns false if the prompt doesn't belong to it.
-    pub(super) fn apply_bulk_follow_up_result(
+    pub(in crate::tui) fn apply_bulk_follow_up_result(
         &mut self,
         slot: DraftTarget,
         result: &Result<(PromptId, Job), SubmitError>,
@@ -146,8 +123,35 @@ impl App {
         let why = format!("{written} saved, {} not: {reason} Send again to retry these.", done.failed_jobs.len());
         let slot = DraftTarget::FollowUp(first);
         self.restore_draft(slot, done.text, Vec::new(), &why, now, effects);
-        if let Some(editor) = self.editor().filter(|editor| editor.slot == slot) {
+        if let Some(editor) = self.find_mut::<Editor>().filter(|editor| editor.slot == slot) {
             editor.targets = done.failed_jobs;
         }
+    }
+}
+
+impl Editor {
+    /// Asks for confirmation before a follow-up is sent to several jobs. Returns true if the text must not be sent now,
+    /// because the user has to confirm first or because the previous follow-ups are still being saved.
+    pub(super) fn confirm_bulk_follow_up(&mut self, cx: &mut Cx<'_>) -> bool {
+        let app = &mut *cx.app;
+        if self.targets.is_empty() || self.input.is_blank() || app.config.read_only {
+            return false;
+        }
+        if app.bulk_follow_up.is_some() {
+            self.message =
+                Some(CleanText::line("The previous follow-ups are still being saved. Try again in a moment."));
+            return true;
+        }
+        let n = self.targets.len();
+        let cost = if app.has_budget(RateLimited::FollowUp) {
+            let left = app.budget(RateLimited::FollowUp).requests_left();
+            let waits = if usize::try_from(left).is_ok_and(|left| left < n) { " The rest is queued." } else { "" };
+            format!("Uses {n} of {left} follow-ups left this hour (counted on this computer).{waits}")
+        } else {
+            format!("Uses {} of this hour's limit.", format::plural(n, "follow-up"))
+        };
+        let targets = Targets { skipped: app.follow_up_targets().skipped, ..app.job_targets(&self.targets) };
+        app.confirm_bulk(format!("Send this to {}? {cost}", format::plural(n, "job")), BulkAction::FollowUp, targets);
+        true
     }
 }

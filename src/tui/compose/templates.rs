@@ -1,6 +1,11 @@
 //! Fills in prompt templates. Blanks such as `{{path}}` are replaced if their value is known. The runtime loads the
 //! templates.
 
+use super::editor::Editor;
+use crate::model::Time;
+use crate::model::prompt::DraftTarget;
+use crate::model::row::Job;
+use crate::tui::{App, Screen};
 use std::ops::Range;
 
 /// The maximum length of a blank's name, in bytes.
@@ -87,6 +92,28 @@ fn split_at_blank(text: &str) -> Option<(&str, &str, &str)> {
 
 fn blank_name(blank: &str) -> &str {
     blank.trim_start_matches('{').trim_end_matches('}')
+}
+
+impl App {
+    /// Returns the values for template blanks. Most values describe the pages of a new job. The value of `job`
+    /// describes the job of a follow-up or, on the jobs screen, the selected job.
+    pub(super) fn template_values(&self, now: Time) -> TemplateValues {
+        let editor = self.find::<Editor>();
+        let pages = editor.map(|editor| editor.pages.as_slice()).unwrap_or_default();
+        let mut values =
+            if pages.is_empty() { TemplateValues::default() } else { self.page_template_values(pages, now) };
+        let named = |row: &Job| match &row.id {
+            Some(id) => format!("\"{}\" ({})", row.title, id.clean()),
+            None => format!("\"{}\"", row.title),
+        };
+        let job = match editor.map(|editor| editor.slot) {
+            Some(DraftTarget::FollowUp(job)) => self.jobs.get(job),
+            _ if self.screen == Screen::Jobs => self.jobs.selected(),
+            _ => None,
+        };
+        values.job = job.map(named);
+        values
+    }
 }
 
 #[cfg(test)]

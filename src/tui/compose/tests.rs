@@ -1,19 +1,21 @@
 //! Tests of the sources of an editor's text, of drafts, batches and the queue, and of sending prompts.
 
-use super::*;
+use super::batch::Batch;
+use super::editor::Editor;
+use super::picker::PickerKind;
+use crate::model::Time;
 use crate::model::change::QueueChange;
 use crate::model::endpoint::Scope;
 use crate::model::engine_event::EngineEvent;
-use crate::model::failure::FailureKind;
+use crate::model::failure::{Failure, FailureKind};
 use crate::model::job::Status;
-use crate::model::prompt::{Delivery, DeliveryKind, Prompt, PromptId, Thread};
+use crate::model::prompt::{Delivery, DeliveryKind, DraftTarget, Prompt, PromptId, PromptKind, Thread};
 use crate::model::row::JobKey;
-use crate::tui::AppConfig;
-use crate::tui::InitialData;
-use crate::tui::Msg;
-use crate::tui::SubmitError;
+use crate::model::text::CleanText;
 use crate::tui::input_dialog::{InputCheck, InputDialog};
 use crate::tui::jobs::tests::{at, row};
+use crate::tui::keymap::Context;
+use crate::tui::{App, AppConfig, Effect, InitialData, Msg, Screen, SubmitError, Template};
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
 
 struct Fixture {
@@ -60,7 +62,7 @@ impl Fixture {
     }
 
     fn text(&self) -> String {
-        self.app.dialogs.iter().find_map(Dialog::as_editor).map(|editor| editor.input.text()).expect("an editor")
+        self.app.find::<Editor>().map(|editor| editor.input.text()).expect("an editor")
     }
 
     fn open_history(&mut self, prompts: &[&str]) {
@@ -189,7 +191,7 @@ fn if_the_external_editor_fails_the_text_stays_and_the_reason_is_shown() {
     fixture.paste("old");
     fixture.press_ctrl('g');
     fixture.send(Msg::EditedExternally(Err(Failure::local("vi: not installed here."))));
-    let editor = fixture.app.dialogs.iter().find_map(Dialog::as_editor).expect("an editor");
+    let editor = fixture.app.find::<Editor>().expect("an editor");
     assert!(editor.message.as_ref().is_some_and(|text| text.as_str().starts_with("vi: not installed")));
     assert!(!editor.is_in_external_editor);
     assert_eq!(fixture.text(), "old");
@@ -220,7 +222,7 @@ fn a_batch_is_queued_only_once_after_a_confirmation() {
     assert!(fixture.app.dialogs.is_empty() && fixture.app.draft(DraftTarget::Batch).is_none());
     let failure = Failure::new(FailureKind::Store, "The disk is full.");
     fixture.send(Msg::BatchAdded(Err(SubmitError { failure, text: text.to_owned(), pages: Vec::new() })));
-    let Some(Dialog::Batch(batch)) = fixture.app.dialogs.last() else { panic!("it is open again") };
+    let Some(batch) = fixture.app.top::<Batch>() else { panic!("it is open again") };
     assert_eq!(batch.input.text(), text);
     assert_eq!(batch.message.as_ref().map(CleanText::as_str), Some("Not queued: The disk is full."));
     fixture.press_ctrl('s');
@@ -262,7 +264,7 @@ fn the_text_of_a_batch_is_saved_one_second_after_typing_on_closing_and_on_quitti
     let mut fixture = Fixture::new(Vec::new());
     fixture.type_text("bone");
     let due = fixture.app.next_timer(at(0)).expect("a draft to write");
-    assert_eq!(due, at(0) + crate::tui::editor::DRAFT_SAVE_DELAY);
+    assert_eq!(due, at(0) + super::drafts::DRAFT_SAVE_DELAY);
     assert_eq!(fixture.app.update(Msg::Timer, due), [saved("one")]);
     fixture.send(Msg::DraftSaved { slot: DraftTarget::Batch, result: Ok(at(1)) });
     fixture.key(KeyCode::Esc);
@@ -355,7 +357,7 @@ fn sending_a_text_with_a_blank_shows_a_warning_once() {
     fixture.paste("Translate /a into {{language}}");
     fixture.press_ctrl('s');
     assert_eq!(fixture.effects, [], "a warning first");
-    let message = fixture.app.dialogs.iter().find_map(Dialog::as_editor).and_then(|editor| editor.message.clone());
+    let message = fixture.app.find::<Editor>().and_then(|editor| editor.message.clone());
     assert!(message.is_some_and(|text| text.as_str().contains("{{blank}} is left")));
     fixture.type_text("!");
     fixture.press_ctrl('s');
@@ -411,7 +413,7 @@ fn a_prompt_that_can_not_be_saved_is_inserted_above_newer_text() {
     fixture.type_text("nSecond");
     fixture.send(Msg::Submitted { slot, result: Err(error()) });
     assert_eq!(fixture.text(), "First\n\nSecond");
-    let message = fixture.app.dialogs.iter().find_map(Dialog::as_editor).and_then(|editor| editor.message.clone());
+    let message = fixture.app.find::<Editor>().and_then(|editor| editor.message.clone());
     assert_eq!(
         message.as_ref().map(CleanText::as_str),
         Some("Not sent: The disk is full. The text stays here; Ctrl-Y copies it.")

@@ -1,0 +1,451 @@
+//! The dialog for new jobs from a list: prompts are typed, pasted or read from a file, reviewed with their cost, and
+//! queued in the store. The engine sends them.
+
+use super::drafts::{DraftState, draft_state_text};
+use crate::model::batch::parse_prompts;
+use crate::model::failure::Failure;
+use crate::model::ledger::{Budget, RATE_LIMIT_WINDOW, RateLimited};
+use crate::model::prompt::DraftTarget;
+use crate::model::row::{Job, JobGroup};
+use crate::model::text::CleanText;
+use crate::tui::component::prelude::*;
+use crate::tui::draw::text::{TextRow, fit, right};
+use crate::tui::draw::{cursor, draw_box, draw_line, draw_more_below};
+use crate::tui::format::{format_count, plural};
+use crate::tui::geometry::{Geometry, inner_area_below, text_area_above};
+use crate::tui::input_dialog::InputField;
+use crate::tui::list_state::ListState;
+use crate::tui::text_input::TextInput;
+use crate::tui::{StoreState, SubmitError};
+use chrono::FixedOffset;
+use ratatui::widgets::{Paragraph, Wrap};
+use unicode_width::UnicodeWidthStr;
+
+/// The maximum number of characters of a title in the review.
+const MAX_BATCH_TITLE_CHARS: usize = 200;
+
+#[derive(Debug)]
+pub struct Batch {
+    /// The text with all prompts, as typed or pasted.
+    pub input: TextInput,
+    /// Whether the text is saved as a draft.
+    pub draft_state: DraftState,
+    step: BatchStep,
+    /// The reason why the prompts can't be queued, if there is one.
+    pub message: Option<CleanText>,
+}
+
+#[derive(Debug)]
+enum BatchStep {
+    Writing,
+    /// The prompts are being read from this file.
+    Reading(CleanText),
+    Preview(Preview),
+}
+
+/// The prompts that the user reviews before they are queued.
+#[derive(Debug)]
+struct Preview {
+    /// The file that the prompts were read from; `None` if they were typed.
+    file: Option<CleanText>,
+    prompts: Vec<String>,
+    titles: Vec<CleanText>,
+    list: ListState,
+}
+
+impl Preview {
+    fn new(file: Option<CleanText>, prompts: Vec<String>) -> Self {
+        let titles = prompts.iter().map(|prompt| CleanText::title(prompt, MAX_BATCH_TITLE_CHARS)).collect();
+        Self { file, list: ListState::new(prompts.len(), 0), prompts, titles }
+    }
+}
+
+/// Describes when this many new jobs would start: `140 jobs: 63 now, 77 from 14:32 on`. `ahead` is the number of queued
+/// prompts that are sent before them. A request becomes available again an hour after it was used.
+pub fn schedule_text(jobs: usize, ahead: usize, budget: Budget, now: Time, offset: FixedOffset) -> String {
+    let left = usize::try_from(budget.requests_left()).unwrap_or(usize::MAX).saturating_sub(ahead);
+    let at_once = jobs.min(left);
+    let later = jobs - at_once;
+    let all = plural(jobs, "job");
+    if later == 0 {
+        return match jobs {
+            1 => format!("{all}, starts now"),
+            2 => format!("{all}, both start now"),
+            _ => format!("{all}, all start now"),
+        };
+    }
+    // If no request was used in the last hour, the first of these jobs starts now, and its request becomes available
+    // again an hour from now.
+    let from = budget.resets_at.filter(|at| *at > now).unwrap_or(now + RATE_LIMIT_WINDOW).with_timezone(&offset);
+    let first = if at_once == 0 { "none now".to_owned() } else { format!("{} now", format_count(at_once)) };
+    let limit_note = if later > usize::try_from(budget.limit).unwrap_or(usize::MAX) {
+        format!(", at most {} per hour", budget.limit)
+    } else {
+        String::new()
+    };
+    let from = match budget.blocked {
+        Some(wait) if wait.is_estimate => format!("in {} (an estimate)", wait.time_left(now)),
+        _ => format!("from {} on", from.format("%H:%M")),
+    };
+    format!("{all}: {first}, {} {from}{limit_note}", format_count(later))
+}
+
+/// Returns the area of the text. A horizontal line and at least one line of text are below it.
+pub(in crate::tui) fn batch_text_area(g: Geometry) -> Rect {
+    text_area_above(g.full_dialog(), 2)
+}
+
+/// Returns the area of the list in the review: below the cost and a gap, above a line for errors.
+pub(in crate::tui) fn prompt_lines(g: Geometry) -> Rect {
+    let lines = inner_area_below(g.full_dialog(), 2);
+    Rect { height: lines.height.saturating_sub(1), ..lines }
+}
+
+impl Batch {
+    /// Saves the text as the draft, or deletes the draft if the text is blank. Returns whether there is a draft
+    /// afterwards.
+    fn keep_draft(&mut self, cx: &mut Cx<'_>) -> bool {
+        if self.input.is_blank() {
+            let was_unsaved = self.draft_state.is_unsaved();
+            self.draft_state = DraftState::Unchanged;
+            if cx.app.drafts.remove(&DraftTarget::Batch).is_some() || was_unsaved {
+                cx.run(Effect::DeleteDraft(DraftTarget::Batch));
+            }
+            return false;
+        }
+        cx.effects.extend(self.save_draft());
+        cx.app.drafts.insert(DraftTarget::Batch, self.input.text());
+        true
+    }
+
+    /// Goes from the text to the review, or queues the prompts that the user has reviewed.
+    fn confirm(&mut self, cx: &mut Cx<'_>) -> Flow {
+        match &self.step {
+            BatchStep::Writing => match parse_prompts(None, &self.input.text()) {
+                Ok(prompts) => {
+                    self.message = None;
+                    self.step = BatchStep::Preview(Preview::new(None, prompts));
+                    // Save the text now: when the prompts are queued, the store deletes the draft only if it contains
+                    // exactly these prompts.
+                    self.keep_draft(cx);
+                }
+                Err(error) => self.message = Some(CleanText::line(&error.to_string())),
+            },
+            BatchStep::Preview(_) if cx.app.config.read_only => {
+                self.message = Some(CleanText::line("Not queued: the data folder can't be written."));
+            }
+            BatchStep::Preview(_) => return self.queue(cx),
+            BatchStep::Reading(_) => {}
+        }
+        Flow::Handled
+    }
+
+    /// Queues the prompts. If the prompts come from a file, the typed text is kept as a draft.
+    fn queue(&mut self, cx: &mut Cx<'_>) -> Flow {
+        self.keep_draft(cx);
+        let BatchStep::Preview(preview) = &mut self.step else { return Flow::Handled };
+        let typed_text = match preview.file {
+            Some(_) => None,
+            None => cx.app.drafts.remove(&DraftTarget::Batch),
+        };
+        let prompts = std::mem::take(&mut preview.prompts);
+        cx.run(Effect::SubmitBatch { prompts, typed_text: typed_text.unwrap_or_default() });
+        Flow::Close
+    }
+
+    fn apply_file(&mut self, file: CleanText, result: Result<Vec<String>, Failure>) {
+        match result {
+            Ok(prompts) => self.step = BatchStep::Preview(Preview::new(Some(file), prompts)),
+            Err(failure) => {
+                self.step = BatchStep::Writing;
+                self.message = Some(failure.message);
+            }
+        }
+    }
+
+    /// Shows why the prompts could not be queued. Their text was restored as a draft.
+    pub(super) fn show_failure(&mut self, why: &str, now: Time) {
+        self.draft_state.mark_changed(now);
+        self.message = Some(CleanText::line(why));
+    }
+}
+
+impl App {
+    pub(in crate::tui) fn open_batch(&mut self, now: Time) {
+        if self.store != StoreState::Read {
+            return;
+        }
+        let text = self.drafts.get(&DraftTarget::Batch).cloned().unwrap_or_default();
+        if !text.trim().is_empty() {
+            self.notify(Severity::Info, "Draft restored.", now);
+        }
+        let input = TextInput::block(&text);
+        self.open(Batch { input, draft_state: DraftState::Unchanged, step: BatchStep::Writing, message: None });
+    }
+
+    pub(in crate::tui) fn read_file(&mut self, file: &str, effects: &mut Vec<Effect>) {
+        if let Some(batch) = self.find_mut::<Batch>() {
+            batch.step = BatchStep::Reading(CleanText::line(file));
+            batch.message = None;
+            effects.push(Effect::ReadPrompts(file.to_owned()));
+        }
+    }
+
+    /// Describes when this many new jobs would start.
+    fn batch_schedule(&self, jobs: usize, now: Time) -> String {
+        if !self.has_budget(RateLimited::Create) {
+            return format!("{}; requests left this hour: unknown", plural(jobs, "job"));
+        }
+        let ahead = self.jobs.count_of(JobGroup::Queued);
+        schedule_text(jobs, ahead, self.budget(RateLimited::Create), now, self.config.offset)
+    }
+
+    pub(in crate::tui) fn apply_queued_batch(
+        &mut self,
+        result: Result<Vec<Job>, SubmitError>,
+        now: Time,
+        effects: &mut Vec<Effect>,
+    ) {
+        self.dirty = true;
+        match result {
+            Ok(rows) => {
+                let first = rows.first().map(|row| row.key);
+                let jobs = plural(rows.len(), "job");
+                let text = format!("{jobs} queued. Sent as the hourly limit allows, while docdeck is running.");
+                rows.into_iter().for_each(|row| self.put_job(row));
+                if let Some(key) = first {
+                    self.jobs.select(key);
+                }
+                self.notify(Severity::Info, &text, now);
+            }
+            Err(error) => {
+                let why = format!("Not queued: {}", error.failure.message);
+                if error.text.is_empty() {
+                    self.notify(Severity::Problem, &why, now);
+                } else {
+                    self.restore_draft(DraftTarget::Batch, error.text, Vec::new(), &why, now, effects);
+                }
+            }
+        }
+    }
+}
+
+impl Component for Batch {
+    fn context(&self) -> Context {
+        if matches!(self.step, BatchStep::Writing) { Context::BatchText } else { Context::Batch }
+    }
+
+    fn offers(&self, action: Action, _app: &App) -> Option<Label> {
+        match (action, &self.step) {
+            (Action::Confirm, BatchStep::Reading(_)) => None,
+            (Action::Confirm, BatchStep::Preview(preview)) => {
+                Some(Label::Text(format!("queue {}", plural(preview.prompts.len(), "job"))))
+            }
+            _ => Some(Label::Default),
+        }
+    }
+
+    fn act(&mut self, action: Action, cx: &mut Cx<'_>) -> Flow {
+        match action {
+            Action::Confirm => return self.confirm(cx),
+            Action::ReadFile => cx.app.open_input(InputField::PromptsFile, ""),
+            _ => return Flow::Pass,
+        }
+        Flow::Handled
+    }
+
+    /// Goes back to the text or, if the text is shown, saves it as a draft and closes the dialog.
+    fn close(&mut self, cx: &mut Cx<'_>) -> Flow {
+        if !matches!(self.step, BatchStep::Writing) {
+            self.step = BatchStep::Writing;
+            return Flow::Handled;
+        }
+        if self.keep_draft(cx) {
+            let again = cx.app.key_label(Context::Jobs, Action::Batch);
+            cx.notify(Severity::Info, &format!("Draft saved; {again} opens it again."));
+        }
+        Flow::Close
+    }
+
+    fn list(&mut self, app: &App) -> Option<(&mut ListState, Rect)> {
+        match &mut self.step {
+            BatchStep::Preview(preview) => Some((&mut preview.list, prompt_lines(app.geometry()))),
+            BatchStep::Writing | BatchStep::Reading(_) => None,
+        }
+    }
+
+    fn input(&mut self) -> Option<&mut TextInput> {
+        self.takes_text().then_some(&mut self.input)
+    }
+
+    fn input_changed(&mut self, cx: &mut Cx<'_>) {
+        self.message = None;
+        self.draft_state.mark_changed(cx.now);
+    }
+
+    fn resized(&mut self) {
+        self.input.reset_scroll();
+    }
+
+    fn save_draft(&mut self) -> Option<Effect> {
+        self.draft_state.start_saving().then(|| Effect::SaveDraft(DraftTarget::Batch, self.input.text()))
+    }
+
+    /// Places the cursor, or selects a prompt. A second click doesn't confirm, because that would queue all prompts.
+    fn click(&mut self, at: Position, cx: &mut Cx<'_>) -> Flow {
+        if let Some((list, lines)) = self.list(cx.app) {
+            list.click(lines, at);
+        } else if let Some(input) = self.input() {
+            input.click(batch_text_area(cx.app.geometry()), at);
+        }
+        Flow::Handled
+    }
+
+    fn wheel(&mut self, _at: Position, by: isize, cx: &mut Cx<'_>) {
+        match self.input() {
+            Some(input) => input.move_lines(by),
+            None => self.scroll(Scroll::By(by), cx),
+        }
+    }
+
+    fn receive(&mut self, msg: Msg, cx: &mut Cx<'_>) -> Result<Flow, Msg> {
+        match msg {
+            Msg::PromptsRead { file, result } => {
+                let file = CleanText::line(&file);
+                if matches!(&self.step, BatchStep::Reading(wanted) if *wanted == file) {
+                    self.apply_file(file, result);
+                }
+            }
+            Msg::DraftSaved { slot: DraftTarget::Batch, result } => self.draft_state.apply_saved(result),
+            msg => {
+                if matches!(msg, Msg::Timer) && self.draft_state.is_due(cx.now) {
+                    cx.effects.extend(self.save_draft());
+                }
+                return Err(msg);
+            }
+        }
+        Ok(Flow::Handled)
+    }
+
+    fn next_timer(&self, _app: &App, _now: Time) -> Option<Time> {
+        self.draft_state.due_at()
+    }
+
+    fn draw(&self, frame: &mut Frame<'_>, view: View<'_>) {
+        let area = view.app.geometry().full_dialog();
+        match &self.step {
+            BatchStep::Writing | BatchStep::Reading(_) => draw_input(frame, view, self, area),
+            BatchStep::Preview(preview) => draw_preview(frame, view, self, preview, area),
+        }
+    }
+}
+
+fn draw_input(frame: &mut Frame<'_>, view: View<'_>, batch: &Batch, area: Rect) {
+    let theme = view.theme;
+    let inner = draw_box(frame, area, Line::styled(" New jobs from a list ", theme.title), theme.focus);
+    let inner = Rect { x: inner.x + 1, width: inner.width.saturating_sub(2), ..inner };
+    let width = usize::from(inner.width);
+    // A message takes up to three lines.
+    let draft_failure =
+        matches!(batch.draft_state, DraftState::Failed(_)).then(|| draft_state_text(view, &batch.draft_state).0);
+    let message = batch.message.as_ref().map(|message| message.to_string()).or(draft_failure);
+    let message_lines = message.as_ref().map_or(1, |message| message.width().div_ceil(width.max(1)).clamp(1, 3));
+    let text_rows = usize::from(inner.height).saturating_sub(message_lines + 1);
+    let text = Rect { height: u16::try_from(text_rows).unwrap_or(0), ..inner };
+    frame.render_widget(batch.input.area(), text);
+    cursor::place_in_input(frame, view, text);
+    if batch.input.is_blank() && batch.input.size().1 == 0 {
+        let hint = "Prompts, separated by blank lines.";
+        let spot = Rect { x: text.x + 1, width: text.width.saturating_sub(1), height: text.height.min(1), ..text };
+        frame.render_widget(Line::styled(fit(hint, width.saturating_sub(1)), theme.muted), spot);
+    }
+    draw_line(frame, inner, text_rows, Line::styled("─".repeat(width), theme.border));
+    let below = u16::try_from(text_rows + 1).unwrap_or(u16::MAX).min(inner.height);
+    let below = Rect { y: inner.y + below, height: inner.height - below, ..inner };
+    let (text, style) = match (&batch.step, message) {
+        (BatchStep::Reading(file), _) => (format!("Reading {file}…"), theme.working),
+        (_, Some(message)) => (message, theme.warning),
+        _ => {
+            let (lines, characters) = batch.input.size();
+            let size = format!("{}, {}", plural(lines, "line"), plural(characters, "character"));
+            let draft = draft_state_text(view, &batch.draft_state).0;
+            let both = format!("{size}; {draft}");
+            // If the size and the state of the draft don't fit together, the state of the draft matters more.
+            (if both.width() <= width { both } else { draft }, theme.muted)
+        }
+    };
+    frame.render_widget(Paragraph::new(text).style(style).wrap(Wrap { trim: true }), below);
+}
+
+fn draw_preview(frame: &mut Frame<'_>, view: View<'_>, batch: &Batch, preview: &Preview, area: Rect) {
+    let View { app, theme, now } = view;
+    let title = match &preview.file {
+        Some(file) => format!(" {} from {file} ", plural(preview.prompts.len(), "prompt")),
+        None => format!(" {} ", plural(preview.prompts.len(), "typed prompt")),
+    };
+    let title = fit(&title, usize::from(area.width.saturating_sub(4)));
+    let inner = draw_box(frame, area, Line::styled(title, theme.title), theme.focus);
+    let width = usize::from(inner.width);
+    let cost = app.batch_schedule(preview.prompts.len(), now);
+    draw_line(frame, inner, 0, Line::styled(fit(&format!(" {cost}"), width), theme.title));
+    let lines = prompt_lines(app.geometry());
+    let rows = usize::from(lines.height).max(1);
+    let digits = format_count(preview.titles.len()).len();
+    for (n, ((at, title), chosen)) in preview.list.visible(preview.titles.iter().enumerate(), rows).enumerate() {
+        let mut row = TextRow::new(width);
+        row.push(if chosen { "▌" } else { " " }, theme.mark);
+        row.push(right(&format_count(at + 1), digits), theme.muted).push("  ", theme.text);
+        row.push(title.as_str(), if chosen { theme.selected } else { theme.text });
+        draw_line(frame, lines, n, row.line());
+    }
+    draw_more_below(frame, view, area, preview.list.hidden_below(rows));
+    if let Some(message) = &batch.message {
+        let last = usize::from(inner.height.saturating_sub(1));
+        draw_line(frame, inner, last, Line::styled(fit(&format!(" {message}"), width), theme.warning));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::ledger::Wait;
+
+    fn now() -> Time {
+        "2026-11-20T14:02:30Z".parse().expect("a time")
+    }
+
+    fn schedule(jobs: usize, ahead: usize, used: u32, resets: Option<&str>) -> String {
+        let resets_at = resets.map(|at| at.parse().expect("a time"));
+        let budget = Budget { used, limit: 100, resets_at, blocked: None };
+        schedule_text(jobs, ahead, budget, now(), FixedOffset::east_opt(3600).expect("an offset"))
+    }
+
+    #[test]
+    fn the_schedule_shows_how_many_jobs_start_now_and_when_the_others_start() {
+        let reset = Some("2026-11-20T14:32:00Z");
+        assert_eq!(schedule(140, 0, 37, reset), "140 jobs: 63 now, 77 from 15:32 on");
+        assert_eq!(schedule(63, 0, 37, reset), "63 jobs, all start now");
+        assert_eq!(schedule(1, 0, 99, reset), "1 job, starts now");
+        assert_eq!(schedule(5, 0, 100, reset), "5 jobs: none now, 5 from 15:32 on");
+    }
+
+    #[test]
+    fn queued_prompts_are_sent_before_new_jobs() {
+        assert_eq!(schedule(10, 95, 0, None), "10 jobs: 5 now, 5 from 16:02 on");
+        assert_eq!(schedule(10, 200, 0, None), "10 jobs: none now, 10 from 16:02 on");
+    }
+
+    #[test]
+    fn the_schedule_shows_the_hourly_limit_if_more_jobs_are_waiting() {
+        assert_eq!(schedule(350, 0, 0, None), "350 jobs: 100 now, 250 from 16:02 on, at most 100 per hour");
+    }
+
+    #[test]
+    fn after_a_429_no_job_starts_before_the_wait_is_over() {
+        let until = Some("2026-11-20T14:03:30Z".parse().expect("a time"));
+        let blocked = until.map(|until| Wait { until, is_estimate: false });
+        let budget = Budget { used: 3, limit: 100, resets_at: until, blocked };
+        let text = schedule_text(2, 0, budget, now(), FixedOffset::east_opt(0).expect("UTC"));
+        assert_eq!(text, "2 jobs: none now, 2 from 14:03 on");
+    }
+}

@@ -1,0 +1,378 @@
+//! The dialog that lists earlier prompts, templates or drafts to choose from: a search field, the titles, and a preview
+//! of the selected text. Typing narrows the list.
+//!
+//! ```text
+//! ┌ Sent prompts: 12 ────────────────────────────────────────┐
+//! │ sso▏                                                     │
+//! │▌Rewrite the SSO guide                            4 lines │
+//! │ Fix broken links in /api                                 │
+//! │──────────────────────────────────────────────────────────│
+//! │ Rewrite the SSO guide …                                  │
+//! ```
+
+use super::editor::Editor;
+use super::templates::fill_template;
+use crate::model::failure::Failure;
+use crate::model::prompt::DraftTarget;
+use crate::model::text::CleanText;
+use crate::tui::Template;
+use crate::tui::component::prelude::*;
+use crate::tui::confirm::{ConfirmAction, ConfirmDialog};
+use crate::tui::draw::text::{TextRow, fit};
+use crate::tui::draw::{cursor, draw_box, draw_line, draw_more_below};
+use crate::tui::format::{format_count, plural};
+use crate::tui::geometry::{Geometry, inner_area_below};
+use crate::tui::list_state::ListState;
+use crate::tui::text_input::TextInput;
+use crate::tui::views::page_job::template_order;
+use ratatui::widgets::{Paragraph, Wrap};
+use unicode_width::UnicodeWidthStr;
+
+/// A search considers only this many characters from the start of a text.
+const MAX_SEARCHED_CHARS: usize = 4000;
+/// The maximum number of characters in a title.
+const MAX_TITLE_CHARS: usize = 200;
+/// Maximum number of characters of the selected text that are laid out. No screen has space for more.
+const MAX_PREVIEW_CHARS: usize = 8000;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PickerKind {
+    /// Prompts that were sent before.
+    History,
+    Templates,
+    Drafts,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum PickerLoad {
+    Waiting,
+    Done,
+    Failed(CleanText),
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PickerEntry {
+    /// The title, taken from the start of the text.
+    pub title: CleanText,
+    /// A short description of the text, such as the name of a template or the number of lines. May be empty.
+    note: CleanText,
+    text: String,
+    /// The slot of the draft. `None` if the text is not a draft.
+    slot: Option<DraftTarget>,
+    /// The note and the start of the text in lower case, for the search.
+    search_text: String,
+}
+
+impl PickerEntry {
+    /// Creates an entry whose title is taken from the start of the text.
+    pub fn new(text: String, note: CleanText, slot: Option<DraftTarget>) -> Self {
+        let title = CleanText::title(&text, MAX_TITLE_CHARS);
+        let head: String = text.chars().take(MAX_SEARCHED_CHARS).collect();
+        let searched = format!("{note} {head}").to_lowercase();
+        Self { title, note, text, slot, search_text: searched }
+    }
+}
+
+#[derive(Debug)]
+pub struct Picker {
+    pub kind: PickerKind,
+    /// The typed words.
+    filter: TextInput,
+    load: PickerLoad,
+    entries: Vec<PickerEntry>,
+    /// The indexes of the entries that match the typed words.
+    matches: Vec<usize>,
+    list: ListState,
+}
+
+impl PickerKind {
+    /// Returns the text above the list while nothing is typed. In the demo, the text doesn't mention the disk, because
+    /// the demo saves nothing.
+    pub(super) fn hint(self, demo: bool) -> &'static str {
+        match self {
+            Self::Drafts if demo => "Not sent yet, kept until the demo ends.",
+            Self::Drafts => "Not sent yet, saved on disk.",
+            Self::History | Self::Templates => "Type to search.",
+        }
+    }
+}
+
+impl Picker {
+    /// Creates a picker that waits for its entries.
+    pub fn new(kind: PickerKind) -> Self {
+        Self {
+            kind,
+            filter: TextInput::line(""),
+            load: PickerLoad::Waiting,
+            entries: Vec::new(),
+            matches: Vec::new(),
+            list: ListState::default(),
+        }
+    }
+
+    /// Sets the entries, or the reason why they could not be loaded. The selected index stays the same if possible.
+    pub fn set_entries(&mut self, entries: Result<Vec<PickerEntry>, Failure>) {
+        match entries {
+            Ok(entries) => {
+                self.entries = entries;
+                self.load = PickerLoad::Done;
+            }
+            Err(failure) => self.load = PickerLoad::Failed(failure.message),
+        }
+        self.narrow();
+    }
+
+    /// Shows only the entries that contain every typed word, ignoring case.
+    fn narrow(&mut self) {
+        let typed = self.filter.text().to_lowercase();
+        let words: Vec<&str> = typed.split_whitespace().collect();
+        let fits = |entry: &PickerEntry| words.iter().all(|word| entry.search_text.contains(word));
+        let indexes = self.entries.iter().enumerate().filter(|(_, entry)| fits(entry)).map(|(index, _)| index);
+        self.matches = indexes.collect();
+        self.list.set_len(self.matches.len());
+    }
+
+    /// Returns the number of all entries, and the number of entries that match the typed words.
+    fn counts(&self) -> (usize, usize) {
+        (self.entries.len(), self.matches.len())
+    }
+
+    pub fn selected(&self) -> Option<&PickerEntry> {
+        self.matches.get(self.list.selected()).and_then(|&index| self.entries.get(index))
+    }
+
+    /// Returns the visible entries, each with whether it is selected.
+    fn visible(&self, rows: usize) -> impl Iterator<Item = (&PickerEntry, bool)> {
+        self.list.visible(self.matches.iter().filter_map(|index| self.entries.get(*index)), rows)
+    }
+    /// Shows the templates, filled in for the job or pages that the editor below is about.
+    fn show_templates(&mut self, mut templates: Vec<Template>, cx: &Cx<'_>) {
+        let values = cx.app.template_values(cx.now);
+        let pages = cx.app.find::<Editor>().map_or(0, |editor| editor.pages.len());
+        if pages > 0 {
+            templates.sort_by_key(|template| template_order(&template.text, pages));
+        }
+        let entry = |template: Template| PickerEntry::new(fill_template(&template.text, &values), template.name, None);
+        self.set_entries(Ok(templates.into_iter().map(entry).collect()));
+    }
+
+    /// Opens the selected entry if it is a draft, otherwise inserts its text into the editor.
+    fn use_selected(&self, cx: &mut Cx<'_>) -> Flow {
+        let Some(entry) = self.selected() else { return Flow::Handled };
+        if let Some(slot) = entry.slot {
+            cx.app.open_draft(slot, cx.now);
+        } else if let Some(editor) = cx.app.find_mut::<Editor>() {
+            match (editor.is_unchanged(), self.kind) {
+                (true, PickerKind::Templates) => editor.insert_template(&entry.text),
+                (true, _) => editor.change(cx.now, |input| input.replace(&entry.text)),
+                (false, _) => editor.change(cx.now, |input| input.paste(&entry.text)),
+            }
+            if editor.input.has_blank() {
+                let next = cx.app.key_label(Context::Editor, Action::NextBlank);
+                cx.notify(Severity::Info, &format!("{next} goes to the next blank."));
+            }
+        }
+        Flow::Close
+    }
+
+    fn ask_to_delete_draft(&self, cx: &mut Cx<'_>) {
+        let Some((entry, slot)) = self.selected().and_then(|entry| Some((entry, entry.slot?))) else { return };
+        let characters = plural(entry.text.chars().count(), "character");
+        let text = format!("Delete this draft ({}, {characters})? This can't be undone.", entry.note);
+        cx.open(ConfirmDialog { text, on_yes: ConfirmAction::DeleteDraft(slot) });
+    }
+
+    fn title(&self) -> String {
+        let what = match self.kind {
+            PickerKind::History => "Sent prompts",
+            PickerKind::Templates => "Templates",
+            PickerKind::Drafts => "Drafts",
+        };
+        let (all, left) = self.counts();
+        match &self.load {
+            PickerLoad::Done if all == left => format!(" {what}: {} ", format_count(all)),
+            PickerLoad::Done => format!(" {what}: {} of {} ", format_count(left), format_count(all)),
+            PickerLoad::Waiting | PickerLoad::Failed(_) => format!(" {what} "),
+        }
+    }
+}
+
+fn history_entry(text: String) -> PickerEntry {
+    let lines = text.lines().count();
+    let note = if lines > 1 { plural(lines, "line") } else { String::new() };
+    PickerEntry::new(text, CleanText::line(&note), None)
+}
+
+/// Returns the area of the list, between the search field and the preview.
+pub(in crate::tui) fn entry_lines(g: Geometry) -> Rect {
+    let lines = inner_area_below(g.full_dialog(), 1);
+    Rect { height: (lines.height.saturating_sub(1) / 2).max(1).min(lines.height), ..lines }
+}
+
+impl App {
+    /// Opens the picker of earlier prompts or templates.
+    pub(in crate::tui) fn open_picker(&mut self, kind: PickerKind, effects: &mut Vec<Effect>) {
+        effects.push(if kind == PickerKind::History { Effect::LoadHistory } else { Effect::LoadTemplates });
+        self.open(Picker::new(kind));
+    }
+}
+
+impl Component for Picker {
+    fn context(&self) -> Context {
+        if self.kind == PickerKind::Drafts { Context::Drafts } else { Context::Picker }
+    }
+
+    fn offers(&self, action: Action, app: &App) -> Option<Label> {
+        Label::default_if(match action {
+            Action::Confirm => self.selected().is_some(),
+            Action::DeleteDraft => app.draft_count() > 0,
+            _ => true,
+        })
+    }
+
+    fn act(&mut self, action: Action, cx: &mut Cx<'_>) -> Flow {
+        match action {
+            Action::Confirm => return self.use_selected(cx),
+            Action::DeleteDraft => self.ask_to_delete_draft(cx),
+            _ => return Flow::Pass,
+        }
+        Flow::Handled
+    }
+
+    fn list(&mut self, app: &App) -> Option<(&mut ListState, Rect)> {
+        Some((&mut self.list, entry_lines(app.geometry())))
+    }
+
+    fn input(&mut self) -> Option<&mut TextInput> {
+        self.takes_text().then_some(&mut self.filter)
+    }
+
+    fn input_changed(&mut self, _cx: &mut Cx<'_>) {
+        self.narrow();
+    }
+
+    fn receive(&mut self, msg: Msg, cx: &mut Cx<'_>) -> Result<Flow, Msg> {
+        match msg {
+            Msg::History(result) if self.kind == PickerKind::History => {
+                self.set_entries(result.map(|prompts| prompts.into_iter().map(history_entry).collect()));
+            }
+            Msg::Templates(templates) if self.kind == PickerKind::Templates => self.show_templates(templates, cx),
+            msg => return Err(msg),
+        }
+        Ok(Flow::Handled)
+    }
+
+    fn draw(&self, frame: &mut Frame<'_>, view: View<'_>) {
+        let theme = view.theme;
+        let g = view.app.geometry();
+        let area = g.full_dialog();
+        let inner = draw_box(frame, area, Line::styled(self.title(), theme.title), theme.focus);
+        let text = Rect { x: inner.x + 1, width: inner.width.saturating_sub(2), ..inner };
+        let width = usize::from(inner.width);
+        draw_search(frame, view, self, text);
+        let lines = entry_lines(g);
+        let rows = usize::from(lines.height).max(1);
+        for (n, (entry, chosen)) in self.visible(rows).enumerate() {
+            let mut row = TextRow::new(width);
+            let style = if chosen { theme.selected } else { theme.text };
+            // In a narrow terminal, a template's file name matters less than its title.
+            let has_note = width >= 60 || self.kind != PickerKind::Templates;
+            let note = if has_note { fit(entry.note.as_str(), width / 2) } else { String::new() };
+            row.push(if chosen { "▌" } else { " " }, theme.mark);
+            row.push(fit(entry.title.as_str(), width.saturating_sub(note.width() + 4)), style);
+            row.pad_to(width.saturating_sub(note.width() + 1)).push(note, theme.muted);
+            draw_line(frame, lines, n, row.line());
+        }
+        if self.takes_text() {
+            let field = Rect { height: text.height.min(1), ..text };
+            cursor::place_in_corner(frame, field);
+            if !self.filter.is_blank() {
+                cursor::place_in_input(frame, view, field);
+            }
+        }
+        draw_line(frame, inner, rows + 1, Line::styled("─".repeat(width), theme.border));
+        // The rule is also the lower border of the list.
+        let list = Rect { height: u16::try_from(rows + 3).unwrap_or(u16::MAX).min(area.height), ..area };
+        draw_more_below(frame, view, list, self.list.hidden_below(rows));
+        let below = u16::try_from(rows + 2).unwrap_or(u16::MAX).min(inner.height);
+        let preview = Rect { y: text.y + below, height: inner.height - below, ..text };
+        if let Some(entry) = self.selected() {
+            let head: String = entry.text.chars().take(MAX_PREVIEW_CHARS).collect();
+            let shown = Paragraph::new(CleanText::block(&head).to_string()).wrap(Wrap { trim: false });
+            frame.render_widget(shown, preview);
+        }
+    }
+}
+
+/// Draws the search field, and a message if the list is empty.
+fn draw_search(frame: &mut Frame<'_>, view: View<'_>, picker: &Picker, area: Rect) {
+    let theme = view.theme;
+    let width = usize::from(area.width);
+    let put_text = |frame: &mut Frame<'_>, row: usize, text: &str, style| {
+        draw_line(frame, area, row, Line::styled(fit(text, width), style));
+    };
+    let hint = picker.kind.hint(view.app.config.is_demo);
+    if picker.takes_text() && !picker.filter.is_blank() {
+        frame.render_widget(picker.filter.area(), Rect { height: area.height.min(1), ..area });
+    } else {
+        put_text(frame, 0, hint, theme.muted);
+    }
+    let empty_text = match (&picker.load, picker.counts(), picker.kind) {
+        (PickerLoad::Waiting, ..) => Some("Loading…"),
+        (PickerLoad::Done, (0, _), PickerKind::History) => Some("No sent prompts yet."),
+        (PickerLoad::Done, (0, _), PickerKind::Templates) => Some("No templates."),
+        (PickerLoad::Done, (0, _), PickerKind::Drafts) => Some("No drafts."),
+        (PickerLoad::Done, (_, 0), _) => Some("No match."),
+        _ => None,
+    };
+    if let Some(text) = empty_text {
+        put_text(frame, 1, text, theme.muted);
+    }
+    if let PickerLoad::Failed(reason) = &picker.load {
+        put_text(frame, 1, reason.as_str(), theme.bad);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::failure::FailureKind;
+
+    fn picker(texts: &[&str]) -> Picker {
+        let mut picker = Picker::new(PickerKind::History);
+        picker.set_entries(Ok(texts
+            .iter()
+            .map(|text| PickerEntry::new((*text).to_owned(), CleanText::default(), None))
+            .collect()));
+        picker
+    }
+
+    fn titles_after_typing(picker: &mut Picker, text: &str) -> Vec<String> {
+        picker.filter = TextInput::line(text);
+        picker.narrow();
+        picker.visible(99).map(|(entry, _)| entry.title.to_string()).collect()
+    }
+
+    #[test]
+    fn every_typed_word_must_occur_in_the_text() {
+        let mut picker = picker(&["Fix links\nunder /api", "Translate /billing", "Fix the SSO page"]);
+        assert_eq!(titles_after_typing(&mut picker, "FIX"), ["Fix links", "Fix the SSO page"]);
+        assert_eq!(titles_after_typing(&mut picker, "api fix"), ["Fix links"]);
+        assert_eq!(titles_after_typing(&mut picker, "nothing"), Vec::<String>::new());
+        assert_eq!(picker.selected(), None);
+        assert_eq!(titles_after_typing(&mut picker, "").len(), 3);
+    }
+
+    #[test]
+    fn the_selection_stays_within_the_matches() {
+        let mut picker = picker(&["a", "b", "ab"]);
+        picker.list.move_to(|_, total| total - 1, 2);
+        assert_eq!(picker.selected().map(|entry| entry.text.as_str()), Some("ab"));
+        assert_eq!(picker.visible(2).filter(|(_, chosen)| *chosen).count(), 1);
+        titles_after_typing(&mut picker, "b");
+        assert_eq!(picker.selected().map(|entry| entry.text.as_str()), Some("ab"));
+        titles_after_typing(&mut picker, "a");
+        picker.set_entries(Err(Failure::new(FailureKind::Store, "No.")));
+        assert_eq!(picker.load, PickerLoad::Failed(CleanText::line("No.")));
+    }
+}
