@@ -34,7 +34,7 @@ fn the_editor_with_a_saved_draft() {
     snapshots(
         "editor_draft",
         &[SMALL, LARGE],
-        &["Cover installation, the first request and errors. 日本語も見る。"],
+        &["Cover installation, the first request and errors. 日本語", "も見る。"],
         |fixture| {
             fixture.load_jobs();
             fixture.press_keys("n");
