@@ -11,13 +11,13 @@ use crate::model::Time;
 use crate::model::engine_event::EngineEvent;
 use crate::model::failure::Failure;
 use crate::model::job::{JobId, RemoteJob};
-use crate::model::ledger::RateLimited;
+use crate::model::ledger::{RateLimited, Wait};
 use crate::model::log::{LogKind, Operation};
 use crate::model::prompt::{Delivery, PromptId, PromptKind};
 use crate::model::row::{Job, JobKey};
 use crate::model::text::CleanText;
 use crate::model::unrecorded::UnrecordedOutcome;
-use crate::store::{MergeResult, QueuedPrompt, SendOutcome, SendPermit, StoreError};
+use crate::store::{MergeResult, QueuedPrompt, SendPermit, StoreError};
 use chrono::TimeDelta;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -38,6 +38,15 @@ struct Dispatcher {
     /// The last emitted [`EngineEvent::QueueOwnership`], that is, whether this instance held the dispatch
     /// lease; `None` before the first such event.
     emitted_ownership: Option<bool>,
+}
+
+/// How a send ended.
+struct SendOutcome {
+    delivery: Delivery,
+    /// The job with which the service answered, if it accepted the prompt.
+    job: Option<RemoteJob>,
+    /// The wait that a 429 demands, and the service's time of the answer.
+    limit: Option<(Wait, Time)>,
 }
 
 /// A prompt that may be sent now, with the data for its request.
@@ -198,7 +207,7 @@ impl EngineState {
             self.emit_delivery(prompt, Delivery::Sending, row).await;
         }
         self.emit_budget(limited).await;
-        let send_outcome = match (kind, &id) {
+        let outcome = match (kind, &id) {
             (PromptKind::Create, _) => {
                 let answer = self.client.create_job(&text).await;
                 // The log must contain no prompt text. A job's title is taken from a prompt, so the log gets the id.
@@ -212,17 +221,18 @@ impl EngineState {
                 self.send_outcome(result)
             }
             (PromptKind::FollowUp, None) => {
-                SendOutcome::NotSent(CleanText::line("Not sent: the job has no id yet. Send it again later."))
+                let reason = CleanText::line("Not sent: the job has no id yet. Send it again later.");
+                SendOutcome { delivery: Delivery::NotSent(reason), job: None, limit: None }
             }
         };
-        let applied = self.record_outcome(prompt, kind, id, &send_outcome).await;
+        let applied = self.record_outcome(prompt, kind, id, &outcome).await;
         let _hook_guard = self.running_hooks.guard();
         drop(sending);
         if let Some(MergeResult { row, events, shares_id_with }) = applied {
             if let Some(other) = shares_id_with {
                 self.emit_shared_id(&row, &other).await;
             }
-            self.emit_outcome(prompt, send_outcome, row.clone(), limited).await;
+            self.emit_outcome(prompt, outcome.delivery, row.clone(), limited).await;
             self.emit_changes(&row, &events).await;
         }
     }
@@ -243,19 +253,19 @@ impl EngineState {
 
     fn send_outcome(&self, result: Result<RemoteJob, ApiError>) -> SendOutcome {
         let error = match result {
-            Ok(job) => return SendOutcome::Accepted(job),
+            Ok(job) => return SendOutcome { delivery: Delivery::Accepted, job: Some(job), limit: None },
             Err(error) => error,
         };
         let now = self.clock.now();
-        if let Some(wait) = error.wait(now) {
-            return SendOutcome::Limited { wait, at: now };
-        }
+        let wait = error.wait(now);
         let sentence = error.failure(now).message;
-        match error.reached() {
-            Reached::No => SendOutcome::NotSent(sentence),
-            Reached::Refused => SendOutcome::Rejected(sentence),
-            Reached::Maybe => SendOutcome::Unconfirmed(sentence),
-        }
+        let delivery = match (wait, error.reached()) {
+            (Some(wait), _) => Delivery::Queued { until: Some(wait.until) },
+            (None, Reached::No) => Delivery::NotSent(sentence),
+            (None, Reached::Refused) => Delivery::Rejected(sentence),
+            (None, Reached::Maybe) => Delivery::Unconfirmed(sentence),
+        };
+        SendOutcome { delivery, job: None, limit: wait.map(|wait| (wait, now)) }
     }
 
     /// Records the outcome of a send, because a prompt without a recorded outcome becomes `Unconfirmed` after
@@ -266,11 +276,15 @@ impl EngineState {
         prompt: PromptId,
         kind: PromptKind,
         id: Option<JobId>,
-        send_outcome: &SendOutcome,
+        SendOutcome { delivery, job, limit }: &SendOutcome,
     ) -> Option<MergeResult> {
         let mut reported: Option<(UnrecordedOutcome, CountGuard)> = None;
         loop {
-            let error = match self.store.finish_send(prompt, send_outcome.clone(), local_now()).await {
+            let recorded = match job {
+                Some(job) => self.store.accept_send(prompt, job.clone(), local_now()).await,
+                None => self.store.finish_send(prompt, delivery.clone(), *limit, local_now()).await,
+            };
+            let error = match recorded {
                 Ok(applied) => {
                     if reported.is_some() {
                         self.emit(EngineEvent::Recorded(prompt)).await;
@@ -279,11 +293,8 @@ impl EngineState {
                 }
                 Err(error) => error,
             };
-            let (outcome, obstacle) = (delivery_after(send_outcome.clone()), error.obstacle());
-            let id = match send_outcome {
-                SendOutcome::Accepted(job) => Some(job.id.clone()),
-                _ => id.clone(),
-            };
+            let (outcome, obstacle) = (delivery.clone(), error.obstacle());
+            let id = job.as_ref().map(|job| job.id.clone()).or_else(|| id.clone());
             let now = UnrecordedOutcome { prompt, kind, id, outcome, obstacle, is_retried: is_temporary(&error) };
             if reported.as_ref().is_none_or(|(reported, _)| *reported != now) {
                 self.emit(EngineEvent::Unrecorded(Box::new(now.clone()))).await;
@@ -297,21 +308,20 @@ impl EngineState {
         }
     }
 
-    async fn emit_outcome(&self, prompt: PromptId, send_outcome: SendOutcome, row: Job, limited: RateLimited) {
-        let accepted = matches!(send_outcome, SendOutcome::Accepted(_));
-        if let SendOutcome::NotSent(reason) = &send_outcome {
+    async fn emit_outcome(&self, prompt: PromptId, delivery: Delivery, row: Job, limited: RateLimited) {
+        let accepted = delivery == Delivery::Accepted;
+        let waits = matches!(delivery, Delivery::Queued { .. });
+        if let Delivery::NotSent(reason) = &delivery {
             self.send_to_poller(PollerCommand::Outcome(FetchOutcome::unreachable(reason.clone())));
         }
-        if !matches!(send_outcome, SendOutcome::Limited { .. }) {
+        if !waits {
             lock(&self.own_prompts).remove(&prompt);
         }
-        let delivery = delivery_after(send_outcome);
         self.send_to_poller(PollerCommand::JobsChanged { rows: vec![row.clone()], by_others: false });
         if accepted {
             self.send_to_poller(PollerCommand::Outcome(FetchOutcome::answered()));
         }
         let key = row.key;
-        let waits = matches!(delivery, Delivery::Queued { .. });
         if waits {
             // Emit the budget before the delivery state, because the budget shows whether the wait is an estimate.
             self.emit_budget(limited).await;
@@ -323,16 +333,6 @@ impl EngineState {
         if !waits {
             self.emit_budget(limited).await;
         }
-    }
-}
-
-fn delivery_after(send_outcome: SendOutcome) -> Delivery {
-    match send_outcome {
-        SendOutcome::Accepted(_) => Delivery::Accepted,
-        SendOutcome::NotSent(reason) => Delivery::NotSent(reason),
-        SendOutcome::Rejected(reason) => Delivery::Rejected(reason),
-        SendOutcome::Unconfirmed(reason) => Delivery::Unconfirmed(reason),
-        SendOutcome::Limited { wait, .. } => Delivery::Queued { until: Some(wait.until) },
     }
 }
 

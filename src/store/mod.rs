@@ -54,6 +54,6 @@ pub use queue::{PausedBy, QueuedPrompt};
 pub use recent_prompts::RecentPrompt;
 pub use reports::{ReportAnswer, UnfinishedReport};
 pub use salvage::RecoveryCounts;
-pub use sending::{SendOutcome, SendPermit};
+pub use sending::SendPermit;
 pub use status_summary::StatusSummary;
 pub use thread::{PendingOpen, Store};

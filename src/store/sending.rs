@@ -37,22 +37,6 @@ pub enum SendPermit {
     NotQueued,
 }
 
-/// How sending a prompt ended.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum SendOutcome {
-    /// The service accepted the prompt and answered with this job.
-    Accepted(RemoteJob),
-    /// The prompt never reached the service, for this reason.
-    NotSent(CleanText),
-    /// The service refused the prompt, for this reason.
-    Rejected(CleanText),
-    /// The answer was lost, for this reason: the prompt may have arrived.
-    Unconfirmed(CleanText),
-    /// The service answered with 429 at `at`: the prompt is queued again, and no prompt of its kind is sent before
-    /// `wait` is over. All times are the service's.
-    Limited { wait: Wait, at: Time },
-}
-
 impl Store {
     /// Marks the prompt as `Sending` and records the use in the ledger, if the prompt may be sent now
     /// ([`SendPermit::Go`]). `instance` is the name of this process (see [`Store::abandon_sends`]), `service_now` is the
@@ -68,11 +52,39 @@ impl Store {
         self.write(move |tx| request_permit(tx, prompt, &instance, now, service_now)).await
     }
 
-    /// Stores how sending the prompt ended, and returns what changed. [`SendOutcome::Accepted`] is always stored, even
-    /// if it arrives after another instance has marked the prompt as abandoned. Any other outcome is ignored unless the
-    /// prompt is still `Sending` or `Unconfirmed`. [`SendOutcome::NotSent`] also refunds the request in the ledger.
-    pub async fn finish_send(&self, prompt: PromptId, how: SendOutcome, now: Time) -> StoreResult<MergeResult> {
-        self.write(move |tx| record_send_outcome(tx, prompt, how, now)).await
+    /// Stores that the service accepted the prompt and answered with this job, and returns what changed. Does so even if
+    /// another instance has marked the prompt as abandoned in the meantime.
+    pub async fn accept_send(&self, prompt: PromptId, job: RemoteJob, now: Time) -> StoreResult<MergeResult> {
+        self.write(move |tx| accept(tx, &prompts::read_stored_prompt(tx, prompt)?, &job, now)).await
+    }
+
+    /// Stores how sending the prompt ended if it was not accepted, and returns what changed. Changes nothing unless the
+    /// prompt is still `Sending` or `Unconfirmed`. [`Delivery::NotSent`] also refunds the request in the ledger. If the
+    /// service answered with 429, `delivery` is `Queued`, and `limit` is the wait that it demands and the time of the
+    /// answer, both in the service's time: no prompt of this kind is sent before the wait is over.
+    pub async fn finish_send(
+        &self,
+        prompt: PromptId,
+        delivery: Delivery,
+        limit: Option<(Wait, Time)>,
+        now: Time,
+    ) -> StoreResult<MergeResult> {
+        self.write(move |tx| {
+            let prompt = prompts::read_stored_prompt(tx, prompt)?;
+            let unchanged = |row| MergeResult { row, events: Vec::new(), shares_id_with: None };
+            if !matches!(prompt.state, DeliveryKind::Sending | DeliveryKind::Unconfirmed) {
+                return jobs::read_current_job(tx, prompt.job).map(unchanged);
+            }
+            if matches!(delivery, Delivery::NotSent(_)) {
+                refund_attempt(tx, &prompt)?;
+            }
+            if let Some((wait, at)) = limit {
+                ledgers::record_rate_limit(tx, &job_scope(tx, prompt.job)?, limit_of(prompt.kind), wait, at)?;
+            }
+            prompts::set_state(tx, prompt.id, &delivery, now)?;
+            jobs::touch(tx, prompt.job).map(unchanged)
+        })
+        .await
     }
 
     /// Returns the names of the instances that have a prompt in `Sending`.
@@ -178,29 +190,6 @@ fn request_permit(
     )?;
     jobs::touch(tx, row.key)?;
     Ok(SendPermit::Go { kind: prompt.kind, text, job: row.key, id: row.id })
-}
-
-fn record_send_outcome(tx: &Transaction<'_>, id: PromptId, how: SendOutcome, now: Time) -> StoreResult<MergeResult> {
-    let prompt = prompts::read_stored_prompt(tx, id)?;
-    let unchanged = |row| MergeResult { row, events: Vec::new(), shares_id_with: None };
-    let to = match how {
-        SendOutcome::Accepted(job) => return accept(tx, &prompt, &job, now),
-        _ if !matches!(prompt.state, DeliveryKind::Sending | DeliveryKind::Unconfirmed) => {
-            return jobs::read_current_job(tx, prompt.job).map(unchanged);
-        }
-        SendOutcome::NotSent(reason) => {
-            refund_attempt(tx, &prompt)?;
-            Delivery::NotSent(reason)
-        }
-        SendOutcome::Rejected(reason) => Delivery::Rejected(reason),
-        SendOutcome::Unconfirmed(reason) => Delivery::Unconfirmed(reason),
-        SendOutcome::Limited { wait, at } => {
-            ledgers::record_rate_limit(tx, &job_scope(tx, prompt.job)?, limit_of(prompt.kind), wait, at)?;
-            Delivery::Queued { until: Some(wait.until) }
-        }
-    };
-    prompts::set_state(tx, id, &to, now)?;
-    jobs::touch(tx, prompt.job).map(unchanged)
 }
 
 /// Deletes from the ledger the use that was recorded for the last attempt to send the prompt.

@@ -4,8 +4,9 @@ use crate::support::command::CommandFixture;
 use docdeck::model::change::LocalChange;
 use docdeck::model::job::{JobId, RemoteJob, Status};
 use docdeck::model::log::Operation;
+use docdeck::model::prompt::Delivery;
 use docdeck::model::text::CleanText;
-use docdeck::store::{JobAnswer, SendOutcome};
+use docdeck::store::JobAnswer;
 use serde_json::Value;
 
 /// Creates a store with three jobs: one completed with a pull request, one failed and handled, one unconfirmed.
@@ -29,7 +30,7 @@ fn fixture() -> CommandFixture {
                 created_at: Some(now),
                 archived_at: None,
             };
-            store.finish_send(prompt, SendOutcome::Accepted(job.clone()), now).await.expect("accepted");
+            store.accept_send(prompt, job.clone(), now).await.expect("accepted");
             let done = RemoteJob { status, pr_link: link, ..job };
             store.apply_fetched(row.key, JobAnswer::Job(done), now).await.expect("seen");
             if id == "job-b2" {
@@ -38,8 +39,8 @@ fn fixture() -> CommandFixture {
         }
         let (prompt, _) = store.add_new_job(scope, "Lost one", now).await.expect("written");
         store.request_permit(prompt, "test", now, now).await.expect("a turn");
-        let lost = SendOutcome::Unconfirmed(CleanText::line("The reply was lost."));
-        store.finish_send(prompt, lost, now).await.expect("unconfirmed");
+        let lost = Delivery::Unconfirmed(CleanText::line("The reply was lost."));
+        store.finish_send(prompt, lost, None, now).await.expect("unconfirmed");
     });
     fixture
 }

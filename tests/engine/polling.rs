@@ -230,7 +230,7 @@ async fn a_check_that_began_before_a_follow_up_does_not_mark_the_job_as_complete
     let (prompt, _) = store.add_follow_up(key, "Again", now).await.expect("written");
     store.request_permit(prompt, "another", now, now).await.expect("a turn");
     let job = RemoteJob::new(row.id.clone().expect("an id"), Status::Active);
-    store.finish_send(prompt, docdeck::store::SendOutcome::Accepted(job), chrono::Utc::now()).await.expect("written");
+    store.accept_send(prompt, job, chrono::Utc::now()).await.expect("written");
     let row = check.await.expect("no panic").expect("a row");
     assert_eq!(row.status, Some(Status::Active), "the old answer said completed");
     assert_eq!(

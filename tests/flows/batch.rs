@@ -10,7 +10,7 @@ use docdeck::model::log::Operation;
 use docdeck::model::prompt::DeliveryKind;
 use docdeck::model::row::{Job, JobGroup};
 use docdeck::sim::Sim;
-use docdeck::store::{SendOutcome, SendPermit, Store};
+use docdeck::store::{SendPermit, Store};
 use std::time::Duration;
 
 /// Queues `count` new jobs with the keys that a user presses.
@@ -96,7 +96,7 @@ async fn after_the_clock_is_set_back_an_hour_the_limit_still_holds_and_no_prompt
     let key = ApiKey::new(sim.api_key()).expect("a key");
     let client = Client::new(scope.clone(), key, ClientOptions::default()).expect("a client");
     let job = client.create_job(&text).await.result.expect("a job");
-    store.finish_send(prompt, SendOutcome::Accepted(job), ahead).await.expect("written");
+    store.accept_send(prompt, job, ahead).await.expect("written");
     store.close().await;
 
     let mut dashboard = DashboardFixture::start(&sim, folder.path()).await;

@@ -12,7 +12,7 @@ use docdeck::model::prompt::DraftTarget;
 use docdeck::model::row::JobKey;
 use docdeck::model::text::CleanText;
 use docdeck::sim::Sim;
-use docdeck::store::{JobAnswer, SendOutcome, Store};
+use docdeck::store::{JobAnswer, Store};
 use docdeck::tui::Effect;
 use docdeck::tui::confirm::ConfirmDialog;
 use std::path::Path;
@@ -41,7 +41,7 @@ async fn store_finished_job(sim: &Sim, folder: &Path, page: &str, days_ago: i64)
     };
     let (prompt, row) = store.add_job_about(&scope, "Shorten it", &paths(&[page]), at).await.expect("on disk");
     store.request_permit(prompt, "past", at, at).await.expect("a turn");
-    store.finish_send(prompt, SendOutcome::Accepted(job(Status::Active)), at).await.expect("settled");
+    store.accept_send(prompt, job(Status::Active), at).await.expect("settled");
     store
         .apply_fetched(row.key, JobAnswer::Job(job(Status::Archived)), at + TimeDelta::minutes(9))
         .await

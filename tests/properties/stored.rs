@@ -21,7 +21,7 @@ use docdeck::model::row::{Job, JobKey};
 use docdeck::model::setup::{KeySourceInput, NewProfile, WritePermission};
 use docdeck::model::text::CleanText;
 use docdeck::model::views::{Count, Counts, PageRow, ViewsPage, ViewsQuery};
-use docdeck::store::{ReportAnswer, ScopeFilter, SendOutcome, SendPermit, Store, check_backup};
+use docdeck::store::{ReportAnswer, ScopeFilter, SendPermit, Store, check_backup};
 use proptest::collection::vec;
 use proptest::option::of;
 use proptest::prelude::*;
@@ -324,31 +324,29 @@ proptest! {
                 }
                 let turn = store.request_permit(first, "one", now(), now()).await.expect("a turn");
                 assert!(matches!(&turn, SendPermit::Go { text, .. } if *text == typed[0]), "sent as it was typed: {turn:?}");
-                let how = match end {
-                    0 => SendOutcome::Accepted(answer),
-                    1 => SendOutcome::NotSent(why),
-                    2 => SendOutcome::Rejected(why),
-                    3 => SendOutcome::Unconfirmed(why),
-                    _ => SendOutcome::Limited { wait: Wait { until: now() + TimeDelta::hours(1), is_estimate: false }, at: now() },
+                let wait = Wait { until: now() + TimeDelta::hours(1), is_estimate: false };
+                let (delivery, limit) = match end {
+                    0 => (Delivery::Accepted, None),
+                    1 => (Delivery::NotSent(why), None),
+                    2 => (Delivery::Rejected(why), None),
+                    3 => (Delivery::Unconfirmed(why), None),
+                    _ => (Delivery::Queued { until: Some(wait.until) }, Some((wait, now()))),
                 };
-                store.finish_send(first, how.clone(), now()).await.expect("kept");
-                (how, row.key, store.thread(row.key).await.expect("read"))
+                if delivery == Delivery::Accepted {
+                    store.accept_send(first, answer, now()).await.expect("kept");
+                } else {
+                    store.finish_send(first, delivery.clone(), limit, now()).await.expect("kept");
+                }
+                (delivery, row.key, store.thread(row.key).await.expect("read"))
             },
-            async |store, (how, key, before)| {
+            async |store, (delivery, key, before)| {
                 let row = store.job(key).await.expect("read").expect("there");
-                (how, before, store.thread(key).await.expect("read"), row)
+                (delivery, before, store.thread(key).await.expect("read"), row)
             },
         );
         prop_assert_eq!(&before, &after);
         prop_assert_eq!(after.prompts.iter().map(|prompt| prompt.text.clone()).collect::<Vec<_>>(), texts);
-        let expected = match delivery {
-            SendOutcome::Accepted(_) => Delivery::Accepted,
-            SendOutcome::NotSent(why) => Delivery::NotSent(why),
-            SendOutcome::Rejected(why) => Delivery::Rejected(why),
-            SendOutcome::Unconfirmed(why) => Delivery::Unconfirmed(why),
-            SendOutcome::Limited { wait, .. } => Delivery::Queued { until: Some(wait.until) },
-        };
-        prop_assert_eq!(&after.prompts[0].delivery, &expected);
+        prop_assert_eq!(&after.prompts[0].delivery, &delivery);
         prop_assert!(pages.iter().all(|page| row.pages.contains(page)), "{:?}", row.pages);
     }
 

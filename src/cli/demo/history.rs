@@ -9,7 +9,7 @@ use crate::model::prompt::{Delivery, EventKind, JobEvent, PromptId, PromptKind};
 use crate::model::row::{Job, JobGroup, JobKey};
 use crate::model::text::CleanText;
 use crate::sim::{InitialJob, InitialJobChange};
-use crate::store::{ImportError, ScopeFilter, SendOutcome, Store, StoreError};
+use crate::store::{ImportError, ScopeFilter, Store, StoreError};
 use chrono::TimeDelta;
 use std::io::{self, BufReader, Cursor, Read};
 use std::sync::Arc;
@@ -110,7 +110,7 @@ impl DemoHistory<'_> {
             let mut counted_at = self.now - TimeDelta::hours(48);
             let at = self.now - UNCONFIRMED_AGE;
             let (prompt, _) = self.store.add_new_job(self.scope, UNCONFIRMED_PROMPT, at).await?;
-            self.send(prompt, SendOutcome::Unconfirmed(CleanText::line(UNCONFIRMED_REASON)), at, &mut counted_at)
+            self.send(prompt, Delivery::Unconfirmed(CleanText::line(UNCONFIRMED_REASON)), at, &mut counted_at)
                 .await?;
             self.add_rejected_follow_up(&mut counted_at).await?;
             self.add_labels().await?;
@@ -142,7 +142,7 @@ impl DemoHistory<'_> {
         let is_old = |row: &&Job| row.group() == JobGroup::Done && row.created_at < at && row.pr_link.is_some();
         let Some(row) = rows.iter().rev().find(is_old) else { return Ok(()) };
         let (prompt, _) = self.store.add_follow_up(row.key, REJECTED_FOLLOW_UP, at).await?;
-        self.send(prompt, SendOutcome::Rejected(CleanText::line(REJECTION_REASON)), at, counted_at).await?;
+        self.send(prompt, Delivery::Rejected(CleanText::line(REJECTION_REASON)), at, counted_at).await?;
         self.store.add_follow_up(row.key, BLOCKED_FOLLOW_UP, at + TimeDelta::seconds(40)).await?;
         Ok(())
     }
@@ -180,13 +180,13 @@ impl DemoHistory<'_> {
     async fn send(
         &self,
         prompt: PromptId,
-        how: SendOutcome,
+        delivery: Delivery,
         at: Time,
         counted_at: &mut Time,
     ) -> Result<(), StoreError> {
         *counted_at += TimeDelta::hours(1);
         self.store.request_permit(prompt, INSTANCE, at, *counted_at).await?;
-        self.store.finish_send(prompt, how, at).await?;
+        self.store.finish_send(prompt, delivery, None, at).await?;
         Ok(())
     }
 }

@@ -49,14 +49,14 @@ async fn full_store() -> Store {
     let about = [line("/a"), line("/b")];
     let (prompt, row) = store.add_job_about(&scope(), "Fix\nit", &about, at(0)).await.expect("stored");
     store.permit(prompt, at(1)).await;
-    store.finish(prompt, SendOutcome::Accepted(with_pr("j/1", Status::Completed, 7)), at(2)).await;
+    store.accept(prompt, with_pr("j/1", Status::Completed, 7), at(2)).await;
     store.change_one_job(row.key, LocalChange::Title(Some(line("My title"))), at(3)).await;
     store.change_one_job(row.key, LocalChange::Tags(vec![line("docs"), line("api")]), at(3)).await;
     store.change_one_job(row.key, LocalChange::Note(Some(CleanText::block("two\nlines"))), at(3)).await;
     store.change_one_job(row.key, LocalChange::Viewed, at(4)).await;
     let refused = store.follow_up(row.key, "And more", at(5)).await;
     store.permit(refused, at(6)).await;
-    store.finish(refused, SendOutcome::Rejected(line("too long")), at(7)).await;
+    store.finish(refused, Delivery::Rejected(line("too long")), at(7)).await;
     store.save_draft(&scope(), DraftTarget::Prompt(refused), "shorter", at(8)).await.expect("stored");
     store.save_draft(&scope(), DraftTarget::FollowUp(row.key), "then \x1b[2J", at(9)).await.expect("stored");
     store.save_draft(&scope(), DraftTarget::NewJob, "a new job", at(10)).await.expect("stored");
@@ -148,7 +148,7 @@ async fn an_import_updates_a_delivery_and_sets_the_id_of_its_job() {
     import(&there, &export(&here).await).await;
     assert!(is_unconfirmed(&prompts(&there).await[0]));
     here.permit(prompt, at(1)).await;
-    here.finish(prompt, SendOutcome::Accepted(answer("j", Status::Active)), at(2)).await;
+    here.accept(prompt, answer("j", Status::Active), at(2)).await;
     let done = import(&there, &export(&here).await).await;
     assert_eq!((done.jobs_added, done.jobs_changed), (0, 1));
     assert_eq!(prompts(&there).await, [Delivery::Accepted]);
@@ -165,7 +165,7 @@ async fn a_tracked_job_and_its_unconfirmed_copy_are_merged() {
     import(&there, &export(&here).await).await;
     there.track(&scope(), answer("j", Status::Active), at(3)).await.expect("tracked");
     here.permit(prompt, at(1)).await;
-    here.finish(prompt, SendOutcome::Accepted(answer("j", Status::Active)), at(2)).await;
+    here.accept(prompt, answer("j", Status::Active), at(2)).await;
     import(&there, &export(&here).await).await;
     let rows = there.jobs(&scope()).await.expect("rows");
     assert_eq!(rows.iter().filter(|row| row.undelivered.is_some()).count(), 0);
@@ -185,7 +185,7 @@ async fn two_equal_prompts_written_at_the_same_moment_stay_two_jobs() {
     }
     let first = here.sendable_prompts_with_wait().await[0].0;
     here.permit(first, at(1)).await;
-    here.finish(first, SendOutcome::Accepted(answer("j", Status::Active)), at(2)).await;
+    here.accept(first, answer("j", Status::Active), at(2)).await;
     import(&there, &export(&here).await).await;
     let rows = there.jobs(&scope()).await.expect("rows");
     assert_eq!((rows.len(), rows.iter().filter(|row| row.id.is_some()).count()), (2, 1));
@@ -253,7 +253,7 @@ async fn a_discarded_job_is_imported_as_discarded() {
     let (here, there) = (memory(), memory());
     let (prompt, _) = here.new_job("Fix it", at(0)).await;
     here.permit(prompt, at(1)).await;
-    here.finish(prompt, SendOutcome::Unconfirmed(line("lost")), at(2)).await;
+    here.finish(prompt, Delivery::Unconfirmed(line("lost")), at(2)).await;
     here.discard_prompt(prompt, at(3)).await.expect("discarded");
     let lines = export(&here).await;
     assert!(lines.contains(r#""delivery":"dismissed""#), "older versions read it as well");
@@ -299,13 +299,13 @@ async fn a_prompt_edited_on_one_computer_is_imported_as_a_second_job_only_after_
     let (here, there) = (memory(), memory());
     let (prompt, _) = here.new_job("Do it", at(0)).await;
     here.permit(prompt, at(1)).await;
-    here.finish(prompt, SendOutcome::Rejected(line("no")), at(2)).await;
+    here.finish(prompt, Delivery::Rejected(line("no")), at(2)).await;
     import(&there, &export(&here).await).await;
     here.requeue(prompt, Some("Do it well"), at(3)).await.expect("queued");
     import(&there, &export(&here).await).await;
     assert_eq!(prompts(&there).await.len(), 1, "an older text of the same prompt");
     here.permit(prompt, at(4)).await;
-    here.finish(prompt, SendOutcome::Accepted(answer("j", Status::Active)), at(5)).await;
+    here.accept(prompt, answer("j", Status::Active), at(5)).await;
     import(&there, &export(&here).await).await;
     let rows = there.jobs(&scope()).await.expect("rows");
     let titles: Vec<&str> = rows.iter().map(|row| row.title.as_str()).collect();

@@ -375,7 +375,7 @@ async fn a_job_needs_the_user_until_it_is_handled_and_again_after_its_next_chang
     assert_eq!(row.group(), JobGroup::Done);
     let prompt = store.follow_up(key, "more", at(60)).await;
     store.permit(prompt, at(61)).await;
-    let row = store.finish(prompt, SendOutcome::Accepted(with_pr("j1", Status::Completed, 8)), at(62)).await;
+    let row = store.accept(prompt, with_pr("j1", Status::Completed, 8), at(62)).await;
     assert_eq!(row.group(), JobGroup::Done, "the answer is unchanged since the follow-up");
     let row = store.apply_job(key, with_pr("j1", Status::Completed, 8), at(64)).await.row;
     assert_eq!(row.group(), JobGroup::NeedsYou, "the follow-up is done");
@@ -392,7 +392,7 @@ async fn a_follow_up_to_a_failed_job_marks_it_as_handled() {
     assert_eq!(discarded.rows[0].group(), JobGroup::NeedsYou, "it was not sent");
     let prompt = store.follow_up(row.key, "try again", at(22)).await;
     store.permit(prompt, at(23)).await;
-    let row = store.finish(prompt, SendOutcome::Accepted(answer("j1", Status::Failed)), at(24)).await;
+    let row = store.accept(prompt, answer("j1", Status::Failed), at(24)).await;
     assert_eq!(row.group(), JobGroup::Done);
 }
 

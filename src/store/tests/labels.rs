@@ -28,7 +28,7 @@ async fn an_edited_prompt_changes_the_title_unless_the_user_has_set_a_title() {
     let (prompt, row) = store.new_job("First line", at(0)).await;
     store.change_one_job(row.key, LocalChange::Title(Some(line("Mine"))), at(1)).await;
     store.permit(prompt, at(2)).await;
-    store.finish(prompt, SendOutcome::Rejected(line("no")), at(3)).await;
+    store.finish(prompt, Delivery::Rejected(line("no")), at(3)).await;
     let row = store.requeue(prompt, Some("Second line"), at(4)).await.expect("queued");
     assert_eq!(row.title.as_str(), "Mine");
     let row = store.change_one_job(row.key, LocalChange::Title(None), at(5)).await;
@@ -80,7 +80,7 @@ async fn merging_two_rows_keeps_what_the_user_wrote_for_both() {
     let store = memory();
     let (prompt, row) = store.new_job("Fix it", at(0)).await;
     store.permit(prompt, at(1)).await;
-    store.finish(prompt, SendOutcome::Unconfirmed(line("?")), at(2)).await;
+    store.finish(prompt, Delivery::Unconfirmed(line("?")), at(2)).await;
     let tracked = store.track(&scope(), answer("j1", Status::Active), at(3)).await.expect("tracked");
     store.change_one_job(row.key, LocalChange::Tags(vec![line("a")]), at(4)).await;
     store.change_one_job(row.key, LocalChange::Note(Some(line("mine"))), at(4)).await;

@@ -17,12 +17,13 @@ mod salvage;
 mod sending;
 mod status_summary;
 
-use super::{JobAnswer, SendOutcome, SendPermit, Store, StoreError};
+use super::{JobAnswer, SendPermit, Store, StoreError};
 use crate::model::Time;
 use crate::model::change::LocalChange;
 use crate::model::endpoint::Scope;
 use crate::model::job::{JobId, RemoteJob, Status};
-use crate::model::prompt::{PromptId, Thread};
+use crate::model::ledger::Wait;
+use crate::model::prompt::{Delivery, PromptId, Thread};
 use crate::model::row::{Job, JobKey};
 use crate::model::text::CleanText;
 use rusqlite::Connection;
@@ -78,14 +79,24 @@ impl Store {
         self.request_permit(prompt, "instance-1", now, now).await.expect("an answer")
     }
 
-    async fn finish(&self, prompt: PromptId, how: SendOutcome, now: Time) -> Job {
-        self.finish_send(prompt, how, now).await.expect("stored").row
+    async fn accept(&self, prompt: PromptId, job: RemoteJob, now: Time) -> Job {
+        self.accept_send(prompt, job, now).await.expect("stored").row
+    }
+
+    async fn finish(&self, prompt: PromptId, delivery: Delivery, now: Time) -> Job {
+        self.finish_send(prompt, delivery, None, now).await.expect("stored").row
+    }
+
+    /// Stores a 429 that was received at `received_at` and demands to wait until `until`.
+    async fn limit(&self, prompt: PromptId, until: Time, received_at: Time, now: Time) -> Job {
+        let limit = Some((Wait { until, is_estimate: false }, received_at));
+        self.finish_send(prompt, Delivery::Queued { until: Some(until) }, limit, now).await.expect("stored").row
     }
 
     async fn add_accepted_job(&self, id: &str, status: Status, now: Time) -> Job {
         let (prompt, _) = self.new_job(&format!("Prompt of {id}"), now).await;
         assert!(matches!(self.permit(prompt, now).await, SendPermit::Go { .. }));
-        self.finish(prompt, SendOutcome::Accepted(answer(id, status)), now).await
+        self.accept(prompt, answer(id, status), now).await
     }
 
     async fn change_one_job(&self, job: JobKey, change: LocalChange, now: Time) -> Job {

@@ -44,10 +44,10 @@ async fn merging_two_rows_keeps_the_pages_of_both() {
     let store = memory();
     let (prompt, row) = submit_job_about(&store, "Fix it", &["/b", "/a"], 0).await;
     store.permit(prompt, at(1)).await;
-    store.finish(prompt, SendOutcome::Unconfirmed(line("?")), at(2)).await;
+    store.finish(prompt, Delivery::Unconfirmed(line("?")), at(2)).await;
     let (other, _) = submit_job_about(&store, "The same", &["/c", "/a"], 3).await;
     store.permit(other, at(4)).await;
-    let known = store.finish(other, SendOutcome::Accepted(answer("j1", Status::Active)), at(5)).await;
+    let known = store.accept(other, answer("j1", Status::Active), at(5)).await;
     let one = store.link_job(prompt, answer("j1", Status::Active), at(6)).await.expect("linked");
     assert_eq!((one.key, one.pages.to_vec()), (row.key, paths(&["/b", "/a", "/c"])));
     let found = store.jobs_about(&scope(), &line("/c")).await.expect("rows");

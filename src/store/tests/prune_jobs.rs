@@ -52,7 +52,7 @@ async fn unsent_unviewed_and_unfinished_jobs_and_jobs_with_a_draft_are_never_pru
     store.new_job("queued", at(8)).await;
     let (unsent, _) = store.new_job("not sent", at(9)).await;
     store.permit(unsent, at(9)).await;
-    store.finish(unsent, SendOutcome::NotSent(line("no network")), at(9)).await;
+    store.finish(unsent, Delivery::NotSent(line("no network")), at(9)).await;
     let done = store.prune_jobs(prune_before(1000)).await.expect("pruned");
     assert_eq!((done.jobs, done.skipped), (0, 6));
     assert_eq!(ids(&store).await.len(), 6);
@@ -78,7 +78,7 @@ async fn merged_rows_are_deleted_with_their_job() {
     store.track(&scope(), answer("j", Status::Completed), at(1)).await.expect("tracked");
     let (prompt, _) = store.new_job("Do it", at(2)).await;
     store.permit(prompt, at(3)).await;
-    let row = store.finish(prompt, SendOutcome::Accepted(answer("j", Status::Completed)), at(4)).await;
+    let row = store.accept(prompt, answer("j", Status::Completed), at(4)).await;
     store.change_one_job(row.key, LocalChange::Viewed, at(5)).await;
     assert_eq!(store.prune_jobs(prune_before(1000)).await.expect("pruned").jobs, 1);
     let rows: i64 = store

@@ -1,6 +1,5 @@
 use super::*;
 use crate::model::change::{DiscardedPrompts, QueueChange};
-use crate::model::ledger::Wait;
 use crate::model::prompt::{Delivery, DeliveryKind, DraftTarget, PromptKind};
 use crate::model::row::JobGroup;
 use std::time::{Duration, Instant};
@@ -131,9 +130,7 @@ async fn a_prompt_that_waits_for_the_limit_keeps_its_position() {
     change_queue(&store, &[keys[1]], QueueChange::Up).await;
     let prompt = store.thread_of(keys[1]).await.prompts[0].id;
     store.permit(prompt, at(1)).await;
-    store
-        .finish(prompt, SendOutcome::Limited { wait: Wait { until: at(60), is_estimate: false }, at: at(0) }, at(2))
-        .await;
+    store.limit(prompt, at(60), at(0), at(2)).await;
     assert_eq!(first_lines(&store).await, ["b", "a"]);
 }
 
@@ -166,9 +163,7 @@ async fn a_removed_prompt_is_restored_at_its_position_with_its_wait() {
     change_queue(&store, &[keys[0]], QueueChange::Pause).await;
     let limited = store.thread_of(keys[1]).await.prompts[0].id;
     store.permit(limited, at(2)).await;
-    store
-        .finish(limited, SendOutcome::Limited { wait: Wait { until: at(900), is_estimate: false }, at: at(3) }, at(3))
-        .await;
+    store.limit(limited, at(900), at(3), at(3)).await;
     let before: Vec<_> =
         store.jobs(&scope()).await.expect("rows").into_iter().map(|row| (row.queue_position, row.group())).collect();
     let prompts = store.thread_of(keys[1]).await.prompts;
@@ -268,10 +263,10 @@ async fn recent_prompts_are_those_that_are_queued_or_were_sent_recently() {
     store.add_accepted_job("new", Status::Active, at(100)).await;
     let (lost, _) = store.new_job("Lost", at(0)).await;
     store.permit(lost, at(100)).await;
-    store.finish(lost, SendOutcome::Unconfirmed(line("?")), at(101)).await;
+    store.finish(lost, Delivery::Unconfirmed(line("?")), at(101)).await;
     let (refused, _) = store.new_job("Refused", at(100)).await;
     store.permit(refused, at(100)).await;
-    store.finish(refused, SendOutcome::Rejected(line("no")), at(101)).await;
+    store.finish(refused, Delivery::Rejected(line("no")), at(101)).await;
     let (waits, _) = store.new_job("Waits", at(0)).await;
     store.pause_prompt(waits, at(1)).await.expect("paused");
     let known = store.recent_prompts(&scope(), at(50)).await.expect("read");

@@ -3,7 +3,6 @@
 
 use super::*;
 use crate::model::change::QueueChange;
-use crate::model::ledger::Wait;
 use std::collections::HashMap;
 
 /// A store, and its threads and revisions when they were last read.
@@ -40,9 +39,13 @@ impl Watched {
         assert_eq!(self.update().await, 1, "{what}");
     }
 
-    async fn send(&mut self, prompt: PromptId, how: SendOutcome, seconds: i64) {
+    async fn permit(&mut self, prompt: PromptId, seconds: i64) {
         assert!(matches!(self.store.permit(prompt, at(seconds)).await, SendPermit::Go { .. }));
         self.assert_one_changed("a permit").await;
+    }
+
+    async fn send(&mut self, prompt: PromptId, how: Delivery, seconds: i64) {
+        self.permit(prompt, seconds).await;
         let what = format!("{how:?}");
         self.store.finish(prompt, how, at(seconds + 1)).await;
         self.assert_one_changed(&what).await;
@@ -56,21 +59,23 @@ async fn sending_and_resolving_change_the_revision() {
     let mut watched = Watched::new(store.clone()).await;
     let prompt = store.follow_up(job, "more", at(10)).await;
     watched.assert_one_changed("a follow-up").await;
-    watched
-        .send(prompt, SendOutcome::Limited { wait: Wait { until: at(30), is_estimate: false }, at: at(0) }, 20)
-        .await;
-    watched.send(prompt, SendOutcome::NotSent(line("no network")), 4000).await;
+    watched.permit(prompt, 20).await;
+    store.limit(prompt, at(30), at(0), at(21)).await;
+    watched.assert_one_changed("a 429").await;
+    watched.send(prompt, Delivery::NotSent(line("no network")), 4000).await;
     store.requeue(prompt, Some("more of it"), at(4010)).await.expect("queued");
     watched.assert_one_changed("an edited prompt").await;
-    watched.send(prompt, SendOutcome::Rejected(line("too long")), 4020).await;
+    watched.send(prompt, Delivery::Rejected(line("too long")), 4020).await;
     store.requeue(prompt, None, at(4030)).await.expect("queued");
     watched.assert_one_changed("a prompt sent again").await;
-    watched.send(prompt, SendOutcome::Unconfirmed(line("?")), 4040).await;
+    watched.send(prompt, Delivery::Unconfirmed(line("?")), 4040).await;
     store.discard_prompt(prompt, at(4050)).await.expect("discarded");
     watched.assert_one_changed("a discarded prompt").await;
     let prompt = store.follow_up(job, "and more", at(4060)).await;
     watched.update().await;
-    watched.send(prompt, SendOutcome::Accepted(with_pr("j1", Status::Active, 7)), 4070).await;
+    watched.permit(prompt, 4070).await;
+    store.accept(prompt, with_pr("j1", Status::Active, 7), at(4071)).await;
+    watched.assert_one_changed("an accepted prompt").await;
     let prompt = store.follow_up(job, "the last", at(4080)).await;
     assert!(matches!(store.permit(prompt, at(4090)).await, SendPermit::Go { .. }));
     watched.update().await;
@@ -101,7 +106,7 @@ async fn answers_and_imports_change_the_revision() {
     let job = store.add_accepted_job("j1", Status::Active, at(0)).await.key;
     let (prompt, _) = store.new_job("Another one", at(1)).await;
     store.permit(prompt, at(2)).await;
-    store.finish(prompt, SendOutcome::Unconfirmed(line("?")), at(3)).await;
+    store.finish(prompt, Delivery::Unconfirmed(line("?")), at(3)).await;
     let tracked = store.track(&scope(), answer("j2", Status::Active), at(4)).await.expect("tracked");
     store.follow_up(tracked.key, "more", at(5)).await;
     let mut watched = Watched::new(store.clone()).await;

@@ -33,11 +33,11 @@ async fn fill_database(folder: &Path) {
         let id = format!("job_{n:04}");
         match n % 8 {
             0 | 1 => {}
-            2 => drop(store.finish(prompt, SendOutcome::Unconfirmed(line("lost")), at(n)).await),
-            3 => drop(store.finish(prompt, SendOutcome::NotSent(line("no network")), at(n)).await),
-            4 => drop(store.finish(prompt, SendOutcome::Rejected(line("too vague")), at(n)).await),
+            2 => drop(store.finish(prompt, Delivery::Unconfirmed(line("lost")), at(n)).await),
+            3 => drop(store.finish(prompt, Delivery::NotSent(line("no network")), at(n)).await),
+            4 => drop(store.finish(prompt, Delivery::Rejected(line("too vague")), at(n)).await),
             _ => {
-                store.finish(prompt, SendOutcome::Accepted(with_pr(&id, Status::Active, 7)), at(n)).await;
+                store.accept(prompt, with_pr(&id, Status::Active, 7), at(n)).await;
                 store.apply_job(row.key, with_pr(&id, Status::Completed, 7), at(n + 60)).await;
             }
         }

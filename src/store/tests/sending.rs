@@ -1,6 +1,6 @@
 use super::*;
 use crate::model::change::QueueChange;
-use crate::model::ledger::{RateLimited, Wait};
+use crate::model::ledger::RateLimited;
 use crate::model::prompt::{Delivery, DeliveryKind, PromptKind};
 use crate::model::row::JobGroup;
 use chrono::TimeDelta;
@@ -60,20 +60,20 @@ async fn only_a_prompt_that_never_reached_the_service_is_refunded_and_only_once(
     let (second, _) = store.new_job("Second", at(1)).await;
     store.permit(first, at(2)).await;
     store.permit(second, at(1800)).await;
-    store.finish(first, SendOutcome::NotSent(line("no network")), at(1801)).await;
+    store.finish(first, Delivery::NotSent(line("no network")), at(1801)).await;
     let budget = store.budget(&scope(), RateLimited::Create, at(1801)).await.expect("a budget");
     assert_eq!((budget.used, budget.resets_at), (1, Some(at(1800 + 3600))), "the other use stays");
     // The same outcome is stored a second time.
-    store.finish(first, SendOutcome::NotSent(line("no network")), at(1802)).await;
+    store.finish(first, Delivery::NotSent(line("no network")), at(1802)).await;
     assert_eq!(used_requests(&store, RateLimited::Create, at(1802)).await, 1);
-    store.finish(second, SendOutcome::Unconfirmed(line("lost")), at(1803)).await;
+    store.finish(second, Delivery::Unconfirmed(line("lost")), at(1803)).await;
     assert_eq!(used_requests(&store, RateLimited::Create, at(1803)).await, 1);
     store.requeue(first, None, at(1804)).await.expect("queued");
     store.permit(first, at(1805)).await;
-    store.finish(first, SendOutcome::Accepted(answer("j1", Status::Active)), at(1806)).await;
+    store.accept(first, answer("j1", Status::Active), at(1806)).await;
     let follow_up = store.follow_up(row.key, "More", at(1807)).await;
     store.permit(follow_up, at(1808)).await;
-    store.finish(follow_up, SendOutcome::NotSent(line("no network")), at(1809)).await;
+    store.finish(follow_up, Delivery::NotSent(line("no network")), at(1809)).await;
     assert_eq!(used_requests(&store, RateLimited::Create, at(1809)).await, 2);
     assert_eq!(used_requests(&store, RateLimited::FollowUp, at(1809)).await, 0);
 }
@@ -106,12 +106,12 @@ async fn follow_ups_are_sent_in_order_and_an_undelivered_follow_up_blocks_later_
     assert_eq!(store.sendable_prompts_with_wait().await, [(create, None)]);
     assert_eq!(store.permit(first, at(3)).await, SendPermit::Blocked);
     store.permit(create, at(3)).await;
-    store.finish(create, SendOutcome::Accepted(answer("j1", Status::Active)), at(4)).await;
+    store.accept(create, answer("j1", Status::Active), at(4)).await;
     assert_eq!(store.permit(second, at(5)).await, SendPermit::Blocked);
     assert_eq!(store.sendable_prompts_with_wait().await, [(first, None)]);
     let go = store.permit(first, at(5)).await;
     assert!(matches!(go, SendPermit::Go { kind: PromptKind::FollowUp, id: Some(id), .. } if id == job_id("j1")));
-    store.finish(first, SendOutcome::Rejected(line("no")), at(6)).await;
+    store.finish(first, Delivery::Rejected(line("no")), at(6)).await;
     assert_eq!(store.permit(second, at(7)).await, SendPermit::Blocked);
     assert_eq!(store.sendable_prompts_with_wait().await, []);
     store.discard_prompt(first, at(8)).await.expect("discarded");
@@ -122,7 +122,7 @@ async fn follow_ups_are_sent_in_order_and_an_undelivered_follow_up_blocks_later_
 async fn a_superseding_follow_up_discards_failed_prompts_and_waits_for_other_undelivered_ones() {
     let store = memory();
     let row = store.add_accepted_job("j1", Status::Active, at(0)).await;
-    for how in [SendOutcome::Rejected(line("no")), SendOutcome::NotSent(line("offline"))] {
+    for how in [Delivery::Rejected(line("no")), Delivery::NotSent(line("offline"))] {
         let prompt = store.follow_up(row.key, "an earlier one", at(1)).await;
         store.permit(prompt, at(2)).await;
         store.finish(prompt, how, at(3)).await;
@@ -135,12 +135,12 @@ async fn a_superseding_follow_up_discards_failed_prompts_and_waits_for_other_und
         assert_eq!(store.sendable_prompts_with_wait().await, [(queued, None)]);
         for prompt in [queued, last] {
             store.permit(prompt, at(6)).await;
-            store.finish(prompt, SendOutcome::Accepted(answer("j1", Status::Active)), at(7)).await;
+            store.accept(prompt, answer("j1", Status::Active), at(7)).await;
         }
     }
     let lost = store.follow_up(row.key, "lost", at(8)).await;
     store.permit(lost, at(8)).await;
-    store.finish(lost, SendOutcome::Unconfirmed(line("lost")), at(9)).await;
+    store.finish(lost, Delivery::Unconfirmed(line("lost")), at(9)).await;
     let (behind, ..) = store.supersede_follow_ups(row.key, "behind", None, at(10)).await.expect("written");
     assert_eq!(
         store.permit(behind, at(11)).await,
@@ -203,8 +203,7 @@ async fn a_429_queues_the_prompt_again_and_blocks_the_ledger() {
     let (first, _) = store.new_job("first", at(0)).await;
     let (second, _) = store.new_job("second", at(0)).await;
     store.permit(first, at(1)).await;
-    let limited = SendOutcome::Limited { wait: Wait { until: at(61), is_estimate: false }, at: at(1) };
-    let row = store.finish(first, limited, at(2)).await;
+    let row = store.limit(first, at(61), at(1), at(2)).await;
     assert_eq!(row.undelivered, Some(DeliveryKind::Queued));
     assert_eq!(delivery(&store, row.key, first).await, Delivery::Queued { until: Some(at(61)) });
     assert_eq!(store.permit(second, at(3)).await, SendPermit::Wait { until: at(61) });
@@ -229,7 +228,7 @@ async fn an_accepted_new_job_gets_the_data_from_the_answer() {
         created_at: Some(at(2)),
         ..answer("j/1 ü", Status::Active)
     };
-    let row = store.finish(prompt, SendOutcome::Accepted(job.clone()), at(3)).await;
+    let row = store.accept(prompt, job.clone(), at(3)).await;
     assert_eq!((row.id.clone(), row.status.clone()), (Some(job.id.clone()), Some(Status::Active)));
     assert_eq!((row.repository.as_deref(), row.model.as_deref()), (job.repository.as_ref(), job.model.as_ref()));
     assert_eq!(row.git_ref, job.git_ref);
@@ -243,16 +242,15 @@ async fn an_accepted_new_job_gets_the_data_from_the_answer() {
 #[tokio::test]
 async fn every_outcome_of_sending_is_stored_with_its_reason() {
     let store = memory();
-    let ends = [
-        (SendOutcome::NotSent(line("no network")), Delivery::NotSent(line("no network"))),
-        (SendOutcome::Rejected(line("too long")), Delivery::Rejected(line("too long"))),
-        (SendOutcome::Unconfirmed(line("no answer")), Delivery::Unconfirmed(line("no answer"))),
-    ];
-    for (how, expected) in ends {
-        let (prompt, row) = store.new_job("Fix it", at(0)).await;
+    for expected in [
+        Delivery::NotSent(line("no network")),
+        Delivery::Rejected(line("too long")),
+        Delivery::Unconfirmed(line("no answer")),
+    ] {
+        let (prompt, _) = store.new_job("Fix it", at(0)).await;
         store.permit(prompt, at(1)).await;
-        let settled = store.finish(prompt, how, at(2)).await;
-        assert_eq!(settled.undelivered, Some(expected.kind()));
+        let row = store.finish(prompt, expected.clone(), at(2)).await;
+        assert_eq!(row.undelivered, Some(expected.kind()));
         assert_eq!(delivery(&store, row.key, prompt).await, expected);
         assert_eq!(store.permit(prompt, at(3)).await, SendPermit::NotQueued, "never sent again by itself");
     }
@@ -267,7 +265,7 @@ async fn a_row_shows_its_most_urgent_prompt() {
     store.permit(first, at(3)).await;
     let undelivered = async |store: &Store| store.job(row.key).await.expect("read").expect("there").undelivered;
     assert_eq!(undelivered(&store).await, Some(DeliveryKind::Sending));
-    store.finish(first, SendOutcome::Unconfirmed(line("?")), at(4)).await;
+    store.finish(first, Delivery::Unconfirmed(line("?")), at(4)).await;
     assert_eq!(undelivered(&store).await, Some(DeliveryKind::Unconfirmed));
     store.discard_prompt(first, at(5)).await.expect("discarded");
     assert_eq!(undelivered(&store).await, Some(DeliveryKind::Queued));
@@ -281,7 +279,7 @@ async fn a_follow_up_to_a_finished_job_is_checked_even_if_the_answer_still_says_
     assert_eq!((row.finished_at, crate::model::poll::next_poll(&row)), (Some(at(60)), None));
     let prompt = store.follow_up(row.key, "more", at(100)).await;
     store.permit(prompt, at(100)).await;
-    let row = store.finish(prompt, SendOutcome::Accepted(answer("j1", Status::Completed)), at(101)).await;
+    let row = store.accept(prompt, answer("j1", Status::Completed), at(101)).await;
     assert_eq!((row.status.clone(), row.started_at, row.finished_at), (Some(Status::Completed), at(101), None));
     assert_eq!(crate::model::poll::next_poll(&row), Some(at(103)));
     let row = store.apply_job(row.key, answer("j1", Status::Active), at(103)).await.row;
@@ -295,7 +293,7 @@ async fn a_job_that_does_not_restart_after_a_follow_up_is_finished_at_the_next_c
     let row = store.add_accepted_job("j1", Status::Completed, at(0)).await;
     let prompt = store.follow_up(row.key, "more", at(100)).await;
     store.permit(prompt, at(100)).await;
-    store.finish(prompt, SendOutcome::Accepted(answer("j1", Status::Completed)), at(101)).await;
+    store.accept(prompt, answer("j1", Status::Completed), at(101)).await;
     let row = store.apply_job(row.key, answer("j1", Status::Completed), at(103)).await.row;
     assert_eq!(row.finished_at, Some(at(103)));
 }
@@ -324,11 +322,11 @@ async fn an_acceptance_is_stored_even_if_the_send_was_marked_as_abandoned() {
     store.permit(prompt, at(1)).await;
     store.abandon_sends(&scope(), "instance-1", at(2)).await.expect("done");
     store.requeue(prompt, None, at(3)).await.expect("queued again");
-    let row = store.finish(prompt, SendOutcome::Accepted(answer("j1", Status::Active)), at(4)).await;
+    let row = store.accept(prompt, answer("j1", Status::Active), at(4)).await;
     assert_eq!((row.id, row.undelivered), (Some(job_id("j1")), None));
     assert_eq!(store.permit(prompt, at(5)).await, SendPermit::NotQueued, "not sent a second time");
     // A late outcome that is not an acceptance doesn't change a prompt whose delivery has ended.
-    let row = store.finish(prompt, SendOutcome::Rejected(line("late")), at(6)).await;
+    let row = store.finish(prompt, Delivery::Rejected(line("late")), at(6)).await;
     assert_eq!(row.undelivered, None);
 }
 
@@ -337,8 +335,8 @@ async fn the_second_job_of_a_prompt_that_was_sent_twice_is_listed() {
     let store = memory();
     let (prompt, row) = store.new_job("Fix it", at(0)).await;
     store.permit(prompt, at(1)).await;
-    store.finish(prompt, SendOutcome::Accepted(answer("j1", Status::Active)), at(2)).await;
-    let same = store.finish(prompt, SendOutcome::Accepted(answer("j2", Status::Active)), at(3)).await;
+    store.accept(prompt, answer("j1", Status::Active), at(2)).await;
+    let same = store.accept(prompt, answer("j2", Status::Active), at(3)).await;
     assert_eq!((same.key, same.id), (row.key, Some(job_id("j1"))));
     let ids: Vec<_> = store.jobs(&scope()).await.expect("rows").into_iter().filter_map(|row| row.id).collect();
     assert_eq!(ids, [job_id("j1"), job_id("j2")]);
@@ -349,7 +347,7 @@ async fn sending_again_queues_the_prompt_and_an_edit_changes_text_and_title() {
     let store = memory();
     let (prompt, row) = store.new_job("Fix it", at(0)).await;
     store.permit(prompt, at(1)).await;
-    store.finish(prompt, SendOutcome::Rejected(line("no")), at(2)).await;
+    store.finish(prompt, Delivery::Rejected(line("no")), at(2)).await;
     assert!(matches!(store.requeue(prompt, Some(" \n"), at(3)).await, Err(StoreError::BlankPrompt)));
     let row = store.requeue(prompt, Some("Fix that\nplease"), at(3)).await.unwrap_or(row);
     assert_eq!((row.title.as_str(), row.undelivered), ("Fix that", Some(DeliveryKind::Queued)));
@@ -363,7 +361,7 @@ async fn an_unconfirmed_prompt_can_be_sent_again_but_not_edited() {
     let store = memory();
     let (prompt, row) = store.new_job("Fix it", at(0)).await;
     store.permit(prompt, at(1)).await;
-    store.finish(prompt, SendOutcome::Unconfirmed(line("?")), at(2)).await;
+    store.finish(prompt, Delivery::Unconfirmed(line("?")), at(2)).await;
     assert!(matches!(store.requeue(prompt, Some("Other"), at(3)).await, Err(StoreError::NotEditable)));
     assert_eq!(store.thread_of(row.key).await.prompts[0].text, "Fix it");
     store.requeue(prompt, None, at(4)).await.expect("queued");
@@ -373,9 +371,9 @@ async fn an_unconfirmed_prompt_can_be_sent_again_but_not_edited() {
 #[tokio::test]
 async fn discarding_a_new_jobs_prompt_discards_the_job_and_restoring_it_undoes_that() {
     for how in [
-        SendOutcome::NotSent(line("no network")),
-        SendOutcome::Rejected(line("too vague")),
-        SendOutcome::Unconfirmed(line("the answer was lost")),
+        Delivery::NotSent(line("no network")),
+        Delivery::Rejected(line("too vague")),
+        Delivery::Unconfirmed(line("the answer was lost")),
     ] {
         let store = memory();
         let (prompt, row) = store.new_job("Fix it", at(0)).await;
@@ -407,9 +405,9 @@ async fn a_discarded_prompt_that_was_accepted_after_all_is_not_restored() {
     let store = memory();
     let (prompt, _) = store.new_job("Fix it", at(0)).await;
     store.permit(prompt, at(1)).await;
-    store.finish(prompt, SendOutcome::Unconfirmed(line("lost")), at(2)).await;
+    store.finish(prompt, Delivery::Unconfirmed(line("lost")), at(2)).await;
     store.discard_prompt(prompt, at(3)).await.expect("discarded");
-    let row = store.finish(prompt, SendOutcome::Accepted(answer("j1", Status::Active)), at(4)).await;
+    let row = store.accept(prompt, answer("j1", Status::Active), at(4)).await;
     assert_eq!((row.undelivered, row.group()), (None, JobGroup::Working));
     assert!(matches!(store.restore_prompts(&[prompt]).await, Err(StoreError::StateChanged)));
 }
@@ -420,14 +418,14 @@ async fn a_follow_up_resets_the_start_time_of_a_finished_job_but_not_of_a_workin
     let row = store.add_accepted_job("j1", Status::Active, at(0)).await;
     let prompt = store.follow_up(row.key, "more", at(50)).await;
     store.permit(prompt, at(60)).await;
-    let row = store.finish(prompt, SendOutcome::Accepted(answer("j1", Status::Active)), at(61)).await;
+    let row = store.accept(prompt, answer("j1", Status::Active), at(61)).await;
     assert_eq!((row.started_at, row.state_since(), row.finished_at), (at(0), Some(at(0)), None));
     assert_eq!(row.followed_up_at, Some(at(61)), "polled soon after it");
     let row = store.apply_job(row.key, answer("j1", Status::Completed), at(100)).await.row;
     assert_eq!((row.finished_at, row.state_since()), (Some(at(100)), Some(at(100))));
     let prompt = store.follow_up(row.key, "again", at(150)).await;
     store.permit(prompt, at(160)).await;
-    let row = store.finish(prompt, SendOutcome::Accepted(answer("j1", Status::Active)), at(161)).await;
+    let row = store.accept(prompt, answer("j1", Status::Active), at(161)).await;
     assert_eq!((row.started_at, row.finished_at), (at(161), None));
 }
 
@@ -440,16 +438,14 @@ async fn each_delivery_state_has_the_time_at_which_it_began() {
     assert_eq!(since().await, Some(at(0)), "queued");
     store.permit(prompt, at(10)).await;
     assert_eq!(since().await, Some(at(10)), "sending");
-    store
-        .finish(prompt, SendOutcome::Limited { wait: Wait { until: at(90), is_estimate: false }, at: at(20) }, at(20))
-        .await;
+    store.limit(prompt, at(90), at(20), at(20)).await;
     assert_eq!(since().await, Some(at(20)), "queued again");
     store.permit(prompt, at(95)).await;
-    store.finish(prompt, SendOutcome::NotSent(line("no network")), at(100)).await;
+    store.finish(prompt, Delivery::NotSent(line("no network")), at(100)).await;
     assert_eq!(since().await, Some(at(100)), "not sent");
     store.requeue(prompt, None, at(110)).await.expect("queued");
     store.permit(prompt, at(115)).await;
-    store.finish(prompt, SendOutcome::Rejected(line("no")), at(120)).await;
+    store.finish(prompt, Delivery::Rejected(line("no")), at(120)).await;
     assert_eq!(since().await, Some(at(120)), "rejected");
     store.requeue(prompt, None, at(125)).await.expect("queued");
     store.permit(prompt, at(130)).await;
@@ -466,7 +462,7 @@ async fn an_unconfirmed_new_job_can_be_linked_to_its_job_at_the_service() {
     let store = memory();
     let (prompt, _) = store.new_job("Fix it", at(0)).await;
     store.permit(prompt, at(1)).await;
-    store.finish(prompt, SendOutcome::Unconfirmed(line("?")), at(2)).await;
+    store.finish(prompt, Delivery::Unconfirmed(line("?")), at(2)).await;
     let row = store.link_job(prompt, with_pr("j1", Status::Completed, 7), at(500)).await.expect("linked");
     assert_eq!((row.id, row.title.as_str(), row.undelivered), (Some(job_id("j1")), "Fix it", None));
     assert_eq!((row.started_at, row.finished_at), (at(1), None));
@@ -481,7 +477,7 @@ async fn linking_merges_a_job_that_was_tracked_meanwhile() {
     let store = memory();
     let (prompt, row) = store.new_job("Fix it", at(0)).await;
     store.permit(prompt, at(1)).await;
-    store.finish(prompt, SendOutcome::Unconfirmed(line("?")), at(2)).await;
+    store.finish(prompt, Delivery::Unconfirmed(line("?")), at(2)).await;
     let tracked = store.track(&scope(), answer("j1", Status::Active), at(10)).await.expect("tracked");
     let follow_up = store.follow_up(tracked.key, "more", at(11)).await;
     store
@@ -540,7 +536,7 @@ async fn the_keys_of_two_merged_rows_lead_to_the_same_thread() {
     let store = memory();
     let (prompt, row) = store.new_job("Fix it", at(0)).await;
     store.permit(prompt, at(1)).await;
-    store.finish(prompt, SendOutcome::Unconfirmed(line("?")), at(2)).await;
+    store.finish(prompt, Delivery::Unconfirmed(line("?")), at(2)).await;
     let gone = store.track(&scope(), answer("j1", Status::Active), at(10)).await.expect("tracked").key;
     store.link_job(prompt, answer("j1", Status::Active), at(20)).await.expect("linked");
     let thread = store.thread_of(row.key).await;
@@ -562,9 +558,7 @@ async fn a_reserved_prompt_is_paused_for_other_instances() {
     let turn = store.request_permit(prompt, "command", at(1), at(1)).await.expect("an answer");
     assert!(matches!(turn, SendPermit::Go { .. }), "{turn:?}");
     // After a 429 the prompt is queued again, and still no other instance may send it.
-    store
-        .finish(prompt, SendOutcome::Limited { wait: Wait { until: at(60), is_estimate: false }, at: at(2) }, at(2))
-        .await;
+    store.limit(prompt, at(60), at(2), at(2)).await;
     assert_eq!(store.sendable_prompts(&scope()).await.expect("read"), []);
     assert_eq!(store.sendable_prompts_for(&scope(), "command").await.expect("read").len(), 1);
     let turn = store.request_permit(prompt, "command", at(3), at(3)).await.expect("an answer");
