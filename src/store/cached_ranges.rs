@@ -37,27 +37,27 @@ impl Store {
     }
 }
 
-fn read_known_ranges(connection: &Connection, scope: i64) -> StoreResult<Vec<CachedRange>> {
+fn read_known_ranges(db: &Connection, scope: i64) -> StoreResult<Vec<CachedRange>> {
     let mut by_range: HashMap<DateRange, CachedRange> = HashMap::new();
     // A range that was already added is never replaced. So a complete report takes precedence over an unfinished
     // report, and an unfinished report over single answers.
     add_ranges(
-        connection,
+        db,
         "SELECT date_from, date_to, row_count, complete, as_of, totals FROM views_report WHERE scope = ?1 AND complete = 1",
         scope,
         &mut by_range,
     )?;
-    for (range, loading) in loading::find_loadings(connection, scope, None)? {
+    for (range, loading) in loading::find_loadings(db, scope, None)? {
         if by_range.contains_key(&range) {
             continue;
         }
-        if let Some(Report { rows, as_of, totals, .. }) = loading::merge_parts(connection, range, &loading)? {
+        if let Some(Report { rows, as_of, totals, .. }) = loading::merge_parts(db, range, &loading)? {
             let rows = u32::try_from(rows.len()).unwrap_or(u32::MAX);
             by_range.insert(range, CachedRange { range, rows, complete: false, as_of, totals });
         }
     }
     add_ranges(
-        connection,
+        db,
         "SELECT date_from, date_to, row_count, 0 AS complete, size.as_of AS as_of, coalesce(totals, '') AS totals
          FROM (SELECT scope, date_from, date_to, sum(row_count) AS row_count, min(as_of) AS as_of FROM views_answer
                WHERE scope = ?1 AND row_limit > 1 GROUP BY date_from, date_to, row_limit) AS size
@@ -71,12 +71,12 @@ fn read_known_ranges(connection: &Connection, scope: i64) -> StoreResult<Vec<Cac
 }
 
 fn add_ranges(
-    connection: &Connection,
+    db: &Connection,
     sql: &str,
     scope: i64,
     by_range: &mut HashMap<DateRange, CachedRange>,
 ) -> StoreResult<()> {
-    let found = connection.query_all(sql, [scope], |row| {
+    let found = db.query_all(sql, [scope], |row| {
         let Some(range) = read_range(row)? else { return Ok(None) };
         let totals = decode_counts(row.get_ref("totals")?.as_str()?);
         let (rows, complete, as_of) = (row.get("row_count")?, row.get("complete")?, read_time(row, "as_of")?);

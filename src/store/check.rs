@@ -54,7 +54,7 @@ pub fn check_store(folder: &Path) -> StoreResult<StoreHealth> {
 /// Returns the indexes with missing or superfluous rows, by looking up every row of every index.
 fn check_rows(connection: &Connection) -> StoreResult<BTreeSet<String>> {
     let mut wrong = BTreeSet::new();
-    for table in schema::TABLES {
+    for table in schema::tables() {
         let mut check = connection.prepare(&format!("PRAGMA integrity_check({table})"))?;
         let lines = check.query_map([], |row| row.get::<_, String>(0))?;
         for line in lines.take(TABLE_FAULTS_MAX) {

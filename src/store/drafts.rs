@@ -70,9 +70,9 @@ impl Store {
 }
 
 /// Returns the slot with the current key of its job (see [`jobs::current_key`]).
-fn current_slot(connection: &Connection, slot: DraftTarget) -> StoreResult<DraftTarget> {
+fn current_slot(db: &Connection, slot: DraftTarget) -> StoreResult<DraftTarget> {
     match slot {
-        DraftTarget::FollowUp(key) => jobs::current_key(connection, key).map(DraftTarget::FollowUp),
+        DraftTarget::FollowUp(key) => jobs::current_key(db, key).map(DraftTarget::FollowUp),
         other => Ok(other),
     }
 }
@@ -108,13 +108,9 @@ pub(super) fn insert_draft(
 }
 
 /// Returns the draft in the slot, if there is one: its text and when it was saved.
-pub(super) fn find_draft(
-    connection: &Connection,
-    scope: i64,
-    slot: DraftTarget,
-) -> StoreResult<Option<(String, Time)>> {
+pub(super) fn find_draft(db: &Connection, scope: i64, slot: DraftTarget) -> StoreResult<Option<(String, Time)>> {
     let sql = format!("SELECT text, saved_at FROM draft WHERE {IS_IN_SLOT}");
-    connection.query_first(&sql, slot_params(scope, slot), |row| Ok((row.get(0)?, read_time(row, 1)?)))
+    db.query_first(&sql, slot_params(scope, slot), |row| Ok((row.get(0)?, read_time(row, 1)?)))
 }
 
 /// Deletes the draft in the slot, if there is one.
@@ -123,9 +119,9 @@ pub(super) fn delete_draft(tx: &Transaction<'_>, scope: i64, slot: DraftTarget) 
     Ok(())
 }
 
-pub(super) fn list_drafts(connection: &Connection, scope: i64) -> StoreResult<Vec<Draft>> {
+pub(super) fn list_drafts(db: &Connection, scope: i64) -> StoreResult<Vec<Draft>> {
     let sql = "SELECT job, prompt, batch, pages, text, saved_at FROM draft WHERE scope = ?1 ORDER BY saved_at";
-    connection.query_all(sql, [scope], |row| {
+    db.query_all(sql, [scope], |row| {
         let pages: Option<String> = row.get("pages")?;
         let slot = match (row.get("job")?, row.get("prompt")?, row.get("batch")?, pages) {
             (Some(key), ..) => DraftTarget::FollowUp(key),

@@ -12,8 +12,8 @@ use chrono::TimeDelta;
 use rusqlite::{Connection, OpenFlags};
 use std::path::Path;
 
-/// Maximum number of faults that an integrity check reports.
-const REPORTED_FAULTS_MAX: u32 = 5;
+/// Maximum number of faults that are reported.
+const REPORTED_FAULTS_MAX: usize = 5;
 
 /// What [`examine`] finds in a store.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -69,16 +69,11 @@ pub fn examine(folder: &Path, scope: Option<&Scope>, now: Time) -> StoreResult<O
     let connection = Connection::open_with_flags(&path, flags)?;
     schema::configure_connection(&connection)?;
     let found = schema::check_owner(&connection, &path)?;
-    let faults = read_faults(&connection)?;
+    let faults = schema::integrity_errors(&connection)?;
+    let faults = faults.iter().take(REPORTED_FAULTS_MAX).map(|line| CleanText::title(line, 120)).collect();
     let content =
         if found == schema::supported_version() { Some(read_content(&connection, scope, now)?) } else { None };
     Ok(Some(StoreExamination { bytes, schema: found, supported_schema: schema::supported_version(), faults, content }))
-}
-
-fn read_faults(connection: &Connection) -> StoreResult<Vec<CleanText>> {
-    let check = format!("PRAGMA integrity_check({REPORTED_FAULTS_MAX})");
-    let lines: Vec<String> = connection.query_all(&check, [], |row| row.get(0))?;
-    Ok(lines.iter().filter(|line| line.as_str() != "ok").map(|line| CleanText::title(line, 120)).collect())
 }
 
 fn read_content(connection: &Connection, scope: Option<&Scope>, now: Time) -> StoreResult<StoreContent> {

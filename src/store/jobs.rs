@@ -244,13 +244,13 @@ impl Store {
     }
 }
 
-pub(super) fn load_jobs(connection: &Connection, scope: i64) -> StoreResult<Vec<Job>> {
+pub(super) fn load_jobs(db: &Connection, scope: i64) -> StoreResult<Vec<Job>> {
     // `NOT INDEXED` reads the rows in their stored order, by key: if SQLite used an index by scope, it would have to
     // sort them.
     let all = columns::select_jobs_without_pages("NOT INDEXED WHERE scope = ?1 AND merged_into IS NULL ORDER BY key");
     let mut shared = SharedTexts::default();
-    let mut rows = connection.query_all(&all, [scope], |row| columns::read_job(row, &mut shared))?;
-    pages::read_pages_into(connection, &mut rows)?;
+    let mut rows = db.query_all(&all, [scope], |row| columns::read_job(row, &mut shared))?;
+    pages::read_pages_into(db, &mut rows)?;
     Ok(rows)
 }
 
@@ -275,10 +275,9 @@ pub(super) const WORKING_GROUP: i64 = 1;
 pub(super) const WORKING_DISMISSED_GROUP: i64 = 4;
 
 /// Reads the sizes of the groups, which triggers keep up to date.
-pub(super) fn read_group_sizes(connection: &Connection, scope: i64) -> StoreResult<GroupSizes> {
+pub(super) fn read_group_sizes(db: &Connection, scope: i64) -> StoreResult<GroupSizes> {
     let groups: Vec<(i64, i64)> =
-        connection
-            .query_all("SELECT list_group, jobs FROM job_count WHERE scope = ?1", [scope], |row| row.try_into())?;
+        db.query_all("SELECT list_group, jobs FROM job_count WHERE scope = ?1", [scope], |row| row.try_into())?;
     let mut counted = GroupSizes::default();
     for (group, size) in groups {
         let (Ok(index), Ok(size)) = (usize::try_from(group), usize::try_from(size)) else { continue };
@@ -293,36 +292,36 @@ pub(super) fn read_group_sizes(connection: &Connection, scope: i64) -> StoreResu
 }
 
 /// Returns the selected jobs; `rest` is what follows after `FROM job` in the query.
-fn query_jobs(connection: &Connection, rest: &str, params: impl Params) -> StoreResult<Vec<Job>> {
+fn query_jobs(db: &Connection, rest: &str, params: impl Params) -> StoreResult<Vec<Job>> {
     let mut shared = SharedTexts::default();
-    connection.query_all(&columns::select_jobs(rest), params, |row| columns::read_job(row, &mut shared))
+    db.query_all(&columns::select_jobs(rest), params, |row| columns::read_job(row, &mut shared))
 }
 
 /// Returns the row with this key, even if it was merged into another row.
-pub(super) fn find_job(connection: &Connection, key: JobKey) -> StoreResult<Option<Job>> {
-    Ok(query_jobs(connection, "WHERE key = ?1", [key])?.pop())
+pub(super) fn find_job(db: &Connection, key: JobKey) -> StoreResult<Option<Job>> {
+    Ok(query_jobs(db, "WHERE key = ?1", [key])?.pop())
 }
 
 /// Returns the row with this id of the service.
-pub(super) fn find_by_id(connection: &Connection, scope: i64, id: &JobId) -> StoreResult<Option<Job>> {
-    Ok(query_jobs(connection, "WHERE scope = ?1 AND id = ?2", params![scope, id])?.pop())
+pub(super) fn find_by_id(db: &Connection, scope: i64, id: &JobId) -> StoreResult<Option<Job>> {
+    Ok(query_jobs(db, "WHERE scope = ?1 AND id = ?2", params![scope, id])?.pop())
 }
 
 /// Returns the row with this key; if it was merged into another row, returns that row instead.
-pub(super) fn read_current_job(connection: &Connection, key: JobKey) -> StoreResult<Job> {
-    let key = current_key(connection, key)?;
-    find_job(connection, key)?.ok_or(StoreError::NoSuchJob)
+pub(super) fn read_current_job(db: &Connection, key: JobKey) -> StoreResult<Job> {
+    let key = current_key(db, key)?;
+    find_job(db, key)?.ok_or(StoreError::NoSuchJob)
 }
 
 /// Returns `key` itself; if its row was merged into another row, returns the key of that row instead.
-pub(super) fn current_key(connection: &Connection, key: JobKey) -> StoreResult<JobKey> {
+pub(super) fn current_key(db: &Connection, key: JobKey) -> StoreResult<JobKey> {
     let current = "SELECT coalesce(merged_into, key) FROM job WHERE key = ?1";
-    connection.query_first(current, [key], |row| row.get(0))?.ok_or(StoreError::NoSuchJob)
+    db.query_first(current, [key], |row| row.get(0))?.ok_or(StoreError::NoSuchJob)
 }
 
 /// Returns the id of the scope to which the job belongs.
-pub(super) fn job_scope_id(connection: &Connection, key: JobKey) -> StoreResult<i64> {
-    let scope = connection.query_first("SELECT scope FROM job WHERE key = ?1", [key], |row| row.get(0))?;
+pub(super) fn job_scope_id(db: &Connection, key: JobKey) -> StoreResult<i64> {
+    let scope = db.query_first("SELECT scope FROM job WHERE key = ?1", [key], |row| row.get(0))?;
     scope.ok_or(StoreError::NoSuchJob)
 }
 

@@ -27,13 +27,13 @@ fn set(tx: &Transaction<'_>, key: &str, value: &str) -> StoreResult<()> {
     Ok(())
 }
 
-pub(super) fn get(connection: &Connection, key: &str) -> StoreResult<Option<String>> {
-    connection.query_first("SELECT value FROM key_value WHERE key = ?1", [key], |row| row.get(0))
+pub(super) fn get(db: &Connection, key: &str) -> StoreResult<Option<String>> {
+    db.query_first("SELECT value FROM key_value WHERE key = ?1", [key], |row| row.get(0))
 }
 
 /// Returns the number stored under a key; 0 if there is none.
-pub(super) fn get_number(connection: &Connection, key: &str) -> StoreResult<i64> {
-    Ok(get(connection, key)?.and_then(|value| value.parse().ok()).unwrap_or(0))
+pub(super) fn get_number(db: &Connection, key: &str) -> StoreResult<i64> {
+    Ok(get(db, key)?.and_then(|value| value.parse().ok()).unwrap_or(0))
 }
 
 /// Increments the number stored under a key.

@@ -75,15 +75,15 @@ fn limit_owner(scope: &Scope, limited: RateLimited) -> &str {
 
 /// Returns the budget at `now` in the service's time, and whether [`mark_ahead_of_clock`] has anything to change.
 pub(super) fn read_budget(
-    connection: &Connection,
+    db: &Connection,
     scope: &Scope,
     limited: RateLimited,
     now: Time,
 ) -> StoreResult<(Budget, bool)> {
-    let Some((id, block)) = find_ledger(connection, scope, limited)? else {
+    let Some((id, block)) = find_ledger(db, scope, limited)? else {
         return Ok((Budget::unused(limited), false));
     };
-    let entries = read_ledger_entries(connection, id)?;
+    let entries = read_ledger_entries(db, id)?;
     let needs_update = block.is_some_and(|block| block.must_set_seen_ahead(now))
         || entries.iter().any(|entry| entry.must_set_seen_ahead(now) || entry.must_be_deleted(now));
     Ok((ledger::compute_budget(limited, &entries, block, now), needs_update))
@@ -172,14 +172,14 @@ pub(super) fn record_rate_limit(
 }
 
 fn find_ledger(
-    connection: &Connection,
+    db: &Connection,
     scope: &Scope,
     limited: RateLimited,
 ) -> StoreResult<Option<(i64, Option<RateLimitBlock>)>> {
     let sql = "SELECT id, blocked_until, blocked_at, block_seen_ahead_at, is_estimate FROM ledger
          WHERE base_url = ?1 AND owner = ?2 AND operation = ?3";
     let names = [scope.base_url.as_str(), limit_owner(scope, limited), limited.store_name()];
-    connection.query_first(sql, names, |row| {
+    db.query_first(sql, names, |row| {
         let received_at = read_optional_time(row, "blocked_at")?;
         let seen_ahead_at = read_optional_time(row, "block_seen_ahead_at")?;
         let is_estimate = row.get("is_estimate")?;
@@ -199,8 +199,8 @@ fn ensure_ledger(tx: &Transaction<'_>, scope: &Scope, limited: RateLimited) -> S
     )
 }
 
-fn read_ledger_entries(connection: &Connection, ledger: i64) -> StoreResult<Vec<LedgerEntry>> {
-    connection.query_all("SELECT at, seen_ahead_at FROM ledger_use WHERE ledger = ?1", [ledger], |row| {
+fn read_ledger_entries(db: &Connection, ledger: i64) -> StoreResult<Vec<LedgerEntry>> {
+    db.query_all("SELECT at, seen_ahead_at FROM ledger_use WHERE ledger = ?1", [ledger], |row| {
         Ok(LedgerEntry { at: read_time(row, "at")?, seen_ahead_at: read_optional_time(row, "seen_ahead_at")? })
     })
 }

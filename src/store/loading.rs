@@ -26,14 +26,14 @@ pub(super) struct LoadingRow {
 }
 
 /// Returns the unfinished report of the range, if there is one.
-pub(super) fn find_loading(connection: &Connection, scope: i64, range: DateRange) -> StoreResult<Option<LoadingRow>> {
-    Ok(find_loadings(connection, scope, Some(range))?.pop().map(|(_, row)| row))
+pub(super) fn find_loading(db: &Connection, scope: i64, range: DateRange) -> StoreResult<Option<LoadingRow>> {
+    Ok(find_loadings(db, scope, Some(range))?.pop().map(|(_, row)| row))
 }
 
 /// Returns the unfinished reports of the scope, each with its range. If `range` is given, returns only the report of
 /// this range.
 pub(super) fn find_loadings(
-    connection: &Connection,
+    db: &Connection,
     scope: i64,
     range: Option<DateRange>,
 ) -> StoreResult<Vec<(DateRange, LoadingRow)>> {
@@ -42,7 +42,7 @@ pub(super) fn find_loadings(
         "SELECT id, restarted_at, (SELECT coalesce(max(number), 0) FROM views_part WHERE loading = id) AS answers,
              moved, date_from, date_to
          FROM views_loading WHERE scope = ?1 AND (?2 IS NULL OR date_from = ?2 AND date_to = ?3)";
-    let found = connection.query_all(sql, params![scope, from, to], |row| {
+    let found = db.query_all(sql, params![scope, from, to], |row| {
         let loading = LoadingRow {
             id: row.get("id")?,
             restarted_at: read_optional_time(row, "restarted_at")?,
@@ -81,13 +81,8 @@ pub(super) fn append_answer(
 
 /// Merges the stored answers into one report. Returns `None` if an answer can't be read (others may have edited the
 /// file). The caller then has to load the report again, since it would be wrong without some of its rows.
-pub(super) fn merge_parts(
-    connection: &Connection,
-    range: DateRange,
-    loading: &LoadingRow,
-) -> StoreResult<Option<Report>> {
-    let mut statement =
-        connection.prepare_cached("SELECT answer, as_of FROM views_part WHERE loading = ?1 ORDER BY number")?;
+pub(super) fn merge_parts(db: &Connection, range: DateRange, loading: &LoadingRow) -> StoreResult<Option<Report>> {
+    let mut statement = db.prepare_cached("SELECT answer, as_of FROM views_part WHERE loading = ?1 ORDER BY number")?;
     let mut parts = statement.query([loading.id])?;
     let mut merge: Option<ReportMerge> = None;
     while let Some(part) = parts.next()? {
@@ -103,20 +98,15 @@ pub(super) fn merge_parts(
     }))
 }
 
-/// Returns those answers of unfinished reports that contain `text`, the newest first within each range. If `range` is
-/// given, returns only the answers of this range.
+/// Returns those answers of unfinished reports that contain `text`, the newest first within each range.
 pub(super) fn answers_containing(
-    connection: &Connection,
+    db: &Connection,
     scope: i64,
-    range: Option<DateRange>,
     text: &str,
 ) -> StoreResult<Vec<(DateRange, Timed<ViewsPage>)>> {
-    let (from, to) = range.map(date_columns).unzip();
     let sql = "SELECT date_from, date_to, answer, as_of FROM views_loading JOIN views_part ON loading = id
-         WHERE scope = ?1 AND (?2 IS NULL OR date_from = ?2 AND date_to = ?3) AND instr(answer, ?4) > 0
-         ORDER BY number DESC";
-    let found =
-        connection.query_all(sql, params![scope, from, to, text], |row| Ok(read_range(row)?.zip(read_answer(row)?)))?;
+         WHERE scope = ?1 AND instr(answer, ?2) > 0 ORDER BY number DESC";
+    let found = db.query_all(sql, params![scope, text], |row| Ok(read_range(row)?.zip(read_answer(row)?)))?;
     Ok(found.into_iter().flatten().collect())
 }
 

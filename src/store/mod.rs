@@ -26,7 +26,6 @@ mod prune;
 mod prune_jobs;
 mod query;
 mod queue;
-mod recent_prompts;
 mod report_writer;
 mod reports;
 mod salvage;
@@ -35,7 +34,6 @@ mod scopes;
 mod sending;
 mod status_summary;
 mod thread;
-mod totals;
 mod views;
 
 #[cfg(test)]
@@ -48,10 +46,10 @@ pub use error::StoreError;
 pub use examine::{StoreContent, StoreExamination, examine};
 pub use jobs::{JobAnswer, JobChanges, MergeResult};
 pub use open::{DATABASE_FILE, OpenOutcome};
+pub use prompts::RecentPrompt;
 pub use prune::{PrunedViews, ViewsPruneFilter};
 pub use prune_jobs::{JobPruneFilter, PrunedJobs};
 pub use queue::{PausedBy, QueuedPrompt};
-pub use recent_prompts::RecentPrompt;
 pub use reports::{ReportAnswer, UnfinishedReport};
 pub use salvage::RecoveryCounts;
 pub use sending::SendPermit;

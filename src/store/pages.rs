@@ -22,8 +22,8 @@ pub(super) fn add_pages(tx: &Transaction<'_>, key: JobKey, pages: &[CleanText]) 
 }
 
 /// Reads the pages of these jobs and adds them to the rows. The rows must be sorted by key.
-pub(super) fn read_pages_into(connection: &Connection, rows: &mut [Job]) -> StoreResult<()> {
-    let mut statement = connection.prepare_cached("SELECT job, path FROM job_page ORDER BY job, position")?;
+pub(super) fn read_pages_into(db: &Connection, rows: &mut [Job]) -> StoreResult<()> {
+    let mut statement = db.prepare_cached("SELECT job, path FROM job_page ORDER BY job, position")?;
     let mut pages = statement.query([])?;
     while let Some(page) = pages.next()? {
         let key: JobKey = page.get(0)?;

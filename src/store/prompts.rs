@@ -20,6 +20,15 @@ use std::collections::BTreeSet;
 /// Maximum length of a title in characters; a longer title is cut and ends with `…`.
 pub(super) const TITLE_CHARS_MAX: usize = 200;
 
+/// A prompt that created a job, or will create one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RecentPrompt {
+    pub id: PromptId,
+    pub job: JobKey,
+    pub text: String,
+    pub state: DeliveryKind,
+}
+
 /// Calls about threads, new prompts, and decisions about undelivered prompts.
 impl Store {
     /// Returns the prompts and the events of a job, each oldest first. If the tables contain rows of the job but their
@@ -151,6 +160,25 @@ impl Store {
         .await
     }
 
+    /// Returns prompts of new jobs, oldest first: those that are queued or being sent, and those in `Accepted`,
+    /// `Unconfirmed` or `NotSent` that were sent at `since` or later. If a prompt was never sent, the time at which it
+    /// was written counts instead.
+    pub async fn recent_prompts(&self, scope: &Scope, since: Time) -> StoreResult<Vec<RecentPrompt>> {
+        self.read_in_scope(scope, move |db, scope| {
+            let sql =
+                "SELECT prompt.id, prompt.job, prompt.text, state, paused FROM prompt JOIN job ON key = prompt.job
+                 WHERE job.scope = ?1 AND kind = 'create'
+                   AND (state IN ('queued', 'sending')
+                        OR (state IN ('accepted', 'unconfirmed', 'not sent') AND coalesce(sent_at, written_at) >= ?2))
+                 ORDER BY prompt.id";
+            db.query_all(sql, params![scope, UnixMillis(since)], |row| {
+                let state = read_delivery_kind(row)?;
+                Ok(RecentPrompt { id: row.get(0)?, job: row.get(1)?, text: row.get(2)?, state })
+            })
+        })
+        .await
+    }
+
     /// Queues an undelivered prompt again, neither paused nor waiting for the hourly limit, with the text `edited` if
     /// it is given. Fails if an unconfirmed prompt is edited, since it may have been carried out. The caller then sends
     /// the prompt with [`Store::request_permit`].
@@ -226,9 +254,9 @@ pub(super) struct StoredPrompt {
     pub(super) sent_at: Option<Time>,
 }
 
-pub(super) fn read_stored_prompt(connection: &Connection, id: PromptId) -> StoreResult<StoredPrompt> {
+pub(super) fn read_stored_prompt(db: &Connection, id: PromptId) -> StoreResult<StoredPrompt> {
     let sql = "SELECT job, kind, state, paused, until, sent_at, instance FROM prompt WHERE id = ?1";
-    let prompt = connection.query_first(sql, [id], |row| {
+    let prompt = db.query_first(sql, [id], |row| {
         Ok(StoredPrompt {
             id,
             job: row.get("job")?,
@@ -243,37 +271,37 @@ pub(super) fn read_stored_prompt(connection: &Connection, id: PromptId) -> Store
 }
 
 /// Reads the prompts and events of a job. If the job's row was merged into another row, reads those of the other row.
-pub(super) fn read_thread(connection: &Connection, key: JobKey) -> StoreResult<Thread> {
-    thread_of_current(connection, jobs::current_key(connection, key)?)
+pub(super) fn read_thread(db: &Connection, key: JobKey) -> StoreResult<Thread> {
+    thread_of_current(db, jobs::current_key(db, key)?)
 }
 
 /// Like [`read_thread`], for a row that must not have been merged into another row.
-pub(super) fn thread_of_current(connection: &Connection, key: JobKey) -> StoreResult<Thread> {
-    select_thread(connection, key, "", "id")
+pub(super) fn thread_of_current(db: &Connection, key: JobKey) -> StoreResult<Thread> {
+    select_thread(db, key, "", "id")
 }
 
 /// Like [`read_thread`], but works even if the indexes or the order of the rows are damaged: it relies on neither.
 /// Returns `None` if there is no such job.
-fn read_thread_without_index(connection: &Connection, key: JobKey) -> StoreResult<Option<Thread>> {
+fn read_thread_without_index(db: &Connection, key: JobKey) -> StoreResult<Option<Thread>> {
     // The plus sign keeps SQLite from looking up the key in the tree of the table.
     let current = "SELECT coalesce(merged_into, key) FROM job NOT INDEXED WHERE +key = ?1";
-    let Some(key) = connection.query_first(current, [key], |row| row.get(0))? else { return Ok(None) };
-    select_thread(connection, key, "NOT INDEXED", "+id").map(Some)
+    let Some(key) = db.query_first(current, [key], |row| row.get(0))? else { return Ok(None) };
+    select_thread(db, key, "NOT INDEXED", "+id").map(Some)
 }
 
-fn select_thread(connection: &Connection, key: JobKey, hint: &str, id: &str) -> StoreResult<Thread> {
+fn select_thread(db: &Connection, key: JobKey, hint: &str, id: &str) -> StoreResult<Thread> {
     let prompts = format!("SELECT {PROMPT_COLUMNS} FROM prompt {hint} WHERE job = ?1 ORDER BY {id}");
     let events = format!("SELECT {EVENT_COLUMNS} FROM event {hint} WHERE job = ?1 ORDER BY at, {id}");
     Ok(Thread {
-        prompts: connection.query_all(&prompts, [key], columns::read_prompt)?,
-        events: connection.query_all(&events, [key], columns::read_event)?,
+        prompts: db.query_all(&prompts, [key], columns::read_prompt)?,
+        events: db.query_all(&events, [key], columns::read_event)?,
     })
 }
 
 /// Whether the thread is larger than about `max_bytes`. Reads only the headers of its rows, not the pages that contain
 /// the rest of a long text.
-fn is_larger_than(connection: &Connection, key: JobKey, max_bytes: usize) -> StoreResult<bool> {
-    let bytes: i64 = connection.query_value(
+fn is_larger_than(db: &Connection, key: JobKey, max_bytes: usize) -> StoreResult<bool> {
+    let bytes: i64 = db.query_value(
         "SELECT (SELECT coalesce(sum(octet_length(text)), 0) FROM prompt WHERE job = ?1)
              + (SELECT 64 * count(*) FROM event WHERE job = ?1)",
         [key],
@@ -396,7 +424,7 @@ fn discarded_from(delivery: &Delivery) -> Option<&'static str> {
 }
 
 /// Returns the first line with a visible character, as the title. Fails if the text is blank.
-fn prompt_title(text: &str) -> StoreResult<CleanText> {
+pub(super) fn prompt_title(text: &str) -> StoreResult<CleanText> {
     text.lines()
         .map(|line| CleanText::title(line, TITLE_CHARS_MAX))
         .find(|line| !line.is_empty())
@@ -446,8 +474,8 @@ fn delivery_columns(delivery: &Delivery) -> (&'static str, bool, Option<UnixMill
 }
 
 /// Whether an earlier prompt of the thread is undelivered, which blocks this prompt.
-pub(super) fn has_undelivered_before(connection: &Connection, prompt: &StoredPrompt) -> StoreResult<bool> {
-    connection.query_value(
+pub(super) fn has_undelivered_before(db: &Connection, prompt: &StoredPrompt) -> StoreResult<bool> {
+    db.query_value(
         "SELECT EXISTS (SELECT 1 FROM prompt WHERE job = ?1 AND id < ?2 AND state NOT IN ('accepted', 'dismissed'))",
         params![prompt.job, prompt.id],
     )
@@ -483,8 +511,8 @@ fn restore_prompt(tx: &Transaction<'_>, id: PromptId) -> StoreResult<JobKey> {
 }
 
 /// Whether a later prompt of the thread was sent or is being sent.
-fn has_later_sent(connection: &Connection, prompt: &StoredPrompt) -> StoreResult<bool> {
-    connection.query_value(
+fn has_later_sent(db: &Connection, prompt: &StoredPrompt) -> StoreResult<bool> {
+    db.query_value(
         "SELECT EXISTS (SELECT 1 FROM prompt WHERE job = ?1 AND id > ?2
                         AND state IN ('sending', 'accepted', 'unconfirmed'))",
         params![prompt.job, prompt.id],

@@ -1,14 +1,13 @@
 //! Deletes old page views and returns their space to the disk. Jobs, prompts and drafts are never deleted here: they
 //! exist only on this computer, while page views can be loaded again.
 
-use super::columns::{UnixMillis, read_time};
+use super::columns::UnixMillis;
 use super::error::StoreResult;
 use super::query::Query as _;
 use super::{Store, loading, reports};
 use crate::model::Time;
 use rusqlite::{Connection, Transaction, params};
-use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 /// Which page views to delete. An item is deleted if it matches `project` and `base_url`, and `before`, `keep` or `all`
 /// selects it.
@@ -96,7 +95,7 @@ struct CachedItem {
     kind: RangeContent,
     id: i64,
     key: RangeKey,
-    as_of: Time,
+    as_of: i64,
     /// Whether the item contains pages. If it does, the list of cached ranges shows its range.
     has_pages: bool,
 }
@@ -115,26 +114,24 @@ fn count_pruned(selected: &[CachedItem]) -> PrunedViews {
     pruned
 }
 
-fn items_to_delete(connection: &Connection, filter: &ViewsPruneFilter) -> StoreResult<Vec<CachedItem>> {
-    let mut found = matching_items(connection, filter)?;
-    let surplus = filter.keep.map_or_else(BTreeSet::new, |keep| surplus_ranges(&found, keep));
-    found.retain(|item| {
-        filter.all || filter.before.is_some_and(|before| item.as_of < before) || surplus.contains(&item.key)
-    });
-    Ok(found)
-}
-
-fn matching_items(connection: &Connection, filter: &ViewsPruneFilter) -> StoreResult<Vec<CachedItem>> {
-    connection.query_all(
-        "SELECT kind, id, scope, date_from, date_to, as_of, has_pages FROM (
+fn items_to_delete(db: &Connection, filter: &ViewsPruneFilter) -> StoreResult<Vec<CachedItem>> {
+    let ViewsPruneFilter { before, keep, all, project, base_url } = filter;
+    db.query_all(
+        "WITH item AS (
              SELECT 0 AS kind, id, scope, date_from, date_to, as_of, 1 AS has_pages FROM views_report
              UNION ALL SELECT 1, views_loading.id, scope, date_from, date_to, min(views_part.as_of), 1
                  FROM views_loading JOIN views_part ON loading = views_loading.id GROUP BY views_loading.id
              UNION ALL SELECT 2, rowid, scope, date_from, date_to, as_of, row_limit > 1 FROM views_answer
-             UNION ALL SELECT 3, 0, scope, date_from, date_to, as_of, 0 FROM views_total)
-         WHERE scope IN (SELECT id FROM scope WHERE project = coalesce(?1, project)
-         AND base_url = coalesce(?2, base_url))",
-        params![filter.project, filter.base_url],
+             UNION ALL SELECT 3, 0, scope, date_from, date_to, as_of, 0 FROM views_total),
+         ranked AS (
+             SELECT scope, date_from, date_to, row_number() OVER (
+                 PARTITION BY scope ORDER BY max(as_of) DESC, date_to DESC, date_from) AS age_rank
+             FROM item WHERE has_pages = 1 GROUP BY scope, date_from, date_to)
+         SELECT kind, id, scope, date_from, date_to, as_of, has_pages
+         FROM item LEFT JOIN ranked USING (scope, date_from, date_to)
+         WHERE scope IN (SELECT id FROM scope WHERE project = coalesce(?1, project) AND base_url = coalesce(?2, base_url))
+             AND (?3 OR as_of < ?4 OR age_rank > ?5)",
+        params![project, base_url, all, before.map(UnixMillis), keep],
         |row| {
             Ok(CachedItem {
                 kind: match row.get("kind")? {
@@ -145,35 +142,11 @@ fn matching_items(connection: &Connection, filter: &ViewsPruneFilter) -> StoreRe
                 },
                 id: row.get("id")?,
                 key: (row.get("scope")?, row.get("date_from")?, row.get("date_to")?),
-                as_of: read_time(row, "as_of")?,
+                as_of: row.get("as_of")?,
                 has_pages: row.get("has_pages")?,
             })
         },
     )
-}
-
-/// Returns the ranges with cached pages, except for the `keep` ranges of each project that were loaded last.
-fn surplus_ranges(found: &[CachedItem], keep: u32) -> BTreeSet<RangeKey> {
-    let mut last: BTreeMap<&RangeKey, Time> = BTreeMap::new();
-    for item in found.iter().filter(|item| item.has_pages) {
-        let known = last.entry(&item.key).or_insert(item.as_of);
-        *known = item.as_of.max(*known);
-    }
-    let mut newest: Vec<(&RangeKey, Time)> = last.into_iter().collect();
-    newest.sort_by_key(|(key, as_of)| (key.0, Reverse(*as_of), Reverse(&key.2)));
-    let mut surplus = BTreeSet::new();
-    let (mut project, mut count) = (None, 0);
-    for (key, _) in newest {
-        if project != Some(key.0) {
-            (project, count) = (Some(key.0), 0);
-        }
-        if count < keep {
-            count += 1;
-        } else {
-            surplus.insert(key.clone());
-        }
-    }
-    surplus
 }
 
 /// Deletes the items, and the paths that are then in no report any more. Returns the number of deleted paths.
@@ -185,7 +158,7 @@ fn delete_items(tx: &Transaction<'_>, selected: &[CachedItem]) -> StoreResult<us
             RangeContent::Answer => drop(tx.change("DELETE FROM views_answer WHERE rowid = ?1", [id])?),
             RangeContent::Totals => drop(tx.change(
                 "DELETE FROM views_total WHERE scope = ?1 AND date_from = ?2 AND date_to = ?3 AND as_of = ?4",
-                params![scope, from, to, UnixMillis(*as_of)],
+                params![scope, from, to, as_of],
             )?),
         }
     }
@@ -193,15 +166,15 @@ fn delete_items(tx: &Transaction<'_>, selected: &[CachedItem]) -> StoreResult<us
 }
 
 /// Whether more than a tenth of the file is unused, for example because an earlier prune could not shrink the file.
-fn has_much_free_space(connection: &Connection) -> StoreResult<bool> {
-    Ok(pragma(connection, "freelist_count")?.saturating_mul(10) > pragma(connection, "page_count")?)
+fn has_much_free_space(db: &Connection) -> StoreResult<bool> {
+    Ok(pragma(db, "freelist_count")?.saturating_mul(10) > pragma(db, "page_count")?)
 }
 
-pub(super) fn file_bytes(connection: &Connection) -> StoreResult<u64> {
-    Ok(pragma(connection, "page_count")?.saturating_mul(pragma(connection, "page_size")?))
+pub(super) fn file_bytes(db: &Connection) -> StoreResult<u64> {
+    Ok(pragma(db, "page_count")?.saturating_mul(pragma(db, "page_size")?))
 }
 
-fn pragma(connection: &Connection, name: &str) -> StoreResult<u64> {
-    let value: i64 = connection.pragma_query_value(None, name, |row| row.get(0))?;
+fn pragma(db: &Connection, name: &str) -> StoreResult<u64> {
+    let value: i64 = db.pragma_query_value(None, name, |row| row.get(0))?;
     Ok(u64::try_from(value).unwrap_or(0))
 }

@@ -73,20 +73,20 @@ impl Store {
 }
 
 /// Returns the keys of the jobs to delete, and the counts of what is deleted and skipped.
-fn jobs_to_delete(connection: &Connection, filter: &JobPruneFilter) -> StoreResult<(Vec<JobKey>, PrunedJobs)> {
+fn jobs_to_delete(db: &Connection, filter: &JobPruneFilter) -> StoreResult<(Vec<JobKey>, PrunedJobs)> {
     let (mut keys, mut pruned) = (Vec::new(), PrunedJobs::default());
-    for (scope, _) in scopes::read_scopes(connection)?.into_iter().filter(|(_, scope)| filter.only.includes(scope)) {
+    for (scope, _) in scopes::read_scopes(db)?.into_iter().filter(|(_, scope)| filter.only.includes(scope)) {
         let mut jobs_with_draft = HashSet::new();
         let mut prompts_with_draft = HashSet::new();
-        for draft in drafts::list_drafts(connection, scope)? {
+        for draft in drafts::list_drafts(db, scope)? {
             match draft.slot {
                 DraftTarget::FollowUp(key) => drop(jobs_with_draft.insert(key)),
                 DraftTarget::Prompt(id) => drop(prompts_with_draft.insert(id)),
                 DraftTarget::NewJob | DraftTarget::AboutPages | DraftTarget::Batch => {}
             }
         }
-        for row in jobs::load_jobs(connection, scope)?.into_iter().filter(|row| last_change(row) < filter.before) {
-            let thread = prompts::read_thread(connection, row.key)?;
+        for row in jobs::load_jobs(db, scope)?.into_iter().filter(|row| last_change(row) < filter.before) {
+            let thread = prompts::read_thread(db, row.key)?;
             let has_draft = jobs_with_draft.contains(&row.key)
                 || thread.prompts.iter().any(|prompt| prompts_with_draft.contains(&prompt.id));
             if !is_done(&row) || has_draft {

@@ -128,8 +128,8 @@ pub(super) const SENDABLE_PROMPTS_SQL: &str = "SELECT prompt.id, prompt.job, pro
                        AND earlier.state NOT IN ('accepted', 'dismissed'))
      ORDER BY coalesce(prompt.queue_position, prompt.id)";
 
-fn sendable_prompts(connection: &Connection, scope: i64, instance: Option<&str>) -> StoreResult<Vec<QueuedPrompt>> {
-    connection.query_all(SENDABLE_PROMPTS_SQL, params![scope, instance], |row| {
+fn sendable_prompts(db: &Connection, scope: i64, instance: Option<&str>) -> StoreResult<Vec<QueuedPrompt>> {
+    db.query_all(SENDABLE_PROMPTS_SQL, params![scope, instance], |row| {
         let not_before = read_optional_time(row, 3)?;
         Ok(QueuedPrompt { prompt: row.get(0)?, job: row.get(1)?, kind: row.get(2)?, not_before })
     })
@@ -155,24 +155,24 @@ fn set_paused(tx: &Transaction<'_>, keys: &BTreeSet<JobKey>, pause: bool, now: T
     Ok(changed)
 }
 
-/// A queued prompt of a new job.
-struct QueuedJob {
-    prompt: i64,
-    job: JobKey,
-    position: i64,
-}
-
 /// Moves the new jobs with these keys by one position, towards the front or the back of the queue. They keep their
 /// order among each other. Jobs that are already in front (or at the back) stay there.
 fn move_new_jobs(tx: &Transaction<'_>, keys: &BTreeSet<JobKey>, towards_front: bool) -> StoreResult<BTreeSet<JobKey>> {
     let Some(first) = keys.first() else { return Ok(BTreeSet::new()) };
-    let mut queue = read_queued_new_jobs(tx, jobs::job_scope_id(tx, *first)?)?;
-    let positions: Vec<i64> = queue.iter().map(|queued| queued.position).collect();
+    // The queued prompts of new jobs: prompt, job and position.
+    let mut queue: Vec<(PromptId, JobKey, i64)> = tx.query_all(
+        "SELECT prompt.id, prompt.job, coalesce(prompt.queue_position, prompt.id) AS position
+         FROM prompt CROSS JOIN job ON job.key = prompt.job
+         WHERE prompt.state = 'queued' AND prompt.kind = 'create' AND job.scope = ?1 ORDER BY position",
+        [jobs::job_scope_id(tx, *first)?],
+        |row| row.try_into(),
+    )?;
+    let positions: Vec<i64> = queue.iter().map(|(_, _, position)| *position).collect();
     if !towards_front {
         queue.reverse();
     }
     for at in 1..queue.len() {
-        let is_moved = |at: usize| queue.get(at).is_some_and(|queued| keys.contains(&queued.job));
+        let is_moved = |at: usize| queue.get(at).is_some_and(|(_, job, _)| keys.contains(job));
         if is_moved(at) && !is_moved(at - 1) {
             queue.swap(at - 1, at);
         }
@@ -181,21 +181,11 @@ fn move_new_jobs(tx: &Transaction<'_>, keys: &BTreeSet<JobKey>, towards_front: b
         queue.reverse();
     }
     let mut changed = BTreeSet::new();
-    for (queued, position) in queue.iter().zip(positions) {
-        if queued.position != position {
-            tx.change("UPDATE prompt SET queue_position = ?2 WHERE id = ?1", [queued.prompt, position])?;
-            changed.insert(queued.job);
+    for ((prompt, job, old), position) in queue.into_iter().zip(positions) {
+        if old != position {
+            tx.change("UPDATE prompt SET queue_position = ?2 WHERE id = ?1", params![prompt, position])?;
+            changed.insert(job);
         }
     }
     Ok(changed)
-}
-
-fn read_queued_new_jobs(tx: &Transaction<'_>, scope: i64) -> StoreResult<Vec<QueuedJob>> {
-    tx.query_all(
-        "SELECT prompt.id, prompt.job, coalesce(prompt.queue_position, prompt.id) AS position
-         FROM prompt CROSS JOIN job ON job.key = prompt.job
-         WHERE prompt.state = 'queued' AND prompt.kind = 'create' AND job.scope = ?1 ORDER BY position",
-        [scope],
-        |row| Ok(QueuedJob { prompt: row.get(0)?, job: row.get(1)?, position: row.get(2)? }),
-    )
 }

@@ -42,7 +42,7 @@ pub(super) fn insert_report(tx: &Transaction<'_>, scope: i64, report: &Report) -
             Some(path_id) => path_id,
             None => add_path.insert([&row.path])?,
         };
-        let CountColumns { human, ai, total, raw_counts } = count_columns(&row.counts)?;
+        let ([human, ai, total], raw_counts) = count_columns(&row.counts)?;
         add_row.execute(params![id, path_id, position, human, ai, total, raw_counts])?;
     }
     Ok(())
@@ -51,19 +51,13 @@ pub(super) fn insert_report(tx: &Transaction<'_>, scope: i64, report: &Report) -
 /// The query for the id of a path.
 pub(super) const FIND_PATH: &str = "SELECT id FROM views_path WHERE path = ?1";
 
-/// The three counts of a report's row, as the values of its columns.
-struct CountColumns {
-    human: Option<i64>,
-    ai: Option<i64>,
-    total: Option<i64>,
-    /// All three counts as received, if one of them isn't an integer; otherwise `None`. The other columns can only
-    /// contain integers, so they are empty if this one is set.
-    raw_counts: Option<String>,
-}
-
-fn count_columns(counts: &Counts) -> StoreResult<CountColumns> {
-    if let (Count::Known(human), Count::Known(ai), Count::Known(total)) = (&counts.human, &counts.ai, &counts.total) {
-        return Ok(CountColumns { human: Some(*human), ai: Some(*ai), total: Some(*total), raw_counts: None });
+/// Returns the values of a row's columns: the three counts if all of them are integers, otherwise the JSON of the counts
+/// as received.
+fn count_columns(counts: &Counts) -> StoreResult<([Option<i64>; 3], Option<String>)> {
+    match [&counts.human, &counts.ai, &counts.total] {
+        [Count::Known(human), Count::Known(ai), Count::Known(total)] => {
+            Ok(([Some(*human), Some(*ai), Some(*total)], None))
+        }
+        _ => Ok(([None; 3], Some(encode_counts(counts)?))),
     }
-    Ok(CountColumns { human: None, ai: None, total: None, raw_counts: Some(encode_counts(counts)?) })
 }

@@ -11,7 +11,7 @@ use super::json_column::{decode_counts, encode_answer};
 use super::loading::LoadingRow;
 use super::query::Query as _;
 use super::views::{self, date_columns, read_range};
-use super::{Store, loading, report_writer, scopes, totals};
+use super::{Store, loading, report_writer, scopes};
 use crate::model::Time;
 use crate::model::endpoint::Scope;
 use crate::model::period::DateRange;
@@ -103,29 +103,22 @@ impl Store {
     }
 }
 
-/// A row of the table `views_report`.
-#[derive(Debug)]
-pub(super) struct ReportRow {
-    pub(super) id: i64,
-    answers: u32,
-    duplicates: u32,
-    pub(super) as_of: Time,
-    totals: Counts,
-}
-
-/// Returns the complete report of the range, without its rows.
-pub(super) fn find_complete(connection: &Connection, scope: i64, range: DateRange) -> StoreResult<Option<ReportRow>> {
+/// Returns the complete report of the range without its rows, and its id.
+pub(super) fn find_complete(db: &Connection, scope: i64, range: DateRange) -> StoreResult<Option<(i64, Report)>> {
     let sql = "SELECT id, answers, moved, as_of, totals FROM views_report
          WHERE scope = ?1 AND date_from = ?2 AND date_to = ?3 AND complete = 1";
     let (from, to) = date_columns(range);
-    connection.query_first(sql, params![scope, from, to], |row| {
-        Ok(ReportRow {
-            id: row.get("id")?,
-            answers: row.get("answers")?,
-            duplicates: row.get("moved")?,
-            as_of: read_time(row, "as_of")?,
+    db.query_first(sql, params![scope, from, to], |row| {
+        let report = Report {
+            range,
             totals: decode_counts(row.get_ref("totals")?.as_str()?),
-        })
+            rows: Vec::new(),
+            duplicates: row.get("moved")?,
+            answers: row.get("answers")?,
+            complete: true,
+            as_of: read_time(row, "as_of")?,
+        };
+        Ok((row.get("id")?, report))
     })
 }
 
@@ -160,8 +153,8 @@ fn add_to_report(
         loading::delete_loading(tx, loading.id)?;
     }
     let complete = ReportMerge::with(so_far, range, answer, true, as_of).into_report();
-    if let Some(previous) = find_complete(tx, scope, range)? {
-        delete_report(tx, previous.id)?;
+    if let Some((previous, _)) = find_complete(tx, scope, range)? {
+        delete_report(tx, previous)?;
     }
     report_writer::insert_report(tx, scope, &Report { answers: number, ..complete })?;
     Ok(true)
@@ -186,36 +179,34 @@ fn is_same_load(restarted_at: Option<Time>, other_restarted_at: Option<Time>) ->
 }
 
 /// Returns the id of a path; `None` if the path is in no report.
-pub(super) fn find_path(connection: &Connection, path: &CleanText) -> StoreResult<Option<i64>> {
-    connection.query_first(report_writer::FIND_PATH, [path], |row| row.get(0))
+pub(super) fn find_path(db: &Connection, path: &CleanText) -> StoreResult<Option<i64>> {
+    db.query_first(report_writer::FIND_PATH, [path], |row| row.get(0))
 }
 
-/// Reads the counts from four columns, starting at `index`: human, ai, total, raw_counts.
-pub(super) fn read_counts(row: &Row<'_>, index: usize) -> rusqlite::Result<Counts> {
-    let raw_counts: Option<String> = row.get(index + 3)?;
-    if let Some(raw_counts) = raw_counts {
-        return Ok(decode_counts(&raw_counts));
+/// Reads the counts from the columns `human`, `ai`, `total` and `raw_counts`, which are the first four.
+pub(super) fn read_counts(row: &Row<'_>) -> rusqlite::Result<Counts> {
+    if let Some(raw_counts) = row.get_ref(3)?.as_str_or_null()? {
+        return Ok(decode_counts(raw_counts));
     }
-    let count =
-        |index| Ok::<_, rusqlite::Error>(row.get::<_, Option<i64>>(index)?.map_or(Count::Missing, Count::Known));
-    Ok(Counts { human: count(index)?, ai: count(index + 1)?, total: count(index + 2)? })
+    let count = |index: usize| row.get(index).map(|value: Option<i64>| value.map_or(Count::Missing, Count::Known));
+    Ok(Counts { human: count(0)?, ai: count(1)?, total: count(2)? })
 }
 
-fn find_cached(connection: &Connection, scope: i64, range: DateRange) -> StoreResult<StoredReport> {
-    let complete = find_complete(connection, scope, range)?;
-    let loading = loading::find_loading(connection, scope, range)?;
+fn find_cached(db: &Connection, scope: i64, range: DateRange) -> StoreResult<StoredReport> {
+    let complete = find_complete(db, scope, range)?;
+    let loading = loading::find_loading(db, scope, range)?;
     let interrupted_after = loading.as_ref().map(|loading| loading.answers);
-    let last_time = complete.as_ref().map(|row| row.answers);
-    let similar = if complete.is_some() { None } else { similar_range(connection, scope, range)? };
+    let last_time = complete.as_ref().map(|(_, report)| report.answers);
+    let similar = if complete.is_some() { None } else { similar_range(db, scope, range)? };
     let report = match (complete, loading) {
-        (Some(row), _) => Some(read_report(connection, range, row)?),
-        (None, Some(loading)) => loading::merge_parts(connection, range, &loading)?,
+        (Some((id, report)), _) => Some(Report { rows: read_rows(db, id)?, ..report }),
+        (None, Some(loading)) => loading::merge_parts(db, range, &loading)?,
         (None, None) => None,
     };
     Ok(StoredReport {
         report: report.map(Arc::new),
         interrupted_after,
-        totals: totals::find_totals(connection, scope, range)?,
+        totals: views::find_totals(db, scope, range)?,
         requests_last_time: last_time,
         similar,
     })
@@ -223,26 +214,26 @@ fn find_cached(connection: &Connection, scope: i64, range: DateRange) -> StoreRe
 
 /// Returns the complete report with the range whose length is closest to that of `range`. If several are equally close,
 /// returns the newest of them.
-fn similar_range(connection: &Connection, scope: i64, range: DateRange) -> StoreResult<Option<SimilarRange>> {
+fn similar_range(db: &Connection, scope: i64, range: DateRange) -> StoreResult<Option<SimilarRange>> {
     let newest_first = "SELECT date_from, date_to, row_count FROM views_report WHERE scope = ?1 AND complete = 1
          ORDER BY as_of DESC, id DESC";
-    let candidates = connection.query_all(newest_first, [scope], |row| {
+    let candidates = db.query_all(newest_first, [scope], |row| {
         let rows = row.get("row_count")?;
         Ok(read_range(row)?.map(|range| SimilarRange { range, rows }))
     })?;
     Ok(candidates.into_iter().flatten().min_by_key(|similar| similar.range.days().abs_diff(range.days())))
 }
 
-fn read_report(connection: &Connection, range: DateRange, row: ReportRow) -> StoreResult<Report> {
-    let mut statement = connection.prepare_cached(
-        "SELECT views_path.path, human, ai, total, raw_counts, position FROM views_row
+fn read_rows(db: &Connection, report: i64) -> StoreResult<Vec<PageRow>> {
+    let mut statement = db.prepare_cached(
+        "SELECT human, ai, total, raw_counts, views_path.path, position FROM views_row
          CROSS JOIN views_path ON views_path.id = views_row.path WHERE report = ?1",
     )?;
-    let mut found = statement.query([row.id])?;
+    let mut found = statement.query([report])?;
     let mut read: Vec<(usize, PageRow)> = Vec::new();
     while let Some(row) = found.next()? {
-        let (path, position): (CleanText, i64) = (row.get(0)?, row.get(5)?);
-        read.push((usize::try_from(position).unwrap_or(usize::MAX), PageRow { path, counts: read_counts(row, 1)? }));
+        let (path, position): (CleanText, i64) = (row.get(4)?, row.get(5)?);
+        read.push((usize::try_from(position).unwrap_or(usize::MAX), PageRow { path, counts: read_counts(row)? }));
     }
     // The rows are sorted by position here and not by SQLite, which would copy their texts.
     let mut slots: Vec<Option<PageRow>> = read.iter().map(|_| None).collect();
@@ -252,9 +243,7 @@ fn read_report(connection: &Connection, range: DateRange, row: ReportRow) -> Sto
             _ => slots.push(Some(row)),
         }
     }
-    let rows = slots.into_iter().flatten().collect();
-    let ReportRow { answers, duplicates: moved, as_of, totals, .. } = row;
-    Ok(Report { range, totals, rows, duplicates: moved, answers, complete: true, as_of })
+    Ok(slots.into_iter().flatten().collect())
 }
 
 /// Deletes a report with its rows. Paths that are in no other report stay until the cache is pruned.

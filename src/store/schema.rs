@@ -33,27 +33,12 @@ pub(super) const MIGRATIONS: [&str; 11] = [
     include_str!("../../assets/schema/0011_plain_columns.sql"),
 ];
 
-/// All tables that a sound file with the current schema has.
-pub(super) const TABLES: [&str; 18] = [
-    "scope",
-    "revision",
-    "job",
-    "prompt",
-    "event",
-    "draft",
-    "ledger",
-    "ledger_use",
-    "views_answer",
-    "key_value",
-    "views_loading",
-    "views_part",
-    "views_report",
-    "views_path",
-    "views_row",
-    "views_total",
-    "job_page",
-    "job_count",
-];
+/// Returns all tables that a sound file with the current schema has. A table comes before the tables that refer to it.
+pub(super) fn tables() -> impl Iterator<Item = &'static str> {
+    "scope revision key_value ledger ledger_use job job_count prompt event job_page draft views_answer views_total \
+     views_loading views_part views_report views_path views_row"
+        .split(' ')
+}
 
 /// How long a call waits for another process's lock.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(5);
@@ -202,14 +187,11 @@ pub(super) fn migrate(connection: &mut Connection) -> Result<(), StoreError> {
 /// Checks that the tables can be read: every page of the file if `every_page` is set, otherwise only the first row of
 /// each table.
 pub(super) fn check_sound(connection: &Connection, every_page: bool) -> Result<(), StoreError> {
-    if every_page {
-        let message: String = connection.query_row("PRAGMA integrity_check(1)", [], |row| row.get(0))?;
-        if message != "ok" {
-            return Err(StoreError::Damaged);
-        }
+    if every_page && !integrity_errors(connection)?.is_empty() {
+        return Err(StoreError::Damaged);
     }
     // All first rows are read with one statement, since each statement locks and unlocks the file.
-    let firsts = TABLES.map(|table| format!("(SELECT 1 FROM {table} LIMIT 1)"));
+    let firsts: Vec<String> = tables().map(|table| format!("(SELECT 1 FROM {table} LIMIT 1)")).collect();
     match connection.query_row(&format!("SELECT {}", firsts.join(", ")), [], |_| Ok(())) {
         Ok(()) => Ok(()),
         // The file has the current schema version, so it had this table: pages of the file are lost.
@@ -237,7 +219,7 @@ pub(super) fn rebuild_indexes(connection: &mut Connection) -> Result<bool, Store
 }
 
 /// Returns SQLite's messages about what is wrong with the file.
-fn integrity_errors(connection: &Connection) -> Result<Vec<String>, StoreError> {
+pub(super) fn integrity_errors(connection: &Connection) -> Result<Vec<String>, StoreError> {
     let lines = connection.query_all("PRAGMA integrity_check(100)", [], |row| row.get::<_, String>(0))?;
     Ok(lines.into_iter().filter(|line| line != "ok").collect())
 }

@@ -6,22 +6,22 @@ use crate::model::endpoint::Scope;
 use rusqlite::Connection;
 
 /// Returns the scope's id; `None` if nothing was ever stored for the scope.
-pub(super) fn find_scope(connection: &Connection, scope: &Scope) -> StoreResult<Option<i64>> {
+pub(super) fn find_scope(db: &Connection, scope: &Scope) -> StoreResult<Option<i64>> {
     let sql = "SELECT id FROM scope WHERE base_url = ?1 AND project = ?2";
-    connection.query_first(sql, [&scope.base_url, &scope.project], |row| row.get(0))
+    db.query_first(sql, [&scope.base_url, &scope.project], |row| row.get(0))
 }
 
 /// Returns the scope's id; adds the scope if it is new.
-pub(super) fn ensure_scope(connection: &Connection, scope: &Scope) -> StoreResult<i64> {
-    if let Some(id) = find_scope(connection, scope)? {
+pub(super) fn ensure_scope(db: &Connection, scope: &Scope) -> StoreResult<i64> {
+    if let Some(id) = find_scope(db, scope)? {
         return Ok(id);
     }
-    connection.insert("INSERT INTO scope (base_url, project) VALUES (?1, ?2)", [&scope.base_url, &scope.project])
+    db.insert("INSERT INTO scope (base_url, project) VALUES (?1, ?2)", [&scope.base_url, &scope.project])
 }
 
 /// Returns all scopes for which something was ever stored, with their ids.
-pub(super) fn read_scopes(connection: &Connection) -> StoreResult<Vec<(i64, Scope)>> {
-    connection.query_all("SELECT id, base_url, project FROM scope ORDER BY base_url, project", [], |row| {
+pub(super) fn read_scopes(db: &Connection) -> StoreResult<Vec<(i64, Scope)>> {
+    db.query_all("SELECT id, base_url, project FROM scope ORDER BY base_url, project", [], |row| {
         Ok((row.get(0)?, Scope { base_url: row.get(1)?, project: row.get(2)?, organization: None }))
     })
 }

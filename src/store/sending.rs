@@ -251,9 +251,9 @@ fn title_of_earlier_job(tx: &Transaction<'_>, key: JobKey, id: &JobId) -> StoreR
     Ok(was_created_by_prompt.then_some(other.title))
 }
 
-fn job_scope(connection: &Connection, key: JobKey) -> StoreResult<Scope> {
+fn job_scope(db: &Connection, key: JobKey) -> StoreResult<Scope> {
     let sql = "SELECT base_url, project FROM scope JOIN job ON job.scope = scope.id WHERE job.key = ?1";
-    let scope = connection
+    let scope = db
         .query_first(sql, [key], |row| Ok(Scope { base_url: row.get(0)?, project: row.get(1)?, organization: None }))?;
     scope.ok_or(StoreError::NoSuchJob)
 }

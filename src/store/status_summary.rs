@@ -54,24 +54,24 @@ impl Store {
 }
 
 fn read_summary(folder: &Path, scope: &Scope, may_roll_back: bool) -> StoreResult<Option<StatusSummary>> {
-    let connection = open::connect_for_reading(folder, may_roll_back)?;
-    connection.busy_timeout(SUMMARY_LOCK_TIMEOUT)?;
-    match schema::check_owner(&connection, folder)? {
+    let db = open::connect_for_reading(folder, may_roll_back)?;
+    db.busy_timeout(SUMMARY_LOCK_TIMEOUT)?;
+    match schema::check_owner(&db, folder)? {
         // Another process is just creating the file.
         0 => Ok(None),
         version => {
             // An older file is read without migrating it. So a status line works during an update of docdeck, and no
             // other process has to wait for a migration.
-            schema::add_temporary_views(&connection, version)?;
-            summarize_scope(&connection, scope)
+            schema::add_temporary_views(&db, version)?;
+            summarize_scope(&db, scope)
         }
     }
 }
 
 /// Reads the stored sizes of the groups. Finds the rest with the generated column `list_group`, which has an index.
-fn summarize_scope(connection: &Connection, scope: &Scope) -> StoreResult<Option<StatusSummary>> {
-    let Some(scope) = scopes::find_scope(connection, scope)? else { return Ok(None) };
-    let GroupSizes { sizes, working: active } = jobs::read_group_sizes(connection, scope)?;
+fn summarize_scope(db: &Connection, scope: &Scope) -> StoreResult<Option<StatusSummary>> {
+    let Some(scope) = scopes::find_scope(db, scope)? else { return Ok(None) };
+    let GroupSizes { sizes, working: active } = jobs::read_group_sizes(db, scope)?;
     let [needs_you, working, queued, done, _] = sizes;
     let mut summary = StatusSummary {
         tracked: needs_you + working + queued + done,
@@ -81,7 +81,7 @@ fn summarize_scope(connection: &Connection, scope: &Scope) -> StoreResult<Option
         ..StatusSummary::default()
     };
     if summary.queued > 0 {
-        let paused: i64 = connection.query_value(
+        let paused: i64 = db.query_value(
             "SELECT count(*) FROM job
              WHERE scope = ?1 AND merged_into IS NULL AND list_group = ?2 AND undelivered = 'paused'",
             [scope, QUEUED_GROUP],
@@ -91,7 +91,7 @@ fn summarize_scope(connection: &Connection, scope: &Scope) -> StoreResult<Option
     }
     if summary.active > 0 {
         // If a job was never checked, its start time is used instead.
-        let oldest: Option<UnixMillis> = connection.query_value(
+        let oldest: Option<UnixMillis> = db.query_value(
             "SELECT min(coalesce(checked_at, started_at)) FROM job
              WHERE scope = ?1 AND merged_into IS NULL AND list_group IN (?2, ?3)",
             [scope, WORKING_GROUP, WORKING_DISMISSED_GROUP],

@@ -1,18 +1,19 @@
-//! The cache of page views: one answer per query. If a query is sent again, the new answer replaces the old one.
+//! The cache of page views: one answer per query, and the site-wide totals of every range for which an answer was
+//! stored. If a query is sent again, the new answer replaces the old one.
 //!
 //! Each answer is stored with its time, by which the caller decides whether the answer is still fresh.
 
+use super::Store;
 use super::columns::{UnixMillis, read_time};
 use super::error::StoreResult;
-use super::json_column::{decode_answer, encode_answer};
+use super::json_column::{decode_answer, decode_counts, encode_answer, encode_counts};
 use super::query::Query as _;
-use super::{Store, totals};
 use crate::model::Time;
 use crate::model::endpoint::Scope;
 use crate::model::load::Timed;
 use crate::model::period::DateRange;
-use crate::model::views::{ViewsPage, ViewsQuery};
-use rusqlite::{Row, Transaction, params};
+use crate::model::views::{Counts, ViewsPage, ViewsQuery};
+use rusqlite::{Connection, Row, Transaction, params};
 
 impl Store {
     /// Replaces the cached answer to this query, and the totals of its range.
@@ -57,6 +58,22 @@ impl Store {
         })
         .await
     }
+
+    /// Returns the cached totals of these ranges, in the order of `ranges`. The totals of a range are those of the
+    /// answer that was stored last for it, as received. Times are the service's. Leaves out ranges without cached
+    /// totals.
+    pub async fn views_totals(
+        &self,
+        scope: &Scope,
+        ranges: &[DateRange],
+    ) -> StoreResult<Vec<(DateRange, Timed<Counts>)>> {
+        let ranges = ranges.to_vec();
+        self.read_in_scope(scope, move |db, scope| {
+            let find = |range| Ok(find_totals(db, scope, range)?.map(|totals| (range, totals)));
+            ranges.into_iter().map(find).filter_map(Result::transpose).collect()
+        })
+        .await
+    }
 }
 
 /// Replaces the cached answer to this query, and the totals of its range. `text` is the same answer as JSON.
@@ -75,7 +92,22 @@ pub(super) fn replace_views_answer(
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
         params![scope, from, to, query.limit, query.page, UnixMillis(as_of), text, row_count],
     )?;
-    totals::replace_totals(tx, scope, query.range, &page.totals, as_of)
+    // The totals of a single day are a bar of the trend.
+    tx.change(
+        "INSERT INTO views_total (scope, date_from, date_to, as_of, totals) VALUES (?1, ?2, ?3, ?4, ?5)
+         ON CONFLICT DO UPDATE SET as_of = excluded.as_of, totals = excluded.totals",
+        params![scope, from, to, UnixMillis(as_of), encode_counts(&page.totals)?],
+    )?;
+    Ok(())
+}
+
+/// Returns the cached totals of the range, if an answer for it was stored.
+pub(super) fn find_totals(db: &Connection, scope: i64, range: DateRange) -> StoreResult<Option<Timed<Counts>>> {
+    let sql = "SELECT totals, as_of FROM views_total WHERE scope = ?1 AND date_from = ?2 AND date_to = ?3";
+    let (from, to) = date_columns(range);
+    db.query_first(sql, params![scope, from, to], |row| {
+        Ok(Timed { value: decode_counts(row.get_ref(0)?.as_str()?), as_of: read_time(row, 1)? })
+    })
 }
 
 /// Reads an answer from the columns `answer` and `as_of`. Returns `None` if it can't be read: others may have edited

@@ -110,8 +110,7 @@ impl DemoHistory<'_> {
             let mut counted_at = self.now - TimeDelta::hours(48);
             let at = self.now - UNCONFIRMED_AGE;
             let (prompt, _) = self.store.add_new_job(self.scope, UNCONFIRMED_PROMPT, at).await?;
-            self.send(prompt, Delivery::Unconfirmed(CleanText::line(UNCONFIRMED_REASON)), at, &mut counted_at)
-                .await?;
+            self.send(prompt, Delivery::Unconfirmed(CleanText::line(UNCONFIRMED_REASON)), at, &mut counted_at).await?;
             self.add_rejected_follow_up(&mut counted_at).await?;
             self.add_labels().await?;
             self.pause_a_batch().await?;

@@ -25,7 +25,7 @@ struct Drafts {
 }
 
 pub(super) fn export(
-    connection: &Connection,
+    db: &Connection,
     out: impl Write,
     only: &ScopeFilter,
     program: &str,
@@ -39,17 +39,17 @@ pub(super) fn export(
     };
     write(&BackupLine::Header(BackupHeader { program: CleanText::line(program), exported_at: now }))?;
     let (mut totals, mut in_flight) = (BackupTotals::default(), 0);
-    for (id, scope) in scopes::read_scopes(connection)?.into_iter().filter(|(_, scope)| only.includes(scope)) {
-        let drafts = group_drafts(drafts::list_drafts(connection, id)?);
+    for (id, scope) in scopes::read_scopes(db)?.into_iter().filter(|(_, scope)| only.includes(scope)) {
+        let drafts = group_drafts(drafts::list_drafts(db, id)?);
         // Jobs with an id come first: an import must find them by their ids before it searches for the other jobs by
         // their prompts.
-        let keys: Vec<JobKey> = connection.query_all(
+        let keys: Vec<JobKey> = db.query_all(
             "SELECT key FROM job WHERE scope = ?1 AND merged_into IS NULL ORDER BY id IS NULL, key",
             [id],
             |row| row.get(0),
         )?;
         for key in keys {
-            let Some(record) = read_job_record(connection, &scope, key, &drafts)? else { continue };
+            let Some(record) = read_job_record(db, &scope, key, &drafts)? else { continue };
             in_flight += u64::try_from(record.queued_or_sending_count()).unwrap_or(u64::MAX);
             write(&BackupLine::Job(Box::new(record)))?;
             totals.jobs += 1;
@@ -79,14 +79,9 @@ fn group_drafts(drafts: Vec<Draft>) -> Drafts {
     grouped
 }
 
-fn read_job_record(
-    connection: &Connection,
-    scope: &Scope,
-    key: JobKey,
-    drafts: &Drafts,
-) -> StoreResult<Option<JobRecord>> {
-    let Some(row) = jobs::find_job(connection, key)? else { return Ok(None) };
-    let thread = prompts::read_thread(connection, key)?;
+fn read_job_record(db: &Connection, scope: &Scope, key: JobKey, drafts: &Drafts) -> StoreResult<Option<JobRecord>> {
+    let Some(row) = jobs::find_job(db, key)? else { return Ok(None) };
+    let thread = prompts::read_thread(db, key)?;
     let with_draft = |prompt: Prompt| {
         let draft = drafts.of_prompts.get(&prompt.id).cloned();
         let Prompt { kind, text, delivery, written_at, sent_at, state_at, .. } = prompt;

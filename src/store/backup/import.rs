@@ -54,9 +54,9 @@ struct KnownJobs {
 }
 
 impl KnownJobs {
-    fn read(connection: &Connection) -> StoreResult<Self> {
+    fn read(db: &Connection) -> StoreResult<Self> {
         let mut known = Self::default();
-        let mut statement = connection.prepare_cached(
+        let mut statement = db.prepare_cached(
             "SELECT job.scope, prompt.written_at, job.key, job.id IS NOT NULL, prompt.text
              FROM prompt JOIN job ON job.key = prompt.job
              WHERE prompt.kind = 'create' ORDER BY job.id IS NOT NULL, job.key",

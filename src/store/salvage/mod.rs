@@ -7,11 +7,12 @@ mod pages;
 mod repair;
 
 use super::error::StoreResult;
+use super::query::Query as _;
 use super::{jobs, schema};
 use crate::model::Time;
 use crate::model::row::JobKey;
 use pages::{PageKind, RawPages, RawRecord};
-use repair::RowRepair;
+use repair::{RowRepair, SalvagedRow};
 use rusqlite::types::Value;
 use rusqlite::{Connection, ErrorCode, Transaction, TransactionBehavior, params_from_iter};
 use std::collections::HashMap;
@@ -44,42 +45,24 @@ impl RecoveryCounts {
             count(prompts, "prompt"),
             count(drafts, "draft")
         );
-        let are = |n| if n == 1 { "is" } else { "are" };
-        match (unconfirmed, paused) {
-            (0, 0) => {}
-            (0, n) => sentence.push_str(&format!(" {} {} paused.", count(n, "queued prompt"), are(n))),
-            (n, 0) => sentence.push_str(&format!(" {} {} unconfirmed.", count(n, "prompt"), are(n))),
-            (n, m) => sentence.push_str(&format!(
-                " {} {} unconfirmed, {} {} paused.",
-                count(n, "prompt"),
-                are(n),
-                count(m, "queued prompt"),
-                are(m)
-            )),
+        let states = [(unconfirmed, "prompt", "unconfirmed"), (paused, "queued prompt", "paused")];
+        let states = states.into_iter().filter(|(n, ..)| *n > 0);
+        let states: Vec<String> = states
+            .map(|(n, one, state)| format!("{} {} {state}", count(n, one), if n == 1 { "is" } else { "are" }))
+            .collect();
+        if !states.is_empty() {
+            sentence.push_str(&format!(" {}.", states.join(", ")));
         }
         sentence
     }
 }
 
-/// The tables that are recovered. A table comes before the tables that refer to it. Unfinished loads of reports are not
-/// recovered, since they can be started again.
-const RECOVERED_TABLES: [&str; 15] = [
-    "scope",
-    "revision",
-    "key_value",
-    "ledger",
-    "ledger_use",
-    "job",
-    "prompt",
-    "event",
-    "job_page",
-    "draft",
-    "views_answer",
-    "views_total",
-    "views_report",
-    "views_path",
-    "views_row",
-];
+/// Whether rows of this table are recovered. Group sizes are computed again, and unfinished loads of reports can be
+/// started again.
+fn is_recovered(table: &str) -> bool {
+    schema::tables().any(|name| name == table) && !matches!(table, "job_count" | "views_loading" | "views_part")
+}
+
 /// The tables without rowids whose columns are not stored in the order of the table's definition, each with the stored
 /// order: SQLite stores the columns of their primary key first.
 const STORED_COLUMN_ORDER: [(&str, &[&str]); 1] = [("job_page", &["job", "path", "position"])];
@@ -116,7 +99,7 @@ pub(super) fn salvage_tables(file: &Path) -> StoreResult<SalvagedTables> {
     let mut trees: Vec<(String, usize)> = pages.read_tree(1).iter().filter_map(tree_of).collect();
     // Each page is read only once. Tables are read first: if damage makes both a table and an index lead to the same
     // page, its rows then count as the table's.
-    trees.sort_by_key(|(name, _)| !RECOVERED_TABLES.contains(&name.as_str()));
+    trees.sort_by_key(|(name, _)| !is_recovered(name));
     for (name, root) in trees {
         let records = pages.read_tree(root);
         found.add(&name, records);
@@ -162,12 +145,10 @@ pub(super) fn write_recovered_rows(
     let tx = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     tx.execute("DELETE FROM revision", [])?;
     let mut repair = RowRepair::new(found, now);
-    for name in RECOVERED_TABLES {
+    for name in schema::tables().filter(|name| is_recovered(name)) {
         let columns = stored_columns(&tx, name)?;
         for record in found.records_of(name) {
-            let mut values = repair.repaired_values(name, &columns, record);
-            values.truncate(columns.len());
-            insert_salvaged(&tx, name, &columns, &values)?;
+            insert_salvaged(&tx, name, repair.repaired_row(name, &columns, record))?;
         }
     }
     repair.repair_references(&tx)?;
@@ -192,11 +173,10 @@ fn stored_columns(connection: &Connection, table: &str) -> StoreResult<Vec<Strin
 }
 
 /// Inserts the row. Skips it if a row with its key already exists, or if it violates a constraint.
-fn insert_salvaged(tx: &Transaction<'_>, table: &str, columns: &[String], values: &[Option<Value>]) -> StoreResult<()> {
-    let named: Vec<&str> = columns.iter().take(values.len()).map(String::as_str).collect();
-    let parameters = vec!["?"; named.len()].join(", ");
-    let sql = format!("INSERT OR IGNORE INTO {table} ({}) VALUES ({parameters})", named.join(", "));
-    let values = values.iter().map(|value| value.clone().unwrap_or(Value::Null));
+fn insert_salvaged(tx: &Transaction<'_>, table: &str, row: SalvagedRow<'_>) -> StoreResult<()> {
+    let (columns, values): (Vec<&str>, Vec<Option<Value>>) = row.into_iter().unzip();
+    let parameters = vec!["?"; columns.len()].join(", ");
+    let sql = format!("INSERT OR IGNORE INTO {table} ({}) VALUES ({parameters})", columns.join(", "));
     match tx.prepare_cached(&sql)?.execute(params_from_iter(values)) {
         Err(error) if is_invalid_row(&error) => Ok(()),
         done => done.map(|_| ()).map_err(Into::into),
@@ -213,19 +193,17 @@ fn is_invalid_row(error: &rusqlite::Error) -> bool {
 
 /// Updates those columns of jobs that depend on the jobs' prompts.
 fn touch_jobs(tx: &Transaction<'_>) -> StoreResult<()> {
-    let keys: Vec<i64> = tx
-        .prepare(
-            "SELECT job FROM prompt WHERE state NOT IN ('accepted', 'dismissed')
-             UNION SELECT key FROM job WHERE undelivered IS NOT NULL OR queue_position IS NOT NULL",
-        )?
-        .query_map([], |row| row.get(0))?
-        .collect::<rusqlite::Result<_>>()?;
-    keys.into_iter().try_for_each(|key| jobs::touch(tx, JobKey(key)).map(|_| ()))
+    let keys: Vec<JobKey> = tx.query_all(
+        "SELECT job FROM prompt WHERE state NOT IN ('accepted', 'dismissed')
+         UNION SELECT key FROM job WHERE undelivered IS NOT NULL OR queue_position IS NOT NULL",
+        [],
+        |row| row.get(0),
+    )?;
+    keys.into_iter().try_for_each(|key| jobs::touch(tx, key).map(|_| ()))
 }
 
 fn count_recovered(tx: &Transaction<'_>, paused: u64) -> StoreResult<RecoveryCounts> {
-    let count =
-        |sql: &str| -> StoreResult<u64> { Ok(tx.query_row(sql, [], |row| row.get::<_, i64>(0))?.unsigned_abs()) };
+    let count = |sql: &str| tx.query_value::<i64>(sql, []).map(i64::unsigned_abs);
     Ok(RecoveryCounts {
         jobs: count("SELECT count(*) FROM job WHERE merged_into IS NULL")?,
         prompts: count("SELECT count(*) FROM prompt")?,

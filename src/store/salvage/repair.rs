@@ -6,11 +6,12 @@ use super::{JOB_BY_ID, JOB_BY_REVISION, SCOPE_INDEX, SEQUENCE_TABLE, SalvagedTab
 use crate::model::Time;
 use crate::model::text::CleanText;
 use crate::store::error::StoreResult;
-use crate::store::prompts::TITLE_CHARS_MAX;
+use crate::store::prompts::{TITLE_CHARS_MAX, prompt_title};
+use crate::store::query::Query as _;
 use crate::store::sending::ABANDONED_REASON;
 use rusqlite::types::Value;
 use rusqlite::{Transaction, params};
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 const STATES: [&str; 7] = ["queued", "sending", "accepted", "not sent", "rejected", "unconfirmed", "dismissed"];
 const KINDS: [&str; 2] = ["create", "follow-up"];
@@ -67,6 +68,9 @@ pub(super) fn delivery_rank(record: &RawRecord) -> usize {
     ORDER.iter().position(|word| state == Some(&Value::Text((*word).to_owned()))).unwrap_or(ORDER.len())
 }
 
+/// The values of a row by column; `None` for a value that can't be read.
+pub(super) type SalvagedRow<'a> = BTreeMap<&'a str, Option<Value>>;
+
 /// Repairs the rows, one table at a time.
 pub(super) struct RowRepair<'a> {
     found: &'a SalvagedTables,
@@ -97,36 +101,36 @@ impl<'a> RowRepair<'a> {
     }
 
     /// Returns the repaired values of a row, ready to be inserted.
-    pub(super) fn repaired_values(
+    pub(super) fn repaired_row<'c>(
         &mut self,
         table: &str,
-        columns: &[String],
+        columns: &'c [String],
         record: &RawRecord,
-    ) -> Vec<Option<Value>> {
-        let mut row = SalvagedRow { columns, values: record.values.clone() };
+    ) -> SalvagedRow<'c> {
+        let mut row: SalvagedRow<'c> = columns.iter().map(String::as_str).zip(record.values.iter().cloned()).collect();
         // In these tables, SQLite stores the row's key separately, and NULL as the value of the key's column.
         if matches!(table, "scope" | "revision" | "ledger" | "job" | "prompt" | "event" | "views_report" | "views_path")
+            && let Some(key_column) = columns.first()
         {
-            row.put_first(Value::Integer(record.rowid));
+            row.insert(key_column, Some(Value::Integer(record.rowid)));
         }
-        for (column, value) in columns.iter().zip(&mut row.values) {
+        for (column, value) in &mut row {
             self.repair_value(column, value);
         }
-        if table == "job" {
-            // If the row was written before `handled_at` existed, viewing the job counted as handling it.
-            let is_old = row.at("handled_at").is_some_and(|at| at >= row.values.len());
-            if let Some(viewed_at) = row.value("viewed_at").cloned().filter(|_| is_old) {
-                row.put("handled_at", viewed_at);
-            }
-        }
         match table {
-            "job" if row.value("undelivered") == Some(&Value::Null) => {
-                self.jobs_without_undelivered.insert(record.rowid);
+            "job" => {
+                // If the row was written before `handled_at` existed, viewing the job counted as handling it.
+                if let (None, Some(viewed_at)) = (row.get("handled_at"), row.get("viewed_at").cloned()) {
+                    row.insert("handled_at", viewed_at);
+                }
+                if row.get("undelivered") == Some(&Some(Value::Null)) {
+                    self.jobs_without_undelivered.insert(record.rowid);
+                }
             }
             "prompt" => self.repair_prompt(&mut row),
             _ => {}
         }
-        row.values
+        row
     }
 
     fn repair_value(&self, column: &str, value: &mut Option<Value>) {
@@ -147,27 +151,35 @@ impl<'a> RowRepair<'a> {
     }
 
     fn repair_prompt(&mut self, prompt: &mut SalvagedRow<'_>) {
-        prompt.put("instance", Value::Null);
-        if !prompt.is_one_of("kind", &KINDS) {
-            prompt.put("kind", "create".to_owned().into());
+        let text = |column: &str| match prompt.get(column) {
+            Some(Some(Value::Text(text))) => Some(text.clone()),
+            _ => None,
+        };
+        let (kind, state, has_text) = (text("kind"), text("state"), text("text").is_some());
+        let was_delivered = matches!(prompt.get("job"), Some(Some(Value::Integer(job)))
+            if self.jobs_without_undelivered.contains(job));
+        let mut put = |column, value: Value| drop(prompt.insert(column, Some(value)));
+        put("instance", Value::Null);
+        if !kind.is_some_and(|kind| KINDS.contains(&kind.as_str())) {
+            put("kind", "create".to_owned().into());
         }
-        if prompt.text("text").is_none() {
-            prompt.put("text", LOST_TEXT.to_owned().into());
+        if !has_text {
+            put("text", LOST_TEXT.to_owned().into());
         }
-        let state = prompt.text("state").filter(|word| STATES.contains(word)).map(str::to_owned);
-        match state.as_deref() {
+        let reason = match state.as_deref().filter(|word| STATES.contains(word)) {
             Some("queued") => {
                 self.paused_count += 1;
-                prompt.put("paused", Value::Integer(1));
-                prompt.put("until", Value::Null);
+                put("paused", Value::Integer(1));
+                put("until", Value::Null);
+                return;
             }
-            Some("sending") => prompt.put_unconfirmed(ABANDONED_REASON),
-            Some(_) => {}
-            None if prompt.number("job").is_some_and(|job| self.jobs_without_undelivered.contains(&job)) => {
-                prompt.put("state", "accepted".to_owned().into());
-            }
-            None => prompt.put_unconfirmed(UNCERTAIN_REASON),
-        }
+            Some("sending") => ABANDONED_REASON,
+            Some(_) => return,
+            None if was_delivered => return put("state", "accepted".to_owned().into()),
+            None => UNCERTAIN_REASON,
+        };
+        put("state", "unconfirmed".to_owned().into());
+        put("reason", reason.to_owned().into());
     }
 
     /// Replaces lost rows to which other rows refer. If a lost row can't be replaced, deletes the rows that refer to
@@ -233,27 +245,24 @@ impl<'a> RowRepair<'a> {
     fn restore_jobs_of_prompts(&self, tx: &Transaction<'_>) -> StoreResult<()> {
         let known: HashMap<i64, i64> = self.found.records_of(JOB_BY_REVISION).iter().filter_map(scope_of_job).collect();
         let default_scope: i64 = tx.query_row("SELECT coalesce(min(id), 1) FROM scope", [], |row| row.get(0))?;
-        let lost = query_numbers(tx, "SELECT DISTINCT job FROM prompt WHERE job NOT IN (SELECT key FROM job)")?;
-        for key in lost {
+        let lost = "SELECT DISTINCT job FROM prompt WHERE job NOT IN (SELECT key FROM job)";
+        for key in tx.query_all(lost, [], |row| row.get(0))? {
             self.insert_restored_job(tx, key, known.get(&key).copied().unwrap_or(default_scope), None)?;
         }
         // All jobs without a proper title: those restored here or by `restore_jobs_by_id`, and those whose title was
         // lost.
-        let untitled: Vec<(i64, String, i64)> = tx
-            .prepare(
-                "SELECT key, prompt.text, prompt.written_at FROM job JOIN prompt ON prompt.id =
-                     (SELECT id FROM prompt AS first WHERE first.job = key ORDER BY kind, id LIMIT 1)
-                 WHERE title = '' OR title = job.id",
-            )?
-            .query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?
-            .collect::<rusqlite::Result<_>>()?;
+        let untitled: Vec<(i64, String, i64)> = tx.query_all(
+            "SELECT key, prompt.text, prompt.written_at FROM job JOIN prompt ON prompt.id =
+                 (SELECT id FROM prompt AS first WHERE first.job = key ORDER BY kind, id LIMIT 1)
+             WHERE title = '' OR title = job.id",
+            [],
+            |row| row.try_into(),
+        )?;
         for (key, text, at) in untitled {
-            let title =
-                text.lines().map(|line| CleanText::title(line, TITLE_CHARS_MAX)).find(|title| !title.is_empty());
             tx.execute(
                 "UPDATE job SET title = ?2, created_at = min(created_at, ?3), started_at = min(started_at, ?3)
                  WHERE key = ?1 AND (title = '' OR created_at = ?4)",
-                params![key, title.unwrap_or_default().as_str(), at, self.now],
+                params![key, prompt_title(&text).unwrap_or_default(), at, self.now],
             )?;
         }
         tx.execute(
@@ -269,32 +278,31 @@ impl<'a> RowRepair<'a> {
     /// and the project of a ledger, if it is the only such scope and exactly one ledger belongs to no known scope.
     /// Otherwise it gets made-up names.
     fn restore_scopes(&self, tx: &Transaction<'_>) -> StoreResult<()> {
+        let new = "INSERT OR IGNORE INTO scope (id, base_url, project) VALUES (?1, ?2, ?3)";
         for entry in self.found.records_of(SCOPE_INDEX) {
             if let [Some(Value::Text(base_url)), Some(Value::Text(project)), Some(Value::Integer(id))] =
                 entry.values.as_slice()
             {
-                let new = "INSERT OR IGNORE INTO scope (id, base_url, project) VALUES (?1, ?2, ?3)";
                 tx.execute(new, params![id, base_url, project])?;
             }
         }
-        let lost = query_numbers(
-            tx,
+        let lost: Vec<i64> = tx.query_all(
             "SELECT scope FROM job WHERE scope NOT IN (SELECT id FROM scope)
              UNION SELECT scope FROM draft WHERE scope NOT IN (SELECT id FROM scope)",
+            [],
+            |row| row.get(0),
         )?;
-        let ledgers: Vec<(String, String)> = tx
-            .prepare(
-                "SELECT DISTINCT base_url, owner FROM ledger WHERE NOT EXISTS
-                     (SELECT 1 FROM scope WHERE scope.base_url = ledger.base_url AND scope.project = ledger.owner)",
-            )?
-            .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?
-            .collect::<rusqlite::Result<_>>()?;
+        let ledgers: Vec<(String, String)> = tx.query_all(
+            "SELECT DISTINCT base_url, owner FROM ledger WHERE NOT EXISTS
+                 (SELECT 1 FROM scope WHERE scope.base_url = ledger.base_url AND scope.project = ledger.owner)",
+            [],
+            |row| row.try_into(),
+        )?;
         for id in &lost {
             let (base_url, project) = match (lost.as_slice(), ledgers.as_slice()) {
                 ([_], [only]) => only.clone(),
                 _ => ("recovered".to_owned(), format!("project {id}")),
             };
-            let new = "INSERT OR IGNORE INTO scope (id, base_url, project) VALUES (?1, ?2, ?3)";
             tx.execute(new, params![id, base_url, project])?;
         }
         Ok(())
@@ -323,13 +331,12 @@ impl<'a> RowRepair<'a> {
 
     /// Appends the drafts of lost jobs and prompts to the new-job draft.
     fn move_lost_drafts(&self, tx: &Transaction<'_>) -> StoreResult<()> {
-        let lost: Vec<(i64, i64, String, i64)> = tx
-            .prepare(
-                "SELECT rowid, scope, text, saved_at FROM draft WHERE job NOT IN (SELECT key FROM job)
-                     OR prompt NOT IN (SELECT id FROM prompt) ORDER BY saved_at",
-            )?
-            .query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))?
-            .collect::<rusqlite::Result<_>>()?;
+        let lost: Vec<(i64, i64, String, i64)> = tx.query_all(
+            "SELECT rowid, scope, text, saved_at FROM draft WHERE job NOT IN (SELECT key FROM job)
+                 OR prompt NOT IN (SELECT id FROM prompt) ORDER BY saved_at",
+            [],
+            |row| row.try_into(),
+        )?;
         for (rowid, scope, text, at) in lost {
             tx.execute("DELETE FROM draft WHERE rowid = ?1", [rowid])?;
             let joined = tx.execute(
@@ -364,66 +371,5 @@ fn scope_of_job(entry: &RawRecord) -> Option<(i64, i64)> {
     match entry.values.as_slice() {
         [Some(Value::Integer(scope)), _, Some(Value::Integer(key))] => Some((*key, *scope)),
         _ => None,
-    }
-}
-
-fn query_numbers(tx: &Transaction<'_>, sql: &str) -> StoreResult<Vec<i64>> {
-    let mut statement = tx.prepare(sql)?;
-    let numbers = statement.query_map([], |row| row.get(0))?;
-    Ok(numbers.collect::<rusqlite::Result<_>>()?)
-}
-
-/// The values of a row, accessible by column name.
-struct SalvagedRow<'a> {
-    columns: &'a [String],
-    values: Vec<Option<Value>>,
-}
-
-impl SalvagedRow<'_> {
-    fn at(&self, column: &str) -> Option<usize> {
-        self.columns.iter().position(|name| name == column)
-    }
-
-    fn value(&self, column: &str) -> Option<&Value> {
-        self.values.get(self.at(column)?)?.as_ref()
-    }
-
-    fn text(&self, column: &str) -> Option<&str> {
-        match self.value(column) {
-            Some(Value::Text(text)) => Some(text),
-            _ => None,
-        }
-    }
-
-    fn number(&self, column: &str) -> Option<i64> {
-        match self.value(column) {
-            Some(Value::Integer(number)) => Some(*number),
-            _ => None,
-        }
-    }
-
-    fn is_one_of(&self, column: &str, words: &[&str]) -> bool {
-        self.text(column).is_some_and(|word| words.contains(&word))
-    }
-
-    fn put(&mut self, column: &str, value: Value) {
-        let Some(at) = self.at(column) else { return };
-        if self.values.len() <= at {
-            self.values.resize(at + 1, Some(Value::Null));
-        }
-        if let Some(slot) = self.values.get_mut(at) {
-            *slot = Some(value);
-        }
-    }
-
-    fn put_first(&mut self, value: Value) {
-        if let Some(first) = self.values.first_mut() {
-            *first = Some(value);
-        }
-    }
-
-    fn put_unconfirmed(&mut self, reason: &str) {
-        self.put("state", "unconfirmed".to_owned().into());
-        self.put("reason", reason.to_owned().into());
     }
 }

@@ -47,6 +47,14 @@ async fn while_a_report_is_loading_a_duplicate_page_has_the_counts_of_its_last_r
 }
 
 #[tokio::test]
+async fn an_unfinished_reload_does_not_replace_a_complete_report_without_the_page() {
+    let store = memory();
+    store.add_part(part(1, page(&[("/b", counts(1, 1))], 9), true, 7)).await;
+    store.add_part(part(1, page(&[("/a", counts(4, 1))], 9), false, 8)).await;
+    assert_eq!(store.page_in("/a", week()).await, PageViewsState::NotListed(at(7)));
+}
+
+#[tokio::test]
 async fn page_views_are_returned_in_the_order_of_the_ranges_and_are_unknown_in_an_empty_store() {
     let store = memory();
     let ranges = [range("2026-11-01", "2026-11-07"), week()];
