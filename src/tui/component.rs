@@ -180,6 +180,7 @@ pub trait Component: Any + Debug + Send {
     ///
     /// # Errors
     /// Gives the message back if others have to handle it.
+    #[expect(clippy::result_large_err, reason = "a message is handed back to at most a few dialogs")]
     fn receive(&mut self, msg: Msg, _cx: &mut Cx<'_>) -> Result<Flow, Msg> {
         Err(msg)
     }

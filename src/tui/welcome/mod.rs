@@ -324,7 +324,7 @@ impl Welcome {
     }
 
     /// Whether this is the attempt in progress, at this step.
-    fn awaits(&self, attempt: u64, step: SetupStep) -> bool {
+    fn waits_for(&self, attempt: u64, step: SetupStep) -> bool {
         self.attempt == attempt && self.step == step
     }
 }
@@ -437,16 +437,16 @@ impl Component for Welcome {
 
     fn receive(&mut self, msg: Msg, cx: &mut Cx<'_>) -> Result<Flow, Msg> {
         let effect = match msg {
-            Msg::ProfileChecked { attempt, result } if self.awaits(attempt, SetupStep::Checking) => {
+            Msg::ProfileChecked { attempt, result } if self.waits_for(attempt, SetupStep::Checking) => {
                 self.profile_checked(result)
             }
-            Msg::KeyRead { attempt, result } if self.awaits(attempt, SetupStep::ReadingKey) => {
+            Msg::KeyRead { attempt, result } if self.waits_for(attempt, SetupStep::ReadingKey) => {
                 self.key_read(result, cx)
             }
-            Msg::ProfileTested { attempt, result } if self.awaits(attempt, SetupStep::Testing) => {
+            Msg::ProfileTested { attempt, result } if self.waits_for(attempt, SetupStep::Testing) => {
                 self.profile_tested(result, cx)
             }
-            Msg::ConfigWritten { attempt, result } if self.awaits(attempt, SetupStep::Saving) => {
+            Msg::ConfigWritten { attempt, result } if self.waits_for(attempt, SetupStep::Saving) => {
                 self.config_written(result, cx)
             }
             msg => return Err(msg),
