@@ -19,9 +19,8 @@ impl Dialog {
     /// Scrolls the text input towards its start, as far as possible without hiding the cursor. Called after the size of
     /// the dialog has changed.
     pub(super) fn scroll_to_start(&mut self) {
-        match self {
-            Self::Component(dialog) => dialog.resized(),
-            _ => {}
+        if let Self::Component(dialog) = self {
+            dialog.resized();
         }
     }
 

@@ -1,10 +1,6 @@
 //! Tests of the HTTP client against local servers that answer well, badly, late or not at all.
 
-#![expect(
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    reason = "clippy excuses test functions only, not what they share"
-)]
+#![expect(clippy::expect_used, reason = "clippy excuses test functions only, not what they share")]
 
 mod environment;
 mod faults;
