@@ -100,7 +100,7 @@ impl Engine {
         Ok(rows)
     }
 
-    /// Changes the queued prompts of these jobs (see [`Store::change_queue`]). The dispatcher sends resumed
+    /// Changes the queued prompts of these jobs (see [`crate::store::Store::change_queue`]). The dispatcher sends resumed
     /// prompts at once. Returns every job that changed.
     ///
     /// # Errors
