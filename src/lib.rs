@@ -37,6 +37,9 @@
 //! then to the screen, then to the app; [`Flow::Pass`](tui::component::Flow) hands it on. Drawing and clicking use the
 //! same layout functions.
 //!
+//! The jobs screen, the filter input and the list of all profiles' jobs are not components yet: their parts are in
+//! `act`, `mouse`, `scrolling` and `footer_labels`.
+//!
 //! Drawing changes nothing and visits only visible rows: sorting, widths and sums are computed when data changes. It
 //! uses colour roles; a theme (`assets/themes`, [`config::themes`]) gives them colours, and [`tui::draw::Theme`]
 //! converts these to the number of colours of the terminal.
