@@ -2,54 +2,57 @@
 //!
 //! This page describes the architecture. Each module's own documentation has the details.
 //!
-//! The service can't list jobs, has no idempotency keys, and allows only a limited number of requests per hour.
-//! Therefore:
+//! The service can't list jobs, has no idempotency keys, and limits the number of requests per hour. Therefore:
 //!
-//! - A prompt is saved on disk before it is sent. A POST that may have reached the service is never repeated
-//!   automatically.
+//! - A prompt is saved before it is sent. A POST that may have reached the service is never repeated automatically.
 //! - Every rate-limited request is recorded in a ledger before it is sent. All instances on the computer share the
-//!   ledger.
+//!   ledger. Only requests for page views are sent if the ledger can't be written; they are then counted in memory.
 //! - The screen marks data that is outdated, unknown or not loaded. Text from outside is cleaned before it is shown.
 //!
 //! # Layers
 //!
 //! ```text
-//!                cli ────────────┐
-//!                 │              │      one file per command; mod.rs parses arguments and returns the exit code
-//!              runtime           │      the event loop and the runners of effects
-//!     ┌───────────┤     │        │
-//! terminal        │   engine  sim  config      terminal session, frames │ sending, polling, leases │ simulated service
-//!                tui    │  │   │    │
-//!                 │   api store└ api::wire     screens and dialogs │ HTTP client │ SQLite in its own thread
-//!                 └── model ─────────┘         data types and rules
+//! layer       contains                                                          imports
+//! cli         the commands; mod.rs parses arguments, returns the exit code      all others
+//! runtime     the event loop and the runners of effects                         all others except cli
+//! engine      sending, polling, leases                                          api, store, model
+//! config      options, environment, configuration file, themes                  api, store, model
+//! sim         the simulated service                                             api, model
+//! api         the HTTP client                                                   model
+//! store       SQLite in its own thread                                          model
+//! tui         screens and dialogs                                               model
+//! model       data types and rules                                              nothing
+//! terminal    the terminal session, frames                                      nothing
 //! ```
 //!
-//! Imports only point down; `tests/layers.rs` enforces this. The core (`model`, `tui`) does no I/O and reads no clock:
-//! the current time is an argument. [`terminal`] knows nothing of docdeck. A feature has the same name in every layer,
+//! At most three files import each other in a cycle; `tests/layers.rs` enforces this and the table. The core (`model`,
+//! `tui`) does no I/O and reads no clock: the current time is an argument. A feature has the same name in every layer,
 //! such as `model::views`, `store::views`, `engine::views` and `tui::views`.
 //!
 //! # Screens and dialogs
 //!
-//! Everything about a dialog is in one file or folder of [`tui`] that implements [`tui::component::Component`]: its
-//! state, its shortcuts and their labels, clicks, text input, the messages that it waits for, timers and drawing.
-//! Nothing else knows the dialog, except what opens it. A key is looked up in [`tui::keymap`], the only table of
-//! shortcuts, which also yields the footer, the help and the command palette. Its action goes to the topmost dialog,
-//! then to the screen, then to the app; [`Flow::Pass`](tui::component::Flow) hands it on. Drawing and clicking use the
-//! same layout functions.
+//! A screen or dialog is a file or folder of [`tui`] that implements [`tui::component::Component`]: its state, labels
+//! of its shortcuts, clicks, text input, the messages that it waits for, timers and drawing. Little else depends on a
+//! dialog: what opens it, and features such as tips and quitting. A key is looked up in [`tui::keymap`], the table of
+//! all shortcuts except custom commands; footer, help and palette read it too. Its action goes to the topmost dialog,
+//! then to the screen if no dialog covers it, then to the app (`tui::dispatch`); [`Flow::Pass`](tui::component::Flow)
+//! passes it on. Drawing and clicking use the same layout functions.
 //!
-//! The jobs screen, the filter input and the list of all profiles' jobs are not components yet: their parts are in
-//! `act`, `mouse`, `scrolling` and `footer_labels`.
+//! In [`tui`], plain data (`state`, `keymap`, lists, messages) is below the app, which is below the screens and
+//! dialogs, which are below `dispatch` and `update`.
 //!
-//! Drawing changes nothing and visits only visible rows: sorting, widths and sums are computed when data changes. It
+//! Drawing changes nothing. Lists draw only visible rows; they are sorted and measured when their data changes. Drawing
 //! uses colour roles; a theme (`assets/themes`, [`config::themes`]) gives them colours, and [`tui::draw::Theme`]
 //! converts these to the number of colours of the terminal.
 //!
 //! # Messages and effects
 //!
-//! The event loop in [`runtime`] owns the only [`tui::App`]. Background tasks share no state with it and communicate
-//! through one bounded channel. [`tui::App::update`] takes a message and the current time, changes the state and
-//! returns [`tui::Effect`]s. The runtime runs each effect as a task, and every task ends with a message, even if it
-//! fails.
+//! The event loop in [`runtime`] owns the only [`tui::App`]. Background tasks share no state with it: engine events
+//! arrive through a bounded channel, results of effects when their task ends. [`tui::App::update`] takes a message and
+//! the current time, changes the state and returns [`tui::Effect`]s. The event loop handles an effect itself if it
+//! needs the terminal, such as suspending, and runs the others as tasks. Most tasks return a message, even if they
+//! fail; some, such as saving the layout, have no result. Messages and effects are grouped by feature, such as
+//! [`tui::ViewsMsg`] and [`tui::ViewsEffect`].
 //!
 //! ```text
 //! terminal ── event ───────┐                                ┌─ Effect ─ task ─ engine, store, browser ─┐
@@ -59,21 +62,23 @@
 //!      └───────────────────────────────────────── Msg ◄────────────────────────────────────────────────┘
 //! ```
 //!
-//! A frame is drawn only when something has changed: at once after a key, otherwise at most every 16 ms. There is no
-//! fixed tick; [`tui::App::next_timer`] returns the next time at which the screen changes on its own. The first frame
-//! waits only for the rows that it shows.
+//! A frame is drawn only when something has changed, at most every 16 ms; frames for input have their own interval, so
+//! a key never waits for another frame. There is no fixed tick; [`tui::App::next_timer`] returns the next time at which
+//! the screen changes on its own. The first frame waits only for the rows that it shows.
 //!
 //! # Jobs and prompts
 //!
 //! A poll goes from the scheduler (`engine::schedule`) to the HTTP client. The store merges the answer in one
-//! transaction, and a [`model::engine_event::EngineEvent`] updates the row in the list. Because the store merges, not
-//! the screen, two dashboards on one computer show the same data.
+//! transaction, and a [`model::engine_event::EngineEvent`] updates the row in the list. Of all instances on the
+//! computer, only the one with the poll lease polls and the one with the dispatch lease sends the queue; leases are
+//! file locks (`engine::lease`). The others notice what it wrote (`engine::watch`), so all show the same data.
 //!
 //! A prompt is `queued → sending (saved with its ledger entry in one transaction) → accepted | not sent | rejected |
-//! unconfirmed`. Every send needs a permit from [`store::Store::request_permit`], which only one instance can get for a
-//! prompt. If a process is killed while sending, the next start marks the prompt as unconfirmed. Queued prompts are in
-//! one queue on disk, in the user's order; a batch is stored only as prompts in this queue, so the ledger limits how
-//! fast it is sent, and it continues after a restart.
+//! unconfirmed`. After a 429 it is queued again. A queued prompt can be `paused`; one that isn't accepted can be
+//! `discarded`. Every send needs a permit from [`store::Store::request_permit`], which only one instance can get for a
+//! prompt. If a process is killed while sending, the next start or, within seconds, another running instance marks the
+//! prompt as unconfirmed. Queued prompts are in one queue on disk, in the user's order; a batch is stored only as
+//! prompts in this queue, so the ledger limits how fast it is sent, and it continues after a restart.
 //!
 //! [`store::Store::open`] repairs a damaged database: it rebuilds indexes, or copies every readable row into a new file
 //! (`store::salvage`). Recovered prompts are never sent automatically.
@@ -88,10 +93,11 @@
 //!
 //! # Commands
 //!
-//! Each command is a file in `cli`. Read-only commands open the store of one scope, without an API key. The others add
-//! an engine that acquires the leases the command needs. Results are printed through `Out`, separately from progress
-//! and warnings. A failure is a `CliError`: a sentence, an exit code, and an object for `--json`. If a command can't
-//! send a prompt immediately, it pauses the prompt, so that nothing is sent after the command has ended.
+//! Each command is a file or folder in `cli`. Commands that send no request open only the store, without an API key;
+//! some of them write to it, such as `prune`, `import` and `new --batch --queue`. The others add an engine that
+//! acquires the leases the command needs. Results are printed through `Out`, separately from progress and warnings. A
+//! failure is a `CliError`: a sentence, an exit code, and an object for `--json`. If a command can't send a prompt
+//! immediately, it pauses the prompt, so that nothing is sent later.
 
 pub mod api;
 pub mod cli;

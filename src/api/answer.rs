@@ -57,20 +57,18 @@ pub(super) fn decode_redacted_views(body: &[u8], key: &ApiKey) -> Result<ViewsPa
 }
 
 impl BodyReader<'_> {
-    /// Decodes the job in a complete answer.
+    /// Decodes the job in a complete answer. `retry_after` is the value of the header `Retry-After`.
     ///
     /// # Errors
-    /// Fails if the status is not 2xx, or if the body is not a job. `retry_after` is the value of the header
-    /// `Retry-After`.
+    /// Fails if the status is not 2xx, or if the body is not a job.
     pub fn job(&self, status: u16, retry_after: Option<&str>, body: &[u8]) -> Result<RemoteJob, ApiError> {
         self.decode_complete(status, retry_after, body, decode_redacted_job)
     }
 
-    /// Decodes the page views in a complete answer.
+    /// Decodes the page views in a complete answer. `retry_after` is the value of the header `Retry-After`.
     ///
     /// # Errors
-    /// Fails if the status is not 2xx, or if the body has no page views. `retry_after` is the value of the header
-    /// `Retry-After`.
+    /// Fails if the status is not 2xx, or if the body has no page views.
     pub fn views(&self, status: u16, retry_after: Option<&str>, body: &[u8]) -> Result<ViewsPage, ApiError> {
         self.decode_complete(status, retry_after, body, decode_redacted_views)
     }
@@ -140,16 +138,16 @@ impl BodyReader<'_> {
     fn status_error(&self, status: u16, retry_after: Option<&str>, body: &[u8]) -> ApiError {
         let operation = self.operation;
         let error = error_text(body, self.key);
-        let words = error.text;
+        let service_text = error.text;
         match status {
-            400 => ApiError::BadRequest { operation, words },
-            401 => ApiError::Unauthorized { words },
-            403 => ApiError::Forbidden { operation, words },
-            404 => ApiError::NotFound { operation, words, is_page: error.is_page },
-            408 | 499 => ApiError::ServerTimeout { operation, status, words },
-            429 => ApiError::Limited { retry: RetryAfterHeader::parse(retry_after), words },
-            402..=498 => ApiError::Rejected { operation, status, words },
-            _ => ApiError::Failed { operation, status, words },
+            400 => ApiError::BadRequest { operation, service_text },
+            401 => ApiError::Unauthorized { service_text },
+            403 => ApiError::Forbidden { operation, service_text },
+            404 => ApiError::NotFound { operation, service_text, is_page: error.is_page },
+            408 | 499 => ApiError::ServerTimeout { operation, status, service_text },
+            429 => ApiError::Limited { retry: RetryAfterHeader::parse(retry_after), service_text },
+            402..=498 => ApiError::Rejected { operation, status, service_text },
+            _ => ApiError::Failed { operation, status, service_text },
         }
     }
 }

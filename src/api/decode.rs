@@ -4,13 +4,14 @@
 
 use super::error::Unreadable;
 use super::fields::{FieldValues, body_text, field_values, object_fields, parse_line, parse_rows, scalar_text};
-use crate::model::job::{JobId, RemoteJob, Status};
+use crate::model::job::{JobId, JobSource, RemoteJob, RemoteState, Status};
 use crate::model::text::CleanText;
 use crate::model::views::{Count, Counts, PageRow, ViewsPage};
 use crate::model::{Time, in_rfc3339_range};
 use chrono::{DateTime, NaiveDate, NaiveDateTime};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
+use std::sync::Arc;
 
 /// The path that is shown for a row without a path.
 const NO_PATH: &str = "(no path)";
@@ -27,17 +28,18 @@ pub(super) fn decode_job(body: &[u8]) -> Result<RemoteJob, Unreadable> {
     let id = id.and_then(parse_job_id).ok_or(Unreadable::NoId)?;
     // If the source is a string, it is the repository.
     let [repository, git_ref] = source.map_or([None; 2], |raw| field_values(raw, &["repository", "ref"]));
-    Ok(RemoteJob {
-        id,
-        status: Status::parse(status.and_then(scalar_text).as_deref().unwrap_or_default()),
-        repository: repository.and_then(parse_line),
-        git_ref: git_ref.and_then(parse_line),
-        model: model.and_then(parse_line),
+    let state = RemoteState {
+        status: Some(Status::parse(status.and_then(scalar_text).as_deref().unwrap_or_default())),
+        source: JobSource {
+            repository: repository.and_then(parse_line).map(Arc::new),
+            git_ref: git_ref.and_then(parse_line),
+        },
+        model: model.and_then(parse_line).map(Arc::new),
         // A link must be a string: `false` or `0` means that there is no link.
         pr_link: pr_link.filter(|raw| raw.get().starts_with('"')).and_then(parse_line),
-        created_at: created_at.and_then(parse_time),
         archived_at: archived_at.and_then(parse_time),
-    })
+    };
+    Ok(RemoteJob { id, created_at: created_at.and_then(parse_time), state })
 }
 
 /// Decodes page views. An object with neither totals nor rows is rejected, because it would look like a site without

@@ -31,12 +31,12 @@ fn a_complete_job_is_read() {
             "model":"m","prLink":"https://github.com/acme/docs/pull/7","createdAt":"2026-11-20T12:00:00+01:00",
             "archivedAt":null,"somethingNew":{"deep":[1,2]}}"#,
     );
-    assert_eq!((job.id.as_str(), &job.status), ("job_1", &Status::Completed));
-    assert_eq!(job.repository, clean("https://github.com/acme/docs"));
-    assert_eq!((job.git_ref, job.model), (clean("agent/x"), clean("m")));
-    assert_eq!(job.pr_link, clean("https://github.com/acme/docs/pull/7"));
+    assert_eq!((job.id.as_str(), &job.state.status), ("job_1", &Some(Status::Completed)));
+    assert_eq!(job.state.source.repository.as_deref(), clean("https://github.com/acme/docs").as_ref());
+    assert_eq!((job.state.source.git_ref, job.state.model.as_deref()), (clean("agent/x"), clean("m").as_ref()));
+    assert_eq!(job.state.pr_link, clean("https://github.com/acme/docs/pull/7"));
     assert_eq!(job.created_at, "2026-11-20T11:00:00Z".parse().ok());
-    assert_eq!(job.archived_at, None);
+    assert_eq!(job.state.archived_at, None);
 }
 
 #[test]
@@ -50,10 +50,7 @@ fn a_body_with_only_an_id_is_a_job() {
         "\u{feff}{\"id\":\"j\",\"prLink\":\"  \"}",
     ] {
         let job = job_of(body);
-        assert_eq!((job.id.as_str(), job.status), ("j", Status::parse("")), "{body}");
-        let texts = [&job.repository, &job.git_ref, &job.model, &job.pr_link];
-        assert!(texts.iter().all(|text| text.is_none()), "{body}");
-        assert_eq!((job.created_at, job.archived_at), (None, None), "{body}");
+        assert_eq!(job, RemoteJob::new(JobId::new("j").expect("an id"), Status::parse("")), "{body}");
     }
 }
 
@@ -61,16 +58,20 @@ fn a_body_with_only_an_id_is_a_job() {
 fn unusual_types_are_converted() {
     assert_eq!(job_of(r#"{"id":12345678901234567890123}"#).id.as_str(), "12345678901234567890123");
     assert_eq!(job_of(r#"{"id":"a","id":"b"}"#).id.as_str(), "b");
-    assert_eq!(job_of(r#"{"id":"j","source":"acme/docs"}"#).repository, clean("acme/docs"));
-    assert_eq!(job_of(r#"{"id":"j","status":"paused"}"#).status, Status::Unknown(CleanText::line("paused")));
-    assert_eq!(job_of(r#"{"id":"j","status":7}"#).status.word(), "7");
+    assert_eq!(
+        job_of(r#"{"id":"j","source":"acme/docs"}"#).state.source.repository.as_deref(),
+        clean("acme/docs").as_ref()
+    );
+    assert_eq!(job_of(r#"{"id":"j","status":"paused"}"#).state.status, Some(Status::parse("paused")));
+    assert_eq!(job_of(r#"{"id":"j","status":7}"#).state.status, Some(Status::parse("7")));
     assert_eq!(
         job_of(r#"{"id":"j","createdAt":"2026-11-20T12:00:00.5"}"#).created_at,
         "2026-11-20T12:00:00.5Z".parse().ok()
     );
     assert_eq!(job_of(r#"{"id":"j","createdAt":"2026-11-20"}"#).created_at, "2026-11-20T00:00:00Z".parse().ok());
-    assert_eq!(job_of(r#"{"id":"j","model":"a\ud800b"}"#).model, clean(r"a\ud800b"));
-    assert_eq!(decode_job(b"{\"id\":\"j\",\"model\":\"a\xffb\"}").expect("a job").model, clean("a\u{fffd}b"));
+    assert_eq!(job_of(r#"{"id":"j","model":"a\ud800b"}"#).state.model.as_deref(), clean(r"a\ud800b").as_ref());
+    let damaged = decode_job(b"{\"id\":\"j\",\"model\":\"a\xffb\"}").expect("a job");
+    assert_eq!(damaged.state.model.as_deref(), clean("a\u{fffd}b").as_ref());
 }
 
 #[test]
@@ -91,7 +92,7 @@ fn bodies_that_are_not_a_job_are_distinguished() {
 #[test]
 fn deep_nesting_neither_loses_the_job_nor_overflows_the_stack() {
     let deep = format!(r#"{{"id":"j","model":{}{}}}"#, "[".repeat(500_000), "]".repeat(500_000));
-    assert_eq!(job_of(&deep).model, None);
+    assert_eq!(job_of(&deep).state.model, None);
     let unclosed = format!(r#"{{"id":"j","model":{}"#, r#"{"a":"#.repeat(500_000));
     assert_eq!(decode_job(unclosed.as_bytes()), Err(Unreadable::NotJson));
 }

@@ -40,11 +40,11 @@ pub enum Unreadable {
 }
 
 /// Why a request failed, with one variant per documented error of the service. `Display` is the message for the user.
-/// `words` is the service's own text, empty if it sent none.
+/// `service_text` is the error text in the answer, empty if there is none.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ApiError {
     /// No connection was established.
-    #[error("{}", not_reached(.host, .cause))]
+    #[error("{}", connect_error_message(.host, .cause))]
     NotReached { host: CleanText, cause: ConnectError },
     /// The id is `.` or `..`, which can't be part of a URL.
     #[error("The id “{id}” is not valid, so nothing was sent: check whether it was copied in full.")]
@@ -56,29 +56,29 @@ pub enum ApiError {
     #[error("The connection was lost before the reply arrived ({detail}); {}.", possible_effect(*.operation))]
     Lost { operation: Operation, detail: CleanText },
     /// Status 400.
-    #[error("The service refused the request (400{}); {}.", quoted_suffix(.words), how_to_correct(*.operation))]
-    BadRequest { operation: Operation, words: CleanText },
+    #[error("The service refused the request (400{}); {}.", quoted_suffix(.service_text), how_to_correct(*.operation))]
+    BadRequest { operation: Operation, service_text: CleanText },
     /// Status 401.
-    #[error("The service refused the key (401{}); it is wrong, expired or revoked: create a new one on the API keys page of the service's dashboard.", quoted_suffix(.words))]
-    Unauthorized { words: CleanText },
+    #[error("The service refused the key (401{}); it is wrong, expired or revoked: create a new one on the API keys page of the service's dashboard.", quoted_suffix(.service_text))]
+    Unauthorized { service_text: CleanText },
     /// Status 403.
-    #[error("The key may not do this (403{}): it lacks the {} scope, or this computer's address is not on its allowlist; check the API keys page of the service's dashboard.", quoted_suffix(.words), permission_name(*.operation))]
-    Forbidden { operation: Operation, words: CleanText },
+    #[error("The key may not do this (403{}): it lacks the {} scope, or this computer's address is not on its allowlist; check the API keys page of the service's dashboard.", quoted_suffix(.service_text), permission_name(*.operation))]
+    Forbidden { operation: Operation, service_text: CleanText },
     /// Status 404. If the answer is an HTML page instead of an error of the service, the base URL is probably wrong.
-    #[error("{}", not_found_text(*.operation, .words, *.is_page))]
-    NotFound { operation: Operation, words: CleanText, is_page: bool },
+    #[error("{}", not_found_text(*.operation, .service_text, *.is_page))]
+    NotFound { operation: Operation, service_text: CleanText, is_page: bool },
     /// Status 429.
-    #[error("Limit reached (429{}); the request was not carried out. Try again {retry}.", quoted_suffix(.words))]
-    Limited { retry: RetryAfterHeader, words: CleanText },
+    #[error("Limit reached (429{}); the request was not carried out. Try again {retry}.", quoted_suffix(.service_text))]
+    Limited { retry: RetryAfterHeader, service_text: CleanText },
     /// Status 408, or 499 as proxies use it: the server gave up while the request was in progress.
-    #[error("The service gave up waiting ({status}{}); {}.", quoted_suffix(.words), possible_effect(*.operation))]
-    ServerTimeout { operation: Operation, status: u16, words: CleanText },
+    #[error("The service gave up waiting ({status}{}); {}.", quoted_suffix(.service_text), possible_effect(*.operation))]
+    ServerTimeout { operation: Operation, status: u16, service_text: CleanText },
     /// Any other 4xx status.
-    #[error("The service refused the request ({status}{}); {}.", quoted_suffix(.words), how_to_correct(*.operation))]
-    Rejected { operation: Operation, status: u16, words: CleanText },
+    #[error("The service refused the request ({status}{}); {}.", quoted_suffix(.service_text), how_to_correct(*.operation))]
+    Rejected { operation: Operation, status: u16, service_text: CleanText },
     /// A 5xx status.
-    #[error("The service failed ({status}{}); {}.", quoted_suffix(.words), possible_effect(*.operation))]
-    Failed { operation: Operation, status: u16, words: CleanText },
+    #[error("The service failed ({status}{}); {}.", quoted_suffix(.service_text), possible_effect(*.operation))]
+    Failed { operation: Operation, status: u16, service_text: CleanText },
     /// A 3xx status. A redirect is never followed, because the key must not be sent to another host. `host` is the host
     /// that the redirect points to.
     #[error("{}", redirected(*.operation, *.status, .host.as_ref()))]
@@ -162,18 +162,18 @@ impl ApiError {
             Self::UnusableId { .. } => "unusable id".to_owned(),
             Self::TimedOut { after, .. } => format!("timed out after {}", duration_text(*after)),
             Self::Lost { detail, .. } => format!("connection lost: {detail}"),
-            Self::BadRequest { operation, words } => reason_with_text("bad request", *operation, words),
+            Self::BadRequest { operation, service_text } => reason_with_text("bad request", *operation, service_text),
             Self::Unauthorized { .. } => "key refused".to_owned(),
             Self::Forbidden { .. } => "key may not do this".to_owned(),
             Self::NotFound { is_page: true, .. } => "not found, answered with a web page".to_owned(),
             Self::NotFound { .. } => "not found".to_owned(),
-            Self::Limited { retry: RetryAfterHeader::Missing, .. } => {
-                "retry in about a minute: limit reached".to_owned()
-            }
-            Self::Limited { retry, .. } => format!("retry {retry}: limit reached"),
+            Self::Limited { retry: RetryAfterHeader::Missing, .. } => "limited, retry in about a minute".to_owned(),
+            Self::Limited { retry, .. } => format!("limited, retry {retry}"),
             Self::ServerTimeout { .. } => "service gave up waiting".to_owned(),
-            Self::Rejected { operation, words, .. } => reason_with_text("refused", *operation, words),
-            Self::Failed { operation, words, .. } => reason_with_text("service failed", *operation, words),
+            Self::Rejected { operation, service_text, .. } => reason_with_text("refused", *operation, service_text),
+            Self::Failed { operation, service_text, .. } => {
+                reason_with_text("service failed", *operation, service_text)
+            }
             Self::Redirected { host: Some(host), .. } => format!("redirect to {host}, not followed"),
             Self::Redirected { host: None, .. } => "redirect, not followed".to_owned(),
             Self::Unreadable { why, .. } => short_unreadable(*why).to_owned(),
@@ -184,7 +184,7 @@ impl ApiError {
     }
 }
 
-fn not_reached(host: &CleanText, cause: &ConnectError) -> String {
+fn connect_error_message(host: &CleanText, cause: &ConnectError) -> String {
     match cause {
         ConnectError::UnknownHost => {
             format!("The host name {host} was not found, so nothing was sent: check the network and the base URL.")
@@ -226,8 +226,8 @@ fn short_cause(cause: &ConnectError) -> String {
     }
 }
 
-fn not_found_text(operation: Operation, words: &CleanText, is_page: bool) -> String {
-    let quoted = quoted_suffix(words);
+fn not_found_text(operation: Operation, service_text: &CleanText, is_page: bool) -> String {
+    let quoted = quoted_suffix(service_text);
     if is_page {
         return format!(
             "A web page answered instead of the service (404{quoted}), so the base URL is probably wrong: check it and the project id."
@@ -309,13 +309,13 @@ fn short_unreadable(why: Unreadable) -> &'static str {
     }
 }
 
-fn quoted_suffix(words: &CleanText) -> String {
-    if words.is_empty() { String::new() } else { format!(": “{words}”") }
+fn quoted_suffix(service_text: &CleanText) -> String {
+    if service_text.is_empty() { String::new() } else { format!(": “{service_text}”") }
 }
 
-fn reason_with_text(what: &str, operation: Operation, words: &CleanText) -> String {
+fn reason_with_text(what: &str, operation: Operation, service_text: &CleanText) -> String {
     match operation {
-        Operation::Get | Operation::Views if !words.is_empty() => format!("{what}: {words}"),
+        Operation::Get | Operation::Views if !service_text.is_empty() => format!("{what}: {service_text}"),
         _ => what.to_owned(),
     }
 }
@@ -347,23 +347,24 @@ mod tests {
     #[test]
     fn the_wait_after_a_429_ends_by_the_services_clock() {
         let now = moment("2026-11-20T12:00:00Z");
-        let limited = ApiError::Limited { retry: RetryAfterHeader::Seconds(90), words: CleanText::default() };
+        let limited = ApiError::Limited { retry: RetryAfterHeader::Seconds(90), service_text: CleanText::default() };
         let until = moment("2026-11-20T12:01:30Z");
         let wait = Wait { until, is_estimate: false };
         assert_eq!(limited.wait(now), Some(wait));
         assert_eq!(limited.failure(now).kind, FailureKind::Limited(wait));
-        assert_eq!(limited.log_reason().as_str(), "retry in 90 s: limit reached");
-        let silent = ApiError::Limited { retry: RetryAfterHeader::Missing, words: CleanText::default() };
+        assert_eq!(limited.log_reason().as_str(), "limited, retry in 90 s");
+        let silent = ApiError::Limited { retry: RetryAfterHeader::Missing, service_text: CleanText::default() };
         assert!(silent.wait(now).is_some_and(|wait| wait.is_estimate));
         assert!(silent.to_string().contains("about a minute"), "{silent}");
-        let other = ApiError::Unauthorized { words: CleanText::default() };
+        let other = ApiError::Unauthorized { service_text: CleanText::default() };
         assert_eq!(other.wait(now), None);
     }
 
     #[test]
     fn a_404_page_does_not_mark_a_job_as_gone() {
         let now = moment("2026-11-20T12:00:00Z");
-        let missing = |is_page| ApiError::NotFound { operation: Operation::Get, words: CleanText::default(), is_page };
+        let missing =
+            |is_page| ApiError::NotFound { operation: Operation::Get, service_text: CleanText::default(), is_page };
         assert_eq!(missing(false).failure(now).kind, FailureKind::NotFound);
         assert_eq!(missing(true).failure(now).kind, FailureKind::Service);
         assert!(missing(true).to_string().contains("base URL"));
@@ -371,8 +372,11 @@ mod tests {
 
     #[test]
     fn the_log_does_not_repeat_text_that_may_contain_a_prompt() {
-        let failed =
-            |operation| ApiError::Failed { operation, status: 500, words: CleanText::line("no: my secret plan") };
+        let failed = |operation| ApiError::Failed {
+            operation,
+            status: 500,
+            service_text: CleanText::line("no: my secret plan"),
+        };
         assert!(!failed(Operation::Create).log_reason().as_str().contains("plan"));
         assert!(failed(Operation::Views).log_reason().as_str().contains("plan"));
     }

@@ -1,26 +1,16 @@
 //! The JSON bodies of the service's answers, as the simulated service writes them. The client's decoder also accepts
 //! answers that differ from these.
 
+use crate::model::job::RemoteState;
 use serde::Serialize;
 
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct JobBody {
     pub id: String,
-    pub status: String,
-    pub source: SourceBody,
-    pub model: String,
-    pub pr_link: Option<String>,
     pub created_at: String,
-    pub archived_at: Option<String>,
-}
-
-/// The repository and branch of a job.
-#[derive(Debug, Clone, Serialize)]
-pub struct SourceBody {
-    pub repository: String,
-    #[serde(rename = "ref")]
-    pub git_ref: Option<String>,
+    #[serde(flatten)]
+    pub state: RemoteState,
 }
 
 /// Human, AI and total views.

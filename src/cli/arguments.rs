@@ -1,6 +1,7 @@
 //! Defines the command line for clap: the commands, the global options, and the options of the simulated service. The
 //! options of each command are in the file of that command.
 
+use super::number_parser::number_parser;
 use super::{
     completions, doctor, export, follow, help, import, init, jobs, man, new, prune, show, status, track, views, wait,
     watch,
@@ -9,9 +10,7 @@ use crate::config::{ColorChoice, Flags};
 use crate::sim::{Fault, SimOptions};
 use clap::{Args, Parser, Subcommand};
 use std::ffi::OsString;
-use std::ops::RangeInclusive;
 use std::path::PathBuf;
-use std::str::FromStr;
 
 /// Agent jobs and page views of a documentation project, in a terminal
 ///
@@ -133,9 +132,9 @@ pub(super) enum Command {
     Export(export::Options),
     /// import an export from any computer, without duplicates
     ///
-    /// All or nothing; importing a file again has no effect. A tracked job is found by its id, or by the prompt that
-    /// created it. If two answers of the service differ, the later one is kept. Tags and threads are merged. A title,
-    /// note or draft that is here already is kept, and import reports what it left out.
+    /// All or nothing; importing a file again has no effect. A job in the file is matched with a tracked job
+    /// by its id, or by the prompt that created it. If the file and this computer have different service data about a job, the newer data is kept. Tags
+    /// and threads are merged. A title, note or draft on this computer is kept, and import reports what it left out.
     ///
     /// Prompts that were queued or being sent when the file was written are imported as unconfirmed: the other computer
     /// may still send them, so docdeck never sends them from here automatically. Paused prompts are imported as paused:
@@ -149,14 +148,14 @@ pub(super) enum Command {
     /// and are deleted only with --jobs. Needs no key and no network. Covers all projects unless --project or
     /// --base-url selects one.
     ///
-    /// --jobs deletes a job with its thread if it is finished, gone or discarded, was opened, and is unchanged for
-    /// --older-than days. It never deletes jobs that are working, unsent or unopened, need you, or have a draft. To
-    /// keep a copy, run `docdeck export` first.
+    /// --jobs deletes jobs, with their threads, that are finished, gone or discarded, that you have opened, and that
+    /// have not changed for --older-than days. It never deletes a job that is working, unsent or unopened, that needs
+    /// you, or that has a draft. To keep a copy, run `docdeck export` first.
     #[command(after_long_help = prune::OUTPUT_HELP)]
     Prune(prune::Options),
     /// print a shell script that completes commands, options and job ids
     ///
-    /// The shell runs docdeck at each Tab. Job ids come from the database on this computer, without a request.
+    /// The shell runs docdeck each time you press Tab. Job ids come from the database on this computer, without a request.
     #[command(after_long_help = completions::SETUP_HELP)]
     Completions(completions::Options),
     /// print the manual as roff, for man
@@ -167,8 +166,8 @@ pub(super) enum Command {
     /// check configuration, files, database, network, key and terminal; changes nothing without --repair
     ///
     /// Prints the state of each, and how to fix what is wrong. Changes nothing without --repair. Sends one job lookup,
-    /// which counts toward no limit. The report is safe to post: it contains no key and no password, and ids are
-    /// shortened.
+    /// which doesn't count toward the hourly limits. The report is safe to post: it contains no key and no password,
+    /// and ids are shortened.
     #[command(after_long_help = doctor::OUTPUT_HELP)]
     Doctor(doctor::Options),
 }
@@ -252,9 +251,9 @@ pub(super) struct SimArguments {
     /// simulate a fault; can be repeated
     ///
     /// OP: create, get, message, views or all.
-    /// Request fails: refuse, 302, 400, 401, 403, 404, 429, 429-SECONDS, 429-date, 429-bare, 500, 503, 502-html, html.
-    /// Request succeeds, bad answer: lost, 500-done, malformed, empty, huge, slow, odd, tenths, stuck, endless.
-    /// Request is delayed first: latency-MS.
+    /// The request fails: refuse, 302, 400, 401, 403, 404, 429, 429-SECONDS, 429-date, 429-bare, 500, 503, 502-html, html.
+    /// The request succeeds, but its answer is bad: lost, 500-done, malformed, empty, huge, slow, odd, tenths, stuck, endless.
+    /// The request is delayed first: latency-MS.
     #[arg(long = "fault", value_name = "OP=KIND[:PROBABILITY]", value_parser = str::parse::<Fault>, verbatim_doc_comment)]
     faults: Vec<Fault>,
 }
@@ -271,25 +270,6 @@ fn parse_non_blank(text: &str) -> Result<String, String> {
     match text.trim() {
         "" => Err("it is blank; omit the option to use the environment or the configuration file".into()),
         text => Ok(text.to_owned()),
-    }
-}
-
-/// Parses the seconds of `--timeout`.
-pub(super) fn parse_seconds(text: &str) -> Result<u32, String> {
-    number_parser(0..=u32::MAX, "a whole number of seconds, like 600")(text)
-}
-
-/// Returns a parser for numbers in the range `allowed`. The error message describes this range with `wanted`.
-pub(super) fn number_parser<T>(
-    allowed: RangeInclusive<T>,
-    wanted: &'static str,
-) -> impl Fn(&str) -> Result<T, String> + Clone + Send + Sync + 'static
-where
-    T: FromStr + PartialOrd + Clone + Send + Sync + 'static,
-{
-    move |text| match text.parse() {
-        Ok(number) if allowed.contains(&number) => Ok(number),
-        _ => Err(format!("it must be {wanted}")),
     }
 }
 

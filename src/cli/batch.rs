@@ -5,13 +5,11 @@ use super::batch_plan::{BatchPlan, all_sent_message, is_waiting, plan, read_prom
 use super::cost::Cost;
 use super::error::CliError;
 use super::exit_code::Code;
-use super::job_line::id_text;
-use super::jobs::jobs_json;
+use super::job_line::{id_text, jobs_json};
 use super::new::Options;
 use super::out::Out;
 use super::session::{CommandContext, Session, StoreSession, WaitEnd};
-use super::wait::wait_command;
-use super::waiting::{JobWait, Timer, connection_problem, limit_end_text, log_progress};
+use super::waiting::{JobWait, Timer, connection_problem, limit_end_text, log_progress, wait_command};
 use crate::engine::LeaseRoles;
 use crate::model::change::QueueChange;
 use crate::model::connection::Connection;
@@ -56,7 +54,7 @@ async fn plan_or_queue_batch(
     let BatchPlan { new_prompts: fresh, known } = plan(store, scope, prompts, options).await?;
     let waiting = waiting_jobs(&known);
     if options.dry_run {
-        let cost = Cost::of(store, scope, fresh.len(), &waiting).await?;
+        let cost = Cost::estimate(store, scope, fresh.len(), &waiting).await?;
         let sent = (count - fresh.len()).saturating_sub(waiting.len());
         if options.json {
             out.json(&cost.as_json(sent));
@@ -92,7 +90,7 @@ async fn plan_or_queue_batch(
         });
         return Ok(());
     }
-    let cost = Cost::of(store, scope, fresh.len(), &[]).await?;
+    let cost = Cost::estimate(store, scope, fresh.len(), &[]).await?;
     out.note(&cost.sentence());
     let rows = store.add_batch(scope, &fresh, Utc::now()).await?;
     if options.json {
@@ -121,7 +119,10 @@ async fn send_batch(
         out.note(&all_sent_message(count));
         return Ok(Code::Done);
     }
-    log_progress(&Cost::of(&session.store, &session.scope, fresh.len(), &waiting_jobs(&known)).await?.sentence(), out);
+    log_progress(
+        &Cost::estimate(&session.store, &session.scope, fresh.len(), &waiting_jobs(&known)).await?.sentence(),
+        out,
+    );
     if !session.engine.is_dispatcher() {
         log_progress("another docdeck on this computer sends the queue; waiting for it", out);
     }
@@ -189,7 +190,7 @@ enum BatchEnd {
 
 /// Whether the job's prompt is `Queued` or `Sending`.
 fn is_send_pending(row: &Job) -> bool {
-    matches!(row.undelivered, Some(DeliveryKind::Queued | DeliveryKind::Sending))
+    matches!(row.local.undelivered, Some(DeliveryKind::Queued | DeliveryKind::Sending))
 }
 
 impl BatchWait {
@@ -240,7 +241,7 @@ impl BatchWait {
             }
             EngineEvent::Budget(RateLimited::Create, budget) => {
                 let limit = budget.wait();
-                let waits = self.rows.values().any(|row| row.undelivered == Some(DeliveryKind::Queued));
+                let waits = self.rows.values().any(|row| row.local.undelivered == Some(DeliveryKind::Queued));
                 if let Some(wait) = limit.filter(|_| self.limit_wait.is_none() && waits) {
                     log_progress(&format!("hourly limit reached; sending the next {}", limit_end_text(wait)), out);
                 }
@@ -263,19 +264,21 @@ impl BatchWait {
             return;
         }
         if old.id.is_none() && new.id.is_some() {
-            log_progress(&format!("accepted: {} (job {})", new.title, id_text(&new)), out);
+            log_progress(&format!("accepted: {} (job {})", new.local.title, id_text(&new)), out);
             if !in_json && !out.is_terminal() {
                 out.line(&id_text(&new));
             }
-        } else if let Some(kind) = new.undelivered.filter(|kind| kind.needs_user() && old.undelivered != Some(*kind)) {
-            log_progress(&format!("{}: {}", kind.word(), new.title), out);
+        } else if let Some(kind) =
+            new.local.undelivered.filter(|kind| kind.needs_user() && old.local.undelivered != Some(*kind))
+        {
+            log_progress(&format!("{}: {}", kind.word(), new.local.title), out);
         }
         self.rows.insert(new.key, new);
     }
 
     /// Whether the service refused the key or could not be reached, so that the remaining prompts would fail too.
     fn has_failed(&self, session: &Session) -> bool {
-        session.is_key_refused() || self.rows.values().any(|row| row.undelivered == Some(DeliveryKind::NotSent))
+        session.is_key_refused() || self.rows.values().any(|row| row.local.undelivered == Some(DeliveryKind::NotSent))
     }
 
     fn live_line(&self) -> String {
@@ -338,7 +341,7 @@ impl BatchWait {
         let queued: Vec<JobKey> = self
             .keys_in_file_order
             .iter()
-            .filter(|key| self.rows.get(key).is_some_and(|row| row.undelivered == Some(DeliveryKind::Queued)))
+            .filter(|key| self.rows.get(key).is_some_and(|row| row.local.undelivered == Some(DeliveryKind::Queued)))
             .copied()
             .collect();
         let engine = session.engine.clone();
@@ -349,9 +352,9 @@ impl BatchWait {
     }
 
     fn error(&self, session: &Session, end: BatchEnd, paused: usize) -> Option<CliError> {
-        let count = |kind| self.rows.values().filter(|row| row.undelivered == Some(kind)).count();
+        let count = |kind| self.rows.values().filter(|row| row.local.undelivered == Some(kind)).count();
         let all = plural(self.rows.len(), "prompt");
-        let accepted = self.rows.values().filter(|row| row.id.is_some() && row.undelivered.is_none()).count();
+        let accepted = self.rows.values().filter(|row| row.id.is_some() && row.local.undelivered.is_none()).count();
         let mut summary = format!("{accepted} of {all} accepted");
         let kinds = [DeliveryKind::Unconfirmed, DeliveryKind::Rejected, DeliveryKind::NotSent, DeliveryKind::Sending];
         for kind in kinds.into_iter().chain([DeliveryKind::Paused]) {

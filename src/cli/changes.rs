@@ -39,11 +39,11 @@ impl JobChange {
 pub(super) fn changes_between(old: Option<&Job>, new: &Job) -> Vec<JobChange> {
     let Some(old) = old else { return vec![JobChange::New] };
     let all = [
-        (old.status != new.status, JobChange::Status),
-        (old.pr_link != new.pr_link && new.pr_link.is_some(), JobChange::PullRequest),
-        (!old.gone && new.gone, JobChange::Gone),
-        (old.gone && !new.gone, JobChange::Back),
-        (old.undelivered != new.undelivered, JobChange::Delivery),
+        (old.remote.status != new.remote.status, JobChange::Status),
+        (old.remote.pr_link != new.remote.pr_link && new.remote.pr_link.is_some(), JobChange::PullRequest),
+        (!old.local.gone && new.local.gone, JobChange::Gone),
+        (old.local.gone && !new.local.gone, JobChange::Back),
+        (old.local.undelivered != new.local.undelivered, JobChange::Delivery),
     ];
     all.into_iter().filter(|(changed, _)| *changed).map(|(_, change)| change).collect()
 }
@@ -54,14 +54,14 @@ pub(super) fn describe_changes(changes: &[JobChange], row: &Job) -> String {
     for change in changes {
         let word = match change {
             JobChange::New => state_and_role(row).0.to_owned(),
-            JobChange::Status => row.status.as_ref().map_or("not checked yet", Status::word).to_owned(),
-            JobChange::PullRequest => match &row.pr_link {
+            JobChange::Status => row.remote.status.as_ref().map_or("not checked yet", Status::word).to_owned(),
+            JobChange::PullRequest => match &row.remote.pr_link {
                 Some(link) => format!("pull request {}", link::display_url(link)),
                 None => continue,
             },
             JobChange::Gone => "gone from the service".to_owned(),
             JobChange::Back => "back on the service".to_owned(),
-            JobChange::Delivery => match row.undelivered {
+            JobChange::Delivery => match row.local.undelivered {
                 Some(DeliveryKind::Sending) => "sending the prompt".to_owned(),
                 Some(kind) => format!("prompt {}", kind.word()),
                 None => "prompt accepted".to_owned(),
@@ -73,7 +73,7 @@ pub(super) fn describe_changes(changes: &[JobChange], row: &Job) -> String {
     }
     let id = id_text(row);
     let id = if id.is_empty() { String::new() } else { format!(" (job {id})") };
-    format!("{}: {}{id}", words.join(", "), row.title)
+    format!("{}: {}{id}", words.join(", "), row.local.title)
 }
 
 #[cfg(test)]
@@ -87,7 +87,7 @@ mod tests {
     fn row() -> Job {
         let mut row = Job::new(JobKey(1), CleanText::line("Fix the links"), Time::default());
         row.id = JobId::new("j1");
-        row.status = Some(Status::Active);
+        row.remote.status = Some(Status::Active);
         row
     }
 
@@ -97,8 +97,8 @@ mod tests {
         assert_eq!(changes_between(Some(&old), &old), []);
         assert_eq!(describe_changes(&changes_between(None, &old), &old), "active: Fix the links (job j1)");
         let mut new = old.clone();
-        new.status = Some(Status::Completed);
-        new.pr_link = Some(CleanText::line("https://x.example/pull/7"));
+        new.remote.status = Some(Status::Completed);
+        new.remote.pr_link = Some(CleanText::line("https://x.example/pull/7"));
         let changes = changes_between(Some(&old), &new);
         assert_eq!(changes, [JobChange::Status, JobChange::PullRequest]);
         assert_eq!(
@@ -106,7 +106,7 @@ mod tests {
             "completed, pull request https://x.example/pull/7: Fix the links (job j1)"
         );
         let mut gone = new.clone();
-        gone.gone = true;
+        gone.local.gone = true;
         assert_eq!(changes_between(Some(&new), &gone), [JobChange::Gone]);
         assert_eq!(changes_between(Some(&gone), &new), [JobChange::Back]);
     }
@@ -114,8 +114,9 @@ mod tests {
     #[test]
     fn the_delivery_of_a_prompt_is_a_change() {
         let mut old = row();
-        (old.id, old.status, old.undelivered) = (None, None, Some(DeliveryKind::Queued));
-        let sending = Job { undelivered: Some(DeliveryKind::Sending), ..old.clone() };
+        (old.id, old.remote.status, old.local.undelivered) = (None, None, Some(DeliveryKind::Queued));
+        let mut sending = old.clone();
+        sending.local.undelivered = Some(DeliveryKind::Sending);
         assert_eq!(
             describe_changes(&changes_between(Some(&old), &sending), &sending),
             "sending the prompt: Fix the links"

@@ -1,7 +1,6 @@
-//! Lists the candidates for shell completion: job ids with titles, profiles, statuses, ranges and commands. Reads the
+//! Lists the candidates for shell completion: job ids with titles, profiles, statuses, ranges and topics. Reads the
 //! store and the configuration without changing them, sends no request, and lists no candidates after an error.
 
-use super::arguments::Arguments;
 use super::job_line::state_and_role;
 use crate::config::environment::Environment;
 use crate::config::{self, Flags, SetupState, data_folder, resolve};
@@ -10,7 +9,6 @@ use crate::model::job_state::filter_words;
 use crate::model::row::Job;
 use crate::model::text::CleanText;
 use crate::store::Store;
-use clap::CommandFactory as _;
 use clap_complete::engine::{ArgValueCandidates, CompletionCandidate};
 use std::ffi::OsString;
 
@@ -52,17 +50,6 @@ pub(super) fn range_names() -> ArgValueCandidates {
     ArgValueCandidates::new(|| RANGE_NAMES.map(|(word, help)| candidate_with_help(word, help)).into())
 }
 
-/// Offers the commands that have a manual page.
-pub(super) fn command_names() -> ArgValueCandidates {
-    ArgValueCandidates::new(|| {
-        let root = Arguments::command();
-        let known = root
-            .get_subcommands()
-            .map(|command| CompletionCandidate::new(command.get_name()).help(command.get_about().cloned()));
-        known.collect()
-    })
-}
-
 /// Offers the topics of the guide.
 pub(super) fn topics() -> ArgValueCandidates {
     ArgValueCandidates::new(|| TOPICS.iter().map(|topic| candidate_with_help(topic.name, topic.summary)).collect())
@@ -93,7 +80,7 @@ fn job_candidates(words: &[String]) -> Option<Vec<CompletionCandidate>> {
     let runtime = tokio::runtime::Builder::new_current_thread().build().ok()?;
     let mut rows = runtime.block_on(async { Store::open_for_reading(&folder).ok()?.jobs(&scope).await.ok() })?;
     rows.sort_by_key(|row| std::cmp::Reverse((row.created_at, row.key)));
-    let offered = rows.iter().filter(|row| !row.dismissed).filter_map(job_candidate).take(MAX_IDS);
+    let offered = rows.iter().filter(|row| !row.local.dismissed).filter_map(job_candidate).take(MAX_IDS);
     Some(offered.enumerate().map(|(place, offered)| offered.display_order(Some(place))).collect())
 }
 
@@ -102,7 +89,7 @@ fn job_candidate(row: &Job) -> Option<CompletionCandidate> {
     if !is_shell_safe(id) {
         return None;
     }
-    let help = format!("{}, {}", state_and_role(row).0, CleanText::title(row.title.as_str(), MAX_TITLE_CHARS));
+    let help = format!("{}, {}", state_and_role(row).0, CleanText::title(row.local.title.as_str(), MAX_TITLE_CHARS));
     Some(CompletionCandidate::new(id).help(Some(help.into())))
 }
 

@@ -1,11 +1,10 @@
 //! `docdeck completions`: prints a shell script that calls docdeck for completions, and answers those calls. The
 //! candidates come from [`super::completion_candidates`].
 
-use super::arguments::Arguments;
 use super::error::CliError;
 use super::exit_code::Code;
 use super::out::Out;
-use clap::{Args, CommandFactory as _, ValueEnum};
+use clap::{Args, Command, ValueEnum};
 use clap_complete::CompleteEnv;
 use clap_complete::env::{Bash, EnvCompleter, Fish, Powershell, Zsh};
 
@@ -63,10 +62,10 @@ pub(super) fn run(options: &Options, out: &mut Out) -> Result<Code, CliError> {
     Ok(Code::Done)
 }
 
-/// Answers a shell that called docdeck for completions. Returns false if docdeck was called for anything else.
-pub(super) fn answer_shell() -> bool {
-    let asked =
-        CompleteEnv::with_factory(Arguments::command).var(REQUEST_VARIABLE).bin(PROGRAM_NAME).completer(PROGRAM_NAME);
+/// Answers a shell that called docdeck for completions of `program`. Returns false if docdeck was called for anything
+/// else.
+pub(super) fn answer_shell(program: fn() -> Command) -> bool {
+    let asked = CompleteEnv::with_factory(program).var(REQUEST_VARIABLE).bin(PROGRAM_NAME).completer(PROGRAM_NAME);
     // The paths that the user types are relative to this folder. After an error, the shell gets no answer, because it
     // wouldn't show an error message.
     let folder = std::env::current_dir().ok();

@@ -27,7 +27,7 @@ impl Cost {
     ///
     /// # Errors
     /// The store can't be read.
-    pub(super) async fn of(
+    pub(super) async fn estimate(
         store: &Store,
         scope: &Scope,
         new_jobs: usize,

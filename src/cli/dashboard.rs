@@ -20,7 +20,7 @@ use crate::runtime::{self, DashboardConfig, Folders};
 use crate::store::{OpenOutcome, Store};
 use crate::terminal::caps::TerminalCaps;
 use crate::tui::AppConfig;
-use crate::tui::profiles::ProfileEntry;
+use crate::tui::ProfileEntry;
 use chrono::FixedOffset;
 use std::io::IsTerminal;
 use std::path::Path;
@@ -49,7 +49,7 @@ pub(super) async fn open_dashboard(
     after: Option<AfterSetup>,
 ) -> Result<Code, CliError> {
     // Mistakes in the configuration are reported before anything is opened.
-    let colours = settings.display.theme.read()?;
+    let palettes = settings.display.theme.read()?;
     let keymap = customization::keymap(&settings.customization, &settings.config_path)?;
     let commands = customization::parse_commands(&settings.customization, &keymap, &settings.config_path)?;
     let kind = detect_terminal(&environment)?.with_titles(settings.customization.notify.title);
@@ -91,8 +91,9 @@ pub(super) async fn open_dashboard(
         AppConfig { themes, notice: notice(&opened, &settings.data_folder), read_only: opened.read_only, ..start };
     let parts = DashboardConfig {
         app: start,
+        setup: None,
         display: settings.display,
-        colours,
+        palettes,
         notify,
         clipboard,
         store,

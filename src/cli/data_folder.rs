@@ -240,10 +240,10 @@ pub(super) fn permission_warning(folder: &Path) -> Option<String> {
 /// Describes what was repaired when the store was opened. Returns `None` if nothing was repaired.
 pub(super) fn repair_message(opened: &OpenOutcome) -> Option<String> {
     match &opened.damaged_file {
-        Some(aside) => Some(format!(
+        Some(damaged_file) => Some(format!(
             "The database was damaged. {} The damaged file is kept as {}.",
             opened.recovered.message(),
-            aside.display()
+            damaged_file.display()
         )),
         None => {
             opened.has_rebuilt_indexes.then(|| "An index of the database was damaged and has been rebuilt.".to_owned())

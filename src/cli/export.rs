@@ -22,13 +22,14 @@ pub(super) const FILE_FORMAT_HELP: &str = "\
 Each line is a JSON object with a \"kind\":
 
 docdeck (first line): \"version\" (1), \"program\", \"exportedAt\".
-job: \"baseUrl\", \"project\" and the JOB of `docdeck jobs --help`, with \"named\" (whether you set the title), \
+job: \"baseUrl\", \"project\" and JOB as in `docdeck jobs --help`, with \"named\" (whether you set the title), \
 \"note\", \"startedAt\", \"finishedAt\", \"changedAt\", \"checkedAt\", \"lookedAt\", \"handledAt\", \
 \"followedUpAt\", \"gone\", \"goneAt\", \"dismissed\", \"prompts\": [{\"kind\", \"text\", \"delivery\", \
 \"reason\", \"writtenAt\", \"sentAt\", \"stateAt\", \"discardedFrom\", \"draft\"}, …] (\"delivery\" of a \
 discarded prompt is \"dismissed\"), \"events\": [{\"at\", \"kind\", \"from\", \"to\"}, …] and \"draft\": {\"text\", \
 \"savedAt\"} (of a follow-up).
-draft: \"baseUrl\", \"project\", \"of\" (new job, job about pages, many jobs), \"text\", \"savedAt\", \"pages\".
+draft: \"baseUrl\", \"project\", \"of\" (what the draft is for: new job, job about pages, many jobs), \
+\"text\", \"savedAt\", \"pages\".
 end (last line): \"jobs\" and \"drafts\", the numbers of jobs and drafts before it.
 
 Times are RFC 3339 in UTC.

@@ -8,8 +8,7 @@ use super::prompt_text::PromptSource;
 use super::resolve_id;
 use super::sending::{SendOptions, SubmittedPrompt};
 use super::session::{CommandContext, Session, StoreSession};
-use super::wait::WaitTimeout;
-use super::waiting::log_progress;
+use super::waiting::{WaitTimeout, log_progress};
 use crate::model::prompt::{DeliveryKind, PromptId, PromptKind};
 use crate::model::row::Job;
 use crate::model::text::CleanText;
@@ -25,7 +24,7 @@ Follow-ups to a job are sent in order. An unconfirmed or paused follow-up blocks
 the exit code is 2. A new follow-up replaces one that was rejected or not sent; `docdeck show ID` still lists the \
 replaced one.
 
-With --json: the JOB of `docdeck jobs --help`, plus \"followUp\": {\"prompt\", \"delivery\"} and, if earlier \
+With --json: JOB as in `docdeck jobs --help`, plus \"followUp\": {\"prompt\", \"delivery\"} and, if earlier \
 prompts were discarded, \"discarded\": [{\"prompt\", \"delivery\"}, …]; plus \"error\" and \"exitCode\" if the \
 exit code is neither 0 nor 1. Piped output is only the job id. The exit codes are those of `docdeck new`; 4 also \
 means that the job is not tracked.";

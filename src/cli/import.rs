@@ -35,7 +35,7 @@ Exit codes: 0 imported; 2 usage, file or database error.";
 
 #[derive(Debug, Args)]
 pub(super) struct Options {
-    /// import this file of `docdeck export`; `-` reads stdin
+    /// import this file, written by `docdeck export`; `-` reads stdin
     #[arg(value_name = "FILE")]
     file: PathBuf,
     /// only print what would be imported

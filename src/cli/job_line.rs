@@ -1,11 +1,15 @@
-//! Formats jobs for the output of commands: the state as a word, the id, and a table of jobs.
+//! Formats jobs for the output of commands: the state as a word, the id, a table of jobs, and
+//! jobs as JSON.
 
 use super::out::{Out, rfc3339_seconds};
 use super::table::{ColumnKind, TextCell, TextColumn, table_lines};
 use crate::model::Time;
 use crate::model::colors::ColorRole;
 use crate::model::job_state::{JobState, NEEDS_YOU, pull_request_label, state_word};
+use crate::model::json;
 use crate::model::row::{Job, JobGroup};
+use crate::store::{Store, StoreError};
+use serde_json::Value;
 
 /// Returns the word for a job's state, and its colour role.
 pub(super) fn state_and_role(row: &Job) -> (&str, ColorRole) {
@@ -47,9 +51,19 @@ pub(super) fn write_job_table<'a>(rows: impl IntoIterator<Item = &'a Job>, now: 
                 .with_piped_text(since.map(rfc3339_seconds).unwrap_or_default())
         }),
         TextColumn::new("TITLE", ColumnKind::Flexible { min: 12 }, |row: &&Job, _| {
-            TextCell::new(ColorRole::Text, row.title.as_str())
+            TextCell::new(ColorRole::Text, row.local.title.as_str())
         }),
     ];
     let lines = table_lines(&columns, &rows.into_iter().collect::<Vec<_>>(), out);
     out.lines(&lines);
+}
+
+/// Returns the jobs as JSON, each with the prompt that created it.
+pub(super) async fn jobs_json(store: &Store, rows: &[Job]) -> Result<Vec<Value>, StoreError> {
+    let mut jobs = Vec::with_capacity(rows.len());
+    for row in rows {
+        let thread = store.thread(row.key).await?;
+        jobs.push(json::job_object(row, thread.creation_prompt()));
+    }
+    Ok(jobs)
 }

@@ -2,17 +2,13 @@
 
 use super::error::CliError;
 use super::exit_code::Code;
-use super::job_line::write_job_table;
+use super::job_line::{jobs_json, write_job_table};
 use super::out::{Out, clean_line};
 use super::session::StoreSession;
 use crate::model::job_state::{filter_words, normalized, state_words};
-use crate::model::json;
-use crate::model::prompt::{PromptKind, Thread};
 use crate::model::row::{Job, JobGroup};
-use crate::store::{Store, StoreError};
 use crate::tui::format::plural;
 use clap::Args;
-use serde_json::Value;
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
@@ -25,8 +21,8 @@ prompt: queued, paused, sending, not sent, rejected, unconfirmed, discarded.
 
 If a command with --json fails, it writes an object with \"error\" (the message on stderr) and \"exitCode\".
 
-Piped output is a line per job, separated by tabs: id, state, pull request URL, since when it has that state (empty \
-if unknown), title.
+Piped output is one line per job, with tab-separated fields: id, state, pull request URL, the time at which it \
+entered that state (empty if unknown), title.
 
 Exit codes: 0 listed, even if no job matches; 2 unknown status, usage, configuration or database error.";
 
@@ -95,21 +91,6 @@ fn is_same_word(one: &str, other: &str) -> bool {
     normalized(one) == normalized(other)
 }
 
-/// Returns the jobs as JSON, each with the prompt that created it.
-pub(super) async fn jobs_json(store: &Store, rows: &[Job]) -> Result<Vec<Value>, StoreError> {
-    let mut jobs = Vec::with_capacity(rows.len());
-    for row in rows {
-        let thread = store.thread(row.key).await?;
-        jobs.push(json::job_object(row, creation_prompt(&thread)));
-    }
-    Ok(jobs)
-}
-
-/// Returns the text of the prompt that created the job.
-pub(super) fn creation_prompt(thread: &Thread) -> Option<&str> {
-    thread.prompts.iter().find(|prompt| prompt.kind == PromptKind::Create).map(|prompt| prompt.text.as_str())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -123,17 +104,17 @@ mod tests {
     fn jobs_are_listed_by_status_delivery_and_group() {
         let mut row = Job::new(JobKey(1), CleanText::line("Job"), Time::default());
         row.id = JobId::new("j1");
-        row.status = Some(Status::Failed);
+        row.remote.status = Some(Status::Failed);
         let words = |row: &Job| {
             let all = ["failed", "FAILED", "needs-you", "needs you", "done", "not_sent", "gone", "active"];
             all.into_iter().filter(|word| has_status_word(row, word)).collect::<Vec<_>>()
         };
         assert_eq!(words(&row), ["failed", "FAILED", "needs-you", "needs you"]);
-        row.undelivered = Some(DeliveryKind::NotSent);
+        row.local.undelivered = Some(DeliveryKind::NotSent);
         assert_eq!(words(&row), ["failed", "FAILED", "needs-you", "needs you", "not_sent"]);
-        row.undelivered = None;
+        row.local.undelivered = None;
         assert!(check_status("typo", std::slice::from_ref(&row)).is_err());
-        row.gone = true;
+        row.local.gone = true;
         assert_eq!(words(&row), ["done", "gone"]);
     }
 }

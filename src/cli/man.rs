@@ -5,6 +5,7 @@ use super::error::CliError;
 use super::exit_code::Code;
 use super::out::Out;
 use clap::{Args, Command, CommandFactory as _};
+use clap_complete::engine::{ArgValueCandidates, CompletionCandidate};
 use clap_mangen::Man;
 use clap_mangen::roff::{Roff, bold, roman};
 use std::io;
@@ -44,7 +45,7 @@ pub(super) const VARIABLES: [(&str, &str); 8] = [
 #[derive(Debug, Args)]
 pub(super) struct Options {
     /// print the page of this command [default: the page of docdeck itself]
-    #[arg(value_name = "COMMAND", conflicts_with = "dir", add = super::completion_candidates::command_names())]
+    #[arg(value_name = "COMMAND", conflicts_with = "dir", add = command_names())]
     command: Option<String>,
     /// write all pages into this folder, one file each, and overwrite existing ones
     #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
@@ -76,6 +77,17 @@ pub(super) fn run(options: &Options, out: &mut Out) -> Result<Code, CliError> {
 /// Returns the commands that have a manual page.
 fn page_commands(root: &Command) -> impl Iterator<Item = &Command> {
     root.get_subcommands().filter(|command| !command.is_hide_set())
+}
+
+/// Offers the commands that have a manual page.
+fn command_names() -> ArgValueCandidates {
+    ArgValueCandidates::new(|| {
+        let root = Arguments::command();
+        let known = root
+            .get_subcommands()
+            .map(|command| CompletionCandidate::new(command.get_name()).help(command.get_about().cloned()));
+        known.collect()
+    })
 }
 
 fn write_pages(root: &Command, folder: &Path) -> Result<(), CliError> {

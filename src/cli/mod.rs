@@ -25,6 +25,7 @@ mod jobs;
 mod line_writer;
 mod man;
 mod new;
+mod number_parser;
 mod out;
 mod prompt_text;
 mod prune;
@@ -49,6 +50,7 @@ use crate::config::environment::Environment;
 use crate::engine::LeaseRoles;
 use crate::runtime;
 use arguments::{Arguments, Command};
+use clap::CommandFactory as _;
 use error::CliError;
 use exit_code::Code;
 use out::Out;
@@ -59,7 +61,7 @@ use std::process::ExitCode;
 pub fn main() -> ExitCode {
     // Core dumps are forbidden before the environment is read, because it may contain the API key.
     runtime::core_dump::forbid();
-    if completions::answer_shell() {
+    if completions::answer_shell(Arguments::command) {
         return ExitCode::SUCCESS;
     }
     let arguments = match Arguments::read(std::env::args_os()) {
@@ -126,7 +128,7 @@ fn dispatch(
             Some(Command::Prune(options)) => prune::run(cx, &options).await,
             Some(Command::Completions(options)) => completions::run(&options, cx.out),
             Some(Command::Man(options)) => man::run(&options, cx.out),
-            Some(Command::Help(options)) => help::run(cx, &options),
+            Some(Command::Help(options)) => help::run(cx, &options, Arguments::command()),
         }
     });
     // A DNS lookup may still run on another thread, and docdeck doesn't wait for it.

@@ -6,7 +6,7 @@ use super::exit_code::Code;
 use super::prompt_text::PromptSource;
 use super::sending::{SendOptions, SubmittedPrompt};
 use super::session::CommandContext;
-use super::wait::WaitTimeout;
+use super::waiting::WaitTimeout;
 use crate::model::prompt::PromptKind;
 use clap::Args;
 use std::path::PathBuf;
@@ -20,9 +20,9 @@ with --wait until all jobs are finished. If it is interrupted, the unsent prompt
 sends them. Prompts that are in the queue already, or were sent in the last 24 hours, are sent again only with \
 --again. Piped output is only the ids, as the jobs are accepted.
 
-With --json: the JOB of `docdeck jobs --help`, for a batch {\"jobs\": [JOB, …]}, for --dry-run {\"prompts\", \
+With --json: JOB as in `docdeck jobs --help`; for a batch {\"jobs\": [JOB, …]}; for --dry-run {\"prompts\", \
 \"known\", \"now\", \"later\", \"laterFrom\", \"lastNotBefore\", \"ahead\", \"usedHere\", \"limit\"}. If the service \
-returns the same id for two new jobs, they are one job: a note is printed on stderr, and \"sharesIdWith\" lists the \
+returns the same id for two new jobs, docdeck treats them as one job: a note is printed on stderr, and \"sharesIdWith\" lists the \
 other prompts. If the exit code is neither 0 nor 1, the object has \"error\" and \"exitCode\".
 
 Exit codes: 0 accepted (with --wait: done); 1 the job failed (with --wait); 2 usage, configuration or database error; \

@@ -27,7 +27,7 @@ const DEFAULT_WIDTH: usize = 80;
 pub(super) struct Out {
     stdout_is_terminal: bool,
     stderr_is_terminal: bool,
-    colours: Option<ColorPalette>,
+    palette: Option<ColorPalette>,
     /// Whether everything on a terminal is written in ASCII. Piped results are UTF-8 unless `ascii_when_piped` is set.
     ascii: bool,
     ascii_when_piped: bool,
@@ -51,7 +51,7 @@ impl Out {
         Self {
             stdout_is_terminal: io::stdout().is_terminal(),
             stderr_is_terminal: io::stderr().is_terminal(),
-            colours: None,
+            palette: None,
             ascii: false,
             ascii_when_piped: false,
             reduced_motion: true,
@@ -64,27 +64,27 @@ impl Out {
     }
 
     /// Applies the settings for colours, ASCII and motion.
-    pub(super) fn configure(&mut self, look: &DisplaySettings, environment: &Environment, flags: &Flags) {
+    pub(super) fn configure(&mut self, display: &DisplaySettings, environment: &Environment, flags: &Flags) {
         let is_dumb = environment.term.as_deref() == Some("dumb");
-        let wanted = match look.color {
+        let wanted = match display.color {
             ColorChoice::Always => true,
             ColorChoice::Never => false,
             ColorChoice::Auto => self.stdout_is_terminal && !is_dumb,
         };
-        let background = look.background.unwrap_or(environment.background);
-        let chosen = wanted.then(|| look.theme.read());
-        self.colours = chosen.as_ref().map(|chosen| {
+        let background = display.background.unwrap_or(environment.background);
+        let chosen = wanted.then(|| display.theme.read());
+        self.palette = chosen.as_ref().map(|chosen| {
             // A terminal without true colour gets a theme that is made for 16 colours.
-            let colours = match chosen {
-                Ok(colours) if environment.has_true_color => colours.clone(),
+            let palettes = match chosen {
+                Ok(palettes) if environment.has_true_color => palettes.clone(),
                 Err(_) if environment.has_true_color => themes::default_theme(),
                 _ => themes::load_theme("terminal-16", None).unwrap_or_default(),
             };
-            colours.for_background(background).clone()
+            palettes.for_background(background).clone()
         });
-        self.ascii = look.ascii;
+        self.ascii = display.ascii;
         self.ascii_when_piped = flags.ascii;
-        self.reduced_motion = look.has_reduced_motion || is_dumb;
+        self.reduced_motion = display.has_reduced_motion || is_dumb;
         let is_first = !std::mem::replace(&mut self.is_configured, true);
         if let (Some(Err(error)), true) = (chosen, is_first) {
             self.note(&format!("docdeck: {error} Using the default colours."));
@@ -209,7 +209,7 @@ impl Out {
 
     /// Returns the text in the colour of the role, or unchanged if colours are off.
     pub(super) fn paint(&self, role: ColorRole, text: &str) -> String {
-        let style = self.colours.as_ref().map_or(Style::new(), |palette| style_of(palette.paint(role)));
+        let style = self.palette.as_ref().map_or(Style::new(), |palette| style_of(palette.paint(role)));
         if text.is_empty() { String::new() } else { format!("{style}{text}{style:#}") }
     }
 
@@ -316,8 +316,8 @@ fn style_of(paint: Paint) -> Style {
 }
 
 /// Returns the colour, or `None` for the terminal's default colour.
-fn terminal_color(colour: ThemeColor) -> Option<Color> {
-    match colour {
+fn terminal_color(color: ThemeColor) -> Option<Color> {
+    match color {
         ThemeColor::Terminal => None,
         ThemeColor::Ansi(n) => Ansi256Color(n.min(15)).into_ansi().map(Color::from),
         ThemeColor::Rgb(Rgb(r, g, b)) => Some(Color::from((r, g, b))),
@@ -349,14 +349,14 @@ mod tests {
 
     #[test]
     fn a_paint_becomes_sgr_sequences() {
-        let written = |paint: Paint| style_of(paint).to_string();
+        let sgr = |paint: Paint| style_of(paint).to_string();
         let red = Paint { fg: ThemeColor::Ansi(9), bold: true, ..Paint::default() };
-        assert_eq!(written(red), "\x1b[1m\x1b[91m");
+        assert_eq!(sgr(red), "\x1b[1m\x1b[91m");
         let green = Paint { fg: ThemeColor::Ansi(2), bg: ThemeColor::Ansi(12), ..Paint::default() };
-        assert_eq!(written(green), "\x1b[32m\x1b[104m");
+        assert_eq!(sgr(green), "\x1b[32m\x1b[104m");
         let rgb = Paint { fg: ThemeColor::Rgb(Rgb(1, 2, 3)), ..Paint::default() };
-        assert_eq!(written(rgb), "\x1b[38;2;1;2;3m");
-        assert_eq!(written(Paint::default()), "");
+        assert_eq!(sgr(rgb), "\x1b[38;2;1;2;3m");
+        assert_eq!(sgr(Paint::default()), "");
     }
 
     #[test]

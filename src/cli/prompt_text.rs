@@ -97,20 +97,20 @@ fn unreadable_prompt(name: &str, error: &io::Error) -> CliError {
 mod tests {
     use super::*;
 
-    fn given(prompt: &str) -> Result<String, String> {
+    fn read_prompt(prompt: &str) -> Result<String, String> {
         PromptSource { prompt: Some(prompt.to_owned()), file: None }.read().map_err(|error| error.sentence)
     }
 
     #[test]
     fn byte_order_mark_carriage_returns_and_final_line_breaks_are_removed() {
-        assert_eq!(given("\u{feff}Fix\r\nit\r\n\n").as_deref(), Ok("Fix\nit"));
-        assert_eq!(given("  indented"), Ok("  indented".to_owned()));
+        assert_eq!(read_prompt("\u{feff}Fix\r\nit\r\n\n").as_deref(), Ok("Fix\nit"));
+        assert_eq!(read_prompt("  indented"), Ok("  indented".to_owned()));
     }
 
     #[test]
     fn a_text_without_visible_characters_is_blank() {
         for blank in ["", " \n\t", "\u{200b}\u{feff}"] {
-            assert!(given(blank).is_err_and(|sentence| sentence.contains("the prompt is blank")), "{blank:?}");
+            assert!(read_prompt(blank).is_err_and(|sentence| sentence.contains("the prompt is blank")), "{blank:?}");
         }
     }
 

@@ -1,10 +1,10 @@
 //! `docdeck prune`: deletes cached page views or, with `--jobs`, finished jobs, and frees their disk space. Needs
 //! neither key nor network, and reads no configuration file.
 
-use super::arguments::number_parser;
 use super::data_folder::{open_undamaged, store_exists, store_failure};
 use super::error::CliError;
 use super::exit_code::Code;
+use super::number_parser::number_parser;
 use super::out::Out;
 use super::prune_jobs;
 use super::session::CommandContext;
@@ -34,7 +34,7 @@ pub(super) struct Options {
     #[arg(long, value_name = "DAYS", allow_negative_numbers = true,
           value_parser = number_parser(0..=u32::MAX, "a whole number of days, like 400"))]
     pub(super) older_than: Option<u32>,
-    /// delete all page views except the N ranges of each project that were loaded last
+    /// delete all page views except the N ranges of each project that were loaded most recently
     #[arg(long, value_name = "N", allow_negative_numbers = true,
           value_parser = number_parser(0..=u32::MAX, "a whole number of ranges, like 20"))]
     keep: Option<u32>,

@@ -69,7 +69,7 @@ mod tests {
         (1..).zip(ids).map(row).collect()
     }
 
-    fn found(ids: &[&str], wanted: &str) -> Result<JobKey, (Code, String)> {
+    fn find(ids: &[&str], wanted: &str) -> Result<JobKey, (Code, String)> {
         let rows = rows(ids);
         find_by_id_prefix(&rows, wanted).map(|row| row.key).map_err(|error| (error.code, error.sentence))
     }
@@ -77,23 +77,23 @@ mod tests {
     #[test]
     fn an_id_or_its_unique_prefix_finds_a_job() {
         let ids = ["ab", "abc", "", "xyz"];
-        assert_eq!(found(&ids, "ab"), Ok(JobKey(1)), "an exact id wins over a prefix");
-        assert_eq!(found(&ids, "abc"), Ok(JobKey(2)));
-        assert_eq!(found(&ids, " x "), Ok(JobKey(4)));
+        assert_eq!(find(&ids, "ab"), Ok(JobKey(1)), "an exact id wins over a prefix");
+        assert_eq!(find(&ids, "abc"), Ok(JobKey(2)));
+        assert_eq!(find(&ids, " x "), Ok(JobKey(4)));
     }
 
     #[test]
     fn an_ambiguous_prefix_lists_the_ids() {
-        let (code, sentence) = found(&["ab1", "ab2", "ab3", "ab4", "ab5", "ab6"], "ab").expect_err("ambiguous");
+        let (code, sentence) = find(&["ab1", "ab2", "ab3", "ab4", "ab5", "ab6"], "ab").expect_err("ambiguous");
         assert_eq!(code, Code::Unusable);
         assert!(sentence.contains("6 jobs") && sentence.contains("ab1, ab2, ab3, ab4, ab5 and 1 more"), "{sentence}");
     }
 
     #[test]
     fn the_error_for_an_unknown_id_names_docdeck_track() {
-        let (code, sentence) = found(&["ab"], "no\x1b[2Jpe").expect_err("unknown");
+        let (code, sentence) = find(&["ab"], "no\x1b[2Jpe").expect_err("unknown");
         assert_eq!(code, Code::Service);
         assert!(sentence.contains("`docdeck track nope`"), "{sentence}");
-        assert_eq!(found(&["ab"], " ").expect_err("blank").0, Code::Unusable);
+        assert_eq!(find(&["ab"], " ").expect_err("blank").0, Code::Unusable);
     }
 }

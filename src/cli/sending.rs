@@ -4,18 +4,16 @@
 use super::error::CliError;
 use super::exit_code::Code;
 use super::job_line::{id_text, write_job_table};
-use super::jobs::creation_prompt;
 use super::out::Out;
 use super::session::{STILL_RECORDING, Session, WaitEnd};
-use super::wait::wait_command;
-use super::waiting::{JobWait, Timer, connection_problem, limit_end_text, log_progress};
+use super::waiting::{JobWait, Timer, connection_problem, limit_end_text, log_progress, wait_command};
 use crate::engine::LeaseRoles;
 use crate::model::Time;
 use crate::model::connection::Connection;
 use crate::model::engine_event::EngineEvent;
 use crate::model::failure::FailureKind;
 use crate::model::json;
-use crate::model::ledger::{RateLimited, Wait};
+use crate::model::ledger::Wait;
 use crate::model::prompt::{Delivery, Prompt, PromptId, PromptKind};
 use crate::model::row::Job;
 use crate::model::text::CleanText;
@@ -220,7 +218,7 @@ impl SubmittedPrompt {
                 self.delivery = delivery;
                 self.store_error = None;
             }
-            EngineEvent::Budget(limited, budget) if limited == self.rate_limit() => {
+            EngineEvent::Budget(limited, budget) if limited == self.kind.limit() => {
                 self.is_estimate = budget.wait().is_some_and(|wait| wait.is_estimate);
                 return None;
             }
@@ -288,7 +286,7 @@ impl SubmittedPrompt {
             }
             (Delivery::Accepted, _) => {
                 if options.wait || out.is_terminal() {
-                    log_progress(&format!("accepted: {} (job {})", self.row.title, id_text(&self.row)), out);
+                    log_progress(&format!("accepted: {} (job {})", self.row.local.title, id_text(&self.row)), out);
                 }
                 return Ok(());
             }
@@ -317,8 +315,8 @@ impl SubmittedPrompt {
     /// Reads the state of the prompt and of its job from the store.
     async fn reload(&mut self, session: &Session) -> Result<(), StoreError> {
         let thread = session.store.thread(self.row.key).await?;
-        if let Some(own) = thread.prompts.into_iter().find(|prompt| prompt.id == self.prompt) {
-            self.delivery = match own.delivery {
+        if let Some(prompt) = thread.prompts.into_iter().find(|prompt| prompt.id == self.prompt) {
+            self.delivery = match prompt.delivery {
                 Delivery::Queued { until } => {
                     Delivery::Queued { until: until.map(|until| session.engine.to_local_time(until)) }
                 }
@@ -401,13 +399,6 @@ impl SubmittedPrompt {
         )
     }
 
-    fn rate_limit(&self) -> RateLimited {
-        match self.kind {
-            PromptKind::Create => RateLimited::Create,
-            PromptKind::FollowUp => RateLimited::FollowUp,
-        }
-    }
-
     fn limit_end(&self, until: Time) -> String {
         limit_end_text(Wait { until, is_estimate: self.is_estimate })
     }
@@ -460,7 +451,7 @@ impl SubmittedPrompt {
                 format!(
                     "The {} was accepted: {} (job {}), but the result could not be written. Don't send it again.",
                     self.noun(),
-                    self.row.title,
+                    self.row.local.title,
                     id_text(&self.row)
                 ),
             )),
@@ -472,16 +463,16 @@ impl SubmittedPrompt {
     async fn as_json(&self, session: &Session) -> Result<Value, StoreError> {
         let thread = session.store.thread(self.row.key).await?;
         let row = session.store.job(self.row.key).await?;
-        let mut job = json::job_object(row.as_ref().unwrap_or(&self.row), creation_prompt(&thread));
-        let own = thread.prompts.iter().find(|prompt| prompt.id == self.prompt);
+        let mut job = json::job_object(row.as_ref().unwrap_or(&self.row), thread.creation_prompt());
+        let prompt = thread.prompts.iter().find(|prompt| prompt.id == self.prompt);
         let Value::Object(fields) = &mut job else { return Ok(job) };
         if let Some(unrecorded) = session.unrecorded.get(self.prompt) {
             fields.insert("id".to_owned(), unrecorded.id.as_ref().map(|id| id.as_str()).into());
             fields.insert("delivery".to_owned(), unrecorded.outcome.kind().word().into());
             fields.insert("recorded".to_owned(), false.into());
         }
-        if let (PromptKind::FollowUp, Some(own)) = (self.kind, own) {
-            let follow_up = serde_json::json!({ "prompt": own.text, "delivery": own.delivery.kind().word() });
+        if let (PromptKind::FollowUp, Some(prompt)) = (self.kind, prompt) {
+            let follow_up = serde_json::json!({ "prompt": prompt.text, "delivery": prompt.delivery.kind().word() });
             fields.insert("followUp".to_owned(), follow_up);
         }
         if !self.discarded.is_empty() {

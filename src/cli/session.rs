@@ -52,14 +52,14 @@ impl CommandContext<'_> {
     /// # Errors
     /// The configuration is wrong, or the store can't be used.
     pub(super) fn open_store(&mut self, writing: bool) -> Result<StoreSession, CliError> {
-        let (scope, look) = match resolve(self.flags, self.environment)? {
+        let (scope, display) = match resolve(self.flags, self.environment)? {
             SetupState::Ready(settings) => (settings.scope, settings.display),
             SetupState::Missing(missing) => match missing.scope.clone() {
                 Some(scope) => (scope, missing.display),
                 None => return Err(CliError::unusable(missing.project_instructions())),
             },
         };
-        self.out.configure(&look, self.environment, self.flags);
+        self.out.configure(&display, self.environment, self.flags);
         let folder = data_folder(self.flags, self.environment)?;
         check_service_and_folder(&scope, &folder)?;
         let store = if writing || Store::exists(&folder) {

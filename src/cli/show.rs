@@ -3,13 +3,11 @@
 use super::error::CliError;
 use super::exit_code::Code;
 use super::job_line::state_and_role;
-use super::jobs::creation_prompt;
 use super::out::Out;
 use super::resolve_id;
 use super::session::StoreSession;
 use crate::model::Time;
 use crate::model::colors::ColorRole;
-use crate::model::job::Status;
 use crate::model::json;
 use crate::model::link;
 use crate::model::prompt::{DeliveryKind, EventKind, JobEvent, Prompt, Thread};
@@ -21,7 +19,7 @@ use serde_json::{Value, json};
 
 /// Help text about the JSON output and the exit codes.
 pub(super) const OUTPUT_HELP: &str = "\
-With --json: the JOB of `docdeck jobs --help`, plus \"thread\", oldest first. Each entry has \"type\" and \"at\". The \
+With --json: JOB as in `docdeck jobs --help`, plus \"thread\", oldest first. Each entry has \"type\" and \"at\". The \
 type \"prompt\" also has \"kind\" (create, follow-up), \"text\", \"delivery\", \"reason\", \"writtenAt\", \
 \"sentAt\"; the type \"status\" has \"from\" and \"to\"; the type \"pullRequest\" has \"prLink\". The types \
 \"gone\" and \"back\" mean that the service no longer has the job, or has it again.
@@ -44,7 +42,7 @@ pub(super) async fn run(session: &StoreSession, options: &Options, out: &mut Out
     let row = resolve_id::find_by_id_prefix(&rows, &options.id)?;
     let thread = session.store.thread(row.key).await?;
     if options.json {
-        let mut job = json::job_object(row, creation_prompt(&thread));
+        let mut job = json::job_object(row, thread.creation_prompt());
         if let Value::Object(fields) = &mut job {
             fields.insert("thread".to_owned(), json!(json::thread_json(&thread)));
         }
@@ -66,16 +64,16 @@ fn job_header(row: &Job, now: Time, out: &Out) -> Vec<String> {
     if let Some(since) = row.state_since() {
         state.push_str(&format!(" {}", out.time_in_words(since, now)));
     }
-    let is_finished = row.undelivered.is_none() && row.status.as_ref().is_some_and(Status::is_finished);
-    if let Some(finished) = row.finished_at.filter(|finished| is_finished && *finished >= row.started_at) {
-        state.push_str(&format!(", took {}", format_duration(finished - row.started_at)));
+    let is_finished = row.local.undelivered.is_none() && row.remote.is_finished();
+    if let Some(finished) = row.local.finished_at.filter(|finished| is_finished && *finished >= row.local.started_at) {
+        state.push_str(&format!(", took {}", format_duration(finished - row.local.started_at)));
     }
     let mark = if row.group() == JobGroup::NeedsYou {
         out.paint(ColorRole::Warning, "● needs you · ")
     } else {
         String::new()
     };
-    let mut lines = vec![out.paint(ColorRole::Title, row.title.as_str()), format!("{mark}{state}")];
+    let mut lines = vec![out.paint(ColorRole::Title, row.local.title.as_str()), format!("{mark}{state}")];
     let text = |text: Option<&CleanText>| text.map(|text| text.to_string());
     let words = |texts: &[CleanText]| {
         let texts: Vec<&str> = texts.iter().map(CleanText::as_str).collect();
@@ -84,13 +82,13 @@ fn job_header(row: &Job, now: Time, out: &Out) -> Vec<String> {
     let fields = [
         ("id", row.id.as_ref().map(|id| id.clean().to_string())),
         ("PR", text(row.pr_url().as_ref())),
-        ("repo", text(row.repository.as_deref())),
-        ("branch", text(row.git_ref.as_ref())),
-        ("model", text(row.model.as_deref())),
-        ("tags", words(&row.tags)),
-        ("pages", words(&row.pages)),
-        ("note", text(row.note.as_ref())),
-        ("checked", Some(row.checked_at.map_or_else(|| "never".to_owned(), |at| out.time_in_words(at, now)))),
+        ("repo", text(row.remote.source.repository.as_deref())),
+        ("branch", text(row.remote.source.git_ref.as_ref())),
+        ("model", text(row.remote.model.as_deref())),
+        ("tags", words(&row.local.tags)),
+        ("pages", words(&row.local.pages)),
+        ("note", text(row.local.note.as_ref())),
+        ("checked", Some(row.local.checked_at.map_or_else(|| "never".to_owned(), |at| out.time_in_words(at, now)))),
     ];
     for (name, value) in fields {
         if let Some(value) = value {

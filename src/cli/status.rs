@@ -42,11 +42,11 @@ pub(super) struct Options {
 /// Runs `docdeck status`.
 pub(super) fn run(cx: &mut CommandContext<'_>, options: &Options) -> Result<Code, CliError> {
     let CommandContext { flags, environment, out } = cx;
-    let (scope, look) = match resolve(flags, environment)? {
+    let (scope, display) = match resolve(flags, environment)? {
         SetupState::Ready(settings) => (Some(settings.scope), settings.display),
         SetupState::Missing(missing) => (missing.scope.clone(), missing.display),
     };
-    out.configure(&look, environment, flags);
+    out.configure(&display, environment, flags);
     let summary = match &scope {
         Some(scope) => {
             let folder = data_folder(flags, environment)?;

@@ -12,7 +12,7 @@ use unicode_width::UnicodeWidthStr as _;
 const GAP: &str = "  ";
 /// The column of ids is not cut to fewer cells than this.
 const MIN_ID_WIDTH: usize = 9;
-/// The flexible column is not cut to fewer cells than this to make space for bars.
+/// The flexible column keeps at least this many cells when bars are added.
 const MIN_WIDTH_BESIDE_BARS: usize = 16;
 /// The minimum and maximum width of a bar, in cells. Bars that would be narrower are left out.
 const MIN_BAR_WIDTH: usize = 12;
@@ -34,8 +34,8 @@ type MakeCell<'a, T> = dyn Fn(&T, &Out) -> TextCell + 'a;
 pub(super) enum ColumnKind {
     Left,
     Right,
-    /// Right-aligned numbers. They are never cut, even if the line becomes too wide, because a part of a number would be
-    /// a wrong number.
+    /// Right-aligned numbers. They are never cut, even if the line becomes too wide, because a part of a number would
+    /// be a wrong number.
     Number,
     /// Left-aligned; the first column that is cut on a narrow terminal, but not to fewer than `min` cells.
     Flexible {
@@ -71,8 +71,8 @@ pub(super) struct TextCell {
     bar: Vec<BarPart>,
 }
 
-/// A part of a bar: its colour, its symbol and where it ends, as a share of the longest possible bar. It begins where the
-/// previous part ends.
+/// A part of a bar: its colour, its symbol and where it ends, as a share of the longest possible bar. It begins where
+/// the previous part ends.
 pub(super) type BarPart = (ColorRole, &'static str, f64);
 
 impl TextCell {

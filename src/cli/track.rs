@@ -2,8 +2,7 @@
 
 use super::error::CliError;
 use super::exit_code::Code;
-use super::job_line::write_job_table;
-use super::jobs::jobs_json;
+use super::job_line::{jobs_json, write_job_table};
 use super::out::Out;
 use super::session::{CommandContext, Interrupted, Session};
 use crate::engine::LeaseRoles;

@@ -2,21 +2,19 @@
 
 use super::error::CliError;
 use super::exit_code::Code;
-use super::job_line::write_job_table;
-use super::jobs::jobs_json;
+use super::job_line::{jobs_json, write_job_table};
 use super::out::Out;
 use super::resolve_id;
 use super::session::{CommandContext, Session, StoreSession};
-use super::waiting::{JobWait, Timer};
+use super::waiting::{JobWait, Timer, WaitTimeout, wait_command};
 use crate::engine::LeaseRoles;
 use crate::model::row::Job;
 use clap::Args;
 use serde_json::json;
-use std::time::Duration;
 
 /// Help text about the JSON output and the exit codes.
 pub(super) const OUTPUT_HELP: &str = "\
-With --json: {\"jobs\": [JOB, …]}, with the JOB of `docdeck jobs --help`; plus \"error\" and \"exitCode\" if the \
+With --json: {\"jobs\": [JOB, …]}, where JOB is as in `docdeck jobs --help`; plus \"error\" and \"exitCode\" if the \
 wait ends before the jobs do.
 
 Exit codes: 0 all are done (archived counts as done); 1 a job failed; 2 usage, configuration or database error; 3 key \
@@ -33,20 +31,6 @@ pub(super) struct Options {
     /// print JSON
     #[arg(long)]
     pub(super) json: bool,
-}
-
-#[derive(Debug, Args)]
-pub(super) struct WaitTimeout {
-    /// stop waiting after this many seconds; the job keeps running
-    #[arg(long, value_name = "S", allow_negative_numbers = true, value_parser = super::arguments::parse_seconds)]
-    timeout: Option<u32>,
-}
-
-impl WaitTimeout {
-    /// Starts the timer.
-    pub(super) fn start(&self) -> Timer {
-        Timer::start(self.timeout.map(|seconds| Duration::from_secs(seconds.into())))
-    }
 }
 
 /// Runs `docdeck wait`.
@@ -93,10 +77,4 @@ async fn wait(
         }
     }
     Ok(waiting.code())
-}
-
-/// Returns the command that waits for these jobs again.
-pub(super) fn wait_command(rows: &[Job]) -> String {
-    let ids: Vec<String> = rows.iter().filter_map(|row| row.id.as_ref()).map(|id| id.clean().to_string()).collect();
-    format!("docdeck wait {}", ids.join(" "))
 }

@@ -4,6 +4,7 @@
 use super::changes::{changes_between, describe_changes};
 use super::error::CliError;
 use super::exit_code::Code;
+use super::number_parser::number_parser;
 use super::out::{Out, rfc3339_seconds};
 use super::session::{Session, WaitEnd};
 use crate::model::connection::Connection;
@@ -17,6 +18,7 @@ use crate::model::text::CleanText;
 use crate::store::StoreError;
 use crate::tui::format::{format_duration, plural};
 use chrono::{Local, TimeDelta, Utc};
+use clap::Args;
 use std::time::Duration;
 use tokio::time::Instant;
 
@@ -48,6 +50,22 @@ impl Timer {
     /// Returns the time since the start as text.
     pub(super) fn elapsed_text(self) -> String {
         format_duration(TimeDelta::from_std(self.start.elapsed()).unwrap_or_default())
+    }
+}
+
+/// The option for the end of a wait.
+#[derive(Debug, Args)]
+pub(super) struct WaitTimeout {
+    /// stop waiting after this many seconds; the job keeps running
+    #[arg(long, value_name = "S", allow_negative_numbers = true,
+          value_parser = number_parser(0..=u32::MAX, "a whole number of seconds, like 600"))]
+    timeout: Option<u32>,
+}
+
+impl WaitTimeout {
+    /// Starts the timer.
+    pub(super) fn start(&self) -> Timer {
+        Timer::start(self.timeout.map(|seconds| Duration::from_secs(seconds.into())))
     }
 }
 
@@ -111,9 +129,9 @@ impl JobWait {
     /// gone, otherwise [`Code::Done`].
     pub(super) fn code(&self) -> Code {
         let any = |is: fn(&Job) -> bool| self.rows.iter().any(is);
-        if any(|row| row.status == Some(Status::Failed) && !row.gone) {
+        if any(|row| row.remote.status == Some(Status::Failed) && !row.local.gone) {
             Code::Failed
-        } else if any(|row| row.gone) {
+        } else if any(|row| row.local.gone) {
             Code::Service
         } else {
             Code::Done
@@ -220,12 +238,18 @@ impl JobWait {
         } else {
             format!("waiting for {left} of {}", plural(count, "job"))
         };
-        let checked = self.rows.iter().filter(|row| !is_over(row)).filter_map(|row| row.checked_at).min();
+        let checked = self.rows.iter().filter(|row| !is_over(row)).filter_map(|row| row.local.checked_at).min();
         let checked =
             checked.map(|at| format!(" · checked {} ago", format_duration(Utc::now() - at))).unwrap_or_default();
         let trouble = self.trouble.as_ref().map(|trouble| format!(" · {trouble}")).unwrap_or_default();
         format!("{what} · {}{checked}{trouble}", self.timer.elapsed_text())
     }
+}
+
+/// Returns the command that waits for these jobs again.
+pub(super) fn wait_command(rows: &[Job]) -> String {
+    let ids: Vec<String> = rows.iter().filter_map(|row| row.id.as_ref()).map(|id| id.clean().to_string()).collect();
+    format!("docdeck wait {}", ids.join(" "))
 }
 
 /// Describes a problem with the connection. Returns `None` if the connection has no problem.

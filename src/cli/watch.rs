@@ -4,7 +4,6 @@
 use super::changes::{changes_between, describe_changes};
 use super::error::CliError;
 use super::exit_code::Code;
-use super::jobs::creation_prompt;
 use super::line_writer::LineWriterHandle;
 use super::out::Out;
 use super::session::{Session, WaitEnd};
@@ -15,6 +14,7 @@ use crate::model::json;
 use crate::model::row::{Job, JobGroup, JobKey};
 use crate::model::text::CleanText;
 use crate::model::text::escaped_json;
+use crate::model::time_format;
 use crate::store::StoreError;
 use crate::tui::format::plural;
 use clap::Args;
@@ -26,7 +26,7 @@ pub(super) const OUTPUT_HELP: &str = "\
 Runs until Ctrl-C, until the key is refused, or until the reader closes the pipe. Checks the jobs itself, or uses the \
 checks of a running dashboard.
 
-With --json, one object per line, flushed: the JOB of `docdeck jobs --help`, plus \"at\" and \"changes\", a list of \
+With --json, one object per line, flushed: JOB as in `docdeck jobs --help`, plus \"at\" and \"changes\", a list of \
 \"new\", \"status\", \"pullRequest\", \"gone\", \"back\", \"delivery\". Only changes are written; `docdeck jobs \
 --json` prints the current state. If watch fails, the last line has \"error\" and \"exitCode\".
 
@@ -125,9 +125,9 @@ impl JobWatch<'_> {
         if !changes.is_empty() {
             if self.in_json {
                 let thread = session.store.thread(new.key).await?;
-                let mut job = json::job_object(&new, creation_prompt(&thread));
+                let mut job = json::job_object(&new, thread.creation_prompt());
                 if let Value::Object(fields) = &mut job {
-                    fields.insert("at".to_owned(), json!(json::json_time(chrono::Utc::now())));
+                    fields.insert("at".to_owned(), json!(time_format::json_time(chrono::Utc::now())));
                     let words: Vec<&str> = changes.iter().map(|change| change.json_name()).collect();
                     fields.insert("changes".to_owned(), json!(words));
                 }

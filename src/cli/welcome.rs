@@ -17,7 +17,8 @@ use crate::runtime::{self, DashboardConfig, Exit, Folders};
 use crate::sim::SimOptions;
 use crate::store::Store;
 use crate::tui::AppConfig;
-use crate::tui::welcome::{ProfileToStart, RelaunchTarget, Welcome};
+use crate::tui::RelaunchTarget;
+use crate::tui::welcome::{ProfileToStart, Welcome};
 
 /// Runs the setup page, and the demo or the dashboard after it. Uses neither network nor disk until the user starts
 /// something that needs them.
@@ -54,7 +55,7 @@ fn welcome_config(
     page: Box<Welcome>,
     environment: Environment,
 ) -> Result<DashboardConfig, CliError> {
-    let (look, colours) = (missing.display.clone(), missing.display.theme.read()?);
+    let (display, palettes) = (missing.display.clone(), missing.display.theme.read()?);
     let keymap = customization::keymap(&missing.customization, &missing.config_path)?;
     let kind = detect_terminal(&environment)?.with_titles(missing.customization.notify.title);
     let folder = missing.config_path.with_file_name("themes");
@@ -64,13 +65,14 @@ fn welcome_config(
         mouse_enabled: missing.display.mouse,
         themes: themes::theme_names(Some(&folder)),
         keymap,
-        welcome: Some(page),
+        needs_setup: true,
         ..AppConfig::new(scope, local_offset())
     };
     Ok(DashboardConfig {
         app: start,
-        display: look,
-        colours,
+        setup: Some(page),
+        display,
+        palettes,
         notify: NotifyMethod::Off,
         clipboard: Vec::new(),
         store: Store::in_memory().map_err(CliError::unusable)?,

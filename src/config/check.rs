@@ -1,8 +1,9 @@
 //! Validates a new profile before it is written to the configuration file. Uses the same code that reads the profile
 //! when docdeck starts, so a profile that passes can be loaded.
 
+use super::error::ConfigError;
 use super::key::{self, resolve_path};
-use super::{ConfigError, write};
+use super::write;
 use crate::api::{ExtraRoots, Route};
 use crate::model::endpoint::Scope;
 use crate::model::setup::{DEFAULT_BASE_URL, KeySourceInput, NewProfile, SetupField, SetupProblem, looks_like_key};
@@ -14,49 +15,42 @@ use std::path::Path;
 /// # Errors
 /// Returns the first invalid field with the reason, or a reason without a field if the configuration file is invalid.
 pub fn check_profile(config: &Path, profile: &NewProfile) -> Result<(), SetupProblem> {
-    let at = |field: SetupField| move |sentence: String| SetupProblem::new(Some(field), &sentence);
-    check_project(&profile.project).map_err(at(SetupField::Project))?;
-    check_base_url(profile.base_url.as_deref().unwrap_or(DEFAULT_BASE_URL)).map_err(at(SetupField::BaseUrl))?;
-    match &profile.key {
-        KeySourceInput::File(file) => check_key_file(config, file).map_err(at(SetupField::Key))?,
-        KeySourceInput::Command(words) => check_key_command(words).map_err(at(SetupField::Key))?,
-        KeySourceInput::SetElsewhere | KeySourceInput::Typed(_) => {}
-    }
-    check_is_not_key(profile.organization.as_deref().unwrap_or_default()).map_err(at(SetupField::Organization))?;
-    check_is_not_key(&profile.name).map_err(at(SetupField::Name))?;
-    if let Some(file) = &profile.ca_file {
-        check_certificates(config, file).map_err(at(SetupField::CaFile))?;
+    use SetupField::{BaseUrl, CaFile, Key, Name, Organization, Project};
+    for field in [Project, BaseUrl, Key, Organization, Name, CaFile] {
+        check_field(config, profile, field)?;
     }
     write::required_permission(config, &profile.name)
         .map(drop)
         .map_err(|error| SetupProblem::new(None, &error.to_string()))
 }
 
-/// Checks the base URL of a service.
+/// Validates a single field of a new profile.
 ///
 /// # Errors
-/// Fails if the URL is invalid, or if it would send the API key unencrypted to another computer. The error is a
-/// sentence for the user.
-pub fn check_base_url(url: &str) -> Result<(), String> {
-    check_scope(url, "x")
+/// Returns the reason if the value is invalid. The reason never contains an API key.
+pub fn check_field(config: &Path, profile: &NewProfile, field: SetupField) -> Result<(), SetupProblem> {
+    let checked = match field {
+        SetupField::Project if looks_like_key(&profile.project) => {
+            Err("This looks like an API key, not a project id.".to_owned())
+        }
+        SetupField::Project => check_scope(DEFAULT_BASE_URL, &profile.project),
+        // The base URL must not send the API key unencrypted to another computer.
+        SetupField::BaseUrl => check_scope(profile.base_url.as_deref().unwrap_or(DEFAULT_BASE_URL), "x"),
+        SetupField::Organization => check_is_not_key(profile.organization.as_deref().unwrap_or_default()),
+        SetupField::Name => check_is_not_key(&profile.name),
+        SetupField::CaFile => profile.ca_file.as_deref().map_or(Ok(()), |file| check_certificates(config, file)),
+        SetupField::Source => Ok(()),
+        SetupField::Key | SetupField::Command | SetupField::File => match &profile.key {
+            KeySourceInput::File(file) => check_key_file(config, file),
+            KeySourceInput::Command(words) => check_key_command(words),
+            KeySourceInput::SetElsewhere | KeySourceInput::Typed(_) => Ok(()),
+        },
+    };
+    checked.map_err(|sentence| SetupProblem::new(Some(field), &sentence))
 }
 
-/// Checks a project id.
-///
-/// # Errors
-/// Fails if the id is not valid in a URL or looks like an API key. The error is a sentence for the user.
-pub fn check_project(project: &str) -> Result<(), String> {
-    if looks_like_key(project) {
-        return Err("This looks like an API key, not a project id.".to_owned());
-    }
-    check_scope(DEFAULT_BASE_URL, project)
-}
-
-/// Checks that `text` is not an API key. `text` is a value that docdeck shows on the screen, such as a profile's name.
-///
-/// # Errors
-/// Fails if `text` looks like an API key. The error is a sentence for the user.
-pub fn check_is_not_key(text: &str) -> Result<(), String> {
+/// Rejects an API key in a value that docdeck shows on the screen, such as a profile's name.
+fn check_is_not_key(text: &str) -> Result<(), String> {
     if looks_like_key(text) { Err("This looks like an API key.".to_owned()) } else { Ok(()) }
 }
 
@@ -65,27 +59,17 @@ fn check_scope(base_url: &str, project: &str) -> Result<(), String> {
     Route::for_scope(&Scope { base_url, project: project.to_owned(), organization: None }).map(drop)
 }
 
-/// Checks the command that prints the API key, without running it. `words` are the program and its arguments.
-///
-/// # Errors
-/// Fails if `words` names no program, or if the program looks like an API key. The error is a sentence for the user.
-pub fn check_key_command(words: &[String]) -> Result<(), String> {
-    match words.first() {
-        Some(program) if !program.trim().is_empty() && !looks_like_key(program) => Ok(()),
-        Some(program) if looks_like_key(program) => Err(KEY_INSTEAD_OF_SOURCE.to_owned()),
-        _ => Err("Enter the command that prints the key, for example: pass show docdeck".to_owned()),
-    }
-}
-
 const KEY_INSTEAD_OF_SOURCE: &str = "This looks like the key itself. To store it in config.toml, choose “typed here”.";
+
+/// Checks the command that prints the API key, without running it. `words` are the program and its arguments.
+fn check_key_command(words: &[String]) -> Result<(), String> {
+    let is_key = words.first().is_some_and(|program| looks_like_key(program));
+    if is_key { Err(KEY_INSTEAD_OF_SOURCE.to_owned()) } else { Ok(()) }
+}
 
 /// Checks a file that contains the API key. A relative path is resolved from the folder of the configuration file
 /// `config`.
-///
-/// # Errors
-/// Fails if the file can't be read, if other users can read it, or if it contains no API key. The error is a sentence
-/// for the user.
-pub fn check_key_file(config: &Path, file: &Path) -> Result<(), String> {
+fn check_key_file(config: &Path, file: &Path) -> Result<(), String> {
     let path = resolve_path(config, file);
     if looks_like_key(&file.to_string_lossy()) && !path.exists() {
         return Err(KEY_INSTEAD_OF_SOURCE.to_owned());
@@ -94,10 +78,7 @@ pub fn check_key_file(config: &Path, file: &Path) -> Result<(), String> {
 }
 
 /// Checks a certificate file. A relative path is resolved from the folder of the configuration file `config`.
-///
-/// # Errors
-/// Fails if the file can't be read or contains no certificates. The error is a sentence for the user.
-pub fn check_certificates(config: &Path, file: &Path) -> Result<(), String> {
+fn check_certificates(config: &Path, file: &Path) -> Result<(), String> {
     ExtraRoots::read(&resolve_path(config, file)).map(drop).map_err(|error| ConfigError::from(error).to_string())
 }
 
@@ -169,14 +150,16 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let config = folder.path().join("config.toml");
         let key = "mint_secret".to_owned();
-        let sentences = [
-            check_project(&key),
-            check_base_url(&key),
-            check_key_command(std::slice::from_ref(&key)),
-            check_key_file(&config, Path::new(&key)),
+        let url = "http://127.0.0.1:1";
+        let profiles = [
+            NewProfile { project: key.clone(), ..new(url, typed()) },
+            new(&key, typed()),
+            new(url, KeySourceInput::Command(vec![key.clone()])),
+            new(url, KeySourceInput::File(key.into())),
         ];
-        for sentence in sentences {
-            assert!(!sentence.expect_err("refused").contains("secret"));
+        for profile in profiles {
+            let problem = super::check_profile(&config, &profile).expect_err("refused");
+            assert!(!problem.sentence.as_str().contains("secret"));
         }
     }
 }

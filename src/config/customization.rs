@@ -2,8 +2,8 @@
 //! `on_change`. Errors contain the line and column. `cli::customization` checks whether a custom command's keyboard key
 //! conflicts with a built-in keyboard key.
 
-use super::file::Mistake;
 use super::keys::KeyOverride;
+use super::positions::Mistake;
 use crate::model::command::{self, Placeholder};
 use crate::model::text::CleanText;
 use serde::Deserialize;

@@ -2,11 +2,11 @@
 //! silently ignored. [`super::resolve`] merges the file's values with command-line options and environment variables.
 
 use super::customization::{self, CommandConfig, Customization, FilterConfig, Notify};
+use super::error::ConfigError;
+use super::flags::ColorChoice;
 use super::keys::{self, KeyOverride, KeyTables};
-use super::positions::{KeyPositions, LineColumn};
-use super::{ConfigError, DEFAULT_POLLS_PER_MINUTE, MAX_POLLS_PER_MINUTE};
+use super::positions::{KeyPositions, LineColumn, Mistake, line_and_column};
 use crate::model::colors::Background;
-use crate::model::redaction::redacted_text;
 use crate::model::text::CleanText;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -15,6 +15,11 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use toml::Spanned;
 use zeroize::Zeroizing;
+
+/// The default of `[poll] per_minute`, the maximum number of GET requests per minute for polling.
+const DEFAULT_POLLS_PER_MINUTE: u32 = 60;
+/// The largest value that `[poll] per_minute` may have.
+const MAX_POLLS_PER_MINUTE: u32 = 600;
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -137,7 +142,7 @@ pub struct Poll {
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Ui {
-    pub color: Option<super::ColorChoice>,
+    pub color: Option<ColorChoice>,
     /// Whether to use only ASCII characters for lines, bars and symbols. By default, the locale decides.
     pub ascii: Option<bool>,
     /// Whether to print hyperlinks if the terminal supports them. On by default.
@@ -183,13 +188,13 @@ pub struct LoadedFile {
     pub readable_by_others: bool,
 }
 
-/// The maximum number of bytes to read from the configuration file.
+/// The maximum size of the configuration file in bytes.
 const MAX_CONFIG_BYTES: u64 = 1024 * 1024;
 
 /// Reads the configuration file at `path`. Returns `None` if the file doesn't exist.
 ///
 /// # Errors
-/// Fails if the file can't be read, is not TOML, or contains unknown fields or invalid values.
+/// Fails if the file can't be read, is too large, is not TOML, or contains unknown fields or invalid values.
 pub fn read_config_file(path: &Path) -> Result<Option<LoadedFile>, ConfigError> {
     let unreadable = |error: &std::io::Error| ConfigError::Unreadable { path: path.into(), why: system_message(error) };
     let file = match std::fs::File::open(path) {
@@ -202,7 +207,10 @@ pub fn read_config_file(path: &Path) -> Result<Option<LoadedFile>, ConfigError> 
     // that are never wiped.
     let size = file.metadata().map_or(0, |metadata| metadata.len()).min(MAX_CONFIG_BYTES);
     let mut bytes = Zeroizing::new(Vec::with_capacity(usize::try_from(size).unwrap_or(0) + 1));
-    file.take(MAX_CONFIG_BYTES).read_to_end(&mut bytes).map_err(|error| unreadable(&error))?;
+    let length = file.take(MAX_CONFIG_BYTES + 1).read_to_end(&mut bytes).map_err(|error| unreadable(&error))?;
+    if u64::try_from(length).is_ok_and(|length| length > MAX_CONFIG_BYTES) {
+        return Err(ConfigError::TooLarge { path: path.into() });
+    }
     let text = decode_utf8(&bytes).map_err(|mistake| mistake.into_config_error(path))?;
     Ok(Some(LoadedFile { file: ConfigFile::parse(path, text)?, readable_by_others }))
 }
@@ -214,34 +222,6 @@ fn decode_utf8(bytes: &[u8]) -> Result<&str, Mistake> {
         let before = before.unwrap_or_default();
         Mistake::at(before, before.len(), "this is not valid UTF-8; save the file in that encoding")
     })
-}
-
-/// A mistake in a file. `line` and `column` are counted from 1.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) struct Mistake {
-    pub(super) line: usize,
-    pub(super) column: usize,
-    pub(super) what: CleanText,
-}
-
-impl Mistake {
-    /// Returns a mistake at the byte offset `byte` of `text`. Redacts API keys in `what`.
-    pub(super) fn at(text: &str, byte: usize, what: &str) -> Self {
-        let (line, column) = line_and_column(text, byte);
-        Self { line, column, what: CleanText::line(&redacted_text(what)) }
-    }
-
-    /// Converts the mistake to an error about the file at `path`.
-    pub(super) fn into_config_error(self, path: &Path) -> ConfigError {
-        ConfigError::invalid(path, (self.line, self.column), self.what.as_str())
-    }
-}
-
-/// Returns the line and column of the byte offset `byte`, both counted from 1.
-pub(super) fn line_and_column(text: &str, byte: usize) -> LineColumn {
-    let before = text.get(..byte).unwrap_or_default();
-    let line = before.matches('\n').count() + 1;
-    (line, before.rsplit('\n').next().unwrap_or_default().chars().count() + 1)
 }
 
 /// Parses the text of a configuration file and checks its values.
@@ -364,6 +344,18 @@ mod tests {
         let mistake = parse("[profiles.acme]\nproject_id = \"p\"\n  projetc = \"x\"\n").expect_err("unknown field");
         assert_eq!((mistake.line, mistake.column), (3, 3));
         assert!(mistake.what.as_str().contains("projetc"), "{mistake:?}");
+    }
+
+    #[test]
+    fn a_file_that_is_too_large_is_an_error() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("config.toml");
+        let text = |size: usize| format!("default_profile = \"a\"\n{}", "#".repeat(size - 22));
+        std::fs::write(&path, text(1024 * 1024)).expect("written");
+        assert!(read_config_file(&path).is_ok_and(|file| file.is_some()));
+        std::fs::write(&path, text(1024 * 1024 + 1)).expect("written");
+        let error = read_config_file(&path).expect_err("too large").to_string();
+        assert!(error.contains("config.toml is larger than 1 MiB."), "{error}");
     }
 
     #[test]

@@ -2,17 +2,15 @@
 //! never contain the API key, but they contain the stderr of a failing program, with control characters removed.
 
 use super::environment::Environment;
+use super::error::ConfigError;
 use super::file::{KEY_SOURCES, ProfileConfig, others_can_read, system_message};
-use super::{ConfigError, key_command};
+use super::key_command::{self, MAX_KEY_SOURCE_BYTES};
 use crate::model::endpoint::{API_KEY_VARIABLE, ApiKey};
 use crate::model::redaction::redacted_path;
 use crate::model::setup::KeySourceInput;
 use crate::model::text::CleanText;
 use std::path::{Path, PathBuf};
 use zeroize::Zeroizing;
-
-/// The maximum number of bytes to read from an API key file, or from stdout or stderr of an API key command.
-pub(super) const MAX_KEY_SOURCE_BYTES: usize = 64 * 1024;
 
 /// Where the API key is read from.
 #[derive(Debug, Clone)]

@@ -1,9 +1,8 @@
 //! Runs the program that prints the API key (`api_key_command`), without a shell. The program gets its own process
 //! group in the foreground of the terminal, so that it can ask for a password. The group is killed after a timeout.
 
-use super::ConfigError;
+use super::error::ConfigError;
 use super::file::system_message;
-use super::key::MAX_KEY_SOURCE_BYTES;
 use crate::model::endpoint::{API_KEY_VARIABLE, ApiKey};
 use crate::model::redaction::{redacted_path, redacted_setting};
 use crate::model::text::CleanText;
@@ -14,6 +13,8 @@ use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::process::{Child, Command};
 use zeroize::Zeroizing;
 
+/// The maximum number of bytes to read from an API key file, or from stdout or stderr of an API key command.
+pub(super) const MAX_KEY_SOURCE_BYTES: usize = 64 * 1024;
 /// How long a command may take to print the API key before it is killed.
 pub(super) const KEY_COMMAND_TIMEOUT: Duration = Duration::from_secs(10);
 /// The maximum number of characters of a failing command's stderr to show.
@@ -150,8 +151,8 @@ impl Drop for ProcessGroup {
 #[derive(Debug)]
 struct ForegroundTerminal {
     terminal: std::fs::File,
-    /// docdeck's own process group.
-    own_group: rustix::process::Pid,
+    /// docdeck's process group.
+    docdeck_group: rustix::process::Pid,
 }
 
 #[cfg(unix)]
@@ -166,7 +167,7 @@ impl ForegroundTerminal {
             return None;
         }
         tcsetpgrp(&terminal, group).ok()?;
-        let foreground = Self { terminal, own_group: ours };
+        let foreground = Self { terminal, docdeck_group: ours };
         // The system stops a command that reads from the terminal before it is in the foreground. Let it continue.
         let _ = rustix::process::kill_process_group(group, rustix::process::Signal::CONT);
         Some(foreground)
@@ -182,7 +183,7 @@ impl Drop for ForegroundTerminal {
         blocked.add(Signal::SIGTTOU);
         let before = blocked.thread_swap_mask(SigmaskHow::SIG_BLOCK);
         // An error means that the terminal is gone, so docdeck can't use it anyway.
-        let _ = rustix::termios::tcsetpgrp(&self.terminal, self.own_group);
+        let _ = rustix::termios::tcsetpgrp(&self.terminal, self.docdeck_group);
         if let Ok(before) = before {
             let _ = before.thread_set_mask();
         }

@@ -53,11 +53,14 @@ mod tests {
     #[test]
     fn keyboard_keys_are_read_in_file_order_with_line_and_column() {
         let text = "[keys.views]\nfold = []\n[keys.jobs]\nnew-job = \"N\"\nfollow-up = [\"f\", \"F5\"]\n";
-        let own = file::parse(text).expect("a good file").customization();
-        let read: Vec<(&str, &str, usize)> =
-            own.keys.iter().map(|keys| (keys.context.as_str(), keys.action.as_str(), keys.keys.len())).collect();
+        let customization = file::parse(text).expect("a good file").customization();
+        let read: Vec<(&str, &str, usize)> = customization
+            .keys
+            .iter()
+            .map(|keys| (keys.context.as_str(), keys.action.as_str(), keys.keys.len()))
+            .collect();
         assert_eq!(read, [("views", "fold", 0), ("jobs", "new-job", 1), ("jobs", "follow-up", 2)]);
-        assert_eq!(own.keys[1].positions, [(3, 7), (4, 1), (4, 11)]);
+        assert_eq!(customization.keys[1].positions, [(3, 7), (4, 1), (4, 11)]);
     }
 
     #[test]

@@ -6,119 +6,36 @@
 
 pub mod check;
 pub mod customization;
+mod display;
 pub mod environment;
+mod error;
 pub mod file;
+mod flags;
 pub mod key;
 mod key_command;
 pub mod keys;
 mod positions;
 pub mod profiles;
+pub mod sourced;
 pub mod sources;
 pub mod themes;
 pub mod write;
 
-use crate::api::{ClientOptions, ExtraRoots, RootsError};
-use crate::model::colors::{Background, ThemePalettes};
+pub use display::{ChosenTheme, DisplaySettings, display_settings};
+pub use error::ConfigError;
+pub use flags::{ColorChoice, Flags};
+
+use crate::api::{ClientOptions, ExtraRoots};
 use crate::model::endpoint::Scope;
-use crate::model::redaction::redacted_text;
 use crate::model::setup::{ExistingSettings, KeyPresence};
 use crate::model::text::CleanText;
 use customization::Customization;
 use environment::Environment;
 use file::{ConfigFile, LoadedFile, ProfileConfig};
 use key::KeySource;
-use positions::LineColumn;
 use profiles::ConfiguredProfile;
-use serde::Deserialize;
-use sources::{SettingSource, Sourced};
+use sourced::{SettingSource, Sourced};
 use std::path::{Path, PathBuf};
-use themes::ThemeError;
-
-/// The default of `[poll] per_minute`, the maximum number of GET requests per minute for polling.
-const DEFAULT_POLLS_PER_MINUTE: u32 = 60;
-/// The largest value that `[poll] per_minute` may have.
-const MAX_POLLS_PER_MINUTE: u32 = 600;
-
-/// When to use colours.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, clap::ValueEnum)]
-#[serde(rename_all = "lowercase")]
-pub enum ColorChoice {
-    #[default]
-    Auto,
-    Always,
-    Never,
-}
-
-/// The command-line options that all commands have in common.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Flags {
-    pub profile: Option<String>,
-    pub base_url: Option<String>,
-    pub project: Option<String>,
-    pub config: Option<PathBuf>,
-    pub data_dir: Option<PathBuf>,
-    pub color: Option<ColorChoice>,
-    pub ascii: bool,
-}
-
-/// The settings that control how docdeck looks on screen, and the initial state of the mouse and the job list.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct DisplaySettings {
-    pub color: ColorChoice,
-    pub theme: ChosenTheme,
-    /// Whether the terminal's background is dark or light, as set in the file. If `None`, docdeck asks the terminal.
-    pub background: Option<Background>,
-    /// Whether to use only ASCII characters for lines, bars and symbols.
-    pub ascii: bool,
-    /// Whether to print hyperlinks if the terminal supports them.
-    pub links: bool,
-    /// Whether the heartbeat animation is off: if the user asked for reduced motion, and always over SSH.
-    pub has_reduced_motion: bool,
-    /// Whether mouse support is on when the dashboard starts.
-    pub mouse: bool,
-    /// Whether the dashboard lists the jobs of all profiles when it starts.
-    pub all_profiles: bool,
-}
-
-impl DisplaySettings {
-    /// Returns settings for use without a configuration. They work in any terminal: ASCII, no colours, no mouse.
-    pub fn without_config() -> Self {
-        Self {
-            color: ColorChoice::Never,
-            theme: ChosenTheme::default(),
-            background: None,
-            ascii: true,
-            links: false,
-            has_reduced_motion: true,
-            mouse: false,
-            all_profiles: false,
-        }
-    }
-}
-
-/// The theme that the configuration file selects. The theme's own file is read only when colours are needed, because
-/// the output of most commands has no colours.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct ChosenTheme {
-    /// `None` for the default theme.
-    name: Option<String>,
-    /// Where the configuration file sets the theme, for error messages.
-    position: LineColumn,
-    /// The path of the configuration file.
-    config: PathBuf,
-}
-
-impl ChosenTheme {
-    /// Reads the theme's colours. Custom themes are in the folder `themes` next to the configuration file.
-    ///
-    /// # Errors
-    /// Fails if the theme doesn't exist or its file is invalid.
-    pub fn read(&self) -> Result<ThemePalettes, ConfigError> {
-        let Some(name) = &self.name else { return Ok(themes::default_theme()) };
-        themes::load_theme(name, Some(&self.config.with_file_name("themes")))
-            .map_err(|error| theme_config_error(error, self.position, &self.config))
-    }
-}
 
 /// The complete settings: an API key and a project are configured.
 #[derive(Debug)]
@@ -223,53 +140,6 @@ impl MissingSettings {
     /// Returns the setup instructions without the API key, for commands that only read the store.
     pub fn project_instructions(&self) -> String {
         Self { needs_key: false, ..self.clone() }.setup_instructions()
-    }
-}
-
-/// An error in the configuration, worded for the user.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum ConfigError {
-    #[error("{}:{line}:{column}: {what}. Fix the line, or choose another file with --config.", path.display())]
-    Invalid { path: PathBuf, line: usize, column: usize, what: CleanText },
-    #[error("{} can't be read: {why}. Make the file readable, or choose another one with --config.", path.display())]
-    Unreadable { path: PathBuf, why: CleanText },
-    #[error("The API key can't be read from {}: {why}. Write the key to this file and make it private (chmod 600), or set another api_key_file.", path.display())]
-    KeyFile { path: PathBuf, why: CleanText },
-    #[error("Configuration file {0} not found. Create it with `docdeck init --config {0}`.", path.display())]
-    NotFound { path: PathBuf },
-    #[error(
-        "There is no profile {name} in {} (profiles: {known}). Choose one with --profile, or create it with \
-         `docdeck init --profile {name}`.", path.display()
-    )]
-    NoProfile { name: CleanText, path: PathBuf, known: CleanText },
-    #[error(
-        "There are several profiles in {}: {known}. Choose one with --profile, or set default_profile.",
-        path.display()
-    )]
-    AmbiguousProfile { path: PathBuf, known: CleanText },
-    #[error("Other users can read {0}, which contains the API key, so it is not used. Make it private: chmod 600 {0}", path.display())]
-    KeyReadableByOthers { path: PathBuf },
-    #[error("The API key command {program} {why}. Try it in a terminal; docdeck runs it without a shell.")]
-    KeyCommand { program: CleanText, why: CleanText },
-    #[error("There is no usable API key in {source_name}. It must be a single line with only the key, without spaces.")]
-    NoKey { source_name: String },
-    #[error(
-        "The project id ({from}) looks like an API key, so it is not used. Correct it, and set the key as DOCDECK_API_KEY or with `docdeck init`."
-    )]
-    ProjectIdLooksLikeKey { from: SettingSource },
-    #[error(transparent)]
-    Theme(#[from] ThemeError),
-    #[error(transparent)]
-    Roots(#[from] RootsError),
-    #[error("No home folder found. Set the data folder with --data-dir and the configuration file with --config.")]
-    NoHome,
-}
-
-impl ConfigError {
-    /// Returns an error about one place in the file at `path`. Redacts API keys in `what`, in case the user has put
-    /// one into the wrong field.
-    pub fn invalid(path: &Path, (line, column): (usize, usize), what: &str) -> Self {
-        Self::Invalid { path: path.into(), line, column, what: CleanText::line(&redacted_text(what)) }
     }
 }
 
@@ -400,47 +270,12 @@ pub fn read_explicit_config_file(
     }
 }
 
-/// Merges the display settings. `path` is the path of the configuration file: theme errors name it, and custom themes
-/// are in the folder `themes` next to it.
-pub fn display_settings(flags: &Flags, environment: &Environment, ui: &file::Ui, path: &Path) -> DisplaySettings {
-    let from_environment = environment.no_color.then_some(ColorChoice::Never);
-    // `--color auto` doesn't override NO_COLOR.
-    let flag = flags.color.filter(|flag| *flag != ColorChoice::Auto || from_environment.is_none());
-    let choice = flag.or(from_environment).or(ui.color).unwrap_or_default();
-    DisplaySettings {
-        color: choice,
-        theme: ChosenTheme { name: ui.theme.clone(), position: ui.theme_position, config: path.into() },
-        background: ui.ground.map(Background::from),
-        ascii: flags.ascii || ui.ascii.unwrap_or(environment.is_ascii_locale),
-        links: ui.links.unwrap_or(true),
-        has_reduced_motion: environment.is_ssh || environment.reduced_motion.or(ui.reduced_motion).unwrap_or(false),
-        mouse: ui.mouse.unwrap_or(true),
-        all_profiles: ui.all_profiles.unwrap_or(false),
-    }
-}
-
-/// Converts a theme error. An unknown theme name becomes an error at the line of the configuration file that sets the
-/// theme; any other error is about the theme's own file and stays as it is.
-fn theme_config_error(error: ThemeError, (line, column): LineColumn, path: &Path) -> ConfigError {
-    match error {
-        ThemeError::Unknown { name, known } => {
-            let what = format!("there is no theme {name}; valid: {known}");
-            ConfigError::invalid(path, (line, column), &what)
-        }
-        other => other.into(),
-    }
-}
-
 /// Returns the folder that contains the store and the log file.
 ///
 /// # Errors
 /// Fails if no folder is set and there is no home folder.
 pub fn data_folder(flags: &Flags, environment: &Environment) -> Result<PathBuf, ConfigError> {
     sources::resolve_data_folder(flags, environment).map(|folder| folder.value)
-}
-
-fn project_dirs() -> Option<directories::ProjectDirs> {
-    directories::ProjectDirs::from("", "", "docdeck")
 }
 
 #[cfg(test)]

@@ -1,6 +1,10 @@
-//! Finds the line and column of a value in a TOML file, for error messages about values that are checked after parsing.
+//! Mistakes in a TOML file with their line and column. Also finds the line and column of a value that is checked after
+//! parsing.
 
-use super::file::line_and_column;
+use super::error::ConfigError;
+use crate::model::redaction::redacted_text;
+use crate::model::text::CleanText;
+use std::path::Path;
 use toml::de::DeTable;
 
 /// A line and a column, both counted from 1.
@@ -28,6 +32,34 @@ impl<'a> KeyPositions<'a> {
         });
         found.map_or((1, 1), |byte| line_and_column(self.text, byte))
     }
+}
+
+/// A mistake in a file. `line` and `column` are counted from 1.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Mistake {
+    pub(super) line: usize,
+    pub(super) column: usize,
+    pub(super) what: CleanText,
+}
+
+impl Mistake {
+    /// Returns a mistake at the byte offset `byte` of `text`. Redacts API keys in `what`.
+    pub(super) fn at(text: &str, byte: usize, what: &str) -> Self {
+        let (line, column) = line_and_column(text, byte);
+        Self { line, column, what: CleanText::line(&redacted_text(what)) }
+    }
+
+    /// Converts the mistake to an error about the file at `path`.
+    pub(super) fn into_config_error(self, path: &Path) -> ConfigError {
+        ConfigError::invalid(path, (self.line, self.column), self.what.as_str())
+    }
+}
+
+/// Returns the line and column of the byte offset `byte`, both counted from 1.
+pub(super) fn line_and_column(text: &str, byte: usize) -> LineColumn {
+    let before = text.get(..byte).unwrap_or_default();
+    let line = before.matches('\n').count() + 1;
+    (line, before.rsplit('\n').next().unwrap_or_default().chars().count() + 1)
 }
 
 #[cfg(test)]

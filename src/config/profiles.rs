@@ -4,9 +4,11 @@
 //! profile.
 
 use super::environment::Environment;
+use super::error::ConfigError;
 use super::file::{ConfigFile, LoadedFile, ProfileConfig};
+use super::flags::Flags;
 use super::key::{self, KeySource};
-use super::{ConfigError, Flags, sources};
+use super::sources;
 use crate::api::{ClientOptions, ExtraRoots};
 use crate::model::endpoint::Scope;
 use crate::model::text::CleanText;

@@ -2,52 +2,17 @@
 //! default. [`super::resolve`] uses only the values; `docdeck doctor` shows both.
 
 use super::environment::Environment;
+use super::error::ConfigError;
 use super::file::{ConfigFile, ProfileConfig};
-use super::{ConfigError, Flags};
+use super::flags::Flags;
+use super::sourced::{SettingSource, Sourced};
 use crate::api::Route;
 use crate::model::endpoint::Scope;
 use crate::model::redaction::redacted;
 use crate::model::setup::{DEFAULT_BASE_URL, DEFAULT_PROFILE, ExistingSettings, KeyPresence};
 use crate::model::text::CleanText;
 use std::borrow::Cow;
-use std::fmt;
 use std::path::{Path, PathBuf};
-
-/// Where the value of a setting comes from. Each source overrides the sources listed below it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SettingSource {
-    /// A command-line option, such as `--project`.
-    Flag(&'static str),
-    /// The name of an environment variable.
-    Variable(&'static str),
-    /// The configuration file.
-    File,
-    /// The built-in default.
-    Default,
-}
-
-impl fmt::Display for SettingSource {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Flag(name) | Self::Variable(name) => name,
-            Self::File => "file",
-            Self::Default => "default",
-        })
-    }
-}
-
-/// The value of a setting and where the value comes from.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Sourced<T> {
-    pub value: T,
-    pub from: SettingSource,
-}
-
-impl<T> Sourced<T> {
-    pub(super) fn new(value: T, from: SettingSource) -> Self {
-        Self { value, from }
-    }
-}
 
 /// Returns the first candidate that is set and not blank, trimmed.
 fn first_nonblank(candidates: [(Option<&String>, SettingSource); 3]) -> Option<Sourced<String>> {
@@ -184,7 +149,7 @@ pub fn config_path(flags: &Flags, environment: &Environment) -> Result<Sourced<P
     if let Some((path, from)) = named.into_iter().find_map(|(path, from)| Some((path?, from))) {
         return Ok(Sourced::new(path.clone(), from));
     }
-    let folders = super::project_dirs().ok_or(ConfigError::NoHome)?;
+    let folders = project_dirs().ok_or(ConfigError::NoHome)?;
     Ok(Sourced::new(folders.config_dir().join("config.toml"), SettingSource::Default))
 }
 
@@ -201,6 +166,10 @@ pub fn resolve_data_folder(flags: &Flags, environment: &Environment) -> Result<S
     if let Some((path, from)) = named.into_iter().find_map(|(path, from)| Some((path?, from))) {
         return Ok(Sourced::new(path.clone(), from));
     }
-    let folders = super::project_dirs().ok_or(ConfigError::NoHome)?;
+    let folders = project_dirs().ok_or(ConfigError::NoHome)?;
     Ok(Sourced::new(folders.data_local_dir().to_path_buf(), SettingSource::Default))
+}
+
+fn project_dirs() -> Option<directories::ProjectDirs> {
+    directories::ProjectDirs::from("", "", "docdeck")
 }

@@ -11,11 +11,15 @@ use toml::Spanned;
 
 /// The names and TOML texts of the built-in themes, in display order. The theme `auto` is not listed, because it has no
 /// text of its own: it uses `dark` or `light`, depending on the terminal's background.
-pub const BUILT_IN_THEMES: [(&str, &str); 5] = [
+pub const BUILT_IN_THEMES: [(&str, &str); 9] = [
     ("dark", include_str!("../../assets/themes/dark.toml")),
     ("light", include_str!("../../assets/themes/light.toml")),
     ("high-contrast", include_str!("../../assets/themes/high-contrast.toml")),
     ("colour-blind-safe", include_str!("../../assets/themes/colour-blind-safe.toml")),
+    ("catppuccin", include_str!("../../assets/themes/catppuccin.toml")),
+    ("gruvbox", include_str!("../../assets/themes/gruvbox.toml")),
+    ("solarized", include_str!("../../assets/themes/solarized.toml")),
+    ("nord", include_str!("../../assets/themes/nord.toml")),
     ("terminal-16", include_str!("../../assets/themes/terminal-16.toml")),
 ];
 /// The name of the default theme, which adapts to the terminal's background.
@@ -35,19 +39,19 @@ pub enum ThemeError {
 
 /// Returns the colours of the default theme.
 pub fn default_theme() -> ThemePalettes {
-    let mut colours = ThemePalettes { unknown: ColorPalette::middle_tones(), ..ThemePalettes::default() };
+    let mut palettes = ThemePalettes { unknown: ColorPalette::middle_tones(), ..ThemePalettes::default() };
     // A test parses the built-in themes, so errors can't happen here. If one did, roles would keep the terminal's
     // colours.
     for (name, text) in BUILT_IN_THEMES.into_iter().take(2) {
         if let Ok(file) = deserialize_theme(name, text) {
-            for (table, palette) in [(&file.dark, &mut colours.dark), (&file.light, &mut colours.light)] {
+            for (table, palette) in [(&file.dark, &mut palettes.dark), (&file.light, &mut palettes.light)] {
                 if let Some(table) = table {
                     let _ = apply_overrides(table, palette, name, text);
                 }
             }
         }
     }
-    colours
+    palettes
 }
 
 /// Loads a theme by name. A custom theme in `folder` overrides a built-in theme of the same name.
@@ -129,7 +133,7 @@ type ColorTable = BTreeMap<Spanned<String>, Spanned<ThemeValue>>;
 #[derive(Debug, Deserialize)]
 #[serde(untagged, expecting = "there should be a colour in quotes, or a table like { fg = \"red\", bold = true }")]
 enum ThemeValue {
-    Colour(String),
+    Color(String),
     Backgrounds(Vec<String>),
     Paint(PaintTable),
 }
@@ -155,9 +159,9 @@ struct PaintTable {
 /// Fails with line and column if the text is not TOML or contains an unknown role or an invalid colour.
 pub fn parse(name: &str, text: &str) -> Result<ThemePalettes, ThemeError> {
     let file = deserialize_theme(name, text)?;
-    let mut colours = default_theme();
+    let mut palettes = default_theme();
     let tables =
-        [(&file.dark, &mut colours.dark), (&file.light, &mut colours.light), (&file.unknown, &mut colours.unknown)];
+        [(&file.dark, &mut palettes.dark), (&file.light, &mut palettes.light), (&file.unknown, &mut palettes.unknown)];
     for (table, palette) in tables {
         if let Some(table) = table {
             apply_overrides(table, palette, name, text)?;
@@ -166,20 +170,20 @@ pub fn parse(name: &str, text: &str) -> Result<ThemePalettes, ThemeError> {
     // If a theme has colours for only one kind of background, use them on every background.
     match (&file.dark, &file.light, &file.unknown) {
         (Some(_), None, None) => {
-            colours.light = colours.dark.clone();
-            colours.unknown = colours.dark.clone();
+            palettes.light = palettes.dark.clone();
+            palettes.unknown = palettes.dark.clone();
         }
         (None, Some(_), None) => {
-            colours.dark = colours.light.clone();
-            colours.unknown = colours.light.clone();
+            palettes.dark = palettes.light.clone();
+            palettes.unknown = palettes.light.clone();
         }
         // The dark palette paints its own background, so it is readable even if the terminal's background is unknown.
-        (Some(_), Some(_), None) if colours.dark.background != ThemeColor::Terminal => {
-            colours.unknown = colours.dark.clone();
+        (Some(_), Some(_), None) if palettes.dark.background != ThemeColor::Terminal => {
+            palettes.unknown = palettes.dark.clone();
         }
         _ => {}
     }
-    Ok(colours)
+    Ok(palettes)
 }
 
 fn deserialize_theme(name: &str, text: &str) -> Result<ThemeFile, ThemeError> {
@@ -201,12 +205,12 @@ fn invalid_theme(name: &str, text: &str, at: usize, what: &str) -> ThemeError {
 fn apply_overrides(table: &ColorTable, palette: &mut ColorPalette, name: &str, text: &str) -> Result<(), ThemeError> {
     for (key, value) in table {
         let wrong = |what: &str| invalid_theme(name, text, value.span().start, what);
-        let colour = |text: &str| {
+        let color = |text: &str| {
             let expected = "write \"#rrggbb\", \"default\" or a name like \"bright-blue\"";
             ThemeColor::parse(text).ok_or_else(|| wrong(&format!("{text} is not a colour: {expected}")))
         };
         match (key.get_ref().as_str(), value.get_ref()) {
-            ("ground", ThemeValue::Colour(text)) => palette.background = colour(text)?,
+            ("ground", ThemeValue::Color(text)) => palette.background = color(text)?,
             ("made_for", ThemeValue::Backgrounds(list)) => {
                 let invalid = |text: &str| wrong(&format!("{text} is not in the form #rrggbb"));
                 let parsed = list.iter().map(|text| Rgb::parse(text).ok_or_else(|| invalid(text)));
@@ -224,7 +228,7 @@ fn apply_overrides(table: &ColorTable, palette: &mut ColorPalette, name: &str, t
                 })?;
                 palette.set(
                     role,
-                    parse_style(value, &colour)
+                    parse_style(value, &color)
                         .map_err(|error| error.unwrap_or_else(|| wrong("expected a colour or a table")))?,
                 );
             }
@@ -236,12 +240,12 @@ fn apply_overrides(table: &ColorTable, palette: &mut ColorPalette, name: &str, t
 /// Parses a style. Returns `Err(None)` if the value is neither a colour nor a table.
 fn parse_style(
     value: &ThemeValue,
-    colour: &impl Fn(&str) -> Result<ThemeColor, ThemeError>,
+    color: &impl Fn(&str) -> Result<ThemeColor, ThemeError>,
 ) -> Result<Paint, Option<ThemeError>> {
     match value {
-        ThemeValue::Colour(text) => Ok(Paint { fg: colour(text)?, ..Paint::default() }),
+        ThemeValue::Color(text) => Ok(Paint { fg: color(text)?, ..Paint::default() }),
         ThemeValue::Paint(table) => {
-            let read = |text: &Option<String>| text.as_deref().map_or(Ok(ThemeColor::Terminal), colour);
+            let read = |text: &Option<String>| text.as_deref().map_or(Ok(ThemeColor::Terminal), color);
             let PaintTable { bold, dim, underlined, reversed, .. } = *table;
             Ok(Paint { fg: read(&table.fg)?, bg: read(&table.bg)?, bold, dim, underlined, reversed })
         }
@@ -274,8 +278,8 @@ mod tests {
         0x00ff_ffff,
     ];
 
-    fn rgb(colour: ThemeColor) -> Option<Rgb> {
-        match colour {
+    fn rgb(color: ThemeColor) -> Option<Rgb> {
+        match color {
             ThemeColor::Terminal => None,
             ThemeColor::Rgb(rgb) => Some(rgb),
             ThemeColor::Ansi(n) => {
@@ -296,7 +300,7 @@ mod tests {
         for role in ColorRole::ALL {
             let paint = palette.paint(role);
             for background in &backgrounds {
-                // Without a text colour, the text has the terminal's own colours, whose contrast docdeck can't know.
+                // Without a text colour, the text has the terminal's own colours, whose contrast is unknown.
                 let Some(fg) = rgb(paint.fg) else { continue };
                 pairs.push((role, fg, rgb(paint.bg).unwrap_or(*background)));
             }
@@ -316,6 +320,26 @@ mod tests {
                         contrast >= min_contrast,
                         "{name} {kind}: {role:?} {text:?} on {background:?} is {contrast:.2}"
                     );
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_selected_row_of_every_built_in_theme_is_readable_and_its_symbols_keep_their_colours() {
+        let symbols = [ColorRole::Good, ColorRole::Bad, ColorRole::Warning, ColorRole::Working, ColorRole::Mark];
+        for (name, _) in BUILT_IN_THEMES {
+            let theme = load_theme(name, None).expect("a good file");
+            for (kind, palette) in [("dark", &theme.dark), ("light", &theme.light)] {
+                let selected = palette.paint(ColorRole::Selected);
+                let (fg, bg) = (rgb(selected.fg).expect("a text colour"), rgb(selected.bg).expect("a fill"));
+                assert!(fg.contrast(bg) >= 4.5, "{name} {kind}: {:.2}", fg.contrast(bg));
+                for role in symbols.into_iter().chain([ColorRole::Human, ColorRole::Ai]) {
+                    let paint = palette.on_selected(role);
+                    let contrast = rgb(paint.fg).expect("a colour").contrast(bg);
+                    assert!(contrast >= 3.0, "{name} {kind}: {role:?} {contrast:.2}");
+                    let may_differ = ["high-contrast", "terminal-16"].contains(&name);
+                    assert!(may_differ || paint.fg == palette.paint(role).fg, "{name} {kind}: {role:?} is not seen");
                 }
             }
         }
@@ -345,12 +369,12 @@ mod tests {
 
     #[test]
     fn a_custom_theme_overrides_colours_of_the_default_theme() {
-        let colours = parse("mine", "[dark]\nbad = \"bright-red\"\nmark = { fg = \"#123456\", underlined = true }\n")
+        let palettes = parse("mine", "[dark]\nbad = \"bright-red\"\nmark = { fg = \"#123456\", underlined = true }\n")
             .expect("good");
-        assert_eq!(colours.dark.paint(ColorRole::Bad).fg, ThemeColor::Ansi(9));
-        assert!(colours.dark.paint(ColorRole::Mark).underlined);
-        assert_eq!(colours.dark.paint(ColorRole::Good), default_theme().dark.paint(ColorRole::Good));
-        assert_eq!(colours.light, colours.dark, "one table applies to every background");
+        assert_eq!(palettes.dark.paint(ColorRole::Bad).fg, ThemeColor::Ansi(9));
+        assert!(palettes.dark.paint(ColorRole::Mark).underlined);
+        assert_eq!(palettes.dark.paint(ColorRole::Good), default_theme().dark.paint(ColorRole::Good));
+        assert_eq!(palettes.light, palettes.dark, "one table applies to every background");
     }
 
     #[test]
@@ -379,7 +403,7 @@ mod tests {
         std::fs::write(folder.path().join("mine.toml"), "[light]\nbad = \"red\"\n").expect("written");
         assert!(load_theme("mine", Some(folder.path())).is_ok());
         let error = load_theme("../mine", Some(&folder.path().join("themes"))).expect_err("no such theme").to_string();
-        assert!(error.contains("auto, dark, light, high-contrast, colour-blind-safe, terminal-16"), "{error}");
+        assert!(error.contains("auto, dark, light, high-contrast, colour-blind-safe, catppuccin"), "{error}");
         assert_eq!(theme_names(Some(folder.path())).last().map(String::as_str), Some("mine"));
     }
 

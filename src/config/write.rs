@@ -2,8 +2,9 @@
 //! change preserves all other text and comments. When docdeck creates the file or writes a profile into it, the file
 //! becomes readable only for its owner.
 
-use super::ConfigError;
-use super::file::{self, Mistake, system_message};
+use super::error::ConfigError;
+use super::file::{self, system_message};
+use super::positions::Mistake;
 use crate::model::endpoint::ApiKey;
 use crate::model::setup::{DEFAULT_BASE_URL, KeySourceInput, NewProfile, WritePermission};
 use crate::model::text::CleanText;

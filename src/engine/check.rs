@@ -1,5 +1,5 @@
 //! Checks the key and the project of a new profile with one GET for a probe job, which does not exist. This
-//! request counts toward no limit. The message states exactly what the answer proves.
+//! request doesn't count toward the hourly limits. The message states exactly what the answer proves.
 
 use crate::api::{ApiError, Client};
 use crate::model::failure::{Failure, FailureKind};
@@ -22,35 +22,35 @@ pub async fn probe_key(client: &Client) -> Result<CleanText, Failure> {
     let answer = client.get_job(&id).await;
     match answer.result {
         Ok(_) => Ok(CleanText::line("The key works, and the project exists.")),
-        Err(ApiError::NotFound { words, is_page: false, .. }) => check_not_found(&words),
+        Err(ApiError::NotFound { service_text, is_page: false, .. }) => check_not_found(&service_text),
         // An answer with a job proves that the key works, even if that job has another id than requested.
         Err(ApiError::OtherJob { .. }) => Ok(CleanText::line("The key works (the service answered with a job).")),
         Err(error) => Err(error.failure(answer.date.unwrap_or_else(Utc::now))),
     }
 }
 
-/// Returns a failure if a 404 means that the project is missing, and not the job. Returns `None` if `words`,
+/// Returns a failure if a 404 means that the project is missing, and not the job. Returns `None` if `service_text`,
 /// the text of the 404, does not mention a project.
-pub fn missing_project_failure(words: &CleanText) -> Option<Failure> {
-    if !words.as_str().to_ascii_lowercase().contains("project") {
+pub fn missing_project_failure(service_text: &CleanText) -> Option<Failure> {
+    if !service_text.as_str().to_ascii_lowercase().contains("project") {
         return None;
     }
     let sentence = format!(
-        "The key works, but the project was not found (404: “{words}”): check the project id and the base URL."
+        "The key works, but the project was not found (404: “{service_text}”): check the project id and the base URL."
     );
     Some(Failure::new(FailureKind::NotFound, &sentence))
 }
 
-/// Returns what a 404 with the text `words` proves. The service answers a refused key with 401 or 403, so a
+/// Returns what a 404 with this text proves. The service answers a refused key with 401 or 403, so a
 /// 404 proves that the key works. Only its text shows whether the project or the job is missing.
-fn check_not_found(words: &CleanText) -> Result<CleanText, Failure> {
-    if let Some(failure) = missing_project_failure(words) {
+fn check_not_found(service_text: &CleanText) -> Result<CleanText, Failure> {
+    if let Some(failure) = missing_project_failure(service_text) {
         return Err(failure);
     }
-    let quoted = if words.is_empty() { String::new() } else { format!(" (“{words}”)") };
+    let quoted = if service_text.is_empty() { String::new() } else { format!(" (“{service_text}”)") };
     Ok(CleanText::line(&format!(
-        "The key works: a probe job was not found, as expected{quoted}. Your first job will show whether it may start \
-         jobs in this project."
+        "The key works: the test asked for a job that doesn't exist, and the service said so{quoted}. Your first job will show whether the key may \
+         start jobs in this project."
     )))
 }
 
@@ -64,7 +64,7 @@ mod tests {
         for part in ["The key works", "“Job not found”", "Your first job"] {
             assert!(quoted.as_str().contains(part), "{quoted}");
         }
-        assert!(check_not_found(&CleanText::default()).is_ok(), "no words are documented");
+        assert!(check_not_found(&CleanText::default()).is_ok(), "no text is documented");
     }
 
     #[test]

@@ -11,7 +11,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// The precision of a Date header: it has whole seconds, so the service wrote it at any moment of that second.
+/// The precision of a Date header: it has whole seconds, so the service may have written it at any moment
+/// of that second.
 const DATE_PRECISION: TimeDelta = TimeDelta::seconds(1);
 /// Smaller differences between two clocks are ignored, because Date headers have whole seconds.
 const MIN_CLOCK_CHANGE: TimeDelta = TimeDelta::seconds(2);

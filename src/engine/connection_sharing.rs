@@ -3,7 +3,7 @@
 //! unreachable or just has no changes.
 
 use super::lease::LeaseRole;
-use super::poll::PollerCommand;
+use super::poller_command::PollerCommand;
 use super::state::{EngineState, lock};
 use crate::model::connection::Connection;
 use crate::model::engine_event::EngineEvent;

@@ -2,9 +2,8 @@
 //! prompt is sent only once, unless the service answers 429. That answer guarantees that nothing was done.
 
 use super::clock::{local_now, sleep_until};
-use super::fetch::FetchOutcome;
 use super::lease::LeaseRole;
-use super::poll::PollerCommand;
+use super::poller_command::{FetchOutcome, PollerCommand};
 use super::state::{CountGuard, EngineState, lock};
 use crate::api::{ApiError, Reached};
 use crate::model::Time;
@@ -19,7 +18,9 @@ use crate::model::text::CleanText;
 use crate::model::unrecorded::UnrecordedOutcome;
 use crate::store::{MergeResult, QueuedPrompt, SendPermit, StoreError};
 use chrono::TimeDelta;
+use futures_util::FutureExt as _;
 use std::collections::HashMap;
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::task::JoinSet;
@@ -74,13 +75,7 @@ pub(super) async fn run_dispatcher(inner: Arc<EngineState>, trouble: Option<Fail
         let Dispatcher { inner, sends, .. } = &mut dispatcher;
         tokio::select! {
             () = inner.dispatch_wake.notified() => {}
-            Some(done) = sends.join_next() => match done {
-                Ok(prompt) => { lock(&inner.prompts_being_sent).remove(&prompt); }
-                // A send has panicked. The panic doesn't say of which prompt, so all prompts are removed. The other prompts
-                // can't be sent twice, because the store permits each send only once. The unknown prompt stays
-                // in `Sending`.
-                Err(_) => lock(&inner.prompts_being_sent).clear(),
-            },
+            Some(Ok(prompt)) = sends.join_next() => { lock(&inner.prompts_being_sent).remove(&prompt); }
             () = sleep_until(wake), if wake.is_some() => {}
         }
     }
@@ -94,11 +89,11 @@ impl Dispatcher {
         if self.emitted_ownership.replace(has_lease) != Some(has_lease) {
             self.inner.emit(EngineEvent::QueueOwnership(has_lease)).await;
         }
-        let own: HashMap<PromptId, JobKey> = lock(&self.inner.own_prompts).clone();
-        if !has_lease && own.is_empty() {
+        let submitted: HashMap<PromptId, JobKey> = lock(&self.inner.submitted_prompts).clone();
+        if !has_lease && submitted.is_empty() {
             return None;
         }
-        match self.start_sends(has_lease, &own).await {
+        match self.start_sends(has_lease, &submitted).await {
             Ok(wake) => wake.map(|until| self.inner.clock.service_to_instant(until)),
             Err(error) => {
                 self.inner.emit_trouble(error.failure()).await;
@@ -112,7 +107,7 @@ impl Dispatcher {
     async fn start_sends(
         &mut self,
         has_lease: bool,
-        own: &HashMap<PromptId, JobKey>,
+        submitted: &HashMap<PromptId, JobKey>,
     ) -> Result<Option<Time>, StoreError> {
         let queued = self.inner.store.sendable_prompts_for(&self.inner.scope, self.inner.instance.name()).await?;
         let mut wake: Option<Time> = None;
@@ -125,18 +120,18 @@ impl Dispatcher {
                 let busy = lock(&self.inner.prompts_being_sent);
                 (busy.contains(&prompt), MAX_SENDS.saturating_sub(busy.len()))
             };
-            let is_own = own.contains_key(&prompt);
-            if is_busy || !(has_lease || is_own) {
+            let is_submitted_here = submitted.contains_key(&prompt);
+            if is_busy || !(has_lease || is_submitted_here) {
                 continue;
             }
             if free == 0 {
                 break;
             }
             let now = self.inner.clock.now();
-            // `until` is the end of the wait, as found at the last try of this prompt. Skip the prompt as long as
-            // the ledger still gives this time.
+            // `until` is the end of the wait that the last attempt to send this prompt returned. Skip the prompt
+            // while the ledger still has the same end.
             if until.is_some_and(|until| until > now)
-                && let Some(wait) = self.inner.store.budget(&self.inner.scope, rate_limit_of(kind), now).await?.wait()
+                && let Some(wait) = self.inner.store.budget(&self.inner.scope, kind.limit(), now).await?.wait()
                 && until == Some(wait.until)
             {
                 wake = Some(wake.map_or(wait.until, |wake| wake.min(wait.until)));
@@ -145,7 +140,7 @@ impl Dispatcher {
             }
             // At a reached limit, skip the prompts of other instances. A prompt of this instance is still tried,
             // because the code that waits for its outcome must learn when the prompt may be sent.
-            if !is_own && full.contains(&kind) {
+            if !is_submitted_here && full.contains(&kind) {
                 continue;
             }
             match self.inner.store.request_permit(prompt, self.inner.instance.name(), local_now(), now).await? {
@@ -155,7 +150,7 @@ impl Dispatcher {
                     let until = until.max(now + TimeDelta::seconds(1));
                     wake = Some(wake.map_or(until, |wake| wake.min(until)));
                     full.push(kind);
-                    match own.get(&prompt) {
+                    match submitted.get(&prompt) {
                         Some(job) => self.emit_waiting(prompt, kind, *job, until).await?,
                         None => others_wait = true,
                     }
@@ -177,7 +172,7 @@ impl Dispatcher {
         until: Time,
     ) -> Result<(), StoreError> {
         // Emit the budget before the delivery state, because the budget shows whether the wait is an estimate.
-        self.inner.emit_budget(rate_limit_of(kind)).await;
+        self.inner.emit_budget(kind.limit()).await;
         if let Some(row) = self.inner.store.job(job).await? {
             self.inner.emit_delivery(prompt, Delivery::Queued { until: Some(until) }, row).await;
         }
@@ -187,12 +182,16 @@ impl Dispatcher {
     fn send(&mut self, outgoing: OutgoingPrompt) {
         lock(&self.inner.prompts_being_sent).insert(outgoing.prompt);
         let inner = Arc::clone(&self.inner);
-        self.sends.spawn(async move {
-            let prompt = outgoing.prompt;
-            inner.deliver(outgoing).await;
-            prompt
-        });
+        self.sends.spawn(run_send(outgoing.prompt, async move { inner.deliver(outgoing).await }));
     }
+}
+
+/// Returns the prompt even if sending it panics, so that it doesn't count as being sent any more. Its state in the
+/// store stays `Sending`, because the service may have received it.
+async fn run_send(prompt: PromptId, send: impl Future<Output = ()>) -> PromptId {
+    // The error is ignored: the hook of the process has reported the panic.
+    let _ = AssertUnwindSafe(send).catch_unwind().await;
+    prompt
 }
 
 impl EngineState {
@@ -200,7 +199,7 @@ impl EngineState {
     /// because the store has permitted the send.
     async fn deliver(self: &Arc<Self>, outgoing: OutgoingPrompt) {
         let OutgoingPrompt { prompt, kind, text, job, id } = outgoing;
-        let limited = rate_limit_of(kind);
+        let limited = kind.limit();
         let _in_flight = self.in_flight_guard();
         let sending = self.sending.guard();
         if let Ok(Some(row)) = self.store.job(job).await {
@@ -237,8 +236,7 @@ impl EngineState {
         }
     }
 
-    /// Emits a notice that the service returned the same id for two new jobs. It tells the user that there
-    /// is only one job.
+    /// Emits a notice that the service returned the same id for two new jobs. It states that there is only one job.
     async fn emit_shared_id(&self, row: &Job, other: &CleanText) {
         let id = row.id.as_ref().map(|id| id.clean()).unwrap_or_default();
         let note = format!("the service returned the id {id} for two new jobs, which are shown as one");
@@ -246,7 +244,7 @@ impl EngineState {
         let notice = format!(
             "The service returned the same id for two new jobs, {id}. They are shown as one job, with both prompts: “{}” \
              and “{other}”.",
-            row.title
+            row.local.title
         );
         self.emit(EngineEvent::Notice(CleanText::line(&notice))).await;
     }
@@ -300,7 +298,7 @@ impl EngineState {
                 self.emit(EngineEvent::Unrecorded(Box::new(now.clone()))).await;
             }
             if !now.is_retried {
-                lock(&self.own_prompts).remove(&prompt);
+                lock(&self.submitted_prompts).remove(&prompt);
                 return None;
             }
             reported = Some((now, self.unrecorded.guard()));
@@ -315,7 +313,7 @@ impl EngineState {
             self.send_to_poller(PollerCommand::Outcome(FetchOutcome::unreachable(reason.clone())));
         }
         if !waits {
-            lock(&self.own_prompts).remove(&prompt);
+            lock(&self.submitted_prompts).remove(&prompt);
         }
         self.send_to_poller(PollerCommand::JobsChanged { rows: vec![row.clone()], by_others: false });
         if accepted {
@@ -348,9 +346,16 @@ fn is_temporary(error: &StoreError) -> bool {
     )
 }
 
-fn rate_limit_of(kind: PromptKind) -> RateLimited {
-    match kind {
-        PromptKind::Create => RateLimited::Create,
-        PromptKind::FollowUp => RateLimited::FollowUp,
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_send_that_panics_is_no_longer_counted_but_the_others_still_are() {
+        let mut sends = JoinSet::new();
+        sends.spawn(run_send(PromptId(1), std::future::pending()));
+        sends.spawn(run_send(PromptId(2), async { panic!("a bug") }));
+        assert_eq!(sends.join_next().await.map(Result::ok), Some(Some(PromptId(2))));
+        assert_eq!(sends.len(), 1);
     }
 }

@@ -3,71 +3,15 @@
 
 use super::Engine;
 use super::clock::local_now;
-use super::poll::PollerCommand;
+use super::poller_command::{FetchOutcome, PollerCommand, ServiceHealth};
 use super::state::EngineState;
 use crate::model::engine_event::EngineEvent;
 use crate::model::failure::{Failure, FailureKind};
 use crate::model::job::{JobId, RemoteJob};
-use crate::model::ledger::Wait;
-use crate::model::link;
 use crate::model::log::{LogKind, Operation};
 use crate::model::prompt::{EventKind, JobEvent};
 use crate::model::row::{Job, JobKey};
-use crate::model::text::CleanText;
 use crate::store::{JobAnswer, StoreError};
-
-/// What the outcome of a request shows about the service.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum ServiceHealth {
-    /// No request was made: the job is no longer in the store (merged into another job, for example), or has no
-    /// id.
-    NotAsked,
-    Good,
-    /// The answer is unreadable, or a 4xx that concerns only this request. Other requests may succeed.
-    Unusable(CleanText),
-    /// The service can't be reached or fails.
-    Down(CleanText),
-    /// The service answered 429 (too many requests). The end of the wait is service time.
-    Limited(Wait),
-    /// The service answered 401 or 403.
-    Refused(CleanText),
-    /// The store could not record the answer.
-    NotStored(Failure),
-}
-
-/// The outcome of a request, as passed to the poller.
-#[derive(Debug)]
-pub(super) struct FetchOutcome {
-    /// The tracked job that was fetched; `None` if the request was for no tracked job.
-    pub(super) key: Option<JobKey>,
-    pub(super) health: ServiceHealth,
-    /// Whether a GET was made. It counts toward the limits of polling.
-    pub(super) made_request: bool,
-}
-
-impl FetchOutcome {
-    /// Returns the outcome of a check that panicked. Polling pauses as if the store had failed.
-    pub(super) fn crashed(key: JobKey) -> Self {
-        let sentence = "Checking a job failed because of a bug in docdeck; polling continues in a few seconds.";
-        let health = ServiceHealth::NotStored(Failure::local(sentence));
-        Self { key: Some(key), health, made_request: true }
-    }
-
-    /// Returns the outcome of a request unrelated to polling that the service answered.
-    pub(super) fn answered() -> Self {
-        Self { key: None, health: ServiceHealth::Good, made_request: false }
-    }
-
-    /// Returns the outcome of a request unrelated to polling that got an unusable answer.
-    pub(super) fn unusable(reason: CleanText) -> Self {
-        Self { health: ServiceHealth::Unusable(reason), ..Self::answered() }
-    }
-
-    /// Returns the outcome of a request unrelated to polling that did not reach the service.
-    pub(super) fn unreachable(reason: CleanText) -> Self {
-        Self { health: ServiceHealth::Down(reason), ..Self::answered() }
-    }
-}
 
 impl Engine {
     /// Fetches the job now, and makes the poller try again if it had stopped because of a refused key or a lost
@@ -106,12 +50,12 @@ impl EngineState {
             let failure = error.failure();
             (Err(failure.clone()), outcome(ServiceHealth::NotStored(failure), made_request))
         };
-        let before = match self.store.job(key).await {
+        let job = match self.store.job(key).await {
             Ok(Some(row)) => row,
             Ok(None) => return (Err(untracked_job_failure()), outcome(ServiceHealth::NotAsked, false)),
             Err(error) => return unwritten(&error, false),
         };
-        let Some(id) = before.id.clone() else {
+        let Some(id) = job.id.clone() else {
             let failure =
                 Failure::local("This job has no id yet: the service has not accepted its prompt. Try again later.");
             return (Err(failure), outcome(ServiceHealth::NotAsked, false));
@@ -122,17 +66,8 @@ impl EngineState {
             Err(failure) if failure.kind == FailureKind::NotFound => JobAnswer::NotFound,
             Err(failure) => return (Err(failure), outcome(health, true)),
         };
-        // If a prompt was accepted while the GET was in flight, the answer may be older than the stored job and is
-        // ignored. An outdated `completed` would end the polling of a job that has just started again.
-        match self.store.job(key).await {
-            Ok(Some(row)) if row.last_accepted_at() != before.last_accepted_at() || row.id != before.id => {
-                return (Ok(row), outcome(health, true));
-            }
-            Ok(_) => {}
-            Err(error) => return unwritten(&error, true),
-        }
         let _hook_guard = self.running_hooks.guard();
-        match self.store.apply_fetched(key, fetched, local_now()).await {
+        match self.store.apply_fetched(&job, fetched, local_now()).await {
             Ok(applied) => {
                 self.emit_fetched(&applied.row, &applied.events).await;
                 (Ok(applied.row), outcome(health, true))
@@ -192,7 +127,7 @@ impl EngineState {
     async fn log_transitions(&self, row: &Job, events: &[JobEvent]) {
         let subject = row.id.as_ref().map(JobId::clean).unwrap_or_default();
         for event in events {
-            self.log(subject.clone(), LogKind::Transition(transition_text(&event.kind))).await;
+            self.log(subject.clone(), LogKind::Transition(event.kind.log_text())).await;
         }
     }
 }
@@ -209,31 +144,5 @@ fn health(failure: &Failure) -> ServiceHealth {
         FailureKind::NotFound => ServiceHealth::Good,
         FailureKind::Offline => ServiceHealth::Down(sentence()),
         FailureKind::Service | FailureKind::Store | FailureKind::Local => ServiceHealth::Unusable(sentence()),
-    }
-}
-
-/// Returns the log text of a job's change.
-fn transition_text(kind: &EventKind) -> CleanText {
-    let text = match kind {
-        EventKind::Status { from: Some(from), to } => format!("{from} → {to}"),
-        EventKind::Status { from: None, to } => to.to_string(),
-        EventKind::PullRequest(link) => format!("pull request {}", link::display_url(link)),
-        EventKind::Gone => "no longer on the service".to_owned(),
-        EventKind::Back => "on the service again".to_owned(),
-    };
-    CleanText::line(&text)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::model::job::Status;
-
-    #[test]
-    fn the_log_text_of_a_status_change_shows_the_new_status() {
-        let kind = EventKind::Status { from: Some(Status::Active), to: Status::Completed };
-        assert_eq!(transition_text(&kind).as_str(), "active → completed");
-        let first = EventKind::Status { from: None, to: Status::parse("odd one") };
-        assert_eq!(transition_text(&first).as_str(), "odd one");
     }
 }

@@ -6,7 +6,6 @@ use super::state::{CountGuard, EngineState};
 use crate::model::endpoint::API_KEY_VARIABLE;
 use crate::model::json;
 use crate::model::log::LogKind;
-use crate::model::prompt::PromptKind;
 use crate::model::row::Job;
 use crate::model::text::CleanText;
 use std::process::Stdio;
@@ -76,8 +75,7 @@ impl EngineState {
     pub(super) async fn queue_hook(&self, row: &Job) {
         let Some(changes) = &self.hook_queue else { return };
         let thread = self.store.thread(row.key).await.unwrap_or_default();
-        let first = thread.prompts.iter().find(|prompt| prompt.kind == PromptKind::Create);
-        let mut job = json::job_object(row, first.map(|prompt| prompt.text.as_str())).to_string();
+        let mut job = json::job_object(row, thread.creation_prompt()).to_string();
         job.push('\n');
         let subject = row.id.as_ref().map(|id| id.clean()).unwrap_or_default();
         let change = HookChange { subject: subject.clone(), job_json: job, running: self.running_hooks.guard() };

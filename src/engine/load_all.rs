@@ -5,8 +5,9 @@
 
 use super::Engine;
 use super::reports::read_failure;
+use super::running_loads::{RunningLoadAll, SharedLoadOutcome, ViewsRequestResult};
 use super::state::{EngineState, lock};
-use super::views::{RequestPurpose, ViewsRequestResult, no_progress_failure, report_answer};
+use super::views::{RequestPurpose, no_progress_failure, report_answer};
 use crate::model::Time;
 use crate::model::engine_event::EngineEvent;
 use crate::model::failure::Failure;
@@ -16,21 +17,7 @@ use crate::model::report::{LoadEndReason, LoadOutcome, LoadPlan, LoadProgress, R
 use crate::model::views::{MAX_PAGE_SIZE, ViewsPage, ViewsQuery};
 use crate::store::UnfinishedReport;
 use futures_util::FutureExt;
-use futures_util::future::{BoxFuture, Shared};
 use std::sync::Arc;
-use tokio::task::AbortHandle;
-
-/// The future outcome of a load of all pages, shared by all callers that wait for it.
-type SharedLoadOutcome = Shared<BoxFuture<'static, LoadOutcome>>;
-
-/// A running load of all pages of a range.
-#[derive(Debug)]
-pub(super) struct RunningLoadAll {
-    outcome: SharedLoadOutcome,
-    /// Whether the user has stopped the load. The load ends before its next request.
-    stop_requested: bool,
-    task: AbortHandle,
-}
 
 impl Engine {
     /// Loads all pages of a range within the hourly limit, with one request for each answer that is not

@@ -1,9 +1,9 @@
-//! The engine submits prompts, polls and tracks jobs, loads page views, and keeps requests within the
-//! hourly limits. The dashboard and the commands both use it.
+//! The engine submits prompts, polls and tracks jobs, loads page views, and keeps requests within the hourly limits.
+//! The dashboard and the commands both use it.
 //!
-//! The store records every fact before the engine emits it as an [`EngineEvent`]. Three tasks share
-//! one `state::EngineState`: the dispatcher sends prompts, the poller checks jobs, and the watcher
-//! takes leases and notices what other docdeck instances on this computer changed.
+//! The store records every fact before the engine emits it as an event. Its tasks share one `state::EngineState`: the
+//! dispatcher sends prompts, the poller checks jobs, and the watcher takes leases and notices what other docdeck
+//! instances on this computer changed. If `on_change` is set, a fourth task runs its program.
 
 mod cached;
 pub mod check;
@@ -17,63 +17,28 @@ mod lease;
 mod ledger;
 mod load_all;
 mod poll;
+mod poller_command;
 mod reports;
+mod running_loads;
 mod schedule;
+mod setup;
 mod state;
 mod submit;
 mod views;
 mod watch;
 
-use crate::api::Client;
 use crate::model::Time;
-use crate::model::endpoint::Scope;
-use crate::model::engine_event::EngineEvent;
 use crate::model::failure::Failure;
 use crate::model::row::JobKey;
-use crate::store::Store;
 pub use cached::StoredViews;
 pub use clock::sleep_until;
 pub use instances::RunningInstances;
 pub use lease::LeaseRoles;
-use poll::PollerCommand;
+use poller_command::PollerCommand;
+pub use setup::{EngineSetup, PollOptions};
 use state::EngineState;
-use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
-use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
-
-/// The limits of polling: how many requests per minute, and how many at once.
-#[derive(Debug, Clone)]
-pub struct PollOptions {
-    /// Most GETs in any rolling minute.
-    pub per_minute: u32,
-    /// Most GETs in flight at the same time.
-    pub in_flight: usize,
-}
-
-impl Default for PollOptions {
-    fn default() -> Self {
-        Self { per_minute: 60, in_flight: 8 }
-    }
-}
-
-/// Everything that an engine needs to start.
-#[derive(Debug)]
-pub struct EngineSetup {
-    pub client: Client,
-    pub store: Store,
-    pub scope: Scope,
-    pub poll: PollOptions,
-    /// The leases that this instance may take. It sends the prompts submitted to it even without a lease.
-    pub roles: LeaseRoles,
-    /// The folder for the lock files of leases and instances; `None` in the demo, which has only one
-    /// instance and no files.
-    pub lock_folder: Option<PathBuf>,
-    /// A program and its arguments, run for each change of a job with the job as JSON on its stdin.
-    pub on_change: Option<Vec<String>>,
-    /// Receives all events. A full channel slows the engine down; no event is lost.
-    pub events: mpsc::Sender<EngineEvent>,
-}
 
 /// The engine for one scope (an API address and a project). Clones share the same tasks. The methods for a topic are
 /// in the topic's module, such as `submit` or `reports`.

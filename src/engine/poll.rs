@@ -2,12 +2,12 @@
 //! task starts GETs when the scheduler permits, and waits, backs off or stops depending on the answers.
 //! Only this task determines the connection state.
 
-use super::PollOptions;
 use super::clock::{local_now, sleep_until};
 use super::connection_sharing::ConnectionReporter;
-use super::fetch::{FetchOutcome, ServiceHealth};
 use super::lease::LeaseRole;
+use super::poller_command::{FetchOutcome, PollerCommand, ServiceHealth};
 use super::schedule::{RequestEnd, Scheduler};
+use super::setup::PollOptions;
 use super::state::EngineState;
 use crate::model::Time;
 use crate::model::connection::Connection;
@@ -26,31 +26,6 @@ use tokio::task::JoinSet;
 const MAX_UNUSABLE_ANSWERS: u32 = 3;
 /// How long polling pauses if the store can't record answers.
 const STORE_PAUSE: TimeDelta = TimeDelta::seconds(15);
-
-/// A command to the poller.
-#[derive(Debug)]
-pub(super) enum PollerCommand {
-    /// Jobs are new or changed.
-    JobsChanged {
-        rows: Vec<Job>,
-        /// Whether other instances may have changed these jobs.
-        by_others: bool,
-    },
-    /// The jobs that are on screen now.
-    OnScreen(Vec<JobKey>),
-    /// A request that the poller did not start has begun.
-    RequestStarted,
-    /// A request that the poller did not start has ended. If its outcome affects the connection state,
-    /// `Outcome` was sent before.
-    RequestEnded,
-    /// The outcome of a request that the poller did not start. If the job could not be checked, the user asks to
-    /// try again although a refused key or an outage has stopped polling.
-    Outcome(FetchOutcome),
-    /// The poll lease was taken or released.
-    Lease,
-    /// The connection state that another instance has written to the store, because that instance polls.
-    SharedConnection(Connection),
-}
 
 /// Whether requests may start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -198,7 +173,7 @@ impl Poller {
         match command {
             PollerCommand::JobsChanged { rows, by_others } => {
                 self.schedule(&rows);
-                let is_new_check = |row: &Job| row.checked_at.is_some_and(|at| at > self.mode_changed_at);
+                let is_new_check = |row: &Job| row.local.checked_at.is_some_and(|at| at > self.mode_changed_at);
                 if by_others && !self.has_lease() && rows.iter().any(is_new_check) {
                     self.follow_recovery().await;
                 }
@@ -237,8 +212,8 @@ impl Poller {
         self.apply(outcome, is_probe).await;
     }
 
-    /// Updates the mode and the connection state from the outcome of a request. `lengthens_backoff` says
-    /// whether a failure of this request makes the backoff longer. It does not if the request may have started
+    /// Updates the mode and the connection state from the outcome of a request. If `lengthens_backoff`
+    /// is true, a failure of this request makes the backoff longer. It is false if the request may have started
     /// before the first failure.
     async fn apply(&mut self, outcome: FetchOutcome, lengthens_backoff: bool) {
         let FetchOutcome { key, health, .. } = outcome;
@@ -340,7 +315,7 @@ impl Poller {
         }
         match connection {
             Connection::Ready => self.follow_recovery().await,
-            // The other instance has just started and knows nothing yet, so the state stays as it is.
+            // The other instance has just started and has checked nothing yet, so the state stays as it is.
             Connection::Unknown if !self.connection.last().is_outage() => {}
             connection => {
                 // Only a check after this moment ends an outage.

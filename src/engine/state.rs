@@ -1,13 +1,12 @@
 //! State shared by the engine's tasks and its handle: client, store, clock, leases, and the methods
 //! that emit events. State of a single task is in that task's module.
 
-use super::EngineSetup;
 use super::clock::{ClockUpdate, ServiceClock, local_now, saved_offset};
 use super::hook::{Hook, HookChange};
 use super::lease::{Instance, LeaseRole, Leases};
-use super::load_all::RunningLoadAll;
-use super::poll::PollerCommand;
-use super::views::PendingLoad;
+use super::poller_command::PollerCommand;
+use super::running_loads::{PendingLoad, RunningLoadAll};
+use super::setup::EngineSetup;
 use crate::api::{ApiAnswer, ApiError, Client};
 use crate::model::Time;
 use crate::model::connection::Connection;
@@ -46,7 +45,7 @@ pub(super) struct EngineState {
     pub(super) watch_wake: Notify,
     /// Prompts that were submitted to this instance and have no outcome yet, each with its job. This
     /// instance sends them even without the dispatch lease.
-    pub(super) own_prompts: Mutex<HashMap<PromptId, JobKey>>,
+    pub(super) submitted_prompts: Mutex<HashMap<PromptId, JobKey>>,
     /// Prompts that this instance is sending right now.
     pub(super) prompts_being_sent: Mutex<HashSet<PromptId>>,
     pub(super) pending_loads: Mutex<HashMap<ViewsQuery, PendingLoad>>,
@@ -129,7 +128,7 @@ impl EngineState {
             reserves_prompts: reserving,
             dispatch_wake: Notify::new(),
             watch_wake: Notify::new(),
-            own_prompts: Mutex::default(),
+            submitted_prompts: Mutex::default(),
             prompts_being_sent: Mutex::default(),
             pending_loads: Mutex::default(),
             loading_all: Mutex::default(),
@@ -215,9 +214,7 @@ impl EngineState {
 
     /// Emits a prompt's new delivery state with the stored row of its job.
     pub(super) async fn emit_delivery(&self, prompt: PromptId, delivery: Delivery, row: Job) {
-        let key = row.key;
         self.emit(EngineEvent::Prompt { prompt, delivery, job: Box::new(row) }).await;
-        self.emit(EngineEvent::Thread(key)).await;
     }
 
     /// Emits every job that changed since the last call, whichever instance changed it, and passes it to
@@ -233,7 +230,7 @@ impl EngineState {
         drop(seen);
         for row in &rows {
             self.emit(EngineEvent::Job(Box::new(row.clone()))).await;
-            self.emit_own_deliveries(row).await?;
+            self.emit_submitted_deliveries(row).await?;
             self.emit(EngineEvent::Thread(row.key)).await;
         }
         for (gone, into) in merged {
@@ -256,13 +253,14 @@ impl EngineState {
 
     /// Emits the delivery states of the job's prompts that were submitted to this instance. So code that waits
     /// for the outcome of such a prompt receives the same events if another instance sends the prompt.
-    async fn emit_own_deliveries(&self, row: &Job) -> Result<(), StoreError> {
-        if !lock(&self.own_prompts).values().any(|job| *job == row.key) {
+    async fn emit_submitted_deliveries(&self, row: &Job) -> Result<(), StoreError> {
+        if !lock(&self.submitted_prompts).values().any(|job| *job == row.key) {
             return Ok(());
         }
         for prompt in self.store.thread(row.key).await?.prompts {
             // While this instance sends a prompt, the dispatcher emits its delivery states.
-            if !lock(&self.own_prompts).contains_key(&prompt.id) || lock(&self.prompts_being_sent).contains(&prompt.id)
+            if !lock(&self.submitted_prompts).contains_key(&prompt.id)
+                || lock(&self.prompts_being_sent).contains(&prompt.id)
             {
                 continue;
             }
@@ -273,7 +271,7 @@ impl EngineState {
                 continue;
             }
             if !matches!(kind, DeliveryKind::Queued | DeliveryKind::Sending) {
-                lock(&self.own_prompts).remove(&prompt.id);
+                lock(&self.submitted_prompts).remove(&prompt.id);
             }
             let job = Box::new(row.clone());
             self.emit(EngineEvent::Prompt { prompt: prompt.id, delivery: prompt.delivery, job }).await;

@@ -3,7 +3,7 @@
 
 use super::Engine;
 use super::clock::local_now;
-use super::poll::PollerCommand;
+use super::poller_command::PollerCommand;
 use super::state::lock;
 use crate::model::change::{DiscardedPrompts, QueueChange};
 use crate::model::engine_event::EngineEvent;
@@ -58,6 +58,14 @@ impl Engine {
         Ok(self.enqueue(added.map_err(submit_failure)?).await)
     }
 
+    /// Submits the last prompt of a failed job once more, see [`crate::store::Store::retry`].
+    ///
+    /// # Errors
+    /// Nothing was written.
+    pub async fn retry(&self, job: JobKey) -> Result<(PromptId, Job), Failure> {
+        Ok(self.enqueue(self.inner.store.retry(job, local_now()).await.map_err(submit_failure)?).await)
+    }
+
     /// Like [`Engine::submit_follow_up`], but first discards the job's `Rejected` and `NotSent` prompts, which
     /// would block the follow-up. Returns the discarded prompts in their previous state.
     ///
@@ -74,7 +82,7 @@ impl Engine {
             .map_err(submit_failure)?;
         let (prompt, row, discarded) = superseded;
         for prompt in &discarded {
-            lock(&self.inner.own_prompts).remove(&prompt.id);
+            lock(&self.inner.submitted_prompts).remove(&prompt.id);
             self.inner
                 .emit_delivery(prompt.id, Delivery::Discarded { from: Some(prompt.delivery.kind()) }, row.clone())
                 .await;
@@ -100,8 +108,8 @@ impl Engine {
         Ok(rows)
     }
 
-    /// Changes the queued prompts of these jobs (see [`crate::store::Store::change_queue`]). The dispatcher sends resumed
-    /// prompts at once. Returns every job that changed.
+    /// Changes the queued prompts of these jobs (see [`crate::store::Store::change_queue`]). The dispatcher sends
+    /// resumed prompts at once. Returns every job that changed.
     ///
     /// # Errors
     /// Nothing was written.
@@ -133,7 +141,7 @@ impl Engine {
     }
 
     async fn after_discarding(&self, discarded: &DiscardedPrompts) {
-        lock(&self.inner.own_prompts).retain(|prompt, _| !discarded.prompts.contains(prompt));
+        lock(&self.inner.submitted_prompts).retain(|prompt, _| !discarded.prompts.contains(prompt));
         // Later prompts of the same jobs may be sent now.
         self.inner.dispatch_wake.notify_one();
         self.emit_threads(&discarded.rows).await;
@@ -167,7 +175,7 @@ impl Engine {
     pub async fn pause(&self, prompt: PromptId) -> Result<Option<Job>, Failure> {
         let row = self.inner.store.pause_prompt(prompt, local_now()).await.map_err(submit_failure)?;
         if let Some(row) = &row {
-            lock(&self.inner.own_prompts).remove(&prompt);
+            lock(&self.inner.submitted_prompts).remove(&prompt);
             self.inner.emit_delivery(prompt, Delivery::Paused, row.clone()).await;
         }
         Ok(row)
@@ -203,7 +211,7 @@ impl Engine {
 
     /// Makes this instance send a prompt that is on disk, unless another instance starts to send it first.
     async fn enqueue(&self, (prompt, row): (PromptId, Job)) -> (PromptId, Job) {
-        lock(&self.inner.own_prompts).insert(prompt, row.key);
+        lock(&self.inner.submitted_prompts).insert(prompt, row.key);
         // Wake the dispatcher before emitting the event, because that may have to wait for space in the channel.
         // If the caller stops waiting meanwhile, the prompt is sent anyway.
         self.inner.dispatch_wake.notify_one();

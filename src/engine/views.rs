@@ -4,8 +4,8 @@
 //! merges it into the report on disk.
 
 use super::Engine;
-use super::fetch::FetchOutcome;
-use super::poll::PollerCommand;
+use super::poller_command::{FetchOutcome, PollerCommand};
+use super::running_loads::{PendingLoad, ViewsRequestResult};
 use super::state::{EngineState, lock};
 use crate::api::Reached;
 use crate::model::Time;
@@ -21,13 +21,7 @@ use crate::model::views::{ViewsPage, ViewsQuery};
 use crate::store::{ReportAnswer, StoreError};
 use chrono::TimeDelta;
 use futures_util::FutureExt;
-use futures_util::future::{BoxFuture, Shared};
 use std::sync::Arc;
-
-/// The page views of one query, or why they could not be loaded.
-pub(super) type LoadedViews = Result<Timed<ViewsPage>, Failure>;
-/// A running load of one query, shared by all callers that wait for it.
-pub(super) type PendingLoad = Shared<BoxFuture<'static, ViewsRequestResult>>;
 
 /// Why page views are requested, which determines where the answer is saved.
 #[derive(Debug)]
@@ -38,17 +32,6 @@ pub(super) enum RequestPurpose {
     /// into the unfinished report. That report contains only answers from after `since`; `so_far` is its
     /// content before this answer.
     Report { since: Option<Time>, so_far: Option<Arc<ReportMerge>> },
-}
-
-/// The result of loading one query.
-#[derive(Debug, Clone)]
-pub(super) struct ViewsRequestResult {
-    pub(super) loaded: LoadedViews,
-    /// Whether the load used up one of the hour's requests.
-    pub(super) used_request: bool,
-    /// Whether the merge of the answer into the report on disk was already done or tried. If false, the caller
-    /// has to merge the answer.
-    pub(super) is_merged: bool,
 }
 
 /// A cached answer whose time is further than this in the future was recorded with a wrong clock and is not
@@ -77,8 +60,8 @@ impl Engine {
 }
 
 impl EngineState {
-    /// Loads like [`Engine::load_views`], but in service time and without the first cache lookup. If another call is loading
-    /// the query, waits for that load. That load keeps its own purpose, and this call reports no request.
+    /// Loads like [`Engine::load_views`], but in service time and without the first cache lookup. If another call is
+    /// loading the query, waits for that load. That load keeps its own purpose, and this call reports no request.
     pub(super) async fn load_views_for(
         self: &Arc<Self>,
         query: ViewsQuery,
@@ -221,13 +204,6 @@ impl EngineState {
             }
             _ => self.store.save_views(&self.scope, query, &answer.value, answer.as_of).await,
         }
-    }
-}
-
-impl ViewsRequestResult {
-    /// Returns a result that was not merged into the report on disk.
-    fn not_merged(loaded: LoadedViews, used_request: bool) -> Self {
-        Self { loaded, used_request, is_merged: false }
     }
 }
 

@@ -21,7 +21,7 @@ const CHECK_INTERVAL: Duration = Duration::from_secs(1);
 /// less than 10 s.
 const CHECKS_PER_LEASE_ATTEMPT: u32 = 3;
 /// How often to check whether another instance that is sending has died.
-const DEATH_CHECK_INTERVAL: Duration = Duration::from_secs(10);
+const ABANDONED_CHECK_INTERVAL: Duration = Duration::from_secs(10);
 
 /// The result of the last check by the store's thread.
 #[derive(Debug)]
@@ -32,15 +32,15 @@ struct VersionCheck {
     error: Option<StoreError>,
 }
 
-struct Watcher {
+struct ChangeWatcher {
     inner: Arc<EngineState>,
     last_check: Arc<Mutex<VersionCheck>>,
     /// The data version up to which the watcher has read the changes.
     read_version: i64,
     had_lease: bool,
-    /// When to check again whether an instance died while it was sending; `None` while no other instance
+    /// When to check again for sends that were abandoned because their instance died; `None` while no other instance
     /// is sending.
-    next_death_check: Option<Instant>,
+    next_abandoned_check: Option<Instant>,
     /// When to read the changes again after a failed read; `None` if the last read succeeded.
     retry_at: Option<Instant>,
 }
@@ -53,18 +53,18 @@ pub(super) async fn run_watcher(inner: Arc<EngineState>, version: i64) {
         inner.emit_trouble(error.failure()).await;
     }
     inner.read_shared_connection().await;
-    let mut watcher = Watcher {
+    let mut watcher = ChangeWatcher {
         inner,
         last_check: seen,
         read_version: version,
         had_lease: false,
-        next_death_check: None,
+        next_abandoned_check: None,
         retry_at: None,
     };
     loop {
         watcher.inner.take_leases();
         watcher.read_changes().await;
-        let wake = watcher.next_death_check.into_iter().chain(watcher.retry_at).min();
+        let wake = watcher.next_abandoned_check.into_iter().chain(watcher.retry_at).min();
         tokio::select! {
             () = watcher.inner.watch_wake.notified() => {}
             () = sleep_until(wake), if wake.is_some() => {}
@@ -95,7 +95,7 @@ fn start_checks(inner: &Arc<EngineState>, seen: &Arc<Mutex<VersionCheck>>) -> Re
     })
 }
 
-impl Watcher {
+impl ChangeWatcher {
     async fn read_changes(&mut self) {
         let (version, failed) = {
             let mut seen = lock(&self.last_check);
@@ -105,7 +105,7 @@ impl Watcher {
             self.inner.emit_trouble(error.failure()).await;
         }
         let others_wrote = version != self.read_version;
-        self.recover_from_deaths(others_wrote).await;
+        self.recover_after_instance_death(others_wrote).await;
         self.retry_at = None;
         if !others_wrote {
             return;
@@ -129,9 +129,9 @@ impl Watcher {
     /// Marks as `Unconfirmed` the prompts that another instance was sending when it died. Only the instance with
     /// the dispatch lease does this. It does so when it gets the lease, after each write by another instance
     /// (every send begins with a write), and regularly while another instance is sending.
-    async fn recover_from_deaths(&mut self, others_wrote: bool) {
+    async fn recover_after_instance_death(&mut self, others_wrote: bool) {
         let has_lease = self.inner.leases.holds(LeaseRole::Dispatch);
-        let is_due = self.next_death_check.is_some_and(|at| at <= Instant::now());
+        let is_due = self.next_abandoned_check.is_some_and(|at| at <= Instant::now());
         if has_lease && (!self.had_lease || others_wrote || is_due) {
             let others_send = match self.inner.recover_abandoned_sends().await {
                 Ok(others_send) => others_send,
@@ -140,10 +140,11 @@ impl Watcher {
                     true
                 }
             };
-            self.next_death_check = if others_send { Instant::now().checked_add(DEATH_CHECK_INTERVAL) } else { None };
+            self.next_abandoned_check =
+                if others_send { Instant::now().checked_add(ABANDONED_CHECK_INTERVAL) } else { None };
         }
         if !has_lease {
-            self.next_death_check = None;
+            self.next_abandoned_check = None;
         }
         self.had_lease = has_lease;
     }

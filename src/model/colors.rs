@@ -35,6 +35,9 @@ pub const ANSI_COLOR_NAMES: [&str; 16] = [
     "bright-white",
 ];
 
+/// Minimum contrast of symbols and lines. Text needs 4.5.
+const MIN_SYMBOL_CONTRAST: f64 = 3.0;
+
 impl Rgb {
     /// Parses `#rrggbb`. Returns `None` for any other text.
     pub fn parse(text: &str) -> Option<Self> {
@@ -87,7 +90,7 @@ pub enum ColorRole {
     Border,
     /// The border of the focused pane.
     Focus,
-    /// The text of the selected row.
+    /// The selected row, filled across its full width.
     Selected,
     /// The marker of the selected row, and active items.
     Mark,
@@ -206,7 +209,7 @@ impl ColorPalette {
             (ColorRole::Title, bold),
             (ColorRole::Border, plain(0x6c, 0x6c, 0x6c)),
             (ColorRole::Focus, plain(0x00, 0x87, 0xaf)),
-            (ColorRole::Selected, bold),
+            (ColorRole::Selected, Paint { reversed: true, ..bold }),
             (ColorRole::Mark, Paint { bold: true, ..plain(0x00, 0x87, 0xaf) }),
             (ColorRole::Key, plain(0x00, 0x87, 0xaf)),
             (ColorRole::Good, plain(0x5f, 0x87, 0x00)),
@@ -224,6 +227,17 @@ impl ColorPalette {
 
     pub fn paint(&self, role: ColorRole) -> Paint {
         self.paints.get(role as usize).copied().unwrap_or_default()
+    }
+
+    /// Returns the style of a symbol or bar in the selected row: its own colour if the contrast with the row is high
+    /// enough, otherwise the row's colour. Without known colours the contrast is unknown.
+    pub fn on_selected(&self, role: ColorRole) -> Paint {
+        let (selected, own) = (self.paint(ColorRole::Selected), self.paint(role));
+        let is_readable = match (own.fg, selected.bg) {
+            (ThemeColor::Rgb(fg), ThemeColor::Rgb(bg)) => fg.contrast(bg) >= MIN_SYMBOL_CONTRAST,
+            _ => false,
+        };
+        if is_readable && !selected.reversed { own } else { selected }
     }
 
     pub fn set(&mut self, role: ColorRole, paint: Paint) {
@@ -244,8 +258,8 @@ pub enum Background {
 
 impl Background {
     /// Returns whether a background colour is dark or light.
-    pub fn of(colour: Rgb) -> Self {
-        if colour.is_dark() { Self::Dark } else { Self::Light }
+    pub fn of(color: Rgb) -> Self {
+        if color.is_dark() { Self::Dark } else { Self::Light }
     }
 }
 

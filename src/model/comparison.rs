@@ -64,7 +64,7 @@ impl ComparedRanges {
     pub fn dates(self) -> String {
         let days = [self.now.from(), self.before.from(), self.before.to()];
         let with_year = days.iter().any(|day| day.year() != self.now.to().year());
-        format!("{} vs {}", short_dates(self.now, with_year), short_dates(self.before, with_year))
+        format!("{} vs {}", self.now.words(with_year), self.before.words(with_year))
     }
 
     /// Returns the full label: `complete days, 16–21 Nov vs 9–14 Nov`.
@@ -73,7 +73,7 @@ impl ComparedRanges {
     }
 
     /// Returns the full label without "per day": `31 vs 30 days, 1–31 Oct vs 1–30 Sep`. Used after a name that already
-    /// says that the number is per day.
+    /// contains “per day”.
     pub fn label_without_per_day(self, shown: DateRange) -> String {
         self.label_with(self.day_counts(), shown)
     }
@@ -89,7 +89,7 @@ impl ComparedRanges {
         let complete = if self.now == shown { "" } else { "complete days " };
         let years = [self.now.to(), self.before.from(), self.before.to()].map(|day| day.year());
         let with_year = years.iter().any(|year| *year != self.now.to().year());
-        self.per_day_text().unwrap_or_else(|| format!("{complete}vs {}", short_dates(self.before, with_year)))
+        self.per_day_text().unwrap_or_else(|| format!("{complete}vs {}", self.before.words(with_year)))
     }
 
     /// Returns the number to compare for `views` in the current range: the mean per day if the ranges differ in length,
@@ -110,20 +110,6 @@ impl ComparedRanges {
     /// Returns how a count changed, or `None` if `now` or `before` is not a valid count.
     pub fn change(self, now: &Count, before: &Count) -> Option<ViewsChange> {
         Some(ViewsChange::InBoth { now: self.scale_now(now.value()?), before: self.scale_before(before.value()?) })
-    }
-}
-
-/// Formats a range: `22 Nov`, `16–21 Nov`, `28 Oct – 3 Nov`.
-fn short_dates(range: DateRange, with_year: bool) -> String {
-    let (from, to) = (range.from(), range.to());
-    let whole = if with_year { "%-d %b %Y" } else { "%-d %b" };
-    if from == to {
-        to.format(whole).to_string()
-    } else if (from.year(), from.month()) == (to.year(), to.month()) {
-        format!("{}–{}", from.format("%-d"), to.format(whole))
-    } else {
-        let first = if from.year() == to.year() { "%-d %b" } else { whole };
-        format!("{} – {}", from.format(first), to.format(whole))
     }
 }
 

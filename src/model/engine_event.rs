@@ -25,7 +25,8 @@ pub enum EngineEvent {
     JobsRemoved(RemainingJobs),
     /// Another process wrote to the store, possibly for another project.
     ExternalChange,
-    /// The delivery state of a prompt changed; `job` is the updated job.
+    /// The delivery state of a prompt changed, and thereby the thread of its job; `job` is the updated job. No
+    /// [`EngineEvent::Thread`] follows, so that the thread is read once.
     Prompt { prompt: PromptId, delivery: Delivery, job: Box<Job> },
     /// An entry was added to the thread of this job.
     Thread(JobKey),

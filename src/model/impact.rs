@@ -61,7 +61,7 @@ pub enum AfterWindow {
 /// Returns the windows of a job, from the UTC days on which it was created and last finished. Returns `None` if the
 /// calendar has no such date.
 pub fn job_windows(job: &Job) -> Option<ImpactWindows> {
-    windows(job.created_at.date_naive(), job.finished_at.map(|at| at.date_naive()))
+    windows(job.created_at.date_naive(), job.local.finished_at.map(|at| at.date_naive()))
 }
 
 /// Returns the state of the window after a job on the day `today` (UTC).
@@ -156,8 +156,8 @@ mod tests {
         let noon = |day: &str| format!("{day}T12:00:00Z").parse().expect("a time");
         let mut job = Job::new(JobKey(1), CleanText::line("Job"), noon(started));
         job.id = super::super::job::JobId::new("j1");
-        job.finished_at = finished.map(noon);
-        job.status = Some(if finished.is_some() { Status::Completed } else { Status::Active });
+        job.local.finished_at = finished.map(noon);
+        job.remote.status = Some(if finished.is_some() { Status::Completed } else { Status::Active });
         job
     }
 
@@ -179,7 +179,7 @@ mod tests {
         );
         assert_eq!(after_window(&finished_on("2026-11-10", None), day("2026-11-19")), AfterWindow::Working);
         let mut archived = finished_on("2026-11-10", None);
-        archived.status = Some(Status::Archived);
+        archived.remote.status = Some(Status::Archived);
         assert_eq!(after_window(&archived, day("2026-11-19")), AfterWindow::FinishUnknown);
         archived.id = None;
         assert_eq!(after_window(&archived, day("2026-11-19")), AfterWindow::NotSent);

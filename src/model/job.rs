@@ -3,10 +3,13 @@
 use super::Time;
 use super::redaction::Redactor;
 use super::text::CleanText;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::borrow::Cow;
 use std::fmt;
+use std::sync::Arc;
 
 /// The service's opaque job id: stored as received, and cleaned only for display.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub struct JobId(Box<str>);
 
 impl JobId {
@@ -26,7 +29,7 @@ impl JobId {
     }
 }
 
-/// A job's status. A status that docdeck doesn't know is stored and shown as received.
+/// A job's status. An unknown status is stored and shown as received.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Status {
     /// The agent is working on the job.
@@ -37,7 +40,7 @@ pub enum Status {
     Archived,
     /// The job ended with an unrecoverable error.
     Failed,
-    /// A status that docdeck doesn't know; a job with such a status is polled slowly.
+    /// An unknown status; a job with such a status is polled slowly.
     Unknown(CleanText),
 }
 
@@ -67,9 +70,29 @@ impl Status {
         }
     }
 
+    /// Returns the status as the service writes it, also if it is empty.
+    pub fn raw_word(&self) -> &str {
+        match self {
+            Self::Unknown(word) => word.as_str(),
+            known => known.word(),
+        }
+    }
+
     /// Whether the agent has stopped working: the job is completed, archived or failed.
     pub fn is_finished(&self) -> bool {
         matches!(self, Self::Completed | Self::Archived | Self::Failed)
+    }
+}
+
+impl Serialize for Status {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.raw_word())
+    }
+}
+
+impl<'de> Deserialize<'de> for Status {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Cow::<str>::deserialize(deserializer).map(|word| Self::parse(&word))
     }
 }
 
@@ -83,42 +106,78 @@ impl fmt::Display for Status {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RemoteJob {
     pub id: JobId,
-    /// The status; `Unknown("")` if the answer has none.
-    pub status: Status,
-    /// The repository, usually as a full URL.
-    pub repository: Option<CleanText>,
-    /// The branch that the agent works on.
-    pub git_ref: Option<CleanText>,
+    pub created_at: Option<Time>,
+    pub state: RemoteState,
+}
+
+/// What the service reports about a job, apart from its id and creation time. Its JSON has the service's names, and is
+/// used wherever docdeck writes jobs: output for scripts, exports, the simulated service. Only `api::decode` reads the
+/// fields one by one, since it tolerates malformed ones.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct RemoteState {
+    /// The status; `Unknown("")` if no answer had one, `None` without an answer.
+    pub status: Option<Status>,
+    pub source: JobSource,
     /// The name of the AI model, as the service writes it.
-    pub model: Option<CleanText>,
+    pub model: Option<Arc<CleanText>>,
     /// The link to the pull request, if there is one. It is shown as text, and opened only if it is http or https.
     pub pr_link: Option<CleanText>,
-    pub created_at: Option<Time>,
+    #[serde(with = "super::time_format")]
     pub archived_at: Option<Time>,
+}
+
+/// What the agent works on.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct JobSource {
+    /// The repository, usually as a full URL.
+    pub repository: Option<Arc<CleanText>>,
+    /// The branch that the agent works on.
+    #[serde(rename = "ref")]
+    pub git_ref: Option<CleanText>,
 }
 
 impl RemoteJob {
     /// Returns an answer that contains only an id and a status.
     pub fn new(id: JobId, status: Status) -> Self {
-        Self {
-            id,
-            status,
-            repository: None,
-            git_ref: None,
-            model: None,
-            pr_link: None,
-            created_at: None,
-            archived_at: None,
-        }
+        Self { id, created_at: None, state: RemoteState { status: Some(status), ..RemoteState::default() } }
     }
 
     /// Removes the API key from all texts. The id stays unchanged, because it identifies the job.
     pub fn redact(&mut self, redactor: &Redactor) {
-        if let Status::Unknown(word) = &mut self.status {
+        let RemoteState { status, source, model, pr_link, archived_at: _ } = &mut self.state;
+        if let Some(Status::Unknown(word)) = status {
             redactor.clean(word);
         }
-        let texts = [&mut self.repository, &mut self.git_ref, &mut self.model, &mut self.pr_link];
-        texts.into_iter().flatten().for_each(|text| redactor.clean(text));
+        [&mut source.git_ref, pr_link].into_iter().flatten().for_each(|text| redactor.clean(text));
+        [&mut source.repository, model].into_iter().flatten().for_each(|text| redactor.clean(Arc::make_mut(text)));
+    }
+}
+
+impl RemoteState {
+    /// Takes over the fields of `newer`. A field that `newer` leaves out keeps its value.
+    pub fn update(&mut self, newer: &Self) {
+        /// Keeps the allocation of a text that stays the same, since jobs may share it.
+        fn replace<T: Clone + PartialEq>(known: &mut Option<T>, newer: &Option<T>) {
+            if newer.is_some() && newer != known {
+                known.clone_from(newer);
+            }
+        }
+        let Self { status, source, model, pr_link, archived_at } = newer;
+        if self.status.is_none() || *status != Some(Status::Unknown(CleanText::default())) {
+            replace(&mut self.status, status);
+        }
+        replace(&mut self.source.repository, &source.repository);
+        replace(&mut self.source.git_ref, &source.git_ref);
+        replace(&mut self.model, model);
+        replace(&mut self.pr_link, pr_link);
+        replace(&mut self.archived_at, archived_at);
+    }
+
+    /// Whether the agent has stopped working, according to the last known status.
+    pub fn is_finished(&self) -> bool {
+        self.status.as_ref().is_some_and(Status::is_finished)
     }
 }
 

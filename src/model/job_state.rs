@@ -22,7 +22,7 @@ pub enum JobState {
     Archived,
     /// The service answered 404 for the job.
     Gone,
-    /// The service returned a status that docdeck doesn't know.
+    /// The service returned an unknown status.
     Other,
     /// The prompt was discarded before the service created a job.
     Discarded,
@@ -51,7 +51,7 @@ impl JobState {
 
     /// Returns the state that the list shows for a job.
     pub fn of(job: &Job) -> Self {
-        match job.undelivered {
+        match job.local.undelivered {
             Some(DeliveryKind::Unconfirmed) => return Self::Unconfirmed,
             Some(DeliveryKind::NotSent) => return Self::NotSent,
             Some(DeliveryKind::Rejected) => return Self::Rejected,
@@ -61,19 +61,23 @@ impl JobState {
             Some(DeliveryKind::Discarded) => return Self::Discarded,
             Some(DeliveryKind::Accepted) | None => {}
         }
-        if job.gone {
+        if job.local.gone {
             return Self::Gone;
         }
         if job.id.is_none() {
             return Self::Discarded;
         }
-        match &job.status {
-            Some(Status::Active) => Self::Active,
-            Some(Status::Completed) => Self::Completed,
-            Some(Status::Archived) => Self::Archived,
-            Some(Status::Failed) => Self::Failed,
-            Some(Status::Unknown(_)) => Self::Other,
-            None => Self::NoStatus,
+        job.remote.status.as_ref().map_or(Self::NoStatus, Self::of_status)
+    }
+
+    /// Returns the state for a status of the service.
+    pub fn of_status(status: &Status) -> Self {
+        match status {
+            Status::Active => Self::Active,
+            Status::Completed => Self::Completed,
+            Status::Archived => Self::Archived,
+            Status::Failed => Self::Failed,
+            Status::Unknown(_) => Self::Other,
         }
     }
 
@@ -88,10 +92,16 @@ impl JobState {
             Self::Completed => "✓",
             Self::Failed => "✗",
             Self::Archived => "▪",
-            Self::Gone => "×",
+            Self::Gone => "∅",
             Self::Other => "?",
-            Self::Discarded | Self::NoStatus => "·",
+            Self::Discarded => "–",
+            Self::NoStatus => "·",
         }
+    }
+
+    /// Returns the name of the state on screen.
+    pub fn screen_word(self) -> &'static str {
+        if self == Self::Active { "working" } else { self.word_and_meaning().0 }
     }
 
     /// Returns the name of the state, as `docdeck jobs --status` accepts it, and its meaning.
@@ -102,39 +112,54 @@ impl JobState {
             Self::Archived => ("archived", "archived on the service"),
             Self::Failed => ("failed", "ended with an error"),
             Self::Gone => ("gone", "no longer on the service"),
-            Self::Other => ("other", "a status that docdeck doesn't know"),
+            Self::Other => ("other", "a status unknown to docdeck"),
             Self::NoStatus => ("not checked", "not checked on the service yet"),
             Self::Queued => ("queued", "waiting to be sent"),
             Self::Paused => ("paused", "not sent until you resume it"),
             Self::Sending => ("sending", "being sent"),
             Self::NotSent => ("not sent", "did not reach the service"),
             Self::Rejected => ("rejected", "refused by the service"),
-            Self::Unconfirmed => ("unconfirmed", "the reply was lost; it may have arrived"),
-            Self::Discarded => ("discarded", "by you; the service may still have started it"),
+            Self::Unconfirmed => ("unconfirmed", "the reply was lost; the prompt may have arrived"),
+            Self::Discarded => ("discarded", "dropped by you; the service may have started it"),
         }
     }
 }
 
 /// Returns the name of a job's state: the delivery state of an undelivered prompt, or the service's status.
 pub fn state_word(job: &Job) -> &str {
-    match (JobState::of(job), &job.status) {
+    match (JobState::of(job), &job.remote.status) {
         (JobState::Other, Some(status)) => status.word(),
         (state, _) => state.word_and_meaning().0,
     }
 }
 
-/// Returns the text after a job's title in a list, which describes what the symbol doesn't show.
-pub fn list_word(job: &Job) -> Cow<'_, str> {
+/// The word for a completed job whose pull request waits for the user.
+const REVIEW: &str = "review";
+
+/// Returns the word for a job's state on screen: like [`state_word`], but says what an active job does, and that a
+/// completed job that needs the user is to be reviewed.
+pub fn list_word(job: &Job) -> &str {
     match JobState::of(job) {
-        JobState::Completed if job.pr_link.is_none() => "no PR".into(),
-        JobState::Completed | JobState::Active => pull_request_label(job),
-        _ => state_word(job).into(),
+        JobState::Completed if job.group() == JobGroup::NeedsYou => REVIEW,
+        JobState::Active => JobState::Active.screen_word(),
+        _ => state_word(job),
+    }
+}
+
+/// Returns the pull request in the column of a list: its number, or `no PR` for a completed job without one. Empty for
+/// any other job without a pull request.
+pub fn list_pull_request(job: &Job) -> Cow<'static, str> {
+    match (job.pr_number(), &job.remote.pr_link) {
+        (Some(number), _) => ["#", &number.to_string()].concat().into(),
+        (None, Some(_)) => "PR".into(),
+        (None, None) if JobState::of(job) == JobState::Completed => "no PR".into(),
+        (None, None) => "".into(),
     }
 }
 
 /// Returns the text for the pull request in lists, empty if there is none.
 pub fn pull_request_label(job: &Job) -> Cow<'static, str> {
-    match (job.pr_number(), &job.pr_link) {
+    match (job.pr_number(), &job.remote.pr_link) {
         (Some(number), _) => ["PR ", &number.to_string()].concat().into(),
         (None, Some(_)) => "PR".into(),
         (None, None) => "".into(),
@@ -146,11 +171,11 @@ pub const ROW_MARKS: [(&str, &str); 4] =
     [(SELECTED, "selected"), (NEEDS_YOU, "needs you"), (NOT_OPENED, "finished, not opened yet"), (MARKED, "marked")];
 pub const SELECTED: &str = "▌";
 pub const NEEDS_YOU: &str = "●";
-pub const NOT_OPENED: &str = "○";
+pub const NOT_OPENED: &str = "•";
 pub const MARKED: &str = "*";
 
 /// Returns the words that the user can type to filter jobs, with their meanings: statuses and delivery states, then
-/// groups. Statuses that docdeck doesn't know can be typed too, but are not returned.
+/// groups. Unknown statuses can be typed too, but are not returned.
 pub fn filter_words() -> impl Iterator<Item = (String, &'static str)> {
     let is_searched = |state: &JobState| !matches!(state, JobState::Other | JobState::NoStatus);
     let states = JobState::ALL.into_iter().filter(is_searched).map(JobState::word_and_meaning);
@@ -163,7 +188,8 @@ pub fn filter_words() -> impl Iterator<Item = (String, &'static str)> {
         };
         (group.name(), help)
     });
-    states.chain(groups).map(|(word, help)| (word.replace(' ', "-"), help))
+    let review = [(REVIEW, "completed, with a pull request for you to review")];
+    states.chain(groups).chain(review).map(|(word, help)| (word.replace(' ', "-"), help))
 }
 
 /// Returns the characters of a word in lower case and without separators.
@@ -184,8 +210,8 @@ pub fn starts_with_normalized(word: &str, normalized_prefix: &str) -> bool {
 
 /// Returns all words that describe a job: its status (unless the job is gone), its displayed state and its group.
 pub fn state_words(job: &Job) -> impl Iterator<Item = &str> {
-    let status = job.status.as_ref().filter(|_| !job.gone).map(Status::word);
-    status.into_iter().chain([state_word(job), job.group().name()])
+    let status = job.remote.status.as_ref().filter(|_| !job.local.gone).map(Status::word);
+    status.into_iter().chain([state_word(job), list_word(job), job.group().name()])
 }
 
 #[cfg(test)]

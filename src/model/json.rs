@@ -2,12 +2,12 @@
 //! copies from the dashboard and `on_change` programs use the same JSON.
 
 use super::Time;
-use super::job::Status;
+use super::job::{RemoteState, Status};
 use super::link;
 use super::prompt::{EventKind, JobEvent, Prompt, PromptKind, Thread};
 use super::row::Job;
 use super::text::CleanText;
-use chrono::SecondsFormat;
+use super::time_format::json_time;
 use serde_json::{Value, json};
 
 /// Returns the job as the service's object plus `title`, `prompt`, `tags`, `pages` and `delivery`. `prompt` is the text
@@ -16,21 +16,23 @@ use serde_json::{Value, json};
 /// `delivery` is the state of the most urgent undelivered prompt in the thread. If there is none, it is `accepted` for
 /// a job that exists on the service, and `discarded` otherwise.
 pub fn job_object(row: &Job, prompt: Option<&str>) -> Value {
-    let settled = if row.id.is_some() { "accepted" } else { "discarded" };
-    json!({
-        "id": row.id.as_ref().map(|id| id.as_str()),
-        "status": row.status.as_ref().and_then(service_status),
-        "source": { "repository": optional_str(row.repository.as_deref()), "ref": optional_str(row.git_ref.as_ref()) },
-        "model": optional_str(row.model.as_deref()),
-        "prLink": optional_str(row.pr_url().as_ref()),
+    let Job { id, remote, local, .. } = row;
+    let settled = if id.is_some() { "accepted" } else { "discarded" };
+    let mut object = json!({
+        "id": id,
         "createdAt": json_time(row.created_at),
-        "archivedAt": row.archived_at.map(json_time),
-        "title": row.title.as_str(),
+        "title": local.title,
         "prompt": prompt,
-        "tags": row.tags.iter().map(CleanText::as_str).collect::<Vec<_>>(),
-        "pages": row.pages.iter().map(CleanText::as_str).collect::<Vec<_>>(),
-        "delivery": row.undelivered.map_or(settled, |kind| kind.word()),
-    })
+        "tags": local.tags.as_slice(),
+        "pages": local.pages.as_slice(),
+        "delivery": local.undelivered.map_or(settled, |kind| kind.word()),
+    });
+    let status = remote.status.clone().filter(|status| !status.raw_word().is_empty());
+    let remote = json!(RemoteState { status, pr_link: row.pr_url(), ..remote.clone() });
+    if let (Value::Object(object), Value::Object(remote)) = (&mut object, remote) {
+        object.extend(remote);
+    }
+    object
 }
 
 /// Returns the entries of a thread, oldest first: prompts and changes of the job.
@@ -81,19 +83,11 @@ fn event_json(event: &JobEvent) -> Value {
 
 /// Returns the status as the service writes it, or `None` if the service sent none.
 fn service_status(status: &Status) -> Option<&str> {
-    match status {
-        Status::Unknown(word) if word.is_empty() => None,
-        status => Some(status.word()),
-    }
+    Some(status.raw_word()).filter(|word| !word.is_empty())
 }
 
 fn optional_str(text: Option<&CleanText>) -> Option<&str> {
     text.map(CleanText::as_str)
-}
-
-/// Formats a time as RFC 3339 in UTC with milliseconds, like the service.
-pub fn json_time(time: Time) -> String {
-    time.to_rfc3339_opts(SecondsFormat::Millis, true)
 }
 
 #[cfg(test)]
@@ -105,17 +99,16 @@ mod tests {
 
     fn row() -> Job {
         let at = Time::from_timestamp(1_800_000_000, 0).expect("in range");
-        Job {
-            id: JobId::new("j/1"),
-            has_custom_title: true,
-            tags: [CleanText::line("docs"), CleanText::line("api")].into(),
-            pages: [CleanText::line("/quickstart")].into(),
-            status: Some(Status::Completed),
-            repository: Some(CleanText::line("https://github.com/acme/docs").into()),
-            model: Some(CleanText::line("sonnet").into()),
-            pr_link: Some(CleanText::line("https://github.com/acme/docs/pull/7")),
-            ..Job::new(JobKey(7), CleanText::line("My title"), at)
-        }
+        let mut job = Job::new(JobKey(7), CleanText::line("My title"), at);
+        job.id = JobId::new("j/1");
+        job.local.has_custom_title = true;
+        job.local.tags = [CleanText::line("docs"), CleanText::line("api")].into();
+        job.local.pages = [CleanText::line("/quickstart")].into();
+        job.remote.status = Some(Status::Completed);
+        job.remote.source.repository = Some(CleanText::line("https://github.com/acme/docs").into());
+        job.remote.model = Some(CleanText::line("sonnet").into());
+        job.remote.pr_link = Some(CleanText::line("https://github.com/acme/docs/pull/7"));
+        job
     }
 
     #[test]
@@ -139,14 +132,18 @@ mod tests {
 
     #[test]
     fn unknown_fields_are_null_and_an_undelivered_prompt_sets_the_delivery() {
-        let queued = Job { id: None, status: None, undelivered: Some(DeliveryKind::Paused), ..row() };
+        let mut queued = row();
+        queued.id = None;
+        queued.remote.status = None;
+        queued.local.undelivered = Some(DeliveryKind::Paused);
         let written = job_object(&queued, None);
         assert_eq!(
             (&written["id"], &written["status"], &written["prompt"]),
             (&Value::Null, &Value::Null, &Value::Null)
         );
         assert_eq!(written["delivery"], "paused");
-        let unsaid = Job { status: Some(Status::parse("")), ..row() };
+        let mut unsaid = row();
+        unsaid.remote.status = Some(Status::parse(""));
         assert_eq!(job_object(&unsaid, None)["status"], Value::Null);
     }
 

@@ -121,8 +121,8 @@ impl LedgerEntry {
         if self.at <= now { self.at } else { first_seen(self.seen_ahead_at, now) }
     }
 
-    /// Whether `seen_ahead_at` must be set to `now`: `at` is in the future, and no earlier reading is stored.
-    pub fn must_set_seen_ahead(&self, now: Time) -> bool {
+    /// Whether `seen_ahead_at` must be set to `now`: `at` is in the future, and no earlier clock reading is stored.
+    pub fn needs_seen_ahead_at(&self, now: Time) -> bool {
         self.at > now && self.seen_ahead_at.is_none_or(|seen| seen > now)
     }
 
@@ -152,8 +152,8 @@ impl RateLimitBlock {
     }
 
     /// Whether `seen_ahead_at` must be set to `now`: the block was recorded by a clock that was ahead, and no earlier
-    /// reading is stored.
-    pub fn must_set_seen_ahead(&self, now: Time) -> bool {
+    /// clock reading is stored.
+    pub fn needs_seen_ahead_at(&self, now: Time) -> bool {
         self.is_ahead(now) && self.seen_ahead_at.is_none_or(|seen| seen > now)
     }
 

@@ -27,6 +27,7 @@ pub mod ledger;
 pub mod link;
 pub mod load;
 pub mod log;
+pub mod merge;
 pub mod period;
 pub mod poll;
 pub mod prompt;
@@ -35,6 +36,7 @@ pub mod report;
 pub mod row;
 pub mod setup;
 pub mod text;
+pub mod time_format;
 pub mod unrecorded;
 pub mod views;
 

@@ -22,10 +22,10 @@ pub const LATE_CHECKS: [TimeDelta; 3] = [TimeDelta::seconds(5), TimeDelta::secon
 /// In the first hour, the interval after a check depends only on t, the time from the last accepted prompt to that
 /// check. It is 2 + t/2 seconds, but at most 30, so the checks come 2, 5, 9.5, … seconds after the prompt.
 pub fn next_poll(job: &Job) -> Option<Time> {
-    if job.gone || job.id.is_none() {
+    if job.local.gone || job.id.is_none() {
         return None;
     }
-    let Some(checked) = job.checked_at else {
+    let Some(checked) = job.local.checked_at else {
         return Some(job.last_accepted_at() + MIN_INTERVAL);
     };
     let elapsed = (checked - job.last_accepted_at()).max(TimeDelta::zero());
@@ -37,13 +37,13 @@ pub fn next_poll(job: &Job) -> Option<Time> {
                 (MIN_INTERVAL + elapsed / 2).min(MAX_FIRST_HOUR_INTERVAL)
             }
     };
-    match &job.status {
+    match &job.remote.status {
         // A follow-up has restarted the job, but the service still reports the status from before the follow-up.
-        Some(status) if status.is_finished() && job.finished_at.is_none() && elapsed < FOLLOW_UP_GRACE => {
+        Some(status) if status.is_finished() && job.local.finished_at.is_none() && elapsed < FOLLOW_UP_GRACE => {
             Some(growing())
         }
-        Some(Status::Completed) if job.pr_link.is_none() => {
-            let finished = job.finished_at?;
+        Some(Status::Completed) if job.remote.pr_link.is_none() => {
+            let finished = job.local.finished_at?;
             LATE_CHECKS.iter().map(|&after| finished + after).find(|&check| check > checked)
         }
         Some(Status::Completed | Status::Archived | Status::Failed) => None,
@@ -56,11 +56,11 @@ pub fn next_poll(job: &Job) -> Option<Time> {
 /// without a pull request must be checked once more first, because the link may arrive late. After a follow-up, a
 /// finished status counts only after [`FOLLOW_UP_GRACE`].
 pub fn is_over(job: &Job) -> bool {
-    let Some(checked) = job.checked_at else { return false };
+    let Some(checked) = job.local.checked_at else { return false };
     let late = LATE_CHECKS.first().copied().unwrap_or_default();
-    match (&job.status, job.finished_at) {
-        _ if job.gone => true,
-        (Some(Status::Completed), Some(finished)) if job.pr_link.is_none() => checked >= finished + late,
+    match (&job.remote.status, job.local.finished_at) {
+        _ if job.local.gone => true,
+        (Some(Status::Completed), Some(finished)) if job.remote.pr_link.is_none() => checked >= finished + late,
         (Some(status), Some(_)) => status.is_finished(),
         (Some(status), None) => status.is_finished() && checked - job.last_accepted_at() >= FOLLOW_UP_GRACE,
         (None, _) => false,
@@ -86,7 +86,11 @@ mod tests {
 
     fn job(status: Option<Status>, checked: Option<i64>) -> Job {
         let checked_at = checked.map(at);
-        Job { id: JobId::new("j"), status, checked_at, ..Job::new(JobKey(1), CleanText::line("t"), at(0)) }
+        let mut job = Job::new(JobKey(1), CleanText::line("t"), at(0));
+        job.id = JobId::new("j");
+        job.remote.status = status;
+        job.local.checked_at = checked_at;
+        job
     }
 
     #[test]
@@ -96,7 +100,7 @@ mod tests {
         assert_eq!(last, at(2));
         for _ in 0..9 {
             let mut row = job(Some(Status::Active), None);
-            row.checked_at = Some(last);
+            row.local.checked_at = Some(last);
             let next = next_poll(&row).expect("a next check");
             pauses.push((next - last).num_milliseconds());
             last = next;
@@ -113,11 +117,11 @@ mod tests {
     #[test]
     fn a_completed_job_without_a_pull_request_is_checked_three_more_times() {
         let mut row = job(Some(Status::Completed), Some(100));
-        row.finished_at = Some(at(100));
+        row.local.finished_at = Some(at(100));
         let mut checks = Vec::new();
         while let Some(next) = next_poll(&row) {
             checks.push((next - at(100)).num_seconds());
-            row.checked_at = Some(next);
+            row.local.checked_at = Some(next);
         }
         assert_eq!(checks, [5, 15, 45]);
     }
@@ -125,19 +129,19 @@ mod tests {
     #[test]
     fn a_finished_job_is_polled_for_a_while_after_a_follow_up() {
         let mut row = job(Some(Status::Completed), Some(10));
-        row.pr_link = Some(CleanText::line("https://example.com/pull/1"));
+        row.remote.pr_link = Some(CleanText::line("https://example.com/pull/1"));
         assert_eq!(next_poll(&row), Some(at(17)));
-        row.checked_at = Some(at(90));
+        row.local.checked_at = Some(at(90));
         assert_eq!(next_poll(&row), None);
     }
 
     #[test]
     fn finished_gone_and_unsent_jobs_are_not_polled() {
         let mut failed = job(Some(Status::Failed), Some(5));
-        failed.finished_at = Some(at(5));
+        failed.local.finished_at = Some(at(5));
         assert_eq!(next_poll(&failed), None);
         let mut gone = job(Some(Status::Active), Some(5));
-        gone.gone = true;
+        gone.local.gone = true;
         assert_eq!(next_poll(&gone), None);
         let mut unsent = job(None, None);
         unsent.id = None;
@@ -148,17 +152,17 @@ mod tests {
     fn a_wait_for_a_completed_job_ends_after_one_check_for_a_late_link() {
         let mut row = job(Some(Status::Active), Some(5));
         assert!(!is_over(&row));
-        row.status = Some(Status::parse("reviewing"));
+        row.remote.status = Some(Status::parse("reviewing"));
         assert!(!is_over(&row), "an unknown status may not be final");
-        row.finished_at = Some(at(10));
+        row.local.finished_at = Some(at(10));
         for (status, over) in [(Status::Failed, true), (Status::Archived, true), (Status::Completed, false)] {
-            row.status = Some(status);
-            assert_eq!(is_over(&row), over, "{:?}", row.status);
+            row.remote.status = Some(status);
+            assert_eq!(is_over(&row), over, "{:?}", row.remote.status);
         }
-        row.checked_at = Some(at(15));
+        row.local.checked_at = Some(at(15));
         assert!(is_over(&row), "checked once more");
-        row.checked_at = Some(at(10));
-        row.pr_link = Some(CleanText::line("https://example.com/pull/1"));
+        row.local.checked_at = Some(at(10));
+        row.remote.pr_link = Some(CleanText::line("https://example.com/pull/1"));
         assert!(is_over(&row));
     }
 
@@ -166,12 +170,12 @@ mod tests {
     fn a_wait_does_not_end_before_a_follow_up_takes_effect() {
         let mut row = job(Some(Status::Failed), None);
         assert!(!is_over(&row), "not checked since the follow-up");
-        row.checked_at = Some(at(20));
+        row.local.checked_at = Some(at(20));
         assert!(!is_over(&row));
-        row.checked_at = Some(at(90));
+        row.local.checked_at = Some(at(90));
         assert!(is_over(&row));
-        row.gone = true;
-        row.status = Some(Status::Active);
+        row.local.gone = true;
+        row.remote.status = Some(Status::Active);
         assert!(is_over(&row));
     }
 

@@ -2,6 +2,8 @@
 
 use super::Time;
 use super::job::{JobId, Status};
+use super::ledger::RateLimited;
+use super::link;
 use super::row::JobKey;
 use super::text::CleanText;
 
@@ -16,6 +18,16 @@ pub enum PromptKind {
     Create,
     /// Continues a job.
     FollowUp,
+}
+
+impl PromptKind {
+    /// Returns the hourly limit that applies to prompts of this kind.
+    pub fn limit(self) -> RateLimited {
+        match self {
+            Self::Create => RateLimited::Create,
+            Self::FollowUp => RateLimited::FollowUp,
+        }
+    }
 }
 
 /// The delivery state of a prompt. Every reason is a sentence for the user.
@@ -185,6 +197,19 @@ pub enum EventKind {
     Back,
 }
 
+impl EventKind {
+    /// Describes the change in a few words, for the log.
+    pub fn log_text(&self) -> CleanText {
+        CleanText::line(&match self {
+            Self::Status { from: Some(from), to } => format!("{from} → {to}"),
+            Self::Status { from: None, to } => to.to_string(),
+            Self::PullRequest(link) => format!("pull request {}", link::display_url(link)),
+            Self::Gone => "no longer on the service".to_owned(),
+            Self::Back => "on the service again".to_owned(),
+        })
+    }
+}
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JobEvent {
     pub at: Time,
@@ -196,6 +221,13 @@ pub struct JobEvent {
 pub struct Thread {
     pub prompts: Vec<Prompt>,
     pub events: Vec<JobEvent>,
+}
+
+impl Thread {
+    /// Returns the text of the prompt that created the job.
+    pub fn creation_prompt(&self) -> Option<&str> {
+        self.prompts.iter().find(|prompt| prompt.kind == PromptKind::Create).map(|prompt| prompt.text.as_str())
+    }
 }
 
 /// What a draft is for.
@@ -220,4 +252,17 @@ pub enum Resolution {
     SendEdited(String),
     /// Link the unconfirmed prompt to the job that it created on the service. This is the job's id.
     Link(JobId),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_log_text_of_a_status_change_shows_the_new_status() {
+        let kind = EventKind::Status { from: Some(Status::Active), to: Status::Completed };
+        assert_eq!(kind.log_text().as_str(), "active → completed");
+        let first = EventKind::Status { from: None, to: Status::parse("odd one") };
+        assert_eq!(first.log_text().as_str(), "odd one");
+    }
 }

@@ -128,22 +128,22 @@ struct ReportIndex {
 
 impl ReportIndex {
     fn of(rows: &[PageRow]) -> Self {
-        let places = rows.iter().enumerate().map(|(place, row)| (row.path.clone(), place)).collect();
-        Self { positions: places, total: rows.iter().map(|row| total(&row.counts)).sum() }
+        let positions = rows.iter().enumerate().map(|(position, row)| (row.path.clone(), position)).collect();
+        Self { positions, total: rows.iter().map(|row| total(&row.counts)).sum() }
     }
 
     fn add_answer_to(&mut self, report: &mut Report, answer: ViewsPage, complete: bool, as_of: Time) {
         for row in answer.rows {
             self.total = self.total + total(&row.counts);
             match self.positions.entry(row.path.clone()) {
-                Entry::Occupied(place) => {
-                    let Some(known) = report.rows.get_mut(*place.get()) else { continue };
+                Entry::Occupied(entry) => {
+                    let Some(known) = report.rows.get_mut(*entry.get()) else { continue };
                     self.total = self.total - total(&known.counts);
                     known.counts = row.counts;
                     report.duplicates = report.duplicates.saturating_add(1);
                 }
-                Entry::Vacant(place) => {
-                    place.insert(report.rows.len());
+                Entry::Vacant(entry) => {
+                    entry.insert(report.rows.len());
                     report.rows.push(row);
                 }
             }

@@ -1,11 +1,10 @@
 //! Jobs as lists show them, with the service's data and local data.
 
 use super::Time;
-use super::job::{JobId, Status, pr_number};
+use super::job::{JobId, RemoteState, Status, pr_number};
 use super::link;
 use super::prompt::{DeliveryKind, Thread};
 use super::text::CleanText;
-use std::sync::Arc;
 use thin_vec::ThinVec;
 
 /// A job's key in the store. It is assigned before the service gives the job an id.
@@ -34,6 +33,21 @@ pub struct Job {
     pub key: JobKey,
     /// `None` until the service has accepted the job.
     pub id: Option<JobId>,
+    /// The service's `createdAt`; until it is known, when the prompt was written on this computer.
+    pub created_at: Time,
+    /// What the service reported last.
+    pub remote: RemoteState,
+    /// The data that the service doesn't store.
+    pub local: LocalState,
+    /// Increases with every change of the job in the store. A job with a higher revision replaces a copy with a lower
+    /// one.
+    pub revision: i64,
+}
+
+/// The data of a job that only docdeck stores: what the user wrote and did, what was observed while polling, and the
+/// state of the job's prompts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LocalState {
     /// A custom title, the first line of the prompt, or the id of a job that was created elsewhere.
     pub title: CleanText,
     /// Whether the title is a custom one.
@@ -44,15 +58,6 @@ pub struct Job {
     pub note: Option<CleanText>,
     /// The pages that the job was started for, in the order in which they were chosen; empty for other jobs.
     pub pages: ThinVec<CleanText>,
-    /// The last known status; `None` until the service has answered.
-    pub status: Option<Status>,
-    pub repository: Option<Arc<CleanText>>,
-    pub git_ref: Option<CleanText>,
-    pub model: Option<Arc<CleanText>>,
-    pub pr_link: Option<CleanText>,
-    /// The service's `createdAt`; until it is known, when the prompt was written on this computer.
-    pub created_at: Time,
-    pub archived_at: Option<Time>,
     /// When the agent was last started: on creation, or by a follow-up to the finished job.
     pub started_at: Time,
     /// When docdeck first saw the job finished; `None` if it is not finished, or was already finished when it was added
@@ -81,9 +86,6 @@ pub struct Job {
     pub undelivered_at: Option<Time>,
     /// The position of the job's first queued or paused prompt in the send queue; smaller positions are sent first.
     pub queue_position: Option<i64>,
-    /// Increases with every change of the job in the store. A job with a higher revision replaces a copy with a lower
-    /// one.
-    pub revision: i64,
 }
 
 /// The groups of the jobs list, most urgent first.
@@ -134,21 +136,12 @@ pub struct InitialRows {
 impl Job {
     /// Creates a job when only its title and its creation time are known.
     pub fn new(key: JobKey, title: CleanText, written_at: Time) -> Self {
-        Self {
-            key,
-            id: None,
+        let local = LocalState {
             title,
             has_custom_title: false,
             tags: ThinVec::new(),
             note: None,
             pages: ThinVec::new(),
-            status: None,
-            repository: None,
-            git_ref: None,
-            model: None,
-            pr_link: None,
-            created_at: written_at,
-            archived_at: None,
             started_at: written_at,
             finished_at: None,
             changed_at: written_at,
@@ -159,37 +152,42 @@ impl Job {
             gone: false,
             gone_at: None,
             dismissed: false,
-            queue_position: None,
             undelivered: None,
             undelivered_at: None,
-            revision: 0,
-        }
+            queue_position: None,
+        };
+        Self { key, id: None, created_at: written_at, remote: RemoteState::default(), local, revision: 0 }
     }
 
     /// Whether the job has changed since the user last viewed it.
     pub fn is_unseen(&self) -> bool {
-        self.viewed_at.is_none_or(|looked| looked < self.changed_at)
+        self.local.viewed_at.is_none_or(|viewed| viewed < self.local.changed_at)
     }
 
     /// Whether the user has acted on the job since it last changed.
     pub fn is_handled(&self) -> bool {
-        self.handled_at.is_some_and(|handled| handled >= self.changed_at)
+        self.local.handled_at.is_some_and(|handled| handled >= self.local.changed_at)
     }
 
     /// Whether the job ended in a way that requires the user to act: it failed, or it has a pull request. False if the
     /// job has an undelivered prompt or is gone.
     pub fn wants_action(&self) -> bool {
-        let ended = match &self.status {
+        let ended = match &self.remote.status {
             Some(Status::Failed) => true,
-            Some(Status::Completed) => self.pr_link.is_some(),
+            Some(Status::Completed) => self.remote.pr_link.is_some(),
             _ => false,
         };
-        ended && self.undelivered.is_none() && !self.gone && self.id.is_some()
+        ended && self.local.undelivered.is_none() && !self.local.gone && self.id.is_some()
+    }
+
+    /// Whether the job's last prompt can be sent again, because the job failed.
+    pub fn can_retry(&self) -> bool {
+        self.remote.status == Some(Status::Failed) && self.wants_action()
     }
 
     /// Returns the group in which the job is listed.
     pub fn group(&self) -> JobGroup {
-        if self.dismissed && !self.undelivered.is_some_and(DeliveryKind::needs_user) {
+        if self.local.dismissed && !self.local.undelivered.is_some_and(DeliveryKind::needs_user) {
             return JobGroup::Dismissed;
         }
         self.undismissed_group()
@@ -201,7 +199,7 @@ impl Job {
     }
 
     fn undismissed_group(&self) -> JobGroup {
-        match self.undelivered {
+        match self.local.undelivered {
             Some(DeliveryKind::Unconfirmed | DeliveryKind::Rejected | DeliveryKind::NotSent) => {
                 return JobGroup::NeedsYou;
             }
@@ -210,10 +208,10 @@ impl Job {
             Some(DeliveryKind::Discarded) => return JobGroup::Done,
             Some(DeliveryKind::Accepted) | None => {}
         }
-        if self.gone || self.id.is_none() {
+        if self.local.gone || self.id.is_none() {
             return JobGroup::Done;
         }
-        match &self.status {
+        match &self.remote.status {
             None | Some(Status::Active | Status::Unknown(_)) => JobGroup::Working,
             Some(Status::Failed | Status::Completed) if self.wants_action() && !self.is_handled() => JobGroup::NeedsYou,
             Some(Status::Completed | Status::Archived | Status::Failed) => JobGroup::Done,
@@ -222,45 +220,45 @@ impl Job {
 
     /// Whether the agent is working on the job, according to the last known status.
     pub fn is_working(&self) -> bool {
-        !self.gone && self.id.is_some() && !self.status.as_ref().is_some_and(Status::is_finished)
+        !self.local.gone && self.id.is_some() && !self.remote.is_finished()
     }
 
     /// Returns when the service last accepted a prompt of the job. Shortly after that time, the job is checked more
     /// often.
     pub fn last_accepted_at(&self) -> Time {
-        self.followed_up_at.map_or(self.started_at, |at| at.max(self.started_at))
+        self.local.followed_up_at.map_or(self.local.started_at, |at| at.max(self.local.started_at))
     }
 
     /// Returns when the displayed state began, or `None` if the time is unknown. The displayed state is the delivery
     /// state of the undelivered prompt if there is one, otherwise the state of the job on the service.
     pub fn state_since(&self) -> Option<Time> {
-        if self.undelivered.is_some() {
-            return self.undelivered_at;
+        if self.local.undelivered.is_some() {
+            return self.local.undelivered_at;
         }
-        if self.gone {
-            return self.gone_at;
+        if self.local.gone {
+            return self.local.gone_at;
         }
-        match &self.status {
-            Some(Status::Archived) => self.archived_at,
-            Some(Status::Completed | Status::Failed) => self.finished_at,
-            Some(Status::Active | Status::Unknown(_)) | None => Some(self.started_at),
+        match &self.remote.status {
+            Some(Status::Archived) => self.remote.archived_at,
+            Some(Status::Completed | Status::Failed) => self.local.finished_at,
+            Some(Status::Active | Status::Unknown(_)) | None => Some(self.local.started_at),
         }
     }
 
     /// Returns the time by which lists sort the job: [`Job::state_since`] if it is known, otherwise when the job
     /// finished, otherwise when it was created.
     pub fn sort_time(&self) -> Time {
-        self.state_since().or(self.finished_at).unwrap_or(self.created_at)
+        self.state_since().or(self.local.finished_at).unwrap_or(self.created_at)
     }
 
     /// Returns the URL of the pull request for all outputs: as a browser would open it, or the service's text if it is
     /// not a web link.
     pub fn pr_url(&self) -> Option<CleanText> {
-        self.pr_link.as_ref().map(link::display_url)
+        self.remote.pr_link.as_ref().map(link::display_url)
     }
 
     /// Returns the pull request's number, or `None` if there is no link or its form is unknown.
     pub fn pr_number(&self) -> Option<u64> {
-        self.pr_link.as_ref().and_then(|link| pr_number(link.as_str()))
+        self.remote.pr_link.as_ref().and_then(|link| pr_number(link.as_str()))
     }
 }

@@ -5,6 +5,7 @@
 //! with their escape sequences, bidi controls, zero-width and tag characters) and limits combining marks.
 
 use super::redaction::redacted;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::borrow::Cow;
 use std::fmt;
 
@@ -64,6 +65,19 @@ impl fmt::Display for CleanText {
 impl fmt::Debug for CleanText {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Debug::fmt(&self.0, f)
+    }
+}
+
+impl Serialize for CleanText {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.0)
+    }
+}
+
+/// Reads one line.
+impl<'de> Deserialize<'de> for CleanText {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Cow::<str>::deserialize(deserializer).map(|raw| Self::line(&raw))
     }
 }
 
@@ -296,8 +310,8 @@ mod tests {
         #[test]
         fn filtering_output_twice_changes_nothing_more(raw in "[\\x00-\\x7f\u{80}-\u{a0}\u{200b}-\u{202f}]*|\\PC*") {
             let once = filter_output(&raw).into_owned();
-            let colours = once.split('\x1b').skip(1).all(|part| part.starts_with('['));
-            prop_assert!(colours && !once.contains(|c: char| is_hidden(c) && !matches!(c, '\n' | '\t' | '\x1b')));
+            let only_colors = once.split('\x1b').skip(1).all(|part| part.starts_with('['));
+            prop_assert!(only_colors && !once.contains(|c: char| is_hidden(c) && !matches!(c, '\n' | '\t' | '\x1b')));
         }
 
         #[test]

@@ -86,8 +86,8 @@ impl UnrecordedPrompts {
         self.all.iter()
     }
 
-    /// Whether the outcome of the prompt was written to the store only after a failed attempt, so that the user has
-    /// already been notified of it. Returns true only once.
+    /// Whether the user was already notified of this prompt's outcome, because the first attempt to write it to the
+    /// store failed and a later one succeeded. Returns true only once.
     pub fn take_recorded(&mut self, prompt: PromptId) -> bool {
         self.recorded.take_if(|recorded| *recorded == prompt).is_some()
     }

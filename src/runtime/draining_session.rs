@@ -2,7 +2,6 @@
 //! pending writes and a prompt that is being sent are awaited, while the dashboard continues with the new profile.
 
 use super::effect_runner::StartedEngine;
-use super::effects::{ANSWER_TIMEOUT, CHECK_INTERVAL, WRITE_TIMEOUT};
 use crate::engine::Engine;
 use crate::model::engine_event::EngineEvent;
 use crate::tui::Msg;
@@ -10,6 +9,12 @@ use std::time::Duration;
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::JoinSet;
 
+/// How long to wait for pending writes when a session or docdeck ends, so that nothing that was typed is lost.
+pub(super) const WRITE_TIMEOUT: Duration = Duration::from_secs(2);
+/// How long to wait for the service's answer to a prompt when a session or docdeck ends.
+pub(super) const ANSWER_TIMEOUT: Duration = Duration::from_secs(15);
+/// How often to check whether the service has answered, or whether outcomes are recorded.
+pub(super) const CHECK_INTERVAL: Duration = Duration::from_millis(50);
 /// How long the engine may take to stop.
 const STOP_TIMEOUT: Duration = Duration::from_secs(2);
 

@@ -2,7 +2,7 @@
 //! write data run one after the other, so that older text never overwrites newer text. The event loop itself runs the
 //! effects that need the terminal (copying, opening, suspending, quitting).
 
-use super::draining_session::DrainingSession;
+use super::draining_session::{ANSWER_TIMEOUT, CHECK_INTERVAL, DrainingSession, WRITE_TIMEOUT};
 use super::effect_runner::{EffectRunner, StartedEngine, save_failure};
 use super::first_run::FirstRun;
 use crate::api::Client;
@@ -15,19 +15,13 @@ use crate::model::text::CleanText;
 use crate::model::unrecorded::UnrecordedPrompts;
 use crate::store::{Store, StoreError, StoreHealth, check_store};
 use crate::terminal::signals::SignalStream;
-use crate::tui::{Effect, Msg};
+use crate::tui::{Effect, JobsEffect, JobsMsg, Msg, ProfilesEffect, PromptsEffect};
 use std::io::Write as _;
 use std::path::PathBuf;
 use std::time::Duration;
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::{JoinHandle, JoinSet};
 
-/// How long to wait for pending writes when docdeck ends, so that nothing that was typed is lost.
-pub(super) const WRITE_TIMEOUT: Duration = Duration::from_secs(2);
-/// How long to wait for the service's answer to a prompt when docdeck ends.
-pub(super) const ANSWER_TIMEOUT: Duration = Duration::from_secs(15);
-/// How often to check whether the service has answered, or whether outcomes are recorded.
-pub(super) const CHECK_INTERVAL: Duration = Duration::from_millis(50);
 /// Maximum number of engine events that are buffered before the engine has to wait.
 pub(super) const EVENT_CAPACITY: usize = 256;
 /// How long the engine may take to stop when docdeck ends. The next start recovers whatever is unfinished.
@@ -80,7 +74,7 @@ impl Effects {
         }
     }
 
-    /// Sets the read of the first rows that has already started. The next [`Effect::LoadFirstRows`] uses it.
+    /// Sets the read of the first rows that has already started. The next [`JobsEffect::LoadFirstRows`] uses it.
     pub(super) fn set_first_rows(&mut self, rows: Option<JoinHandle<Result<InitialRows, StoreError>>>) {
         self.first_rows = rows;
     }
@@ -156,14 +150,16 @@ impl Effects {
     /// Runs an effect as a task. Defers a prefetch until [`Self::run_deferred`]. Effects that the event loop has to run
     /// are ignored.
     pub fn run(&mut self, effect: Effect) {
-        if let Effect::PrefetchThreads(_) = effect {
+        if let Effect::Jobs(JobsEffect::PrefetchThreads(_)) = effect {
             self.deferred = Some(effect);
             return;
         }
-        if let Effect::LoadFirstRows(_) = effect
+        if let Effect::Jobs(JobsEffect::LoadFirstRows(_)) = effect
             && let Some(rows) = self.first_rows.take()
         {
-            self.tasks.spawn(async move { Some(Msg::FirstRows(rows.await.ok()?.map_err(save_failure))) });
+            self.tasks.spawn(async move {
+                Some(Msg::Jobs(JobsMsg::FirstRowsLoaded(rows.await.ok()?.map_err(save_failure))))
+            });
             return;
         }
         if !is_ordered(&effect) {
@@ -319,28 +315,19 @@ pub(super) fn print_note(text: &str) {
 /// Whether an effect has to run after all earlier ordered effects, because it writes data or reads what they wrote.
 /// Ordered effects are awaited when docdeck ends.
 fn is_ordered(effect: &Effect) -> bool {
-    use Effect as E;
-    matches!(
-        effect,
-        E::SaveDraft(..)
-            | E::SaveDraftAbout(..)
-            | E::DeleteDraft(_)
-            // Reads a draft that an earlier effect may have written.
-            | E::ReadDraft(_)
-            | E::SubmitNewJob(_)
-            | E::SubmitJobAbout(..)
-            | E::SubmitFollowUp(..)
-            | E::SubmitBatch { .. }
-            | E::Resolve(_, Resolution::SendEdited(_))
-            | E::ChangeLocalData(..)
-            | E::ChangeQueue(..)
-            | E::Discard(..)
-            | E::RemoveFromQueue(_)
-            | E::RestorePrompts(_)
-            | E::WriteFile { .. }
-            | E::WriteConfig { .. }
-            | E::SaveFilter { .. }
-            | E::SaveSeenTips(_)
-            | E::SaveLayout { .. }
-    )
+    match effect {
+        Effect::Jobs(effect) => matches!(effect, JobsEffect::ChangeLocalData(..) | JobsEffect::ChangeQueue(..)),
+        Effect::Prompts(effect) => match effect {
+            PromptsEffect::Resolve(_, resolution) => matches!(resolution, Resolution::SendEdited(_)),
+            PromptsEffect::LoadHistory | PromptsEffect::LoadTemplates | PromptsEffect::ReadPrompts(_) => false,
+            // An earlier effect may have written the draft that `ReadDraft` reads.
+            _ => true,
+        },
+        Effect::Views(_) => false,
+        Effect::Profiles(effect) => matches!(effect, ProfilesEffect::WriteConfig { .. }),
+        Effect::WriteFile { .. } | Effect::SaveFilter { .. } | Effect::SaveSeenTips(_) | Effect::SaveLayout { .. } => {
+            true
+        }
+        _ => false,
+    }
 }

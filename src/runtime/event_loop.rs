@@ -9,7 +9,6 @@ use super::notify;
 use super::opener::{self, OpenMethod};
 use super::switch::ProfileSwitcher;
 use super::theme_state::ThemeState;
-use super::{Exit, Folders, current_time};
 use crate::config::customization::NotifyMethod;
 use crate::config::environment::Environment;
 use crate::model::Time;
@@ -23,9 +22,11 @@ use crate::terminal::session::{TerminalEvent, TerminalSession, sleep_until_momen
 use crate::terminal::signals::{Signal, stop_group};
 use crate::tui::draw::{self, Theme};
 use crate::tui::keymap::{Action, Context};
-use crate::tui::{App, Effect, Msg};
+use crate::tui::{App, Effect, Msg, ProfilesEffect, RelaunchTarget};
+use chrono::Utc;
 use crossterm::event::Event;
 use std::collections::VecDeque;
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
 
@@ -41,6 +42,30 @@ const LATE_INTERRUPT_TIME: Duration = Duration::from_millis(500);
 /// Maximum time to sleep. After the computer has woken up from standby, ages on the screen are correct again within
 /// this time.
 const MAX_SLEEP: Duration = Duration::from_secs(60);
+
+/// Folders that contain the user's files.
+#[derive(Debug, Clone, Default)]
+pub struct Folders {
+    /// The folder of the database and the log file; `None` if nothing is saved on disk.
+    pub data: Option<PathBuf>,
+    /// The folder of the user's own templates.
+    pub templates: Option<PathBuf>,
+    /// The folder of the user's own themes.
+    pub themes: Option<PathBuf>,
+}
+
+/// Why the dashboard ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Exit {
+    /// The user quit.
+    Quit,
+    /// A signal other than SIGINT arrived, or the terminal is gone.
+    Terminated,
+    /// Another process sent SIGINT. (A typed Ctrl-C is a key.)
+    Interrupted,
+    /// Another dashboard starts next in the same terminal.
+    Relaunch(RelaunchTarget),
+}
 
 /// The state machine and everything that the event loop needs to run it.
 #[derive(Debug)]
@@ -167,18 +192,18 @@ impl Dashboard {
 
     /// Converts the time of a timer to the monotonic clock, and limits the wait to the allowed range.
     fn instant_of(&self, at: Time, instant: Instant) -> Instant {
-        let pause = (at - current_time()).to_std().unwrap_or_default().min(MAX_SLEEP);
+        let pause = (at - Utc::now()).to_std().unwrap_or_default().min(MAX_SLEEP);
         (instant + pause).max(self.last_wake + MIN_TIMER_INTERVAL)
     }
 
     /// Notifies the state machine of an expired timer, even if another event arrived at the same time, and requests
     /// the next timer.
     fn fire_timer(&mut self) {
-        if self.next_timer_at.is_some_and(|at| at <= current_time()) {
+        if self.next_timer_at.is_some_and(|at| at <= Utc::now()) {
             self.last_wake = Instant::now();
             self.handle(Msg::Timer);
         }
-        self.next_timer_at = self.app.next_timer(current_time());
+        self.next_timer_at = self.app.next_timer(Utc::now());
     }
 
     /// Handles the events and messages that are already available, up to a limit, before drawing.
@@ -215,7 +240,7 @@ impl Dashboard {
             if let (Some(log), Msg::Engine(EngineEvent::Logged(entry))) = (&self.log, &msg) {
                 log.record(entry);
             }
-            for effect in self.app.update(msg, current_time()) {
+            for effect in self.app.update(msg, Utc::now()) {
                 queue.extend(self.run_effect(effect));
             }
         }
@@ -248,21 +273,21 @@ impl Dashboard {
                 None
             }
             Effect::UseTheme { name, save_as_default } => self.use_theme(&name, save_as_default),
-            Effect::AddProfile(profile, key) => {
+            Effect::Profiles(ProfilesEffect::AddProfile(profile, key)) => {
                 Some(self.profiles.add(self.effects.first_run().configured_profile(&profile), key))
             }
             Effect::OpenExternalEditor(text) => self.open_external_editor(&text),
-            Effect::ReadKey { attempt, key } => self.read_key(attempt, key),
+            Effect::Profiles(ProfilesEffect::ReadKey { attempt, key }) => self.read_key(attempt, key),
             Effect::Relaunch(next) => {
                 self.exit.get_or_insert(Exit::Relaunch(next));
                 None
             }
-            Effect::ReadProfileKey(at) => self.read_profile_key(at),
-            Effect::TestProfileKey(at, key) => {
+            Effect::Profiles(ProfilesEffect::ReadProfileKey(at)) => self.read_profile_key(at),
+            Effect::Profiles(ProfilesEffect::TestProfileKey(at, key)) => {
                 self.effects.spawn(self.profiles.test_key(at, key));
                 None
             }
-            Effect::SwitchProfile(at, key) => self.switch_profile(at, key),
+            Effect::Profiles(ProfilesEffect::SwitchProfile(at, key)) => self.switch_profile(at, key),
             other => {
                 self.effects.run(other);
                 None
@@ -421,7 +446,7 @@ impl Dashboard {
             return;
         }
         self.notice_size();
-        let (app, theme, time) = (&self.app, &self.theme, current_time());
+        let (app, theme, time) = (&self.app, &self.theme, Utc::now());
         let drawn = self.session.draw(app.size, app.has_text_context(), |frame| draw::draw(frame, app, theme, time));
         let drawn = drawn.and_then(|()| self.session.set_title(CleanText::line(&app.terminal_title()).as_str()));
         if drawn.is_err() {

@@ -5,7 +5,7 @@ use super::event_loop::Dashboard;
 use crate::config::environment::Environment;
 use crate::model::command::split_command_line;
 use crate::model::failure::Failure;
-use crate::tui::Msg;
+use crate::tui::{Msg, PromptsMsg};
 use std::fs::{self, DirBuilder, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -30,15 +30,18 @@ impl Dashboard {
             Ok(file) => file,
             Err(error) => {
                 let sentence = format!("Could not write the text to a file for the editor: {error}.");
-                return Some(Msg::EditedExternally(Err(Failure::local(&sentence))));
+                return Some(Msg::Prompts(PromptsMsg::EditedExternally(Err(Failure::local(&sentence)))));
             }
         };
         let programs = editors(&self.environment, &file.path());
         let file = Arc::new(file);
         let edited = Arc::clone(&file);
-        let answer = self.run_in_foreground(&programs, move |ended| Msg::EditedExternally(file.read(ended)));
+        let answer = self
+            .run_in_foreground(&programs, move |ended| Msg::Prompts(PromptsMsg::EditedExternally(file.read(ended))));
         if let (None, Some(foreground)) = (&answer, &mut self.foreground) {
-            foreground.set_rescue(move || edited.saved_text().map(|text| Msg::EditedExternally(Ok(text))));
+            foreground.set_rescue(move || {
+                edited.saved_text().map(|text| Msg::Prompts(PromptsMsg::EditedExternally(Ok(text))))
+            });
         }
         answer
     }

@@ -1,8 +1,6 @@
 //! Runs the effects of the setup form: checks a profile, reads its API key, tests the key with one request, and saves
 //! the profile. Also saves filters and themes.
 
-use super::event_loop::Dashboard;
-use super::foreground_child::ForegroundChild;
 use crate::api::Client;
 use crate::config::check;
 use crate::config::key::{KeySource, resolve_path};
@@ -14,12 +12,11 @@ use crate::model::failure::Failure;
 use crate::model::redaction::redacted_setting;
 use crate::model::setup::{KeySourceInput, NewProfile, SetupProblem, WritePermission};
 use crate::model::text::CleanText;
-use crate::tui::welcome::ConfigWriteError;
-use crate::tui::{Effect, Msg, SavedFilter};
-use std::io::Write;
+use crate::tui::ConfigWriteError;
+use crate::tui::{Msg, ProfilesEffect, ProfilesMsg, SavedFilter};
 use std::path::PathBuf;
 
-/// What the setup form needs from this computer.
+/// Runs the effects of profiles and of the setup form.
 #[derive(Debug, Clone, Default)]
 pub struct FirstRun {
     /// The path of the configuration file.
@@ -29,15 +26,35 @@ pub struct FirstRun {
 }
 
 impl FirstRun {
-    fn key_source(&self, key: &KeySourceInput) -> Option<KeySource> {
+    pub(super) fn key_source(&self, key: &KeySourceInput) -> Option<KeySource> {
         KeySource::from_input(key, &self.config).or_else(|| self.source.clone())
     }
 
+    /// Runs an effect about profiles. Returns `None` if the event loop runs it.
+    pub(super) async fn run(self, effect: ProfilesEffect) -> Option<ProfilesMsg> {
+        match effect {
+            ProfilesEffect::ReadKey { attempt, key } => {
+                Some(ProfilesMsg::KeyRead { attempt, result: self.read_key(&key).await })
+            }
+            ProfilesEffect::WriteConfig { attempt, profile, allowed } => {
+                Some(self.write_new_profile(attempt, profile, allowed).await)
+            }
+            ProfilesEffect::TestProfile { attempt, profile, key } => {
+                Some(ProfilesMsg::ProfileTested { attempt, result: self.test(&profile, key).await })
+            }
+            ProfilesEffect::CheckProfile { attempt, profile } => Some(self.check(attempt, profile).await),
+            ProfilesEffect::AddProfile(..)
+            | ProfilesEffect::ReadProfileKey(_)
+            | ProfilesEffect::TestProfileKey(..)
+            | ProfilesEffect::SwitchProfile(..) => None,
+        }
+    }
+
     /// Checks a new profile by the rules that apply when docdeck starts. Reads files, but runs no program.
-    pub(super) async fn check(self, attempt: u64, profile: Box<NewProfile>) -> Msg {
+    async fn check(self, attempt: u64, profile: Box<NewProfile>) -> ProfilesMsg {
         let checked = tokio::task::spawn_blocking(move || check::check_profile(&self.config, &profile)).await;
         let ending = || Err(SetupProblem::new(None, "docdeck is shutting down; nothing was saved."));
-        Msg::ProfileChecked { attempt, result: checked.unwrap_or_else(|_| ending()) }
+        ProfilesMsg::ProfileChecked { attempt, result: checked.unwrap_or_else(|_| ending()) }
     }
 
     pub(super) async fn save_filter(self, filter: SavedFilter, replace: bool) -> Msg {
@@ -62,33 +79,27 @@ impl FirstRun {
         }
     }
 
-    pub(super) async fn read_api_key(&self, attempt: u64, key: &KeySourceInput) -> Msg {
-        let result = match self.key_source(key) {
-            Some(source) => source.read().await.map_err(|error| Failure::local(&redacted_setting(&error.to_string()))),
-            None => Err(Failure::local("No key source is set.")),
-        };
-        Msg::KeyRead { attempt, result }
+    /// Reads the API key of a new profile.
+    ///
+    /// # Errors
+    /// Fails if the key can't be read, or if no source is set.
+    pub async fn read_key(&self, key: &KeySourceInput) -> Result<ApiKey, Failure> {
+        let source = self.key_source(key).ok_or_else(|| Failure::local("No key source is set."))?;
+        source.read().await.map_err(|error| Failure::local(&redacted_setting(&error.to_string())))
     }
 
-    /// Tests the profile with one GET request.
-    pub(super) async fn test_profile(&self, attempt: u64, profile: &NewProfile, key: ApiKey) -> Msg {
-        let tried = async {
-            let options = self
-                .configured_profile(profile)
-                .client_options()
-                .map_err(|error| Failure::local(&redacted_setting(&error.to_string())))?;
-            test_key(&Client::new(profile.scope(), key, options)?).await
-        };
-        Msg::ProfileTested { attempt, result: tried.await }
+    /// Tests the profile with one GET request. Returns what the answer shows.
+    ///
+    /// # Errors
+    /// Fails if the service can't be reached or refuses the key.
+    pub async fn test(&self, profile: &NewProfile, key: ApiKey) -> Result<CleanText, Failure> {
+        let options = self.configured_profile(profile).client_options();
+        let options = options.map_err(|error| Failure::local(&redacted_setting(&error.to_string())))?;
+        test_key(&Client::new(profile.scope(), key, options)?).await
     }
 
     /// Saves the profile in the configuration.
-    pub(super) async fn write_new_profile(
-        self,
-        attempt: u64,
-        profile: Box<NewProfile>,
-        allowed: WritePermission,
-    ) -> Msg {
+    async fn write_new_profile(self, attempt: u64, profile: Box<NewProfile>, allowed: WritePermission) -> ProfilesMsg {
         let saved = tokio::task::spawn_blocking(move || write_profile(&self.config, &profile, allowed)).await;
         let result = match saved {
             Ok(Ok(())) => Ok(()),
@@ -96,30 +107,7 @@ impl FirstRun {
             Ok(Err(error)) => Err(ConfigWriteError::Failed(Failure::local(&redacted_setting(&error.to_string())))),
             Err(_) => Err(ConfigWriteError::Failed(Failure::local("docdeck is shutting down; nothing was saved."))),
         };
-        Msg::ConfigWritten { attempt, result }
-    }
-}
-
-impl Dashboard {
-    /// Reads the API key of a new profile. If a program prints the key, it gets the terminal, because it may ask for a
-    /// password. Returns a message only if the terminal is not available.
-    pub(super) fn read_key(&mut self, attempt: u64, key: KeySourceInput) -> Option<Msg> {
-        let first_run = self.effects.first_run().clone();
-        let Some(KeySource::Command(words)) = first_run.key_source(&key) else {
-            self.effects.run(Effect::ReadKey { attempt, key });
-            return None;
-        };
-        if self.session.is_away() {
-            let result = Err(Failure::local("Another program is using the terminal; the key was not read."));
-            return Some(Msg::KeyRead { attempt, result });
-        }
-        self.session.release();
-        let program = CleanText::line(words.first().map_or("", String::as_str));
-        let mut out = std::io::stdout().lock();
-        // The error is ignored: if the terminal is gone, the event loop notices it.
-        let _ = writeln!(out, "Running {program} for the key (timeout 10 s).").and_then(|()| out.flush());
-        self.foreground = Some(ForegroundChild::from_task(async move { first_run.read_api_key(attempt, &key).await }));
-        None
+        ProfilesMsg::ConfigWritten { attempt, result }
     }
 }
 

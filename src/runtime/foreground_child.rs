@@ -14,11 +14,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use tokio::process::{Child, Command};
 
-/// A program, or a task of docdeck, that has the terminal.
+/// A program, or a task within docdeck, that has the terminal.
 pub(super) struct ForegroundChild {
     /// Resolves to the message about the result.
     exit: Pin<Box<dyn Future<Output = Msg> + Send>>,
-    /// The process id; `None` for a task of docdeck.
+    /// The process id; `None` if a task within docdeck has the terminal.
     process_id: Option<u32>,
     /// Whether the program has exited. `exit` may still wait for a follow-up (see [`Self::and_then`]).
     has_exited: Arc<AtomicBool>,

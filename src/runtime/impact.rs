@@ -26,7 +26,7 @@ impl ImpactReader<'_> {
     pub(super) async fn read_job_impact(&self, job: JobKey) -> Result<Vec<PageImpact>, StoreError> {
         let Some(row) = self.store.job(job).await? else { return Ok(Vec::new()) };
         let mut pages = Vec::new();
-        for path in row.pages.iter().take(MAX_LISTED_PAGES) {
+        for path in row.local.pages.iter().take(MAX_LISTED_PAGES) {
             let (before, after) = self.views_around(&row, path).await?;
             pages.push(PageImpact { path: path.clone(), before, after });
         }

@@ -170,9 +170,9 @@ mod tests {
                 operation: Operation::Get,
                 status: Some(429),
                 millis: 12,
-                reason: Some(CleanText::line("retry in 60 s")),
+                reason: Some(CleanText::line("limited, retry in 60 s")),
             },
         };
-        assert_eq!(log_line(&entry), "get 429 12 ms retry in 60 s");
+        assert_eq!(log_line(&entry), "get 429 12 ms limited, retry in 60 s");
     }
 }

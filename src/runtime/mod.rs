@@ -1,5 +1,5 @@
 //! The runtime of the dashboard: the event loop, and the code that runs its effects. All side effects of the dashboard
-//! start here, since `app` and `ui` are pure.
+//! start here, since `tui` is pure.
 //!
 //! - `event_loop`: owns the state machine; waits for events, runs effects and draws, in the terminal session of
 //!   [`crate::terminal`]
@@ -9,7 +9,8 @@
 //!   (`custom_command`)
 //! - `templates`: reads templates and files of prompts; [`new_file`]: writes exports
 //! - [`first_run`]: runs the effects of the setup form: reads an API key, tests and saves a profile
-//! - [`switch`]: switches to another profile; `draining_session`: finishes the work for the previous profile
+//! - [`switch`]: the profiles to which the user can switch; `profile_keys`: reads their keys and switches;
+//!   `draining_session`: finishes the work for the previous profile
 //! - [`startup`]: reads the layout and the first rows, and draws the first frame
 //! - [`notify`]: builds notifications for the terminal; [`theme_state`]: the current theme
 //! - [`logfile`]: the log file; [`crash`]: reports panics; [`core_dump`]: forbids core dumps
@@ -26,27 +27,31 @@ mod external_editor;
 pub mod first_run;
 mod foreground_child;
 mod impact;
+mod jobs;
 pub mod logfile;
 pub mod new_file;
 pub mod notify;
 pub mod opener;
+mod profile_keys;
+mod prompts;
 pub mod startup;
 pub mod switch;
 mod templates;
 pub mod theme_state;
 mod views;
 
+pub use event_loop::{Exit, Folders};
+
 use crate::config::DisplaySettings;
 use crate::config::customization::NotifyMethod;
 use crate::config::environment::Environment;
-use crate::model::Time;
 use crate::model::colors::ThemePalettes;
 use crate::store::Store;
 use crate::terminal::caps::TerminalCaps;
 use crate::terminal::frame_scheduler::FrameScheduler;
 use crate::terminal::multiplexer::Multiplexer;
 use crate::terminal::session::TerminalSession;
-use crate::tui::welcome::{RelaunchTarget, Welcome};
+use crate::tui::welcome::Welcome;
 use crate::tui::{App, AppConfig};
 use chrono::Utc;
 use effects::{EVENT_CAPACITY, Effects, EngineConfig};
@@ -56,7 +61,6 @@ use logfile::LogGuard;
 use startup::Preload;
 use std::io;
 use std::panic::PanicHookInfo;
-use std::path::PathBuf;
 use std::time::Instant;
 use theme_state::ThemeState;
 use tokio::sync::mpsc;
@@ -66,9 +70,11 @@ use tokio::sync::mpsc;
 pub struct DashboardConfig {
     /// The configuration of the state machine. [`run_dashboard`] sets its size and its layout.
     pub app: AppConfig,
+    /// The setup form, if docdeck is not configured yet.
+    pub setup: Option<Box<Welcome>>,
     pub display: DisplaySettings,
     /// The colours of the selected theme.
-    pub colours: ThemePalettes,
+    pub palettes: ThemePalettes,
     /// How to notify the user of a finished job while the terminal has no focus.
     pub notify: NotifyMethod,
     /// The program, with its arguments, that copies text; empty if none is configured.
@@ -87,17 +93,6 @@ pub struct DashboardConfig {
     pub first_run: FirstRun,
 }
 
-/// Folders that contain the user's files.
-#[derive(Debug, Clone, Default)]
-pub struct Folders {
-    /// The folder of the database and the log file; `None` if nothing is saved on disk.
-    pub data: Option<PathBuf>,
-    /// The folder of the user's own templates.
-    pub templates: Option<PathBuf>,
-    /// The folder of the user's own themes.
-    pub themes: Option<PathBuf>,
-}
-
 /// The result of [`run_dashboard`].
 #[derive(Debug)]
 pub struct Outcome {
@@ -106,19 +101,6 @@ pub struct Outcome {
     pub welcome: Option<Box<Welcome>>,
     /// Whether the outcome of at least one prompt could not be recorded in the store.
     pub has_unrecorded_prompts: bool,
-}
-
-/// Why the dashboard ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Exit {
-    /// The user quit.
-    Quit,
-    /// A signal other than SIGINT arrived, or the terminal is gone.
-    Terminated,
-    /// Another process sent SIGINT. (A typed Ctrl-C is a key.)
-    Interrupted,
-    /// Another dashboard starts next in the same terminal.
-    Relaunch(RelaunchTarget),
 }
 
 /// The error for a terminal that can't show a full screen.
@@ -141,10 +123,6 @@ pub fn multiplexer(environment: &Environment) -> Multiplexer {
     Multiplexer::detect(environment.tmux, environment.screen)
 }
 
-fn current_time() -> Time {
-    Utc::now()
-}
-
 /// Runs the dashboard until it ends, and restores the terminal.
 ///
 /// # Errors
@@ -161,11 +139,14 @@ pub async fn run_dashboard(config: DashboardConfig) -> io::Result<Outcome> {
     let layout = preload.layout().await;
     let start = AppConfig { size: session.size()?, layout, ..config.app };
     let demo = start.is_demo;
-    let theme_state = ThemeState::new(&config.display, config.colours, config.caps, &config.environment);
+    let theme_state = ThemeState::new(&config.display, config.palettes, config.caps, &config.environment);
     let mut effects = Effects::new(config.store, start.scope.clone(), config.folders.templates.clone());
     effects.set_first_run(config.first_run);
     effects.set_first_rows(preload.rows.take());
-    let (app, initial_effects) = App::new(start, current_time());
+    let (mut app, initial_effects) = App::new(start, Utc::now());
+    if let Some(form) = config.setup {
+        app.open(*form);
+    }
     let mut dashboard = Dashboard {
         app,
         theme: theme_state.theme(),

@@ -149,14 +149,14 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let name = |part: &str| folder.path().join(part).display().to_string();
         let file = |name: String| NewFile { name, text: "x".into(), what: CleanText::line("3 jobs") };
-        let written = |name: String| save_new_file(None, file(name), Overwrite::Never);
-        match written(name("jobs.json")).await {
+        let save = |name: String| save_new_file(None, file(name), Overwrite::Never);
+        match save(name("jobs.json")).await {
             Msg::ActionFinished { what, result: Ok(()) } => {
                 assert_eq!(what.as_str(), format!("3 jobs written to {}.", name("jobs.json")));
             }
             other => panic!("{other:?}"),
         }
-        match written(name("none/jobs.json")).await {
+        match save(name("none/jobs.json")).await {
             Msg::ActionFinished { result: Err(failure), .. } => {
                 let sentence = failure.message.as_str();
                 assert!(sentence.ends_with(" to the current folder: no such file or directory."), "{sentence}");

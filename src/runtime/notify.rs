@@ -29,30 +29,33 @@ pub fn notification_sequence(method: NotifyMethod, text: &CleanText, multiplexer
 mod tests {
     use super::*;
 
-    fn sent(method: NotifyMethod, text: &str, multiplexer: Multiplexer) -> String {
+    fn sequence(method: NotifyMethod, text: &str, multiplexer: Multiplexer) -> String {
         String::from_utf8(notification_sequence(method, &CleanText::line(text), multiplexer)).expect("text")
     }
 
     #[test]
     fn each_method_has_its_sequence() {
         let none = Multiplexer::None;
-        assert_eq!(sent(NotifyMethod::Osc9, "completed: a; b", none), "\x1b]9;completed: a, b\x07");
-        assert_eq!(sent(NotifyMethod::Osc777, "completed: a; b", none), "\x1b]777;notify;docdeck;completed: a, b\x07");
-        assert_eq!(sent(NotifyMethod::Bell, "completed: a", none), "\x07");
-        assert_eq!(sent(NotifyMethod::Off, "completed: a", none), "");
+        assert_eq!(sequence(NotifyMethod::Osc9, "completed: a; b", none), "\x1b]9;completed: a, b\x07");
+        assert_eq!(
+            sequence(NotifyMethod::Osc777, "completed: a; b", none),
+            "\x1b]777;notify;docdeck;completed: a, b\x07"
+        );
+        assert_eq!(sequence(NotifyMethod::Bell, "completed: a", none), "\x07");
+        assert_eq!(sequence(NotifyMethod::Off, "completed: a", none), "");
     }
 
     #[test]
     fn no_text_can_end_the_sequence() {
         let text = "completed: x\x07y\x1b\\z\u{9c}";
-        assert_eq!(sent(NotifyMethod::Osc9, text, Multiplexer::None), "\x1b]9;completed: xyz\x07");
+        assert_eq!(sequence(NotifyMethod::Osc9, text, Multiplexer::None), "\x1b]9;completed: xyz\x07");
     }
 
     #[test]
     fn sequences_are_wrapped_for_tmux_and_screen_but_a_bell_is_not() {
-        assert_eq!(sent(NotifyMethod::Osc9, "a", Multiplexer::Tmux), "\x1bPtmux;\x1b\x1b]9;a\x07\x1b\\");
-        assert_eq!(sent(NotifyMethod::Osc9, "a", Multiplexer::Screen), "\x1bP\x1b]9;a\x07\x1b\\");
-        assert_eq!(sent(NotifyMethod::Bell, "a", Multiplexer::Tmux), "\x07");
+        assert_eq!(sequence(NotifyMethod::Osc9, "a", Multiplexer::Tmux), "\x1bPtmux;\x1b\x1b]9;a\x07\x1b\\");
+        assert_eq!(sequence(NotifyMethod::Osc9, "a", Multiplexer::Screen), "\x1bP\x1b]9;a\x07\x1b\\");
+        assert_eq!(sequence(NotifyMethod::Bell, "a", Multiplexer::Tmux), "\x07");
     }
 
     #[test]

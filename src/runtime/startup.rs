@@ -1,5 +1,5 @@
-//! The start of the dashboard: reads what the first frame shows from the store, while everything else is prepared. Draws
-//! that frame, and only then reads input.
+//! The start of the dashboard: reads what the first frame shows from the store, while everything else is prepared.
+//! Draws that frame, and only then reads input.
 
 use super::event_loop::Dashboard;
 use crate::model::layout::Layout;
@@ -34,7 +34,7 @@ impl Preload {
     pub fn start(store: &Store, config: &AppConfig) -> io::Result<Self> {
         let limit: u32 = terminal_size()?.1.into();
         let layout = tokio::spawn(read_saved_layout(store, config));
-        let rows = config.welcome.is_none().then(|| {
+        let rows = (!config.needs_setup).then(|| {
             let (store, scope) = (store.clone(), config.scope.clone());
             tokio::spawn(async move { store.first_jobs(&scope, limit).await })
         });

@@ -1,23 +1,19 @@
-//! Switches to another profile. First reads its API key (a program that prints the key gets the terminal) and tests the
-//! key with one request, while everything else continues. Only then replaces the effects and the engine.
+//! The profiles to which the user can switch. Reads the API key of a profile, tests it with one request, and returns
+//! the configuration of the profile's engine. Only then does the dashboard replace the effects and the engine.
 
 use super::effects::EngineConfig;
-use super::event_loop::Dashboard;
-use super::foreground_child::ForegroundChild;
 use crate::api::Client;
 use crate::config::key::KeySource;
 use crate::config::profiles::ConfiguredProfile;
 use crate::engine::PollOptions;
 use crate::model::endpoint::ApiKey;
-use crate::model::engine_event::EngineEvent;
 use crate::model::failure::{Failure, FailureKind};
 use crate::model::job::JobId;
 use crate::model::redaction::redacted_setting;
 use crate::model::text::CleanText;
-use crate::tui::Msg;
-use crate::tui::profiles::ProfileEntry;
+use crate::tui::ProfileEntry;
+use crate::tui::{Msg, ProfilesMsg};
 use chrono::Utc;
-use std::io::Write as _;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -55,7 +51,7 @@ impl ProfileSwitcher {
     }
 
     /// Returns the name of the program that prints the key of this profile, or `None` if the key has another source.
-    fn key_program(&self, at: usize) -> Option<CleanText> {
+    pub(super) fn key_program(&self, at: usize) -> Option<CleanText> {
         match self.key_source(at) {
             Ok(KeySource::Command(words)) => words.first().map(|program| CleanText::line(program)),
             _ => None,
@@ -68,7 +64,7 @@ impl ProfileSwitcher {
         async move {
             let read =
                 async { source?.read().await.map_err(|error| Failure::local(&redacted_setting(&error.to_string()))) };
-            Msg::ProfileKey(at, read.await)
+            Msg::Profiles(ProfilesMsg::ProfileKey(at, read.await))
         }
     }
 
@@ -77,7 +73,7 @@ impl ProfileSwitcher {
         let client = self.client(at, key.clone());
         async move {
             let tried = async { check_key(&client?).await.map(|away| (key, away)) };
-            Msg::ProfileKeyTested(at, tried.await)
+            Msg::Profiles(ProfilesMsg::ProfileKeyTested(at, tried.await))
         }
     }
 
@@ -85,7 +81,7 @@ impl ProfileSwitcher {
     pub fn add(&mut self, added: ConfiguredProfile, key: Option<ApiKey>) -> Msg {
         let profile = ProfileEntry { name: added.name.clone(), scope: added.scope.clone(), problem: added.problem() };
         self.profiles.push(added);
-        Msg::ProfileAdded { profile, key }
+        Msg::Profiles(ProfilesMsg::ProfileAdded { profile, key })
     }
 
     /// Returns the configuration of the engine for this profile.
@@ -101,40 +97,6 @@ impl ProfileSwitcher {
 
 fn incomplete_profile() -> Failure {
     Failure::local("This profile has no project or no key.")
-}
-
-impl Dashboard {
-    /// Reads the API key of a profile. If a program prints the key, it gets the terminal, because it may ask for a
-    /// password. Returns a message only if the terminal is not available.
-    pub(super) fn read_profile_key(&mut self, at: usize) -> Option<Msg> {
-        let read = self.profiles.read_key(at);
-        let Some(program) = self.profiles.key_program(at) else {
-            self.effects.spawn(read);
-            return None;
-        };
-        if self.session.is_away() {
-            let failure = Failure::local("Another program is using the terminal; the key was not read.");
-            return Some(Msg::ProfileKey(at, Err(failure)));
-        }
-        self.session.release();
-        let mut out = std::io::stdout().lock();
-        // The error is ignored: if the terminal is gone, taking it back fails too.
-        let _ = writeln!(out, "Running {program} for the key (timeout 10 s).").and_then(|()| out.flush());
-        self.foreground = Some(ForegroundChild::from_task(read));
-        None
-    }
-
-    /// Switches to this profile: later effects use its project and its key.
-    pub(super) fn switch_profile(&mut self, at: usize, key: ApiKey) -> Option<Msg> {
-        match self.profiles.engine_config(at, key) {
-            Ok(connection) => {
-                self.effects.switch(connection, &mut self.engine_events);
-                None
-            }
-            // The key of this profile was just tested, so the only possible cause is a missing certificate file.
-            Err(failure) => Some(Msg::Engine(EngineEvent::InternalFailure(failure))),
-        }
-    }
 }
 
 /// Checks a key with one GET request. If the service refuses the key, returns an error, which prevents the switch.

@@ -77,7 +77,8 @@ pub(super) fn read_prompt_file(file: &str) -> Result<Vec<String>, Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tui::compose::templates::{TemplateValues, fill_template, find_blank};
+    use crate::tui::compose::blanks::find_blank;
+    use crate::tui::compose::templates::{TemplateValues, fill_template};
 
     #[test]
     fn every_built_in_template_has_a_title_and_its_path_can_be_filled_in() {

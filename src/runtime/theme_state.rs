@@ -13,9 +13,11 @@ use std::path::Path;
 #[derive(Debug)]
 pub(super) struct ThemeState {
     /// The colours of the selected theme.
-    colours: ThemePalettes,
+    palettes: ThemePalettes,
     depth: ColorDepth,
     ascii: bool,
+    /// The font of the Linux console has no cells that are filled in eighths.
+    has_eighths: bool,
     has_clickable_links: bool,
     background: Background,
     /// Whether the background is set in the configuration.
@@ -28,16 +30,17 @@ impl ThemeState {
     /// Creates the state for these colours.
     pub(super) fn new(
         display: &DisplaySettings,
-        colours: ThemePalettes,
+        palettes: ThemePalettes,
         caps: TerminalCaps,
         environment: &Environment,
     ) -> Self {
         let depth = color_depth(display.color, environment);
         let links = display.links && caps.supports_links;
         Self {
-            colours: for_depth(colours, depth),
+            palettes: for_depth(palettes, depth),
             depth,
             ascii: display.ascii,
+            has_eighths: caps.modern,
             has_clickable_links: links,
             background: display.background.unwrap_or(environment.background),
             is_background_configured: display.background.is_some(),
@@ -47,7 +50,7 @@ impl ThemeState {
 
     /// Selects a theme by name. `folder` contains the user's own themes.
     pub(super) fn choose(&mut self, name: &str, folder: Option<&Path>) -> Result<(), ThemeError> {
-        self.colours = for_depth(themes::load_theme(name, folder)?, self.depth);
+        self.palettes = for_depth(themes::load_theme(name, folder)?, self.depth);
         Ok(())
     }
 
@@ -55,24 +58,25 @@ impl ThemeState {
     pub(super) fn theme(&self) -> Theme {
         Theme {
             ascii: self.ascii,
+            has_eighths: self.has_eighths,
             has_clickable_links: self.has_clickable_links,
             shows_terminal_cursor: true,
-            ..Theme::of(self.colours.for_background(self.background), self.depth)
+            ..Theme::of(self.palettes.for_background(self.background), self.depth)
         }
     }
 
     /// Whether to ask the terminal for its background: it is neither configured nor reported yet, and could change the
     /// theme.
     pub(super) fn should_ask_background(&self) -> bool {
-        let ThemePalettes { dark, light, unknown } = &self.colours;
+        let ThemePalettes { dark, light, unknown } = &self.palettes;
         let is_open = !self.is_background_configured && !self.is_background_reported;
         is_open && self.depth != ColorDepth::None && (dark != light || unknown != dark)
     }
 
     /// Applies the background that the terminal reported.
-    pub(super) fn set_reported_background(&mut self, colour: Rgb) {
+    pub(super) fn set_reported_background(&mut self, color: Rgb) {
         if !self.is_background_configured {
-            self.background = Background::of(colour);
+            self.background = Background::of(color);
             self.is_background_reported = true;
         }
     }
@@ -152,7 +156,7 @@ mod tests {
     }
 
     /// Returns the theme without links and without the terminal's cursor.
-    fn colours(theme_state: &ThemeState) -> Theme {
+    fn theme(theme_state: &ThemeState) -> Theme {
         Theme { has_clickable_links: false, shows_terminal_cursor: false, ..theme_state.theme() }
     }
 
@@ -161,30 +165,30 @@ mod tests {
         let mut theme_state = theme_state(display(), &[("TERM", "xterm-256color"), ("COLORFGBG", "0;15")]);
         let usual = themes::default_theme();
         assert_eq!(
-            colours(&theme_state),
+            theme(&theme_state),
             Theme::of(&usual.light, ColorDepth::Indexed256),
             "a hint, until the terminal replies"
         );
         theme_state.set_reported_background(Rgb(0x1e, 0x1e, 0x2e));
-        assert_eq!(colours(&theme_state), Theme::of(&usual.dark, ColorDepth::Indexed256));
+        assert_eq!(theme(&theme_state), Theme::of(&usual.dark, ColorDepth::Indexed256));
     }
 
     #[test]
     fn a_configured_background_overrides_the_reply_of_the_terminal() {
         let mut theme_state = theme_state(
             DisplaySettings { background: Some(Background::Light), ..display() },
-            &[("COLORTERM", "truecolor")],
+            &[("TERM", "xterm-256color"), ("COLORTERM", "truecolor")],
         );
         assert!(!theme_state.should_ask_background());
         theme_state.set_reported_background(Rgb(0, 0, 0));
-        assert_eq!(colours(&theme_state), Theme::of(&themes::default_theme().light, ColorDepth::True));
+        assert_eq!(theme(&theme_state), Theme::of(&themes::default_theme().light, ColorDepth::True));
     }
 
     #[test]
     fn sixteen_colours_have_a_separate_theme() {
         let theme_state = theme_state(display(), &[("TERM", "xterm")]);
         let sixteen = themes::load_theme("terminal-16", None).expect("shipped");
-        assert_eq!(colours(&theme_state), Theme::of(&sixteen.unknown, ColorDepth::Sixteen));
+        assert_eq!(theme(&theme_state), Theme::of(&sixteen.unknown, ColorDepth::Sixteen));
     }
 
     #[test]

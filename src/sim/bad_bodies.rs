@@ -170,13 +170,13 @@ mod tests {
     const VIEWS: &str = r#"{"totals":{"human":9,"ai":1,"total":10},"views":[{"path":"/a","human":5,"ai":0,"total":5},
         {"path":"/b","human":4,"ai":1,"total":5},{"path":"/c","human":3,"ai":1,"total":4}],"hasMore":false}"#;
 
-    fn after(body: &'static str, change: fn(&mut Value)) -> Value {
+    fn apply_change(body: &'static str, change: fn(&mut Value)) -> Value {
         serde_json::from_slice(&change_json(&Bytes::from_static(body.as_bytes()), change)).expect("JSON")
     }
 
     #[test]
     fn malformed_numbers_affect_only_some_rows() {
-        let answer = after(VIEWS, make_malformed);
+        let answer = apply_change(VIEWS, make_malformed);
         let rows = &answer["views"];
         assert_eq!(rows[0], serde_json::json!({"path": "/a", "human": 5, "ai": 0, "total": 5}));
         assert_eq!(rows[1], serde_json::json!({"path": "/b", "human": 12.5, "ai": 1, "total": 5}));
@@ -186,16 +186,16 @@ mod tests {
 
     #[test]
     fn tenths_are_fractions_that_add_up() {
-        let answer = after(VIEWS, make_tenths);
+        let answer = apply_change(VIEWS, make_tenths);
         assert_eq!(answer["totals"], serde_json::json!({"human": 0.9, "ai": 0.1, "total": 1.0}));
         assert_eq!(answer["views"][1], serde_json::json!({"path": "/b", "human": 0.4, "ai": 0.1, "total": 0.5}));
-        assert_eq!(after(r#"{"id":"j"}"#, make_tenths), serde_json::json!({"id": "j"}));
+        assert_eq!(apply_change(r#"{"id":"j"}"#, make_tenths), serde_json::json!({"id": "j"}));
     }
 
     #[test]
     fn an_endless_answer_claims_that_there_are_more_rows_and_a_job_is_unchanged() {
-        assert_eq!(after(VIEWS, claim_more)["hasMore"], Value::from(true));
-        assert_eq!(after(r#"{"id":"j"}"#, claim_more), serde_json::json!({"id": "j"}));
-        assert_eq!(after(r#"{"id":"j"}"#, make_malformed), serde_json::json!({"id": "j"}));
+        assert_eq!(apply_change(VIEWS, claim_more)["hasMore"], Value::from(true));
+        assert_eq!(apply_change(r#"{"id":"j"}"#, claim_more), serde_json::json!({"id": "j"}));
+        assert_eq!(apply_change(r#"{"id":"j"}"#, make_malformed), serde_json::json!({"id": "j"}));
     }
 }

@@ -3,9 +3,11 @@
 
 use super::prompt_directives::{RunOutcome, without_directives};
 use super::rng::SeededRng;
-use crate::api::wire::{JobBody, SourceBody};
+use crate::api::wire::JobBody;
 use crate::model::Time;
-use chrono::SecondsFormat;
+use crate::model::job::{JobSource, RemoteState, Status};
+use crate::model::text::CleanText;
+use crate::model::time_format::json_time;
 
 /// The repository of every job of the simulated project.
 pub(super) const REPOSITORY: &str = "https://github.com/acme/docs";
@@ -46,28 +48,30 @@ impl SimJob {
     pub(super) fn body(&self, now: Time) -> JobBody {
         let archived_at = self.run.archived_at.filter(|&at| at <= now && !self.is_active(now));
         let link = self.link.filter(|link| link.visible_from <= now && !self.is_active(now));
-        JobBody {
-            id: self.id.clone(),
-            status: self.status(now).to_owned(),
-            source: SourceBody { repository: REPOSITORY.to_owned(), git_ref: Some(self.git_ref.clone()) },
-            model: self.model.to_owned(),
-            pr_link: link.map(|link| pull_request_url(link.number)),
-            created_at: rfc3339_with_millis(self.created_at),
-            archived_at: archived_at.map(rfc3339_with_millis),
-        }
+        let state = RemoteState {
+            status: Some(self.status(now)),
+            source: JobSource {
+                repository: Some(CleanText::line(REPOSITORY).into()),
+                git_ref: Some(CleanText::line(&self.git_ref)),
+            },
+            model: Some(CleanText::line(self.model).into()),
+            pr_link: link.map(|link| CleanText::line(&pull_request_url(link.number))),
+            archived_at,
+        };
+        JobBody { id: self.id.clone(), created_at: json_time(self.created_at), state }
     }
 
-    fn status(&self, now: Time) -> &str {
+    pub(super) fn status(&self, now: Time) -> Status {
         if self.is_active(now) {
-            return "active";
+            return Status::Active;
         }
         if self.run.archived_at.is_some_and(|at| at <= now) {
-            return "archived";
+            return Status::Archived;
         }
         match &self.run.outcome {
-            RunOutcome::PullRequest { .. } | RunOutcome::NoPullRequest => "completed",
-            RunOutcome::Failed => "failed",
-            RunOutcome::OtherStatus(word) => word,
+            RunOutcome::PullRequest { .. } | RunOutcome::NoPullRequest => Status::Completed,
+            RunOutcome::Failed => Status::Failed,
+            RunOutcome::OtherStatus(word) => Status::parse(word),
         }
     }
 }
@@ -75,10 +79,6 @@ impl SimJob {
 /// Returns the URL of the pull request with this number.
 pub(super) fn pull_request_url(number: u32) -> String {
     format!("{REPOSITORY}/pull/{number}")
-}
-
-fn rfc3339_with_millis(at: Time) -> String {
-    at.to_rfc3339_opts(SecondsFormat::Millis, true)
 }
 
 /// Returns a new job id in the form of a ULID: 48 bits of time and 80 random bits.

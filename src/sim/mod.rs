@@ -14,6 +14,7 @@ mod faults;
 mod http;
 mod jobs;
 mod limits;
+mod options;
 mod pages;
 mod paths;
 mod population;
@@ -25,7 +26,8 @@ mod views;
 mod world;
 
 pub use faults::{Fault, FaultKind, SimRetryAfter};
-pub use world::{InitialJob, InitialJobChange};
+pub use options::SimOptions;
+pub use world::InitialJob;
 
 use crate::model::Time;
 use crate::model::log::Operation;
@@ -39,29 +41,6 @@ use std::sync::Arc;
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
-
-/// What to simulate, as set by the options of `docdeck sim` and `docdeck demo`.
-#[derive(Debug, Clone)]
-pub struct SimOptions {
-    /// The port on 127.0.0.1; 0 for any free port.
-    pub port: u16,
-    /// The number of jobs at the start.
-    pub jobs: u32,
-    /// The number of pages of the site.
-    pub pages: u32,
-    /// The factor by which jobs run faster than usual; above 0.
-    pub speed: f64,
-    /// The seed for everything random. The same seed gives the same jobs and page views.
-    pub seed: u64,
-    /// The faults that are active from the start.
-    pub faults: Vec<Fault>,
-}
-
-impl Default for SimOptions {
-    fn default() -> Self {
-        Self { port: 0, jobs: 24, pages: 1200, speed: 1.0, seed: 7, faults: Vec::new() }
-    }
-}
 
 /// A running simulated service. Dropping it stops the server.
 pub struct Sim {

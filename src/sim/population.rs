@@ -119,7 +119,7 @@ fn finished_jobs(count: u32, rng: &mut SeededRng) -> Vec<SeedJob> {
         let age = if n < 17 { minutes } else { rng.between(180, 40 * 1440) };
         minutes = minutes.saturating_mul(rng.between(150, 185)) / 100;
         let age = TimeDelta::seconds(i64::from(age) * 60 + i64::from(rng.between(0, 59)));
-        // Only one job has a status that docdeck doesn't know.
+        // Only one job has a status that is unknown to docdeck.
         let is_second_unknown = n >= 12 && *state == SeedState::Finished(UnknownStatus);
         let state = if is_second_unknown { SeedState::Finished(PullRequest) } else { *state };
         list.push(SeedJob { state, age, seen: n > 2 });

@@ -10,7 +10,7 @@
 //! | `[sim:late-link=4]` | completes; the link of its pull request appears 4 seconds later |
 //! | `[sim:archive]`, `[sim:archive=60]` | the job is archived when the run ends, or 60 seconds later |
 //!
-//! Any directive makes the ending of the run independent of chance: unless a directive says otherwise, the run ends
+//! Any directive makes the ending of the run independent of chance: unless a directive changes that, the run ends
 //! with an immediate pull request and the job is not archived.
 
 use chrono::TimeDelta;

@@ -1,9 +1,9 @@
 //! Answers the requests that the HTTP server has parsed: checks the API key and the limits, and carries out the
 //! operations. The jobs, the limits and the faults each have a lock; no code takes a lock while it holds another.
 
-use super::SimOptions;
 use super::faults::{Fault, Faults, InjectedFaults};
 use super::limits::SimLimits;
+use super::options::SimOptions;
 use super::pages::Site;
 use super::reply::Reply;
 use super::rng::SeededRng;

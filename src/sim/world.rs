@@ -2,21 +2,23 @@
 //! the clock, and everything random comes from the seed. `jobs` simulates one job, `population` creates the jobs that
 //! exist at the start, and `service` checks API keys and limits.
 
-use super::SimOptions;
 use super::jobs::{SimJob, SimPullRequest, SimRun, branch, new_id, pull_request_url};
+use super::options::SimOptions;
 use super::population::{InitialJobData, populate};
 use super::prompt_directives::{Directives, RunOutcome};
 use super::rng::SeededRng;
 use crate::api::wire::JobBody;
 use crate::model::Time;
+use crate::model::job::{RemoteState, Status};
+use crate::model::text::CleanText;
 use chrono::TimeDelta;
 use std::collections::HashMap;
 use std::time::Duration;
 
-/// The random streams for job ids; see [`SeededRng::new`].
-const ID_STREAMS: u64 = 1 << 32;
-/// The random streams for runs.
-const RUN_STREAMS: u64 = 2 << 32;
+/// Added to the number of a job to get the random stream for its id; see [`SeededRng::new`].
+const ID_STREAM_BASE: u64 = 1 << 32;
+/// Added to the number of a run to get its random stream.
+const RUN_STREAM_BASE: u64 = 2 << 32;
 
 /// A job that exists at the start, with its prompts and its history, which the service does not return.
 #[derive(Debug, Clone)]
@@ -32,24 +34,15 @@ pub struct InitialJob {
     pub created_at: Time,
     /// When the job's last run ended; `None` while it is active.
     pub finished_at: Option<Time>,
-    /// The changes that a client would have seen if it had polled since the job's creation, oldest first.
-    pub changes: Vec<InitialJobChange>,
+    /// The changes that a client would have seen if it had polled since the job's creation, with their times, oldest
+    /// first.
+    pub changes: Vec<(Time, RemoteState)>,
     /// Whether the demo should mark the job as seen by the user.
     pub seen: bool,
     /// Whether the prompt is a numbered copy of another job's prompt, because there are more jobs than prompts.
     pub is_variation: bool,
     /// The job as the service returns it now.
     pub body: JobBody,
-}
-
-/// One change in an initial job's history.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct InitialJobChange {
-    pub at: Time,
-    /// The status after the change, as the service writes it.
-    pub status: String,
-    /// The pull request link after the change; `None` if there is none.
-    pub pr_link: Option<String>,
 }
 
 /// All jobs of the simulated project.
@@ -92,7 +85,7 @@ impl SimWorld {
     /// Creates a job and starts its first run.
     pub(super) fn create(&mut self, prompt: &str, now: Time) -> JobBody {
         self.created_count += 1;
-        let mut rng = SeededRng::new(self.seed, ID_STREAMS + self.created_count);
+        let mut rng = SeededRng::new(self.seed, ID_STREAM_BASE + self.created_count);
         let plan = self.plan(prompt, false);
         let (run, delay) = self.start(plan, now);
         let mut job = SimJob {
@@ -157,7 +150,7 @@ impl SimWorld {
 
     fn plan(&mut self, prompt: &str, is_follow_up: bool) -> RunPlan {
         self.run_count += 1;
-        let mut rng = SeededRng::new(self.seed, RUN_STREAMS + self.run_count);
+        let mut rng = SeededRng::new(self.seed, RUN_STREAM_BASE + self.run_count);
         let random_plan =
             if is_follow_up { RunPlan::follow_up(&mut rng) } else { RunPlan::new_job(&mut rng, self.run_count == 1) };
         match Directives::parse(prompt) {
@@ -241,20 +234,19 @@ fn scaled(length: TimeDelta, speed: f64) -> TimeDelta {
 }
 
 fn initial_job(job: &SimJob, seed: &InitialJobData, now: Time) -> InitialJob {
-    let mut changes = Vec::new();
+    let body = job.body(now);
+    let earlier =
+        |status, pr_link| RemoteState { status: Some(status), pr_link, archived_at: None, ..body.state.clone() };
+    let mut changes = vec![(job.created_at, earlier(Status::Active, None))];
     if let Some(ended) = seed.first_run_ended {
-        let pr_link = job.link.map(|link| pull_request_url(link.number));
-        changes.push(InitialJobChange { at: ended, status: "completed".to_owned(), pr_link });
+        let pr_link = job.link.map(|link| CleanText::line(&pull_request_url(link.number)));
+        changes.push((ended, earlier(Status::Completed, pr_link)));
     }
-    for &at in &seed.follow_up_times {
-        changes.push(InitialJobChange { at, status: "active".to_owned(), pr_link: None });
-    }
+    changes.extend(seed.follow_up_times.iter().map(|&at| (at, earlier(Status::Active, None))));
     let late_link = job.link.map(|link| link.visible_from).filter(|&from| from > job.run.ends_at);
-    for at in [Some(job.run.ends_at), late_link, job.run.archived_at].into_iter().flatten().filter(|&at| at <= now) {
-        let body = job.body(at);
-        changes.push(InitialJobChange { at, status: body.status, pr_link: body.pr_link });
-    }
-    changes.sort_by_key(|change| change.at);
+    let ends = [Some(job.run.ends_at), late_link, job.run.archived_at].into_iter().flatten().filter(|&at| at <= now);
+    changes.extend(ends.map(|at| (at, job.body(at).state)));
+    changes.sort_by_key(|(at, _)| *at);
     InitialJob {
         id: job.id.clone(),
         prompt: seed.prompt.clone(),
@@ -265,7 +257,7 @@ fn initial_job(job: &SimJob, seed: &InitialJobData, now: Time) -> InitialJob {
         changes,
         seen: seed.seen,
         is_variation: seed.is_variation,
-        body: job.body(now),
+        body,
     }
 }
 

@@ -9,8 +9,8 @@ fn world(options: &SimOptions) -> SimWorld {
     SimWorld::new(options, at(0))
 }
 
-fn status(world: &SimWorld, id: &str, now: Time) -> String {
-    world.job(id, now).expect("a known job").status
+fn status(world: &SimWorld, id: &str, now: Time) -> Option<Status> {
+    world.job(id, now).expect("a known job").state.status
 }
 
 #[test]
@@ -29,16 +29,16 @@ fn only_the_same_seed_gives_the_same_jobs() {
 fn a_new_job_completes_then_gets_its_link_and_is_then_archived() {
     let mut world = world(&SimOptions::default());
     let job = world.create("Fix it [sim:seconds=30][sim:late-link=4][sim:archive=60]", at(0));
-    assert_eq!((job.status.as_str(), &job.pr_link, &job.archived_at), ("active", &None, &None));
-    assert_eq!(job.source.git_ref.as_deref(), Some("agent/fix-it"));
-    assert_eq!(status(&world, &job.id, at(29)), "active");
+    assert_eq!((job.state.status, job.state.pr_link, job.state.archived_at), (Some(Status::Active), None, None));
+    assert_eq!(job.state.source.git_ref, Some(CleanText::line("agent/fix-it")));
+    assert_eq!(status(&world, &job.id, at(29)), Some(Status::Active));
     let fresh = world.job(&job.id, at(30)).expect("known");
-    assert_eq!((fresh.status.as_str(), &fresh.pr_link), ("completed", &None));
+    assert_eq!((fresh.state.status, fresh.state.pr_link), (Some(Status::Completed), None));
     let linked = world.job(&job.id, at(34)).expect("known");
-    assert!(linked.pr_link.is_some_and(|link| crate::model::job::pr_number(&link).is_some()));
+    assert!(linked.state.pr_link.is_some_and(|link| crate::model::job::pr_number(link.as_str()).is_some()));
     let archived = world.job(&job.id, at(90)).expect("known");
-    assert_eq!(archived.status, "archived");
-    assert_eq!(archived.archived_at.as_deref(), Some("2026-11-18T11:08:10.000Z"));
+    assert_eq!(archived.state.status, Some(Status::Archived));
+    assert_eq!(archived.state.archived_at, Some(at(90)));
 }
 
 #[test]
@@ -47,13 +47,13 @@ fn the_directives_of_a_prompt_can_request_every_outcome() {
     let mut end_of = |prompt: &str| {
         let id = world.create(prompt, at(0)).id;
         let end = world.job(&id, at(600)).expect("known");
-        (end.status, end.pr_link.is_some())
+        (end.state.status, end.state.pr_link.is_some())
     };
-    assert_eq!(end_of("[sim:pr]"), ("completed".to_owned(), true));
-    assert_eq!(end_of("[sim:no-pr]"), ("completed".to_owned(), false));
-    assert_eq!(end_of("[sim:fail]"), ("failed".to_owned(), false));
-    assert_eq!(end_of("[sim:status=reviewing]"), ("reviewing".to_owned(), false));
-    assert_eq!(end_of("[sim:archive]"), ("archived".to_owned(), true));
+    assert_eq!(end_of("[sim:pr]"), (Some(Status::Completed), true));
+    assert_eq!(end_of("[sim:no-pr]"), (Some(Status::Completed), false));
+    assert_eq!(end_of("[sim:fail]"), (Some(Status::Failed), false));
+    assert_eq!(end_of("[sim:status=reviewing]"), (Some(Status::parse("reviewing")), false));
+    assert_eq!(end_of("[sim:archive]"), (Some(Status::Archived), true));
 }
 
 #[test]
@@ -61,12 +61,12 @@ fn a_follow_up_resumes_even_an_archived_job_and_keeps_its_pull_request() {
     let mut world = world(&SimOptions::default());
     let id = world.create("[sim:seconds=10][sim:archive]", at(0)).id;
     let before = world.job(&id, at(20)).expect("known");
-    assert_eq!(before.status, "archived");
+    assert_eq!(before.state.status, Some(Status::Archived));
     let woken = world.follow_up(&id, "[sim:seconds=5]", at(20)).expect("known");
-    assert_eq!((woken.status.as_str(), woken.pr_link, woken.archived_at), ("active", None, None));
+    assert_eq!((woken.state.status, woken.state.pr_link, woken.state.archived_at), (Some(Status::Active), None, None));
     assert_eq!(woken.created_at, before.created_at);
     let after = world.job(&id, at(25)).expect("known");
-    assert_eq!((after.status.as_str(), after.pr_link), ("completed", before.pr_link));
+    assert_eq!((after.state.status, after.state.pr_link), (Some(Status::Completed), before.state.pr_link));
 }
 
 #[test]
@@ -74,10 +74,10 @@ fn a_follow_up_to_an_active_job_never_makes_it_end_earlier() {
     let mut world = world(&SimOptions::default());
     let id = world.create("[sim:seconds=100]", at(0)).id;
     world.follow_up(&id, "[sim:seconds=5]", at(10)).expect("known");
-    assert_eq!(status(&world, &id, at(99)), "active");
+    assert_eq!(status(&world, &id, at(99)), Some(Status::Active));
     world.follow_up(&id, "[sim:seconds=50]", at(90)).expect("known");
-    assert_eq!(status(&world, &id, at(139)), "active");
-    assert_eq!(status(&world, &id, at(140)), "completed");
+    assert_eq!(status(&world, &id, at(139)), Some(Status::Active));
+    assert_eq!(status(&world, &id, at(140)), Some(Status::Completed));
 }
 
 #[test]
@@ -92,27 +92,29 @@ fn an_unknown_job_is_not_found_and_accepts_no_prompt() {
 fn speed_shortens_runs() {
     let mut world = world(&SimOptions { speed: 10.0, ..SimOptions::default() });
     let id = world.create("[sim:seconds=100]", at(0)).id;
-    assert_eq!(status(&world, &id, at(9)), "active");
-    assert_eq!(status(&world, &id, at(10)), "completed");
+    assert_eq!(status(&world, &id, at(9)), Some(Status::Active));
+    assert_eq!(status(&world, &id, at(10)), Some(Status::Completed));
 }
 
 #[test]
 fn all_jobs_end_within_eight_minutes_and_most_of_them_with_a_pull_request() {
     let mut world = world(&SimOptions { jobs: 0, ..SimOptions::default() });
     let ids: Vec<String> = (0..400).map(|n| world.create(&format!("job {n}"), at(0)).id).collect();
-    assert!(ids.iter().all(|id| status(&world, id, at(19)) == "active"));
+    assert!(ids.iter().all(|id| status(&world, id, at(19)) == Some(Status::Active)));
     let ends: Vec<JobBody> = ids.iter().map(|id| world.job(id, at(501)).expect("known")).collect();
     let count = |what: &dyn Fn(&JobBody) -> bool| ends.iter().filter(|job| what(job)).count();
-    assert_eq!(count(&|job| job.status == "active"), 0);
-    assert!((250..340).contains(&count(&|job| job.pr_link.is_some())));
-    assert!((20..80).contains(&count(&|job| job.status == "completed" && job.pr_link.is_none())));
-    assert!((20..80).contains(&count(&|job| job.status == "failed")));
-    let later = ids.iter().filter(|id| status(&world, id, at(4000)) == "archived").count();
+    assert_eq!(count(&|job| job.state.status == Some(Status::Active)), 0);
+    assert!((250..340).contains(&count(&|job| job.state.pr_link.is_some())));
+    assert!(
+        (20..80).contains(&count(&|job| job.state.status == Some(Status::Completed) && job.state.pr_link.is_none()))
+    );
+    assert!((20..80).contains(&count(&|job| job.state.status == Some(Status::Failed))));
+    let later = ids.iter().filter(|id| status(&world, id, at(4000)) == Some(Status::Archived)).count();
     assert!((10..80).contains(&later), "{later}");
     let comes_late = |id: &String, second: i64| {
         let (job, soon) = (world.job(id, at(second)), world.job(id, at(second + 20)));
         let (job, soon) = (job.expect("known"), soon.expect("known"));
-        job.status == "completed" && job.pr_link.is_none() && soon.pr_link.is_some()
+        job.state.status == Some(Status::Completed) && job.state.pr_link.is_none() && soon.state.pr_link.is_some()
     };
     let links_come_late = ids.iter().any(|id| (20..500).any(|second| comes_late(id, second)));
     assert!(links_come_late);
@@ -131,27 +133,27 @@ fn the_initial_jobs_have_every_state_and_six_of_them_finish_soon() {
     let world = world(&SimOptions::default());
     let seeded = world.initial_jobs(at(0));
     assert_eq!(seeded.len(), 24);
-    let words: HashSet<&str> = seeded.iter().map(|job| job.body.status.as_str()).collect();
+    let words: HashSet<&str> =
+        seeded.iter().filter_map(|job| job.body.state.status.as_ref()).map(Status::word).collect();
     assert_eq!(words, HashSet::from(["active", "completed", "failed", "archived", "reviewing"]));
-    let active = |now| world.initial_jobs(now).iter().filter(|job| job.body.status == "active").count();
+    let active =
+        |now| world.initial_jobs(now).iter().filter(|job| job.body.state.status == Some(Status::Active)).count();
     assert_eq!([active(at(0)), active(at(18)), active(at(100)), active(at(182))], [6, 5, 2, 0]);
     assert!(seeded.iter().all(|job| job.created_at < at(0) && job.finished_at.is_none_or(|end| end <= at(0))));
     assert!(seeded.iter().any(|job| !job.follow_ups.is_empty()));
     let oldest = at(0) - seeded.iter().map(|job| job.created_at).min().expect("some");
     assert!(oldest > TimeDelta::days(7) && oldest < TimeDelta::days(120), "{oldest}");
-    let links: HashSet<&String> = seeded.iter().filter_map(|job| job.body.pr_link.as_ref()).collect();
-    assert_eq!(links.len(), seeded.iter().filter(|job| job.body.pr_link.is_some()).count());
+    let links: HashSet<&str> =
+        seeded.iter().filter_map(|job| job.body.state.pr_link.as_ref()).map(CleanText::as_str).collect();
+    assert_eq!(links.len(), seeded.iter().filter(|job| job.body.state.pr_link.is_some()).count());
 }
 
 #[test]
 fn the_history_of_an_initial_job_ends_in_its_current_state() {
     for job in world(&SimOptions { jobs: 200, ..SimOptions::default() }).initial_jobs(at(0)) {
-        assert!(job.changes.is_sorted_by_key(|change| change.at));
-        assert!(job.changes.iter().all(|change| change.at > job.created_at && change.at <= at(0)));
-        match job.changes.last() {
-            Some(last) => assert_eq!((&last.status, &last.pr_link), (&job.body.status, &job.body.pr_link)),
-            None => assert_eq!(job.body.status, "active"),
-        }
+        assert!(job.changes.is_sorted_by_key(|(at, _)| *at));
+        assert!(job.changes.iter().all(|(change_at, _)| *change_at >= job.created_at && *change_at <= at(0)));
+        assert_eq!(job.changes.last().map(|(_, state)| state), Some(&job.body.state));
         assert_eq!(job.follow_ups.len(), job.follow_up_times.len());
     }
 }

@@ -1,10 +1,11 @@
 //! Converts the model's values to and from columns: times to milliseconds UTC, states to words, texts to cleaned texts.
-//! Every SELECT of a table's rows uses the table's list of columns, and reads them by name.
+//! Every SELECT of a table's rows uses the table's list of columns. Code names a column, and the compiler computes its
+//! position in the list.
 
 use crate::model::Time;
-use crate::model::job::{JobId, Status};
+use crate::model::job::{JobId, JobSource, RemoteState, Status};
 use crate::model::prompt::{Delivery, DeliveryKind, EventKind, JobEvent, Prompt, PromptId, PromptKind};
-use crate::model::row::{Job, JobKey};
+use crate::model::row::{Job, JobKey, LocalState};
 use crate::model::text::CleanText;
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, Value, ValueRef};
 use rusqlite::{Result, Row, RowIndex};
@@ -104,14 +105,6 @@ impl FromSql for Status {
     }
 }
 
-/// Returns the service's word for a status. Unlike with [`Status::word`], a missing word stays empty.
-fn stored_status(status: &Status) -> &str {
-    match status {
-        Status::Unknown(word) => word.as_str(),
-        known => known.word(),
-    }
-}
-
 fn unknown_word_error(word: &str) -> FromSqlError {
     FromSqlError::Other(format!("unknown word {}", CleanText::title(word, 40)).into())
 }
@@ -199,24 +192,39 @@ impl SharedTexts {
 /// Reads a job from a row of [`select_jobs`]. Rows with equal texts share them through `shared`.
 pub(super) fn read_job(row: &Row<'_>, shared: &mut SharedTexts) -> Result<Job> {
     let id: Option<String> = row.get(job_column!("id"))?;
-    let custom_title: Option<CleanText> = row.get(job_column!("own_title"))?;
-    let undelivered: Option<String> = row.get(job_column!("undelivered"))?;
-    let note: Option<String> = row.get(job_column!("note"))?;
     Ok(Job {
         key: row.get(job_column!("key"))?,
         id: id.as_deref().and_then(JobId::new),
+        created_at: read_time(row, job_column!("created_at"))?,
+        remote: read_remote_state(row, shared)?,
+        local: read_local_state(row)?,
+        revision: row.get(job_column!("revision"))?,
+    })
+}
+
+fn read_remote_state(row: &Row<'_>, shared: &mut SharedTexts) -> Result<RemoteState> {
+    Ok(RemoteState {
+        status: row.get(job_column!("status"))?,
+        source: JobSource {
+            repository: shared.line(row, job_column!("repository"))?,
+            git_ref: row.get(job_column!("git_ref"))?,
+        },
+        model: shared.line(row, job_column!("model"))?,
+        pr_link: row.get(job_column!("pr_link"))?,
+        archived_at: read_optional_time(row, job_column!("archived_at"))?,
+    })
+}
+
+fn read_local_state(row: &Row<'_>) -> Result<LocalState> {
+    let custom_title: Option<CleanText> = row.get(job_column!("own_title"))?;
+    let undelivered: Option<String> = row.get(job_column!("undelivered"))?;
+    let note: Option<String> = row.get(job_column!("note"))?;
+    Ok(LocalState {
         has_custom_title: custom_title.is_some(),
         title: custom_title.map_or_else(|| row.get(job_column!("title")), Ok)?,
         tags: split_lines(row, job_column!("tags"))?,
         note: note.as_deref().map(CleanText::block),
         pages: split_lines(row, job_column!("pages"))?,
-        status: row.get(job_column!("status"))?,
-        repository: shared.line(row, job_column!("repository"))?,
-        git_ref: row.get(job_column!("git_ref"))?,
-        model: shared.line(row, job_column!("model"))?,
-        pr_link: row.get(job_column!("pr_link"))?,
-        created_at: read_time(row, job_column!("created_at"))?,
-        archived_at: read_optional_time(row, job_column!("archived_at"))?,
         started_at: read_time(row, job_column!("started_at"))?,
         finished_at: read_optional_time(row, job_column!("finished_at"))?,
         changed_at: read_time(row, job_column!("changed_at"))?,
@@ -230,43 +238,43 @@ pub(super) fn read_job(row: &Row<'_>, shared: &mut SharedTexts) -> Result<Job> {
         undelivered: undelivered.as_deref().and_then(DeliveryKind::parse),
         undelivered_at: read_optional_time(row, job_column!("undelivered_at"))?,
         queue_position: row.get(job_column!("queue_position"))?,
-        revision: row.get(job_column!("revision"))?,
     })
 }
 
-/// Returns the columns that [`super::jobs::update_job`] writes, with their values. The user's title, tags and note are
-/// written by `labels` instead.
+/// Returns the columns that [`super::job_rows::update_job`] writes, with their values. The user's title, tags and note
+/// are written by `labels` instead.
 pub(super) fn written_columns(job: &Job) -> [(&'static str, ToSqlOutput<'_>); 18] {
     let time = |time: Option<Time>| time.map_or(NULL, |time| time.timestamp_millis().into());
+    let Job { remote, local, .. } = job;
     [
         ("id", text_or_null(job.id.as_ref().map(JobId::as_str))),
-        ("status", text_or_null(job.status.as_ref().map(stored_status))),
-        ("repository", text_or_null(job.repository.as_ref().map(|text| text.as_str()))),
-        ("git_ref", text_or_null(job.git_ref.as_ref().map(CleanText::as_str))),
-        ("model", text_or_null(job.model.as_ref().map(|text| text.as_str()))),
-        ("pr_link", text_or_null(job.pr_link.as_ref().map(CleanText::as_str))),
         ("created_at", time(Some(job.created_at))),
-        ("archived_at", time(job.archived_at)),
-        ("started_at", time(Some(job.started_at))),
-        ("finished_at", time(job.finished_at)),
-        ("changed_at", time(Some(job.changed_at))),
-        ("checked_at", time(job.checked_at)),
-        ("viewed_at", time(job.viewed_at)),
-        ("gone", job.gone.into()),
-        ("dismissed", job.dismissed.into()),
-        ("handled_at", time(job.handled_at)),
-        ("followed_up_at", time(job.followed_up_at)),
-        ("gone_at", time(job.gone_at)),
+        ("status", text_or_null(remote.status.as_ref().map(Status::raw_word))),
+        ("repository", text_or_null(remote.source.repository.as_ref().map(|text| text.as_str()))),
+        ("git_ref", text_or_null(remote.source.git_ref.as_ref().map(CleanText::as_str))),
+        ("model", text_or_null(remote.model.as_ref().map(|text| text.as_str()))),
+        ("pr_link", text_or_null(remote.pr_link.as_ref().map(CleanText::as_str))),
+        ("archived_at", time(remote.archived_at)),
+        ("started_at", time(Some(local.started_at))),
+        ("finished_at", time(local.finished_at)),
+        ("changed_at", time(Some(local.changed_at))),
+        ("checked_at", time(local.checked_at)),
+        ("viewed_at", time(local.viewed_at)),
+        ("gone", local.gone.into()),
+        ("dismissed", local.dismissed.into()),
+        ("handled_at", time(local.handled_at)),
+        ("followed_up_at", time(local.followed_up_at)),
+        ("gone_at", time(local.gone_at)),
     ]
 }
 
 /// Returns the user's title, tags and note, with their columns.
 pub(super) fn label_columns(job: &Job) -> [(&'static str, ToSqlOutput<'_>); 3] {
-    let tags = (!job.tags.is_empty()).then(|| ToSqlOutput::Owned(Value::Text(join_lines(&job.tags))));
+    let tags = (!job.local.tags.is_empty()).then(|| ToSqlOutput::Owned(Value::Text(join_lines(&job.local.tags))));
     [
-        ("own_title", text_or_null(job.has_custom_title.then_some(job.title.as_str()))),
+        ("own_title", text_or_null(job.local.has_custom_title.then_some(job.local.title.as_str()))),
         ("tags", tags.unwrap_or(NULL)),
-        ("note", text_or_null(job.note.as_ref().map(CleanText::as_str))),
+        ("note", text_or_null(job.local.note.as_ref().map(CleanText::as_str))),
     ]
 }
 
@@ -335,7 +343,7 @@ pub(super) const EVENT_COLUMNS: &str = "at, kind, before, after";
 /// Returns the values of an event's columns: kind, before, after.
 pub(super) fn event_columns(kind: &EventKind) -> (&'static str, Option<&str>, Option<&str>) {
     match kind {
-        EventKind::Status { from, to } => ("status", from.as_ref().map(stored_status), Some(stored_status(to))),
+        EventKind::Status { from, to } => ("status", from.as_ref().map(Status::raw_word), Some(to.raw_word())),
         EventKind::PullRequest(link) => ("pull request", None, Some(link.as_str())),
         EventKind::Gone => ("gone", None, None),
         EventKind::Back => ("back", None, None),

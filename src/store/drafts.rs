@@ -4,7 +4,7 @@
 use super::columns::{UnixMillis, join_lines, read_time, split_lines};
 use super::error::StoreResult;
 use super::query::Query as _;
-use super::{Store, jobs, scopes};
+use super::{Store, job_rows, scopes};
 use crate::model::Time;
 use crate::model::batch;
 use crate::model::endpoint::Scope;
@@ -69,10 +69,10 @@ impl Store {
     }
 }
 
-/// Returns the slot with the current key of its job (see [`jobs::current_key`]).
+/// Returns the slot with the current key of its job (see [`job_rows::current_key`]).
 fn current_slot(db: &Connection, slot: DraftTarget) -> StoreResult<DraftTarget> {
     match slot {
-        DraftTarget::FollowUp(key) => jobs::current_key(db, key).map(DraftTarget::FollowUp),
+        DraftTarget::FollowUp(key) => job_rows::current_key(db, key).map(DraftTarget::FollowUp),
         other => Ok(other),
     }
 }
@@ -148,7 +148,7 @@ pub(super) fn delete_batch_draft_of(tx: &Transaction<'_>, scope: i64, prompts: &
 /// Moves the follow-up draft of the job `from` to the job `to`, when their rows are merged. If both jobs have a draft,
 /// appends the text from `from` to that of `to`, so that no typed text is lost.
 pub(super) fn move_draft(tx: &Transaction<'_>, from: JobKey, to: JobKey) -> StoreResult<()> {
-    let (scope, from, to) = (jobs::job_scope_id(tx, to)?, DraftTarget::FollowUp(from), DraftTarget::FollowUp(to));
+    let (scope, from, to) = (job_rows::job_scope_id(tx, to)?, DraftTarget::FollowUp(from), DraftTarget::FollowUp(to));
     let Some((moved, at)) = find_draft(tx, scope, from)? else { return Ok(()) };
     let (text, at) = match find_draft(tx, scope, to)? {
         Some((existing, existing_at)) => (format!("{existing}\n\n{moved}"), at.max(existing_at)),

@@ -96,7 +96,7 @@ impl StoreError {
         Obstacle { what: CleanText::line(what), remedy: CleanText::line(remedy) }
     }
 
-    /// Returns the message for a failed change other than sending a prompt. Unlike [`Self::failure`], it doesn't say
+    /// Returns the message for a failed change other than sending a prompt. Unlike [`Self::failure`], it doesn't state
     /// that nothing was sent, since a prompt may be sent at the same time.
     pub fn not_saved_failure(&self) -> Failure {
         if !matches!(self, Self::DiskFull | Self::WriteRefused | Self::ReadOnly) {

@@ -1,23 +1,26 @@
-//! The table of jobs: reads the list, merges the service's answers, and merges two rows that turn out to be the same
-//! job.
-//!
-//! Every change of a row ends with [`update_job`] or [`touch`], which give the row its next revision in the same
-//! transaction.
+//! Reads the list of jobs, merges the service's answers, and merges two rows that turn out to be the same job.
 
-use super::columns::{self, EVENT_COLUMNS, STATE_SQL, SharedTexts, UnixMillis};
+use super::columns::{self, EVENT_COLUMNS};
 use super::error::{StoreError, StoreResult};
+use super::job_rows::{
+    find_by_id, find_job, insert_events, insert_job, job_scope_id, load_jobs, query_jobs, read_current_job, touch,
+    update_job,
+};
 use super::query::Query as _;
-use super::{Store, drafts, kv, labels, merge, pages, prompts, prune_jobs, schema, scopes};
+use super::{Store, drafts, kv, labels, pages, prompts, schema, scopes};
 use crate::model::Time;
 use crate::model::endpoint::Scope;
 use crate::model::job::{JobId, RemoteJob};
 use crate::model::log::{LogEntry, LogKind};
-use crate::model::prompt::{EventKind, JobEvent};
-use crate::model::row::{InitialRows, Job, JobGroup, JobKey, RemainingJobs};
+use crate::model::merge;
+use crate::model::prompt::JobEvent;
+use crate::model::row::{InitialRows, Job, JobGroup, JobKey, LocalState, RemainingJobs};
 use crate::model::text::CleanText;
-use rusqlite::types::ToSqlOutput;
-use rusqlite::{Connection, Params, Transaction, params, params_from_iter};
+use rusqlite::{Connection, Transaction, params};
 use std::collections::BTreeSet;
+
+/// The key of the value that counts how often jobs were pruned. Other instances see from it that jobs were deleted.
+pub(super) const PRUNE_COUNT_KEY: &str = "prunes";
 
 /// The service's answer to a GET request for a job.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -152,7 +155,7 @@ impl Store {
     pub async fn jobs_changed_since(&self, scope: &Scope, revision: i64) -> StoreResult<JobChanges> {
         let scope = scope.clone();
         self.read(move |db| {
-            let prune_count = kv::get_number(db, prune_jobs::PRUNE_COUNT_KEY)?;
+            let prune_count = kv::get_number(db, PRUNE_COUNT_KEY)?;
             let Some(scope) = scopes::find_scope(db, &scope)? else {
                 return Ok(JobChanges { revision, prune_count, ..JobChanges::default() });
             };
@@ -174,7 +177,7 @@ impl Store {
 
     /// Returns how many times jobs have been pruned since the store was created.
     pub async fn prune_count(&self) -> StoreResult<i64> {
-        self.read(|db| kv::get_number(db, prune_jobs::PRUNE_COUNT_KEY)).await
+        self.read(|db| kv::get_number(db, PRUNE_COUNT_KEY)).await
     }
 
     /// Returns the keys of all rows that the scope has now, including merged rows, and the highest key that was ever
@@ -215,8 +218,13 @@ impl Store {
     }
 
     /// Merges the service's answer to a GET request into the job. Fields that the answer leaves out keep their values.
-    pub async fn apply_fetched(&self, job: JobKey, answer: JobAnswer, now: Time) -> StoreResult<MergeResult> {
-        self.write(move |tx| merge_fetched(tx, job, &answer, now)).await
+    ///
+    /// `requested` is the job as it was before the request. If the job was given another id or a prompt was accepted
+    /// since then, the answer may be older than the stored job and changes nothing: an outdated `completed` would end
+    /// the polling of a job that has just started again.
+    pub async fn apply_fetched(&self, requested: &Job, answer: JobAnswer, now: Time) -> StoreResult<MergeResult> {
+        let requested = requested.clone();
+        self.write(move |tx| merge_fetched(tx, &requested, &answer, now)).await
     }
 
     /// Starts to track a job that was created elsewhere. If a row already has the id of `job`, merges `job` into that
@@ -234,7 +242,7 @@ impl Store {
             );
             let mut entries = db.query_all(&last, params![scope, n], |row| {
                 let event = columns::read_event(row)?;
-                let kind = LogKind::Transition(event_log_text(&event.kind));
+                let kind = LogKind::Transition(event.kind.log_text());
                 Ok(LogEntry { at: event.at, subject: row.get("title")?, kind })
             })?;
             entries.reverse();
@@ -242,16 +250,6 @@ impl Store {
         })
         .await
     }
-}
-
-pub(super) fn load_jobs(db: &Connection, scope: i64) -> StoreResult<Vec<Job>> {
-    // `NOT INDEXED` reads the rows in their stored order, by key: if SQLite used an index by scope, it would have to
-    // sort them.
-    let all = columns::select_jobs_without_pages("NOT INDEXED WHERE scope = ?1 AND merged_into IS NULL ORDER BY key");
-    let mut shared = SharedTexts::default();
-    let mut rows = db.query_all(&all, [scope], |row| columns::read_job(row, &mut shared))?;
-    pages::read_pages_into(db, &mut rows)?;
-    Ok(rows)
 }
 
 /// The query for the first rows of the jobs list. In each group, the newest job comes first, except that queued jobs
@@ -291,123 +289,11 @@ pub(super) fn read_group_sizes(db: &Connection, scope: i64) -> StoreResult<Group
     Ok(counted)
 }
 
-/// Returns the selected jobs; `rest` is what follows after `FROM job` in the query.
-fn query_jobs(db: &Connection, rest: &str, params: impl Params) -> StoreResult<Vec<Job>> {
-    let mut shared = SharedTexts::default();
-    db.query_all(&columns::select_jobs(rest), params, |row| columns::read_job(row, &mut shared))
-}
-
-/// Returns the row with this key, even if it was merged into another row.
-pub(super) fn find_job(db: &Connection, key: JobKey) -> StoreResult<Option<Job>> {
-    Ok(query_jobs(db, "WHERE key = ?1", [key])?.pop())
-}
-
-/// Returns the row with this id of the service.
-pub(super) fn find_by_id(db: &Connection, scope: i64, id: &JobId) -> StoreResult<Option<Job>> {
-    Ok(query_jobs(db, "WHERE scope = ?1 AND id = ?2", params![scope, id])?.pop())
-}
-
-/// Returns the row with this key; if it was merged into another row, returns that row instead.
-pub(super) fn read_current_job(db: &Connection, key: JobKey) -> StoreResult<Job> {
-    let key = current_key(db, key)?;
-    find_job(db, key)?.ok_or(StoreError::NoSuchJob)
-}
-
-/// Returns `key` itself; if its row was merged into another row, returns the key of that row instead.
-pub(super) fn current_key(db: &Connection, key: JobKey) -> StoreResult<JobKey> {
-    let current = "SELECT coalesce(merged_into, key) FROM job WHERE key = ?1";
-    db.query_first(current, [key], |row| row.get(0))?.ok_or(StoreError::NoSuchJob)
-}
-
-/// Returns the id of the scope to which the job belongs.
-pub(super) fn job_scope_id(db: &Connection, key: JobKey) -> StoreResult<i64> {
-    let scope = db.query_first("SELECT scope FROM job WHERE key = ?1", [key], |row| row.get(0))?;
-    scope.ok_or(StoreError::NoSuchJob)
-}
-
-/// Adds a row for a job of which nothing but the title is known yet.
-pub(super) fn insert_job(tx: &Transaction<'_>, scope: i64, title: &CleanText, now: Time) -> StoreResult<JobKey> {
-    let key = tx.insert(
-        "INSERT INTO job (scope, title, created_at, started_at, changed_at, revision) VALUES (?1, ?2, ?3, ?3, ?3, 0)",
-        params![scope, title, UnixMillis(now)],
-    )?;
-    Ok(JobKey(key))
-}
-
-/// Sets the title that a job has as long as the user gives it no other title.
-pub(super) fn set_default_title(tx: &Transaction<'_>, key: JobKey, title: &CleanText) -> StoreResult<()> {
-    tx.change("UPDATE job SET title = ?2 WHERE key = ?1", params![key, title])?;
-    Ok(())
-}
-
-/// Writes the row, except for its title, tags and note (see `labels`). Returns the row as it is stored afterwards.
-pub(super) fn update_job(tx: &Transaction<'_>, row: &Job) -> StoreResult<Job> {
-    write_columns(tx, row.key, columns::written_columns(row))?;
-    touch(tx, row.key)
-}
-
-/// Writes these columns of the row.
-pub(super) fn write_columns<const N: usize>(
-    tx: &Transaction<'_>,
-    key: JobKey,
-    columns: [(&str, ToSqlOutput<'_>); N],
-) -> StoreResult<()> {
-    let assignments: Vec<String> = columns.iter().zip(2..).map(|((name, _), at)| format!("{name} = ?{at}")).collect();
-    let values = [key.0.into()].into_iter().chain(columns.into_iter().map(|(_, value)| value));
-    tx.change(&format!("UPDATE job SET {} WHERE key = ?1", assignments.join(", ")), params_from_iter(values))?;
-    Ok(())
-}
-
-/// Adds a row with all data of the job except its pages, in one statement. `name` is the job's default title (see
-/// [`set_default_title`]). If a prompt of the job is undelivered, the caller must [`touch`] the row after storing that
-/// prompt.
-pub(super) fn insert_complete_job(
-    tx: &Transaction<'_>,
-    scope: i64,
-    name: &CleanText,
-    row: &Job,
-) -> StoreResult<JobKey> {
-    let fixed = [("scope", scope.into()), ("title", name.as_str().into()), ("revision", next_revision(tx)?.into())];
-    let all = fixed.into_iter().chain(columns::label_columns(row)).chain(columns::written_columns(row));
-    let (names, values): (Vec<&str>, Vec<ToSqlOutput<'_>>) = all.unzip();
-    let parameters = vec!["?"; names.len()].join(", ");
-    let sql = format!("INSERT INTO job ({}) VALUES ({parameters})", names.join(", "));
-    tx.insert(&sql, params_from_iter(values)).map(JobKey)
-}
-
-fn next_revision(tx: &Transaction<'_>) -> StoreResult<i64> {
-    tx.query_value("UPDATE revision SET value = value + 1 RETURNING value", [])
-}
-
-/// Gives the row its next revision, and updates the columns that depend on its prompts: the state of the most urgent
-/// undelivered prompt, and the job's position in the queue. A discarded prompt counts here only if it would have
-/// created the job and the job has no id.
-pub(super) fn touch(tx: &Transaction<'_>, key: JobKey) -> StoreResult<Job> {
-    let revision = next_revision(tx)?;
-    let sql = format!(
-        "UPDATE job SET revision = ?2, (undelivered, undelivered_at) = (
-             SELECT CASE state WHEN 'dismissed' THEN 'discarded' ELSE {STATE_SQL} END, iif(state = 'dismissed', discarded_at, state_at) FROM prompt
-             WHERE prompt.job = ?1 AND state <> 'accepted'
-                 AND (state <> 'dismissed' OR (prompt.kind = 'create' AND job.id IS NULL))
-             ORDER BY CASE state WHEN 'unconfirmed' THEN 1 WHEN 'rejected' THEN 2 WHEN 'not sent' THEN 3
-                                 WHEN 'sending' THEN 4 WHEN 'dismissed' THEN 5 ELSE 6 + paused END
-             LIMIT 1),
-             queue_position = (SELECT min(coalesce(prompt.queue_position, prompt.id)) FROM prompt
-                               WHERE job = ?1 AND state = 'queued')
-         WHERE key = ?1"
-    );
-    tx.change(&sql, params![key, revision])?;
-    find_job(tx, key)?.ok_or(StoreError::NoSuchJob)
-}
-
-/// Merges the answer to a GET request into the job.
-pub(super) fn merge_fetched(
-    tx: &Transaction<'_>,
-    key: JobKey,
-    answer: &JobAnswer,
-    now: Time,
-) -> StoreResult<MergeResult> {
-    let mut row = read_current_job(tx, key)?;
+fn merge_fetched(tx: &Transaction<'_>, requested: &Job, answer: &JobAnswer, now: Time) -> StoreResult<MergeResult> {
+    let mut row = read_current_job(tx, requested.key)?;
+    if row.id != requested.id || row.last_accepted_at() != requested.last_accepted_at() {
+        return Ok(MergeResult { row, events: Vec::new(), shares_id_with: None });
+    }
     let events = match answer {
         JobAnswer::Job(job) => merge::merge_answer(&mut row, job, now),
         JobAnswer::NotFound => merge::mark_gone(&mut row, now),
@@ -420,17 +306,17 @@ pub(super) fn merge_fetched(
 /// restores the row if it was dismissed.
 pub(super) fn track_job(tx: &Transaction<'_>, scope: i64, job: &RemoteJob, now: Time) -> StoreResult<Job> {
     if let Some(known) = find_by_id(tx, scope, &job.id)? {
-        let mut row = merge_fetched(tx, known.key, &JobAnswer::Job(job.clone()), now)?.row;
-        row.dismissed = false;
+        let mut row = merge_fetched(tx, &known, &JobAnswer::Job(job.clone()), now)?.row;
+        row.local.dismissed = false;
         return update_job(tx, &row);
     }
     let key = insert_job(tx, scope, &job.id.clean(), now)?;
     let mut row = read_current_job(tx, key)?;
     let events = merge::merge_answer(&mut row, job, now);
     row.id = Some(job.id.clone());
-    row.started_at = row.created_at;
-    // The job may have finished long ago; when it did so is not in the answer.
-    row.finished_at = None;
+    row.local.started_at = row.created_at;
+    // The job may have finished long ago; the answer doesn't contain its finish time.
+    row.local.finished_at = None;
     insert_events(tx, key, &events)?;
     update_job(tx, &row)
 }
@@ -451,33 +337,11 @@ pub(super) fn assign_id(tx: &Transaction<'_>, row: &mut Job, id: &JobId) -> Stor
         drafts::move_draft(tx, from, to)?;
         pages::move_pages(tx, from, to)?;
         touch(tx, from)?;
-        let Job { title, has_custom_title: has_own_title, tags, note, .. } = row.clone();
-        *row = Job { key: to, title, has_custom_title: has_own_title, tags, note, ..other.clone() };
+        let LocalState { title, has_custom_title, tags, note, .. } = row.local.clone();
+        let local = LocalState { title, has_custom_title, tags, note, ..other.local.clone() };
+        *row = Job { key: to, local, ..other.clone() };
         labels::merge_labels(tx, row, &other)?;
     }
     row.id = Some(id.clone());
     Ok(())
-}
-
-/// Adds events to a job.
-pub(super) fn insert_events(tx: &Transaction<'_>, key: JobKey, events: &[JobEvent]) -> StoreResult<()> {
-    for event in events {
-        let (kind, before, after) = columns::event_columns(&event.kind);
-        tx.change(
-            "INSERT INTO event (job, at, kind, before, after) VALUES (?1, ?2, ?3, ?4, ?5)",
-            params![key, UnixMillis(event.at), kind, before, after],
-        )?;
-    }
-    Ok(())
-}
-
-/// Describes an event in a few words, for the log.
-fn event_log_text(kind: &EventKind) -> CleanText {
-    CleanText::line(&match kind {
-        EventKind::Status { from: Some(from), to } => format!("{from} → {to}"),
-        EventKind::Status { from: None, to } => to.to_string(),
-        EventKind::PullRequest(link) => format!("pull request {link}"),
-        EventKind::Gone => "gone: not found on the service".to_owned(),
-        EventKind::Back => "back: found on the service again".to_owned(),
-    })
 }

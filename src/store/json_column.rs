@@ -24,7 +24,7 @@ type WrittenCounts<'a> = [WrittenCount<'a>; 3];
 enum WrittenCount<'a> {
     Known(i64),
     Fraction(f64),
-    Odd(&'a str),
+    Other(&'a str),
     Missing(()),
 }
 
@@ -74,7 +74,7 @@ fn to_written_counts(counts: &Counts) -> WrittenCounts<'_> {
     [&counts.human, &counts.ai, &counts.total].map(|count| match count {
         Count::Known(n) => WrittenCount::Known(*n),
         Count::Fraction(n) => WrittenCount::Fraction(n.get()),
-        Count::Other(text) => WrittenCount::Odd(text.as_str()),
+        Count::Other(text) => WrittenCount::Other(text.as_str()),
         Count::Missing => WrittenCount::Missing(()),
     })
 }

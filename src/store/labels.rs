@@ -4,7 +4,7 @@
 use super::columns;
 use super::error::StoreResult;
 use super::query::Query as _;
-use super::{Store, jobs, prompts};
+use super::{Store, job_rows, prompts};
 use crate::model::Time;
 use crate::model::change::LocalChange;
 use crate::model::endpoint::Scope;
@@ -28,10 +28,10 @@ impl Store {
         let jobs = jobs.to_vec();
         self.write(move |tx| {
             let change_job = |key: &JobKey| {
-                let mut row = jobs::read_current_job(tx, *key)?;
+                let mut row = job_rows::read_current_job(tx, *key)?;
                 apply_change(&mut row, &change, now);
                 write_labels(tx, &row)?;
-                jobs::update_job(tx, &row)
+                job_rows::update_job(tx, &row)
             };
             jobs.iter().map(change_job).collect()
         })
@@ -94,27 +94,27 @@ fn apply_change(row: &mut Job, change: &LocalChange, now: Time) {
         LocalChange::Title(title) => {
             let title = title.as_ref().map(|title| CleanText::title(title.as_str(), prompts::TITLE_CHARS_MAX));
             let title = title.filter(|title| !title.is_empty());
-            row.has_custom_title = title.is_some();
-            row.title = title.unwrap_or_default();
+            row.local.has_custom_title = title.is_some();
+            row.local.title = title.unwrap_or_default();
         }
         LocalChange::Tags(tags) => {
-            row.tags.clear();
-            add_tags(&mut row.tags, tags);
+            row.local.tags.clear();
+            add_tags(&mut row.local.tags, tags);
         }
-        LocalChange::AddTags(tags) => add_tags(&mut row.tags, tags),
+        LocalChange::AddTags(tags) => add_tags(&mut row.local.tags, tags),
         LocalChange::RemoveTags(tags) => {
             let tags: Vec<CleanText> = tags.iter().map(normalize_tag).collect();
-            row.tags.retain(|known| !tags.contains(known));
+            row.local.tags.retain(|known| !tags.contains(known));
         }
-        LocalChange::Note(note) => row.note = note.clone().filter(|note| !note.as_str().trim().is_empty()),
-        LocalChange::Dismissed(dismissed) => row.dismissed = *dismissed,
+        LocalChange::Note(note) => row.local.note = note.clone().filter(|note| !note.as_str().trim().is_empty()),
+        LocalChange::Dismissed(dismissed) => row.local.dismissed = *dismissed,
         // The time is never earlier than the last change, even if the clock was set back since.
-        LocalChange::Viewed => row.viewed_at = Some(now.max(row.changed_at)),
+        LocalChange::Viewed => row.local.viewed_at = Some(now.max(row.local.changed_at)),
         LocalChange::Handled => {
-            row.handled_at = Some(now.max(row.changed_at));
-            row.viewed_at = row.viewed_at.max(row.handled_at);
+            row.local.handled_at = Some(now.max(row.local.changed_at));
+            row.local.viewed_at = row.local.viewed_at.max(row.local.handled_at);
         }
-        LocalChange::HandledAt(at) => row.handled_at = *at,
+        LocalChange::HandledAt(at) => row.local.handled_at = *at,
     }
 }
 
@@ -134,12 +134,12 @@ fn add_tags(tags: &mut ThinVec<CleanText>, more: &[CleanText]) {
 /// Adds the title, tags and note that the user wrote for `other` to `target`, when the two rows are merged. If the user
 /// wrote a title for both, the title of `other` is dropped; nothing else is lost.
 pub(super) fn merge_labels(tx: &Transaction<'_>, target: &mut Job, other: &Job) -> StoreResult<()> {
-    if !target.has_custom_title && other.has_custom_title {
-        target.has_custom_title = true;
-        target.title = other.title.clone();
+    if !target.local.has_custom_title && other.local.has_custom_title {
+        target.local.has_custom_title = true;
+        target.local.title = other.local.title.clone();
     }
-    add_tags(&mut target.tags, &other.tags);
-    target.note = match (target.note.take(), other.note.clone()) {
+    add_tags(&mut target.local.tags, &other.local.tags);
+    target.local.note = match (target.local.note.take(), other.local.note.clone()) {
         (Some(note), Some(other)) => Some(CleanText::block(&format!("{note}\n{other}"))),
         (note, other) => note.or(other),
     };
@@ -148,7 +148,7 @@ pub(super) fn merge_labels(tx: &Transaction<'_>, target: &mut Job, other: &Job) 
 
 /// Writes the user's title, tags and note.
 pub(super) fn write_labels(tx: &Transaction<'_>, row: &Job) -> StoreResult<()> {
-    jobs::write_columns(tx, row.key, columns::label_columns(row))
+    job_rows::write_columns(tx, row.key, columns::label_columns(row))
 }
 
 /// Returns a LIKE pattern that matches `text` anywhere, with its special characters escaped.
@@ -165,7 +165,7 @@ fn like_pattern(text: &str) -> String {
     pattern
 }
 
-/// The query of [`Store::sent_prompts`]. It uses an index by time, so that SQLite reads the newest rows first and only as many
-/// rows as are needed.
+/// The query of [`Store::sent_prompts`]. It uses an index by time, so that SQLite reads the newest rows first and only
+/// as many rows as are needed.
 pub(super) const SENT_PROMPTS_SQL: &str = "SELECT prompt.text FROM prompt CROSS JOIN job ON job.key = prompt.job
      WHERE prompt.sent_at IS NOT NULL AND job.scope = ?1 ORDER BY prompt.sent_at DESC, prompt.id DESC";

@@ -84,8 +84,8 @@ pub(super) fn read_budget(
         return Ok((Budget::unused(limited), false));
     };
     let entries = read_ledger_entries(db, id)?;
-    let needs_update = block.is_some_and(|block| block.must_set_seen_ahead(now))
-        || entries.iter().any(|entry| entry.must_set_seen_ahead(now) || entry.must_be_deleted(now));
+    let needs_update = block.is_some_and(|block| block.needs_seen_ahead_at(now))
+        || entries.iter().any(|entry| entry.needs_seen_ahead_at(now) || entry.must_be_deleted(now));
     Ok((ledger::compute_budget(limited, &entries, block, now), needs_update))
 }
 
@@ -103,7 +103,7 @@ fn mark_ahead_of_clock(tx: &Transaction<'_>, scope: &Scope, limited: RateLimited
          WHERE ledger = ?1 AND at > ?2 AND coalesce(seen_ahead_at, at) > ?2",
         params![id, UnixMillis(now)],
     )?;
-    if block.is_some_and(|block| block.must_set_seen_ahead(now)) {
+    if block.is_some_and(|block| block.needs_seen_ahead_at(now)) {
         tx.change("UPDATE ledger SET block_seen_ahead_at = ?2 WHERE id = ?1", params![id, UnixMillis(now)])?;
     }
     Ok(())

@@ -4,7 +4,6 @@
 use super::columns::{UnixMillis, read_optional_time};
 use super::error::StoreResult;
 use super::query::Query as _;
-use super::reports::ReportAnswer;
 use super::views::{date_columns, read_answer, read_range};
 use crate::model::Time;
 use crate::model::load::Timed;
@@ -12,6 +11,21 @@ use crate::model::period::DateRange;
 use crate::model::report::{Report, ReportMerge};
 use crate::model::views::ViewsPage;
 use rusqlite::{Connection, Transaction, params};
+
+/// An answer for a report that is being loaded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReportAnswer {
+    pub range: DateRange,
+    /// The number of the answer within the report, starting at 1.
+    pub number: u32,
+    pub answer: ViewsPage,
+    /// Whether the service reported that there are no more rows.
+    pub complete: bool,
+    pub as_of: Time,
+    /// When the user restarted the load, so that answers loaded before that time are not used. `None` if it was not
+    /// restarted. Stored with the first answer of the load.
+    pub restarted_at: Option<Time>,
+}
 
 /// A row of the table `views_loading`.
 #[derive(Debug)]

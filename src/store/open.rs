@@ -3,9 +3,9 @@
 //! If the folder can't be written, the store is opened for reading only. The content of the file is handled by
 //! `schema`.
 
-use super::error::StoreError;
-use super::salvage::{self, RecoveryCounts};
-use super::{Store, schema};
+use super::error::{StoreError, StoreResult};
+use super::open_outcome::{OpenOutcome, RecoveryCounts};
+use super::{PendingOpen, Store, salvage, schema};
 use crate::model::Time;
 use rusqlite::{Connection, OpenFlags};
 use std::fs::{self, File, OpenOptions};
@@ -20,20 +20,6 @@ const DAMAGE_NOTE: &str = "docdeck.db-damaged";
 const REPAIR_LOCK: &str = "docdeck.db-moving";
 /// The temporary name of the new file into which a damaged file is recovered.
 const RECOVERY_FILE: &str = "docdeck.db-recovering";
-
-/// The result of opening the store.
-#[derive(Debug, Default)]
-pub struct OpenOutcome {
-    /// The path to which the damaged file was moved after its readable data had been recovered into a new file; `None`
-    /// if no file was moved.
-    pub damaged_file: Option<PathBuf>,
-    /// Counts of what was recovered from the damaged file; all 0 if no file was moved.
-    pub recovered: RecoveryCounts,
-    /// Whether indexes were damaged and have been rebuilt.
-    pub has_rebuilt_indexes: bool,
-    /// Whether the store can't be written: reading works, every write is refused.
-    pub read_only: bool,
-}
 
 /// Returns the path of the note file: a call that finds a damaged page creates it for the next opening.
 pub(super) fn damage_note(folder: &Path) -> PathBuf {
@@ -57,6 +43,57 @@ impl Store {
     /// Whether a call found a damaged page and left a note, so that the next opening checks every page.
     pub fn is_marked_damaged(folder: &Path) -> bool {
         damage_note(folder).exists()
+    }
+
+    /// Opens [`DATABASE_FILE`] in `folder`, and creates both if they are missing (folder mode 0700, file mode 0600). If
+    /// the file is damaged, recovers what can be read into a new file, and keeps the damaged file under a name that
+    /// contains the date `now`. If the folder can't be written, existing data can still be read; without a file, the
+    /// store is empty.
+    ///
+    /// # Errors
+    /// [`StoreError::Newer`], [`StoreError::Older`] (the file needs a migration, but can't be written) and
+    /// [`StoreError::Foreign`] leave the file untouched; [`StoreError::Busy`] if another process locks the file for
+    /// longer than 5 s.
+    pub fn open(folder: &Path, now: Time) -> StoreResult<(Self, OpenOutcome)> {
+        let (connection, opened) = open_or_create(folder, now, WriteCheck::Now)?;
+        Ok((Self::start(connection, opened.read_only, Some(damage_note(folder)))?, opened))
+    }
+
+    /// Like [`Store::open`], but opens the file on the store's own thread. Calls made before the file is open wait
+    /// until it is, and fail if it can't be opened. Doesn't check whether writing works: call [`Store::check_writable`]
+    /// afterwards.
+    ///
+    /// # Errors
+    /// The thread can't be started.
+    pub fn open_in_background(folder: &Path, now: Time) -> StoreResult<(Self, PendingOpen)> {
+        let (note, folder) = (damage_note(folder), folder.to_owned());
+        Self::launch(move || open_or_create(&folder, now, WriteCheck::Later), Some(note))
+    }
+
+    /// Checks every page of the file in `folder`. If the file is damaged, repairs it in the same way as
+    /// [`Store::open`].
+    ///
+    /// # Errors
+    /// The errors of [`Store::open`]; or the folder can't be written.
+    pub async fn repair(folder: &Path, now: Time) -> StoreResult<OpenOutcome> {
+        File::create(damage_note(folder))?;
+        let (store, opened) = Self::open(folder, now)?;
+        store.close().await;
+        Ok(opened)
+    }
+
+    /// Opens an existing store for reading only: creates, repairs, moves and migrates nothing, and doesn't wait for
+    /// another process's lock.
+    ///
+    /// # Errors
+    /// There is no store, or its schema is not the current one: [`Store::open`] has to migrate it first.
+    pub fn open_for_reading(folder: &Path) -> StoreResult<Self> {
+        Self::start(open_for_reading(folder)?, true, None)
+    }
+
+    /// Creates an empty store in memory, for the demo.
+    pub fn in_memory() -> StoreResult<Self> {
+        Self::start(in_memory()?, false, None)
     }
 }
 
@@ -141,10 +178,10 @@ fn repair(folder: &Path, now: Time, write_check: WriteCheck) -> Result<(Connecti
         let _ = fs::remove_file(&note);
         return Ok((connection, OpenOutcome { has_rebuilt_indexes: rebuilt, ..opened }));
     }
-    let (aside, recovered) = recover(folder, now).inspect_err(|_| remove_recovery_files(folder))?;
+    let (damaged_file, recovered) = recover(folder, now).inspect_err(|_| remove_recovery_files(folder))?;
     let _ = fs::remove_file(&note);
     let (connection, opened) = open_database(&path, false, write_check)?;
-    Ok((connection, OpenOutcome { damaged_file: Some(aside), recovered, ..opened }))
+    Ok((connection, OpenOutcome { damaged_file: Some(damaged_file), recovered, ..opened }))
 }
 
 /// Recovers the data of the damaged file into a new file that takes its place, and returns the damaged file's new name.
@@ -160,10 +197,10 @@ fn recover(folder: &Path, now: Time) -> Result<(PathBuf, RecoveryCounts), StoreE
     schema::migrate(&mut connection)?;
     let recovered = salvage::write_recovered_rows(&mut connection, &found, now)?;
     connection.close().map_err(|(_, error)| error)?;
-    let aside = move_aside(folder, now)?;
+    let damaged_file = move_aside(folder, now)?;
     fs::rename(new, path)?;
     sync_folder(folder);
-    Ok((aside, recovered))
+    Ok((damaged_file, recovered))
 }
 
 /// Removes the files of an interrupted recovery.
@@ -290,24 +327,24 @@ fn restrict_permissions(_path: &Path) {}
 /// otherwise SQLite would roll the journal back into the recovered file.
 fn move_aside(folder: &Path, now: Time) -> Result<PathBuf, StoreError> {
     let stem = format!("docdeck-corrupt-{}", now.format("%Y%m%d-%H%M%S"));
-    let mut aside = folder.join(format!("{stem}.db"));
+    let mut damaged_file = folder.join(format!("{stem}.db"));
     let mut number = 2;
-    while fs::symlink_metadata(&aside).is_ok() {
-        aside = folder.join(format!("{stem}-{number}.db"));
+    while fs::symlink_metadata(&damaged_file).is_ok() {
+        damaged_file = folder.join(format!("{stem}-{number}.db"));
         number += 1;
     }
     let path = folder.join(DATABASE_FILE);
     // The file system may not support hard links.
-    fs::hard_link(&path, &aside).or_else(|_| fs::copy(&path, &aside).map(|_| ()))?;
-    restrict_permissions(&aside);
+    fs::hard_link(&path, &damaged_file).or_else(|_| fs::copy(&path, &damaged_file).map(|_| ()))?;
+    restrict_permissions(&damaged_file);
     let journal = folder.join(format!("{DATABASE_FILE}-journal"));
     if fs::symlink_metadata(&journal).is_ok() {
-        let mut name = aside.clone().into_os_string();
+        let mut name = damaged_file.clone().into_os_string();
         name.push("-journal");
         fs::rename(journal, name)?;
     }
     sync_folder(folder);
-    Ok(aside)
+    Ok(damaged_file)
 }
 
 /// Waits until the new file names in the folder are on disk, if the file system supports this.

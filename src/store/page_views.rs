@@ -31,11 +31,11 @@ impl Store {
             let Some(scope) = scopes::find_scope(db, &scope)? else {
                 return Ok(vec![PageViewsState::Unknown; ranges.len()]);
             };
-            let PageViews { in_reports, elsewhere } = read_page_views(db, scope, &path)?;
+            let PageViews { in_reports, in_answers } = read_page_views(db, scope, &path)?;
             let find = |range| {
                 let found = match (in_reports.get(&range), find_complete(db, scope, range)?) {
                     (None, Some((_, report))) => return Ok(PageViewsState::NotListed(report.as_of)),
-                    (found, _) => found.or_else(|| elsewhere.get(&range)),
+                    (found, _) => found.or_else(|| in_answers.get(&range)),
                 };
                 Ok(found.cloned().map_or(PageViewsState::Unknown, PageViewsState::Known))
             };
@@ -49,10 +49,10 @@ impl Store {
     pub async fn page_periods(&self, scope: &Scope, path: &CleanText) -> StoreResult<Vec<PagePeriod>> {
         let path = path.clone();
         self.read_in_scope(scope, move |db, scope| {
-            let PageViews { in_reports, mut elsewhere } = read_page_views(db, scope, &path)?;
-            elsewhere.extend(in_reports);
+            let PageViews { in_reports, mut in_answers } = read_page_views(db, scope, &path)?;
+            in_answers.extend(in_reports);
             let mut periods: Vec<PagePeriod> =
-                elsewhere.into_iter().map(|(range, views)| PagePeriod { range, views }).collect();
+                in_answers.into_iter().map(|(range, views)| PagePeriod { range, views }).collect();
             periods.sort_by_key(|period| Reverse(period.range));
             Ok(periods)
         })
@@ -64,12 +64,12 @@ impl Store {
 struct PageViews {
     /// From complete reports, which take precedence.
     in_reports: HashMap<DateRange, Timed<Counts>>,
-    /// From single answers and unfinished reports.
-    elsewhere: HashMap<DateRange, Timed<Counts>>,
+    /// From single answers, also those of an unfinished report.
+    in_answers: HashMap<DateRange, Timed<Counts>>,
 }
 
 fn read_page_views(db: &Connection, scope: i64, path: &CleanText) -> StoreResult<PageViews> {
-    let (mut in_reports, mut elsewhere) = (HashMap::new(), HashMap::new());
+    let (mut in_reports, mut in_answers) = (HashMap::new(), HashMap::new());
     if let Some(id) = find_path(db, path)? {
         let reports = "SELECT human, ai, total, raw_counts, date_from, date_to, as_of FROM views_report
              CROSS JOIN views_row ON views_row.report = views_report.id AND views_row.path = ?2
@@ -97,9 +97,9 @@ fn read_page_views(db: &Connection, scope: i64, path: &CleanText) -> StoreResult
     let parts = parts.filter_map(|(range, part)| Some((range, find_page(part, path)?)));
     // Answers take precedence over unfinished reports. Newer answers come first.
     for (range, views) in answers.into_iter().flatten().chain(parts) {
-        elsewhere.entry(range).or_insert(views);
+        in_answers.entry(range).or_insert(views);
     }
-    Ok(PageViews { in_reports, elsewhere })
+    Ok(PageViews { in_reports, in_answers })
 }
 
 /// Returns the page's counts in the answer. If several rows have the path, returns the counts of the last row.

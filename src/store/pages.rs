@@ -30,7 +30,7 @@ pub(super) fn read_pages_into(db: &Connection, rows: &mut [Job]) -> StoreResult<
         if let Ok(at) = rows.binary_search_by_key(&key, |row| row.key)
             && let Some(row) = rows.get_mut(at)
         {
-            row.pages.push(page.get(1)?);
+            row.local.pages.push(page.get(1)?);
         }
     }
     Ok(())

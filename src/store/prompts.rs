@@ -6,7 +6,7 @@ use super::columns::{
 };
 use super::error::{StoreError, StoreResult};
 use super::query::Query as _;
-use super::{Store, drafts, jobs, pages};
+use super::{Store, drafts, job_rows, pages};
 use crate::model::Time;
 use crate::model::backup::PromptRecord;
 use crate::model::change::DiscardedPrompts;
@@ -53,7 +53,7 @@ impl Store {
         self.read(move |db| {
             let mut threads = Vec::with_capacity(jobs.len());
             for key in jobs {
-                let current = match jobs::current_key(db, key) {
+                let current = match job_rows::current_key(db, key) {
                     Err(StoreError::NoSuchJob) => continue,
                     current => current?,
                 };
@@ -100,7 +100,7 @@ impl Store {
             let (prompt, row) = insert_new_job(tx, scope, &text, None, now)?;
             pages::add_pages(tx, row.key, &about)?;
             drafts::delete_draft(tx, scope, DraftTarget::AboutPages)?;
-            Ok((prompt, jobs::read_current_job(tx, row.key)?))
+            Ok((prompt, job_rows::read_current_job(tx, row.key)?))
         })
         .await
     }
@@ -114,6 +114,30 @@ impl Store {
             let rows = texts.iter().map(add).collect::<StoreResult<_>>()?;
             drafts::delete_batch_draft_of(tx, scope, &texts)?;
             Ok(rows)
+        })
+        .await
+    }
+
+    /// Queues the last prompt that the service accepted for a failed job once more: the prompt that started the job in a
+    /// new job about the same pages, a follow-up in the same job. Keeps all drafts.
+    pub async fn retry(&self, job: JobKey, now: Time) -> StoreResult<(PromptId, Job)> {
+        self.write(move |tx| {
+            let key = job_rows::current_key(tx, job)?;
+            let row = job_rows::read_current_job(tx, key)?;
+            if !row.can_retry() {
+                return Err(StoreError::StateChanged);
+            }
+            let accepted = |prompt: &Prompt| prompt.delivery == Delivery::Accepted;
+            let last =
+                thread_of_current(tx, key)?.prompts.into_iter().rfind(accepted).ok_or(StoreError::NoSuchPrompt)?;
+            if last.kind == PromptKind::FollowUp {
+                let prompt = insert_prompt(tx, key, PromptKind::FollowUp, &last.text, None, now)?;
+                return Ok((prompt, job_rows::touch(tx, key)?));
+            }
+            let scope = job_rows::job_scope_id(tx, key)?;
+            let (prompt, new) = insert_new_job(tx, scope, &last.text, None, now)?;
+            pages::add_pages(tx, new.key, &row.local.pages)?;
+            Ok((prompt, job_rows::read_current_job(tx, new.key)?))
         })
         .await
     }
@@ -196,15 +220,15 @@ impl Store {
                 let title = prompt_title(&text)?;
                 tx.change("UPDATE prompt SET text = ?2 WHERE id = ?1", params![prompt.id, text])?;
                 if prompt.kind == PromptKind::Create {
-                    jobs::set_default_title(tx, prompt.job, &title)?;
+                    job_rows::set_default_title(tx, prompt.job, &title)?;
                 }
-                drafts::delete_draft(tx, jobs::job_scope_id(tx, prompt.job)?, DraftTarget::Prompt(prompt.id))?;
+                drafts::delete_draft(tx, job_rows::job_scope_id(tx, prompt.job)?, DraftTarget::Prompt(prompt.id))?;
             }
             tx.change("UPDATE prompt SET paused = 0 WHERE id = ?1", [prompt.id])?;
             set_state(tx, prompt.id, &Delivery::Queued { until: None }, now)?;
-            let mut row = jobs::read_current_job(tx, prompt.job)?;
-            row.dismissed = false;
-            jobs::update_job(tx, &row)
+            let mut row = job_rows::read_current_job(tx, prompt.job)?;
+            row.local.dismissed = false;
+            job_rows::update_job(tx, &row)
         })
         .await
     }
@@ -217,7 +241,7 @@ impl Store {
                 return Err(StoreError::StateChanged);
             }
             set_discarded(tx, prompt.id, now)?;
-            Ok(DiscardedPrompts { prompts: vec![prompt.id], rows: vec![jobs::touch(tx, prompt.job)?] })
+            Ok(DiscardedPrompts { prompts: vec![prompt.id], rows: vec![job_rows::touch(tx, prompt.job)?] })
         })
         .await
     }
@@ -235,7 +259,7 @@ impl Store {
             for id in prompts {
                 changed.insert(restore_prompt(tx, id)?);
             }
-            changed.into_iter().map(|job| jobs::touch(tx, job)).collect()
+            changed.into_iter().map(|job| job_rows::touch(tx, job)).collect()
         })
         .await
     }
@@ -272,7 +296,7 @@ pub(super) fn read_stored_prompt(db: &Connection, id: PromptId) -> StoreResult<S
 
 /// Reads the prompts and events of a job. If the job's row was merged into another row, reads those of the other row.
 pub(super) fn read_thread(db: &Connection, key: JobKey) -> StoreResult<Thread> {
-    thread_of_current(db, jobs::current_key(db, key)?)
+    thread_of_current(db, job_rows::current_key(db, key)?)
 }
 
 /// Like [`read_thread`], for a row that must not have been merged into another row.
@@ -329,9 +353,9 @@ fn insert_new_job(
     instance: Option<&str>,
     now: Time,
 ) -> StoreResult<(PromptId, Job)> {
-    let key = jobs::insert_job(tx, scope, &prompt_title(text)?, now)?;
+    let key = job_rows::insert_job(tx, scope, &prompt_title(text)?, now)?;
     let prompt = insert_prompt(tx, key, PromptKind::Create, text, instance, now)?;
-    Ok((prompt, jobs::touch(tx, key)?))
+    Ok((prompt, job_rows::touch(tx, key)?))
 }
 
 /// Adds a follow-up at the end of the job's queue, and deletes the job's draft. If `instance` is given, only the
@@ -344,10 +368,10 @@ fn add_follow_up(
     now: Time,
 ) -> StoreResult<(PromptId, Job)> {
     prompt_title(text)?;
-    let key = jobs::current_key(tx, key)?;
+    let key = job_rows::current_key(tx, key)?;
     let prompt = insert_prompt(tx, key, PromptKind::FollowUp, text, instance, now)?;
-    drafts::delete_draft(tx, jobs::job_scope_id(tx, key)?, DraftTarget::FollowUp(key))?;
-    Ok((prompt, jobs::touch(tx, key)?))
+    drafts::delete_draft(tx, job_rows::job_scope_id(tx, key)?, DraftTarget::FollowUp(key))?;
+    Ok((prompt, job_rows::touch(tx, key)?))
 }
 
 fn insert_prompt(
@@ -492,7 +516,7 @@ pub(super) fn set_discarded(tx: &Transaction<'_>, id: PromptId, now: Time) -> St
     Ok(())
 }
 
-/// Restores a discarded prompt, and returns its job. Doesn't [`touch`](jobs::touch) the job.
+/// Restores a discarded prompt, and returns its job. Doesn't [`touch`](job_rows::touch) the job.
 fn restore_prompt(tx: &Transaction<'_>, id: PromptId) -> StoreResult<JobKey> {
     let prompt = read_stored_prompt(tx, id)?;
     let from = "SELECT coalesce(discarded_from, '') FROM prompt WHERE id = ?1 AND state = 'dismissed'";

@@ -15,7 +15,7 @@ use std::collections::BTreeSet;
 pub struct ViewsPruneFilter {
     /// Selects what was loaded before this moment.
     pub before: Option<Time>,
-    /// Each project keeps this many ranges, namely those that were loaded last. Selects all its other ranges.
+    /// Each project keeps this many ranges, namely those that were loaded most recently. Selects all its other ranges.
     pub keep: Option<u32>,
     /// Selects everything.
     pub all: bool,

@@ -1,20 +1,16 @@
 //! Deletes jobs that are finished and viewed, and have not changed for a long time. Never deletes a job that has an
 //! undelivered prompt or a draft.
 
-use super::backup::ScopeFilter;
 use super::error::StoreResult;
 use super::prune::file_bytes;
 use super::query::Query as _;
-use super::{Store, drafts, jobs, kv, prompts, scopes};
+use super::scopes::{self, ScopeFilter};
+use super::{Store, drafts, job_rows, jobs, kv, prompts};
 use crate::model::Time;
-use crate::model::job::Status;
 use crate::model::prompt::{DeliveryKind, DraftTarget};
 use crate::model::row::{Job, JobGroup, JobKey};
 use rusqlite::{Connection, Transaction};
 use std::collections::HashSet;
-
-/// The key of the value that counts how often jobs were pruned. Other instances see from it that jobs were deleted.
-pub(super) const PRUNE_COUNT_KEY: &str = "prunes";
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JobPruneFilter {
@@ -59,7 +55,7 @@ impl Store {
             let (keys, pruned) = jobs_to_delete(tx, &filter)?;
             if !keys.is_empty() {
                 delete_jobs(tx, &keys)?;
-                kv::increment_number(tx, PRUNE_COUNT_KEY)?;
+                kv::increment_number(tx, jobs::PRUNE_COUNT_KEY)?;
             }
             Ok(PrunedJobs { bytes_before, ..pruned })
         });
@@ -85,7 +81,7 @@ fn jobs_to_delete(db: &Connection, filter: &JobPruneFilter) -> StoreResult<(Vec<
                 DraftTarget::NewJob | DraftTarget::AboutPages | DraftTarget::Batch => {}
             }
         }
-        for row in jobs::load_jobs(db, scope)?.into_iter().filter(|row| last_change(row) < filter.before) {
+        for row in job_rows::load_jobs(db, scope)?.into_iter().filter(|row| last_change(row) < filter.before) {
             let thread = prompts::read_thread(db, row.key)?;
             let has_draft = jobs_with_draft.contains(&row.key)
                 || thread.prompts.iter().any(|prompt| prompts_with_draft.contains(&prompt.id));
@@ -106,10 +102,10 @@ fn last_change(row: &Job) -> Time {
     [
         Some(row.created_at),
         Some(row.last_accepted_at()),
-        Some(row.changed_at),
-        row.finished_at,
-        row.archived_at,
-        row.undelivered_at,
+        Some(row.local.changed_at),
+        row.local.finished_at,
+        row.remote.archived_at,
+        row.local.undelivered_at,
     ]
     .into_iter()
     .flatten()
@@ -119,11 +115,11 @@ fn last_change(row: &Job) -> Time {
 /// Whether the job needs nothing more: the agent has finished, no prompt is undelivered, and the user has seen the
 /// result. A job whose first prompt was discarded is done, too.
 fn is_done(row: &Job) -> bool {
-    match row.undelivered {
+    match row.local.undelivered {
         Some(undelivered) => undelivered == DeliveryKind::Discarded,
-        None if row.id.is_none() => row.dismissed,
+        None if row.id.is_none() => row.local.dismissed,
         None => {
-            let is_finished = row.gone || row.status.as_ref().is_some_and(Status::is_finished);
+            let is_finished = row.local.gone || row.remote.is_finished();
             is_finished && !row.is_unseen() && row.group() != JobGroup::NeedsYou
         }
     }

@@ -5,7 +5,7 @@
 use super::columns::{UnixMillis, read_optional_time};
 use super::error::StoreResult;
 use super::query::Query as _;
-use super::{Store, jobs, prompts};
+use super::{Store, job_rows, prompts};
 use crate::model::Time;
 use crate::model::change::{DiscardedPrompts, QueueChange};
 use crate::model::endpoint::Scope;
@@ -75,7 +75,7 @@ impl Store {
                 QueueChange::Resume => set_paused(tx, &keys, false, now)?,
                 QueueChange::Up | QueueChange::Down => move_new_jobs(tx, &keys, change == QueueChange::Up)?,
             };
-            changed.into_iter().map(|key| jobs::touch(tx, key)).collect()
+            changed.into_iter().map(|key| job_rows::touch(tx, key)).collect()
         })
         .await
     }
@@ -95,7 +95,7 @@ impl Store {
                     prompts::set_discarded(tx, *id, now)?;
                 }
                 if !queued.is_empty() {
-                    removed.rows.push(jobs::touch(tx, key)?);
+                    removed.rows.push(job_rows::touch(tx, key)?);
                 }
                 removed.prompts.extend(queued);
             }
@@ -112,7 +112,7 @@ impl Store {
                 "UPDATE prompt SET paused = 1, state_at = ?2, instance = NULL WHERE id = ?1 AND state = 'queued'",
                 params![prompt, UnixMillis(now)],
             )?;
-            if changed_rows == 0 { Ok(None) } else { jobs::touch(tx, job).map(Some) }
+            if changed_rows == 0 { Ok(None) } else { job_rows::touch(tx, job).map(Some) }
         })
         .await
     }
@@ -137,7 +137,7 @@ fn sendable_prompts(db: &Connection, scope: i64, instance: Option<&str>) -> Stor
 
 /// Returns the keys of these jobs. For a row that was merged into another row, returns the key of the other row.
 fn current_keys(tx: &Transaction<'_>, jobs: &[JobKey]) -> StoreResult<BTreeSet<JobKey>> {
-    jobs.iter().map(|key| jobs::current_key(tx, *key)).collect()
+    jobs.iter().map(|key| job_rows::current_key(tx, *key)).collect()
 }
 
 fn set_paused(tx: &Transaction<'_>, keys: &BTreeSet<JobKey>, pause: bool, now: Time) -> StoreResult<BTreeSet<JobKey>> {
@@ -164,7 +164,7 @@ fn move_new_jobs(tx: &Transaction<'_>, keys: &BTreeSet<JobKey>, towards_front: b
         "SELECT prompt.id, prompt.job, coalesce(prompt.queue_position, prompt.id) AS position
          FROM prompt CROSS JOIN job ON job.key = prompt.job
          WHERE prompt.state = 'queued' AND prompt.kind = 'create' AND job.scope = ?1 ORDER BY position",
-        [jobs::job_scope_id(tx, *first)?],
+        [job_rows::job_scope_id(tx, *first)?],
         |row| row.try_into(),
     )?;
     let positions: Vec<i64> = queue.iter().map(|(_, _, position)| *position).collect();

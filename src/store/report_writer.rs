@@ -51,8 +51,8 @@ pub(super) fn insert_report(tx: &Transaction<'_>, scope: i64, report: &Report) -
 /// The query for the id of a path.
 pub(super) const FIND_PATH: &str = "SELECT id FROM views_path WHERE path = ?1";
 
-/// Returns the values of a row's columns: the three counts if all of them are integers, otherwise the JSON of the counts
-/// as received.
+/// Returns the values of a row's columns: the three counts if all of them are integers, otherwise the JSON of the
+/// counts as received.
 fn count_columns(counts: &Counts) -> StoreResult<([Option<i64>; 3], Option<String>)> {
     match [&counts.human, &counts.ai, &counts.total] {
         [Count::Known(human), Count::Known(ai), Count::Known(total)] => {

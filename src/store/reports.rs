@@ -8,7 +8,7 @@
 use super::columns::read_time;
 use super::error::StoreResult;
 use super::json_column::{decode_counts, encode_answer};
-use super::loading::LoadingRow;
+use super::loading::{LoadingRow, ReportAnswer};
 use super::query::Query as _;
 use super::views::{self, date_columns, read_range};
 use super::{Store, loading, report_writer, scopes};
@@ -17,24 +17,9 @@ use crate::model::endpoint::Scope;
 use crate::model::period::DateRange;
 use crate::model::report::{Report, ReportMerge, SimilarRange, StoredReport};
 use crate::model::text::CleanText;
-use crate::model::views::{Count, Counts, MAX_PAGE_SIZE, PageRow, ViewsPage, ViewsQuery};
+use crate::model::views::{Count, Counts, MAX_PAGE_SIZE, PageRow, ViewsQuery};
 use rusqlite::{Connection, Row, Transaction, params};
 use std::sync::Arc;
-
-/// An answer for a report that is being loaded.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ReportAnswer {
-    pub range: DateRange,
-    /// The number of the answer within the report, starting at 1.
-    pub number: u32,
-    pub answer: ViewsPage,
-    /// Whether the service reported that there are no more rows.
-    pub complete: bool,
-    pub as_of: Time,
-    /// When the user restarted the load, so that answers loaded before that time are not used. `None` if it was not
-    /// restarted. Stored with the first answer of the load.
-    pub restarted_at: Option<Time>,
-}
 
 /// A report that is being loaded, or whose load was interrupted.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -57,8 +42,8 @@ impl Store {
         .await
     }
 
-    /// Does [`Store::save_views`] and [`Store::add_report_answer`] in one transaction, for an answer with the largest page
-    /// size. If this fails, the answer is neither in the cache nor in the report. If `next` doesn't continue the
+    /// Does [`Store::save_views`] and [`Store::add_report_answer`] in one transaction, for an answer with the largest
+    /// page size. If this fails, the answer is neither in the cache nor in the report. If `next` doesn't continue the
     /// report, the answer is only cached, and `false` is returned. `so_far` contains the earlier answers, already
     /// merged, if the caller has them.
     pub async fn cache_and_add_report_answer(

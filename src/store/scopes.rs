@@ -1,9 +1,26 @@
-//! The ids of scopes. Rows of jobs, drafts and cached page views contain the id of their scope.
+//! The ids of scopes, and a filter for scopes. Rows of jobs, drafts and cached page views contain the id of their
+//! scope.
 
 use super::error::StoreResult;
 use super::query::Query as _;
 use crate::model::endpoint::Scope;
 use rusqlite::Connection;
+
+/// Selects the jobs and drafts to export, import or prune: those of one project or service, or all.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ScopeFilter {
+    /// Only this project, whichever service it is on; `None` for all projects.
+    pub project: Option<String>,
+    /// Only the service with this address; `None` for all services.
+    pub base_url: Option<String>,
+}
+
+impl ScopeFilter {
+    pub(super) fn includes(&self, scope: &Scope) -> bool {
+        let fits = |wanted: &Option<String>, is: &str| wanted.as_ref().is_none_or(|wanted| wanted == is);
+        fits(&self.project, &scope.project) && fits(&self.base_url, &scope.base_url)
+    }
+}
 
 /// Returns the scope's id; `None` if nothing was ever stored for the scope.
 pub(super) fn find_scope(db: &Connection, scope: &Scope) -> StoreResult<Option<i64>> {

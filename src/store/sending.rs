@@ -8,11 +8,12 @@ use super::columns::UnixMillis;
 use super::error::{StoreError, StoreResult};
 use super::prompts::{self, StoredPrompt};
 use super::query::Query as _;
-use super::{MergeResult, Store, jobs, ledgers, merge, scopes};
+use super::{MergeResult, Store, job_rows, jobs, ledgers, scopes};
 use crate::model::Time;
 use crate::model::endpoint::Scope;
 use crate::model::job::{JobId, RemoteJob, Status};
-use crate::model::ledger::{RateLimited, Wait};
+use crate::model::ledger::Wait;
+use crate::model::merge;
 use crate::model::prompt::{Delivery, DeliveryKind, PromptId, PromptKind};
 use crate::model::row::{Job, JobKey};
 use crate::model::text::CleanText;
@@ -22,25 +23,26 @@ use rusqlite::{Connection, Transaction, params};
 pub(super) const ABANDONED_REASON: &str =
     "docdeck ended before the reply arrived: the service may or may not have received this prompt";
 
-/// The answer to the question whether a prompt may be sent now.
+/// Whether a prompt may be sent now.
 #[derive(Debug, PartialEq, Eq)]
 pub enum SendPermit {
-    /// Yes: the prompt is now `Sending` and its ledger entry is written, both in one transaction that is on disk.
+    /// The prompt may be sent: it is now `Sending` and its ledger entry is written, both in one transaction that is on
+    /// disk.
     Go { kind: PromptKind, text: String, job: JobKey, id: Option<JobId> },
-    /// No: the hourly limit is used up, or a 429 blocks the request. The prompt stays queued until `until`, which is a
+    /// The hourly limit is used up, or a 429 blocks the request. The prompt stays queued until `until`, which is a
     /// moment of the service's time.
     Wait { until: Time },
-    /// No: the prompt stays queued, since an earlier prompt of the thread is undelivered, the prompt itself is paused,
+    /// The prompt stays queued, because an earlier prompt of the thread is undelivered, the prompt itself is paused,
     /// or the job of a follow-up has no id yet.
     Blocked,
-    /// No: the prompt is neither queued nor paused. It is already being sent, or its delivery has ended.
+    /// The prompt is neither queued nor paused. It is already being sent, or its delivery has ended.
     NotQueued,
 }
 
 impl Store {
     /// Marks the prompt as `Sending` and records the use in the ledger, if the prompt may be sent now
-    /// ([`SendPermit::Go`]). `instance` is the name of this process (see [`Store::abandon_sends`]), `service_now` is the
-    /// service's time for the ledger, and `now` is the local time for the prompt.
+    /// ([`SendPermit::Go`]). `instance` is the name of this process (see [`Store::abandon_sends`]), `service_now` is
+    /// the service's time for the ledger, and `now` is the local time for the prompt.
     pub async fn request_permit(
         &self,
         prompt: PromptId,
@@ -52,8 +54,8 @@ impl Store {
         self.write(move |tx| request_permit(tx, prompt, &instance, now, service_now)).await
     }
 
-    /// Stores that the service accepted the prompt and answered with this job, and returns what changed. Does so even if
-    /// another instance has marked the prompt as abandoned in the meantime.
+    /// Stores that the service accepted the prompt and answered with this job, and returns what changed. Does so even
+    /// if another instance has marked the prompt as abandoned in the meantime.
     pub async fn accept_send(&self, prompt: PromptId, job: RemoteJob, now: Time) -> StoreResult<MergeResult> {
         self.write(move |tx| accept(tx, &prompts::read_stored_prompt(tx, prompt)?, &job, now)).await
     }
@@ -73,16 +75,16 @@ impl Store {
             let prompt = prompts::read_stored_prompt(tx, prompt)?;
             let unchanged = |row| MergeResult { row, events: Vec::new(), shares_id_with: None };
             if !matches!(prompt.state, DeliveryKind::Sending | DeliveryKind::Unconfirmed) {
-                return jobs::read_current_job(tx, prompt.job).map(unchanged);
+                return job_rows::read_current_job(tx, prompt.job).map(unchanged);
             }
             if matches!(delivery, Delivery::NotSent(_)) {
                 refund_attempt(tx, &prompt)?;
             }
             if let Some((wait, at)) = limit {
-                ledgers::record_rate_limit(tx, &job_scope(tx, prompt.job)?, limit_of(prompt.kind), wait, at)?;
+                ledgers::record_rate_limit(tx, &job_scope(tx, prompt.job)?, prompt.kind.limit(), wait, at)?;
             }
             prompts::set_state(tx, prompt.id, &delivery, now)?;
-            jobs::touch(tx, prompt.job).map(unchanged)
+            job_rows::touch(tx, prompt.job).map(unchanged)
         })
         .await
     }
@@ -112,7 +114,7 @@ impl Store {
             )?;
             let abandon = |(id, job)| {
                 prompts::set_state(tx, id, &Delivery::Unconfirmed(CleanText::line(ABANDONED_REASON)), now)?;
-                jobs::touch(tx, job)
+                job_rows::touch(tx, job)
             };
             abandoned.into_iter().map(abandon).collect()
         })
@@ -124,32 +126,24 @@ impl Store {
     pub async fn link_job(&self, prompt: PromptId, job: RemoteJob, now: Time) -> StoreResult<Job> {
         self.write(move |tx| {
             let prompt = prompts::read_stored_prompt(tx, prompt)?;
-            let mut row = jobs::read_current_job(tx, prompt.job)?;
+            let mut row = job_rows::read_current_job(tx, prompt.job)?;
             if prompt.kind != PromptKind::Create || !prompt.state.needs_user() || row.id.is_some() {
                 return Err(StoreError::StateChanged);
             }
             prompts::set_state(tx, prompt.id, &Delivery::Accepted, now)?;
             jobs::assign_id(tx, &mut row, &job.id)?;
-            let had_answer = row.status.is_some();
+            let had_answer = row.remote.status.is_some();
             let events = merge::merge_answer(&mut row, &job, now);
             if !had_answer {
-                row.started_at = job.created_at.or(prompt.sent_at).unwrap_or(row.started_at);
+                row.local.started_at = job.created_at.or(prompt.sent_at).unwrap_or(row.local.started_at);
                 // The job may have finished a while ago; when it did so is not in the answer.
-                row.finished_at = None;
+                row.local.finished_at = None;
             }
-            row.dismissed = false;
-            jobs::insert_events(tx, row.key, &events)?;
-            jobs::update_job(tx, &row)
+            row.local.dismissed = false;
+            job_rows::insert_events(tx, row.key, &events)?;
+            job_rows::update_job(tx, &row)
         })
         .await
-    }
-}
-
-/// Returns the hourly limit that applies to prompts of this kind.
-fn limit_of(kind: PromptKind) -> RateLimited {
-    match kind {
-        PromptKind::Create => RateLimited::Create,
-        PromptKind::FollowUp => RateLimited::FollowUp,
     }
 }
 
@@ -167,18 +161,18 @@ fn request_permit(
         DeliveryKind::Paused => return Ok(SendPermit::Blocked),
         _ => return Ok(SendPermit::NotQueued),
     }
-    let row = jobs::read_current_job(tx, prompt.job)?;
+    let row = job_rows::read_current_job(tx, prompt.job)?;
     let has_no_target = prompt.kind == PromptKind::FollowUp && row.id.is_none();
     if has_no_target || prompts::has_undelivered_before(tx, &prompt)? {
         return Ok(SendPermit::Blocked);
     }
     // Prompts are counted per project, so the organization doesn't matter.
     let scope = job_scope(tx, row.key)?;
-    if let Err(Wait { until, .. }) = ledgers::spend(tx, &scope, limit_of(prompt.kind), service_now)? {
+    if let Err(Wait { until, .. }) = ledgers::spend(tx, &scope, prompt.kind.limit(), service_now)? {
         // The time is stored with the prompt as well, so that the screen can show it.
         if prompt.until != Some(until) {
             prompts::set_wait_until(tx, id, until)?;
-            jobs::touch(tx, row.key)?;
+            job_rows::touch(tx, row.key)?;
         }
         return Ok(SendPermit::Wait { until });
     }
@@ -188,7 +182,7 @@ fn request_permit(
          WHERE id = ?1 RETURNING text",
         params![id, instance, UnixMillis(now), UnixMillis(service_now)],
     )?;
-    jobs::touch(tx, row.key)?;
+    job_rows::touch(tx, row.key)?;
     Ok(SendPermit::Go { kind: prompt.kind, text, job: row.key, id: row.id })
 }
 
@@ -196,7 +190,7 @@ fn request_permit(
 fn refund_attempt(tx: &Transaction<'_>, prompt: &StoredPrompt) -> StoreResult<()> {
     let paid_at: Option<UnixMillis> = tx.query_value("SELECT paid_at FROM prompt WHERE id = ?1", [prompt.id])?;
     let Some(UnixMillis(paid_at)) = paid_at else { return Ok(()) };
-    ledgers::refund_use(tx, &job_scope(tx, prompt.job)?, limit_of(prompt.kind), paid_at)?;
+    ledgers::refund_use(tx, &job_scope(tx, prompt.job)?, prompt.kind.limit(), paid_at)?;
     tx.change("UPDATE prompt SET paid_at = NULL WHERE id = ?1", [prompt.id])?;
     Ok(())
 }
@@ -205,8 +199,8 @@ fn accept(tx: &Transaction<'_>, prompt: &StoredPrompt, job: &RemoteJob, now: Tim
     let mut events = Vec::new();
     let mut shares_id_with = None;
     prompts::set_state(tx, prompt.id, &Delivery::Accepted, now)?;
-    let mut row = jobs::read_current_job(tx, prompt.job)?;
-    let was_finished = row.status.as_ref().is_some_and(Status::is_finished);
+    let mut row = job_rows::read_current_job(tx, prompt.job)?;
+    let was_finished = row.remote.is_finished();
     let is_this_job = match prompt.kind {
         PromptKind::Create if row.id.is_none() => {
             shares_id_with = title_of_earlier_job(tx, prompt.job, &job.id)?;
@@ -217,38 +211,38 @@ fn accept(tx: &Transaction<'_>, prompt: &StoredPrompt, job: &RemoteJob, now: Tim
     };
     if is_this_job {
         events = merge::merge_answer(&mut row, job, now);
-        jobs::insert_events(tx, row.key, &events)?;
-        row.dismissed = false;
+        job_rows::insert_events(tx, row.key, &events)?;
+        row.local.dismissed = false;
     } else {
         // The user had the prompt sent twice, or the service answered with another job. Both jobs must be listed.
-        jobs::track_job(tx, jobs::job_scope_id(tx, row.key)?, job, now)?;
+        jobs::track_job(tx, job_rows::job_scope_id(tx, row.key)?, job, now)?;
     }
     if prompt.state != DeliveryKind::Accepted && (is_this_job || prompt.kind == PromptKind::FollowUp) {
         if prompt.kind == PromptKind::Create || was_finished {
-            row.started_at = now;
+            row.local.started_at = now;
         }
         if prompt.kind == PromptKind::FollowUp {
-            row.followed_up_at = Some(now);
-            row.handled_at = row.handled_at.max(Some(now.max(row.changed_at)));
-            row.finished_at = None;
-            if row.status != Some(Status::Active) {
+            row.local.followed_up_at = Some(now);
+            row.local.handled_at = row.local.handled_at.max(Some(now.max(row.local.changed_at)));
+            row.local.finished_at = None;
+            if row.remote.status != Some(Status::Active) {
                 // The service may need a moment to wake the job, so the job counts as not checked since the follow-up.
-                row.checked_at = None;
+                row.local.checked_at = None;
             }
         }
     }
-    Ok(MergeResult { row: jobs::update_job(tx, &row)?, events, shares_id_with })
+    Ok(MergeResult { row: job_rows::update_job(tx, &row)?, events, shares_id_with })
 }
 
 /// Returns the title of the other row with this id, if that row's job was created by a prompt from this store.
 fn title_of_earlier_job(tx: &Transaction<'_>, key: JobKey, id: &JobId) -> StoreResult<Option<CleanText>> {
-    let other = jobs::find_by_id(tx, jobs::job_scope_id(tx, key)?, id)?;
+    let other = job_rows::find_by_id(tx, job_rows::job_scope_id(tx, key)?, id)?;
     let Some(other) = other.filter(|other| other.key != key) else { return Ok(None) };
     let was_created_by_prompt: bool = tx.query_value(
         "SELECT EXISTS (SELECT 1 FROM prompt WHERE job = ?1 AND kind = 'create' AND state = 'accepted')",
         [other.key],
     )?;
-    Ok(was_created_by_prompt.then_some(other.title))
+    Ok(was_created_by_prompt.then_some(other.local.title))
 }
 
 fn job_scope(db: &Connection, key: JobKey) -> StoreResult<Scope> {

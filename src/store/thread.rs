@@ -5,14 +5,13 @@
 //! submitted while the thread is still opening the file.
 
 use super::error::{StoreError, StoreResult};
-use super::open::{self, WriteCheck};
-use super::{OpenOutcome, schema, scopes};
-use crate::model::Time;
+use super::open_outcome::OpenOutcome;
+use super::{schema, scopes};
 use crate::model::endpoint::Scope;
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
@@ -20,12 +19,12 @@ use tokio::sync::oneshot;
 /// The store. A clone is another handle to the same thread; the thread ends when the last handle is dropped.
 #[derive(Debug, Clone)]
 pub struct Store {
-    commands: mpsc::Sender<Command>,
+    commands: mpsc::Sender<StoreCommand>,
 }
 
-enum Command {
+enum StoreCommand {
     Run(Box<dyn FnOnce(&mut Worker) + Send>),
-    Watch(Watcher),
+    Watch(VersionWatcher),
     Close(oneshot::Sender<()>),
 }
 
@@ -34,14 +33,14 @@ pub(super) struct Worker {
     pub(super) connection: Connection,
     /// Whether every write is refused.
     pub(super) read_only: bool,
-    /// The path of the file that tells the next opening that the database is damaged. `None` if no such file is to be
+    /// The path of the file that marks the database as damaged for the next start. `None` if no such file is to be
     /// created: for a store in memory, or one that is opened for reading only.
     damage_note: Option<PathBuf>,
-    watchers: Vec<Watcher>,
+    watchers: Vec<VersionWatcher>,
 }
 
 /// A function that is called with the data version once per interval, until it returns `Break` or panics.
-struct Watcher {
+struct VersionWatcher {
     interval: Duration,
     due: Instant,
     on_version: Box<dyn FnMut(StoreResult<i64>) -> ControlFlow<()> + Send>,
@@ -62,33 +61,8 @@ impl PendingOpen {
     }
 }
 
-/// Calls that open, check and close the store.
+/// Calls that check, watch and close the store.
 impl Store {
-    /// Opens [`DATABASE_FILE`](open::DATABASE_FILE) in `folder`, and creates both if they are missing (folder mode
-    /// 0700, file mode 0600). If the file is damaged, recovers what can be read into a new file, and keeps the damaged
-    /// file under a name that contains the date `now`. If the folder can't be written, existing data can still be read;
-    /// without a file, the store is empty.
-    ///
-    /// # Errors
-    /// [`StoreError::Newer`], [`StoreError::Older`] (the file needs a migration, but can't be written) and
-    /// [`StoreError::Foreign`] leave the file untouched; [`StoreError::Busy`] if another process locks the file for
-    /// longer than 5 s.
-    pub fn open(folder: &Path, now: Time) -> StoreResult<(Self, OpenOutcome)> {
-        let (connection, opened) = open::open_or_create(folder, now, WriteCheck::Now)?;
-        Ok((Self::start(connection, opened.read_only, Some(open::damage_note(folder)))?, opened))
-    }
-
-    /// Like [`Store::open`], but opens the file on the store's own thread. Calls made before the file is open wait
-    /// until it is, and fail if it can't be opened. Doesn't check whether writing works: call [`Store::check_writable`]
-    /// afterwards.
-    ///
-    /// # Errors
-    /// The thread can't be started.
-    pub fn open_in_background(folder: &Path, now: Time) -> StoreResult<(Self, PendingOpen)> {
-        let (note, folder) = (open::damage_note(folder), folder.to_owned());
-        Self::launch(move || open::open_or_create(&folder, now, WriteCheck::Later), Some(note))
-    }
-
     /// Returns whether writing works. If it doesn't, every later write is refused.
     pub async fn check_writable(&self) -> StoreResult<bool> {
         self.call(|worker| {
@@ -98,37 +72,11 @@ impl Store {
         .await
     }
 
-    /// Checks every page of the file in `folder`. If the file is damaged, repairs it in the same way as
-    /// [`Store::open`].
-    ///
-    /// # Errors
-    /// The errors of [`Store::open`]; or the folder can't be written.
-    pub async fn repair(folder: &Path, now: Time) -> StoreResult<OpenOutcome> {
-        std::fs::File::create(open::damage_note(folder))?;
-        let (store, opened) = Self::open(folder, now)?;
-        store.close().await;
-        Ok(opened)
-    }
-
-    /// Opens an existing store for reading only: creates, repairs, moves and migrates nothing, and doesn't wait for
-    /// another process's lock.
-    ///
-    /// # Errors
-    /// There is no store, or its schema is not the current one: [`Store::open`] has to migrate it first.
-    pub fn open_for_reading(folder: &Path) -> StoreResult<Self> {
-        Self::start(open::open_for_reading(folder)?, true, None)
-    }
-
-    /// Creates an empty store in memory, for the demo.
-    pub fn in_memory() -> StoreResult<Self> {
-        Self::start(open::in_memory()?, false, None)
-    }
-
     /// Waits for all calls made so far, then closes the file. Later calls through other handles return
     /// [`StoreError::Closed`].
     pub async fn close(self) {
         let (done, closed) = oneshot::channel();
-        if self.send(Command::Close(done)).is_ok() {
+        if self.send(StoreCommand::Close(done)).is_ok() {
             // An error means that another handle has already closed the store.
             let _ = closed.await;
         }
@@ -150,7 +98,11 @@ impl Store {
         interval: Duration,
         on_version: impl FnMut(StoreResult<i64>) -> ControlFlow<()> + Send + 'static,
     ) -> StoreResult<()> {
-        self.send(Command::Watch(Watcher { interval, due: Instant::now(), on_version: Box::new(on_version) }))
+        self.send(StoreCommand::Watch(VersionWatcher {
+            interval,
+            due: Instant::now(),
+            on_version: Box::new(on_version),
+        }))
     }
 }
 
@@ -223,7 +175,7 @@ impl Store {
         work: impl FnOnce(&mut Worker) -> StoreResult<T> + Send + 'static,
     ) -> StoreResult<T> {
         let (reply, answer) = oneshot::channel();
-        self.send(Command::Run(Box::new(move |worker| {
+        self.send(StoreCommand::Run(Box::new(move |worker| {
             let result = work(worker);
             worker.react_to_error(&result);
             // The caller may be gone; the call has run nevertheless.
@@ -231,23 +183,23 @@ impl Store {
         })))?;
         // If the reply was dropped, the call panicked, or the store was closed before the call ran.
         answer.await.unwrap_or_else(|_| {
-            self.send(Command::Run(Box::new(|_| {})))?;
+            self.send(StoreCommand::Run(Box::new(|_| {})))?;
             Err(StoreError::Unusable("internal error".to_owned()))
         })
     }
 
-    fn send(&self, command: Command) -> StoreResult<()> {
+    fn send(&self, command: StoreCommand) -> StoreResult<()> {
         self.commands.send(command).map_err(|_| StoreError::Closed)
     }
 
     /// Starts a thread for an open connection.
-    fn start(connection: Connection, read_only: bool, damage_note: Option<PathBuf>) -> StoreResult<Self> {
+    pub(super) fn start(connection: Connection, read_only: bool, damage_note: Option<PathBuf>) -> StoreResult<Self> {
         let opened = OpenOutcome { read_only, ..OpenOutcome::default() };
         Ok(Self::launch(move || Ok((connection, opened)), damage_note)?.0)
     }
 
     /// Starts a thread that opens the connection itself.
-    fn launch(
+    pub(super) fn launch(
         open: impl FnOnce() -> StoreResult<(Connection, OpenOutcome)> + Send + 'static,
         damage_note: Option<PathBuf>,
     ) -> StoreResult<(Self, PendingOpen)> {
@@ -274,7 +226,7 @@ impl Store {
 impl Worker {
     /// Runs calls and watchers until the last handle is dropped or a handle closes the store. If a handle closes it,
     /// returns the sender that confirms the closing to that handle.
-    fn serve(mut self, receiver: &Receiver<Command>) -> Option<oneshot::Sender<()>> {
+    fn serve(mut self, receiver: &Receiver<StoreCommand>) -> Option<oneshot::Sender<()>> {
         loop {
             let command = match self.watchers.iter().map(|watcher| watcher.due).min() {
                 Some(due) => receiver.recv_timeout(due.saturating_duration_since(Instant::now())),
@@ -283,9 +235,9 @@ impl Worker {
             match command {
                 // The panic hook has already run. The caller gets an error because its reply sender was dropped, and
                 // unwinding has rolled the transaction back.
-                Ok(Command::Run(task)) => drop(catch_unwind(AssertUnwindSafe(|| task(&mut self)))),
-                Ok(Command::Watch(watcher)) => self.watchers.push(watcher),
-                Ok(Command::Close(done)) => return Some(done),
+                Ok(StoreCommand::Run(task)) => drop(catch_unwind(AssertUnwindSafe(|| task(&mut self)))),
+                Ok(StoreCommand::Watch(watcher)) => self.watchers.push(watcher),
+                Ok(StoreCommand::Close(done)) => return Some(done),
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => return None,
             }

@@ -10,15 +10,15 @@ pub struct TerminalCaps {
     pub modern: bool,
     /// Whether to set the window title: the terminal has a stack of titles, so that the old title can be restored.
     pub sets_title: bool,
-    /// Whether links (OSC 8) can be sent: every terminal supports or ignores them, except the Linux console. tmux passes
-    /// links on to the terminal; GNU screen doesn't.
+    /// Whether links (OSC 8) can be sent: every terminal supports or ignores them, except the Linux console. tmux
+    /// passes links on to the terminal; GNU screen doesn't.
     pub supports_links: bool,
     pub multiplexer: Multiplexer,
 }
 
 impl TerminalCaps {
-    /// Judges the terminal by `term`, the value of `TERM`. Returns `None` for a dumb terminal, which can't place text on
-    /// the screen.
+    /// Judges the terminal by `term`, the value of `TERM`. Returns `None` for a dumb terminal, which can't place text
+    /// on the screen.
     pub fn detect(term: Option<&str>, multiplexer: Multiplexer) -> Option<Self> {
         let term = term.unwrap_or_default();
         if term == "dumb" {

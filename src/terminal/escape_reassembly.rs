@@ -12,7 +12,7 @@ const MAX_SEQUENCE_LENGTH: usize = 4;
 /// Keys that are held back because they may be the start of a split sequence, and when the last of them arrived.
 #[derive(Debug, Default)]
 pub struct EscapeReassembler {
-    held: Vec<KeyEvent>,
+    pending: Vec<KeyEvent>,
     last_held_at: Option<Instant>,
 }
 
@@ -35,11 +35,11 @@ impl EscapeReassembler {
         if self.deadline().is_some_and(|deadline| deadline <= now) {
             self.release(out);
         }
-        if self.held.is_empty() {
+        if self.pending.is_empty() {
             self.begin(key, now, out);
             return;
         }
-        self.held.push(key);
+        self.pending.push(key);
         match self.parse_held_keys() {
             HeldKeys::Complete(code, modifiers) => {
                 self.drop_held();
@@ -47,7 +47,7 @@ impl EscapeReassembler {
             }
             HeldKeys::Partial => self.last_held_at = Some(now),
             HeldKeys::NoSequence => {
-                self.held.pop();
+                self.pending.pop();
                 self.release(out);
                 self.begin(key, now, out);
             }
@@ -68,7 +68,7 @@ impl EscapeReassembler {
 
     fn begin(&mut self, key: KeyEvent, now: Instant, out: &mut impl Extend<Event>) {
         if key.code == KeyCode::Esc && key.modifiers.is_empty() {
-            self.held.push(key);
+            self.pending.push(key);
             self.last_held_at = Some(now);
         } else {
             out.extend([Event::Key(key)]);
@@ -77,16 +77,16 @@ impl EscapeReassembler {
 
     fn release(&mut self, out: &mut impl Extend<Event>) {
         self.last_held_at = None;
-        out.extend(self.held.drain(..).map(Event::Key));
+        out.extend(self.pending.drain(..).map(Event::Key));
     }
 
     fn drop_held(&mut self) {
         self.last_held_at = None;
-        self.held.clear();
+        self.pending.clear();
     }
 
     fn parse_held_keys(&self) -> HeldKeys {
-        let after = self.held.get(1..).unwrap_or_default();
+        let after = self.pending.get(1..).unwrap_or_default();
         let typed: Option<String> = after
             .iter()
             .map(|key| match key.code {

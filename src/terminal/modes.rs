@@ -117,8 +117,8 @@ fn enter_sequences(caps: TerminalCaps, mouse: bool) -> String {
     parts.into_iter().filter(|(is_sent, _)| *is_sent).map(|(_, sequence)| sequence).collect()
 }
 
-/// Returns the sequences that undo [`enter_sequences`]. Switches off mouse reports even if they were switched off in the
-/// meantime, because that sequence may not have arrived.
+/// Returns the sequences that undo [`enter_sequences`]. Switches off mouse reports even if they were switched off in
+/// the meantime, because that sequence may not have arrived.
 fn leave_sequences(caps: TerminalCaps, had_mouse: bool) -> String {
     let parts = [
         (caps.modern, SYNC_AND_KEYBOARD_FLAGS_OFF),

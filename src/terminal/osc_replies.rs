@@ -18,7 +18,7 @@ const EXIT_TIMEOUT: Duration = Duration::from_millis(400);
 const ESC_HOLD: Duration = Duration::from_millis(25);
 /// How long Alt-`]` and the keys after it are held back while they could still be typed keys (unlikely).
 const START_HOLD: Duration = Duration::from_millis(150);
-/// How long keys that can only be a reply are held back until the next part arrives.
+/// How long keys that can only be the start of a reply are held back while its next part is awaited.
 const REPLY_HOLD: Duration = Duration::from_millis(1000);
 /// How replies start after ESC, where `#` stands for any digit: a colour; the terminal's name and version.
 const REPLY_STARTS: [&str; 2] = ["]1#;rgb", "P>|"];
@@ -184,7 +184,7 @@ fn is_surely_a_reply(spelled: &str) -> bool {
     REPLY_STARTS.iter().any(|beginning| spelled.len() >= beginning.len() && share_prefix(beginning, spelled))
 }
 
-/// Whether `beginning` starts with `spelled` or the reverse; `#` in `beginning` stands for any digit.
+/// Whether one of the two texts starts with the other; `#` in `beginning` stands for any digit.
 fn share_prefix(beginning: &str, spelled: &str) -> bool {
     beginning.chars().zip(spelled.chars()).all(|(expected, c)| expected == c || expected == '#' && c.is_ascii_digit())
 }
@@ -199,8 +199,8 @@ fn can_continue(spelled: &str, c: char) -> bool {
 
 /// Parses `11;rgb:RRRR/GGGG/BBBB`, with one to four digits per colour, and `11;rgba:…`, whose alpha value is ignored.
 pub(super) fn parse_background(answer: &str) -> Option<[u8; 3]> {
-    let (kind, colours) = answer.strip_prefix("11;")?.split_once(':')?;
-    let mut parts = colours.split('/').map(|digits| {
+    let (kind, colors) = answer.strip_prefix("11;")?.split_once(':')?;
+    let mut parts = colors.split('/').map(|digits| {
         let value = u32::from_str_radix(digits, 16).ok().filter(|_| (1..=4).contains(&digits.len()))?;
         let max_value = 16_u32.pow(u32::try_from(digits.len()).ok()?) - 1;
         u8::try_from(value * 255 / max_value).ok()

@@ -1,5 +1,5 @@
-//! Finds the capabilities of the terminal by its replies to queries, for diagnostics. Waits for the replies, so it is not
-//! for a program that draws.
+//! Finds the capabilities of the terminal by its replies to queries, for diagnostics. Waits for the replies, so it is
+//! not for a program that draws.
 
 use super::caps::TerminalCaps;
 use std::time::Duration;
@@ -48,7 +48,7 @@ pub fn query_terminal(caps: Option<TerminalCaps>) -> Result<ProbeReplies, NotQue
     if !caps.is_some_and(|caps| caps.modern) {
         return Err(NotQueried::Plain);
     }
-    unix::ask().ok_or(NotQueried::Refused)
+    unix::query().ok_or(NotQueried::Refused)
 }
 
 /// Parses the replies.
@@ -95,7 +95,7 @@ mod unix {
         }
     }
 
-    pub(super) fn ask() -> Option<ProbeReplies> {
+    pub(super) fn query() -> Option<ProbeReplies> {
         let before = SavedTermios { stdin: stdin(), settings: tcgetattr(stdin()).ok()? };
         let mut raw = before.settings.clone();
         raw.make_raw();
@@ -124,7 +124,7 @@ mod unix {
 
 #[cfg(not(unix))]
 mod unix {
-    pub(super) fn ask() -> Option<super::ProbeReplies> {
+    pub(super) fn query() -> Option<super::ProbeReplies> {
         None
     }
 }

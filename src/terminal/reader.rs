@@ -6,9 +6,9 @@
 //! that arrives together with a resize.
 //!
 //! Known limitation: crossterm mistakes the report of a terminal mode (DECRPM, `ESC [ ? 2026 ; 2 $ y`) for the start of
-//! a sequence that ends in `u` or `c`, and swallows typed keys up to such a letter. This module never requests a mode, so
-//! such a report arrives only if the previous program requested it and exited too early. crossterm emits no event for
-//! the report, so it can't be filtered out here.
+//! a sequence that ends in `u` or `c`, and swallows typed keys up to such a letter. This module never requests a mode,
+//! so such a report arrives only if the previous program requested it and exited too early. crossterm emits no event
+//! for the report, so it can't be filtered out here.
 
 use crossterm::event::{Event, EventStream, poll, read};
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -17,7 +17,7 @@ use std::io;
 use std::panic::PanicHookInfo;
 use std::time::{Duration, Instant};
 
-/// How long to wait until the reader has read what was typed before it started.
+/// The maximum time to wait for the reader to read what was typed so far.
 const READ_TIMEOUT: Duration = Duration::from_millis(20);
 
 /// An event of the terminal or the system.

@@ -94,15 +94,15 @@ mod unix {
 
     /// Stops the process group, as Ctrl-Z does in a terminal outside raw mode, and returns true when the group is
     /// continued. The whole group stops, because with `cargo run` or a script between the shell and the program, the
-    /// shell would not notice that only the program has stopped. Returns false and stops nothing if there is no shell that could
-    /// continue the group.
+    /// shell would not notice that only the program has stopped. Returns false and stops nothing if there is no shell
+    /// that could continue the group.
     pub fn stop_group() -> bool {
         has_job_control() && killpg(getpgrp(), Number::SIGSTOP).is_ok()
     }
 
     /// Whether a shell could continue the process group. Approximates the kernel's rule for SIGTSTP: there is no such
-    /// shell if the parent of this process is in another session (a terminal emulator, sshd, tmux), or if the leader of the group
-    /// is also the leader of the session.
+    /// shell if the parent of this process is in another session (a terminal emulator, sshd, tmux), or if the leader of
+    /// the group is also the leader of the session.
     fn has_job_control() -> bool {
         let parent = getppid();
         // The id of a parent outside the PID namespace is 0, which `getsid` would take for the current process.

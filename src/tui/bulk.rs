@@ -2,46 +2,18 @@
 //! Before an action on marked jobs, a confirmation lists the jobs. Tags are in `job_labels`, follow-ups in
 //! `bulk_follow_up`, and queued prompts in `queue`.
 
+use super::bulk_action::{BulkAction, TagChanges, Targets};
 use super::confirm::{ConfirmAction, ConfirmDialog};
-use super::job_labels::TagChanges;
 use super::keymap::{Action, Context};
 use super::{App, Effect, NewFile, Overwrite, Pane, Screen, Severity, format};
 use crate::model::Time;
-use crate::model::change::{LocalChange, QueueChange};
+use crate::model::change::LocalChange;
 use crate::model::json;
 use crate::model::link::{self, WebLink};
 use crate::model::prompt::DeliveryKind;
 use crate::model::row::{Job, JobKey};
 use crate::model::text::CleanText;
-
-/// An action on several jobs.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum BulkAction {
-    OpenPrs,
-    CopyLinks,
-    Dismiss,
-    Restore,
-    /// Marks the jobs as done.
-    MarkDone,
-    /// Moves the jobs back to the group “needs you”.
-    MarkNotDone,
-    Tags(TagChanges),
-    Export,
-    /// Sends the text of the open editor to each job. The confirmation is shown over the editor.
-    FollowUp,
-    Queue(QueueChange),
-    RemoveFromQueue,
-}
-
-/// The jobs that a bulk action applies to, and the marked jobs that it skips. The confirmation lists both.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Targets {
-    pub keys: Vec<JobKey>,
-    /// The titles of the jobs, in the order of `keys`.
-    pub titles: Vec<CleanText>,
-    /// The marked jobs to skip, each as its title and the reason for skipping it.
-    pub skipped: Vec<(CleanText, &'static str)>,
-}
+use crate::tui::{JobsEffect, PromptsEffect};
 
 /// The name of `MarkDone` in the notice after an undo: `Undone: marking as done.`
 const MARKING_AS_DONE: &str = "marking as done";
@@ -55,7 +27,7 @@ impl App {
     /// Whether key presses act on the marked jobs rather than on the selected job. While the job details have the
     /// focus, key presses act on the job in the details.
     pub fn acts_on_marks(&self) -> bool {
-        let is_list = (self.screen == Screen::Jobs && self.pane == Pane::List) || self.all_jobs().is_some();
+        let is_list = (self.screen == Screen::Jobs && self.pane == Pane::List) || self.all_jobs.is_some();
         is_list && self.active_list().marked_count() > 0
     }
 
@@ -75,7 +47,7 @@ impl App {
 
     /// Returns these jobs with their titles, and no skipped jobs.
     pub(super) fn job_targets(&self, keys: &[JobKey]) -> Targets {
-        let titles = self.rows(keys).map(|row| row.title.clone()).collect();
+        let titles = self.rows(keys).map(|row| row.local.title.clone()).collect();
         Targets { keys: keys.to_vec(), titles, skipped: Vec::new() }
     }
 
@@ -87,9 +59,9 @@ impl App {
             match refusal(row) {
                 None => {
                     targets.keys.push(row.key);
-                    targets.titles.push(row.title.clone());
+                    targets.titles.push(row.local.title.clone());
                 }
-                Some(reason) => targets.skipped.push((row.title.clone(), reason)),
+                Some(reason) => targets.skipped.push((row.local.title.clone(), reason)),
             }
         }
         targets
@@ -128,12 +100,12 @@ impl App {
             BulkAction::Tags(changes) => self.change_tags_of_several(&keys, &changes, now, effects),
             BulkAction::Export => self.export(&keys, now, effects),
             BulkAction::FollowUp => self.submit_bulk_follow_up(keys, now, effects),
-            BulkAction::Queue(change) => effects.push(Effect::ChangeQueue(keys, change)),
+            BulkAction::Queue(change) => effects.push(Effect::Jobs(JobsEffect::ChangeQueue(keys, change))),
             BulkAction::RemoveFromQueue => {
                 if self.acts_on_marks() {
                     self.jobs.clear_marks();
                 }
-                effects.push(Effect::RemoveFromQueue(keys));
+                effects.push(Effect::Prompts(PromptsEffect::RemoveFromQueue(keys)));
             }
         }
     }
@@ -142,13 +114,13 @@ impl App {
     pub(super) fn mark_seen(&mut self, keys: &[JobKey], effects: &mut Vec<Effect>) {
         let unseen: Vec<JobKey> = self.rows(keys).filter(|row| row.is_unseen()).map(|row| row.key).collect();
         if !unseen.is_empty() {
-            effects.push(Effect::ChangeLocalData(unseen, LocalChange::Viewed));
+            effects.push(Effect::Jobs(JobsEffect::ChangeLocalData(unseen, LocalChange::Viewed)));
         }
     }
 
     pub(super) fn open_prs(&mut self, now: Time, effects: &mut Vec<Effect>) {
         let keys = self.targets();
-        let refusal = |row: &Job| match (web_link(row), &row.pr_link) {
+        let refusal = |row: &Job| match (web_link(row), &row.remote.pr_link) {
             (Some(_), _) => None,
             (None, Some(_)) => Some("no web link"),
             (None, None) => Some("no pull request"),
@@ -159,7 +131,7 @@ impl App {
             (0, _) if self.acts_on_marks() => {
                 self.notify(Severity::Info, "None of the marked jobs has a pull request.", now)
             }
-            (0, [key, ..]) => match self.active_list().get(*key).and_then(|row| row.pr_link.clone()) {
+            (0, [key, ..]) => match self.active_list().get(*key).and_then(|row| row.remote.pr_link.clone()) {
                 Some(link) => self.notify(Severity::Problem, &format!("Not opened: not a web address: {link}"), now),
                 None => self.notify(Severity::Info, "This job has no pull request.", now),
             },
@@ -175,7 +147,7 @@ impl App {
     fn open_pr_links(&mut self, keys: &[JobKey], effects: &mut Vec<Effect>) {
         let unhandled: Vec<JobKey> = self.rows(keys).filter(|row| !row.is_handled()).map(|row| row.key).collect();
         if !unhandled.is_empty() {
-            effects.push(Effect::ChangeLocalData(unhandled.clone(), LocalChange::Handled));
+            effects.push(Effect::Jobs(JobsEffect::ChangeLocalData(unhandled.clone(), LocalChange::Handled)));
         }
         let handled: Vec<JobKey> = keys.iter().copied().filter(|key| !unhandled.contains(key)).collect();
         self.mark_seen(&handled, effects);
@@ -217,12 +189,12 @@ impl App {
     pub(super) fn dismiss(&mut self, now: Time, effects: &mut Vec<Effect>) {
         let keys = self.targets();
         let undecided =
-            |row: &Job| row.undelivered.is_some_and(|kind| kind.needs_user() || kind == DeliveryKind::Sending);
+            |row: &Job| row.local.undelivered.is_some_and(|kind| kind.needs_user() || kind == DeliveryKind::Sending);
         let free: Vec<&Job> = self.rows(&keys).filter(|row| !undecided(row)).collect();
-        let restores = !free.is_empty() && free.iter().all(|row| row.dismissed);
+        let restores = !free.is_empty() && free.iter().all(|row| row.local.dismissed);
         let targets = self.split_targets(&keys, |row| match undecided(row) {
             true => Some(NOT_DELIVERED),
-            false => (row.dismissed != restores).then_some("already dismissed"),
+            false => (row.local.dismissed != restores).then_some("already dismissed"),
         });
         match targets.keys.len() {
             _ if keys.is_empty() => {}
@@ -246,10 +218,10 @@ impl App {
     /// group “needs you” instead.
     pub(super) fn mark_done(&mut self, now: Time, effects: &mut Vec<Effect>) {
         let keys = self.targets();
-        let can_be_done = |row: &Job| row.wants_action() && !row.dismissed;
+        let can_be_done = |row: &Job| row.wants_action() && !row.local.dismissed;
         let candidates: Vec<&Job> = self.rows(&keys).filter(|row| can_be_done(row)).collect();
         let moves_back = !candidates.is_empty() && candidates.iter().all(|row| row.is_handled());
-        let targets = self.split_targets(&keys, |row| match row.undelivered {
+        let targets = self.split_targets(&keys, |row| match row.local.undelivered {
             Some(kind) if kind.needs_user() => Some(NOT_DELIVERED),
             _ if !can_be_done(row) => Some("doesn't need you"),
             _ => (row.is_handled() != moves_back).then_some("already done"),
@@ -318,7 +290,7 @@ impl App {
 /// Returns the name and the text of what `CopyMain` copies for a job: the pull request link or, if the job has no pull
 /// request, the job id. Returns `None` if the job has neither.
 fn main_text(row: &Job) -> Option<(&'static str, String)> {
-    match (&row.pr_link, &row.id) {
+    match (&row.remote.pr_link, &row.id) {
         (Some(link), _) => Some(("link", link::display_url(link).to_string())),
         (None, Some(id)) => Some(("job id", id.clean().to_string())),
         (None, None) => None,
@@ -327,7 +299,7 @@ fn main_text(row: &Job) -> Option<(&'static str, String)> {
 
 /// Returns the pull request link, if docdeck may open it: only http and https links are opened.
 fn web_link(row: &Job) -> Option<&CleanText> {
-    row.pr_link.as_ref().filter(|link| WebLink::parse(link.as_str()).is_some())
+    row.remote.pr_link.as_ref().filter(|link| WebLink::parse(link.as_str()).is_some())
 }
 
 /// Converts a job to the JSON format of the command line, with its note and without its prompt.
@@ -335,7 +307,7 @@ fn job_json(row: &Job) -> serde_json::Value {
     let mut job = json::job_object(row, None);
     if let Some(fields) = job.as_object_mut() {
         fields.remove("prompt");
-        fields.insert("note".to_owned(), row.note.as_ref().map(CleanText::as_str).into());
+        fields.insert("note".to_owned(), row.local.note.as_ref().map(CleanText::as_str).into());
     }
     job
 }

@@ -1,17 +1,19 @@
-//! What every dialog offers: its shortcuts, what they do, where it can be clicked, and how it is drawn. A dialog is one
-//! file (or folder) that implements [`Component`]; nothing else has to know it, except what opens it.
+//! What every screen and dialog offers: its shortcuts, what they do, where it can be clicked, and how it is drawn. A
+//! dialog is one file (or folder) that implements [`Component`]. Little else depends on it: what opens it, and features
+//! that treat some dialogs differently, such as tips.
 //!
-//! A key press goes to the topmost dialog. If the dialog passes it on, the app handles it.
+//! A key press goes to the topmost dialog. If no dialog covers the screen, it goes to the screen. If these pass it on,
+//! the app handles it.
 
-use super::draw::View;
-use super::keymap::{Action, Context};
-use super::list_state::{ClickedRow, ListState};
-use super::scroll::Scroll;
-use super::text_entry::TextEntry;
-use super::text_input::TextInput;
+use super::keymap::{Action, Context, Edit, Keymap};
 use super::{App, Effect, Msg, Severity};
 use crate::model::Time;
 use crate::model::row::RemainingJobs;
+use crate::tui::view::View;
+use crate::tui::widgets::list_state::{ClickedRow, ListState};
+use crate::tui::widgets::scroll::Scroll;
+use crate::tui::widgets::text_input::TextInput;
+use crossterm::event::KeyEvent;
 use ratatui::Frame;
 use ratatui::layout::{Position, Rect};
 use std::any::Any;
@@ -32,13 +34,32 @@ pub enum Flow {
 pub mod prelude {
     pub use super::{Component, Cx, Flow, Label};
     pub use crate::model::Time;
-    pub use crate::tui::draw::View;
     pub use crate::tui::keymap::{Action, Context};
-    pub use crate::tui::scroll::Scroll;
+    pub use crate::tui::view::View;
+    pub use crate::tui::widgets::scroll::Scroll;
     pub use crate::tui::{App, Effect, Msg, Severity};
     pub use ratatui::Frame;
     pub use ratatui::layout::{Position, Rect};
     pub use ratatui::text::Line;
+}
+
+/// Typed or pasted text, or a command that edits text.
+#[derive(Debug, Clone, Copy)]
+pub enum TextEntry<'a> {
+    Key(KeyEvent),
+    Paste(&'a str),
+    Edit(Edit),
+}
+
+impl TextEntry<'_> {
+    /// Applies the entry to a text input. Returns whether the text has changed.
+    pub(super) fn apply(self, input: &mut TextInput) -> bool {
+        match self {
+            Self::Key(key) => input.type_key(key),
+            Self::Paste(text) => input.paste(text),
+            Self::Edit(edit) => input.edit(edit),
+        }
+    }
 }
 
 /// The label of a shortcut in the footer.
@@ -62,7 +83,8 @@ impl From<&str> for Label {
     }
 }
 
-/// What a dialog can use while it handles an input. The dialog itself is not in the app's stack meanwhile.
+/// What a component can use while it handles an input. A dialog is taken off the app's stack while it handles
+/// an input.
 #[derive(Debug)]
 pub struct Cx<'a> {
     pub app: &'a mut App,
@@ -85,10 +107,21 @@ impl Cx<'_> {
     }
 }
 
-/// A dialog.
+/// A screen or a dialog.
 pub trait Component: Any + Debug + Send {
-    /// Returns the context whose shortcuts apply while the dialog is on top.
-    fn context(&self) -> Context;
+    /// Returns the contexts whose shortcuts apply while the component is on top, the most specific first. The first is
+    /// the component's own.
+    fn contexts(&self) -> &'static [Context];
+
+    /// Returns the first of [`Self::contexts`].
+    fn context(&self) -> Context {
+        self.contexts().first().copied().unwrap_or(Context::Everywhere)
+    }
+
+    /// Whether the dialog hides the components below it. If not, it passes unhandled input to them.
+    fn covers_screen(&self) -> bool {
+        true
+    }
 
     /// Whether typed characters go to the text input rather than to shortcuts.
     fn takes_text(&self) -> bool {
@@ -114,8 +147,8 @@ pub trait Component: Any + Debug + Send {
         Flow::Close
     }
 
-    /// Returns the list of the dialog and the area of its rows. Then scrolling and clicking work without further code: a
-    /// click on the selected row confirms.
+    /// Returns the list of the dialog and the area of its rows. Then scrolling and clicking work without further code:
+    /// a click on the selected row confirms.
     fn list(&mut self, _app: &App) -> Option<(&mut ListState, Rect)> {
         None
     }
@@ -153,7 +186,8 @@ pub trait Component: Any + Debug + Send {
         }
     }
 
-    /// Returns the effect that saves the typed text as a draft. `None` if the dialog has no draft or it is saved already.
+    /// Returns the effect that saves the typed text as a draft. `None` if the dialog has no draft or it is saved
+    /// already.
     fn save_draft(&mut self) -> Option<Effect> {
         None
     }
@@ -185,8 +219,8 @@ pub trait Component: Any + Debug + Send {
         Err(msg)
     }
 
-    /// Removes jobs that no longer exist. Returns whether the dialog stays open.
-    fn retain_jobs(&mut self, _remaining: &RemainingJobs) -> bool {
+    /// Removes jobs that no longer exist. Returns whether the dialog stays open. `keymap` names keys in messages.
+    fn retain_jobs(&mut self, _remaining: &RemainingJobs, _keymap: &Keymap) -> bool {
         true
     }
 
@@ -206,6 +240,11 @@ pub trait Component: Any + Debug + Send {
 }
 
 impl dyn Component {
+    /// Whether the component is of this type.
+    pub fn is<T: Component>(&self) -> bool {
+        self.downcast_ref::<T>().is_some()
+    }
+
     pub fn downcast_ref<T: Component>(&self) -> Option<&T> {
         (self as &dyn Any).downcast_ref()
     }

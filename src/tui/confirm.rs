@@ -1,10 +1,8 @@
 //! A question that the user confirms or cancels, and what happens after the user has confirmed it.
 
-use super::bulk::{BulkAction, Targets};
+use super::bulk_action::{BulkAction, Targets};
 use super::component::prelude::*;
-use super::draw::draw_box;
 use super::format::{display_width, fit, format_count};
-use super::undelivered::UndeliveredDialog;
 use super::{NewFile, Overwrite, SavedFilter};
 use crate::model::change::QueueChange;
 use crate::model::period::DateRange;
@@ -13,6 +11,9 @@ use crate::model::report::LoadPlan;
 use crate::model::row::RemainingJobs;
 use crate::model::setup::WritePermission;
 use crate::model::text::CleanText;
+use crate::tui::PromptsEffect;
+use crate::tui::draw::boxes::draw_box;
+use crate::tui::keymap::Keymap;
 use ratatui::text::Span;
 use ratatui::widgets::{Paragraph, Wrap};
 use unicode_width::UnicodeWidthStr as _;
@@ -95,8 +96,8 @@ impl ConfirmAction {
 }
 
 impl Component for ConfirmDialog {
-    fn context(&self) -> Context {
-        Context::Confirm
+    fn contexts(&self) -> &'static [Context] {
+        &[Context::Confirm]
     }
 
     fn act(&mut self, action: Action, cx: &mut Cx<'_>) -> Flow {
@@ -122,7 +123,7 @@ impl Component for ConfirmDialog {
 
     /// A confirmation for a deleted job closes, because its text may name the job. The user can start again with the
     /// remaining jobs.
-    fn retain_jobs(&mut self, remaining: &RemainingJobs) -> bool {
+    fn retain_jobs(&mut self, remaining: &RemainingJobs, _keymap: &Keymap) -> bool {
         self.on_yes.targets().is_none_or(|targets| targets.keys.iter().all(|key| remaining.contains(*key)))
     }
 
@@ -166,7 +167,7 @@ pub(super) struct ConfirmLayout {
 }
 
 impl ConfirmDialog {
-    /// Returns the keyboard keys and labels of the two buttons, the one that confirms first.
+    /// Returns the key and the label of each button. The button that confirms comes first.
     fn buttons(&self, app: &App) -> [(String, &'static str); 2] {
         let no = if self.on_yes == ConfirmAction::Quit { "stay" } else { "cancel" };
         let key = |action| app.key_label(Context::Confirm, action);
@@ -267,8 +268,8 @@ impl App {
     fn run_confirmed(&mut self, action: ConfirmAction, now: Time, effects: &mut Vec<Effect>) {
         match action {
             ConfirmAction::Resolve(prompt, resolution) => {
-                UndeliveredDialog::close_for(prompt, self);
-                effects.push(Effect::Resolve(prompt, resolution));
+                self.close_undelivered(prompt);
+                effects.push(Effect::Prompts(PromptsEffect::Resolve(prompt, resolution)));
             }
             ConfirmAction::DeleteDraft(slot) => self.delete_draft(slot, effects),
             ConfirmAction::OpenDraft(slot) => self.open_draft(slot, now),

@@ -58,8 +58,8 @@ impl App {
         match placeholder {
             Placeholder::Pr => row?.pr_url().map(|link| link.to_string()),
             Placeholder::Id => row?.id.as_ref().map(|id| id.as_str().to_owned()),
-            Placeholder::Repository => row?.repository.as_ref().map(ToString::to_string),
-            Placeholder::Ref => row?.git_ref.as_ref().map(ToString::to_string),
+            Placeholder::Repository => row?.remote.source.repository.as_ref().map(ToString::to_string),
+            Placeholder::Ref => row?.remote.source.git_ref.as_ref().map(ToString::to_string),
             Placeholder::Path => self.views.selected_row().map(|row| row.path.to_string()),
         }
     }
@@ -85,6 +85,7 @@ mod tests {
     use super::*;
     use crate::model::job::Status;
     use crate::model::text::CleanText;
+    use crate::tui::JobsMsg;
     use crate::tui::finish_alerts::tests::{app, press};
     use crate::tui::help::{Help, HelpLine};
     use crate::tui::jobs::tests::{at, row};
@@ -111,7 +112,7 @@ mod tests {
     fn a_key_runs_its_command_with_each_value_as_one_argument() {
         let mut app = app_with_commands(vec![command("C", &["gh", "pr", "diff", "{pr}", "--id={id}"])]);
         let mut job = row(1, Status::Completed);
-        job.pr_link = Some(CleanText::line("https://x/pull/1 $(y)"));
+        job.remote.pr_link = Some(CleanText::line("https://x/pull/1 $(y)"));
         job.revision += 1;
         app.put_job(job);
         let args = ["gh", "pr", "diff", "https://x/pull/1%20$(y)", "--id=job-1"].map(str::to_owned).to_vec();
@@ -132,7 +133,7 @@ mod tests {
     fn a_value_that_looks_like_an_option_is_refused() {
         let mut app = app_with_commands(vec![command("C", &["git", "checkout", "{ref}"])]);
         let mut job = row(1, Status::Completed);
-        job.git_ref = Some(CleanText::line("--force"));
+        job.remote.source.git_ref = Some(CleanText::line("--force"));
         job.revision += 1;
         app.put_job(job);
         assert!(!press(&mut app, 'C').iter().any(|effect| matches!(effect, Effect::RunCommand(_))));
@@ -153,7 +154,7 @@ mod tests {
     #[test]
     fn in_a_text_input_the_key_of_a_command_types_text() {
         let mut app = app_with_commands(vec![command("C", &["date"])]);
-        app.update(super::super::Msg::InitialDataLoaded(Ok(Box::default())), at(0));
+        app.update(super::super::Msg::Jobs(JobsMsg::InitialDataLoaded(Ok(Box::default()))), at(0));
         app.put_job(row(1, Status::Completed));
         press(&mut app, 'n');
         assert!(!press(&mut app, 'C').iter().any(|effect| matches!(effect, Effect::RunCommand(_))));

@@ -1,86 +1,117 @@
-//! Hands inputs and messages to the open dialogs.
+//! Hands inputs and messages to the open dialogs and the current screen. What they pass on is handled here if it works
+//! everywhere.
 
-use super::component::{Component, Cx, Flow};
-use super::dialog::Dialog;
+use super::app::screen_of;
+use super::component::{Component, Cx, Flow, TextEntry};
+use super::compose::editor::Editor;
+use super::help::Help;
+use super::jobs::screen::JobsScreen;
+use super::keymap::{Action, Context};
 use super::log::LogComponent;
 use super::views::screen::ViewsComponent;
-use super::{App, Effect, Msg, Screen};
+use super::{App, Effect, Msg, Pane, Screen, Severity};
 use crate::model::Time;
+use crate::tui::PromptsEffect;
+use crate::tui::widgets::scroll::Scroll;
 
 impl App {
     /// Opens a dialog on top of all others.
     pub fn open(&mut self, dialog: impl Component) {
-        self.dialogs.push(Dialog::Component(Box::new(dialog)));
+        self.dialogs.push(Box::new(dialog));
     }
 
     /// Returns the topmost dialog if it has this type.
     pub fn top<T: Component>(&self) -> Option<&T> {
-        self.top_component()?.downcast_ref()
+        self.dialogs.last()?.downcast_ref()
     }
 
     /// Returns the open dialog of this type. If there are several, returns the topmost of them.
     pub fn find<T: Component>(&self) -> Option<&T> {
-        self.dialogs.iter().rev().find_map(|dialog| dialog.as_component()?.downcast_ref())
+        self.dialogs.iter().rev().find_map(|dialog| dialog.downcast_ref())
     }
 
     /// Returns the open dialog of this type. If there are several, returns the topmost of them.
     pub fn find_mut<T: Component>(&mut self) -> Option<&mut T> {
-        self.dialogs.iter_mut().rev().find_map(|dialog| dialog.as_component_mut()?.downcast_mut())
+        self.dialogs.iter_mut().rev().find_map(|dialog| dialog.downcast_mut())
     }
 
     /// Closes the open dialogs of this type for which `is_closed` is true.
     pub(super) fn close_all<T: Component>(&mut self, is_closed: impl Fn(&T) -> bool) {
-        let closes = |dialog: &Dialog| dialog.as_component()?.downcast_ref().map(&is_closed);
-        self.dialogs.retain(|dialog| closes(dialog) != Some(true));
+        self.dialogs.retain(|dialog| !dialog.downcast_ref().is_some_and(&is_closed));
     }
 
-    /// Returns the topmost dialog or, if none is open, the current screen.
+    /// Returns the topmost dialog or, if none is open, the current screen. The setup screen consists of a dialog only.
     pub(super) fn top_component(&self) -> Option<&dyn Component> {
         match self.dialogs.last() {
-            Some(dialog) => dialog.as_component(),
+            Some(dialog) => Some(dialog.as_ref()),
             None => self.screen_component(),
         }
     }
 
     pub(super) fn screen_component(&self) -> Option<&'static dyn Component> {
-        match self.screen {
-            Screen::Views => Some(&ViewsComponent),
-            Screen::Log => Some(&LogComponent),
-            Screen::Jobs | Screen::Welcome => None,
+        match (self.screen, self.pane) {
+            (Screen::Jobs, Pane::List) => Some(&JobsScreen(Pane::List)),
+            (Screen::Jobs, Pane::Detail) => Some(&JobsScreen(Pane::Detail)),
+            (Screen::Views, _) => Some(&ViewsComponent),
+            (Screen::Log, _) => Some(&LogComponent),
+            (Screen::Welcome, _) => None,
         }
     }
 
-    /// Lets the topmost dialog or, if none is open, the current screen handle an input.
+    /// Returns the index of the topmost dialog that covers what is below it. `None` if the screen is in use.
+    pub(super) fn covering_dialog(&self) -> Option<usize> {
+        self.dialogs.iter().rposition(|dialog| dialog.covers_screen())
+    }
+
+    /// Lets the topmost dialog handle an input. As long as a dialog passes it on and doesn't cover what is below it,
+    /// the next one handles it, and at last the current screen.
     pub(super) fn dispatch(
         &mut self,
         now: Time,
         effects: &mut Vec<Effect>,
-        handle: impl FnOnce(&mut dyn Component, &mut Cx<'_>) -> Flow,
+        mut handle: impl FnMut(&mut dyn Component, &mut Cx<'_>) -> Flow,
     ) -> Flow {
-        match self.dialogs.len().checked_sub(1) {
-            Some(top) => self.dispatch_to(top, now, effects, handle),
-            None => self.dispatch_to_screen(now, effects, handle),
+        let base = self.covering_dialog();
+        for at in (base.unwrap_or(0)..self.dialogs.len()).rev() {
+            let flow = self.dispatch_to(at, now, effects, &mut handle);
+            if flow != Flow::Pass {
+                return flow;
+            }
         }
+        if base.is_some() { Flow::Pass } else { self.dispatch_to_screen(now, effects, handle) }
     }
 
-    /// Lets the current screen handle an input.
-    pub(super) fn dispatch_to_screen(
+    /// Lets the dialog that covers the screen handle an input or, if there is none, the current screen.
+    pub(super) fn dispatch_to_base(
         &mut self,
         now: Time,
         effects: &mut Vec<Effect>,
         handle: impl FnOnce(&mut dyn Component, &mut Cx<'_>) -> Flow,
     ) -> Flow {
-        let screen = self.screen;
-        let mut cx = Cx { app: self, now, effects };
-        match screen {
-            Screen::Views => handle(&mut ViewsComponent, &mut cx),
-            Screen::Log => handle(&mut LogComponent, &mut cx),
-            Screen::Jobs | Screen::Welcome => Flow::Pass,
+        match self.covering_dialog() {
+            Some(at) => self.dispatch_to(at, now, effects, handle),
+            None => self.dispatch_to_screen(now, effects, handle),
         }
     }
 
-    /// Lets the dialog at an index of the stack handle something. It is not in the stack meanwhile, so that it can
-    /// change the app and open other dialogs.
+    fn dispatch_to_screen(
+        &mut self,
+        now: Time,
+        effects: &mut Vec<Effect>,
+        handle: impl FnOnce(&mut dyn Component, &mut Cx<'_>) -> Flow,
+    ) -> Flow {
+        let (screen, pane) = (self.screen, self.pane);
+        let mut cx = Cx { app: self, now, effects };
+        match screen {
+            Screen::Jobs => handle(&mut JobsScreen(pane), &mut cx),
+            Screen::Views => handle(&mut ViewsComponent, &mut cx),
+            Screen::Log => handle(&mut LogComponent, &mut cx),
+            Screen::Welcome => Flow::Pass,
+        }
+    }
+
+    /// Lets the dialog at an index of the stack handle something. It is taken off the stack for that time, so
+    /// that it can change the app and open other dialogs.
     fn dispatch_to(
         &mut self,
         at: usize,
@@ -88,12 +119,11 @@ impl App {
         effects: &mut Vec<Effect>,
         handle: impl FnOnce(&mut dyn Component, &mut Cx<'_>) -> Flow,
     ) -> Flow {
-        if self.dialogs.get(at).is_none_or(|dialog| dialog.as_component().is_none()) {
+        if at >= self.dialogs.len() {
             return Flow::Pass;
         }
         let mut dialog = self.dialogs.remove(at);
-        let Some(component) = dialog.as_component_mut() else { return Flow::Pass };
-        let flow = handle(component, &mut Cx { app: self, now, effects });
+        let flow = handle(dialog.as_mut(), &mut Cx { app: self, now, effects });
         if flow != Flow::Close {
             self.dialogs.insert(at.min(self.dialogs.len()), dialog);
         }
@@ -105,9 +135,6 @@ impl App {
     pub(super) fn deliver(&mut self, msg: Msg, now: Time, effects: &mut Vec<Effect>) -> Option<Msg> {
         let mut unhandled = Some(msg);
         for at in (0..self.dialogs.len()).rev() {
-            if self.dialogs.get(at).is_none_or(|dialog| dialog.as_component().is_none()) {
-                continue;
-            }
             let msg = unhandled.take()?;
             self.dispatch_to(at, now, effects, |dialog, cx| match dialog.receive(msg, cx) {
                 Ok(flow) => flow,
@@ -123,7 +150,135 @@ impl App {
     /// Adapts all dialogs to changed data or a changed size of the terminal.
     pub(super) fn refresh_dialogs(&mut self) {
         let mut dialogs = std::mem::take(&mut self.dialogs);
-        dialogs.iter_mut().filter_map(Dialog::as_component_mut).for_each(|dialog| dialog.refresh(self));
+        dialogs.iter_mut().for_each(|dialog| dialog.refresh(self));
         self.dialogs = dialogs;
+    }
+
+    /// Runs the action of a shortcut.
+    pub(super) fn run_action(&mut self, action: Action, now: Time, effects: &mut Vec<Effect>) {
+        if self.dispatch(now, effects, |component, cx| component.act(action, cx)) != Flow::Pass {
+            return;
+        }
+        if let Some(by) = Scroll::of_action(action) {
+            return self.scroll(by, now, effects);
+        }
+        if let Some(screen) = screen_of(action) {
+            return self.switch_screen(screen, now, effects);
+        }
+        match action {
+            Action::Help => self.open(Help::new(self.contexts())),
+            Action::Palette => self.open_palette(),
+            Action::Profiles => self.open_profiles(now),
+            Action::NewProfile => self.open_new_profile(now),
+            Action::SaveFilter => self.ask_filter_name(now),
+            Action::AllJobs => self.open_all_jobs(now, effects),
+            Action::Mouse => self.toggle_mouse(now, effects),
+            Action::Repaint => effects.push(Effect::Repaint),
+            Action::Suspend => effects.push(Effect::Suspend),
+            Action::Close => self.close(now, effects),
+            Action::Interrupt if self.has_something_to_close() && !self.is_asking_to_quit() => {
+                self.close(now, effects);
+            }
+            Action::Quit if self.has_dialog_or_detail() => self.close(now, effects),
+            Action::Interrupt | Action::Quit => self.quit(effects),
+            Action::Edit(edit) => {
+                self.enter_text(TextEntry::Edit(edit), now, effects);
+            }
+            _ => {}
+        }
+    }
+
+    /// Whether an action of [`Context::Everywhere`] would do something now.
+    pub(super) fn offers_everywhere(&self, action: Action) -> bool {
+        let context = self.top_component().map(Component::context);
+        self.is_offered(action)
+            && match action {
+                Action::Profiles => self.config.config_path.is_some() || self.config.profiles.len() > 1,
+                Action::AllJobs => self.config.profiles.len() > 1,
+                Action::NewProfile => self.config.config_path.is_some(),
+                Action::SaveFilter => self.can_save_filter(),
+                Action::Close => self.has_something_to_close(),
+                Action::Refresh => {
+                    use Context as C;
+                    matches!(context, Some(C::Jobs | C::Detail | C::Views | C::AllJobs))
+                }
+                _ => true,
+            }
+    }
+
+    /// Whether an action is available on this screen. The setup screen has no actions that need the dashboard.
+    pub(super) fn is_offered(&self, action: Action) -> bool {
+        let needs_dashboard =
+            screen_of(action).is_some() || matches!(action, Action::NextPane | Action::Refresh | Action::Profiles);
+        self.screen != Screen::Welcome || !needs_dashboard
+    }
+
+    /// Whether a dialog is open, or the job details are shown in place of the list.
+    pub(super) fn has_dialog_or_detail(&self) -> bool {
+        !self.dialogs.is_empty() || (self.pane == Pane::Detail && !self.geometry().shows_both())
+    }
+
+    /// Whether Esc has something to close, clear or stop.
+    pub(super) fn has_something_to_close(&self) -> bool {
+        !self.dialogs.is_empty()
+            || self.screen_component().is_some_and(|screen| screen.offers(Action::Close, self).is_some())
+    }
+
+    /// Goes one step back: in the topmost dialog or, if none is open, on the current screen. If there is nothing to
+    /// close, clears the notice.
+    pub(super) fn close(&mut self, now: Time, effects: &mut Vec<Effect>) {
+        if self.dispatch(now, effects, |component, cx| component.close(cx)) == Flow::Pass {
+            self.notice = None;
+        }
+    }
+
+    /// Scrolls the list or text that is visible on top.
+    fn scroll(&mut self, by: Scroll, now: Time, effects: &mut Vec<Effect>) {
+        self.dispatch_to_base(now, effects, |component, cx| {
+            component.scroll(by, cx);
+            Flow::Handled
+        });
+    }
+
+    pub(super) fn paste(&mut self, text: &str, now: Time, effects: &mut Vec<Effect>) {
+        self.dirty = true;
+        if !self.enter_text(TextEntry::Paste(text), now, effects) && self.screen != Screen::Welcome {
+            let new = self.key_label(Context::Jobs, Action::NewJob);
+            let text = format!("Nothing to paste into here. {new} opens the editor for a new job.");
+            self.notify(Severity::Info, &text, now);
+        }
+    }
+
+    /// Lets the topmost dialog handle typed text. Returns false if that dialog has no text input.
+    pub(super) fn enter_text(&mut self, entry: TextEntry<'_>, now: Time, effects: &mut Vec<Effect>) -> bool {
+        self.dispatch(now, effects, |component, cx| component.enter_text(entry, cx)) != Flow::Pass
+    }
+
+    /// Switches to a screen and closes the dialogs over the old one.
+    pub(super) fn switch_screen(&mut self, screen: Screen, now: Time, effects: &mut Vec<Effect>) {
+        if self.screen == Screen::Welcome {
+            return;
+        }
+        // A dialog may need several steps to close, and a dialog that is being saved stays open.
+        for _ in 0..2 * self.dialogs.len() {
+            if !self.dialogs.is_empty() {
+                self.close(now, effects);
+            }
+        }
+        if !self.dialogs.is_empty() {
+            return;
+        }
+        self.screen = screen;
+        self.pane = Pane::List;
+        if screen == Screen::Views {
+            effects.extend(self.views.load_if_idle());
+        }
+    }
+
+    /// If an editor was just opened, reads its saved draft. `count_before` is the number of dialogs that were open
+    /// before.
+    pub(super) fn read_draft_of_new_editor(&mut self, count_before: usize, effects: &mut Vec<Effect>) {
+        let opened = self.dialogs.get(count_before).and_then(|dialog| dialog.downcast_ref::<Editor>());
+        effects.extend(opened.map(|editor| Effect::Prompts(PromptsEffect::ReadDraft(editor.slot))));
     }
 }

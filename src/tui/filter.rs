@@ -123,7 +123,7 @@ pub enum Match {
     Passes,
 }
 
-/// The rows that have to be matched again after the prompts were searched for a word.
+/// The rows to match again after the prompts were searched for a word.
 #[derive(Debug, PartialEq)]
 pub enum SearchUpdate {
     /// No rows, because the filter no longer has the word.
@@ -272,7 +272,7 @@ impl FilterState {
             let of_term = match match_criterion(&term.criterion, row, &mut scratch, in_prompt) {
                 Match::Passes if term.is_negated => Match::Fails,
                 _ if term.is_negated => Match::Passes,
-                verdict => verdict,
+                outcome => outcome,
             };
             if of_term == Match::Fails {
                 return of_term;
@@ -310,15 +310,15 @@ impl MatchScratch<'_> {
     }
 
     fn match_repository(&mut self, word: &Word, row: &Job) -> Match {
-        let Some(repository) = &row.repository else { return Match::Fails };
-        if let Some((known, verdict)) = &self.repository
+        let Some(repository) = &row.remote.source.repository else { return Match::Fails };
+        if let Some((known, outcome)) = &self.repository
             && Arc::ptr_eq(known, repository)
         {
-            return *verdict;
+            return *outcome;
         }
-        let verdict = self.match_fuzzy(word, repository);
-        *self.repository = Some((Arc::clone(repository), verdict));
-        verdict
+        let outcome = self.match_fuzzy(word, repository);
+        *self.repository = Some((Arc::clone(repository), outcome));
+        outcome
     }
 }
 
@@ -331,9 +331,11 @@ fn match_criterion(
     let passes = match criterion {
         Criterion::Word(word) => return match_word(word, row, scratch, in_prompt),
         Criterion::Status(start) => state_words(row).any(|word| starts_with_normalized(word, start)),
-        Criterion::Model(part) => row.model.as_ref().is_some_and(|model| scratch.score(part, model.as_str()).is_some()),
+        Criterion::Model(part) => {
+            row.remote.model.as_ref().is_some_and(|model| scratch.score(part, model.as_str()).is_some())
+        }
         Criterion::PullRequest(digits) => row.pr_number().is_some_and(|number| number.to_string().starts_with(digits)),
-        Criterion::Tag(start) => row.tags.iter().any(|tag| tag.as_str().starts_with(start.as_str())),
+        Criterion::Tag(start) => row.local.tags.iter().any(|tag| tag.as_str().starts_with(start.as_str())),
     };
     if passes { Match::Passes } else { Match::Fails }
 }
@@ -342,9 +344,9 @@ fn match_word(word: &Word, row: &Job, scratch: &mut MatchScratch<'_>, in_prompt:
     if in_prompt(&word.text) {
         return Match::Passes;
     }
-    let mut best = scratch.match_fuzzy(word, &row.title);
+    let mut best = scratch.match_fuzzy(word, &row.local.title);
     if best < Match::Passes
-        && let Some(git_ref) = &row.git_ref
+        && let Some(git_ref) = &row.remote.source.git_ref
     {
         best = best.max(scratch.match_fuzzy(word, git_ref));
     }
@@ -356,7 +358,7 @@ fn match_word(word: &Word, row: &Job, scratch: &mut MatchScratch<'_>, in_prompt:
     }
     // Ids and tags are not matched fuzzily, because a similar id or tag is a different one.
     if row.id.as_ref().is_some_and(|id| scratch.score(&word.substring_atom, id.as_str()).is_some())
-        || row.tags.iter().any(|tag| scratch.score(&word.substring_atom, tag.as_str()).is_some())
+        || row.local.tags.iter().any(|tag| scratch.score(&word.substring_atom, tag.as_str()).is_some())
         || shows_state(row, word)
     {
         return Match::Passes;
@@ -374,7 +376,7 @@ fn shows_state(row: &Job, word: &Word) -> bool {
     if word.normalized_text.is_empty() {
         return false;
     }
-    let pull_request = match (&row.pr_link, &row.status) {
+    let pull_request = match (&row.remote.pr_link, &row.remote.status) {
         (Some(_), _) => "PR",
         (None, Some(Status::Completed)) => "no PR",
         (None, _) => "",
@@ -391,12 +393,12 @@ mod tests {
 
     fn job() -> Job {
         let mut job = row(7, Status::Failed);
-        job.title = CleanText::line("Rewrite the SSO guide");
-        job.model = Some(CleanText::line("Big Sonnet").into());
-        job.git_ref = Some(CleanText::line("agent/sso-guide"));
-        job.repository = Some(CleanText::line("https://github.com/acme/docs").into());
-        job.pr_link = Some(CleanText::line("https://github.com/acme/docs/pull/1423"));
-        job.tags = [CleanText::line("auth")].into();
+        job.local.title = CleanText::line("Rewrite the SSO guide");
+        job.remote.model = Some(CleanText::line("Big Sonnet").into());
+        job.remote.source.git_ref = Some(CleanText::line("agent/sso-guide"));
+        job.remote.source.repository = Some(CleanText::line("https://github.com/acme/docs").into());
+        job.remote.pr_link = Some(CleanText::line("https://github.com/acme/docs/pull/1423"));
+        job.local.tags = [CleanText::line("auth")].into();
         job
     }
 
@@ -474,7 +476,7 @@ mod tests {
         };
         for kind in DeliveryKind::ALL.into_iter().filter(|kind| kind.blocks_next()) {
             let mut row = row(1, Status::Active);
-            row.undelivered = Some(kind);
+            row.local.undelivered = Some(kind);
             let typed = state_word(&row).to_owned();
             assert!(finds(&typed, &row) && finds(&format!("s:{}", typed.replace(' ', "-")), &row), "{typed}");
             assert!(!finds("completed", &row) && !finds("s:completed", &row), "{typed}");
@@ -501,8 +503,8 @@ mod tests {
         let mut state = FilterState::default();
         state.set(JobFilter::parse("sso"));
         let mut other = job();
-        (other.git_ref, other.tags) = (None, Default::default());
-        other.title = CleanText::line("Translate billing, ask also about refunds");
+        (other.remote.source.git_ref, other.local.tags) = (None, Default::default());
+        other.local.title = CleanText::line("Translate billing, ask also about refunds");
         assert!(state.match_row(&other) != Match::Passes);
     }
 

@@ -1,7 +1,6 @@
 //! Alerts for finished jobs: a notice on screen and, if the terminal doesn't have the focus, a terminal notification.
 //! At most one notification is sent per second. A terminal that never reports its focus is treated as focused.
 
-use super::{App, Effect, Severity};
 use crate::model::Time;
 use crate::model::row::Job;
 use crate::model::text::CleanText;
@@ -28,8 +27,9 @@ pub(super) struct FinishAlerts {
 impl FinishAlerts {
     /// Adds an alert if the job has finished or got its pull request between `old` and `new`.
     pub(super) fn add_change(&mut self, old: &Job, new: &Job) {
-        let finished = new.status.as_ref().filter(|status| status.is_finished() && old.is_working() && !new.gone);
-        let text = match (finished, &old.pr_link, &new.pr_link) {
+        let finished =
+            new.remote.status.as_ref().filter(|status| status.is_finished() && old.is_working() && !new.local.gone);
+        let text = match (finished, &old.remote.pr_link, &new.remote.pr_link) {
             (Some(status), ..) => format!("{status}: {}", alert_title(new)),
             (None, None, Some(_)) => match new.pr_number() {
                 Some(number) => format!("PR {number}: {}", alert_title(new)),
@@ -54,8 +54,19 @@ impl FinishAlerts {
         self.not_before.filter(|_| !self.unsent_alerts.is_empty())
     }
 
+    /// Returns a summary of the alerts that were added during this update, if there are any. Without the focus, the
+    /// next notification reports them too.
+    pub(super) fn take_new(&mut self) -> Option<CleanText> {
+        let fresh = std::mem::take(&mut self.new_alerts);
+        let summary = (!fresh.is_empty()).then(|| summarize(&fresh));
+        if self.is_unfocused {
+            self.unsent_alerts.extend(fresh);
+        }
+        summary
+    }
+
     /// Returns the notification to send now, if there is one.
-    fn take_due(&mut self, now: Time) -> Option<CleanText> {
+    pub(super) fn take_due(&mut self, now: Time) -> Option<CleanText> {
         if self.unsent_alerts.is_empty() || self.not_before.is_some_and(|at| now < at && at - now <= MIN_INTERVAL) {
             return None;
         }
@@ -65,7 +76,7 @@ impl FinishAlerts {
 }
 
 fn alert_title(row: &Job) -> CleanText {
-    CleanText::title(row.title.as_str(), MAX_ALERT_TITLE_CHARS)
+    CleanText::title(row.local.title.as_str(), MAX_ALERT_TITLE_CHARS)
 }
 
 fn summarize(texts: &[CleanText]) -> CleanText {
@@ -75,31 +86,17 @@ fn summarize(texts: &[CleanText]) -> CleanText {
     }
 }
 
-impl App {
-    /// Shows the alerts of this update in a notice, and sends the notification that is due.
-    pub(super) fn show_finish_alerts(&mut self, now: Time, effects: &mut Vec<Effect>) {
-        let fresh = std::mem::take(&mut self.finish_alerts.new_alerts);
-        if !fresh.is_empty() {
-            // An alert doesn't replace the notice of a problem.
-            if self.notice.as_ref().is_none_or(|notice| notice.severity == Severity::Info || notice.until <= now) {
-                self.notify(Severity::Info, summarize(&fresh).as_str(), now);
-            }
-            if self.finish_alerts.is_unfocused {
-                self.finish_alerts.unsent_alerts.extend(fresh);
-            }
-        }
-        effects.extend(self.finish_alerts.take_due(now).map(Effect::Notify));
-    }
-}
-
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
     use crate::model::endpoint::Scope;
     use crate::model::engine_event::EngineEvent;
     use crate::model::job::Status;
+    use crate::tui::App;
+    use crate::tui::Effect;
+    use crate::tui::Severity;
     use crate::tui::jobs::tests::{at, row};
-    use crate::tui::{AppConfig, InitialData, Msg};
+    use crate::tui::{AppConfig, InitialData, JobsMsg, Msg};
     use chrono::FixedOffset;
     use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
 
@@ -109,7 +106,7 @@ pub(crate) mod tests {
         let config = AppConfig { size: (80, 24), reduced_motion: true, ..AppConfig::new(scope, utc) };
         let (mut app, _) = App::new(config, at(0));
         let data = InitialData { jobs, ..InitialData::default() };
-        app.update(Msg::InitialDataLoaded(Ok(Box::new(data))), at(0));
+        app.update(Msg::Jobs(JobsMsg::InitialDataLoaded(Ok(Box::new(data)))), at(0));
         app
     }
 
@@ -196,7 +193,7 @@ pub(crate) mod tests {
         let mut app = app(vec![row(1, Status::Completed)]);
         app.update(Msg::Input(Event::FocusLost), at(0));
         let mut with_pr = row(1, Status::Completed);
-        with_pr.pr_link = Some(CleanText::line("https://github.com/acme/docs/pull/7"));
+        with_pr.remote.pr_link = Some(CleanText::line("https://github.com/acme/docs/pull/7"));
         with_pr.revision += 1;
         let effects = app.update(Msg::Engine(EngineEvent::Job(Box::new(with_pr))), at(1));
         assert_eq!(notifications(effects), ["PR 7: Job 1"]);

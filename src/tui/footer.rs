@@ -1,9 +1,10 @@
 //! The layout of the footer and of the messages above it. The footer is the last line and shows the most important
 //! keys. Both drawing and mouse clicks use this layout, so that they agree.
 
-use super::dialog::Dialog;
+use super::component::Label;
+use super::filter_input::FilterInput;
 use super::format::{display_width, format_count, plural};
-use super::keymap::{Action, Binding, Chord};
+use super::keymap::{Action, Binding, Chord, Context};
 use super::message_fit::fit_message;
 use super::{App, Screen, Severity};
 use ratatui::layout::Rect;
@@ -21,8 +22,6 @@ const MAX_SHRUNK_PROBLEM_LINES: usize = 2;
 const MAX_ALERT_LINES: usize = 4;
 /// The number of cells before the text of an alert or a problem.
 const INDENT: usize = 3;
-/// From this width in cells on, the footer always has space for the most important hint about the list.
-const MIN_WIDTH_FOR_LIST_HINT: usize = 80;
 
 /// A keyboard key with its label. It is drawn as a space, the key, a space, the label and a space.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,80 +33,99 @@ pub struct Hint {
     pub label: String,
     /// The action of the key; `None` for a custom command.
     action: Option<Action>,
-    /// Whether the hint is about the list, so that it has a fixed position at the right.
-    is_fixed: bool,
 }
 
 impl Hint {
     fn new(chord: Chord, word: String) -> Self {
-        Self { at: 0, chord, key: chord.to_string(), label: word, action: None, is_fixed: false }
+        Self { at: 0, chord, key: chord.to_string(), label: word, action: None }
     }
 
     /// Returns the width in cells, including the spaces.
     pub fn width(&self) -> usize {
         display_width(&self.key) + display_width(&self.label) + 3
     }
-
-    /// Whether this is the hint for help or quit, which is always shown at the far right.
-    fn is_always_shown(&self) -> bool {
-        matches!(self.action, Some(Action::Help | Action::Quit | Action::Interrupt))
-    }
 }
 
 impl App {
-    /// Returns the hints that fit a footer of this width, always including help and quit. Hints about the selected job
-    /// are at the left, and hints about the list are at the right. On both sides, the most important hint is outermost.
-    /// Selecting another job changes only the hints at the left.
+    /// Returns the bindings that the footer may show, each with its first usable key. Such a binding has a hint and
+    /// would have an effect now.
+    pub fn hints(&self) -> impl Iterator<Item = (Chord, &'static Binding)> {
+        let takes_text = self.takes_text();
+        let in_editor = matches!(self.contexts().first(), Some(Context::Editor | Context::BatchText));
+        // Hints of keys that edit text are shown only in multi-line editors.
+        let is_shown = move |row: &Binding| {
+            let is_relevant = match row.action {
+                // While a dialog or the details cover the list, the quit key only closes them.
+                Action::Quit => !self.has_dialog_or_detail(),
+                // In a text input, the key types a character.
+                Action::Palette => !takes_text && self.dialogs.is_empty(),
+                _ => in_editor || row.context != Context::Text,
+            };
+            is_relevant && !row.hint.is_empty() && self.label(row).is_some()
+        };
+        let rows = self.config.keymap.active_bindings_where(self.contexts(), is_shown);
+        rows.filter_map(move |row| {
+            let is_usable = |chord: &&Chord| !takes_text || row.context != Context::Everywhere || !chord.types_text();
+            self.config.keymap.keys(row).iter().find(is_usable).map(|chord| (*chord, row))
+        })
+    }
+
+    /// Returns the label of a binding in the footer. `None` if the action would do nothing now. A component decides
+    /// about the bindings of its own context, and may also decline general ones.
+    pub(super) fn label(&self, row: &Binding) -> Option<Label> {
+        let Some(top) = self.top_component() else { return Label::default_if(self.offers_everywhere(row.action)) };
+        let label = top.offers(row.action, self)?;
+        (row.context == top.context() || self.offers_everywhere(row.action)).then_some(label)
+    }
+
+    /// Returns the text of the label of a binding in the footer.
+    pub fn hint_label(&self, row: &Binding) -> String {
+        match self.label(row) {
+            Some(Label::Text(text)) => text,
+            Some(Label::Default) | None => row.hint.to_owned(),
+        }
+    }
+
+    /// Returns the hints that fit a footer of this width, always including help. The general keys of a screen come
+    /// first, so that they stay in place, then the keys for the selection.
     pub fn footer(&self, width: usize) -> Vec<Hint> {
-        let is_list = self.screen == Screen::Jobs && self.dialogs.is_empty();
         let hint = |(chord, row): (Chord, &Binding)| Hint {
             action: Some(row.action),
-            is_fixed: is_list && belongs_to_list(row.action),
             ..Hint::new(chord, self.hint_label(row))
         };
         let is_marked = self.marks_label().is_some();
         let works = |(_, row): &(Chord, &Binding)| !is_marked || works_on_marks(row.action);
-        let mut items: Vec<Hint> = self.hints().filter(works).map(hint).collect();
+        let mut hints: Vec<Hint> = self.hints().filter(works).map(hint).collect();
         // Custom commands come after the hints of this screen and before the hints that every screen has.
-        let is_general = |item: &Hint| matches!(item.action, Some(Action::Refresh | Action::Help));
-        let index = items.iter().position(is_general).unwrap_or(items.len());
+        let is_general = |hint: &Hint| matches!(hint.action, Some(Action::Refresh | Action::Help));
+        let index = hints.iter().position(is_general).unwrap_or(hints.len());
         let custom = self.runnable_commands().map(|command| Hint::new(command.key, command.name.to_string()));
-        items.splice(index..index, custom.collect::<Vec<_>>());
-        let reserved: usize = items.iter().filter(|item| item.is_always_shown()).map(Hint::width).sum();
-        // In a wide footer, the most important hint about the list takes precedence over the hints about the job.
-        let is_first =
-            |item: &&Hint| item.is_fixed && item.action == Some(Action::Filter) && width >= MIN_WIDTH_FOR_LIST_HINT;
-        let first = items.iter().find(is_first).map_or(0, Hint::width);
-        let label = self.marks_label().map_or(0, |label| display_width(&label));
-        let (mut used, mut fixed, mut always_shown) = (label, reserved, width.saturating_sub(reserved));
-        let mut is_full = false;
-        items.retain_mut(|item| {
-            let fits = item.is_always_shown()
-                || if item.is_fixed {
-                    // After a hint that doesn't fit, a narrower hint must not take its place.
-                    is_full |= used + fixed + item.width() > width;
-                    !is_full
-                } else {
-                    used + fixed.max(reserved + first) + item.width() <= width
-                };
-            if item.is_fixed && fits {
-                fixed += item.width();
-                item.at = width - fixed;
-            } else if fits {
-                let at = if item.is_always_shown() { &mut always_shown } else { &mut used };
-                item.at = *at;
-                *at += item.width();
+        hints.splice(index..index, custom.collect::<Vec<_>>());
+        let is_screen = self.covering_dialog().is_none();
+        hints.sort_by_key(|hint| hint.action.map_or(SELECTION_RANK, |action| footer_rank(action, is_screen)));
+        let is_help = |hint: &Hint| hint.action == Some(Action::Help);
+        let mut reserved = hints.iter().find(|hint| is_help(hint)).map_or(0, Hint::width);
+        let mut used = self.marks_label().map_or(0, |label| display_width(&label));
+        hints.retain_mut(|hint| {
+            if is_help(hint) {
+                reserved = 0;
+            }
+            let fits = is_help(hint) || used + reserved + hint.width() <= width;
+            if fits {
+                hint.at = used;
+                used += hint.width();
             }
             fits
         });
-        items.sort_by_key(|item| item.at);
-        items
+        hints
     }
 
     /// Returns the label before the hints, with the number of marked jobs. Returns `None` if key presses don't act on
     /// the marked jobs.
     pub fn marks_label(&self) -> Option<String> {
-        let is_list = matches!(self.dialogs.last(), None | Some(Dialog::AllJobs(_)));
+        let is_list = self
+            .top_component()
+            .is_some_and(|top| matches!(top.context(), Context::Jobs | Context::Detail | Context::AllJobs));
         (is_list && self.acts_on_marks())
             .then(|| format!(" {} marked:", format_count(self.active_list().marked_count())))
     }
@@ -160,7 +178,8 @@ impl App {
     /// leaves the line with the position and the filter visible.
     pub fn message_area(&self, lines: usize) -> Rect {
         let body = self.geometry().body;
-        let has_foot = self.screen == Screen::Views && matches!(self.dialogs.last(), None | Some(Dialog::Filter(_)));
+        let is_uncovered = self.dialogs.last().is_none_or(|dialog| dialog.is::<FilterInput>());
+        let has_foot = self.screen == Screen::Views && is_uncovered;
         let height = u16::try_from(lines).unwrap_or(u16::MAX).min(body.height);
         let y = body.bottom().saturating_sub(height + u16::from(has_foot)).max(body.y);
         Rect { y, height, ..body }
@@ -168,12 +187,6 @@ impl App {
 }
 
 impl App {
-    /// Returns the number of visible rows of the log. Rows that a message covers don't count, so the newest lines are
-    /// shown above the message.
-    pub fn log_rows(&self) -> usize {
-        self.uncovered_rows(self.geometry().log_lines())
-    }
-
     /// Returns the number of rows at the top of this area that no message covers; at least one. The selection stays in
     /// these rows, so that it is visible and the terminal cursor can be on it.
     pub(super) fn uncovered_rows(&self, lines: Rect) -> usize {
@@ -188,13 +201,37 @@ impl App {
 fn works_on_marks(action: Action) -> bool {
     !matches!(
         action,
-        Action::NewJob | Action::Drafts | Action::Batch | Action::Track | Action::Resolve | Action::BeforeAfter
+        Action::NewJob
+            | Action::Drafts
+            | Action::Batch
+            | Action::Track
+            | Action::Resolve
+            | Action::BeforeAfter
+            | Action::Open
+            | Action::Palette
     )
 }
 
-/// Whether an action is about the list rather than about the selected job.
-fn belongs_to_list(action: Action) -> bool {
-    matches!(action, Action::Filter | Action::NextSort | Action::Mark | Action::Batch | Action::Track | Action::Refresh)
+/// The rank in the footer of an action on the selection.
+const SELECTION_RANK: usize = 10;
+
+/// Returns the rank of an action in the footer; actions with a low rank come first. The order on a screen is: its
+/// general actions, actions on the selection, quitting.
+fn footer_rank(action: Action, is_screen: bool) -> usize {
+    let general = [
+        Action::Open,
+        Action::NewJob,
+        Action::FollowUp,
+        Action::Compare,
+        Action::Filter,
+        Action::Palette,
+        Action::Help,
+    ];
+    match general.iter().position(|other| is_screen && *other == action) {
+        Some(rank) => rank,
+        None if matches!(action, Action::Help | Action::Quit | Action::Interrupt) => SELECTION_RANK + 1,
+        None => SELECTION_RANK,
+    }
 }
 
 /// Wraps the text of an informational notice or a tip.
@@ -219,46 +256,25 @@ mod tests {
     use crate::tui::jobs::tests::{at, row};
 
     #[test]
-    fn help_and_quit_stay_where_they_are_whatever_job_is_selected() {
-        let mut bare = row(2, Status::Active);
-        bare.id = None;
-        let mut app = app(vec![row(1, Status::Completed), bare]);
-        for width in [40, 80, 120, 160] {
-            let positions = |app: &App| {
-                let hints = app.footer(width);
-                assert!(hints.windows(2).all(|two| two[0].at + two[0].width() <= two[1].at), "{hints:?}");
-                let always = hints.iter().filter(|hint| hint.is_always_shown());
-                let always = always.map(|hint| (hint.label.clone(), hint.at));
-                (always.collect::<Vec<_>>(), hints.last().map(|hint| hint.at + hint.width()), hints.len())
-            };
-            press(&mut app, 'g');
-            let before = positions(&app);
-            press(&mut app, 'G');
-            let after = positions(&app);
-            assert_eq!((&before.0, before.1), (&after.0, Some(width)));
-            assert_eq!((before.0.len(), after.1), (2, Some(width)));
+    fn the_general_keys_come_first_and_help_is_always_shown() {
+        let mut other = row(2, Status::Completed);
+        other.local.handled_at = Some(at(2000));
+        let mut app = app(vec![row(1, Status::Failed), other]);
+        let labels = |app: &App, width| app.footer(width).into_iter().map(|hint| hint.label).collect::<Vec<_>>();
+        for width in 40..=160 {
+            let hints = app.footer(width);
+            assert!(hints.windows(2).all(|two| two[0].at + two[0].width() <= two[1].at), "{hints:?}");
+            assert!(hints.iter().any(|hint| hint.label == "help"), "{width}");
+            assert!(hints.last().is_some_and(|hint| hint.at + hint.width() <= width), "{width}: {hints:?}");
         }
-        for width in 60..=160 {
-            let fixed = |app: &App| {
-                let hints = app.footer(width).into_iter().filter(|hint| hint.is_fixed);
-                hints.map(|hint| (hint.label.clone(), width - hint.at)).collect::<Vec<_>>()
-            };
-            press(&mut app, 'g');
-            let before = fixed(&app);
-            press(&mut app, 'G');
-            let after = fixed(&app);
-            let (few, many) = if before.len() < after.len() { (&before, &after) } else { (&after, &before) };
-            assert!(many.ends_with(few), "{width}: {before:?} {after:?}");
-            assert!(
-                width < MIN_WIDTH_FOR_LIST_HINT || few.last().is_some_and(|(word, _)| word == "filter"),
-                "{width}: {few:?}"
-            );
-        }
+        let general = ["open", "new", "follow up", "filter", "commands", "help"];
         press(&mut app, 'g');
-        let words = |app: &App| app.footer(160).into_iter().map(|hint| hint.label).collect::<Vec<_>>();
-        let first = words(&app);
+        let first = labels(&app, 160);
         press(&mut app, 'G');
-        assert_ne!(first, words(&app), "the hints of the job change");
+        let last = labels(&app, 160);
+        assert!(first.starts_with(&general.map(str::to_owned)) && last.starts_with(&general.map(str::to_owned)));
+        assert_ne!(first, last, "the keys for the selection change");
+        assert_eq!(labels(&app, 40), ["open", "new", "follow up", "help"]);
     }
 
     #[test]
@@ -342,7 +358,12 @@ mod tests {
             assert!(app.log_rows() < all, "{size:?}");
             let newest = app.log.visible(app.log_rows()).last().map(|entry| entry.at);
             assert_eq!(newest, Some(at(39)));
-            assert!(app.geometry().log_lines().y + u16::try_from(app.log_rows()).expect("few") <= area.y, "{size:?}");
+            assert!(
+                crate::tui::geometry::inner_area_below(app.geometry().body, 1).y
+                    + u16::try_from(app.log_rows()).expect("few")
+                    <= area.y,
+                "{size:?}"
+            );
         }
     }
 

@@ -3,7 +3,7 @@
 
 use crate::model::Time;
 pub use crate::model::ledger::{next_wait_text_change, wait_text};
-use crate::model::views::{Count, ViewCount};
+use crate::model::views::{Count, Counts, ViewCount};
 use chrono::TimeDelta;
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
@@ -47,7 +47,7 @@ pub fn format_mean(count: ViewCount) -> String {
 }
 
 /// Formats a count for the screen: `?` if it is missing, and as received if it isn't a number.
-pub fn views_or_received(count: &Count) -> String {
+pub fn count_text(count: &Count) -> String {
     match count {
         Count::Known(n) => grouped_number(*n),
         Count::Fraction(_) => count.signed().map(format_views).unwrap_or_default(),
@@ -130,8 +130,21 @@ pub fn fit(text: &str, width: usize) -> String {
     out
 }
 
-/// Truncates a path that is wider than `width` cells. Cuts off its start, because the end of a path tells pages apart.
-pub fn fit_from_end(text: &str, width: usize) -> String {
+/// Truncates the path of a page that is wider than `width` cells: `/guides/…without-losing-previews`. Its first segment
+/// stays if that is short, and so does its end, which tells pages apart.
+pub fn truncate_path(path: &str, width: usize) -> String {
+    let first =
+        path.char_indices().skip(1).find(|(_, c)| *c == '/').and_then(|(end, _)| path.split_at_checked(end + 1));
+    match first {
+        Some((first, rest)) if display_width(path) > width && display_width(first) <= width / 3 => {
+            format!("{first}{}", truncate_start(rest, width - display_width(first)))
+        }
+        _ => truncate_start(path, width),
+    }
+}
+
+/// Truncates a text that is wider than `width` cells. Cuts off its start.
+pub fn truncate_start(text: &str, width: usize) -> String {
     if display_width(text) <= width {
         return text.to_owned();
     }
@@ -146,6 +159,17 @@ pub fn fit_from_end(text: &str, width: usize) -> String {
     }
     let tail: String = tail.into_iter().rev().collect();
     if width > 0 { format!("…{tail}") } else { String::new() }
+}
+
+/// Returns the sign `≠` for counts that don't add up; otherwise an empty text. The counts are shown as received.
+pub fn mismatch_sign(counts: &Counts) -> &'static str {
+    if counts.adds_up() { "" } else { "≠" }
+}
+
+/// Returns the text with its first letter in upper case.
+pub fn capitalized(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
 }
 
 #[cfg(test)]
@@ -216,14 +240,24 @@ mod tests {
         assert_eq!(fit("abcd", 4), "abcd");
         assert_eq!(fit("日本語", 4), "日…");
         assert_eq!(fit("abc", 0), "");
-        assert_eq!(fit_from_end("/guides/deploy/aws", 8), "…loy/aws");
+        assert_eq!(truncate_start("/guides/deploy/aws", 8), "…loy/aws");
+    }
+
+    #[test]
+    fn a_truncated_path_keeps_its_first_segment_and_its_end() {
+        let path = "/guides/deploy/with-docker/to-aws";
+        assert_eq!(truncate_path(path, 33), path);
+        assert_eq!(truncate_path(path, 24), "/guides/…h-docker/to-aws");
+        assert_eq!(truncate_path(path, 12), "…cker/to-aws", "the segment would take too much");
+        assert_eq!(truncate_path("a-name-without-slashes", 8), "…slashes");
     }
 
     proptest! {
         #[test]
         fn truncated_text_is_never_wider_than_the_limit(text in "\\PC{0,40}", width in 0_usize..30) {
             prop_assert!(fit(&text, width).width() <= width);
-            prop_assert!(fit_from_end(&text, width).width() <= width);
+            prop_assert!(truncate_start(&text, width).width() <= width);
+            prop_assert!(truncate_path(&text, width).width() <= width);
         }
 
         #[test]

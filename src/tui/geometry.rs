@@ -15,11 +15,11 @@ use ratatui::layout::Rect;
 pub const MIN_SCREEN_SIZE: (u16, u16) = (40, 12);
 /// The minimum number of columns at which the details are to the right of the list.
 pub const MIN_COLUMNS_SIDE_BY_SIDE: u16 = 120;
+/// The minimum number of columns of the screen at which the lists of jobs have column headings.
+const MIN_COLUMNS_WITH_HEADINGS: u16 = 100;
 /// The minimum number of rows at which the details are below the list, if there are too few columns to show them to the
 /// right of it.
 pub const MIN_ROWS_STACKED: u16 = 36;
-/// The number of rows above the page views: range, status, totals, changes, column headings.
-const VIEWS_HEAD_ROWS: u16 = 5;
 /// The minimum number of columns of the list, and of the details, when they are side by side. Dragging the divider
 /// can't make them narrower.
 pub const MIN_PANE_COLUMNS: u16 = 40;
@@ -92,11 +92,11 @@ pub fn compute_layout(size: (u16, u16), panes: Panes) -> Geometry {
     Geometry { header, body, footer, list, detail, arrangement }
 }
 
-/// Returns how many of `total` cells the list gets: `chosen`, or 55 % by default, limited so that both panes have at
+/// Returns how many of `total` cells the list gets: `chosen`, or 60 % by default, limited so that both panes have at
 /// least `min` cells.
 fn list_size(total: u16, chosen: Option<u16>, min: u16) -> u16 {
-    // Computed in 32 bits, because nine times the maximum width overflows 16 bits.
-    let default = total - u16::try_from(u32::from(total) * 9 / 20).unwrap_or(0);
+    // Computed in 32 bits, because twice the maximum width overflows 16 bits.
+    let default = total - u16::try_from(u32::from(total) * 2 / 5).unwrap_or(0);
     chosen.unwrap_or(default).clamp(min, total.saturating_sub(min).max(min)).min(total)
 }
 
@@ -112,15 +112,7 @@ pub(in crate::tui) fn inner_area_below(area: Rect, head: u16) -> Rect {
     Rect { y: inside.y + head, height: inside.height - head, ..inside }
 }
 
-/// Returns the text area of a box: inside its borders and a margin of one column at each side, without its last `lines`
-/// lines.
-pub(in crate::tui) fn text_area_above(area: Rect, lines: u16) -> Rect {
-    let inner = inside(area);
-    let (width, height) = (inner.width.saturating_sub(2), inner.height.saturating_sub(lines));
-    Rect { x: inner.x + 1, width, height, ..inner }
-}
-
-fn row_capacity(area: Rect) -> usize {
+pub(in crate::tui) fn row_capacity(area: Rect) -> usize {
     usize::from(area.height)
 }
 
@@ -139,14 +131,14 @@ impl Geometry {
         }
     }
 
-    /// Returns the area of the jobs list between its borders.
+    /// Returns the area of the lines of the jobs list: inside its borders, below the column headings.
     pub fn list_lines(&self) -> Rect {
-        inside(self.list)
+        inner_area_below(self.list, self.list_heading_rows())
     }
 
-    /// Returns the row above the page views that shows the current date range and the names of other ranges.
-    pub fn views_range(&self) -> Rect {
-        Rect { height: self.body.height.min(1), ..self.body }
+    /// Returns how many rows a list of jobs has for column headings.
+    pub(in crate::tui) fn list_heading_rows(&self) -> u16 {
+        u16::from(self.body.width >= MIN_COLUMNS_WITH_HEADINGS)
     }
 
     /// Returns the area of the title of the jobs list, in its upper border.
@@ -157,17 +149,6 @@ impl Geometry {
             height: self.list.height.min(1),
             ..self.list
         }
-    }
-
-    /// Returns the row with the column headings of the page views.
-    pub fn views_headings(&self) -> Rect {
-        Rect { y: self.body.y + VIEWS_HEAD_ROWS - 1, height: 1, ..self.body }
-    }
-
-    /// Returns the area of the page views, between the column headings and the position line.
-    pub fn views_lines(&self) -> Rect {
-        let height = self.body.height.saturating_sub(VIEWS_HEAD_ROWS + 1);
-        Rect { y: self.body.y + VIEWS_HEAD_ROWS, height, ..self.body }
     }
 
     pub fn list_rows(&self) -> usize {
@@ -183,15 +164,6 @@ impl Geometry {
     /// Returns the number of rows of text in the details.
     pub fn detail_rows(&self) -> usize {
         usize::from(self.detail.height.saturating_sub(2))
-    }
-
-    pub fn views_rows(&self) -> usize {
-        row_capacity(self.views_lines())
-    }
-
-    /// Returns the area of the log, below its column headings.
-    pub fn log_lines(&self) -> Rect {
-        inner_area_below(self.body, 1)
     }
 
     /// Returns the area of a dialog of full height, including its borders, such as the picker or an undelivered prompt.
@@ -215,23 +187,6 @@ impl Geometry {
     /// Returns the area inside the borders of a dialog of full height.
     pub fn full_dialog_lines(&self) -> Rect {
         inside(self.full_dialog())
-    }
-
-    /// Returns the area of the title above the jobs of all profiles, in the upper border.
-    pub fn all_jobs_title(&self) -> Rect {
-        let dialog = self.full_dialog();
-        Rect { x: dialog.x + 1, width: dialog.width.saturating_sub(2), height: dialog.height.min(1), ..dialog }
-    }
-
-    /// Returns the area of the list of the jobs of all profiles, above a line with the age of the data.
-    pub fn all_jobs_lines(&self) -> Rect {
-        let lines = inside(self.full_dialog());
-        Rect { height: lines.height.saturating_sub(1), ..lines }
-    }
-
-    /// Returns the number of rows of the list of the jobs of all profiles, at least one.
-    pub fn all_jobs_rows(&self) -> usize {
-        self.full_dialog_rows().saturating_sub(1).max(1)
     }
 
     /// Returns the area of a centred box of this height, for a confirmation or an input.

@@ -1,12 +1,14 @@
 //! The texts of the header, which is the first line, and their positions. Both drawing and mouse clicks use them, so
 //! that they agree.
 
+use super::app::TABS;
 use super::format::{fit, format_count, wait_text};
 use super::keymap::{Action, Context};
 use super::{App, Screen};
 use crate::model::Time;
 use crate::model::connection::Connection;
 use crate::model::ledger::RateLimited;
+use crate::model::row::JobGroup;
 use unicode_width::UnicodeWidthStr;
 
 /// The name of a screen in the header, and the index of its first cell.
@@ -26,8 +28,6 @@ pub struct HeaderText {
     pub tabs: Vec<Tab>,
     /// The state of the connection to the service; empty if it is unknown.
     pub connection: String,
-    /// The number of active jobs.
-    pub active_jobs: Option<String>,
     /// The usage of the hourly limit that is closest to being reached.
     pub limit: Option<String>,
 }
@@ -39,15 +39,15 @@ const MIN_NAME_WIDTH: usize = 8;
 
 impl App {
     /// Returns the texts of the header at this width in cells. If not all of them fit, it omits them in this order: “on
-    /// this computer”, the number of active jobs, the time until the limit resets, the end of the profile name, the
-    /// rest of the profile name, the limit.
+    /// this computer”, the time until the limit resets, the end of the profile name, the rest of the profile name, the
+    /// limit.
     pub fn header(&self, width: usize, now: Time) -> HeaderText {
         // A narrow terminal has no space for the program name.
         let welcome = self.screen == Screen::Welcome;
         let program = if width < 60 && !welcome { "" } else { " docdeck" };
         if welcome {
             let connection = String::new();
-            return HeaderText { program, profile: None, tabs: Vec::new(), connection, active_jobs: None, limit: None };
+            return HeaderText { program, profile: None, tabs: Vec::new(), connection, limit: None };
         }
         let names = self.tab_names();
         let tabs = program.len() + names.iter().map(|(text, _)| text.width() + GAP).sum::<usize>();
@@ -58,16 +58,7 @@ impl App {
         let name = if self.config.is_demo { "demo" } else { self.config.profile.as_str() };
         let left = |connection: &str| width.saturating_sub(tabs + connection.width() + 1 + GAP);
         let limits = self.limit_texts(now);
-        let (name, mut limit) = fit_name_and_limit(name, &limits, left(&connection));
-        let active = self.jobs.working_count();
-        let active = (active > 0).then(|| format!("{} active", format_count(active)));
-        let cells = |text: &Option<String>| text.as_ref().map_or(0, |text| text.width() + GAP);
-        let space = left(&connection).saturating_sub(cells(&name));
-        // The number of active jobs is more important than “on this computer”.
-        if cells(&limit) + cells(&active) > space && limit.as_ref() == limits.first() {
-            limit = limits.get(1).cloned();
-        }
-        let active = active.filter(|text| cells(&limit) + text.width() + GAP <= space);
+        let (name, limit) = fit_name_and_limit(name, &limits, left(&connection));
         let mut at = program.len() + name.as_ref().map_or(0, |name| GAP + name.width());
         let tab = |(text, screen): (String, Screen)| {
             let tab = Tab { at: at + GAP, text, screen };
@@ -75,21 +66,21 @@ impl App {
             tab
         };
         let tabs = names.into_iter().map(tab).collect();
-        HeaderText { program, profile: name, tabs, connection, active_jobs: active, limit }
+        HeaderText { program, profile: name, tabs, connection, limit }
     }
 
-    fn tab_names(&self) -> [(String, Screen); 3] {
-        let jobs = match self.jobs.len() {
-            0 => "Jobs".to_owned(),
-            n => format!("Jobs {}", format_count(n)),
-        };
-        let key = |action| self.config.keymap.key(&[Context::Everywhere], action);
-        let tab = |action, name: &str| key(action).map_or_else(|| name.to_owned(), |key| format!("{key} {name}"));
-        [
-            (tab(Action::ShowJobs, &jobs), Screen::Jobs),
-            (tab(Action::ShowViews, "Views"), Screen::Views),
-            (tab(Action::ShowLog, "Log"), Screen::Log),
-        ]
+    fn tab_names(&self) -> [(String, Screen); TABS.len()] {
+        // A number says that something needs the user.
+        let needs_you = self.jobs.count_of(JobGroup::NeedsYou);
+        TABS.map(|(screen, action, name)| {
+            let key = self.config.keymap.key(&[Context::Everywhere], action);
+            let key = key.map_or_else(String::new, |key| format!("{key} "));
+            let count = match screen {
+                Screen::Jobs if needs_you > 0 => format!(" •{}", format_count(needs_you)),
+                _ => String::new(),
+            };
+            (format!("{key}{name}{count}"), screen)
+        })
     }
 
     fn connection_text(&self, now: Time) -> String {
@@ -151,7 +142,7 @@ impl App {
             return vec![
                 format!("{label}: limit reached, next in {left}"),
                 format!("{label}: none for {left}"),
-                format!("{label}: limit"),
+                format!("{label}: limit reached"),
                 format!("{word}: limit"),
             ];
         }

@@ -1,15 +1,16 @@
-//! The help: the current key bindings in groups, the custom commands, the symbols of the jobs list and the topics of the
-//! guide. The lines are generated from the tables that drawing and dispatch use. A search filters them.
+//! The help: the current key bindings in groups, the custom commands, the symbols of the jobs list and the topics of
+//! the guide. The lines are generated from the tables that drawing and dispatch use. A search filters them.
 
 use super::component::prelude::*;
+use super::draw::cursor;
 use super::draw::text::{TextRow, fit, left};
-use super::draw::{cursor, draw_box, draw_line, draw_more_below};
 use super::geometry::{centered, inside};
 use super::keymap::{Binding, Chord, KeyGroup};
-use super::text_input::TextInput;
 use super::wrap::wrap;
 use crate::model::guide::{TOPICS, Topic};
 use crate::model::job_state::{JobState, ROW_MARKS};
+use crate::tui::draw::boxes::{draw_box, draw_line, draw_more_below};
+use crate::tui::widgets::text_input::TextInput;
 use unicode_width::UnicodeWidthStr;
 
 /// The number of cells before the keys plus the number of cells between the keys and their help texts.
@@ -30,8 +31,12 @@ pub struct Help {
 }
 
 impl Component for Help {
-    fn context(&self) -> Context {
-        if self.is_typing { Context::Filter } else { Context::Help }
+    fn contexts(&self) -> &'static [Context] {
+        if self.is_typing {
+            &[Context::Filter, Context::Text, Context::Everywhere]
+        } else {
+            &[Context::Help, Context::Lists, Context::Everywhere]
+        }
     }
 
     fn offers(&self, action: Action, _app: &App) -> Option<Label> {
@@ -236,7 +241,7 @@ fn is_text_context(context: Context) -> bool {
 /// Returns every symbol of the jobs list with its meaning.
 fn job_symbols() -> impl Iterator<Item = (String, String)> {
     let states = JobState::ALL.into_iter().map(|state| {
-        let (word, meaning) = state.word_and_meaning();
+        let (word, (_, meaning)) = (state.screen_word(), state.word_and_meaning());
         (state.symbol().to_owned(), format!("{word}: {meaning}"))
     });
     ROW_MARKS.into_iter().map(|(mark, meaning)| (mark.to_owned(), meaning.to_owned())).chain(states)
@@ -387,7 +392,7 @@ mod tests {
         let last = lines.iter().rev().take_while(|line| **line != HelpLine::Heading(GUIDE.to_owned()));
         assert_eq!(last.count(), TOPICS.len().div_ceil(TOPICS_PER_LINE), "all topics are named");
         for state in JobState::ALL {
-            let (word, meaning) = state.word_and_meaning();
+            let (word, (_, meaning)) = (state.screen_word(), state.word_and_meaning());
             let line = HelpLine::Key(state.symbol().to_owned(), format!("{word}: {meaning}"));
             assert!(lines.contains(&line), "{line:?}");
         }

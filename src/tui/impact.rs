@@ -1,10 +1,9 @@
 //! The impact of the selected job: the views of its pages in the week before and the week after the job. Missing views
 //! can be fetched, after a confirmation that shows the cost.
 
-use super::{App, Effect, Severity};
 use crate::model::Time;
 use crate::model::failure::Failure;
-use crate::model::impact::{AfterWindow, ImpactWindows, PageImpact, after_window, job_windows, missing_ranges};
+use crate::model::impact::{ImpactWindows, PageImpact, job_windows};
 use crate::model::load::{Load, Timed};
 use crate::model::row::{Job, JobKey};
 
@@ -35,9 +34,12 @@ pub struct JobPages {
 impl JobPages {
     /// Shows the pages of a job. Returns the job whose pages have to be read now, if any.
     pub(super) fn show(&mut self, row: Option<&Job>) -> Option<JobKey> {
-        let with_pages = row.filter(|row| !row.pages.is_empty());
-        let subject =
-            with_pages.map(|row| Subject { job: row.key, page_count: row.pages.len(), windows: job_windows(row) });
+        let with_pages = row.filter(|row| !row.local.pages.is_empty());
+        let subject = with_pages.map(|row| Subject {
+            job: row.key,
+            page_count: row.local.pages.len(),
+            windows: job_windows(row),
+        });
         if self.subject == subject {
             return None;
         }
@@ -61,7 +63,7 @@ impl JobPages {
     }
 
     /// Applies the result of reading the pages of a job. Returns the job whose pages have to be read next, if any.
-    fn apply(&mut self, job: JobKey, result: Result<Vec<PageImpact>, Failure>, now: Time) -> Option<JobKey> {
+    pub(super) fn apply(&mut self, job: JobKey, result: Result<Vec<PageImpact>, Failure>, now: Time) -> Option<JobKey> {
         self.is_reading = false;
         if self.subject.is_some_and(|subject| subject.job == job) {
             self.pages.finish(result.map(|value| Timed { value, as_of: now }), now);
@@ -102,11 +104,11 @@ pub enum PagesLine {
 
 /// Returns the lines about the pages of a job at this width; empty if the job was not started for pages.
 pub fn pages_lines(row: &Job, columns: usize) -> Vec<PagesLine> {
-    if row.pages.is_empty() {
+    if row.local.pages.is_empty() {
         return Vec::new();
     }
     let mut lines = vec![PagesLine::DaysBefore, PagesLine::DaysAfter];
-    for index in 0..row.pages.len().min(MAX_LISTED_PAGES) {
+    for index in 0..row.local.pages.len().min(MAX_LISTED_PAGES) {
         lines.push(PagesLine::Path(index));
         if columns >= MIN_ONE_LINE_COLUMNS {
             lines.push(PagesLine::Views(index));
@@ -114,66 +116,9 @@ pub fn pages_lines(row: &Job, columns: usize) -> Vec<PagesLine> {
             lines.extend([PagesLine::Before(index), PagesLine::After(index)]);
         }
     }
-    let more = row.pages.len().saturating_sub(MAX_LISTED_PAGES);
+    let more = row.local.pages.len().saturating_sub(MAX_LISTED_PAGES);
     lines.extend((more > 0).then_some(PagesLine::More(more)));
     lines
-}
-
-impl App {
-    /// Applies the result of reading the pages of a job.
-    pub(super) fn apply_impact(
-        &mut self,
-        job: JobKey,
-        result: Result<Vec<PageImpact>, Failure>,
-        now: Time,
-        effects: &mut Vec<Effect>,
-    ) {
-        effects.extend(self.detail.job_pages.apply(job, result, now).map(Effect::LoadJobImpact));
-        self.dirty |= self.detail_is_visible();
-    }
-
-    /// Reads the views of the pages on screen again, because more views may be available.
-    pub(super) fn reread_pages(&mut self, effects: &mut Vec<Effect>) {
-        effects.extend(self.detail.job_pages.request_read().map(Effect::LoadJobImpact));
-    }
-
-    /// Asks whether to fetch the missing views of the selected job's pages before and after the job.
-    pub(super) fn confirm_impact_load(&mut self, now: Time, effects: &mut Vec<Effect>) {
-        let Some(row) = self.jobs.selected() else { return };
-        if row.pages.is_empty() {
-            let text = "This job was not started for a page. To start such a job, press n on a page of the views.";
-            self.notify(Severity::Info, text, now);
-            return;
-        }
-        let Load::Ready(known) = self.detail.job_pages.pages() else {
-            self.notify(Severity::Info, "The views of its pages are still loading. Try again in a moment.", now);
-            return;
-        };
-        let (row, pages) = (row.clone(), known.value.clone());
-        self.confirm_windows_load(&row, &pages, now, effects);
-    }
-
-    pub(super) fn confirm_windows_load(
-        &mut self,
-        row: &Job,
-        pages: &[PageImpact],
-        now: Time,
-        effects: &mut Vec<Effect>,
-    ) {
-        let ranges = missing_ranges(row, pages, now.date_naive());
-        if !ranges.is_empty() {
-            self.ask_to_load(ranges, now, effects);
-            return;
-        }
-        let text = match after_window(row, now.date_naive()) {
-            AfterWindow::Complete(_) => "Nothing to fetch: both weeks are loaded.".to_owned(),
-            AfterWindow::Open(day) => format!("Nothing to fetch yet: the week after it is complete on {day} (UTC)."),
-            AfterWindow::Working => "Nothing to fetch yet: the week after starts when it has finished.".to_owned(),
-            AfterWindow::NotSent => "Nothing to fetch yet: the job was not sent.".to_owned(),
-            AfterWindow::FinishUnknown => "Nothing to fetch: its finish time is unknown.".to_owned(),
-        };
-        self.notify(Severity::Info, &text, now);
-    }
 }
 
 #[cfg(test)]

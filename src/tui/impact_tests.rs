@@ -4,10 +4,12 @@ use crate::model::job::Status;
 use crate::model::period::DateRange;
 use crate::model::text::CleanText;
 use crate::model::views::Counts;
+use crate::tui::App;
+use crate::tui::Effect;
 use crate::tui::confirm::{ConfirmAction, ConfirmDialog};
 use crate::tui::finish_alerts::tests::{app, press};
 use crate::tui::jobs::tests::row;
-use crate::tui::{Msg, Pane};
+use crate::tui::{JobsEffect, JobsMsg, Msg, Pane, ViewsEffect, ViewsMsg};
 use chrono::TimeDelta;
 
 fn day(days: i64) -> Time {
@@ -19,9 +21,9 @@ fn day(days: i64) -> Time {
 /// the job is still active.
 fn job_about_page(key: i64, finished: Option<i64>) -> Job {
     let mut job = row(key, if finished.is_some() { Status::Completed } else { Status::Active });
-    job.pages = [CleanText::line("/a")].into();
+    job.local.pages = [CleanText::line("/a")].into();
     job.created_at = day(-30);
-    job.finished_at = finished.map(|days| day(-30 + days));
+    job.local.finished_at = finished.map(|days| day(-30 + days));
     job
 }
 
@@ -31,7 +33,7 @@ fn pages_with_unknown_views() -> Vec<PageImpact> {
 
 fn jobs_to_read(effects: &[Effect]) -> Vec<i64> {
     let keys = effects.iter().filter_map(|effect| match effect {
-        Effect::LoadJobImpact(job) => Some(job.0),
+        Effect::Jobs(JobsEffect::LoadJobImpact(job)) => Some(job.0),
         _ => None,
     });
     keys.collect()
@@ -62,7 +64,8 @@ fn the_pages_of_only_one_job_are_read_at_a_time_and_the_last_requested_job_is_ne
 #[test]
 fn the_pages_of_the_selected_job_are_read_again_after_page_views_were_loaded() {
     let mut app = app(vec![job_about_page(1, Some(1))]);
-    let effects = app.update(Msg::JobImpact { job: JobKey(1), result: Ok(pages_with_unknown_views()) }, day(0));
+    let effects =
+        app.update(Msg::Jobs(JobsMsg::ImpactLoaded { job: JobKey(1), result: Ok(pages_with_unknown_views()) }), day(0));
     assert_eq!(jobs_to_read(&effects), Vec::<i64>::new());
     let end = crate::model::report::LoadOutcome {
         report: None,
@@ -70,20 +73,20 @@ fn the_pages_of_the_selected_job_are_read_again_after_page_views_were_loaded() {
         requests: 1,
     };
     let range = DateRange::last_days(7, day(-1).date_naive());
-    assert!(jobs_to_read(&app.update(Msg::LoadEnded { range, end }, day(0))).contains(&1));
+    assert!(jobs_to_read(&app.update(Msg::Views(ViewsMsg::LoadEnded { range, end }), day(0))).contains(&1));
 }
 
 #[test]
 fn complete_weeks_that_are_not_loaded_can_be_fetched_with_the_key_a() {
     let mut app = app(vec![job_about_page(1, Some(1))]);
-    app.update(Msg::JobImpact { job: JobKey(1), result: Ok(pages_with_unknown_views()) }, day(0));
+    app.update(Msg::Jobs(JobsMsg::ImpactLoaded { job: JobKey(1), result: Ok(pages_with_unknown_views()) }), day(0));
     for pane in [Pane::List, Pane::Detail] {
         app.pane = pane;
         let key = Msg::Input(crossterm::event::Event::Key(crossterm::event::KeyCode::Char('a').into()));
         // Before the confirmation, docdeck may read cached reports, because the cost depends on them.
         for effect in app.update(key, day(0)) {
-            if let Effect::LoadCachedReport(range) = effect {
-                app.update(Msg::CachedReport { range, recalled: Ok(Default::default()) }, day(0));
+            if let Effect::Views(ViewsEffect::LoadCachedReport(range)) = effect {
+                app.update(Msg::Views(ViewsMsg::CachedReportLoaded { range, stored: Ok(Default::default()) }), day(0));
             }
         }
         let question = app.top::<ConfirmDialog>().expect("a question");
@@ -103,7 +106,7 @@ fn a_notice_explains_why_there_is_nothing_to_fetch() {
         let mut app = app(vec![job_about_page(1, finished)]);
         let mut pages = pages_with_unknown_views();
         load(&mut pages[0].before);
-        app.update(Msg::JobImpact { job: JobKey(1), result: Ok(pages) }, day(0));
+        app.update(Msg::Jobs(JobsMsg::ImpactLoaded { job: JobKey(1), result: Ok(pages) }), day(0));
         app.update(Msg::Input(crossterm::event::Event::Key(crossterm::event::KeyCode::Char('a').into())), day(0));
         assert!(app.dialogs.is_empty());
         notice(&app).to_owned()
@@ -125,7 +128,7 @@ fn long_lists_of_pages_are_truncated_and_show_how_many_pages_are_left_out() {
         pages_lines(&job, 110),
         [PagesLine::DaysBefore, PagesLine::DaysAfter, PagesLine::Path(0), PagesLine::Views(0)]
     );
-    job.pages = (0..MAX_LISTED_PAGES + 3).map(|n| CleanText::line(&format!("/{n}"))).collect();
+    job.local.pages = (0..MAX_LISTED_PAGES + 3).map(|n| CleanText::line(&format!("/{n}"))).collect();
     let lines = pages_lines(&job, 40);
     assert_eq!((lines.len(), lines.last()), (2 + 3 * MAX_LISTED_PAGES + 1, Some(&PagesLine::More(3))));
 }

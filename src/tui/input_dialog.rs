@@ -1,17 +1,19 @@
 //! The dialog that asks for one value: ids, a file, a page, or a label of a job.
 
 use super::component::prelude::*;
-use super::draw::{cursor, draw_box};
+use super::draw::cursor;
 use super::format::{fit, format_count};
-use super::text_input::TextInput;
 use super::tracking::parse_ids;
-use super::undelivered::UndeliveredDialog;
 use super::wrap::wrap;
 use crate::model::job::JobId;
 use crate::model::prompt::{PromptId, Resolution};
 use crate::model::row::{JobKey, RemainingJobs};
 use crate::model::text::CleanText;
 use crate::model::views::{MAX_PAGE_SIZE, MIN_PAGE_SIZE};
+use crate::tui::draw::boxes::draw_box;
+use crate::tui::keymap::Keymap;
+use crate::tui::widgets::text_input::TextInput;
+use crate::tui::{PromptsEffect, PromptsMsg};
 use ratatui::widgets::{Paragraph, Wrap};
 
 /// Minimum height of the dialog, in rows.
@@ -103,7 +105,7 @@ impl InputDialog {
             ),
             InputField::PromptsFile => (
                 "Prompts from a file",
-                "A path: text (blank lines between prompts), .csv (column “prompt”) or .jsonl.",
+                "The path of a text file (prompts separated by blank lines), .csv file (column “prompt”) or .jsonl file.",
                 "open",
             ),
             InputField::Page => {
@@ -162,7 +164,7 @@ impl InputDialog {
             (InputField::LinkId(prompt), InputValue::Id(id)) => {
                 if self.check != InputCheck::Running {
                     self.check = InputCheck::Running;
-                    effects.push(Effect::Resolve(prompt, Resolution::Link(id)));
+                    effects.push(Effect::Prompts(PromptsEffect::Resolve(prompt, Resolution::Link(id))));
                 }
                 return Flow::Handled;
             }
@@ -184,8 +186,8 @@ impl App {
 }
 
 impl Component for InputDialog {
-    fn context(&self) -> Context {
-        Context::Input
+    fn contexts(&self) -> &'static [Context] {
+        &[Context::Input, Context::Text, Context::Everywhere]
     }
 
     fn offers(&self, action: Action, _app: &App) -> Option<Label> {
@@ -209,12 +211,12 @@ impl Component for InputDialog {
     /// Handles the result of linking a prompt to the job with the typed id.
     fn receive(&mut self, msg: Msg, cx: &mut Cx<'_>) -> Result<Flow, Msg> {
         match msg {
-            Msg::Resolved { prompt, result }
+            Msg::Prompts(PromptsMsg::Resolved { prompt, result })
                 if self.field == InputField::LinkId(prompt) && self.check == InputCheck::Running =>
             {
                 match result {
                     Ok(row) => {
-                        UndeliveredDialog::close_for(prompt, cx.app);
+                        cx.app.close_undelivered(prompt);
                         cx.app.put_job(row);
                         return Ok(Flow::Close);
                     }
@@ -226,7 +228,7 @@ impl Component for InputDialog {
         }
     }
 
-    fn retain_jobs(&mut self, remaining: &RemainingJobs) -> bool {
+    fn retain_jobs(&mut self, remaining: &RemainingJobs, _keymap: &Keymap) -> bool {
         match &mut self.field {
             InputField::Title(key) | InputField::Note(key) => remaining.contains(*key),
             InputField::Tags(keys) => {

@@ -1,31 +1,22 @@
 //! The filter bar of the jobs list: typing a filter, saved filters as tabs, sorting, and the search in prompts. The
 //! matching rules are in `filter`.
 
-use super::all_jobs::AllJobs;
+use super::all_jobs::AllJobsDialog;
+use super::all_jobs::list::AllJobs;
+use super::app::NOT_IN_DEMO;
 use super::confirm::{ConfirmAction, ConfirmDialog};
-use super::dialog::Dialog;
 use super::filter::JobFilter;
+use super::filter_input::FilterInput;
 use super::input_dialog::InputField;
 use super::keymap::{Action, Context};
 use super::order::JobSorting;
-use super::text_input::TextInput;
-use super::welcome::NOT_IN_DEMO;
 use super::{App, Effect, SavedFilter, Screen, Severity, StoreState};
 use crate::model::Time;
 use crate::model::failure::Failure;
 use crate::model::job_state::filter_words;
 use crate::model::row::JobKey;
 use crate::model::text::CleanText;
-
-/// The typed filter, and the saved filter that it is combined with.
-#[derive(Debug, Default)]
-pub(super) struct FilterBarState {
-    typed: String,
-    /// The index of the active tab: 0 for all jobs, n for the saved filter with the index n − 1.
-    active_tab_index: usize,
-    /// The word that the store is searching prompts for. Only one search runs at a time, however fast the user types.
-    word_being_searched: Option<String>,
-}
+use crate::tui::widgets::text_input::TextInput;
 
 impl App {
     /// Returns the typed filter of the current screen, whether or not the user is still typing it.
@@ -40,11 +31,12 @@ impl App {
     /// Returns an error if the filter of the list on screen has an unknown status. The error lists the valid statuses.
     pub fn filter_problem(&self) -> Option<String> {
         let is_list = self.screen == Screen::Jobs
-            && self.dialogs.iter().all(|dialog| matches!(dialog, Dialog::Filter(_) | Dialog::AllJobs(_)));
+            && self.dialogs.iter().all(|dialog| dialog.is::<FilterInput>() || dialog.is::<AllJobsDialog>());
         let list = self.active_list();
         let unknown = list.filter().unknown_status(list.other_statuses()).filter(|_| is_list)?;
         let others = list.other_statuses().map(str::to_owned);
-        let valid: Vec<String> = filter_words().map(|(word, _)| word).chain(others).collect();
+        let valid: Vec<String> =
+            filter_words().map(|(word, _)| word).filter(|word| word != "active").chain(others).collect();
         Some(format!("No job status starts with “{unknown}”. Valid: {}.", valid.join(", ")))
     }
 
@@ -56,26 +48,16 @@ impl App {
         names.enumerate().map(|(n, name)| (name, n == self.search.active_tab_index))
     }
 
-    /// Returns the text input of the filter while the filter is being typed.
-    pub fn filter_input(&self) -> Option<&TextInput> {
-        self.dialogs.iter().rev().find_map(|dialog| match dialog {
-            Dialog::Filter(input) => Some(input.as_ref()),
-            _ => None,
-        })
-    }
-
     pub(super) fn open_filter(&mut self) {
         if self.store == StoreState::Read {
-            let typed = self.all_jobs().map_or(self.search.typed.as_str(), AllJobs::filter);
-            self.dialogs.push(Dialog::Filter(Box::new(TextInput::selected_line(typed))));
+            let typed = self.all_jobs.as_ref().map_or(self.search.typed.as_str(), AllJobs::filter);
+            self.open(FilterInput { input: TextInput::selected_line(typed) });
         }
     }
 
-    /// Applies the filter text after a key press has changed it.
-    pub(super) fn apply_typed_filter(&mut self) {
-        let applied = self.all_jobs().map_or(self.filter_text(), AllJobs::filter);
-        let Some(text) = self.filter_input().map(TextInput::text).filter(|text| text != applied) else { return };
-        if self.all_jobs().is_some() {
+    /// Applies the filter text after it was edited.
+    pub(super) fn apply_typed_filter(&mut self, text: String) {
+        if self.all_jobs.is_some() {
             self.filter_all_jobs(&text);
         } else if self.screen == Screen::Views {
             self.views.table.set_filter(&text);
@@ -87,8 +69,8 @@ impl App {
 
     /// Clears the typed filter. Returns false if it was already blank.
     pub(super) fn clear_filter(&mut self) -> bool {
-        if let Some(open) = self.all_jobs() {
-            let had = !open.filter().trim().is_empty();
+        if let Some(open) = &self.all_jobs {
+            let had = open.has_filter();
             self.filter_all_jobs("");
             return had;
         }
@@ -109,8 +91,9 @@ impl App {
             self.notify(
                 Severity::Info,
                 &format!(
-                    "No filter tabs. Type a filter ({}) and save it as a tab with Ctrl-S.",
-                    self.key_label(Context::Jobs, Action::Filter)
+                    "No filter tabs. Type a filter ({}) and save it as a tab with {}.",
+                    self.key_label(Context::Jobs, Action::Filter),
+                    self.key_label(Context::Filter, Action::SaveFilter)
                 ),
                 now,
             );
@@ -121,7 +104,9 @@ impl App {
         self.apply_filter();
     }
 
-    pub(super) fn select_tab(&mut self, index: usize) {
+    /// Switches to the tab at a cell of the title, if there is one.
+    pub(super) fn select_tab_at(&mut self, cell: usize, width: usize) {
+        let Some(index) = self.tab_at(cell, width) else { return };
         self.search.active_tab_index = index.min(self.config.filters.len());
         self.apply_filter();
     }
@@ -144,7 +129,7 @@ impl App {
     fn apply_filter(&mut self) {
         let saved = self.saved_filter();
         self.jobs.set_filter(JobFilter::parse(&format!("{saved} {}", self.search.typed)));
-        if let Some(typed) = self.all_jobs().map(|open| open.filter().to_owned()) {
+        if let Some(typed) = self.all_jobs.as_ref().map(|open| open.filter().to_owned()) {
             self.filter_all_jobs(&typed);
         }
     }
@@ -152,7 +137,7 @@ impl App {
     /// Filters the list of all profiles' jobs by the active saved filter and by `typed`.
     pub(super) fn filter_all_jobs(&mut self, typed: &str) {
         let saved = self.saved_filter();
-        if let Some(open) = self.all_jobs_mut() {
+        if let Some(open) = self.all_jobs.as_mut() {
             open.set_filter(&saved, typed);
         }
     }
@@ -164,19 +149,19 @@ impl App {
 
     /// Whether the jobs screen has a typed filter that can be saved in the configuration.
     pub(super) fn can_save_filter(&self) -> bool {
-        let is_jobs = self.screen == Screen::Jobs && matches!(self.dialogs.last(), None | Some(Dialog::Filter(_)));
-        is_jobs
+        self.screen == Screen::Jobs
+            && self.dialogs.last().is_none_or(|dialog| dialog.is::<FilterInput>())
             && self.config.config_path.is_some()
-            && self.all_jobs().is_none()
+            && self.all_jobs.is_none()
             && !self.search.typed.trim().is_empty()
     }
 
     /// Asks under which name to save the typed filter, or shows why it can't be saved. The filter stays active.
     pub(super) fn ask_filter_name(&mut self, now: Time) {
         if self.can_save_filter() {
-            self.dialogs.pop_if(|dialog| matches!(dialog, Dialog::Filter(_)));
+            self.close_filter_input();
             self.open_input(InputField::FilterName, "");
-        } else if self.screen == Screen::Jobs && self.all_jobs().is_none() {
+        } else if self.screen == Screen::Jobs && self.all_jobs.is_none() {
             let filters = self.key_label(Context::Jobs, Action::Filter);
             let why = match self.config.config_path {
                 None => NOT_IN_DEMO.to_owned(),
@@ -247,7 +232,7 @@ impl App {
     }
 
     /// Applies the result of searching the prompts for a word.
-    pub(super) fn apply_found_prompts(&mut self, word: String, jobs: Result<Vec<JobKey>, Failure>, now: Time) {
+    pub(super) fn apply_prompt_search(&mut self, word: String, jobs: Result<Vec<JobKey>, Failure>, now: Time) {
         if self.search.word_being_searched.as_ref() == Some(&word) {
             self.search.word_being_searched = None;
         }

@@ -1,110 +1,33 @@
 //! The user's own titles, tags and notes, and undo of changes made on this computer.
 
+use super::bulk_action::TagChanges;
 use super::input_dialog::{InputDialog, InputField, InputValue};
 use super::keymap::{Action, Context};
+use super::state::LabelUndo;
 use super::{App, Effect, Severity, format};
 use crate::model::Time;
 use crate::model::change::{DiscardedPrompts, LocalChange};
 use crate::model::failure::Failure;
-use crate::model::prompt::PromptId;
-use crate::model::row::{Job, JobKey, RemainingJobs};
+use crate::model::row::{Job, JobKey, LocalState};
 use crate::model::text::CleanText;
+use crate::tui::{JobsEffect, PromptsEffect};
 
 /// The maximum number of changes that can be undone.
 const MAX_UNDO: usize = 200;
 
-#[derive(Debug)]
-pub(super) enum LabelUndo {
-    /// Applies these changes. Each change restores one value, for all jobs that had this value before.
-    Change {
-        /// The name of what is undone, for the notice.
-        what: String,
-        changes: Vec<(Vec<JobKey>, LocalChange)>,
-    },
-    /// Restores these discarded prompts. `jobs` are the jobs that the prompts belong to.
-    Restore { prompts: Vec<PromptId>, jobs: Vec<JobKey> },
-}
-
-impl LabelUndo {
-    /// Removes the jobs that are not in `left`, because they no longer exist. Returns whether there is still something
-    /// to undo.
-    pub(super) fn retain_jobs(&mut self, left: &RemainingJobs) -> bool {
-        match self {
-            Self::Change { changes, .. } => {
-                changes.iter_mut().for_each(|(keys, _)| keys.retain(|key| left.contains(*key)));
-                changes.retain(|(keys, _)| !keys.is_empty());
-                !changes.is_empty()
-            }
-            // The prompts can only be restored together, so all their jobs must still exist.
-            Self::Restore { jobs, .. } => jobs.iter().all(|key| left.contains(*key)),
-        }
-    }
-}
-
-/// Changes to tags, parsed from typed text. `+x` and a bare `x` add a tag, `-x` removes one.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct TagChanges {
-    pub add: Vec<CleanText>,
-    pub remove: Vec<CleanText>,
-    /// Whether the typed tags replace all tags of the job, if only one job is changed. True if a word was typed without
-    /// a sign, or if nothing was typed.
-    pub replaces: bool,
-}
-
-impl TagChanges {
-    /// Parses typed tags. If the same tag is typed twice, the last mention applies.
-    pub fn parse(typed: &str) -> Self {
-        let mut changes = Self::default();
-        for word in typed.split([' ', ',', '\t']) {
-            let (minus, rest) = match (word.strip_prefix('-'), word.strip_prefix('+')) {
-                (Some(rest), _) => (true, rest),
-                (_, Some(rest)) => (false, rest),
-                _ => (false, word),
-            };
-            let tags = crate::model::change::parse_tags(rest);
-            changes.replaces |= rest.len() == word.len() && !tags.is_empty();
-            for tag in tags {
-                changes.add.retain(|other| *other != tag);
-                changes.remove.retain(|other| *other != tag);
-                if minus { &mut changes.remove } else { &mut changes.add }.push(tag);
-            }
-        }
-        changes.replaces |= changes.is_empty();
-        changes
-    }
-
-    /// Whether no tag is added and none is removed.
-    pub fn is_empty(&self) -> bool {
-        self.add.is_empty() && self.remove.is_empty()
-    }
-
-    /// Returns the changes on one line for a confirmation: `+docs -old`.
-    pub fn summary(&self) -> String {
-        let add = self.add.iter().map(|tag| format!("+{tag}"));
-        let remove = self.remove.iter().map(|tag| format!("-{tag}"));
-        add.chain(remove).collect::<Vec<_>>().join(" ")
-    }
-
-    fn apply_to(&self, tags: &[CleanText]) -> Vec<CleanText> {
-        let current = if self.replaces { &[] } else { tags };
-        let mut out: Vec<CleanText> = current.iter().filter(|tag| !self.remove.contains(tag)).cloned().collect();
-        out.extend(self.add.iter().filter(|tag| !current.contains(tag)).cloned());
-        out
-    }
-}
-
 impl App {
     pub(super) fn ask_title(&mut self) {
         if let Some(row) = self.active_list().selected() {
-            let ask = InputDialog::new(InputField::Title(row.key), row.title.as_str()).with_job(&row.title);
+            let ask = InputDialog::new(InputField::Title(row.key), row.local.title.as_str()).with_job(&row.local.title);
             self.open(ask);
         }
     }
 
     pub(super) fn ask_note(&mut self) {
         if let Some(row) = self.active_list().selected() {
-            let ask = InputDialog::new(InputField::Note(row.key), row.note.as_ref().map_or("", CleanText::as_str))
-                .with_job(&row.title);
+            let ask =
+                InputDialog::new(InputField::Note(row.key), row.local.note.as_ref().map_or("", CleanText::as_str))
+                    .with_job(&row.local.title);
             self.open(ask);
         }
     }
@@ -115,7 +38,7 @@ impl App {
         let text = match keys.as_slice() {
             [] => return,
             [key] if !self.acts_on_marks() => {
-                let tags = self.active_list().get(*key).map(|row| row.tags.as_slice()).unwrap_or_default();
+                let tags = self.active_list().get(*key).map(|row| row.local.tags.as_slice()).unwrap_or_default();
                 tags.iter().map(CleanText::as_str).collect::<Vec<_>>().join(" ")
             }
             _ => String::new(),
@@ -129,12 +52,12 @@ impl App {
         let line = Some(CleanText::line(&text)).filter(|line| !line.is_empty());
         match field {
             InputField::Title(key) => {
-                let same = self.active_list().get(key).is_none_or(|row| line.as_ref() == Some(&row.title));
+                let same = self.active_list().get(key).is_none_or(|row| line.as_ref() == Some(&row.local.title));
                 if !same {
                     self.change_jobs(vec![key], LocalChange::Title(line), "the title", effects);
                 }
             }
-            InputField::Note(key) if self.active_list().get(key).is_some_and(|row| row.note != line) => {
+            InputField::Note(key) if self.active_list().get(key).is_some_and(|row| row.local.note != line) => {
                 self.change_jobs(vec![key], LocalChange::Note(line), "the note", effects);
             }
             InputField::Tags(keys) => self.change_tags(keys, TagChanges::parse(&text), now, effects),
@@ -146,8 +69,8 @@ impl App {
         match keys.as_slice() {
             [key] if !self.acts_on_marks() => {
                 let Some(row) = self.active_list().get(*key) else { return };
-                let tags = changes.apply_to(&row.tags);
-                if row.tags != tags {
+                let tags = changes.apply_to(&row.local.tags);
+                if row.local.tags != tags {
                     self.change_jobs(keys, LocalChange::Tags(tags), "the tags", effects);
                 }
             }
@@ -166,10 +89,16 @@ impl App {
     ) {
         self.record_undo(keys, &LocalChange::Tags(Vec::new()), "the tags");
         if !changes.add.is_empty() {
-            effects.push(Effect::ChangeLocalData(keys.to_vec(), LocalChange::AddTags(changes.add.clone())));
+            effects.push(Effect::Jobs(JobsEffect::ChangeLocalData(
+                keys.to_vec(),
+                LocalChange::AddTags(changes.add.clone()),
+            )));
         }
         if !changes.remove.is_empty() {
-            effects.push(Effect::ChangeLocalData(keys.to_vec(), LocalChange::RemoveTags(changes.remove.clone())));
+            effects.push(Effect::Jobs(JobsEffect::ChangeLocalData(
+                keys.to_vec(),
+                LocalChange::RemoveTags(changes.remove.clone()),
+            )));
         }
         let (jobs, undo) = (format::plural(keys.len(), "job"), self.key_label(Context::Jobs, Action::Undo));
         self.notify(Severity::Info, &format!("{jobs}: {}. {undo} undoes this.", changes.summary()), now);
@@ -184,7 +113,7 @@ impl App {
         effects: &mut Vec<Effect>,
     ) {
         self.record_undo(&keys, &change, what);
-        effects.push(Effect::ChangeLocalData(keys, change));
+        effects.push(Effect::Jobs(JobsEffect::ChangeLocalData(keys, change)));
     }
 
     fn record_undo(&mut self, keys: &[JobKey], change: &LocalChange, what: &str) {
@@ -218,11 +147,13 @@ impl App {
         };
         match undo {
             LabelUndo::Change { what, changes } => {
-                effects.extend(changes.into_iter().map(|(keys, change)| Effect::ChangeLocalData(keys, change)));
+                effects.extend(
+                    changes.into_iter().map(|(keys, change)| Effect::Jobs(JobsEffect::ChangeLocalData(keys, change))),
+                );
                 self.notify(Severity::Info, &format!("Undone: {what}."), now);
             }
             // The store may refuse this, because the prompts may have changed since they were discarded.
-            LabelUndo::Restore { prompts, .. } => effects.push(Effect::RestorePrompts(prompts)),
+            LabelUndo::Restore { prompts, .. } => effects.push(Effect::Prompts(PromptsEffect::RestorePrompts(prompts))),
         }
     }
 
@@ -276,7 +207,9 @@ impl App {
         match result {
             Ok(rows) => {
                 let text = match rows.as_slice() {
-                    [Job { undelivered: Some(kind), .. }] => format!("Undone: the prompt is {} again.", kind.word()),
+                    [Job { local: LocalState { undelivered: Some(kind), .. }, .. }] => {
+                        format!("Undone: the prompt is {} again.", kind.word())
+                    }
                     rows => format!("Undone: the prompts of {} are restored.", format::plural(rows.len(), "job")),
                 };
                 self.notify(Severity::Info, &text, now);
@@ -294,13 +227,13 @@ impl App {
 /// be undone.
 fn inverse(row: &Job, change: &LocalChange) -> Option<LocalChange> {
     Some(match change {
-        LocalChange::Title(_) => LocalChange::Title(row.has_custom_title.then(|| row.title.clone())),
+        LocalChange::Title(_) => LocalChange::Title(row.local.has_custom_title.then(|| row.local.title.clone())),
         LocalChange::Tags(_) | LocalChange::AddTags(_) | LocalChange::RemoveTags(_) => {
-            LocalChange::Tags(row.tags.to_vec())
+            LocalChange::Tags(row.local.tags.to_vec())
         }
-        LocalChange::Note(_) => LocalChange::Note(row.note.clone()),
-        LocalChange::Dismissed(_) => LocalChange::Dismissed(row.dismissed),
-        LocalChange::Handled | LocalChange::HandledAt(_) => LocalChange::HandledAt(row.handled_at),
+        LocalChange::Note(_) => LocalChange::Note(row.local.note.clone()),
+        LocalChange::Dismissed(_) => LocalChange::Dismissed(row.local.dismissed),
+        LocalChange::Handled | LocalChange::HandledAt(_) => LocalChange::HandledAt(row.local.handled_at),
         LocalChange::Viewed => return None,
     })
 }

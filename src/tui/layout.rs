@@ -4,6 +4,7 @@
 use super::geometry::{JobsArrangement, Panes};
 use super::keymap::{Action, Context};
 use super::order::{JobSorting, Sort};
+use super::state::SavedLayout;
 use super::{App, AppConfig, Effect, Screen, Severity};
 use crate::model::Time;
 use crate::model::layout::{JobsLayout, Layout, SavedScreen, SortBy};
@@ -12,21 +13,10 @@ use chrono::TimeDelta;
 /// How long after a change the layout is saved. All changes within this time are saved together.
 const SAVE_DELAY: TimeDelta = TimeDelta::seconds(1);
 
-#[derive(Debug, Default)]
-pub(super) enum SavedLayout {
-    /// Changes aren't saved: in the demo, with a read-only store, on the setup page, or until a layout is restored.
-    #[default]
-    NotSaving,
-    /// The current layout equals this saved layout.
-    Saved(Layout),
-    /// The current layout differs from this saved layout and will be saved at the given time.
-    Due(Layout, Time),
-}
-
 impl AppConfig {
     /// Whether the layout can be saved. It can't in the demo, with a read-only store, and on the setup page.
     pub fn can_save_layout(&self) -> bool {
-        !self.is_demo && !self.read_only && self.welcome.is_none()
+        !self.is_demo && !self.read_only && !self.needs_setup
     }
 
     /// Returns the key under which the store saves the layout. The key contains the profile's name, so that two
@@ -153,10 +143,10 @@ impl App {
         self.panes.hides_detail = !self.panes.hides_detail;
         let open = self.key_label(Context::Jobs, Action::Open);
         let text = match self.geometry().arrangement {
-            JobsArrangement::Right => "The detail is beside the list.".to_owned(),
-            JobsArrangement::Below => "The detail is below the list.".to_owned(),
-            JobsArrangement::OneAtATime if self.panes.hides_detail => format!("Detail hidden. {open} opens it."),
-            JobsArrangement::OneAtATime => format!("No space for list and detail. {open} opens it."),
+            JobsArrangement::Right => "The details are beside the list.".to_owned(),
+            JobsArrangement::Below => "The details are below the list.".to_owned(),
+            JobsArrangement::OneAtATime if self.panes.hides_detail => format!("Details hidden. {open} opens them."),
+            JobsArrangement::OneAtATime => format!("No space for list and details. {open} opens them."),
         };
         self.notify(Severity::Info, &text, now);
         self.detail.set_width(self.geometry().detail_columns());
@@ -170,7 +160,7 @@ mod tests {
     use crate::model::period::Preset;
     use crate::model::text::CleanText;
     use crate::tui::jobs::tests::at;
-    use crate::tui::{InitialData, Msg, SavedFilter};
+    use crate::tui::{InitialData, JobsEffect, JobsMsg, Msg, SavedFilter, ViewsEffect};
     use chrono::FixedOffset;
     use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
 
@@ -189,7 +179,7 @@ mod tests {
 
     fn started_app(start: AppConfig) -> App {
         let (mut app, _) = App::new(start, at(0));
-        app.update(Msg::InitialDataLoaded(Ok(Box::new(InitialData::default()))), at(0));
+        app.update(Msg::Jobs(JobsMsg::InitialDataLoaded(Ok(Box::new(InitialData::default())))), at(0));
         app
     }
 
@@ -261,7 +251,13 @@ mod tests {
     fn a_restored_views_screen_loads_its_cached_views_at_startup() {
         let start = AppConfig { layout: Some(Layout::parse("{\"place\":\"views\"}")), ..start() };
         let (_, effects) = App::new(start, at(0));
-        assert!(matches!(effects.as_slice(), [Effect::LoadFirstRows(_), Effect::LoadCachedReport(_)]), "{effects:?}");
+        assert!(
+            matches!(
+                effects.as_slice(),
+                [Effect::Jobs(JobsEffect::LoadFirstRows(_)), Effect::Views(ViewsEffect::LoadCachedReport(_))]
+            ),
+            "{effects:?}"
+        );
     }
 
     #[test]
@@ -269,7 +265,7 @@ mod tests {
         for jobs in ["{\"filter\":\"x\"}", "{\"tab\":\"Mine\"}", "{\"sort\":{\"by\":\"age\",\"reversed\":false}}"] {
             let layout = Layout::parse(&format!("{{\"jobs\":{jobs}}}"));
             let (_, effects) = App::new(AppConfig { layout: Some(layout), ..start() }, at(0));
-            assert_eq!(effects, [Effect::LoadInitialData], "{jobs}");
+            assert_eq!(effects, [Effect::Jobs(JobsEffect::LoadInitialData)], "{jobs}");
         }
     }
 
@@ -277,7 +273,7 @@ mod tests {
     fn invalid_parts_of_a_layout_are_ignored() {
         for odd in ["", "{", "[]", "{\"columns\":\"x\"}", "{\"place\":\"moon\",\"views\":{\"range\":{\"days\":[1]}}}"] {
             let app = started_app_with_layout(odd);
-            assert_eq!((app.screen, app.geometry().list.width), (Screen::Jobs, 88), "{odd:?}");
+            assert_eq!((app.screen, app.geometry().list.width), (Screen::Jobs, 96), "{odd:?}");
         }
         let app = started_app_with_layout(
             "{\"columns\":9999,\"jobs\":{\"tab\":\"gone\",\"sort\":{\"by\":\"mood\",\"reversed\":true}}}",

@@ -13,6 +13,7 @@ use crate::model::job::{JobId, Status};
 use crate::model::prompt::{DeliveryKind, DraftTarget, PromptId, Thread};
 use crate::model::row::{InitialRows, Job, JobGroup, JobKey};
 use crate::model::text::CleanText;
+use crate::tui::{JobsEffect, JobsMsg, PromptsEffect, PromptsMsg};
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
 
 fn app() -> App {
@@ -23,19 +24,27 @@ fn app() -> App {
     let jobs = (1..=5)
         .map(|key| {
             let mut job = row(key, Status::Completed);
-            job.pr_link = Some(CleanText::line(&format!("https://example.com/a/pull/{key}")));
-            (job.viewed_at, job.handled_at) = (Some(at(100)), Some(at(100)));
+            job.remote.pr_link = Some(CleanText::line(&format!("https://example.com/a/pull/{key}")));
+            (job.local.viewed_at, job.local.handled_at) = (Some(at(100)), Some(at(100)));
             job
         })
         .collect();
-    app.update(Msg::InitialDataLoaded(Ok(Box::new(InitialData { jobs, ..InitialData::default() }))), at(0));
+    app.update(
+        Msg::Jobs(JobsMsg::InitialDataLoaded(Ok(Box::new(InitialData { jobs, ..InitialData::default() })))),
+        at(0),
+    );
     app
 }
 
 fn press_key(app: &mut App, code: KeyCode, mods: KeyModifiers) -> Vec<Effect> {
     let effects = app.update(Msg::Input(Event::Key(KeyEvent::new(code, mods))), at(0));
     let reads = |effect: &Effect| {
-        matches!(effect, Effect::LoadThread(_) | Effect::PrefetchThreads(_) | Effect::ReportVisibleJobs(_))
+        matches!(
+            effect,
+            Effect::Jobs(JobsEffect::LoadThread(_))
+                | Effect::Jobs(JobsEffect::PrefetchThreads(_))
+                | Effect::Jobs(JobsEffect::ReportVisibleJobs(_))
+        )
     };
     effects.into_iter().filter(|effect| !reads(effect)).collect()
 }
@@ -69,8 +78,11 @@ fn marked_jobs_are_changed_only_after_the_answer_yes() {
 fn yes_dismisses_the_marked_jobs_and_a_single_undo_restores_them() {
     let mut app = app();
     let effects = press(&mut app, "gvvdy");
-    assert_eq!(effects, [Effect::ChangeLocalData(jobs(&[5, 4]), LocalChange::Dismissed(true))]);
-    assert_eq!(press(&mut app, "u"), [Effect::ChangeLocalData(jobs(&[5, 4]), LocalChange::Dismissed(false))]);
+    assert_eq!(effects, [Effect::Jobs(JobsEffect::ChangeLocalData(jobs(&[5, 4]), LocalChange::Dismissed(true)))]);
+    assert_eq!(
+        press(&mut app, "u"),
+        [Effect::Jobs(JobsEffect::ChangeLocalData(jobs(&[5, 4]), LocalChange::Dismissed(false)))]
+    );
     assert_eq!(press(&mut app, "u"), [], "nothing is left to undo");
 }
 
@@ -82,16 +94,19 @@ fn fifty_changes_are_undone_in_reverse_order() {
         app.update(Msg::Input(Event::Paste(format!("{n}"))), at(0));
         let effects = enter(&mut app);
         let title = CleanText::line(&format!("Job 5{}", (0..=n).map(|n| n.to_string()).collect::<String>()));
-        assert_eq!(effects, [Effect::ChangeLocalData(jobs(&[5]), LocalChange::Title(Some(title.clone())))]);
+        assert_eq!(
+            effects,
+            [Effect::Jobs(JobsEffect::ChangeLocalData(jobs(&[5]), LocalChange::Title(Some(title.clone()))))]
+        );
         let mut renamed = app.jobs.selected().cloned().expect("a job");
-        (renamed.title, renamed.has_custom_title, renamed.revision) = (title, true, 100 + n);
-        app.update(Msg::LocalDataChanged(Ok(vec![renamed])), at(0));
+        (renamed.local.title, renamed.local.has_custom_title, renamed.revision) = (title, true, 100 + n);
+        app.update(Msg::Jobs(JobsMsg::LocalDataChanged(Ok(vec![renamed]))), at(0));
     }
     let last: Vec<Effect> = (0..50).flat_map(|_| press(&mut app, "u")).collect();
     assert_eq!(last.len(), 50);
     assert_eq!(
         last.last(),
-        Some(&Effect::ChangeLocalData(jobs(&[5]), LocalChange::Title(None))),
+        Some(&Effect::Jobs(JobsEffect::ChangeLocalData(jobs(&[5]), LocalChange::Title(None)))),
         "back to the prompt's line"
     );
 }
@@ -103,7 +118,10 @@ fn marked_jobs_that_the_filter_hides_are_not_changed() {
     press(&mut app, "/#2");
     enter(&mut app);
     assert_eq!(press(&mut app, "d"), [], "the question names the remaining job");
-    assert_eq!(press(&mut app, "y"), [Effect::ChangeLocalData(jobs(&[2]), LocalChange::Dismissed(true))]);
+    assert_eq!(
+        press(&mut app, "y"),
+        [Effect::Jobs(JobsEffect::ChangeLocalData(jobs(&[2]), LocalChange::Dismissed(true)))]
+    );
     press(&mut app, "/9");
     enter(&mut app);
     assert_eq!(press(&mut app, "doyeT"), [], "no job is listed, so none is changed");
@@ -176,8 +194,8 @@ fn tags_are_added_to_and_removed_from_all_marked_jobs() {
     assert_eq!(enter(&mut app), []);
     let tags = |tag: &str| vec![CleanText::line(tag)];
     let wanted = [
-        Effect::ChangeLocalData(jobs(&[5, 4]), LocalChange::AddTags(tags("docs"))),
-        Effect::ChangeLocalData(jobs(&[5, 4]), LocalChange::RemoveTags(tags("old"))),
+        Effect::Jobs(JobsEffect::ChangeLocalData(jobs(&[5, 4]), LocalChange::AddTags(tags("docs")))),
+        Effect::Jobs(JobsEffect::ChangeLocalData(jobs(&[5, 4]), LocalChange::RemoveTags(tags("old")))),
     ];
     assert_eq!(press(&mut app, "y"), wanted);
 }
@@ -186,7 +204,7 @@ fn report_submitted(app: &mut App, job: i64, is_saved: bool) -> Vec<Effect> {
     let failure = Failure::new(FailureKind::Store, "The disk is full.");
     let error = SubmitError { failure, text: "Again".to_owned(), pages: Vec::new() };
     let result = if is_saved { Ok((PromptId(job), row(job, Status::Completed))) } else { Err(error) };
-    app.update(Msg::Submitted { slot: DraftTarget::FollowUp(JobKey(job)), result }, at(1))
+    app.update(Msg::Prompts(PromptsMsg::Submitted { slot: DraftTarget::FollowUp(JobKey(job)), result }), at(1))
 }
 
 #[test]
@@ -198,8 +216,15 @@ fn a_follow_up_to_several_jobs_is_confirmed_and_sends_one_prompt_to_each() {
     let effects = press(&mut app, "y");
     let slot = DraftTarget::FollowUp(JobKey(5));
     let [draft, prompts @ ..] = effects.as_slice() else { panic!("nothing is asked for") };
-    assert_eq!(*draft, Effect::SaveDraft(slot, "Again".to_owned()), "a crash before the first prompt is saved");
-    assert_eq!(prompts, [5, 4].map(|job| Effect::SubmitFollowUp(JobKey(job), "Again".to_owned())));
+    assert_eq!(
+        *draft,
+        Effect::Prompts(PromptsEffect::SaveDraft(slot, "Again".to_owned())),
+        "a crash before the first prompt is saved"
+    );
+    assert_eq!(
+        prompts,
+        [5, 4].map(|job| Effect::Prompts(PromptsEffect::SubmitFollowUp(JobKey(job), "Again".to_owned())))
+    );
     assert!(app.dialogs.is_empty() && app.jobs.marked_count() == 0);
     report_submitted(&mut app, 5, true);
     report_submitted(&mut app, 4, true);
@@ -222,7 +247,7 @@ fn the_editor_reopens_for_the_jobs_whose_follow_up_could_not_be_saved() {
     assert!(!editor.is_in_external_editor && editor.draft_state.is_unsaved());
     press_key(&mut app, KeyCode::Char('s'), KeyModifiers::CONTROL);
     let again = press(&mut app, "y");
-    assert_eq!(again.last(), Some(&Effect::SubmitFollowUp(JobKey(4), "Again".to_owned())));
+    assert_eq!(again.last(), Some(&Effect::Prompts(PromptsEffect::SubmitFollowUp(JobKey(4), "Again".to_owned()))));
 }
 
 #[test]
@@ -236,7 +261,10 @@ fn a_follow_up_to_several_jobs_keeps_an_existing_draft_for_one_job() {
     press_key(&mut app, KeyCode::Char('s'), KeyModifiers::CONTROL);
     press(&mut app, "y");
     let slot = DraftTarget::FollowUp(JobKey(4));
-    assert!(report_submitted(&mut app, 4, true).contains(&Effect::SaveDraft(slot, "My own".to_owned())));
+    assert!(
+        report_submitted(&mut app, 4, true)
+            .contains(&Effect::Prompts(PromptsEffect::SaveDraft(slot, "My own".to_owned())))
+    );
     report_submitted(&mut app, 5, true);
     assert_eq!(app.draft(slot), Some("My own"));
 }
@@ -247,12 +275,12 @@ fn a_list_of_ids_is_tracked_one_by_one_with_a_single_notice() {
     press(&mut app, "+");
     app.update(Msg::Input(Event::Paste("a1, b2\nc3 a1".to_owned())), at(0));
     let id = |id: &str| JobId::new(id).expect("an id");
-    assert_eq!(enter(&mut app), ["a1", "b2", "c3"].map(|raw| Effect::Track(id(raw))));
+    assert_eq!(enter(&mut app), ["a1", "b2", "c3"].map(|raw| Effect::Jobs(JobsEffect::Track(id(raw)))));
     for (n, raw) in ["a1", "b2", "c3"].into_iter().enumerate() {
         let missing = Failure::new(FailureKind::NotFound, "No such job.");
         let result =
             if raw == "b2" { Err(missing) } else { Ok(row(20 + i64::try_from(n).expect("small"), Status::Active)) };
-        app.update(Msg::Tracked { id: CleanText::line(raw), result }, at(1));
+        app.update(Msg::Jobs(JobsMsg::Tracked { id: CleanText::line(raw), result }), at(1));
     }
     assert_eq!(app.notice.map(|notice| notice.text.to_string()), Some("2 tracked; not found: b2.".to_owned()));
 }
@@ -261,11 +289,11 @@ fn a_list_of_ids_is_tracked_one_by_one_with_a_single_notice() {
 fn only_one_prompt_search_runs_at_a_time_and_answers_for_an_older_text_are_dropped() {
     let mut app = app();
     let found = |app: &mut App, text: &str, keys: &[i64]| {
-        app.update(Msg::PromptsFound { text: text.to_owned(), jobs: Ok(jobs(keys)) }, at(0))
+        app.update(Msg::Jobs(JobsMsg::PromptsFound { text: text.to_owned(), jobs: Ok(jobs(keys)) }), at(0))
     };
-    assert_eq!(press(&mut app, "/zebra"), [Effect::FindPrompts("ze".to_owned())]);
+    assert_eq!(press(&mut app, "/zebra"), [Effect::Jobs(JobsEffect::FindPrompts("ze".to_owned()))]);
     assert_eq!(app.jobs.listed_count(), 0);
-    assert_eq!(found(&mut app, "ze", &[1, 2]), [Effect::FindPrompts("zebra".to_owned())]);
+    assert_eq!(found(&mut app, "ze", &[1, 2]), [Effect::Jobs(JobsEffect::FindPrompts("zebra".to_owned()))]);
     assert_eq!(app.jobs.listed_count(), 0, "an answer to an older text is dropped");
     found(&mut app, "zebra", &[2]);
     assert_eq!(app.jobs.selected().map(|row| row.key), Some(JobKey(2)));
@@ -280,7 +308,7 @@ fn a_job_that_no_longer_passes_the_filter_stays_listed_while_it_is_selected() {
     press(&mut app, "g");
     let mut active = row(5, Status::Active);
     active.revision = 50;
-    app.update(Msg::JobsChangedElsewhere(vec![active]), at(0));
+    app.update(Msg::Jobs(JobsMsg::JobsChangedElsewhere(vec![active])), at(0));
     assert_eq!(app.jobs.selected().map(|row| row.key), Some(JobKey(5)), "a key pressed now still applies to it");
     press(&mut app, "G");
     assert_eq!(app.jobs.listed_count(), 4);
@@ -292,7 +320,7 @@ fn a_new_job_that_the_filter_hides_is_listed_while_it_is_selected() {
     press(&mut app, "/#2");
     enter(&mut app);
     let tracked = row(30, Status::Active);
-    app.update(Msg::Tracked { id: CleanText::line("job-30"), result: Ok(tracked) }, at(0));
+    app.update(Msg::Jobs(JobsMsg::Tracked { id: CleanText::line("job-30"), result: Ok(tracked) }), at(0));
     assert_eq!(app.jobs.selected().map(|row| row.key), Some(JobKey(30)));
     press(&mut app, "G");
     assert_eq!(app.jobs.listed_count(), 1);
@@ -306,19 +334,25 @@ fn footer(app: &App) -> Vec<String> {
 fn the_footer_shows_what_a_key_does_to_the_selected_job() {
     let mut app = app();
     let mut plain = row(9, Status::Failed);
-    plain.dismissed = false;
-    plain.undelivered = Some(DeliveryKind::Paused);
+    plain.local.dismissed = false;
+    plain.local.undelivered = Some(DeliveryKind::Paused);
     app.update(
-        Msg::InitialDataLoaded(Ok(Box::new(InitialData { jobs: vec![plain.clone()], ..InitialData::default() }))),
+        Msg::Jobs(JobsMsg::InitialDataLoaded(Ok(Box::new(InitialData {
+            jobs: vec![plain.clone()],
+            ..InitialData::default()
+        })))),
         at(0),
     );
     let shows = |app: &App, hint: &str| footer(app).iter().any(|found| found == hint);
     assert!(shows(&app, "y copy id") && shows(&app, "p resume"), "{:?}", footer(&app));
-    plain.undelivered = Some(DeliveryKind::Unconfirmed);
+    plain.local.undelivered = Some(DeliveryKind::Unconfirmed);
     plain.id = None;
     plain.revision += 1;
     app.update(
-        Msg::InitialDataLoaded(Ok(Box::new(InitialData { jobs: vec![plain], ..InitialData::default() }))),
+        Msg::Jobs(JobsMsg::InitialDataLoaded(Ok(Box::new(InitialData {
+            jobs: vec![plain],
+            ..InitialData::default()
+        })))),
         at(0),
     );
     let found = footer(&app);
@@ -374,16 +408,21 @@ fn app_with_partial_list(rows: std::ops::Range<i64>) -> (App, Vec<Job>) {
     let scope = Scope { base_url: "http://127.0.0.1:1".to_owned(), project: "p".to_owned(), organization: None };
     let utc = chrono::FixedOffset::east_opt(0).expect("UTC");
     let (mut app, effects) = App::new(AppConfig { size: (80, 24), ..AppConfig::new(scope, utc) }, at(0));
-    assert_eq!(effects, [Effect::LoadFirstRows(24)]);
+    assert_eq!(effects, [Effect::Jobs(JobsEffect::LoadFirstRows(24))]);
     let done = |key: i64| {
         let mut job = row(key, Status::Failed);
-        (job.finished_at, job.viewed_at, job.handled_at) = (Some(at(key)), Some(at(100)), Some(at(100)));
+        (job.local.finished_at, job.local.viewed_at, job.local.handled_at) =
+            (Some(at(key)), Some(at(100)), Some(at(100)));
         job
     };
     let head = rows.rev().map(done).collect();
     let first = InitialRows { rows: head, sizes: [0, 0, 0, 8, 0], working: 0, thread: None };
-    let effects = app.update(Msg::FirstRows(Ok(first)), at(0));
-    assert_eq!(effects.last(), Some(&Effect::LoadInitialData), "the rest is loaded after what the first rows need");
+    let effects = app.update(Msg::Jobs(JobsMsg::FirstRowsLoaded(Ok(first))), at(0));
+    assert_eq!(
+        effects.last(),
+        Some(&Effect::Jobs(JobsEffect::LoadInitialData)),
+        "the rest is loaded after what the first rows need"
+    );
     (app, (1..=8).map(done).collect())
 }
 
@@ -397,7 +436,10 @@ fn the_first_rows_are_shown_with_the_group_sizes_of_the_complete_list() {
     assert_eq!(shown_jobs(&app), jobs(&[8, 7, 6]));
     assert_eq!((app.jobs.count_of(JobGroup::Done), app.jobs.line_count()), (8, 9));
     press(&mut app, "j");
-    app.update(Msg::InitialDataLoaded(Ok(Box::new(InitialData { jobs: all, ..InitialData::default() }))), at(0));
+    app.update(
+        Msg::Jobs(JobsMsg::InitialDataLoaded(Ok(Box::new(InitialData { jobs: all, ..InitialData::default() })))),
+        at(0),
+    );
     assert_eq!(shown_jobs(&app), jobs(&[8, 7, 6, 5, 4, 3, 2, 1]));
     assert_eq!(app.jobs.selected().map(|row| row.key), Some(JobKey(7)), "the selection stays");
     assert_eq!((app.jobs.count_of(JobGroup::Done), app.jobs.line_count()), (8, 9));
@@ -410,13 +452,13 @@ fn a_thread_that_arrives_with_the_first_rows_is_not_loaded_again() {
     let (mut app, _) = App::new(AppConfig { size: (160, 48), ..AppConfig::new(scope, utc) }, at(0));
     assert!(app.is_reading_store());
     let first = InitialRows { rows: vec![row(3, Status::Active), row(2, Status::Active)], ..InitialRows::default() };
-    let without = app.update(Msg::FirstRows(Ok(first.clone())), at(0));
-    assert!(without.contains(&Effect::LoadThread(JobKey(3))) && app.is_reading_store());
-    app.update(Msg::Thread { job: JobKey(3), result: Ok(Thread::default()) }, at(0));
+    let without = app.update(Msg::Jobs(JobsMsg::FirstRowsLoaded(Ok(first.clone()))), at(0));
+    assert!(without.contains(&Effect::Jobs(JobsEffect::LoadThread(JobKey(3)))) && app.is_reading_store());
+    app.update(Msg::Jobs(JobsMsg::ThreadLoaded { job: JobKey(3), result: Ok(Thread::default()) }), at(0));
     let (mut app, _) = App::new(app.config, at(0));
     let first = InitialRows { thread: Some(Thread::default()), ..first };
-    let effects = app.update(Msg::FirstRows(Ok(first)), at(0));
-    assert!(!effects.iter().any(|effect| matches!(effect, Effect::LoadThread(_))), "{effects:?}");
+    let effects = app.update(Msg::Jobs(JobsMsg::FirstRowsLoaded(Ok(first))), at(0));
+    assert!(!effects.iter().any(|effect| matches!(effect, Effect::Jobs(JobsEffect::LoadThread(_)))), "{effects:?}");
     assert!(!app.is_reading_store(), "everything on screen is loaded");
 }
 
@@ -436,7 +478,10 @@ fn no_prompt_is_sent_if_the_store_is_read_only() {
     press(&mut app, "n");
     app.update(Msg::Input(Event::Paste("words".to_owned())), at(0));
     let effects = press_key(&mut app, KeyCode::Char('s'), KeyModifiers::CONTROL);
-    assert!(!effects.iter().any(|effect| matches!(effect, Effect::SubmitNewJob(_))), "{effects:?}");
+    assert!(
+        !effects.iter().any(|effect| matches!(effect, Effect::Prompts(PromptsEffect::SubmitNewJob(_)))),
+        "{effects:?}"
+    );
     assert!(app.top::<Editor>().is_some_and(|editor| editor.message.is_some()));
 }
 
@@ -444,7 +489,10 @@ fn no_prompt_is_sent_if_the_store_is_read_only() {
 fn the_end_key_waits_until_all_jobs_are_loaded() {
     let (mut app, all) = app_with_partial_list(6..9);
     press(&mut app, "G");
-    app.update(Msg::InitialDataLoaded(Ok(Box::new(InitialData { jobs: all, ..InitialData::default() }))), at(0));
+    app.update(
+        Msg::Jobs(JobsMsg::InitialDataLoaded(Ok(Box::new(InitialData { jobs: all, ..InitialData::default() })))),
+        at(0),
+    );
     assert_eq!(app.jobs.selected().map(|row| row.key), Some(JobKey(1)));
 }
 
@@ -454,7 +502,10 @@ fn keys_pressed_before_all_jobs_are_loaded_run_afterwards_in_order() {
     press(&mut app, "sn");
     app.update(Msg::Input(Event::Paste("words".to_owned())), at(0));
     assert!(app.dialogs.is_empty() && shown_jobs(&app) == jobs(&[8, 7, 6]), "nothing is applied to a partial list");
-    app.update(Msg::InitialDataLoaded(Ok(Box::new(InitialData { jobs: all, ..InitialData::default() }))), at(0));
+    app.update(
+        Msg::Jobs(JobsMsg::InitialDataLoaded(Ok(Box::new(InitialData { jobs: all, ..InitialData::default() })))),
+        at(0),
+    );
     assert_eq!(app.jobs.sorting().by.name(), "age");
     assert!(app.top::<Editor>().is_some_and(|editor| editor.input.text() == "words"));
 }
@@ -479,7 +530,10 @@ fn events_that_arrive_during_loading_override_the_loaded_rows() {
     send_event(&mut app, 8, 10);
     app.update(Msg::Engine(EngineEvent::Merged { gone: JobKey(3), into: JobKey(4) }), at(0));
     assert_eq!(shown_jobs(&app), jobs(&[8, 7, 6]), "a row that is not loaded yet comes with the rest");
-    app.update(Msg::InitialDataLoaded(Ok(Box::new(InitialData { jobs: all, ..InitialData::default() }))), at(0));
+    app.update(
+        Msg::Jobs(JobsMsg::InitialDataLoaded(Ok(Box::new(InitialData { jobs: all, ..InitialData::default() })))),
+        at(0),
+    );
     assert_eq!(shown_jobs(&app), jobs(&[8, 2, 7, 6, 5, 4, 1]));
     assert_eq!(app.jobs.count_of(JobGroup::Working), 2);
 }
@@ -545,8 +599,13 @@ fn title_and_note_dialogs_name_the_selected_job_even_if_another_job_is_marked() 
 #[test]
 fn a_follow_up_to_marked_jobs_names_its_targets_and_the_skipped_jobs() {
     let mut app = app();
-    let bare = Job { id: None, undelivered: Some(DeliveryKind::Queued), revision: 9, ..row(6, Status::Active) };
-    let gone = Job { gone: true, revision: 9, ..row(7, Status::Active) };
+    let mut bare = row(6, Status::Active);
+    bare.id = None;
+    bare.local.undelivered = Some(DeliveryKind::Queued);
+    bare.revision = 9;
+    let mut gone = row(7, Status::Active);
+    gone.local.gone = true;
+    gone.revision = 9;
     for row in [bare, gone] {
         app.update(Msg::Engine(EngineEvent::Job(Box::new(row))), at(0));
     }
@@ -565,8 +624,11 @@ fn a_follow_up_to_marked_jobs_names_its_targets_and_the_skipped_jobs() {
     let skipped = |text: &str| ConfirmLine::Skipped(text.to_owned());
     assert_eq!(lines, [target("Job 2"), skipped("skipped Job 6: no id yet"), skipped("skipped Job 7: gone")]);
     let sent = press(&mut app, "y");
-    assert_eq!(sent.last(), Some(&Effect::SubmitFollowUp(JobKey(2), "Again".to_owned())));
-    assert!(!sent.iter().any(|effect| matches!(effect, Effect::SubmitFollowUp(JobKey(6 | 7), _))), "{sent:?}");
+    assert_eq!(sent.last(), Some(&Effect::Prompts(PromptsEffect::SubmitFollowUp(JobKey(2), "Again".to_owned()))));
+    assert!(
+        !sent.iter().any(|effect| matches!(effect, Effect::Prompts(PromptsEffect::SubmitFollowUp(JobKey(6 | 7), _)))),
+        "{sent:?}"
+    );
 }
 
 #[test]
@@ -589,7 +651,7 @@ fn the_footer_shows_that_keys_act_on_marked_jobs() {
     press(&mut app, "gvv");
     assert_eq!(app.marks_label().as_deref(), Some(" 2 marked:"));
     let first = app.footer(80).into_iter().next().expect("a key");
-    assert!(first.at >= " 2 marked:".len() && first.label == "follow-up", "{first:?}");
+    assert!(first.at >= " 2 marked:".len() && first.label == "follow up", "{first:?}");
     enter(&mut app);
     assert_eq!((app.marks_label(), app.acts_on_marks()), (None, false), "the detail shows a single job");
     assert_eq!(press(&mut app, "o").last(), Some(&Effect::OpenUrl(CleanText::line("https://example.com/a/pull/3"))));
@@ -599,7 +661,9 @@ fn the_footer_shows_that_keys_act_on_marked_jobs() {
 fn queue_keys_act_on_marked_jobs_after_a_confirmation() {
     let mut app = app();
     for key in [6, 7] {
-        let queued = Job { undelivered: Some(DeliveryKind::Queued), revision: 9, ..row(key, Status::Active) };
+        let mut queued = row(key, Status::Active);
+        queued.local.undelivered = Some(DeliveryKind::Queued);
+        queued.revision = 9;
         app.update(Msg::Engine(EngineEvent::Job(Box::new(queued))), at(0));
         app.jobs.select(JobKey(key));
         press(&mut app, "v");
@@ -610,7 +674,10 @@ fn queue_keys_act_on_marked_jobs_after_a_confirmation() {
     assert_eq!(text, "Remove the prompts of 2 jobs from the queue without sending?");
     assert_eq!(lines.last(), Some(&ConfirmLine::Skipped("skipped Job 5: not queued".to_owned())));
     let effects = press(&mut app, "y");
-    assert!(matches!(&effects[..], [Effect::RemoveFromQueue(keys)] if keys.len() == 2), "{effects:?}");
+    assert!(
+        matches!(&effects[..], [Effect::Prompts(PromptsEffect::RemoveFromQueue(keys))] if keys.len() == 2),
+        "{effects:?}"
+    );
     assert_eq!(app.jobs.marked_count(), 0);
 }
 
@@ -618,11 +685,41 @@ fn queue_keys_act_on_marked_jobs_after_a_confirmation() {
 fn app_with_unhandled_jobs() -> App {
     let mut app = app();
     for n in 1..=5 {
-        let row = Job { handled_at: None, revision: 20, ..app.jobs.get(JobKey(n)).expect("a job").clone() };
+        let mut row = app.jobs.get(JobKey(n)).expect("a job").clone();
+        row.local.handled_at = None;
+        row.revision = 20;
         app.update(Msg::Engine(EngineEvent::Job(Box::new(row))), at(0));
     }
     assert_eq!(app.jobs.count_of(JobGroup::NeedsYou), 5);
     app
+}
+
+#[test]
+fn w_goes_through_the_jobs_that_need_the_user_and_starts_again_at_the_top() {
+    let mut app = app_with_unhandled_jobs();
+    let needing: Vec<JobKey> = shown_jobs(&app).into_iter().take(5).collect();
+    press(&mut app, "G");
+    let visited: Vec<JobKey> = (0..6)
+        .map(|_| {
+            press(&mut app, "w");
+            app.jobs.selected().expect("a job").key
+        })
+        .collect();
+    assert_eq!(visited, [needing.as_slice(), &needing[..1]].concat());
+}
+
+#[test]
+fn the_next_and_the_previous_job_can_be_opened_from_the_details() {
+    let mut app = app_with_unhandled_jobs();
+    let listed = shown_jobs(&app);
+    press(&mut app, "g");
+    enter(&mut app);
+    let effects = press(&mut app, "J");
+    assert_eq!((app.jobs.selected().map(|job| job.key), app.pane), (listed.get(1).copied(), crate::tui::Pane::Detail));
+    let viewed = Effect::Jobs(JobsEffect::ChangeLocalData(vec![listed[1]], LocalChange::Viewed));
+    assert!(effects.contains(&viewed) || !app.jobs.selected().expect("a job").is_unseen(), "{effects:?}");
+    press(&mut app, "K");
+    assert_eq!((app.jobs.selected().map(|job| job.key), app.pane), (listed.first().copied(), crate::tui::Pane::Detail));
 }
 
 #[test]
@@ -632,29 +729,37 @@ fn only_acting_on_a_job_moves_it_out_of_needs_you() {
     for harmless in ["\r", " ", "y", "Y", "jk"] {
         let effects = if harmless == "\r" { enter(&mut app) } else { press(&mut app, harmless) };
         let acts = |effect: &Effect| {
-            matches!(effect, Effect::ChangeLocalData(_, LocalChange::Handled | LocalChange::HandledAt(_)))
+            matches!(
+                effect,
+                Effect::Jobs(JobsEffect::ChangeLocalData(_, LocalChange::Handled | LocalChange::HandledAt(_)))
+            )
         };
         assert!(!effects.iter().any(acts), "{harmless}: {effects:?}");
         press_key(&mut app, KeyCode::Esc, KeyModifiers::NONE);
     }
-    assert_eq!(press(&mut app, "m"), [Effect::ChangeLocalData(jobs(&[5]), LocalChange::Handled)]);
-    assert_eq!(press(&mut app, "u"), [Effect::ChangeLocalData(jobs(&[5]), LocalChange::HandledAt(None))]);
-    assert_eq!(press(&mut app, "o")[0], Effect::ChangeLocalData(jobs(&[5]), LocalChange::Handled));
+    assert_eq!(press(&mut app, "m"), [Effect::Jobs(JobsEffect::ChangeLocalData(jobs(&[5]), LocalChange::Handled))]);
+    assert_eq!(
+        press(&mut app, "u"),
+        [Effect::Jobs(JobsEffect::ChangeLocalData(jobs(&[5]), LocalChange::HandledAt(None)))]
+    );
+    assert_eq!(press(&mut app, "o")[0], Effect::Jobs(JobsEffect::ChangeLocalData(jobs(&[5]), LocalChange::Handled)));
 }
 
 #[test]
 fn a_handled_job_stays_in_its_group_while_it_is_selected() {
     let mut app = app_with_unhandled_jobs();
     press(&mut app, "gm");
-    let handled = Job { handled_at: Some(at(200)), revision: 30, ..app.jobs.get(JobKey(5)).expect("a job").clone() };
-    app.update(Msg::LocalDataChanged(Ok(vec![handled.clone()])), at(0));
+    let mut handled = app.jobs.get(JobKey(5)).expect("a job").clone();
+    handled.local.handled_at = Some(at(200));
+    handled.revision = 30;
+    app.update(Msg::Jobs(JobsMsg::LocalDataChanged(Ok(vec![handled.clone()]))), at(0));
     assert_eq!((app.jobs.count_of(JobGroup::NeedsYou), handled.group()), (5, JobGroup::Done));
     press(&mut app, "j");
     assert_eq!((app.jobs.count_of(JobGroup::NeedsYou), app.jobs.selected().map(|row| row.key)), (4, Some(JobKey(4))));
     app.jobs.select(JobKey(5));
     assert_eq!(
         press(&mut app, "m"),
-        [Effect::ChangeLocalData(jobs(&[5]), LocalChange::HandledAt(None))],
+        [Effect::Jobs(JobsEffect::ChangeLocalData(jobs(&[5]), LocalChange::HandledAt(None)))],
         "it is moved back"
     );
 }
@@ -664,21 +769,24 @@ fn discarded_and_removed_prompts_are_reported_and_restored_by_undo() {
     let mut app = app();
     let notice = |app: &App| app.notice.as_ref().map(|notice| notice.text.to_string()).unwrap_or_default();
     let discarded = |prompts: &[i64]| {
-        let row = Job { undelivered: Some(DeliveryKind::Discarded), id: None, revision: 50, ..row(3, Status::Active) };
+        let mut row = row(3, Status::Active);
+        row.local.undelivered = Some(DeliveryKind::Discarded);
+        row.id = None;
+        row.revision = 50;
         DiscardedPrompts { prompts: prompts.iter().copied().map(PromptId).collect(), rows: vec![row] }
     };
     let sentence = CleanText::line("Discarded. The service may still have started it.");
-    app.update(Msg::Discarded { sentence, result: Ok(discarded(&[7])) }, at(0));
+    app.update(Msg::Prompts(PromptsMsg::Discarded { sentence, result: Ok(discarded(&[7])) }), at(0));
     assert_eq!(notice(&app), "Discarded. The service may still have started it. u undoes this.");
     assert_eq!(app.jobs.get(JobKey(3)).map(Job::group), Some(JobGroup::Done));
-    app.update(Msg::RemovedFromQueue(Ok(discarded(&[8, 9]))), at(0));
+    app.update(Msg::Prompts(PromptsMsg::RemovedFromQueue(Ok(discarded(&[8, 9])))), at(0));
     assert_eq!(notice(&app), "2 prompts removed from the queue, not sent. u undoes this.");
-    app.update(Msg::RemovedFromQueue(Ok(DiscardedPrompts::default())), at(0));
+    app.update(Msg::Prompts(PromptsMsg::RemovedFromQueue(Ok(DiscardedPrompts::default()))), at(0));
     assert!(notice(&app).starts_with("Nothing was removed"), "this can't be undone");
-    assert_eq!(press(&mut app, "u"), [Effect::RestorePrompts(vec![PromptId(8), PromptId(9)])]);
-    assert_eq!(press(&mut app, "u"), [Effect::RestorePrompts(vec![PromptId(7)])]);
+    assert_eq!(press(&mut app, "u"), [Effect::Prompts(PromptsEffect::RestorePrompts(vec![PromptId(8), PromptId(9)]))]);
+    assert_eq!(press(&mut app, "u"), [Effect::Prompts(PromptsEffect::RestorePrompts(vec![PromptId(7)]))]);
     let refused = Failure::new(FailureKind::Store, "The prompt was sent.");
-    app.update(Msg::PromptsRestored(Err(refused)), at(0));
+    app.update(Msg::Prompts(PromptsMsg::PromptsRestored(Err(refused))), at(0));
     assert_eq!(notice(&app), "Not undone. The prompt was sent.");
 }
 
@@ -688,7 +796,9 @@ fn a_dismissed_active_job_still_counts_as_working() {
     let working = row(6, Status::Active);
     app.update(Msg::Engine(EngineEvent::Job(Box::new(working.clone()))), at(0));
     assert_eq!(app.jobs.working_count(), 1);
-    let dismissed = Job { dismissed: true, revision: 60, ..working };
+    let mut dismissed = working;
+    dismissed.local.dismissed = true;
+    dismissed.revision = 60;
     assert!(dismissed.is_working() && crate::model::poll::next_poll(&dismissed).is_some());
     app.update(Msg::Engine(EngineEvent::Job(Box::new(dismissed))), at(0));
     assert_eq!((app.jobs.working_count(), app.jobs.count_of(JobGroup::Working)), (1, 0));

@@ -1,13 +1,12 @@
-//! The title of the jobs list: the number of jobs, the filter, marks, sorting, tabs, and the numbers of jobs in the
-//! groups `NeedsYou` and `Working`. Parts that don't fit are left out, the least important first. Drawing and mouse
-//! clicks use the same title, so that they agree on where the tabs are.
+//! The title of the jobs list: the number of jobs, the filter, marks, sorting and tabs. Parts that don't fit are left
+//! out, the least important first. Drawing and mouse clicks use the same title, so that they agree on where the tabs
+//! are.
 
-use super::format::{fit, fit_from_end, format_count};
+use super::format::{fit, format_count, truncate_start};
 use super::jobs::JobList;
 use super::order::{JobSorting, Sort};
-use super::text_input::TextInput;
 use super::{App, StoreState};
-use crate::model::row::JobGroup;
+use crate::tui::widgets::text_input::TextInput;
 use unicode_width::UnicodeWidthStr;
 
 /// The kind of a piece of the title. It determines how the piece is drawn.
@@ -26,7 +25,6 @@ pub enum TitlePiece {
     /// A tab: its index (0 for all jobs), and whether the tab is active.
     Tab(usize, bool),
     Blank,
-    Group(JobGroup),
     /// The separator between two parts.
     Separator,
 }
@@ -52,11 +50,11 @@ impl App {
 
     /// Returns the title of the list of all profiles' jobs, in `width` cells. Empty if that list is not open.
     pub fn all_jobs_title(&self, width: usize) -> TitlePart {
-        let Some(open) = self.all_jobs() else { return TitlePart::new() };
+        let Some(open) = &self.all_jobs else { return TitlePart::new() };
         let name = if width < MIN_FULL_NAME_WIDTH { " All profiles" } else { " Jobs of all profiles" };
         let mut head = vec![(name.to_owned(), TitlePiece::Name)];
         if open.is_read() {
-            head.push((count_text(&open.list, ""), TitlePiece::Count));
+            head.push((count_text(&open.list), TitlePiece::Count));
         }
         let filter = |space| filter_text_pieces(open.filter(), self.filter_input(), space);
         self.assemble_title(head, &open.list, &filter, width)
@@ -101,20 +99,6 @@ impl App {
                 push(part, &mut space);
             }
         }
-        // These numbers ignore the filter, unlike the headings in the list.
-        let mut overall = if list.filter().is_empty() { "" } else { "overall: " };
-        for group in [JobGroup::NeedsYou, JobGroup::Working] {
-            let n = if group == JobGroup::Working { list.working_count() } else { list.count_of(group) };
-            if n == 0 {
-                continue;
-            }
-            let part = vec![(format!("{overall}{} {}", group.name(), format_count(n)), TitlePiece::Group(group))];
-            // If the part of a group doesn't fit, the next, less important group is left out too.
-            if !push(part, &mut space) {
-                break;
-            }
-            overall = "";
-        }
         title.push((" ".to_owned(), TitlePiece::Blank));
         title
     }
@@ -123,7 +107,7 @@ impl App {
     /// that of the list of all profiles' jobs if that list is open, otherwise that of the jobs list.
     pub(super) fn tab_at(&self, cell: usize, width: usize) -> Option<usize> {
         let mut end = 0;
-        let title = if self.all_jobs().is_some() { self.all_jobs_title(width) } else { self.list_title(width) };
+        let title = if self.all_jobs.is_some() { self.all_jobs_title(width) } else { self.list_title(width) };
         title.into_iter().find_map(|(text, piece)| {
             let start = end;
             end += text.width();
@@ -138,7 +122,7 @@ impl App {
     fn title_head(&self) -> TitlePart {
         let mut part = vec![(" Jobs".to_owned(), TitlePiece::Name)];
         if self.store == StoreState::Read {
-            let text = count_text(&self.jobs, " tracked");
+            let text = count_text(&self.jobs);
             part.push((text, TitlePiece::Count));
         }
         part
@@ -148,7 +132,7 @@ impl App {
     /// `None` without a filter.
     pub fn filter_pieces(&self, space: usize) -> Option<TitlePart> {
         // While the list of all profiles' jobs is open, the filter input belongs to that list, so it is not shown here.
-        let input = if self.all_jobs().is_some() { None } else { self.filter_input() };
+        let input = if self.all_jobs.is_some() { None } else { self.filter_input() };
         filter_text_pieces(self.filter_text(), input, space)
     }
 
@@ -171,10 +155,10 @@ impl App {
 }
 
 /// Returns the number of jobs followed by `words` or, if the list is filtered, how many of its jobs pass the filter.
-fn count_text(list: &JobList, words: &str) -> String {
+fn count_text(list: &JobList) -> String {
     let (shown, all) = (list.matching_count(), list.len());
     if list.filter().is_empty() {
-        format!(": {}{words}", format_count(all))
+        format!(": {}", format_count(all))
     } else {
         format!(": {} of {}", format_count(shown), format_count(all))
     }
@@ -193,7 +177,7 @@ fn filter_text_pieces(text: &str, input: Option<&TextInput>, space: usize) -> Op
     let before: String = text.chars().take(at).collect();
     let under: String = text.chars().nth(at).map_or_else(|| " ".to_owned(), String::from);
     let after: String = text.chars().skip(at + 1).collect();
-    let before = fit_from_end(&before, space.saturating_sub(1 + under.width()));
+    let before = truncate_start(&before, space.saturating_sub(1 + under.width()));
     let after = fit(&after, space.saturating_sub(1 + before.width() + under.width()));
     let text_piece = if input.has_selection() { TitlePiece::SelectedFilter } else { TitlePiece::Filter };
     Some(vec![sign, (before, text_piece), (under, TitlePiece::Cursor), (after, TitlePiece::Filter)])
@@ -204,7 +188,7 @@ fn sorting_text(sorting: JobSorting) -> Option<String> {
     (sorting != JobSorting::default()).then(|| {
         let arrow = if sorting.reversed { " ↑" } else { "" };
         match sorting.by {
-            Sort::Need => "oldest first".to_owned(),
+            Sort::Group => "oldest first".to_owned(),
             by => format!("by {}{arrow}", by.name()),
         }
     })

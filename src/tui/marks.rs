@@ -1,10 +1,7 @@
 //! Marks on jobs. Keys act on all marked jobs at once. Marks on jobs that are not listed are kept, but have no effect.
 
 use super::jobs::JobList;
-use super::keymap::{Action, Context};
 use super::order::{SECTION_COUNT, section_index};
-use super::{App, Severity};
-use crate::model::Time;
 use crate::model::row::{Job, JobGroup, JobKey};
 use std::collections::HashSet;
 
@@ -121,25 +118,6 @@ impl JobList {
     }
 }
 
-impl App {
-    /// Warns and returns `true` if Esc has to be pressed once more to clear the marks, because it takes work to set
-    /// several marks again. Returns `false` if there are fewer than two marks, or if the warning is already on screen.
-    pub(super) fn warn_before_clearing_marks(&mut self, marks: usize, now: Time) -> bool {
-        if marks < 2 {
-            return false;
-        }
-        let closes = self.key_label(Context::Views, Action::Close);
-        let text = format!("{} marks: press {closes} again to clear them.", crate::tui::format::format_count(marks));
-        let was_warned = self.notice.as_ref().is_some_and(|notice| notice.text.as_str() == text);
-        if was_warned {
-            self.notice = None;
-        } else {
-            self.notify(Severity::Info, &text, now);
-        }
-        !was_warned
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -195,7 +173,7 @@ mod tests {
         let mut list = list();
         (0..5).for_each(|_| list.toggle_mark());
         let mut dismissed = row(3, Status::Active);
-        (dismissed.dismissed, dismissed.revision) = (true, 10);
+        (dismissed.local.dismissed, dismissed.revision) = (true, 10);
         list.upsert(dismissed);
         assert_eq!((keys(&list), list.marked_count()), (vec![5, 4, 2, 1], 4));
         list.sort(JobSorting { by: Sort::Age, reversed: true });

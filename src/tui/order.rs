@@ -11,7 +11,7 @@ use crate::model::row::{Job, JobGroup};
 pub enum Sort {
     /// By group, such as `NeedsYou` or `Working`. Within most groups, the newest job comes first.
     #[default]
-    Need,
+    Group,
     /// By age, the newest job first.
     Age,
     /// By last change, the most recently changed job first.
@@ -21,17 +21,19 @@ pub enum Sort {
 }
 
 impl Sort {
-    const ALL: [Self; 4] = [Self::Need, Self::Age, Self::Change, Self::Status];
+    const ALL: [Self; 4] = [Self::Group, Self::Age, Self::Change, Self::Status];
 
     /// Returns the variant with this name.
     pub(super) fn from_name(name: &str) -> Option<Self> {
+        // Earlier versions of docdeck saved the order by group as `need`.
+        let name = if name == "need" { "group" } else { name };
         Self::ALL.into_iter().find(|sort| sort.name() == name)
     }
 
     /// Returns the name, as used on screen and in the saved layout.
     pub fn name(self) -> &'static str {
         match self {
-            Self::Need => "need",
+            Self::Group => "group",
             Self::Age => "age",
             Self::Change => "last change",
             Self::Status => "status",
@@ -69,19 +71,19 @@ impl JobSorting {
     pub(super) fn key(self, row: &Job, group: JobGroup) -> SortKey {
         let section = section_index(group);
         let time = match self.by {
-            Sort::Change => row.changed_at,
-            Sort::Need | Sort::Age | Sort::Status => row.sort_time(),
+            Sort::Change => row.local.changed_at,
+            Sort::Group | Sort::Age | Sort::Status => row.sort_time(),
         };
         let rank = match self.by {
             Sort::Status => status_rank(row),
             // Dismissed jobs that the agent is still working on come before all other dismissed jobs.
-            Sort::Need => u8::from(group == JobGroup::Dismissed && !row.counts_as_working()),
+            Sort::Group => u8::from(group == JobGroup::Dismissed && !row.counts_as_working()),
             Sort::Age | Sort::Change => 0,
         };
-        let section = if self.by == Sort::Need || section == DISMISSED_SECTION { section } else { 0 };
-        if self.by == Sort::Need && group == JobGroup::Queued {
+        let section = if self.by == Sort::Group || section == DISMISSED_SECTION { section } else { 0 };
+        if self.by == Sort::Group && group == JobGroup::Queued {
             // Queued jobs are in queue order: the prompt that will be sent next is at the top.
-            let position = row.queue_position.unwrap_or(i64::MAX);
+            let position = row.local.queue_position.unwrap_or(i64::MAX);
             return (section, 0, if self.reversed { position.saturating_neg() } else { position }, row.key.0);
         }
         // A later time gives a smaller key, so that the newest job comes first.
@@ -96,7 +98,7 @@ impl JobSorting {
 
 /// Returns the rank of a job in the order by status. The most urgent status has rank 0.
 fn status_rank(row: &Job) -> u8 {
-    match (row.undelivered, &row.status) {
+    match (row.local.undelivered, &row.remote.status) {
         (Some(DeliveryKind::Unconfirmed), _) => 0,
         (Some(DeliveryKind::NotSent), _) => 1,
         (Some(DeliveryKind::Rejected), _) => 2,
@@ -104,7 +106,7 @@ fn status_rank(row: &Job) -> u8 {
         (Some(DeliveryKind::Queued), _) => 4,
         (Some(DeliveryKind::Paused), _) => 5,
         (Some(DeliveryKind::Discarded), _) => 13,
-        _ if row.gone => 12,
+        _ if row.local.gone => 12,
         (_, Some(Status::Failed)) => 6,
         (_, Some(Status::Unknown(_))) => 7,
         (_, Some(Status::Active)) => 8,
@@ -311,7 +313,8 @@ mod tests {
                 name
             })
             .collect();
-        assert_eq!(names, ["need", "age", "last change", "status", "need"]);
+        assert_eq!(Sort::from_name("need"), Some(Sort::Group));
+        assert_eq!(names, ["group", "age", "last change", "status", "group"]);
         let (older, newer) = (row(1, Status::Active), row(2, Status::Active));
         let key = |reversed: bool, row: &Job| JobSorting { by: Sort::Age, reversed }.key(row, row.group());
         assert!(key(false, &newer) < key(false, &older));
@@ -321,7 +324,7 @@ mod tests {
     #[test]
     fn dismissed_jobs_come_last_in_every_order() {
         let mut dismissed = row(9, Status::Failed);
-        (dismissed.dismissed, dismissed.viewed_at) = (true, Some(at(100)));
+        (dismissed.local.dismissed, dismissed.local.viewed_at) = (true, Some(at(100)));
         let other = row(1, Status::Completed);
         for by in Sort::ALL {
             for reversed in [false, true] {

@@ -10,14 +10,15 @@
 use super::component::prelude::*;
 use super::compose::batch::Batch;
 use super::compose::editor::Editor;
+use super::draw::cursor;
 use super::draw::text::{TextRow, fit};
-use super::draw::{cursor, draw_box, draw_line, draw_more_below};
 use super::format::format_count;
 use super::geometry::{Geometry, centered, inner_area_below};
-use super::keymap::{Binding, Chord};
-use super::list_state::ListState;
-use super::text_input::TextInput;
+use super::state::PaletteChoice;
 use crate::model::text::CleanText;
+use crate::tui::draw::boxes::{draw_box, draw_line, draw_more_below};
+use crate::tui::widgets::list_state::ListState;
+use crate::tui::widgets::text_input::TextInput;
 use nucleo_matcher::pattern::{CaseMatching, Normalization, Pattern};
 use nucleo_matcher::{Config, Matcher, Utf32Str};
 use unicode_width::UnicodeWidthStr;
@@ -28,16 +29,6 @@ const MAX_KEYS_CELLS: usize = 14;
 const MAX_CATEGORY_CELLS: usize = 10;
 /// How many recently chosen entries are listed before all others.
 const MAX_RECENT: usize = 20;
-
-#[derive(Debug, Clone, PartialEq)]
-pub enum PaletteChoice {
-    /// A key binding.
-    Binding(&'static Binding),
-    /// The custom command that this key runs.
-    CustomCommand(Chord),
-    /// The theme with this name.
-    Theme(String),
-}
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct PaletteEntry {
@@ -138,8 +129,8 @@ pub(super) fn palette_area(g: Geometry) -> Rect {
 }
 
 impl Component for CommandPalette {
-    fn context(&self) -> Context {
-        Context::Palette
+    fn contexts(&self) -> &'static [Context] {
+        &[Context::Palette, Context::Text]
     }
 
     fn offers(&self, action: Action, app: &App) -> Option<Label> {
@@ -196,7 +187,6 @@ impl Component for CommandPalette {
         let rows = usize::from(lines.height);
         for (n, (entry, chosen)) in self.visible(rows).enumerate() {
             let mut row = TextRow::new(width);
-            let style = if chosen { theme.selected } else { theme.text };
             row.push(if chosen { "▌" } else { " " }, theme.mark);
             let first = entry.keys.split("  ").take(2).collect::<Vec<_>>().join("  ");
             let shown =
@@ -205,12 +195,12 @@ impl Component for CommandPalette {
             let keys_at = width.saturating_sub(shown.width() + 1);
             let column = width.saturating_sub(most + category + 2);
             let end = if category > 0 { column } else { keys_at };
-            row.push(fit(entry.text.as_str(), end.saturating_sub(2)), style);
+            row.push(fit(entry.text.as_str(), end.saturating_sub(2)), theme.text);
             if category > 0 {
                 row.pad_to(column).push(fit(entry.category, category), theme.muted);
             }
             row.pad_to(keys_at).push(shown, theme.key);
-            draw_line(frame, lines, n, row.line());
+            draw_line(frame, lines, n, row.list_line(chosen, theme));
         }
         if left == 0 {
             draw_line(frame, text, 1, Line::styled("No matching command.", theme.muted));
@@ -248,7 +238,7 @@ impl App {
             let is_reached = !is_plain || (may_switch_profile && row.action == Action::Profiles);
             // Users search for drafts and profiles even if there are none. Running the command then shows a notice.
             let is_searched = matches!(row.action, Action::Drafts | Action::Profiles) && self.is_offered(row.action);
-            let is_listed = self.is_shortcut_offered(row) || is_searched;
+            let is_listed = self.label(row).is_some() || is_searched;
             if row.action != Action::Palette && is_reached && is_listed {
                 let keys = if is_plain { &[] } else { self.config.keymap.keys(row) };
                 let keys: Vec<String> = keys.iter().map(ToString::to_string).collect();

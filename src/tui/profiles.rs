@@ -9,18 +9,22 @@
 //! │   internal   handbook            docs.corp:8443     no key  │
 //! ```
 
+use super::app::NOT_IN_DEMO;
 use super::component::prelude::*;
-use super::draw::text::{TextRow, fit, left};
-use super::draw::{draw_box, draw_line, draw_more_below};
+use super::draw::text::fit;
 use super::geometry::{centered, inside};
-use super::list_state::{ClickedRow, ListState};
-use super::welcome::{NOT_IN_DEMO, Welcome};
+use super::profile_messages::ProfileEntry;
+use super::welcome::Welcome;
+use super::widgets::table::{Column, ListCell, ListRow, Table, TableCell};
 use super::{AppConfig, Screen};
 use crate::model::connection::Connection;
-use crate::model::endpoint::{ApiKey, Scope};
+use crate::model::endpoint::ApiKey;
 use crate::model::failure::{Failure, FailureKind};
 use crate::model::row::JobKey;
 use crate::model::text::CleanText;
+use crate::tui::draw::boxes::{draw_box, draw_line, draw_more_below};
+use crate::tui::widgets::list_state::{ClickedRow, ListState};
+use crate::tui::{ProfilesEffect, ProfilesMsg};
 use ratatui::style::Style;
 use ratatui::widgets::{Paragraph, Wrap};
 use unicode_width::UnicodeWidthStr;
@@ -31,28 +35,6 @@ const STATE_CELLS: usize = 11;
 const SYMBOLS_CELLS: usize = 3;
 /// Minimum width at which there is a column for the service.
 const MIN_WIDTH_WITH_HOST: usize = 56;
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ProfileEntry {
-    pub name: CleanText,
-    /// The service and project. `None` if the profile has no project.
-    pub scope: Option<Scope>,
-    /// Why docdeck can't switch to this profile, as a sentence. `None` if it can.
-    pub problem: Option<CleanText>,
-}
-
-impl ProfileEntry {
-    /// Returns the host of the profile's service, for display.
-    pub fn host(&self) -> CleanText {
-        let url = self.scope.as_ref().map_or("", |scope| scope.base_url.as_str());
-        CleanText::line(url.split_once("://").map_or(url, |(_, rest)| rest))
-    }
-
-    /// Returns the profile's project, for display.
-    pub fn project(&self) -> CleanText {
-        CleanText::line(self.scope.as_ref().map_or("", |scope| scope.project.as_str()))
-    }
-}
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SwitchStep {
@@ -117,7 +99,7 @@ impl ProfilesDialog {
         self.step = SwitchStep::ReadingKey(at);
         self.message = None;
         cx.app.save_unsaved_drafts(cx.effects);
-        cx.run(Effect::ReadProfileKey(at));
+        cx.run(Effect::Profiles(ProfilesEffect::ReadProfileKey(at)));
         Flow::Handled
     }
 
@@ -133,7 +115,7 @@ impl ProfilesDialog {
         match result {
             Ok(key) => {
                 self.step = SwitchStep::TestingKey(at);
-                cx.run(Effect::TestProfileKey(at, key));
+                cx.run(Effect::Profiles(ProfilesEffect::TestProfileKey(at, key)));
             }
             // Reading a key needs no request, so the next profile of the same project is tried at once.
             Err(_) if !self.fallback_profiles.is_empty() => {
@@ -214,8 +196,8 @@ fn dialog_area(app: &App) -> Rect {
 }
 
 impl Component for ProfilesDialog {
-    fn context(&self) -> Context {
-        Context::Profiles
+    fn contexts(&self) -> &'static [Context] {
+        &[Context::Profiles, Context::Lists, Context::Everywhere]
     }
 
     fn offers(&self, action: Action, app: &App) -> Option<Label> {
@@ -260,8 +242,10 @@ impl Component for ProfilesDialog {
 
     fn receive(&mut self, msg: Msg, cx: &mut Cx<'_>) -> Result<Flow, Msg> {
         match msg {
-            Msg::ProfileKey(at, result) if self.step == SwitchStep::ReadingKey(at) => Ok(self.test_key(at, result, cx)),
-            Msg::ProfileKeyTested(at, result) if self.step == SwitchStep::TestingKey(at) => {
+            Msg::Profiles(ProfilesMsg::ProfileKey(at, result)) if self.step == SwitchStep::ReadingKey(at) => {
+                Ok(self.test_key(at, result, cx))
+            }
+            Msg::Profiles(ProfilesMsg::ProfileKeyTested(at, result)) if self.step == SwitchStep::TestingKey(at) => {
                 Ok(self.finish_switch(at, result, cx))
             }
             msg => Err(msg),
@@ -275,10 +259,10 @@ impl Component for ProfilesDialog {
         let title = format!(" Profiles: {} ", profiles.len());
         let inner = draw_box(frame, area, Line::styled(title, theme.title), theme.focus);
         let (lines, rows) = (self.list_area(app), self.rows(app));
-        let columns = ProfileColumns::fitting(profiles, usize::from(inner.width));
-        for (n, ((at, profile), chosen)) in self.list.visible(profiles.iter().enumerate(), rows).enumerate() {
-            let line = profile_entry_line(view, profile, (at, chosen), self, columns, usize::from(inner.width));
-            draw_line(frame, lines, n, line);
+        let table = profile_table(profiles, usize::from(inner.width));
+        for (n, ((at, profile), is_selected)) in self.list.visible(profiles.iter().enumerate(), rows).enumerate() {
+            let row = ProfileRow { at, profile, step: &self.step };
+            draw_line(frame, lines, n, table.row(view, &row, is_selected));
         }
         let used = u16::try_from(rows + 1).unwrap_or(inner.height);
         let below = Rect {
@@ -294,6 +278,19 @@ impl Component for ProfilesDialog {
 }
 
 impl App {
+    pub(super) fn handle_profiles_msg(&mut self, msg: ProfilesMsg, now: Time, effects: &mut Vec<Effect>) {
+        match msg {
+            ProfilesMsg::ProfileAdded { profile, key } => self.profile_added(profile, key, now, effects),
+            // The dialog that asked for this was closed, or the attempt to set up a profile was cancelled.
+            ProfilesMsg::ProfileKey(..)
+            | ProfilesMsg::ProfileKeyTested(..)
+            | ProfilesMsg::ProfileChecked { .. }
+            | ProfilesMsg::KeyRead { .. }
+            | ProfilesMsg::ProfileTested { .. }
+            | ProfilesMsg::ConfigWritten { .. } => {}
+        }
+    }
+
     pub(super) fn open_profiles(&mut self, now: Time) {
         if self.config.profiles.is_empty() {
             return self.notify(Severity::Info, NOT_IN_DEMO, now);
@@ -355,7 +352,7 @@ impl App {
             ..self.config.clone()
         };
         effects.extend(self.save_layout(None));
-        effects.push(Effect::SwitchProfile(at, key));
+        effects.push(Effect::Profiles(ProfilesEffect::SwitchProfile(at, key)));
         let (new_app, first_effects) = App::new(start, now);
         let before = std::mem::replace(self, new_app);
         effects.extend(first_effects);
@@ -366,86 +363,79 @@ impl App {
         // The mouse setting has to match the terminal, whose mouse reporting doesn't change.
         self.pointer = before.pointer;
         effects.extend(self.load_layout(before.panes));
-        if matches!(before.screen, Screen::Views | Screen::Log) {
+        if !matches!(before.screen, Screen::Jobs | Screen::Welcome) {
             self.switch_screen(before.screen, now, effects);
         }
         self.notify(Severity::Info, &notice, now);
     }
 }
 
-/// The widths of the columns, in cells.
-#[derive(Debug, Clone, Copy)]
-struct ProfileColumns {
-    name: usize,
-    project: usize,
-    /// The width of the column for the service; 0 if there is none.
-    host: usize,
+/// A profile in the list.
+struct ProfileRow<'a> {
+    at: usize,
+    profile: &'a ProfileEntry,
+    step: &'a SwitchStep,
 }
 
-impl ProfileColumns {
-    /// Distributes the width. The name gets the width that it needs, up to half of the space. The service gets the
-    /// width that it needs, up to half of the rest, or more if the project doesn't need it. The project gets what
-    /// remains.
-    fn fitting(profiles: &[ProfileEntry], width: usize) -> Self {
-        let most = |of: fn(&ProfileEntry) -> usize| profiles.iter().map(of).max().unwrap_or(0);
-        let (names, projects) =
-            (most(|profile| profile.name.as_str().width()), most(|profile| profile.project().as_str().width()));
-        let hosts = if width < MIN_WIDTH_WITH_HOST { 0 } else { most(|profile| profile.host().as_str().width()) };
-        let space = width.saturating_sub(SYMBOLS_CELLS + STATE_CELLS + 2);
-        let gaps = if hosts > 0 { 4 } else { 2 };
-        let name = names.min(space / 2).max(8);
-        let rest = space.saturating_sub(name + gaps);
-        let host = hosts.min(rest.saturating_sub(projects).max(rest / 2));
-        Self { name, project: rest.saturating_sub(host), host }
+/// Distributes the width. The name gets the width that it needs, up to half of the space. The service gets the width
+/// that it needs, up to half of the rest, or more if the project doesn't need it. The project gets what remains.
+fn profile_table<'p>(profiles: &[ProfileEntry], width: usize) -> Table<ListCell<ProfileRow<'p>>> {
+    type C<'p> = Column<ListCell<ProfileRow<'p>>>;
+    let most = |of: fn(&ProfileEntry) -> usize| profiles.iter().map(of).max().unwrap_or(0);
+    let (names, projects) =
+        (most(|profile| profile.name.as_str().width()), most(|profile| profile.project().as_str().width()));
+    let hosts = if width < MIN_WIDTH_WITH_HOST { 0 } else { most(|profile| profile.host().as_str().width()) };
+    let space = width.saturating_sub(SYMBOLS_CELLS + STATE_CELLS + 2);
+    let name = names.min(space / 2).max(8);
+    let rest = space.saturating_sub(name + if hosts > 0 { 4 } else { 2 });
+    let host = hosts.min(rest.saturating_sub(projects).max(rest / 2));
+    let mut columns = vec![
+        C::left("", 1, |row, _| row.cursor()),
+        C::left("", 2, |row, _| TableCell::new(if is_current(row) { "●" } else { "" }, row.view.theme.good)),
+        C::left("", name, |row, _| profile_cell(row, row.item.profile.name.to_string())),
+        C::flexible("", 0, |row, _| profile_cell(row, row.item.profile.project().to_string())).after_gap(2),
+    ];
+    if host > 0 {
+        columns.push(
+            C::left("", host, |row, width| row.muted(service_text(row.item.profile.host().as_str(), width)))
+                .after_gap(2),
+        );
     }
+    columns.push(C::left("", STATE_CELLS, state_cell).after_gap(2));
+    Table::new(columns, width)
 }
 
-/// Returns the service in exactly `cells` cells. If the service is too long, its port is not cut, because two services
-/// may differ only in their ports.
-fn service_text(host: &str, cells: usize) -> String {
-    let port = host.rfind(':').filter(|at| host.get(at + 1..).is_some_and(|port| port.parse::<u16>().is_ok()));
-    match port.and_then(|at| host.split_at_checked(at)) {
-        Some((name, port)) if host.width() > cells && port.width() < cells => {
-            left(&format!("{}{port}", fit(name, cells - port.width())), cells)
-        }
-        _ => left(host, cells),
-    }
+fn is_current(row: &ListRow<'_, ProfileRow<'_>>) -> bool {
+    row.view.app.config.current_profile == row.item.at
 }
 
-fn profile_entry_line<'a>(
-    view: View<'_>,
-    profile: &ProfileEntry,
-    (at, chosen): (usize, bool),
-    open: &ProfilesDialog,
-    columns: ProfileColumns,
-    width: usize,
-) -> Line<'a> {
-    let View { app, theme, .. } = view;
-    let is_current = app.config.current_profile == at;
-    let style = match (chosen, profile.problem.is_some()) {
-        (true, _) => theme.selected,
-        (false, true) => theme.muted,
-        (false, false) => theme.text,
-    };
-    let (state, state_style): (&str, Style) = match (&open.step, profile) {
-        (SwitchStep::ReadingKey(of), _) if *of == at => ("reading key", theme.working),
-        (SwitchStep::TestingKey(of), _) if *of == at => ("checking", theme.working),
-        _ if is_current => ("current", theme.good),
+fn profile_cell<'a>(row: &ListRow<'a, ProfileRow<'_>>, text: String) -> TableCell<'a> {
+    if row.item.profile.problem.is_some() && !row.is_selected { row.muted(text) } else { row.cell(text) }
+}
+
+fn state_cell<'a>(row: &ListRow<'a, ProfileRow<'_>>, _width: usize) -> TableCell<'a> {
+    let theme = row.view.theme;
+    let (state, style): (&str, Style) = match (row.item.step, row.item.profile) {
+        (SwitchStep::ReadingKey(of), _) if *of == row.item.at => ("reading key", theme.working),
+        (SwitchStep::TestingKey(of), _) if *of == row.item.at => ("checking", theme.working),
+        _ if is_current(row) => ("current", theme.good),
         (_, ProfileEntry { scope: None, .. }) => ("no project", theme.warning),
         (_, ProfileEntry { problem: Some(_), .. }) => ("no key", theme.warning),
         _ => ("", theme.muted),
     };
-    let mut row = TextRow::new(width);
-    row.push(if chosen { "▌" } else { " " }, theme.mark);
-    row.push(if is_current { "● " } else { "  " }, theme.good);
-    let ProfileColumns { name, project, host } = columns;
-    row.push(left(profile.name.as_str(), name), style).push("  ", theme.text);
-    row.push(left(profile.project().as_str(), project), style);
-    if host > 0 {
-        row.push("  ", theme.text).push(service_text(profile.host().as_str(), host), theme.muted);
+    TableCell::new(state, style)
+}
+
+/// Cuts a service that is too long for `cells` cells, but not its port, because two services may differ only in their
+/// ports.
+fn service_text(host: &str, cells: usize) -> String {
+    let port = host.rfind(':').filter(|at| host.get(at + 1..).is_some_and(|port| port.parse::<u16>().is_ok()));
+    match port.and_then(|at| host.split_at_checked(at)) {
+        Some((name, port)) if host.width() > cells && port.width() < cells => {
+            format!("{}{port}", fit(name, cells - port.width()))
+        }
+        _ => host.to_owned(),
     }
-    row.push("  ", theme.text).push(left(state, STATE_CELLS), state_style);
-    row.line()
 }
 
 /// Returns the text below the list, and its style: the progress of switching, its failure, or what switching does.
@@ -460,7 +450,7 @@ fn profiles_message(view: View<'_>, open: &ProfilesDialog) -> (String, Style) {
         (SwitchStep::Choosing, Some(message)) => (message.to_string(), theme.bad),
         (SwitchStep::Choosing, None) => {
             let key = app.key_label(Context::Profiles, Action::Confirm);
-            let what = "switches (one free request checks the key). Drafts and prompts stay in their profile.";
+            let what = "checks the key and switches. Drafts and prompts stay in their profile.";
             (format!("{key} {what}"), theme.muted)
         }
     }

@@ -1,11 +1,12 @@
 //! Tests of switching to another profile.
 
 use super::*;
+use crate::model::endpoint::Scope;
 use crate::model::failure::FailureKind;
 use crate::model::job::Status;
 use crate::model::prompt::DraftTarget;
 use crate::tui::jobs::tests::{at, row};
-use crate::tui::{InitialData, Msg, StoreState};
+use crate::tui::{InitialData, JobsEffect, JobsMsg, Msg, ProfilesEffect, ProfilesMsg, PromptsEffect, StoreState};
 use chrono::FixedOffset;
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
 
@@ -27,7 +28,7 @@ fn app() -> App {
     };
     let (mut app, _) = App::new(start, at(0));
     let known = InitialData { jobs: vec![row(1, Status::Active)], ..InitialData::default() };
-    app.update(Msg::InitialDataLoaded(Ok(Box::new(known))), at(0));
+    app.update(Msg::Jobs(JobsMsg::InitialDataLoaded(Ok(Box::new(known)))), at(0));
     app
 }
 
@@ -51,7 +52,7 @@ fn key_refused() -> Failure {
 fn switching_to_b() -> App {
     let mut app = app();
     type_keys(&mut app, "Pj");
-    assert_eq!(press(&mut app, KeyCode::Enter), [Effect::ReadProfileKey(1)]);
+    assert_eq!(press(&mut app, KeyCode::Enter), [Effect::Profiles(ProfilesEffect::ReadProfileKey(1))]);
     app
 }
 
@@ -63,9 +64,18 @@ fn message(app: &App) -> &str {
 #[test]
 fn a_valid_api_key_restarts_the_dashboard_with_the_other_profile() {
     let mut app = switching_to_b();
-    assert_eq!(app.update(Msg::ProfileKey(1, Ok(api_key())), at(2)), [Effect::TestProfileKey(1, api_key())]);
-    let effects = app.update(Msg::ProfileKeyTested(1, Ok((api_key(), None))), at(3));
-    assert_eq!(effects[..2], [Effect::SwitchProfile(1, api_key()), Effect::LoadFirstRows(app.size.1.into())]);
+    assert_eq!(
+        app.update(Msg::Profiles(ProfilesMsg::ProfileKey(1, Ok(api_key()))), at(2)),
+        [Effect::Profiles(ProfilesEffect::TestProfileKey(1, api_key()))]
+    );
+    let effects = app.update(Msg::Profiles(ProfilesMsg::ProfileKeyTested(1, Ok((api_key(), None)))), at(3));
+    assert_eq!(
+        effects[..2],
+        [
+            Effect::Profiles(ProfilesEffect::SwitchProfile(1, api_key())),
+            Effect::Jobs(JobsEffect::LoadFirstRows(app.size.1.into()))
+        ]
+    );
     assert_eq!(
         (app.config.profile.as_str(), app.config.scope.project.as_str(), app.config.current_profile),
         ("b", "b", 1)
@@ -74,17 +84,21 @@ fn a_valid_api_key_restarts_the_dashboard_with_the_other_profile() {
     assert_eq!(app.notice.as_ref().map(|notice| notice.text.as_str()), Some("Switched to b: b at api.example.com."));
     // The new profile is now selected in the list, so `k` selects the first one again.
     type_keys(&mut app, "Pk");
-    assert_eq!(press(&mut app, KeyCode::Enter), [Effect::ReadProfileKey(0)]);
+    assert_eq!(press(&mut app, KeyCode::Enter), [Effect::Profiles(ProfilesEffect::ReadProfileKey(0))]);
 }
 
 #[test]
 fn if_an_api_key_is_refused_or_unreadable_the_current_profile_stays() {
     let mut app = switching_to_b();
-    app.update(Msg::ProfileKey(1, Err(key_refused())), at(2));
+    app.update(Msg::Profiles(ProfilesMsg::ProfileKey(1, Err(key_refused()))), at(2));
     assert_eq!(message(&app), "Still on a: b can't be used. The service refused the key.");
-    assert_eq!(press(&mut app, KeyCode::Enter), [Effect::ReadProfileKey(1)], "and can be tried again");
-    app.update(Msg::ProfileKey(1, Ok(api_key())), at(2));
-    assert_eq!(app.update(Msg::ProfileKeyTested(1, Err(key_refused())), at(3)), []);
+    assert_eq!(
+        press(&mut app, KeyCode::Enter),
+        [Effect::Profiles(ProfilesEffect::ReadProfileKey(1))],
+        "and can be tried again"
+    );
+    app.update(Msg::Profiles(ProfilesMsg::ProfileKey(1, Ok(api_key()))), at(2));
+    assert_eq!(app.update(Msg::Profiles(ProfilesMsg::ProfileKeyTested(1, Err(key_refused()))), at(3)), []);
     assert!(message(&app).starts_with("Still on a"));
     assert_eq!((app.config.profile.as_str(), app.jobs.len()), ("a", 1));
 }
@@ -93,11 +107,11 @@ fn if_an_api_key_is_refused_or_unreadable_the_current_profile_stays() {
 fn closing_the_list_cancels_the_switch() {
     let mut app = switching_to_b();
     press(&mut app, KeyCode::Esc);
-    assert_eq!(app.update(Msg::ProfileKey(1, Ok(api_key())), at(2)), []);
+    assert_eq!(app.update(Msg::Profiles(ProfilesMsg::ProfileKey(1, Ok(api_key()))), at(2)), []);
     let mut app = switching_to_b();
-    app.update(Msg::ProfileKey(1, Ok(api_key())), at(2));
+    app.update(Msg::Profiles(ProfilesMsg::ProfileKey(1, Ok(api_key()))), at(2));
     press(&mut app, KeyCode::Esc);
-    assert_eq!(app.update(Msg::ProfileKeyTested(1, Ok((api_key(), None))), at(3)), []);
+    assert_eq!(app.update(Msg::Profiles(ProfilesMsg::ProfileKeyTested(1, Ok((api_key(), None)))), at(3)), []);
     assert_eq!(app.config.profile.as_str(), "a");
 }
 
@@ -129,8 +143,8 @@ fn typed_text_is_saved_before_the_switch() {
     effects.extend(type_keys(&mut app, "Pj"));
     effects.extend(press(&mut app, KeyCode::Enter));
     let place = |wanted: &Effect| effects.iter().position(|effect| effect == wanted);
-    let saved = place(&Effect::SaveDraft(DraftTarget::Batch, "One prompt".into()));
-    assert!(saved.is_some() && saved < place(&Effect::ReadProfileKey(1)), "{effects:?}");
+    let saved = place(&Effect::Prompts(PromptsEffect::SaveDraft(DraftTarget::Batch, "One prompt".into())));
+    assert!(saved.is_some() && saved < place(&Effect::Profiles(ProfilesEffect::ReadProfileKey(1))), "{effects:?}");
 }
 
 #[test]
@@ -161,8 +175,9 @@ fn an_answer_to_a_closed_setup_dialog_is_ignored_by_a_new_one() {
         type_keys(app, "docs");
         press(app, KeyCode::Enter);
         type_keys(app, "new");
+        assert_eq!(press(app, KeyCode::Enter), [], "to the button");
         match press(app, KeyCode::Enter).as_slice() {
-            [Effect::CheckProfile { attempt, .. }] => *attempt,
+            [Effect::Profiles(ProfilesEffect::CheckProfile { attempt, .. })] => *attempt,
             other => panic!("no attempt: {other:?}"),
         }
     };
@@ -172,9 +187,12 @@ fn an_answer_to_a_closed_setup_dialog_is_ignored_by_a_new_one() {
     }
     let second = attempt(&mut app);
     assert_ne!(first, second);
-    assert_eq!(app.update(Msg::ProfileChecked { attempt: first, result: Ok(()) }, at(2)), []);
-    let asked = app.update(Msg::ProfileChecked { attempt: second, result: Ok(()) }, at(2));
-    assert!(matches!(asked.as_slice(), [Effect::ReadKey { attempt, .. }] if *attempt == second), "{asked:?}");
+    assert_eq!(app.update(Msg::Profiles(ProfilesMsg::ProfileChecked { attempt: first, result: Ok(()) }), at(2)), []);
+    let asked = app.update(Msg::Profiles(ProfilesMsg::ProfileChecked { attempt: second, result: Ok(()) }), at(2));
+    assert!(
+        matches!(asked.as_slice(), [Effect::Profiles(ProfilesEffect::ReadKey { attempt, .. })] if *attempt == second),
+        "{asked:?}"
+    );
 }
 
 #[test]
@@ -186,8 +204,8 @@ fn after_a_switch_the_layout_is_that_of_the_new_profile_and_the_mouse_setting_st
     type_keys(&mut app, "Msi");
     type_keys(&mut app, "Pj");
     press(&mut app, KeyCode::Enter);
-    app.update(Msg::ProfileKey(1, Ok(api_key())), at(1));
-    let effects = app.update(Msg::ProfileKeyTested(1, Ok((api_key(), None))), at(1));
+    app.update(Msg::Profiles(ProfilesMsg::ProfileKey(1, Ok(api_key()))), at(1));
+    let effects = app.update(Msg::Profiles(ProfilesMsg::ProfileKeyTested(1, Ok((api_key(), None)))), at(1));
     let saved = effects.iter().find_map(|effect| match effect {
         Effect::SaveLayout { key, text } => Some((key.clone(), Layout::parse(text))),
         _ => None,
@@ -198,7 +216,7 @@ fn after_a_switch_the_layout_is_that_of_the_new_profile_and_the_mouse_setting_st
     let new = app.config.layout_key();
     assert!(old != new && effects.contains(&Effect::LoadLayout(new.clone())));
     app.update(Msg::Layout(old, Some(layout)), at(1));
-    assert_eq!(app.jobs.sorting().by.name(), "need", "a late answer about the old profile is ignored");
+    assert_eq!(app.jobs.sorting().by.name(), "group", "a late answer about the old profile is ignored");
     let saved_layout = Layout::parse("{\"jobs\":{\"sort\":{\"by\":\"status\",\"reversed\":false}}}");
     app.update(Msg::Layout(new, Some(saved_layout)), at(1));
     assert_eq!((app.jobs.sorting().by.name(), app.geometry().shows_both()), ("status", true));
@@ -207,7 +225,7 @@ fn after_a_switch_the_layout_is_that_of_the_new_profile_and_the_mouse_setting_st
         app.update(Msg::Engine(crate::model::engine_event::EngineEvent::Connection(later)), at(1));
         assert_eq!(app.connection, Connection::Ready, "and that still counts");
     }
-    app.update(Msg::InitialDataLoaded(Ok(Box::default())), at(1));
+    app.update(Msg::Jobs(JobsMsg::InitialDataLoaded(Ok(Box::default()))), at(1));
     type_keys(&mut app, "i");
     assert!(app.update(Msg::Terminate, at(2)).iter().any(|effect| matches!(effect, Effect::SaveLayout { .. })));
 }
@@ -215,9 +233,9 @@ fn after_a_switch_the_layout_is_that_of_the_new_profile_and_the_mouse_setting_st
 #[test]
 fn after_a_switch_an_unreachable_service_is_shown_as_offline() {
     let mut app = switching_to_b();
-    app.update(Msg::ProfileKey(1, Ok(api_key())), at(2));
+    app.update(Msg::Profiles(ProfilesMsg::ProfileKey(1, Ok(api_key()))), at(2));
     let unreachable = Failure::new(FailureKind::Offline, "The service can't be reached: connection refused.");
-    app.update(Msg::ProfileKeyTested(1, Ok((api_key(), Some(unreachable)))), at(3));
+    app.update(Msg::Profiles(ProfilesMsg::ProfileKeyTested(1, Ok((api_key(), Some(unreachable))))), at(3));
     assert!(matches!(app.connection, Connection::Offline { next_try: None, .. }));
     let message = app.notice.as_ref().map(|notice| notice.text.to_string()).unwrap_or_default();
     assert!(

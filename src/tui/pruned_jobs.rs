@@ -1,7 +1,6 @@
 //! Handles jobs that `docdeck prune --jobs` has removed in another process. Such jobs disappear from the list, and
 //! dialogs about them are closed unless the user has typed text.
 
-use super::dialog::Dialog;
 use super::{App, Pane, Severity, format};
 use crate::model::Time;
 use crate::model::prompt::DraftTarget;
@@ -26,18 +25,10 @@ impl App {
         }
         self.undo_stack.retain_mut(|undo| undo.retain_jobs(remaining));
         self.drafts.retain(|slot, _| !matches!(slot, DraftTarget::FollowUp(key) if !remaining.contains(*key)));
-        self.dialogs.retain_mut(|dialog| stays_open(dialog, remaining));
+        self.dialogs.retain_mut(|dialog| dialog.retain_jobs(remaining, &self.config.keymap));
         self.dirty = true;
         let (jobs, verb) = (format::plural(removed, "finished job"), if removed == 1 { "was" } else { "were" });
         self.notify(Severity::Info, &format!("{jobs} {verb} deleted by `docdeck prune`."), now);
-    }
-}
-
-/// Removes pruned jobs from a dialog. Returns whether the dialog stays open.
-fn stays_open(dialog: &mut Dialog, remaining: &RemainingJobs) -> bool {
-    match dialog {
-        Dialog::Component(dialog) => dialog.retain_jobs(remaining),
-        _ => true,
     }
 }
 
@@ -48,11 +39,12 @@ mod tests {
     use crate::model::engine_event::EngineEvent;
     use crate::model::job::Status;
     use crate::model::row::JobKey;
-    use crate::tui::Effect;
+    use crate::tui::chord::ctrl;
     use crate::tui::compose::editor::Editor;
     use crate::tui::confirm::ConfirmDialog;
     use crate::tui::jobs::tests::{at, row};
-    use crate::tui::{AppConfig, InitialData, Msg};
+    use crate::tui::keymap::Context;
+    use crate::tui::{AppConfig, Effect, InitialData, JobsMsg, Msg};
     use chrono::FixedOffset;
     use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
 
@@ -72,7 +64,10 @@ mod tests {
 
     fn loaded_app() -> App {
         let mut app = started_app();
-        app.update(Msg::InitialDataLoaded(Ok(Box::new(InitialData { jobs: rows(), ..InitialData::default() }))), at(0));
+        app.update(
+            Msg::Jobs(JobsMsg::InitialDataLoaded(Ok(Box::new(InitialData { jobs: rows(), ..InitialData::default() })))),
+            at(0),
+        );
         app
     }
 
@@ -137,10 +132,11 @@ mod tests {
         app.update(jobs_after_pruning(&[1, 2, 3, 4]), at(1001));
         assert!(app.dialogs.is_empty());
         press(&mut app, "fMore");
+        app.config.keymap.set_keys(Context::Editor, "copy-main", vec![ctrl('o')]);
         app.update(jobs_after_pruning(&[1, 2, 3]), at(1002));
         let editor = app.top::<Editor>().expect("an editor");
         assert_eq!(editor.input.text(), "More");
-        assert!(editor.message.as_ref().is_some_and(|text| text.as_str().contains("Ctrl-Y copies")));
+        assert!(editor.message.as_ref().is_some_and(|text| text.as_str().contains("Ctrl-O copies")));
     }
 
     #[test]
@@ -155,7 +151,10 @@ mod tests {
     fn pruning_that_is_reported_before_the_store_is_read_is_applied_afterwards() {
         let mut app = started_app();
         app.update(jobs_after_pruning(&[1, 2]), at(0));
-        app.update(Msg::InitialDataLoaded(Ok(Box::new(InitialData { jobs: rows(), ..InitialData::default() }))), at(0));
+        app.update(
+            Msg::Jobs(JobsMsg::InitialDataLoaded(Ok(Box::new(InitialData { jobs: rows(), ..InitialData::default() })))),
+            at(0),
+        );
         assert_eq!((app.jobs.len(), selected(&app)), (2, Some(2)));
     }
 }

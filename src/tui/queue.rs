@@ -1,6 +1,6 @@
 //! Pauses, resumes, moves and removes queued prompts, and computes when a queued prompt is sent.
 
-use super::bulk::{BulkAction, Targets};
+use super::bulk_action::{BulkAction, Targets};
 use super::keymap::{Action, Context};
 use super::{App, Effect, Severity, format};
 use crate::model::Time;
@@ -8,18 +8,19 @@ use crate::model::change::QueueChange;
 use crate::model::ledger::{MAX_WAIT, RateLimited, Wait};
 use crate::model::prompt::DeliveryKind;
 use crate::model::row::{Job, JobKey};
+use crate::tui::JobsEffect;
 use chrono::TimeDelta;
 
 /// Whether a job has a queued prompt, paused or not.
 pub(super) fn has_queued_prompt(row: &Job) -> bool {
-    matches!(row.undelivered, Some(DeliveryKind::Queued | DeliveryKind::Paused))
+    matches!(row.local.undelivered, Some(DeliveryKind::Queued | DeliveryKind::Paused))
 }
 
 impl App {
     /// Returns how long the hourly limit delays the queued prompts of this job. `None` if the limit doesn't delay them.
     pub fn queue_wait(&self, row: &Job, now: Time) -> Option<Wait> {
         let limited = if row.id.is_none() { RateLimited::Create } else { RateLimited::FollowUp };
-        let is_queued = row.undelivered == Some(DeliveryKind::Queued);
+        let is_queued = row.local.undelivered == Some(DeliveryKind::Queued);
         self.budget(limited).wait().filter(|wait| is_queued && wait.until > now)
     }
 
@@ -32,7 +33,7 @@ impl App {
         format!("at {}", wait.until.with_timezone(&self.config.offset).format("%H:%M"))
     }
 
-    /// Returns the wait of a queued prompt. `until` is the end of the wait as in
+    /// Returns how long a queued prompt waits. `until` is the end of the wait as in
     /// [`Delivery::Queued`](crate::model::prompt::Delivery::Queued), and `row` is the prompt's job.
     pub fn prompt_wait(&self, row: Option<&Job>, until: Time, now: Time) -> Wait {
         let known = row.and_then(|row| self.queue_wait(row, now));
@@ -51,7 +52,7 @@ impl App {
         }
         // If some prompts are paused and others are not, the key pauses all of them.
         let paused =
-            |key: &JobKey| self.jobs.get(*key).is_some_and(|row| row.undelivered == Some(DeliveryKind::Paused));
+            |key: &JobKey| self.jobs.get(*key).is_some_and(|row| row.local.undelivered == Some(DeliveryKind::Paused));
         let change = match action {
             Action::QueuePause if targets.keys.iter().all(paused) => QueueChange::Resume,
             Action::QueuePause => QueueChange::Pause,
@@ -82,7 +83,7 @@ impl App {
             QueueChange::Down => "Moved back in the queue.".to_owned(),
         };
         self.notify(Severity::Info, &text, now);
-        effects.push(Effect::ChangeQueue(targets.keys, change));
+        effects.push(Effect::Jobs(JobsEffect::ChangeQueue(targets.keys, change)));
     }
 }
 

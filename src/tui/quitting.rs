@@ -14,10 +14,10 @@ const MAX_TITLE_CELLS: usize = 40;
 
 /// Whether this job has a queued prompt that docdeck will send without asking the user.
 fn has_prompt_to_send(row: &Job) -> bool {
-    match row.undelivered {
+    match row.local.undelivered {
         Some(DeliveryKind::Queued) => true,
         // Another prompt is queued behind the one that is being sent.
-        Some(DeliveryKind::Sending) => row.queue_position.is_some(),
+        Some(DeliveryKind::Sending) => row.local.queue_position.is_some(),
         _ => false,
     }
 }
@@ -44,15 +44,18 @@ impl App {
 
 fn question_text(queued: &[&Job]) -> String {
     let named = queued.iter().take(MAX_NAMED_JOBS);
-    let mut titles: Vec<String> = named.map(|row| fit(row.title.as_str(), MAX_TITLE_CELLS)).collect();
+    let mut titles: Vec<String> = named.map(|row| fit(row.local.title.as_str(), MAX_TITLE_CELLS)).collect();
     if queued.len() > MAX_NAMED_JOBS {
         titles.push(format!("and {} more", format_count(queued.len() - MAX_NAMED_JOBS)));
     }
-    let (prompts, are) = match queued.len() {
-        1 => ("The queued prompt of 1 job".to_owned(), "is"),
-        n => (format!("The queued prompts of {} jobs", format_count(n)), "are"),
-    };
-    format!("{prompts} ({}) {are} sent only while docdeck is running. Quit anyway?", titles.join(", "))
+    let titles = titles.join(", ");
+    match queued.len() {
+        1 => format!("1 job has a queued prompt ({titles}). It is sent only while docdeck is running. Quit anyway?"),
+        n => format!(
+            "{} jobs have queued prompts ({titles}). They are sent only while docdeck is running. Quit anyway?",
+            format_count(n)
+        ),
+    }
 }
 
 #[cfg(test)]
@@ -63,7 +66,7 @@ mod tests {
     use crate::model::engine_event::EngineEvent;
     use crate::model::row::JobKey;
     use crate::model::text::CleanText;
-    use crate::tui::{AppConfig, Msg};
+    use crate::tui::{AppConfig, JobsMsg, Msg};
     use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
 
     fn at(seconds: i64) -> Time {
@@ -78,10 +81,16 @@ mod tests {
         let row = |(n, state): (usize, &Option<DeliveryKind>)| {
             let title = CleanText::line(&format!("Prompt {n}"));
             let key = JobKey(i64::try_from(n).expect("small"));
-            Job { undelivered: *state, revision: 1, ..Job::new(key, title, at(0)) }
+            let mut job = Job::new(key, title, at(0));
+            job.local.undelivered = *state;
+            job.revision = 1;
+            job
         };
         let jobs = states.iter().enumerate().map(row).collect();
-        app.update(Msg::InitialDataLoaded(Ok(Box::new(crate::tui::InitialData { jobs, ..Default::default() }))), at(0));
+        app.update(
+            Msg::Jobs(JobsMsg::InitialDataLoaded(Ok(Box::new(crate::tui::InitialData { jobs, ..Default::default() })))),
+            at(0),
+        );
         app
     }
 
@@ -108,17 +117,13 @@ mod tests {
     fn the_quit_confirmation_names_three_jobs_with_queued_prompts_and_counts_the_others() {
         let mut one = app(&[QUEUED, Some(DeliveryKind::Paused), None]);
         assert!(!press_q(&mut one));
-        let text = "The queued prompt of 1 job (Prompt 0) is sent only while docdeck is running. Quit anyway?";
+        let text = "1 job has a queued prompt (Prompt 0). It is sent only while docdeck is running. Quit anyway?";
         assert_eq!(open_question(&one), text);
         let mut many = app(&[QUEUED; 5]);
         assert!(!press_ctrl_c(&mut many));
+        assert!(open_question(&many).starts_with("5 jobs have queued prompts (Prompt 0, "), "{}", open_question(&many));
         assert!(
-            open_question(&many).starts_with("The queued prompts of 5 jobs (Prompt 0, "),
-            "{}",
-            open_question(&many)
-        );
-        assert!(
-            open_question(&many).contains("Prompt 1, Prompt 2, and 2 more) are sent only while"),
+            open_question(&many).contains("Prompt 1, Prompt 2, and 2 more). They are sent only while"),
             "{}",
             open_question(&many)
         );
@@ -132,7 +137,7 @@ mod tests {
             assert!(!press(&mut app, KeyCode::Char(c), KeyModifiers::NONE));
         }
         assert!(!press(&mut app, KeyCode::Enter, KeyModifiers::NONE));
-        assert!(open_question(&app).starts_with("The queued prompt of 1 job"), "{}", open_question(&app));
+        assert!(open_question(&app).starts_with("1 job has a queued prompt"), "{}", open_question(&app));
         assert!(press(&mut app, KeyCode::Char('y'), KeyModifiers::NONE));
     }
 
@@ -141,7 +146,7 @@ mod tests {
         let mut app = app(&[Some(DeliveryKind::Sending)]);
         assert!(press_q(&mut app), "quitting waits for a prompt that is being sent");
         let mut row = app.jobs.get(JobKey(0)).expect("the job").clone();
-        (row.queue_position, row.revision) = (Some(9), 2);
+        (row.local.queue_position, row.revision) = (Some(9), 2);
         app.update(Msg::Engine(EngineEvent::Job(Box::new(row))), at(1));
         assert!(!press_q(&mut app));
     }

@@ -4,6 +4,7 @@
 //! Keys that only move among the first rows, or leave the list, work at once. All other keys run when the store is
 //! read. The engine events are applied at the same time, because they are newer than the rows that were being read.
 
+use super::app::screen_of;
 use super::keymap::{Action, Chord, Context};
 use super::{App, Effect, Screen, Severity, StoreState};
 use crate::model::Time;
@@ -12,18 +13,6 @@ use crossterm::event::{Event, KeyEventKind};
 
 /// The maximum number of queued input events. It is larger than the number of keys that anyone types before giving up.
 const MAX_KEYS: usize = 16_384;
-
-#[derive(Debug, Default)]
-pub(super) struct StartupQueue {
-    /// Keys, pastes and focus changes.
-    input_events: Vec<Event>,
-    /// Changed jobs.
-    changed_rows: Vec<Job>,
-    /// Merged jobs, each as the removed job and the job into which it was merged.
-    merges: Vec<(JobKey, JobKey)>,
-    /// The jobs that remain after the last pruning.
-    remaining_jobs: Option<RemainingJobs>,
-}
 
 impl App {
     /// Queues input that has to wait until the store is read, or drops it if the queue is full. Returns whether the
@@ -62,9 +51,8 @@ impl App {
         let needs_first_rows_only = matches!(
             action,
             Some(Action::Down | Action::Up | Action::PageDown | Action::PageUp | Action::Top | Action::Quit)
-                | Some(Action::ShowJobs | Action::ShowViews | Action::ShowLog | Action::Help | Action::Palette)
-                | Some(Action::Profiles)
-        );
+                | Some(Action::Help | Action::Palette | Action::Profiles)
+        ) || action.and_then(screen_of).is_some();
         let on_jobs = self.screen == Screen::Jobs && self.dialogs.is_empty();
         action == Some(Action::NewJob) || (on_jobs && !needs_first_rows_only)
     }
@@ -133,7 +121,7 @@ mod tests {
     use crate::model::endpoint::Scope;
     use crate::model::failure::Failure;
     use crate::tui::jobs::tests::at;
-    use crate::tui::{AppConfig, InitialData, Msg};
+    use crate::tui::{AppConfig, InitialData, JobsEffect, JobsMsg, Msg};
     use chrono::FixedOffset;
     use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
@@ -149,7 +137,7 @@ mod tests {
     }
 
     fn store_locked() -> Msg {
-        Msg::InitialDataLoaded(Err(Failure::local("Another docdeck kept the store locked.")))
+        Msg::Jobs(JobsMsg::InitialDataLoaded(Err(Failure::local("Another docdeck kept the store locked."))))
     }
 
     fn notice(app: &App) -> &str {
@@ -167,7 +155,7 @@ mod tests {
             assert_eq!(type_keys(&mut app, rest), []);
             assert!(rest.is_empty() || notice(&app).contains("keys wait"), "{}", notice(&app));
             assert!(app.dialogs.is_empty() && app.screen == Screen::Jobs);
-            app.update(Msg::InitialDataLoaded(Ok(Box::new(InitialData::default()))), at(5));
+            app.update(Msg::Jobs(JobsMsg::InitialDataLoaded(Ok(Box::new(InitialData::default())))), at(5));
             let editor = app.top::<crate::tui::compose::editor::Editor>().expect("an editor");
             assert_eq!(editor.input.text(), "quit: d 2");
         }
@@ -179,12 +167,12 @@ mod tests {
         app.update(store_locked(), at(1));
         let again = app.next_timer(at(1)).expect("a moment");
         assert!(app.update(Msg::Timer, at(1)).is_empty(), "not before its time");
-        assert_eq!(app.update(Msg::Timer, again), [Effect::LoadInitialData]);
+        assert_eq!(app.update(Msg::Timer, again), [Effect::Jobs(JobsEffect::LoadInitialData)]);
         assert!(app.update(Msg::Timer, again).is_empty(), "not while that is under way");
         app.notice = None;
         app.update(store_locked(), again);
         assert_eq!(notice(&app), "");
-        app.update(Msg::InitialDataLoaded(Ok(Box::new(InitialData::default()))), again);
+        app.update(Msg::Jobs(JobsMsg::InitialDataLoaded(Ok(Box::new(InitialData::default())))), again);
         assert_eq!(app.next_timer(again), None);
     }
 }

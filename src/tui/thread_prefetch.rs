@@ -6,7 +6,6 @@
 //! requested. An event about a changed thread may arrive before the new row. In this case the cached thread is dropped
 //! at once.
 
-use super::{App, Effect};
 use crate::model::Time;
 use crate::model::failure::Failure;
 use crate::model::load::Timed;
@@ -56,7 +55,7 @@ pub(super) struct ThreadPrefetch {
     /// prefetch succeeded, because a prefetch fails until the engine runs.
     reports_changes: bool,
     /// The job that was last selected, and its position in the list.
-    last_selected: Option<(JobKey, usize)>,
+    pub(super) last_selected: Option<(JobKey, usize)>,
 }
 
 impl ThreadPrefetch {
@@ -124,7 +123,7 @@ impl ThreadPrefetch {
     /// Starts a prefetch and returns its jobs. `None` while a prefetch is in progress, or if the next jobs are cached.
     /// `job` returns the job at a distance from the selected one; a positive distance is in the direction of the
     /// selection's last move.
-    fn next_request(&mut self, job: &dyn Fn(isize) -> Option<JobRevision>) -> Option<Vec<JobKey>> {
+    pub(super) fn next_request(&mut self, job: &dyn Fn(isize) -> Option<JobRevision>) -> Option<Vec<JobKey>> {
         if self.is_reading || (1..=REFILL_DISTANCE).filter_map(job).all(|job| self.contains(job)) {
             return None;
         }
@@ -166,29 +165,6 @@ fn byte_size(thread: &Thread) -> usize {
     let prompts = size_of_val(thread.prompts.as_slice()) + size_of_val(thread.events.as_slice());
     let text = |delivery: &Delivery| delivery.reason().map_or(0, |reason| reason.as_str().len());
     prompts + thread.prompts.iter().map(|prompt| prompt.text.len() + text(&prompt.delivery)).sum::<usize>()
-}
-
-impl App {
-    /// Prefetches threads if the selection has moved by a single job. After a longer jump, the next selection can't be
-    /// predicted.
-    pub(super) fn prefetch_threads(&mut self) -> Option<Effect> {
-        let (jobs, prefetch) = (&self.jobs, &mut self.detail.prefetched);
-        let job = jobs.selected()?.key;
-        if prefetch.last_selected.is_some_and(|(last_selected, _)| last_selected == job) {
-            return None;
-        }
-        let at = jobs.position(job)?;
-        let (_, from) = prefetch.last_selected.replace((job, at))?;
-        let down = at == from + 1;
-        if !down && at + 1 != from {
-            return None;
-        }
-        let read = prefetch.next_request(&|offset| {
-            let position = at.checked_add_signed(if down { offset } else { -offset })?;
-            jobs.at(position).filter(|_| position < jobs.listed_count()).map(|row| (row.key, row.revision))
-        });
-        read.map(Effect::PrefetchThreads)
-    }
 }
 
 #[cfg(test)]

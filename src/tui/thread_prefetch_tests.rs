@@ -10,6 +10,9 @@ use crate::model::job::Status;
 use crate::model::load::Load;
 use crate::model::prompt::{Prompt, PromptId, PromptKind};
 use crate::model::row::Job;
+use crate::tui::App;
+use crate::tui::Effect;
+use crate::tui::{JobsEffect, JobsMsg};
 use chrono::FixedOffset;
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
 use proptest::prelude::*;
@@ -77,25 +80,26 @@ impl PrefetchFixture {
             reported,
         };
         let jobs = (1..=JOBS).map(|key| fixture.row(JobKey(key))).collect();
-        fixture.send(Msg::InitialDataLoaded(Ok(Box::new(InitialData { jobs, ..InitialData::default() }))));
+        fixture
+            .send(Msg::Jobs(JobsMsg::InitialDataLoaded(Ok(Box::new(InitialData { jobs, ..InitialData::default() })))));
         fixture
     }
 
     /// Returns the row of a job as stored.
     fn row(&self, job: JobKey) -> Job {
         let mut row = row(job.0, Status::Completed);
-        (row.viewed_at, row.revision) = (Some(at(100)), self.stored[index(job)].0);
+        (row.local.viewed_at, row.revision) = (Some(at(100)), self.stored[index(job)].0);
         row
     }
 
     fn send(&mut self, msg: Msg) {
         for effect in self.app.update(msg, at(1)) {
             match effect {
-                Effect::LoadThread(job) => {
+                Effect::Jobs(JobsEffect::LoadThread(job)) => {
                     self.reads.0 += 1;
                     assert!(self.single_read.replace((vec![job], None)).is_none(), "one thread is read at a time");
                 }
-                Effect::PrefetchThreads(jobs) => {
+                Effect::Jobs(JobsEffect::PrefetchThreads(jobs)) => {
                     self.reads.1 += 1;
                     assert!(!jobs.is_empty() && jobs.len() <= 24, "{jobs:?}");
                     assert!(self.prefetch.replace((jobs, None)).is_none(), "one prefetch at a time");
@@ -183,9 +187,9 @@ impl PrefetchFixture {
         let thread = |job: JobKey, changes: u64| thread(&format!("{} {changes}", job.0));
         if is_prefetch && let Some((jobs, Some(found))) = self.prefetch.take() {
             let threads = jobs.into_iter().zip(found).map(|(job, changes)| (job, thread(job, changes)));
-            self.send(Msg::ThreadsPrefetched(Ok(threads.collect())));
+            self.send(Msg::Jobs(JobsMsg::ThreadsPrefetched(Ok(threads.collect()))));
         } else if !is_prefetch && let Some((jobs, Some(changes))) = self.single_read.take() {
-            self.send(Msg::Thread { job: jobs[0], result: Ok(thread(jobs[0], changes)) });
+            self.send(Msg::Jobs(JobsMsg::ThreadLoaded { job: jobs[0], result: Ok(thread(jobs[0], changes)) }));
         }
     }
 
@@ -252,7 +256,7 @@ fn a_thread_whose_prefetch_failed_is_read_when_it_is_shown() {
     }
     fixture.reads = (0, 0);
     fixture.app.detail.prefetched.is_reading = true;
-    fixture.send(Msg::ThreadsPrefetched(Err(Failure::new(FailureKind::Store, "It did not work."))));
+    fixture.send(Msg::Jobs(JobsMsg::ThreadsPrefetched(Err(Failure::new(FailureKind::Store, "It did not work.")))));
     assert!(fixture.app.notice.is_none(), "the failure is reported when the job is selected");
     for code in [KeyCode::Up, KeyCode::Up] {
         fixture.key(code);
@@ -370,7 +374,7 @@ proptest! {
                 Step::Read(is_prefetch) => fixture.execute_read(is_prefetch),
                 Step::Answer(is_prefetch) => fixture.deliver_answer(is_prefetch),
                 Step::Fail if fixture.prefetch.take().is_some() => {
-                    fixture.send(Msg::ThreadsPrefetched(Err(Failure::new(FailureKind::Store, "It did not work."))));
+                    fixture.send(Msg::Jobs(JobsMsg::ThreadsPrefetched(Err(Failure::new(FailureKind::Store, "It did not work.")))));
                 }
                 Step::Fail => {}
                 Step::Resumed => fixture.send(Msg::Resumed),

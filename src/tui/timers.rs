@@ -1,8 +1,7 @@
 //! Computes when the state machine needs its next `Msg::Timer`: for the heartbeat, ages and countdowns on screen, the
 //! end of a notice, or a draft to save.
 
-use super::jobs::JobLine;
-use super::{App, Screen, StoreState, format};
+use super::{App, StoreState, format};
 use crate::model::Time;
 use crate::model::connection::Connection;
 use crate::model::ledger::RateLimited;
@@ -17,14 +16,13 @@ impl App {
         let notice = self.notice.as_ref().map(|notice| notice.until);
         [
             notice,
-            self.dialogs.iter().filter_map(|dialog| dialog.as_component()?.next_timer(self, now)).min(),
+            self.dialogs.iter().filter_map(|dialog| dialog.next_timer(self, now)).min(),
             self.store_retry_at(),
             self.layout_due_at(),
             self.finish_alerts.due_at(),
             self.tips.ends_at(),
             self.next_beat(now),
             self.header_changes_at(now),
-            self.body_changes_at(now),
             self.screen_component().and_then(|screen| screen.next_timer(self, now)),
         ]
         .into_iter()
@@ -82,21 +80,5 @@ impl App {
         };
         let reset = RateLimited::ALL.into_iter().filter_map(changes).min();
         connection.into_iter().chain(reset).min()
-    }
-
-    fn body_changes_at(&self, now: Time) -> Option<Time> {
-        match self.screen {
-            Screen::Jobs => {
-                let rows = self.jobs.visible(self.geometry().list_rows());
-                let ages = rows.filter_map(|line| match line {
-                    JobLine::Job(row) => row.state_since().map(|since| format::short_age_changes_at(since, now)),
-                    JobLine::Heading(..) => None,
-                });
-                let counting = self.detail_is_visible() && self.jobs.selected().is_some_and(|row| row.is_working());
-                let detail = counting.then(|| self.seconds_change_at(now));
-                ages.chain(detail).min()
-            }
-            Screen::Views | Screen::Welcome | Screen::Log => None,
-        }
     }
 }

@@ -2,68 +2,14 @@
 //! disappears with the next key or after some time.
 
 use super::keymap::{Action, Context, Keymap};
+use super::state::TipPlace;
 use super::{App, Effect, Screen, StoreState};
 use crate::model::Time;
 use chrono::TimeDelta;
-use std::collections::BTreeSet;
-use strum::{EnumString, IntoStaticStr};
 use unicode_width::UnicodeWidthStr;
 
 /// How long a tip is shown, in seconds.
 const SHOWN_SECONDS: i64 = 12;
-
-/// A screen or dialog that has a tip. Once the tip was shown, the name of the place is stored.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, EnumString, IntoStaticStr)]
-#[cfg_attr(test, derive(strum::EnumIter))]
-#[strum(serialize_all = "kebab-case")]
-enum TipPlace {
-    Jobs,
-    Detail,
-    Views,
-    Log,
-    Editor,
-    Batch,
-    Calendar,
-    /// Stored under the name `card`, which earlier versions of docdeck use.
-    #[strum(serialize = "card")]
-    PageDetail,
-    Trend,
-    Movers,
-}
-
-/// Which tips were shown, and the tip that is shown now.
-#[derive(Debug, Default)]
-pub(super) struct Tips {
-    /// The places whose tip was shown. `None` if no tips may be shown, because they are turned off or this set is not
-    /// loaded yet.
-    seen: Option<BTreeSet<TipPlace>>,
-    /// The current place.
-    place: Option<TipPlace>,
-    /// The tip that is shown now, and until when.
-    current: Option<(String, Time)>,
-}
-
-impl Tips {
-    /// Sets the places whose tip was shown. `seen` has their stored names, separated by spaces. It is `None` if no tips
-    /// may be shown.
-    pub(super) fn set_seen(&mut self, seen: Option<&str>) {
-        // Names that only other versions of docdeck have are ignored.
-        self.seen = seen.map(|words| words.split_whitespace().filter_map(|word| word.parse().ok()).collect());
-    }
-
-    pub(super) fn dismiss(&mut self) {
-        self.current = None;
-    }
-
-    pub(super) fn expire(&mut self, now: Time) {
-        self.current.take_if(|(_, until)| *until <= now);
-    }
-
-    /// Returns when the current tip disappears.
-    pub(super) fn ends_at(&self) -> Option<Time> {
-        self.current.as_ref().map(|(_, until)| *until)
-    }
-}
 
 impl App {
     /// Returns the current tip.
@@ -172,7 +118,7 @@ mod tests {
     use crate::model::job::Status;
     use crate::tui::chord::{ch, ctrl};
     use crate::tui::jobs::tests::{at, row};
-    use crate::tui::{AppConfig, InitialData, Msg, Severity};
+    use crate::tui::{AppConfig, InitialData, JobsMsg, Msg, Severity};
     use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
     use strum::IntoEnumIterator as _;
 
@@ -188,7 +134,7 @@ mod tests {
         assert_eq!(app.tip(), None, "the store is not read yet");
         let jobs = vec![row(1, Status::Completed)];
         let known = InitialData { jobs, tips: tips.map(str::to_owned), ..InitialData::default() };
-        let effects = app.update(Msg::InitialDataLoaded(Ok(Box::new(known))), at(0));
+        let effects = app.update(Msg::Jobs(JobsMsg::InitialDataLoaded(Ok(Box::new(known)))), at(0));
         (app, effects)
     }
 

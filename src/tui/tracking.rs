@@ -1,29 +1,16 @@
 //! Tracks existing jobs, given their ids. A list of ids gets a single notice about all results.
 
+use super::state::Tracking;
 use super::{App, Effect, Severity, format};
 use crate::model::Time;
 use crate::model::failure::{Failure, FailureKind};
 use crate::model::job::JobId;
 use crate::model::row::Job;
 use crate::model::text::CleanText;
+use crate::tui::JobsEffect;
 
 /// How many ids a notice names; further ids are only counted.
 const MAX_NAMED_IDS: usize = 3;
-
-/// A list of ids whose jobs are being requested, and the results so far.
-#[derive(Debug, Default)]
-pub(super) struct Tracking {
-    /// The ids whose result has not arrived yet.
-    pending_ids: Vec<CleanText>,
-    /// The number of jobs that are now tracked.
-    tracked_count: usize,
-    /// The ids of jobs that the service doesn't have.
-    unknown_ids: Vec<CleanText>,
-    /// The ids whose request failed although the service may have the job.
-    failed_ids: Vec<CleanText>,
-    /// Why the request for the last of `failed_ids` failed.
-    reason: Option<CleanText>,
-}
 
 /// Returns the ids in a text, without duplicates. Ids are separated by white space or commas.
 pub(super) fn parse_ids(typed: &str) -> Vec<JobId> {
@@ -48,7 +35,7 @@ impl App {
             tracking.pending_ids.extend(ids.iter().map(JobId::clean));
         }
         // Ids are opaque, so they are sent exactly as typed.
-        effects.extend(ids.into_iter().map(Effect::Track));
+        effects.extend(ids.into_iter().map(JobsEffect::Track).map(Effect::Jobs));
     }
 
     /// Handles the result for an id. After the last result of a list, shows the notice about all results.

@@ -3,18 +3,18 @@
 use super::component::prelude::*;
 use super::compose::editor::Editor;
 use super::confirm::{ConfirmAction, ConfirmDialog};
-use super::detail::kind_text;
 use super::draw::text::TextRow;
-use super::draw::{draw_box, draw_line, draw_more_below};
 use super::format;
 use super::input_dialog::InputField;
+use super::jobs::detail::kind_text;
 use super::keymap::{BINDINGS, Keymap};
 use super::wrap::wrap;
 use crate::model::failure::Failure;
-use crate::model::ledger::RateLimited;
 use crate::model::prompt::{Delivery, DeliveryKind, DraftTarget, Prompt, PromptId, PromptKind, Resolution};
 use crate::model::row::{Job, JobKey};
 use crate::model::text::CleanText;
+use crate::tui::draw::boxes::{draw_box, draw_line, draw_more_below};
+use crate::tui::{JobsEffect, PromptsEffect};
 
 /// The indentation of a choice's text, in cells.
 const INDENT: usize = 4;
@@ -53,8 +53,8 @@ pub struct UndeliveredDialog {
 }
 
 impl Component for UndeliveredDialog {
-    fn context(&self) -> Context {
-        Context::Resolve
+    fn contexts(&self) -> &'static [Context] {
+        &[Context::Resolve, Context::Lists, Context::Everywhere]
     }
 
     fn offers(&self, action: Action, _app: &App) -> Option<Label> {
@@ -68,8 +68,8 @@ impl Component for UndeliveredDialog {
         let id = self.prompt.id;
         match action {
             Action::SendAgain if self.is_unconfirmed() => {
-                let text = "The service may have received it already. Sending it again may do the work twice. \
-                            Send again?";
+                let text = "The service may have received it already. If you send it again, the work may be done twice. \
+                            Send it again?";
                 let on_yes = ConfirmAction::Resolve(id, Resolution::SendAgain);
                 cx.open(ConfirmDialog { text: text.to_owned(), on_yes });
                 return Flow::Handled;
@@ -84,14 +84,17 @@ impl Component for UndeliveredDialog {
             }
             Action::CheckJob => {
                 cx.notify(Severity::Info, "Checking this job…");
-                cx.run(Effect::CheckJob(self.job));
+                cx.run(Effect::Jobs(JobsEffect::Check(self.job)));
             }
             Action::EditPrompt => self.edit(cx.app),
-            Action::SendAgain => cx.run(Effect::Resolve(id, Resolution::SendAgain)),
+            Action::SendAgain => cx.run(Effect::Prompts(PromptsEffect::Resolve(id, Resolution::SendAgain))),
             Action::Discard => {
                 let from = Some(self.prompt.delivery.kind());
                 let discarded = Prompt { delivery: Delivery::Discarded { from }, ..self.prompt.clone() };
-                cx.run(Effect::Discard(id, CleanText::line(discarded.discarded_text().unwrap_or_default())));
+                cx.run(Effect::Prompts(PromptsEffect::Discard(
+                    id,
+                    CleanText::line(discarded.discarded_text().unwrap_or_default()),
+                )));
             }
             _ => return Flow::Pass,
         }
@@ -153,18 +156,10 @@ impl UndeliveredDialog {
         let text = app.draft(DraftTarget::Prompt(prompt.id)).unwrap_or(&prompt.text).to_owned();
         let reason = prompt.delivery.reason().cloned().unwrap_or_default();
         app.edit_as_same_prompt(prompt.id, prompt.kind, reason, &text);
-        let pages = app.jobs.get(self.job).map(|row| row.pages.clone()).unwrap_or_default();
+        let pages = app.jobs.get(self.job).map(|row| row.local.pages.clone()).unwrap_or_default();
         if let Some(editor) = app.find_mut::<Editor>() {
             editor.pages = pages.into();
         }
-    }
-
-    /// Closes the dialog about this prompt, if it is open.
-    pub(super) fn close_for(prompt: PromptId, app: &mut App) {
-        app.dialogs.retain(|dialog| {
-            let open = dialog.as_component().and_then(|dialog| dialog.downcast_ref::<Self>());
-            open.is_none_or(|open| open.prompt.id != prompt)
-        });
     }
 
     /// Returns the number of lines, and how many rows there are for them.
@@ -226,10 +221,7 @@ impl UndeliveredDialog {
 
     /// Returns the possible choices, the safest first, each with its meaning.
     fn choices(&self, app: &App) -> Vec<(Action, String)> {
-        let limited = match self.prompt.kind {
-            PromptKind::Create => RateLimited::Create,
-            PromptKind::FollowUp => RateLimited::FollowUp,
-        };
+        let limited = self.prompt.kind.limit();
         let cost = if app.has_budget(limited) {
             format!("Uses one of {} {} left this hour.", app.budget(limited).requests_left(), limited.label())
         } else {
@@ -314,10 +306,15 @@ impl UndeliveredPage<'_> {
 }
 
 impl App {
+    /// Closes the dialog about this undelivered prompt, if it is open.
+    pub(super) fn close_undelivered(&mut self, prompt: PromptId) {
+        self.close_all(|open: &UndeliveredDialog| open.prompt.id == prompt);
+    }
+
     pub(super) fn open_undelivered(&mut self, now: Time) {
         let Some(row) = self.jobs.selected() else { return };
-        if !row.undelivered.is_some_and(DeliveryKind::needs_user) {
-            let text = self.reason_nothing_to_decide(row.undelivered);
+        if !row.local.undelivered.is_some_and(DeliveryKind::needs_user) {
+            let text = self.reason_nothing_to_decide(row.local.undelivered);
             self.notify(Severity::Info, text, now);
             return;
         }
@@ -327,7 +324,7 @@ impl App {
         };
         let resolve = UndeliveredDialog {
             job: row.key,
-            title: row.title.clone(),
+            title: row.local.title.clone(),
             prompt: prompt.clone(),
             has_id: row.id.is_some(),
             sent_at: prompt.sent_at,

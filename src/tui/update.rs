@@ -1,31 +1,26 @@
 //! Applies messages to the state, mostly by calling the module that is responsible for the message.
 
-use super::component::Flow;
-use super::compose::editor::Editor;
-use super::dialog::Dialog;
+use super::component::{Flow, TextEntry};
 use super::jobs::JobLine;
+use super::jobs::messages::JobsEffect;
 use super::keymap::{Action, Chord, Context};
-use super::text_entry::TextEntry;
-use super::{App, Effect, Msg, Notice, Pane, Screen, Severity, StoreState};
+use super::{App, Effect, Msg, Notice, Screen, Severity, StoreState};
 use crate::model::Time;
 use crate::model::connection::Connection;
 use crate::model::engine_event::EngineEvent;
-use crate::model::failure::Failure;
 use crate::model::ledger::RateLimited;
-use crate::model::prompt::DraftTarget;
-use crate::model::row::{InitialRows, Job, JobKey};
+use crate::model::row::JobKey;
 use chrono::TimeDelta;
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind};
 use zeroize::Zeroizing;
 
 /// How long shortcuts are ignored after a text input closed while the user may still have been typing.
 const SHORTCUT_LOCKOUT: TimeDelta = TimeDelta::milliseconds(500);
-/// The time between two attempts to read an unreadable store.
-const RETRY_INTERVAL: TimeDelta = TimeDelta::seconds(2);
 
 impl App {
     /// Handles a message. Returns the effects, which must run in this order.
     pub fn update(&mut self, msg: Msg, now: Time) -> Vec<Effect> {
+        self.updated_at = now;
         let mut effects = Vec::new();
         // For a key, `handle_key` checks instead whether a text input was closed.
         let open_inputs = (!matches!(msg, Msg::Input(_))).then(|| self.open_input_count());
@@ -44,56 +39,17 @@ impl App {
 
     fn handle_message(&mut self, msg: Msg, now: Time, effects: &mut Vec<Effect>) {
         match msg {
+            Msg::Jobs(msg) => self.handle_jobs_msg(msg, now, effects),
+            Msg::Prompts(msg) => self.handle_prompts_msg(msg, now, effects),
+            Msg::Views(msg) => self.handle_views_msg(msg, now, effects),
+            Msg::Profiles(msg) => self.handle_profiles_msg(msg, now, effects),
             Msg::Input(event) => self.handle_input(event, now, effects),
             Msg::Engine(event) => self.handle_engine_event(event, now, effects),
-            Msg::FirstRows(result) => self.apply_first_rows(result, now, effects),
             // The notice about the read-only store was already shown at the start.
             Msg::StoreReadOnly if self.config.read_only => {}
             Msg::StoreReadOnly => self.notify_read_only(now),
-            Msg::InitialDataLoaded(result) => {
-                self.apply_initial_data(result, now);
-                self.open_all_jobs_at_startup(effects);
-                self.after_update(effects);
-                self.run_queued_keys(now, effects);
-            }
-            Msg::JobsChangedElsewhere(rows) => rows.into_iter().for_each(|row| self.put_job(row)),
-            Msg::Thread { job, result } => {
-                let next = self.detail.apply_thread(job, result, now);
-                effects.extend(next.map(Effect::LoadThread));
-                self.dirty |= self.detail_is_visible();
-            }
-            Msg::ThreadsPrefetched(result) => self.detail.prefetched.apply_result(result, now),
-            Msg::Submitted { slot, result } => {
-                if result.is_ok() {
-                    self.jobs.mark_search_stale();
-                }
-                if !self.apply_bulk_follow_up_result(slot, &result, now, effects) {
-                    self.apply_submit_result(slot, result, now, effects);
-                }
-            }
-            Msg::Resolved { result, .. } => self.apply_resolve_result(result, now),
-            Msg::Discarded { sentence, result } => self.notify_discarded(&sentence, result, now),
-            Msg::RemovedFromQueue(result) => self.notify_removed_from_queue(result, now),
-            Msg::PromptsRestored(result) => self.notify_restored(result, now),
-            Msg::JobChecked { result, .. } => self.apply_changed_job(result, now),
-            Msg::Tracked { id, result } => self.apply_track_result(&id, result, now),
-            Msg::LocalDataChanged(Ok(rows)) => rows.into_iter().for_each(|row| self.put_changed_job(row)),
-            Msg::LocalDataChanged(Err(failure)) => self.notify_failure(&failure, now),
-            Msg::PromptsFound { text, jobs } => self.apply_found_prompts(text, jobs, now),
-            Msg::BatchAdded(result) => self.apply_queued_batch(result, now, effects),
-            Msg::Views { query, result, old } => self.views_answered(query, result, old, now),
-            Msg::CachedReport { range, recalled } => self.cached_report_loaded(range, recalled, now, effects),
-            Msg::LoadEnded { range, end } => {
-                self.load_ended(range, end, now, effects);
-                self.reread_pages(effects);
-            }
-            Msg::CachedTotals(result) => self.cached_totals_loaded(result),
-            Msg::TotalsLoaded(result) => self.totals_load_ended(result, now),
-            Msg::JobImpact { job, result } => self.apply_impact(job, result, now, effects),
             Msg::FileExists(file) => self.ask_to_overwrite(file, now),
-            Msg::ProfileAdded { profile, key } => self.profile_added(profile, key, now, effects),
             Msg::FilterSaved { filter, result } => self.apply_saved_filter(filter, result, now),
-            Msg::AllJobs(result) => self.apply_all_jobs(result, now),
             Msg::ActionFinished { what, result } => match result {
                 Ok(()) => self.notify(Severity::Info, what.as_str(), now),
                 Err(failure) => self.notify_failure(&failure, now),
@@ -105,22 +61,6 @@ impl App {
                 self.detail.prefetched.clear();
                 effects.push(Effect::Repaint);
             }
-            // The dialog that asked for this was closed.
-            Msg::History(_)
-            | Msg::Templates(_)
-            | Msg::EditedExternally(_)
-            | Msg::PromptsRead { .. }
-            | Msg::DraftSaved { .. }
-            | Msg::DraftRead { .. }
-            | Msg::PageHistory { .. }
-            | Msg::CachedRanges(_)
-            | Msg::ProfileKey(..)
-            | Msg::ProfileKeyTested(..) => {}
-            // The attempt to set up a profile was cancelled.
-            Msg::ProfileChecked { .. }
-            | Msg::KeyRead { .. }
-            | Msg::ProfileTested { .. }
-            | Msg::ConfigWritten { .. } => {}
             Msg::Terminate => self.save_and_quit(effects),
         }
     }
@@ -131,11 +71,15 @@ impl App {
         let g = self.geometry();
         self.jobs.keep_selected_visible(self.uncovered_rows(g.list_lines()));
         self.views.table.show_selection(self.uncovered_rows(g.views_lines()));
-        self.keep_dialog_selection_visible();
+        if let Some(open) = &mut self.all_jobs {
+            open.list.keep_selected_visible(g.all_jobs_rows());
+        }
+        self.refresh_dialogs();
         self.drop_unused_comparison();
         let selected = self.jobs.selected().map(|row| (row.key, row.revision));
-        effects.extend(self.detail.show(selected).map(Effect::LoadThread));
-        effects.extend(self.detail.job_pages.show(self.jobs.selected()).map(Effect::LoadJobImpact));
+        effects.extend(self.detail.show(selected).map(JobsEffect::LoadThread).map(Effect::Jobs));
+        effects
+            .extend(self.detail.job_pages.show(self.jobs.selected()).map(JobsEffect::LoadJobImpact).map(Effect::Jobs));
         effects.extend(self.prefetch_threads());
         effects.extend(self.search_next_word());
         let seen: Vec<JobKey> = match self.screen {
@@ -144,7 +88,7 @@ impl App {
         };
         if seen != self.on_screen {
             self.on_screen.clone_from(&seen);
-            effects.push(Effect::ReportVisibleJobs(seen));
+            effects.push(Effect::Jobs(JobsEffect::ReportVisibleJobs(seen)));
         }
     }
 
@@ -176,7 +120,7 @@ impl App {
             Event::Paste(text) => self.paste(&Zeroizing::new(text), now, effects),
             Event::Resize(columns, rows) => {
                 self.size = (columns, rows);
-                self.dialogs.iter_mut().for_each(Dialog::scroll_to_start);
+                self.dialogs.iter_mut().for_each(|dialog| dialog.resized());
                 self.detail.set_width(self.geometry().detail_columns());
                 self.dirty = true;
             }
@@ -268,22 +212,17 @@ impl App {
         self.notice.take_if(|notice| notice.severity == Severity::Info)
     }
 
-    /// If an editor was just opened, reads its saved draft. `count_before` is the number of dialogs that were open
-    /// before.
-    pub(super) fn read_draft_of_new_editor(&mut self, count_before: usize, effects: &mut Vec<Effect>) {
-        let opened = self.dialogs.get(count_before).and_then(|dialog| dialog.as_component()?.downcast_ref::<Editor>());
-        effects.extend(opened.map(|editor| Effect::ReadDraft(editor.slot)));
-    }
-
     fn handle_engine_event(&mut self, event: EngineEvent, now: Time, effects: &mut Vec<Effect>) {
         match event {
             EngineEvent::Job(row) => self.put_job(*row),
             EngineEvent::Prompt { prompt, delivery, job } => {
-                effects.extend(self.detail.mark_stale(job.key).map(Effect::LoadThread));
+                effects.extend(self.detail.mark_stale(job.key).map(JobsEffect::LoadThread).map(Effect::Jobs));
                 self.put_job((*job).clone());
                 self.report_delivery(prompt, &delivery, &job, now, effects);
             }
-            EngineEvent::Thread(job) => effects.extend(self.detail.mark_stale(job).map(Effect::LoadThread)),
+            EngineEvent::Thread(job) => {
+                effects.extend(self.detail.mark_stale(job).map(JobsEffect::LoadThread).map(Effect::Jobs))
+            }
             EngineEvent::Merged { gone, into } if self.queue_merge(gone, into) => {}
             EngineEvent::Merged { gone, into } => self.merge_jobs(gone, into),
             EngineEvent::JobsRemoved(left) => self.remove_pruned_jobs(&left, now),
@@ -321,86 +260,13 @@ impl App {
         }
     }
 
-    pub(super) fn merge_jobs(&mut self, gone: JobKey, into: JobKey) {
-        self.detail.prefetched.invalidate(gone);
-        self.detail.prefetched.invalidate(into);
-        self.dirty |= self.jobs.remove_merged(gone, into);
-        if let Some(open) = self.all_jobs_mut() {
-            open.list.remove_merged(gone, into);
-        }
-        if let Some(text) = self.drafts.remove(&DraftTarget::FollowUp(gone)) {
-            // If both jobs have a draft, the drafts are joined, as in the store.
-            let draft = self.drafts.entry(DraftTarget::FollowUp(into)).or_default();
-            *draft = if draft.is_empty() { text } else { format!("{draft}\n\n{text}") };
-        }
-    }
-
-    pub(super) fn put_job(&mut self, row: Job) {
-        self.queue_row(&row);
-        self.put_in_all_jobs(&row);
-        if let Some(old) = self.jobs.get(row.key).filter(|old| old.revision <= row.revision) {
-            self.finish_alerts.add_change(old, &row);
-        }
-        // This redraws other screens too, because the counts in the header may change.
-        self.dirty |= self.jobs.upsert(row);
-    }
-
-    /// Shows the first rows, which are enough for the first frame, and loads all other data.
-    fn apply_first_rows(&mut self, result: Result<InitialRows, Failure>, now: Time, effects: &mut Vec<Effect>) {
-        // A failure is ignored here, because loading the other data then fails too and reports it.
-        if let (Ok(mut first), StoreState::Reading) = (result, &self.store) {
-            let thread = first.rows.first().map(|row| row.key).zip(first.thread.take());
-            self.jobs.show_first_rows(first);
-            self.dirty = true;
-            self.after_update(effects);
-            if let Some((job, thread)) = thread
-                && let Some(at) = effects.iter().position(|effect| *effect == Effect::LoadThread(job))
-            {
-                effects.remove(at);
-                effects.extend(self.detail.apply_thread(job, Ok(thread), now).map(Effect::LoadThread));
-            }
-        }
-        effects.push(Effect::LoadInitialData);
-    }
-
-    fn apply_initial_data(&mut self, result: Result<Box<super::InitialData>, Failure>, now: Time) {
-        self.dirty = true;
-        match result {
-            Ok(data) => {
-                self.jobs.replace(data.jobs);
-                if let Some(key) = self.pending_selection.take() {
-                    self.jobs.select(key);
-                }
-                self.drafts.extend(data.drafts);
-                self.draft_pages = data.draft_pages;
-                self.log.prepend(data.log);
-                self.tips.set_seen(data.tips.as_deref());
-                self.store = StoreState::Read;
-                self.apply_queued_events();
-            }
-            Err(why) => {
-                if !matches!(&self.store, StoreState::Unreadable { why: reported, .. } if *reported == why) {
-                    self.notify_failure(&why, now);
-                }
-                self.store = StoreState::Unreadable { why, retry_at: Some(now + RETRY_INTERVAL) };
-            }
-        }
-    }
-
     /// Reads an unreadable store again if the next attempt is due. The store may no longer be locked by another
     /// process.
     fn retry_reading(&mut self, now: Time, effects: &mut Vec<Effect>) {
         if let StoreState::Unreadable { retry_at: again, .. } = &mut self.store
             && again.take_if(|at| *at <= now).is_some()
         {
-            effects.push(Effect::LoadInitialData);
-        }
-    }
-
-    fn apply_changed_job(&mut self, result: Result<Job, Failure>, now: Time) {
-        match result {
-            Ok(row) => self.put_job(row),
-            Err(failure) => self.notify_failure(&failure, now),
+            effects.push(Effect::Jobs(JobsEffect::LoadInitialData));
         }
     }
 
@@ -434,22 +300,14 @@ impl App {
         effects.push(Effect::Quit);
     }
 
-    /// Switches to a screen and closes the dialogs over the old one.
-    pub(super) fn switch_screen(&mut self, screen: Screen, now: Time, effects: &mut Vec<Effect>) {
-        if self.screen == Screen::Welcome {
-            return;
+    /// Shows the alerts of this update in a notice, and sends the notification that is due.
+    pub(super) fn show_finish_alerts(&mut self, now: Time, effects: &mut Vec<Effect>) {
+        // An alert doesn't replace the notice of a problem.
+        if let Some(summary) = self.finish_alerts.take_new()
+            && self.notice.as_ref().is_none_or(|notice| notice.severity == Severity::Info || notice.until <= now)
+        {
+            self.notify(Severity::Info, summary.as_str(), now);
         }
-        // A dialog may need two steps to close, and a dialog that is being saved stays open.
-        for _ in 0..2 * self.dialogs.len() {
-            self.close(now, effects);
-        }
-        if !self.dialogs.is_empty() {
-            return;
-        }
-        self.screen = screen;
-        self.pane = Pane::List;
-        if screen == Screen::Views {
-            effects.extend(self.views.load_if_idle());
-        }
+        effects.extend(self.finish_alerts.take_due(now).map(Effect::Notify));
     }
 }

@@ -16,7 +16,7 @@ use criterion::{BenchmarkGroup, BenchmarkId, Criterion};
 use docdeck::model::job::Status;
 use docdeck::model::prompt::{Delivery, EventKind, JobEvent, Prompt, PromptId, PromptKind, Thread};
 use docdeck::model::row::JobKey;
-use docdeck::tui::Msg;
+use docdeck::tui::{JobsMsg, Msg};
 use stage::{AppFixture, finished_jobs, key_press, now};
 use std::time::Instant;
 use timing::{bench_group, bench_timed, short_criterion};
@@ -116,8 +116,8 @@ fn bench_job_change(criterion: &mut Criterion, jobs: i64, fixture: &mut AppFixtu
     let mut changed = finished_jobs(10).pop().expect("a row");
     bench_timed(&mut group, BenchmarkId::from_parameter(jobs), || {
         changed.revision += jobs;
-        changed.gone = !changed.gone;
-        let msg = Msg::JobsChangedElsewhere(vec![changed.clone()]);
+        changed.local.gone = !changed.local.gone;
+        let msg = Msg::Jobs(JobsMsg::JobsChangedElsewhere(vec![changed.clone()]));
         let began = Instant::now();
         fixture.send(msg);
         fixture.draw();
@@ -130,7 +130,8 @@ fn bench_prompt_search(criterion: &mut Criterion, jobs: i64, fixture: &mut AppFi
     let mut group = bench_group(criterion, "word found in prompts and frame");
     bench_timed(&mut group, BenchmarkId::from_parameter(jobs), || {
         fixture.press("/ q q");
-        let msg = Msg::PromptsFound { text: "qq".to_owned(), jobs: Ok((1..=jobs / 2).map(JobKey).collect()) };
+        let msg =
+            Msg::Jobs(JobsMsg::PromptsFound { text: "qq".to_owned(), jobs: Ok((1..=jobs / 2).map(JobKey).collect()) });
         fixture.draw();
         let began = Instant::now();
         fixture.send(msg);

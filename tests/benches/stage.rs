@@ -11,7 +11,7 @@ use docdeck::model::row::{Job, JobKey};
 use docdeck::model::text::CleanText;
 use docdeck::tui::draw::{ColorDepth, Theme, draw};
 use docdeck::tui::keymap::Chord;
-use docdeck::tui::{App, AppConfig, Effect, InitialData, Msg};
+use docdeck::tui::{App, AppConfig, Effect, InitialData, JobsEffect, JobsMsg, Msg};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use std::sync::Arc;
@@ -45,7 +45,8 @@ impl AppFixture {
     /// Returns a dashboard that has loaded these jobs.
     pub(crate) fn with_jobs(jobs: Vec<Job>) -> Self {
         let mut fixture = Self::empty();
-        fixture.send(Msg::InitialDataLoaded(Ok(Box::new(InitialData { jobs, ..InitialData::default() }))));
+        fixture
+            .send(Msg::Jobs(JobsMsg::InitialDataLoaded(Ok(Box::new(InitialData { jobs, ..InitialData::default() })))));
         fixture
     }
 
@@ -53,10 +54,13 @@ impl AppFixture {
         for effect in self.app.update(msg, now()) {
             let Some(thread) = &self.thread else { continue };
             let answer = match effect {
-                Effect::LoadThread(job) => Msg::Thread { job, result: Ok(thread.clone()) },
-                Effect::PrefetchThreads(jobs) => {
-                    Msg::ThreadsPrefetched(Ok(jobs.into_iter().map(|job| (job, thread.clone())).collect()))
+                Effect::Jobs(JobsEffect::LoadThread(job)) => {
+                    Msg::Jobs(JobsMsg::ThreadLoaded { job, result: Ok(thread.clone()) })
                 }
+                Effect::Jobs(JobsEffect::PrefetchThreads(jobs)) => Msg::Jobs(JobsMsg::ThreadsPrefetched(Ok(jobs
+                    .into_iter()
+                    .map(|job| (job, thread.clone()))
+                    .collect()))),
                 _ => continue,
             };
             drop(self.app.update(answer, now()));
@@ -87,19 +91,19 @@ pub(crate) fn finished_jobs(jobs: i64) -> Vec<Job> {
     let model = Arc::new(CleanText::line("sonnet"));
     let row = |key: i64| {
         let started = now() - TimeDelta::minutes(3 * (jobs - key) + 60);
-        Job {
-            id: JobId::new(&format!("agent_{key:08}")),
-            status: Some(if key % 10 == 0 { Status::Failed } else { Status::Completed }),
-            repository: Some(Arc::clone(&repository)),
-            git_ref: Some(CleanText::line(&format!("agent/branch-{key}"))),
-            model: Some(Arc::clone(&model)),
-            pr_link: (key % 10 != 0).then(|| CleanText::line(&format!("https://github.com/acme/docs/pull/{key}"))),
-            finished_at: Some(started + TimeDelta::minutes(6)),
-            checked_at: Some(now()),
-            viewed_at: (key % 7 == 0).then(now),
-            revision: key,
-            ..Job::new(JobKey(key), CleanText::line(&format!("Rewrite the guide about topic {key}")), started)
-        }
+        let mut job = Job::new(JobKey(key), CleanText::line(&format!("Rewrite the guide about topic {key}")), started);
+        job.id = JobId::new(&format!("agent_{key:08}"));
+        job.remote.status = Some(if key % 10 == 0 { Status::Failed } else { Status::Completed });
+        job.remote.source.repository = Some(Arc::clone(&repository));
+        job.remote.source.git_ref = Some(CleanText::line(&format!("agent/branch-{key}")));
+        job.remote.model = Some(Arc::clone(&model));
+        job.remote.pr_link =
+            (key % 10 != 0).then(|| CleanText::line(&format!("https://github.com/acme/docs/pull/{key}")));
+        job.local.finished_at = Some(started + TimeDelta::minutes(6));
+        job.local.checked_at = Some(now());
+        job.local.viewed_at = (key % 7 == 0).then(now);
+        job.revision = key;
+        job
     };
     (1..=jobs).map(row).collect()
 }

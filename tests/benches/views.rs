@@ -16,7 +16,7 @@ use docdeck::model::report::{Report, StoredReport};
 use docdeck::model::text::CleanText;
 use docdeck::model::views::{Count, Counts, PageRow, ViewCount, ViewsPage};
 use docdeck::tui::views::table::PageTable;
-use docdeck::tui::{Msg, Screen};
+use docdeck::tui::{Msg, Screen, ViewsMsg};
 use stage::{AppFixture, key_press, now};
 use std::hint::black_box;
 use std::sync::Arc;
@@ -116,9 +116,9 @@ fn open_views(now_shown: &Arc<Report>, before: Option<&Arc<Report>>) -> AppFixtu
 
 /// Returns the message that delivers a cached report with all pages of a range.
 fn cached_report(report: &Arc<Report>) -> Msg {
-    let recalled =
+    let stored =
         StoredReport { requests_last_time: Some(100), report: Some(Arc::clone(report)), ..StoredReport::default() };
-    Msg::CachedReport { range: report.range, recalled: Ok(recalled) }
+    Msg::Views(ViewsMsg::CachedReportLoaded { range: report.range, stored: Ok(stored) })
 }
 
 fn bench_keys(

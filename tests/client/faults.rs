@@ -66,7 +66,7 @@ async fn an_error_keeps_its_meaning_if_its_body_is_truncated() {
     let cut = b"HTTP/1.1 400 Bad\r\ncontent-length: 99\r\n\r\nprompt is too long".to_vec();
     let error = error(create(ServerBehavior::answer(cut, ConnectionEnd::Close)).await.0);
     assert!(
-        matches!(&error, ApiError::BadRequest { words, .. } if words.as_str() == "prompt is too long"),
+        matches!(&error, ApiError::BadRequest { service_text, .. } if service_text.as_str() == "prompt is too long"),
         "{error:?}"
     );
     assert_eq!(error.reached(), Reached::Refused);

@@ -16,7 +16,7 @@ async fn a_create_sends_the_prompt_once_with_the_key() {
     assert_eq!(request.header("user-agent"), Some(concat!("docdeck/", env!("CARGO_PKG_VERSION"))));
     assert_eq!(request.body, br#"{"prompt":"Fix the links"}"#);
     assert_eq!(answer.status, Some(201));
-    assert_eq!(answer.result.expect("a job").status, Status::Active);
+    assert_eq!(answer.result.expect("a job").state.status, Some(Status::Active));
 }
 
 #[tokio::test]

@@ -20,7 +20,7 @@ fn stored_jobs(fixture: &CommandFixture) -> Vec<Job> {
 }
 
 fn undelivered_kinds(fixture: &CommandFixture) -> Vec<Option<DeliveryKind>> {
-    stored_jobs(fixture).iter().map(|row| row.undelivered).collect()
+    stored_jobs(fixture).iter().map(|row| row.local.undelivered).collect()
 }
 
 /// Uses up the hourly limit of new jobs, except for `remaining` requests.

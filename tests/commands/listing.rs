@@ -17,22 +17,15 @@ fn fixture() -> CommandFixture {
         for (id, status, title) in
             [("job-a1", Status::Completed, "Fix the\tlinks"), ("job-b2", Status::Failed, "Translate")]
         {
-            let (prompt, row) = store.add_new_job(scope, title, now).await.expect("written");
+            let (prompt, _) = store.add_new_job(scope, title, now).await.expect("written");
             store.request_permit(prompt, "test", now, now).await.expect("a turn");
             let link = (status == Status::Completed).then(|| CleanText::line("https://github.com/acme/docs/pull/7"));
-            let job = RemoteJob {
-                id: JobId::new(id).expect("an id"),
-                status: Status::Active,
-                repository: Some(CleanText::line("https://github.com/acme/docs")),
-                git_ref: None,
-                model: None,
-                pr_link: None,
-                created_at: Some(now),
-                archived_at: None,
-            };
-            store.accept_send(prompt, job.clone(), now).await.expect("accepted");
-            let done = RemoteJob { status, pr_link: link, ..job };
-            store.apply_fetched(row.key, JobAnswer::Job(done), now).await.expect("seen");
+            let mut job = RemoteJob::new(JobId::new(id).expect("an id"), Status::Active);
+            job.created_at = Some(now);
+            job.state.source.repository = Some(CleanText::line("https://github.com/acme/docs").into());
+            let row = store.accept_send(prompt, job.clone(), now).await.expect("accepted").row;
+            (job.state.status, job.state.pr_link) = (Some(status), link);
+            store.apply_fetched(&row, JobAnswer::Job(job), now).await.expect("seen");
             if id == "job-b2" {
                 store.change_jobs(&[row.key], LocalChange::Handled, now).await.expect("done");
             }
@@ -90,16 +83,8 @@ fn a_pull_request_link_is_normalized_in_the_same_way_in_every_output() {
     fixture.with_store(async |store, scope| {
         let now = chrono::Utc::now();
         for (n, (link, _)) in links.iter().enumerate() {
-            let job = RemoteJob {
-                id: JobId::new(&format!("job-{n}")).expect("an id"),
-                status: Status::Completed,
-                repository: None,
-                git_ref: None,
-                model: None,
-                pr_link: Some(CleanText::line(link)),
-                created_at: Some(now),
-                archived_at: None,
-            };
+            let mut job = RemoteJob::new(JobId::new(&format!("job-{n}")).expect("an id"), Status::Completed);
+            (job.created_at, job.state.pr_link) = (Some(now), Some(CleanText::line(link)));
             store.track(scope, job, now).await.expect("tracked");
         }
     });
@@ -135,7 +120,7 @@ fn an_unknown_status_is_a_usage_error_that_lists_the_valid_ones() {
     let fixture = fixture();
     let ran = fixture.run(&["jobs", "--status", "typo"]).expect_exit_code(2);
     let valid = "active, completed, failed, archived, gone, queued, paused, sending, not-sent, rejected, unconfirmed, \
-                 discarded, needs-you, working, done, dismissed";
+                 discarded, needs-you, working, done, dismissed, review";
     let sentence = format!("Unknown status “typo”; valid: {valid}.");
     assert_eq!((ran.out.as_str(), ran.err), ("", format!("docdeck: {sentence}\n")));
     let json = fixture.run(&["jobs", "--status", "typo", "--json"]).expect_exit_code(2).json();
@@ -152,23 +137,17 @@ fn an_unknown_status_is_a_usage_error_that_lists_the_valid_ones() {
 fn a_custom_status_of_the_service_is_valid_while_a_job_has_it() {
     let fixture = fixture();
     fixture.with_store(async |store, scope| {
-        let row = store.jobs(scope).await.expect("rows").into_iter().find(|row| row.title.as_str() == "Translate");
+        let row =
+            store.jobs(scope).await.expect("rows").into_iter().find(|row| row.local.title.as_str() == "Translate");
         let row = row.expect("the failed one");
-        let job = RemoteJob {
-            id: row.id.expect("an id"),
-            status: Status::parse("In Review"),
-            repository: None,
-            git_ref: None,
-            model: None,
-            pr_link: None,
-            created_at: None,
-            archived_at: None,
-        };
-        store.apply_fetched(row.key, JobAnswer::Job(job), chrono::Utc::now()).await.expect("seen");
+        let job = RemoteJob::new(row.id.clone().expect("an id"), Status::parse("In Review"));
+        store.apply_fetched(&row, JobAnswer::Job(job), chrono::Utc::now()).await.expect("seen");
     });
     let ran = fixture.run(&["jobs", "--status", "in-review"]).expect_exit_code(0);
     assert!(ran.out.contains("job-b2"), "{ran:?}");
-    assert!(fixture.run(&["jobs", "--status", "typo"]).expect_exit_code(2).err.contains("dismissed, In Review.\n"));
+    assert!(
+        fixture.run(&["jobs", "--status", "typo"]).expect_exit_code(2).err.contains("dismissed, review, In Review.\n")
+    );
 }
 
 #[test]

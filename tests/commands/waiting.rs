@@ -55,8 +55,7 @@ fn a_timeout_reports_the_jobs_and_exits_with_124() {
 
 #[test]
 fn a_signal_leaves_the_jobs_running() {
-    let others = [Signal::QUIT, Signal::USR1, Signal::USR2, Signal::ALARM, Signal::ABORT];
-    for signal in [Signal::INT, Signal::TERM, Signal::HUP].into_iter().chain(others) {
+    let interrupt_wait = |signal: Signal| {
         let fixture = CommandFixture::new(&["get=503"]);
         fixture.set_faults(&[]);
         let id = create_tracked_job(&fixture, "[sim:seconds=60000]");
@@ -72,7 +71,14 @@ fn a_signal_leaves_the_jobs_running() {
             ran.err
         );
         assert!(ran.out.starts_with(&format!("{id}\tactive\t")), "{ran:?}");
-    }
+    };
+    let others = [Signal::QUIT, Signal::USR1, Signal::USR2, Signal::ALARM, Signal::ABORT];
+    // The checks wait most of the time, so they run at the same time.
+    std::thread::scope(|scope| {
+        for signal in [Signal::INT, Signal::TERM, Signal::HUP].into_iter().chain(others) {
+            scope.spawn(move || interrupt_wait(signal));
+        }
+    });
 }
 
 #[test]

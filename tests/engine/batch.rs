@@ -66,7 +66,7 @@ async fn an_empty_batch_and_one_with_a_blank_prompt_are_rejected() {
 
 #[tokio::test]
 async fn a_429_pauses_a_batch_and_nothing_is_sent_twice() {
-    let (sim, folder) = (start_sim(&["create=latency-20"]).await, tempfile::tempdir().expect("a folder"));
+    let (sim, folder) = (start_sim(&["create=latency-100"]).await, tempfile::tempdir().expect("a folder"));
     let mut fixture = EngineFixture::start_on_folder(&sim, folder.path()).await;
     fixture.engine.submit_batch(&batch_prompts(16)).await.expect("on disk");
     fixture
@@ -74,7 +74,7 @@ async fn a_429_pauses_a_batch_and_nothing_is_sent_twice() {
             matches!(event, EngineEvent::Prompt { delivery: Delivery::Accepted, .. }).then_some(())
         })
         .await;
-    sim.set_faults(vec!["create=429-1".parse().expect("a fault")]);
+    sim.set_faults(vec!["create=429-2".parse().expect("a fault")]);
     fixture
         .wait_for_event("a refusal", |event| {
             matches!(event, EngineEvent::Prompt { delivery: Delivery::Queued { until: Some(_) }, .. }).then_some(())
@@ -99,8 +99,10 @@ async fn at_the_hourly_limit_the_rest_of_a_batch_waits_without_a_request() {
     }
     let rows = fixture.engine.submit_batch(&batch_prompts(6)).await.expect("on disk");
     // The engine emits an event only for the first prompt that finds the limit reached; it doesn't try the later ones.
-    fixture.wait_for_job(rows[3].key, "the one that waits", |row| row.undelivered == Some(DeliveryKind::Queued)).await;
-    let is_sent_or_queued = |row: &Job| row.id.is_some() || row.undelivered == Some(DeliveryKind::Queued);
+    fixture
+        .wait_for_job(rows[3].key, "the one that waits", |row| row.local.undelivered == Some(DeliveryKind::Queued))
+        .await;
+    let is_sent_or_queued = |row: &Job| row.id.is_some() || row.local.undelivered == Some(DeliveryKind::Queued);
     wait_for_all_jobs(&mut fixture, "the first three", is_sent_or_queued).await;
     assert_eq!(sorted(received_prompts(&sim)), batch_prompts(3));
     let waiting = fixture.store.sendable_prompts(&fixture.scope).await.expect("a queue");
@@ -131,14 +133,14 @@ async fn after_the_local_clock_is_set_back_the_limit_blocks_for_at_most_an_hour(
 
 #[tokio::test]
 async fn a_paused_prompt_is_not_sent_and_a_resumed_one_is_sent_at_once() {
-    let (sim, folder) = (start_sim(&["create=429-1"]).await, tempfile::tempdir().expect("a folder"));
+    let (sim, folder) = (start_sim(&["create=429-2"]).await, tempfile::tempdir().expect("a folder"));
     let mut fixture = EngineFixture::start_on_folder(&sim, folder.path()).await;
     let rows = fixture.engine.submit_batch(&batch_prompts(8)).await.expect("on disk");
     let last: Vec<_> = rows[6..].iter().map(|row| row.key).collect();
     let paused = fixture.engine.change_queue(&last, QueueChange::Pause).await.expect("paused");
     assert_eq!(paused.len(), 2);
     sim.set_faults(Vec::new());
-    let is_sent_or_paused = |row: &Job| row.id.is_some() || row.undelivered == Some(DeliveryKind::Paused);
+    let is_sent_or_paused = |row: &Job| row.id.is_some() || row.local.undelivered == Some(DeliveryKind::Paused);
     wait_for_all_jobs(&mut fixture, "the others", is_sent_or_paused).await;
     fixture.submit_accepted_job("One more, so that the dispatcher had its turn").await;
     assert_eq!(sim.received_prompts().len(), 7);
@@ -188,7 +190,8 @@ async fn the_next_start_continues_the_batch_of_a_killed_docdeck_without_sending_
     });
     killed.await.expect("dropped");
     let mut next = EngineFixture::start_on_folder(&sim, folder.path()).await;
-    let is_sent_or_unconfirmed = |row: &Job| row.id.is_some() || row.undelivered == Some(DeliveryKind::Unconfirmed);
+    let is_sent_or_unconfirmed =
+        |row: &Job| row.id.is_some() || row.local.undelivered == Some(DeliveryKind::Unconfirmed);
     wait_for_all_jobs(&mut next, "the rest of the batch", is_sent_or_unconfirmed).await;
     let mut times: HashMap<String, u32> = HashMap::new();
     for text in received_prompts(&sim) {
@@ -198,7 +201,7 @@ async fn the_next_start_continues_the_batch_of_a_killed_docdeck_without_sending_
     // A prompt that did not reach the service was interrupted by the kill and is unconfirmed.
     for row in next.store.jobs(&next.scope).await.expect("rows") {
         let text = next.store.thread(row.key).await.expect("a thread").prompts[0].text.clone();
-        assert!(times.contains_key(&text) || row.undelivered == Some(DeliveryKind::Unconfirmed), "{text}");
+        assert!(times.contains_key(&text) || row.local.undelivered == Some(DeliveryKind::Unconfirmed), "{text}");
     }
     assert!(times.len() >= 20 - 4, "only prompts that were being sent can be missing: {times:?}");
 }

@@ -19,10 +19,10 @@ async fn the_on_change_program_gets_each_change_once_as_json_although_two_instan
     let mut one = EngineFixture::start_with_on_change(&sim, folder.path(), program.clone()).await;
     let _two = EngineFixture::start_with_on_change(&sim, folder.path(), program).await;
     let (_, row) = one.submit_accepted_job("Fix it\nplease [sim:seconds=30] [sim:pr]").await;
-    one.wait_for_job(row.key, "the end of the job", |row| row.status == Some(Status::Completed)).await;
+    one.wait_for_job(row.key, "the end of the job", |row| row.remote.status == Some(Status::Completed)).await;
     // The engine waits for the `on_change` program before it checks the next job, so the first change is in the file.
     let (_, other) = one.submit_accepted_job("Another [sim:seconds=30] [sim:fail]").await;
-    one.wait_for_job(other.key, "the end of the other", |row| row.status == Some(Status::Failed)).await;
+    one.wait_for_job(other.key, "the end of the other", |row| row.remote.status == Some(Status::Failed)).await;
     let written = tokio::time::timeout(std::time::Duration::from_secs(10), async {
         loop {
             let written = std::fs::read_to_string(&file).unwrap_or_default();
@@ -51,11 +51,11 @@ async fn a_follow_up_that_reactivates_a_job_runs_the_on_change_program_once() {
     let mut fixture = EngineFixture::start_with_on_change(&sim, folder.path(), program.clone()).await;
     let _other = EngineFixture::start_with_on_change(&sim, folder.path(), program).await;
     let (_, row) = fixture.submit_accepted_job("Fix it [sim:seconds=30] [sim:pr]").await;
-    fixture.wait_for_job(row.key, "the end of the job", |row| row.status == Some(Status::Completed)).await;
+    fixture.wait_for_job(row.key, "the end of the job", |row| row.remote.status == Some(Status::Completed)).await;
     let (prompt, _) =
         fixture.engine.submit_follow_up(row.key, "More [sim:seconds=30] [sim:fail]").await.expect("on disk");
     fixture.wait_for_delivery(prompt).await;
-    fixture.wait_for_job(row.key, "the second end", |row| row.status == Some(Status::Failed)).await;
+    fixture.wait_for_job(row.key, "the second end", |row| row.remote.status == Some(Status::Failed)).await;
     let written = tokio::time::timeout(std::time::Duration::from_secs(10), async {
         loop {
             let written = std::fs::read_to_string(&file).unwrap_or_default();

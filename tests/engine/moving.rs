@@ -26,7 +26,7 @@ async fn an_exported_prompt_is_sent_only_on_the_computer_where_it_was_queued() {
     assert_eq!(sim.requests(Operation::Create), 1);
     let rows = fixture.store.jobs(&fixture.scope).await.expect("rows");
     let theirs = rows.iter().find(|row| row.key != own.key).expect("taken in");
-    assert_eq!(theirs.undelivered, Some(DeliveryKind::Unconfirmed));
+    assert_eq!(theirs.local.undelivered, Some(DeliveryKind::Unconfirmed));
     fixture.engine.stop().await;
     // On the computer where the imported prompt was written, the prompt is sent as usual.
     let mut fixture = EngineFixture::start_on_folder(&sim, here.path()).await;

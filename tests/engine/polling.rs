@@ -80,14 +80,9 @@ async fn a_job_that_is_overdue_at_the_start_is_checked_once() {
     // The store now has a last check that is a day old.
     let store = open_store(folder.path());
     let job = store.job(row.key).await.expect("read").expect("known");
-    let seen = RemoteJob {
-        repository: job.repository.as_deref().cloned(),
-        git_ref: job.git_ref,
-        model: job.model.as_deref().cloned(),
-        ..RemoteJob::new(id, Status::Active)
-    };
+    let seen = RemoteJob { id, created_at: None, state: job.remote.clone() };
     let long_ago = chrono::Utc::now() - chrono::TimeDelta::days(1);
-    store.apply_fetched(row.key, docdeck::store::JobAnswer::Job(seen), long_ago).await.expect("written");
+    store.apply_fetched(&job, docdeck::store::JobAnswer::Job(seen), long_ago).await.expect("written");
     store.close().await;
     let mut fixture = EngineFixture::start_on_folder(&sim, folder.path()).await;
     fixture.wait_for_check().await;
@@ -152,9 +147,9 @@ async fn a_job_that_the_service_no_longer_has_is_marked_as_gone() {
     let mut fixture = EngineFixture::start_on_folder(&sim, folder.path()).await;
     let (_, row) = fixture.submit_accepted_job("One [sim:seconds=6000]").await;
     set_faults(&sim, &["get=404"]);
-    assert!(fixture.engine.refresh(row.key).await.expect("a row").gone);
+    assert!(fixture.engine.refresh(row.key).await.expect("a row").local.gone);
     set_faults(&sim, &[]);
-    assert!(!fixture.engine.refresh(row.key).await.expect("a row").gone);
+    assert!(!fixture.engine.refresh(row.key).await.expect("a row").local.gone);
 }
 
 #[tokio::test]
@@ -168,7 +163,7 @@ async fn a_job_created_elsewhere_can_be_tracked_by_its_id() {
     let mut fixture = EngineFixture::start_on_folder(&sim, folder.path()).await;
     let id = made.id.expect("an id");
     let row = fixture.engine.track(&id).await.expect("a row");
-    assert_eq!((row.id, row.status), (Some(id), Some(Status::Active)));
+    assert_eq!((row.id, row.remote.status), (Some(id), Some(Status::Active)));
     fixture.wait_for_check().await;
     fixture.wait_for_check().await;
     let unknown = JobId::new("no-such-job").expect("an id");
@@ -217,7 +212,7 @@ async fn a_check_that_began_before_a_follow_up_does_not_mark_the_job_as_complete
     let mut fixture = EngineFixture::start_on_folder(&sim, folder.path()).await;
     let (_, row) = fixture.submit_accepted_job("One [sim:seconds=0] [sim:no-pr]").await;
     let first = fixture.engine.refresh(row.key).await.expect("a row");
-    assert_eq!(first.status, Some(Status::Completed));
+    assert_eq!(first.remote.status, Some(Status::Completed));
     // While a check is in flight, a follow-up is recorded as accepted in the store.
     set_faults(&sim, &["get=latency-700"]);
     let (engine, key) = (fixture.engine.clone(), row.key);
@@ -232,9 +227,9 @@ async fn a_check_that_began_before_a_follow_up_does_not_mark_the_job_as_complete
     let job = RemoteJob::new(row.id.clone().expect("an id"), Status::Active);
     store.accept_send(prompt, job, chrono::Utc::now()).await.expect("written");
     let row = check.await.expect("no panic").expect("a row");
-    assert_eq!(row.status, Some(Status::Active), "the old answer said completed");
+    assert_eq!(row.remote.status, Some(Status::Active), "the old answer said completed");
     assert_eq!(
-        store.jobs(&scope).await.expect("rows").first().and_then(|row| row.status.clone()),
+        store.jobs(&scope).await.expect("rows").first().and_then(|row| row.remote.status.clone()),
         Some(Status::Active)
     );
 }

@@ -19,12 +19,12 @@ async fn one_of_two_instances_polls_and_the_other_gets_every_change() {
     let mut two = EngineFixture::start_on_folder(&sim, folder.path()).await;
     let (_, row) = one.submit_accepted_job("Shared [sim:seconds=60] [sim:pr]").await;
     two.wait_for_job(row.key, "the new job", |_| true).await;
-    two.wait_for_job(row.key, "the end of the job", |row| row.pr_link.is_some()).await;
+    two.wait_for_job(row.key, "the end of the job", |row| row.remote.pr_link.is_some()).await;
     assert_eq!(two.request_count_of(Operation::Get), 0);
     // The first instance also polls a job that the second one submitted.
     let (_, theirs) = two.submit_accepted_job("From the other [sim:seconds=6000]").await;
-    let accepted = theirs.checked_at;
-    one.wait_for_job(theirs.key, "a look at the other's job", |row| row.checked_at > accepted).await;
+    let accepted = theirs.local.checked_at;
+    one.wait_for_job(theirs.key, "a look at the other's job", |row| row.local.checked_at > accepted).await;
     assert_eq!((two.request_count_of(Operation::Create), two.request_count_of(Operation::Get)), (1, 0));
 }
 

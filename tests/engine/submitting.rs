@@ -18,9 +18,9 @@ async fn a_new_job_is_sent_accepted_and_polled_until_it_is_finished() {
     let (_, row) = fixture.submit_accepted_job("Fix the links [sim:seconds=60] [sim:pr]").await;
     assert!(row.id.is_some());
     let done = fixture
-        .wait_for_job(row.key, "the end of the job", |row| row.status.as_ref().is_some_and(|s| s.is_finished()))
+        .wait_for_job(row.key, "the end of the job", |row| row.remote.status.as_ref().is_some_and(|s| s.is_finished()))
         .await;
-    assert!(done.pr_link.is_some() && done.checked_at.is_some());
+    assert!(done.remote.pr_link.is_some() && done.local.checked_at.is_some());
     let line = fixture.wait_for_event("the transition in the log", |event| match event {
         EngineEvent::Logged(entry) => match &entry.kind {
             LogKind::Transition(text) => Some(text.as_str().to_owned()),
@@ -37,7 +37,7 @@ async fn an_engine_works_with_a_store_in_memory_and_without_locks() {
     let sim = start_sim(&[]).await;
     let mut fixture = EngineFixture::start_in_memory(&sim).await;
     let (_, row) = fixture.submit_accepted_job("Fix the links [sim:seconds=60] [sim:fail]").await;
-    fixture.wait_for_job(row.key, "the end of the job", |row| row.status == Some(Status::Failed)).await;
+    fixture.wait_for_job(row.key, "the end of the job", |row| row.remote.status == Some(Status::Failed)).await;
     fixture.engine.stop().await;
 }
 
@@ -60,7 +60,7 @@ async fn a_lost_answer_leaves_the_prompt_unconfirmed_and_sends_it_once() {
     let (prompt, _) = fixture.engine.submit_new_job("Translate").await.expect("on disk");
     let (delivery, row) = fixture.wait_for_delivery(prompt).await;
     assert_eq!(delivery.kind(), DeliveryKind::Unconfirmed);
-    assert_eq!(row.undelivered, Some(DeliveryKind::Unconfirmed));
+    assert_eq!(row.local.undelivered, Some(DeliveryKind::Unconfirmed));
     assert_eq!((sim.requests(Operation::Create), sim.received_prompts().len()), (1, 1));
     // Another prompt is accepted. The unconfirmed prompt is not sent again.
     sim.set_faults(Vec::new());
@@ -81,7 +81,7 @@ async fn an_unconfirmed_new_job_is_linked_to_the_job_that_it_created() {
     let (id, _) = sim.received_prompts().first().cloned().expect("carried out");
     let id = docdeck::model::job::JobId::new(&id).expect("an id");
     let linked = fixture.engine.resolve(prompt, Resolution::Link(id.clone())).await.expect("linked");
-    assert_eq!((linked.key, linked.id, linked.undelivered), (row.key, Some(id), None));
+    assert_eq!((linked.key, linked.id, linked.local.undelivered), (row.key, Some(id), None));
     let no_such = docdeck::model::job::JobId::new("no-such").expect("an id");
     let (other, _) = fixture.engine.submit_new_job("Lost too").await.expect("on disk");
     fixture.wait_for_delivery(other).await;
@@ -104,7 +104,7 @@ async fn a_429_is_the_only_answer_after_which_a_prompt_is_sent_again_automatical
     assert!(!blocked.await.is_estimate, "the service named a time");
     let (delivery, row) = fixture.wait_for_delivery(prompt).await;
     assert!(matches!(delivery, Delivery::Queued { until: Some(_) }), "{delivery:?}");
-    assert_eq!(row.undelivered, Some(DeliveryKind::Queued));
+    assert_eq!(row.local.undelivered, Some(DeliveryKind::Queued));
     sim.set_faults(Vec::new());
     assert_eq!(fixture.wait_for_delivery(prompt).await.0, Delivery::Accepted);
     assert_eq!((sim.requests(Operation::Create), sim.received_prompts().len()), (2, 1));
@@ -130,7 +130,7 @@ async fn a_prompt_that_cannot_reach_the_service_is_marked_as_not_sent_and_can_be
     let thread = fixture.store.thread(row.key).await.expect("a thread");
     assert_eq!(thread.prompts.iter().map(|prompt| prompt.text.as_str()).collect::<Vec<_>>(), ["Still offline"]);
     let discarded = fixture.engine.discard(prompt).await.expect("discarded");
-    assert_eq!(discarded.rows[0].undelivered, Some(DeliveryKind::Discarded));
+    assert_eq!(discarded.rows[0].local.undelivered, Some(DeliveryKind::Discarded));
 }
 
 #[tokio::test]
@@ -168,7 +168,7 @@ async fn a_prompt_interrupted_by_a_kill_is_unconfirmed_at_the_next_start() {
     assert!(matches!(turn, SendPermit::Go { .. }));
     let mut fixture = EngineFixture::start_on_folder(&sim, folder.path()).await;
     let row = fixture.wait_for_job(row.key, "the abandoned prompt", |_| true).await;
-    assert_eq!(row.undelivered, Some(DeliveryKind::Unconfirmed));
+    assert_eq!(row.local.undelivered, Some(DeliveryKind::Unconfirmed));
     fixture.submit_accepted_job("Something else").await;
     assert_eq!(sim.received_prompts().len(), 1);
 }
@@ -180,6 +180,23 @@ async fn queued_prompts_are_sent_after_the_next_start() {
         open_store(folder.path()).add_new_job(&scope_of(&sim), "Later", chrono::Utc::now()).await.expect("written");
     let mut fixture = EngineFixture::start_on_folder(&sim, folder.path()).await;
     assert_eq!(fixture.wait_for_delivery(prompt).await.0, Delivery::Accepted);
+}
+
+#[tokio::test]
+async fn a_delivery_state_is_one_event_so_that_the_thread_is_read_once() {
+    let (sim, folder) = (start_sim(&[]).await, tempfile::tempdir().expect("a folder"));
+    let mut fixture = EngineFixture::start_on_folder(&sim, folder.path()).await;
+    let (prompt, _) = fixture.engine.submit_new_job("Fix the links").await.expect("on disk");
+    let (mut is_sending, mut reads) = (false, 0);
+    fixture
+        .wait_for_event("the outcome", |event| {
+            is_sending |= matches!(event, EngineEvent::Prompt { delivery: Delivery::Sending, .. });
+            reads += usize::from(is_sending && matches!(event, EngineEvent::Prompt { .. } | EngineEvent::Thread(_)));
+            matches!(event, EngineEvent::Prompt { prompt: of, delivery: Delivery::Accepted, .. } if *of == prompt)
+                .then_some(())
+        })
+        .await;
+    assert_eq!(reads, 2, "one for each state: sending, accepted");
 }
 
 #[tokio::test]
@@ -197,7 +214,7 @@ async fn stopping_the_engine_during_a_send_is_quick_and_leaves_the_prompt_unconf
     let files = std::fs::read_dir(folder.path()).expect("a folder").flatten();
     assert!(!files.into_iter().any(|entry| entry.file_name().to_string_lossy().starts_with("instance-")));
     let left = fixture.store.job(row.key).await.expect("read").expect("there");
-    assert_eq!(left.undelivered, Some(DeliveryKind::Unconfirmed));
+    assert_eq!(left.local.undelivered, Some(DeliveryKind::Unconfirmed));
     let thread = fixture.store.thread(row.key).await.expect("a thread");
     assert_eq!(thread.prompts.first().map(|p| (p.id, p.delivery.kind())), Some((prompt, DeliveryKind::Unconfirmed)));
     sim.set_faults(Vec::new());

@@ -92,11 +92,9 @@ pub(crate) async fn create_case_store(
     let link = Some(CleanText::line("https://github.com/acme/docs/pull/7"));
     // The id of a newly created job must not be tracked yet.
     let id = JobId::new(if operation == Operation::Create { "job_0" } else { JOB_ID }).expect("an id");
-    let job = RemoteJob {
-        repository: Some(CleanText::line("acme/docs")),
-        pr_link: link,
-        ..RemoteJob::new(id, Status::parse(STORED_STATUS))
-    };
+    let mut job = RemoteJob::new(id, Status::parse(STORED_STATUS));
+    job.state.source.repository = Some(CleanText::line("acme/docs").into());
+    job.state.pr_link = link;
     let row = store.track(scope, job, now).await.expect("written");
     let page = PageRow { path: CleanText::line("/kept"), counts: Counts::default() };
     let page = ViewsPage { totals: Counts::default(), rows: vec![page], has_more: Some(false) };
@@ -173,7 +171,7 @@ impl FaultFixture {
             format!("still queued: {queued:?}")
         })?;
         if operation == Operation::FollowUp && !matches!(delivery, Delivery::Accepted) {
-            check((&row.id, &row.status) == (&self.tracked_job.id, &self.tracked_job.status), || {
+            check((&row.id, &row.remote.status) == (&self.tracked_job.id, &self.tracked_job.remote.status), || {
                 format!("the job became {row:?}")
             })?;
         }
@@ -183,7 +181,7 @@ impl FaultFixture {
             Delivery::Unconfirmed(_) => ExpectedOutcome::Unconfirmed,
             Delivery::Accepted => {
                 let id = row.id.as_ref().map_or_else(String::new, |id| id.as_str().to_owned());
-                ExpectedOutcome::Accepted(id, row.status.as_ref().map_or_else(String::new, Status::to_string))
+                ExpectedOutcome::Accepted(id, row.remote.status.as_ref().map_or_else(String::new, Status::to_string))
             }
             Delivery::Queued { until: Some(until) } => {
                 check(budget.blocked.map(|wait| wait.until) == Some(until), || {
@@ -203,12 +201,14 @@ impl FaultFixture {
             Ok(job) => {
                 check(job == row, || format!("returned was {job:?}, on disk is {row:?}"))?;
                 check(row.id == self.tracked_job.id, || format!("the id became {:?}", row.id))?;
-                check(row.pr_link.is_some() && row.repository.is_some(), || "what was known is gone".to_owned())?;
-                Ok(match row.gone {
+                check(row.remote.pr_link.is_some() && row.remote.source.repository.is_some(), || {
+                    "what was known is gone".to_owned()
+                })?;
+                Ok(match row.local.gone {
                     true => ExpectedOutcome::Gone,
-                    false => {
-                        ExpectedOutcome::JobStatus(row.status.as_ref().map_or_else(String::new, Status::to_string))
-                    }
+                    false => ExpectedOutcome::JobStatus(
+                        row.remote.status.as_ref().map_or_else(String::new, Status::to_string),
+                    ),
                 })
             }
             Err(failure) => {

@@ -409,8 +409,14 @@ fn after_a_kill_the_editor_restores_the_draft_that_was_saved() {
         // The editor restores the draft that the killed program had saved.
         pty.wait_for("the draft", |screen| screen.contents().contains(&typed));
         pty.send(&format!("sentence {n}. "));
-        pty.wait_for_text("draft saved at");
         typed.push_str(&format!("sentence {n}."));
+        wait_until("the draft to be saved", || {
+            std::thread::sleep(Duration::from_millis(100));
+            fixture.with_store(async |store, scope| {
+                let drafts = store.drafts(scope).await.expect("drafts");
+                drafts.first().is_some_and(|draft| draft.text.starts_with(&typed))
+            })
+        });
         pty.send("too late");
         pty.wait_for_text("too late");
         pty.signal(Signal::KILL);
@@ -438,7 +444,7 @@ fn after_a_kill_right_after_sending_the_text_is_either_a_draft_or_a_prompt() {
         pty.send("n");
         pty.wait_for_text("New job");
         pty.send(&text);
-        pty.wait_for_text("draft saved at");
+        pty.wait_for_text("draft saved");
         pty.send("\x13");
         std::thread::sleep(Duration::from_millis(u64::try_from(rng.below(25)).expect("few")));
         pty.signal(Signal::KILL);

@@ -222,7 +222,7 @@ fn a_prompt_that_can_be_queued_but_not_marked_as_being_sent_is_paused() {
 #[test]
 #[cfg(target_os = "linux")]
 fn an_answer_that_arrives_while_the_disk_is_full_is_recorded_once_there_is_space() {
-    let fixture = CommandFixture::new(&["create=latency-300"]);
+    let fixture = CommandFixture::new(&["create=latency-1000"]);
     if !may_mount(&fixture) {
         return;
     }
@@ -412,9 +412,9 @@ fn fill(file: &std::path::Path) {
     while file.write_all(&[0; 512]).is_ok() {}
 }
 
-/// Sends a prompt from a dashboard on a small disk, and fills the disk before the answer arrives. Returns the dashboard,
-/// which shows that the answer can't be recorded, and the path of the file that fills the disk, or `None` if the tests
-/// may not mount a disk.
+/// Sends a prompt from a dashboard on a small disk, and fills the disk before the answer arrives. Returns the
+/// dashboard, which shows that the answer can't be recorded, and the path of the file that fills the disk, or `None` if
+/// the tests may not mount a disk.
 #[cfg(target_os = "linux")]
 fn fill_disk_while_sending(fixture: &CommandFixture) -> Option<(Pty, std::path::PathBuf)> {
     if !may_mount(fixture) {

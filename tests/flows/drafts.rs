@@ -5,7 +5,7 @@ use crate::support::{create_folder, start_sim};
 use crossterm::event::KeyCode;
 use docdeck::model::log::Operation;
 use docdeck::model::prompt::DraftTarget;
-use docdeck::tui::Effect;
+use docdeck::tui::{Effect, PromptsEffect};
 
 async fn new_job_draft(dashboard: &DashboardFixture) -> Option<String> {
     let drafts = dashboard.store.drafts(&dashboard.scope).await.expect("drafts");
@@ -19,7 +19,7 @@ async fn a_draft_is_on_disk_a_second_after_the_last_key_and_survives_a_crash() {
     dashboard.press_chars("nHalf a thou");
     dashboard.assert_shows("draft not saved yet");
     let typed = chrono::Utc::now();
-    dashboard.until_shown("draft saved at").await;
+    dashboard.until_shown("draft saved").await;
     assert!(chrono::Utc::now() - typed < chrono::TimeDelta::seconds(3));
     assert_eq!(new_job_draft(&dashboard).await.as_deref(), Some("Half a thou"));
     dashboard.crash().await;
@@ -42,7 +42,10 @@ async fn esc_saves_the_draft_which_is_restored_after_a_restart() {
     dashboard.press_chars("nNot yet");
     dashboard.press_key(KeyCode::Esc);
     dashboard.assert_shows("Draft saved; n opens it again.");
-    assert_eq!(dashboard.requested_effects.last(), Some(&Effect::SaveDraft(DraftTarget::NewJob, "Not yet".to_owned())));
+    assert_eq!(
+        dashboard.requested_effects.last(),
+        Some(&Effect::Prompts(PromptsEffect::SaveDraft(DraftTarget::NewJob, "Not yet".to_owned())))
+    );
     dashboard.terminate().await;
     let mut dashboard = DashboardFixture::start(&sim, folder.path()).await;
     assert_eq!(dashboard.app.draft(DraftTarget::NewJob), Some("Not yet"));
@@ -74,7 +77,7 @@ async fn a_batch_stays_a_draft_across_a_crash_and_a_restart_until_it_is_queued()
     dashboard.press_chars("b");
     dashboard.paste("One [sim:seconds=6000]\n\nTwo [sim:seconds=6000]");
     dashboard.assert_shows("draft not saved yet");
-    dashboard.until_shown("draft saved at").await;
+    dashboard.until_shown("draft saved").await;
     dashboard.crash().await;
     let mut dashboard = DashboardFixture::start(&sim, folder.path()).await;
     dashboard.press_chars("D");
@@ -106,7 +109,12 @@ async fn a_blank_prompt_is_not_sent_and_the_editor_shows_why() {
     dashboard.press_key(KeyCode::Enter);
     dashboard.press_ctrl('s');
     dashboard.assert_shows("Nothing to send: the prompt is empty.");
-    assert!(!dashboard.requested_effects.iter().any(|effect| matches!(effect, Effect::SubmitNewJob(_))));
+    assert!(
+        !dashboard
+            .requested_effects
+            .iter()
+            .any(|effect| matches!(effect, Effect::Prompts(PromptsEffect::SubmitNewJob(_))))
+    );
     // The editor is still open with the typed text.
     dashboard.press_chars("words");
     dashboard.press_ctrl('s');

@@ -14,7 +14,7 @@ async fn a_failing_service_is_shown_as_offline_with_the_next_retry_and_recovers_
     dashboard.press_chars("r");
     dashboard.until_shown("✗ offline, retrying in").await;
     dashboard.assert_shows("One");
-    dashboard.assert_shows("WORKING 1");
+    dashboard.assert_shows("Working 1");
     let asked = sim.requests(Operation::Get);
     set_faults(&sim, &[]);
     dashboard.until_shown(" ready").await;
@@ -45,15 +45,15 @@ async fn a_job_that_the_service_no_longer_has_is_marked_as_gone_and_stays_in_the
     let key = dashboard.send_accepted_job("Lost in space [sim:seconds=6000]").await;
     set_faults(&sim, &["get=404"]);
     dashboard.press_chars("r");
-    dashboard.until_shown("gone: the service no longer has this job").await;
+    dashboard.until_shown("no longer on the service").await;
     dashboard.press_chars("f");
     dashboard.assert_shows("Can't follow up: the service no longer has this job");
     assert!(dashboard.app.dialogs.is_empty());
     dashboard.terminate().await;
     let mut dashboard = DashboardFixture::start(&sim, folder.path()).await;
-    dashboard.until("the row", |dashboard| dashboard.app.jobs.get(key).is_some_and(|row| row.gone)).await;
+    dashboard.until("the row", |dashboard| dashboard.app.jobs.get(key).is_some_and(|row| row.local.gone)).await;
     dashboard.assert_shows("Lost in space");
-    dashboard.assert_shows("gone: the service no longer has this job");
+    dashboard.assert_shows("no longer on the service");
 }
 
 #[tokio::test]
@@ -65,7 +65,7 @@ async fn unusable_answers_are_reported_at_once_after_a_start_but_only_if_repeate
     set_faults(&sim, &["get=html"]);
     let mut dashboard = DashboardFixture::start(&sim, folder.path()).await;
     dashboard.until_shown("! unreadable answers").await;
-    dashboard.assert_shows("WORKING 1");
+    dashboard.assert_shows("Working 1");
     set_faults(&sim, &[]);
     dashboard.press_chars("r");
     dashboard.until_shown(" ready").await;

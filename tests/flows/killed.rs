@@ -59,9 +59,9 @@ async fn a_prompt_that_was_being_sent_during_a_kill_is_unconfirmed_and_not_resen
     kill(pty);
     set_faults(&sim, &[]);
     let mut dashboard = DashboardFixture::start(&sim, folder.path()).await;
-    dashboard.until_shown("! unconfirmed; press !").await;
+    dashboard.until_shown("        ! unconfirmed").await;
     // The list may be updated later than the thread.
-    dashboard.until_shown("NEEDS YOU 1").await;
+    dashboard.until_shown("Needs you 1").await;
     let prompt = dashboard.only_prompt().await;
     assert_eq!((prompt.text.as_str(), prompt.delivery.kind()), ("Cut off", DeliveryKind::Unconfirmed));
     // When another prompt is accepted, the engine has handled the whole queue.
@@ -82,7 +82,7 @@ async fn after_a_kill_a_batch_continues_and_only_prompts_that_were_being_sent_ar
         pty.wait_for_text("Page 15");
         pty.send("\x13");
         pty.wait_for_text("queue 16 jobs");
-        pty.press_until("y", "1 Jobs 16");
+        pty.press_until("y", "Jobs: 16");
     };
     let pty = start_and_type(&sim, folder.path(), keys).await;
     while sim.carried_out(Operation::Create) < 2 {
@@ -102,8 +102,8 @@ async fn after_a_kill_a_batch_continues_and_only_prompts_that_were_being_sent_ar
     set_faults(&sim, &[]);
     let mut dashboard = DashboardFixture::start(&sim, folder.path()).await;
     dashboard.until("the rest", |_| sim.carried_out(Operation::Create) == 12).await;
-    dashboard.until_shown("NEEDS YOU 4").await;
-    dashboard.until_shown("WORKING 12").await;
+    dashboard.until_shown("Needs you 4").await;
+    dashboard.until_shown("Working 12").await;
     // When another prompt is accepted, the engine has sent everything in the queue that it would send.
     dashboard.send_accepted_job("Another [sim:seconds=6000]").await;
     assert_eq!((accepted_prompts(&sim).len(), sim.requests(Operation::Create)), (13, 17));
@@ -130,12 +130,12 @@ async fn a_prompt_that_waited_for_the_limit_during_a_kill_is_sent_once_when_the_
         pty.send("n");
         pty.wait_for_text("New job");
         pty.send("Written, not sent\x13");
-        pty.wait_for_text("QUEUED 1");
+        pty.wait_for_text("Queued 1");
     };
     let pty = start_and_type(&sim, folder.path(), keys).await;
     kill(pty);
     let mut dashboard = DashboardFixture::start(&sim, folder.path()).await;
-    dashboard.until_shown("QUEUED 1").await;
+    dashboard.until_shown("Queued 1").await;
     assert_eq!(dashboard.only_prompt().await.delivery.kind(), DeliveryKind::Queued);
     assert_eq!(sim.requests(Operation::Create), 0);
     // The hour of the limit ends. The dashboard gets the new time of the service with the next answer.
@@ -143,6 +143,6 @@ async fn a_prompt_that_waited_for_the_limit_during_a_kill_is_sent_once_when_the_
     dashboard.press_chars("2");
     dashboard.until("the prompt", |_| !sim.received_prompts().is_empty()).await;
     dashboard.press_chars("1");
-    dashboard.until_shown("agent  active").await;
+    dashboard.until_shown("◐ started").await;
     assert_eq!((accepted_prompts(&sim).len(), sim.requests(Operation::Create)), (1, 1));
 }

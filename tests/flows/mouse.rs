@@ -40,7 +40,7 @@ async fn a_job_can_be_sent_selected_and_opened_by_clicks() {
     assert_eq!(sim.requests(Operation::Create), 1);
     dashboard.send_accepted_job("Another one").await;
     click_on(&mut dashboard, "Fix the links");
-    assert_eq!((dashboard.selected_job().title.as_str(), dashboard.app.pane), ("Fix the links", Pane::List));
+    assert_eq!((dashboard.selected_job().local.title.as_str(), dashboard.app.pane), ("Fix the links", Pane::List));
     click_on(&mut dashboard, "Fix the links");
     assert_eq!(dashboard.app.pane, Pane::Detail);
 }
@@ -66,10 +66,10 @@ async fn all_pages_can_be_loaded_after_a_confirmation_and_sorted_by_clicks() {
     let first =
         |dashboard: &DashboardFixture| dashboard.app.views.table.shown_pages().next().expect("a page").path.to_string();
     let by_total = first(&dashboard);
-    click_on(&mut dashboard, "path");
+    click_on(&mut dashboard, "page      ");
     let by_path = first(&dashboard);
     assert_ne!(by_total, by_path);
-    click_on(&mut dashboard, "path ↑");
+    click_on(&mut dashboard, "page ↑");
     assert_ne!(first(&dashboard), by_path);
     click_on(&mut dashboard, "total");
 }

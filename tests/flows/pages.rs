@@ -13,8 +13,8 @@ use docdeck::model::row::JobKey;
 use docdeck::model::text::CleanText;
 use docdeck::sim::Sim;
 use docdeck::store::{JobAnswer, Store};
-use docdeck::tui::Effect;
 use docdeck::tui::confirm::ConfirmDialog;
+use docdeck::tui::{Effect, ViewsEffect};
 use std::path::Path;
 
 fn paths(paths: &[&str]) -> Vec<CleanText> {
@@ -34,18 +34,17 @@ async fn store_finished_job(sim: &Sim, folder: &Path, page: &str, days_ago: i64)
     let (store, _) = Store::open(folder, Utc::now()).expect("a store");
     let scope = scope_of(sim);
     let at = Utc::now() - TimeDelta::days(days_ago);
-    let job = |status: Status| RemoteJob {
-        pr_link: Some(CleanText::line("https://github.com/acme/docs/pull/77")),
-        created_at: Some(at),
-        ..RemoteJob::new(JobId::new("old-job").expect("an id"), status)
+    let job = |status: Status| {
+        let mut job = RemoteJob::new(JobId::new("old-job").expect("an id"), status);
+        job.state.pr_link = Some(CleanText::line("https://github.com/acme/docs/pull/77"));
+        job.created_at = Some(at);
+        job
     };
-    let (prompt, row) = store.add_job_about(&scope, "Shorten it", &paths(&[page]), at).await.expect("on disk");
+    let (prompt, _) = store.add_job_about(&scope, "Shorten it", &paths(&[page]), at).await.expect("on disk");
     store.request_permit(prompt, "past", at, at).await.expect("a turn");
-    store.accept_send(prompt, job(Status::Active), at).await.expect("settled");
-    store
-        .apply_fetched(row.key, JobAnswer::Job(job(Status::Archived)), at + TimeDelta::minutes(9))
-        .await
-        .expect("seen");
+    let row = store.accept_send(prompt, job(Status::Active), at).await.expect("settled").row;
+    let archived = JobAnswer::Job(job(Status::Archived));
+    store.apply_fetched(&row, archived, at + TimeDelta::minutes(9)).await.expect("seen");
     store.close().await;
     row.key
 }
@@ -73,12 +72,12 @@ async fn n_on_a_page_opens_a_template_and_the_job_keeps_the_page_after_a_restart
     dashboard.until("the editor closed", |dashboard| dashboard.app.dialogs.is_empty()).await;
     assert_eq!(dashboard.app.draft(DraftTarget::AboutPages), None);
     dashboard.press_chars("1");
-    assert_eq!(dashboard.selected_job().pages, paths(&["/quickstart"]));
+    assert_eq!(dashboard.selected_job().local.pages, paths(&["/quickstart"]));
     dashboard.until_shown("not loaded").await;
     dashboard.until_shown("job still working").await;
     dashboard.terminate().await;
     let mut dashboard = DashboardFixture::start(&sim, folder.path()).await;
-    assert_eq!(dashboard.selected_job().pages, paths(&["/quickstart"]));
+    assert_eq!(dashboard.selected_job().local.pages, paths(&["/quickstart"]));
     assert!(dashboard.store.drafts(&dashboard.scope).await.expect("drafts").is_empty());
     dashboard.until_shown("not loaded").await;
     assert_eq!(sim.requests(Operation::Views), views, "showing the job sends no request");
@@ -92,7 +91,7 @@ async fn a_draft_about_a_page_survives_a_crash_and_keeps_its_page() {
     dashboard.until_shown("Templates: ").await;
     dashboard.press_key(KeyCode::Esc);
     dashboard.press_chars("mend step four");
-    dashboard.until_shown("draft saved at").await;
+    dashboard.until_shown("draft saved").await;
     dashboard.crash().await;
     let mut dashboard = DashboardFixture::start(&sim, folder.path()).await;
     assert_eq!(dashboard.app.draft_pages(), paths(&["/quickstart"]));
@@ -160,7 +159,7 @@ async fn the_job_of_a_rejected_prompt_keeps_its_page() {
     dashboard.until_shown("Rejected: /quickstart: too vague.").await;
     crate::support::set_faults(&sim, &[]);
     dashboard.press_chars("1");
-    dashboard.until_shown("! rejected; press ! to edit and send again").await;
+    dashboard.until_shown("        ! rejected").await;
     dashboard.press_chars("!e");
     dashboard.assert_shows("/quickstart: too vague");
     dashboard.press_chars(", now with step four");
@@ -168,7 +167,7 @@ async fn the_job_of_a_rejected_prompt_keeps_its_page() {
     dashboard.until("the prompt", |_| !sim.received_prompts().is_empty()).await;
     dashboard.until("the editor closed", |dashboard| dashboard.app.dialogs.is_empty()).await;
     dashboard.press_chars("1");
-    assert_eq!(dashboard.selected_job().pages, paths(&["/quickstart"]));
+    assert_eq!(dashboard.selected_job().local.pages, paths(&["/quickstart"]));
     assert_eq!(dashboard.store.jobs(&dashboard.scope).await.expect("rows").len(), 1, "the same prompt, sent again");
 }
 
@@ -226,10 +225,14 @@ async fn page_details_list_the_jobs_about_the_page_and_enter_opens_one() {
     let key = store_finished_job(&sim, folder.path(), "/quickstart", 30).await;
     let mut dashboard = start_on_views_screen(&sim, folder.path()).await;
     dashboard.press_key(KeyCode::Enter);
-    assert!(dashboard.requested_effects.contains(&Effect::LoadCachedPage(CleanText::line("/quickstart"))));
+    assert!(
+        dashboard
+            .requested_effects
+            .contains(&Effect::Views(ViewsEffect::LoadCachedPage(CleanText::line("/quickstart"))))
+    );
     dashboard.until_shown("JOBS 1").await;
     dashboard.assert_shows("Shorten it");
-    dashboard.assert_shows("PR 77");
+    dashboard.assert_shows("#77");
     dashboard.assert_shows("unknown until all pages are loaded (press a)");
     dashboard.assert_shows("CACHED RANGES 1");
     dashboard.press_key(KeyCode::Enter);

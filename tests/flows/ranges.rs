@@ -7,9 +7,9 @@ use chrono::{Datelike as _, NaiveDate, TimeDelta};
 use crossterm::event::KeyCode;
 use docdeck::model::log::Operation;
 use docdeck::sim::Sim;
-use docdeck::tui::Effect;
 use docdeck::tui::views::cached_ranges::CachedRanges;
 use docdeck::tui::views::calendar::Calendar;
+use docdeck::tui::{Effect, ViewsEffect};
 use std::path::PathBuf;
 use tempfile::TempDir;
 
@@ -41,7 +41,7 @@ async fn the_later_day_of_a_range_can_be_picked_first_on_the_calendar() {
     dashboard.press_chars(" ");
     assert!(dashboard.app.dialogs.is_empty());
     until_range(&mut dashboard, today - TimeDelta::days(10), today).await;
-    dashboard.assert_shows("11 days UTC, today partial");
+    dashboard.assert_shows("11 days UTC, today so far");
     dashboard.assert_shows("[custom]");
     assert_eq!(sim.requests(Operation::Views), 2);
 }
@@ -207,7 +207,7 @@ async fn cached_ranges_are_listed_without_a_request() {
     let folder = create_folder();
     let (sim, mut dashboard) = start_on_views_screen(&folder).await;
     dashboard.press_chars("H");
-    assert!(matches!(dashboard.requested_effects.last(), Some(Effect::ListCachedRanges)));
+    assert!(matches!(dashboard.requested_effects.last(), Some(Effect::Views(ViewsEffect::ListCachedRanges))));
     let listed = |dashboard: &DashboardFixture| {
         let cached = dashboard.app.top::<CachedRanges>().map(|open| &open.cached);
         cached.is_some_and(|cached| cached.shown().is_some() || cached.failure().is_some())

@@ -7,9 +7,9 @@ use docdeck::model::change::LocalChange;
 use docdeck::model::job::Status;
 use docdeck::model::ledger::RateLimited;
 use docdeck::model::log::Operation;
-use docdeck::model::prompt::{Delivery, DeliveryKind};
+use docdeck::model::prompt::{Delivery, DeliveryKind, DraftTarget};
 use docdeck::model::row::JobGroup;
-use docdeck::tui::Effect;
+use docdeck::tui::{Effect, JobsEffect};
 
 #[tokio::test]
 async fn a_job_with_a_pull_request_needs_the_user_and_is_active_again_after_a_follow_up() {
@@ -21,13 +21,15 @@ async fn a_job_with_a_pull_request_needs_the_user_and_is_active_again_after_a_fo
     assert_eq!((sim.requests(Operation::Create), sim.carried_out(Operation::Create)), (2, 2));
     assert_eq!(sim.received_prompts().last().map(|(_, sent)| sent.as_str()), Some(text));
     dashboard.until_shown("new jobs 2/100").await;
-    dashboard.assert_shows("WORKING 2");
+    dashboard.assert_shows("Working 2");
 
     dashboard
-        .until("the pull request", |dashboard| dashboard.app.jobs.get(key).is_some_and(|row| row.pr_link.is_some()))
+        .until("the pull request", |dashboard| {
+            dashboard.app.jobs.get(key).is_some_and(|row| row.remote.pr_link.is_some())
+        })
         .await;
-    dashboard.until_shown("agent  completed").await;
-    for shown in ["NEEDS YOU 1", "● ✓ Fix the links", "PR 14", " ready", "1 active", "you    Fix the links"] {
+    dashboard.until_shown("finished after").await;
+    for shown in ["Needs you 1", "✓ review       Fix the links", "#14", " ready", "› Fix the links"] {
         dashboard.assert_shows(shown);
     }
     dashboard.press_chars("3");
@@ -36,20 +38,24 @@ async fn a_job_with_a_pull_request_needs_the_user_and_is_active_again_after_a_fo
     }
     dashboard.press_chars("1");
 
-    // The job stays in the group NEEDS YOU after the user has viewed it. It leaves the group when the user has marked
+    // The job stays in the group Needs you after the user has viewed it. It leaves the group when the user has marked
     // it as handled and selected another job.
     dashboard.press_key(KeyCode::Enter);
-    assert!(dashboard.requested_effects.contains(&Effect::ChangeLocalData(vec![key], LocalChange::Viewed)));
+    assert!(
+        dashboard
+            .requested_effects
+            .contains(&Effect::Jobs(JobsEffect::ChangeLocalData(vec![key], LocalChange::Viewed)))
+    );
     dashboard.until("the saved layout", |dashboard| !dashboard.selected_job().is_unseen()).await;
     dashboard.press_key(KeyCode::Esc);
     dashboard.press_chars("j");
-    dashboard.assert_shows("NEEDS YOU 1");
+    dashboard.assert_shows("Needs you 1");
     dashboard.press_chars("km");
     dashboard.until("the change on disk", |dashboard| dashboard.selected_job().is_handled()).await;
-    dashboard.assert_shows("NEEDS YOU 1");
+    dashboard.assert_shows("Needs you 1");
     dashboard.press_chars("j");
-    dashboard.assert_shows("DONE 1");
-    assert!(!dashboard.shows("NEEDS YOU"));
+    dashboard.assert_shows("Done 1");
+    assert!(!dashboard.shows("Needs you"));
 
     dashboard.press_chars("G");
     assert_eq!(dashboard.selected_job().key, key);
@@ -58,13 +64,13 @@ async fn a_job_with_a_pull_request_needs_the_user_and_is_active_again_after_a_fo
     dashboard.press_ctrl('s');
     dashboard.until("the follow-up at work", |dashboard| dashboard.status(key) == Some(Status::Active)).await;
     assert_eq!(sim.carried_out(Operation::FollowUp), 1);
-    dashboard.assert_shows("WORKING 2");
+    dashboard.assert_shows("Working 2");
     dashboard
         .until("the second end", |dashboard| {
             dashboard.app.jobs.get(key).is_some_and(|row| row.group() == JobGroup::NeedsYou)
         })
         .await;
-    dashboard.until_shown("you    Redirects too").await;
+    dashboard.until_shown("› Redirects too").await;
     let thread = dashboard.thread(key).await;
     assert!(thread.prompts.iter().all(|prompt| prompt.delivery == Delivery::Accepted));
     assert_eq!((thread.prompts.len(), sim.requests(Operation::Create)), (2, 2));
@@ -115,7 +121,9 @@ async fn follow_ups_to_one_job_are_sent_in_order() {
     let texts: Vec<String> = sim.received_prompts().into_iter().map(|(_, text)| text).collect();
     assert_eq!(texts, ["First [sim:seconds=6000]", "Second", "Third"]);
     dashboard
-        .until("all accepted", |dashboard| dashboard.app.jobs.get(key).is_some_and(|row| row.undelivered.is_none()))
+        .until("all accepted", |dashboard| {
+            dashboard.app.jobs.get(key).is_some_and(|row| row.local.undelivered.is_none())
+        })
         .await;
     assert_eq!(sim.requests(Operation::FollowUp), 2);
 }
@@ -128,7 +136,7 @@ async fn an_undelivered_follow_up_blocks_the_next_one() {
     set_faults(&sim, &["message=lost"]);
     dashboard.press_chars("fSecond");
     dashboard.press_ctrl('s');
-    dashboard.until_shown("NEEDS YOU 1").await;
+    dashboard.until_shown("Needs you 1").await;
     set_faults(&sim, &[]);
     dashboard.press_chars("fThird");
     dashboard.press_ctrl('s');
@@ -144,7 +152,7 @@ async fn an_undelivered_follow_up_blocks_the_next_one() {
     // After "Second" is discarded, "Third" is sent.
     dashboard.press_chars("g");
     assert_eq!(dashboard.selected_job().key, key);
-    dashboard.until_shown("! unconfirmed; press !").await;
+    dashboard.until_shown("        ! unconfirmed").await;
     dashboard.press_chars("!d");
     dashboard.until("the third", |_| sim.carried_out(Operation::FollowUp) == 2).await;
     assert_eq!(sim.received_prompts().last().map(|(_, text)| text.clone()), Some("Third".to_owned()));
@@ -165,8 +173,35 @@ async fn the_hundred_and_first_new_job_of_an_hour_is_queued_and_not_sent() {
     dashboard.send_accepted_job("The hundredth [sim:seconds=6000]").await;
     dashboard.until_shown("new jobs 100/100").await;
     dashboard.send_new("One too many");
-    dashboard.until_shown("QUEUED 1").await;
-    dashboard.until_shown("… queued, will send at").await;
+    dashboard.until_shown("Queued 1").await;
+    dashboard.until_shown("Queued, sent at").await;
     dashboard.run_for(std::time::Duration::from_millis(100)).await;
     assert_eq!((sim.requests(Operation::Create), sim.received_prompts().len()), (1, 1));
+}
+
+#[tokio::test]
+async fn retrying_a_failed_job_starts_it_once_more_however_often_the_key_is_pressed() {
+    let (sim, folder) = (start_sim(&[]).await, create_folder());
+    let mut dashboard = DashboardFixture::start(&sim, folder.path()).await;
+    let text = "Shorten the introduction [sim:seconds=50] [sim:fail]";
+    let key = dashboard.send_accepted_job(text).await;
+    dashboard.until("the failure", |dashboard| dashboard.status(key) == Some(Status::Failed)).await;
+    dashboard.press_chars("n");
+    dashboard.press_chars("An unsent draft");
+    dashboard.press_key(KeyCode::Esc);
+    dashboard.assert_shows("Retry the same prompt with t");
+    dashboard.press_chars("tt");
+    dashboard.until("the second job", |_| sim.requests(Operation::Create) == 2).await;
+    dashboard.until("the selection of the new job", |dashboard| dashboard.selected_job().key != key).await;
+    let new = dashboard.selected_job().key;
+    dashboard.press_chars("t");
+    dashboard
+        .until("the job that is done", |dashboard| {
+            dashboard.app.jobs.get(key).is_some_and(|row| row.group() == JobGroup::Done)
+        })
+        .await;
+    dashboard.until("the second failure", |dashboard| dashboard.status(new) == Some(Status::Failed)).await;
+    assert_eq!((sim.requests(Operation::Create), sim.carried_out(Operation::Create)), (2, 2));
+    assert_eq!(sim.received_prompts().last().map(|(_, sent)| sent.as_str()), Some(text));
+    assert_eq!(dashboard.app.draft(DraftTarget::NewJob), Some("An unsent draft"));
 }

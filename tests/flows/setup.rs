@@ -8,16 +8,17 @@ use docdeck::config::environment::Environment;
 use docdeck::config::key::KeySource;
 use docdeck::config::{Flags, Settings, SetupState, resolve};
 use docdeck::model::log::Operation;
-use docdeck::model::setup::{ExistingSettings, KeyPresence};
+use docdeck::model::setup::{ExistingSettings, KeyPresence, KeySourceChoice};
 use docdeck::sim::Sim;
 use docdeck::store::Store;
 use docdeck::tui::Effect;
+use docdeck::tui::RelaunchTarget;
 use docdeck::tui::confirm::ConfirmDialog;
-use docdeck::tui::welcome::{RelaunchTarget, Welcome};
+use docdeck::tui::welcome::Welcome;
 use std::path::Path;
 use std::time::Duration;
 
-/// Types the API key and the project, and the base URL in the collapsed part of the form.
+/// Types the API key and the project, and the base URL below "more".
 fn fill_form(dashboard: &mut DashboardFixture, key: &str, project: &str, url: &str) {
     dashboard.paste(key);
     dashboard.press_key(KeyCode::Enter);
@@ -25,11 +26,29 @@ fn fill_form(dashboard: &mut DashboardFixture, key: &str, project: &str, url: &s
     type_base_url(dashboard, url);
 }
 
-/// Moves from the project field to the base URL field, which is in the collapsed part of the form, and types the URL.
+/// Moves from the project field to the base URL field, which is below "more", and types the URL.
 fn type_base_url(dashboard: &mut DashboardFixture, url: &str) {
+    open_key_source(dashboard);
     dashboard.press_key(KeyCode::Tab);
-    dashboard.press_key(KeyCode::Enter);
     dashboard.paste(url);
+}
+
+/// Moves from the project field to the choice of the key source, the first line below "more".
+fn open_key_source(dashboard: &mut DashboardFixture) {
+    for key in [KeyCode::Tab, KeyCode::Tab, KeyCode::Enter] {
+        dashboard.press_key(key);
+    }
+}
+
+/// Opens the form and selects a key source.
+fn open_with_key_source(folder: &Path, source: KeySourceChoice) -> DashboardFixture {
+    let mut dashboard = open_welcome(folder);
+    dashboard.press_key(KeyCode::Tab);
+    open_key_source(&mut dashboard);
+    while !dashboard.shows(&format!("[{}]", source.name())) {
+        dashboard.press_key(KeyCode::Right);
+    }
+    dashboard
 }
 
 fn open_welcome(folder: &Path) -> DashboardFixture {
@@ -74,7 +93,9 @@ async fn a_valid_api_key_is_tested_with_one_request_saved_and_used() {
         dashboard.press_key(KeyCode::Enter);
     }
     dashboard.press_chars("work");
-    dashboard.press_key(KeyCode::Enter);
+    for _ in ["to the button", "save"] {
+        dashboard.press_key(KeyCode::Enter);
+    }
     dashboard.until("the dashboard", has_started).await;
     assert_eq!(sim.requests(Operation::Get), 1);
     assert_eq!(
@@ -101,14 +122,14 @@ async fn after_a_rejected_api_key_the_user_is_asked_and_the_typed_values_stay() 
     fill_form(&mut dashboard, "mint_wrong", sim.project(), &sim.base_url());
     dashboard.press_ctrl('s');
     let question = until_confirmation(&mut dashboard).await;
-    assert!(question.contains("refused the key") && question.ends_with("Save it anyway?"), "{question}");
+    assert!(question.contains("refused the key") && question.ends_with("Save the profile anyway?"), "{question}");
     dashboard.press_chars("n");
     dashboard.assert_shows("refused the key");
     dashboard.assert_shows(sim.project());
     dashboard.assert_shows("••••••••••");
     assert!(!has_config_file(folder.path()));
     // Moves back up to the API key field, and clears it.
-    for _ in ["more", "project", "key"] {
+    for _ in ["key source", "more", "button", "project", "key"] {
         dashboard.press_key(KeyCode::Up);
     }
     dashboard.press_ctrl('u');
@@ -125,7 +146,10 @@ async fn an_unknown_project_is_saved_after_confirmation() {
     fill_form(&mut dashboard, sim.api_key(), "other-docs", &sim.base_url());
     dashboard.press_ctrl('s');
     let question = until_confirmation(&mut dashboard).await;
-    assert!(question.contains("the project was not found") && question.ends_with("Save it anyway?"), "{question}");
+    assert!(
+        question.contains("the project was not found") && question.ends_with("Save the profile anyway?"),
+        "{question}"
+    );
     dashboard.press_chars("y");
     dashboard.until("the dashboard", has_started).await;
     assert_eq!(written_settings(folder.path()).scope.project, "other-docs");
@@ -138,7 +162,10 @@ async fn if_the_service_is_unreachable_the_settings_can_still_be_saved() {
     sim.stop().await;
     dashboard.press_ctrl('s');
     let question = until_confirmation(&mut dashboard).await;
-    assert!(question.contains("Could not reach 127.0.0.1") && question.ends_with("Save it anyway?"), "{question}");
+    assert!(
+        question.contains("Could not reach 127.0.0.1") && question.ends_with("Save the profile anyway?"),
+        "{question}"
+    );
     dashboard.press_chars("y");
     dashboard.until("the dashboard", has_started).await;
     assert!(has_config_file(folder.path()));
@@ -199,7 +226,7 @@ async fn adding_a_project_to_a_profile_keeps_its_api_key_source() {
         .expect("written");
     let set = ExistingSettings { profile: "docs".to_owned(), key: KeyPresence::File, ..ExistingSettings::default() };
     let mut dashboard = DashboardFixture::start_welcome(folder.path(), &set, Some(KeySource::File(key)));
-    dashboard.assert_shows("[unchanged]");
+    dashboard.assert_shows("key           unchanged");
     dashboard.press_chars(sim.project());
     type_base_url(&mut dashboard, &sim.base_url());
     dashboard.press_ctrl('s');
@@ -214,17 +241,15 @@ async fn adding_a_project_to_a_profile_keeps_its_api_key_source() {
 #[tokio::test]
 async fn a_failing_api_key_command_can_be_saved_and_the_welcome_page_stays_open() {
     let folder = create_folder();
-    let mut dashboard = open_welcome(folder.path());
-    dashboard.press_key(KeyCode::Up);
-    dashboard.press_key(KeyCode::Left);
-    dashboard.press_key(KeyCode::Left);
+    let mut dashboard = open_with_key_source(folder.path(), KeySourceChoice::Command);
     dashboard.press_chars("false");
     dashboard.press_key(KeyCode::Enter);
     dashboard.press_chars("my-docs");
     dashboard.press_ctrl('s');
     let question = until_confirmation(&mut dashboard).await;
     assert!(
-        question.contains("The API key command false failed with code 1") && question.ends_with("Save it anyway?"),
+        question.contains("The API key command false failed with code 1")
+            && question.ends_with("Save the profile anyway?"),
         "{question}"
     );
     dashboard.press_chars("y");
@@ -236,11 +261,10 @@ async fn a_failing_api_key_command_can_be_saved_and_the_welcome_page_stays_open(
 #[tokio::test]
 async fn if_the_environment_variable_of_the_key_is_unset_no_request_is_sent() {
     let folder = create_folder();
-    let mut dashboard = open_welcome(folder.path());
-    dashboard.press_key(KeyCode::Up);
-    dashboard.press_key(KeyCode::Right);
-    dashboard.assert_shows("[environment]");
-    dashboard.press_key(KeyCode::Enter);
+    let mut dashboard = open_with_key_source(folder.path(), KeySourceChoice::Variable);
+    for _ in ["more", "button", "project"] {
+        dashboard.press_key(KeyCode::Up);
+    }
     dashboard.press_chars("my-docs");
     dashboard.press_ctrl('t');
     dashboard.until_shown("DOCDECK_API_KEY is not set in this shell, so").await;
@@ -267,21 +291,25 @@ async fn a_missing_value_is_reported_at_its_field_and_no_request_is_sent() {
 #[tokio::test]
 async fn text_typed_or_pasted_on_the_key_source_goes_to_its_input_field() {
     let folder = create_folder();
-    let mut dashboard = open_welcome(folder.path());
-    dashboard.press_key(KeyCode::Up);
+    let mut dashboard = open_with_key_source(folder.path(), KeySourceChoice::Typed);
     dashboard.press_chars("hjkldq");
-    dashboard.assert_shows("••••••");
+    dashboard.assert_shows("key           ••••••");
     assert!(dashboard.requested_effects.is_empty(), "no letter is a key: {:?}", dashboard.requested_effects);
-    dashboard.press_key(KeyCode::Up);
-    dashboard.press_key(KeyCode::Right);
-    dashboard.assert_shows("[environment]");
-    dashboard.paste("mint_k");
-    dashboard.assert_shows("[typed here]");
-    dashboard.assert_shows("••••••••••••");
-    dashboard.press_key(KeyCode::Up);
-    dashboard.press_key(KeyCode::Left);
+    let mut dashboard = open_with_key_source(folder.path(), KeySourceChoice::File);
     dashboard.paste("~/key");
-    dashboard.assert_shows("file         ~/key");
+    dashboard.assert_shows("file          ~/key");
+}
+
+#[tokio::test]
+async fn a_key_from_the_environment_needs_no_typing_and_can_be_replaced_by_a_typed_one() {
+    let folder = create_folder();
+    let set = ExistingSettings { key: KeyPresence::Environment, ..ExistingSettings::default() };
+    let mut dashboard = DashboardFixture::start_welcome(folder.path(), &set, None);
+    dashboard.assert_shows("key           from DOCDECK_API_KEY");
+    dashboard.press_key(KeyCode::Up);
+    dashboard.paste("mint_k");
+    dashboard.assert_shows("key           ••••••");
+    dashboard.assert_shows("is used instead");
 }
 
 #[tokio::test]
@@ -295,9 +323,7 @@ async fn values_that_docdeck_rejects_cannot_be_saved() {
     let key = folder.path().join("key");
     std::fs::write(&key, sim.api_key()).expect("written");
     std::fs::set_permissions(&key, std::os::unix::fs::PermissionsExt::from_mode(0o644)).expect("mode");
-    let mut dashboard = open_welcome(folder.path());
-    dashboard.press_key(KeyCode::Up);
-    dashboard.press_key(KeyCode::Left);
+    let mut dashboard = open_with_key_source(folder.path(), KeySourceChoice::File);
     dashboard.paste("key");
     dashboard.press_key(KeyCode::Enter);
     dashboard.press_chars(sim.project());
@@ -309,7 +335,7 @@ async fn values_that_docdeck_rejects_cannot_be_saved() {
     std::fs::set_permissions(&key, std::os::unix::fs::PermissionsExt::from_mode(0o600)).expect("mode");
     dashboard.press_ctrl('s');
     assert!(
-        until_confirmation(&mut dashboard).await.ends_with("Save it anyway?"),
+        until_confirmation(&mut dashboard).await.ends_with("Save the profile anyway?"),
         "the default service can't be reached"
     );
 }
@@ -319,11 +345,11 @@ async fn the_first_empty_field_has_the_focus() {
     let folder = create_folder();
     let mut dashboard = open_welcome(folder.path());
     dashboard.press_chars("k");
-    dashboard.assert_shows("key          •");
+    dashboard.assert_shows("key           •");
     let set = ExistingSettings { key: KeyPresence::Environment, ..ExistingSettings::default() };
     let mut dashboard = DashboardFixture::start_welcome(folder.path(), &set, None);
     dashboard.press_chars("docs");
-    dashboard.assert_shows("project id   docs");
+    dashboard.assert_shows("project id    docs");
 }
 
 #[tokio::test]

@@ -4,7 +4,7 @@ use crate::support::dashboard::DashboardFixture;
 use crate::support::{create_folder, start_sim};
 use crossterm::event::KeyCode;
 use docdeck::model::log::Operation;
-use docdeck::tui::Effect;
+use docdeck::tui::{Effect, JobsEffect};
 use std::time::Duration;
 
 #[tokio::test]
@@ -15,8 +15,8 @@ async fn a_job_submitted_in_one_dashboard_appears_in_the_other_and_only_one_poll
     one.send_accepted_job("Shared work [sim:seconds=50] [sim:pr]").await;
     // A dashboard checks the database for changes once a second. The second second allows for a busy machine.
     assert!(two.within(Duration::from_secs(2), |dashboard| dashboard.shows("Shared work")).await, "{}", two.screen());
-    two.until_shown("NEEDS YOU 1").await;
-    one.until_shown("NEEDS YOU 1").await;
+    two.until_shown("Needs you 1").await;
+    one.until_shown("Needs you 1").await;
     // If the second dashboard also polled the job, it would have sent its request by now.
     two.run_for(Duration::from_millis(500)).await;
     assert_eq!((sim.requests(Operation::Create), sim.requests(Operation::Get)), (1, 1));
@@ -24,7 +24,11 @@ async fn a_job_submitted_in_one_dashboard_appears_in_the_other_and_only_one_poll
 
 /// Returns how many threads the dashboard has loaded because they were not prefetched.
 fn thread_loads(dashboard: &DashboardFixture) -> usize {
-    dashboard.requested_effects.iter().filter(|effect| matches!(effect, Effect::LoadThread(_))).count()
+    dashboard
+        .requested_effects
+        .iter()
+        .filter(|effect| matches!(effect, Effect::Jobs(JobsEffect::LoadThread(_))))
+        .count()
 }
 
 #[tokio::test]
@@ -34,7 +38,7 @@ async fn a_prefetched_thread_is_updated_after_another_dashboard_changed_it() {
     for n in 1..=4 {
         one.send_accepted_job(&format!("Job {n} [sim:seconds=1] [sim:pr]")).await;
     }
-    one.until_shown("NEEDS YOU 4").await;
+    one.until_shown("Needs you 4").await;
     let mut two = DashboardFixture::start(&sim, folder.path()).await;
     let mut visited = vec![two.selected_job().key];
     // Moves the selection until a thread is shown that was prefetched.
@@ -49,7 +53,7 @@ async fn a_prefetched_thread_is_updated_after_another_dashboard_changed_it() {
         two.run_for(Duration::from_millis(20)).await;
     }
     let prefetched = two.requested_effects.iter().filter_map(|effect| match effect {
-        Effect::PrefetchThreads(jobs) => Some(jobs),
+        Effect::Jobs(JobsEffect::PrefetchThreads(jobs)) => Some(jobs),
         _ => None,
     });
     let job =

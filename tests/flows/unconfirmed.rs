@@ -13,9 +13,9 @@ async fn start_with_unconfirmed(folder: &tempfile::TempDir) -> (Sim, DashboardFi
     let sim = start_sim(&["create=lost"]).await;
     let mut dashboard = DashboardFixture::start(&sim, folder.path()).await;
     dashboard.send_new("Translate [sim:seconds=6000]");
-    dashboard.until_shown("! unconfirmed; press !").await;
+    dashboard.until_shown("        ! unconfirmed").await;
     // The list may be updated later than the thread.
-    dashboard.until_shown("NEEDS YOU 1").await;
+    dashboard.until_shown("Needs you 1").await;
     assert_eq!((sim.requests(Operation::Create), sim.received_prompts().len()), (1, 1));
     assert_eq!(dashboard.only_prompt().await.delivery.kind(), DeliveryKind::Unconfirmed);
     set_faults(&sim, &[]);
@@ -32,9 +32,9 @@ async fn an_unconfirmed_prompt_can_be_linked_to_its_job_by_id() {
     dashboard.press_chars("l");
     dashboard.press_chars(&id);
     dashboard.press_key(KeyCode::Enter);
-    dashboard.until_shown("WORKING 1").await;
+    dashboard.until_shown("Working 1").await;
     let row = dashboard.selected_job();
-    assert_eq!((row.id.as_ref().map(|id| id.as_str()), row.undelivered), (Some(id.as_str()), None));
+    assert_eq!((row.id.as_ref().map(|id| id.as_str()), row.local.undelivered), (Some(id.as_str()), None));
     assert_eq!(dashboard.only_prompt().await.delivery, Delivery::Accepted);
     assert_eq!((sim.requests(Operation::Create), sim.requests(Operation::Get)), (1, 1));
 }
@@ -56,7 +56,7 @@ async fn after_a_wrong_id_the_dialog_stays_open_with_the_typed_id_and_the_error(
     assert!(!dashboard.shows("not found"), "the error about the previous id is gone");
     dashboard.press_key(KeyCode::Enter);
     dashboard.until("the dialogs to close", |dashboard| dashboard.app.dialogs.is_empty()).await;
-    dashboard.until_shown("WORKING 1").await;
+    dashboard.until_shown("Working 1").await;
     assert_eq!(dashboard.only_prompt().await.delivery, Delivery::Accepted);
     assert_eq!((sim.requests(Operation::Create), sim.requests(Operation::Get)), (1, 2));
 }
@@ -66,14 +66,14 @@ async fn an_unconfirmed_prompt_is_resent_only_after_confirmation() {
     let folder = create_folder();
     let (sim, mut dashboard) = start_with_unconfirmed(&folder).await;
     dashboard.press_chars("!s");
-    dashboard.assert_shows("Send again?");
+    dashboard.assert_shows("Send it again?");
     dashboard.press_chars("x");
     dashboard.assert_shows("Only if the job isn't on the service's dashboard");
     dashboard.press_key(KeyCode::Esc);
     dashboard.run_for(std::time::Duration::from_millis(100)).await;
     assert_eq!(sim.requests(Operation::Create), 1);
     dashboard.press_chars("!sy");
-    dashboard.until_shown("agent  active").await;
+    dashboard.until_shown("◐ started").await;
     assert_eq!((sim.requests(Operation::Create), sim.received_prompts().len()), (2, 2));
     assert_eq!(dashboard.only_prompt().await.delivery, Delivery::Accepted);
 }

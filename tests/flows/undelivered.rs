@@ -5,7 +5,7 @@ use crate::support::{create_folder, scope_of, set_faults, start_sim, start_sim_o
 use crossterm::event::KeyCode;
 use docdeck::model::log::Operation;
 use docdeck::model::prompt::{Delivery, DeliveryKind};
-use docdeck::tui::Effect;
+use docdeck::tui::{Effect, PromptsEffect};
 use tokio::net::TcpSocket;
 
 #[tokio::test]
@@ -48,7 +48,7 @@ async fn a_rejected_prompt_is_shown_with_the_services_message_and_can_be_edited_
     dashboard.assert_shows(reason.as_str().split(['.', ':']).next().expect("a first part"));
     assert_eq!(sim.carried_out(Operation::Create), 0);
     set_faults(&sim, &[]);
-    dashboard.until_shown("! rejected; press ! to edit and send again").await;
+    dashboard.until_shown("        ! rejected").await;
     dashboard.press_chars("!e");
     dashboard
         .assert_shows(&format!("Last attempt: {}", reason.as_str().split(['.', ':']).next().expect("a first part")));
@@ -66,8 +66,8 @@ async fn changes_to_a_rejected_prompt_are_saved_when_its_editor_is_closed() {
     let (sim, folder) = (start_sim(&["create=400"]).await, create_folder());
     let mut dashboard = DashboardFixture::start(&sim, folder.path()).await;
     dashboard.send_new("Wrong");
-    dashboard.until_shown("! rejected; press ! to edit and send again").await;
-    dashboard.assert_shows("NEEDS YOU 1");
+    dashboard.until_shown("        ! rejected").await;
+    dashboard.assert_shows("Needs you 1");
     set_faults(&sim, &[]);
     dashboard.press_chars("!");
     dashboard.assert_shows("The service rejected it. Nothing was started.");
@@ -85,15 +85,14 @@ async fn after_a_429_a_prompt_waits_and_is_then_sent_automatically_once() {
     let mut dashboard = DashboardFixture::start(&sim, folder.path()).await;
     dashboard.send_new("Wait for me [sim:seconds=6000]");
     dashboard.until_shown("new jobs: limit reached, next in").await;
-    dashboard.until_shown("QUEUED 1").await;
+    dashboard.until_shown("Queued 1").await;
     assert_eq!(sim.carried_out(Operation::Create), 0);
     set_faults(&sim, &[]);
-    dashboard.until_shown("agent  active").await;
+    dashboard.until_shown("◐ started").await;
     assert_eq!(dashboard.only_prompt().await.delivery, Delivery::Accepted);
     assert_eq!((sim.requests(Operation::Create), sim.received_prompts().len()), (2, 1));
-    let sent = dashboard
-        .requested_effects
-        .iter()
-        .filter(|effect| matches!(effect, Effect::SubmitNewJob(_) | Effect::Resolve(..)));
+    let sent = dashboard.requested_effects.iter().filter(|effect| {
+        matches!(effect, Effect::Prompts(PromptsEffect::SubmitNewJob(_)) | Effect::Prompts(PromptsEffect::Resolve(..)))
+    });
     assert_eq!(sent.count(), 1, "the user has sent the prompt only once");
 }

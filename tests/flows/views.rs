@@ -32,7 +32,7 @@ async fn the_views_screen_sends_one_request_at_the_first_visit_and_none_later() 
     let folder = create_folder();
     let (sim, mut dashboard) = start_on_views_screen(&folder).await;
     dashboard.until_shown("views API 1/100").await;
-    for shown in ["7 days UTC, today partial", "[7d]", "as of"] {
+    for shown in ["7 days UTC, today so far", "[7d]", "as of"] {
         dashboard.assert_shows(shown);
     }
     dashboard.press_chars("12");
@@ -71,7 +71,7 @@ async fn a_shortcut_changes_the_range_and_a_cached_range_costs_no_request() {
     dashboard
         .until("the previous period", |dashboard| dashboard.shows("[custom]") && dashboard.app.views.is_current())
         .await;
-    assert!(!dashboard.shows("today partial"));
+    assert!(!dashboard.shows("today so far"));
     assert_eq!(sim.requests(Operation::Views), 4);
 }
 

@@ -193,7 +193,7 @@ async fn after_a_429_during_a_load_the_next_load_continues_where_it_stopped() {
     dashboard.until("the end of the load", is_idle).await;
     let kept = listed_report(&dashboard).expect("what came").answers;
     assert!(kept >= 2 && u64::from(kept) < REQUESTS_FOR_ALL, "{kept}");
-    dashboard.assert_shows("press a to continue where it stopped");
+    dashboard.assert_shows("press a to resume");
     dashboard.assert_shows("! partial: ");
     let so_far = view_requests(&sim);
     assert_eq!(so_far, 1 + u64::from(kept) + 1);
@@ -392,21 +392,21 @@ async fn the_trend_loads_its_days_after_confirmation_and_caches_them() {
     let (sim, folder) = (start_site(60).await, create_folder());
     let mut dashboard = start_with_final_week(&sim, &folder).await;
     dashboard.press_chars("t");
-    dashboard.until_shown("0 of 7 days loaded").await;
+    dashboard.until_shown("7 of 7 days not loaded").await;
     assert_eq!(view_requests(&sim), 1, "opening the trend sends no request");
     confirm_cost(&mut dashboard, "a", "7 of 7 days are missing or outdated: 7 requests, 99 left.").await;
-    dashboard.until_shown("7 of 7 days loaded").await;
+    dashboard.until_shown("all 7 days loaded").await;
     dashboard.until("rest", |dashboard| dashboard.app.views.totals.pending_count() == 0).await;
     assert_eq!(view_requests(&sim), 8);
     dashboard.press_chars("a");
     dashboard.assert_shows("loaded and up to date");
     dashboard.press_key(KeyCode::Esc);
     dashboard.press_chars("t");
-    dashboard.assert_shows("7 of 7 days loaded");
+    dashboard.assert_shows("all 7 days loaded");
     dashboard.terminate().await;
     let mut dashboard = start_with_final_week(&sim, &folder).await;
     dashboard.press_chars("t");
-    dashboard.until_shown("7 of 7 days loaded").await;
+    dashboard.until_shown("all 7 days loaded").await;
     assert_eq!(view_requests(&sim), 8);
 }
 
@@ -414,7 +414,7 @@ async fn the_trend_loads_its_days_after_confirmation_and_caches_them() {
 async fn after_a_failed_load_the_trend_keeps_its_days_and_requests_only_the_missing_ones() {
     let (sim, folder) = (start_site(60).await, create_folder());
     let mut dashboard = start_with_final_week(&sim, &folder).await;
-    set_faults(&sim, &["views=latency-60"]);
+    set_faults(&sim, &["views=latency-200"]);
     dashboard.press_chars("t");
     confirm_cost(&mut dashboard, "a", "7 requests").await;
     dashboard.until("some days", |dashboard| dashboard.app.views.totals.pending_count() < 6).await;
@@ -425,7 +425,7 @@ async fn after_a_failed_load_the_trend_keeps_its_days_and_requests_only_the_miss
     dashboard.until("the cost of the rest", |dashboard| dashboard.app.dialogs.len() == 2).await;
     assert!(!dashboard.shows("7 of 7 days are missing"));
     dashboard.press_chars("y");
-    dashboard.until_shown("7 of 7 days loaded").await;
+    dashboard.until_shown("all 7 days loaded").await;
     assert_eq!(view_requests(&sim), 1 + 7 + 1, "each day once, and the one that failed");
 }
 

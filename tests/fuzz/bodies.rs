@@ -11,7 +11,7 @@ use docdeck::model::batch;
 use docdeck::model::comparison::Comparison;
 use docdeck::model::endpoint::{ApiKey, Scope};
 use docdeck::model::export::{ExportContent, ExportFormat};
-use docdeck::model::job::{JobId, RemoteJob, Status};
+use docdeck::model::job::{JobId, RemoteJob, RemoteState, Status};
 use docdeck::model::layout::Layout;
 use docdeck::model::link::{WebLink, display_url};
 use docdeck::model::log::Operation;
@@ -122,10 +122,11 @@ fn job(bytes: &[u8]) {
     };
     assert!(!job.id.as_str().trim().is_empty());
     assert_line(job.id.clean().as_str());
-    assert_line(job.status.word());
-    let texts = [&job.repository, &job.git_ref, &job.model, &job.pr_link];
+    let RemoteState { status, source, model, pr_link, archived_at: _ } = &job.state;
+    assert_line(status.as_ref().map_or("", Status::word));
+    let texts = [source.repository.as_deref(), source.git_ref.as_ref(), model.as_deref(), pr_link.as_ref()];
     texts.into_iter().flatten().for_each(assert_field);
-    if let Some(link) = &job.pr_link {
+    if let Some(link) = pr_link {
         assert_line(display_url(link).as_str());
     }
     let again = reading.job(200, None, wire(&job).to_string().as_bytes());
@@ -134,21 +135,16 @@ fn job(bytes: &[u8]) {
 
 /// Returns the job as JSON in the format of the service.
 fn wire(job: &RemoteJob) -> Value {
-    let text = |text: &Option<CleanText>| text.as_ref().map(CleanText::to_string);
-    let time = |time: &Option<Time>| time.map(|time| time.to_rfc3339());
-    json!({
-        "id": job.id.as_str(),
-        "status": match &job.status {
-            // `Status::word` would return a placeholder for an empty status.
-            Status::Unknown(word) => word.as_str(),
-            known => known.word(),
-        },
-        "source": { "repository": text(&job.repository), "ref": text(&job.git_ref) },
-        "model": text(&job.model),
-        "prLink": text(&job.pr_link),
-        "createdAt": time(&job.created_at),
-        "archivedAt": time(&job.archived_at),
-    })
+    let time = |time: Option<Time>| time.map(|time| time.to_rfc3339());
+    let mut body = json!(job.state);
+    // `RemoteState` writes times with milliseconds only.
+    let others = [
+        ("id", json!(job.id)),
+        ("createdAt", json!(time(job.created_at))),
+        ("archivedAt", json!(time(job.state.archived_at))),
+    ];
+    body.as_object_mut().expect("an object").extend(others.map(|(name, value)| (name.to_owned(), value)));
+    body
 }
 
 /// Target: parses the body of a successful answer to a page views request.
@@ -335,7 +331,7 @@ fn customization_without_positions(file: &ConfigFile) -> String {
 
 fn theme(raw: &str) {
     match themes::parse("mine.toml", raw) {
-        Ok(colours) => assert_eq!(themes::parse("mine.toml", raw), Ok(colours)),
+        Ok(colors) => assert_eq!(themes::parse("mine.toml", raw), Ok(colors)),
         Err(error) => assert_line(&error.to_string()),
     }
 }

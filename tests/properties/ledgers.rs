@@ -123,7 +123,7 @@ proptest! {
     /// The ledger survives a restart. Setting the clock back before the restart makes no request available.
     #[test]
     fn requests_before_a_restart_still_count(spent in 1_usize..100, back in 0_i64..100_000) {
-        let folder = tempfile::tempdir().expect("a folder");
+        let folder = crate::create_folder();
         let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
         runtime.block_on(async {
             let scope = Scope { base_url: "https://docs.example".to_owned(), project: "p".to_owned(), organization: None };

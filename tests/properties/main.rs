@@ -5,6 +5,8 @@
 #![expect(clippy::expect_used, reason = "a test that can't be set up should fail")]
 
 mod ledgers;
+#[path = "../support/slow.rs"]
+mod slow;
 mod stored;
 
 use chrono::{FixedOffset, TimeDelta};
@@ -25,19 +27,27 @@ use docdeck::model::row::{InitialRows, Job, JobKey};
 use docdeck::model::setup::{ExistingSettings, SetupField, SetupProblem, WritePermission};
 use docdeck::model::text::CleanText;
 use docdeck::model::views::{Count, Counts, PageRow, ViewsPage};
+use docdeck::tui::ConfigWriteError;
+use docdeck::tui::ProfileEntry;
 use docdeck::tui::compose::batch::Batch;
 use docdeck::tui::compose::editor::Editor;
 use docdeck::tui::draw::{ColorDepth, Theme, draw};
-use docdeck::tui::profiles::ProfileEntry;
-use docdeck::tui::welcome::{ConfigWriteError, Welcome};
+use docdeck::tui::welcome::Welcome;
 use docdeck::tui::{
-    App, AppConfig, Effect, InitialData, Msg, Overwrite, SavedFilter, StoreState, SubmitError, Template,
+    App, AppConfig, Effect, InitialData, JobsEffect, JobsMsg, Msg, Overwrite, ProfilesEffect, ProfilesMsg,
+    PromptsEffect, PromptsMsg, SavedFilter, StoreState, SubmitError, Template, ViewsEffect, ViewsMsg,
 };
 use proptest::prelude::*;
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use std::collections::HashSet;
 use std::sync::Arc;
+
+/// Creates a folder, in memory if the system allows it: the tests open hundreds of stores, whose commits wait for the
+/// disk.
+fn create_folder() -> tempfile::TempDir {
+    tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).expect("a folder")
+}
 
 /// An event that the dashboard has to handle.
 #[derive(Debug, Clone)]
@@ -146,17 +156,17 @@ fn status(n: u8) -> Option<Status> {
 
 fn row(key: i64, n: u8, undelivered: Option<DeliveryKind>, revision: i64, now: Time) -> Job {
     let pending = undelivered.filter(|kind| *kind != DeliveryKind::Accepted);
-    Job {
-        id: if n == 0 { None } else { JobId::new(&format!("job-{key}")) },
-        status: status(n),
-        pr_link: (n == 2).then(|| CleanText::line("https://example.com/a/pull/7")),
-        gone: n == 5 && key % 2 == 0,
-        dismissed: n == 4 && key % 2 == 0,
-        pages: if key % 2 == 0 { [CleanText::line("/a"), CleanText::line("/b")].into() } else { Default::default() },
-        undelivered: pending,
-        revision,
-        ..Job::new(JobKey(key), CleanText::line(&format!("Job {key}")), now)
-    }
+    let mut job = Job::new(JobKey(key), CleanText::line(&format!("Job {key}")), now);
+    job.id = if n == 0 { None } else { JobId::new(&format!("job-{key}")) };
+    job.remote.status = status(n);
+    job.remote.pr_link = (n == 2).then(|| CleanText::line("https://example.com/a/pull/7"));
+    job.local.gone = n == 5 && key % 2 == 0;
+    job.local.dismissed = n == 4 && key % 2 == 0;
+    job.local.pages =
+        if key % 2 == 0 { [CleanText::line("/a"), CleanText::line("/b")].into() } else { Default::default() };
+    job.local.undelivered = pending;
+    job.revision = revision;
+    job
 }
 
 fn delivery(n: u8, now: Time) -> Delivery {
@@ -201,11 +211,13 @@ fn report(range: DateRange, complete: bool, now: Time) -> Report {
 /// Returns the prompt that an effect submits and the slot of its draft, or `None` if the effect submits nothing.
 fn submission(effect: &Effect) -> Option<(DraftTarget, String)> {
     Some(match effect {
-        Effect::SubmitNewJob(text) => (DraftTarget::NewJob, text.clone()),
-        Effect::SubmitJobAbout(text, _) => (DraftTarget::AboutPages, text.clone()),
-        Effect::SubmitFollowUp(job, text) => (DraftTarget::FollowUp(*job), text.clone()),
-        Effect::Resolve(prompt, Resolution::SendEdited(text)) => (DraftTarget::Prompt(*prompt), text.clone()),
-        Effect::SubmitBatch { prompts, .. } => (DraftTarget::Batch, prompts.concat()),
+        Effect::Prompts(PromptsEffect::SubmitNewJob(text)) => (DraftTarget::NewJob, text.clone()),
+        Effect::Prompts(PromptsEffect::SubmitJobAbout(text, _)) => (DraftTarget::AboutPages, text.clone()),
+        Effect::Prompts(PromptsEffect::SubmitFollowUp(job, text)) => (DraftTarget::FollowUp(*job), text.clone()),
+        Effect::Prompts(PromptsEffect::Resolve(prompt, Resolution::SendEdited(text))) => {
+            (DraftTarget::Prompt(*prompt), text.clone())
+        }
+        Effect::Prompts(PromptsEffect::SubmitBatch { prompts, .. }) => (DraftTarget::Batch, prompts.concat()),
         _ => return None,
     })
 }
@@ -239,13 +251,16 @@ impl TestDashboard {
         let scope = Scope { base_url: "http://127.0.0.1:1".to_owned(), project: "p".to_owned(), organization: None };
         let start = AppConfig {
             size: (80, 24),
-            welcome,
+            needs_setup: welcome.is_some(),
             layout,
             filters: vec![SavedFilter { name: CleanText::line("Failed"), text: "s:failed".to_owned() }],
             ..AppConfig::new(scope, FixedOffset::east_opt(3600).expect("an offset"))
         };
         let now = Time::from_timestamp(1_800_000_000, 0).expect("a time");
-        let (app, pending) = App::new(start, now);
+        let (mut app, pending) = App::new(start, now);
+        if let Some(form) = welcome {
+            app.open(*form);
+        }
         Self { app, now, pending, revision: 0, next_prompt: 100, is_writing: false }
     }
 
@@ -264,11 +279,13 @@ impl TestDashboard {
                 assert!(!is_batch || self.app.find::<Batch>().is_none(), "submitted prompts are in no dialog");
             }
             match &effect {
-                Effect::SubmitJobAbout(_, pages) => assert!(!pages.is_empty(), "the job has pages"),
-                Effect::SubmitBatch { prompts, .. } => {
+                Effect::Prompts(PromptsEffect::SubmitJobAbout(_, pages)) => {
+                    assert!(!pages.is_empty(), "the job has pages")
+                }
+                Effect::Prompts(PromptsEffect::SubmitBatch { prompts, .. }) => {
                     assert!(prompts.iter().all(|prompt| !prompt.trim().is_empty()), "nothing blank is queued");
                 }
-                Effect::WriteConfig { profile, .. } => {
+                Effect::Profiles(ProfilesEffect::WriteConfig { profile, .. }) => {
                     assert!(!profile.project.is_empty(), "nothing without a project is written");
                     assert!(!self.is_writing, "two configurations are written at once");
                     self.is_writing = true;
@@ -315,129 +332,142 @@ impl TestDashboard {
         let (revision, now) = (self.revision, self.now);
         let changed = |key: i64| row(key, 1, None, revision, now);
         let msg = match self.pending.remove(0) {
-            Effect::LoadFirstRows(_) => {
+            Effect::Jobs(JobsEffect::LoadFirstRows(_)) => {
                 let rows = (1..3).map(|key| row(key, 1 + u8::try_from(key % 5).expect("small"), None, 0, now));
                 let first = InitialRows { rows: rows.collect(), sizes: [0, 2, 0, 3, 0], working: 2, thread: None };
-                Msg::FirstRows(if is_ok { Ok(first) } else { Err(failure()) })
+                Msg::Jobs(JobsMsg::FirstRowsLoaded(if is_ok { Ok(first) } else { Err(failure()) }))
             }
-            Effect::LoadInitialData => {
+            Effect::Jobs(JobsEffect::LoadInitialData) => {
                 let jobs =
                     (1..6).map(|key| row(key, 1 + u8::try_from(key % 5).expect("small"), None, 0, now)).collect();
                 let drafts = vec![(DraftTarget::NewJob, "kept".to_owned())];
                 let known = InitialData { jobs, drafts, ..InitialData::default() };
-                Msg::InitialDataLoaded(Ok(Box::new(known)))
+                Msg::Jobs(JobsMsg::InitialDataLoaded(Ok(Box::new(known))))
             }
-            Effect::LoadThread(job) => {
-                Msg::Thread { job, result: if is_ok { Ok(thread(job, now)) } else { Err(failure()) } }
-            }
-            Effect::PrefetchThreads(jobs) => {
+            Effect::Jobs(JobsEffect::LoadThread(job)) => Msg::Jobs(JobsMsg::ThreadLoaded {
+                job,
+                result: if is_ok { Ok(thread(job, now)) } else { Err(failure()) },
+            }),
+            Effect::Jobs(JobsEffect::PrefetchThreads(jobs)) => {
                 let threads = jobs.into_iter().map(|job| (job, thread(job, now)));
-                Msg::ThreadsPrefetched(if is_ok { Ok(threads.collect()) } else { Err(failure()) })
+                Msg::Jobs(JobsMsg::ThreadsPrefetched(if is_ok { Ok(threads.collect()) } else { Err(failure()) }))
             }
-            Effect::SubmitNewJob(text) => {
+            Effect::Prompts(PromptsEffect::SubmitNewJob(text)) => {
                 self.next_prompt += 1;
                 let made =
                     (PromptId(self.next_prompt), row(self.next_prompt, 0, Some(DeliveryKind::Queued), revision, now));
-                Msg::Submitted {
+                Msg::Prompts(PromptsMsg::Submitted {
                     slot: DraftTarget::NewJob,
                     result: if is_ok { Ok(made) } else { Err(refused(text, Vec::new())) },
-                }
+                })
             }
-            Effect::SubmitJobAbout(text, pages) => {
+            Effect::Prompts(PromptsEffect::SubmitJobAbout(text, pages)) => {
                 self.next_prompt += 1;
-                let job = row(self.next_prompt, 0, Some(DeliveryKind::Queued), revision, now);
-                let made = (PromptId(self.next_prompt), Job { pages: pages.clone().into(), ..job });
-                Msg::Submitted {
+                let mut job = row(self.next_prompt, 0, Some(DeliveryKind::Queued), revision, now);
+                job.local.pages = pages.clone().into();
+                let made = (PromptId(self.next_prompt), job);
+                Msg::Prompts(PromptsMsg::Submitted {
                     slot: DraftTarget::AboutPages,
                     result: if is_ok { Ok(made) } else { Err(refused(text, pages)) },
-                }
+                })
             }
-            Effect::SubmitFollowUp(job, text) => {
+            Effect::Prompts(PromptsEffect::SubmitFollowUp(job, text)) => {
                 self.next_prompt += 1;
                 let made = (PromptId(self.next_prompt), changed(job.0));
                 let result = if is_ok { Ok(made) } else { Err(refused(text, Vec::new())) };
-                Msg::Submitted { slot: DraftTarget::FollowUp(job), result }
+                Msg::Prompts(PromptsMsg::Submitted { slot: DraftTarget::FollowUp(job), result })
             }
-            Effect::Resolve(prompt, Resolution::SendEdited(text)) => {
+            Effect::Prompts(PromptsEffect::Resolve(prompt, Resolution::SendEdited(text))) => {
                 let result = if is_ok { Ok((prompt, changed(prompt.0))) } else { Err(refused(text, Vec::new())) };
-                Msg::Submitted { slot: DraftTarget::Prompt(prompt), result }
+                Msg::Prompts(PromptsMsg::Submitted { slot: DraftTarget::Prompt(prompt), result })
             }
-            Effect::Resolve(prompt, _) => {
-                Msg::Resolved { prompt, result: if is_ok { Ok(changed(prompt.0)) } else { Err(failure()) } }
-            }
-            Effect::ChangeLocalData(jobs, _) => {
+            Effect::Prompts(PromptsEffect::Resolve(prompt, _)) => Msg::Prompts(PromptsMsg::Resolved {
+                prompt,
+                result: if is_ok { Ok(changed(prompt.0)) } else { Err(failure()) },
+            }),
+            Effect::Jobs(JobsEffect::ChangeLocalData(jobs, _)) => {
                 let rows = jobs.iter().map(|job| changed(job.0)).collect();
-                Msg::LocalDataChanged(if is_ok { Ok(rows) } else { Err(failure()) })
+                Msg::Jobs(JobsMsg::LocalDataChanged(if is_ok { Ok(rows) } else { Err(failure()) }))
             }
-            Effect::CheckJob(job) => {
-                Msg::JobChecked { job, result: if is_ok { Ok(changed(job.0)) } else { Err(failure()) } }
+            Effect::Jobs(JobsEffect::Check(job)) => {
+                Msg::Jobs(JobsMsg::Checked(if is_ok { Ok(changed(job.0)) } else { Err(failure()) }))
             }
-            Effect::Track(id) => {
-                Msg::Tracked { id: id.clean(), result: if is_ok { Ok(changed(50)) } else { Err(failure()) } }
-            }
-            Effect::FindPrompts(text) => {
+            Effect::Jobs(JobsEffect::Track(id)) => Msg::Jobs(JobsMsg::Tracked {
+                id: id.clean(),
+                result: if is_ok { Ok(changed(50)) } else { Err(failure()) },
+            }),
+            Effect::Jobs(JobsEffect::FindPrompts(text)) => {
                 let jobs = if is_ok { Ok(vec![JobKey(1), JobKey(3), JobKey(99)]) } else { Err(failure()) };
-                Msg::PromptsFound { text, jobs }
+                Msg::Jobs(JobsMsg::PromptsFound { text, jobs })
             }
-            Effect::ListCachedRanges => {
+            Effect::Views(ViewsEffect::ListCachedRanges) => {
                 let range = self.app.views.query().range;
                 let totals = Counts::default();
                 let known = CachedRange { range, rows: 9, complete: is_ok, as_of: now, totals };
-                Msg::CachedRanges(if is_ok {
+                Msg::Views(ViewsMsg::CachedRangesListed(if is_ok {
                     Ok(CachedViews { ranges: vec![known; 40], bytes: 9 })
                 } else {
                     Err(failure())
-                })
+                }))
             }
             Effect::WriteFile(file, Overwrite::Ask) if !is_ok => Msg::FileExists(file),
             Effect::WriteFile(file, _) => {
                 Msg::ActionFinished { what: file.what, result: if is_ok { Ok(()) } else { Err(failure()) } }
             }
-            Effect::SaveDraft(slot, _) | Effect::DeleteDraft(slot) => {
-                Msg::DraftSaved { slot, result: if is_ok { Ok(now) } else { Err(failure()) } }
+            Effect::Prompts(PromptsEffect::SaveDraft(slot, _)) | Effect::Prompts(PromptsEffect::DeleteDraft(slot)) => {
+                Msg::Prompts(PromptsMsg::DraftSaved { slot, result: if is_ok { Ok(now) } else { Err(failure()) } })
             }
-            Effect::SaveDraftAbout(..) => {
+            Effect::Prompts(PromptsEffect::SaveDraftAbout(..)) => {
                 let slot = DraftTarget::AboutPages;
-                Msg::DraftSaved { slot, result: if is_ok { Ok(now) } else { Err(failure()) } }
+                Msg::Prompts(PromptsMsg::DraftSaved { slot, result: if is_ok { Ok(now) } else { Err(failure()) } })
             }
-            Effect::ReadDraft(slot) => {
+            Effect::Prompts(PromptsEffect::ReadDraft(slot)) => {
                 let pages = if slot == DraftTarget::AboutPages { vec![CleanText::line("/b")] } else { Vec::new() };
-                Msg::DraftRead { slot, text: is_ok.then(|| "from elsewhere".to_owned()), pages }
+                Msg::Prompts(PromptsMsg::DraftRead { slot, text: is_ok.then(|| "from elsewhere".to_owned()), pages })
             }
-            Effect::LoadCachedPage(path) => {
+            Effect::Views(ViewsEffect::LoadCachedPage(path)) => {
                 let jobs = [1, 3, 99]
                     .map(|key| (JobKey(key), PageViewsState::Unknown, PageViewsState::NotListed(now)))
                     .to_vec();
                 let history = PageHistory { periods: Vec::new(), jobs };
-                Msg::PageHistory { path, result: if is_ok { Ok(history) } else { Err(failure()) } }
+                Msg::Views(ViewsMsg::PageHistoryLoaded {
+                    path,
+                    result: if is_ok { Ok(history) } else { Err(failure()) },
+                })
             }
-            Effect::LoadJobImpact(job) => {
+            Effect::Jobs(JobsEffect::LoadJobImpact(job)) => {
                 let about = |path: &str| PageImpact {
                     path: CleanText::line(path),
                     before: PageViewsState::NotListed(now),
                     after: PageViewsState::Unknown,
                 };
-                Msg::JobImpact { job, result: if is_ok { Ok(vec![about("/a")]) } else { Err(failure()) } }
+                Msg::Jobs(JobsMsg::ImpactLoaded {
+                    job,
+                    result: if is_ok { Ok(vec![about("/a")]) } else { Err(failure()) },
+                })
             }
-            Effect::LoadViews { query, .. } => {
+            Effect::Views(ViewsEffect::Load { query, .. }) => {
                 let counts = Counts { human: Count::Known(5), ai: Count::Known(-1), total: Count::Missing };
                 let row = PageRow { path: CleanText::line("/a"), counts: counts.clone() };
                 let value = ViewsPage { totals: counts, rows: vec![row; 60], has_more: None };
                 let result = if is_ok { Ok(Timed { value, as_of: now }) } else { Err(failure()) };
-                Msg::Views { query, result, old: None }
+                Msg::Views(ViewsMsg::Answered { query, result, old: None })
             }
-            Effect::LoadCachedReport(range) => {
+            Effect::Views(ViewsEffect::LoadCachedReport(range)) => {
                 let report = (revision % 2 == 0).then(|| Arc::new(report(range, revision % 4 == 0, now)));
                 let broken_off = report.as_ref().filter(|report| !report.complete).map(|report| report.answers);
-                let recalled = StoredReport {
+                let stored = StoredReport {
                     report,
                     interrupted_after: broken_off,
                     requests_last_time: Some(3),
                     ..StoredReport::default()
                 };
-                Msg::CachedReport { range, recalled: if is_ok { Ok(recalled) } else { Err(failure()) } }
+                Msg::Views(ViewsMsg::CachedReportLoaded {
+                    range,
+                    stored: if is_ok { Ok(stored) } else { Err(failure()) },
+                })
             }
-            Effect::LoadAll(order) => {
+            Effect::Views(ViewsEffect::LoadAll(order)) => {
                 let complete = revision % 3 == 0;
                 let ended = match (is_ok, complete) {
                     (true, true) => LoadEndReason::Complete,
@@ -450,69 +480,84 @@ impl TestDashboard {
                     end_reason: ended,
                     requests: 2,
                 };
-                Msg::LoadEnded { range: order.range, end }
+                Msg::Views(ViewsMsg::LoadEnded { range: order.range, end })
             }
-            Effect::LoadCachedTotals(ranges) => {
+            Effect::Views(ViewsEffect::LoadCachedTotals(ranges)) => {
                 let totals = ranges.into_iter().step_by(2).map(|range| (range, totals(now))).collect();
-                Msg::CachedTotals(if is_ok { Ok(totals) } else { Err(failure()) })
+                Msg::Views(ViewsMsg::CachedTotalsLoaded(if is_ok { Ok(totals) } else { Err(failure()) }))
             }
-            Effect::LoadTotals(ranges) => {
+            Effect::Views(ViewsEffect::LoadTotals(ranges)) => {
                 for range in ranges {
                     self.send(Msg::Engine(EngineEvent::Totals { range, totals: totals(now) }));
                 }
-                Msg::TotalsLoaded(if is_ok { Ok(()) } else { Err(failure()) })
+                Msg::Views(ViewsMsg::TotalsLoaded(if is_ok { Ok(()) } else { Err(failure()) }))
             }
             Effect::OpenUrl(what) | Effect::Copy { what, .. } => {
                 Msg::ActionFinished { what, result: if is_ok { Ok(()) } else { Err(failure()) } }
             }
-            Effect::LoadHistory => {
+            Effect::Prompts(PromptsEffect::LoadHistory) => {
                 let prompts = vec!["one\n{{path}}".to_owned(), "two 日".to_owned()];
-                Msg::History(if is_ok { Ok(prompts) } else { Err(failure()) })
+                Msg::Prompts(PromptsMsg::HistoryLoaded(if is_ok { Ok(prompts) } else { Err(failure()) }))
             }
-            Effect::LoadTemplates => {
-                Msg::Templates(vec![Template { name: CleanText::line("t"), text: "Do {{job}} {{x}}".to_owned() }])
+            Effect::Prompts(PromptsEffect::LoadTemplates) => {
+                Msg::Prompts(PromptsMsg::TemplatesLoaded(vec![Template {
+                    name: CleanText::line("t"),
+                    text: "Do {{job}} {{x}}".to_owned(),
+                }]))
             }
-            Effect::OpenExternalEditor(text) => {
-                Msg::EditedExternally(if is_ok { Ok(format!("{text} more\n")) } else { Err(failure()) })
-            }
-            Effect::ReadPrompts(file) => {
+            Effect::OpenExternalEditor(text) => Msg::Prompts(PromptsMsg::EditedExternally(if is_ok {
+                Ok(format!("{text} more\n"))
+            } else {
+                Err(failure())
+            })),
+            Effect::Prompts(PromptsEffect::ReadPrompts(file)) => {
                 let prompts = (0..200).map(|n| format!("prompt {n}")).collect();
-                Msg::PromptsRead { file, result: if is_ok { Ok(prompts) } else { Err(failure()) } }
+                Msg::Prompts(PromptsMsg::PromptsRead { file, result: if is_ok { Ok(prompts) } else { Err(failure()) } })
             }
-            Effect::SubmitBatch { prompts, typed_text: typed } => {
+            Effect::Prompts(PromptsEffect::SubmitBatch { prompts, typed_text: typed }) => {
                 let rows = (0..prompts.len())
                     .map(|n| row(200 + i64::try_from(n).expect("small"), 0, Some(DeliveryKind::Queued), revision, now));
-                Msg::BatchAdded(if is_ok { Ok(rows.collect()) } else { Err(refused(typed, Vec::new())) })
+                Msg::Prompts(PromptsMsg::BatchAdded(if is_ok {
+                    Ok(rows.collect())
+                } else {
+                    Err(refused(typed, Vec::new()))
+                }))
             }
-            Effect::ChangeQueue(jobs, _) => {
+            Effect::Jobs(JobsEffect::ChangeQueue(jobs, _)) => {
                 let rows = jobs.iter().map(|job| changed(job.0)).collect();
-                Msg::LocalDataChanged(if is_ok { Ok(rows) } else { Err(failure()) })
+                Msg::Jobs(JobsMsg::LocalDataChanged(if is_ok { Ok(rows) } else { Err(failure()) }))
             }
-            Effect::CheckProfile { attempt, .. } => {
+            Effect::Profiles(ProfilesEffect::CheckProfile { attempt, .. }) => {
                 let problem = SetupProblem::new(Some(SetupField::BaseUrl), "It is wrong.");
-                Msg::ProfileChecked { attempt, result: if is_ok { Ok(()) } else { Err(problem) } }
+                Msg::Profiles(ProfilesMsg::ProfileChecked {
+                    attempt,
+                    result: if is_ok { Ok(()) } else { Err(problem) },
+                })
             }
-            Effect::AddProfile(profile, key) => {
+            Effect::Profiles(ProfilesEffect::AddProfile(profile, key)) => {
                 let name = CleanText::line(&profile.name);
                 let profile = ProfileEntry { name, scope: Some(profile.scope()), problem: None };
-                Msg::ProfileAdded { profile, key }
+                Msg::Profiles(ProfilesMsg::ProfileAdded { profile, key })
             }
             Effect::SaveFilter { filter, .. } => {
                 Msg::FilterSaved { filter, result: if is_ok { Ok(()) } else { Err(failure()) } }
             }
-            Effect::ReadKey { attempt, .. } => {
+            Effect::Profiles(ProfilesEffect::ReadKey { attempt, .. }) => {
                 let key = ApiKey::new("mint_k").expect("a key");
-                Msg::KeyRead { attempt, result: if is_ok { Ok(key) } else { Err(failure()) } }
+                Msg::Profiles(ProfilesMsg::KeyRead { attempt, result: if is_ok { Ok(key) } else { Err(failure()) } })
             }
-            Effect::TestProfile { attempt, .. } => {
+            Effect::Profiles(ProfilesEffect::TestProfile { attempt, .. }) => {
                 let message = CleanText::line("It works.");
-                Msg::ProfileTested { attempt, result: if is_ok { Ok(message) } else { Err(failure()) } }
+                Msg::Profiles(ProfilesMsg::ProfileTested {
+                    attempt,
+                    result: if is_ok { Ok(message) } else { Err(failure()) },
+                })
             }
-            Effect::WriteConfig { attempt, allowed, .. } => {
+            Effect::Profiles(ProfilesEffect::WriteConfig { attempt, allowed, .. }) => {
                 self.is_writing = false;
                 let there = ConfigWriteError::NeedsConfirmation(WritePermission::Change);
                 let result = if is_ok || allowed == WritePermission::Change { Ok(()) } else { Err(there) };
-                Msg::ConfigWritten { attempt, result }
+                Msg::Profiles(ProfilesMsg::ConfigWritten { attempt, result })
             }
             _ => Msg::Timer,
         };
@@ -564,8 +609,13 @@ impl TestDashboard {
     }
 }
 
+/// Returns the number of random sequences: a sample, and all of them with `DOCDECK_SLOW_TESTS`.
+fn case_count() -> u32 {
+    u32::try_from(slow::sample(0..300, 3).len()).expect("few")
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: case_count(), ..ProptestConfig::default() })]
 
     #[test]
     fn every_state_can_be_drawn_and_no_prompt_is_submitted_twice(layout in saved_layout(), steps in steps()) {
@@ -601,7 +651,7 @@ proptest! {
         // twice.
         press(&mut dashboard, KeyCode::Char('n'), KeyModifiers::NONE);
         press(&mut dashboard, KeyCode::Char('s'), KeyModifiers::CONTROL);
-        let submitted = dashboard.pending.iter().position(|effect| matches!(effect, Effect::SubmitNewJob(_)));
+        let submitted = dashboard.pending.iter().position(|effect| matches!(effect, Effect::Prompts(PromptsEffect::SubmitNewJob(_))));
         dashboard.pending.drain(..submitted.expect("submitted once"));
         dashboard.answer(is_ok);
         // Depending on the store's answer, the text is now a prompt or a draft again.
@@ -616,7 +666,7 @@ proptest! {
         dashboard.step(Step::Paste(text.clone()));
         dashboard.send(Msg::Terminate);
         let saved = dashboard.pending.iter().position(|effect| {
-            matches!(effect, Effect::SaveDraft(DraftTarget::NewJob, saved) if saved.contains(&text))
+            matches!(effect, Effect::Prompts(PromptsEffect::SaveDraft(DraftTarget::NewJob, saved)) if saved.contains(&text))
         });
         let quit = dashboard.pending.iter().position(|effect| *effect == Effect::Quit);
         prop_assert!(saved.is_some() && saved < quit, "{:?}", dashboard.pending);

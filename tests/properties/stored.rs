@@ -10,7 +10,7 @@ use docdeck::model::backup::{
 };
 use docdeck::model::change::LocalChange;
 use docdeck::model::endpoint::{ApiKey, Scope};
-use docdeck::model::job::{JobId, RemoteJob, Status};
+use docdeck::model::job::{JobId, JobSource, RemoteJob, RemoteState, Status};
 use docdeck::model::layout::{JobsLayout, Layout, SavedRange, SavedScreen, SortBy, ViewsLayout};
 use docdeck::model::ledger::{RateLimited, Wait};
 use docdeck::model::load::Timed;
@@ -77,7 +77,9 @@ prop_compose! {
         created_at in of(time()), archived_at in of(time()),
     ) -> RemoteJob {
         let (repository, git_ref, model, pr_link) = texts;
-        RemoteJob { id, status, repository, git_ref, model, pr_link, created_at, archived_at }
+        let source = JobSource { repository: repository.map(Arc::new), git_ref };
+        let state = RemoteState { status: Some(status), source, model: model.map(Arc::new), pr_link, archived_at };
+        RemoteJob { id, created_at, state }
     }
 }
 
@@ -198,30 +200,23 @@ prop_compose! {
         let mut tags: Vec<CleanText> = tags.iter().map(|tag| CleanText::line(&tag.to_lowercase())).collect();
         tags.sort();
         tags.dedup();
-        let row = Job {
-            id: Some(job.id),
-            status: Some(job.status),
-            repository: job.repository.map(Arc::new),
-            git_ref: job.git_ref,
-            model: job.model.map(Arc::new),
-            pr_link: job.pr_link,
-            archived_at: job.archived_at,
-            has_custom_title: true,
-            tags: tags.into(),
-            note,
-            pages: unique_pages.into(),
-            started_at: times.1,
-            changed_at: times.2,
-            finished_at: times.3,
-            checked_at: times.4,
-            viewed_at: times.5,
-            handled_at: acted.0,
-            followed_up_at: acted.1,
-            gone_at: acted.2,
-            gone: flags.0,
-            dismissed: flags.1,
-            ..Job::new(JobKey(0), CleanText::title(title.as_str(), 200), times.0)
-        };
+        let mut row = Job::new(JobKey(0), CleanText::title(title.as_str(), 200), times.0);
+        row.id = Some(job.id);
+        row.remote = job.state;
+        row.local.has_custom_title = true;
+        row.local.tags = tags.into();
+        row.local.note = note;
+        row.local.pages = unique_pages.into();
+        row.local.started_at = times.1;
+        row.local.changed_at = times.2;
+        row.local.finished_at = times.3;
+        row.local.checked_at = times.4;
+        row.local.viewed_at = times.5;
+        row.local.handled_at = acted.0;
+        row.local.followed_up_at = acted.1;
+        row.local.gone_at = acted.2;
+        row.local.gone = flags.0;
+        row.local.dismissed = flags.1;
         JobRecord { scope: scope(), row, prompts, events, draft }
     }
 }
@@ -257,7 +252,7 @@ fn across_restart<K, T, W: Future<Output = K>, R: Future<Output = T>>(
     write: impl FnOnce(Store) -> W,
     read: impl FnOnce(Store, K) -> R,
 ) -> T {
-    let folder = tempfile::tempdir().expect("a folder");
+    let folder = crate::create_folder();
     run(async {
         let open = |folder: &Path| Store::open(folder, now()).expect("a store").0;
         let store = open(folder.path());
@@ -302,13 +297,10 @@ proptest! {
         );
         prop_assert_eq!(&read, &written);
         prop_assert_eq!(read.id, Some(job.id));
-        prop_assert_eq!(read.status, Some(job.status));
-        prop_assert_eq!((read.repository.as_deref(), read.git_ref), (job.repository.as_ref(), job.git_ref));
-        prop_assert_eq!((read.model.as_deref(), read.pr_link), (job.model.as_ref(), job.pr_link));
-        prop_assert_eq!(read.archived_at, job.archived_at);
+        prop_assert_eq!(read.remote, job.state);
         prop_assert!(job.created_at.is_none_or(|at| at == read.created_at));
-        prop_assert!(title.is_none_or(|title| read.title == CleanText::title(title.as_str(), 200)));
-        prop_assert_eq!(read.note, note);
+        prop_assert!(title.is_none_or(|title| read.local.title == CleanText::title(title.as_str(), 200)));
+        prop_assert_eq!(read.local.note, note);
     }
 
     #[test]
@@ -347,7 +339,7 @@ proptest! {
         prop_assert_eq!(&before, &after);
         prop_assert_eq!(after.prompts.iter().map(|prompt| prompt.text.clone()).collect::<Vec<_>>(), texts);
         prop_assert_eq!(&after.prompts[0].delivery, &delivery);
-        prop_assert!(pages.iter().all(|page| row.pages.contains(page)), "{:?}", row.pages);
+        prop_assert!(pages.iter().all(|page| row.local.pages.contains(page)), "{:?}", row.local.pages);
     }
 
     #[test]
@@ -506,7 +498,7 @@ proptest! {
 
     #[test]
     fn a_saved_profile_is_read_as_it_was_typed(profile in profile(), second in profile()) {
-        let folder = tempfile::tempdir().expect("a folder");
+        let folder = crate::create_folder();
         let path = folder.path().join("config.toml");
         let second = NewProfile { name: format!("{} too", profile.name), ..second };
         for profile in [&profile, &second] {

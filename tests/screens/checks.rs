@@ -6,10 +6,10 @@ use ratatui::buffer::Buffer;
 use std::collections::HashSet;
 use unicode_width::UnicodeWidthStr;
 
-const FRAME: &str = "│┌┐└┘─├┤┬┴┼▌▐█▒";
+const FRAME: &str = "│┌┐└┘─├┤┬┴┼▌▐█▒┈";
 
-/// Fails if one of the screens, which show the same state at different sizes, breaks one of the rules or doesn't contain
-/// one of the `texts`.
+/// Fails if one of the screens, which show the same state at different sizes, breaks one of the rules or doesn't
+/// contain one of the `texts`.
 pub(crate) fn assert_readable(name: &str, texts: &[&str], screens: &[Buffer]) {
     let mut words: HashSet<String> = texts.iter().flat_map(|text| text.split(' ')).map(str::to_owned).collect();
     let mut words_at_edges = Vec::new();

@@ -5,12 +5,12 @@ use crate::{LARGE, SMALL, render, snapshots, snapshots_of, text};
 use docdeck::model::engine_event::EngineEvent;
 use docdeck::model::failure::{Failure, FailureKind};
 use docdeck::model::text::CleanText;
-use docdeck::tui::Msg;
 use docdeck::tui::draw::ColorDepth;
+use docdeck::tui::{JobsMsg, Msg};
 
 #[test]
 fn jobs_while_the_store_is_being_read() {
-    snapshots("jobs_reading", &[], &["r refresh"], |_| {});
+    snapshots("jobs_loading", &[], &["r refresh"], |_| {});
 }
 
 #[test]
@@ -25,7 +25,7 @@ fn jobs_when_none_are_tracked() {
 
 #[test]
 fn jobs_with_the_tip_of_a_first_visit() {
-    snapshots("jobs_tip", &[], &["! resolve"], |fixture| {
+    snapshots("jobs_tip", &[], &["? help"], |fixture| {
         fixture.load_jobs_with_tips();
     });
 }
@@ -41,19 +41,19 @@ fn jobs_when_the_store_cannot_be_read() {
                 FailureKind::Store,
                 "The database can't be used (disk I/O error): check the data folder, then restart docdeck.",
             );
-            fixture.handle(Msg::InitialDataLoaded(Err(failure)));
+            fixture.handle(Msg::Jobs(JobsMsg::InitialDataLoaded(Err(failure))));
         },
     );
 }
 
 #[test]
 fn jobs_in_every_group() {
-    snapshots("jobs_full", &[SMALL, LARGE], &["f follow-up"], ScreenFixture::load_jobs);
+    snapshots("jobs_full", &[SMALL, LARGE], &["f follow up"], ScreenFixture::load_jobs);
 }
 
 #[test]
 fn jobs_while_the_service_is_unreachable() {
-    snapshots("jobs_offline", &[SMALL], &["f follow-up"], |fixture| {
+    snapshots("jobs_offline", &[SMALL], &["f follow up"], |fixture| {
         fixture.load_jobs();
         fixture.lose_connection();
     });
@@ -61,7 +61,7 @@ fn jobs_while_the_service_is_unreachable() {
 
 #[test]
 fn an_open_job() {
-    snapshots("job_open", &[SMALL, LARGE], &["o open PR"], |fixture| {
+    snapshots("job_open", &[SMALL, LARGE], &["? help"], |fixture| {
         fixture.load_jobs();
         fixture.press_keys("Enter");
     });
@@ -69,7 +69,7 @@ fn an_open_job() {
 
 #[test]
 fn a_long_scrolled_thread() {
-    snapshots("job_scrolled", &[LARGE], &["o open PR"], |fixture| {
+    snapshots("job_scrolled", &[LARGE], &["? help"], |fixture| {
         fixture.load_jobs();
         fixture.load_long_thread();
         fixture.press_keys("Enter j j j");
@@ -78,7 +78,7 @@ fn a_long_scrolled_thread() {
 
 #[test]
 fn dismissed_jobs_when_shown() {
-    snapshots("jobs_dismissed", &[], &["✗ An old"], |fixture| {
+    snapshots("jobs_dismissed", &[], &["An old"], |fixture| {
         fixture.load_jobs();
         fixture.press_keys("z G");
     });
@@ -86,7 +86,7 @@ fn dismissed_jobs_when_shown() {
 
 #[test]
 fn a_list_while_its_filter_is_typed() {
-    snapshots("jobs_filter_typed", &[], &["Jobs: 2 of 15 · /guide !quickstart", "NEEDS YOU 1"], |fixture| {
+    snapshots("jobs_filter_typed", &[], &["Jobs: 2 of 15 · /guide !quickstart", "Needs you 1"], |fixture| {
         fixture.load_jobs();
         fixture.press_keys("/");
         fixture.paste("guide !quickstart");
@@ -111,7 +111,7 @@ fn a_filter_without_matches() {
 
 #[test]
 fn saved_filters_as_tabs() {
-    let texts = ["NEEDS YOU 2", "Jobs: 2 of 15 ·"];
+    let texts = ["Needs you 2", "Jobs: 2 of 15 ·"];
     snapshots_of(ScreenFixture::with_saved_filters, "jobs_tabs", &[SMALL, LARGE], &texts, |fixture| {
         fixture.load_jobs();
         fixture.add_custom_labels();
@@ -121,7 +121,7 @@ fn saved_filters_as_tabs() {
 
 #[test]
 fn jobs_sorted_by_status() {
-    snapshots("jobs_by_status", &[], &["Jobs: 15 tracked · by status"], |fixture| {
+    snapshots("jobs_by_status", &[], &["Jobs: 15 · by status"], |fixture| {
         fixture.load_jobs();
         fixture.press_keys("s s s");
     });
@@ -129,7 +129,7 @@ fn jobs_sorted_by_status() {
 
 #[test]
 fn marked_jobs() {
-    snapshots("jobs_marked", &[], &["3 marked: f follow-up", "Jobs: 15 tracked · 3 marked"], |fixture| {
+    snapshots("jobs_marked", &[], &["3 marked: f follow up", "Jobs: 15 · 3 marked"], |fixture| {
         fixture.load_jobs();
         fixture.press_keys("v j V");
     });
@@ -137,16 +137,21 @@ fn marked_jobs() {
 
 #[test]
 fn the_question_before_dismissing_several_jobs() {
-    snapshots("question_bulk", &[SMALL], &["y dismiss · n cancel", "Dismiss 13 jobs?", "skipped Rewrite"], |fixture| {
-        fixture.load_jobs();
-        fixture.press_keys("g v G V d");
-    });
+    snapshots(
+        "confirm_bulk_dismiss",
+        &[SMALL],
+        &["y dismiss · n cancel", "Dismiss 13 jobs?", "skipped Rewrite"],
+        |fixture| {
+            fixture.load_jobs();
+            fixture.press_keys("g v G V d");
+        },
+    );
 }
 
 #[test]
 fn the_question_before_a_follow_up_to_several_jobs() {
     snapshots(
-        "question_follow_ups",
+        "confirm_follow_ups",
         &[],
         &["Send this to 3 jobs? Uses 3 of 96 follow-ups left this hour (counted on"],
         |fixture| {
@@ -160,7 +165,7 @@ fn the_question_before_a_follow_up_to_several_jobs() {
 
 #[test]
 fn a_job_with_tags_and_a_note() {
-    snapshots("job_own_words", &[SMALL], &["#docs #api"], |fixture| {
+    snapshots("job_tags_and_note", &[SMALL], &["#docs #api"], |fixture| {
         fixture.load_jobs();
         fixture.add_custom_labels();
         fixture.press_keys("Enter");
@@ -169,7 +174,7 @@ fn a_job_with_tags_and_a_note() {
 
 #[test]
 fn tags_in_the_list() {
-    snapshots("jobs_tags", &[], &["f follow-up"], |fixture| {
+    snapshots("jobs_tags", &[], &["f follow up"], |fixture| {
         fixture.load_jobs();
         fixture.add_custom_labels();
     });
@@ -178,7 +183,7 @@ fn tags_in_the_list() {
 #[test]
 fn the_input_for_tags() {
     snapshots(
-        "ask_tags",
+        "input_tags",
         &[SMALL],
         &["Tags, e.g. docs api; +docs adds, -docs removes. Saved on this computer."],
         |fixture| {
@@ -192,7 +197,7 @@ fn the_input_for_tags() {
 #[test]
 fn the_input_for_a_job_id() {
     snapshots(
-        "ask_track",
+        "input_track",
         &[],
         &["A job id, or a list of ids, from the service's dashboard. One request"],
         |fixture| {
@@ -206,9 +211,9 @@ fn the_input_for_a_job_id() {
 fn a_job_that_finished_unseen_is_marked_until_it_is_viewed() {
     let mut fixture = ScreenFixture::new((120, 40));
     fixture.load_job_without_pull_request(false);
-    assert!(text(&render(&fixture.app, ColorDepth::None)).contains(" ○ ✓ Tidy the glossary"));
+    assert!(text(&render(&fixture.app, ColorDepth::None)).contains(" •✓ completed    Tidy the glossary"));
     fixture.load_job_without_pull_request(true);
-    assert!(text(&render(&fixture.app, ColorDepth::None)).contains("   ✓ Tidy the glossary"));
+    assert!(text(&render(&fixture.app, ColorDepth::None)).contains("  ✓ completed    Tidy the glossary"));
 }
 
 #[test]
@@ -229,5 +234,5 @@ fn an_error_notice_is_marked_by_more_than_colour() {
     let lines: Vec<&str> = shown.lines().collect();
     let [.., message, keys] = lines.as_slice() else { panic!("{shown}") };
     assert!(message.starts_with("└ ! The store was moved aside. ──"), "{shown}");
-    assert!(keys.starts_with(" n new "), "the message leaves the keys visible: {shown}");
+    assert!(keys.starts_with(" Enter open "), "the message leaves the keys visible: {shown}");
 }

@@ -49,17 +49,17 @@ fn the_detail_pane_is_below_the_list_in_a_high_terminal() {
 fn pressing_i_hides_the_detail_pane() {
     snapshots("jobs_hidden", &[LARGE], hide_detail);
     let shown = text(&draw_at(HIGH, hide_detail));
-    assert!(shown.contains("DISMISSED 1") && !shown.contains("took 6m 00s"), "{shown}");
+    assert!(shown.contains("Dismissed 1") && !shown.contains("after 6m 00s"), "{shown}");
 }
 
 #[test]
 fn unusual_sizes_cut_no_text_off() {
     type Build = fn(&mut ScreenFixture);
     let scenes: [(&str, &str, Build); 5] = [
-        ("jobs", "needs you 3", ScreenFixture::load_jobs),
+        ("jobs", "Needs you 3", ScreenFixture::load_jobs),
         ("no jobs", "No jobs yet.", ScreenFixture::load_no_jobs),
         ("job", "Fix broken links in /api", open_scrolled_job),
-        ("hidden detail", "NEEDS YOU 3", hide_detail),
+        ("hidden detail", "Needs you 3", hide_detail),
         ("views", "page 1, rows 1–50, more →", load_views),
     ];
     for (name, expected, build) in scenes {

@@ -68,9 +68,9 @@ fn text(buffer: &Buffer) -> String {
     rows.collect::<Vec<_>>().join("\n")
 }
 
-/// Checks the state that `build` creates at every size: see [`checks::assert_readable`]; ASCII mode draws only ASCII; no
-/// text names a default key after all keys were rebound. Compares the screen with its snapshot at the usual size, and
-/// at the sizes in `also`, for screens whose layout there is of another kind.
+/// Checks the state that `build` creates at every size: see [`checks::assert_readable`]; ASCII mode draws only ASCII;
+/// no text names a default key after all keys were rebound. Compares the screen with its snapshot at the usual size,
+/// and at the sizes in `also`, for screens whose layout there is of another kind.
 fn snapshots(name: &str, also: &[Size], texts: &[&str], build: impl Fn(&mut ScreenFixture)) {
     snapshots_of(ScreenFixture::new, name, also, texts, &build);
     keys::assert_no_default_key_is_named(name, build);
@@ -222,7 +222,7 @@ fn colours_match_the_meaning_of_the_symbols() {
     let buffer = render(&fixture.app, ColorDepth::Sixteen);
     assert_eq!(style_of(&buffer, "failed").fg, Some(Color::Red));
     assert_eq!(style_of(&buffer, "unconfirmed").fg, Some(Color::Yellow));
-    assert_eq!(style_of(&buffer, "◐ Add").fg, Some(Color::Cyan));
+    assert_eq!(style_of(&buffer, "◐ working").fg, Some(Color::Cyan));
     fixture.load_views(50, true);
     let buffer = render(&fixture.app, ColorDepth::Sixteen);
     assert_eq!(style_of(&buffer, "█").fg, Some(Color::Cyan));

@@ -3,20 +3,25 @@
 //!
 //! In the SVG, adjacent cells with the same style have a position and a width, so that columns line up in any font.
 
-use crate::reports;
 use crate::screen_fixture::{ScreenFixture, now};
+use crate::{render_with_theme, reports};
 use docdeck::config::themes;
 use docdeck::model::colors::Background;
 use docdeck::tui::draw::{ColorDepth, Theme, draw};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use ratatui::buffer::{Buffer, Cell};
-use ratatui::style::{Color, Modifier};
+use ratatui::layout::Rect;
+use ratatui::style::{Color, Modifier, Style};
 use std::fmt::Write as _;
 use std::path::Path;
 use unicode_width::UnicodeWidthStr;
 
 const SIZE: (u16, u16) = (120, 34);
+/// Width of the pictures of the themes.
+const STRIP_COLUMNS: u16 = 80;
+/// The first row of the job list on the screen.
+const FIRST_LIST_ROW: u16 = 2;
 /// Width and height of a cell in pixels.
 const CELL: (usize, usize) = (9, 18);
 /// Font size in pixels.
@@ -124,16 +129,52 @@ impl Run<'_> {
 fn color(color: Color) -> Option<String> {
     match color {
         Color::Rgb(r, g, b) => Some(format!("#{r:02x}{g:02x}{b:02x}")),
+        // The sixteen colours as many terminals show them.
+        Color::Red => Some("#cd3131".to_owned()),
+        Color::Green => Some("#0dbc79".to_owned()),
+        Color::Yellow => Some("#b5a000".to_owned()),
+        Color::Blue => Some("#2472c8".to_owned()),
+        Color::Magenta => Some("#bc3fbc".to_owned()),
+        Color::Cyan => Some("#11a8cd".to_owned()),
+        Color::DarkGray => Some("#8a8a8a".to_owned()),
+        Color::LightRed => Some("#f14c4c".to_owned()),
+        Color::LightCyan => Some("#29b8db".to_owned()),
+        Color::White => Some("#ffffff".to_owned()),
         _ => None,
     }
 }
 
-/// Compares the screen with the picture in `assets`. Writes the picture first if `DOCDECK_PICTURES` is set.
-fn assert_picture_matches(name: &str, fixture: &ScreenFixture, ground: Background) {
+/// Draws the first rows of the job list in each built-in theme, below the name of the theme.
+fn theme_strip(ground: Background) -> String {
+    const ROWS: u16 = 6;
+    let mut fixture = ScreenFixture::new((STRIP_COLUMNS, 24));
+    fixture.load_jobs();
+    // These themes have the same colours on every background, so each of them is readable on only one.
+    let other = if ground == Background::Light { "dark" } else { "light" };
+    let names = themes::theme_names(None).into_iter().filter(|name| *name != themes::AUTO_THEME && name != other);
+    let mut strip = Buffer::empty(Rect::new(0, 0, STRIP_COLUMNS, 0));
+    for name in names {
+        let palettes = themes::load_theme(&name, None).expect("a built-in theme");
+        let depth = if name == "terminal-16" { ColorDepth::Sixteen } else { ColorDepth::True };
+        let theme = Theme::of(palettes.for_background(ground), depth);
+        let screen = render_with_theme(&fixture.app, &theme);
+        let top = strip.area.height;
+        strip.resize(Rect { height: top + ROWS + 1, ..strip.area });
+        let background = theme.background.unwrap_or(Color::Reset);
+        strip.set_style(Rect { y: top, height: 1, ..strip.area }, Style::new().bg(background));
+        strip.set_stringn(1, top, &name, usize::from(STRIP_COLUMNS), theme.key.patch(theme.title));
+        for (y, x) in (0..ROWS).flat_map(|y| (0..STRIP_COLUMNS).map(move |x| (y, x))) {
+            strip[(x, top + 1 + y)] = screen[(x, FIRST_LIST_ROW + y)].clone();
+        }
+    }
+    svg(&strip, if ground == Background::Light { LIGHT } else { DARK })
+}
+
+/// Compares the picture with its file in `assets`. Writes the file first if `DOCDECK_PICTURES` is set.
+fn assert_picture_matches(name: &str, drawn: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets").join(format!("{name}.svg"));
-    let drawn = picture(fixture, ground);
     if std::env::var_os("DOCDECK_PICTURES").is_some() {
-        std::fs::write(&path, &drawn).expect("written");
+        std::fs::write(&path, drawn).expect("written");
     }
     let kept = std::fs::read_to_string(&path).unwrap_or_default();
     assert!(
@@ -143,8 +184,14 @@ fn assert_picture_matches(name: &str, fixture: &ScreenFixture, ground: Backgroun
 }
 
 fn assert_both_pictures_match(name: &str, fixture: &ScreenFixture) {
-    assert_picture_matches(&format!("{name}-dark"), fixture, Background::Dark);
-    assert_picture_matches(&format!("{name}-light"), fixture, Background::Light);
+    assert_picture_matches(&format!("{name}-dark"), &picture(fixture, Background::Dark));
+    assert_picture_matches(&format!("{name}-light"), &picture(fixture, Background::Light));
+}
+
+#[test]
+fn the_pictures_of_the_themes_match_the_screens() {
+    assert_picture_matches("themes-dark", &theme_strip(Background::Dark));
+    assert_picture_matches("themes-light", &theme_strip(Background::Light));
 }
 
 #[test]

@@ -5,8 +5,8 @@ use crate::{LARGE, SMALL, snapshots};
 use docdeck::model::endpoint::{ApiKey, Scope};
 use docdeck::model::failure::{Failure, FailureKind};
 use docdeck::model::text::CleanText;
-use docdeck::tui::profiles::ProfileEntry;
-use docdeck::tui::{AllProfilesJobs, Msg};
+use docdeck::tui::ProfileEntry;
+use docdeck::tui::{AllProfilesJobs, JobsMsg, Msg, ProfilesMsg};
 
 fn open_profiles(fixture: &mut ScreenFixture) {
     fixture.load_jobs();
@@ -39,7 +39,7 @@ fn the_profiles_with_the_current_one_and_incomplete_ones() {
     snapshots(
         "profiles",
         &[SMALL, LARGE],
-        &["Enter switches (one free request checks the key). Drafts and prompts stay in"],
+        &["Enter checks the key and switches. Drafts and prompts stay in their profile."],
         open_profiles,
     );
 }
@@ -47,7 +47,7 @@ fn the_profiles_with_the_current_one_and_incomplete_ones() {
 #[test]
 fn an_incomplete_profile_shows_what_is_missing() {
     snapshots(
-        "profiles_lack",
+        "profiles_incomplete",
         &[],
         &["Can't switch to handbook of the company. No API key: set api_key_command,"],
         |fixture| {
@@ -59,10 +59,10 @@ fn an_incomplete_profile_shows_what_is_missing() {
 
 #[test]
 fn a_key_that_is_being_checked() {
-    snapshots("profiles_asking", &[], &["Enter switch", "Profiles: 4", "● acme-docs"], |fixture| {
+    snapshots("profiles_checking_key", &[], &["Enter switch", "Profiles: 4", "● acme-docs"], |fixture| {
         open_profiles(fixture);
         fixture.press_keys("j Enter");
-        fixture.handle(Msg::ProfileKey(1, Ok(ApiKey::new("mint_x").expect("a key"))));
+        fixture.handle(Msg::Profiles(ProfilesMsg::ProfileKey(1, Ok(ApiKey::new("mint_x").expect("a key")))));
     });
 }
 
@@ -76,26 +76,29 @@ fn a_rejected_key() {
             open_profiles(fixture);
             fixture.press_keys("j Enter");
             let sentence = "The service refused the key (401: “Invalid API key”); it is wrong, expired or revoked: create a new one on the API keys page of the service's dashboard.";
-            fixture.handle(Msg::ProfileKey(1, Err(Failure::new(FailureKind::KeyRefused, sentence))));
+            fixture.handle(Msg::Profiles(ProfilesMsg::ProfileKey(
+                1,
+                Err(Failure::new(FailureKind::KeyRefused, sentence)),
+            )));
         },
     );
 }
 
 #[test]
 fn the_jobs_of_all_profiles() {
-    snapshots("all_jobs", &[SMALL, LARGE], &["profiles: 14 · needs you 3", "updated just now"], |fixture| {
+    snapshots("all_jobs", &[SMALL, LARGE], &["profiles: 14", "updated just now"], |fixture| {
         open_profiles(fixture);
         fixture.press_keys("Esc A");
         let rows: Vec<_> = fixture.app.jobs.shown_rows().cloned().collect();
         let jobs = rows.into_iter().enumerate().map(|(n, row)| (n % 3, row)).collect();
-        fixture.handle(Msg::AllJobs(Ok(AllProfilesJobs { jobs, without_profile_count: 3 })));
+        fixture.handle(Msg::Jobs(JobsMsg::AllJobsListed(Ok(AllProfilesJobs { jobs, without_profile_count: 3 }))));
         fixture.press_keys("j j");
     });
 }
 
 #[test]
 fn the_jobs_of_all_profiles_before_they_are_read() {
-    snapshots("all_jobs_reading", &[], &["profiles"], |fixture| {
+    snapshots("all_jobs_loading", &[], &["profiles"], |fixture| {
         open_profiles(fixture);
         fixture.press_keys("Esc A");
     });
@@ -103,11 +106,16 @@ fn the_jobs_of_all_profiles_before_they_are_read() {
 
 #[test]
 fn the_other_profile_before_its_store_is_read() {
-    snapshots("profiles_turned", &[], &["Switched to beta: 66f1c0ffee99aa00bb11cc22 at api.example.com."], |fixture| {
-        open_profiles(fixture);
-        fixture.press_keys("j Enter");
-        let key = || ApiKey::new("mint_x").expect("a key");
-        fixture.handle(Msg::ProfileKey(1, Ok(key())));
-        fixture.handle(Msg::ProfileKeyTested(1, Ok((key(), None))));
-    });
+    snapshots(
+        "profiles_switched",
+        &[],
+        &["Switched to beta: 66f1c0ffee99aa00bb11cc22 at api.example.com."],
+        |fixture| {
+            open_profiles(fixture);
+            fixture.press_keys("j Enter");
+            let key = || ApiKey::new("mint_x").expect("a key");
+            fixture.handle(Msg::Profiles(ProfilesMsg::ProfileKey(1, Ok(key()))));
+            fixture.handle(Msg::Profiles(ProfilesMsg::ProfileKeyTested(1, Ok((key(), None)))));
+        },
+    );
 }

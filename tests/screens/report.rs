@@ -2,6 +2,7 @@
 
 use crate::screen_fixture::{ScreenFixture, counts, now};
 use crate::{LARGE, SMALL, render, snapshots, style_of, text};
+use docdeck::model::period::DateRange;
 use docdeck::model::report::Report;
 use docdeck::model::text::CleanText;
 use docdeck::model::views::{Count, Counts, PageRow, ViewsPage};
@@ -44,7 +45,7 @@ fn pages_of_previous_period() -> Vec<PageRow> {
     rows
 }
 
-fn report(fixture: &ScreenFixture, rows: Vec<PageRow>, complete: bool) -> Arc<Report> {
+fn report(range: DateRange, rows: Vec<PageRow>, complete: bool) -> Arc<Report> {
     let sums = rows.iter().fold((0, 0), |(human, ai), row| {
         let add = |sum: i64, count: &Count| match count {
             Count::Known(n) => sum.saturating_add((*n).max(0)),
@@ -55,7 +56,7 @@ fn report(fixture: &ScreenFixture, rows: Vec<PageRow>, complete: bool) -> Arc<Re
     let totals =
         if complete { counts(sums.0, sums.1.min(i64::MAX - sums.0)) } else { counts(sums.0 + 5000, sums.1 + 2000) };
     let answer = ViewsPage { totals, rows, has_more: Some(!complete) };
-    let mut report = Report::from_first_answer(fixture.app.views.query().range, answer, complete, now());
+    let mut report = Report::from_first_answer(range, answer, complete, now());
     report.duplicates = 2;
     Arc::new(report)
 }
@@ -64,14 +65,22 @@ fn report(fixture: &ScreenFixture, rows: Vec<PageRow>, complete: bool) -> Arc<Re
 fn show_all_pages(fixture: &mut ScreenFixture) {
     fixture.load_jobs();
     fixture.load_views(50, true);
-    let now = report(fixture, pages(), true);
+    let now = report(fixture.app.views.query().range, pages(), true);
     fixture.app.views.table.show_report(now, None);
 }
 
 /// Shows all pages of the range, compared with the previous period.
 fn show_comparison(fixture: &mut ScreenFixture) {
+    show_comparison_with(fixture, true);
+}
+
+/// Shows all pages of the range, compared with all or some pages of the previous period.
+fn show_comparison_with(fixture: &mut ScreenFixture, is_before_complete: bool) {
     show_all_pages(fixture);
-    let (now, before) = (report(fixture, pages(), true), report(fixture, pages_of_previous_period(), true));
+    let shown = fixture.app.views.query().range;
+    let previous = shown.step(-1).expect("a range");
+    let now = report(shown, pages(), true);
+    let before = report(previous, pages_of_previous_period(), is_before_complete);
     fixture.app.views.table.show_report(now, Some(before));
 }
 
@@ -88,7 +97,7 @@ fn pages_of_a_partial_report_have_no_rank() {
     snapshots("report_incomplete", &[], &["! partial: 68 rows; press a to resume"], |fixture| {
         fixture.load_jobs();
         fixture.load_views(50, true);
-        let now = report(fixture, pages(), false);
+        let now = report(fixture.app.views.query().range, pages(), false);
         fixture.app.views.table.show_report(now, None);
         fixture.press_keys("j");
     });
@@ -155,9 +164,7 @@ fn pages_compared_with_the_previous_period() {
 #[test]
 fn a_comparison_with_a_partial_range() {
     snapshots("report_compared_incomplete", &[], &["68 pages, 2 gone · before: partial"], |fixture| {
-        show_all_pages(fixture);
-        let (now, before) = (report(fixture, pages(), true), report(fixture, pages_of_previous_period(), false));
-        fixture.app.views.table.show_report(now, Some(before));
+        show_comparison_with(fixture, false);
         fixture.press_keys("s s s s");
     });
 }
@@ -196,7 +203,7 @@ fn bars_of_ai_views_on_a_log_scale() {
 
 #[test]
 fn bars_of_the_share() {
-    snapshots("report_share", &[], &["68 pages · by AI % ↓", "share of AI"], |fixture| {
+    snapshots("report_share", &[], &["68 pages · by AI % ↓", "AI share"], |fixture| {
         show_all_pages(fixture);
         fixture.press_keys("m");
     });
@@ -204,7 +211,7 @@ fn bars_of_the_share() {
 
 #[test]
 fn wide_or_odd_numbers_are_shown_as_received() {
-    snapshots("report_odd", &[LARGE], &["human 9,223,372,036,854,775,807", "8 pages · rows"], |fixture| {
+    snapshots("report_odd_numbers", &[LARGE], &["human 9,223,372,036,854,775,807", "8 pages · rows"], |fixture| {
         fixture.load_jobs();
         fixture.load_views(50, true);
         let odd = |path: &str, human: Count, ai: Count, total: Count| PageRow {
@@ -224,7 +231,7 @@ fn wide_or_odd_numbers_are_shown_as_received() {
             odd("/missing", Count::Missing, known(7), known(7)),
             odd("/fraction", fraction("1.5"), known(1), fraction("2.5")),
         ];
-        let now = report(fixture, rows, true);
+        let now = report(fixture.app.views.query().range, rows, true);
         fixture.app.views.table.show_report(now, None);
         fixture.press_keys("z");
     });

@@ -23,7 +23,10 @@ use docdeck::model::setup::ExistingSettings;
 use docdeck::model::text::CleanText;
 use docdeck::model::views::{Count, Counts, PageRow, ViewsPage};
 use docdeck::tui::welcome::Welcome;
-use docdeck::tui::{App, AppConfig, Effect, InitialData, Msg, SavedFilter, Template};
+use docdeck::tui::{
+    App, AppConfig, Effect, InitialData, JobsEffect, JobsMsg, Msg, PromptsEffect, PromptsMsg, SavedFilter, Template,
+    ViewsMsg,
+};
 use std::sync::Arc;
 
 /// Returns the time at which every snapshot is taken.
@@ -50,45 +53,49 @@ fn app_config(size: (u16, u16)) -> AppConfig {
 }
 
 fn row(key: i64, title: &str, status: Option<Status>, minutes: i64) -> Job {
-    Job {
-        id: JobId::new(&format!("01J9ZK4M8Q{key:04}")),
-        archived_at: (status == Some(Status::Archived)).then(|| ago(minutes)),
-        status,
-        repository: Some(CleanText::line("https://github.com/acme/docs").into()),
-        git_ref: Some(CleanText::line("agent/broken-links")),
-        model: Some(CleanText::line("sonnet").into()),
-        finished_at: Some(ago(minutes)),
-        changed_at: ago(minutes),
-        checked_at: Some(ago(minutes)),
-        revision: key,
-        ..Job::new(JobKey(key), CleanText::line(title), ago(minutes + 6))
-    }
+    let mut job = Job::new(JobKey(key), CleanText::line(title), ago(minutes + 6));
+    job.id = JobId::new(&format!("01J9ZK4M8Q{key:04}"));
+    job.remote.archived_at = (status == Some(Status::Archived)).then(|| ago(minutes));
+    job.remote.status = status;
+    job.remote.source.repository = Some(CleanText::line("https://github.com/acme/docs").into());
+    job.remote.source.git_ref = Some(CleanText::line("agent/broken-links"));
+    job.remote.model = Some(CleanText::line("sonnet").into());
+    job.local.finished_at = Some(ago(minutes));
+    job.local.changed_at = ago(minutes);
+    job.local.checked_at = Some(ago(minutes));
+    job.revision = key;
+    job
 }
 
 fn with_pr(mut row: Job, number: u32) -> Job {
-    row.pr_link = Some(CleanText::line(&format!("https://github.com/acme/docs/pull/{number}")));
+    row.remote.pr_link = Some(CleanText::line(&format!("https://github.com/acme/docs/pull/{number}")));
     row
 }
 
+/// Returns the job that [`thread`] belongs to.
+fn job_of_thread() -> Job {
+    with_pr(Job { created_at: ago(60), ..row(1, "Fix broken links in /api", Some(Status::Completed), 14) }, 1423)
+}
+
 fn viewed(mut row: Job) -> Job {
-    row.viewed_at = Some(now());
-    row.handled_at = Some(now());
+    row.local.viewed_at = Some(now());
+    row.local.handled_at = Some(now());
     row
 }
 
 fn working(mut row: Job) -> Job {
-    row.finished_at = None;
-    row.checked_at = Some(now() - TimeDelta::seconds(7));
+    row.local.finished_at = None;
+    row.local.checked_at = Some(now() - TimeDelta::seconds(7));
     row
 }
 
 fn undelivered(mut row: Job, kind: DeliveryKind) -> Job {
-    row.undelivered = Some(kind);
-    row.undelivered_at = Some(row.created_at);
+    row.local.undelivered = Some(kind);
+    row.local.undelivered_at = Some(row.created_at);
     row.id = None;
-    row.status = None;
-    row.finished_at = None;
-    row.checked_at = None;
+    row.remote.status = None;
+    row.local.finished_at = None;
+    row.local.checked_at = None;
     row
 }
 
@@ -97,12 +104,12 @@ fn rows() -> Vec<Job> {
         viewed(with_pr(row(key, title, Some(Status::Completed), hours * 60), number))
     };
     let mut gone = viewed(row(14, "Draft the SLA page", Some(Status::Active), 3000));
-    gone.gone = true;
-    gone.gone_at = Some(ago(2900));
+    gone.local.gone = true;
+    gone.local.gone_at = Some(ago(2900));
     let mut dismissed = viewed(row(15, "An old experiment", Some(Status::Failed), 9000));
-    dismissed.dismissed = true;
+    dismissed.local.dismissed = true;
     vec![
-        with_pr(row(1, "Fix broken links in /api", Some(Status::Completed), 14), 1423),
+        job_of_thread(),
         undelivered(row(2, "Rewrite the SSO guide", None, 2), DeliveryKind::Unconfirmed),
         row(3, "Translate /billing into German and keep every code sample as it is", Some(Status::Failed), 300),
         working(row(4, "Add a Python quickstart", Some(Status::Active), -4)),
@@ -175,8 +182,8 @@ impl ScreenFixture {
 
     pub(crate) fn unconfigured(size: (u16, u16)) -> Self {
         let config = CleanText::line("/home/me/.config/docdeck/config.toml");
-        let welcome = Some(Box::new(Welcome::new(&ExistingSettings::default(), config)));
-        let (app, effects) = App::new(AppConfig { welcome, ..app_config(size) }, now());
+        let (mut app, effects) = App::new(AppConfig { needs_setup: true, ..app_config(size) }, now());
+        app.open(Welcome::new(&ExistingSettings::default(), config));
         Self { app, effects, thread: thread() }
     }
 
@@ -194,8 +201,8 @@ impl ScreenFixture {
         let mut waiting = vec![msg];
         while let Some(msg) = waiting.pop() {
             for effect in self.app.update(msg, at) {
-                if let Effect::LoadThread(job) = effect {
-                    waiting.push(Msg::Thread { job, result: Ok(self.thread.clone()) });
+                if let Effect::Jobs(JobsEffect::LoadThread(job)) = effect {
+                    waiting.push(Msg::Jobs(JobsMsg::ThreadLoaded { job, result: Ok(self.thread.clone()) }));
                 }
                 self.effects.push(effect);
             }
@@ -240,15 +247,18 @@ impl ScreenFixture {
     /// Loads the jobs with tips enabled, as on the first start on this computer.
     pub(crate) fn load_jobs_with_tips(&mut self) {
         let known = InitialData { jobs: rows(), tips: Some(String::new()), ..InitialData::default() };
-        self.handle(Msg::InitialDataLoaded(Ok(Box::new(known))));
+        self.handle(Msg::Jobs(JobsMsg::InitialDataLoaded(Ok(Box::new(known)))));
     }
 
     pub(crate) fn load_no_jobs(&mut self) {
-        self.handle(Msg::InitialDataLoaded(Ok(Box::new(InitialData::default()))));
+        self.handle(Msg::Jobs(JobsMsg::InitialDataLoaded(Ok(Box::new(InitialData::default())))));
     }
 
     pub(crate) fn load_jobs(&mut self) {
-        self.handle(Msg::InitialDataLoaded(Ok(Box::new(InitialData { jobs: rows(), ..InitialData::default() }))));
+        self.handle(Msg::Jobs(JobsMsg::InitialDataLoaded(Ok(Box::new(InitialData {
+            jobs: rows(),
+            ..InitialData::default()
+        })))));
         self.load_budgets();
         self.handle(Msg::Engine(EngineEvent::Connection(Connection::Ready)));
         // The snapshots show job 1 as selected instead of the newest job that needs the user.
@@ -264,23 +274,23 @@ impl ScreenFixture {
             row.revision += 100;
             match row.key.0 {
                 1 => {
-                    row.tags = tags(&["docs", "api"]).into();
+                    row.local.tags = tags(&["docs", "api"]).into();
                     let note = "Ask Mira before merging: the redirects under /api/v1 are still linked from the old \
                                 changelog, and support points people there.";
-                    row.note = Some(CleanText::line(note));
+                    row.local.note = Some(CleanText::line(note));
                 }
                 3 => {
-                    row.tags =
+                    row.local.tags =
                         tags(&["docs", "i18n", "a-tag-that-is-far-too-long-for-the-room-that-is-left-here"]).into()
                 }
                 8 => {
-                    (row.title, row.has_custom_title) = (CleanText::line("Changelog for 2.4"), true);
-                    row.tags = tags(&["release"]).into();
+                    (row.local.title, row.local.has_custom_title) = (CleanText::line("Changelog for 2.4"), true);
+                    row.local.tags = tags(&["release"]).into();
                 }
                 _ => {}
             }
         }
-        self.handle(Msg::JobsChangedElsewhere(changed));
+        self.handle(Msg::Jobs(JobsMsg::JobsChangedElsewhere(changed)));
     }
 
     /// Adds a follow-up that was not sent, and two follow-ups that wait behind it.
@@ -294,23 +304,29 @@ impl ScreenFixture {
             follow_up(22, "Then update the sitemap", Delivery::Queued { until: None }, 8),
             follow_up(23, "And the search index", Delivery::Paused, 7),
         ]);
-        let mut job = with_pr(row(1, "Fix broken links in /api", Some(Status::Completed), 14), 1423);
-        (job.undelivered, job.revision) = (Some(DeliveryKind::NotSent), 200);
-        self.handle(Msg::JobsChangedElsewhere(vec![job]));
+        let mut job = job_of_thread();
+        (job.local.undelivered, job.revision) = (Some(DeliveryKind::NotSent), 200);
+        self.handle(Msg::Jobs(JobsMsg::JobsChangedElsewhere(vec![job])));
         self.handle(Msg::Engine(EngineEvent::Thread(JobKey(1))));
     }
 
     pub(crate) fn load_job_without_pull_request(&mut self, seen: bool) {
         let mut ended = row(90, "Tidy the glossary", Some(Status::Completed), 5);
-        (ended.viewed_at, ended.revision) = (seen.then(now), 90 + i64::from(seen));
+        (ended.local.viewed_at, ended.revision) = (seen.then(now), 90 + i64::from(seen));
         // The first job is selected, so that `ended` is not viewed.
         let jobs = vec![row(1, "Fix it", Some(Status::Failed), 3), ended];
-        self.handle(Msg::InitialDataLoaded(Ok(Box::new(InitialData { jobs, ..InitialData::default() }))));
+        self.handle(Msg::Jobs(JobsMsg::InitialDataLoaded(Ok(Box::new(InitialData {
+            jobs,
+            ..InitialData::default()
+        })))));
     }
 
     pub(crate) fn load_hostile_job(&mut self, title: &str) {
         let jobs = vec![row(1, title, Some(Status::Active), 3)];
-        self.handle(Msg::InitialDataLoaded(Ok(Box::new(InitialData { jobs, ..InitialData::default() }))));
+        self.handle(Msg::Jobs(JobsMsg::InitialDataLoaded(Ok(Box::new(InitialData {
+            jobs,
+            ..InitialData::default()
+        })))));
     }
 
     pub(crate) fn lose_connection(&mut self) {
@@ -364,7 +380,7 @@ impl ScreenFixture {
         let lost = prompt(12, PromptKind::FollowUp, &text, delivery, 3);
         self.thread.prompts.push(lost);
         let mut job = row(1, "Fix broken links in /api", Some(Status::Completed), 14);
-        (job.undelivered, job.undelivered_at, job.revision) = (Some(kind), Some(ago(3)), 100);
+        (job.local.undelivered, job.local.undelivered_at, job.revision) = (Some(kind), Some(ago(3)), 100);
         self.handle(Msg::Engine(EngineEvent::Job(Box::new(job))));
         self.handle(Msg::Engine(EngineEvent::Thread(JobKey(1))));
     }
@@ -373,15 +389,19 @@ impl ScreenFixture {
         let texts =
             ["Fix the landing page\n\nIt is too long.", "Translate /billing", "Write a page about webhooks 日本語"];
         let many = (1..40).map(|n| format!("Improve page number {n}\nand its neighbours"));
-        self.handle(Msg::History(Ok(texts.into_iter().map(str::to_owned).chain(many).collect())));
+        self.handle(Msg::Prompts(PromptsMsg::HistoryLoaded(Ok(texts
+            .into_iter()
+            .map(str::to_owned)
+            .chain(many)
+            .collect()))));
     }
 
     pub(crate) fn load_templates(&mut self) {
         let template = |name: &str, text: &str| Template { name: CleanText::line(name), text: text.to_owned() };
-        self.handle(Msg::Templates(vec![
+        self.handle(Msg::Prompts(PromptsMsg::TemplatesLoaded(vec![
             template("fix-page", "Fix {{path}}\n\nWhat is wrong: {{problem}}\nSeen while at work on {{job}}."),
             template("translate", "Translate {{path}} into {{language}}"),
-        ]));
+        ])));
     }
 
     pub(crate) fn load_drafts(&mut self) {
@@ -389,11 +409,11 @@ impl ScreenFixture {
             (DraftTarget::FollowUp(JobKey(8)), "And the one before it, too.\nPlease.".to_owned()),
             (DraftTarget::NewJob, "Write about rate limits".to_owned()),
         ];
-        self.handle(Msg::InitialDataLoaded(Ok(Box::new(InitialData {
+        self.handle(Msg::Jobs(JobsMsg::InitialDataLoaded(Ok(Box::new(InitialData {
             jobs: rows(),
             drafts,
             ..InitialData::default()
-        }))));
+        })))));
         self.load_budgets();
     }
 
@@ -407,8 +427,8 @@ impl ScreenFixture {
     pub(crate) fn save_drafts(&mut self) {
         let later = now() + TimeDelta::seconds(1);
         for effect in self.app.update(Msg::Timer, later) {
-            if let Effect::SaveDraft(slot, _) = effect {
-                self.handle(Msg::DraftSaved { slot, result: Ok(later) });
+            if let Effect::Prompts(PromptsEffect::SaveDraft(slot, _)) = effect {
+                self.handle(Msg::Prompts(PromptsMsg::DraftSaved { slot, result: Ok(later) }));
             }
         }
     }
@@ -419,7 +439,7 @@ impl ScreenFixture {
         let job = undelivered(row(30, "Rewrite the landing page", None, 0), DeliveryKind::Queued);
         let (prompt, delivery) = (PromptId(30), Delivery::Queued { until: None });
         self.handle(Msg::Engine(EngineEvent::Prompt { prompt, delivery, job: Box::new(job.clone()) }));
-        self.handle(Msg::Submitted { slot: DraftTarget::NewJob, result: Ok((prompt, job)) });
+        self.handle(Msg::Prompts(PromptsMsg::Submitted { slot: DraftTarget::NewJob, result: Ok((prompt, job)) }));
     }
 
     pub(crate) fn submit_rejected_job(&mut self, reason: &str) {
@@ -448,7 +468,7 @@ impl ScreenFixture {
         let totals = if rows == 0 { counts(0, 0) } else { counts(128_402, 61_220) };
         let value = ViewsPage { totals, rows: (0..rows).map(page).collect(), has_more: Some(has_more) };
         let answer = Timed { value, as_of: ago(3) };
-        self.handle(Msg::Views { query: self.app.views.query(), result: Ok(answer), old: None });
+        self.handle(Msg::Views(ViewsMsg::Answered { query: self.app.views.query(), result: Ok(answer), old: None }));
     }
 
     /// Shows a complete report with three pages instead of a single answer.
@@ -463,7 +483,7 @@ impl ScreenFixture {
     /// Delivers the stored history of the page whose details are open.
     pub(crate) fn load_page_history(&mut self, history: PageHistory) {
         let path = CleanText::line("/quickstart");
-        self.handle(Msg::PageHistory { path, result: Ok(history) });
+        self.handle(Msg::Views(ViewsMsg::PageHistoryLoaded { path, result: Ok(history) }));
     }
 
     pub(crate) fn load_long_page_history(&mut self) {
@@ -505,9 +525,19 @@ impl ScreenFixture {
     /// Makes job 1 a job about two pages that was started three weeks ago. Views are known for one of the two pages.
     pub(crate) fn load_job_about_pages(&mut self) {
         let long = "/guides/deploying/to-your-own-cluster/with-a-custom-certificate-authority";
-        let mut job = with_pr(row(1, "Fix broken links in /api", Some(Status::Completed), 21 * 1440), 1423);
-        (job.pages, job.revision) = ([CleanText::line("/quickstart"), CleanText::line(long)].into(), 300);
-        self.handle(Msg::JobsChangedElsewhere(vec![job]));
+        let finished = 21 * 1440;
+        let mut job = with_pr(row(1, "Fix broken links in /api", Some(Status::Completed), finished), 1423);
+        self.thread.prompts.truncate(1);
+        self.thread.events.truncate(2);
+        for prompt in &mut self.thread.prompts {
+            prompt.written_at = ago(finished + 6);
+            (prompt.sent_at, prompt.state_at) = (Some(ago(finished + 6)), Some(ago(finished + 6)));
+        }
+        for event in &mut self.thread.events {
+            event.at = ago(finished);
+        }
+        (job.local.pages, job.revision) = ([CleanText::line("/quickstart"), CleanText::line(long)].into(), 300);
+        self.handle(Msg::Jobs(JobsMsg::JobsChangedElsewhere(vec![job])));
         let known = |human: i64, ai: i64| PageViewsState::Known(Timed { value: counts(human, ai), as_of: ago(60) });
         let about = vec![
             PageImpact { path: CleanText::line("/quickstart"), before: known(9120, 4310), after: known(10_002, 5100) },
@@ -517,7 +547,8 @@ impl ScreenFixture {
                 after: PageViewsState::Unknown,
             },
         ];
-        self.handle(Msg::JobImpact { job: JobKey(1), result: Ok(about) });
+        self.handle(Msg::Jobs(JobsMsg::ImpactLoaded { job: JobKey(1), result: Ok(about) }));
+        self.handle(Msg::Engine(EngineEvent::Thread(JobKey(1))));
     }
 
     pub(crate) fn load_draft_about_pages(&mut self) {
@@ -526,22 +557,22 @@ impl ScreenFixture {
             (DraftTarget::AboutPages, "Say which plan has SSO\n\nOn both pages.".to_owned()),
         ];
         let draft_pages = ["/pricing", "/guides/sso"].map(CleanText::line).to_vec();
-        self.handle(Msg::InitialDataLoaded(Ok(Box::new(InitialData {
+        self.handle(Msg::Jobs(JobsMsg::InitialDataLoaded(Ok(Box::new(InitialData {
             jobs: rows(),
             drafts,
             draft_pages,
             ..InitialData::default()
-        }))));
+        })))));
         self.load_budgets();
     }
 
     pub(crate) fn load_page_templates(&mut self) {
         let template = |name: &str, text: &str| Template { name: CleanText::line(name), text: text.to_owned() };
-        self.handle(Msg::Templates(vec![
+        self.handle(Msg::Prompts(PromptsMsg::TemplatesLoaded(vec![
             template("changelog", "Update the changelog up to {{version}}"),
             template("fix-page", "Fix {{path}}\n\n{{human}} people and {{ai}} AI ({{share}}) read it: {{problem}}"),
             template("improve-pages", "Improve these pages together: {{path}}\n\n{{pages}}"),
-        ]));
+        ])));
     }
 
     pub(crate) fn load_odd_views(&mut self) {
@@ -558,7 +589,7 @@ impl ScreenFixture {
         ];
         let value = ViewsPage { totals: counts(20, 18), rows, has_more: None };
         let answer = Timed { value, as_of: now() };
-        self.handle(Msg::Views { query: self.app.views.query(), result: Ok(answer), old: None });
+        self.handle(Msg::Views(ViewsMsg::Answered { query: self.app.views.query(), result: Ok(answer), old: None }));
     }
 
     pub(crate) fn load_failing_views(&mut self) {
@@ -568,7 +599,7 @@ impl ScreenFixture {
 
     pub(crate) fn fail_views_request(&mut self) {
         let failure = Failure::new(FailureKind::Offline, "The service can't be reached: no network.");
-        self.handle(Msg::Views { query: self.app.views.query(), result: Err(failure), old: None });
+        self.handle(Msg::Views(ViewsMsg::Answered { query: self.app.views.query(), result: Err(failure), old: None }));
     }
 
     pub(crate) fn fill_log(&mut self) {
@@ -582,7 +613,7 @@ impl ScreenFixture {
             request(Operation::Create, Some(201), 412, None),
             request(Operation::Get, Some(200), 38, None),
             LogKind::Transition(CleanText::line("active → completed")),
-            request(Operation::Views, Some(429), 21, Some("retry in 60 s: limit reached")),
+            request(Operation::Views, Some(429), 21, Some("limited, retry in 60 s")),
             request(Operation::FollowUp, None, 10_000, Some("timed out after 10 s")),
             LogKind::Note(CleanText::line("unconfirmed: docdeck ended while sending")),
         ];

@@ -1,6 +1,6 @@
-//! The roles of the text on the main screens, and the styles that every shipped theme gives them. The snapshot contains the
-//! text of each row and, below it, a letter for the style of each cell. The legend is at the end of the snapshot. Rows with
-//! only the default style have no line with letters.
+//! The roles of the text on the main screens, and the styles that every shipped theme gives them. The snapshot contains
+//! the text of each row and, below it, a letter for the style of each cell. The legend is at the end of the snapshot.
+//! Rows with only the default style have no line with letters.
 
 use crate::reports;
 use crate::screen_fixture::ScreenFixture;
@@ -54,11 +54,15 @@ const SCREENS: [(&str, Build); 10] = [
 ];
 
 /// Theme, background and colour depth.
-const THEMES: [(&str, Background, ColorDepth); 7] = [
+const THEMES: [(&str, Background, ColorDepth); 11] = [
     ("dark", Background::Dark, ColorDepth::True),
     ("light", Background::Light, ColorDepth::True),
     ("high-contrast", Background::Dark, ColorDepth::True),
     ("colour-blind-safe", Background::Dark, ColorDepth::True),
+    ("catppuccin", Background::Dark, ColorDepth::True),
+    ("gruvbox", Background::Light, ColorDepth::True),
+    ("solarized", Background::Dark, ColorDepth::True),
+    ("nord", Background::Light, ColorDepth::Indexed256),
     ("terminal-16", Background::Unknown, ColorDepth::Sixteen),
     ("dark", Background::Dark, ColorDepth::Indexed256),
     (themes::AUTO_THEME, Background::Unknown, ColorDepth::None),
@@ -90,6 +94,7 @@ fn role_theme() -> Theme {
     for ((_, style), position) in roles(&mut theme).into_iter().zip(0..) {
         *style = Style::new().fg(Color::Indexed(position));
     }
+    theme.kept_on_selected = (0..14).map(Color::Indexed).collect();
     theme
 }
 
@@ -194,13 +199,18 @@ fn every_theme_draws_the_same_texts_and_the_same_roles() {
 fn assert_styled_by_role(theme: (&str, Background, ColorDepth), by_role: &Buffer, drawn: &Buffer) {
     let (mut named, mut themed) = (role_theme(), load_theme(theme));
     let colors = roles(&mut named).map(|(_, style)| style.fg);
+    let themed_selection = (themed.selected.fg, themed.selected.bg);
     let styles = roles(&mut themed);
     for (role, cell) in by_role.content.iter().zip(&drawn.content).filter(|(cell, _)| cell.symbol() != " ") {
         let position = colors.iter().position(|color| *color == Some(role.fg));
         let Some((name, style)) = position.and_then(|position| styles.get(position)) else { continue };
-        let is_styled = style.fg.is_none_or(|fg| fg == cell.fg)
-            && style.bg.is_none_or(|bg| bg == cell.bg)
-            && cell.modifier.contains(style.add_modifier);
+        // In the selected row, a symbol whose own colour would be unreadable has the colour of the row.
+        let is_selected =
+            cell.modifier.contains(Modifier::REVERSED) || themed_selection == (Some(cell.fg), Some(cell.bg));
+        let is_styled = is_selected
+            || style.fg.is_none_or(|fg| fg == cell.fg)
+                && style.bg.is_none_or(|bg| bg == cell.bg)
+                && cell.modifier.contains(style.add_modifier);
         assert!(is_styled, "{theme:?}: {cell:?} has the role {name}: {style:?}");
     }
 }

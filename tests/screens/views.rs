@@ -5,8 +5,8 @@ use crate::{LARGE, SMALL, render, snapshots, text};
 use docdeck::model::impact::PageHistory;
 use docdeck::model::load::Timed;
 use docdeck::model::views::ViewsPage;
-use docdeck::tui::Msg;
 use docdeck::tui::draw::ColorDepth;
+use docdeck::tui::{Msg, ViewsMsg};
 
 #[test]
 fn views_before_the_first_answer() {
@@ -39,7 +39,7 @@ fn views_of_an_empty_range() {
 
 #[test]
 fn complete_views() {
-    snapshots("views_full", &[SMALL, LARGE], &["→ next page"], |fixture| {
+    snapshots("views_full", &[SMALL, LARGE], &["? help"], |fixture| {
         fixture.load_jobs();
         fixture.load_views(50, true);
         fixture.press_keys("j j");
@@ -48,7 +48,7 @@ fn complete_views() {
 
 #[test]
 fn old_views_after_a_failed_reload() {
-    snapshots("views_stale", &[], &["! The service can't be reached: no network.", "→ next page"], |fixture| {
+    snapshots("views_stale", &[], &["! The service can't be reached: no network."], |fixture| {
         fixture.load_jobs();
         fixture.load_views(50, true);
         fixture.press_keys("r");
@@ -67,7 +67,7 @@ fn views_of_the_previous_range_while_another_one_loads() {
 
 #[test]
 fn views_with_numbers_that_do_not_add_up() {
-    snapshots("views_odd", &[], &["page 1, rows 1–4, last page", "human 20"], |fixture| {
+    snapshots("views_mismatch", &[], &["page 1, rows 1–4, last page", "human 20"], |fixture| {
         fixture.load_jobs();
         fixture.load_odd_views();
     });
@@ -75,7 +75,7 @@ fn views_with_numbers_that_do_not_add_up() {
 
 #[test]
 fn page_details_while_the_history_is_read() {
-    snapshots("card_reading", &[], &["c in the list)"], |fixture| {
+    snapshots("page_details_loading", &[], &["c in the list)"], |fixture| {
         fixture.load_jobs();
         fixture.load_views(50, true);
         fixture.press_keys("Enter");
@@ -84,7 +84,7 @@ fn page_details_while_the_history_is_read() {
 
 #[test]
 fn complete_page_details() {
-    snapshots("card_full", &[SMALL, LARGE], &["8,800 human · 3,301 AI", "job still working"], |fixture| {
+    snapshots("page_details", &[SMALL, LARGE], &["8,800 human · 3,301 AI", "job still working"], |fixture| {
         fixture.load_jobs();
         fixture.load_views(50, true);
         fixture.press_keys("Enter");
@@ -95,7 +95,7 @@ fn complete_page_details() {
 
 #[test]
 fn page_details_among_all_pages_scrolled_to_the_end() {
-    snapshots("card_ranked", &[], &["CACHED RANGES 6", "Enter go to job"], |fixture| {
+    snapshots("page_details_ranked", &[], &["CACHED RANGES 6", "Enter go to job"], |fixture| {
         fixture.load_jobs();
         fixture.load_views(50, true);
         fixture.show_all_pages();
@@ -107,7 +107,7 @@ fn page_details_among_all_pages_scrolled_to_the_end() {
 
 #[test]
 fn page_details_without_history() {
-    snapshots("card_empty", &[], &["c in the list)"], |fixture| {
+    snapshots("page_details_empty", &[], &["c in the list)"], |fixture| {
         fixture.load_jobs();
         fixture.load_views(50, true);
         fixture.press_keys("Enter");
@@ -117,7 +117,7 @@ fn page_details_without_history() {
 
 #[test]
 fn page_details_with_numbers_that_do_not_add_up() {
-    snapshots("card_odd", &[], &["vs 7–12 Nov"], |fixture| {
+    snapshots("page_details_mismatch", &[], &["vs 7–12 Nov"], |fixture| {
         fixture.load_jobs();
         fixture.load_views(50, true);
         fixture.press_keys("Enter");
@@ -134,7 +134,7 @@ fn missing_views_are_never_shown_as_zero() {
     assert!(shown.contains("Loading"), "{shown}");
     assert!(!shown.contains("human 0"));
     let empty = Timed { value: ViewsPage::default(), as_of: now() };
-    fixture.handle(Msg::Views { query: fixture.app.views.query(), result: Ok(empty), old: None });
+    fixture.handle(Msg::Views(ViewsMsg::Answered { query: fixture.app.views.query(), result: Ok(empty), old: None }));
     let shown = text(&render(&fixture.app, ColorDepth::None));
     assert!(shown.contains("human ?"), "counts that are missing are not 0: {shown}");
 }

@@ -6,9 +6,9 @@ use docdeck::model::endpoint::ApiKey;
 use docdeck::model::failure::{Failure, FailureKind};
 use docdeck::model::setup::{SetupField, SetupProblem};
 use docdeck::model::text::CleanText;
+use docdeck::tui::ProfileEntry;
 use docdeck::tui::draw::ColorDepth;
-use docdeck::tui::profiles::ProfileEntry;
-use docdeck::tui::{Effect, Msg};
+use docdeck::tui::{Effect, Msg, ProfilesEffect, ProfilesMsg};
 
 fn snapshots(name: &str, also: &[Size], texts: &[&str], build: impl Fn(&mut ScreenFixture)) {
     snapshots_of(ScreenFixture::unconfigured, name, also, texts, build);
@@ -22,12 +22,12 @@ fn start_attempt(fixture: &mut ScreenFixture) -> u64 {
     fixture.paste("acme-docs");
     fixture.press_keys("Ctrl-s");
     let checks = fixture.effects.iter().rev().find_map(|effect| match effect {
-        Effect::CheckProfile { attempt, .. } => Some(*attempt),
+        Effect::Profiles(ProfilesEffect::CheckProfile { attempt, .. }) => Some(*attempt),
         _ => None,
     });
-    fixture.handle(Msg::ProfileChecked { attempt: checks.expect("an attempt"), result: Ok(()) });
+    fixture.handle(Msg::Profiles(ProfilesMsg::ProfileChecked { attempt: checks.expect("an attempt"), result: Ok(()) }));
     let mut reads = fixture.effects.iter().rev().filter_map(|effect| match effect {
-        Effect::ReadKey { attempt, .. } => Some(*attempt),
+        Effect::Profiles(ProfilesEffect::ReadKey { attempt, .. }) => Some(*attempt),
         _ => None,
     });
     reads.next().expect("an attempt")
@@ -36,32 +36,43 @@ fn start_attempt(fixture: &mut ScreenFixture) -> u64 {
 /// Starts an attempt and delivers its API key; returns the number of the attempt.
 fn start_attempt_with_key(fixture: &mut ScreenFixture) -> u64 {
     let attempt = start_attempt(fixture);
-    fixture.handle(Msg::KeyRead { attempt, result: Ok(ApiKey::new("mint_secret_key").expect("a key")) });
+    fixture.handle(Msg::Profiles(ProfilesMsg::KeyRead {
+        attempt,
+        result: Ok(ApiKey::new("mint_secret_key").expect("a key")),
+    }));
     attempt
 }
 
 #[test]
 fn the_welcome_page() {
-    snapshots("welcome", &[SMALL, LARGE], &["Paste or type it; it is shown as dots."], |_| {});
+    snapshots("welcome", &[SMALL, LARGE], &["It is never shown,"], |_| {});
 }
 
 #[test]
 fn every_key_source() {
     for (name, keys, text) in [
-        ("program", "Up Left Left", "A command that prints the key at each start, e.g. `pass show docdeck`."),
-        ("file", "Up Left", "A file that contains only the key. Readable only by you."),
-        ("variable", "Up Right", "your shell's startup file."),
+        ("program", "Right", "A command that prints the key at each start, like: pass show docdeck."),
+        ("file", "Right Right", "A file that contains only the key; ~/ is your home folder."),
+        ("variable", "Left", "DOCDECK_API_KEY is not set in this shell."),
     ] {
-        snapshots(&format!("welcome_{name}"), &[], &[text], |fixture| fixture.press_keys(keys));
+        snapshots(&format!("welcome_{name}"), &[], &[text], |fixture| {
+            fixture.press_keys("Tab Tab Tab Enter");
+            fixture.press_keys(keys);
+        });
     }
 }
 
 #[test]
 fn a_typed_key_is_shown_as_dots() {
-    snapshots("welcome_key", &[], &["Paste or type it; it is shown as dots."], |fixture| {
+    snapshots("welcome_key", &[], &["It is never shown,"], |fixture| {
         fixture.paste("mint_secret_key");
         assert!(!text(&render(&fixture.app, ColorDepth::None)).contains("secret"));
     });
+}
+
+#[test]
+fn the_button() {
+    snapshots("welcome_button", &[], &["counts against no limit"], |fixture| fixture.press_keys("Tab Tab"));
 }
 
 #[test]
@@ -84,7 +95,7 @@ fn missing_values() {
 
 #[test]
 fn the_welcome_page_while_the_service_is_checked() {
-    snapshots("welcome_trying", &[], &["▸ base URL, organization,"], |fixture| {
+    snapshots("welcome_testing", &[], &["Testing the key, one request…"], |fixture| {
         start_attempt_with_key(fixture);
     });
 }
@@ -92,19 +103,24 @@ fn the_welcome_page_while_the_service_is_checked() {
 #[test]
 fn a_successful_test() {
     snapshots(
-        "welcome_good",
+        "welcome_test_passed",
         &[],
-        &["✓ The key works: a probe job was not found, as expected (“Job not found”)."],
+        &["✓ The key works: the test asked for a job that doesn't exist, and the service said so (“Job not found”)."],
         |fixture| {
             start_attempt_with_key(fixture);
             fixture.press_keys("Esc Ctrl-t");
-            let Some(Effect::CheckProfile { attempt, .. }) = fixture.effects.last() else { panic!("no attempt") };
+            let Some(Effect::Profiles(ProfilesEffect::CheckProfile { attempt, .. })) = fixture.effects.last() else {
+                panic!("no attempt")
+            };
             let attempt = *attempt;
-            fixture.handle(Msg::ProfileChecked { attempt, result: Ok(()) });
-            fixture.handle(Msg::KeyRead { attempt, result: Ok(ApiKey::new("mint_secret_key").expect("a key")) });
-            let message = "The key works: a probe job was not found, as expected (“Job not found”). Your first job will \
-                    show whether it may start jobs in this project.";
-            fixture.handle(Msg::ProfileTested { attempt, result: Ok(CleanText::line(message)) });
+            fixture.handle(Msg::Profiles(ProfilesMsg::ProfileChecked { attempt, result: Ok(()) }));
+            fixture.handle(Msg::Profiles(ProfilesMsg::KeyRead {
+                attempt,
+                result: Ok(ApiKey::new("mint_secret_key").expect("a key")),
+            }));
+            let message = "The key works: the test asked for a job that doesn't exist, and the service said so (“Job not found”). Your first job will \
+                    show whether the key may start jobs in this project.";
+            fixture.handle(Msg::Profiles(ProfilesMsg::ProfileTested { attempt, result: Ok(CleanText::line(message)) }));
         },
     );
 }
@@ -119,7 +135,10 @@ fn the_question_about_a_rejected_key() {
             let attempt = start_attempt_with_key(fixture);
             let message = "The service refused the key (401: “Invalid or expired API key”); it is wrong, expired or \
                     revoked: create a new one on the API keys page of the service's dashboard.";
-            fixture.handle(Msg::ProfileTested { attempt, result: Err(Failure::new(FailureKind::KeyRefused, message)) });
+            fixture.handle(Msg::Profiles(ProfilesMsg::ProfileTested {
+                attempt,
+                result: Err(Failure::new(FailureKind::KeyRefused, message)),
+            }));
         },
     );
 }
@@ -127,14 +146,17 @@ fn the_question_about_a_rejected_key() {
 #[test]
 fn typed_values_stay_after_a_failed_test() {
     snapshots(
-        "welcome_refused_kept",
+        "welcome_after_refusal",
         &[],
         &["! Could not reach docs.example.com (connection refused), so nothing was"],
         |fixture| {
             let attempt = start_attempt_with_key(fixture);
             let message =
                 "Could not reach docs.example.com (connection refused), so nothing was sent: check the base URL.";
-            fixture.handle(Msg::ProfileTested { attempt, result: Err(Failure::new(FailureKind::Offline, message)) });
+            fixture.handle(Msg::Profiles(ProfilesMsg::ProfileTested {
+                attempt,
+                result: Err(Failure::new(FailureKind::Offline, message)),
+            }));
             fixture.press_keys("n");
         },
     );
@@ -147,8 +169,8 @@ fn the_help_of_the_welcome_page() {
 
 #[test]
 fn the_additional_fields_when_unfolded_and_when_folded() {
-    snapshots("welcome_more", &[SMALL], &["PEM file of extra CA certificates to trust."], |fixture| {
-        fixture.press_keys("Tab Tab Enter");
+    snapshots("welcome_unfolded", &[SMALL], &["PEM file of extra CA certificates to trust."], |fixture| {
+        fixture.press_keys("Tab Tab Tab Enter Tab");
         fixture.paste("https://docs.example.com");
         fixture.press_keys("Enter Enter");
     });
@@ -157,9 +179,9 @@ fn the_additional_fields_when_unfolded_and_when_folded() {
         &[],
         &["The project id is on the API keys page of the service's dashboard."],
         |fixture| {
-            fixture.press_keys("Tab Tab Enter");
+            fixture.press_keys("Tab Tab Tab Enter Tab");
             fixture.paste("https://docs.example.com");
-            fixture.press_keys("Up Left Up");
+            fixture.press_keys("Up Up Left Up Up");
         },
     );
 }
@@ -175,12 +197,14 @@ fn a_value_that_docdeck_rejects_is_reported_at_its_field() {
             fixture.press_keys("Tab");
             fixture.paste("acme-docs");
             fixture.press_keys("Ctrl-s");
-            let Some(Effect::CheckProfile { attempt, .. }) = fixture.effects.last() else { panic!("no attempt") };
+            let Some(Effect::Profiles(ProfilesEffect::CheckProfile { attempt, .. })) = fixture.effects.last() else {
+                panic!("no attempt")
+            };
             let attempt = *attempt;
             let sentence = "Use https://; http:// would send the key unencrypted to docs.example.com (allowed only \
                         for this computer).";
             let problem = SetupProblem::new(Some(SetupField::BaseUrl), sentence);
-            fixture.handle(Msg::ProfileChecked { attempt, result: Err(problem) });
+            fixture.handle(Msg::Profiles(ProfilesMsg::ProfileChecked { attempt, result: Err(problem) }));
         },
     );
 }

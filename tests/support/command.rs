@@ -17,7 +17,7 @@ use tempfile::TempDir;
 use tokio::sync::oneshot;
 
 /// The time after which a run of the program, or the wait for its output, fails the test.
-const RUN_TIMEOUT: Duration = Duration::from_secs(30);
+const RUN_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A simulated service, and a computer on which docdeck has no data yet.
 pub(crate) struct CommandFixture {

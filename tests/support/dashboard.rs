@@ -21,10 +21,10 @@ use docdeck::runtime::first_run::FirstRun;
 use docdeck::runtime::switch::ProfileSwitcher;
 use docdeck::sim::Sim;
 use docdeck::store::Store;
+use docdeck::tui::ProfileEntry;
 use docdeck::tui::draw::{self, ColorDepth, Theme};
-use docdeck::tui::profiles::ProfileEntry;
 use docdeck::tui::welcome::Welcome;
-use docdeck::tui::{App, AppConfig, Effect, Msg, StoreState};
+use docdeck::tui::{App, AppConfig, Effect, Msg, ProfilesEffect, StoreState};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use std::path::{Path, PathBuf};
@@ -33,7 +33,7 @@ use tokio::sync::mpsc;
 use tokio::time::Instant;
 
 /// The time after which a wait fails the test; much longer than any wait takes.
-const WAIT_TIMEOUT: Duration = Duration::from_secs(20);
+const WAIT_TIMEOUT: Duration = Duration::from_secs(60);
 /// How often [`DashboardFixture::until`] checks its condition if no message arrives.
 const CHECK_INTERVAL: Duration = Duration::from_millis(5);
 /// The minimum time between two timer messages, as in the event loop.
@@ -145,13 +145,15 @@ impl DashboardFixture {
         let scope = Scope { base_url: String::new(), project: String::new(), organization: None };
         let start = AppConfig {
             size: SIZE,
-            welcome: Some(Box::new(Welcome::new(set, CleanText::line(&config.display().to_string())))),
+            needs_setup: true,
             ..AppConfig::new(scope.clone(), FixedOffset::east_opt(0).expect("UTC"))
         };
         let store = Store::in_memory().expect("a store");
         let mut effects = Effects::new(store.clone(), scope.clone(), None);
+        let form = Welcome::new(set, CleanText::line(&config.display().to_string()));
         effects.set_first_run(FirstRun { config, source });
-        let (app, begin) = App::new(start, now());
+        let (mut app, begin) = App::new(start, now());
+        app.open(form);
         assert_eq!(begin, []);
         let (_, events) = mpsc::channel(1);
         Self {
@@ -207,14 +209,16 @@ impl DashboardFixture {
         for effect in self.app.update(msg, at) {
             self.requested_effects.push(effect.clone());
             match effect {
-                Effect::ReadProfileKey(at) => self.effects.spawn(self.profiles.read_key(at)),
-                Effect::TestProfileKey(at, key) => self.effects.spawn(self.profiles.test_key(at, key)),
-                Effect::SwitchProfile(at, key) => {
+                Effect::Profiles(ProfilesEffect::ReadProfileKey(at)) => self.effects.spawn(self.profiles.read_key(at)),
+                Effect::Profiles(ProfilesEffect::TestProfileKey(at, key)) => {
+                    self.effects.spawn(self.profiles.test_key(at, key))
+                }
+                Effect::Profiles(ProfilesEffect::SwitchProfile(at, key)) => {
                     let connection = self.profiles.engine_config(at, key).expect("a profile");
                     self.scope = connection.client.scope().clone();
                     self.effects.switch(connection, &mut self.events);
                 }
-                Effect::AddProfile(profile, key) => {
+                Effect::Profiles(ProfilesEffect::AddProfile(profile, key)) => {
                     let msg = self.profiles.add(self.effects.first_run().configured_profile(&profile), key);
                     self.effects.spawn(async move { msg });
                 }
@@ -272,7 +276,7 @@ impl DashboardFixture {
         self.until("an accepted prompt", |dashboard| {
             let selected = dashboard.app.jobs.selected();
             dashboard.app.dialogs.is_empty()
-                && selected.is_some_and(|row| text.starts_with(row.title.as_str()) && row.id.is_some())
+                && selected.is_some_and(|row| text.starts_with(row.local.title.as_str()) && row.id.is_some())
         })
         .await;
         self.selected_job().key
@@ -283,7 +287,7 @@ impl DashboardFixture {
     }
 
     pub(crate) fn status(&self, key: JobKey) -> Option<Status> {
-        self.app.jobs.get(key).and_then(|row| row.status.clone())
+        self.app.jobs.get(key).and_then(|row| row.remote.status.clone())
     }
 
     /// Reads the thread of a job from the store.

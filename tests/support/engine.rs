@@ -16,7 +16,7 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 
 /// The time after which a wait for an event fails the test; much longer than any event takes.
-const EVENT_TIMEOUT: Duration = Duration::from_secs(20);
+const EVENT_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// An engine, its store and its events.
 pub(crate) struct EngineFixture {

@@ -36,7 +36,8 @@ pub(crate) async fn start_sim_on_port(port: u16, faults: &[&str]) -> Sim {
     Sim::start(SimOptions { port, ..sim_options(120, faults) }).await.expect("a simulator")
 }
 
-/// Returns options for a site with this number of pages and no jobs, in which jobs run a hundred times faster than usual.
+/// Returns options for a site with this number of pages and no jobs, in which jobs run a hundred times faster than
+/// usual.
 fn sim_options(pages: u32, faults: &[&str]) -> SimOptions {
     SimOptions { jobs: 0, pages, speed: 100.0, faults: parse_faults(faults), ..SimOptions::default() }
 }

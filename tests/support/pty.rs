@@ -17,7 +17,7 @@ pub(crate) fn program() -> String {
 }
 
 /// Timeout of every wait, long enough for a busy machine.
-const TIMEOUT: Duration = Duration::from_secs(20);
+const TIMEOUT: Duration = Duration::from_secs(60);
 /// The key that redraws the complete screen.
 const REPAINT: &str = "\x0c";
 /// Time without output that counts as quiet.

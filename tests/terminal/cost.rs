@@ -1,6 +1,7 @@
 //! Checks costs that hardly differ between runs and machines: the bytes sent when the selection moves, and the bytes
-//! and memory of an idle dashboard. Each ceiling is about 1.5 times the measured value; if a change exceeds one, make it
-//! cheaper, or raise the ceiling in the same commit and give the reason. Benchmarks measure times and everything else.
+//! and memory of an idle dashboard. Each ceiling is about 1.5 times the measured value; if a change exceeds one, make
+//! it cheaper, or raise the ceiling in the same commit and give the reason. Benchmarks measure times and everything
+//! else.
 
 use crate::backup::{ENVIRONMENT, backup_of_jobs};
 use crate::support::pty::{Pty, Setup, program};
@@ -10,16 +11,17 @@ use std::time::Duration;
 const SIZE: (u16, u16) = (160, 48);
 const JOBS: u32 = 10_000;
 /// Number of moves of the selection whose bytes are measured. Their median must be below the ceiling.
-const MOVES: usize = 20;
+const MOVES: usize = 8;
 /// Time for which an idle dashboard must send nothing.
 const IDLE_TIME: Duration = Duration::from_secs(5);
 /// Largest number of measurements. One is not enough if a tip or notice ends during it, or work from the start still
 /// runs.
 const MAX_IDLE_TRIES: usize = 6;
-/// Most bytes of a move of the selection among 10,000 jobs at 160x48 with 24-bit colours: 133 when measured.
-const MAX_MOVE_BYTES: u64 = 200;
-/// The same with the details beside the list: 278 when measured.
-const MAX_MOVE_BYTES_WITH_DETAIL: u64 = 420;
+/// Most bytes of a move of the selection among 10,000 jobs at 160x48 with 24-bit colours: 307 when measured,
+/// because both rows of the selection are drawn across their full width.
+const MAX_MOVE_BYTES: u64 = 460;
+/// The same with the details beside the list: 383 when measured.
+const MAX_MOVE_BYTES_WITH_DETAIL: u64 = 580;
 /// Most memory of a dashboard with 10,000 jobs in kB, without the pages of the program's file: 8,720 when measured.
 const MAX_MEMORY: u64 = 13_000;
 

@@ -12,7 +12,7 @@ fn text_at_cursor(pty: &mut Pty) -> (String, String) {
 
 fn start_demo() -> Pty {
     let mut pty = Pty::spawn(Setup::demo());
-    pty.wait_for_text("NEEDS YOU");
+    pty.wait_for_text("Needs you");
     pty.wait_for_quiet();
     pty
 }

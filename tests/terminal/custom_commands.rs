@@ -9,7 +9,7 @@ const COMMAND: &str = "[[commands]]\nkey = \"X\"\nname = \"greet\"\n\
 #[test]
 fn a_command_gets_the_terminal_and_enter_returns_to_the_dashboard() {
     let mut pty = Pty::spawn(Setup::demo_with(&[], COMMAND));
-    pty.wait_for_text("NEEDS YOU");
+    pty.wait_for_text("Needs you");
     // Selects the second job, because the first one has no id: the answer to its creation was lost.
     pty.send("jX");
     pty.wait_for("the command's words outside the alternate screen", |screen| {
@@ -20,7 +20,7 @@ fn a_command_gets_the_terminal_and_enter_returns_to_the_dashboard() {
     pty.send("\r");
     pty.wait_for("the dashboard again", |screen| {
         screen.alternate_screen()
-            && screen.contents().contains("NEEDS YOU")
+            && screen.contents().contains("Needs you")
             && screen.contents().contains("exit code 3")
     });
     pty.quit();
@@ -32,7 +32,7 @@ fn a_command_does_not_inherit_the_key() {
                   run = [\"sh\", \"-c\", \"printf 'key [%s]\\n' \\\"$DOCDECK_API_KEY\\\"\"]\n";
     let setup = Setup::demo_with(&[], config).with("DOCDECK_API_KEY", "mint_marked");
     let mut pty = Pty::spawn(setup);
-    pty.wait_for_text("NEEDS YOU");
+    pty.wait_for_text("Needs you");
     pty.send("X");
     pty.wait_for_text("key []");
     pty.send("\r");
@@ -45,7 +45,7 @@ fn a_command_does_not_inherit_the_key() {
 #[test]
 fn docdeck_can_be_ended_while_a_command_waits_for_enter() {
     let mut pty = Pty::spawn(Setup::demo_with(&[], COMMAND));
-    pty.wait_for_text("NEEDS YOU");
+    pty.wait_for_text("Needs you");
     pty.send("jX");
     pty.wait_for_text("Press Enter");
     pty.signal(rustix::process::Signal::TERM);
@@ -58,7 +58,7 @@ fn a_job_that_finishes_while_the_terminal_is_unfocused_notifies_through_tmux() {
     let config = "[notify]\nhow = \"osc9\"\ntitle = false\n";
     let setup = Setup::demo_with(&["--speed", "100"], config).with("TMUX", "/tmp/tmux");
     let mut pty = Pty::spawn(setup);
-    pty.wait_for_text("NEEDS YOU");
+    pty.wait_for_text("Needs you");
     // Sends a prompt and right after it the event that the terminal has lost the focus. docdeck checks a new job within
     // seconds.
     pty.send("nFix the links\x13\x1b[O");
@@ -88,7 +88,7 @@ fn copy_id_in_demo(program: &str, variables: &[(&str, &str)]) -> Pty {
     let config = format!("[ui]\nclipboard = [{program}]\n");
     let setup = Setup::demo_with(&[], &config);
     let mut pty = Pty::spawn(variables.iter().fold(setup, |setup, (name, value)| setup.with(name, value)));
-    pty.wait_for_text("NEEDS YOU");
+    pty.wait_for_text("Needs you");
     pty.send("jY");
     pty
 }

@@ -5,12 +5,12 @@ use crate::support::pty::{Pty, Setup};
 /// Starts the demo and opens the details of a job that has a pull request. Returns the rows of the screen.
 fn demo_with_detail(setup: Setup) -> (Pty, Vec<String>) {
     let mut pty = Pty::spawn(setup);
-    pty.wait_for_text("NEEDS YOU");
+    pty.wait_for_text("Needs you");
     // The filter keeps only one job, which has a pull request.
     pty.send("/Remove the beta\r");
     pty.wait_for("the job alone", |screen| screen.contents().contains(": 1 of"));
     pty.send("\r");
-    pty.wait_for_text("PR      github.com/");
+    pty.wait_for_text("github.com/");
     pty.wait_for_quiet();
     let rows = pty.screen().contents().lines().map(str::to_owned).collect();
     (pty, rows)
@@ -35,8 +35,8 @@ fn link_targets(sent: &str) -> Vec<String> {
 #[test]
 fn a_pull_request_link_is_sent_once_and_does_not_change_the_screen() {
     let (mut pty, rows) = demo_with_detail(Setup::demo());
-    let line = rows.iter().find(|row| row.contains("PR      github.com/")).expect("its line").clone();
-    let shown = line.split("PR").nth(1).and_then(|rest| rest.split_whitespace().next()).expect("a link");
+    let line = rows.iter().find(|row| row.contains("github.com/")).expect("its line").clone();
+    let shown = line.split_whitespace().find(|word| word.starts_with("github.com/")).expect("a link");
     assert_eq!(link_targets(&pty.sent()), [format!("https://{shown}")]);
     // The palette covers the link. After the palette is closed, the link is sent again.
     pty.send("j:");
@@ -45,7 +45,7 @@ fn a_pull_request_link_is_sent_once_and_does_not_change_the_screen() {
     pty.wait_for("the line again", |screen| screen.contents().contains(&line));
     assert_eq!(link_targets(&pty.sent()).len(), 2);
     let (_plain, without) = demo_with_detail(Setup::demo_with(&[], "[ui]\nlinks = false\n"));
-    assert_eq!(rows.iter().find(|row| row.contains("PR    ")), without.iter().find(|row| row.contains("PR    ")));
+    assert!(without.contains(&line), "the same text without links");
 }
 
 #[test]

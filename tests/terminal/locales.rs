@@ -11,7 +11,7 @@ fn without_a_utf_8_locale_the_screen_is_ascii_unless_the_configuration_overrides
         (Setup::demo_with(&[], "[ui]\nascii = false\n").with("LANG", "C"), false),
     ] {
         let mut pty = Pty::spawn(setup);
-        pty.wait_for_text("NEEDS YOU");
+        pty.wait_for_text("Needs you");
         assert_eq!(pty.screen().contents().is_ascii(), is_ascii, "{}", pty.screen().contents());
         pty.send("q");
         assert_eq!(pty.wait_for_end(), 0);
@@ -21,7 +21,7 @@ fn without_a_utf_8_locale_the_screen_is_ascii_unless_the_configuration_overrides
 #[test]
 fn ctrl_with_a_cyrillic_letter_is_the_shortcut_of_the_latin_letter_on_that_key() {
     let mut pty = Pty::spawn(Setup::demo());
-    pty.wait_for_text("NEEDS YOU");
+    pty.wait_for_text("Needs you");
     // Ctrl with the Cyrillic letters on the keys P and C, as the kitty keyboard protocol encodes it.
     pty.send("\x1b[1079;5u");
     pty.wait_for_text("Commands:");

@@ -40,7 +40,7 @@ use support::pty::{self, Pty, Setup};
 
 fn start_demo() -> Pty {
     let mut pty = Pty::spawn(Setup::demo());
-    pty.wait_for_text("NEEDS YOU");
+    pty.wait_for_text("Needs you");
     pty
 }
 
@@ -68,7 +68,7 @@ fn only_the_background_colour_is_queried_and_only_after_the_first_frame() {
 #[test]
 fn without_colours_the_terminal_is_not_queried() {
     let mut pty = Pty::spawn(Setup::demo().with("NO_COLOR", "1"));
-    pty.wait_for_text("NEEDS YOU");
+    pty.wait_for_text("Needs you");
     pty.send("q");
     pty.wait_for_end();
     assert!(!pty.sent().contains("]11;?"));
@@ -86,7 +86,7 @@ fn a_late_reply_between_typed_keys_changes_the_theme_and_types_nothing() {
     pty.send("k\x1b]11;rgb:0000/0000/0000\x07k");
     pty.wait_for_sent("38;5;74");
     pty.send("1");
-    pty.wait_for_text("NEEDS YOU");
+    pty.wait_for_text("Needs you");
     pty.quit();
 }
 
@@ -165,7 +165,7 @@ fn the_dashboard_ends_when_its_terminal_is_gone() {
 fn the_dashboard_ends_when_its_terminal_is_gone_even_without_a_hangup_signal() {
     // The program inherits `trap '' HUP` from the shell and ignores the signal, as under nohup.
     let mut pty = Pty::spawn(Setup::demo().under(&["sh", "-c", "trap '' HUP; \"$0\" \"$@\""]));
-    pty.wait_for_text("NEEDS YOU");
+    pty.wait_for_text("Needs you");
     pty.hang_up();
     pty.wait_for_end();
 }
@@ -197,14 +197,14 @@ fn ctrl_z_returns_to_the_shell_and_fg_redraws_the_screen() {
     pty.send("PS1='rea''dy> '; stty -echo\r");
     pty.wait_for_text("ready>");
     pty.send("$DOCDECK demo\r");
-    pty.wait_for_text("NEEDS YOU");
+    pty.wait_for_text("Needs you");
     pty.send("\x1a");
     pty.wait_for_text("Stopped");
     pty.send("echo here=$((40+2))\r");
     pty.wait_for_text("here=42");
     pty.assert_modes_off();
     pty.send("fg\r");
-    pty.wait_for("the dashboard again", |screen| screen.alternate_screen() && screen.contents().contains("NEEDS YOU"));
+    pty.wait_for("the dashboard again", |screen| screen.alternate_screen() && screen.contents().contains("Needs you"));
     pty.send("q");
     pty.wait_for("the prompt", |screen| {
         !screen.alternate_screen() && screen.contents().trim_end().ends_with("demo\nready>")
@@ -234,7 +234,7 @@ fn ctrl_z_in_a_session_started_outside_the_container_does_not_suspend() {
         return;
     }
     let mut pty = Pty::spawn(Setup::demo().under(&contained));
-    pty.wait_for_text("NEEDS YOU");
+    pty.wait_for_text("Needs you");
     pty.send("\x1a");
     pty.wait_for_text("Can't suspend");
     pty.quit();
@@ -245,14 +245,14 @@ fn sigcont_from_another_program_redraws_the_screen() {
     let mut pty = start_demo();
     pty.clear_screen();
     pty.signal(Signal::CONT);
-    pty.wait_for_text("NEEDS YOU");
+    pty.wait_for_text("Needs you");
     pty.quit();
 }
 
 /// Starts the demo with this command as the external editor, and types text into a new job.
 fn demo_with_editor(editor: &str) -> Pty {
     let mut pty = Pty::spawn(Setup::demo().with("EDITOR", editor));
-    pty.wait_for_text("NEEDS YOU");
+    pty.wait_for_text("Needs you");
     pty.send("n");
     pty.wait_for_text("New job");
     pty.send("Begun here");
@@ -356,7 +356,7 @@ fn a_dumb_terminal_is_refused_with_a_reason() {
 #[test]
 fn the_linux_console_is_sent_nothing_that_it_would_print() {
     let mut pty = Pty::spawn(Setup::demo().with("TERM", "linux"));
-    pty.wait_for_text("NEEDS YOU");
+    pty.wait_for_text("Needs you");
     pty.send("q");
     assert_eq!(pty.wait_for_end(), 0);
     for sequence in ["?2026", "\x1b[>", "\x1b[<", "\x1b]"] {

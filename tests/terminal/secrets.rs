@@ -9,7 +9,7 @@ use docdeck::model::endpoint::ApiKey;
 use docdeck::model::setup::{ExistingSettings, KeySourceInput, NewProfile, WritePermission};
 use docdeck::model::text::CleanText;
 use docdeck::tui::welcome::Welcome;
-use docdeck::tui::{Effect, Msg};
+use docdeck::tui::{Effect, Msg, ProfilesEffect, ProfilesMsg};
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt as _;
@@ -350,13 +350,21 @@ fn debug_output_contains_no_key() {
     welcome.form.secret.push(KEY);
     let (effects, msg) = (
         [
-            Effect::WriteConfig { attempt: 1, profile: Box::new(profile.clone()), allowed: WritePermission::Add },
-            Effect::TestProfile { attempt: 1, profile: Box::new(profile.clone()), key: key() },
-            Effect::ReadKey { attempt: 1, key: profile.key.clone() },
-            Effect::SwitchProfile(0, key()),
-            Effect::AddProfile(Box::new(profile.clone()), Some(key())),
+            Effect::Profiles(ProfilesEffect::WriteConfig {
+                attempt: 1,
+                profile: Box::new(profile.clone()),
+                allowed: WritePermission::Add,
+            }),
+            Effect::Profiles(ProfilesEffect::TestProfile {
+                attempt: 1,
+                profile: Box::new(profile.clone()),
+                key: key(),
+            }),
+            Effect::Profiles(ProfilesEffect::ReadKey { attempt: 1, key: profile.key.clone() }),
+            Effect::Profiles(ProfilesEffect::SwitchProfile(0, key())),
+            Effect::Profiles(ProfilesEffect::AddProfile(Box::new(profile.clone()), Some(key()))),
         ],
-        Msg::KeyRead { attempt: 1, result: Ok(key()) },
+        Msg::Profiles(ProfilesMsg::KeyRead { attempt: 1, result: Ok(key()) }),
     );
     let client = Client::new(scope, key(), ClientOptions::default());
     let all = format!("{settings:#?} {environment:?} {profile:?} {welcome:?} {effects:?} {msg:?} {client:#?}");

@@ -146,7 +146,7 @@ fn from_environment(name: &str, default: u64) -> u64 {
 fn soak(seconds: u64, seed: u64, interval: Duration) -> Vec<ResourceUsage> {
     let setup = Setup::of(&[&program(), "demo", "--speed", "50"]).with("EDITOR", "true").with("BROWSER", "true");
     let mut pty = Pty::spawn_at(120, 40, setup);
-    pty.wait_for_text("NEEDS YOU");
+    pty.wait_for_text("Needs you");
     let (letters, ctrl): (Vec<char>, Vec<char>) = (LETTERS.chars().collect(), CTRL_LETTERS.chars().collect());
     let (mut rng, mut pressed, mut series) = (TestRng(seed.max(1)), 0_u64, Vec::new());
     let (begin, mut next) = (Instant::now(), interval);

@@ -34,7 +34,7 @@ fn sequences(sent: &str) -> BTreeSet<String> {
 }
 
 /// Returns the kinds of colours in the sent bytes: 16 colours, a palette of 256 colours, or any colour.
-fn colours(sent: &str) -> BTreeSet<&'static str> {
+fn colors(sent: &str) -> BTreeSet<&'static str> {
     let mut found = BTreeSet::new();
     for body in sent.split("\x1b[").skip(1) {
         let Some((codes, _)) =
@@ -66,15 +66,15 @@ fn colours(sent: &str) -> BTreeSet<&'static str> {
 /// Opens screens and dialogs of the demo and quits it; returns the sent bytes.
 fn run_demo(setup: Setup) -> String {
     let mut pty = Pty::spawn(setup);
-    pty.wait_for_text("NEEDS YOU");
-    for (keys, shown) in [("j", "NEEDS YOU"), ("2", "7 days UTC"), ("3", "Log"), ("?", "Keyboard short")] {
+    pty.wait_for_text("Needs you");
+    for (keys, shown) in [("j", "Needs you"), ("2", "7 days UTC"), ("3", "Log"), ("?", "Keyboard short")] {
         pty.send(keys);
         pty.wait_for_text(shown);
     }
     pty.send("\x1b");
     pty.wait_for("no layer", |screen| !screen.contents().contains("Keyboard short"));
     pty.send("1");
-    pty.wait_for_text("NEEDS YOU");
+    pty.wait_for_text("Needs you");
     pty.resize(120, 40);
     pty.wait_for("a frame of that size", |screen| screen.contents().lines().count() == 40);
     pty.quit();
@@ -106,19 +106,19 @@ fn assert_sequences(sent: &str, allowed: &[&[&str]], wanted: &[&[&str]], term: &
 #[test]
 fn each_terminal_is_sent_only_the_sequences_that_it_supports() {
     let all: [&[&str]; 6] = [&ALWAYS, &DRAWING, &MODERN, &TITLE, &MOUSE, &["]8"]];
-    for (term, colour) in [("xterm", "16"), ("xterm-256color", "256"), ("tmux-256color", "256")] {
+    for (term, color) in [("xterm", "16"), ("xterm-256color", "256"), ("tmux-256color", "256")] {
         let sent = run_demo(Setup::demo().with("TERM", term));
         assert_sequences(&sent, &all, &[&ALWAYS, &MODERN, &TITLE], term);
-        assert_eq!(colours(&sent), BTreeSet::from([colour]), "{term}");
+        assert_eq!(colors(&sent), BTreeSet::from([color]), "{term}");
     }
     // GNU screen doesn't pass links and titles to the terminal.
     let sent = run_demo(Setup::demo().with("TERM", "screen"));
     assert_sequences(&sent, &[&ALWAYS, &DRAWING, &MODERN, &MOUSE], &[&ALWAYS], "screen");
-    assert_eq!(colours(&sent), BTreeSet::from(["16"]));
+    assert_eq!(colors(&sent), BTreeSet::from(["16"]));
     for term in ["linux", ""] {
         let sent = run_demo(Setup::demo().with("TERM", term));
         assert_sequences(&sent, &[&ALWAYS, &DRAWING, &MOUSE], &[&ALWAYS], term);
-        assert_eq!(colours(&sent), BTreeSet::from(["16"]), "{term}");
+        assert_eq!(colors(&sent), BTreeSet::from(["16"]), "{term}");
     }
 }
 
@@ -127,18 +127,18 @@ fn only_as_many_colours_are_used_as_the_terminal_advertises() {
     // A colour with a palette number is sent as that number, because it is shorter. All colours of the default theme
     // have one; some colours of the theme `colour-blind-safe` don't.
     let many = BTreeSet::from(["256"]);
-    assert_eq!(colours(&run_demo(Setup::demo().with("COLORTERM", "truecolor"))), many);
+    assert_eq!(colors(&run_demo(Setup::demo().with("COLORTERM", "truecolor"))), many);
     let theme = || Setup::demo_with(&[], "[ui]\ntheme = \"colour-blind-safe\"\nground = \"dark\"\n");
-    assert_eq!(colours(&run_demo(theme())), many);
-    assert!(colours(&run_demo(theme().with("COLORTERM", "truecolor"))).contains("any"));
+    assert_eq!(colors(&run_demo(theme())), many);
+    assert!(colors(&run_demo(theme().with("COLORTERM", "truecolor"))).contains("any"));
     let inside_screen = Setup::demo().with("TERM", "screen").with("COLORTERM", "truecolor").with("STY", "1.tty");
-    assert_eq!(colours(&run_demo(inside_screen)), BTreeSet::from(["16"]));
+    assert_eq!(colors(&run_demo(inside_screen)), BTreeSet::from(["16"]));
     let none = BTreeSet::new();
-    assert_eq!(colours(&run_demo(Setup::demo().with("NO_COLOR", "1"))), none);
-    assert_eq!(colours(&run_demo(Setup::demo_with(&["--color", "never"], "").with("COLORTERM", "truecolor"))), none);
-    assert_eq!(colours(&run_demo(Setup::demo_with(&["--color", "auto"], "").with("NO_COLOR", "1"))), none);
+    assert_eq!(colors(&run_demo(Setup::demo().with("NO_COLOR", "1"))), none);
+    assert_eq!(colors(&run_demo(Setup::demo_with(&["--color", "never"], "").with("COLORTERM", "truecolor"))), none);
+    assert_eq!(colors(&run_demo(Setup::demo_with(&["--color", "auto"], "").with("NO_COLOR", "1"))), none);
     assert_eq!(
-        colours(&run_demo(Setup::demo_with(&["--color", "always"], "").with("NO_COLOR", "1"))),
+        colors(&run_demo(Setup::demo_with(&["--color", "always"], "").with("NO_COLOR", "1"))),
         BTreeSet::from(["256"])
     );
 }
@@ -155,13 +155,13 @@ fn type_filter_around(pty: &mut Pty, parts: &[&str]) {
     pty.send("des");
     pty.wait_for("what was typed around it, and nothing else", |screen| screen.contents().contains("· /guides "));
     pty.send("\r\x1b");
-    pty.wait_for_text("28 tracked");
+    pty.wait_for_text("Jobs: 28");
 }
 
 #[test]
 fn a_reply_split_at_any_byte_types_nothing_and_loses_no_key() {
     let mut pty = Pty::spawn(Setup::demo());
-    pty.wait_for_text("NEEDS YOU");
+    pty.wait_for_text("Needs you");
     for answer in ["\x1b]11;rgb:1e1e/1e1e/2e2e\x1b\\", "\x1b]11;rgb:ff/ff/ff\x07"] {
         // Not split after the Esc: docdeck waits for the rest only for a fraction of a second, which may be too short
         // on a busy computer.
@@ -176,7 +176,7 @@ fn a_reply_split_at_any_byte_types_nothing_and_loses_no_key() {
 #[test]
 fn unsolicited_replies_type_nothing() {
     let mut pty = Pty::spawn(Setup::demo());
-    pty.wait_for_text("NEEDS YOU");
+    pty.wait_for_text("Needs you");
     // Device attributes, status, cursor position, keyboard flags, foreground colour, terminal version.
     let answers = [
         "\x1b[?62;1;2;22c",
@@ -199,7 +199,7 @@ fn unsolicited_replies_type_nothing() {
 #[test]
 fn a_terminal_that_replies_after_300_ms_between_typed_keys_loses_none() {
     let mut pty = Pty::spawn(Setup::demo());
-    pty.wait_for_text("NEEDS YOU");
+    pty.wait_for_text("Needs you");
     pty.send("/gu");
     pty.sends_within(Duration::from_millis(300));
     pty.send("i\x1b]11;rgb:ffff/ffff/ffff\x1b\\d");
@@ -208,6 +208,6 @@ fn a_terminal_that_replies_after_300_ms_between_typed_keys_loses_none() {
     pty.send("es");
     pty.wait_for_text("· /guides ");
     pty.send("\r\x1b");
-    pty.wait_for_text("28 tracked");
+    pty.wait_for_text("Jobs: 28");
     pty.quit();
 }

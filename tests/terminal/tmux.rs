@@ -98,7 +98,7 @@ fn start_demo(tmux: &Tmux, config: &Path) {
     let line = format!("{} demo --speed 100 --config {}", program(), config.display());
     tmux.keys(&["-l", &line]);
     tmux.keys(&["Enter"]);
-    tmux.wait_for("NEEDS YOU");
+    tmux.wait_for("Needs you");
 }
 
 #[test]
@@ -109,7 +109,7 @@ fn the_dashboard_works_in_a_pane() {
     let mut outer = tmux.attach();
     outer.wait_for_text("ready>");
     start_demo(&tmux, &config);
-    outer.wait_for_text("NEEDS YOU");
+    outer.wait_for_text("Needs you");
     assert_eq!(tmux.query("#{alternate_on}"), "1");
     tmux.wait_until("its title", || tmux.query("#{pane_title}").ends_with("docdeck"));
 
@@ -144,13 +144,13 @@ fn the_dashboard_works_in_a_pane() {
     outer.wait_for_end();
     assert!(!outer.sent().get(before..).unwrap_or_default().contains("panicked"));
     let mut again = tmux.attach();
-    again.wait_for_text("NEEDS YOU");
+    again.wait_for_text("Needs you");
 
     tmux.wait_until("no editor", || !tmux.screen().contains("┌ New job"));
     tmux.keys(&["q"]);
     tmux.wait_until("the shell alone", || {
         let screen = tmux.screen();
-        tmux.query("#{alternate_on}") == "0" && screen.trim_end().ends_with("ready>") && !screen.contains("NEEDS YOU")
+        tmux.query("#{alternate_on}") == "0" && screen.trim_end().ends_with("ready>") && !screen.contains("Needs you")
     });
     for mode in ["mouse_any_flag", "keypad_cursor_flag", "insert_flag"] {
         assert_eq!(tmux.query(&format!("#{{{mode}}}")), "0", "{mode}");

@@ -41,7 +41,7 @@ fn bars_with_a_scale_distinguish_human_from_ai_without_colours() {
     assert_eq!(pty.wait_for_end(), 0);
     let text = pty.screen().contents();
     assert!(
-        text.contains("7 days UTC, today partial, as of ") && text.contains("█ human ") && text.contains("▒ AI "),
+        text.contains("7 days UTC, today so far, as of ") && text.contains("█ human ") && text.contains("▒ AI "),
         "{text}"
     );
     let heading = text.lines().find(|line| line.contains(" path ")).expect("headings");

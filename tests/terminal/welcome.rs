@@ -18,13 +18,13 @@ fn the_welcome_page_leads_to_the_jobs_screen_without_a_restart() {
     let home = tempfile::tempdir().expect("a folder");
     let service = Service::start(home.path(), &[]);
     let mut pty = open_welcome_page(home.path());
-    pty.wait_for_text("Paste or type it");
+    pty.wait_for_text("An admin key from");
     pty.send(&format!("\x1b[200~{}\x1b[201~", service.key));
     pty.wait_for_text("••••••••");
     pty.send("\r");
     pty.wait_for_text("The project id is on");
     pty.send(&service.project);
-    pty.send("\t\r");
+    pty.send("\t\t\r\t");
     pty.wait_for_text("Address of the service");
     pty.send(&service.url);
     pty.wait_for_text(&service.url);
@@ -57,7 +57,7 @@ fn the_demo_returns_to_the_welcome_page_with_the_typed_values() {
     pty.send("\tmy-docs");
     pty.wait_for_text("my-docs");
     pty.send("\x04");
-    pty.wait_for_text("NEEDS YOU");
+    pty.wait_for_text("Needs you");
     pty.send("q");
     pty.wait_for("the page again", |screen| {
         let text = screen.contents();
@@ -77,9 +77,9 @@ fn a_program_that_prints_the_key_gets_the_terminal() {
     let script = home.path().join("key.sh");
     std::fs::write(&script, format!("echo a password please > /dev/tty\necho {}\n", service.key)).expect("written");
     let mut pty = open_welcome_page(home.path());
-    pty.send("\x1b[A\x1b[D\x1b[D\r");
-    pty.wait_for_text("The command and its arguments");
-    pty.send(&format!("sh '{}'\r{}\t\r{}", script.display(), service.project, service.url));
+    pty.send("\t\t\t\r\x1b[C");
+    pty.wait_for_text("A command that prints the key");
+    pty.send(&format!("sh '{}'\r{}\t\t\t\t{}", script.display(), service.project, service.url));
     pty.wait_for_text(&service.url);
     pty.send("\x13");
     pty.wait_for_text("1 Jobs");

@@ -4,15 +4,15 @@ use crate::model::Time;
 use crate::model::backup::{BackupHeader, BackupLine, JobRecord, PromptRecord};
 use crate::model::change::{LocalChange, QueueChange};
 use crate::model::endpoint::Scope;
-use crate::model::job::{JobId, Status};
-use crate::model::prompt::{Delivery, EventKind, JobEvent, PromptId, PromptKind};
+use crate::model::job::{JobId, RemoteJob};
+use crate::model::merge;
+use crate::model::prompt::{Delivery, PromptId, PromptKind};
 use crate::model::row::{Job, JobGroup, JobKey};
 use crate::model::text::CleanText;
-use crate::sim::{InitialJob, InitialJobChange};
+use crate::sim::InitialJob;
 use crate::store::{ImportError, ScopeFilter, Store, StoreError};
 use chrono::TimeDelta;
 use std::io::{self, BufReader, Cursor, Read};
-use std::sync::Arc;
 use tokio::task::JoinHandle;
 
 /// The maximum number of jobs that are written before the first frame. More jobs would delay it.
@@ -90,13 +90,6 @@ impl Read for ExportReader {
     }
 }
 
-/// A follow-up or a change in the history of a job.
-#[derive(Debug)]
-enum HistoryStep<'a> {
-    FollowUp(&'a str),
-    Change(&'a InitialJobChange),
-}
-
 impl DemoHistory<'_> {
     /// Writes the newest jobs and, if there are more than two, adds undelivered prompts, labels and a paused batch.
     /// Returns the older jobs, which the caller passes to `add_rest`.
@@ -138,7 +131,7 @@ impl DemoHistory<'_> {
     async fn add_rejected_follow_up(&self, counted_at: &mut Time) -> Result<(), StoreError> {
         let at = self.now - REJECTION_AGE;
         let rows = self.store.jobs(self.scope).await?;
-        let is_old = |row: &&Job| row.group() == JobGroup::Done && row.created_at < at && row.pr_link.is_some();
+        let is_old = |row: &&Job| row.group() == JobGroup::Done && row.created_at < at && row.remote.pr_link.is_some();
         let Some(row) = rows.iter().rev().find(is_old) else { return Ok(()) };
         let (prompt, _) = self.store.add_follow_up(row.key, REJECTED_FOLLOW_UP, at).await?;
         self.send(prompt, Delivery::Rejected(CleanText::line(REJECTION_REASON)), at, counted_at).await?;
@@ -190,17 +183,6 @@ impl DemoHistory<'_> {
     }
 }
 
-/// Returns the follow-ups and changes of a job in the order of time. A follow-up comes before a change at the same
-/// time, because it caused the change.
-fn steps(seeded: &InitialJob) -> Vec<(Time, HistoryStep<'_>)> {
-    let follow_ups = seeded.follow_up_times.iter().zip(&seeded.follow_ups);
-    let mut steps: Vec<(Time, HistoryStep<'_>)> =
-        follow_ups.map(|(at, text)| (*at, HistoryStep::FollowUp(text))).collect();
-    steps.extend(seeded.changes.iter().map(|change| (change.at, HistoryStep::Change(change))));
-    steps.sort_by_key(|(at, _)| *at);
-    steps
-}
-
 /// Returns the pages that a job of the history is about.
 fn pages_of(job: &InitialJob) -> Vec<CleanText> {
     let known = PAGES_BY_PROMPT.iter().find(|(title, _)| !job.is_variation && job.prompt.lines().next() == Some(title));
@@ -211,37 +193,27 @@ fn pages_of(job: &InitialJob) -> Vec<CleanText> {
 /// Returns `None` if the job's id is invalid.
 fn job_record(scope: &Scope, job: &InitialJob, now: Time) -> Option<JobRecord> {
     let created = job.created_at;
-    let row = Job {
-        id: Some(JobId::new(&job.body.id)?),
-        repository: Some(Arc::new(CleanText::line(&job.body.source.repository))),
-        git_ref: job.body.source.git_ref.as_deref().map(CleanText::line),
-        model: Some(Arc::new(CleanText::line(&job.body.model))),
-        pages: pages_of(job).into(),
-        ..Job::new(JobKey(0), CleanText::default(), created)
-    };
-    let prompts = vec![accepted_prompt(PromptKind::Create, &job.prompt, created)];
-    let mut record = JobRecord { scope: scope.clone(), row, prompts, events: Vec::new(), draft: None };
-    record.row.title = record.default_title();
-    apply_answer(&mut record, created, Status::Active, None);
-    for (at, step) in steps(job) {
-        match step {
-            HistoryStep::FollowUp(text) => {
-                record.prompts.push(accepted_prompt(PromptKind::FollowUp, text, at));
-                apply_answer(&mut record, at, Status::Active, None);
-                record.row.started_at = at;
-            }
-            HistoryStep::Change(change) => {
-                apply_answer(&mut record, at, Status::parse(&change.status), change.pr_link.as_deref())
-            }
-        }
+    let id = JobId::new(&job.body.id)?;
+    let mut row = Job::new(JobKey(0), CleanText::default(), created);
+    row.id = Some(id.clone());
+    row.local.pages = pages_of(job).into();
+    let mut events = Vec::new();
+    for (at, state) in &job.changes {
+        let answer = RemoteJob { id: id.clone(), created_at: Some(created), state: state.clone() };
+        events.extend(merge::merge_answer(&mut row, &answer, *at));
     }
-    let row = &mut record.row;
-    let last = (row.checked_at.unwrap_or(created) + LAST_CHECK_DELAY).min(now);
-    if row.status.as_ref().is_some_and(Status::is_finished) {
-        row.checked_at = Some(last);
+    row.local.started_at = job.follow_up_times.last().copied().unwrap_or(created);
+    let last = (row.local.checked_at.unwrap_or(created) + LAST_CHECK_DELAY).min(now);
+    if row.remote.is_finished() {
+        row.local.checked_at = Some(last);
     }
-    row.viewed_at = job.seen.then_some(last.max(row.changed_at));
-    row.handled_at = row.viewed_at;
+    row.local.viewed_at = job.seen.then_some(last.max(row.local.changed_at));
+    row.local.handled_at = row.local.viewed_at;
+    let follow_ups = job.follow_ups.iter().zip(&job.follow_up_times);
+    let follow_ups = follow_ups.map(|(text, at)| accepted_prompt(PromptKind::FollowUp, text, *at));
+    let prompts = [accepted_prompt(PromptKind::Create, &job.prompt, created)].into_iter().chain(follow_ups).collect();
+    let mut record = JobRecord { scope: scope.clone(), row, prompts, events, draft: None };
+    record.row.local.title = record.default_title();
     Some(record)
 }
 
@@ -258,30 +230,10 @@ fn accepted_prompt(kind: PromptKind, text: &str, at: Time) -> PromptRecord {
     }
 }
 
-/// Applies an answer of the service to the job, as the store does.
-fn apply_answer(record: &mut JobRecord, at: Time, status: Status, pr_link: Option<&str>) {
-    let JobRecord { row, events, .. } = record;
-    row.checked_at = Some(at);
-    let was_finished = row.status.as_ref().is_some_and(Status::is_finished);
-    if row.status.as_ref() != Some(&status) {
-        let from = row.status.replace(status.clone());
-        row.finished_at =
-            if status.is_finished() { row.finished_at.filter(|_| was_finished).or(Some(at)) } else { None };
-        row.archived_at = (status == Status::Archived).then_some(at);
-        row.changed_at = at;
-        events.push(JobEvent { at, kind: EventKind::Status { from, to: status } });
-    }
-    let pr_link = pr_link.map(CleanText::line);
-    if pr_link.is_some() && pr_link != row.pr_link {
-        row.pr_link.clone_from(&pr_link);
-        row.changed_at = at;
-        events.extend(pr_link.map(|link| JobEvent { at, kind: EventKind::PullRequest(link) }));
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::job::Status;
     use crate::model::ledger::RateLimited;
     use crate::model::prompt::{Delivery, DeliveryKind};
     use crate::sim::{Sim, SimOptions};
@@ -301,10 +253,10 @@ mod tests {
         for seeded in sim.initial_jobs() {
             let id = JobId::new(&seeded.id).expect("an id");
             let row = store.job_by_id(&scope, &id).await.expect("read").expect("known");
-            assert_eq!(row.status.map(|status| status.word().to_owned()), Some(seeded.body.status), "{}", seeded.id);
+            assert_eq!(row.remote.status, seeded.body.state.status, "{}", seeded.id);
             // After a follow-up the service's answer has no link, but the store keeps the earlier link.
-            if let Some(link) = seeded.body.pr_link {
-                assert_eq!(row.pr_link.map(|link| link.to_string()), Some(link), "{}", seeded.id);
+            if seeded.body.state.pr_link.is_some() {
+                assert_eq!(row.remote.pr_link, seeded.body.state.pr_link, "{}", seeded.id);
             }
             let thread = store.thread(row.key).await.expect("a thread");
             let accepted = thread.prompts.iter().filter(|prompt| prompt.delivery == Delivery::Accepted);
@@ -317,12 +269,12 @@ mod tests {
         let (_sim, store, scope) = filled().await;
         let site: Vec<&str> = include_str!("../../../assets/demo/pages.txt").lines().collect();
         let rows = store.jobs(&scope).await.expect("jobs");
-        let about: Vec<&Job> = rows.iter().filter(|row| !row.pages.is_empty()).collect();
+        let about: Vec<&Job> = rows.iter().filter(|row| !row.local.pages.is_empty()).collect();
         assert_eq!(about.len(), PAGES_BY_PROMPT.len());
-        for page in about.iter().flat_map(|row| &row.pages) {
+        for page in about.iter().flat_map(|row| &row.local.pages) {
             assert!(site.contains(&page.as_str()), "{page}");
         }
-        assert!(about.iter().any(|row| row.status == Some(Status::Completed)), "one has finished");
+        assert!(about.iter().any(|row| row.remote.status == Some(Status::Completed)), "one has finished");
         // There must be no draft: it would open instead of the templates that the demo shows for a page.
         assert_eq!(store.drafts(&scope).await.expect("drafts"), []);
     }
@@ -367,15 +319,16 @@ mod tests {
     async fn the_demo_has_labels_a_blocked_follow_up_and_a_paused_batch() {
         let (_sim, store, scope) = filled().await;
         let rows = store.jobs(&scope).await.expect("jobs");
-        assert_eq!(rows.iter().filter(|row| !row.tags.is_empty()).count(), 2);
-        assert_eq!(rows.iter().filter(|row| row.has_custom_title && row.note.is_some()).count(), 1);
-        let paused = rows.iter().filter(|row| row.undelivered == Some(DeliveryKind::Paused));
+        assert_eq!(rows.iter().filter(|row| !row.local.tags.is_empty()).count(), 2);
+        assert_eq!(rows.iter().filter(|row| row.local.has_custom_title && row.local.note.is_some()).count(), 1);
+        let paused = rows.iter().filter(|row| row.local.undelivered == Some(DeliveryKind::Paused));
         assert_eq!(paused.count(), PAUSED_BATCH.len());
-        let refused: Vec<&Job> = rows.iter().filter(|row| row.undelivered == Some(DeliveryKind::Rejected)).collect();
+        let refused: Vec<&Job> =
+            rows.iter().filter(|row| row.local.undelivered == Some(DeliveryKind::Rejected)).collect();
         let [refused] = refused[..] else { panic!("{refused:?}") };
         let thread = store.thread(refused.key).await.expect("a thread");
         let last: Vec<DeliveryKind> = thread.prompts.iter().rev().take(2).map(|p| p.delivery.kind()).collect();
         assert_eq!(last, [DeliveryKind::Queued, DeliveryKind::Rejected]);
-        assert!(!refused.dismissed && refused.id.is_some());
+        assert!(!refused.local.dismissed && refused.id.is_some());
     }
 }

@@ -33,7 +33,7 @@ pub(super) async fn run(flags: &Flags, environment: Environment, options: SimOpt
     let commands = customization::parse_commands(&custom, &keymap, &path)?;
     let kind = detect_terminal(&environment)?.with_titles(custom.notify.title);
     let display_settings = display_settings(flags, &environment, &file.ui, &path);
-    let colours = display_settings.theme.read()?;
+    let palettes = display_settings.theme.read()?;
     let sim = Sim::start(options)
         .await
         .map_err(|error| CliError::unusable(format!("Can't start the simulated service: {error}.")))?;
@@ -68,8 +68,9 @@ pub(super) async fn run(flags: &Flags, environment: Environment, options: SimOpt
     let (notify, folders) = (custom.notify.how, Folders { themes: folder, ..Folders::default() });
     let parts = DashboardConfig {
         app: start,
+        setup: None,
         display: display_settings,
-        colours,
+        palettes,
         notify,
         clipboard: custom.clipboard,
         store,

@@ -55,7 +55,7 @@ impl CacheWriter {
                 .save_views(&self.scope, query, &self.compute_answer(query).await, self.load_time(day.to()))
                 .await?;
         }
-        for row in self.store.jobs(&self.scope).await?.iter().filter(|row| !row.pages.is_empty()) {
+        for row in self.store.jobs(&self.scope).await?.iter().filter(|row| !row.local.pages.is_empty()) {
             let windows = job_windows(row).map(|windows| [Some(windows.before), windows.after]);
             for range in windows.into_iter().flatten().flatten().filter(|range| range.to() < today) {
                 self.cache_range(range).await?;
@@ -120,8 +120,8 @@ mod tests {
             "complete days, and a complete week"
         );
         for range in weeks {
-            let recalled = store.cached_report(&scope, range).await.expect("read");
-            let report = recalled.report.expect("all pages");
+            let stored = store.cached_report(&scope, range).await.expect("read");
+            let report = stored.report.expect("all pages");
             assert!(report.complete && report.as_of.date_naive() > range.to(), "its days were over");
         }
         let days: Vec<DateRange> = (0..30)
@@ -132,9 +132,9 @@ mod tests {
         assert_eq!(known.len(), 27, "the last three are not loaded");
         let rows = store.jobs(&scope).await.expect("jobs");
         let finished =
-            rows.iter().find(|row| !row.pages.is_empty() && job_windows(row).is_some_and(|w| w.after.is_some()));
+            rows.iter().find(|row| !row.local.pages.is_empty() && job_windows(row).is_some_and(|w| w.after.is_some()));
         let windows = finished.and_then(job_windows).expect("a finished job about pages");
-        let path = &finished.expect("the same").pages[0];
+        let path = &finished.expect("the same").local.pages[0];
         let views = store.page_views(&scope, path, &[windows.before]).await.expect("read");
         assert!(views[0].counts().is_some(), "{views:?}");
     }

@@ -1,13 +1,12 @@
 //! Collects what the checks of `docdeck doctor` need. After a mistake in a setting, continues with the other settings.
 
-use super::files;
 use super::report::{Finding, PrivateData};
-use super::service::{CONNECT_TIMEOUT, PROBE_JOB, TOTAL_TIMEOUT};
 use crate::api::{ApiAnswer, ApiError, Client, ClientOptions, ExtraRoots, RootsError, Route};
 use crate::config::environment::Environment;
 use crate::config::file::{ConfigFile, LoadedFile, ProfileConfig, read_config_file};
 use crate::config::key::{KeySource, resolve_key_source, resolve_path};
-use crate::config::sources::{self, Sourced};
+use crate::config::sourced::Sourced;
+use crate::config::sources;
 use crate::config::{ChosenTheme, ConfigError, DisplaySettings, Flags, display_settings};
 use crate::engine::RunningInstances;
 use crate::model::Time;
@@ -19,6 +18,14 @@ use crate::terminal::probe::{self, NotQueried, ProbeReplies};
 use crate::terminal::signals::SignalStream;
 use chrono::Utc;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// The timeout for connecting to the service, short enough for an interactive command.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+/// The timeout for the whole request.
+const TOTAL_TIMEOUT: Duration = Duration::from_secs(15);
+/// The id of a job that doesn't exist.
+const PROBE_JOB: &str = "docdeck-doctor-looks-for-no-job";
 
 /// What the checks examine. A setting that can't be resolved is an error, `None` or has its default.
 #[derive(Debug)]
@@ -155,12 +162,9 @@ impl<'a> Facts<'a> {
         self.answer.as_ref().filter(|timed| !matches!(timed.answer.result, Err(ApiError::NotReached { .. })))
     }
 
-    /// Repairs the store if requested, then reads it.
-    pub(super) async fn examine_store(&mut self, repair: bool) {
+    /// Reads the store.
+    pub(super) async fn examine_store(&mut self) {
         let (Ok(folder), scope) = (self.data_folder.clone(), self.scope.clone()) else { return };
-        if repair {
-            self.repair = files::repair(&folder, scope.as_ref()).await;
-        }
         let read = move || {
             let examined = examine(&folder, scope.as_ref(), Utc::now());
             (examined, RunningInstances::find(&folder, scope.as_ref()))
@@ -170,8 +174,8 @@ impl<'a> Facts<'a> {
         }
     }
 
-    /// Unless offline, requests a tracked job, or a job that doesn't exist if none is tracked. The request counts against no limit and
-    /// changes nothing.
+    /// Unless offline, requests a tracked job, or a job that doesn't exist if none is tracked. The request doesn't
+    /// count toward the hourly limits and changes nothing.
     pub(super) async fn request_job(&mut self) {
         let Some(Ok(client)) = self.client.as_ref().filter(|_| !self.is_offline) else { return };
         let tracked = self.content().and_then(|content| content.example_job.clone());

@@ -1,14 +1,13 @@
 //! Checks disk space, the store, other instances and the request budgets. Creates no file and no folder; changes the
 //! store only to repair it.
 
-use super::super::data_folder::{
-    StoreUnavailable, is_denied, repair_message, shell_quoted, store_failure, unwritable_reason,
-};
 use super::facts::Facts;
 use super::permissions::{chmod, is_path_writable, mode_text};
 use super::report::{CheckResult, error, ok, problem, skipped, warning};
+use crate::cli::data_folder::{
+    StoreUnavailable, is_denied, repair_message, shell_quoted, store_failure, unwritable_reason,
+};
 use crate::engine::RunningInstances;
-use crate::model::endpoint::Scope;
 use crate::model::file_size::format_size;
 use crate::model::ledger::{Budget, RateLimited};
 use crate::runtime::logfile;
@@ -63,7 +62,8 @@ pub(super) fn log(facts: &Facts<'_>) -> CheckResult {
 }
 
 /// Repairs the store if it is damaged, as the next start of docdeck would.
-pub(super) async fn repair(folder: &Path, scope: Option<&Scope>) -> CheckResult {
+pub(super) async fn repair(facts: &Facts<'_>) -> CheckResult {
+    let (folder, scope) = (facts.folder()?, facts.scope.as_ref());
     if !Store::exists(folder) {
         return skipped("no database to repair");
     }

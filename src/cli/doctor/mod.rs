@@ -18,7 +18,7 @@ use super::session::CommandContext;
 use crate::model::ledger::RateLimited;
 use clap::Args;
 use facts::Facts;
-use report::{Check, CheckState, DoctorReport};
+use report::{CheckResult, CheckState, DoctorReport};
 
 #[derive(Debug, Args)]
 pub(super) struct Options {
@@ -37,6 +37,9 @@ pub(super) struct Options {
 pub(super) const OUTPUT_HELP: &str = "With --json: {\"version\", \"platform\", \"at\", \"ok\", \"problems\", \"warnings\", \"checks\": [{\"section\",\n\
 \"check\", \"state\", \"says\", \"remedy\"}]}; a state is ok, warning, problem or skipped.\n\
 Exit codes: 0 no problem; 1 a problem; 2 usage.";
+
+/// A check: its section in the report, its name and its function.
+type Check = (&'static str, &'static str, fn(&Facts<'_>) -> CheckResult);
 
 /// The section with the request budgets.
 const REQUESTS: &str = "Requests in the last hour, this computer";
@@ -85,7 +88,7 @@ const AFTER_REPAIR: &[Check] = &[
     ("Service", "clock", service::clock),
     ("Terminal", "TERM", terminal::term),
     ("Terminal", "size", terminal::size),
-    ("Terminal", "colours", terminal::colours),
+    ("Terminal", "colours", terminal::colors),
     ("Terminal", "characters", terminal::characters),
     ("Terminal", "multiplexer", terminal::multiplexer),
     ("Terminal", "clipboard", terminal::clipboard),
@@ -106,11 +109,17 @@ pub(super) async fn run(cx: &mut CommandContext<'_>, options: &Options) -> Resul
     let mut facts = Facts::read_settings(flags, environment, options.offline).await;
     out.configure(&facts.display, environment, flags);
     let mut report = DoctorReport::default();
-    report.run(BEFORE_REPAIR, &facts);
-    facts.examine_store(options.repair).await;
+    let mut run = |checks: &[Check], facts: &Facts<'_>| {
+        checks.iter().for_each(|(section, name, check)| report.add(section, name, check(facts)));
+    };
+    run(BEFORE_REPAIR, &facts);
+    if options.repair {
+        facts.repair = files::repair(&facts).await;
+    }
+    facts.examine_store().await;
     facts.request_job().await;
     facts.query_terminal().await;
-    report.run(AFTER_REPAIR, &facts);
+    run(AFTER_REPAIR, &facts);
     report.hide(facts.private_data());
     if options.json {
         out.json(&report.json());

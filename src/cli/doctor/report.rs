@@ -2,7 +2,6 @@
 //! are shortened, and the home folder is written as `~` in everything that a check reports.
 
 use super::super::out::{Out, rfc3339_seconds};
-use super::facts::Facts;
 use crate::model::colors::ColorRole;
 use crate::model::endpoint::ApiKey;
 use crate::model::redaction::{Redactor, redacted_setting};
@@ -50,9 +49,6 @@ pub(super) struct Finding {
 
 /// The result of a check. `None` if there is nothing to report.
 pub(super) type CheckResult = Option<Finding>;
-
-/// A check: its section in the report, its name and its function.
-pub(super) type Check = (&'static str, &'static str, fn(&Facts<'_>) -> CheckResult);
 
 pub(super) fn ok(message: impl Display) -> CheckResult {
     Some(Finding { state: CheckState::Ok, message: message.to_string(), remedy: None })
@@ -129,10 +125,9 @@ pub(super) struct DoctorReport {
 }
 
 impl DoctorReport {
-    /// Runs the checks and adds what they find.
-    pub(super) fn run(&mut self, checks: &[Check], facts: &Facts<'_>) {
-        let found = checks.iter().filter_map(|(section, name, check)| Some((*section, *name, check(facts)?)));
-        self.findings.extend(found);
+    /// Adds what the check `name` found.
+    pub(super) fn add(&mut self, section: &'static str, name: &'static str, found: CheckResult) {
+        self.findings.extend(found.map(|found| (section, name, found)));
     }
 
     /// Masks this data in the report.
@@ -189,11 +184,11 @@ impl DoctorReport {
             let remedy = remedy.iter().flat_map(|remedy| wrap_message(&format!("> {}", self.clean(remedy)), width));
             lines.extend(rest.chain(remedy).map(|line| format!("{:MARGIN$}{line}", "")));
         }
-        lines.extend([String::new(), self.verdict()]);
+        lines.extend([String::new(), self.summary()]);
         lines
     }
 
-    fn verdict(&self) -> String {
+    fn summary(&self) -> String {
         let problems = plural(self.count(CheckState::Problem), "problem");
         let warnings = plural(self.count(CheckState::Warning), "warning");
         match (self.count(CheckState::Problem), self.count(CheckState::Warning)) {
@@ -281,8 +276,8 @@ mod tests {
         let mut report = report();
         let warnings = [("clock", warning("is off", "set it")), ("file", warning("is old", "renew it"))];
         report.findings.extend(warnings.into_iter().filter_map(|(name, found)| Some(("Service", name, found?))));
-        assert_eq!(report.verdict(), "1 problem, 2 warnings.");
-        assert_eq!(DoctorReport::default().verdict(), "No problems.");
+        assert_eq!(report.summary(), "1 problem, 2 warnings.");
+        assert_eq!(DoctorReport::default().summary(), "No problems.");
         let shape = report.json();
         assert_eq!((&shape["ok"], &shape["problems"], &shape["warnings"]), (&json!(false), &json!(1), &json!(2)));
         assert_eq!(shape["checks"][1]["state"], "problem");

@@ -5,14 +5,7 @@ use super::report::{CheckResult, error, ok, problem, skipped, warning};
 use crate::api::{ApiError, ConnectError, ExtraRoots, Proxy, count_system_roots};
 use crate::engine::check::missing_project_failure;
 use chrono::TimeDelta;
-use std::time::Duration;
 
-/// The timeout for connecting to the service, short enough for an interactive command.
-pub(super) const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
-/// The timeout for the whole request.
-pub(super) const TOTAL_TIMEOUT: Duration = Duration::from_secs(15);
-/// The id of a job that doesn't exist.
-pub(super) const PROBE_JOB: &str = "docdeck-doctor-looks-for-no-job";
 /// If this computer's clock is off by at least this much, the check is a warning.
 const CLOCK_WARNING_OFFSET: TimeDelta = TimeDelta::seconds(30);
 /// If this computer's clock is off by at least this much, the check is a problem, because valid certificates can look
@@ -87,12 +80,12 @@ fn unreached(facts: &Facts<'_>, by_tls: bool) -> CheckResult {
     error(failure)
 }
 
-/// Reports that the service doesn't know the project.
+/// Reports a project that the service can't find.
 pub(super) fn project(facts: &Facts<'_>) -> CheckResult {
-    let Err(ApiError::NotFound { words, is_page: false, .. }) = &facts.service_answer()?.answer.result else {
+    let Err(ApiError::NotFound { service_text, is_page: false, .. }) = &facts.service_answer()?.answer.result else {
         return None;
     };
-    error(missing_project_failure(words)?.message)
+    error(missing_project_failure(service_text)?.message)
 }
 
 pub(super) fn key(facts: &Facts<'_>) -> CheckResult {

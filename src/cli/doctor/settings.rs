@@ -5,7 +5,7 @@ use super::permissions::{chmod, mode_text};
 use super::report::{CheckResult, error, mask_id, ok, problem, warning};
 use crate::cli::customization;
 use crate::config::key::KeySource;
-use crate::config::sources::SettingSource;
+use crate::config::sourced::SettingSource;
 use crate::config::{ConfigError, themes};
 use crate::model::endpoint::API_KEY_VARIABLE;
 use crate::model::setup::DEFAULT_BASE_URL;

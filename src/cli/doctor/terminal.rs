@@ -43,9 +43,9 @@ pub(super) fn size(_: &Facts<'_>) -> CheckResult {
     ok(if is_below(COMFORTABLE_SIZE) { format!("{size}, small") } else { size })
 }
 
-pub(super) fn colours(facts: &Facts<'_>) -> CheckResult {
-    let colours = color_support(facts.display.color, facts.environment);
-    ok(format!("{} ({})", colours.count, colours.reason))
+pub(super) fn colors(facts: &Facts<'_>) -> CheckResult {
+    let colors = color_support(facts.display.color, facts.environment);
+    ok(format!("{} ({})", colors.count, colors.reason))
 }
 
 pub(super) fn characters(facts: &Facts<'_>) -> CheckResult {

@@ -12,7 +12,7 @@ use clap::CommandFactory as _;
 use std::fmt::Write as _;
 use strum::IntoEnumIterator as _;
 
-fn shortcuts() -> String {
+fn shortcut_tables() -> String {
     let mut text = String::new();
     for context in Context::iter() {
         let rows: Vec<_> = BINDINGS.iter().filter(|row| row.context == context && !row.keys.is_empty()).collect();
@@ -58,7 +58,7 @@ fn settings() -> String {
 fn job_states() -> String {
     let mut text = "| symbol | state | meaning |\n|---|---|---|\n".to_owned();
     for state in JobState::ALL {
-        let (word, meaning) = state.word_and_meaning();
+        let (word, (_, meaning)) = (state.screen_word(), state.word_and_meaning());
         let _ = writeln!(text, "| `{}` | {word} | {meaning} |", state.symbol());
     }
     for (mark, meaning) in ROW_MARKS {
@@ -107,7 +107,7 @@ fn exit_codes() -> String {
 #[test]
 fn generated_parts_of_the_guide_are_up_to_date() {
     let parts = [
-        ("shortcuts", shortcuts()),
+        ("shortcuts", shortcut_tables()),
         ("options", options()),
         ("variables", variables()),
         ("settings", settings()),

@@ -5,14 +5,13 @@
 mod generated;
 mod page;
 
-use super::arguments::Arguments;
 use super::error::CliError;
 use super::exit_code::Code;
 use super::session::CommandContext;
 use crate::config::ColorChoice;
 use crate::model::endpoint::API_KEY_VARIABLE;
 use crate::model::guide::{TOPICS, Topic};
-use clap::{Args, CommandFactory as _};
+use clap::Args;
 use std::io::{ErrorKind, Write as _};
 use std::process::{Command, Stdio};
 
@@ -49,11 +48,16 @@ pub(super) struct Options {
     topic: Option<String>,
 }
 
-/// Prints the list of topics, the page of a topic, or the help of a command. On a terminal, a page opens in the pager.
+/// Prints the list of topics, the page of a topic, or the help of a command of `program`. On a terminal, a page opens
+/// in the pager.
 ///
 /// # Errors
 /// There is no topic or command with this name.
-pub(super) fn run(cx: &mut CommandContext<'_>, options: &Options) -> Result<Code, CliError> {
+pub(super) fn run(
+    cx: &mut CommandContext<'_>,
+    options: &Options,
+    mut program: clap::Command,
+) -> Result<Code, CliError> {
     let CommandContext { flags, environment, out } = cx;
     let bold = match flags.color {
         Some(ColorChoice::Always) => true,
@@ -73,7 +77,6 @@ pub(super) fn run(cx: &mut CommandContext<'_>, options: &Options) -> Result<Code
         }
         return Ok(Code::Done);
     }
-    let mut program = Arguments::command();
     program.build();
     let command = program.find_subcommand_mut(name).filter(|command| !command.is_hide_set()).ok_or_else(|| {
         CliError::unusable(format!(

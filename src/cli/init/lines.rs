@@ -8,88 +8,64 @@ use crate::terminal::signals::SignalStream;
 use std::io::{self, Read, Write};
 use zeroize::Zeroizing;
 
-/// Asks questions and reads each answer as one line.
-#[derive(Debug, Default)]
-pub(super) struct AnswerReader {
-    /// Input that was read after the end of the last answer: the start of the next answer. It may contain an API key.
-    unread_input: Zeroizing<Vec<u8>>,
+/// The maximum length of an answer in bytes. The buffer is allocated once, because a reallocation would leave a copy of
+/// an API key that is not wiped.
+const MAX_ANSWER_BYTES: usize = 4096;
+
+/// Asks a question and returns the answer without blanks around it.
+pub(super) async fn ask_line(question: &str) -> Result<String, CliError> {
+    Ok(read_answer(question).await?.trim().to_owned())
 }
 
-impl AnswerReader {
-    /// Asks a question. Returns `default` if the answer is empty.
-    pub(super) async fn ask(&mut self, question: &str, default: &str) -> Result<String, CliError> {
-        let shown_default = if default.is_empty() { String::new() } else { format!(" [{default}]") };
-        let line = self.read_answer(&format!("{question}{shown_default}: ")).await?;
-        let typed = line.trim();
-        Ok(if typed.is_empty() { default.to_owned() } else { typed.to_owned() })
-    }
+/// Asks for a secret without showing what is typed.
+#[cfg(unix)]
+pub(super) async fn ask_secret(question: &str) -> Result<Zeroizing<String>, CliError> {
+    let _quiet = quiet::EchoOff::begin().map_err(|_| CliError::unusable("This terminal can't hide what is typed."))?;
+    read_answer(question).await
+}
 
-    /// Asks for confirmation. Every answer except `y` and `yes` means no.
-    pub(super) async fn confirm(&mut self, question: &str) -> Result<bool, CliError> {
-        let line = self.read_answer(&format!("{question} [y/N] ")).await?;
-        Ok(matches!(line.trim().to_ascii_lowercase().as_str(), "y" | "yes"))
-    }
+/// Asks for a secret without showing what is typed.
+#[cfg(not(unix))]
+pub(super) async fn ask_secret(_: &str) -> Result<Zeroizing<String>, CliError> {
+    Err(CliError::unusable(
+        "This terminal can't hide what is typed: use a command or a file, or the setup page of `docdeck`.",
+    ))
+}
 
-    /// Asks for a secret without showing what is typed.
-    #[cfg(unix)]
-    pub(super) async fn ask_secret(&mut self, question: &str) -> Result<Zeroizing<String>, CliError> {
-        let _quiet =
-            quiet::EchoOff::begin().map_err(|_| CliError::unusable("This terminal can't hide what is typed."))?;
-        self.read_answer(&format!("{question}: ")).await
-    }
-
-    /// Asks for a secret without showing what is typed.
-    #[cfg(not(unix))]
-    pub(super) async fn ask_secret(&mut self, _: &str) -> Result<Zeroizing<String>, CliError> {
-        Err(CliError::unusable(
-            "This terminal can't hide what is typed: use a command or a file, or the setup page of `docdeck`.",
-        ))
-    }
-
-    async fn read_answer(&mut self, prompt: &str) -> Result<Zeroizing<String>, CliError> {
-        print_prompt(prompt);
-        let rest = std::mem::take(&mut self.unread_input);
-        let reading = tokio::task::spawn_blocking(move || read_line(rest));
-        let read = tokio::select! {
-            read = reading => read,
-            () = wait_for_signal() => {
-                eprintln!();
-                return Err(CliError::new(Code::Interrupted, "Nothing was written."));
-            }
-        };
-        let unread = || CliError::unusable("The input ended before the last question. Nothing was written.");
-        let (line, rest) = read.ok().and_then(Result::ok).flatten().ok_or_else(unread)?;
-        self.unread_input = rest;
-        Ok(line)
-    }
+async fn read_answer(question: &str) -> Result<Zeroizing<String>, CliError> {
+    print_question(question);
+    let read = tokio::select! {
+        read = tokio::task::spawn_blocking(read_line) => read,
+        () = wait_for_signal() => {
+            eprintln!();
+            return Err(CliError::new(Code::Interrupted, "Nothing was written."));
+        }
+    };
+    let unread = || CliError::unusable("The input ended before the last question. Nothing was written.");
+    read.ok().and_then(Result::ok).flatten().ok_or_else(unread)
 }
 
 /// Prints text on stderr, without a line break.
-fn print_prompt(text: &str) {
+fn print_question(text: &str) {
     let mut err = io::stderr().lock();
     // A closed stderr is not an error.
     let _ = err.write_all(filter_output(text).as_bytes()).and_then(|()| err.flush());
 }
 
-type RawLine = (Zeroizing<String>, Zeroizing<Vec<u8>>);
-
-/// Reads a line that begins with the input in `rest`. Returns the line and the input after it, or `None` at the end of
-/// the input.
-fn read_line(mut rest: Zeroizing<Vec<u8>>) -> io::Result<Option<RawLine>> {
+/// Reads a line of the input byte by byte, so that no buffer keeps parts of an API key or of the next answer. Returns
+/// `None` at the end of the input.
+fn read_line() -> io::Result<Option<Zeroizing<String>>> {
     let mut input = open_stdin()?;
-    let mut part = Zeroizing::new([0; 4096]);
-    loop {
-        if let Some(end) = rest.iter().position(|byte| *byte == b'\n') {
-            let after = Zeroizing::new(rest.split_off(end + 1));
-            rest.truncate(end);
-            return Ok(Some((Zeroizing::new(String::from_utf8_lossy(&rest).into_owned()), after)));
+    let mut line = Zeroizing::new(Vec::with_capacity(MAX_ANSWER_BYTES));
+    let mut byte = Zeroizing::new([0]);
+    while input.read(byte.as_mut_slice())? > 0 {
+        match *byte {
+            [b'\n'] => return Ok(Some(Zeroizing::new(String::from_utf8_lossy(&line).into_owned()))),
+            [other] if line.len() < MAX_ANSWER_BYTES => line.push(other),
+            _ => {}
         }
-        let n = input.read(part.as_mut_slice())?;
-        if n == 0 {
-            return Ok(None);
-        }
-        rest.extend_from_slice(part.get(..n).unwrap_or_default());
     }
+    Ok(None)
 }
 
 /// Returns stdin without the standard library's buffer, which could keep parts of a key in memory.
@@ -141,16 +117,5 @@ mod quiet {
             // This fails only if the terminal is gone, and then there is nothing to restore.
             let _ = tcsetattr(io::stdin(), OptionalActions::Now, &self.0);
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn input_after_a_line_is_kept_for_the_next_line() {
-        let (line, rest) = read_line(Zeroizing::new(b"one\ntwo\n".to_vec())).expect("read").expect("a line");
-        assert_eq!((line.as_str(), rest.as_slice()), ("one", b"two\n".as_slice()));
     }
 }

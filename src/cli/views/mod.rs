@@ -6,9 +6,9 @@ mod cached;
 mod days;
 mod table;
 
-use super::arguments::number_parser;
 use super::error::CliError;
 use super::exit_code::Code;
+use super::number_parser::number_parser;
 use super::out::Out;
 use super::session::{CommandContext, Interrupted, Session};
 use crate::engine::LeaseRoles;
@@ -101,7 +101,7 @@ pub(super) async fn run(cx: &mut CommandContext<'_>, options: &Options) -> Resul
 }
 
 async fn load_and_write(session: &mut Session, options: &Options, out: &mut Out) -> Result<Code, CliError> {
-    // Today is taken from the service's clock if docdeck knows its time, otherwise from this computer's clock.
+    // Today is taken from the service's clock if its time is known, otherwise from this computer's clock.
     let days = options.days.range(session.engine.service_now().date_naive())?;
     days.note_future_end(out);
     if options.all {

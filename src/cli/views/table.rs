@@ -6,7 +6,7 @@ use crate::cli::table::{BarPart, ColumnKind, TextCell, TextColumn, table_lines};
 use crate::model::colors::ColorRole;
 use crate::model::export::{ExportContent, format_received, guard_unless_number};
 use crate::model::views::{Count, Counts, ViewCount};
-use crate::tui::format::{format_views, views_or_received};
+use crate::tui::format::{count_text, format_views};
 
 const HUMAN_SYMBOL: &str = "█";
 const AI_SYMBOL: &str = "▒";
@@ -40,7 +40,7 @@ fn page_table_lines(pages: &[RankedPage<'_>], out: &Out) -> Vec<String> {
     let number = |heading, of: fn(&Counts) -> &Count| {
         TextColumn::new(heading, ColumnKind::Number, move |(.., counts): &RankedPage<'_>, _| {
             let received = guard_unless_number(format_received(of(counts)));
-            TextCell::plain(views_or_received(of(counts))).with_piped_text(received)
+            TextCell::plain(count_text(of(counts))).with_piped_text(received)
         })
     };
     let columns = [
@@ -77,17 +77,17 @@ fn bar_parts(counts: &Counts, full: ViewCount) -> Vec<BarPart> {
 
 fn range_heading(content: &ExportContent<'_>, out: &Out) -> String {
     let today = content.as_of.date_naive();
-    let partial = if content.range.contains(today) { ", today partial" } else { "" };
+    let so_far = if content.range.contains(today) { ", today so far" } else { "" };
     let days = content.range.days();
     let days = if days == 1 { "1 day".to_owned() } else { format!("{days} days") };
     let range = out.paint(ColorRole::Title, &content.range.to_string());
     // The date is left out if it is today.
     let moment = if chrono::Utc::now().date_naive() == today { "%H:%M UTC" } else { "%Y-%m-%d %H:%M UTC" };
-    format!("{range}, {days} UTC{partial}, as of {}", content.as_of.format(moment))
+    format!("{range}, {days} UTC{so_far}, as of {}", content.as_of.format(moment))
 }
 
 fn painted_totals(counts: &Counts, out: &Out) -> String {
-    let [human, ai, total] = [&counts.human, &counts.ai, &counts.total].map(views_or_received);
+    let [human, ai, total] = [&counts.human, &counts.ai, &counts.total].map(count_text);
     let human = out.paint(ColorRole::Human, &format!("{HUMAN_SYMBOL} human {human}"));
     let ai = out.paint(ColorRole::Ai, &format!("{AI_SYMBOL} AI {ai}"));
     format!("{human}  {ai}  total {total}  AI share {}", share_text(counts))

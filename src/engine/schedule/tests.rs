@@ -11,17 +11,18 @@ fn at(millis: i64) -> Time {
 }
 
 fn active_job(key: i64, checked: Time) -> Job {
-    Job {
-        id: JobId::new(&format!("job-{key}")),
-        status: Some(Status::Active),
-        checked_at: Some(checked),
-        ..Job::new(JobKey(key), CleanText::line("t"), at(0))
-    }
+    let mut job = Job::new(JobKey(key), CleanText::line("t"), at(0));
+    job.id = JobId::new(&format!("job-{key}"));
+    job.remote.status = Some(Status::Active);
+    job.local.checked_at = Some(checked);
+    job
 }
 
 /// Returns a job that is old enough to be checked only once a minute.
 fn old_job(key: i64, checked: Time) -> Job {
-    Job { started_at: checked - TimeDelta::hours(2), ..active_job(key, checked) }
+    let mut job = active_job(key, checked);
+    job.local.started_at = checked - TimeDelta::hours(2);
+    job
 }
 
 /// Returns a scheduler with these jobs, which were last checked at the given times (in ms) and are old.
@@ -55,7 +56,7 @@ fn pauses_vary_by_up_to_a_tenth() {
     let mut scheduler = Scheduler::new(1000, 1000);
     for key in 0..200 {
         let mut row = active_job(key, at(0));
-        row.started_at = at(-7_200_000);
+        row.local.started_at = at(-7_200_000);
         scheduler.update(&row, at(0), at(0));
     }
     assert!(scheduler.take_due(at(59_999)).is_empty());
@@ -78,7 +79,7 @@ fn an_update_that_does_not_change_the_due_time_keeps_the_position() {
     let mut row = active_job(1, at(0));
     scheduler.update(&row, at(0), at(0));
     let before = scheduler.next_wake(at(0));
-    row.viewed_at = Some(at(500));
+    row.local.viewed_at = Some(at(500));
     scheduler.update(&row, at(500), at(500));
     assert_eq!(scheduler.next_wake(at(500)), before);
 }
@@ -128,7 +129,7 @@ fn a_finished_job_is_removed() {
     let mut scheduler = Scheduler::new(60, 8);
     let mut row = active_job(1, at(-60_000));
     scheduler.update(&row, at(0), at(0));
-    (row.status, row.finished_at) = (Some(Status::Failed), Some(at(0)));
+    (row.remote.status, row.local.finished_at) = (Some(Status::Failed), Some(at(0)));
     scheduler.update(&row, at(0), at(0));
     assert!(scheduler.is_empty());
     assert_eq!((scheduler.take_due(at(0)), scheduler.next_wake(at(0))), (vec![], None));

@@ -76,32 +76,33 @@ fn new_state(known: &Prompt, imported: &PromptRecord, is_copy: bool) -> Option<D
 pub fn merge_service_data(known: &mut Job, imported: &Job) -> bool {
     let before = known.clone();
     if last_answer(imported) > last_answer(known) {
-        let has_new_link = imported.pr_link.is_some() && imported.pr_link != known.pr_link;
-        let differs = imported.status != known.status || has_new_link;
-        known.status = imported.status.clone().or(known.status.take());
-        known.gone = imported.gone;
-        known.gone_at = imported.gone_at;
-        known.archived_at = imported.archived_at;
-        known.started_at = imported.started_at;
-        known.finished_at = imported.finished_at;
-        known.checked_at = imported.checked_at;
-        known.followed_up_at = imported.followed_up_at;
+        let has_new_link = imported.remote.pr_link.is_some() && imported.remote.pr_link != known.remote.pr_link;
+        let differs = imported.remote.status != known.remote.status || has_new_link;
+        known.remote.update(&imported.remote);
+        // A job that is no longer archived has no such time.
+        known.remote.archived_at = imported.remote.archived_at;
+        known.local.gone = imported.local.gone;
+        known.local.gone_at = imported.local.gone_at;
+        known.local.started_at = imported.local.started_at;
+        known.local.finished_at = imported.local.finished_at;
+        known.local.checked_at = imported.local.checked_at;
+        known.local.followed_up_at = imported.local.followed_up_at;
         if imported.id.is_some() {
             known.created_at = imported.created_at;
         }
         if differs {
             // The job must count as not viewed and not handled, even if the user viewed or handled it after
             // `imported.changed_at`.
-            let last = known.viewed_at.max(known.handled_at).map(|last| last + TimeDelta::milliseconds(1));
-            known.changed_at = last.map_or(imported.changed_at, |last| last.max(imported.changed_at));
+            let last = known.local.viewed_at.max(known.local.handled_at).map(|last| last + TimeDelta::milliseconds(1));
+            known.local.changed_at = last.map_or(imported.local.changed_at, |last| last.max(imported.local.changed_at));
         }
-        merge_service_texts(known, imported, true);
     } else {
-        known.status = known.status.take().or_else(|| imported.status.clone());
-        merge_service_texts(known, imported, false);
+        let newer = std::mem::replace(&mut known.remote, imported.remote.clone());
+        known.remote.update(&newer);
+        known.remote.archived_at = newer.archived_at;
     }
     if imported.is_handled() {
-        known.handled_at = known.handled_at.max(imported.handled_at);
+        known.local.handled_at = known.local.handled_at.max(imported.local.handled_at);
     }
     *known != before
 }
@@ -109,21 +110,7 @@ pub fn merge_service_data(known: &mut Job, imported: &Job) -> bool {
 /// Returns when the service last answered about the job, or when it last accepted a prompt if there is no such answer
 /// yet.
 fn last_answer(row: &Job) -> Time {
-    row.checked_at.unwrap_or_else(|| row.last_accepted_at())
-}
-
-/// Merges the service's texts into the stored job `known`. If `later` is true, imported texts replace stored ones,
-/// otherwise they only fill empty fields.
-fn merge_service_texts(known: &mut Job, imported: &Job, later: bool) {
-    fn take<T: Clone>(known: &mut Option<T>, imported: &Option<T>, later: bool) {
-        if later && imported.is_some() || known.is_none() {
-            known.clone_from(imported);
-        }
-    }
-    take(&mut known.repository, &imported.repository, later);
-    take(&mut known.git_ref, &imported.git_ref, later);
-    take(&mut known.model, &imported.model, later);
-    take(&mut known.pr_link, &imported.pr_link, later);
+    row.local.checked_at.unwrap_or_else(|| row.last_accepted_at())
 }
 
 /// Merges the tags, the title and the note that the user wrote on another computer into the stored job `known`. Missing
@@ -132,22 +119,22 @@ fn merge_service_texts(known: &mut Job, imported: &Job, later: bool) {
 pub fn merge_user_texts(known: &mut Job, imported: &Job) -> (bool, bool) {
     let before = known.clone();
     let mut left_out = false;
-    if imported.has_custom_title {
-        if known.has_custom_title {
-            left_out |= known.title != imported.title;
+    if imported.local.has_custom_title {
+        if known.local.has_custom_title {
+            left_out |= known.local.title != imported.local.title;
         } else {
-            known.has_custom_title = true;
-            known.title = imported.title.clone();
+            known.local.has_custom_title = true;
+            known.local.title = imported.local.title.clone();
         }
     }
-    match (&known.note, &imported.note) {
-        (None, Some(_)) => known.note.clone_from(&imported.note),
+    match (&known.local.note, &imported.local.note) {
+        (None, Some(_)) => known.local.note.clone_from(&imported.local.note),
         (Some(known), Some(imported)) => left_out |= known != imported,
         (_, None) => {}
     }
-    for tag in &imported.tags {
-        if !known.tags.contains(tag) {
-            known.tags.push(tag.clone());
+    for tag in &imported.local.tags {
+        if !known.local.tags.contains(tag) {
+            known.local.tags.push(tag.clone());
         }
     }
     (*known != before, left_out)

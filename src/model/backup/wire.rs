@@ -5,15 +5,14 @@
 use super::{
     BackupHeader, BackupTotals, DraftPurpose, DraftRecord, DraftText, JobRecord, LineError, PromptRecord, VERSION,
 };
+use crate::model::Time;
 use crate::model::endpoint::Scope;
-use crate::model::job::{JobId, Status};
+use crate::model::job::{JobId, RemoteState, Status};
 use crate::model::prompt::{Delivery, DeliveryKind, EventKind, JobEvent, PromptKind};
-use crate::model::row::{Job, JobKey};
+use crate::model::row::{Job, JobKey, LocalState};
 use crate::model::text::CleanText;
-use crate::model::{Time, in_rfc3339_range};
-use chrono::{DateTime, SecondsFormat, SubsecRound as _, Utc};
+use crate::model::time_format::Moment;
 use serde::{Deserialize, Serialize};
-use std::sync::Arc;
 
 /// The maximum number of characters of a job's title.
 const MAX_JOB_TITLE_CHARS: usize = 200;
@@ -50,13 +49,9 @@ pub(super) struct WireJob {
     base_url: String,
     project: String,
     id: Option<String>,
-    status: Option<String>,
-    #[serde(default)]
-    source: WireSource,
-    model: Option<String>,
-    pr_link: Option<String>,
     created_at: Option<Moment>,
-    archived_at: Option<Moment>,
+    #[serde(flatten)]
+    remote: RemoteState,
     title: Option<String>,
     #[serde(default)]
     named: bool,
@@ -72,7 +67,7 @@ pub(super) struct WireJob {
     looked_at: Option<Moment>,
     /// The outer `None` means that an older version of docdeck wrote the file. In these versions, viewing a job counted
     /// as handling it.
-    #[serde(default, deserialize_with = "present")]
+    #[serde(default, deserialize_with = "double_option")]
     handled_at: Option<Option<Moment>>,
     followed_up_at: Option<Moment>,
     #[serde(default)]
@@ -85,13 +80,6 @@ pub(super) struct WireJob {
     #[serde(default)]
     events: Vec<WireEvent>,
     draft: Option<WireDraftText>,
-}
-
-#[derive(Serialize, Deserialize, Default)]
-struct WireSource {
-    repository: Option<String>,
-    #[serde(rename = "ref")]
-    git_ref: Option<String>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -114,7 +102,7 @@ struct WireEvent {
     at: Moment,
     kind: String,
     #[serde(skip_serializing_if = "Option::is_none")]
-    from: Option<String>,
+    from: Option<Status>,
     #[serde(skip_serializing_if = "Option::is_none")]
     to: Option<String>,
 }
@@ -140,28 +128,8 @@ pub(super) struct DraftLine {
 }
 
 /// Deserializes a null field as `Some(None)`, so that it differs from a missing field.
-fn present<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<Option<Moment>>, D::Error> {
+fn double_option<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<Option<Moment>>, D::Error> {
     Option::deserialize(deserializer).map(Some)
-}
-
-/// An RFC 3339 time with milliseconds, the store's precision.
-pub(super) struct Moment(Time);
-
-impl Serialize for Moment {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&self.0.to_rfc3339_opts(SecondsFormat::Millis, true))
-    }
-}
-
-impl<'de> Deserialize<'de> for Moment {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = std::borrow::Cow::<str>::deserialize(deserializer)?;
-        let time = DateTime::parse_from_rfc3339(&text).ok().and_then(|time| in_rfc3339_range(time.with_timezone(&Utc)));
-        match time {
-            Some(time) => Ok(Self(time.trunc_subsecs(3))),
-            None => Err(serde::de::Error::custom(format!("\"{text}\" is not a time like 2026-11-20T14:02:30Z"))),
-        }
-    }
 }
 
 impl From<&super::BackupLine> for WireLine {
@@ -185,30 +153,23 @@ fn wire_job(record: &JobRecord) -> WireJob {
         base_url: record.scope.base_url.clone(),
         project: record.scope.project.clone(),
         id: row.id.as_ref().map(|id| id.as_str().to_owned()),
-        status: row.status.as_ref().map(|status| exported_status(status).to_owned()),
-        source: WireSource {
-            repository: optional_string(row.repository.as_deref()),
-            git_ref: optional_string(row.git_ref.as_ref()),
-        },
-        model: optional_string(row.model.as_deref()),
-        pr_link: optional_string(row.pr_link.as_ref()),
         created_at: moment(Some(row.created_at)),
-        archived_at: moment(row.archived_at),
-        title: Some(row.title.to_string()),
-        named: row.has_custom_title,
-        tags: texts(&row.tags),
-        note: optional_string(row.note.as_ref()),
-        pages: texts(&row.pages),
-        started_at: moment(Some(row.started_at)),
-        finished_at: moment(row.finished_at),
-        changed_at: moment(Some(row.changed_at)),
-        checked_at: moment(row.checked_at),
-        looked_at: moment(row.viewed_at),
-        handled_at: Some(moment(row.handled_at)),
-        followed_up_at: moment(row.followed_up_at),
-        gone: row.gone,
-        gone_at: moment(row.gone_at),
-        dismissed: row.dismissed,
+        remote: row.remote.clone(),
+        title: Some(row.local.title.to_string()),
+        named: row.local.has_custom_title,
+        tags: texts(&row.local.tags),
+        note: optional_string(row.local.note.as_ref()),
+        pages: texts(&row.local.pages),
+        started_at: moment(Some(row.local.started_at)),
+        finished_at: moment(row.local.finished_at),
+        changed_at: moment(Some(row.local.changed_at)),
+        checked_at: moment(row.local.checked_at),
+        looked_at: moment(row.local.viewed_at),
+        handled_at: Some(moment(row.local.handled_at)),
+        followed_up_at: moment(row.local.followed_up_at),
+        gone: row.local.gone,
+        gone_at: moment(row.local.gone_at),
+        dismissed: row.local.dismissed,
         prompts: record.prompts.iter().map(wire_prompt).collect(),
         events: record.events.iter().map(wire_event).collect(),
         draft: record.draft.as_ref().map(wire_draft_text),
@@ -234,9 +195,8 @@ fn wire_prompt(prompt: &PromptRecord) -> WirePrompt {
 }
 
 fn wire_event(event: &JobEvent) -> WireEvent {
-    let word = |status: &Status| exported_status(status).to_owned();
     let (kind, from, to) = match &event.kind {
-        EventKind::Status { from, to } => ("status", from.as_ref().map(word), Some(word(to))),
+        EventKind::Status { from, to } => ("status", from.clone(), Some(to.raw_word().to_owned())),
         EventKind::PullRequest(link) => ("pull request", None, Some(link.to_string())),
         EventKind::Gone => ("gone", None, None),
         EventKind::Back => ("back", None, None),
@@ -270,14 +230,6 @@ fn optional_string(text: Option<&CleanText>) -> Option<String> {
 
 fn texts(texts: &[CleanText]) -> Vec<String> {
     texts.iter().map(CleanText::to_string).collect()
-}
-
-fn exported_status(status: &Status) -> &str {
-    match status {
-        // `Status::word` would return a placeholder for an empty status.
-        Status::Unknown(word) => word.as_str(),
-        known => known.word(),
-    }
 }
 
 fn exported_kind(kind: PromptKind) -> &'static str {
@@ -318,26 +270,18 @@ fn parse_job(line: WireJob, now: Time) -> Result<JobRecord, LineError> {
     let prompts = prompts.collect::<Result<Vec<PromptRecord>, _>>()?;
     let id = line.id.as_deref().and_then(JobId::new);
     let first = prompts.iter().find(|prompt| prompt.kind == PromptKind::Create);
-    let own_name = first.map(|first| title_from_prompt(&first.text)).or_else(|| id.as_ref().map(JobId::clean));
-    let own_name = own_name.ok_or(LineError::Nameless)?;
+    let default_title = first.map(|first| title_from_prompt(&first.text)).or_else(|| id.as_ref().map(JobId::clean));
+    let default_title = default_title.ok_or(LineError::Nameless)?;
     let given = line.title.map(|given| CleanText::title(&given, MAX_JOB_TITLE_CHARS)).filter(|given| !given.is_empty());
-    let (clean, time) = (
-        |text: Option<String>| text.map(|text| CleanText::line(&text)),
-        |moment: Option<Moment>| moment.map(|Moment(at)| at),
-    );
+    let has_custom_title = line.named && given.is_some();
+    let time = |moment: Option<Moment>| moment.map(|Moment(at)| at);
     let looked_at = time(line.looked_at);
-    let row = Job {
-        id,
-        has_custom_title: line.named && given.is_some(),
+    let job = Job::new(JobKey(0), given.unwrap_or(default_title), created_at);
+    let local = LocalState {
+        has_custom_title,
         tags: clean_tags(&line.tags).into(),
         note: line.note.map(|note| CleanText::block(&note)).filter(|note| !note.as_str().trim().is_empty()),
         pages: parse_pages(&line.pages).into(),
-        status: line.status.as_deref().map(Status::parse),
-        repository: clean(line.source.repository).map(Arc::new),
-        git_ref: clean(line.source.git_ref),
-        model: clean(line.model).map(Arc::new),
-        pr_link: clean(line.pr_link),
-        archived_at: time(line.archived_at),
         started_at: time(line.started_at).unwrap_or(created_at),
         finished_at: time(line.finished_at),
         changed_at: time(line.changed_at).unwrap_or(created_at),
@@ -348,8 +292,9 @@ fn parse_job(line: WireJob, now: Time) -> Result<JobRecord, LineError> {
         gone: line.gone,
         gone_at: time(line.gone_at),
         dismissed: line.dismissed,
-        ..Job::new(JobKey(0), given.unwrap_or(own_name), created_at)
+        ..job.local
     };
+    let row = Job { id, remote: line.remote, local, ..job };
     let events = line.events.into_iter().map(parse_event).collect::<Result<_, _>>()?;
     let draft = line.draft.and_then(|line| draft_text(line.text, line.saved_at, now));
     Ok(JobRecord { scope: parse_scope(&line.base_url, line.project)?, row, prompts, events, draft })
@@ -397,9 +342,7 @@ fn parse_prompt(line: WirePrompt, written_at: Time) -> Result<PromptRecord, Line
 
 fn parse_event(line: WireEvent) -> Result<JobEvent, LineError> {
     let kind = match (line.kind.as_str(), line.to) {
-        ("status", Some(to)) => {
-            EventKind::Status { from: line.from.as_deref().map(Status::parse), to: Status::parse(&to) }
-        }
+        ("status", Some(to)) => EventKind::Status { from: line.from, to: Status::parse(&to) },
         ("pull request", Some(to)) => EventKind::PullRequest(CleanText::line(&to)),
         ("gone", _) => EventKind::Gone,
         ("back", _) => EventKind::Back,

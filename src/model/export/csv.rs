@@ -1,10 +1,11 @@
 //! Writes page views as CSV (RFC 4180): a header line, CRLF line ends, and quotes where needed. Cells are changed so
 //! that no spreadsheet runs them as formulas.
 
-use super::{
-    Counts, ExportContent, ExportError, PagePresence, PreviousViews, format_received, page_presence, share_text,
-    total_change,
+use super::ExportError;
+use super::content::{
+    ExportContent, PagePresence, PreviousViews, format_received, page_presence, share_text, total_change,
 };
+use crate::model::views::Counts;
 use ::csv::{QuoteStyle, Terminator, WriterBuilder};
 
 const COLUMN_NAMES: [&str; 5] = ["path", "human", "ai", "total", "ai_share"];

@@ -6,12 +6,14 @@
 //! today, only its complete days are compared: `completeDays` has the range and the totals of these days, and each page
 //! has its counts in them. The counts of a page that isn't listed in a range are null.
 
-use super::{
-    Count, Counts, ExportContent, ExportError, ExportedComparison, ExportedPage, PagePresence, PreviousViews,
-    format_received, page_presence, total_change,
+use super::ExportError;
+use super::content::{
+    ExportContent, ExportedComparison, ExportedPage, PagePresence, PreviousViews, format_received, page_presence,
+    total_change,
 };
 use crate::model::period::DateRange;
 use crate::model::text::escaped_json;
+use crate::model::views::{Count, Counts};
 use chrono::SecondsFormat;
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -172,7 +174,7 @@ mod tests {
     use crate::model::text::CleanText;
     use serde_json::json;
 
-    fn written(content: &ExportContent<'_>) -> String {
+    fn to_json(content: &ExportContent<'_>) -> String {
         ExportFormat::Json.write(content).expect("written")
     }
 
@@ -180,7 +182,7 @@ mod tests {
     fn the_json_has_the_documented_shape() {
         let now = report(NOW, &[("/a \"b\"", 3, 1), ("/c", 2, 0)], true);
         let read: serde_json::Value =
-            serde_json::from_str(&written(&ExportContent::of_report(&now, None))).expect("JSON");
+            serde_json::from_str(&to_json(&ExportContent::of_report(&now, None))).expect("JSON");
         assert_eq!(
             read,
             json!({
@@ -199,16 +201,16 @@ mod tests {
     #[test]
     fn an_export_is_complete_only_with_all_pages_of_the_range() {
         let now = report(NOW, &[("/a", 3, 1), ("/b", 1, 1)], true);
-        assert!(written(&ExportContent::of_report(&now, None)).contains("\"complete\": true"));
-        assert!(written(&ExportContent::of_pages(&now, None, now.rows.iter().take(1))).contains("\"complete\": false"));
+        assert!(to_json(&ExportContent::of_report(&now, None)).contains("\"complete\": true"));
+        assert!(to_json(&ExportContent::of_pages(&now, None, now.rows.iter().take(1))).contains("\"complete\": false"));
         let half = Report { complete: false, ..now };
-        assert!(written(&ExportContent::of_report(&half, None)).contains("\"complete\": false"));
+        assert!(to_json(&ExportContent::of_report(&half, None)).contains("\"complete\": false"));
     }
 
     #[test]
     fn an_empty_range_is_an_empty_list() {
         let read: serde_json::Value =
-            serde_json::from_str(&written(&ExportContent::of_report(&report(NOW, &[], true), None))).expect("JSON");
+            serde_json::from_str(&to_json(&ExportContent::of_report(&report(NOW, &[], true), None))).expect("JSON");
         assert_eq!(read.get("views"), Some(&json!([])));
     }
 
@@ -217,7 +219,7 @@ mod tests {
         let now = report(NOW, &[("/a", 5, 5), ("/new", 3, 0)], true);
         let past = report(PAST, &[("/a", 1, 1), ("/gone", 9, 0)], true);
         let read: serde_json::Value =
-            serde_json::from_str(&written(&ExportContent::of_report(&now, Some(&comparison(&now, &past)))))
+            serde_json::from_str(&to_json(&ExportContent::of_report(&now, Some(&comparison(&now, &past)))))
                 .expect("JSON");
         assert_eq!(
             read["views"],
@@ -246,7 +248,7 @@ mod tests {
         let now = report(NOW, &[("/a", 5, 5)], true);
         let half = Report { complete: false, ..report(PAST, &[], true) };
         let read: serde_json::Value =
-            serde_json::from_str(&written(&ExportContent::of_report(&now, Some(&comparison(&now, &half)))))
+            serde_json::from_str(&to_json(&ExportContent::of_report(&now, Some(&comparison(&now, &half)))))
                 .expect("JSON");
         let page = &read["views"][0];
         assert_eq!([&page["before"], &page["change"], &page["status"]], [&json!(null); 3]);

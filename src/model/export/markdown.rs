@@ -1,11 +1,10 @@
 //! Writes page views as Markdown for pull requests and chats: the range, the site's totals, then a table of pages.
 
-use super::{
-    Count, Counts, ExportContent, ExportedPage, PagePresence, PreviousViews, format_received, page_presence,
-    total_change,
+use super::content::{
+    ExportContent, ExportedPage, PagePresence, PreviousViews, format_received, page_presence, total_change,
 };
 use crate::model::comparison::ComparedRanges;
-use crate::model::views::ViewCount;
+use crate::model::views::{Count, Counts, ViewCount};
 use chrono::SecondsFormat;
 use std::borrow::Cow;
 
@@ -120,7 +119,7 @@ mod tests {
     use crate::model::report::Report;
     use proptest::prelude::*;
 
-    fn written(content: &ExportContent<'_>) -> String {
+    fn to_markdown(content: &ExportContent<'_>) -> String {
         ExportFormat::Markdown.write(content).expect("written")
     }
 
@@ -128,7 +127,7 @@ mod tests {
     fn the_range_and_the_totals_come_before_the_table() {
         let now = report(NOW, &[("/a|b`c`", 3, 1)], true);
         assert_eq!(
-            written(&ExportContent::of_report(&now, None)),
+            to_markdown(&ExportContent::of_report(&now, None)),
             "**Page views 2026-11-14 … 2026-11-20 (UTC)**: human 100, AI 50, total 150, AI share 33.3%\n\n\
              As of 2026-11-20T14:02:30Z.\n\n\
              | path | human | AI | total | AI % |\n\
@@ -141,13 +140,13 @@ mod tests {
     fn partial_and_unknown_data_is_marked() {
         let now = Report { complete: false, ..report(NOW, &[("/a", 5, 5), ("/b", 0, 0)], true) };
         let past = Report { complete: false, ..report(PAST, &[("/a", 1, 1)], true) };
-        let text = written(&ExportContent::of_report(&now, Some(&comparison(&now, &past))));
+        let text = to_markdown(&ExportContent::of_report(&now, Some(&comparison(&now, &past))));
         assert!(text.contains("Partial: not all pages are loaded."), "{text}");
         assert!(text.contains("Compared with 2026-11-07 … 2026-11-13, partial: "), "{text}");
         assert!(text.contains("| /a | 5 | 5 | 10 | 50% | 2 | +8 |"), "{text}");
         assert!(text.contains("| /b | 0 | 0 | 0 | – | ? | ? |"), "{text}");
         let (now, past) = (report(NOW, &[("/new", 2, 1)], true), report(PAST, &[("/old", 9, 0)], true));
-        let text = written(&ExportContent::of_report(&now, Some(&comparison(&now, &past))));
+        let text = to_markdown(&ExportContent::of_report(&now, Some(&comparison(&now, &past))));
         assert!(text.contains("| /new | 2 | 1 | 3 | 33% | – | new (+3) |"), "{text}");
         assert!(text.contains("| /old | – | – | – | – | 9 | gone (-9) |"), "{text}");
     }
@@ -158,7 +157,7 @@ mod tests {
             let counts = super::super::tests::counts(1, 1);
             let now = report(NOW, &[], true);
             let lines = paths.iter().map(|path| ExportedPage { path, now: Some(&counts), compared: Some(&counts), before: PreviousViews::Unknown }).collect();
-            let text = written(&ExportContent { lines, ..ExportContent::of_report(&now, None) });
+            let text = to_markdown(&ExportContent { lines, ..ExportContent::of_report(&now, None) });
             let table: Vec<&str> = text.split('\n').filter(|line| line.starts_with('|')).collect();
             prop_assert_eq!(table.len(), paths.len() + 2);
             for row in table {

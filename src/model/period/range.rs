@@ -44,6 +44,19 @@ impl DateRange {
         u32::try_from((self.to - self.from).num_days()).unwrap_or(0).saturating_add(1)
     }
 
+    /// Formats the range in words: `22 Nov`, `16–21 Nov`, `28 Oct – 3 Nov`, each with the year if `with_year` is set.
+    pub fn words(&self, with_year: bool) -> String {
+        let whole = if with_year { "%-d %b %Y" } else { "%-d %b" };
+        if self.from == self.to {
+            self.to.format(whole).to_string()
+        } else if (self.from.year(), self.from.month()) == (self.to.year(), self.to.month()) {
+            format!("{}–{}", self.from.format("%-d"), self.to.format(whole))
+        } else {
+            let first = if self.from.year() == self.to.year() { "%-d %b" } else { whole };
+            format!("{} – {}", self.from.format(first), self.to.format(whole))
+        }
+    }
+
     /// Returns how many seconds of the range had passed at the time `as_of`, at least the seconds of one day.
     pub fn elapsed_seconds(&self, as_of: Time) -> u32 {
         let since = (as_of.naive_utc() - self.from.and_time(NaiveTime::MIN)).num_seconds();

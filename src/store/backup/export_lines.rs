@@ -1,6 +1,5 @@
 //! Exports jobs and drafts. Reads one job at a time, so that only one job is in memory.
 
-use super::{ExportCounts, ScopeFilter};
 use crate::model::Time;
 use crate::model::backup::{
     BackupHeader, BackupLine, BackupTotals, DraftPurpose, DraftRecord, DraftText, JobRecord, PromptRecord,
@@ -11,10 +10,20 @@ use crate::model::row::JobKey;
 use crate::model::text::CleanText;
 use crate::store::error::{StoreError, StoreResult};
 use crate::store::query::Query as _;
-use crate::store::{Draft, drafts, jobs, prompts, scopes};
+use crate::store::scopes::{self, ScopeFilter};
+use crate::store::{Draft, drafts, job_rows, prompts};
 use rusqlite::Connection;
 use std::collections::HashMap;
 use std::io::{BufWriter, Write};
+
+/// Counts of what an export wrote.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ExportCounts {
+    pub totals: BackupTotals,
+    /// Prompts that this computer still has to send or is sending. A computer that imports them marks its copies as
+    /// unconfirmed.
+    pub in_flight: u64,
+}
 
 /// The drafts of a scope: those of jobs, those of prompts, and the others.
 #[derive(Debug, Default)]
@@ -80,7 +89,7 @@ fn group_drafts(drafts: Vec<Draft>) -> Drafts {
 }
 
 fn read_job_record(db: &Connection, scope: &Scope, key: JobKey, drafts: &Drafts) -> StoreResult<Option<JobRecord>> {
-    let Some(row) = jobs::find_job(db, key)? else { return Ok(None) };
+    let Some(row) = job_rows::find_job(db, key)? else { return Ok(None) };
     let thread = prompts::read_thread(db, key)?;
     let with_draft = |prompt: Prompt| {
         let draft = drafts.of_prompts.get(&prompt.id).cloned();

@@ -1,18 +1,39 @@
 //! Imports the lines of a backup in one transaction: adds new jobs, and merges known jobs by the rules of the model.
 
 use super::lines::{BackupReader, ImportError};
-use super::{ImportCounts, ScopeFilter};
 use crate::model::Time;
 use crate::model::backup::merge_rules::{self, PromptMerge};
 use crate::model::backup::{BackupLine, DraftPurpose, DraftRecord, DraftText, JobRecord, PromptRecord};
 use crate::model::prompt::{Delivery, DraftTarget, Prompt, PromptKind};
 use crate::model::row::{Job, JobKey};
 use crate::store::error::StoreResult;
-use crate::store::{drafts, jobs, labels, pages, prompts, scopes};
+use crate::store::scopes::{self, ScopeFilter};
+use crate::store::{drafts, job_rows, jobs, labels, pages, prompts};
 use rusqlite::{Connection, Transaction};
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io::BufRead;
+
+/// Counts of what an import did, or would do.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ImportCounts {
+    pub jobs_added: u64,
+    /// Known jobs that got new data.
+    pub jobs_changed: u64,
+    /// Known jobs that got no new data.
+    pub jobs_unchanged: u64,
+    pub prompts_added: u64,
+    /// Added prompts that are unconfirmed on this computer: the computer that wrote the backup had not sent them yet,
+    /// or had received no answer.
+    pub in_flight: u64,
+    pub drafts_added: u64,
+    /// Drafts that were skipped, since their slot already contains another text.
+    pub drafts_skipped: u64,
+    /// Jobs whose imported title or note was skipped, since the user has set another one on this computer.
+    pub labels_skipped: u64,
+    /// Whether the backup contains the line that marks its end. Without that line, something may have been cut off.
+    pub has_end: bool,
+}
 
 pub(super) fn import_backup(
     tx: &Transaction<'_>,
@@ -100,7 +121,7 @@ impl Import<'_> {
     /// imported job is merged into it, [`jobs::assign_id`] then also merges the row with the id into it.
     fn find(&self, scope: i64, record: &JobRecord) -> StoreResult<Option<Job>> {
         let by_id = match &record.row.id {
-            Some(id) => jobs::find_by_id(self.tx, scope, id)?,
+            Some(id) => job_rows::find_by_id(self.tx, scope, id)?,
             None => None,
         };
         let Some(imported) = record.prompts.iter().find(|prompt| prompt.kind == PromptKind::Create) else {
@@ -124,7 +145,9 @@ impl Import<'_> {
             |known: &&Candidate| !(known.has_id && record.row.id.is_some()) && (known.text_hash == text || only_one);
         let mut edited_candidate = None;
         for candidate in candidates.iter().filter(may_be) {
-            let Some(row) = jobs::find_job(self.tx, jobs::current_key(self.tx, candidate.key)?)? else { continue };
+            let Some(row) = job_rows::find_job(self.tx, job_rows::current_key(self.tx, candidate.key)?)? else {
+                continue;
+            };
             if self.known_jobs.found.contains(&row.key) || (row.id.is_some() && record.row.id.is_some()) {
                 continue;
             }
@@ -150,13 +173,13 @@ impl Import<'_> {
     }
 
     fn add(&mut self, scope: i64, record: &JobRecord) -> StoreResult<JobKey> {
-        let name = if record.row.has_custom_title { &record.default_title() } else { &record.row.title };
-        let key = jobs::insert_complete_job(self.tx, scope, name, &record.row)?;
-        pages::add_pages(self.tx, key, &record.row.pages)?;
+        let name = if record.row.local.has_custom_title { &record.default_title() } else { &record.row.local.title };
+        let key = job_rows::insert_complete_job(self.tx, scope, name, &record.row)?;
+        pages::add_pages(self.tx, key, &record.row.local.pages)?;
         for prompt in &record.prompts {
             self.add_prompt(key, prompt)?;
         }
-        jobs::insert_events(self.tx, key, &record.events)?;
+        job_rows::insert_events(self.tx, key, &record.events)?;
         if let Some(draft) = &record.draft {
             self.add_draft(scope, DraftTarget::FollowUp(key), draft, &[])?;
         }
@@ -164,7 +187,7 @@ impl Import<'_> {
         // A job without an id must always be touched, since its first prompt may be a discarded one.
         let is_settled = |prompt: &PromptRecord| !prompt.delivery.kind().blocks_next();
         if record.row.id.is_none() || !record.prompts.iter().all(is_settled) {
-            jobs::touch(self.tx, key)?;
+            job_rows::touch(self.tx, key)?;
         }
         Ok(key)
     }
@@ -180,7 +203,7 @@ impl Import<'_> {
             prompts::insert_imported(self.tx, key, &PromptRecord { delivery, sent_at, state_at, ..imported.clone() })?;
         match &imported.draft {
             Some(draft) => {
-                self.add_draft(jobs::job_scope_id(self.tx, key)?, DraftTarget::Prompt(id), draft, &[]).map(|_| ())
+                self.add_draft(job_rows::job_scope_id(self.tx, key)?, DraftTarget::Prompt(id), draft, &[]).map(|_| ())
             }
             None => Ok(()),
         }
@@ -197,7 +220,7 @@ impl Import<'_> {
         let mut changed = false;
         if let (None, Some(id)) = (&row.id, &record.row.id) {
             jobs::assign_id(tx, &mut row, id)?;
-            row.dismissed = record.row.dismissed;
+            row.local.dismissed = record.row.local.dismissed;
             changed = true;
         }
         changed |= merge_rules::merge_service_data(&mut row, &record.row);
@@ -206,19 +229,19 @@ impl Import<'_> {
         if has_new_texts {
             labels::write_labels(tx, &row)?;
         }
-        changed |= has_new_texts | pages::add_pages(tx, row.key, &record.row.pages)?;
+        changed |= has_new_texts | pages::add_pages(tx, row.key, &record.row.local.pages)?;
         let thread = prompts::read_thread(tx, row.key)?;
         changed |= self.merge_prompts(row.key, &thread.prompts, &record.prompts)?;
         let events = merge_rules::new_events(&thread.events, &record.events);
-        jobs::insert_events(tx, row.key, &events)?;
+        job_rows::insert_events(tx, row.key, &events)?;
         changed |= !events.is_empty();
         if let Some(draft) = &record.draft {
-            let scope = jobs::job_scope_id(tx, row.key)?;
+            let scope = job_rows::job_scope_id(tx, row.key)?;
             changed |= self.add_draft(scope, DraftTarget::FollowUp(row.key), draft, &[])?;
         }
         if changed {
             self.done.jobs_changed += 1;
-            return jobs::update_job(tx, &row);
+            return job_rows::update_job(tx, &row);
         }
         self.done.jobs_unchanged += 1;
         Ok(row)
@@ -251,7 +274,7 @@ impl Import<'_> {
                 }
             }
             if let Some(draft) = &imported.draft {
-                let scope = jobs::job_scope_id(self.tx, key)?;
+                let scope = job_rows::job_scope_id(self.tx, key)?;
                 changed |= self.add_draft(scope, DraftTarget::Prompt(known.id), draft, &[])?;
             }
         }

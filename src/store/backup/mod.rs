@@ -5,62 +5,17 @@ mod export_lines;
 mod import;
 mod lines;
 
+pub use export_lines::ExportCounts;
+pub use import::ImportCounts;
 pub use lines::{ImportError, LINE_BYTES_MAX, check_backup};
 
 use super::error::{StoreError, StoreResult};
+use super::scopes::ScopeFilter;
 use super::thread::Worker;
 use super::{Store, schema};
 use crate::model::Time;
-use crate::model::backup::BackupTotals;
-use crate::model::endpoint::Scope;
 use rusqlite::TransactionBehavior;
 use std::io::{BufRead, Write};
-
-/// Selects the jobs and drafts to export, import or prune: those of one project or service, or all.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct ScopeFilter {
-    /// Only this project, whichever service it is on; `None` for all projects.
-    pub project: Option<String>,
-    /// Only the service with this address; `None` for all services.
-    pub base_url: Option<String>,
-}
-
-impl ScopeFilter {
-    pub(in crate::store) fn includes(&self, scope: &Scope) -> bool {
-        let fits = |wanted: &Option<String>, is: &str| wanted.as_ref().is_none_or(|wanted| wanted == is);
-        fits(&self.project, &scope.project) && fits(&self.base_url, &scope.base_url)
-    }
-}
-
-/// Counts of what an export wrote.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct ExportCounts {
-    pub totals: BackupTotals,
-    /// Prompts that this computer still has to send or is sending. A computer that imports them marks its copies as
-    /// unconfirmed.
-    pub in_flight: u64,
-}
-
-/// Counts of what an import did, or would do.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct ImportCounts {
-    pub jobs_added: u64,
-    /// Known jobs that got new data.
-    pub jobs_changed: u64,
-    /// Known jobs that got no new data.
-    pub jobs_unchanged: u64,
-    pub prompts_added: u64,
-    /// Added prompts that are unconfirmed on this computer: the computer that wrote the backup had not sent them yet,
-    /// or had received no answer.
-    pub in_flight: u64,
-    pub drafts_added: u64,
-    /// Drafts that were skipped, since their slot already contains another text.
-    pub drafts_skipped: u64,
-    /// Jobs whose imported title or note was skipped, since the user has set another one on this computer.
-    pub labels_skipped: u64,
-    /// Whether the backup contains the line that marks its end. Without that line, something may have been cut off.
-    pub has_end: bool,
-}
 
 /// Calls that export and import.
 impl Store {

@@ -7,8 +7,9 @@ mod pages;
 mod repair;
 
 use super::error::StoreResult;
+use super::open_outcome::RecoveryCounts;
 use super::query::Query as _;
-use super::{jobs, schema};
+use super::{job_rows, schema};
 use crate::model::Time;
 use crate::model::row::JobKey;
 use pages::{PageKind, RawPages, RawRecord};
@@ -17,45 +18,6 @@ use rusqlite::types::Value;
 use rusqlite::{Connection, ErrorCode, Transaction, TransactionBehavior, params_from_iter};
 use std::collections::HashMap;
 use std::path::Path;
-
-/// Counts of what was recovered from a damaged database.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct RecoveryCounts {
-    pub jobs: u64,
-    pub prompts: u64,
-    pub drafts: u64,
-    /// Prompts that are unconfirmed after the recovery, since they may have been sent.
-    pub unconfirmed: u64,
-    /// Prompts that were queued, and are paused after the recovery.
-    pub paused: u64,
-}
-
-impl RecoveryCounts {
-    /// Returns a message for the user, in one or two sentences.
-    #[must_use]
-    pub fn message(&self) -> String {
-        let Self { jobs, prompts, drafts, unconfirmed, paused } = *self;
-        if (jobs, prompts, drafts) == (0, 0, 0) {
-            return "No job, prompt or draft could be recovered from it.".to_owned();
-        }
-        let count = |n: u64, one: &str| format!("{n} {one}{}", if n == 1 { "" } else { "s" });
-        let mut sentence = format!(
-            "Recovered {}, {} and {}; some may be missing.",
-            count(jobs, "job"),
-            count(prompts, "prompt"),
-            count(drafts, "draft")
-        );
-        let states = [(unconfirmed, "prompt", "unconfirmed"), (paused, "queued prompt", "paused")];
-        let states = states.into_iter().filter(|(n, ..)| *n > 0);
-        let states: Vec<String> = states
-            .map(|(n, one, state)| format!("{} {} {state}", count(n, one), if n == 1 { "is" } else { "are" }))
-            .collect();
-        if !states.is_empty() {
-            sentence.push_str(&format!(" {}.", states.join(", ")));
-        }
-        sentence
-    }
-}
 
 /// Whether rows of this table are recovered. Group sizes are computed again, and unfinished loads of reports can be
 /// started again.
@@ -199,7 +161,7 @@ fn touch_jobs(tx: &Transaction<'_>) -> StoreResult<()> {
         [],
         |row| row.get(0),
     )?;
-    keys.into_iter().try_for_each(|key| jobs::touch(tx, key).map(|_| ()))
+    keys.into_iter().try_for_each(|key| job_rows::touch(tx, key).map(|_| ()))
 }
 
 fn count_recovered(tx: &Transaction<'_>, paused: u64) -> StoreResult<RecoveryCounts> {

@@ -90,7 +90,8 @@ impl RawPages {
         records
     }
 
-    /// Returns the rows of each page of this type that no tree led to (usually because a page above it is damaged).
+    /// Returns the rows of each page of this type that was not reached from any tree, usually because a page above it
+    /// is damaged.
     pub(super) fn unreached(&mut self, kind: PageKind) -> Vec<Vec<RawRecord>> {
         let last = self.bytes.len() / self.size;
         let unread: Vec<usize> = (1..=last).filter(|number| !self.read_pages.contains(number)).collect();

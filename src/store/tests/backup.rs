@@ -64,7 +64,7 @@ async fn full_store() -> Store {
     store.save_draft_about(&scope(), "about", &about, at(12)).await.expect("stored");
     let tracked = store.track(&scope(), answer("tracked", Status::parse("reviewing")), at(13)).await.expect("stored");
     store.change_one_job(tracked.key, LocalChange::Dismissed(true), at(14)).await;
-    store.apply_fetched(tracked.key, JobAnswer::NotFound, at(15)).await.expect("stored");
+    store.apply_fetched(&tracked, JobAnswer::NotFound, at(15)).await.expect("stored");
     let other = Scope { base_url: "https://other.example".to_owned(), project: "o".to_owned(), organization: None };
     store.track(&other, answer("j/1", Status::Active), at(16)).await.expect("stored");
     store
@@ -153,7 +153,7 @@ async fn an_import_updates_a_delivery_and_sets_the_id_of_its_job() {
     assert_eq!((done.jobs_added, done.jobs_changed), (0, 1));
     assert_eq!(prompts(&there).await, [Delivery::Accepted]);
     let row = there.job_by_id(&scope(), &job_id("j")).await.expect("read").expect("there");
-    assert_eq!((row.undelivered, row.status), (None, Some(Status::Active)));
+    assert_eq!((row.local.undelivered, row.remote.status), (None, Some(Status::Active)));
     // Importing the other store's export into the first store changes nothing.
     assert_eq!(import(&here, &export(&there).await).await.jobs_unchanged, 1);
 }
@@ -168,9 +168,9 @@ async fn a_tracked_job_and_its_unconfirmed_copy_are_merged() {
     here.accept(prompt, answer("j", Status::Active), at(2)).await;
     import(&there, &export(&here).await).await;
     let rows = there.jobs(&scope()).await.expect("rows");
-    assert_eq!(rows.iter().filter(|row| row.undelivered.is_some()).count(), 0);
+    assert_eq!(rows.iter().filter(|row| row.local.undelivered.is_some()).count(), 0);
     assert_eq!(there.thread_of(rows[0].key).await.prompts.len(), 1);
-    assert_eq!(rows.iter().map(|row| row.title.as_str()).collect::<Vec<_>>(), ["Do it"]);
+    assert_eq!(rows.iter().map(|row| row.local.title.as_str()).collect::<Vec<_>>(), ["Do it"]);
 }
 
 #[tokio::test]
@@ -202,20 +202,20 @@ async fn an_import_applies_a_later_answer_and_makes_the_job_unseen() {
     import(&there, &export(&here).await).await;
     let copy = there.jobs(&scope()).await.expect("rows").remove(0);
     assert_eq!(
-        (copy.status.clone(), copy.pr_number(), copy.finished_at),
+        (copy.remote.status.clone(), copy.pr_number(), copy.local.finished_at),
         (Some(Status::Completed), Some(3), Some(at(10)))
     );
     assert!(copy.is_unseen(), "the change at 10 was not visible here at 50");
     // Importing an older file doesn't undo a newer answer.
     there.apply_job(copy.key, answer("j", Status::Archived), at(20)).await;
     import(&there, &export(&here).await).await;
-    assert_eq!(there.jobs(&scope()).await.expect("rows")[0].status, Some(Status::Archived));
+    assert_eq!(there.jobs(&scope()).await.expect("rows")[0].remote.status, Some(Status::Archived));
     let kinds: Vec<EventKind> = there.thread_of(copy.key).await.events.into_iter().map(|event| event.kind).collect();
     assert_eq!(kinds.len(), 4, "{kinds:?}");
 }
 
 #[tokio::test]
-async fn an_imported_job_is_handled_if_the_export_says_so_or_if_an_older_export_says_viewed() {
+async fn an_imported_job_is_handled_if_the_export_has_it_as_handled_or_an_older_export_as_viewed() {
     let (here, there, old) = (memory(), memory(), memory());
     for id in ["seen", "handled"] {
         let row = here.track(&scope(), answer(id, Status::Active), at(0)).await.expect("tracked");
@@ -259,7 +259,7 @@ async fn a_discarded_job_is_imported_as_discarded() {
     assert!(lines.contains(r#""delivery":"dismissed""#), "older versions read it as well");
     import(&there, &lines).await;
     let row = there.jobs(&scope()).await.expect("rows").remove(0);
-    assert_eq!((row.group(), row.undelivered), (JobGroup::Done, Some(DeliveryKind::Discarded)));
+    assert_eq!((row.group(), row.local.undelivered), (JobGroup::Done, Some(DeliveryKind::Discarded)));
     assert_eq!(row.state_since(), Some(at(3)));
     let prompt = there.thread_of(row.key).await.prompts.remove(0);
     assert_eq!(prompt.discarded_text(), Some("Discarded. The service may still have started it."));
@@ -288,8 +288,8 @@ async fn an_import_keeps_local_labels_and_drafts_and_counts_those_that_it_skips(
     let done = import(&there, &export(&here).await).await;
     assert_eq!((done.drafts_skipped, done.labels_skipped, done.drafts_added), (1, 1, 0));
     let row = there.job(row.key).await.expect("read").expect("there");
-    assert_eq!(row.note.as_ref().map(CleanText::as_str), Some("mine"));
-    assert_eq!(row.tags, [line("mine"), line("docs"), line("api")]);
+    assert_eq!(row.local.note.as_ref().map(CleanText::as_str), Some("mine"));
+    assert_eq!(row.local.tags, [line("mine"), line("docs"), line("api")]);
     let drafts = there.drafts(&scope()).await.expect("drafts");
     assert!(drafts.iter().any(|draft| draft.slot == DraftTarget::NewJob && draft.text == "mine"));
 }
@@ -308,7 +308,7 @@ async fn a_prompt_edited_on_one_computer_is_imported_as_a_second_job_only_after_
     here.accept(prompt, answer("j", Status::Active), at(5)).await;
     import(&there, &export(&here).await).await;
     let rows = there.jobs(&scope()).await.expect("rows");
-    let titles: Vec<&str> = rows.iter().map(|row| row.title.as_str()).collect();
+    let titles: Vec<&str> = rows.iter().map(|row| row.local.title.as_str()).collect();
     assert_eq!(titles, ["Do it", "Do it well"], "the local text was not the accepted one");
 }
 
@@ -383,7 +383,10 @@ async fn missing_and_unknown_fields_of_a_backup_are_ignored() {
     assert_eq!((done.jobs_added, done.has_end), (1, false));
     let x = Scope { base_url: "https://x.example".to_owned(), project: "p".to_owned(), organization: None };
     let row = store.jobs(&x).await.expect("rows").remove(0);
-    assert_eq!((row.title.as_str(), row.created_at, row.tags.as_slice()), ("1", at(2000), [line("a")].as_slice()));
+    assert_eq!(
+        (row.local.title.as_str(), row.created_at, row.local.tags.as_slice()),
+        ("1", at(2000), [line("a")].as_slice())
+    );
 }
 
 #[tokio::test]
@@ -489,18 +492,16 @@ prop_compose! {
             state_at: None,
             draft: None,
         };
-        let row = Job {
-            id,
-            status: status.filter(|_| has_id),
-            checked_at: times.0.filter(|_| has_id),
-            viewed_at: times.1,
-            finished_at: times.2,
-            changed_at: at(times.3),
-            has_custom_title: title.is_some(),
-            note: note.map(|note| line(&note)),
-            tags: tags.iter().map(|tag| line(tag)).collect(),
-            ..Job::new(JobKey(0), line(&title.unwrap_or(text)), at(n))
-        };
+        let mut row = Job::new(JobKey(0), line(&title.clone().unwrap_or(text)), at(n));
+        row.id = id;
+        row.remote.status = status.filter(|_| has_id);
+        row.local.checked_at = times.0.filter(|_| has_id);
+        row.local.viewed_at = times.1;
+        row.local.finished_at = times.2;
+        row.local.changed_at = at(times.3);
+        row.local.has_custom_title = title.is_some();
+        row.local.note = note.map(|note| line(&note));
+        row.local.tags = tags.iter().map(|tag| line(tag)).collect();
         let prompts = std::iter::once(create).chain(follow_ups).collect();
         let draft = draft.map(|text| DraftText { text, saved_at: at(n) });
         JobRecord { scope: scope(), row, prompts, events, draft }

@@ -51,14 +51,14 @@ async fn each_cached_range_is_listed_once_and_the_days_of_the_trend_are_not_list
     let rows = page(&[("/a", counts(1, 1)), ("/b", counts(2, 2))], 8);
     store.add_part(ReportAnswer { range: october(), ..part(1, rows.clone(), true, 5) }).await;
     store.add_part(ReportAnswer { range: october(), ..part(1, rows, false, 6) }).await;
-    let kept = store.cached_ranges(&scope()).await.expect("read");
+    let cached = store.cached_ranges(&scope()).await.expect("read");
     let listed = CachedRange { range: week(), rows: 70, complete: false, as_of: at(1), totals: counts(99, 0) };
     let october = CachedRange { range: october(), rows: 2, complete: true, as_of: at(5), totals: counts(8, 0) };
-    assert_eq!(kept.ranges, [listed, october]);
+    assert_eq!(cached.ranges, [listed, october]);
     store.save_rows(&scope(), week(), 250, 1, 250, 7).await;
     let more = store.cached_ranges(&scope()).await.expect("read");
-    let added = more.bytes - kept.bytes;
-    assert!(kept.bytes >= empty.bytes && (3000..20_000).contains(&added), "{added}");
+    let added = more.bytes - cached.bytes;
+    assert!(cached.bytes >= empty.bytes && (3000..20_000).contains(&added), "{added}");
     let other = Scope { project: "other".to_owned(), ..scope() };
     assert_eq!(store.cached_ranges(&other).await.expect("read").ranges, []);
 }
@@ -68,9 +68,9 @@ async fn an_interrupted_load_counts_each_page_once_and_is_pruned_by_the_age_of_i
     let store = memory();
     store.add_part(part(1, page(&[("/a", counts(1, 1)), ("/b", counts(2, 2))], 8), false, 10)).await;
     store.add_part(part(2, page(&[("/b", counts(3, 3)), ("/c", counts(4, 4))], 9), false, 20)).await;
-    let kept = store.cached_ranges(&scope()).await.expect("read");
+    let cached = store.cached_ranges(&scope()).await.expect("read");
     let listed = CachedRange { range: week(), rows: 3, complete: false, as_of: at(10), totals: counts(9, 0) };
-    assert_eq!(kept.ranges, [listed]);
+    assert_eq!(cached.ranges, [listed]);
     assert_eq!(store.prune(ViewsPruneFilter { before: Some(at(10)), ..ViewsPruneFilter::default() }).await.reports, 0);
     let pruned = store.prune(ViewsPruneFilter { before: Some(at(11)), ..ViewsPruneFilter::default() }).await;
     assert_eq!((pruned.ranges, pruned.reports), (1, 1));
@@ -139,7 +139,7 @@ async fn pruning_all_page_views_deletes_nothing_else() {
 
 #[tokio::test]
 async fn pruning_returns_the_space_to_the_disk() {
-    let folder = tempfile::tempdir().expect("a folder");
+    let folder = tempdir().expect("a folder");
     let store = open(folder.path());
     for number in 1..=40 {
         store.save_rows(&scope(), week(), 250, number, 250, 1).await;
@@ -153,7 +153,7 @@ async fn pruning_returns_the_space_to_the_disk() {
 
 #[tokio::test]
 async fn a_prune_that_deletes_nothing_still_returns_free_space_to_the_disk() {
-    let folder = tempfile::tempdir().expect("a folder");
+    let folder = tempdir().expect("a folder");
     let store = open(folder.path());
     for number in 1..=40 {
         store.save_rows(&scope(), week(), 250, number, 250, 1).await;

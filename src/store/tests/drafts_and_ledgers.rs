@@ -108,7 +108,7 @@ async fn at_the_hourly_limit_no_use_is_recorded_and_the_wait_is_returned() {
 
 #[tokio::test]
 async fn two_processes_share_one_ledger() {
-    let folder = tempfile::tempdir().expect("a folder");
+    let folder = tempdir().expect("a folder");
     let (one, two) = (open(folder.path()), open(folder.path()));
     for n in 0..10 {
         one.spend(&scope(), RateLimited::Views, at(n)).await.expect("written").expect("a request left");

@@ -21,8 +21,11 @@ async fn a_change_of_status_is_stored_with_its_time_which_becomes_the_finish_tim
     ];
     assert_eq!(applied.events, events);
     let row = applied.row;
-    assert_eq!((row.status, row.pr_link), (Some(Status::Completed), Some(link)));
-    assert_eq!((row.finished_at, row.changed_at, row.checked_at), (Some(at(60)), at(60), Some(at(60))));
+    assert_eq!((row.remote.status, row.remote.pr_link), (Some(Status::Completed), Some(link)));
+    assert_eq!(
+        (row.local.finished_at, row.local.changed_at, row.local.checked_at),
+        (Some(at(60)), at(60), Some(at(60)))
+    );
     let mut all = vec![status_event(0, None, Status::Active)];
     all.extend(events);
     assert_eq!(store.thread_of(row.key).await.events, all);
@@ -34,7 +37,9 @@ async fn an_unchanged_answer_updates_only_the_time_of_the_last_check() {
     let row = store.add_accepted_job("j1", Status::Active, at(0)).await;
     let applied = store.apply_job(row.key, answer("j1", Status::Active), at(5)).await;
     assert_eq!(applied.events, []);
-    let expected = Job { checked_at: Some(at(5)), revision: applied.row.revision, ..row.clone() };
+    let mut expected = row.clone();
+    expected.local.checked_at = Some(at(5));
+    expected.revision = applied.row.revision;
     assert!(applied.row.revision > row.revision);
     assert_eq!(applied.row, expected);
 }
@@ -43,18 +48,18 @@ async fn an_unchanged_answer_updates_only_the_time_of_the_last_check() {
 async fn a_field_that_an_answer_leaves_out_keeps_its_value() {
     let store = memory();
     let row = store.add_accepted_job("j1", Status::Active, at(0)).await;
-    let full = RemoteJob {
-        repository: Some(line("repo")),
-        git_ref: Some(line("ref")),
-        model: Some(line("model")),
-        created_at: Some(at(-5)),
-        archived_at: Some(at(9)),
-        ..with_pr("j1", Status::Archived, 3)
-    };
+    let mut full = with_pr("j1", Status::Archived, 3);
+    full.state.source.repository = Some(line("repo").into());
+    full.state.source.git_ref = Some(line("ref"));
+    full.state.model = Some(line("model").into());
+    full.created_at = Some(at(-5));
+    full.state.archived_at = Some(at(9));
     let known = store.apply_job(row.key, full, at(10)).await.row;
     let applied = store.apply_job(row.key, answer("j1", Status::parse("")), at(20)).await;
     assert_eq!(applied.events, []);
-    let expected = Job { checked_at: Some(at(20)), revision: applied.row.revision, ..known };
+    let mut expected = known;
+    expected.local.checked_at = Some(at(20));
+    expected.revision = applied.row.revision;
     assert_eq!(applied.row, expected);
     assert_eq!(expected.created_at, at(-5));
 }
@@ -65,9 +70,9 @@ async fn an_unknown_status_is_stored_as_received() {
     let row = store.add_accepted_job("j1", Status::Active, at(0)).await;
     store.apply_job(row.key, answer("j1", Status::parse("Re-Viewing")), at(5)).await;
     let row = store.job(row.key).await.expect("read").expect("there");
-    assert_eq!(row.status.as_ref().map(Status::word), Some("Re-Viewing"));
+    assert_eq!(row.remote.status.as_ref().map(Status::word), Some("Re-Viewing"));
     let none = store.add_accepted_job("j2", Status::parse(""), at(6)).await;
-    assert_eq!(none.status, Some(Status::parse("")));
+    assert_eq!(none.remote.status, Some(Status::parse("")));
 }
 
 #[tokio::test]
@@ -76,25 +81,25 @@ async fn a_finished_job_that_works_again_gets_a_new_start_time() {
     let row = store.add_accepted_job("j1", Status::Active, at(0)).await;
     store.apply_job(row.key, answer("j1", Status::Failed), at(50)).await;
     let row = store.apply_job(row.key, answer("j1", Status::Active), at(90)).await.row;
-    assert_eq!((row.started_at, row.finished_at, row.changed_at), (at(90), None, at(90)));
+    assert_eq!((row.local.started_at, row.local.finished_at, row.local.changed_at), (at(90), None, at(90)));
     let row = store.apply_job(row.key, answer("j1", Status::Completed), at(95)).await.row;
-    assert_eq!(row.finished_at, Some(at(95)));
+    assert_eq!(row.local.finished_at, Some(at(95)));
     let row = store.apply_job(row.key, answer("j1", Status::Archived), at(99)).await.row;
-    assert_eq!(row.finished_at, Some(at(95)), "archiving does not change it");
+    assert_eq!(row.local.finished_at, Some(at(95)), "archiving does not change it");
 }
 
 #[tokio::test]
 async fn a_job_that_is_gone_stays_listed_and_can_come_back() {
     let store = memory();
     let row = store.add_accepted_job("j1", Status::Active, at(0)).await;
-    let gone = store.apply_fetched(row.key, JobAnswer::NotFound, at(5)).await.expect("applied");
-    assert!(gone.row.gone);
+    let gone = store.apply_fetched(&row, JobAnswer::NotFound, at(5)).await.expect("applied");
+    assert!(gone.row.local.gone);
     assert_eq!(gone.events, [JobEvent { at: at(5), kind: EventKind::Gone }]);
-    assert_eq!(gone.row.status, Some(Status::Active));
-    let again = store.apply_fetched(row.key, JobAnswer::NotFound, at(6)).await.expect("applied");
+    assert_eq!(gone.row.remote.status, Some(Status::Active));
+    let again = store.apply_fetched(&row, JobAnswer::NotFound, at(6)).await.expect("applied");
     assert_eq!(again.events, []);
     let back = store.apply_job(row.key, answer("j1", Status::Active), at(7)).await;
-    assert!(!back.row.gone);
+    assert!(!back.row.local.gone);
     assert_eq!(back.events, [JobEvent { at: at(7), kind: EventKind::Back }]);
 }
 
@@ -105,7 +110,7 @@ async fn viewing_a_job_marks_it_as_seen_until_its_next_change() {
     let row = store.apply_job(row.key, answer("j1", Status::Failed), at(10)).await.row;
     assert!(row.is_unseen());
     let row = store.change_one_job(row.key, LocalChange::Viewed, at(11)).await;
-    assert_eq!((row.viewed_at, row.is_unseen()), (Some(at(11)), false));
+    assert_eq!((row.local.viewed_at, row.is_unseen()), (Some(at(11)), false));
     assert!(store.apply_job(row.key, answer("j1", Status::Archived), at(12)).await.row.is_unseen());
 }
 
@@ -122,9 +127,9 @@ async fn a_job_becomes_seen_and_unseen_even_if_the_clock_was_set_back() {
 async fn a_job_can_be_dismissed_and_restored() {
     let store = memory();
     let row = store.add_accepted_job("j1", Status::Active, at(0)).await;
-    assert!(store.change_one_job(row.key, LocalChange::Dismissed(true), at(1)).await.dismissed);
-    assert!(store.jobs(&scope()).await.expect("rows")[0].dismissed);
-    assert!(!store.change_one_job(row.key, LocalChange::Dismissed(false), at(2)).await.dismissed);
+    assert!(store.change_one_job(row.key, LocalChange::Dismissed(true), at(1)).await.local.dismissed);
+    assert!(store.jobs(&scope()).await.expect("rows")[0].local.dismissed);
+    assert!(!store.change_one_job(row.key, LocalChange::Dismissed(false), at(2)).await.local.dismissed);
 }
 
 #[tokio::test]
@@ -132,11 +137,11 @@ async fn a_tracked_job_has_its_id_as_title_and_no_invented_finish_time() {
     let store = memory();
     let job = RemoteJob { created_at: Some(at(-900)), ..with_pr("j1", Status::Completed, 5) };
     let row = store.track(&scope(), job.clone(), at(0)).await.expect("tracked");
-    assert_eq!((row.title.as_str(), row.finished_at, row.started_at), ("j1", None, at(-900)));
-    assert_eq!((row.changed_at, row.checked_at), (at(0), Some(at(0))));
+    assert_eq!((row.local.title.as_str(), row.local.finished_at, row.local.started_at), ("j1", None, at(-900)));
+    assert_eq!((row.local.changed_at, row.local.checked_at), (at(0), Some(at(0))));
     store.change_one_job(row.key, LocalChange::Dismissed(true), at(1)).await;
     let again = store.track(&scope(), job, at(2)).await.expect("tracked");
-    assert_eq!((again.key, again.dismissed), (row.key, false));
+    assert_eq!((again.key, again.local.dismissed), (row.key, false));
     assert_eq!(store.jobs(&scope()).await.expect("rows").len(), 1);
 }
 
@@ -264,7 +269,7 @@ async fn only_jobs_that_may_still_change_are_checked() {
     let over = store.add_accepted_job("over", Status::Active, at(0)).await;
     store.apply_job(over.key, with_pr("over", Status::Completed, 2), at(50)).await;
     let gone = store.add_accepted_job("gone", Status::Active, at(0)).await;
-    store.apply_fetched(gone.key, JobAnswer::NotFound, at(50)).await.expect("written");
+    store.apply_fetched(&gone, JobAnswer::NotFound, at(50)).await.expect("written");
     store.add_new_job(&scope(), "not sent yet", at(60)).await.expect("written");
     let under_way = store.jobs_to_check(&scope()).await.expect("read");
     let keys: Vec<JobKey> = under_way.iter().map(|row| row.key).collect();
@@ -287,7 +292,7 @@ fn list_position(row: &Job) -> (usize, bool, i64, i64) {
     let group = row.group();
     let index = JobGroup::ALL.iter().position(|&other| other == group).expect("one of all");
     match group {
-        JobGroup::Queued => (index, false, row.queue_position.unwrap_or(i64::MAX), row.key.0),
+        JobGroup::Queued => (index, false, row.local.queue_position.unwrap_or(i64::MAX), row.key.0),
         _ => {
             let is_over = group == JobGroup::Dismissed && !row.counts_as_working();
             (index, is_over, -row.sort_time().timestamp_millis(), -row.key.0)
@@ -368,7 +373,7 @@ async fn a_job_needs_the_user_until_it_is_handled_and_again_after_its_next_chang
     let row = store.change_one_job(key, LocalChange::Viewed, at(20)).await;
     assert!(row.group() == JobGroup::NeedsYou && !row.is_unseen(), "viewing is not handling");
     let row = store.change_one_job(key, LocalChange::Handled, at(30)).await;
-    assert_eq!((row.group(), row.handled_at), (JobGroup::Done, Some(at(30))));
+    assert_eq!((row.group(), row.local.handled_at), (JobGroup::Done, Some(at(30))));
     let row = store.apply_job(key, with_pr("j1", Status::Completed, 8), at(40)).await.row;
     assert_eq!(row.group(), JobGroup::NeedsYou, "another pull request");
     let row = store.change_one_job(key, LocalChange::HandledAt(Some(at(40))), at(50)).await;
@@ -401,9 +406,9 @@ async fn a_gone_job_stores_the_time_of_the_first_404() {
     let store = memory();
     let row = store.add_accepted_job("j1", Status::Active, at(0)).await;
     for moment in [50, 60] {
-        let row = store.apply_fetched(row.key, JobAnswer::NotFound, at(moment)).await.expect("written").row;
-        assert_eq!((row.gone, row.state_since()), (true, Some(at(50))));
+        let row = store.apply_fetched(&row, JobAnswer::NotFound, at(moment)).await.expect("written").row;
+        assert_eq!((row.local.gone, row.state_since()), (true, Some(at(50))));
     }
     let row = store.apply_job(row.key, answer("j1", Status::Active), at(70)).await.row;
-    assert_eq!((row.gone_at, row.state_since()), (None, Some(at(0))));
+    assert_eq!((row.local.gone_at, row.state_since()), (None, Some(at(0))));
 }

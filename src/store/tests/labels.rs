@@ -1,8 +1,7 @@
 use super::*;
-use tempfile::tempdir;
 
 fn words(row: &Job) -> Vec<&str> {
-    row.tags.iter().map(CleanText::as_str).collect()
+    row.local.tags.iter().map(CleanText::as_str).collect()
 }
 
 #[tokio::test]
@@ -11,15 +10,15 @@ async fn a_custom_title_survives_answers_and_restarts_until_it_is_removed() {
     let store = open(folder.path());
     let row = store.add_accepted_job("j1", Status::Active, at(0)).await;
     let named = store.change_one_job(row.key, LocalChange::Title(Some(line("Mine"))), at(1)).await;
-    assert_eq!((named.title.as_str(), named.has_custom_title), ("Mine", true));
+    assert_eq!((named.local.title.as_str(), named.local.has_custom_title), ("Mine", true));
     store.apply_job(row.key, with_pr("j1", Status::Completed, 3), at(2)).await;
     let next = open(folder.path());
     let kept = next.job(row.key).await.expect("read").expect("there");
-    assert_eq!((kept.title.as_str(), kept.has_custom_title), ("Mine", true));
+    assert_eq!((kept.local.title.as_str(), kept.local.has_custom_title), ("Mine", true));
     let back = next.change_one_job(row.key, LocalChange::Title(None), at(3)).await;
-    assert_eq!((back.title.as_str(), back.has_custom_title), ("Prompt of j1", false));
+    assert_eq!((back.local.title.as_str(), back.local.has_custom_title), ("Prompt of j1", false));
     let blank = next.change_one_job(row.key, LocalChange::Title(Some(line("  "))), at(4)).await;
-    assert_eq!((blank.title.as_str(), blank.has_custom_title), ("Prompt of j1", false));
+    assert_eq!((blank.local.title.as_str(), blank.local.has_custom_title), ("Prompt of j1", false));
 }
 
 #[tokio::test]
@@ -30,9 +29,9 @@ async fn an_edited_prompt_changes_the_title_unless_the_user_has_set_a_title() {
     store.permit(prompt, at(2)).await;
     store.finish(prompt, Delivery::Rejected(line("no")), at(3)).await;
     let row = store.requeue(prompt, Some("Second line"), at(4)).await.expect("queued");
-    assert_eq!(row.title.as_str(), "Mine");
+    assert_eq!(row.local.title.as_str(), "Mine");
     let row = store.change_one_job(row.key, LocalChange::Title(None), at(5)).await;
-    assert_eq!(row.title.as_str(), "Second line");
+    assert_eq!(row.local.title.as_str(), "Second line");
 }
 
 #[tokio::test]
@@ -57,9 +56,9 @@ async fn a_note_keeps_its_line_breaks_and_a_blank_text_removes_the_note() {
     let row = store.add_accepted_job("j1", Status::Active, at(0)).await;
     let note = CleanText::block("ask Ana\nthen merge");
     let row = store.change_one_job(row.key, LocalChange::Note(Some(note.clone())), at(1)).await;
-    assert_eq!(row.note, Some(note));
+    assert_eq!(row.local.note, Some(note));
     let row = store.change_one_job(row.key, LocalChange::Note(Some(CleanText::block(" \n"))), at(2)).await;
-    assert_eq!(row.note, None);
+    assert_eq!(row.local.note, None);
 }
 
 #[tokio::test]
@@ -70,9 +69,12 @@ async fn a_change_of_many_jobs_is_applied_to_all_or_none() {
     let with_unknown = [one.key, JobKey(99), two.key];
     let refused = store.change_jobs(&with_unknown, LocalChange::Dismissed(true), at(2)).await;
     assert!(matches!(refused, Err(StoreError::NoSuchJob)));
-    assert!(store.jobs(&scope()).await.expect("rows").iter().all(|row| !row.dismissed));
+    assert!(store.jobs(&scope()).await.expect("rows").iter().all(|row| !row.local.dismissed));
     let rows = store.change_jobs(&[two.key, one.key], LocalChange::Dismissed(true), at(3)).await.expect("done");
-    assert_eq!(rows.iter().map(|row| (row.key, row.dismissed)).collect::<Vec<_>>(), [(two.key, true), (one.key, true)]);
+    assert_eq!(
+        rows.iter().map(|row| (row.key, row.local.dismissed)).collect::<Vec<_>>(),
+        [(two.key, true), (one.key, true)]
+    );
 }
 
 #[tokio::test]
@@ -88,11 +90,11 @@ async fn merging_two_rows_keeps_what_the_user_wrote_for_both() {
     store.change_one_job(tracked.key, LocalChange::Tags(vec![line("b"), line("a")]), at(5)).await;
     store.change_one_job(tracked.key, LocalChange::Note(Some(line("theirs"))), at(5)).await;
     let one = store.link_job(prompt, answer("j1", Status::Active), at(6)).await.expect("linked");
-    assert_eq!((one.key, one.title.as_str(), one.has_custom_title), (row.key, "Named", true));
+    assert_eq!((one.key, one.local.title.as_str(), one.local.has_custom_title), (row.key, "Named", true));
     assert_eq!(words(&one), ["a", "b"]);
-    assert_eq!(one.note, Some(CleanText::block("mine\ntheirs")));
+    assert_eq!(one.local.note, Some(CleanText::block("mine\ntheirs")));
     let back = store.change_one_job(one.key, LocalChange::Title(None), at(7)).await;
-    assert_eq!(back.title.as_str(), "Fix it");
+    assert_eq!(back.local.title.as_str(), "Fix it");
 }
 
 #[tokio::test]

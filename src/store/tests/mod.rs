@@ -36,6 +36,12 @@ fn scope() -> Scope {
     Scope { base_url: "http://127.0.0.1:1".to_owned(), project: "acme-docs".to_owned(), organization: None }
 }
 
+/// Creates a folder, in memory if the system allows it: the tests open hundreds of stores, whose commits wait for the
+/// disk.
+fn tempdir() -> std::io::Result<tempfile::TempDir> {
+    tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir())
+}
+
 fn memory() -> Store {
     Store::in_memory().expect("a store")
 }
@@ -58,7 +64,9 @@ fn answer(id: &str, status: Status) -> RemoteJob {
 }
 
 fn with_pr(id: &str, status: Status, number: u32) -> RemoteJob {
-    RemoteJob { pr_link: Some(line(&format!("https://github.com/acme/docs/pull/{number}"))), ..answer(id, status) }
+    let mut job = answer(id, status);
+    job.state.pr_link = Some(line(&format!("https://github.com/acme/docs/pull/{number}")));
+    job
 }
 
 impl Store {
@@ -110,7 +118,8 @@ impl Store {
     }
 
     async fn apply_job(&self, job: JobKey, what: RemoteJob, now: Time) -> super::MergeResult {
-        self.apply_fetched(job, JobAnswer::Job(what), now).await.expect("applied")
+        let requested = self.job(job).await.expect("read").expect("a job");
+        self.apply_fetched(&requested, JobAnswer::Job(what), now).await.expect("applied")
     }
 
     async fn thread_of(&self, job: JobKey) -> Thread {

@@ -2,7 +2,7 @@ use super::*;
 use crate::store::schema;
 use std::fs;
 use std::path::{Path, PathBuf};
-use tempfile::{TempDir, tempdir};
+use tempfile::TempDir;
 
 fn folder() -> TempDir {
     tempdir().expect("a folder")
@@ -198,9 +198,9 @@ async fn an_unreadable_file_is_moved_aside_under_a_dated_name_with_its_journal()
     let garbage = b"this is no database at all, not even a little one\n".repeat(100);
     fs::write(file(folder.path()), &garbage).expect("written");
     fs::write(folder.path().join("docdeck.db-journal"), [0; 512]).expect("written");
-    let aside = open_damaged(folder.path()).await;
-    assert_eq!(aside, folder.path().join("docdeck-corrupt-20270115-080000.db"));
-    assert_eq!(fs::read(&aside).expect("bytes"), garbage);
+    let damaged_file = open_damaged(folder.path()).await;
+    assert_eq!(damaged_file, folder.path().join("docdeck-corrupt-20270115-080000.db"));
+    assert_eq!(fs::read(&damaged_file).expect("bytes"), garbage);
     assert!(folder.path().join("docdeck-corrupt-20270115-080000.db-journal").exists());
     #[cfg(unix)]
     for entry in std::fs::read_dir(folder.path()).expect("a folder").map(|entry| entry.expect("an entry")) {
@@ -219,9 +219,9 @@ async fn a_damaged_file_does_not_replace_another_one_that_was_moved_in_the_same_
     let mut names = Vec::new();
     for content in ["first garbage", "second garbage"] {
         fs::write(file(folder.path()), content).expect("written");
-        let aside = open_damaged(folder.path()).await;
-        assert_eq!(fs::read_to_string(&aside).expect("text"), content);
-        names.push(aside);
+        let damaged_file = open_damaged(folder.path()).await;
+        assert_eq!(fs::read_to_string(&damaged_file).expect("text"), content);
+        names.push(damaged_file);
     }
     assert_ne!(names[0], names[1]);
     assert_eq!(fs::read_to_string(&names[0]).expect("text"), "first garbage");
@@ -238,8 +238,8 @@ async fn a_truncated_file_is_moved_aside() {
     let bytes = fs::read(file(folder.path())).expect("bytes");
     let left = bytes.len() * 4 / 5;
     fs::write(file(folder.path()), &bytes[..left]).expect("written");
-    let aside = open_damaged(folder.path()).await;
-    assert_eq!(fs::read(aside).expect("bytes").len(), left);
+    let damaged_file = open_damaged(folder.path()).await;
+    assert_eq!(fs::read(damaged_file).expect("bytes").len(), left);
     let jobs = open(folder.path()).jobs(&scope()).await.expect("rows").len();
     assert!((1..50).contains(&jobs), "{jobs} jobs were recovered");
 }
@@ -397,13 +397,13 @@ async fn a_lock_of_another_process_times_out_with_an_error() {
 #[tokio::test]
 async fn a_panic_rolls_back_only_its_own_call() {
     let store = memory();
-    let broken = store
+    let outcome = store
         .write::<()>(|tx| {
             tx.execute("INSERT INTO key_value VALUES ('k', 'v')", [])?;
             panic!("deliberate, in a test");
         })
         .await;
-    assert!(matches!(broken, Err(StoreError::Unusable(_))));
+    assert!(matches!(outcome, Err(StoreError::Unusable(_))));
     assert_eq!(store.value("k").await.expect("alive"), None);
 }
 
@@ -449,8 +449,8 @@ fn watch_versions(store: &Store) -> std::sync::mpsc::Receiver<i64> {
 
 /// Waits for the first reported version that matches, and returns it.
 fn first_matching_version(seen: &std::sync::mpsc::Receiver<i64>, wanted: impl Fn(i64) -> bool) -> i64 {
-    let looks = std::iter::from_fn(|| seen.recv_timeout(std::time::Duration::from_secs(20)).ok());
-    looks.into_iter().find(|version| wanted(*version)).expect("seen in time")
+    let versions = std::iter::from_fn(|| seen.recv_timeout(std::time::Duration::from_secs(20)).ok());
+    versions.into_iter().find(|version| wanted(*version)).expect("seen in time")
 }
 
 #[tokio::test]

@@ -14,16 +14,16 @@ async fn submit_job_about(store: &Store, text: &str, pages: &[&str], seconds: i6
 
 #[tokio::test]
 async fn the_pages_of_a_job_and_their_order_survive_a_restart() {
-    let folder = tempfile::tempdir().expect("a folder");
+    let folder = tempdir().expect("a folder");
     let store = open(folder.path());
     let (_, row) = submit_job_about(&store, "Fix them", &["/z", "/a", "/z"], 1).await;
-    assert_eq!(row.pages, paths(&["/z", "/a"]));
+    assert_eq!(row.local.pages, paths(&["/z", "/a"]));
     let (_, plain) = store.new_job("Another", at(2)).await;
-    assert!(plain.pages.is_empty());
+    assert!(plain.local.pages.is_empty());
     store.close().await;
     let rows = open(folder.path()).jobs(&scope()).await.expect("rows");
-    assert_eq!(rows.iter().map(|row| row.pages.len()).collect::<Vec<_>>(), [2, 0]);
-    assert_eq!(rows[0].pages, row.pages);
+    assert_eq!(rows.iter().map(|row| row.local.pages.len()).collect::<Vec<_>>(), [2, 0]);
+    assert_eq!(rows[0].local.pages, row.local.pages);
 }
 
 #[tokio::test]
@@ -49,7 +49,7 @@ async fn merging_two_rows_keeps_the_pages_of_both() {
     store.permit(other, at(4)).await;
     let known = store.accept(other, answer("j1", Status::Active), at(5)).await;
     let one = store.link_job(prompt, answer("j1", Status::Active), at(6)).await.expect("linked");
-    assert_eq!((one.key, one.pages.to_vec()), (row.key, paths(&["/b", "/a", "/c"])));
+    assert_eq!((one.key, one.local.pages.to_vec()), (row.key, paths(&["/b", "/a", "/c"])));
     let found = store.jobs_about(&scope(), &line("/c")).await.expect("rows");
     assert_eq!(found.iter().map(|row| row.key).collect::<Vec<_>>(), [row.key]);
     assert_ne!(known.key, row.key);

@@ -3,7 +3,6 @@ use crate::model::change::{DiscardedPrompts, QueueChange};
 use crate::model::prompt::{Delivery, DeliveryKind, DraftTarget, PromptKind};
 use crate::model::row::JobGroup;
 use std::time::{Duration, Instant};
-use tempfile::tempdir;
 
 async fn add_batch(store: &Store, texts: &[&str]) -> Vec<JobKey> {
     let texts: Vec<String> = texts.iter().map(|text| (*text).to_owned()).collect();
@@ -15,7 +14,7 @@ async fn add_batch(store: &Store, texts: &[&str]) -> Vec<JobKey> {
 async fn first_lines(store: &Store) -> Vec<String> {
     let mut titles = Vec::new();
     for queued in store.sendable_prompts(&scope()).await.expect("list") {
-        titles.push(store.job(queued.job).await.expect("read").expect("there").title.to_string());
+        titles.push(store.job(queued.job).await.expect("read").expect("there").local.title.to_string());
     }
     titles
 }
@@ -50,8 +49,8 @@ async fn a_thousand_prompts_are_queued_in_one_transaction() {
     // All prompts are stored in one transaction, which takes a fraction of a second; one transaction per prompt would
     // take longer than the limit.
     assert!(start.elapsed() < Duration::from_secs(4), "{:?}", start.elapsed());
-    assert_eq!((rows.len(), rows[999].title.as_str()), (1000, "Prompt 999"));
-    assert!(rows.windows(2).all(|pair| pair[0].queue_position < pair[1].queue_position));
+    assert_eq!((rows.len(), rows[999].local.title.as_str()), (1000, "Prompt 999"));
+    assert!(rows.windows(2).all(|pair| pair[0].local.queue_position < pair[1].local.queue_position));
 }
 
 #[tokio::test]
@@ -60,13 +59,13 @@ async fn a_paused_prompt_is_not_sent_until_it_is_resumed() {
     let keys = add_batch(&store, &["a", "b", "c"]).await;
     let prompt = store.thread_of(keys[1]).await.prompts[0].id;
     let rows = change_queue(&store, &[keys[1]], QueueChange::Pause).await;
-    assert_eq!((rows.len(), rows[0].undelivered), (1, Some(DeliveryKind::Paused)));
+    assert_eq!((rows.len(), rows[0].local.undelivered), (1, Some(DeliveryKind::Paused)));
     assert_eq!(first_lines(&store).await, ["a", "c"]);
     assert_eq!(store.permit(prompt, at(2)).await, SendPermit::Blocked);
     assert_eq!(store.thread_of(keys[1]).await.prompts[0].delivery, Delivery::Paused);
     assert_eq!(change_queue(&store, &[keys[1]], QueueChange::Pause).await, [], "nothing changes twice");
     let rows = change_queue(&store, &keys, QueueChange::Resume).await;
-    assert_eq!((rows.len(), rows[0].undelivered), (1, Some(DeliveryKind::Queued)));
+    assert_eq!((rows.len(), rows[0].local.undelivered), (1, Some(DeliveryKind::Queued)));
     assert_eq!(first_lines(&store).await, ["a", "b", "c"]);
     assert!(matches!(store.permit(prompt, at(3)).await, SendPermit::Go { .. }));
     assert_eq!(change_queue(&store, &[keys[1]], QueueChange::Pause).await, [], "it is being sent");
@@ -83,7 +82,7 @@ async fn a_paused_follow_up_blocks_later_follow_ups_of_its_job() {
     assert_eq!(store.sendable_prompts_with_wait().await, []);
     assert_eq!(store.permit(second, at(3)).await, SendPermit::Blocked);
     let row = store.job(row.key).await.expect("read").expect("there");
-    assert_eq!(row.undelivered, Some(DeliveryKind::Queued), "queued is more urgent than paused");
+    assert_eq!(row.local.undelivered, Some(DeliveryKind::Queued), "queued is more urgent than paused");
 }
 
 #[tokio::test]
@@ -93,7 +92,7 @@ async fn requeueing_a_paused_prompt_resumes_it() {
     change_queue(&store, &keys, QueueChange::Pause).await;
     let prompt = store.thread_of(keys[0]).await.prompts[0].id;
     let row = store.requeue(prompt, Some("a, edited"), at(2)).await.expect("queued");
-    assert_eq!((row.undelivered, row.title.as_str()), (Some(DeliveryKind::Queued), "a, edited"));
+    assert_eq!((row.local.undelivered, row.local.title.as_str()), (Some(DeliveryKind::Queued), "a, edited"));
     assert!(matches!(store.permit(prompt, at(3)).await, SendPermit::Go { .. }));
 }
 
@@ -103,7 +102,7 @@ async fn moving_several_new_jobs_keeps_their_order() {
     let keys = add_batch(&store, &["a", "b", "c", "d", "e"]).await;
     let rows = change_queue(&store, &[keys[2]], QueueChange::Up).await;
     assert_eq!(first_lines(&store).await, ["a", "c", "b", "d", "e"]);
-    let mut moved: Vec<(JobKey, Option<i64>)> = rows.iter().map(|row| (row.key, row.queue_position)).collect();
+    let mut moved: Vec<(JobKey, Option<i64>)> = rows.iter().map(|row| (row.key, row.local.queue_position)).collect();
     moved.sort_unstable();
     assert!(
         matches!(moved[..], [(b, Some(behind)), (c, Some(before))] if b == keys[1] && c == keys[2] && before < behind)
@@ -141,7 +140,10 @@ async fn a_removed_prompt_is_never_sent_and_stays_stored_as_discarded() {
     change_queue(&store, &[keys[0]], QueueChange::Pause).await;
     let removed = store.remove_from_queue(&[keys[0]], at(1)).await.expect("removed");
     let row = &removed.rows[0];
-    assert_eq!((row.dismissed, row.undelivered, row.queue_position), (false, Some(DeliveryKind::Discarded), None));
+    assert_eq!(
+        (row.local.dismissed, row.local.undelivered, row.local.queue_position),
+        (false, Some(DeliveryKind::Discarded), None)
+    );
     let prompt = &store.thread_of(keys[0]).await.prompts[0];
     let from = Some(DeliveryKind::Paused);
     assert_eq!((prompt.delivery.clone(), prompt.text.as_str()), (Delivery::Discarded { from }, "a"));
@@ -152,7 +154,7 @@ async fn a_removed_prompt_is_never_sent_and_stays_stored_as_discarded() {
     store.follow_up(kept.key, "one", at(4)).await;
     store.follow_up(kept.key, "two", at(5)).await;
     let removed = store.remove_from_queue(&[kept.key], at(6)).await.expect("removed");
-    assert_eq!((removed.prompts.len(), removed.rows[0].undelivered), (2, None));
+    assert_eq!((removed.prompts.len(), removed.rows[0].local.undelivered), (2, None));
 }
 
 #[tokio::test]
@@ -164,15 +166,25 @@ async fn a_removed_prompt_is_restored_at_its_position_with_its_wait() {
     let limited = store.thread_of(keys[1]).await.prompts[0].id;
     store.permit(limited, at(2)).await;
     store.limit(limited, at(900), at(3), at(3)).await;
-    let before: Vec<_> =
-        store.jobs(&scope()).await.expect("rows").into_iter().map(|row| (row.queue_position, row.group())).collect();
+    let before: Vec<_> = store
+        .jobs(&scope())
+        .await
+        .expect("rows")
+        .into_iter()
+        .map(|row| (row.local.queue_position, row.group()))
+        .collect();
     let prompts = store.thread_of(keys[1]).await.prompts;
     let removed = store.remove_from_queue(&keys, at(4)).await.expect("removed");
     assert_eq!(removed.prompts.len(), 3);
-    assert!(removed.rows.iter().all(|row| row.group() == JobGroup::Done && row.undelivered_at == Some(at(4))));
+    assert!(removed.rows.iter().all(|row| row.group() == JobGroup::Done && row.local.undelivered_at == Some(at(4))));
     store.restore_prompts(&removed.prompts).await.expect("restored");
-    let after: Vec<_> =
-        store.jobs(&scope()).await.expect("rows").into_iter().map(|row| (row.queue_position, row.group())).collect();
+    let after: Vec<_> = store
+        .jobs(&scope())
+        .await
+        .expect("rows")
+        .into_iter()
+        .map(|row| (row.local.queue_position, row.group()))
+        .collect();
     assert_eq!(before, after);
     assert_eq!(store.thread_of(keys[1]).await.prompts, prompts, "with its wait and its times");
     assert_eq!(store.thread_of(keys[0]).await.prompts[0].delivery, Delivery::Paused);
@@ -233,8 +245,10 @@ async fn a_store_of_the_first_schema_keeps_its_queue_and_its_drafts() {
     let store = open(folder.path());
     assert_eq!(first_lines(&store).await, ["two", "one"]);
     let rows = store.jobs(&scope()).await.expect("rows");
-    assert_eq!(rows.iter().map(|row| row.queue_position).collect::<Vec<_>>(), [Some(6), Some(5), None]);
-    assert!(rows.iter().all(|row| !row.has_custom_title && row.tags.is_empty() && row.note.is_none()));
+    assert_eq!(rows.iter().map(|row| row.local.queue_position).collect::<Vec<_>>(), [Some(6), Some(5), None]);
+    assert!(
+        rows.iter().all(|row| !row.local.has_custom_title && row.local.tags.is_empty() && row.local.note.is_none())
+    );
     store.save_draft(&scope(), DraftTarget::Batch, "many", at(0)).await.expect("stored");
     let drafts = store.drafts(&scope()).await.expect("drafts").into_iter().map(|draft| (draft.slot, draft.text));
     let expected =

@@ -52,13 +52,13 @@ async fn answers_are_merged_by_the_rules_of_the_model() {
     let second = page(&[("/d", counts(3, 2)), ("/c", counts(i64::MAX, 0)), ("/c", counts(1, 1))], 31);
     let mut report = Report::from_first_answer(week(), first.clone(), false, at(20));
     assert!(store.add_part(part(1, first, false, 20)).await);
-    let recalled = store.cached(week()).await;
-    assert_eq!((recalled.report.as_deref(), recalled.interrupted_after), (Some(&report), Some(1)));
+    let stored = store.cached(week()).await;
+    assert_eq!((stored.report.as_deref(), stored.interrupted_after), (Some(&report), Some(1)));
     report.add_answer(second.clone(), true, at(10));
     assert!(store.add_part(part(2, second, true, 10)).await);
-    let recalled = store.cached(week()).await;
-    assert_eq!((recalled.report.as_deref(), recalled.interrupted_after), (Some(&report), None));
-    assert_eq!((report.duplicates, report.rows.len(), recalled.requests_last_time), (2, 5, Some(2)));
+    let stored = store.cached(week()).await;
+    assert_eq!((stored.report.as_deref(), stored.interrupted_after), (Some(&report), None));
+    assert_eq!((report.duplicates, report.rows.len(), stored.requests_last_time), (2, 5, Some(2)));
 }
 
 #[tokio::test]
@@ -93,15 +93,15 @@ async fn a_complete_report_stays_until_the_next_one_is_complete() {
     let store = memory();
     store.add_part(part(1, page(&[("/a", counts(1, 1)), ("/b", counts(1, 0))], 3), true, 0)).await;
     store.add_part(part(1, page(&[("/a", counts(2, 2))], 9), false, 50)).await;
-    let recalled = store.cached(week()).await;
-    let Some(report) = recalled.report else { panic!("there is a report") };
+    let stored = store.cached(week()).await;
+    let Some(report) = stored.report else { panic!("there is a report") };
     assert_eq!((report.complete, report.rows.len(), report.as_of), (true, 2, at(0)));
-    assert_eq!((recalled.interrupted_after, recalled.requests_last_time), (Some(1), Some(1)));
+    assert_eq!((stored.interrupted_after, stored.requests_last_time), (Some(1), Some(1)));
     store.add_part(part(2, page(&[("/c", counts(5, 0))], 9), true, 51)).await;
-    let recalled = store.cached(week()).await;
-    let report = recalled.report.expect("a report");
+    let stored = store.cached(week()).await;
+    let report = stored.report.expect("a report");
     let paths: Vec<&str> = report.rows.iter().map(|row| row.path.as_str()).collect();
-    assert_eq!((paths, report.as_of, recalled.interrupted_after), (vec!["/a", "/c"], at(50), None));
+    assert_eq!((paths, report.as_of, stored.interrupted_after), (vec!["/a", "/c"], at(50), None));
     assert_eq!((store.count_rows("views_report").await, store.count_rows("views_row").await), (1, 2));
 }
 
@@ -116,8 +116,8 @@ async fn an_answer_that_is_not_the_next_one_does_not_change_the_report() {
     // Another instance loads the same range and has added the first answer.
     assert!(!store.add_part(part(1, rows("/a"), false, 1)).await);
     assert!(!store.add_part(part(3, rows("/c"), true, 1)).await);
-    let recalled = store.cached(week()).await;
-    assert_eq!(recalled.report.map(|report| (report.answers, report.duplicates, report.rows.len())), Some((1, 0, 1)));
+    let stored = store.cached(week()).await;
+    assert_eq!(stored.report.map(|report| (report.answers, report.duplicates, report.rows.len())), Some((1, 0, 1)));
 }
 
 #[tokio::test]
@@ -300,13 +300,13 @@ async fn deleting_an_unfinished_report_keeps_the_complete_one() {
     );
     store.delete_unfinished_report(&scope(), week()).await.expect("dropped");
     assert_eq!(store.unfinished_report(&scope(), week()).await.expect("read"), None);
-    let recalled = store.cached(week()).await;
-    assert_eq!((recalled.report.map(|report| report.complete), recalled.interrupted_after), (Some(true), None));
+    let stored = store.cached(week()).await;
+    assert_eq!((stored.report.map(|report| report.complete), stored.interrupted_after), (Some(true), None));
 }
 
 #[tokio::test]
 async fn a_load_continues_after_docdeck_is_restarted_and_belongs_to_one_project() {
-    let folder = tempfile::tempdir().expect("a folder");
+    let folder = tempdir().expect("a folder");
     let rows = |path: &str| page(&[(path, counts(1, 1))], 9);
     let store = open(folder.path());
     store.add_part(part(1, rows("/a"), false, 0)).await;
@@ -357,8 +357,8 @@ async fn the_totals_of_a_range_are_those_of_its_last_answer_of_any_page_size() {
     let known = store.views_totals(&scope(), &[two, one, week()]).await.expect("read");
     let stamped = |value, seconds| Timed { value, as_of: at(seconds) };
     assert_eq!(known, [(two, stamped(odd, 3)), (week(), stamped(counts(12, 0), 2))]);
-    let recalled = store.cached(week()).await;
-    assert_eq!(recalled, StoredReport { totals: Some(stamped(counts(12, 0), 2)), ..StoredReport::default() });
+    let stored = store.cached(week()).await;
+    assert_eq!(stored, StoredReport { totals: Some(stamped(counts(12, 0), 2)), ..StoredReport::default() });
     let other = Scope { project: "other".to_owned(), ..scope() };
     assert_eq!(store.views_totals(&other, &[week()]).await.expect("read"), []);
 }

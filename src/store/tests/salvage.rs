@@ -4,12 +4,12 @@
 use super::*;
 use crate::model::prompt::{Delivery, DeliveryKind, DraftTarget};
 use crate::store::check::indexes_with_wrong_row_count;
-use crate::store::salvage::{self, RecoveryCounts};
+use crate::store::{RecoveryCounts, salvage};
 use crate::store::{StoreHealth, check::check_store, open as opening, schema};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
-use tempfile::tempdir;
+use tokio::sync::OnceCell;
 
 const PAGE_BYTES: usize = 4096;
 const JOB_COUNT: i64 = 160;
@@ -18,9 +18,20 @@ fn file(folder: &Path) -> PathBuf {
     folder.join("docdeck.db")
 }
 
-/// Creates a database with prompts in every state, some of them longer than a page, and with everything else that
+/// Writes a database with prompts in every state, some of them longer than a page, and with everything else that
 /// belongs to jobs.
 async fn fill_database(folder: &Path) {
+    // All tests copy one file, because filling it takes hundreds of transactions.
+    static FILLED: OnceCell<Vec<u8>> = OnceCell::const_new();
+    let create = || async {
+        let folder = tempdir().expect("a folder");
+        create_filled_database(folder.path()).await;
+        fs::read(file(folder.path())).expect("bytes")
+    };
+    fs::write(file(folder), FILLED.get_or_init(create).await).expect("written");
+}
+
+async fn create_filled_database(folder: &Path) {
     let store = super::open(folder);
     for n in 0..JOB_COUNT {
         // Some texts are longer than a page.
@@ -90,7 +101,7 @@ fn assert_safe(db: &Connection) {
     assert_eq!(db.query_row(sent_by_itself, [], |row| row.get::<_, i64>(0)).expect("a count"), 0);
     // All scopes, jobs, threads and drafts can be read.
     for (found, _) in crate::store::scopes::read_scopes(db).expect("scopes") {
-        for row in crate::store::jobs::load_jobs(db, found).expect("rows") {
+        for row in crate::store::job_rows::load_jobs(db, found).expect("rows") {
             crate::store::prompts::read_thread(db, row.key).expect("a thread");
         }
         crate::store::drafts::list_drafts(db, found).expect("drafts");
@@ -261,9 +272,9 @@ async fn a_store_with_any_damage_can_be_opened_and_the_damaged_file_is_kept() {
             }
             Err(error) => panic!("{error}"),
         };
-        if let Some(aside) = opened.damaged_file {
+        if let Some(damaged_file) = opened.damaged_file {
             repaired += 1;
-            assert_eq!(fs::read(aside).expect("the damaged file"), bytes);
+            assert_eq!(fs::read(damaged_file).expect("the damaged file"), bytes);
             assert_safe(&Connection::open(file(folder.path())).expect("a database"));
         }
         assert!(!opening::damage_note(folder.path()).exists() && !folder.path().join("docdeck.db-recovering").exists());
@@ -498,6 +509,7 @@ fn files_with_every_older_schema_are_recovered() {
     for schema in 1..=schema::MIGRATIONS.len() {
         let folder = tempdir().expect("a folder");
         let old = Connection::open(file(folder.path())).expect("a database");
+        old.execute_batch("BEGIN").expect("started");
         old.execute_batch(&schema::MIGRATIONS[..schema].concat()).expect("created");
         old.execute_batch(
             "INSERT INTO scope (id, base_url, project) VALUES (1, 'http://127.0.0.1:1', 'acme-docs');
@@ -511,7 +523,7 @@ fn files_with_every_older_schema_are_recovered() {
         .expect("filled");
         let (viewed_at, key_value) = if schema < 11 { ("looked_at", "memory") } else { ("viewed_at", "key_value") };
         let renamed = format!("UPDATE job SET {viewed_at} = 7; INSERT INTO {key_value} VALUES ('layout', 'wide')");
-        old.execute_batch(&renamed).expect("filled");
+        old.execute_batch(&format!("{renamed}; COMMIT")).expect("filled");
         drop(old);
         let (db, recovered) = recover_into_memory(&file(folder.path()));
         assert_safe(&db);

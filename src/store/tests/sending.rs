@@ -1,10 +1,9 @@
 use super::*;
 use crate::model::change::QueueChange;
 use crate::model::ledger::RateLimited;
-use crate::model::prompt::{Delivery, DeliveryKind, PromptKind};
+use crate::model::prompt::{Delivery, DeliveryKind, DraftTarget, PromptKind};
 use crate::model::row::JobGroup;
 use chrono::TimeDelta;
-use tempfile::tempdir;
 
 async fn delivery(store: &Store, job: JobKey, prompt: PromptId) -> Delivery {
     let thread = store.thread_of(job).await;
@@ -20,8 +19,8 @@ async fn a_new_job_is_queued_with_its_text_and_titled_by_its_first_line() {
     let store = memory();
     let text = format!("\n  Fix the links \r\n{}", "x".repeat(1 << 20));
     let (prompt, row) = store.new_job(&text, at(1)).await;
-    assert_eq!((row.title.as_str(), row.undelivered), ("Fix the links", Some(DeliveryKind::Queued)));
-    assert_eq!((row.id, row.status, row.created_at), (None, None, at(1)));
+    assert_eq!((row.local.title.as_str(), row.local.undelivered), ("Fix the links", Some(DeliveryKind::Queued)));
+    assert_eq!((row.id, row.remote.status, row.created_at), (None, None, at(1)));
     let thread = store.thread_of(row.key).await;
     assert_eq!((thread.prompts[0].id, &thread.prompts[0].text), (prompt, &text));
     assert_eq!(thread.prompts[0].delivery, Delivery::Queued { until: None });
@@ -90,8 +89,8 @@ async fn two_instances_never_get_the_permit_for_the_same_prompt() {
             two.request_permit(prompt, "two", at(n), at(n))
         );
         let turns = [first.expect("an answer"), second.expect("an answer")];
-        let goes = turns.iter().filter(|turn| matches!(turn, SendPermit::Go { .. })).count();
-        assert_eq!(goes, 1, "{turns:?}");
+        let permitted = turns.iter().filter(|turn| matches!(turn, SendPermit::Go { .. })).count();
+        assert_eq!(permitted, 1, "{turns:?}");
         assert!(turns.contains(&SendPermit::NotQueued), "{turns:?}");
     }
     assert_eq!(used_requests(&one, RateLimited::Create, at(20)).await, 20);
@@ -163,11 +162,11 @@ async fn a_follow_up_without_a_job_id_is_blocked() {
 #[tokio::test]
 async fn when_the_hourly_limit_is_reached_the_next_prompt_stays_queued() {
     let store = memory();
-    let mut goes = Vec::new();
+    let mut permitted = Vec::new();
     for n in 0..130 {
         let (prompt, row) = store.new_job(&format!("Prompt {n}"), at(n)).await;
         match store.permit(prompt, at(n)).await {
-            SendPermit::Go { .. } => goes.push(n),
+            SendPermit::Go { .. } => permitted.push(n),
             SendPermit::Wait { until } => {
                 assert_eq!(until, at(3600));
                 assert_eq!(delivery(&store, row.key, prompt).await, Delivery::Queued { until: Some(until) });
@@ -175,7 +174,7 @@ async fn when_the_hourly_limit_is_reached_the_next_prompt_stays_queued() {
             other => panic!("{other:?}"),
         }
     }
-    assert_eq!(goes, (0..100).collect::<Vec<_>>());
+    assert_eq!(permitted, (0..100).collect::<Vec<_>>());
     let (first, until) = store.sendable_prompts_with_wait().await[0];
     assert_eq!(until, Some(at(3600)));
     assert_eq!(store.permit(first, at(3599)).await, SendPermit::Wait { until: at(3600) });
@@ -204,7 +203,7 @@ async fn a_429_queues_the_prompt_again_and_blocks_the_ledger() {
     let (second, _) = store.new_job("second", at(0)).await;
     store.permit(first, at(1)).await;
     let row = store.limit(first, at(61), at(1), at(2)).await;
-    assert_eq!(row.undelivered, Some(DeliveryKind::Queued));
+    assert_eq!(row.local.undelivered, Some(DeliveryKind::Queued));
     assert_eq!(delivery(&store, row.key, first).await, Delivery::Queued { until: Some(at(61)) });
     assert_eq!(store.permit(second, at(3)).await, SendPermit::Wait { until: at(61) });
     assert_eq!(store.permit(first, at(60)).await, SendPermit::Wait { until: at(61) });
@@ -221,19 +220,16 @@ async fn an_accepted_new_job_gets_the_data_from_the_answer() {
     let store = memory();
     let (prompt, _) = store.new_job("Fix it", at(0)).await;
     store.permit(prompt, at(1)).await;
-    let job = RemoteJob {
-        repository: Some(line("https://github.com/acme/docs")),
-        git_ref: Some(line("agent/links")),
-        model: Some(line("sonnet")),
-        created_at: Some(at(2)),
-        ..answer("j/1 ü", Status::Active)
-    };
+    let mut job = answer("j/1 ü", Status::Active);
+    job.state.source.repository = Some(line("https://github.com/acme/docs").into());
+    job.state.source.git_ref = Some(line("agent/links"));
+    job.state.model = Some(line("sonnet").into());
+    job.created_at = Some(at(2));
     let row = store.accept(prompt, job.clone(), at(3)).await;
-    assert_eq!((row.id.clone(), row.status.clone()), (Some(job.id.clone()), Some(Status::Active)));
-    assert_eq!((row.repository.as_deref(), row.model.as_deref()), (job.repository.as_ref(), job.model.as_ref()));
-    assert_eq!(row.git_ref, job.git_ref);
-    assert_eq!((row.created_at, row.started_at, row.changed_at), (at(2), at(3), at(3)));
-    assert_eq!((row.undelivered, row.finished_at), (None, None));
+    assert_eq!((row.id.clone(), row.remote.status.clone()), (Some(job.id.clone()), Some(Status::Active)));
+    assert_eq!(row.remote, job.state);
+    assert_eq!((row.created_at, row.local.started_at, row.local.changed_at), (at(2), at(3), at(3)));
+    assert_eq!((row.local.undelivered, row.local.finished_at), (None, None));
     assert_eq!(store.job_by_id(&scope(), &job.id).await.expect("read"), Some(row.clone()));
     assert_eq!(crate::model::poll::next_poll(&row), Some(at(5)));
     assert_eq!(store.permit(prompt, at(4)).await, SendPermit::NotQueued);
@@ -250,7 +246,7 @@ async fn every_outcome_of_sending_is_stored_with_its_reason() {
         let (prompt, _) = store.new_job("Fix it", at(0)).await;
         store.permit(prompt, at(1)).await;
         let row = store.finish(prompt, expected.clone(), at(2)).await;
-        assert_eq!(row.undelivered, Some(expected.kind()));
+        assert_eq!(row.local.undelivered, Some(expected.kind()));
         assert_eq!(delivery(&store, row.key, prompt).await, expected);
         assert_eq!(store.permit(prompt, at(3)).await, SendPermit::NotQueued, "never sent again by itself");
     }
@@ -263,7 +259,7 @@ async fn a_row_shows_its_most_urgent_prompt() {
     let first = store.follow_up(row.key, "first", at(1)).await;
     store.follow_up(row.key, "second", at(2)).await;
     store.permit(first, at(3)).await;
-    let undelivered = async |store: &Store| store.job(row.key).await.expect("read").expect("there").undelivered;
+    let undelivered = async |store: &Store| store.job(row.key).await.expect("read").expect("there").local.undelivered;
     assert_eq!(undelivered(&store).await, Some(DeliveryKind::Sending));
     store.finish(first, Delivery::Unconfirmed(line("?")), at(4)).await;
     assert_eq!(undelivered(&store).await, Some(DeliveryKind::Unconfirmed));
@@ -272,19 +268,39 @@ async fn a_row_shows_its_most_urgent_prompt() {
 }
 
 #[tokio::test]
-async fn a_follow_up_to_a_finished_job_is_checked_even_if_the_answer_still_says_finished() {
+async fn a_follow_up_to_a_finished_job_is_checked_even_if_the_answer_is_still_finished() {
     let store = memory();
     let row = store.add_accepted_job("j1", Status::Active, at(0)).await;
     let row = store.apply_job(row.key, with_pr("j1", Status::Completed, 1), at(60)).await.row;
-    assert_eq!((row.finished_at, crate::model::poll::next_poll(&row)), (Some(at(60)), None));
+    assert_eq!((row.local.finished_at, crate::model::poll::next_poll(&row)), (Some(at(60)), None));
     let prompt = store.follow_up(row.key, "more", at(100)).await;
     store.permit(prompt, at(100)).await;
     let row = store.accept(prompt, answer("j1", Status::Completed), at(101)).await;
-    assert_eq!((row.status.clone(), row.started_at, row.finished_at), (Some(Status::Completed), at(101), None));
+    assert_eq!(
+        (row.remote.status.clone(), row.local.started_at, row.local.finished_at),
+        (Some(Status::Completed), at(101), None)
+    );
     assert_eq!(crate::model::poll::next_poll(&row), Some(at(103)));
     let row = store.apply_job(row.key, answer("j1", Status::Active), at(103)).await.row;
-    assert_eq!((row.started_at, row.finished_at, row.checked_at), (at(101), None, Some(at(103))));
-    assert!(row.pr_link.is_some());
+    assert_eq!((row.local.started_at, row.local.finished_at, row.local.checked_at), (at(101), None, Some(at(103))));
+    assert!(row.remote.pr_link.is_some());
+}
+
+#[tokio::test]
+async fn an_answer_to_a_request_before_a_follow_up_was_accepted_changes_nothing() {
+    let store = memory();
+    let row = store.add_accepted_job("j1", Status::Active, at(0)).await;
+    let requested = store.apply_job(row.key, answer("j1", Status::Completed), at(60)).await.row;
+    let prompt = store.follow_up(row.key, "more", at(100)).await;
+    store.permit(prompt, at(100)).await;
+    let restarted = store.accept(prompt, answer("j1", Status::Active), at(101)).await;
+    for outdated in [JobAnswer::Job(answer("j1", Status::Completed)), JobAnswer::NotFound] {
+        let merged = store.apply_fetched(&requested, outdated, at(102)).await.expect("read");
+        assert_eq!((merged.row, merged.events), (restarted.clone(), Vec::new()));
+    }
+    assert_eq!(store.job(row.key).await.expect("read"), Some(restarted.clone()));
+    let merged = store.apply_fetched(&restarted, JobAnswer::NotFound, at(103)).await.expect("stored");
+    assert!(merged.row.local.gone);
 }
 
 #[tokio::test]
@@ -295,7 +311,7 @@ async fn a_job_that_does_not_restart_after_a_follow_up_is_finished_at_the_next_c
     store.permit(prompt, at(100)).await;
     store.accept(prompt, answer("j1", Status::Completed), at(101)).await;
     let row = store.apply_job(row.key, answer("j1", Status::Completed), at(103)).await.row;
-    assert_eq!(row.finished_at, Some(at(103)));
+    assert_eq!(row.local.finished_at, Some(at(103)));
 }
 
 #[tokio::test]
@@ -323,11 +339,11 @@ async fn an_acceptance_is_stored_even_if_the_send_was_marked_as_abandoned() {
     store.abandon_sends(&scope(), "instance-1", at(2)).await.expect("done");
     store.requeue(prompt, None, at(3)).await.expect("queued again");
     let row = store.accept(prompt, answer("j1", Status::Active), at(4)).await;
-    assert_eq!((row.id, row.undelivered), (Some(job_id("j1")), None));
+    assert_eq!((row.id, row.local.undelivered), (Some(job_id("j1")), None));
     assert_eq!(store.permit(prompt, at(5)).await, SendPermit::NotQueued, "not sent a second time");
     // A late outcome that is not an acceptance doesn't change a prompt whose delivery has ended.
     let row = store.finish(prompt, Delivery::Rejected(line("late")), at(6)).await;
-    assert_eq!(row.undelivered, None);
+    assert_eq!(row.local.undelivered, None);
 }
 
 #[tokio::test]
@@ -350,7 +366,7 @@ async fn sending_again_queues_the_prompt_and_an_edit_changes_text_and_title() {
     store.finish(prompt, Delivery::Rejected(line("no")), at(2)).await;
     assert!(matches!(store.requeue(prompt, Some(" \n"), at(3)).await, Err(StoreError::BlankPrompt)));
     let row = store.requeue(prompt, Some("Fix that\nplease"), at(3)).await.unwrap_or(row);
-    assert_eq!((row.title.as_str(), row.undelivered), ("Fix that", Some(DeliveryKind::Queued)));
+    assert_eq!((row.local.title.as_str(), row.local.undelivered), ("Fix that", Some(DeliveryKind::Queued)));
     let go = store.permit(prompt, at(4)).await;
     assert!(matches!(go, SendPermit::Go { text, .. } if text == "Fix that\nplease"));
     assert!(matches!(store.requeue(prompt, None, at(5)).await, Err(StoreError::StateChanged)), "it is being sent");
@@ -383,8 +399,8 @@ async fn discarding_a_new_jobs_prompt_discards_the_job_and_restoring_it_undoes_t
         let before = (store.thread_of(row.key).await, store.job(row.key).await.expect("read").expect("a row"));
         let discarded = store.discard_prompt(prompt, at(3)).await.expect("discarded");
         let [row] = &discarded.rows[..] else { panic!("{discarded:?}") };
-        assert_eq!((row.undelivered, row.undelivered_at), (Some(DeliveryKind::Discarded), Some(at(3))));
-        assert!(row.group() == JobGroup::Done && !row.dismissed && !row.is_working() && !row.counts_as_working());
+        assert_eq!((row.local.undelivered, row.local.undelivered_at), (Some(DeliveryKind::Discarded), Some(at(3))));
+        assert!(row.group() == JobGroup::Done && !row.local.dismissed && !row.is_working() && !row.counts_as_working());
         assert_eq!(crate::model::poll::next_poll(row), None);
         assert_eq!(store.thread_of(row.key).await.prompts[0].text, "Fix it");
         assert!(matches!(store.requeue(prompt, None, at(4)).await, Err(StoreError::StateChanged)));
@@ -397,7 +413,7 @@ async fn discarding_a_new_jobs_prompt_discards_the_job_and_restoring_it_undoes_t
     let kept = store.add_accepted_job("j1", Status::Active, at(5)).await;
     let follow_up = store.follow_up(kept.key, "more", at(6)).await;
     let discarded = store.discard_prompt(follow_up, at(7)).await.expect("discarded");
-    assert_eq!((discarded.rows[0].undelivered, discarded.rows[0].group()), (None, JobGroup::Working));
+    assert_eq!((discarded.rows[0].local.undelivered, discarded.rows[0].group()), (None, JobGroup::Working));
 }
 
 #[tokio::test]
@@ -408,7 +424,7 @@ async fn a_discarded_prompt_that_was_accepted_after_all_is_not_restored() {
     store.finish(prompt, Delivery::Unconfirmed(line("lost")), at(2)).await;
     store.discard_prompt(prompt, at(3)).await.expect("discarded");
     let row = store.accept(prompt, answer("j1", Status::Active), at(4)).await;
-    assert_eq!((row.undelivered, row.group()), (None, JobGroup::Working));
+    assert_eq!((row.local.undelivered, row.group()), (None, JobGroup::Working));
     assert!(matches!(store.restore_prompts(&[prompt]).await, Err(StoreError::StateChanged)));
 }
 
@@ -419,14 +435,14 @@ async fn a_follow_up_resets_the_start_time_of_a_finished_job_but_not_of_a_workin
     let prompt = store.follow_up(row.key, "more", at(50)).await;
     store.permit(prompt, at(60)).await;
     let row = store.accept(prompt, answer("j1", Status::Active), at(61)).await;
-    assert_eq!((row.started_at, row.state_since(), row.finished_at), (at(0), Some(at(0)), None));
-    assert_eq!(row.followed_up_at, Some(at(61)), "polled soon after it");
+    assert_eq!((row.local.started_at, row.state_since(), row.local.finished_at), (at(0), Some(at(0)), None));
+    assert_eq!(row.local.followed_up_at, Some(at(61)), "polled soon after it");
     let row = store.apply_job(row.key, answer("j1", Status::Completed), at(100)).await.row;
-    assert_eq!((row.finished_at, row.state_since()), (Some(at(100)), Some(at(100))));
+    assert_eq!((row.local.finished_at, row.state_since()), (Some(at(100)), Some(at(100))));
     let prompt = store.follow_up(row.key, "again", at(150)).await;
     store.permit(prompt, at(160)).await;
     let row = store.accept(prompt, answer("j1", Status::Active), at(161)).await;
-    assert_eq!((row.started_at, row.finished_at), (at(161), None));
+    assert_eq!((row.local.started_at, row.local.finished_at), (at(161), None));
 }
 
 #[tokio::test]
@@ -464,8 +480,8 @@ async fn an_unconfirmed_new_job_can_be_linked_to_its_job_at_the_service() {
     store.permit(prompt, at(1)).await;
     store.finish(prompt, Delivery::Unconfirmed(line("?")), at(2)).await;
     let row = store.link_job(prompt, with_pr("j1", Status::Completed, 7), at(500)).await.expect("linked");
-    assert_eq!((row.id, row.title.as_str(), row.undelivered), (Some(job_id("j1")), "Fix it", None));
-    assert_eq!((row.started_at, row.finished_at), (at(1), None));
+    assert_eq!((row.id, row.local.title.as_str(), row.local.undelivered), (Some(job_id("j1")), "Fix it", None));
+    assert_eq!((row.local.started_at, row.local.finished_at), (at(1), None));
     assert!(matches!(
         store.link_job(prompt, answer("j2", Status::Active), at(501)).await,
         Err(StoreError::StateChanged)
@@ -487,8 +503,8 @@ async fn linking_merges_a_job_that_was_tracked_meanwhile() {
     let seen = tracked.revision;
 
     let one = store.link_job(prompt, with_pr("j1", Status::Completed, 7), at(20)).await.expect("linked");
-    assert_eq!((one.key, one.title.as_str(), one.id.clone()), (row.key, "Fix it", Some(job_id("j1"))));
-    assert_eq!(one.undelivered, Some(DeliveryKind::Queued));
+    assert_eq!((one.key, one.local.title.as_str(), one.id.clone()), (row.key, "Fix it", Some(job_id("j1"))));
+    assert_eq!(one.local.undelivered, Some(DeliveryKind::Queued));
     assert_eq!(store.jobs(&scope()).await.expect("rows"), vec![one.clone()]);
     let thread = store.thread_of(one.key).await;
     assert_eq!(thread.prompts.iter().map(|prompt| prompt.id).collect::<Vec<_>>(), [prompt, follow_up]);
@@ -548,12 +564,12 @@ async fn the_keys_of_two_merged_rows_lead_to_the_same_thread() {
 async fn a_reserved_prompt_is_paused_for_other_instances() {
     let store = memory();
     let (prompt, row) = store.reserve_new_job(&scope(), "Fix it", "command", at(0)).await.expect("written");
-    assert_eq!(row.undelivered, Some(DeliveryKind::Paused));
+    assert_eq!(row.local.undelivered, Some(DeliveryKind::Paused));
     assert_eq!(store.sendable_prompts(&scope()).await.expect("read"), []);
     assert_eq!(store.sendable_prompts_for(&scope(), "dashboard").await.expect("read"), []);
     assert_eq!(store.permit(prompt, at(1)).await, SendPermit::Blocked);
-    let own = store.sendable_prompts_for(&scope(), "command").await.expect("read");
-    assert_eq!(own.iter().map(|queued| queued.prompt).collect::<Vec<_>>(), [prompt]);
+    let sendable = store.sendable_prompts_for(&scope(), "command").await.expect("read");
+    assert_eq!(sendable.iter().map(|queued| queued.prompt).collect::<Vec<_>>(), [prompt]);
     assert_eq!(store.paused_by(prompt).await.expect("read"), crate::store::PausedBy::Instance("command".to_owned()));
     let turn = store.request_permit(prompt, "command", at(1), at(1)).await.expect("an answer");
     assert!(matches!(turn, SendPermit::Go { .. }), "{turn:?}");
@@ -581,4 +597,32 @@ async fn a_reserved_prompt_that_the_user_resumes_may_be_sent_by_any_instance() {
     assert!(store.sendable_prompts(&scope()).await.expect("read").iter().any(|queued| queued.prompt == prompt));
     store.change_queue(&[row.key, job.key], QueueChange::Pause, at(2)).await.expect("paused");
     assert_eq!(store.request_permit(prompt, "command", at(3), at(3)).await.expect("an answer"), SendPermit::Blocked);
+}
+
+#[tokio::test]
+async fn a_retry_sends_the_last_accepted_prompt_once_more_and_keeps_the_drafts() {
+    let store = memory();
+    let about = [line("/a"), line("/b")];
+    let (prompt, row) = store.add_job_about(&scope(), "Fix it", &about, at(0)).await.expect("stored");
+    assert!(store.retry(row.key, at(1)).await.is_err(), "not failed yet");
+    store.permit(prompt, at(1)).await;
+    store.accept(prompt, answer("job-1", Status::Failed), at(2)).await;
+    store.save_draft(&scope(), DraftTarget::NewJob, "Not yet", at(3)).await.expect("stored");
+    let (again, new) = store.retry(row.key, at(4)).await.expect("stored");
+    assert_eq!((new.key != row.key, new.local.pages.as_slice()), (true, &about[..]));
+    let thread = store.thread_of(new.key).await;
+    assert_eq!((thread.prompts.len(), thread.prompts[0].id, thread.prompts[0].text.as_str()), (1, again, "Fix it"));
+    assert_eq!(store.drafts(&scope()).await.expect("drafts").len(), 1);
+
+    let follow_up = store.follow_up(row.key, "More", at(5)).await;
+    assert!(store.retry(row.key, at(6)).await.is_err(), "a prompt is queued");
+    store.permit(follow_up, at(6)).await;
+    store.accept(follow_up, answer("job-1", Status::Failed), at(7)).await;
+    let failed = store.jobs(&scope()).await.expect("rows").into_iter().find(|job| job.key == row.key).expect("a row");
+    assert!(failed.can_retry(), "{failed:?}");
+    let (again, same) = store.retry(row.key, at(8)).await.expect("stored");
+    assert_eq!(same.key, row.key);
+    let thread = store.thread_of(row.key).await;
+    assert_eq!(thread.prompts.last().map(|last| (last.id, last.text.as_str())), Some((again, "More")));
+    assert!(store.retry(row.key, at(9)).await.is_err(), "only once");
 }

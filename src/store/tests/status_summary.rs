@@ -4,7 +4,6 @@ use crate::model::prompt::DeliveryKind;
 use crate::model::row::JobGroup;
 use crate::store::schema;
 use std::fs;
-use tempfile::tempdir;
 
 #[tokio::test]
 async fn the_status_summary_has_the_sizes_of_the_groups_in_the_jobs_list() {
@@ -12,25 +11,25 @@ async fn the_status_summary_has_the_sizes_of_the_groups_in_the_jobs_list() {
     let store = open(folder.path());
     assert_eq!(Store::status_summary(folder.path(), &scope()).expect("read"), None, "nothing of this scope");
     for word in ["active", "completed", "failed", "archived", "reviewing"] {
-        for (looked, number) in [(false, None), (true, None), (false, Some(7)), (true, Some(7))] {
-            let id = format!("{word}-{looked}-{number:?}");
+        for (is_viewed, number) in [(false, None), (true, None), (false, Some(7)), (true, Some(7))] {
+            let id = format!("{word}-{is_viewed}-{number:?}");
             let row = store.add_accepted_job(&id, Status::Active, at(0)).await;
             let seen = answer(&id, Status::parse(word));
-            let seen = number.map_or(seen.clone(), |number| with_pr(&id, seen.status, number));
+            let seen = number.map_or(seen.clone(), |number| with_pr(&id, Status::parse(word), number));
             store.apply_job(row.key, seen, at(60)).await;
-            if looked {
+            if is_viewed {
                 store.change_one_job(row.key, LocalChange::Handled, at(90)).await;
             }
         }
     }
     let (_, queued) = store.new_job("queued", at(0)).await;
-    assert_eq!(queued.undelivered, Some(DeliveryKind::Queued));
-    let (_, held) = store.new_job("paused", at(0)).await;
-    store.change_queue(&[held.key], QueueChange::Pause, at(0)).await.expect("paused");
+    assert_eq!(queued.local.undelivered, Some(DeliveryKind::Queued));
+    let (_, paused) = store.new_job("paused", at(0)).await;
+    store.change_queue(&[paused.key], QueueChange::Pause, at(0)).await.expect("paused");
     let dismissed_job = store.add_accepted_job("dismissed", Status::Failed, at(0)).await;
     store.change_one_job(dismissed_job.key, LocalChange::Dismissed(true), at(90)).await;
     let gone = store.add_accepted_job("gone", Status::Active, at(0)).await;
-    store.apply_fetched(gone.key, JobAnswer::NotFound, at(70)).await.expect("seen");
+    store.apply_fetched(&gone, JobAnswer::NotFound, at(70)).await.expect("seen");
     let rows = store.jobs(&scope()).await.expect("rows");
     let count = |group| rows.iter().filter(|row| row.group() == group).count();
     let summary = Store::status_summary(folder.path(), &scope()).expect("read").expect("known");
@@ -102,10 +101,20 @@ fn fill(db: &Connection, schema: usize) {
         for undelivered in [None, Some("queued"), Some("paused"), Some("sending"), Some("rejected")] {
             for bits in 0..16 {
                 let link = (bits & 4 > 0).then_some("https://x.test/1");
-                let looked = (bits & 8 > 0).then_some(20_000);
+                let viewed_at = (bits & 8 > 0).then_some(20_000);
                 db.execute(
                     &insert,
-                    (status, undelivered, bits & 1, bits >> 1 & 1, link, looked, 3000 + bits, None::<i64>, ids.next()),
+                    (
+                        status,
+                        undelivered,
+                        bits & 1,
+                        bits >> 1 & 1,
+                        link,
+                        viewed_at,
+                        3000 + bits,
+                        None::<i64>,
+                        ids.next(),
+                    ),
                 )
                 .expect("a job");
             }
@@ -121,9 +130,9 @@ async fn the_status_summary_reads_every_older_schema_without_changing_the_file()
         let folder = tempdir().expect("a folder");
         let file = folder.path().join("docdeck.db");
         let db = Connection::open(&file).expect("a database");
+        db.execute_batch("BEGIN").expect("started");
         db.execute_batch(&schema::MIGRATIONS[..schema].concat()).expect("created");
         db.pragma_update(None, "user_version", i64::try_from(schema).expect("small")).expect("numbered");
-        db.execute_batch("BEGIN").expect("started");
         fill(&db, schema);
         db.execute_batch("COMMIT").expect("written");
         drop(db);
@@ -137,7 +146,7 @@ async fn the_status_summary_reads_every_older_schema_without_changing_the_file()
         let counted = [count(JobGroup::NeedsYou), working, count(JobGroup::Queued)];
         assert_eq!([old.needs_you, old.active, old.queued + old.paused], counted, "schema {schema}");
         assert!(working > count(JobGroup::Working), "some dismissed jobs are working");
-        let discarded = rows.iter().filter(|row| row.undelivered == Some(DeliveryKind::Discarded)).count();
+        let discarded = rows.iter().filter(|row| row.local.undelivered == Some(DeliveryKind::Discarded)).count();
         assert_eq!(discarded, usize::from(schema < 9), "schema {schema}: later schemas store it");
         assert_eq!(Some(old), Store::status_summary(folder.path(), &scope()).expect("read"), "schema {schema}");
         assert!(old.needs_you > 0 && old.queued > 0 && old.paused > 0, "{old:?}");

@@ -80,8 +80,8 @@ fn add_overdrawn<'a>(x: u16, y: u16, cell: &Cell, buffer: &'a Buffer, cells: &mu
     if symbol.len() < MIN_JOINED_BYTES || cell.diff_option != CellDiffOption::None {
         return;
     }
-    let apart: usize = symbol.chars().map(|c| c.width().unwrap_or(0)).sum();
-    let Some(end) = u16::try_from(apart).ok().filter(|_| apart > symbol.width()) else { return };
+    let unjoined_width: usize = symbol.chars().map(|c| c.width().unwrap_or(0)).sum();
+    let Some(end) = u16::try_from(unjoined_width).ok().filter(|_| unjoined_width > symbol.width()) else { return };
     let mut covered = 0;
     for column in x..x.saturating_add(end) {
         let Some(cell) = buffer.cell((column, y)) else { return };

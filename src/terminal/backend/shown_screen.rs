@@ -1,5 +1,5 @@
-//! What the terminal shows. ratatui finds the cells that a frame changes; this module leaves out changes that nobody can
-//! see, and adds the halves of wide glyphs that terminals leave behind.
+//! What the terminal shows. ratatui finds the cells that a frame changes; this module leaves out changes that nobody
+//! can see, and adds the halves of wide glyphs that terminals leave behind.
 
 use super::encode::{encode_cells, normalize_blank};
 use ratatui::buffer::{Buffer, Cell, CellDiffOption, CellWidth as _};

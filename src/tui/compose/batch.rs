@@ -1,7 +1,9 @@
 //! The dialog for new jobs from a list: prompts are typed, pasted or read from a file, reviewed with their cost, and
 //! queued in the store. The engine sends them.
 
-use super::drafts::{DraftState, draft_state_text};
+use super::draft_state::DraftState;
+use super::editor::{MAX_TEXT_COLUMNS, MIN_ROWS_WITH_RULE};
+use super::status_line::{EditorStatus, draft_state_text};
 use crate::model::batch::parse_prompts;
 use crate::model::failure::Failure;
 use crate::model::ledger::{Budget, RATE_LIMIT_WINDOW, RateLimited};
@@ -9,20 +11,22 @@ use crate::model::prompt::DraftTarget;
 use crate::model::row::{Job, JobGroup};
 use crate::model::text::CleanText;
 use crate::tui::component::prelude::*;
+use crate::tui::draw::boxes::{draw_box, draw_line, draw_more_below};
+use crate::tui::draw::cursor;
 use crate::tui::draw::text::{TextRow, fit, right};
-use crate::tui::draw::{cursor, draw_box, draw_line, draw_more_below};
 use crate::tui::format::{format_count, plural};
-use crate::tui::geometry::{Geometry, inner_area_below, text_area_above};
+use crate::tui::geometry::{Geometry, inner_area_below, inside};
 use crate::tui::input_dialog::InputField;
-use crate::tui::list_state::ListState;
-use crate::tui::text_input::TextInput;
-use crate::tui::{StoreState, SubmitError};
+use crate::tui::message_fit::fit_message;
+use crate::tui::widgets::list_state::ListState;
+use crate::tui::widgets::text_input::TextInput;
+use crate::tui::{PromptsEffect, PromptsMsg, StoreState, SubmitError};
 use chrono::FixedOffset;
-use ratatui::widgets::{Paragraph, Wrap};
-use unicode_width::UnicodeWidthStr;
 
 /// The maximum number of characters of a title in the review.
 const MAX_BATCH_TITLE_CHARS: usize = 200;
+/// Maximum number of lines for a message below the text.
+const MAX_MESSAGE_LINES: usize = 3;
 
 #[derive(Debug)]
 pub struct Batch {
@@ -31,6 +35,8 @@ pub struct Batch {
     /// Whether the text is saved as a draft.
     pub draft_state: DraftState,
     step: BatchStep,
+    /// The number of prompts in the text; 0 if it can't be split into prompts.
+    prompt_count: usize,
     /// The reason why the prompts can't be queued, if there is one.
     pub message: Option<CleanText>,
 }
@@ -81,18 +87,13 @@ pub fn schedule_text(jobs: usize, ahead: usize, budget: Budget, now: Time, offse
     let limit_note = if later > usize::try_from(budget.limit).unwrap_or(usize::MAX) {
         format!(", at most {} per hour", budget.limit)
     } else {
-        String::new()
+        ", as the hourly limit allows".to_owned()
     };
     let from = match budget.blocked {
         Some(wait) if wait.is_estimate => format!("in {} (an estimate)", wait.time_left(now)),
         _ => format!("from {} on", from.format("%H:%M")),
     };
     format!("{all}: {first}, {} {from}{limit_note}", format_count(later))
-}
-
-/// Returns the area of the text. A horizontal line and at least one line of text are below it.
-pub(in crate::tui) fn batch_text_area(g: Geometry) -> Rect {
-    text_area_above(g.full_dialog(), 2)
 }
 
 /// Returns the area of the list in the review: below the cost and a gap, above a line for errors.
@@ -109,7 +110,7 @@ impl Batch {
             let was_unsaved = self.draft_state.is_unsaved();
             self.draft_state = DraftState::Unchanged;
             if cx.app.drafts.remove(&DraftTarget::Batch).is_some() || was_unsaved {
-                cx.run(Effect::DeleteDraft(DraftTarget::Batch));
+                cx.run(Effect::Prompts(PromptsEffect::DeleteDraft(DraftTarget::Batch)));
             }
             return false;
         }
@@ -149,7 +150,7 @@ impl Batch {
             None => cx.app.drafts.remove(&DraftTarget::Batch),
         };
         let prompts = std::mem::take(&mut preview.prompts);
-        cx.run(Effect::SubmitBatch { prompts, typed_text: typed_text.unwrap_or_default() });
+        cx.run(Effect::Prompts(PromptsEffect::SubmitBatch { prompts, typed_text: typed_text.unwrap_or_default() }));
         Flow::Close
     }
 
@@ -180,14 +181,16 @@ impl App {
             self.notify(Severity::Info, "Draft restored.", now);
         }
         let input = TextInput::block(&text);
-        self.open(Batch { input, draft_state: DraftState::Unchanged, step: BatchStep::Writing, message: None });
+        let prompt_count = count_prompts(&input);
+        let draft_state = DraftState::Unchanged;
+        self.open(Batch { input, draft_state, step: BatchStep::Writing, prompt_count, message: None });
     }
 
     pub(in crate::tui) fn read_file(&mut self, file: &str, effects: &mut Vec<Effect>) {
         if let Some(batch) = self.find_mut::<Batch>() {
             batch.step = BatchStep::Reading(CleanText::line(file));
             batch.message = None;
-            effects.push(Effect::ReadPrompts(file.to_owned()));
+            effects.push(Effect::Prompts(PromptsEffect::ReadPrompts(file.to_owned())));
         }
     }
 
@@ -231,8 +234,11 @@ impl App {
 }
 
 impl Component for Batch {
-    fn context(&self) -> Context {
-        if matches!(self.step, BatchStep::Writing) { Context::BatchText } else { Context::Batch }
+    fn contexts(&self) -> &'static [Context] {
+        match self.step {
+            BatchStep::Writing => &[Context::BatchText, Context::Text, Context::Everywhere],
+            _ => &[Context::Batch, Context::Lists, Context::Everywhere],
+        }
     }
 
     fn offers(&self, action: Action, _app: &App) -> Option<Label> {
@@ -241,6 +247,7 @@ impl Component for Batch {
             (Action::Confirm, BatchStep::Preview(preview)) => {
                 Some(Label::Text(format!("queue {}", plural(preview.prompts.len(), "job"))))
             }
+            (Action::Close, BatchStep::Writing) if self.input.is_blank() => Some("close".into()),
             _ => Some(Label::Default),
         }
     }
@@ -281,6 +288,7 @@ impl Component for Batch {
     fn input_changed(&mut self, cx: &mut Cx<'_>) {
         self.message = None;
         self.draft_state.mark_changed(cx.now);
+        self.prompt_count = count_prompts(&self.input);
     }
 
     fn resized(&mut self) {
@@ -288,15 +296,18 @@ impl Component for Batch {
     }
 
     fn save_draft(&mut self) -> Option<Effect> {
-        self.draft_state.start_saving().then(|| Effect::SaveDraft(DraftTarget::Batch, self.input.text()))
+        self.draft_state
+            .start_saving()
+            .then(|| Effect::Prompts(PromptsEffect::SaveDraft(DraftTarget::Batch, self.input.text())))
     }
 
     /// Places the cursor, or selects a prompt. A second click doesn't confirm, because that would queue all prompts.
     fn click(&mut self, at: Position, cx: &mut Cx<'_>) -> Flow {
+        let (text, _) = self.text_and_message(cx.app);
         if let Some((list, lines)) = self.list(cx.app) {
             list.click(lines, at);
         } else if let Some(input) = self.input() {
-            input.click(batch_text_area(cx.app.geometry()), at);
+            input.click(text, at);
         }
         Flow::Handled
     }
@@ -310,13 +321,15 @@ impl Component for Batch {
 
     fn receive(&mut self, msg: Msg, cx: &mut Cx<'_>) -> Result<Flow, Msg> {
         match msg {
-            Msg::PromptsRead { file, result } => {
+            Msg::Prompts(PromptsMsg::PromptsRead { file, result }) => {
                 let file = CleanText::line(&file);
                 if matches!(&self.step, BatchStep::Reading(wanted) if *wanted == file) {
                     self.apply_file(file, result);
                 }
             }
-            Msg::DraftSaved { slot: DraftTarget::Batch, result } => self.draft_state.apply_saved(result),
+            Msg::Prompts(PromptsMsg::DraftSaved { slot: DraftTarget::Batch, result }) => {
+                self.draft_state.apply_saved(result)
+            }
             msg => {
                 if matches!(msg, Msg::Timer) && self.draft_state.is_due(cx.now) {
                     cx.effects.extend(self.save_draft());
@@ -340,48 +353,71 @@ impl Component for Batch {
     }
 }
 
+fn count_prompts(input: &TextInput) -> usize {
+    parse_prompts(None, &input.text()).map_or(0, |prompts| prompts.len())
+}
+
+impl Batch {
+    /// Returns the area of the text, and the lines of the message below it.
+    fn text_and_message(&self, app: &App) -> (Rect, Vec<String>) {
+        let inner = inside(app.geometry().full_dialog());
+        let width = usize::from(inner.width.saturating_sub(2)).max(1);
+        let message = match (&self.step, &self.message) {
+            (BatchStep::Reading(file), _) => Some(format!("Reading {file}…")),
+            (_, Some(message)) => Some(message.to_string()),
+            _ => self.draft_state.failure_text(),
+        };
+        let message = message.map_or_else(Vec::new, |text| fit_message(&text, width, MAX_MESSAGE_LINES));
+        let below = u16::try_from(message.len() + 2).unwrap_or(inner.height);
+        let (width, height) = (inner.width.saturating_sub(2), inner.height.saturating_sub(below));
+        (Rect { x: inner.x + 1, width: width.min(MAX_TEXT_COLUMNS), height, ..inner }, message)
+    }
+
+    fn status(&self, app: &App) -> EditorStatus {
+        let prompts = plural(self.prompt_count, "prompt");
+        EditorStatus {
+            content: match self.prompt_count {
+                0 => <[String; 2]>::default(),
+                1 => [prompts.clone(), prompts],
+                _ => [format!("{prompts}, separated by blank lines"), prompts],
+            },
+            draft: draft_state_text(app, DraftTarget::Batch, &self.draft_state),
+            limited: RateLimited::Create,
+            requests: self.prompt_count,
+        }
+    }
+}
+
 fn draw_input(frame: &mut Frame<'_>, view: View<'_>, batch: &Batch, area: Rect) {
     let theme = view.theme;
     let inner = draw_box(frame, area, Line::styled(" New jobs from a list ", theme.title), theme.focus);
-    let inner = Rect { x: inner.x + 1, width: inner.width.saturating_sub(2), ..inner };
-    let width = usize::from(inner.width);
-    // A message takes up to three lines.
-    let draft_failure =
-        matches!(batch.draft_state, DraftState::Failed(_)).then(|| draft_state_text(view, &batch.draft_state).0);
-    let message = batch.message.as_ref().map(|message| message.to_string()).or(draft_failure);
-    let message_lines = message.as_ref().map_or(1, |message| message.width().div_ceil(width.max(1)).clamp(1, 3));
-    let text_rows = usize::from(inner.height).saturating_sub(message_lines + 1);
-    let text = Rect { height: u16::try_from(text_rows).unwrap_or(0), ..inner };
+    let (text, message) = batch.text_and_message(view.app);
     frame.render_widget(batch.input.area(), text);
     cursor::place_in_input(frame, view, text);
     if batch.input.is_blank() && batch.input.size().1 == 0 {
-        let hint = "Prompts, separated by blank lines.";
-        let spot = Rect { x: text.x + 1, width: text.width.saturating_sub(1), height: text.height.min(1), ..text };
-        frame.render_widget(Line::styled(fit(hint, width.saturating_sub(1)), theme.muted), spot);
+        let rect = Rect { x: text.x + 1, width: text.width.saturating_sub(1), height: text.height.min(1), ..text };
+        let hint = fit("Prompts, separated by blank lines.", usize::from(rect.width));
+        frame.render_widget(Line::styled(hint, theme.muted), rect);
     }
-    draw_line(frame, inner, text_rows, Line::styled("─".repeat(width), theme.border));
-    let below = u16::try_from(text_rows + 1).unwrap_or(u16::MAX).min(inner.height);
-    let below = Rect { y: inner.y + below, height: inner.height - below, ..inner };
-    let (text, style) = match (&batch.step, message) {
-        (BatchStep::Reading(file), _) => (format!("Reading {file}…"), theme.working),
-        (_, Some(message)) => (message, theme.warning),
-        _ => {
-            let (lines, characters) = batch.input.size();
-            let size = format!("{}, {}", plural(lines, "line"), plural(characters, "character"));
-            let draft = draft_state_text(view, &batch.draft_state).0;
-            let both = format!("{size}; {draft}");
-            // If the size and the state of the draft don't fit together, the state of the draft matters more.
-            (if both.width() <= width { both } else { draft }, theme.muted)
-        }
-    };
-    frame.render_widget(Paragraph::new(text).style(style).wrap(Wrap { trim: true }), below);
+    let rule = usize::from(text.height);
+    if view.app.size.1 >= MIN_ROWS_WITH_RULE {
+        draw_line(frame, inner, rule, Line::styled("┈".repeat(usize::from(inner.width)), theme.border));
+    }
+    let below = Rect { x: inner.x + 1, width: inner.width.saturating_sub(2), ..inner };
+    let style = if matches!(batch.step, BatchStep::Reading(_)) { theme.working } else { theme.warning };
+    for (n, line) in message.into_iter().enumerate() {
+        draw_line(frame, below, rule + 1 + n, Line::styled(line, style));
+    }
+    let line = batch.status(view.app).line(view, usize::from(below.width));
+    draw_line(frame, below, usize::from(below.height.saturating_sub(1)), line);
 }
 
 fn draw_preview(frame: &mut Frame<'_>, view: View<'_>, batch: &Batch, preview: &Preview, area: Rect) {
     let View { app, theme, now } = view;
+    let prompts = plural(preview.prompts.len(), "prompt");
     let title = match &preview.file {
-        Some(file) => format!(" {} from {file} ", plural(preview.prompts.len(), "prompt")),
-        None => format!(" {} ", plural(preview.prompts.len(), "typed prompt")),
+        Some(file) => format!(" Review {prompts} from {file} "),
+        None => format!(" Review {prompts} "),
     };
     let title = fit(&title, usize::from(area.width.saturating_sub(4)));
     let inner = draw_box(frame, area, Line::styled(title, theme.title), theme.focus);
@@ -395,8 +431,8 @@ fn draw_preview(frame: &mut Frame<'_>, view: View<'_>, batch: &Batch, preview: &
         let mut row = TextRow::new(width);
         row.push(if chosen { "▌" } else { " " }, theme.mark);
         row.push(right(&format_count(at + 1), digits), theme.muted).push("  ", theme.text);
-        row.push(title.as_str(), if chosen { theme.selected } else { theme.text });
-        draw_line(frame, lines, n, row.line());
+        row.push(title.as_str(), theme.text);
+        draw_line(frame, lines, n, row.list_line(chosen, theme));
     }
     draw_more_below(frame, view, area, preview.list.hidden_below(rows));
     if let Some(message) = &batch.message {
@@ -423,16 +459,16 @@ mod tests {
     #[test]
     fn the_schedule_shows_how_many_jobs_start_now_and_when_the_others_start() {
         let reset = Some("2026-11-20T14:32:00Z");
-        assert_eq!(schedule(140, 0, 37, reset), "140 jobs: 63 now, 77 from 15:32 on");
+        assert_eq!(schedule(140, 0, 37, reset), "140 jobs: 63 now, 77 from 15:32 on, as the hourly limit allows");
         assert_eq!(schedule(63, 0, 37, reset), "63 jobs, all start now");
         assert_eq!(schedule(1, 0, 99, reset), "1 job, starts now");
-        assert_eq!(schedule(5, 0, 100, reset), "5 jobs: none now, 5 from 15:32 on");
+        assert_eq!(schedule(5, 0, 100, reset), "5 jobs: none now, 5 from 15:32 on, as the hourly limit allows");
     }
 
     #[test]
     fn queued_prompts_are_sent_before_new_jobs() {
-        assert_eq!(schedule(10, 95, 0, None), "10 jobs: 5 now, 5 from 16:02 on");
-        assert_eq!(schedule(10, 200, 0, None), "10 jobs: none now, 10 from 16:02 on");
+        assert_eq!(schedule(10, 95, 0, None), "10 jobs: 5 now, 5 from 16:02 on, as the hourly limit allows");
+        assert_eq!(schedule(10, 200, 0, None), "10 jobs: none now, 10 from 16:02 on, as the hourly limit allows");
     }
 
     #[test]
@@ -446,6 +482,6 @@ mod tests {
         let blocked = until.map(|until| Wait { until, is_estimate: false });
         let budget = Budget { used: 3, limit: 100, resets_at: until, blocked };
         let text = schedule_text(2, 0, budget, now(), FixedOffset::east_opt(0).expect("UTC"));
-        assert_eq!(text, "2 jobs: none now, 2 from 14:03 on");
+        assert_eq!(text, "2 jobs: none now, 2 from 14:03 on, as the hourly limit allows");
     }
 }

@@ -6,19 +6,10 @@ use crate::model::ledger::RateLimited;
 use crate::model::prompt::{DeliveryKind, DraftTarget, PromptId};
 use crate::model::row::{Job, JobKey};
 use crate::model::text::CleanText;
-use crate::tui::bulk::{BulkAction, Targets};
+use crate::tui::bulk_action::{BulkAction, Targets};
 use crate::tui::component::prelude::*;
-use crate::tui::{SubmitError, format};
-
-/// A follow-up to several jobs, while its prompts are being saved.
-#[derive(Debug)]
-pub(in crate::tui) struct BulkFollowUp {
-    text: String,
-    pending_jobs: Vec<JobKey>,
-    saved_count: usize,
-    failed_jobs: Vec<JobKey>,
-    failure_message: Option<CleanText>,
-}
+use crate::tui::state::BulkFollowUp;
+use crate::tui::{PromptsEffect, SubmitError, format};
 
 impl App {
     /// Opens the editor for a follow-up to the marked jobs or, if no job is marked, to the selected job.
@@ -44,10 +35,10 @@ impl App {
 
     /// Returns the marked jobs that can take a follow-up, and the marked jobs to skip.
     fn follow_up_targets(&self) -> Targets {
-        self.split_targets(&self.targets(), |row| match row.undelivered {
+        self.split_targets(&self.targets(), |row| match row.local.undelivered {
             Some(DeliveryKind::Discarded) => Some("discarded"),
             _ if row.id.is_none() => Some("no id yet"),
-            _ if row.gone => Some("gone"),
+            _ if row.local.gone => Some("gone"),
             _ => None,
         })
     }
@@ -65,7 +56,7 @@ impl App {
         self.drafts.retain(|slot, draft| {
             !(matches!(slot, DraftTarget::FollowUp(job) if keys.contains(job)) && *draft == text)
         });
-        effects.extend(keys.iter().map(|key| Effect::SubmitFollowUp(*key, text.clone())));
+        effects.extend(keys.iter().map(|key| Effect::Prompts(PromptsEffect::SubmitFollowUp(*key, text.clone()))));
         self.bulk_follow_up = Some(BulkFollowUp {
             text,
             pending_jobs: keys,
@@ -92,7 +83,9 @@ impl App {
                 // Saving the prompt deletes the draft of the job from the store. If the draft has a different text, it
                 // is saved again.
                 match self.drafts.get(&slot) {
-                    Some(draft) if *draft != bulk.text => effects.push(Effect::SaveDraft(slot, draft.clone())),
+                    Some(draft) if *draft != bulk.text => {
+                        effects.push(Effect::Prompts(PromptsEffect::SaveDraft(slot, draft.clone())))
+                    }
                     _ => {}
                 }
                 Some(row.clone())

@@ -1,110 +1,16 @@
-//! Drafts: whether typed text is saved, the list of drafts, and opening and restoring them.
+//! The list of drafts, and opening and restoring them.
 
+use super::about_pages::{short_list, title_of_job_about};
 use super::batch::Batch;
+use super::draft_state::join_drafts;
 use super::editor::Editor;
 use super::picker::{Picker, PickerEntry, PickerKind};
 use crate::model::Time;
-use crate::model::failure::Failure;
 use crate::model::prompt::{DraftTarget, PromptKind};
 use crate::model::text::CleanText;
-use crate::tui::draw::View;
 use crate::tui::keymap::{Action, Context};
 use crate::tui::views::page_detail::PageDetail;
-use crate::tui::views::page_job::{short_list, title_of_job_about};
-use crate::tui::{App, Effect, Severity, StoreState};
-use chrono::TimeDelta;
-use ratatui::style::Style;
-
-/// The time from the first unsaved change of a draft until the draft is saved.
-pub const DRAFT_SAVE_DELAY: TimeDelta = TimeDelta::seconds(1);
-
-/// Whether the text is saved as a draft.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum DraftState {
-    /// The text has not changed since the editor was opened.
-    Unchanged,
-    /// The text is to be saved at this time.
-    Due(Time),
-    /// The text is being saved.
-    Saving,
-    /// The text was saved at this time.
-    Saved(Time),
-    /// Saving failed. The editor shows this error.
-    Failed(CleanText),
-}
-
-impl DraftState {
-    /// Schedules saving after a change of the text.
-    pub fn mark_changed(&mut self, now: Time) {
-        if !matches!(self, Self::Due(_)) {
-            *self = Self::Due(now + DRAFT_SAVE_DELAY);
-        }
-    }
-
-    /// Whether there are unsaved changes.
-    pub fn is_unsaved(&self) -> bool {
-        matches!(self, Self::Due(_) | Self::Failed(_))
-    }
-
-    /// Returns the time at which the text has to be saved.
-    pub fn due_at(&self) -> Option<Time> {
-        match self {
-            Self::Due(at) => Some(*at),
-            _ => None,
-        }
-    }
-
-    pub fn is_due(&self, now: Time) -> bool {
-        self.due_at().is_some_and(|at| at <= now)
-    }
-
-    /// Changes the state to [`Self::Saving`] if there are unsaved changes. Returns whether there were any.
-    pub fn start_saving(&mut self) -> bool {
-        let is_unsaved = self.is_unsaved();
-        if is_unsaved {
-            *self = Self::Saving;
-        }
-        is_unsaved
-    }
-
-    /// Applies the result of saving.
-    pub fn apply_saved(&mut self, result: Result<Time, Failure>) {
-        match result {
-            Ok(at) if *self == Self::Saving => *self = Self::Saved(at),
-            Ok(_) => {}
-            Err(failure) => *self = Self::Failed(failure.message),
-        }
-    }
-}
-
-/// Joins two drafts into one text, so that neither is lost.
-pub(in crate::tui) fn join_drafts(first: String, second: &str) -> String {
-    match (first.trim().is_empty(), second.trim().is_empty()) {
-        (_, true) => first,
-        (true, false) => second.to_owned(),
-        (false, false) => format!("{first}\n\n{second}"),
-    }
-}
-
-pub(super) fn close_key(view: View<'_>) -> String {
-    view.app.contexts().first().map_or_else(String::new, |context| view.app.key_label(*context, Action::Close))
-}
-
-/// Returns the state of the draft as text, and its style.
-pub(super) fn draft_state_text(view: View<'_>, saved: &DraftState) -> (String, Style) {
-    let theme = view.theme;
-    match saved {
-        DraftState::Unchanged => (format!("{} closes and keeps the draft", close_key(view)), theme.muted),
-        DraftState::Due(_) => ("draft not saved yet".to_owned(), theme.muted),
-        DraftState::Saving => ("saving the draft…".to_owned(), theme.muted),
-        DraftState::Saved(_) if view.app.config.is_demo => ("draft kept until the demo ends".to_owned(), theme.muted),
-        DraftState::Saved(at) => {
-            let at = at.with_timezone(&view.app.config.offset).format("%H:%M:%S");
-            (format!("draft saved at {at}"), theme.muted)
-        }
-        DraftState::Failed(reason) => (format!("Could not save the draft: {reason}"), theme.warning),
-    }
-}
+use crate::tui::{App, Effect, PromptsEffect, Severity, StoreState};
 
 impl App {
     pub(in crate::tui) fn open_drafts(&mut self, now: Time) {
@@ -149,7 +55,7 @@ impl App {
             DraftTarget::AboutPages => CleanText::line(&format!("New job about {}", short_list(&self.draft_pages))),
             DraftTarget::Batch => CleanText::line("New jobs from a list"),
             DraftTarget::FollowUp(job) => match self.jobs.get(job) {
-                Some(row) => CleanText::line(&format!("Follow-up: {}", row.title)),
+                Some(row) => CleanText::line(&format!("Follow-up: {}", row.local.title)),
                 None => CleanText::line("Follow-up to an untracked job"),
             },
             DraftTarget::Prompt(_) => CleanText::line("Undelivered prompt"),
@@ -190,7 +96,7 @@ impl App {
 
     pub(in crate::tui) fn delete_draft(&mut self, slot: DraftTarget, effects: &mut Vec<Effect>) {
         self.drafts.remove(&slot);
-        effects.push(Effect::DeleteDraft(slot));
+        effects.push(Effect::Prompts(PromptsEffect::DeleteDraft(slot)));
         self.refresh_drafts();
     }
 
@@ -214,7 +120,7 @@ impl App {
                 pages.extend(self.draft_pages.iter().filter(|page| !pages.contains(page)).cloned().collect::<Vec<_>>());
             }
             let text = join_drafts(text, &newer);
-            effects.push(Effect::save_draft(slot, text.clone(), &pages));
+            effects.push(Effect::Prompts(PromptsEffect::save_draft(slot, text.clone(), &pages)));
             self.drafts.insert(slot, text);
             if slot == DraftTarget::AboutPages {
                 self.draft_pages = pages;

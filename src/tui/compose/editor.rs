@@ -1,26 +1,30 @@
 //! The prompt editor: one text, the draft that the text belongs to, and whether the text is saved.
 
-use super::drafts::{DraftState, close_key, draft_state_text, join_drafts};
+use super::about_pages::{are_same_pages, short_list, title_of_job_about};
+use super::draft_state::{DraftState, join_drafts};
 use super::picker::{Picker, PickerKind};
+use super::status_line::{EditorStatus, draft_state_text};
 use crate::model::failure::Failure;
-use crate::model::ledger::RateLimited;
 use crate::model::prompt::{DraftTarget, PromptKind, Resolution};
 use crate::model::row::{JobKey, RemainingJobs};
 use crate::model::text::CleanText;
 use crate::tui::component::prelude::*;
-use crate::tui::draw::text::{TextRow, fit};
-use crate::tui::draw::{cursor, draw_box, draw_line};
-use crate::tui::format::plural;
-use crate::tui::geometry::{Geometry, centered, text_area_above};
-use crate::tui::keymap::Edit;
+use crate::tui::draw::boxes::{draw_box, draw_line};
+use crate::tui::draw::cursor;
+use crate::tui::draw::text::fit;
+use crate::tui::geometry::{Geometry, inside};
+use crate::tui::keymap::{Edit, Keymap};
 use crate::tui::message_fit::fit_message;
-use crate::tui::text_input::TextInput;
-use crate::tui::views::page_job::{load_other_draft, title_of_job_about};
-use ratatui::style::Style;
+use crate::tui::widgets::text_input::TextInput;
+use crate::tui::{PromptsEffect, PromptsMsg};
 use unicode_width::UnicodeWidthStr;
 
 /// Maximum number of lines for a message.
 const MESSAGE_LINES: usize = 8;
+/// Longer lines are hard to read, so the text is wrapped at this width.
+pub(super) const MAX_TEXT_COLUMNS: u16 = 100;
+/// The minimum number of rows of the screen at which a line separates the text from what is below it.
+pub(super) const MIN_ROWS_WITH_RULE: u16 = 20;
 
 #[derive(Debug)]
 pub struct Editor {
@@ -40,6 +44,8 @@ pub struct Editor {
     initial: String,
     /// The text of the inserted template; empty if no template was inserted.
     template: String,
+    /// The name of the last inserted template.
+    template_name: Option<CleanText>,
     /// Whether the text is open in an external editor.
     pub is_in_external_editor: bool,
     /// The reason why the prompt was not delivered, if the user is editing an undelivered prompt.
@@ -53,6 +59,21 @@ pub struct Editor {
 }
 
 impl Editor {
+    /// Loads a draft from another docdeck on this computer, and returns the notice to show. If `has_own_text` is set,
+    /// `text` also contains the draft that was in the editor.
+    pub(in crate::tui) fn load_other_draft(&mut self, text: &str, theirs: &[CleanText], has_own_text: bool) -> String {
+        let mut pages = theirs.to_vec();
+        if has_own_text {
+            pages.extend(self.pages.iter().filter(|page| !theirs.contains(page)).cloned());
+        }
+        let is_other = !has_own_text && !are_same_pages(&pages, &self.pages);
+        let mut with = Self::new(DraftTarget::AboutPages, title_of_job_about(&pages), text);
+        with.pages = pages;
+        *self = with;
+        let notice = format!("Loaded a draft about {} from another docdeck on this computer", short_list(theirs));
+        if is_other { format!("{notice}: send or clear it, then press n on this page.") } else { format!("{notice}.") }
+    }
+
     /// Returns the hint that is shown while the text is empty. Only a new job takes its title from its prompt.
     pub fn placeholder(&self) -> &'static str {
         match self.kind {
@@ -72,6 +93,7 @@ impl Editor {
             input: TextInput::block(text),
             initial: String::new(),
             template: String::new(),
+            template_name: None,
             is_in_external_editor: false,
             last_failure: None,
             draft_state: DraftState::Unchanged,
@@ -93,15 +115,23 @@ impl Editor {
         self.input.is_blank() || (!self.initial.is_empty() && self.input.text().trim_end() == self.initial.trim_end())
     }
 
-    /// Replaces the text with a template and moves the cursor to its start. The template is saved as a draft only once
-    /// the user changes it. Does nothing while the text is open in an external editor.
-    pub fn insert_template(&mut self, text: &str) {
-        if !self.is_in_external_editor {
+    /// Inserts a template on lines of its own and selects its first blank. Replaces a text that the user has not typed;
+    /// the template is then saved as a draft only once the user changes it. Does nothing while the text is open in an
+    /// external editor.
+    pub fn insert_template(&mut self, name: &CleanText, text: &str, now: Time) {
+        if self.is_in_external_editor {
+            return;
+        }
+        if self.is_unchanged() {
             self.input.replace(text);
             self.input.edit(Edit::TextStart);
+            self.input.select_next_blank();
             self.template = self.input.text();
             (self.message, self.is_warned) = (None, false);
+        } else {
+            self.change(now, |input| input.insert_lines(text));
         }
+        self.template_name = Some(name.clone());
     }
 
     /// Whether the user has not typed anything: the text is blank, the initial text or an unchanged template.
@@ -147,11 +177,13 @@ impl Editor {
         let text = self.take_text(cx);
         let pages = std::mem::take(&mut self.pages);
         cx.run(match self.slot {
-            DraftTarget::FollowUp(job) => Effect::SubmitFollowUp(job, text),
+            DraftTarget::FollowUp(job) => Effect::Prompts(PromptsEffect::SubmitFollowUp(job, text)),
             // The prompts of a batch are submitted by another dialog, never by this editor.
-            DraftTarget::NewJob | DraftTarget::Batch => Effect::SubmitNewJob(text),
-            DraftTarget::AboutPages => Effect::SubmitJobAbout(text, pages),
-            DraftTarget::Prompt(prompt) => Effect::Resolve(prompt, Resolution::SendEdited(text)),
+            DraftTarget::NewJob | DraftTarget::Batch => Effect::Prompts(PromptsEffect::SubmitNewJob(text)),
+            DraftTarget::AboutPages => Effect::Prompts(PromptsEffect::SubmitJobAbout(text, pages)),
+            DraftTarget::Prompt(prompt) => {
+                Effect::Prompts(PromptsEffect::Resolve(prompt, Resolution::SendEdited(text)))
+            }
         });
         Flow::Close
     }
@@ -208,17 +240,17 @@ impl Editor {
     }
 
     /// Merges `other`, a draft that another instance has saved, into the text if it is unchanged. Otherwise the next
-    /// save would overwrite that draft. If the own draft has a different text, the two texts are joined, so that neither
+    /// save would overwrite that draft. If this draft has a different text, the two texts are joined, so that neither
     /// is lost.
     fn merge_draft(&mut self, other: String, pages: &[CleanText], cx: &mut Cx<'_>) {
-        let own = cx.app.draft(self.slot).unwrap_or_default();
-        let own_is_blank = own.trim().is_empty();
-        if self.draft_state != DraftState::Unchanged || other.trim().is_empty() || own.contains(other.as_str()) {
+        let draft = cx.app.draft(self.slot).unwrap_or_default();
+        let is_draft_blank = draft.trim().is_empty();
+        if self.draft_state != DraftState::Unchanged || other.trim().is_empty() || draft.contains(other.as_str()) {
             return;
         }
-        let text = if other.contains(own) { other } else { join_drafts(other, own) };
+        let text = if other.contains(draft) { other } else { join_drafts(other, draft) };
         let message = if self.slot == DraftTarget::AboutPages {
-            let message = load_other_draft(self, &text, pages, !own_is_blank);
+            let message = self.load_other_draft(&text, pages, !is_draft_blank);
             cx.app.draft_pages.clone_from(&self.pages);
             // An open picker is closed, because its templates are filled in for the editor's previous pages.
             cx.app.close_all::<Picker>(|_| true);
@@ -247,16 +279,21 @@ impl Editor {
     }
 }
 
-/// Returns the area of the editor, including its borders.
-pub(in crate::tui) fn editor_area(g: Geometry) -> Rect {
-    // On a small screen, the editor takes the full height, because the reason why a prompt was not delivered takes some
-    // lines.
-    centered(g.body, 100, g.body.height.saturating_sub(g.body.height / 5).max(14))
+/// The parts of an editor, which drawing and clicking use.
+#[derive(Debug)]
+struct EditorParts {
+    text: Rect,
+    /// The lines of the message below the text. Empty if there is none.
+    message: Vec<String>,
+    /// Whether a line separates the text from what is below it; otherwise that row is blank.
+    has_rule: bool,
+    /// Whether there is space for the status line.
+    has_status: bool,
 }
 
-/// Returns the area of the text, above a horizontal line and at least two lines of status.
-pub(in crate::tui) fn editor_text_area(g: Geometry) -> Rect {
-    text_area_above(editor_area(g), 3)
+/// Returns the area of the editor, including its borders.
+pub(in crate::tui) fn editor_area(g: Geometry) -> Rect {
+    g.full_dialog()
 }
 
 impl App {
@@ -280,13 +317,14 @@ impl App {
 }
 
 impl Component for Editor {
-    fn context(&self) -> Context {
-        Context::Editor
+    fn contexts(&self) -> &'static [Context] {
+        &[Context::Editor, Context::Text, Context::Everywhere]
     }
 
     fn offers(&self, action: Action, _app: &App) -> Option<Label> {
         Label::default_if(match action {
             Action::NextBlank => !self.is_in_external_editor && self.input.has_blank(),
+            Action::Close if self.is_unchanged() => return Some("close".into()),
             Action::Send | Action::Edit(_) | Action::History | Action::Templates | Action::EditOutside => {
                 !self.is_in_external_editor
             }
@@ -303,7 +341,7 @@ impl Component for Editor {
             Action::History => cx.app.open_picker(PickerKind::History, cx.effects),
             Action::Templates => cx.app.open_picker(PickerKind::Templates, cx.effects),
             Action::EditOutside => self.open_external_editor(cx),
-            Action::NextBlank => self.change(cx.now, |input| input.next_blank() || input.edit(Edit::Tab)),
+            Action::NextBlank => self.change(cx.now, |input| !input.select_next_blank() && input.edit(Edit::Tab)),
             _ => return Flow::Pass,
         }
         Flow::Handled
@@ -321,7 +359,7 @@ impl Component for Editor {
             let was_saved =
                 self.draft_state.is_unsaved() || (self.draft_state != DraftState::Unchanged && !text.trim().is_empty());
             if cx.app.drafts.remove(&self.slot).is_some() || was_saved {
-                cx.run(Effect::DeleteDraft(self.slot));
+                cx.run(Effect::Prompts(PromptsEffect::DeleteDraft(self.slot)));
             }
             return Flow::Close;
         }
@@ -349,10 +387,10 @@ impl Component for Editor {
 
     fn save_draft(&mut self) -> Option<Effect> {
         let saves = !self.is_in_external_editor && self.draft_state.start_saving();
-        saves.then(|| Effect::save_draft(self.slot, self.input.text(), &self.pages))
+        saves.then(|| Effect::Prompts(PromptsEffect::save_draft(self.slot, self.input.text(), &self.pages)))
     }
 
-    fn retain_jobs(&mut self, remaining: &RemainingJobs) -> bool {
+    fn retain_jobs(&mut self, remaining: &RemainingJobs, keymap: &Keymap) -> bool {
         self.targets.retain(|key| remaining.contains(*key));
         let DraftTarget::FollowUp(key) = self.slot else { return true };
         if remaining.contains(key) {
@@ -362,15 +400,17 @@ impl Component for Editor {
             self.slot = DraftTarget::FollowUp(*first);
             return true;
         }
-        self.message = Some(CleanText::line(
-            "The job was deleted by `docdeck prune`: nothing can be sent to it. Ctrl-Y copies the text.",
-        ));
+        let copy = keymap.key_label(Context::Editor, Action::CopyMain);
+        self.message = Some(CleanText::line(&format!(
+            "The job was deleted by `docdeck prune`: nothing can be sent to it. {copy} copies the text."
+        )));
         !self.is_blank_or_initial()
     }
 
     /// Places the cursor.
     fn click(&mut self, at: Position, cx: &mut Cx<'_>) -> Flow {
-        self.input.click(editor_text_area(cx.app.geometry()), at);
+        let text = self.text_area(cx.app);
+        self.input.click(text, at);
         Flow::Handled
     }
 
@@ -384,11 +424,15 @@ impl Component for Editor {
 
     fn receive(&mut self, msg: Msg, cx: &mut Cx<'_>) -> Result<Flow, Msg> {
         match msg {
-            Msg::DraftSaved { slot, result } if slot == self.slot => self.draft_state.apply_saved(result),
-            Msg::DraftRead { slot, text, pages } if slot == self.slot => {
+            Msg::Prompts(PromptsMsg::DraftSaved { slot, result }) if slot == self.slot => {
+                self.draft_state.apply_saved(result)
+            }
+            Msg::Prompts(PromptsMsg::DraftRead { slot, text, pages }) if slot == self.slot => {
                 self.merge_draft(text.unwrap_or_default(), &pages, cx);
             }
-            Msg::EditedExternally(result) if self.is_in_external_editor => self.apply_external_text(result, cx.now),
+            Msg::Prompts(PromptsMsg::EditedExternally(result)) if self.is_in_external_editor => {
+                self.apply_external_text(result, cx.now)
+            }
             msg => {
                 if matches!(msg, Msg::Timer) && self.draft_state.is_due(cx.now) {
                     cx.effects.extend(self.save_draft());
@@ -408,78 +452,91 @@ impl Component for Editor {
         let area = editor_area(view.app.geometry());
         let title = fit(self.title.as_str(), usize::from(area.width.saturating_sub(4)));
         let inner = draw_box(frame, area, Line::styled(format!(" {title} "), theme.title), theme.focus);
-        let inner = Rect { x: inner.x + 1, width: inner.width.saturating_sub(2), ..inner };
-        let (message, style) = editor_message(view, self);
-        let width = usize::from(inner.width).max(1);
-        // A failure message may use the line with the size of the text, but one line of the text and the rule stay visible.
-        let space = usize::from(inner.height).saturating_sub(2).max(1);
-        let message = fit_message(&message, width, space.min(MESSAGE_LINES));
-        let below = u16::try_from(message.len() + if message.len() < space { 2 } else { 1 }).unwrap_or(inner.height);
-        let text = Rect { height: inner.height.saturating_sub(below), ..inner };
+        let EditorParts { text, message, has_rule, has_status } = self.parts(view.app);
         frame.render_widget(self.input.area(), text);
         cursor::place_in_input(frame, view, text);
         if self.input.is_blank() && self.input.size().1 == 0 {
             let hint = self.placeholder();
-            let spot = Rect { x: text.x + 1, width: text.width.saturating_sub(1), height: text.height.min(1), ..text };
+            let rect = Rect { x: text.x + 1, width: text.width.saturating_sub(1), height: text.height.min(1), ..text };
             // In a narrow terminal, only the question at the start of the hint is shown.
             let question = hint.split_inclusive('?').next().unwrap_or(hint);
-            let hint = if hint.width() < width { hint } else { question };
-            frame.render_widget(Line::styled(fit(hint, width - 1), theme.muted), spot);
+            let width = usize::from(rect.width);
+            let hint = if hint.width() <= width { hint } else { question };
+            frame.render_widget(Line::styled(fit(hint, width), theme.muted), rect);
         }
         let rule = usize::from(text.height);
-        draw_line(frame, inner, rule, Line::styled("─".repeat(width), theme.border));
-        if message.len() < space {
-            draw_line(frame, inner, usize::from(inner.height.saturating_sub(1)), size_line(view, self, width));
+        if has_rule {
+            draw_line(frame, inner, rule, Line::styled("┈".repeat(usize::from(inner.width)), theme.border));
         }
+        let below = Rect { x: inner.x + 1, width: inner.width.saturating_sub(2), ..inner };
+        let style = if self.message.is_none() && self.is_in_external_editor { theme.working } else { theme.warning };
         for (n, line) in message.into_iter().enumerate() {
-            draw_line(frame, inner, rule + 1 + n, Line::styled(line, style));
+            draw_line(frame, below, rule + 1 + n, Line::styled(line, style));
+        }
+        if has_status {
+            let line = self.status(view.app).line(view, usize::from(below.width));
+            draw_line(frame, below, usize::from(below.height.saturating_sub(1)), line);
         }
     }
 }
 
-/// Returns the text below the editor and its style: a message, why the prompt was not delivered, or the state of the
-/// draft.
-fn editor_message(view: View<'_>, editor: &Editor) -> (String, Style) {
-    let theme = view.theme;
-    if let Some(message) = &editor.message {
-        return (message.to_string(), theme.warning);
+impl Editor {
+    /// Returns the area of the text.
+    pub(in crate::tui) fn text_area(&self, app: &App) -> Rect {
+        self.parts(app).text
     }
-    if editor.is_in_external_editor {
-        return ("open in your editor".to_owned(), theme.working);
-    }
-    if let Some(reason) = &editor.last_failure {
-        return (format!("Last attempt: {reason}"), theme.warning);
-    }
-    if editor.draft_state == DraftState::Unchanged && editor.is_unchanged() && !editor.input.is_blank() {
-        return (format!("Nothing to save; {} closes", close_key(view)), theme.muted);
-    }
-    draft_state_text(view, &editor.draft_state)
-}
 
-fn size_line<'a>(view: View<'_>, editor: &Editor, width: usize) -> Line<'a> {
-    let theme = view.theme;
-    let (lines, characters) = editor.input.size();
-    let line_count = plural(lines, "line");
-    let both = format!("{line_count}, {}", plural(characters, "character"));
-    let mut row = TextRow::new(width);
-    let limited = match editor.kind {
-        PromptKind::FollowUp => RateLimited::FollowUp,
-        PromptKind::Create => RateLimited::Create,
-    };
-    if view.app.has_budget(limited) {
-        let budget = view.app.budget(limited);
-        let short = format!("{} {} left", budget.requests_left(), limited.label());
-        let long = format!("{short} this hour");
-        let size = [both, line_count];
-        let fits = |size: &str, left: &str| size.width() + 2 + left.width() <= width;
-        // In a narrow terminal, the number of requests left matters more than the number of characters.
-        let size = if fits(&size[0], &long) { &size[0] } else { &size[1] };
-        let left = if fits(size, &long) { long } else { short };
-        row.push(size, theme.muted);
-        row.pad_to(width.saturating_sub(left.width()).max(width - row.remaining() + 2));
-        row.push(left, if budget.requests_left() == 0 { theme.warning } else { theme.muted });
-    } else {
-        row.push(both, theme.muted);
+    /// Returns the layout. A message may use the status line, but one line of the text and the line below it stay
+    /// visible.
+    fn parts(&self, app: &App) -> EditorParts {
+        let g = app.geometry();
+        let inner = inside(editor_area(g));
+        let width = usize::from(inner.width.saturating_sub(2)).max(1);
+        let space = usize::from(inner.height).saturating_sub(2).max(1);
+        let message = self.message_text().map(|text| fit_message(&text, width, space.min(MESSAGE_LINES)));
+        let message = message.unwrap_or_default();
+        let has_status = message.len() < space;
+        let below = u16::try_from(message.len() + if has_status { 2 } else { 1 }).unwrap_or(inner.height);
+        let text = Rect {
+            x: inner.x + 1,
+            width: inner.width.saturating_sub(2).min(MAX_TEXT_COLUMNS),
+            height: inner.height.saturating_sub(below),
+            ..inner
+        };
+        EditorParts { text, message, has_rule: app.size.1 >= MIN_ROWS_WITH_RULE, has_status }
     }
-    row.line()
+
+    /// Returns the message below the text, if there is one: a message, that the text is open in an external editor, why
+    /// the prompt was not delivered, or why the draft was not saved.
+    fn message_text(&self) -> Option<String> {
+        if let Some(message) = &self.message {
+            return Some(message.to_string());
+        }
+        if self.is_in_external_editor {
+            return Some("open in your editor".to_owned());
+        }
+        if let Some(reason) = &self.last_failure {
+            return Some(format!("Last attempt: {reason}"));
+        }
+        self.draft_state.failure_text()
+    }
+
+    fn status(&self, app: &App) -> EditorStatus {
+        let inserted = self.template_name.as_ref().filter(|_| !self.input.is_blank());
+        let content = match inserted {
+            Some(name) => [format!("template {name}"), name.to_string()],
+            // A follow-up rarely begins with a template.
+            None if self.kind == PromptKind::FollowUp => <[String; 2]>::default(),
+            None => {
+                let hint = format!("{} template", app.key_label(Context::Editor, Action::Templates));
+                [hint.clone(), hint]
+            }
+        };
+        EditorStatus {
+            content,
+            draft: draft_state_text(app, self.slot, &self.draft_state),
+            limited: self.kind.limit(),
+            requests: self.targets.len().max(1),
+        }
+    }
 }

@@ -10,21 +10,22 @@
 //! │ Rewrite the SSO guide …                                  │
 //! ```
 
+use super::about_pages::template_order;
 use super::editor::Editor;
 use super::templates::fill_template;
 use crate::model::failure::Failure;
 use crate::model::prompt::DraftTarget;
 use crate::model::text::CleanText;
-use crate::tui::Template;
 use crate::tui::component::prelude::*;
 use crate::tui::confirm::{ConfirmAction, ConfirmDialog};
+use crate::tui::draw::boxes::{draw_box, draw_line, draw_more_below};
+use crate::tui::draw::cursor;
 use crate::tui::draw::text::{TextRow, fit};
-use crate::tui::draw::{cursor, draw_box, draw_line, draw_more_below};
 use crate::tui::format::{format_count, plural};
 use crate::tui::geometry::{Geometry, inner_area_below};
-use crate::tui::list_state::ListState;
-use crate::tui::text_input::TextInput;
-use crate::tui::views::page_job::template_order;
+use crate::tui::widgets::list_state::ListState;
+use crate::tui::widgets::text_input::TextInput;
+use crate::tui::{PromptsEffect, PromptsMsg, Template};
 use ratatui::widgets::{Paragraph, Wrap};
 use unicode_width::UnicodeWidthStr;
 
@@ -162,12 +163,13 @@ impl Picker {
         if let Some(slot) = entry.slot {
             cx.app.open_draft(slot, cx.now);
         } else if let Some(editor) = cx.app.find_mut::<Editor>() {
-            match (editor.is_unchanged(), self.kind) {
-                (true, PickerKind::Templates) => editor.insert_template(&entry.text),
-                (true, _) => editor.change(cx.now, |input| input.replace(&entry.text)),
-                (false, _) => editor.change(cx.now, |input| input.paste(&entry.text)),
+            match self.kind {
+                PickerKind::Templates => editor.insert_template(&entry.note, &entry.text, cx.now),
+                _ if editor.is_unchanged() => editor.change(cx.now, |input| input.replace(&entry.text)),
+                _ => editor.change(cx.now, |input| input.paste(&entry.text)),
             }
-            if editor.input.has_blank() {
+            // The first blank of a template is selected already.
+            if editor.input.blank_count() > usize::from(self.kind == PickerKind::Templates) {
                 let next = cx.app.key_label(Context::Editor, Action::NextBlank);
                 cx.notify(Severity::Info, &format!("{next} goes to the next blank."));
             }
@@ -212,20 +214,28 @@ pub(in crate::tui) fn entry_lines(g: Geometry) -> Rect {
 impl App {
     /// Opens the picker of earlier prompts or templates.
     pub(in crate::tui) fn open_picker(&mut self, kind: PickerKind, effects: &mut Vec<Effect>) {
-        effects.push(if kind == PickerKind::History { Effect::LoadHistory } else { Effect::LoadTemplates });
+        effects.push(if kind == PickerKind::History {
+            Effect::Prompts(PromptsEffect::LoadHistory)
+        } else {
+            Effect::Prompts(PromptsEffect::LoadTemplates)
+        });
         self.open(Picker::new(kind));
     }
 }
 
 impl Component for Picker {
-    fn context(&self) -> Context {
-        if self.kind == PickerKind::Drafts { Context::Drafts } else { Context::Picker }
+    fn contexts(&self) -> &'static [Context] {
+        match self.kind {
+            PickerKind::Drafts => &[Context::Drafts, Context::Lists, Context::Everywhere],
+            _ => &[Context::Picker, Context::Text, Context::Everywhere],
+        }
     }
 
     fn offers(&self, action: Action, app: &App) -> Option<Label> {
         Label::default_if(match action {
             Action::Confirm => self.selected().is_some(),
             Action::DeleteDraft => app.draft_count() > 0,
+            Action::Close if self.kind == PickerKind::Templates => return Some("own text".into()),
             _ => true,
         })
     }
@@ -253,10 +263,12 @@ impl Component for Picker {
 
     fn receive(&mut self, msg: Msg, cx: &mut Cx<'_>) -> Result<Flow, Msg> {
         match msg {
-            Msg::History(result) if self.kind == PickerKind::History => {
+            Msg::Prompts(PromptsMsg::HistoryLoaded(result)) if self.kind == PickerKind::History => {
                 self.set_entries(result.map(|prompts| prompts.into_iter().map(history_entry).collect()));
             }
-            Msg::Templates(templates) if self.kind == PickerKind::Templates => self.show_templates(templates, cx),
+            Msg::Prompts(PromptsMsg::TemplatesLoaded(templates)) if self.kind == PickerKind::Templates => {
+                self.show_templates(templates, cx)
+            }
             msg => return Err(msg),
         }
         Ok(Flow::Handled)
@@ -274,14 +286,13 @@ impl Component for Picker {
         let rows = usize::from(lines.height).max(1);
         for (n, (entry, chosen)) in self.visible(rows).enumerate() {
             let mut row = TextRow::new(width);
-            let style = if chosen { theme.selected } else { theme.text };
             // In a narrow terminal, a template's file name matters less than its title.
             let has_note = width >= 60 || self.kind != PickerKind::Templates;
             let note = if has_note { fit(entry.note.as_str(), width / 2) } else { String::new() };
             row.push(if chosen { "▌" } else { " " }, theme.mark);
-            row.push(fit(entry.title.as_str(), width.saturating_sub(note.width() + 4)), style);
+            row.push(fit(entry.title.as_str(), width.saturating_sub(note.width() + 4)), theme.text);
             row.pad_to(width.saturating_sub(note.width() + 1)).push(note, theme.muted);
-            draw_line(frame, lines, n, row.line());
+            draw_line(frame, lines, n, row.list_line(chosen, theme));
         }
         if self.takes_text() {
             let field = Rect { height: text.height.min(1), ..text };

@@ -1,15 +1,12 @@
 //! Fills in prompt templates. Blanks such as `{{path}}` are replaced if their value is known. The runtime loads the
 //! templates.
 
+use super::blanks::split_at_blank;
 use super::editor::Editor;
 use crate::model::Time;
 use crate::model::prompt::DraftTarget;
 use crate::model::row::Job;
 use crate::tui::{App, Screen};
-use std::ops::Range;
-
-/// The maximum length of a blank's name, in bytes.
-const MAX_NAME_BYTES: usize = 40;
 
 /// The values of blanks. A value is `None` if it is unknown.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -67,29 +64,6 @@ pub fn fill_template(text: &str, values: &TemplateValues) -> String {
     out
 }
 
-/// Returns the byte range of the first blank: a lower-case name between `{{` and `}}`. `None` if there is no blank.
-pub fn find_blank(text: &str) -> Option<Range<usize>> {
-    let (before, blank, _) = split_at_blank(text)?;
-    Some(before.len()..before.len() + blank.len())
-}
-
-/// Splits the text into the part before the first blank, the blank with its braces, and the rest. `None` if there is no
-/// blank.
-fn split_at_blank(text: &str) -> Option<(&str, &str, &str)> {
-    let mut from = 0;
-    loop {
-        let open = from + text.get(from..)?.find("{{")?;
-        let inside = text.get(open + 2..)?;
-        let is_name_char = |b: &u8| b.is_ascii_lowercase() || b.is_ascii_digit() || matches!(b, b'_' | b'-');
-        let length = inside.bytes().take(MAX_NAME_BYTES + 1).take_while(is_name_char).count();
-        if (1..=MAX_NAME_BYTES).contains(&length) && inside.get(length..)?.starts_with("}}") {
-            let end = open + length + 4;
-            return Some((text.get(..open)?, text.get(open..end)?, text.get(end..)?));
-        }
-        from = open + 1;
-    }
-}
-
 fn blank_name(blank: &str) -> &str {
     blank.trim_start_matches('{').trim_end_matches('}')
 }
@@ -103,8 +77,8 @@ impl App {
         let mut values =
             if pages.is_empty() { TemplateValues::default() } else { self.page_template_values(pages, now) };
         let named = |row: &Job| match &row.id {
-            Some(id) => format!("\"{}\" ({})", row.title, id.clean()),
-            None => format!("\"{}\"", row.title),
+            Some(id) => format!("\"{}\" ({})", row.local.title, id.clean()),
+            None => format!("\"{}\"", row.local.title),
         };
         let job = match editor.map(|editor| editor.slot) {
             Some(DraftTarget::FollowUp(job)) => self.jobs.get(job),
@@ -135,7 +109,7 @@ mod tests {
     fn text_that_only_resembles_a_blank_is_not_changed() {
         for text in ["{{}}", "{{ path }}", "{{Path}}", "{path}", "{{path}", "{{{", "a {{ {{b c}} }}", "日{{語}}"] {
             assert_eq!(fill_template(text, &values()), text);
-            assert_eq!(find_blank(text), None, "{text}");
+            assert_eq!(super::super::blanks::find_blank(text), None, "{text}");
         }
         assert_eq!(fill_template("{{{path}}}", &values()), "{/a}");
     }

@@ -12,10 +12,14 @@ use crate::model::job::Status;
 use crate::model::prompt::{Delivery, DeliveryKind, DraftTarget, Prompt, PromptId, PromptKind, Thread};
 use crate::model::row::JobKey;
 use crate::model::text::CleanText;
+use crate::tui::chord::ctrl;
 use crate::tui::input_dialog::{InputCheck, InputDialog};
 use crate::tui::jobs::tests::{at, row};
 use crate::tui::keymap::Context;
-use crate::tui::{App, AppConfig, Effect, InitialData, Msg, Screen, SubmitError, Template};
+use crate::tui::{
+    App, AppConfig, Effect, InitialData, JobsEffect, JobsMsg, Msg, PromptsEffect, PromptsMsg, Screen, SubmitError,
+    Template,
+};
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
 
 struct Fixture {
@@ -32,7 +36,11 @@ impl Fixture {
         let (app, _) = App::new(start, at(0));
         let mut fixture = Self { app, effects: Vec::new(), now: at(0) };
         let jobs = vec![row(1, Status::Active)];
-        fixture.send(Msg::InitialDataLoaded(Ok(Box::new(InitialData { jobs, drafts, ..InitialData::default() }))));
+        fixture.send(Msg::Jobs(JobsMsg::InitialDataLoaded(Ok(Box::new(InitialData {
+            jobs,
+            drafts,
+            ..InitialData::default()
+        })))));
         fixture
     }
 
@@ -67,8 +75,8 @@ impl Fixture {
 
     fn open_history(&mut self, prompts: &[&str]) {
         self.press_ctrl('r');
-        assert_eq!(self.effects, [Effect::LoadHistory]);
-        self.send(Msg::History(Ok(prompts.iter().map(|text| (*text).to_owned()).collect())));
+        assert_eq!(self.effects, [Effect::Prompts(PromptsEffect::LoadHistory)]);
+        self.send(Msg::Prompts(PromptsMsg::HistoryLoaded(Ok(prompts.iter().map(|text| (*text).to_owned()).collect()))));
     }
 }
 
@@ -103,7 +111,7 @@ fn earlier_prompts_that_arrive_after_their_list_was_closed_are_ignored() {
     fixture.type_text("n");
     fixture.press_ctrl('r');
     fixture.key(KeyCode::Esc);
-    fixture.send(Msg::History(Ok(vec!["late".to_owned()])));
+    fixture.send(Msg::Prompts(PromptsMsg::HistoryLoaded(Ok(vec!["late".to_owned()]))));
     assert_eq!(fixture.app.dialogs.len(), 1);
     fixture.key(KeyCode::Enter);
     assert_eq!(fixture.text(), "\n", "Enter is a new line again");
@@ -117,26 +125,51 @@ fn a_draft_is_saved_on_time_even_while_a_picker_covers_its_editor() {
     fixture.press_ctrl('r');
     let due = fixture.app.next_timer(at(0)).expect("a draft is due");
     assert_eq!(due, at(1));
-    assert!(fixture.app.update(Msg::Timer, due).contains(&Effect::SaveDraft(DraftTarget::NewJob, "typed".to_owned())));
+    assert!(
+        fixture
+            .app
+            .update(Msg::Timer, due)
+            .contains(&Effect::Prompts(PromptsEffect::SaveDraft(DraftTarget::NewJob, "typed".to_owned())))
+    );
 }
 
 #[test]
-fn the_job_blank_of_a_template_is_filled_in_and_tab_goes_to_the_other_blanks() {
+fn the_job_blank_of_a_template_is_filled_in_the_next_one_is_selected_and_tab_goes_to_the_others() {
     let mut fixture = Fixture::new(Vec::new());
     fixture.type_text("f");
     fixture.press_ctrl('t');
-    assert_eq!(fixture.effects, [Effect::LoadTemplates]);
+    assert_eq!(fixture.effects, [Effect::Prompts(PromptsEffect::LoadTemplates)]);
     let text = "After {{job}}: {{what}} and {{why}}".to_owned();
-    fixture.send(Msg::Templates(vec![Template { name: CleanText::line("t"), text }]));
+    fixture.send(Msg::Prompts(PromptsMsg::TemplatesLoaded(vec![Template { name: CleanText::line("t"), text }])));
     fixture.key(KeyCode::Enter);
     assert_eq!(fixture.text(), "After \"Job 1\" (job-1): {{what}} and {{why}}");
-    fixture.key(KeyCode::Tab);
     fixture.type_text("x");
     fixture.key(KeyCode::Tab);
     fixture.type_text("y");
     assert_eq!(fixture.text(), "After \"Job 1\" (job-1): x and y");
     fixture.key(KeyCode::Tab);
     assert!(fixture.text().starts_with("After \"Job 1\" (job-1): x and y "), "a tab is inserted if no blank is left");
+}
+
+#[test]
+fn a_template_goes_below_the_own_text_and_esc_in_the_list_changes_nothing() {
+    let mut fixture = Fixture::new(Vec::new());
+    let template = || Template { name: CleanText::line("fix"), text: "Fix {{path}}\n".to_owned() };
+    fixture.type_text("nMine");
+    fixture.press_ctrl('t');
+    fixture.send(Msg::Prompts(PromptsMsg::TemplatesLoaded(vec![template()])));
+    let labels = fixture.app.footer(80).into_iter().map(|hint| hint.label).collect::<Vec<_>>();
+    assert!(labels.contains(&"own text".to_owned()), "{labels:?}");
+    fixture.key(KeyCode::Esc);
+    assert_eq!(fixture.text(), "Mine");
+    fixture.press_ctrl('t');
+    fixture.send(Msg::Prompts(PromptsMsg::TemplatesLoaded(vec![template()])));
+    fixture.key(KeyCode::Enter);
+    assert_eq!(fixture.text(), "Mine\n\nFix {{path}}");
+    fixture.press_ctrl('s');
+    assert!(fixture.app.find::<Editor>().is_some_and(|editor| editor.is_warned), "the blank is still there");
+    fixture.type_text("/a");
+    assert_eq!(fixture.text(), "Mine\n\nFix /a");
 }
 
 #[test]
@@ -149,7 +182,7 @@ fn a_draft_can_be_opened_from_the_list_or_deleted_after_a_confirmation() {
     fixture.type_text("n");
     assert_eq!((fixture.app.draft_count(), fixture.effects.len()), (2, 0), "no keeps the draft");
     fixture.type_text("xy");
-    assert_eq!(fixture.effects, [Effect::DeleteDraft(DraftTarget::NewJob)]);
+    assert_eq!(fixture.effects, [Effect::Prompts(PromptsEffect::DeleteDraft(DraftTarget::NewJob))]);
     fixture.key(KeyCode::Enter);
     assert_eq!(fixture.text(), "more");
     assert_eq!(fixture.app.dialogs.len(), 1, "the list is closed");
@@ -164,7 +197,10 @@ fn sending_the_draft_of_an_undelivered_prompt_does_not_create_another_prompt() {
     fixture.press_ctrl('s');
     assert!(fixture.app.dialogs.is_empty());
     let resolution = crate::model::prompt::Resolution::SendEdited("changed".to_owned());
-    assert_eq!(fixture.effects, [Effect::Resolve(crate::model::prompt::PromptId(7), resolution)]);
+    assert_eq!(
+        fixture.effects,
+        [Effect::Prompts(PromptsEffect::Resolve(crate::model::prompt::PromptId(7), resolution))]
+    );
 }
 
 #[test]
@@ -173,12 +209,12 @@ fn a_text_is_saved_before_the_external_editor_opens_and_external_edits_can_be_un
     fixture.type_text("n");
     fixture.paste("old");
     fixture.press_ctrl('g');
-    let saved = Effect::SaveDraft(DraftTarget::NewJob, "old".to_owned());
+    let saved = Effect::Prompts(PromptsEffect::SaveDraft(DraftTarget::NewJob, "old".to_owned()));
     assert_eq!(fixture.effects, [saved, Effect::OpenExternalEditor("old".to_owned())]);
     fixture.type_text("x");
     fixture.key(KeyCode::Esc);
     assert_eq!(fixture.text(), "old", "keys pressed meanwhile change and close nothing");
-    fixture.send(Msg::EditedExternally(Ok("new\ntext\n".to_owned())));
+    fixture.send(Msg::Prompts(PromptsMsg::EditedExternally(Ok("new\ntext\n".to_owned()))));
     assert_eq!(fixture.text(), "new\ntext");
     fixture.press_ctrl('_');
     assert_eq!(fixture.text(), "old");
@@ -190,7 +226,7 @@ fn if_the_external_editor_fails_the_text_stays_and_the_reason_is_shown() {
     fixture.type_text("n");
     fixture.paste("old");
     fixture.press_ctrl('g');
-    fixture.send(Msg::EditedExternally(Err(Failure::local("vi: not installed here."))));
+    fixture.send(Msg::Prompts(PromptsMsg::EditedExternally(Err(Failure::local("vi: not installed here.")))));
     let editor = fixture.app.find::<Editor>().expect("an editor");
     assert!(editor.message.as_ref().is_some_and(|text| text.as_str().starts_with("vi: not installed")));
     assert!(!editor.is_in_external_editor);
@@ -201,12 +237,12 @@ fn if_the_external_editor_fails_the_text_stays_and_the_reason_is_shown() {
 fn a_batch_is_queued_only_once_after_a_confirmation() {
     let text = "one\n\ntwo\nlines";
     let prompts = vec!["one".to_owned(), "two\nlines".to_owned()];
-    let submit = Effect::SubmitBatch { prompts, typed_text: text.to_owned() };
+    let submit = Effect::Prompts(PromptsEffect::SubmitBatch { prompts, typed_text: text.to_owned() });
     let mut fixture = Fixture::new(Vec::new());
     fixture.type_text("b");
     fixture.paste(text);
     fixture.press_ctrl('s');
-    assert_eq!(fixture.effects, [Effect::SaveDraft(DraftTarget::Batch, text.to_owned())]);
+    assert_eq!(fixture.effects, [Effect::Prompts(PromptsEffect::SaveDraft(DraftTarget::Batch, text.to_owned()))]);
     fixture.type_text("y");
     fixture.key(KeyCode::Enter);
     fixture.press_ctrl('s');
@@ -221,7 +257,11 @@ fn a_batch_is_queued_only_once_after_a_confirmation() {
     assert_eq!(fixture.effects, std::slice::from_ref(&submit));
     assert!(fixture.app.dialogs.is_empty() && fixture.app.draft(DraftTarget::Batch).is_none());
     let failure = Failure::new(FailureKind::Store, "The disk is full.");
-    fixture.send(Msg::BatchAdded(Err(SubmitError { failure, text: text.to_owned(), pages: Vec::new() })));
+    fixture.send(Msg::Prompts(PromptsMsg::BatchAdded(Err(SubmitError {
+        failure,
+        text: text.to_owned(),
+        pages: Vec::new(),
+    }))));
     let Some(batch) = fixture.app.top::<Batch>() else { panic!("it is open again") };
     assert_eq!(batch.input.text(), text);
     assert_eq!(batch.message.as_ref().map(CleanText::as_str), Some("Not queued: The disk is full."));
@@ -230,8 +270,8 @@ fn a_batch_is_queued_only_once_after_a_confirmation() {
     fixture.key(KeyCode::Enter);
     assert_eq!(fixture.effects.last(), Some(&submit), "it can be tried again");
     let mut queued = row(9, Status::Active);
-    queued.undelivered = Some(DeliveryKind::Queued);
-    fixture.send(Msg::BatchAdded(Ok(vec![queued])));
+    queued.local.undelivered = Some(DeliveryKind::Queued);
+    fixture.send(Msg::Prompts(PromptsMsg::BatchAdded(Ok(vec![queued]))));
     assert!(fixture.app.dialogs.is_empty());
     assert_eq!(fixture.app.jobs.selected().map(|row| row.key), Some(JobKey(9)));
 }
@@ -244,9 +284,11 @@ fn the_text_of_a_batch_stays_after_closing_and_after_a_file_that_can_not_be_read
     fixture.press_ctrl('f');
     fixture.type_text("p.csv");
     fixture.key(KeyCode::Enter);
-    assert_eq!(fixture.effects, [Effect::ReadPrompts("p.csv".to_owned())]);
-    fixture.send(Msg::PromptsRead { file: "other".to_owned(), result: Ok(vec!["late".to_owned()]) });
-    fixture.send(Msg::PromptsRead { file: "p.csv".to_owned(), result: Err(Failure::local("No.")) });
+    assert_eq!(fixture.effects, [Effect::Prompts(PromptsEffect::ReadPrompts("p.csv".to_owned()))]);
+    fixture
+        .send(Msg::Prompts(PromptsMsg::PromptsRead { file: "other".to_owned(), result: Ok(vec!["late".to_owned()]) }));
+    fixture
+        .send(Msg::Prompts(PromptsMsg::PromptsRead { file: "p.csv".to_owned(), result: Err(Failure::local("No.")) }));
     fixture.key(KeyCode::Esc);
     fixture.type_text("b");
     fixture.press_ctrl('s');
@@ -254,19 +296,19 @@ fn the_text_of_a_batch_stays_after_closing_and_after_a_file_that_can_not_be_read
     fixture.type_text("y");
     assert_eq!(
         fixture.effects,
-        [Effect::SubmitBatch { prompts: vec!["one".to_owned()], typed_text: "one".to_owned() }]
+        [Effect::Prompts(PromptsEffect::SubmitBatch { prompts: vec!["one".to_owned()], typed_text: "one".to_owned() })]
     );
 }
 
 #[test]
 fn the_text_of_a_batch_is_saved_one_second_after_typing_on_closing_and_on_quitting() {
-    let saved = |text: &str| Effect::SaveDraft(DraftTarget::Batch, text.to_owned());
+    let saved = |text: &str| Effect::Prompts(PromptsEffect::SaveDraft(DraftTarget::Batch, text.to_owned()));
     let mut fixture = Fixture::new(Vec::new());
     fixture.type_text("bone");
     let due = fixture.app.next_timer(at(0)).expect("a draft to write");
-    assert_eq!(due, at(0) + super::drafts::DRAFT_SAVE_DELAY);
+    assert_eq!(due, at(0) + super::draft_state::DRAFT_SAVE_DELAY);
     assert_eq!(fixture.app.update(Msg::Timer, due), [saved("one")]);
-    fixture.send(Msg::DraftSaved { slot: DraftTarget::Batch, result: Ok(at(1)) });
+    fixture.send(Msg::Prompts(PromptsMsg::DraftSaved { slot: DraftTarget::Batch, result: Ok(at(1)) }));
     fixture.key(KeyCode::Esc);
     assert!(fixture.effects.is_empty(), "it is on disk already");
     fixture.type_text("b");
@@ -288,12 +330,18 @@ fn typed_text_stays_a_draft_when_a_file_of_prompts_is_queued() {
     fixture.press_ctrl('f');
     fixture.type_text("p.csv");
     fixture.key(KeyCode::Enter);
-    fixture.send(Msg::PromptsRead { file: "p.csv".to_owned(), result: Ok(vec!["from_file".to_owned()]) });
+    fixture.send(Msg::Prompts(PromptsMsg::PromptsRead {
+        file: "p.csv".to_owned(),
+        result: Ok(vec!["from_file".to_owned()]),
+    }));
     fixture.press_ctrl('s');
-    let mine = Effect::SaveDraft(DraftTarget::Batch, "mine".to_owned());
-    let from_file = Effect::SubmitBatch { prompts: vec!["from_file".to_owned()], typed_text: String::new() };
+    let mine = Effect::Prompts(PromptsEffect::SaveDraft(DraftTarget::Batch, "mine".to_owned()));
+    let from_file = Effect::Prompts(PromptsEffect::SubmitBatch {
+        prompts: vec!["from_file".to_owned()],
+        typed_text: String::new(),
+    });
     assert_eq!(fixture.effects, [mine, from_file]);
-    fixture.send(Msg::BatchAdded(Ok(vec![row(9, Status::Active)])));
+    fixture.send(Msg::Prompts(PromptsMsg::BatchAdded(Ok(vec![row(9, Status::Active)]))));
     assert_eq!(fixture.app.draft(DraftTarget::Batch), Some("mine"));
 }
 
@@ -305,9 +353,9 @@ fn queue_keys_act_only_on_jobs_with_a_queued_prompt() {
         assert!(fixture.effects.is_empty(), "{key}: it does not wait");
     }
     let mut waiting = row(1, Status::Active);
-    (waiting.undelivered, waiting.revision) = (Some(DeliveryKind::Queued), 2);
-    fixture.send(Msg::LocalDataChanged(Ok(vec![waiting.clone()])));
-    let effects = |change| [Effect::ChangeQueue(vec![JobKey(1)], change)];
+    (waiting.local.undelivered, waiting.revision) = (Some(DeliveryKind::Queued), 2);
+    fixture.send(Msg::Jobs(JobsMsg::LocalDataChanged(Ok(vec![waiting.clone()]))));
+    let effects = |change| [Effect::Jobs(JobsEffect::ChangeQueue(vec![JobKey(1)], change))];
     for (key, change) in [("p", QueueChange::Pause), ("<", QueueChange::Up), (">", QueueChange::Down)] {
         fixture.type_text(key);
         assert_eq!(fixture.effects, effects(change));
@@ -315,9 +363,9 @@ fn queue_keys_act_only_on_jobs_with_a_queued_prompt() {
     fixture.type_text("xn");
     assert!(fixture.effects.is_empty());
     fixture.type_text("xy");
-    assert_eq!(fixture.effects, [Effect::RemoveFromQueue(vec![JobKey(1)])]);
-    (waiting.undelivered, waiting.revision) = (Some(DeliveryKind::Paused), 3);
-    fixture.send(Msg::LocalDataChanged(Ok(vec![waiting])));
+    assert_eq!(fixture.effects, [Effect::Prompts(PromptsEffect::RemoveFromQueue(vec![JobKey(1)]))]);
+    (waiting.local.undelivered, waiting.revision) = (Some(DeliveryKind::Paused), 3);
+    fixture.send(Msg::Jobs(JobsMsg::LocalDataChanged(Ok(vec![waiting]))));
     fixture.type_text("p");
     assert_eq!(fixture.effects, effects(QueueChange::Resume));
 }
@@ -325,14 +373,15 @@ fn queue_keys_act_only_on_jobs_with_a_queued_prompt() {
 #[test]
 fn a_draft_of_another_instance_is_not_overwritten() {
     let slot = DraftTarget::NewJob;
-    let read = |text: &str| Msg::DraftRead { slot, text: Some(text.to_owned()), pages: Vec::new() };
+    let read =
+        |text: &str| Msg::Prompts(PromptsMsg::DraftRead { slot, text: Some(text.to_owned()), pages: Vec::new() });
     let mut fixture = Fixture::new(Vec::new());
     fixture.key(KeyCode::Char('n'));
-    assert!(fixture.effects.contains(&Effect::ReadDraft(slot)), "{:?}", fixture.effects);
+    assert!(fixture.effects.contains(&Effect::Prompts(PromptsEffect::ReadDraft(slot))), "{:?}", fixture.effects);
     fixture.send(read("Typed elsewhere"));
     fixture.type_text(", and here");
     fixture.key(KeyCode::Esc);
-    let joined = Effect::SaveDraft(slot, "Typed elsewhere, and here".to_owned());
+    let joined = Effect::Prompts(PromptsEffect::SaveDraft(slot, "Typed elsewhere, and here".to_owned()));
     assert!(fixture.effects.contains(&joined), "{:?}", fixture.effects);
     // If both instances changed the draft, their texts are joined. A saved draft that arrives after the user has typed
     // is ignored.
@@ -363,7 +412,10 @@ fn sending_a_text_with_a_blank_shows_a_warning_once() {
     fixture.press_ctrl('s');
     assert_eq!(fixture.effects, [], "the text changed, so it warns again");
     fixture.press_ctrl('s');
-    assert_eq!(fixture.effects.last(), Some(&Effect::SubmitNewJob("Translate /a into {{language}}!".to_owned())));
+    assert_eq!(
+        fixture.effects.last(),
+        Some(&Effect::Prompts(PromptsEffect::SubmitNewJob("Translate /a into {{language}}!".to_owned())))
+    );
 }
 
 #[test]
@@ -371,8 +423,12 @@ fn keys_typed_right_after_sending_run_no_shortcuts() {
     let mut fixture = Fixture::new(Vec::new());
     fixture.type_text("nFix the links");
     fixture.press_ctrl('s');
-    let draft = Effect::SaveDraft(DraftTarget::NewJob, "Fix the links".to_owned());
-    assert_eq!(fixture.effects, [draft, Effect::SubmitNewJob("Fix the links".to_owned())], "the draft is saved first");
+    let draft = Effect::Prompts(PromptsEffect::SaveDraft(DraftTarget::NewJob, "Fix the links".to_owned()));
+    assert_eq!(
+        fixture.effects,
+        [draft, Effect::Prompts(PromptsEffect::SubmitNewJob("Fix the links".to_owned()))],
+        "the draft is saved first"
+    );
     assert!(fixture.app.dialogs.is_empty(), "the editor does not wait");
     for key in " and stop: dxpquery! Vy".chars() {
         fixture.type_text(&key.to_string());
@@ -411,7 +467,7 @@ fn a_prompt_that_can_not_be_saved_is_inserted_above_newer_text() {
     fixture.press_ctrl('s');
     fixture.wait_for_shortcuts();
     fixture.type_text("nSecond");
-    fixture.send(Msg::Submitted { slot, result: Err(error()) });
+    fixture.send(Msg::Prompts(PromptsMsg::Submitted { slot, result: Err(error()) }));
     assert_eq!(fixture.text(), "First\n\nSecond");
     let message = fixture.app.find::<Editor>().and_then(|editor| editor.message.clone());
     assert_eq!(
@@ -424,9 +480,30 @@ fn a_prompt_that_can_not_be_saved_is_inserted_above_newer_text() {
     fixture.type_text("nThird");
     fixture.key(KeyCode::Esc);
     fixture.type_text("?");
-    fixture.send(Msg::Submitted { slot, result: Err(error()) });
+    fixture.send(Msg::Prompts(PromptsMsg::Submitted { slot, result: Err(error()) }));
     assert_eq!(fixture.app.draft(slot), Some("First\n\nThird"));
-    assert!(fixture.effects.contains(&Effect::SaveDraft(slot, "First\n\nThird".to_owned())));
+    assert!(fixture.effects.contains(&Effect::Prompts(PromptsEffect::SaveDraft(slot, "First\n\nThird".to_owned()))));
+}
+
+#[test]
+fn messages_name_custom_keys() {
+    let mut fixture = Fixture::new(Vec::new());
+    let keymap = &mut fixture.app.config.keymap;
+    assert!(keymap.set_keys(Context::Jobs, "resolve", vec![ctrl('o')]));
+    assert!(keymap.set_keys(Context::Filter, "save-filter", vec![ctrl('g')]));
+    fixture.type_text("nFix it");
+    fixture.press_ctrl('s');
+    let job = row(7, Status::Active);
+    fixture.send(Msg::Prompts(PromptsMsg::Submitted {
+        slot: DraftTarget::NewJob,
+        result: Ok((PromptId(3), job.clone())),
+    }));
+    let delivery = Delivery::Unconfirmed(CleanText::line("No answer."));
+    fixture.send(Msg::Engine(EngineEvent::Prompt { prompt: PromptId(3), delivery, job: Box::new(job) }));
+    let notice = |app: &App| app.notice.as_ref().map(|notice| notice.text.to_string()).unwrap_or_default();
+    assert!(notice(&fixture.app).contains("Press Ctrl-O on it"), "{}", notice(&fixture.app));
+    fixture.app.switch_tab(true, at(0));
+    assert!(notice(&fixture.app).ends_with("as a tab with Ctrl-G."), "{}", notice(&fixture.app));
 }
 
 #[test]
@@ -435,12 +512,12 @@ fn an_outcome_that_arrives_before_the_message_about_saving_is_kept() {
     fixture.type_text("nFix it");
     fixture.press_ctrl('s');
     let mut job = row(7, Status::Active);
-    (job.revision, job.undelivered) = (9, Some(DeliveryKind::Rejected));
+    (job.revision, job.local.undelivered) = (9, Some(DeliveryKind::Rejected));
     let (prompt, delivery) = (PromptId(3), Delivery::Rejected(CleanText::line("Too long.")));
     fixture.send(Msg::Engine(EngineEvent::Prompt { prompt, delivery, job: Box::new(job.clone()) }));
-    (job.revision, job.undelivered) = (8, Some(DeliveryKind::Sending));
-    fixture.send(Msg::Submitted { slot: DraftTarget::NewJob, result: Ok((prompt, job)) });
-    assert_eq!(fixture.app.jobs.get(JobKey(7)).and_then(|row| row.undelivered), Some(DeliveryKind::Rejected));
+    (job.revision, job.local.undelivered) = (8, Some(DeliveryKind::Sending));
+    fixture.send(Msg::Prompts(PromptsMsg::Submitted { slot: DraftTarget::NewJob, result: Ok((prompt, job)) }));
+    assert_eq!(fixture.app.jobs.get(JobKey(7)).and_then(|row| row.local.undelivered), Some(DeliveryKind::Rejected));
     let notice = fixture.app.notice.as_ref().map_or("", |notice| notice.text.as_str());
     assert_eq!(notice, "Rejected: Job 7. Too long.");
 }
@@ -461,15 +538,21 @@ fn the_notice_of_a_saved_prompt_states_what_it_waits_for() {
     ];
     for (state, place, expected) in kinds {
         let mut fixture = Fixture::new(Vec::new());
-        fixture.send(Msg::JobsChangedElsewhere(vec![row(1, Status::Active)]));
+        fixture.send(Msg::Jobs(JobsMsg::JobsChangedElsewhere(vec![row(1, Status::Active)])));
         fixture.type_text("fmore");
         fixture.press_ctrl('s');
-        assert_eq!(fixture.effects.last(), Some(&Effect::SubmitFollowUp(JobKey(1), "more".to_owned())));
+        assert_eq!(
+            fixture.effects.last(),
+            Some(&Effect::Prompts(PromptsEffect::SubmitFollowUp(JobKey(1), "more".to_owned())))
+        );
         let mut job = row(1, Status::Active);
-        (job.undelivered, job.queue_position, job.revision) = (Some(state), place, 8);
+        (job.local.undelivered, job.local.queue_position, job.revision) = (Some(state), place, 8);
         let (prompt, delivery) = (PromptId(5), Delivery::Queued { until: None });
         fixture.send(Msg::Engine(EngineEvent::Prompt { prompt, delivery, job: Box::new(job.clone()) }));
-        fixture.send(Msg::Submitted { slot: DraftTarget::FollowUp(JobKey(1)), result: Ok((prompt, job)) });
+        fixture.send(Msg::Prompts(PromptsMsg::Submitted {
+            slot: DraftTarget::FollowUp(JobKey(1)),
+            result: Ok((prompt, job)),
+        }));
         let notice = fixture.app.notice.as_ref().map_or("", |notice| notice.text.as_str());
         assert!(notice.starts_with(expected), "{state:?}: {notice}");
     }
@@ -498,8 +581,8 @@ fn q_closes_the_topmost_dialog_and_quits_if_none_is_open() {
 #[test]
 fn a_wrong_id_is_reported_in_the_link_dialog_and_its_text_stays() {
     let mut prompt_row = row(1, Status::Active);
-    (prompt_row.id, prompt_row.status) = (None, None);
-    (prompt_row.undelivered, prompt_row.revision) = (Some(DeliveryKind::Unconfirmed), 2);
+    (prompt_row.id, prompt_row.remote.status) = (None, None);
+    (prompt_row.local.undelivered, prompt_row.revision) = (Some(DeliveryKind::Unconfirmed), 2);
     let prompt = Prompt {
         id: PromptId(7),
         kind: PromptKind::Create,
@@ -510,24 +593,28 @@ fn a_wrong_id_is_reported_in_the_link_dialog_and_its_text_stays() {
         state_at: None,
     };
     let mut fixture = Fixture::new(Vec::new());
-    fixture.send(Msg::JobsChangedElsewhere(vec![prompt_row.clone()]));
+    fixture.send(Msg::Jobs(JobsMsg::JobsChangedElsewhere(vec![prompt_row.clone()])));
     let thread = Thread { prompts: vec![prompt], events: Vec::new() };
-    fixture.send(Msg::Thread { job: JobKey(1), result: Ok(thread) });
+    fixture.send(Msg::Jobs(JobsMsg::ThreadLoaded { job: JobKey(1), result: Ok(thread) }));
     fixture.type_text("!ljob-x");
     fixture.key(KeyCode::Enter);
-    assert!(matches!(fixture.effects.as_slice(), [Effect::Resolve(PromptId(7), _)]), "{:?}", fixture.effects);
+    assert!(
+        matches!(fixture.effects.as_slice(), [Effect::Prompts(PromptsEffect::Resolve(PromptId(7), _))]),
+        "{:?}",
+        fixture.effects
+    );
     fixture.key(KeyCode::Enter);
     assert!(fixture.effects.is_empty(), "one request");
     let failure = Failure::new(FailureKind::NotFound, "The service knows no job job-x.");
-    fixture.send(Msg::Resolved { prompt: PromptId(7), result: Err(failure) });
+    fixture.send(Msg::Prompts(PromptsMsg::Resolved { prompt: PromptId(7), result: Err(failure) }));
     let ask = fixture.app.top::<InputDialog>().expect("it is open");
     assert_eq!(ask.check, InputCheck::Failed(CleanText::line("The service knows no job job-x.")));
     assert_eq!(ask.input.text(), "job-x");
     fixture.type_text("y");
     fixture.key(KeyCode::Enter);
     assert_eq!(fixture.effects.len(), 1);
-    (prompt_row.undelivered, prompt_row.revision) = (None, 3);
-    fixture.send(Msg::Resolved { prompt: PromptId(7), result: Ok(prompt_row) });
+    (prompt_row.local.undelivered, prompt_row.revision) = (None, 3);
+    fixture.send(Msg::Prompts(PromptsMsg::Resolved { prompt: PromptId(7), result: Ok(prompt_row) }));
     assert!(fixture.app.dialogs.is_empty(), "it is closed");
     fixture.type_text("n");
     assert!(fixture.app.dialogs.is_empty(), "further typing runs no shortcut");

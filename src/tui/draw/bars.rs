@@ -1,5 +1,6 @@
 //! Draws bars. `█` stands for human views and `▒` for AI views, stacked or alone, so that they differ even without
-//! colour. A bar of the total that is not stacked consists of `■`.
+//! colour. A bar of the total that is not stacked consists of `■`. The last cell of a part is filled in eighths if the
+//! terminal can draw them.
 
 use super::theme::Theme;
 use crate::model::views::{Counts, ViewCount, as_f64};
@@ -63,28 +64,54 @@ pub(in crate::tui) fn bar_spans(
         return Vec::new();
     }
     let part = match (scale, metric) {
-        (BarScale::Linear(full), Metric::Total) => {
-            return stacked_bar(figures.counts, full.as_f64(), width, theme).into();
-        }
+        (BarScale::Linear(full), Metric::Total) => return stacked_bar(figures.counts, full.as_f64(), width, theme),
         (BarScale::Share, _) => figures.counts.ai_share().unwrap_or(0.0),
         (scale, metric) => metric.bar_length(figures.counts).map_or(0.0, |views| scale.fraction(views)),
     };
-    // On a log scale a single view has the length 0, but it still gets a cell.
+    // On a log scale a single view has the length 0, but it still gets the shortest bar.
     let has_views = metric.bar_length(figures.counts).is_some_and(|views| !views.is_zero());
     let (sign, style) = symbol_and_style(metric, theme);
-    vec![Span::styled(sign.repeat(cells_of_fraction(part, width).max(usize::from(has_views && width > 0))), style)]
+    // A block with a gap around it has no eighths.
+    let parts_per_cell = if sign == TOTAL { 1 } else { theme.parts_per_cell() };
+    let parts = cells_of_fraction(part, width * parts_per_cell).max(usize::from(has_views && width > 0));
+    vec![Span::styled(solid(sign, parts, parts_per_cell), style)]
+}
+
+/// Returns a text of whole cells, and a last cell that is filled in part.
+fn solid(sign: &str, parts: usize, parts_per_cell: usize) -> String {
+    sign.repeat(parts / parts_per_cell) + eighths_at_left(parts % parts_per_cell)
+}
+
+/// Returns a cell of which this many eighths are filled from the left; an empty text for none.
+fn eighths_at_left(n: usize) -> &'static str {
+    ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"].get(n).copied().unwrap_or_default()
 }
 
 /// Returns a stacked bar of human and AI views on a linear scale from 0 to `full`, in at most `width` cells. Leaves out
 /// values that are not counts.
-pub(in crate::tui) fn stacked_bar(counts: &Counts, full: f64, width: usize, theme: &Theme) -> [Span<'static>; 2] {
+pub(in crate::tui) fn stacked_bar(counts: &Counts, full: f64, width: usize, theme: &Theme) -> Vec<Span<'static>> {
     let (human, ai) = (counts.human.value().unwrap_or_default(), counts.ai.value().unwrap_or_default());
-    let cell_count = bar_cells(human + ai, full, width);
-    let human_cells = human_cell_count(human, ai, cell_count);
-    [Span::styled(HUMAN.repeat(human_cells), theme.human), Span::styled(AI.repeat(cell_count - human_cells), theme.ai)]
+    let per_cell = theme.parts_per_cell();
+    let parts = bar_cells(human + ai, full, width * per_cell);
+    let human_parts = human_cell_count(human, ai, parts);
+    if human_parts == parts || parts < per_cell && human >= ai {
+        return vec![Span::styled(solid(HUMAN, parts, per_cell), theme.human)];
+    }
+    let human_cells = human_parts / per_cell;
+    let mut bar = vec![Span::styled(HUMAN.repeat(human_cells), theme.human)];
+    let (shared, mut ai_parts) = (human_parts % per_cell, parts - human_cells * per_cell);
+    // Two colours fit in a cell, but no third one for its blank end. Such a cell shows only AI views.
+    if shared > 0 && ai_parts >= per_cell {
+        let style = Style { bg: theme.ai.fg, ..theme.human };
+        bar.push(Span::styled(eighths_at_left(shared), style));
+        ai_parts -= per_cell;
+    }
+    bar.push(Span::styled(solid(AI, ai_parts, per_cell), theme.ai));
+    bar
 }
 
-/// Returns how many cells of a stacked bar show human views. In a bar of two or more cells, neither part disappears.
+/// Returns how many cells (or parts of cells) of a stacked bar show human views. In a bar of two or more, neither part
+/// disappears.
 pub(in crate::tui) fn human_cell_count(human: ViewCount, ai: ViewCount, cell_count: usize) -> usize {
     match (human.is_zero(), ai.is_zero()) {
         (true, _) => 0,
@@ -94,20 +121,17 @@ pub(in crate::tui) fn human_cell_count(human: ViewCount, ai: ViewCount, cell_cou
     }
 }
 
-/// Returns a line that shows the scale, such as `total 0 ──── 13,430`, in exactly `width` cells. If space is short,
-/// leaves out first the name of the metric, then the start of the scale.
-pub(in crate::tui) fn scale_line(metric: Metric, scale: BarScale, width: usize) -> String {
+/// Returns a line that shows the scale, such as `0 ──── 14k`, in exactly `width` cells. If space is short, leaves out
+/// the start of the scale.
+pub(in crate::tui) fn scale_line(scale: BarScale, width: usize) -> String {
     let (log, start, end) = match scale {
-        BarScale::Linear(full) => ("", "0", format_views(full)),
-        BarScale::Log(full) => ("log ", "1", format_views(full)),
+        BarScale::Linear(full) => ("", "0", exact_short_number(full)),
+        BarScale::Log(full) => ("log ", "1", exact_short_number(full)),
         BarScale::Share => ("", "0", "100%".to_owned()),
     };
-    let named = format!("{log}{} {start}", metric.name());
-    for start in [named, format!("{log}{start}")] {
-        let line = width.saturating_sub(start.width() + end.width() + 2);
-        if line >= 2 {
-            return format!("{start} {} {end}", "─".repeat(line));
-        }
+    let line = width.saturating_sub(log.len() + start.len() + end.width() + 2);
+    if line >= 2 {
+        return format!("{log}{start} {} {end}", "─".repeat(line));
     }
     let end = match scale {
         BarScale::Linear(full) | BarScale::Log(full) if log.len() + end.width() > width => short_number(full),
@@ -120,6 +144,17 @@ pub(in crate::tui) fn scale_line(metric: Metric, scale: BarScale, width: usize) 
 pub(in crate::tui) fn plain_scale_line(full: &str, width: usize) -> String {
     let line = width.saturating_sub(full.width() + 3);
     if line < 2 { super::text::right(full, width) } else { format!("0 {} {full}", "─".repeat(line)) }
+}
+
+/// Formats a number in thousands or millions if that is exact: `14k`, `1.4m`. Otherwise formats all its digits.
+pub(in crate::tui) fn exact_short_number(count: ViewCount) -> String {
+    let n = count.rounded();
+    match n {
+        1_000_000.. if n % 1_000_000 == 0 => format!("{}m", grouped_number(n / 1_000_000)),
+        1_000_000.. if n % 100_000 == 0 => format!("{}.{}m", grouped_number(n / 1_000_000), n / 100_000 % 10),
+        10_000.. if n % 1000 == 0 => format!("{}k", grouped_number(n / 1000)),
+        _ => format_views(count),
+    }
 }
 
 /// Formats a rounded number in at most six cells: `9,999`, `13k`, `1,204m`, `9e18`. A number below 1,000 has at most
@@ -162,6 +197,36 @@ mod tests {
         assert_eq!(bar(0, 0, 100.0, 10), "");
     }
 
+    #[test]
+    fn a_bar_ends_in_an_eighth_of_a_cell() {
+        assert_eq!(bar(33, 0, 80.0, 10), "████▏");
+        assert_eq!(bar(33, 18, 80.0, 10), "████▏▒▍", "the cell of both ends with AI views");
+        assert_eq!(bar(33, 2, 80.0, 10), "████▍", "the last cell has space for one of them: AI views");
+        assert_eq!(bar(2, 3, 80.0, 10), "▋", "less than a cell: the larger one");
+        assert_eq!(bar(0, 3, 80.0, 10), "▍");
+    }
+
+    #[test]
+    fn the_cell_between_human_and_ai_views_has_both_colours() {
+        let counts = Counts { human: Count::Known(33), ai: Count::Known(18), total: Count::Known(51) };
+        let theme = Theme::new(ColorDepth::True);
+        let spans = stacked_bar(&counts, 80.0, 10, &theme);
+        let shared = spans.iter().find(|span| span.content == "▏").expect("a shared cell");
+        assert_eq!((shared.style.fg, shared.style.bg), (theme.human.fg, theme.ai.fg));
+    }
+
+    #[test]
+    fn without_eighths_a_bar_consists_of_whole_cells() {
+        let counts = Counts { human: Count::Known(33), ai: Count::Known(18), total: Count::Known(51) };
+        let ascii = Theme { ascii: true, ..Theme::new(ColorDepth::None) };
+        let console = Theme { has_eighths: false, ..Theme::new(ColorDepth::None) };
+        for theme in [ascii, console] {
+            let shown: String =
+                stacked_bar(&counts, 80.0, 10, &theme).iter().map(|span| span.content.as_ref()).collect();
+            assert_eq!(shown, "████▒▒");
+        }
+    }
+
     proptest::proptest! {
         #[test]
         fn the_nearest_number_of_cells_is_used(part in 0.0..1.2_f64, cells in 0_usize..200, width in 0_usize..200) {
@@ -175,24 +240,31 @@ mod tests {
     }
 
     #[test]
-    fn a_value_above_zero_gets_at_least_one_cell() {
-        assert_eq!(bar(1, 0, 1_000_000.0, 10), "█");
-        assert_eq!(bar(0, 1, 1_000_000.0, 10), "▒");
-        assert_eq!(bar(1_000_000, 1, 1_000_001.0, 10), "█████████▒");
+    fn a_value_above_zero_gets_at_least_an_eighth_of_a_cell() {
+        assert_eq!(bar(1, 0, 1_000_000.0, 10), "▏");
+        assert_eq!(bar(0, 1, 1_000_000.0, 10), "▏");
+        assert_eq!(bar(1_000_000, 1, 1_000_001.0, 10), "█████████▉");
     }
 
     #[test]
     fn the_scale_fills_its_width() {
-        let linear = |width| scale_line(Metric::Total, BarScale::Linear(13_430.into()), width);
-        assert_eq!(linear(24), "total 0 ───────── 13,430");
+        let linear = |width| scale_line(BarScale::Linear(13_430.into()), width);
         assert_eq!(linear(14), "0 ───── 13,430");
         assert_eq!([6, 5].map(linear), ["13,430", "  13k"]);
-        assert_eq!(scale_line(Metric::Total, BarScale::Log(13_430.into()), 8), " log 13k");
+        assert_eq!(scale_line(BarScale::Linear(14_000.into()), 10), "0 ──── 14k");
+        assert_eq!(scale_line(BarScale::Log(13_430.into()), 8), " log 13k");
         let numbers = [9_999, 10_600, 1_204_000_000, u64::MAX].map(|n| short_number(n.into()));
         assert_eq!(numbers, ["9,999", "11k", "1,204m", "1e19"], "rounded, not cut");
         assert_eq!(short_number(ViewCount::parse("12.5").expect("a number")), "12.5");
-        assert_eq!(scale_line(Metric::Ai, BarScale::Log(99.into()), 15), "log AI 1 ─── 99");
-        assert_eq!(scale_line(Metric::Share, BarScale::Share, 15), "AI % 0 ─── 100%");
+        assert_eq!(scale_line(BarScale::Log(99.into()), 12), "log 1 ─── 99");
+        assert_eq!(scale_line(BarScale::Share, 10), "0 ─── 100%");
+    }
+
+    #[test]
+    fn a_number_is_shortened_only_if_that_is_exact() {
+        let shown = [9_000, 14_000, 14_100, 999_000, 1_000_000, 1_400_000, 1_450_000, 14_000_000];
+        let shown = shown.map(|n: u64| exact_short_number(n.into()));
+        assert_eq!(shown, ["9,000", "14k", "14,100", "999k", "1m", "1.4m", "1,450k", "14m"]);
     }
 
     fn plain(human: i64, ai: i64, metric: Metric, scale: BarScale) -> String {
@@ -214,7 +286,7 @@ mod tests {
 
     #[test]
     fn on_a_log_scale_one_view_has_a_bar_and_zero_has_none() {
-        assert_eq!(plain(1, 0, Metric::Human, BarScale::Log(10_000.into())), "█");
+        assert_eq!(plain(1, 0, Metric::Human, BarScale::Log(10_000.into())), "▏");
         assert_eq!(plain(0, 1, Metric::Human, BarScale::Log(10_000.into())), "");
     }
 

@@ -1,7 +1,7 @@
 //! Places the terminal cursor on the selected row of the topmost layer, or where the user types, so that screen readers
 //! and magnifiers follow. The runtime decides whether the cursor is visible.
 
-use super::View;
+use crate::tui::view::View;
 use ratatui::Frame;
 use ratatui::layout::{Position, Rect};
 use ratatui::style::Modifier;
@@ -53,26 +53,27 @@ fn place_on_reversed(frame: &mut Frame<'_>, row: Rect, line: &Line<'_>) {
 /// terminal shows its own cursor, the cell is no longer reversed, because the two would cancel each other out.
 pub(in crate::tui) fn place_in_input(frame: &mut Frame<'_>, view: View<'_>, area: Rect) {
     let buffer = frame.buffer_mut();
-    let reversed = |spot: &Position| buffer.cell(*spot).is_some_and(|cell| cell.modifier.contains(Modifier::REVERSED));
+    let reversed =
+        |position: &Position| buffer.cell(*position).is_some_and(|cell| cell.modifier.contains(Modifier::REVERSED));
     let area = area.intersection(buffer.area);
-    let found = area.positions().find(reversed).map(|spot| {
-        let row = (spot.x..area.right()).map(|x| Position { x, ..spot });
-        let end = row.take_while(reversed).last().unwrap_or(spot);
-        let width = buffer.cell(spot).and_then(|cell| u16::try_from(cell.symbol().width()).ok()).unwrap_or(1);
-        if end.x - spot.x < width.max(1) { spot } else { end }
+    let found = area.positions().find(reversed).map(|position| {
+        let row = (position.x..area.right()).map(|x| Position { x, ..position });
+        let end = row.take_while(reversed).last().unwrap_or(position);
+        let width = buffer.cell(position).and_then(|cell| u16::try_from(cell.symbol().width()).ok()).unwrap_or(1);
+        if end.x - position.x < width.max(1) { position } else { end }
     });
-    if let (Some(spot), true) = (found, view.theme.shows_terminal_cursor)
-        && let Some(cell) = buffer.cell_mut(spot)
+    if let (Some(position), true) = (found, view.theme.shows_terminal_cursor)
+        && let Some(cell) = buffer.cell_mut(position)
     {
         // A wide character is one cell followed by a blank, which is reversed too.
         let width = u16::try_from(cell.symbol().width()).unwrap_or(1).max(1);
-        for x in spot.x..spot.x.saturating_add(width) {
-            if let Some(cell) = buffer.cell_mut((x, spot.y)) {
+        for x in position.x..position.x.saturating_add(width) {
+            if let Some(cell) = buffer.cell_mut((x, position.y)) {
                 cell.modifier.remove(Modifier::REVERSED);
             }
         }
     }
-    if let Some(spot) = found {
-        frame.set_cursor_position(spot);
+    if let Some(position) = found {
+        frame.set_cursor_position(position);
     }
 }

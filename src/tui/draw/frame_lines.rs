@@ -1,8 +1,8 @@
 //! Draws the header (tabs, connection, limits) and the footer (keyboard shortcuts), with messages above the footer.
 
-use super::View;
 use super::text::TextRow;
 use crate::model::connection::Connection;
+use crate::tui::view::View;
 use crate::tui::{Screen, Severity};
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -32,7 +32,6 @@ pub(in crate::tui) fn draw_header(frame: &mut Frame<'_>, view: View<'_>, area: R
     let budget = app.budget(app.closest_limit());
     let parts = [
         Some((header.connection, connection_style(view))),
-        header.active_jobs.map(|text| (text, theme.text)),
         header.limit.map(|text| (text, if budget.requests_left() == 0 { theme.warning } else { theme.muted })),
     ];
     let parts: Vec<(String, Style)> = parts.into_iter().flatten().collect();
@@ -86,16 +85,16 @@ fn draw_messages(frame: &mut Frame<'_>, view: View<'_>, width: usize) {
         && line.width() + 3 <= width
         && frame.buffer_mut().cell(area.as_position()).is_some_and(|cell| cell.symbol() == "└")
     {
-        let spot = Rect { x: area.x + 1, width: u16::try_from(line.width() + 1).unwrap_or(area.width), ..area };
-        frame.render_widget(Clear, spot);
-        frame.render_widget(Line::styled(line.as_str(), style), spot);
+        let rect = Rect { x: area.x + 1, width: u16::try_from(line.width() + 1).unwrap_or(area.width), ..area };
+        frame.render_widget(Clear, rect);
+        frame.render_widget(Line::styled(line.as_str(), style), rect);
         return;
     }
     frame.render_widget(Clear, area);
     let alerts = app.alert_lines(width).len();
-    for (at, (spot, text)) in area.rows().zip(lines).enumerate() {
+    for (at, (rect, text)) in area.rows().zip(lines).enumerate() {
         let mut row = TextRow::new(width);
         row.push(text, if at < alerts { theme.warning } else { style });
-        super::text::paint(frame.buffer_mut(), spot, &row.line());
+        super::text::paint(frame.buffer_mut(), rect, &row.line());
     }
 }

@@ -4,13 +4,13 @@
 //! before  9,120 human · 4,310 AI   after   10,002 ▲ 9.7% · 5,100 ▲ 18%
 //! ```
 
-use super::View;
 use super::text::TextRow;
 use crate::model::impact::{AfterWindow, PageViewsState};
 use crate::model::period::DateRange;
 use crate::model::views::{Counts, ViewCount};
 use crate::tui::format::format_views;
-use crate::tui::views::draw::{count_text, mismatch_sign};
+use crate::tui::format::{count_text, mismatch_sign};
+use crate::tui::view::View;
 
 /// Formats a range: a single day or two dates.
 pub(in crate::tui) fn range_or_day(range: DateRange) -> String {
@@ -134,7 +134,7 @@ fn push_warnings(row: &mut TextRow<'_>, view: View<'_>, views: &PageViewsState, 
         row.push(mismatch_sign(counts), view.theme.warning);
     }
     if !views.is_complete(range) {
-        row.push(" partial", view.theme.warning);
+        row.push(" incomplete", view.theme.warning);
     }
 }
 

@@ -1,8 +1,7 @@
 //! Draws the title of the jobs list, and the filter, which is part of that title or of the last line of the page views.
 
-use super::View;
-use crate::model::row::JobGroup;
 use crate::tui::list_title::TitlePiece;
+use crate::tui::view::View;
 use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 use unicode_width::UnicodeWidthStr;
@@ -41,7 +40,5 @@ fn piece_style(view: View<'_>, piece: TitlePiece) -> Style {
         TitlePiece::Cursor | TitlePiece::SelectedFilter => theme.text.add_modifier(Modifier::REVERSED),
         TitlePiece::Marked | TitlePiece::Tab(_, true) => theme.mark,
         TitlePiece::Blank => Style::new(),
-        TitlePiece::Group(JobGroup::NeedsYou) => theme.warning,
-        TitlePiece::Group(_) => theme.working,
     }
 }

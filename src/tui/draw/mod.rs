@@ -1,14 +1,12 @@
 //! Draws the state of the app into a frame, with a theme and for a given time. Changes no state, and visits only what
 //! is visible.
 
-pub(in crate::tui) mod all_jobs;
 pub(in crate::tui) mod ascii;
 pub(in crate::tui) mod bars;
+pub(in crate::tui) mod boxes;
 pub(in crate::tui) mod cursor;
-pub(in crate::tui) mod detail;
 pub(in crate::tui) mod frame_lines;
 pub(in crate::tui) mod impact;
-pub(in crate::tui) mod jobs;
 pub(in crate::tui) mod links;
 pub(in crate::tui) mod list_title;
 pub(in crate::tui) mod text;
@@ -18,27 +16,15 @@ pub use theme::{ColorDepth, Theme};
 
 use crate::model::Time;
 use crate::model::text::is_hidden;
-use crate::tui::component::Component as _;
-use crate::tui::dialog::Dialog;
+use crate::tui::App;
 use crate::tui::geometry::{MIN_SCREEN_SIZE, is_usable};
+use crate::tui::jobs::detail_draw::pr_screen_link;
 use crate::tui::keymap::{Action, Context};
-use crate::tui::log::LogComponent;
-use crate::tui::views::screen::ViewsComponent;
-use crate::tui::{App, Pane, Screen};
+use crate::tui::view::View;
 use ratatui::Frame;
 use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
-use ratatui::style::{Color, Style};
-use ratatui::text::Line;
-use ratatui::widgets::{Block, Clear, Paragraph, Wrap};
-
-/// What all drawing functions need: the state, the theme and the current time.
-#[derive(Debug, Clone, Copy)]
-pub struct View<'a> {
-    pub app: &'a App,
-    pub theme: &'a Theme,
-    pub now: Time,
-}
+use ratatui::style::Color;
+use ratatui::widgets::{Paragraph, Wrap};
 
 /// Draws the whole screen.
 pub fn draw(frame: &mut Frame<'_>, app: &App, theme: &Theme, now: Time) {
@@ -73,8 +59,8 @@ pub fn draw(frame: &mut Frame<'_>, app: &App, theme: &Theme, now: Time) {
 fn screen_link(view: View<'_>) -> Option<links::ScreenLink> {
     let View { app, theme, .. } = view;
     let g = app.geometry();
-    let shown = app.screen == Screen::Jobs && is_usable(app.size) && (g.shows_both() || app.pane == Pane::Detail);
-    if theme.has_clickable_links && shown { detail::pr_screen_link(view, g.detail) } else { None }
+    let is_shown = theme.has_clickable_links && is_usable(app.size) && app.detail_is_visible();
+    if is_shown { pr_screen_link(view, g.detail) } else { None }
 }
 
 /// Removes control and format characters from a finished frame, because none of them may reach the terminal. The
@@ -107,38 +93,11 @@ fn draw_screen(frame: &mut Frame<'_>, view: View<'_>) {
     let app = view.app;
     let g = app.geometry();
     frame_lines::draw_header(frame, view, g.header);
-    match app.screen {
-        // The setup form is the lowest dialog.
-        Screen::Welcome => {}
-        Screen::Jobs => {
-            // The focused pane is drawn last, so that the cursor ends there.
-            if g.shows_both() && app.pane == Pane::List {
-                detail::draw(frame, view, g.detail);
-            }
-            if g.shows_both() || app.pane == Pane::List {
-                jobs::draw(frame, view, g.list);
-            }
-            if app.pane == Pane::Detail {
-                detail::draw(frame, view, g.detail);
-            }
-        }
-        Screen::Views => ViewsComponent.draw(frame, view),
-        Screen::Log => LogComponent.draw(frame, view),
+    if let Some(screen) = app.screen_component() {
+        screen.draw(frame, view);
     }
     for dialog in &app.dialogs {
-        match dialog {
-            Dialog::Component(open) => open.draw(frame, view),
-            // The filter itself is drawn with its list. Only the cursor is placed here: in the title, or in the last
-            // line.
-            Dialog::Filter(_) => {
-                let last = Rect { y: g.body.bottom().saturating_sub(1), height: 1, ..g.body };
-                let list = if app.all_jobs().is_some() { g.full_dialog() } else { g.list };
-                let title = Rect { height: 1, ..list };
-                let in_last = app.screen == Screen::Views && app.all_jobs().is_none();
-                cursor::place_in_input(frame, view, if in_last { last } else { title });
-            }
-            Dialog::AllJobs(open) => all_jobs::draw(frame, view, open, g.full_dialog()),
-        }
+        dialog.draw(frame, view);
     }
     frame_lines::draw_footer(frame, view, g.footer);
 }
@@ -149,46 +108,4 @@ fn draw_too_small(frame: &mut Frame<'_>, view: View<'_>) {
     let text = format!("Terminal too small ({size}). Press {quit} to quit.");
     let paragraph = Paragraph::new(text).style(view.theme.text).wrap(Wrap { trim: true });
     frame.render_widget(paragraph, area);
-}
-
-/// Clears the area, draws a box with a title, and returns the inner area.
-pub(in crate::tui) fn draw_box(frame: &mut Frame<'_>, area: Rect, title: Line<'_>, border: Style) -> Rect {
-    frame.render_widget(Clear, area);
-    draw_pane(frame, area, &title, border)
-}
-
-/// Draws a box with a title on an area that is still blank, and returns the inner area.
-pub(in crate::tui) fn draw_pane(frame: &mut Frame<'_>, area: Rect, title: &Line<'_>, border: Style) -> Rect {
-    text::border(frame.buffer_mut(), area, border);
-    let width = u16::try_from(title.width()).unwrap_or(u16::MAX).min(area.width.saturating_sub(2));
-    let spot = Rect { x: area.x.saturating_add(1), width, height: 1, ..area };
-    text::paint(frame.buffer_mut(), spot, title);
-    let inner = Block::bordered().inner(area);
-    cursor::place_in_corner(frame, inner);
-    inner
-}
-
-/// Returns the text for `hidden` lines below the visible ones.
-pub(in crate::tui) fn hidden_lines_text(hidden: usize) -> String {
-    format!("{hidden} more ↓")
-}
-
-/// Shows in the lower border how many lines follow below the visible ones.
-pub(in crate::tui) fn draw_more_below(frame: &mut Frame<'_>, view: View<'_>, area: Rect, hidden: usize) {
-    if hidden > 0 && area.width > 20 {
-        let text = format!(" {} ", hidden_lines_text(hidden));
-        let width = u16::try_from(text.chars().count()).unwrap_or(0);
-        let spot = Rect::new(area.right().saturating_sub(width + 2), area.bottom().saturating_sub(1), width, 1);
-        frame.render_widget(Line::styled(text, view.theme.muted), spot);
-    }
-}
-
-/// Draws one line at the given row of an area that is still blank. Ignores rows beyond the area.
-pub(in crate::tui) fn draw_line(frame: &mut Frame<'_>, area: Rect, row: usize, line: Line<'_>) {
-    let Ok(row) = u16::try_from(row) else { return };
-    if row < area.height {
-        let spot = Rect { y: area.y + row, height: 1, ..area };
-        cursor::place_on_selected(frame, spot, &line);
-        text::paint_on_blank(frame.buffer_mut(), spot, &line);
-    }
 }

@@ -1,9 +1,10 @@
 //! Fits text into cells: padding, rows of columns, and drawing into a buffer.
 
-pub(in crate::tui) use crate::tui::format::{display_width, fit, fit_from_end};
+use super::theme::Theme;
+pub(in crate::tui) use crate::tui::format::{display_width, fit, truncate_path, truncate_start};
 use ratatui::buffer::{Buffer, Cell};
 use ratatui::layout::Rect;
-use ratatui::style::{Modifier, Style};
+use ratatui::style::{Color, Modifier, Style};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget as _;
 use std::borrow::Cow;
@@ -16,7 +17,7 @@ const BLANKS: &str = "                                                          
 const INVISIBLE_ON_BLANK: Modifier = Modifier::BOLD.union(Modifier::DIM).union(Modifier::ITALIC);
 
 /// Returns `width` blanks.
-fn blanks(width: usize) -> Cow<'static, str> {
+pub(in crate::tui) fn blanks(width: usize) -> Cow<'static, str> {
     BLANKS.get(..width).map_or_else(|| " ".repeat(width).into(), Cow::Borrowed)
 }
 
@@ -185,6 +186,10 @@ impl<'a> TextRow<'a> {
         Self { width, used: 0, spans: Vec::with_capacity(TYPICAL_SPANS) }
     }
 
+    pub(in crate::tui) fn used(&self) -> usize {
+        self.used
+    }
+
     /// Returns the number of unused cells.
     pub(in crate::tui) fn remaining(&self) -> usize {
         self.width.saturating_sub(self.used)
@@ -197,10 +202,16 @@ impl<'a> TextRow<'a> {
 
     /// Like [`Self::push`], without a copy of the text.
     pub(in crate::tui) fn push_cow(&mut self, text: impl Into<Cow<'a, str>>, style: Style) -> &mut Self {
+        self.push_up_to(self.width, text, style)
+    }
+
+    /// Adds text, cut so that at most `end` cells are used.
+    pub(in crate::tui) fn push_up_to(&mut self, end: usize, text: impl Into<Cow<'a, str>>, style: Style) -> &mut Self {
         let mut text = text.into();
         let mut taken = display_width(&text);
-        if taken > self.remaining() {
-            text = fit(&text, self.remaining()).into();
+        let space = end.min(self.width).saturating_sub(self.used);
+        if taken > space {
+            text = fit(&text, space).into();
             taken = display_width(&text);
         }
         self.used += taken;
@@ -238,6 +249,33 @@ impl<'a> TextRow<'a> {
 
     pub(in crate::tui) fn line(self) -> Line<'a> {
         Line::from(self.spans)
+    }
+
+    /// Returns the line of a row of a list. A selected row is filled across its full width.
+    pub(in crate::tui) fn list_line(self, is_selected: bool, theme: &Theme) -> Line<'a> {
+        if is_selected { selected_line(self.line(), theme) } else { self.line() }
+    }
+}
+
+/// Fills the row of a line with the style of the selected row. Symbols, bars and changes keep their colours if these
+/// are readable on it; all other texts have the colours of the row.
+pub(in crate::tui) fn selected_line<'a>(mut line: Line<'a>, theme: &Theme) -> Line<'a> {
+    for span in &mut line.spans {
+        let keeps_color = span.style.fg.is_some_and(|fg| theme.kept_on_selected.contains(&fg)) && is_symbol(span);
+        // Only a cell between the two parts of a bar has a background.
+        let kept = |color: Option<Color>| color.filter(|_| keeps_color);
+        span.style = Style { fg: kept(span.style.fg), bg: kept(span.style.bg), ..span.style };
+    }
+    line.style(theme.selected)
+}
+
+/// Whether a span contains a single symbol, a part of a bar, or a change such as `▲ 5 %`.
+fn is_symbol(span: &Span<'_>) -> bool {
+    let mut chars = span.content.trim().chars();
+    match (chars.next(), chars.next()) {
+        (Some('█' | '▉'..='▏' | '▒' | '■' | '▲' | '▼'), _) => true,
+        (Some(symbol), None) => !symbol.is_alphanumeric(),
+        _ => false,
     }
 }
 
@@ -323,11 +361,11 @@ mod tests {
     fn a_border_looks_like_that_of_a_ratatui_block() {
         let area = Rect::new(2, 1, 20, 6);
         for size in [(0, 0), (1, 5), (2, 2), (3, 3), (9, 4), (18, 5), (40, 40)] {
-            let spot = Rect::new(4, 2, size.0, size.1);
+            let rect = Rect::new(4, 2, size.0, size.1);
             let (mut ours, mut theirs) = (Buffer::empty(area), Buffer::empty(area));
             let style = Style::new().fg(Color::Red).add_modifier(Modifier::BOLD);
-            border(&mut ours, spot, style);
-            let seen = spot.intersection(area);
+            border(&mut ours, rect, style);
+            let seen = rect.intersection(area);
             if seen.width > 1 && seen.height > 1 {
                 Block::bordered().border_style(style).render(seen, &mut theirs);
             }

@@ -22,6 +22,8 @@ pub enum ColorDepth {
 pub struct Theme {
     /// Whether to draw only ASCII characters.
     pub ascii: bool,
+    /// Whether the terminal's font has cells that are filled in eighths.
+    pub has_eighths: bool,
     /// Whether to make links clickable (OSC 8).
     pub has_clickable_links: bool,
     /// Whether the terminal's cursor is visible in text inputs. If not, docdeck draws a cursor.
@@ -42,6 +44,8 @@ pub struct Theme {
     pub working: Style,
     pub human: Style,
     pub ai: Style,
+    /// The colours that symbols and bars keep in the selected row, because their contrast with the row is high enough.
+    pub kept_on_selected: Vec<Color>,
 }
 
 impl Theme {
@@ -53,8 +57,13 @@ impl Theme {
     /// Creates the theme from these colours, reduced to the colours of `depth`.
     pub fn of(colors: &ColorPalette, depth: ColorDepth) -> Self {
         let style = |meaning| paint_style(colors.paint(meaning), depth);
+        // With few colours, different colours of a theme become the same one, so their contrast is unknown.
+        let has_contrast = matches!(depth, ColorDepth::Indexed256 | ColorDepth::True);
+        let kept = ColorRole::ALL.into_iter().filter(|role| colors.on_selected(*role) == colors.paint(*role));
+        let kept_on_selected = kept.filter(|_| has_contrast).filter_map(|role| color(colors.paint(role).fg, depth));
         Self {
             ascii: false,
+            has_eighths: true,
             has_clickable_links: false,
             shows_terminal_cursor: false,
             background: color(colors.background, depth),
@@ -72,7 +81,13 @@ impl Theme {
             working: style(ColorRole::Working),
             human: style(ColorRole::Human),
             ai: style(ColorRole::Ai),
+            kept_on_selected: kept_on_selected.collect(),
         }
+    }
+
+    /// Returns the number of parts in which bars fill a cell.
+    pub(in crate::tui) fn parts_per_cell(&self) -> usize {
+        if self.has_eighths && !self.ascii { 8 } else { 1 }
     }
 }
 
@@ -93,8 +108,8 @@ fn paint_style(paint: Paint, depth: ColorDepth) -> Style {
 }
 
 /// Converts a colour to the nearest one that the terminal supports. Returns `None` for the terminal's own colour.
-fn color(colour: ThemeColor, depth: ColorDepth) -> Option<Color> {
-    match (colour, depth) {
+fn color(theme_color: ThemeColor, depth: ColorDepth) -> Option<Color> {
+    match (theme_color, depth) {
         (ThemeColor::Terminal, _) | (_, ColorDepth::None) => None,
         (ThemeColor::Ansi(n), _) => Some(ansi_color(n)),
         (ThemeColor::Rgb(rgb), ColorDepth::Sixteen) => {

@@ -16,7 +16,7 @@ impl JobList {
         self.group_counts = [0; SECTION_COUNT];
         self.working_count = 0;
         self.candidates.clear();
-        self.order.is_flat = self.sorting.by != Sort::Need;
+        self.order.is_flat = self.sorting.by != Sort::Group;
         let mut entries = EntriesBySection::default();
         for index in 0..self.rows.len() {
             let Some(row) = self.rows.get(index) else { continue };
@@ -40,23 +40,23 @@ impl JobList {
         let candidates = std::mem::take(&mut self.candidates);
         let mut entries = self.take_passing();
         entries.retain(|(_, index)| {
-            let verdict = self.rows.get(*index).map_or(Match::Fails, |row| self.filter_state.match_new_terms(row));
-            self.set_candidate(*index, verdict == Match::Candidate);
-            verdict == Match::Passes
+            let outcome = self.rows.get(*index).map_or(Match::Fails, |row| self.filter_state.match_new_terms(row));
+            self.set_candidate(*index, outcome == Match::Candidate);
+            outcome == Match::Passes
         });
         let indexes =
             candidates.into_iter().enumerate().filter_map(|(index, is_candidate)| is_candidate.then_some(index));
         self.add_passing(entries, indexes);
     }
 
-    /// Replaces the list with `entries` plus the rows at these indexes that pass the filter. None of the indexes may
-    /// be in `entries` already.
+    /// Adds the rows at `indexes` that pass the filter to `entries`, and makes the result the list. None of the
+    /// indexes may be in `entries` already.
     fn add_passing(&mut self, mut entries: Vec<(SortKey, usize)>, indexes: impl Iterator<Item = usize>) {
         let mut more = EntriesBySection::default();
         for index in indexes {
-            let verdict = self.match_at(index);
-            self.set_candidate(index, verdict == Match::Candidate);
-            if verdict == Match::Passes
+            let outcome = self.match_at(index);
+            self.set_candidate(index, outcome == Match::Candidate);
+            if outcome == Match::Passes
                 && let Some(key) = self.key_at(index)
             {
                 more.push(key, index);
@@ -117,7 +117,7 @@ impl JobList {
             return;
         }
         let before = self.take_passing();
-        self.order.is_flat = sorting.by != Sort::Need;
+        self.order.is_flat = sorting.by != Sort::Group;
         let mut entries = EntriesBySection::default();
         for (_, index) in before {
             if let Some(key) = self.key_at(index) {
@@ -180,9 +180,9 @@ impl JobList {
         self.keeps_selected_listed = false;
         let mut entries = self.order.take_entries();
         if let Some(index) = self.selected.and_then(|key| self.index.get(&key)).copied() {
-            let verdict = self.match_at(index);
-            if verdict != Match::Passes {
-                self.set_candidate(index, verdict == Match::Candidate);
+            let outcome = self.match_at(index);
+            if outcome != Match::Passes {
+                self.set_candidate(index, outcome == Match::Candidate);
                 entries.retain(|(_, other)| *other != index);
             }
         }
@@ -261,11 +261,11 @@ mod tests {
             _ => Status::Completed,
         };
         let mut job = row(key, status);
-        job.title = CleanText::line(title);
-        job.git_ref = Some(CleanText::line(git_ref));
-        job.tags = [CleanText::line(tag)].into();
-        job.pr_link = pr.map(|pr| CleanText::line(&format!("https://github.com/acme/docs/pull/{pr}")));
-        job.dismissed = key % 11 == 0;
+        job.local.title = CleanText::line(title);
+        job.remote.source.git_ref = Some(CleanText::line(git_ref));
+        job.local.tags = [CleanText::line(tag)].into();
+        job.remote.pr_link = pr.map(|pr| CleanText::line(&format!("https://github.com/acme/docs/pull/{pr}")));
+        job.local.dismissed = key % 11 == 0;
         job
     }
 

@@ -3,9 +3,9 @@
 
 use super::super::filter::Match;
 use super::super::order::SortKey;
-use super::super::scroll;
 use super::JobList;
 use crate::model::row::{JobGroup, JobKey};
+use crate::tui::widgets::scroll;
 use std::collections::HashSet;
 
 impl JobList {

@@ -1,8 +1,8 @@
 //! The visible lines of the jobs list.
 
-use super::super::scroll;
 use super::{JobLine, JobList};
 use crate::model::row::{JobGroup, JobKey};
+use crate::tui::widgets::scroll;
 
 impl JobList {
     /// Returns the job on a visible line, counted from the top of the view. Returns `None` if no job is on that line.

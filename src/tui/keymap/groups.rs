@@ -81,6 +81,9 @@ impl Action {
             | A::NextPane
             | A::Open
             | A::Peek
+            | A::NextJob
+            | A::PreviousJob
+            | A::NextNeedsYou
             | A::ToggleDetail
             | A::Close
             | A::Down
@@ -112,12 +115,14 @@ impl Action {
             A::NewJob => "create start send prompt agent write",
             A::FollowUp => "send reply answer continue message prompt",
             A::Send | A::SendAgain => "submit retry deliver",
+            A::Retry => "again rerun repeat failed",
             A::Drafts => "draft drafts unsent unfinished saved text",
             A::Resolve => "retry send again unconfirmed not sent rejected fix",
             A::QueuePause => "hold resume stop queue",
             A::QueueUp | A::QueueDown => "reorder move queue",
             A::QueueRemove => "cancel delete queue",
             A::Open => "enter show details",
+            A::NextNeedsYou => "attention waiting jump review failed",
             A::OpenPr => "pull request browser github link",
             A::CopyMain | A::CopyId => "clipboard yank",
             A::Filter => "search find query grep",

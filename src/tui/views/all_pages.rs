@@ -1,13 +1,8 @@
-//! Loading all pages of a range: the cached reports, and the actions that load all pages after the user confirmed the
-//! cost. The cost is computed in `request_cost`, loads run in `loading`, and comparisons of two complete ranges are in
-//! `compare`.
+//! The cached reports of all pages of a range, the running and queued loads, and the requested comparison.
 
-use super::super::keymap::{Action, Context};
-use super::super::{App, Effect, Severity};
-use super::compare::RequestedComparison;
 use crate::model::Time;
+use crate::model::comparison::ComparedRanges;
 use crate::model::failure::Failure;
-use crate::model::load::Load;
 use crate::model::period::DateRange;
 use crate::model::report::{LoadEndReason, LoadOutcome, LoadPlan, LoadProgress, Report, StoredReport};
 use std::collections::{HashMap, VecDeque};
@@ -26,10 +21,24 @@ pub struct AllPages {
     pub(super) queued_loads: VecDeque<LoadPlan>,
     /// Requests that the active load and the queued loads may still use before docdeck asks again.
     pub(super) confirmed_requests_left: u32,
-    request: Option<LoadRequest>,
+    pub(super) request: Option<LoadRequest>,
     pub(super) comparison: Option<RequestedComparison>,
     /// The range of the last load and why the load failed; `None` if it didn't fail.
     pub(super) failure: Option<(DateRange, Failure)>,
+}
+
+/// A comparison that is on screen, or will be once all its pages are loaded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct RequestedComparison {
+    /// The range on screen.
+    pub(super) shown: DateRange,
+    /// The range to compare with, before it is cut to complete days.
+    pub(super) other: DateRange,
+    /// The days of `shown` and of `other` that are compared.
+    pub(super) ranges: ComparedRanges,
+    /// The ranges that are still being read from the cache after a change of range. If the cache lacks their pages, the
+    /// comparison ends and nothing is requested.
+    pub(super) unread: Vec<DateRange>,
 }
 
 /// A running load of all pages.
@@ -49,10 +58,10 @@ pub struct ActiveLoad {
 /// Ranges whose pages the user wants to load. The request waits until all of them are read from the cache, because the
 /// cost is known only then.
 #[derive(Debug)]
-struct LoadRequest {
-    ranges: Vec<(DateRange, RequiredData)>,
+pub(super) struct LoadRequest {
+    pub(super) ranges: Vec<(DateRange, RequiredData)>,
     /// Ranges that are still being read from the cache.
-    unread: Vec<DateRange>,
+    pub(super) unread: Vec<DateRange>,
 }
 
 /// The pages of a range that an action needs. If the cache contains them, nothing is requested.
@@ -120,11 +129,11 @@ impl AllPages {
         self.active.is_some() || self.request.is_some() || !self.queued_loads.is_empty()
     }
 
-    pub(super) fn set_cached(&mut self, range: DateRange, recalled: StoredReport) {
-        self.cached.insert(range, recalled);
+    pub(super) fn set_cached(&mut self, range: DateRange, stored: StoredReport) {
+        self.cached.insert(range, stored);
     }
 
-    fn satisfies(&self, range: DateRange, need: RequiredData, now: Time) -> bool {
+    pub(super) fn satisfies(&self, range: DateRange, need: RequiredData, now: Time) -> bool {
         let complete = self.complete_report(range);
         match need {
             RequiredData::Complete => complete.is_some(),
@@ -175,176 +184,3 @@ impl AllPages {
 pub(super) fn is_final(range: DateRange, as_of: Time) -> bool {
     as_of.date_naive() > range.to()
 }
-
-impl App {
-    /// Loads all pages of the current range, or stops the running load.
-    pub(in crate::tui) fn load_all(&mut self, now: Time, effects: &mut Vec<Effect>) {
-        if self.stop_loading(effects) {
-            return;
-        }
-        let range = self.views.query().range;
-        if self.has_fresh_pages(now) {
-            let again = self.key_label(Context::Views, Action::Refresh);
-            let text = format!("All pages of this range are loaded; {again} reloads them.");
-            self.notify(Severity::Info, &text, now);
-            return;
-        }
-        self.request_load(vec![(range, RequiredData::More)], now, effects);
-    }
-
-    /// Whether the key that loads all pages has nothing to do: all pages are loaded and fresh, and no load can be
-    /// continued.
-    pub(in crate::tui) fn has_fresh_pages(&self, now: Time) -> bool {
-        let (all, range) = (&self.views.all_pages, self.views.query().range);
-        all.satisfies(range, RequiredData::Fresh, now) && all.rows_to_continue_after(range).is_none()
-    }
-
-    /// Returns the label of the key that loads all pages.
-    pub(in crate::tui) fn load_all_label(&self) -> &'static str {
-        let all = &self.views.all_pages;
-        match all.active {
-            Some(_) => "stop loading",
-            None if all.rows_to_continue_after(self.views.query().range).is_some() => "load the rest",
-            None => "load all",
-        }
-    }
-
-    /// Stops the running load after the answer that is being received. Returns whether a load was running.
-    pub(in crate::tui) fn stop_loading(&mut self, effects: &mut Vec<Effect>) -> bool {
-        let Some(under_way) = self.views.all_pages.active.as_mut() else { return false };
-        if !under_way.is_stopping {
-            under_way.is_stopping = true;
-            effects.push(Effect::StopLoading(under_way.range));
-        }
-        self.dirty = true;
-        true
-    }
-
-    /// Reloads the listed rows. After midnight, first moves the range to today.
-    pub(in crate::tui) fn refresh_views(&mut self, now: Time, effects: &mut Vec<Effect>) {
-        if !self.dialogs.is_empty() || self.views.load().is_loading() {
-            return;
-        }
-        let lists_all = self.views.table.report().is_some();
-        if self.views.follow_today(now) && lists_all {
-            effects.push(self.views.load_cached());
-        } else if lists_all {
-            let mut ranges = vec![(self.views.query().range, RequiredData::Reload)];
-            ranges.extend(self.update_comparison(now));
-            self.request_load(ranges, now, effects);
-        } else {
-            effects.push(self.views.request_page(true));
-        }
-    }
-
-    /// Asks to confirm the total cost, then loads all pages of these ranges, one range after the other. Ranges that are
-    /// complete and fresh cost nothing.
-    pub(in crate::tui) fn ask_to_load(&mut self, ranges: Vec<DateRange>, now: Time, effects: &mut Vec<Effect>) {
-        self.request_load(ranges.into_iter().map(|range| (range, RequiredData::Fresh)).collect(), now, effects);
-    }
-
-    pub(super) fn request_load(
-        &mut self,
-        ranges: Vec<(DateRange, RequiredData)>,
-        now: Time,
-        effects: &mut Vec<Effect>,
-    ) {
-        if let Some(under_way) = self.views.all_pages.active {
-            let range = under_way.range;
-            let load_key = self.key_label(Context::Views, Action::LoadAll);
-            let text =
-                format!("Already loading all pages of {range}. Wait, or press {load_key} on the views screen to stop.");
-            self.notify(Severity::Info, &text, now);
-            return;
-        }
-        let all = &mut self.views.all_pages;
-        let unread = ranges.iter().map(|(range, _)| *range).filter(|range| !all.cached.contains_key(range));
-        let unread: Vec<DateRange> = unread.collect();
-        effects.extend(unread.iter().copied().map(Effect::LoadCachedReport));
-        all.request = Some(LoadRequest { ranges, unread });
-        self.confirm_or_load(now, effects);
-    }
-
-    /// Stores the data of a range that was read from the cache, and continues whatever waited for this read.
-    pub(in crate::tui) fn cached_report_loaded(
-        &mut self,
-        range: DateRange,
-        recalled: Result<StoredReport, Failure>,
-        now: Time,
-        effects: &mut Vec<Effect>,
-    ) {
-        self.dirty = true;
-        // A report that can't be read counts as not cached.
-        self.views.all_pages.set_cached(range, recalled.unwrap_or_default());
-        if let Some(request) = &mut self.views.all_pages.request {
-            request.unread.retain(|unread| *unread != range);
-        }
-        if self.views.reading_range == Some(range) {
-            self.views.reading_range = None;
-            self.show_range(range, now, effects);
-        }
-        self.continue_comparison(range, now);
-        self.confirm_or_load(now, effects);
-        self.views.all_pages.drop_unused(self.views.query().range);
-    }
-
-    /// Shows `range` if it is still the current range: lists all pages if they are cached, otherwise requests one page
-    /// of rows.
-    fn show_range(&mut self, range: DateRange, now: Time, effects: &mut Vec<Effect>) {
-        if range != self.views.query().range {
-            return;
-        }
-        if !self.list_complete_report() {
-            effects.push(self.views.request_page(false));
-        }
-        let totals = self.views.totals_to_compare(now);
-        if !totals.is_empty() {
-            effects.push(Effect::LoadCachedTotals(totals));
-        }
-        self.compare_new_range(range, now, effects);
-    }
-
-    /// Lists all pages of the current range, if they are cached. Returns whether they are.
-    pub(super) fn list_complete_report(&mut self) -> bool {
-        let Some(complete) = self.views.all_pages.complete_report(self.views.query().range).cloned() else {
-            return false;
-        };
-        let comparison = self.views.all_pages.comparison_of(self.views.query().range);
-        self.views.table.show_compared(complete, comparison);
-        self.views.load = Load::Idle;
-        true
-    }
-
-    /// Once all requested ranges are read from the cache, asks to confirm the cost. If one request is enough, starts
-    /// the load without asking.
-    fn confirm_or_load(&mut self, now: Time, effects: &mut Vec<Effect>) {
-        let Some(request) = self.views.all_pages.request.take_if(|request| request.unread.is_empty()) else { return };
-        let all = &self.views.all_pages;
-        let missing = request.ranges.iter().filter(|(range, need)| !all.satisfies(*range, *need, now));
-        let plans: Vec<LoadPlan> = missing
-            .map(|(range, need)| LoadPlan {
-                range: *range,
-                from_start: *need == RequiredData::Reload,
-                max_requests: REQUESTS_PER_CONFIRMATION,
-                stop_at_percent: None,
-            })
-            .collect();
-        self.show_comparison();
-        match plans.as_slice() {
-            [] if self.views.is_comparing() => {}
-            [] => self.notify(Severity::Info, "Everything is loaded already.", now),
-            [plan] if self.needs_one_request(plan) && self.view_requests_left() > 0 => {
-                // A load that was not confirmed never uses more than one request, whatever the service answers.
-                self.load_sequentially(vec![LoadPlan { max_requests: 1, ..*plan }], effects);
-            }
-            _ => {
-                let text = self.load_question(&plans, now);
-                self.ask_before_loading(text, plans, now);
-            }
-        }
-    }
-}
-
-#[cfg(test)]
-#[path = "all_pages_tests.rs"]
-mod tests;

@@ -7,16 +7,21 @@ use crate::model::engine_event::EngineEvent;
 use crate::model::failure::FailureKind;
 use crate::model::ledger::{Budget, RateLimited, Wait};
 use crate::model::load::Timed;
+use crate::model::report::LoadEndReason;
+use crate::model::report::LoadOutcome;
+use crate::model::report::LoadProgress;
 use crate::model::report::SimilarRange;
 use crate::model::text::CleanText;
 use crate::model::views::{Count, Counts, PageRow, ViewsPage};
-use crate::tui::Msg;
 use crate::tui::confirm::ConfirmDialog;
 use crate::tui::msg::AppConfig;
+use crate::tui::views::Report;
 use crate::tui::views::movers::{MoverMetric, Movers};
+use crate::tui::{Msg, ViewsEffect, ViewsMsg};
 use chrono::{FixedOffset, TimeDelta};
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
 use proptest::prelude::*;
+use std::sync::Arc;
 
 fn now() -> Time {
     "2026-11-20T12:00:00Z".parse().expect("a time")
@@ -88,7 +93,11 @@ impl LoadFixture {
         let mut test = Self { app: App::new(start, now()).0, effects: Vec::new() };
         test.set_requests_left(63);
         test.keys("2");
-        assert_eq!(test.effects.last(), Some(&Effect::LoadCachedReport(week())), "the cache comes first");
+        assert_eq!(
+            test.effects.last(),
+            Some(&Effect::Views(ViewsEffect::LoadCachedReport(week()))),
+            "the cache comes first"
+        );
         assert!(!test.requests_anything());
         test.read_cache(week(), cached);
         test
@@ -113,12 +122,12 @@ impl LoadFixture {
     }
 
     fn read_cache(&mut self, range: DateRange, cached: StoredReport) {
-        self.send(Msg::CachedReport { range, recalled: Ok(cached) });
+        self.send(Msg::Views(ViewsMsg::CachedReportLoaded { range, stored: Ok(cached) }));
     }
 
     fn answer(&mut self, rows: usize, has_more: bool) {
         let answer = Timed { value: page(rows, has_more), as_of: now() };
-        self.send(Msg::Views { query: self.app.views.query(), result: Ok(answer), old: None });
+        self.send(Msg::Views(ViewsMsg::Answered { query: self.app.views.query(), result: Ok(answer), old: None }));
     }
 
     fn set_requests_left(&mut self, left: u32) {
@@ -134,7 +143,7 @@ impl LoadFixture {
     }
 
     fn end(&mut self, range: DateRange, report: Option<Arc<Report>>, ended: LoadEndReason, requests: u32) {
-        self.send(Msg::LoadEnded { range, end: LoadOutcome { report, end_reason: ended, requests } });
+        self.send(Msg::Views(ViewsMsg::LoadEnded { range, end: LoadOutcome { report, end_reason: ended, requests } }));
     }
 
     /// Compares this week, whose pages are all listed, with the previous week. All pages of the compared days are
@@ -158,15 +167,20 @@ impl LoadFixture {
     }
 
     fn requests_anything(&self) -> bool {
-        self.effects
-            .iter()
-            .any(|effect| matches!(effect, Effect::LoadViews { .. } | Effect::LoadAll(_) | Effect::LoadTotals(_)))
+        self.effects.iter().any(|effect| {
+            matches!(
+                effect,
+                Effect::Views(ViewsEffect::Load { .. })
+                    | Effect::Views(ViewsEffect::LoadAll(_))
+                    | Effect::Views(ViewsEffect::LoadTotals(_))
+            )
+        })
     }
 
     /// Returns the loads that were started so far.
     fn loads(&self) -> Vec<LoadPlan> {
         let plan = |effect: &Effect| match effect {
-            Effect::LoadAll(plan) => Some(*plan),
+            Effect::Views(ViewsEffect::LoadAll(plan)) => Some(*plan),
             _ => None,
         };
         self.effects.iter().filter_map(plan).collect()
@@ -189,7 +203,8 @@ fn a_complete_report_is_listed_regardless_of_its_age_and_nothing_is_requested() 
 #[test]
 fn a_range_without_a_complete_report_requests_one_page_of_rows() {
     let test = LoadFixture::with_cached(interrupted(week()));
-    let asked: Vec<&Effect> = test.effects.iter().filter(|effect| matches!(effect, Effect::LoadViews { .. })).collect();
+    let asked: Vec<&Effect> =
+        test.effects.iter().filter(|effect| matches!(effect, Effect::Views(ViewsEffect::Load { .. }))).collect();
     assert_eq!(asked.len(), 1);
     assert_eq!(test.app.views.all_pages.rows_to_continue_after(week()), Some(1000));
 }
@@ -198,7 +213,7 @@ fn a_range_without_a_complete_report_requests_one_page_of_rows() {
 fn rows_of_an_interrupted_load_are_listed_if_the_request_fails() {
     let mut test = LoadFixture::with_cached(interrupted(week()));
     let failure = Failure::new(FailureKind::Offline, "No network.");
-    test.send(Msg::Views { query: test.app.views.query(), result: Err(failure), old: None });
+    test.send(Msg::Views(ViewsMsg::Answered { query: test.app.views.query(), result: Err(failure), old: None }));
     assert_eq!(test.listed(), Some((week(), 1000, false)));
 }
 
@@ -249,7 +264,7 @@ fn the_countdown_of_a_rate_limit_is_redrawn_each_second_in_its_last_minute() {
     )));
     let until = now() + TimeDelta::minutes(5);
     let failure = Failure::new(FailureKind::Limited(Wait { until, is_estimate: false }), "the limit is used up");
-    test.send(Msg::Views { query: test.app.views.query(), result: Err(failure), old: None });
+    test.send(Msg::Views(ViewsMsg::Answered { query: test.app.views.query(), result: Err(failure), old: None }));
     test.app.notice = None;
     assert_eq!(test.app.next_timer(now()), Some(until - TimeDelta::seconds(59)));
     let late = until - TimeDelta::seconds(30);
@@ -261,11 +276,11 @@ fn the_countdown_of_a_rate_limit_is_redrawn_each_second_in_its_last_minute() {
 #[test]
 fn the_cost_includes_all_rows_known_to_exist_and_shows_the_cost_of_the_last_load() {
     let mut test = LoadFixture::with_cached(StoredReport { requests_last_time: Some(5), ..StoredReport::default() });
-    test.send(Msg::Views {
+    test.send(Msg::Views(ViewsMsg::Answered {
         query: test.app.views.query(),
         result: Ok(Timed { value: page(50, true), as_of: now() }),
         old: None,
-    });
+    }));
     for _ in 0..5 {
         test.app.views.turn_page(true);
         test.answer(50, true);
@@ -370,7 +385,7 @@ fn a_load_pauses_after_the_confirmed_requests_and_asks_again() {
     test.keys("n");
     assert_eq!(test.listed(), Some((week(), 5000, false)), "the loaded rows are listed");
     assert_eq!(test.loads().len(), 1);
-    assert_eq!(test.app.load_all_label(), "load the rest");
+    assert_eq!(test.app.load_all_label(), "resume loading");
 }
 
 #[test]
@@ -422,11 +437,12 @@ fn a_load_stopped_with_a_or_esc_can_continue_later() {
         test.progress(week(), 2);
         test.keys(stop);
         test.keys(stop);
-        let stops = test.effects.iter().filter(|effect| **effect == Effect::StopLoading(week())).count();
+        let stops =
+            test.effects.iter().filter(|effect| **effect == Effect::Views(ViewsEffect::StopLoading(week()))).count();
         assert_eq!(stops, 1, "after {stop}");
         test.end(week(), Some(report(week(), 500, 2, false, now())), LoadEndReason::Stopped, 2);
         assert_eq!(test.listed(), Some((week(), 500, false)));
-        assert_eq!(test.notice(), "Stopped after 500 rows (62% of the views); press a to continue.");
+        assert_eq!(test.notice(), "Stopped after 500 rows (62% of the views); press a to resume.");
         test.keys("a");
         assert!(
             test.question().contains("continuing after 500 rows? About 2 requests, estimated from the first 500 rows"),
@@ -455,7 +471,7 @@ fn a_load_that_fails_keeps_its_rows_and_can_continue() {
         "429: in 10 min.",
     );
     test.end(week(), Some(report(week(), 250, 1, false, now())), LoadEndReason::Failed(failure.clone()), 1);
-    assert_eq!(test.notice(), "429: in 10 min. Then press a to continue where it stopped.");
+    assert_eq!(test.notice(), "429: in 10 min. Then press a to resume.");
     assert_eq!(test.listed(), Some((week(), 250, false)));
     assert_eq!(test.app.views.all_pages.failure_of(week()), Some(&failure));
 }
@@ -529,7 +545,10 @@ fn several_ranges_are_confirmed_together_and_loaded_one_after_the_other() {
     test.app.ask_to_load(vec![week(), week_before(), far], now(), &mut effects);
     assert_eq!(
         effects,
-        [Effect::LoadCachedReport(week_before()), Effect::LoadCachedReport(far)],
+        [
+            Effect::Views(ViewsEffect::LoadCachedReport(week_before())),
+            Effect::Views(ViewsEffect::LoadCachedReport(far))
+        ],
         "the cache is read first"
     );
     test.read_cache(week_before(), StoredReport { requests_last_time: Some(2), ..StoredReport::default() });
@@ -581,7 +600,13 @@ fn a_comparison_of_cached_ranges_is_free_and_pressing_c_again_ends_it() {
     let mut test = LoadFixture::with_cached(complete_report(week(), now()));
     test.keys("c");
     let read: Vec<&Effect> = test.effects.iter().rev().take(2).collect();
-    assert_eq!(read, [&Effect::LoadCachedReport(days_before()), &Effect::LoadCachedReport(complete_days())]);
+    assert_eq!(
+        read,
+        [
+            &Effect::Views(ViewsEffect::LoadCachedReport(days_before())),
+            &Effect::Views(ViewsEffect::LoadCachedReport(complete_days()))
+        ]
+    );
     test.read_cache(complete_days(), complete_report(complete_days(), now()));
     test.read_cache(days_before(), complete_report(days_before(), now()));
     assert!(test.app.views.is_comparing() && !test.requests_anything());
@@ -683,7 +708,10 @@ fn after_midnight_the_comparison_keeps_its_days_until_a_reload() {
     let change = test.app.views.site_change(tomorrow).expect("a comparison");
     assert_eq!(change.ranges, ComparedRanges { now: complete_days(), before: days_before() });
     let effects = test.app.update(Msg::Input(Event::Key(KeyCode::Char('r').into())), tomorrow);
-    assert!(effects.contains(&Effect::LoadCachedReport(week_before())), "all seven days are over now: {effects:?}");
+    assert!(
+        effects.contains(&Effect::Views(ViewsEffect::LoadCachedReport(week_before()))),
+        "all seven days are over now: {effects:?}"
+    );
 }
 
 #[test]
@@ -693,7 +721,7 @@ fn after_a_change_of_range_the_comparison_continues_if_both_ranges_are_cached() 
     test.keys("[");
     test.read_cache(week_before(), complete_report(week_before(), now()));
     let far = range("2026-10-31", "2026-11-06");
-    assert!(test.effects.contains(&Effect::LoadCachedReport(far)));
+    assert!(test.effects.contains(&Effect::Views(ViewsEffect::LoadCachedReport(far))));
     test.read_cache(far, complete_report(far, now()));
     assert_eq!(test.site_change(), Some((ComparedRanges { now: week_before(), before: far }, true)));
     test.keys("[");
@@ -718,14 +746,14 @@ fn a_range_cannot_be_compared_with_itself() {
 fn site_totals_are_compared_once_the_totals_of_the_complete_days_are_cached() {
     let mut test = LoadFixture::with_an_answer();
     let asked = test.effects.iter().find_map(|effect| match effect {
-        Effect::LoadCachedTotals(ranges) => Some(ranges.clone()),
+        Effect::Views(ViewsEffect::LoadCachedTotals(ranges)) => Some(ranges.clone()),
         _ => None,
     });
     let asked = asked.expect("totals are read");
     assert!([complete_days(), days_before()].iter().all(|range| asked.contains(range)), "{asked:?}");
     let cached = |range: DateRange, views: i64, at: &str| {
         let totals = Timed { value: counts(views), as_of: at.parse().expect("a time") };
-        Msg::CachedTotals(Ok(vec![(range, totals)]))
+        Msg::Views(ViewsMsg::CachedTotalsLoaded(Ok(vec![(range, totals)])))
     };
     test.send(cached(days_before(), 800, "2026-11-13T00:00:01Z"));
     assert_eq!(test.site_change(), None, "this week's complete days are unknown");
@@ -760,22 +788,24 @@ fn movers_need_a_comparison() {
 fn the_trend_shows_cached_days_and_the_cost_of_the_missing_days() {
     let mut test = LoadFixture::with_an_answer();
     test.keys("t");
-    let Some(Effect::LoadCachedTotals(asked)) = test.effects.last() else { panic!("a read of the cache") };
-    assert_eq!(asked.len(), 13, "seven days, and six before them for the mean");
+    let Some(Effect::Views(ViewsEffect::LoadCachedTotals(asked))) = test.effects.last() else {
+        panic!("a read of the cache")
+    };
+    assert_eq!(asked.len(), 14, "seven days, and the seven days of the previous period");
     let day = |n: u32| range(&format!("2026-11-{n}"), &format!("2026-11-{n}"));
     let known = [14, 15].map(|n| (day(n), Timed { value: counts(9), as_of: now() }));
-    test.send(Msg::CachedTotals(Ok(known.to_vec())));
+    test.send(Msg::Views(ViewsMsg::CachedTotalsLoaded(Ok(known.to_vec()))));
     test.keys("a");
     let text = "5 of 7 days are missing or outdated: 5 requests, 63 left. Load them, newest first?";
     assert_eq!(test.question(), text);
     test.keys("y");
     let newest_first: Vec<DateRange> = (16..=20).rev().map(day).collect();
-    assert_eq!(test.effects.last(), Some(&Effect::LoadTotals(newest_first)));
+    assert_eq!(test.effects.last(), Some(&Effect::Views(ViewsEffect::LoadTotals(newest_first))));
     test.keys("a");
     assert!(test.app.dialogs.len() == 1 && test.notice().contains("Already"), "requested once");
     test.send(Msg::Engine(EngineEvent::Totals { range: day(20), totals: Timed { value: counts(4), as_of: now() } }));
     assert_eq!(test.app.views.totals.pending_count(), 4);
-    test.send(Msg::TotalsLoaded(Err(Failure::new(FailureKind::Offline, "No network."))));
+    test.send(Msg::Views(ViewsMsg::TotalsLoaded(Err(Failure::new(FailureKind::Offline, "No network.")))));
     assert_eq!(test.notice(), "No network. Press a to load the rest.");
     test.keys("a");
     assert!(test.question().starts_with("4 of 7 days"), "{}", test.question());
@@ -789,7 +819,7 @@ fn a_trend_that_needs_more_requests_than_are_left_offers_the_newest_days() {
     let text = "7 of 7 days are missing or outdated: 7 requests, but only 3 left. Load the newest 3?";
     assert_eq!(test.question(), text);
     test.keys("y");
-    let Some(Effect::LoadTotals(asked)) = test.effects.last() else { panic!("three requests") };
+    let Some(Effect::Views(ViewsEffect::LoadTotals(asked))) = test.effects.last() else { panic!("three requests") };
     assert_eq!(asked.len(), 3);
 }
 
@@ -812,20 +842,20 @@ proptest! {
             while let Some(effect) = test.effects.get(at).cloned() {
                 at += 1;
                 match effect {
-                    Effect::LoadCachedReport(range) => {
+                    Effect::Views(ViewsEffect::LoadCachedReport(range)) => {
                         // Only ranges of seven days are cached.
                         let is_cached = range.days() == 7;
                         let cached =
                             if is_cached { complete_report(range, now()) } else { StoredReport::default() };
                         test.read_cache(range, cached);
                     }
-                    Effect::LoadViews { .. } => test.answer(50, true),
-                    Effect::LoadCachedTotals(_) => test.send(Msg::CachedTotals(Ok(Vec::new()))),
-                    Effect::LoadTotals(ranges) => {
+                    Effect::Views(ViewsEffect::Load { .. }) => test.answer(50, true),
+                    Effect::Views(ViewsEffect::LoadCachedTotals(_)) => test.send(Msg::Views(ViewsMsg::CachedTotalsLoaded(Ok(Vec::new())))),
+                    Effect::Views(ViewsEffect::LoadTotals(ranges)) => {
                         prop_assert!(ranges.len() <= 1 || (key == 'y' && was_asked));
-                        test.send(Msg::TotalsLoaded(Ok(())));
+                        test.send(Msg::Views(ViewsMsg::TotalsLoaded(Ok(()))));
                     }
-                    Effect::LoadAll(plan) => {
+                    Effect::Views(ViewsEffect::LoadAll(plan)) => {
                         prop_assert!(running.is_none(), "one at a time");
                         prop_assert!(plan.max_requests == 1 || (key == 'y' && was_asked), "{plan:?} by {key}");
                         prop_assert!(plan.max_requests > 0 && plan.max_requests <= REQUESTS_PER_CONFIRMATION);

@@ -14,22 +14,13 @@ use crate::model::load::{Load, Timed};
 use crate::model::period::DateRange;
 use crate::model::report::{CachedRange, CachedViews};
 use crate::tui::component::prelude::*;
-use crate::tui::draw::text::{TextRow, left, right};
-use crate::tui::draw::{draw_box, draw_line, draw_more_below};
-use crate::tui::format::{grouped_number, plural, short_age, short_age_changes_at};
+use crate::tui::draw::boxes::{draw_box, draw_line, draw_more_below};
+use crate::tui::format::{count_text, grouped_number, plural, short_age, short_age_changes_at};
 use crate::tui::geometry::{Geometry, inner_area_below};
-use crate::tui::list_state::ListState;
-use crate::tui::views::draw::count_text;
-use ratatui::style::Style;
+use crate::tui::widgets::list_state::ListState;
+use crate::tui::widgets::table::{Column, ListCell, ListRow, Table, TableCell};
+use crate::tui::{ViewsEffect, ViewsMsg};
 use ratatui::widgets::{Paragraph, Wrap};
-
-// Widths of the columns, in cells.
-const RANGE_CELLS: usize = 23;
-const DAYS_CELLS: usize = 6;
-const PAGES_CELLS: usize = 9;
-const COMPLETENESS_CELLS: usize = 9;
-const AGE_CELLS: usize = 5;
-const COUNT_CELLS: usize = 12;
 
 #[derive(Debug)]
 pub struct CachedRanges {
@@ -41,7 +32,7 @@ impl CachedRanges {
     /// Opens the dialog and starts reading the list of cached ranges.
     pub fn open(cx: &mut Cx<'_>) {
         cx.open(Self { cached: Load::Loading { before: None }, list: ListState::default() });
-        cx.run(Effect::ListCachedRanges);
+        cx.run(Effect::Views(ViewsEffect::ListCachedRanges));
     }
 
     fn ranges(&self) -> &[CachedRange] {
@@ -53,7 +44,7 @@ impl CachedRanges {
         self.ranges().get(self.list.selected())
     }
 
-    /// Returns the ranges that are visible in `rows` rows. The `bool` says whether the range is selected.
+    /// Returns the ranges that are visible in `rows` rows. The `bool` is true for the selected range.
     pub fn visible(&self, rows: usize) -> impl Iterator<Item = (&CachedRange, bool)> {
         self.list.visible(self.ranges().iter(), rows)
     }
@@ -94,8 +85,8 @@ impl CachedRanges {
 }
 
 impl Component for CachedRanges {
-    fn context(&self) -> Context {
-        Context::CachedRanges
+    fn contexts(&self) -> &'static [Context] {
+        &[Context::CachedRanges, Context::Lists, Context::Everywhere]
     }
 
     fn offers(&self, action: Action, _app: &App) -> Option<Label> {
@@ -117,7 +108,7 @@ impl Component for CachedRanges {
 
     /// Shows the list of cached ranges, or why it can't be read.
     fn receive(&mut self, msg: Msg, cx: &mut Cx<'_>) -> Result<Flow, Msg> {
-        let Msg::CachedRanges(result) = msg else { return Err(msg) };
+        let Msg::Views(ViewsMsg::CachedRangesListed(result)) = msg else { return Err(msg) };
         self.cached.finish(result.map(|value| Timed { value, as_of: cx.now }), cx.now);
         self.list.set_len(self.ranges().len());
         Ok(Flow::Handled)
@@ -152,11 +143,12 @@ impl Component for CachedRanges {
             frame.render_widget(Paragraph::new(Line::styled(text, style)).wrap(Wrap { trim: true }), inside);
             return;
         }
-        draw_line(frame, inner, 0, cached_range_heads(view, width));
+        let table = range_table(width);
+        draw_line(frame, inner, 0, table.headings(theme.muted));
         let lines = range_lines(g);
         let rows = usize::from(lines.height).max(1);
-        for (n, (known, selected)) in self.visible(rows).enumerate() {
-            draw_line(frame, lines, n, cached_range_line(view, known, selected, width));
+        for (n, (range, is_selected)) in self.visible(rows).enumerate() {
+            draw_line(frame, lines, n, table.row(view, range, is_selected));
         }
         draw_more_below(frame, view, area, self.list.hidden_below(rows));
     }
@@ -181,56 +173,31 @@ fn no_ranges_text(view: View<'_>) -> String {
     )
 }
 
-/// Whether the table has space for this column, counted from 0.
-fn fits_column(column: usize, width: usize) -> bool {
-    let needed =
-        [RANGE_CELLS + COMPLETENESS_CELLS + AGE_CELLS, DAYS_CELLS, PAGES_CELLS, COUNT_CELLS, COUNT_CELLS, COUNT_CELLS];
-    needed.iter().take(column + 1).sum::<usize>() + 2 <= width
+fn range_table(width: usize) -> Table<ListCell<CachedRange>> {
+    type C = Column<ListCell<CachedRange>>;
+    let columns = [
+        C::left("", 1, |row, _| row.cursor()),
+        C::left("range", 23, |row, _| row.cell(row.item.range.to_string())),
+        C::right("days", 6, |row, _| row.cell(grouped_number(row.item.range.days()))).optional(1),
+        C::right("pages", 9, |row, _| row.cell(grouped_number(row.item.rows))).optional(2),
+        C::left("", 9, completeness),
+        C::right("age", 5, |row, _| row.muted(short_age(row.view.now - row.item.as_of))),
+        C::right("human", 12, |row, _| row.cell(count_text(&row.item.totals.human))).optional(3),
+        C::right("AI", 12, |row, _| row.cell(count_text(&row.item.totals.ai))).optional(4),
+        C::right("total", 12, |row, _| row.cell(count_text(&row.item.totals.total))).optional(5),
+        // A blank cell before the border.
+        C::left("", 1, |row, _| row.cell("")),
+    ];
+    Table::new(columns, width)
 }
 
-fn cached_range_heads<'a>(view: View<'_>, width: usize) -> Line<'a> {
-    let mut row = TextRow::new(width);
-    let style = view.theme.muted;
-    row.push(" ", style).push(left("range", RANGE_CELLS), style);
-    for (column, head, cells) in [(1, "days", DAYS_CELLS), (2, "pages", PAGES_CELLS)] {
-        if fits_column(column, width) {
-            row.push(right(head, cells), style);
-        }
-    }
-    row.push(left("", COMPLETENESS_CELLS), style).push(right("age", AGE_CELLS), style);
-    for (column, head) in [(3, "human"), (4, "AI"), (5, "total")] {
-        if fits_column(column, width) {
-            row.push(right(head, COUNT_CELLS), style);
-        }
-    }
-    row.line()
-}
-
-fn cached_range_line<'a>(view: View<'_>, known: &CachedRange, selected: bool, width: usize) -> Line<'a> {
-    let View { theme, now, .. } = view;
-    let text = if selected { theme.selected } else { theme.text };
-    let mut row = TextRow::new(width);
-    row.push(if selected { "▌" } else { " " }, theme.mark);
-    row.push(left(&known.range.to_string(), RANGE_CELLS), text);
-    if fits_column(1, width) {
-        row.push(right(&grouped_number(known.range.days()), DAYS_CELLS), text);
-    }
-    if fits_column(2, width) {
-        row.push(right(&grouped_number(known.rows), PAGES_CELLS), text);
-    }
+fn completeness<'a>(row: &ListRow<'a, CachedRange>, _width: usize) -> TableCell<'a> {
+    let theme = row.view.theme;
     // If a range was loaded before its last day was over, it has more views by now.
-    let is_over = known.as_of.date_naive() > known.range.to();
-    let (completeness, style): (&str, Style) = match (known.complete, is_over) {
-        (false, _) => (" partial", theme.warning),
-        (true, false) => (" to date", theme.text),
-        (true, true) => (" complete", theme.muted),
-    };
-    row.push(left(completeness, COMPLETENESS_CELLS), style)
-        .push(right(&short_age(now - known.as_of), AGE_CELLS), theme.muted);
-    for (column, counted) in [(3, &known.totals.human), (4, &known.totals.ai), (5, &known.totals.total)] {
-        if fits_column(column, width) {
-            row.push(right(&count_text(counted), COUNT_CELLS), text);
-        }
+    let is_over = row.item.as_of.date_naive() > row.item.range.to();
+    match (row.item.complete, is_over) {
+        (false, _) => TableCell::new(" partial", theme.warning),
+        (true, false) => TableCell::new(" to date", theme.text),
+        (true, true) => TableCell::new(" complete", theme.muted),
     }
-    row.line()
 }

@@ -17,11 +17,12 @@ use super::calendar_layout::{
 };
 use crate::model::period::{DateRange, Period, RangeError, TypedPeriod, parse_period};
 use crate::tui::component::prelude::*;
+use crate::tui::draw::boxes::{draw_box, draw_line};
+use crate::tui::draw::cursor;
 use crate::tui::draw::text::{TextRow, fit, left, right};
-use crate::tui::draw::{cursor, draw_box, draw_line};
 use crate::tui::format;
 use crate::tui::keymap::PreviousPeriod;
-use crate::tui::text_input::TextInput;
+use crate::tui::widgets::text_input::TextInput;
 use chrono::{Datelike as _, Days, Months, NaiveDate, TimeDelta};
 use ratatui::style::{Modifier, Style};
 use ratatui::widgets::{Paragraph, Wrap};
@@ -267,10 +268,10 @@ impl Calendar {
 }
 
 impl Component for Calendar {
-    fn context(&self) -> Context {
+    fn contexts(&self) -> &'static [Context] {
         match self.focus {
-            CalendarFocus::Days => Context::Calendar,
-            CalendarFocus::TypedRange => Context::CalendarLine,
+            CalendarFocus::Days => &[Context::Calendar, Context::Everywhere],
+            CalendarFocus::TypedRange => &[Context::CalendarLine, Context::Input, Context::Text, Context::Everywhere],
         }
     }
 
@@ -507,7 +508,7 @@ fn push_day(row: &mut TextRow<'_>, view: View<'_>, (open, span): CalendarDays<'_
         () => " ",
     };
     let signs = if cursor || within { theme.mark } else { theme.muted };
-    let mut digits: Style = if within || cursor { theme.selected } else { theme.text };
+    let mut digits: Style = if within || cursor { theme.title } else { theme.text };
     if cursor {
         digits = digits.add_modifier(Modifier::REVERSED);
     }

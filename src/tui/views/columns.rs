@@ -4,19 +4,25 @@
 use super::super::format::{format_views, grouped_number};
 use super::ViewsScreen;
 use super::table::{Metric, PageColumn, PageTable};
+use crate::tui::widgets::table::{Column, Table};
 
 /// Width of an AI share.
 const SHARE_WIDTH: usize = 6;
-/// Width of a change with its sign: ` ▲ <0.1%`.
-pub const CHANGE_WIDTH: usize = 9;
+/// Width of a change with its sign, and of the sign of an outlier: ` ▲ <0.1%!`.
+pub const CHANGE_WIDTH: usize = 10;
 /// Maximum width of a change in views, in the column that the table is sorted by.
-const MAX_CHANGE_WIDTH: usize = 18;
-/// Maximum width of a bar. A bar becomes wider only if the path already has its maximum width.
-const MAX_BAR_WIDTH: usize = 60;
-/// Maximum width of the path.
-const MAX_PATH_WIDTH: usize = 100;
+const MAX_CHANGE_WIDTH: usize = 19;
+/// Width of a path that can still be recognized.
+const MIN_PATH_WIDTH: usize = 16;
+/// Minimum width of a bar.
+const MIN_BAR_WIDTH: usize = 6;
+/// Maximum share of the space for the path and the bar, in percent, that the path takes, below and from
+/// [`WIDE_TABLE`] cells.
+const MAX_PATH_PERCENT: (usize, usize) = (60, 55);
+/// Minimum width of a table that shows the AI share besides the counts.
+const WIDE_TABLE: usize = 100;
 /// Blank columns before the bar.
-pub const BAR_GAP: usize = 2;
+const BAR_GAP: usize = 2;
 
 /// A column of numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,97 +39,109 @@ impl NumberColumn {
             Self::Change(metric) => PageColumn::Change(metric),
         }
     }
+
+    pub fn metric(self) -> Metric {
+        match self {
+            Self::Now(metric) | Self::Change(metric) => metric,
+        }
+    }
 }
 
-/// The columns of the table, with their widths in terminal cells.
-#[derive(Debug)]
-pub struct PageColumns {
-    /// Width of the largest rank; 0 if ranks are not shown.
-    pub rank_width: usize,
-    /// Whether there is a column for marks.
-    pub has_marks: bool,
-    /// Width of the path.
-    pub path_width: usize,
-    /// The number columns with their widths.
-    pub numbers: Vec<(NumberColumn, usize)>,
-    /// Index in `numbers` of the column that shows the sign for numbers that don't add up; `None` if the sign is shown
-    /// before the bar.
-    pub mismatch_column: Option<usize>,
-    /// Width of the bar.
-    pub bar_width: usize,
-    /// Total width.
-    pub width: usize,
-    /// Number of rows that come before the listed page of rows; 0 if a report is listed.
-    pub rows_before: u64,
+/// What a column shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PageCell {
+    Cursor,
+    Mark,
+    Rank,
+    Path,
+    Number(NumberColumn),
+    /// The sign behind numbers that don't add up.
+    Sign,
+    Bar,
 }
 
-impl PageColumns {
-    /// Chooses the columns for a table of `width` terminal cells.
-    pub fn for_width(views: &ViewsScreen, width: usize) -> Self {
-        let table = &views.table;
-        let offset = match views.load().shown() {
-            Some(shown) if !table.is_report() => shown.value.query.offset(),
-            _ => 0,
-        };
-        let rows = u64::try_from(table.rows().len()).unwrap_or(0);
-        let rank = if width >= 60 { grouped_number(offset.saturating_add(rows)).len().max(2) } else { 0 };
-        let mut columns = Self {
-            rank_width: rank,
-            has_marks: rank > 0 || table.marked_count() > 0,
-            path_width: 0,
-            numbers: Vec::new(),
-            mismatch_column: None,
-            bar_width: 0,
-            width,
-            rows_before: offset,
-        };
-        // Tries columns for wide numbers first. If these leave too little space for the path, uses narrower columns.
-        for max_count_width in [26, 14] {
-            let shown = visible_columns(table, width);
-            // The sign for numbers that don't add up is shown after the last column of counts.
-            columns.mismatch_column =
-                shown.iter().rposition(|shown| matches!(shown, NumberColumn::Now(metric) if *metric != Metric::Share));
-            let with_width = |(n, column): (usize, NumberColumn)| {
-                let sign_width = usize::from(columns.mismatch_column == Some(n));
-                (column, column_width(column, table, max_count_width, width) + sign_width)
-            };
-            columns.numbers = shown.into_iter().enumerate().map(with_width).collect();
-            let numbers: usize = columns.numbers.iter().map(|(_, cells)| cells).sum();
-            let space = width.saturating_sub(columns.lead_width() + numbers + BAR_GAP + 1);
-            columns.bar_width = (space * 2 / 5).clamp(6, MAX_BAR_WIDTH);
-            columns.path_width = space.saturating_sub(columns.bar_width);
-            // Numbers far from their paths are hard to follow: in a very wide terminal the bars take the extra space.
-            let extra = columns.path_width.saturating_sub(MAX_PATH_WIDTH);
-            (columns.path_width, columns.bar_width) = (columns.path_width - extra, columns.bar_width + extra);
-            if columns.path_width >= 16 {
-                break;
-            }
+impl PageCell {
+    /// Returns the column to sort by if this one's heading is clicked. Ranks and bars belong to `metric`.
+    pub fn sort_column(self, metric: Metric) -> Option<PageColumn> {
+        match self {
+            Self::Path => Some(PageColumn::Path),
+            Self::Number(column) => Some(column.sort_column()),
+            Self::Rank | Self::Bar => Some(PageColumn::Now(metric)),
+            Self::Cursor | Self::Mark | Self::Sign => None,
         }
-        columns
     }
+}
 
-    /// Returns the width of everything before the path: selection, mark and rank.
-    pub fn lead_width(&self) -> usize {
-        1 + usize::from(self.has_marks) + if self.rank_width > 0 { self.rank_width + 2 } else { 0 }
+/// Returns the columns of a table of `width` terminal cells.
+pub fn page_table(views: &ViewsScreen, width: usize) -> Table<PageCell> {
+    type C = Column<PageCell>;
+    let table = &views.table;
+    let rows = u64::try_from(table.rows().len()).unwrap_or(0);
+    let rank = if width >= 60 { grouped_number(rows_before(views).saturating_add(rows)).len().max(2) } else { 0 };
+    let has_marks = rank > 0 || table.marked_count() > 0;
+    let lead_width = 1 + usize::from(has_marks) + if rank > 0 { rank + 2 } else { 0 };
+    let shown = visible_columns(table, width);
+    // The sign is shown after the last column of counts, or before the bars.
+    let last_count =
+        shown.iter().rposition(|shown| matches!(shown, NumberColumn::Now(metric) if *metric != Metric::Share));
+    // Tries columns for wide numbers first. If these leave too little space for the path, uses narrower columns.
+    let mut layout = (Vec::new(), 0, 0);
+    for (max_count_width, gap) in [(26, if width < 70 { 1 } else { 3 }), (14, 1)] {
+        let count_width = |metric| table.measures().width_of(metric).clamp(5, max_count_width) + gap;
+        let widths: Vec<usize> = shown.iter().map(|column| column_width(*column, table, count_width, width)).collect();
+        let numbers = widths.iter().sum::<usize>() + usize::from(last_count.is_some());
+        let space = width.saturating_sub(lead_width + numbers + BAR_GAP + 1);
+        // Numbers far from their paths are hard to follow, so the path gets only what the longest one needs. One blank
+        // comes before the numbers.
+        let percent = if width < WIDE_TABLE { MAX_PATH_PERCENT.0 } else { MAX_PATH_PERCENT.1 };
+        let longest = table.longest_path().max("page".len()) + 1;
+        let path = (space * percent / 100).min(space.saturating_sub(MIN_BAR_WIDTH)).min(longest);
+        layout = (widths, path, space - path);
+        if path >= MIN_PATH_WIDTH.min(longest) {
+            break;
+        }
+        // Without a bar, more of the path can be read.
+        let path = (space + BAR_GAP).min(longest);
+        layout = (layout.0, path, 0);
     }
+    let (widths, path, bar) = layout;
+    let heading = |column: NumberColumn| match column {
+        NumberColumn::Now(metric) => metric.name(),
+        NumberColumn::Change(metric) => change_heading(table, metric),
+    };
+    let mut columns = vec![C::left("", 1, PageCell::Cursor)];
+    columns.extend(has_marks.then(|| C::left("", 1, PageCell::Mark)));
+    columns.extend((rank > 0).then(|| C::right("#", rank, PageCell::Rank)));
+    columns.push(C::left("page", path, PageCell::Path).after_gap(if rank > 0 { 2 } else { 0 }));
+    for (n, (column, width)) in shown.into_iter().zip(widths).enumerate() {
+        columns.push(C::right(heading(column), width, PageCell::Number(column)));
+        columns.extend((last_count == Some(n)).then(|| C::left("", 1, PageCell::Sign)));
+    }
+    if last_count.is_none() {
+        columns.push(C::left("", 1, PageCell::Sign));
+    }
+    let gap = if last_count.is_some() { BAR_GAP } else { BAR_GAP - 1 };
+    columns.extend((bar > 0).then(|| C::left("", bar, PageCell::Bar).after_gap(gap)));
+    Table::new(columns, width)
+}
 
-    /// Returns the column whose heading is at this terminal cell. Over the ranks and the bars, that is the column of
-    /// `metric`.
-    pub fn column_at(&self, cell: usize, metric: Metric) -> Option<PageColumn> {
-        if cell < self.lead_width() {
-            return (self.rank_width > 0).then_some(PageColumn::Now(metric));
-        }
-        let mut end = self.lead_width() + self.path_width;
-        if cell < end {
-            return Some(PageColumn::Path);
-        }
-        for (column, width) in &self.numbers {
-            end += width;
-            if cell < end {
-                return Some(column.sort_column());
-            }
-        }
-        (end + BAR_GAP..end + BAR_GAP + self.bar_width).contains(&cell).then_some(PageColumn::Now(metric))
+/// Returns the number of rows that come before the listed page of rows; 0 if a report is listed.
+pub fn rows_before(views: &ViewsScreen) -> u64 {
+    match views.load().shown() {
+        Some(shown) if !views.table.is_report() => shown.value.query.offset(),
+        _ => 0,
+    }
+}
+
+/// Returns the heading of a column of changes. If the table is sorted by this column, the column shows differences.
+/// Otherwise it shows percentages.
+fn change_heading(table: &PageTable, metric: Metric) -> &'static str {
+    let is_per_day = table.comparison().is_some_and(|comparison| comparison.ranges().is_per_day());
+    match metric {
+        Metric::Share => "change",
+        _ if table.sorting().by != PageColumn::Change(metric) => "change",
+        _ if is_per_day => "Δ/day",
+        _ => "Δ",
     }
 }
 
@@ -134,33 +152,39 @@ fn visible_columns(table: &PageTable, width: usize) -> Vec<NumberColumn> {
         PageColumn::Now(sorted) | PageColumn::Change(sorted) if table.is_report() => sorted,
         _ => metric,
     };
-    let of = |metrics: &[Metric], changes: &[Metric]| {
-        let cells = Metric::ALL.map(|metric| [NumberColumn::Now(metric), NumberColumn::Change(metric)]).concat();
-        let is_shown = |cell: &NumberColumn| match cell {
-            NumberColumn::Now(metric) => metrics.contains(metric),
-            NumberColumn::Change(metric) => changes.contains(metric),
-        };
-        cells.into_iter().filter(is_shown).collect()
+    let is_compared = table.comparison().is_some();
+    let is_needed = |of: Metric| [metric, sorted].contains(&of);
+    let has_value = |of: Metric| match of {
+        Metric::Share => width >= WIDE_TABLE || is_needed(of),
+        // A share alone doesn't show how many views there were.
+        Metric::Total => width >= 70 && !is_compared || width >= WIDE_TABLE || is_needed(of) || metric == Metric::Share,
+        Metric::Human | Metric::Ai => width >= 70 && !is_compared || width >= WIDE_TABLE || is_needed(of),
     };
-    // From 120 to 159 cells, the change of the share has a column only if the share is the metric or the table is
-    // sorted by it. Otherwise `of_share` is `Ai`, which adds no further column.
-    let of_share = if [metric, sorted].contains(&Metric::Share) { Metric::Share } else { Metric::Ai };
-    match (table.comparison().is_some(), width) {
-        (false, 70..) => of(&Metric::ALL, &[]),
-        (false, _) if metric != sorted => of(&[metric, sorted], &[]),
-        (true, 160..) => of(&Metric::ALL, &Metric::ALL),
-        (true, 120..) if sorted == Metric::Total => of(&Metric::ALL, &[Metric::Human, Metric::Ai, sorted, of_share]),
-        (true, 120..) => of(&[Metric::Human, Metric::Ai, Metric::Share], &[Metric::Human, Metric::Ai, of_share]),
-        (true, 60..) if metric != sorted => of(&[metric, sorted], &[sorted]),
-        (true, ..60) => of(&[sorted], &[sorted]),
-        // The metric is shown with the share. The share itself is shown with the total, because a share alone doesn't
-        // tell how many views there were.
-        (compared, _) => {
-            let other = if metric == Metric::Share { Metric::Total } else { Metric::Share };
-            let changes = if compared { vec![sorted] } else { Vec::new() };
-            of(&[metric, other], &changes)
+    // The change of the share has a column only if the share is the metric or the table is sorted by it.
+    let has_change = |of: Metric| match of {
+        Metric::Share => is_compared && is_needed(of),
+        _ => is_compared && (of == sorted || width >= 160),
+    };
+    // A narrow table shows only the column that it is sorted by, and its change.
+    let is_narrow = is_compared && width < 60;
+    let cells = Metric::ALL.map(|metric| [NumberColumn::Now(metric), NumberColumn::Change(metric)]).concat();
+    let is_shown = |cell: &NumberColumn| match *cell {
+        NumberColumn::Now(of) => {
+            if is_narrow {
+                of == sorted
+            } else {
+                has_value(of)
+            }
         }
-    }
+        NumberColumn::Change(of) => {
+            if is_narrow {
+                of == sorted
+            } else {
+                has_change(of)
+            }
+        }
+    };
+    cells.into_iter().filter(is_shown).collect()
 }
 
 /// Whether a table of this width has space for the word `new` or `gone` in the column of changes.
@@ -173,17 +197,22 @@ pub fn is_column_visible(table: &PageTable, width: usize, column: PageColumn) ->
     column == PageColumn::Path || visible_columns(table, width).iter().any(|cell| cell.sort_column() == column)
 }
 
-fn column_width(column: NumberColumn, table: &PageTable, max_count_width: usize, table_width: usize) -> usize {
+fn column_width(
+    column: NumberColumn,
+    table: &PageTable,
+    count_width: impl Fn(Metric) -> usize,
+    table_width: usize,
+) -> usize {
     match column {
         NumberColumn::Change(metric) if metric != Metric::Share && table.sorting().by == column.sort_column() => {
-            // `words` is the space for a blank and the word `new` or `gone`. The two cells that are added below are for
-            // the sign.
+            // `words` is the space for a blank and the word `new` or `gone`. The three cells that are added below are
+            // for the signs.
             let words = if shows_new_and_gone(table_width) { 5 } else { 0 };
-            (words + 2 + format_views(table.measures().largest_change).len()).clamp(CHANGE_WIDTH, MAX_CHANGE_WIDTH)
+            (words + 3 + format_views(table.measures().largest_change).len()).clamp(CHANGE_WIDTH, MAX_CHANGE_WIDTH)
         }
         NumberColumn::Change(_) => CHANGE_WIDTH,
         NumberColumn::Now(Metric::Share) => SHARE_WIDTH,
-        NumberColumn::Now(metric) => table.measures().width_of(metric).clamp(6, max_count_width) + 1,
+        NumberColumn::Now(metric) => count_width(metric),
     }
 }
 

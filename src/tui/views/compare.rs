@@ -4,30 +4,17 @@
 use super::super::confirm::{ConfirmAction, ConfirmDialog};
 use super::super::keymap::{Action, Context};
 use super::super::{App, Effect, Severity};
-use super::all_pages::{AllPages, RequiredData, is_final};
-use super::trend::single_days;
+use super::all_pages::{AllPages, RequestedComparison, RequiredData, is_final};
+use super::range_totals::single_days;
 use crate::model::Time;
 use crate::model::comparison::{ComparedRanges, Comparison, NotComparable};
 use crate::model::period::DateRange;
 use crate::model::views::{Counts, ViewCount};
+use crate::tui::ViewsEffect;
 use chrono::NaiveDate;
 
 /// Maximum length, in days, of a range whose totals are also read day by day.
 const MAX_DAYS_READ_SINGLY: u32 = 92;
-
-/// A comparison that is on screen, or will be once all its pages are loaded.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct RequestedComparison {
-    /// The range on screen.
-    shown: DateRange,
-    /// The range to compare with, before it is cut to complete days.
-    other: DateRange,
-    /// The days of `shown` and of `other` that are compared.
-    pub(super) ranges: ComparedRanges,
-    /// The ranges that are still being read from the cache after a change of range. If the cache lacks their pages, the
-    /// comparison ends and nothing is requested.
-    unread: Vec<DateRange>,
-}
 
 /// How the site's totals changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -188,7 +175,7 @@ impl App {
             Ok(mut request) => {
                 let compared = [request.ranges.now, request.ranges.before];
                 request.unread = compared.into_iter().filter(|compared| *compared != range).collect();
-                effects.extend(request.unread.iter().copied().map(Effect::LoadCachedReport));
+                effects.extend(request.unread.iter().copied().map(ViewsEffect::LoadCachedReport).map(Effect::Views));
                 self.views.all_pages.comparison = Some(request);
             }
         }

@@ -12,6 +12,7 @@ use crate::model::period::{DateRange, Preset};
 use crate::model::report::{CachedRange, CachedViews, Report};
 use crate::model::text::CleanText;
 use crate::model::views::{Count, Counts, PageRow, ViewsPage};
+use crate::tui::{ViewsEffect, ViewsMsg};
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
 use std::sync::Arc;
 
@@ -127,10 +128,10 @@ fn an_export_that_is_too_long_for_the_clipboard_is_refused() {
 }
 
 fn open_cached_ranges(app: &mut App, ranges: Vec<DateRange>) {
-    assert_eq!(press(app, "H"), [Effect::ListCachedRanges]);
+    assert_eq!(press(app, "H"), [Effect::Views(ViewsEffect::ListCachedRanges)]);
     let known = |range| CachedRange { range, rows: 2, complete: true, as_of: now(), totals: counts(1, 1) };
     let cached = CachedViews { ranges: ranges.into_iter().map(known).collect(), bytes: 100 };
-    app.update(Msg::CachedRanges(Ok(cached)), now());
+    app.update(Msg::Views(ViewsMsg::CachedRangesListed(Ok(cached))), now());
 }
 
 #[test]
@@ -161,7 +162,7 @@ fn no_cached_range_can_be_chosen_if_the_list_is_empty_or_not_loaded() {
     let range = app.views.query().range;
     press(&mut app, "H");
     assert_eq!(key(&mut app, KeyCode::Enter), [], "not loaded yet");
-    app.update(Msg::CachedRanges(Err(Failure::new(FailureKind::Store, "No."))), now());
+    app.update(Msg::Views(ViewsMsg::CachedRangesListed(Err(Failure::new(FailureKind::Store, "No.")))), now());
     assert_eq!(key(&mut app, KeyCode::Enter), []);
     assert_eq!(press(&mut app, "jc"), []);
     assert!(app.top::<CachedRanges>().is_some() && app.dialogs.len() == 1);

@@ -17,8 +17,8 @@ use crate::model::period::DateRange;
 use crate::model::text::CleanText;
 use crate::tui::component::prelude::*;
 use crate::tui::confirm::{ConfirmAction, ConfirmDialog};
+use crate::tui::draw::boxes::{draw_box, draw_line};
 use crate::tui::draw::text::{TextRow, fit, left};
-use crate::tui::draw::{draw_box, draw_line};
 use crate::tui::format::plural;
 use crate::tui::geometry::centered;
 use crate::tui::views::ViewsScreen;
@@ -89,7 +89,7 @@ fn dialog_area(body: Rect) -> Rect {
 }
 
 impl ExportDialog {
-    /// Returns the choices of a line. The `bool` says whether the choice is the current one.
+    /// Returns the choices of a line. The `bool` is true for the current choice.
     pub fn choices(&self, part: ExportLine) -> Vec<(&'static str, bool)> {
         match part {
             ExportLine::Rows => {
@@ -211,8 +211,8 @@ impl ExportDialog {
 }
 
 impl Component for ExportDialog {
-    fn context(&self) -> Context {
-        Context::Export
+    fn contexts(&self) -> &'static [Context] {
+        &[Context::Export, Context::Lists, Context::Everywhere]
     }
 
     fn act(&mut self, action: Action, cx: &mut Cx<'_>) -> Flow {
@@ -312,7 +312,7 @@ fn choice_line<'a>(view: View<'_>, open: &ExportDialog, part: ExportLine, width:
     let is_selected = part == open.line;
     let mut row = TextRow::new(width);
     row.push(if is_selected { "▌" } else { " " }, theme.mark);
-    row.push(left(label, LABEL_WIDTH - 1), if is_selected { theme.selected } else { theme.muted });
+    row.push(left(label, LABEL_WIDTH - 1), if is_selected { theme.title } else { theme.muted });
     for (name, chosen) in open.choices(part) {
         let (text, style) = if chosen { (format!("[{name}]"), theme.mark) } else { (format!(" {name} "), theme.muted) };
         let space = row.remaining();

@@ -1,23 +1,41 @@
 //! Runs loads of all pages, one after the other, once their cost is confirmed, and handles how each one ends.
 
 use super::super::confirm::{ConfirmAction, ConfirmDialog};
-use super::super::dialog::Dialog;
 use super::super::keymap::{Action, Context};
 use super::super::{App, Effect, Screen, Severity, format};
 use super::all_pages::{ActiveLoad, REQUESTS_PER_CONFIRMATION};
+use super::messages::ViewsMsg;
 use super::request_cost::floor_percent;
 use crate::model::Time;
 use crate::model::failure::{Failure, FailureKind};
 use crate::model::load::{Load, Timed};
 use crate::model::period::DateRange;
 use crate::model::report::{LoadEndReason, LoadOutcome, LoadPlan, LoadProgress};
-use crate::model::views::{ViewsPage, ViewsQuery};
+use crate::model::views::{Counts, ViewsPage, ViewsQuery};
+use crate::tui::ViewsEffect;
 
 /// Percentages of all views at which a notice offers to stop: the pages that are left have few views, but need most of
 /// the requests.
 const OFFER_PERCENTS: [u8; 2] = [95, 99];
 
 impl App {
+    pub(in crate::tui) fn handle_views_msg(&mut self, msg: ViewsMsg, now: Time, effects: &mut Vec<Effect>) {
+        match msg {
+            ViewsMsg::Answered { query, result, old } => self.views_answered(query, result, old, now),
+            ViewsMsg::CachedReportLoaded { range, stored } => {
+                self.cached_report_loaded(range, stored, now, effects);
+            }
+            ViewsMsg::LoadEnded { range, end } => {
+                self.load_ended(range, end, now, effects);
+                self.reread_pages(effects);
+            }
+            ViewsMsg::CachedTotalsLoaded(result) => self.cached_totals_loaded(result),
+            ViewsMsg::TotalsLoaded(result) => self.totals_load_ended(result, now),
+            // The dialog that asked for this was closed.
+            ViewsMsg::PageHistoryLoaded { .. } | ViewsMsg::CachedRangesListed(_) => {}
+        }
+    }
+
     /// Handles the result of a query. Shows the full message of a failure as a notice, since the line above the list
     /// may only have space for the kind of failure.
     pub(in crate::tui) fn views_answered(
@@ -47,7 +65,7 @@ impl App {
             return;
         }
         // Keys that are meant for another dialog must not answer the question.
-        if self.dialogs.last().is_some_and(Dialog::takes_text) || self.top::<ConfirmDialog>().is_some() {
+        if self.dialogs.last().is_some_and(|dialog| dialog.takes_text()) || self.top::<ConfirmDialog>().is_some() {
             return;
         }
         plans.iter_mut().for_each(|plan| plan.max_requests = REQUESTS_PER_CONFIRMATION.min(left));
@@ -72,7 +90,8 @@ impl App {
         all.failure = None;
         let LoadPlan { range, from_start, .. } = plan;
         all.active = Some(ActiveLoad { range, from_start, progress: None, is_stopping: false, last_offer_percent: 0 });
-        effects.push(Effect::LoadAll(LoadPlan { max_requests: all.confirmed_requests_left, ..plan }));
+        effects
+            .push(Effect::Views(ViewsEffect::LoadAll(LoadPlan { max_requests: all.confirmed_requests_left, ..plan })));
         self.dirty = true;
     }
 
@@ -143,7 +162,7 @@ impl App {
                         let share = progress.and_then(|progress| progress.share);
                         let share =
                             share.map(|share| format!(" ({} of the views)", floor_percent(share))).unwrap_or_default();
-                        format!("Stopped after {rows} rows{share}; press {load_key} to continue.")
+                        format!("Stopped after {rows} rows{share}; press {load_key} to resume.")
                     }
                     None => "Stopped; nothing was loaded.".to_owned(),
                 };
@@ -177,9 +196,9 @@ impl App {
             Some(_) if range == self.views.query().range => {
                 let load_key = self.key_label(Context::Views, Action::LoadAll);
                 let press = if matches!(failure.kind, FailureKind::Limited(_)) { "Then press" } else { "Press" };
-                format!(" {press} {load_key} to continue where it stopped.")
+                format!(" {press} {load_key} to resume.")
             }
-            Some(_) => " Load it again to continue where it stopped.".to_owned(),
+            Some(_) => " Load it again to resume.".to_owned(),
         };
         self.notify(Severity::Problem, &format!("{}{how_to_continue}", failure.message), now);
         self.views.all_pages.failure = Some((range, failure));
@@ -194,7 +213,7 @@ impl App {
             self.ask_before_loading(text, rest, now);
         } else {
             let load_key = self.key_label(Context::Views, Action::LoadAll);
-            let text = format!("Paused: the agreed number of requests is used. Press {load_key} to continue.");
+            let text = format!("Paused: the agreed number of requests is used. Press {load_key} to resume.");
             self.notify(Severity::Info, &text, now);
         }
     }
@@ -209,5 +228,40 @@ impl App {
             self.views.list_partial_report(report);
             self.views.load = Load::Idle;
         }
+    }
+
+    pub(in crate::tui) fn load_totals(&mut self, ranges: Vec<DateRange>, effects: &mut Vec<Effect>) {
+        self.views.totals.pending.clone_from(&ranges);
+        effects.push(Effect::Views(ViewsEffect::LoadTotals(ranges)));
+    }
+
+    pub(in crate::tui) fn totals_received(&mut self, range: DateRange, totals: Timed<Counts>) {
+        let known = &mut self.views.totals;
+        known.pending.retain(|asked| *asked != range);
+        // An answer that arrives late doesn't replace newer totals.
+        if known.get(range).is_none_or(|old| old.as_of <= totals.as_of) {
+            known.by_range.insert(range, totals);
+        }
+        self.dirty |= self.screen == Screen::Views;
+    }
+
+    pub(in crate::tui) fn cached_totals_loaded(&mut self, result: Result<Vec<(DateRange, Timed<Counts>)>, Failure>) {
+        for (range, totals) in result.unwrap_or_default() {
+            if self.views.totals.get(range).is_none_or(|old| old.as_of <= totals.as_of) {
+                self.views.totals.by_range.insert(range, totals);
+            }
+        }
+        self.dirty = true;
+    }
+
+    pub(in crate::tui) fn totals_load_ended(&mut self, result: Result<(), Failure>, now: Time) {
+        let open = self.views.totals.pending_count();
+        self.views.totals.pending.clear();
+        if let Err(failure) = result {
+            let load_key = self.key_label(Context::Trend, Action::LoadAll);
+            let rest = if open > 0 { format!(" Press {load_key} to load the rest.") } else { String::new() };
+            self.notify(Severity::Problem, &format!("{}{rest}", failure.message), now);
+        }
+        self.dirty = true;
     }
 }

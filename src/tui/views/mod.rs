@@ -1,6 +1,7 @@
 //! The state of the page views screen: the date range, the current page of rows, and the loaded rows with their age.
 
 pub mod all_pages;
+mod areas;
 pub mod cached_ranges;
 pub mod calendar;
 pub mod calendar_layout;
@@ -10,11 +11,14 @@ pub mod compare;
 mod dialog_tests;
 pub(in crate::tui) mod draw;
 pub mod export;
+mod load_all;
 mod loading;
+pub mod messages;
 pub mod movers;
 pub mod page_detail;
 pub(in crate::tui) mod page_job;
 pub mod range_line;
+pub mod range_totals;
 mod ranges;
 pub mod request_cost;
 mod saved_settings;
@@ -29,6 +33,7 @@ use crate::model::load::{Load, Timed};
 use crate::model::period::{DateRange, Period, Preset};
 use crate::model::report::Report;
 use crate::model::views::{DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, MIN_PAGE_SIZE, PageRow, ViewsPage, ViewsQuery};
+use crate::tui::ViewsEffect;
 use chrono::TimeDelta;
 use std::sync::Arc;
 
@@ -59,7 +64,7 @@ pub struct ViewsScreen {
     /// Cached reports, and running and queued loads.
     pub all_pages: all_pages::AllPages,
     /// The site's totals by range.
-    pub totals: trend::RangeTotals,
+    pub totals: range_totals::RangeTotals,
 }
 
 /// Maximum difference between the times of two answers that count as equally new. The times aren't exact: the service's
@@ -81,7 +86,7 @@ impl ViewsScreen {
             reading_range: None,
             table: table::PageTable::default(),
             all_pages: all_pages::AllPages::default(),
-            totals: trend::RangeTotals::default(),
+            totals: range_totals::RangeTotals::default(),
         }
     }
 
@@ -152,14 +157,14 @@ impl ViewsScreen {
 
     fn request_page(&mut self, force: bool) -> Effect {
         self.load.start();
-        Effect::LoadViews { query: self.query, force }
+        Effect::Views(ViewsEffect::Load { query: self.query, force })
     }
 
     /// Returns the effect that reads the range from the cache. What to request is decided when the read has ended.
     fn load_cached(&mut self) -> Effect {
         self.load.start();
         self.reading_range = Some(self.query.range);
-        Effect::LoadCachedReport(self.query.range)
+        Effect::Views(ViewsEffect::LoadCachedReport(self.query.range))
     }
 
     fn set_query(&mut self, query: ViewsQuery) -> Option<Effect> {
@@ -274,14 +279,14 @@ mod tests {
 
     fn query(effect: Option<Effect>) -> ViewsQuery {
         match effect {
-            Some(Effect::LoadViews { query, .. }) => query,
+            Some(Effect::Views(ViewsEffect::Load { query, .. })) => query,
             other => panic!("expected a request, got {other:?}"),
         }
     }
 
     fn cached_range(effect: Option<Effect>) -> DateRange {
         match effect {
-            Some(Effect::LoadCachedReport(range)) => range,
+            Some(Effect::Views(ViewsEffect::LoadCachedReport(range))) => range,
             other => panic!("expected a read of the cache, got {other:?}"),
         }
     }

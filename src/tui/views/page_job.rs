@@ -1,6 +1,6 @@
 //! Starts a job about pages: opens the editor with the paths of the pages, and fills in the placeholders of a template.
 
-use super::super::compose::editor::Editor;
+use super::super::compose::about_pages::{are_same_pages, initial_text, sentence_list, short_list, title_of_job_about};
 use super::super::compose::picker::PickerKind;
 use super::super::compose::templates::TemplateValues;
 use super::super::confirm::{ConfirmAction, ConfirmDialog};
@@ -14,85 +14,8 @@ use crate::model::prompt::DraftTarget;
 use crate::model::report::Report;
 use crate::model::text::CleanText;
 use crate::model::views::{Count, Counts, PageRow, ViewCount};
+use crate::tui::PromptsEffect;
 use std::collections::{HashMap, HashSet};
-
-/// Up to this many pages are all listed by path in a title or a notice. If there are more, a title lists two and counts
-/// the rest, and a notice only counts them.
-const MAX_NAMED_PAGES: usize = 3;
-
-/// Formats the pages as a short text: `/a`, `/a, /b and /c` or `12 pages`.
-pub(in crate::tui) fn short_list(pages: &[CleanText]) -> String {
-    if pages.len() > MAX_NAMED_PAGES { format::plural(pages.len(), "page") } else { sentence_list(pages) }
-}
-
-/// Formats all pages as a list within a sentence: `/a, /b and /c`.
-fn sentence_list(pages: &[CleanText]) -> String {
-    match pages {
-        [] => String::new(),
-        [one] => one.to_string(),
-        [first @ .., last] => {
-            let first: Vec<&str> = first.iter().map(CleanText::as_str).collect();
-            format!("{} and {last}", first.join(", "))
-        }
-    }
-}
-
-/// Returns the title of the editor for a job about these pages.
-pub(in crate::tui) fn title_of_job_about(pages: &[CleanText]) -> CleanText {
-    CleanText::line(&match pages {
-        [first, second, rest @ ..] if pages.len() > MAX_NAMED_PAGES => {
-            format!("New job about {first}, {second} and {} more pages", format::format_count(rest.len()))
-        }
-        pages => format!("New job about {}", sentence_list(pages)),
-    })
-}
-
-/// Returns the initial text of the editor for a job about these pages.
-fn initial_text(pages: &[CleanText]) -> String {
-    let mut text = format!("{}: ", short_list(pages));
-    if pages.len() > MAX_NAMED_PAGES {
-        text.push('\n');
-        text.extend(pages.iter().map(|page| format!("\n- {page}")));
-    }
-    text
-}
-
-/// Returns the sort key of a template for a job about `pages` pages: templates made for that number of pages come
-/// first.
-pub(in crate::tui) fn template_order(text: &str, pages: usize) -> u8 {
-    let (of_one, of_several) = (text.contains("{{path}}"), text.contains("{{pages}}"));
-    match (of_one, of_several) {
-        (_, true) if pages > 1 => 0,
-        (true, _) => 1,
-        (_, true) => 2,
-        (false, false) => 3,
-    }
-}
-
-/// Loads a draft from another docdeck on this computer into the editor, and returns the notice to show. If
-/// `has_own_text` is set, `text` also contains the draft that was in the editor.
-pub(in crate::tui) fn load_other_draft(
-    editor: &mut Editor,
-    text: &str,
-    theirs: &[CleanText],
-    has_own_text: bool,
-) -> String {
-    let mut pages = theirs.to_vec();
-    if has_own_text {
-        pages.extend(editor.pages.iter().filter(|page| !theirs.contains(page)).cloned());
-    }
-    let is_other = !has_own_text && !are_same_pages(&pages, &editor.pages);
-    let mut with = Editor::new(DraftTarget::AboutPages, title_of_job_about(&pages), text);
-    with.pages = pages;
-    *editor = with;
-    let notice = format!("Loaded a draft about {} from another docdeck on this computer", short_list(theirs));
-    if is_other { format!("{notice}: send or clear it, then press n on this page.") } else { format!("{notice}.") }
-}
-
-fn are_same_pages(one: &[CleanText], other: &[CleanText]) -> bool {
-    let of = |pages: &[CleanText]| pages.iter().cloned().collect::<HashSet<_>>();
-    of(one) == of(other)
-}
 
 impl App {
     /// Opens the editor for a job about the chosen pages. There is only one draft about pages. If that draft is about
@@ -140,7 +63,10 @@ impl App {
         let (theirs, these) = (short_list(&self.draft_pages), short_list(&pages));
         let has_new_job = self.draft(DraftTarget::NewJob).is_some_and(|text| !text.trim().is_empty());
         if has_new_job {
-            let text = format!("Open your unsent draft about {theirs} instead?");
+            let text = format!(
+                "You already have two unsent drafts, one about {theirs} and one for a new job. Send or delete one \
+                 before you start another. Open the one about {theirs}?"
+            );
             let yes = ConfirmAction::OpenDraft(DraftTarget::AboutPages);
             self.open(ConfirmDialog { text, on_yes: yes });
             return;
@@ -160,14 +86,14 @@ impl App {
         if let Some(text) = self.drafts.remove(&slot) {
             let is_named = self.draft_pages.iter().all(|page| text.contains(page.as_str()));
             let text = if is_named { text } else { format!("{}: {text}", sentence_list(&self.draft_pages)) };
-            effects.push(Effect::SaveDraft(DraftTarget::NewJob, text.clone()));
-            effects.push(Effect::DeleteDraft(slot));
+            effects.push(Effect::Prompts(PromptsEffect::SaveDraft(DraftTarget::NewJob, text.clone())));
+            effects.push(Effect::Prompts(PromptsEffect::DeleteDraft(slot)));
             self.drafts.insert(DraftTarget::NewJob, text);
         }
         self.open_new_editor_about(pages, now, effects);
     }
 
-    /// Opens an editor without a draft, and the templates over it.
+    /// Opens an editor without a draft, and opens the list of templates on top of it.
     fn open_new_editor_about(&mut self, pages: Vec<CleanText>, now: Time, effects: &mut Vec<Effect>) {
         let mut editor = self.new_editor(DraftTarget::AboutPages, title_of_job_about(&pages), now);
         editor.set_initial_text(initial_text(&pages));
@@ -229,8 +155,8 @@ const UNKNOWN: &str = "an unknown number of";
 fn received_text(count: &Count) -> String {
     match count {
         Count::Missing => UNKNOWN.to_owned(),
-        count if count.value().is_some() => format::views_or_received(count),
-        count => format!("{} (as received)", format::views_or_received(count)),
+        count if count.value().is_some() => format::count_text(count),
+        count => format!("{} (as received)", format::count_text(count)),
     }
 }
 

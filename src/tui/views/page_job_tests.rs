@@ -4,10 +4,12 @@ use crate::model::job::Status;
 use crate::model::load::Timed;
 use crate::model::prompt::PromptId;
 use crate::model::views::ViewsPage;
+use crate::tui::compose::about_pages::template_order;
+use crate::tui::compose::editor::Editor;
 use crate::tui::finish_alerts::tests::{app, press};
 use crate::tui::help::Help;
 use crate::tui::jobs::tests::{at, row as job};
-use crate::tui::{Msg, SubmitError, Template};
+use crate::tui::{Msg, PromptsEffect, PromptsMsg, SubmitError, Template, ViewsMsg};
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
 use std::sync::Arc;
 
@@ -33,7 +35,7 @@ fn views_screen() -> App {
     press(&mut app, '2');
     let query = app.views.query();
     let value = ViewsPage { totals: counts(10_010, 5000), rows: rows(), has_more: Some(true) };
-    app.update(Msg::Views { query, result: Ok(Timed { value, as_of: at(0) }), old: None }, at(0));
+    app.update(Msg::Views(ViewsMsg::Answered { query, result: Ok(Timed { value, as_of: at(0) }), old: None }), at(0));
     app
 }
 
@@ -51,7 +53,7 @@ fn type_text(app: &mut App, text: &str) {
 
 fn templates(app: &mut App, texts: &[&str]) {
     let template = |text: &&str| Template { name: CleanText::line(text), text: (*text).to_owned() };
-    app.update(Msg::Templates(texts.iter().map(template).collect()), at(0));
+    app.update(Msg::Prompts(PromptsMsg::TemplatesLoaded(texts.iter().map(template).collect())), at(0));
 }
 
 fn editor(app: &App) -> &Editor {
@@ -66,7 +68,10 @@ fn notice(app: &App) -> &str {
 fn n_opens_an_editor_and_lists_the_templates_for_pages_first() {
     let mut app = views_screen();
     let asked = press(&mut app, 'n');
-    assert!(asked.contains(&Effect::LoadTemplates) && asked.contains(&Effect::ReadDraft(DraftTarget::AboutPages)));
+    assert!(
+        asked.contains(&Effect::Prompts(PromptsEffect::LoadTemplates))
+            && asked.contains(&Effect::Prompts(PromptsEffect::ReadDraft(DraftTarget::AboutPages)))
+    );
     assert_eq!(editor(&app).title.as_str(), "New job about /a");
     assert_eq!(editor(&app).pages, paths(&["/a"]));
     templates(&mut app, &["Update it", "Fix {{path}} ({{human}} and {{ai}}, {{share}} of {{total}}), {{change}}"]);
@@ -80,7 +85,11 @@ fn an_unchanged_initial_text_is_neither_sent_nor_saved() {
     press(&mut app, 'n');
     key(&mut app, KeyCode::Esc);
     assert_eq!(editor(&app).input.text(), "/a: ");
-    assert!(!press_ctrl(&mut app, 's').iter().any(|effect| matches!(effect, Effect::SubmitJobAbout(..))));
+    assert!(
+        !press_ctrl(&mut app, 's')
+            .iter()
+            .any(|effect| matches!(effect, Effect::Prompts(PromptsEffect::SubmitJobAbout(..))))
+    );
     assert_eq!(
         editor(&app).message.as_ref().map(CleanText::as_str),
         Some("Nothing to send: describe what the agent should do.")
@@ -95,11 +104,14 @@ fn a_text_that_is_typed_and_deleted_leaves_no_draft() {
     press(&mut app, 'n');
     key(&mut app, KeyCode::Esc);
     type_text(&mut app, "x");
-    assert_eq!(app.update(Msg::Timer, at(1)), [Effect::SaveDraftAbout("/a: x".to_owned(), paths(&["/a"]))]);
+    assert_eq!(
+        app.update(Msg::Timer, at(1)),
+        [Effect::Prompts(PromptsEffect::SaveDraftAbout("/a: x".to_owned(), paths(&["/a"])))]
+    );
     key(&mut app, KeyCode::Backspace);
     app.update(Msg::Timer, at(2));
-    app.update(Msg::DraftSaved { slot: DraftTarget::AboutPages, result: Ok(at(2)) }, at(2));
-    assert_eq!(key(&mut app, KeyCode::Esc), [Effect::DeleteDraft(DraftTarget::AboutPages)]);
+    app.update(Msg::Prompts(PromptsMsg::DraftSaved { slot: DraftTarget::AboutPages, result: Ok(at(2)) }), at(2));
+    assert_eq!(key(&mut app, KeyCode::Esc), [Effect::Prompts(PromptsEffect::DeleteDraft(DraftTarget::AboutPages))]);
 }
 
 /// Returns the views screen with a saved draft about /a, and with /b selected.
@@ -108,7 +120,7 @@ fn views_screen_with_draft() -> App {
     press(&mut app, 'n');
     key(&mut app, KeyCode::Esc);
     type_text(&mut app, "mend it");
-    let saved = Effect::SaveDraftAbout("/a: mend it".to_owned(), paths(&["/a"]));
+    let saved = Effect::Prompts(PromptsEffect::SaveDraftAbout("/a: mend it".to_owned(), paths(&["/a"])));
     assert_eq!(key(&mut app, KeyCode::Esc), [saved]);
     assert_eq!(notice(&app), "Draft saved; n on a page opens it again.");
     press(&mut app, 'j');
@@ -132,12 +144,12 @@ fn replacing_a_draft_about_other_pages_needs_a_confirmation_and_n_declines() {
     );
     press(&mut app, 'k');
     let asked = press(&mut app, 'n');
-    assert!(!asked.contains(&Effect::LoadTemplates), "a restored draft needs no template");
+    assert!(!asked.contains(&Effect::Prompts(PromptsEffect::LoadTemplates)), "a restored draft needs no template");
     assert_eq!((editor(&app).title.as_str(), notice(&app)), ("New job about /a", "Draft restored."));
     for _ in 0..40 {
         key(&mut app, KeyCode::Backspace);
     }
-    assert_eq!(key(&mut app, KeyCode::Esc), [Effect::DeleteDraft(DraftTarget::AboutPages)]);
+    assert_eq!(key(&mut app, KeyCode::Esc), [Effect::Prompts(PromptsEffect::DeleteDraft(DraftTarget::AboutPages))]);
     press(&mut app, 'j');
     press(&mut app, 'n');
     assert_eq!(editor(&app).pages, paths(&["/b"]));
@@ -147,14 +159,21 @@ fn replacing_a_draft_about_other_pages_needs_a_confirmation_and_n_declines() {
 fn starting_over_opens_an_editor_about_the_selected_page_and_keeps_the_old_draft() {
     let mut app = views_screen_with_draft();
     press(&mut app, 'n');
-    let saved = Effect::SaveDraft(DraftTarget::NewJob, "/a: mend it".to_owned());
+    let saved = Effect::Prompts(PromptsEffect::SaveDraft(DraftTarget::NewJob, "/a: mend it".to_owned()));
     let asked = press(&mut app, 'y');
-    assert_eq!(asked[..2], [saved, Effect::DeleteDraft(DraftTarget::AboutPages)], "saved before it is deleted");
+    assert_eq!(
+        asked[..2],
+        [saved, Effect::Prompts(PromptsEffect::DeleteDraft(DraftTarget::AboutPages))],
+        "saved before it is deleted"
+    );
     assert_eq!((app.draft(DraftTarget::NewJob), app.draft(DraftTarget::AboutPages)), (Some("/a: mend it"), None));
     assert_eq!((editor(&app).title.as_str(), &editor(&app).pages), ("New job about /b", &paths(&["/b"])));
     key(&mut app, KeyCode::Esc);
     type_text(&mut app, "more");
-    assert!(press_ctrl(&mut app, 's').contains(&Effect::SubmitJobAbout("/b: more".to_owned(), paths(&["/b"]))));
+    assert!(
+        press_ctrl(&mut app, 's')
+            .contains(&Effect::Prompts(PromptsEffect::SubmitJobAbout("/b: more".to_owned(), paths(&["/b"]))))
+    );
 }
 
 #[test]
@@ -171,7 +190,11 @@ fn no_draft_is_replaced_if_a_new_job_already_has_a_draft() {
     let mut app = views_screen_with_draft();
     app.drafts.insert(DraftTarget::NewJob, "another".to_owned());
     assert_eq!(press(&mut app, 'n'), []);
-    assert_eq!(question(&app), "Open your unsent draft about /a instead?");
+    assert_eq!(
+        question(&app),
+        "You already have two unsent drafts, one about /a and one for a new job. Send or delete one before you start \
+         another. Open the one about /a?"
+    );
     assert_eq!((app.draft(DraftTarget::NewJob), app.draft_count()), (Some("another"), 2));
     press(&mut app, 'y');
     assert_eq!((editor(&app).title.as_str(), editor(&app).input.text().as_str()), ("New job about /a", "/a: mend it"));
@@ -193,7 +216,7 @@ fn a_template_is_shown_from_its_start_and_becomes_a_draft_once_it_is_changed() {
     templates(&mut app, &[&text]);
     key(&mut app, KeyCode::Enter);
     type_text(&mut app, "x");
-    assert!(matches!(key(&mut app, KeyCode::Esc).as_slice(), [Effect::SaveDraftAbout(..)]));
+    assert!(matches!(key(&mut app, KeyCode::Esc).as_slice(), [Effect::Prompts(PromptsEffect::SaveDraftAbout(..))]));
     assert_eq!(app.draft_count(), 1);
 }
 
@@ -203,8 +226,8 @@ fn a_prompt_that_cannot_be_stored_keeps_its_text_and_pages() {
     press(&mut app, 'n');
     key(&mut app, KeyCode::Esc);
     type_text(&mut app, "mend it");
-    let sent = Effect::SubmitJobAbout("/a: mend it".to_owned(), paths(&["/a"]));
-    let draft = Effect::SaveDraftAbout("/a: mend it".to_owned(), paths(&["/a"]));
+    let sent = Effect::Prompts(PromptsEffect::SubmitJobAbout("/a: mend it".to_owned(), paths(&["/a"])));
+    let draft = Effect::Prompts(PromptsEffect::SaveDraftAbout("/a: mend it".to_owned(), paths(&["/a"])));
     let effects = press_ctrl(&mut app, 's');
     assert_eq!(effects[..2], [draft, sent.clone()], "the draft first");
     assert!(app.dialogs.is_empty());
@@ -212,13 +235,13 @@ fn a_prompt_that_cannot_be_stored_keeps_its_text_and_pages() {
     let slot = DraftTarget::AboutPages;
     let failure = Failure::new(FailureKind::Store, "The disk is full.");
     let refused = || SubmitError { failure: failure.clone(), text: "/a: mend it".to_owned(), pages: paths(&["/a"]) };
-    app.update(Msg::Submitted { slot, result: Err(refused()) }, at(1));
+    app.update(Msg::Prompts(PromptsMsg::Submitted { slot, result: Err(refused()) }), at(1));
     assert_eq!(editor(&app).title.as_str(), "New job about /a");
     assert!(press_ctrl(&mut app, 's').contains(&sent), "the same pages again");
     // If another dialog is opened meanwhile, the text becomes a draft.
     let pressed = |c, with| Msg::Input(Event::Key(KeyEvent::new(KeyCode::Char(c), with)));
     app.update(pressed('?', KeyModifiers::NONE), at(2));
-    app.update(Msg::Submitted { slot, result: Err(refused()) }, at(2));
+    app.update(Msg::Prompts(PromptsMsg::Submitted { slot, result: Err(refused()) }), at(2));
     assert!(app.top::<Help>().is_some() && app.dialogs.len() == 1);
     assert!(notice(&app).starts_with("Not sent: The disk is full. Saved as a draft"), "{}", notice(&app));
     assert_eq!((app.draft(slot), app.draft_pages()), (Some("/a: mend it"), paths(&["/a"]).as_slice()));
@@ -226,8 +249,8 @@ fn a_prompt_that_cannot_be_stored_keeps_its_text_and_pages() {
     app.update(pressed('n', KeyModifiers::NONE), at(2));
     app.update(pressed('s', KeyModifiers::CONTROL), at(2));
     let mut made = job(9, Status::Active);
-    made.pages = paths(&["/a"]).into();
-    app.update(Msg::Submitted { slot, result: Ok((PromptId(9), made)) }, at(3));
+    made.local.pages = paths(&["/a"]).into();
+    app.update(Msg::Prompts(PromptsMsg::Submitted { slot, result: Ok((PromptId(9), made)) }), at(3));
     assert_eq!((app.draft(slot), app.jobs.selected().map(|row| row.key.0)), (None, Some(9)));
     assert!(app.dialogs.is_empty());
 }
@@ -236,8 +259,11 @@ fn a_prompt_that_cannot_be_stored_keeps_its_text_and_pages() {
 fn a_draft_from_another_docdeck_is_not_overwritten() {
     let mut app = views_screen();
     press(&mut app, 'n');
-    let theirs =
-        Msg::DraftRead { slot: DraftTarget::AboutPages, text: Some("theirs".to_owned()), pages: paths(&["/x", "/y"]) };
+    let theirs = Msg::Prompts(PromptsMsg::DraftRead {
+        slot: DraftTarget::AboutPages,
+        text: Some("theirs".to_owned()),
+        pages: paths(&["/x", "/y"]),
+    });
     app.update(theirs, at(0));
     assert_eq!(app.dialogs.len(), 1, "the templates for /a are closed");
     assert_eq!(
@@ -256,7 +282,7 @@ fn a_draft_from_another_docdeck_is_not_overwritten() {
 fn a_merged_draft_is_about_the_pages_of_both_drafts() {
     let mut editor = Editor::new(DraftTarget::AboutPages, CleanText::default(), "ours");
     editor.pages = paths(&["/a", "/x"]);
-    load_other_draft(&mut editor, "theirs\n\nours", &paths(&["/x", "/y"]), true);
+    editor.load_other_draft("theirs\n\nours", &paths(&["/x", "/y"]), true);
     assert_eq!((editor.pages, editor.input.text()), (paths(&["/x", "/y", "/a"]), "theirs\n\nours".to_owned()));
 }
 
@@ -297,7 +323,7 @@ fn invalid_counts_are_shown_as_received_and_missing_counts_as_unknown() {
     rows[0].counts =
         Counts { human: Count::Other(CleanText::line("12.5")), ai: Count::Missing, total: Count::Known(-3) };
     let value = ViewsPage { totals: counts(1, 1), rows, has_more: Some(true) };
-    app.update(Msg::Views { query, result: Ok(Timed { value, as_of: at(0) }), old: None }, at(0));
+    app.update(Msg::Views(ViewsMsg::Answered { query, result: Ok(Timed { value, as_of: at(0) }), old: None }), at(0));
     let values = app.page_template_values(&paths(&["/a"]), at(0));
     assert_eq!(values.human.as_deref(), Some("12.5 (as received)"));
     assert_eq!((values.ai.as_deref(), values.total.as_deref()), (Some(UNKNOWN), Some("-3 (as received)")));

@@ -41,8 +41,8 @@ pub fn format_range(range: DateRange, now: Time, width: usize) -> String {
         n => format!("{n} days"),
     };
     let has_today = range.contains(now.date_naive());
-    let full = format!("{range}, {days} UTC{}", if has_today { ", today partial" } else { "" });
-    if full.width() < width { full } else { format!("{range} UTC{}", if has_today { ", partial" } else { "" }) }
+    let full = format!("{range}, {days} UTC{}", if has_today { ", today so far" } else { "" });
+    if full.width() < width { full } else { format!("{range} UTC{}", if has_today { ", so far" } else { "" }) }
 }
 
 impl App {
@@ -50,9 +50,9 @@ impl App {
     fn names_that_fit(&self, used: usize, width: usize, today: NaiveDate) -> Vec<RangeName> {
         let current = self.views.preset_if_current(today);
         // A week, month or quarter that is not a preset shows its own name instead of `custom`.
-        let own = self.views.range_name(today).unwrap_or_else(|| "custom".to_owned());
+        let range_name = self.views.range_name(today).unwrap_or_else(|| "custom".to_owned());
         let presets = Preset::ALL.map(|preset| (preset.name(), current == Some(preset), PresetChoice::Preset(preset)));
-        let last = if current.is_some() { "custom" } else { own.as_str() };
+        let last = if current.is_some() { "custom" } else { range_name.as_str() };
         let all = presets.into_iter().chain([(last, current.is_none(), PresetChoice::Custom)]);
         let all: Vec<(String, bool, PresetChoice)> = all
             .map(|(name, on, choice)| (if on { format!("[{name}]") } else { name.to_owned() }, on, choice))
@@ -69,10 +69,10 @@ impl App {
                 RangeName { start_column: at, text, is_current: on, choice }
             };
             names.into_iter().map(place).collect()
-        } else if width_left > own.width() + 4 + GAP {
+        } else if width_left > range_name.width() + 4 + GAP {
             vec![RangeName {
                 start_column: used + GAP,
-                text: format!("‹ {own} ›"),
+                text: format!("‹ {range_name} ›"),
                 is_current: true,
                 choice: PresetChoice::Next,
             }]

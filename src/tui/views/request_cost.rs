@@ -2,7 +2,8 @@
 //! bound is certain. If possible, the cost is also estimated from the last load, a similar range or the first rows. The
 //! questions that ask to confirm a cost also show how many requests are left.
 
-use super::super::{App, format};
+use super::super::App;
+use super::super::format::{self, capitalized};
 use super::all_pages::REQUESTS_PER_CONFIRMATION;
 use crate::model::Time;
 use crate::model::connection::Connection;
@@ -74,8 +75,8 @@ impl App {
         self.budget(RateLimited::Views).requests_left()
     }
 
-    /// Returns the expected cost of loading all pages of a range: from stored data, otherwise estimated from the listed
-    /// rows. `None` if neither is possible.
+    /// Returns the expected cost of loading all pages of a range: from stored data, otherwise estimated from the rows
+    /// on screen. `None` if neither is possible.
     pub(super) fn expected_cost(&self, range: DateRange) -> Option<LoadEstimate> {
         let stored = self.views.all_pages.cached_info(range).and_then(StoredReport::estimate_load);
         stored.or_else(|| {
@@ -86,7 +87,7 @@ impl App {
         })
     }
 
-    /// Returns the minimum number of rows of the range according to the listed answer, and whether these are all rows.
+    /// Returns the minimum number of rows of the range according to the answer on screen, and whether these are all rows.
     fn min_rows(&self, range: DateRange) -> Option<(u64, bool)> {
         let shown = self.views.load().shown().filter(|shown| shown.value.query.range == range)?;
         let (query, page) = (shown.value.query, &shown.value.page);
@@ -95,7 +96,7 @@ impl App {
         (!page.rows.is_empty() || query.page == 1).then(|| (rows, !query.has_next(page)))
     }
 
-    /// Whether the first answer that a load needs is listed and fresh, so that the load takes it from the cache.
+    /// Whether the first answer that a load needs is on screen and fresh, so that the load takes it from the cache.
     fn has_first_answer(&self, range: DateRange, now: Time) -> bool {
         let first = ViewsQuery { range, limit: MAX_PAGE_SIZE, page: 1 };
         let shown = self.views.load().shown().filter(|shown| shown.value.query == first);
@@ -184,8 +185,8 @@ impl App {
         format!("{so_far}Continue {range}? At most {most} more, {left} left.")
     }
 
-    /// Returns the message that no requests are left. It says when the next request is free and what works without
-    /// requests.
+    /// Returns the message that no requests are left. It contains the time of the next free request and what works
+    /// without requests.
     pub(in crate::tui) fn no_requests_left_text(&self, now: Time) -> String {
         let when = match self.budget(RateLimited::Views).wait().filter(|wait| wait.until > now) {
             Some(wait) => format!("the next one is free in {}", wait.time_left(now)),
@@ -201,9 +202,4 @@ pub const AVAILABLE_WITHOUT_REQUESTS: &str = "The trend (t) and cached ranges (H
 /// Formats a share in whole percent, rounded down so that 100% always means all.
 pub fn floor_percent(share: f64) -> String {
     format!("{:.0}%", (share * 100.0).floor())
-}
-
-fn capitalized(text: &str) -> String {
-    let mut chars = text.chars();
-    chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()
 }

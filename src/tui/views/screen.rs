@@ -3,7 +3,7 @@
 
 use super::cached_ranges::CachedRanges;
 use super::calendar::{Calendar, CalendarPurpose};
-use super::columns::PageColumns;
+use super::columns::page_table;
 use super::draw;
 use super::export::ExportDialog;
 use super::movers::Movers;
@@ -14,12 +14,12 @@ use super::trend::TrendDialog;
 use crate::model::failure::FailureKind;
 use crate::model::ledger::Wait;
 use crate::tui::component::prelude::*;
-use crate::tui::dialog::Dialog;
+use crate::tui::filter_input::FilterInput;
 use crate::tui::format::short_age_changes_at;
 use crate::tui::input_dialog::InputField;
-use crate::tui::mouse::line_at;
-use crate::tui::scroll::page_step;
-use crate::tui::text_input::TextInput;
+use crate::tui::widgets::list_state::line_at;
+use crate::tui::widgets::scroll::page_step;
+use crate::tui::widgets::text_input::TextInput;
 use chrono::TimeDelta;
 
 /// The page views screen.
@@ -27,8 +27,8 @@ use chrono::TimeDelta;
 pub(in crate::tui) struct ViewsComponent;
 
 impl Component for ViewsComponent {
-    fn context(&self) -> Context {
-        Context::Views
+    fn contexts(&self) -> &'static [Context] {
+        &[Context::Views, Context::Lists, Context::Everywhere]
     }
 
     fn offers(&self, action: Action, app: &App) -> Option<Label> {
@@ -137,8 +137,8 @@ impl Component for ViewsComponent {
         cx.app.views.table.scroll_by(by, rows);
     }
 
-    /// Returns when the age of the data or the text about a reached limit changes. In the last minute before the limit is
-    /// reset, the text counts down in seconds.
+    /// Returns when the age of the data or the text about a reached limit changes. In the last minute before the limit
+    /// is reset, the text counts down in seconds.
     fn next_timer(&self, app: &App, now: Time) -> Option<Time> {
         let age = app.views.as_of().map(|as_of| short_age_changes_at(as_of, now));
         let limit = app.views.load_failure(now).and_then(|failure| match failure.kind {
@@ -183,6 +183,7 @@ fn is_possible(action: Action, app: &App) -> bool {
                 || app.view_requests_left() > 0
                     && (all.complete_report(range).is_none() || all.rows_to_continue_after(range).is_some())
         }
+        Action::Close => views.all_pages.can_stop() || table.marked_count() > 0 || table.is_filtered(),
         Action::Compare => views.as_of().is_some(),
         Action::Movers => has_pages && views.is_comparing(),
         _ => true,
@@ -196,11 +197,11 @@ fn label(action: Action, app: &App) -> Option<&'static str> {
     match action {
         Action::Open | Action::NextPage if is_open == Some(false) => Some("open folder"),
         Action::Open | Action::PreviousPage if is_open == Some(true) => Some("close folder"),
-        Action::NextPage if is_open.is_some() => Some("go into"),
+        Action::NextPage if is_open.is_some() => Some("enter folder"),
         Action::PreviousPage if table.is_tree() => Some("parent"),
         Action::Fold if table.is_tree() => Some("unfold"),
         Action::LogScale if table.has_log_scale() => Some("linear"),
-        Action::NewJob if table.marked_count() > 0 => Some("job about them"),
+        Action::NewJob if table.marked_count() > 0 => Some("job about marked"),
         Action::LoadAll => Some(app.load_all_label()),
         Action::Compare if app.views.is_comparing() => Some("stop comparing"),
         Action::Close if app.views.all_pages.can_stop() => Some("stop loading"),
@@ -240,7 +241,7 @@ fn change_table(action: Action, cx: &mut Cx<'_>) -> Flow {
         Action::MarkRange => table.mark_range(),
         Action::Filter => {
             let input = TextInput::line(table.filter_text());
-            cx.app.dialogs.push(Dialog::Filter(Box::new(input)));
+            cx.open(FilterInput { input });
         }
         _ => return Flow::Pass,
     }
@@ -268,8 +269,8 @@ fn click_range(cell: usize, cx: &mut Cx<'_>) {
 /// Sorts by the clicked column or, if the pages are already sorted by it, reverses the order.
 fn sort_at(cell: usize, cx: &mut Cx<'_>) {
     let table = &cx.app.views.table;
-    let columns = PageColumns::for_width(&cx.app.views, usize::from(cx.app.size.0));
-    let Some(by) = columns.column_at(cell, table.metric()) else { return };
+    let columns = page_table(&cx.app.views, usize::from(cx.app.size.0));
+    let Some(by) = columns.key_at(cell).and_then(|column| column.sort_column(table.metric())) else { return };
     if !table.is_report() {
         // Only a report can be sorted, so this shows a notice that explains how to load one.
         change_table(Action::NextSort, cx);

@@ -9,29 +9,37 @@
 //! ```
 
 mod draw;
-mod form;
 
-pub use form::{Form, FormLine, KeySourceChoice, SetupPurpose};
-
+use super::component::TextEntry;
 use super::component::prelude::*;
 use super::confirm::{ConfirmAction, ConfirmDialog};
 use super::keymap::Edit;
-use super::text_entry::TextEntry;
 use crate::model::endpoint::ApiKey;
 use crate::model::failure::Failure;
-use crate::model::setup::{ExistingSettings, NewProfile, SetupProblem, WritePermission};
+use crate::model::setup::{
+    ExistingSettings, KeySourceChoice, NewProfile, SetupField, SetupForm, SetupProblem, SetupPurpose, WritePermission,
+};
 use crate::model::text::CleanText;
+use crate::tui::app::NOT_IN_DEMO;
+use crate::tui::widgets::text_input::TextInput;
+use crate::tui::{ConfigWriteError, ProfilesEffect, ProfilesMsg, RelaunchTarget};
 use crossterm::event::{KeyCode, KeyModifiers};
 
 /// The setup form, and the progress of saving it.
 #[derive(Debug, Clone)]
 pub struct Welcome {
-    pub form: Form,
+    pub form: SetupForm,
+    /// The focused line.
+    line: FormLine,
+    /// The text input of the focused line, if it has one.
+    input: Option<TextInput>,
+    /// Whether the fields below "more" are shown.
+    is_more_open: bool,
     /// The path of the configuration file to write.
-    pub config_path: CleanText,
-    pub step: SetupStep,
+    config_path: CleanText,
+    step: SetupStep,
     /// The result of the last attempt, until a field is changed.
-    pub message: Option<SetupMessage>,
+    message: Option<SetupMessage>,
     /// Whether the current attempt saves the profile after the test.
     saves_profile: bool,
     /// The number of the current attempt. Answers with another number are ignored.
@@ -40,10 +48,18 @@ pub struct Welcome {
     attempted_profile: Option<AttemptedProfile>,
 }
 
-pub(super) const NOT_IN_DEMO: &str = "The demo saves no settings.";
+/// A line of the form that can have the focus.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum FormLine {
+    Field(SetupField),
+    /// The button that tests and saves the profile.
+    Save,
+    /// The choice whether the fields below it are shown.
+    More,
+}
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SetupStep {
+enum SetupStep {
     /// No attempt is in progress: the user fills in the form.
     Filling,
     /// The fields are being validated, without a request.
@@ -57,9 +73,9 @@ pub enum SetupStep {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SetupMessage {
-    pub is_success: bool,
-    pub text: CleanText,
+struct SetupMessage {
+    is_success: bool,
+    text: CleanText,
 }
 
 /// The profile of an attempt to test or save it.
@@ -70,15 +86,6 @@ struct AttemptedProfile {
     key: Option<ApiKey>,
     /// Whether the service has accepted the API key.
     is_verified: bool,
-}
-
-/// What docdeck starts when the setup form ends.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RelaunchTarget {
-    /// The demo. The form is shown again after the demo.
-    Demo,
-    /// The dashboard of the new profile.
-    Dashboard,
 }
 
 /// What is needed to start the dashboard with a new profile.
@@ -93,21 +100,13 @@ pub struct ProfileToStart {
     pub is_verified: bool,
 }
 
-/// Why the configuration was not written.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum ConfigWriteError {
-    /// The configuration file already exists. The user has to confirm this change to it.
-    NeedsConfirmation(WritePermission),
-    Failed(Failure),
-}
-
 impl App {
     /// Opens the setup form as a dialog that adds a profile.
     pub(super) fn open_new_profile(&mut self, now: Time) {
         let Some(config) = self.config.config_path.clone() else {
             return self.notify(Severity::Info, NOT_IN_DEMO, now);
         };
-        let form = Form::new(SetupPurpose::AnotherProfile, &ExistingSettings::default());
+        let form = SetupForm::new(SetupPurpose::AnotherProfile, &ExistingSettings::default());
         self.open(Welcome::with(form, config, self.setup_attempts));
     }
 
@@ -121,20 +120,85 @@ impl Welcome {
     /// Creates the form for the first profile. The existing settings, `known`, prefill its fields. `config` is the path
     /// of the configuration file.
     pub fn new(known: &ExistingSettings, config: CleanText) -> Self {
-        Self::with(Form::new(SetupPurpose::FirstProfile, known), config, 0)
+        Self::with(SetupForm::new(SetupPurpose::FirstProfile, known), config, 0)
     }
 
-    /// `attempt` is the number of the last attempt in an earlier form.
-    fn with(form: Form, config: CleanText, attempt: u64) -> Self {
-        Self {
+    /// Focuses the first required field that is empty, or the project if none is empty. `attempt` is the number of the
+    /// last attempt in an earlier form.
+    fn with(form: SetupForm, config: CleanText, attempt: u64) -> Self {
+        let first = form.first_missing().unwrap_or(SetupField::Project);
+        let mut welcome = Self {
             form,
+            line: FormLine::Save,
+            input: None,
+            is_more_open: false,
             config_path: config,
             step: SetupStep::Filling,
             message: None,
             saves_profile: false,
             attempt,
             attempted_profile: None,
+        };
+        welcome.focus(FormLine::Field(first));
+        welcome
+    }
+
+    /// Returns the visible lines.
+    fn lines(&self) -> Vec<FormLine> {
+        let main = self.form.main_fields().into_iter().map(FormLine::Field);
+        let more = if self.is_more_open { self.form.more_fields() } else { Vec::new() };
+        main.chain([FormLine::Save, FormLine::More]).chain(more.into_iter().map(FormLine::Field)).collect()
+    }
+
+    /// Moves the focus to a line, and shows the fields below "more" if it is one of them.
+    fn focus(&mut self, line: FormLine) {
+        self.is_more_open |= !self.lines().contains(&line);
+        self.line = line;
+        self.input = match line {
+            FormLine::Field(SetupField::Source | SetupField::Key) | FormLine::Save | FormLine::More => None,
+            FormLine::Field(field) => Some(TextInput::line(self.form.text(field))),
+        };
+    }
+
+    /// Moves the focus to the next or previous line. After the last line comes the first one.
+    fn move_focus(&mut self, down: bool) {
+        self.focus(neighbour(&self.lines(), self.line, down));
+    }
+
+    /// Shows a problem and moves the focus to its field.
+    fn show_problem(&mut self, problem: &SetupProblem) {
+        if let Some(field) = problem.field {
+            let field = if field == SetupField::Key { self.form.source.field() } else { field };
+            self.focus(FormLine::Field(field));
         }
+        self.show_message(false, problem.sentence.as_str());
+    }
+
+    /// Handles Enter: goes to the next line, or to the button after the last line. On the button, saves.
+    fn enter(&mut self, cx: &mut Cx<'_>) {
+        match self.line {
+            FormLine::Save => self.start_attempt(true, cx),
+            FormLine::More if !self.is_more_open => self.change_choice(true),
+            line if self.lines().last() == Some(&line) => self.focus(FormLine::Save),
+            _ => self.move_focus(true),
+        }
+    }
+
+    /// Changes the focused choice: selects the next or previous key source, or shows or hides the fields below "more".
+    fn change_choice(&mut self, is_forward: bool) {
+        if self.line == FormLine::More {
+            self.is_more_open = is_forward;
+            if is_forward {
+                self.move_focus(true);
+            }
+        } else if self.line == FormLine::Field(SetupField::Source) && self.discard_result() {
+            self.form.source = neighbour(&self.form.sources(), self.form.source, is_forward);
+        }
+    }
+
+    /// Whether the focused line is a choice or button rather than a text input.
+    fn is_choice(&self) -> bool {
+        matches!(self.line, FormLine::Field(SetupField::Source) | FormLine::Save | FormLine::More)
     }
 
     /// Returns what is needed to start the dashboard with the profile of the last attempt. `None` if its API key was
@@ -166,8 +230,8 @@ impl Welcome {
         self.message = Some(SetupMessage { is_success, text: CleanText::line(text) });
     }
 
-    /// Ends the current attempt and discards its result, because a field is changed. Returns false while the profile is
-    /// being saved, when fields can't be changed.
+    /// Ends the current attempt and discards its result before a field changes. Returns false, and does nothing, while
+    /// the profile is being saved.
     fn discard_result(&mut self) -> bool {
         if self.step == SetupStep::Saving {
             return false;
@@ -201,20 +265,17 @@ impl Welcome {
         }
         let profile = match self.form.profile() {
             Ok(profile) => profile,
-            Err((line, wrong)) => {
-                self.form.go_to(line);
-                return self.show_message(false, wrong);
-            }
+            Err(problem) => return self.show_problem(&problem),
         };
         let name = CleanText::line(&profile.name);
         if !self.is_screen() && cx.app.config.profiles.iter().any(|other| other.name == name) {
-            self.form.go_to(FormLine::Name);
-            return self.show_message(false, &format!("The profile {name} already exists. Choose another name."));
+            let text = format!("The profile {name} already exists. Choose another name.");
+            return self.show_problem(&SetupProblem::new(Some(SetupField::Name), &text));
         }
         self.saves_profile = saves;
         self.attempted_profile = Some(AttemptedProfile { profile: profile.clone(), key: None, is_verified: false });
         self.step = SetupStep::Checking;
-        cx.run(Effect::CheckProfile { attempt: self.attempt, profile: Box::new(profile) });
+        cx.run(Effect::Profiles(ProfilesEffect::CheckProfile { attempt: self.attempt, profile: Box::new(profile) }));
     }
 
     /// Handles the result of the validation: shows the problem, or continues with reading the API key for the test.
@@ -222,16 +283,13 @@ impl Welcome {
     fn profile_checked(&mut self, result: Result<(), SetupProblem>) -> Option<Effect> {
         if let Err(problem) = result {
             self.step = SetupStep::Filling;
-            if let Some(field) = problem.field {
-                self.form.go_to_field(field);
-            }
-            self.show_message(false, problem.sentence.as_str());
+            self.show_problem(&problem);
             return None;
         }
         if self.form.source_can_have_key() {
             self.step = SetupStep::ReadingKey;
             let key = self.attempted_profile.as_ref()?.profile.key.clone();
-            return Some(Effect::ReadKey { attempt: self.attempt, key });
+            return Some(Effect::Profiles(ProfilesEffect::ReadKey { attempt: self.attempt, key }));
         }
         if self.saves_profile {
             return self.write(WritePermission::Nothing);
@@ -248,7 +306,11 @@ impl Welcome {
                 let tested = self.attempted_profile.as_mut()?;
                 tested.key = Some(key.clone());
                 self.step = SetupStep::Testing;
-                Some(Effect::TestProfile { attempt: self.attempt, profile: Box::new(tested.profile.clone()), key })
+                Some(Effect::Profiles(ProfilesEffect::TestProfile {
+                    attempt: self.attempt,
+                    profile: Box::new(tested.profile.clone()),
+                    key,
+                }))
             }
             Err(failure) => {
                 self.ask_to_save_anyway(&failure, cx);
@@ -282,7 +344,7 @@ impl Welcome {
             Ok(()) => {
                 let AttemptedProfile { profile, key, .. } = self.attempted_profile.clone()?;
                 if !self.is_screen() {
-                    return Some(Effect::AddProfile(Box::new(profile), key));
+                    return Some(Effect::Profiles(ProfilesEffect::AddProfile(Box::new(profile), key)));
                 }
                 if key.is_some() {
                     return Some(Effect::Relaunch(RelaunchTarget::Dashboard));
@@ -299,7 +361,7 @@ impl Welcome {
                 return self.write(WritePermission::Add);
             }
             Err(ConfigWriteError::NeedsConfirmation(needs)) => {
-                let text = needs.question(&self.config_path, &CleanText::line(&self.form.profile_name()));
+                let text = needs.question(&self.config_path, &CleanText::line(&self.form.unchecked_profile().name));
                 ask_to_save(text.unwrap_or_default(), needs, cx);
             }
             Err(ConfigWriteError::Failed(failure)) => self.show_message(false, failure.message.as_str()),
@@ -310,7 +372,7 @@ impl Welcome {
     fn write(&mut self, allowed: WritePermission) -> Option<Effect> {
         let profile = Box::new(self.attempted_profile.as_ref()?.profile.clone());
         self.step = SetupStep::Saving;
-        Some(Effect::WriteConfig { attempt: self.attempt, profile, allowed })
+        Some(Effect::Profiles(ProfilesEffect::WriteConfig { attempt: self.attempt, profile, allowed }))
     }
 
     /// Shows why the key could not be read or the test failed. If the attempt would save the profile, asks whether to
@@ -319,7 +381,7 @@ impl Welcome {
         self.step = SetupStep::Filling;
         self.show_message(false, failure.message.as_str());
         if self.saves_profile {
-            ask_to_save(format!("{} Save it anyway?", failure.message), WritePermission::Nothing, cx);
+            ask_to_save(format!("{} Save the profile anyway?", failure.message), WritePermission::Nothing, cx);
         }
     }
 
@@ -338,9 +400,19 @@ fn has_modifier(modifiers: KeyModifiers) -> bool {
     modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT | KeyModifiers::SUPER)
 }
 
+/// Returns the element after or before `current`. After the last element comes the first one.
+fn neighbour<T: Copy + PartialEq>(all: &[T], current: T, forward: bool) -> T {
+    let at = all.iter().position(|one| *one == current).unwrap_or(0);
+    let to = (at + if forward { 1 } else { all.len().saturating_sub(1) }) % all.len().max(1);
+    all.get(to).copied().unwrap_or(current)
+}
+
 impl Component for Welcome {
-    fn context(&self) -> Context {
-        if self.form.is_choice() { Context::Welcome } else { Context::WelcomeText }
+    fn contexts(&self) -> &'static [Context] {
+        match self.is_choice() {
+            true => &[Context::Welcome, Context::Everywhere],
+            false => &[Context::WelcomeText, Context::Text, Context::Everywhere],
+        }
     }
 
     fn takes_text(&self) -> bool {
@@ -352,27 +424,15 @@ impl Component for Welcome {
             Action::Demo => self.is_screen(),
             Action::Close => !self.is_screen() || self.is_busy(),
             Action::Interrupt => self.is_screen() && !self.is_busy(),
+            Action::NextChoice | Action::PreviousChoice => self.line != FormLine::Save,
             _ => true,
         })
     }
 
     fn act(&mut self, action: Action, cx: &mut Cx<'_>) -> Flow {
-        let form = &mut self.form;
-        let is_forward = action == Action::NextChoice;
         match action {
-            Action::NextField if form.line == FormLine::More && !form.shows_optional_lines => {
-                form.set_optional_lines_shown(true);
-            }
-            Action::NextField if form.is_on_last_input() => self.start_attempt(true, cx),
-            Action::NextField => form.move_focus(true),
-            Action::NextChoice | Action::PreviousChoice if form.line == FormLine::More => {
-                form.set_optional_lines_shown(is_forward);
-            }
-            Action::NextChoice | Action::PreviousChoice => {
-                if self.discard_result() {
-                    self.form.change_source(is_forward);
-                }
-            }
+            Action::NextField => self.enter(cx),
+            Action::NextChoice | Action::PreviousChoice => self.change_choice(action == Action::NextChoice),
             Action::Confirm => self.start_attempt(true, cx),
             Action::TryOut => self.start_attempt(false, cx),
             Action::Demo => {
@@ -403,7 +463,7 @@ impl Component for Welcome {
 
     fn scroll(&mut self, by: Scroll, _cx: &mut Cx<'_>) {
         if let Scroll::By(n) | Scroll::Page(n) = by {
-            self.form.move_focus(n > 0);
+            self.move_focus(n > 0);
         }
     }
 
@@ -422,31 +482,38 @@ impl Component for Welcome {
             ) => (false, false),
             TextEntry::Edit(_) => (false, true),
         };
-        if is_typed {
-            self.form.go_to_key();
+        // Text that is typed at the choice of the key source is the key, or the text of its source.
+        if is_typed && self.line == FormLine::Field(SetupField::Source) {
+            self.focus(FormLine::Field(self.form.source.field()));
         }
-        if self.form.line == FormLine::Secret {
+        let FormLine::Field(field) = self.line else { return Flow::Handled };
+        if field == SetupField::Key {
+            if is_typed && self.discard_result() {
+                self.form.source = KeySourceChoice::Typed;
+            }
             self.change_secret(entry);
         } else if (!is_change || self.discard_result())
-            && let Some(input) = self.form.focused_input()
+            && let Some(input) = &mut self.input
         {
             entry.apply(input);
+            self.form.set_text(field, input.text());
         }
         Flow::Handled
     }
 
     fn receive(&mut self, msg: Msg, cx: &mut Cx<'_>) -> Result<Flow, Msg> {
+        use ProfilesMsg::{ConfigWritten, KeyRead, ProfileChecked, ProfileTested};
         let effect = match msg {
-            Msg::ProfileChecked { attempt, result } if self.waits_for(attempt, SetupStep::Checking) => {
+            Msg::Profiles(ProfileChecked { attempt, result }) if self.waits_for(attempt, SetupStep::Checking) => {
                 self.profile_checked(result)
             }
-            Msg::KeyRead { attempt, result } if self.waits_for(attempt, SetupStep::ReadingKey) => {
+            Msg::Profiles(KeyRead { attempt, result }) if self.waits_for(attempt, SetupStep::ReadingKey) => {
                 self.key_read(result, cx)
             }
-            Msg::ProfileTested { attempt, result } if self.waits_for(attempt, SetupStep::Testing) => {
+            Msg::Profiles(ProfileTested { attempt, result }) if self.waits_for(attempt, SetupStep::Testing) => {
                 self.profile_tested(result, cx)
             }
-            Msg::ConfigWritten { attempt, result } if self.waits_for(attempt, SetupStep::Saving) => {
+            Msg::Profiles(ConfigWritten { attempt, result }) if self.waits_for(attempt, SetupStep::Saving) => {
                 self.config_written(result, cx)
             }
             msg => return Err(msg),

@@ -1,27 +1,26 @@
 //! Draws the page views: the range, the site's totals, and one page of rows with bars and their scale.
 //!
 //! ```text
-//!  2026-11-14 … 2026-11-20, 7 days UTC, today partial   [7d] 30d 90d custom      as of 14:02
+//!  2026-11-14 … 2026-11-20, 7 days UTC, today so far    [7d] 30d 90d custom      as of 14:02
 //!  human 128,402  ███████████████████████▒▒▒▒▒▒▒▒▒▒▒  AI 61,220   total 189,622   AI share 32.3%
 //!  complete days, 14–19 Nov vs 7–12 Nov: total ▲ 9.1%, AI ▲ 31.0% · today so far: 9,210
 //!    #  path                                human       AI    total  share   0 ─────────────────────── 13,430
 //!    1  /quickstart                         9,120    4,310   13,430    32%   ████████████████▒▒▒▒▒▒▒▒
 //! ```
 
+pub(in crate::tui) mod change;
 pub(in crate::tui) mod position_line;
 pub(in crate::tui) mod presets;
 pub(in crate::tui) mod status_line;
 pub(in crate::tui) mod table;
 pub(in crate::tui) mod totals;
 
-pub(in crate::tui) use crate::tui::format::views_or_received as count_text;
-
 use crate::model::failure::FailureKind;
 use crate::model::load::Load;
 use crate::model::period::DateRange;
-use crate::model::views::Counts;
-use crate::tui::draw::{View, draw_line};
+use crate::tui::draw::boxes::draw_line;
 use crate::tui::keymap::{Action, Context};
+use crate::tui::view::View;
 use crate::tui::views::request_cost::AVAILABLE_WITHOUT_REQUESTS;
 
 use ratatui::Frame;
@@ -78,9 +77,4 @@ fn draw_not_loaded(frame: &mut Frame<'_>, view: View<'_>, area: Rect) {
 /// Formats a range: the first and the last day, UTC, and whether it includes today.
 pub(in crate::tui) fn views_range_text(range: DateRange, view: View<'_>, width: usize) -> String {
     crate::tui::views::range_line::format_range(range, view.now, width)
-}
-
-/// Returns the sign `≠` for counts that don't add up; otherwise an empty text. The counts are shown as received.
-pub(in crate::tui) fn mismatch_sign(counts: &Counts) -> &'static str {
-    if counts.adds_up() { "" } else { "≠" }
 }

@@ -1,10 +1,11 @@
 //! Draws the line below the table: which pages are listed, how they are filtered and sorted, whether all pages are
 //! loaded, and what the symbols of the bars mean. Parts that don't fit are left out, the least important first.
 
+use crate::tui::draw::bars;
 use crate::tui::draw::list_title::{TitleSpans, filter_spans, spans_width};
 use crate::tui::draw::text::{TextRow, fit};
-use crate::tui::draw::{View, bars};
 use crate::tui::format::{format_count, format_views, grouped_number, plural};
+use crate::tui::view::View;
 use crate::tui::views::table::{BarScale, Metric, PageColumn, PageSorting, PageTable};
 use ratatui::text::{Line, Span};
 use unicode_width::UnicodeWidthStr;
@@ -59,7 +60,7 @@ fn legend<'a>(view: View<'_>) -> TitleSpans<'a> {
         (Metric::Total, _) => &[(Metric::Human, "human"), (Metric::Ai, "AI")],
         (Metric::Human, _) => &[(Metric::Human, "human")],
         (Metric::Ai, _) => &[(Metric::Ai, "AI")],
-        (Metric::Share, _) => &[(Metric::Share, "share of AI")],
+        (Metric::Share, _) => &[(Metric::Share, "AI share")],
     };
     let mut part = Vec::new();
     if table.measures().absent_count > 0 {

@@ -1,7 +1,7 @@
 //! Draws the line with the range and the names of the presets beside it.
 
-use crate::tui::draw::View;
 use crate::tui::draw::text::TextRow;
+use crate::tui::view::View;
 use ratatui::text::Line;
 
 pub(in crate::tui) fn presets_line<'a>(view: View<'_>, width: usize) -> Line<'a> {

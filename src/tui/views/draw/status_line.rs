@@ -6,10 +6,10 @@ use crate::model::failure::{Failure, FailureKind};
 use crate::model::load::Load;
 use crate::model::period::DateRange;
 use crate::model::report::Report;
-use crate::tui::draw::View;
 use crate::tui::draw::text::TextRow;
 use crate::tui::format::{format_count, plural, short_age, wait_text};
 use crate::tui::keymap::{Action, Context};
+use crate::tui::view::View;
 use crate::tui::views::all_pages::ActiveLoad;
 use crate::tui::views::request_cost::floor_percent;
 use chrono::Datelike;
@@ -31,13 +31,17 @@ pub(in crate::tui) fn table_status_line<'a>(view: View<'_>, width: usize) -> Lin
     }
 }
 
-/// Formats the time at which data was loaded, with its age: `as of 14:02, 5m ago`. Adds the date if that was not today.
-pub(in crate::tui) fn as_of(view: View<'_>, as_of: Time) -> String {
+/// Formats the time at which data was loaded: `as of 14:02`, with the date if that was not today.
+pub(in crate::tui) fn as_of_clock(view: View<'_>, as_of: Time) -> String {
     let at = as_of.with_timezone(&view.app.config.offset);
-    let age = short_age(view.now - as_of);
     let is_today = at.date_naive() == view.now.with_timezone(&view.app.config.offset).date_naive();
-    let clock = at.format(if is_today { "%H:%M" } else { "%m-%d %H:%M" });
-    if age == "now" { format!("as of {clock}") } else { format!("as of {clock}, {age} ago") }
+    format!("as of {}", at.format(if is_today { "%H:%M" } else { "%m-%d %H:%M" }))
+}
+
+/// Formats the time at which data was loaded, with its age: `as of 14:02, 5m ago`.
+fn as_of(view: View<'_>, as_of: Time) -> String {
+    let (clock, age) = (as_of_clock(view, as_of), short_age(view.now - as_of));
+    if age == "now" { clock } else { format!("{clock}, {age} ago") }
 }
 
 /// Returns two forms of the text of [`as_of`], each with `words` before it. The first form is complete. The second one
@@ -122,7 +126,7 @@ fn loading_line<'a>(view: View<'_>, under_way: ActiveLoad, width: usize) -> Line
     let bar = row.remaining().saturating_sub(details.width() + 2).min(PROGRESS_BAR_CELLS.0);
     if let Some(share) = progress.share.filter(|_| bar >= PROGRESS_BAR_CELLS.1) {
         let done = (0..=bar).rev().find(|cells| cells_share(*cells, bar) <= share).unwrap_or(0);
-        row.push("█".repeat(done), theme.working).push("▒".repeat(bar - done), theme.muted).push(" ", theme.text);
+        row.push("━".repeat(done), theme.working).push("┈".repeat(bar - done), theme.border).push(" ", theme.text);
     }
     row.push(details, theme.working);
     row.line()
@@ -228,7 +232,8 @@ fn resume_hint(view: View<'_>, gap: &str, rows: usize) -> String {
 /// above the table are those of the new range. Then it shows why the rows of the new range are not listed.
 fn outdated_line<'a>(view: View<'_>, shown: &str, as_of: Time, width: usize) -> Line<'a> {
     let View { app, theme, now } = view;
-    let shown = format!("rows: {}\n{}", shown.replace('\n', "\nrows: "), shortest_form(shown));
+    let lead = if width < 60 { "still " } else { "still showing " };
+    let shown = format!("{lead}{}\n{}", shown.replace('\n', &format!("\n{lead}")), shortest_form(shown));
     let why = match (app.views.load_failure(now), app.views.load()) {
         (_, Load::Loading { .. }) => "loading…".to_owned(),
         (Some(failure), _) => failure_forms(view, failure, ""),
@@ -255,7 +260,7 @@ fn short_range(view: View<'_>, range: DateRange, width: usize) -> String {
     format!("{}{gap}{}", from.format(format), to.format(format))
 }
 
-/// When requests are possible again. `from` is `at 14:12` or `in 50s`, `until` is `until 14:12` or `for 50s`, and
+/// When requests are possible again. `from` is `after 14:12` or `in 50s`, `until` is `until 14:12` or `for 50s`, and
 /// `short` is the shortest form of `until`.
 struct LimitTexts {
     from: String,
@@ -274,7 +279,7 @@ fn limit_texts(view: View<'_>, failure: &Failure) -> Option<LimitTexts> {
     if left.num_seconds() >= 60 {
         let clock = at.with_timezone(&view.app.config.offset).format("%H:%M");
         let until = format!("until {clock}");
-        return Some(LimitTexts { from: format!("at {clock}"), short: until.clone(), until });
+        return Some(LimitTexts { from: format!("after {clock}"), short: until.clone(), until });
     }
     let seconds = wait_text(left);
     let until = format!("for {seconds}");

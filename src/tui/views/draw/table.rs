@@ -1,20 +1,25 @@
 //! Draws the table of pages: as many columns as the width allows, and one line per page or folder.
 //!
 //! ```text
-//!    #  path                    human        Δ       AI        Δ   AI %    total 0 ─────────── 13,430
-//! ▌* 1  ▾ /api/ 12 pages        3,002   ▲ 4.1%    7,744    ▼ 12%    72%    █████▒▒▒▒▒▒▒▒▒▒▒▒▒▒
-//!    2      create-job          9,120      new    4,310      new    32%    ████████████████▒▒▒▒▒▒▒▒
+//!    #  page                    human    change       AI   change   AI %  0 ─────────────────── 14k
+//! ▌* 1  ▾ /api/ 12 pages        3,002    ▲ 4.1%    7,744    ▼ 48%!   72%  █████▎▒▒▒▒▒▒▒▒▒▒▒▒▒▌
+//!    2      create-job          9,120      new     4,310     new     32%  ████████████████▌▒▒▒▒▒▒▒▎
 //! ```
 
-use super::count_text;
 use crate::model::comparison::ViewsChange;
+use crate::model::job_state::{MARKED, SELECTED};
 use crate::model::views::ViewCount;
-use crate::tui::draw::text::{TextRow, display_width, fit, fit_from_end, left, right};
-use crate::tui::draw::{View, bars, draw_line};
+use crate::tui::draw::bars;
+use crate::tui::draw::boxes::draw_line;
+use crate::tui::draw::text::{blanks, display_width, fit, selected_line, truncate_path};
+use crate::tui::format::count_text;
 use crate::tui::format::{format_count, format_views, grouped_number, plural};
 use crate::tui::keymap::{Action, Context};
-use crate::tui::views::columns::{BAR_GAP, NumberColumn, PageColumns, shows_new_and_gone};
-use crate::tui::views::table::{ComparisonBaseline, Metric, PageColumn, PageMetrics, PageTable, RowKind, VisibleRow};
+use crate::tui::view::View;
+use crate::tui::views::columns::{NumberColumn, PageCell, page_table, rows_before, shows_new_and_gone};
+use crate::tui::views::draw::change::{ChangeWeight, compared_site_views};
+use crate::tui::views::table::{ComparisonBaseline, Metric, PageColumn, PageMetrics, RowKind, VisibleRow};
+use crate::tui::widgets::table::{Table, TableCell};
 use ratatui::Frame;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
@@ -25,8 +30,8 @@ pub(in crate::tui) fn draw(frame: &mut Frame<'_>, view: View<'_>) {
     let table = &view.app.views.table;
     let g = view.app.geometry();
     let (lines, rows) = (g.views_lines(), g.views_rows());
-    let columns = PageColumns::for_width(&view.app.views, usize::from(lines.width));
-    draw_line(frame, g.views_headings(), 0, page_heads(&columns, view));
+    let columns = page_table(&view.app.views, usize::from(lines.width));
+    draw_line(frame, g.views_headings(), 0, page_headings(&columns, view));
     for (n, shown) in table.visible(rows).enumerate() {
         draw_line(frame, lines, n, page_line(&columns, view, &shown));
     }
@@ -57,104 +62,83 @@ fn no_pages_lines(view: View<'_>) -> Vec<String> {
     vec![if beyond { format!("  No rows on this page: {} goes back.", back()) } else { none.to_owned() }]
 }
 
-fn page_heads<'a>(columns: &PageColumns, view: View<'_>) -> Line<'a> {
+fn page_headings<'a>(columns: &Table<PageCell>, view: View<'_>) -> Line<'a> {
     let theme = view.theme;
     let table = &view.app.views.table;
     let sorting = table.is_report().then(|| table.sorting());
     let arrow = |column: PageColumn| sorting.filter(|sorting| sorting.by == column).map(|sorting| sorting.arrow());
     let style = |column: PageColumn, style: Style| if arrow(column).is_some() { theme.mark } else { style };
-    let mut row = TextRow::new(columns.width);
-    let lead = columns.lead_width();
-    row.push(
-        if columns.rank_width > 0 { format!("{}  ", right("#", lead - 2)) } else { " ".repeat(lead) },
-        theme.muted,
-    );
-    let mut path = format!("path{}", arrow(PageColumn::Path).map(|arrow| format!(" {arrow}")).unwrap_or_default());
-    // Ranks are always by the metric, so the head names the metric if the table is sorted by another column.
-    if columns.rank_width > 0
-        && table.report().is_some_and(|report| report.complete)
-        && sorting.is_some_and(|sorting| sorting.by != PageColumn::Now(table.metric()))
-    {
-        path = format!("{path}  (# by {})", table.metric().name());
-    }
-    row.push(left(&path, columns.path_width), style(PageColumn::Path, theme.muted));
-    for (n, (cell, width)) in columns.numbers.iter().enumerate() {
-        let (name, column, usual) = match *cell {
-            NumberColumn::Now(metric) => (metric.name(), PageColumn::Now(metric), head_style(metric, view)),
-            NumberColumn::Change(metric) => {
-                (change_head(table, metric), PageColumn::Change(metric), head_style(metric, view))
-            }
-        };
-        let name = format!("{name}{}", arrow(column).unwrap_or_default());
-        let sign = usize::from(columns.mismatch_column == Some(n));
-        row.push(right(&name, width - sign), style(column, usual)).push(" ".repeat(sign), theme.muted);
-    }
-    if table.is_empty() {
-        return row.line();
-    }
-    row.push(" ".repeat(BAR_GAP), theme.muted);
-    row.push(bars::scale_line(table.metric(), table.scale(), columns.bar_width), theme.muted);
-    row.line()
+    columns.headings_with(|column, width| match column.key {
+        PageCell::Path => {
+            let arrow = arrow(PageColumn::Path).map(|arrow| format!(" {arrow}")).unwrap_or_default();
+            // Ranks are always by the metric, so the heading names the metric if the table is sorted by another column.
+            let is_by_other = sorting.is_some_and(|sorting| sorting.by != PageColumn::Now(table.metric()));
+            let has_ranks = columns.has(PageCell::Rank) && table.report().is_some_and(|report| report.complete);
+            let ranks =
+                if is_by_other && has_ranks { format!("  (rank by {})", table.metric().name()) } else { String::new() };
+            TableCell::new(format!("{}{arrow}{ranks}", column.heading()), style(PageColumn::Path, theme.muted))
+        }
+        PageCell::Number(number) => {
+            // The last cell of a change is that of the outlier's sign.
+            let end = if matches!(number, NumberColumn::Change(_)) { " " } else { "" };
+            let text = format!("{}{}", column.heading(), arrow(number.sort_column()).unwrap_or(end));
+            TableCell::new(text, style(number.sort_column(), head_style(number.metric(), view)))
+        }
+        PageCell::Bar if !table.is_empty() => TableCell::new(bars::scale_line(table.scale(), width), theme.muted),
+        _ => column.heading_cell(theme.muted),
+    })
 }
 
-fn page_line<'a>(columns: &PageColumns, view: View<'_>, shown: &VisibleRow<'_>) -> Line<'a> {
+fn page_line<'a>(columns: &Table<PageCell>, view: View<'_>, shown: &VisibleRow<'_>) -> Line<'a> {
     let View { app, theme, .. } = view;
     let table = &app.views.table;
-    let selected = table.selected() == shown.index;
-    let text = match (selected, !shown.metrics.is_listed || is_stale(view)) {
-        (true, _) => theme.selected,
-        (false, true) => theme.muted,
-        (false, false) => theme.text,
-    };
-    let mut row = TextRow::new(columns.width);
-    row.push_cow(if selected { "▌" } else { " " }, theme.mark);
-    if columns.has_marks {
-        row.push_cow(if shown.is_marked { "*" } else { " " }, theme.mark);
-    }
-    if columns.rank_width > 0 {
-        let (rank, style) = rank_cell(columns, view, shown);
-        row.right(rank, columns.rank_width, style).push_cow("  ", theme.text);
-    }
-    push_name(columns, &mut row, view, shown, text);
-    let mark = if shown.adds_up { " " } else { "≠" };
-    for (n, (cell, width)) in columns.numbers.iter().enumerate() {
-        let sign = usize::from(columns.mismatch_column == Some(n));
-        let width = width - sign;
-        let (value, style) = cell_text(*cell, &shown.metrics, view, text, shows_new_and_gone(columns.width));
-        // Even a number that had to be cut has a blank before it.
-        row.right(if display_width(&value) < width { value } else { fit(&value, width - 1) }, width, style);
-        row.push_cow(if sign > 0 { mark } else { "" }, theme.warning);
-    }
-    row.left(if columns.mismatch_column.is_none() { mark } else { "" }, BAR_GAP, theme.warning);
-    for Span { content, style, .. } in
-        bars::bar_spans(&shown.metrics, table.metric(), table.scale(), columns.bar_width, theme)
-    {
-        row.push_cow(content, if is_stale(view) { theme.muted } else { style });
-    }
-    row.line()
+    let is_selected = table.selected() == shown.index;
+    let text = if !shown.metrics.is_listed || is_stale(view) { theme.muted } else { theme.text };
+    let line = columns.line(|cell, width| match *cell {
+        PageCell::Cursor => TableCell::new(if is_selected { SELECTED } else { "" }, theme.mark),
+        PageCell::Mark => TableCell::new(if shown.is_marked { MARKED } else { "" }, theme.mark),
+        PageCell::Rank => rank_cell(view, shown),
+        PageCell::Path => TableCell::Spans(name_spans(view, shown, text, width)),
+        PageCell::Number(column) => {
+            let (value, style) = cell_text(column, &shown.metrics, view, text, shows_new_and_gone(columns.width()));
+            // Even a number that had to be cut has a blank before it.
+            TableCell::new(if display_width(&value) < width { value } else { fit(&value, width - 1) }, style)
+        }
+        PageCell::Sign => TableCell::new(if shown.adds_up { "" } else { "≠" }, theme.warning),
+        PageCell::Bar => {
+            let mut bar = bars::bar_spans(&shown.metrics, table.metric(), table.scale(), width, theme);
+            if is_stale(view) {
+                bar.iter_mut().for_each(|part| part.style = theme.muted);
+            }
+            TableCell::Spans(bar)
+        }
+    });
+    if is_selected { selected_line(line, theme) } else { line }
 }
 
 /// Returns the rank by the metric if all pages are loaded; otherwise the position in the service's order, which is not
 /// a rank.
-fn rank_cell(columns: &PageColumns, view: View<'_>, shown: &VisibleRow<'_>) -> (String, Style) {
+fn rank_cell<'a>(view: View<'_>, shown: &VisibleRow<'_>) -> TableCell<'a> {
     let theme = view.theme;
-    let table = &view.app.views.table;
+    let views = &view.app.views;
     match shown.kind {
-        RowKind::Folder(_) => (String::new(), theme.muted),
-        RowKind::Page { rank: Some(rank), .. } => (grouped_number(rank), theme.text),
-        RowKind::Page { .. } if table.report().is_some_and(|report| report.complete) => ("–".to_owned(), theme.muted),
+        RowKind::Folder(_) => TableCell::new("", theme.muted),
+        RowKind::Page { rank: Some(rank), .. } => TableCell::new(grouped_number(rank), theme.text),
+        RowKind::Page { .. } if views.table.report().is_some_and(|report| report.complete) => {
+            TableCell::new("–", theme.muted)
+        }
         RowKind::Page { order, .. } => {
             let order = order.and_then(|order| u64::try_from(order).ok());
-            let place = order.map(|order| columns.rows_before.saturating_add(order).saturating_add(1));
-            (place.map_or_else(|| "–".to_owned(), grouped_number), theme.muted)
+            let place = order.map(|order| rows_before(views).saturating_add(order).saturating_add(1));
+            TableCell::new(place.map_or_else(|| "–".to_owned(), grouped_number), theme.muted)
         }
     }
 }
 
-/// Adds the path; in a tree, only the part of the path that the folder above doesn't show. Adds the number of pages to
-/// a folder.
-fn push_name(columns: &PageColumns, row: &mut TextRow<'_>, view: View<'_>, shown: &VisibleRow<'_>, text: Style) {
-    let indent = (shown.depth * 2).min(columns.path_width / 2);
+/// Returns the path; in a tree, only the part of the path that the folder above doesn't show. Adds the number of pages
+/// to a folder.
+fn name_spans<'a>(view: View<'_>, shown: &VisibleRow<'_>, text: Style, width: usize) -> Vec<Span<'a>> {
+    let indent = (shown.depth * 2).min(width / 2);
     let (sign, pages) = match shown.kind {
         RowKind::Folder(folder) => {
             (if folder.is_open { "▾ " } else { "▸ " }, format!(" {} pages", format_count(folder.page_count)))
@@ -162,12 +146,14 @@ fn push_name(columns: &PageColumns, row: &mut TextRow<'_>, view: View<'_>, shown
         RowKind::Page { .. } if view.app.views.table.is_tree() => ("  ", String::new()),
         RowKind::Page { .. } => ("", String::new()),
     };
-    let pages = if columns.path_width < 24 { String::new() } else { pages };
-    let space = columns.path_width.saturating_sub(indent + sign.width() + pages.len() + 1);
-    let name = fit_from_end(shown.name, space);
-    let used = indent + sign.width() + display_width(&name) + pages.len();
-    row.left("", indent, text).push_cow(sign, view.theme.key).push_cow(name, text).push_cow(pages, view.theme.muted);
-    row.left("", columns.path_width.saturating_sub(used), text);
+    let pages = if width < 24 { String::new() } else { pages };
+    let name = truncate_path(shown.name, width.saturating_sub(indent + sign.width() + pages.len() + 1));
+    vec![
+        Span::styled(blanks(indent), text),
+        Span::styled(sign, view.theme.key),
+        Span::styled(name, text),
+        Span::styled(pages, view.theme.muted),
+    ]
 }
 
 fn head_style(metric: Metric, view: View<'_>) -> Style {
@@ -189,18 +175,14 @@ fn cell_text(
     let value = match cell {
         NumberColumn::Change(metric) => {
             let is_sorted = view.app.views.table.sorting().by == cell.sort_column();
+            // A rise of the AI share is neither good nor bad.
+            if metric == Metric::Share {
+                return (points_text(figures) + " ", theme.text);
+            }
             let change = figures.change(metric);
-            let value = match metric {
-                Metric::Share => points_text(figures),
-                _ if is_sorted => difference_text(change, shows_words),
-                _ => change_cell(change),
-            };
-            let is_gain = match value.chars().find(|c| "▲▼+-".contains(*c)) {
-                Some('▲' | '+') => Some(true),
-                Some(_) => Some(false),
-                None => None,
-            };
-            return (value, is_gain.map_or(theme.muted, |is_gain| if is_gain { theme.good } else { theme.bad }));
+            let weight = ChangeWeight::of(change, compared_site_views(view));
+            let value = if is_sorted { difference_text(change, shows_words) } else { change_cell(change) };
+            return (value + weight.sign(), weight.style(change, theme));
         }
         NumberColumn::Now(Metric::Share) => {
             let share = figures.counts_shown().ai_share();
@@ -211,18 +193,6 @@ fn cell_text(
     let style = if cell == NumberColumn::Now(Metric::Share) { theme.muted } else { text };
     // A page that is not listed in the current range is shown with its numbers of the compared range, in parentheses.
     if figures.is_listed { (value, style) } else { (format!("({value})"), theme.muted) }
-}
-
-/// Returns the head of a column of changes. If the table is sorted by this column, the column shows differences.
-/// Otherwise it shows percentages.
-fn change_head(table: &PageTable, metric: Metric) -> &'static str {
-    let is_per_day = table.comparison().is_some_and(|comparison| comparison.ranges().is_per_day());
-    match metric {
-        Metric::Share => "Δ",
-        _ if table.sorting().by != PageColumn::Change(metric) => "Δ%",
-        _ if is_per_day => "Δ/day",
-        _ => "Δ",
-    }
 }
 
 /// Formats a difference in views: `+1,234`, `gone -56`.
@@ -312,7 +282,8 @@ mod tests {
             for (now, before) in [(now, before), (small, before), (now, small), (small, 1), (small, 1000)] {
                 if before > 0 || now < 1_000_000_000 {
                     let change = ViewsChange::InBoth { now: now.into(), before: before.into() };
-                    proptest::prop_assert!(change_cell(change).width() < crate::tui::views::columns::CHANGE_WIDTH);
+                    // One cell is for the sign of an outlier, one is blank.
+                    proptest::prop_assert!(change_cell(change).width() + 2 <= crate::tui::views::columns::CHANGE_WIDTH);
                 }
             }
         }

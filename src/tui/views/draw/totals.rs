@@ -1,13 +1,14 @@
 //! Draws the site's totals, and how they have changed since the compared range.
 
-use super::{count_text, mismatch_sign};
 use crate::model::comparison::ViewsChange;
 use crate::model::period::DateRange;
 use crate::model::views::{Count, Counts};
+use crate::tui::draw::bars;
 use crate::tui::draw::text::TextRow;
-use crate::tui::draw::{View, bars};
 use crate::tui::format::{self, plural};
+use crate::tui::format::{count_text, mismatch_sign};
 use crate::tui::keymap::{Action, Context};
+use crate::tui::view::View;
 use crate::tui::views::compare::SiteChange;
 use ratatui::style::{Modifier, Style};
 use ratatui::text::Line;

@@ -3,12 +3,15 @@
 
 use super::{Mover, Movers, MoversHalf, MoversLayout};
 use crate::model::comparison::ViewsChange;
+use crate::model::job_state::SELECTED;
 use crate::model::views::ViewCount;
-use crate::tui::draw::text::{TextRow, fit, fit_from_end, left, right};
-use crate::tui::draw::{View, draw_box, draw_line, draw_more_below, hidden_lines_text};
+use crate::tui::draw::boxes::{draw_box, draw_line, draw_more_below, hidden_lines_text};
+use crate::tui::draw::text::{TextRow, fit, truncate_path};
 use crate::tui::format::{format_count, format_views, plural};
+use crate::tui::view::View;
 use crate::tui::views::draw::table::change_cell;
 use crate::tui::views::draw::totals::overlap_warning;
+use crate::tui::widgets::table::{Column, ListCell, Table};
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::text::Line;
@@ -17,8 +20,6 @@ use unicode_width::UnicodeWidthStr;
 /// Width of the text at the right of the lower border that shows how many pages are hidden. At most 250 pages are
 /// listed, so the text is short.
 const HIDDEN_PAGES_CELLS: usize = 16;
-/// Width of a change in percent.
-const PERCENT_CELLS: usize = 10;
 
 pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &Movers) {
     let theme = view.theme;
@@ -40,8 +41,8 @@ pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &Movers) {
         let text = format!(" {} left out: no counts ", plural(open.pages_without_counts, "page"));
         let text = fit(&text, usize::from(lower.width).saturating_sub(HIDDEN_PAGES_CELLS));
         let cells = u16::try_from(text.chars().count()).unwrap_or(0);
-        let spot = Rect::new(area.x + 2, area.bottom().saturating_sub(1), cells, 1);
-        frame.render_widget(Line::styled(text, theme.warning), spot);
+        let rect = Rect::new(area.x + 2, area.bottom().saturating_sub(1), cells, 1);
+        frame.render_widget(Line::styled(text, theme.warning), rect);
     }
 }
 
@@ -80,83 +81,57 @@ fn movers_title<'a>(view: View<'_>, open: &Movers, width: usize) -> Line<'a> {
 fn draw_half(
     frame: &mut Frame<'_>,
     view: View<'_>,
-    part: (&str, &MoversHalf, bool),
+    (name, half, has_keys): (&str, &MoversHalf, bool),
     (rows, hidden): (usize, usize),
     area: Rect,
 ) {
     let theme = view.theme;
-    let (name, half, has_keys) = part;
-    let width = usize::from(area.width);
-    let columns = MoverColumns::fitting(half, width);
-    draw_line(frame, area, 0, columns.head(view, part, hidden));
+    let mut table = mover_table(half, has_keys, view, usize::from(area.width));
+    table.set_flexible_heading(|space| half_title(name, half, hidden, space));
+    draw_line(frame, area, 0, table.headings(theme.muted));
     if half.is_empty() {
         draw_line(frame, area, 1, Line::styled(format!("   No page is {name}."), theme.muted));
     }
-    for (n, (mover, selected)) in half.visible(rows).enumerate() {
-        draw_line(frame, area, n + 1, columns.row(view, mover, selected && has_keys));
+    for (n, (mover, is_selected)) in half.visible(rows).enumerate() {
+        draw_line(frame, area, n + 1, table.row(view, mover, is_selected && has_keys));
     }
 }
 
-/// The widths of the columns.
-struct MoverColumns {
-    path: usize,
-    number: usize,
-    /// Whether the two compared numbers are shown beside their difference.
-    shows_both_numbers: bool,
-    width: usize,
+/// Returns the title of a half in the longest form that fits: its name and how many pages it has and lists.
+fn half_title(name: &str, half: &MoversHalf, hidden: usize, width: usize) -> String {
+    let more = if hidden > 0 { format!(", {}", hidden_lines_text(hidden)) } else { String::new() };
+    let all = format_count(half.page_count());
+    let capped =
+        if half.len() < half.page_count() { format!(": top {} of {all}", half.len()) } else { format!(" {all}") };
+    let forms = [format!("{name}{capped}{more}"), format!("{name}{capped}"), format!("{name} {all}")];
+    forms.into_iter().find(|form| form.width() <= width).unwrap_or_default()
 }
 
-impl MoverColumns {
-    fn fitting(half: &MoversHalf, width: usize) -> Self {
-        let number = half.numbers().map(|count| format_views(count).len()).fold(6, usize::max) + 2;
-        let shows_both_numbers = width >= 58;
-        let rest = 2 + number + PERCENT_CELLS + if shows_both_numbers { 2 * number + 2 } else { 0 };
-        Self { path: width.saturating_sub(rest), number, shows_both_numbers, width }
-    }
+fn mover_table(half: &MoversHalf, has_keys: bool, view: View<'_>, width: usize) -> Table<ListCell<Mover>> {
+    type C = Column<ListCell<Mover>>;
+    let theme = view.theme;
+    let number = half.numbers().map(|count| format_views(count).len()).fold(6, usize::max) + 2;
+    let columns = [
+        C::left(if has_keys { SELECTED } else { "" }, 1, |row, _| row.cursor()).with_heading_style(theme.mark),
+        C::flexible("", 20, |row, width| row.cell(truncate_path(row.item.path.as_str(), width.saturating_sub(1))))
+            .with_heading_style(if has_keys { theme.mark } else { theme.muted }),
+        C::right("before", number, |row, _| row.cell(views_text(row.item.before))).optional(1),
+        C::left("", 2, |row, _| row.muted(" →")).optional(1),
+        C::right("now", number, |row, _| row.cell(views_text(row.item.now))).optional(1),
+        C::right("Δ", number, |row, _| row.cell(delta_text(row.item.delta()))),
+        C::right("Δ%", 10, |row, _| row.muted(mover_change(row.item))),
+    ];
+    // One cell at the right stays blank.
+    Table::new(columns, width.saturating_sub(1))
+}
 
-    fn head<'a>(&self, view: View<'_>, (name, half, has_keys): (&str, &MoversHalf, bool), hidden: usize) -> Line<'a> {
-        let theme = view.theme;
-        let mut row = TextRow::new(self.width);
-        let style = if has_keys { theme.mark } else { theme.muted };
-        let more = if hidden > 0 { format!(", {}", hidden_lines_text(hidden)) } else { String::new() };
-        let all = format_count(half.page_count());
-        let capped =
-            if half.len() < half.page_count() { format!(": top {} of {all}", half.len()) } else { format!(" {all}") };
-        let forms = [format!("{name}{capped}{more}"), format!("{name}{capped}"), format!("{name} {all}")];
-        row.push(if has_keys { "▌" } else { " " }, theme.mark);
-        // The head of the first number column is short, so the title uses the rest of that column's width.
-        let first = if self.shows_both_numbers { "before" } else { "Δ" };
-        let spare = self.number.saturating_sub(first.width() + 1);
-        let space = self.path + spare;
-        let title = forms.iter().find(|form| form.width() <= space).map_or("", String::as_str);
-        row.push(left(title, space), style);
-        row.push(right(first, self.number - spare), theme.muted);
-        if self.shows_both_numbers {
-            row.push("  ", theme.muted).push(right("now", self.number), theme.muted);
-            row.push(right("Δ", self.number), theme.muted);
-        }
-        row.push(right("Δ%", PERCENT_CELLS), theme.muted);
-        row.line()
-    }
+/// Formats the views of a page. A page that is not listed in a range is new or gone, which is not the same as 0 views.
+fn views_text(views: Option<ViewCount>) -> String {
+    views.map_or_else(|| "–".to_owned(), format_views)
+}
 
-    fn row<'a>(&self, view: View<'_>, mover: &Mover, selected: bool) -> Line<'a> {
-        let theme = view.theme;
-        let text = if selected { theme.selected } else { theme.text };
-        let mut row = TextRow::new(self.width);
-        row.push(if selected { "▌" } else { " " }, theme.mark);
-        row.push(left(&fit_from_end(mover.path.as_str(), self.path.saturating_sub(1)), self.path), text);
-        // A page that is not listed in a range is new or gone, which is not the same as 0 views.
-        let text_of = |n: Option<ViewCount>| n.map_or_else(|| "–".to_owned(), format_views);
-        if self.shows_both_numbers {
-            row.push(right(&text_of(mover.before), self.number), text).push(" →", theme.muted);
-            row.push(right(&text_of(mover.now), self.number), text);
-        }
-        let delta = mover.delta();
-        let sign = if delta > ViewCount::ZERO { "+" } else { "" };
-        row.push(right(&format!("{sign}{}", format_views(delta)), self.number), text);
-        row.push(right(&mover_change(mover), PERCENT_CELLS), theme.muted);
-        row.line()
-    }
+fn delta_text(delta: ViewCount) -> String {
+    format!("{}{}", if delta > ViewCount::ZERO { "+" } else { "" }, format_views(delta))
 }
 
 fn mover_change(mover: &Mover) -> String {

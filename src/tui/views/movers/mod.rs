@@ -12,7 +12,7 @@ use crate::model::text::CleanText;
 use crate::model::views::{Counts, ViewCount};
 use crate::tui::component::prelude::*;
 use crate::tui::geometry::{Geometry, inside};
-use crate::tui::list_state::{ClickedRow, ListState};
+use crate::tui::widgets::list_state::{ClickedRow, ListState};
 use std::cmp::{Ordering, Reverse};
 use std::collections::HashMap;
 
@@ -94,7 +94,7 @@ impl MoversHalf {
         self.movers.is_empty()
     }
 
-    /// Returns the visible pages. The `bool` says whether the page is selected.
+    /// Returns the visible pages. The `bool` is true for the selected page.
     pub fn visible(&self, rows: usize) -> impl Iterator<Item = (&Mover, bool)> {
         self.list.visible(self.movers.iter(), rows)
     }
@@ -134,18 +134,18 @@ pub struct Movers {
 
 /// Pairs the pages of two reports by path. A page that a partial report lacks is left out, because it may not be loaded
 /// yet.
-fn pair_pages(before: &Report, now: &Report) -> Vec<PageIndexPair> {
+fn pair_pages(before: &Report, current: &Report) -> Vec<PageIndexPair> {
     let mut others: HashMap<&str, usize> =
         before.rows.iter().enumerate().map(|(index, row)| (row.path.as_str(), index)).collect();
-    let mut pairs = Vec::with_capacity(now.rows.len());
-    for (index, row) in now.rows.iter().enumerate() {
+    let mut pairs = Vec::with_capacity(current.rows.len());
+    for (index, row) in current.rows.iter().enumerate() {
         match others.remove(row.path.as_str()) {
             Some(other) => pairs.push((Some(other), Some(index))),
             None if before.complete => pairs.push((None, Some(index))),
             None => {}
         }
     }
-    if now.complete {
+    if current.complete {
         pairs.extend(others.into_values().map(|index| (Some(index), None)));
     }
     pairs
@@ -245,9 +245,9 @@ impl Movers {
     /// Moves the selection of the focused half.
     fn move_by(&mut self, by: Scroll, layout: &MoversLayout) {
         let (half, rows) = if self.is_lost_half_focused {
-            (&mut self.lost, layout.rows(1))
+            (&mut self.lost, layout.row_count(1))
         } else {
-            (&mut self.gained, layout.rows(0))
+            (&mut self.gained, layout.row_count(0))
         };
         half.list.scroll(by, rows);
     }
@@ -299,14 +299,14 @@ impl MoversLayout {
     }
 
     /// Returns the number of rows of a half, below its heading.
-    fn rows(&self, half: usize) -> usize {
+    fn row_count(&self, half: usize) -> usize {
         self.halves.get(half).map_or(0, |area| usize::from(area.height).saturating_sub(1))
     }
 }
 
 impl Component for Movers {
-    fn context(&self) -> Context {
-        Context::Movers
+    fn contexts(&self) -> &'static [Context] {
+        &[Context::Movers, Context::Lists, Context::Everywhere]
     }
 
     fn offers(&self, action: Action, _app: &App) -> Option<Label> {
@@ -358,8 +358,8 @@ impl Component for Movers {
 
     fn refresh(&mut self, app: &App) {
         let layout = MoversLayout::of(app.geometry());
-        self.gained.list.keep_selected_visible(layout.rows(0));
-        self.lost.list.keep_selected_visible(layout.rows(1));
+        self.gained.list.keep_selected_visible(layout.row_count(0));
+        self.lost.list.keep_selected_visible(layout.row_count(1));
     }
 
     fn draw(&self, frame: &mut Frame<'_>, view: View<'_>) {

@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! ┌ /quickstart ─────────────────────────────────────────────────────────────┐
-//! │ 2026-11-14 … 2026-11-20, 7 days UTC, today partial   as of 14:02         │
+//! │ 2026-11-14 … 2026-11-20, 7 days UTC, today so far    as of 14:02         │
 //! │           human         AI      total   AI share                         │
 //! │ 7 days    9,120      4,310     13,430        32%                         │
 //! │ before    8,800      3,301     12,101        27%                         │
@@ -19,16 +19,22 @@
 use super::{ComparedViews, MIN_WIDE_WIDTH, PageDetail, PageDetailLine};
 use crate::model::comparison::ViewsChange;
 use crate::model::impact::{PageHistory, PagePeriod, PageViewsState, after_window, job_windows};
+use crate::model::job_state::list_word;
 use crate::model::load::{Load, Timed};
 use crate::model::period::DateRange;
 use crate::model::row::Job;
 use crate::model::views::{Count, Counts};
-use crate::tui::draw::text::{TextRow, fit_from_end, left, right};
-use crate::tui::draw::{View, bars, draw_box, draw_line, draw_more_below, impact, jobs};
+use crate::tui::draw::boxes::{draw_box, draw_line, draw_more_below};
+use crate::tui::draw::text::{TextRow, left, right, truncate_path};
+use crate::tui::draw::{bars, impact};
+use crate::tui::format::{count_text, mismatch_sign};
 use crate::tui::format::{format_count, format_mean, grouped_number, plural, short_age};
+use crate::tui::jobs::list_draw;
 use crate::tui::keymap::{Action, Context};
+use crate::tui::view::View;
 use crate::tui::views::draw::totals::overlap_warning;
-use crate::tui::views::draw::{count_text, mismatch_sign, views_range_text};
+use crate::tui::views::draw::views_range_text;
+use crate::tui::widgets::table::{Column, Table, TableCell};
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
@@ -38,17 +44,13 @@ use unicode_width::UnicodeWidthStr;
 const LABEL_CELLS: usize = 7;
 /// Width of a number.
 const NUMBER_CELLS: usize = 11;
-/// Width of a range with its first and last day.
-const RANGE_CELLS: usize = 23;
-/// Width of a range that is shown as its first day and its length, because more doesn't fit.
-const SHORT_RANGE_CELLS: usize = 19;
 /// Minimum width of the pane at which a range has its last day and a bar.
 const MIN_WIDTH_WITH_BARS: usize = 66;
 
 pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &PageDetail) {
     let area = view.app.geometry().full_dialog();
     let theme = view.theme;
-    let title = fit_from_end(open.path.as_str(), usize::from(area.width.saturating_sub(4)));
+    let title = truncate_path(open.path.as_str(), usize::from(area.width.saturating_sub(4)));
     let inner = draw_box(frame, area, Line::styled(format!(" {title} "), theme.title), theme.focus);
     let text = Rect { x: inner.x + 1, width: inner.width.saturating_sub(2), ..inner };
     let (width, rows) = (usize::from(text.width), usize::from(text.height));
@@ -110,10 +112,11 @@ fn detail_line<'a>(view: View<'_>, detail: &PageDetail, line: PageDetailLine, wi
         }
         PageDetailLine::Periods => periods_head(view, detail, history, width),
         PageDetailLine::Scale => {
-            history.map_or_else(Line::default, |known| PeriodColumns::of(known, width).heads(view))
+            let headings = |known| period_table(PeriodScale::of(known), view, width).headings(theme.muted);
+            history.map_or_else(Line::default, headings)
         }
         PageDetailLine::Period(place) => match history.and_then(|known| Some((known, known.periods.get(place)?))) {
-            Some((known, period)) => PeriodColumns::of(known, width).row(view, period),
+            Some((known, period)) => period_line(view, PeriodScale::of(known), period, width),
             None => Line::default(),
         },
     }
@@ -144,13 +147,15 @@ fn range_line<'a>(view: View<'_>, range: DateRange, views: &PageViewsState, widt
 /// Returns the line with the compared ranges, and warnings about them.
 fn before_line<'a>(view: View<'_>, detail: &PageDetail, width: usize) -> Line<'a> {
     let Some(ComparedViews { ranges, now, before }) = &detail.numbers.compared else { return Line::default() };
-    let is_partial = |views: &PageViewsState, range: DateRange| views.counts().is_some() && !views.is_complete(range);
-    let partial = if is_partial(now, ranges.now) || is_partial(before, ranges.before) { ", partial" } else { "" };
+    let is_incomplete =
+        |views: &PageViewsState, range: DateRange| views.counts().is_some() && !views.is_complete(range);
+    let incomplete =
+        if is_incomplete(now, ranges.now) || is_incomplete(before, ranges.before) { ", incomplete" } else { "" };
     let overlap = overlap_warning(ranges.now, ranges.before).map(|text| format!(", {text}")).unwrap_or_default();
     let shown = detail.numbers.range;
     let mut row = TextRow::new(width);
     row.push(if width < MIN_WIDE_WIDTH { ranges.short_label(shown) } else { ranges.label(shown) }, view.theme.muted);
-    for warning in [partial.to_owned(), overlap] {
+    for warning in [incomplete.to_owned(), overlap] {
         if warning.width() <= row.remaining() {
             row.push(warning, view.theme.warning);
         }
@@ -303,26 +308,21 @@ fn page_job_line<'a>(view: View<'_>, job: Option<&Job>, selected: bool, width: u
         row.push("this job is not in the list yet", theme.muted);
         return row.line();
     };
-    let (glyph, style) = jobs::state_glyph(view, job);
+    let (glyph, style) = list_draw::state_glyph(view, job);
     row.push(glyph, style).push(" ", theme.text);
     // The status of a dismissed job is shown too, because the age at the end of the line belongs to the status.
-    let dismissed = if job.dismissed { "dismissed, " } else { "" };
-    let status = match (&job.status, job.undelivered) {
-        (_, Some(kind)) => kind.word(),
-        _ if job.gone => "gone",
-        (Some(status), None) => status.word(),
-        (None, None) => "accepted",
-    };
-    let pr = match (job.pr_number(), &job.pr_link) {
-        (Some(number), _) => format!("  PR {number}"),
+    let dismissed = if job.local.dismissed { "dismissed, " } else { "" };
+    let status = list_word(job);
+    let pr = match (job.pr_number(), &job.remote.pr_link) {
+        (Some(number), _) => format!("  #{number}"),
         (None, Some(_)) => "  PR".to_owned(),
         (None, None) => String::new(),
     };
-    let info = format!("  {dismissed}{status}{pr}{}", right(&jobs::state_age(job, view.now), 6));
+    let info = format!("  {dismissed}{status}{pr}{}", right(&list_draw::state_age(job, view.now), 6));
     let title_width = row.remaining().saturating_sub(info.chars().count());
-    row.push(left(job.title.as_str(), title_width), if selected { theme.selected } else { theme.text });
+    row.push(left(job.local.title.as_str(), title_width), theme.text);
     row.push(info, theme.muted);
-    row.line()
+    row.list_line(selected, theme)
 }
 
 fn job_views<'a>(
@@ -355,102 +355,100 @@ fn job_views<'a>(
 
 /// How the cached ranges are shown: with their sums, or with the mean per day if the ranges have different lengths.
 #[derive(Debug, Clone, Copy)]
-struct PeriodColumns {
+struct PeriodScale {
     is_per_day: bool,
     /// The number of views at the end of the scale.
     full: f64,
-    width: usize,
-    /// The width of the bars; 0 if there is no space for bars.
-    max_bar_cells: usize,
 }
 
-impl PeriodColumns {
-    fn of(history: &PageHistory, width: usize) -> Self {
+impl PeriodScale {
+    fn of(history: &PageHistory) -> Self {
         let periods = &history.periods;
         let first = periods.first().map(|period| period.range.days());
         let is_per_day = periods.iter().any(|period| Some(period.range.days()) != first);
-        let bar =
-            if width >= MIN_WIDTH_WITH_BARS { width.saturating_sub(RANGE_CELLS + 6 + 2 * NUMBER_CELLS + 5) } else { 0 };
-        let mut shown = Self { is_per_day, full: 1.0, width, max_bar_cells: bar };
-        shown.full = periods.iter().map(|period| shown.sum_of(period)).fold(1.0, f64::max);
-        shown
+        let scale = Self { is_per_day, full: 1.0 };
+        Self { full: periods.iter().map(|period| scale.sum_of(period)).fold(1.0, f64::max), ..scale }
     }
 
-    fn divisor(&self, period: &PagePeriod) -> f64 {
+    fn divisor(self, period: &PagePeriod) -> f64 {
         // A day that was in progress when the views were loaded counts as the fraction that had passed.
         if self.is_per_day { period.range.elapsed_days(period.views.as_of) } else { 1.0 }
     }
 
-    fn sum_of(&self, period: &PagePeriod) -> f64 {
+    fn sum_of(self, period: &PagePeriod) -> f64 {
         let Counts { human, ai, .. } = &period.views.value;
         (human.value().unwrap_or_default() + ai.value().unwrap_or_default()).as_f64() / self.divisor(period)
     }
 
-    fn heads<'a>(&self, view: View<'_>) -> Line<'a> {
-        let theme = view.theme;
-        let mut row = TextRow::new(self.width);
-        let (human, ai) = match (self.is_per_day, self.max_bar_cells > 0) {
-            (true, true) => ("human/day", "AI/day"),
-            (true, false) => ("human/d", "AI/d"),
-            (false, _) => ("human", "AI"),
-        };
-        if self.max_bar_cells > 0 {
-            row.push(left("days, UTC", RANGE_CELLS + 6), theme.muted);
-        } else {
-            row.push(left("from, UTC", SHORT_RANGE_CELLS), theme.muted);
-        }
-        row.push(right(human, self.number_cells()), theme.human).push(right(ai, self.number_cells()), theme.ai);
-        if self.max_bar_cells > 0 {
-            row.push("  ", theme.text)
-                .push(bars::plain_scale_line(&mean_text(self.full), self.max_bar_cells + 3), theme.muted);
-        }
-        row.line()
-    }
-
-    fn number_cells(&self) -> usize {
-        if self.max_bar_cells > 0 { NUMBER_CELLS } else { 8 }
-    }
-
-    fn row<'a>(&self, view: View<'_>, period: &PagePeriod) -> Line<'a> {
-        let theme = view.theme;
-        let range = period.range;
-        let mut row = TextRow::new(self.width);
-        let days = format!("{}d", grouped_number(range.days()));
-        let is_partial = period.views.as_of.date_naive() <= range.to();
-        if self.max_bar_cells > 0 {
-            row.push(left(&impact::range_or_day(range), RANGE_CELLS), theme.text);
-            row.push(left(&right(&days, 5), 6), theme.muted);
-        } else {
-            let days = if is_partial { format!(" {days} part") } else { format!(" {days}") };
-            row.push(range.from().to_string(), theme.text).push(left(&days, SHORT_RANGE_CELLS - 10), theme.muted);
-        }
-        let counts = &period.views.value;
-        for (count, style) in [(&counts.human, theme.human), (&counts.ai, theme.ai)] {
-            row.push(right(&self.number_text(count, period), self.number_cells()), style);
-        }
-        row.push(mismatch_sign(counts), theme.warning);
-        if self.max_bar_cells > 0 {
-            row.pad_to(RANGE_CELLS + 6 + 2 * NUMBER_CELLS + 2);
-            self.push_bar(&mut row, view, counts, self.divisor(period));
-            row.push(if is_partial { " partial" } else { "" }, theme.warning);
-        }
-        row.line()
-    }
-
-    fn push_bar(&self, row: &mut TextRow<'_>, view: View<'_>, counts: &Counts, divisor: f64) {
-        let space = self.max_bar_cells.saturating_sub(8);
-        for Span { content, style, .. } in bars::stacked_bar(counts, self.full * divisor, space.max(1), view.theme) {
-            row.push(content, style);
-        }
-    }
-
     /// Formats a number as received, or its mean per day if the ranges have different lengths.
-    fn number_text(&self, count: &Count, period: &PagePeriod) -> String {
+    fn number_text(self, count: &Count, period: &PagePeriod) -> String {
         match count.value() {
             Some(value) if self.is_per_day => mean_text(value.as_f64() / self.divisor(period)),
             _ => count_text(count),
         }
     }
+}
+
+#[derive(Debug, Clone, Copy)]
+enum PeriodColumn {
+    Range,
+    Days,
+    /// The first day and the number of days, in a narrow table.
+    Start,
+    Human,
+    Ai,
+    Mismatch,
+    Bar,
+}
+
+fn period_table(scale: PeriodScale, view: View<'_>, width: usize) -> Table<PeriodColumn> {
+    type C = Column<PeriodColumn>;
+    let theme = view.theme;
+    let is_wide = width >= MIN_WIDTH_WITH_BARS;
+    let (human, ai) = match (scale.is_per_day, is_wide) {
+        (true, true) => ("human/day", "AI/day"),
+        (true, false) => ("human/d", "AI/d"),
+        (false, _) => ("human", "AI"),
+    };
+    let number = if is_wide { NUMBER_CELLS } else { 8 };
+    let range = if is_wide {
+        vec![C::left("days, UTC", 23, PeriodColumn::Range), C::right("", 5, PeriodColumn::Days)]
+    } else {
+        vec![C::left("from, UTC", 19, PeriodColumn::Start)]
+    };
+    let views = [
+        C::right(human, number, PeriodColumn::Human).after_gap(usize::from(is_wide)).with_heading_style(theme.human),
+        C::right(ai, number, PeriodColumn::Ai).with_heading_style(theme.ai),
+        C::left("", 2, PeriodColumn::Mismatch),
+    ];
+    let bar = width.saturating_sub(31 + 2 * NUMBER_CELLS);
+    let bar_heading = bars::plain_scale_line(&mean_text(scale.full), bar);
+    let bar = is_wide.then(|| C::left(bar_heading, bar, PeriodColumn::Bar));
+    Table::new(range.into_iter().chain(views).chain(bar), width)
+}
+
+fn period_line<'a>(view: View<'_>, scale: PeriodScale, period: &PagePeriod, width: usize) -> Line<'a> {
+    let theme = view.theme;
+    let counts = &period.views.value;
+    let days = format!("{}d", grouped_number(period.range.days()));
+    let is_incomplete = period.views.as_of.date_naive() <= period.range.to();
+    period_table(scale, view, width).line(|column, width| match column {
+        PeriodColumn::Range => TableCell::new(impact::range_or_day(period.range), theme.text),
+        PeriodColumn::Days => TableCell::new(days.clone(), theme.muted),
+        PeriodColumn::Start => TableCell::Spans(vec![
+            Span::styled(period.range.from().to_string(), theme.text),
+            Span::styled(format!(" {days}{}", if is_incomplete { " part" } else { "" }), theme.muted),
+        ]),
+        PeriodColumn::Human => TableCell::new(scale.number_text(&counts.human, period), theme.human),
+        PeriodColumn::Ai => TableCell::new(scale.number_text(&counts.ai, period), theme.ai),
+        PeriodColumn::Mismatch => TableCell::new(mismatch_sign(counts), theme.warning),
+        PeriodColumn::Bar => {
+            // Behind the longest bar, there is space for the word.
+            let (full, space) = (scale.full * scale.divisor(period), width.saturating_sub(11).max(1));
+            let incomplete = Span::styled(if is_incomplete { " incomplete" } else { "" }, theme.warning);
+            TableCell::Spans(bars::stacked_bar(counts, full, space, theme).into_iter().chain([incomplete]).collect())
+        }
+    })
 }
 
 /// Formats a mean number of views.

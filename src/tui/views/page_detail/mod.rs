@@ -13,8 +13,8 @@ use crate::model::row::JobKey;
 use crate::model::text::CleanText;
 use crate::model::views::{Count, Counts};
 use crate::tui::component::prelude::*;
-use crate::tui::scroll::{self, Scroll};
-use crate::tui::{Pane, Screen, StoreState};
+use crate::tui::widgets::scroll::{self, Scroll};
+use crate::tui::{Pane, PromptsMsg, Screen, StoreState, ViewsEffect, ViewsMsg};
 
 /// Minimum width at which the views before and after a job are shown on the same line.
 const MIN_ONE_LINE_WIDTH: usize = 112;
@@ -174,8 +174,8 @@ impl DetailNumbers {
 impl PageRank {
     fn of(report: &Report, counts: &Counts) -> Self {
         let rank = |count: fn(&Counts) -> &Count| {
-            let own = count(counts).value()?;
-            let above = report.rows.iter().filter(|row| count(&row.counts).value().is_some_and(|other| other > own));
+            let views = count(counts).value()?;
+            let above = report.rows.iter().filter(|row| count(&row.counts).value().is_some_and(|other| other > views));
             Some(above.count() + 1)
         };
         Self {
@@ -242,7 +242,7 @@ impl PageDetail {
 
     fn reload(&mut self, cx: &mut Cx<'_>) {
         self.history.start();
-        cx.run(Effect::LoadCachedPage(self.path.clone()));
+        cx.run(Effect::Views(ViewsEffect::LoadCachedPage(self.path.clone())));
     }
 
     /// Asks whether to fetch the missing views before and after the selected job.
@@ -259,7 +259,7 @@ impl PageDetail {
     /// Shows the selected job on the jobs screen.
     fn show_job(&self, cx: &mut Cx<'_>) -> Flow {
         let Some(job) = self.selected_job() else { return Flow::Handled };
-        let Some(is_dismissed) = cx.app.jobs.get(job).map(|row| row.dismissed) else {
+        let Some(is_dismissed) = cx.app.jobs.get(job).map(|row| row.local.dismissed) else {
             cx.notify(Severity::Info, "This job is not in the list yet.");
             return Flow::Handled;
         };
@@ -277,8 +277,8 @@ impl PageDetail {
 }
 
 impl Component for PageDetail {
-    fn context(&self) -> Context {
-        Context::PageDetail
+    fn contexts(&self) -> &'static [Context] {
+        &[Context::PageDetail, Context::Lists, Context::Everywhere]
     }
 
     fn offers(&self, action: Action, app: &App) -> Option<Label> {
@@ -334,7 +334,7 @@ impl Component for PageDetail {
 
     fn receive(&mut self, msg: Msg, cx: &mut Cx<'_>) -> Result<Flow, Msg> {
         match msg {
-            Msg::PageHistory { path, result } if path == self.path => {
+            Msg::Views(ViewsMsg::PageHistoryLoaded { path, result }) if path == self.path => {
                 let numbers = detail_numbers(cx.app, &path, result.as_ref().ok(), cx.now);
                 self.history.finish(result.map(|value| Timed { value, as_of: cx.now }), cx.now);
                 self.numbers = numbers.unwrap_or_else(|| self.numbers.clone());
@@ -346,8 +346,8 @@ impl Component for PageDetail {
             msg => {
                 if matches!(
                     msg,
-                    Msg::Submitted { result: Ok(_), .. }
-                        | Msg::LoadEnded { .. }
+                    Msg::Prompts(PromptsMsg::Submitted { result: Ok(_), .. })
+                        | Msg::Views(ViewsMsg::LoadEnded { .. })
                         | Msg::Engine(EngineEvent::JobsRemoved(_))
                 ) {
                     self.reload(cx);

@@ -7,6 +7,7 @@ use crate::tui::compose::editor::Editor;
 use crate::tui::confirm::ConfirmDialog;
 use crate::tui::finish_alerts::tests::{app, press};
 use crate::tui::jobs::tests::{at, row as job};
+use crate::tui::{ViewsEffect, ViewsMsg};
 use crossterm::event::{Event, KeyCode};
 use std::sync::Arc;
 
@@ -22,12 +23,12 @@ fn rows() -> Vec<PageRow> {
 
 fn views_screen() -> App {
     let mut dismissed = job(2, Status::Completed);
-    dismissed.dismissed = true;
+    dismissed.local.dismissed = true;
     let mut app = app(vec![job(1, Status::Active), dismissed, job(3, Status::Completed)]);
     press(&mut app, '2');
     let query = app.views.query();
     let value = ViewsPage { totals: counts(180, 45), rows: rows(), has_more: Some(true) };
-    app.update(Msg::Views { query, result: Ok(Timed { value, as_of: at(0) }), old: None }, at(0));
+    app.update(Msg::Views(ViewsMsg::Answered { query, result: Ok(Timed { value, as_of: at(0) }), old: None }), at(0));
     app
 }
 
@@ -40,14 +41,14 @@ fn enter(app: &mut App) -> Vec<Effect> {
 }
 
 fn open(app: &mut App) -> &PageDetail {
-    assert!(enter(app).contains(&Effect::LoadCachedPage(CleanText::line("/a"))));
+    assert!(enter(app).contains(&Effect::Views(ViewsEffect::LoadCachedPage(CleanText::line("/a")))));
     app.find::<PageDetail>().expect("page details")
 }
 
 fn history(app: &mut App, jobs: &[i64], periods: Vec<PagePeriod>) {
     let jobs = jobs.iter().map(|key| (JobKey(*key), PageViewsState::Unknown, PageViewsState::Unknown)).collect();
     let result = Ok(PageHistory { periods, jobs });
-    app.update(Msg::PageHistory { path: CleanText::line("/a"), result }, at(0));
+    app.update(Msg::Views(ViewsMsg::PageHistoryLoaded { path: CleanText::line("/a"), result }), at(0));
 }
 
 #[test]
@@ -132,11 +133,11 @@ fn a_failure_or_the_history_of_another_page_changes_nothing() {
     let mut app = views_screen();
     open(&mut app);
     let path = CleanText::line("/b");
-    app.update(Msg::PageHistory { path, result: Ok(PageHistory::default()) }, at(0));
+    app.update(Msg::Views(ViewsMsg::PageHistoryLoaded { path, result: Ok(PageHistory::default()) }), at(0));
     assert!(app.find::<PageDetail>().expect("page details").history.is_loading());
     history(&mut app, &[3], Vec::new());
     let failure = Failure::new(FailureKind::Store, "No.");
-    app.update(Msg::PageHistory { path: CleanText::line("/a"), result: Err(failure) }, at(0));
+    app.update(Msg::Views(ViewsMsg::PageHistoryLoaded { path: CleanText::line("/a"), result: Err(failure) }), at(0));
     assert_eq!(app.find::<PageDetail>().and_then(PageDetail::selected_job), Some(JobKey(3)));
 }
 
@@ -191,8 +192,8 @@ fn missing_views_of_the_selected_job_are_loaded_after_a_confirmation() {
     let mut app = views_screen();
     let start = at(0) - chrono::TimeDelta::days(30);
     let mut finished = job(3, Status::Completed);
-    (finished.created_at, finished.finished_at) = (start, Some(start));
-    finished.pages = [CleanText::line("/a")].into();
+    (finished.created_at, finished.local.finished_at) = (start, Some(start));
+    finished.local.pages = [CleanText::line("/a")].into();
     app.put_job(finished);
     open(&mut app);
     assert!(!app.hints().any(|(_, row)| row.hint == "before/after"), "there is no job yet");
@@ -200,8 +201,8 @@ fn missing_views_of_the_selected_job_are_loaded_after_a_confirmation() {
     assert!(app.hints().any(|(_, row)| row.hint == "before/after"));
     // Answers the read of the cache, which comes before the confirmation.
     for effect in press(&mut app, 'b') {
-        if let Effect::LoadCachedReport(range) = effect {
-            app.update(Msg::CachedReport { range, recalled: Ok(Default::default()) }, at(0));
+        if let Effect::Views(ViewsEffect::LoadCachedReport(range)) = effect {
+            app.update(Msg::Views(ViewsMsg::CachedReportLoaded { range, stored: Ok(Default::default()) }), at(0));
         }
     }
     assert!(app.top::<ConfirmDialog>().is_some(), "{:?}", app.notice);

@@ -5,8 +5,8 @@
 //! term       = [ "!" ] word                          the path contains the word (with !: doesn't), ignoring case
 //!            | [ "!" ] "new" | [ "!" ] "gone"        only while two ranges are compared
 //!            | '"' word                              a word, even if it looks like another kind of term
-//!            | number operator value                 blanks around the operator are ignored
-//! number     = "human" | "ai" | "total" | "share"    share: AI views divided by human + AI views
+//!            | operand operator value                blanks around the operator are ignored
+//! operand    = "human" | "ai" | "total" | "share"    share: AI views divided by human + AI views
 //!            | change [ "human" | "ai" | "total" | "share" ]
 //! change     = "Δ" | "d"                             the change since the compared range, by default of the total
 //! operator   = "<" | "<=" | ">" | ">=" | "="         also ≤ and ≥
@@ -47,13 +47,13 @@ enum PageTerm {
     },
     /// Compares a number of views, or a change of views.
     Views {
-        number: FilterNumber,
+        operand: FilterOperand,
         operator: Operator,
         value: ViewCount,
     },
     /// Compares percent, or percentage points.
     Percent {
-        number: FilterNumber,
+        operand: FilterOperand,
         operator: Operator,
         value: f64,
         /// Half a unit of the last digit typed: values this close count as equal.
@@ -63,7 +63,7 @@ enum PageTerm {
 
 /// A number of a page that a term compares.
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum FilterNumber {
+enum FilterOperand {
     Now(Metric),
     Change(Metric),
 }
@@ -80,8 +80,7 @@ enum Operator {
 const OPERATORS: [char; 5] = ['<', '>', '=', '≤', '≥'];
 
 impl PageFilter {
-    /// Parses the typed text. `compared` says whether two ranges are compared; only then are terms about changes
-    /// and about new or gone pages valid.
+    /// Parses the typed text. Terms about changes and about new or gone pages are valid only if `compared` is true.
     pub(super) fn parse(typed: &str, compared: bool) -> Self {
         let mut filter = Self::default();
         for token in tokens(typed) {
@@ -105,18 +104,18 @@ impl PageFilter {
             PageTerm::Word { word, not } => has_word(path, word) != *not,
             PageTerm::New { not } => matches!(figures.baseline, ComparisonBaseline::New) != *not,
             PageTerm::Gone { not } => matches!(figures.baseline, ComparisonBaseline::Gone(_)) != *not,
-            PageTerm::Views { number, operator, value } => {
-                let known = match number {
-                    FilterNumber::Now(metric) => metric.count(figures.counts).and_then(Count::signed),
-                    FilterNumber::Change(metric) => figures.change(*metric).difference(),
+            PageTerm::Views { operand, operator, value } => {
+                let known = match operand {
+                    FilterOperand::Now(metric) => metric.count(figures.counts).and_then(Count::signed),
+                    FilterOperand::Change(metric) => figures.change(*metric).difference(),
                 };
                 known.is_some_and(|known| operator.holds(&known, value, known == *value))
             }
-            PageTerm::Percent { number, operator, value, near } => {
-                let known = match number {
-                    FilterNumber::Now(_) => figures.counts.ai_share().map(|share| share * 100.0),
-                    FilterNumber::Change(Metric::Share) => figures.share_change(),
-                    FilterNumber::Change(metric) => ViewsChange::percent(figures.change(*metric)),
+            PageTerm::Percent { operand, operator, value, near } => {
+                let known = match operand {
+                    FilterOperand::Now(_) => figures.counts.ai_share().map(|share| share * 100.0),
+                    FilterOperand::Change(Metric::Share) => figures.share_change(),
+                    FilterOperand::Change(metric) => ViewsChange::percent(figures.change(*metric)),
                 };
                 known.is_some_and(|known| operator.holds(&known, value, (known - value).abs() <= *near))
             }
@@ -147,10 +146,10 @@ fn tokens(typed: &str) -> Vec<String> {
     let mut tokens: Vec<String> = Vec::new();
     for word in typed.split_whitespace() {
         let goes_on = tokens.last().is_some_and(|last| {
-            let begins = word.starts_with(OPERATORS) && find_number(last).is_some();
+            let begins = word.starts_with(OPERATORS) && find_operand(last).is_some();
             let is_open = last
                 .strip_suffix(OPERATORS)
-                .is_some_and(|name| find_number(name.trim_end_matches(OPERATORS)).is_some());
+                .is_some_and(|name| find_operand(name.trim_end_matches(OPERATORS)).is_some());
             let is_percent = word == "%" && last.contains(OPERATORS);
             begins || is_open || is_percent
         });
@@ -162,8 +161,8 @@ fn tokens(typed: &str) -> Vec<String> {
     tokens
 }
 
-/// Looks up a number by its name.
-fn find_number(name: &str) -> Option<FilterNumber> {
+/// Looks up an operand by its name.
+fn find_operand(name: &str) -> Option<FilterOperand> {
     let name = name.to_lowercase();
     let metric = |name: &str| match name {
         "human" => Some(Metric::Human),
@@ -173,12 +172,12 @@ fn find_number(name: &str) -> Option<FilterNumber> {
         _ => None,
     };
     if let Some(metric) = metric(&name) {
-        return Some(FilterNumber::Now(metric));
+        return Some(FilterOperand::Now(metric));
     }
     // `δ` is the lower-case form of the Greek letter `Δ`. The increment sign `∆` looks the same, but has no lower-case
     // form.
     let of = name.strip_prefix(['d', 'δ', '∆'])?;
-    if of.is_empty() { Some(FilterNumber::Change(Metric::Total)) } else { metric(of).map(FilterNumber::Change) }
+    if of.is_empty() { Some(FilterOperand::Change(Metric::Total)) } else { metric(of).map(FilterOperand::Change) }
 }
 
 /// Parses a term. `None` if the term has no text yet, such as a single `!`.
@@ -219,25 +218,27 @@ fn parse_comparison(token: &str, compared: bool) -> Result<PageTerm, String> {
     if name.starts_with('!') {
         return Err(format!("{token}: ! works before words; reverse the comparison instead"));
     }
-    let Some(number) = find_number(name) else {
+    let Some(operand) = find_operand(name) else {
         return Err(format!("{name}{sign} is unknown: use human ai total share Δ, or \" before a word"));
     };
-    if matches!(number, FilterNumber::Change(_)) && !compared {
+    if matches!(operand, FilterOperand::Change(_)) && !compared {
         return Err(format!("{name}{sign} needs a comparison with another range"));
     }
-    let example = match number {
-        FilterNumber::Now(Metric::Human | Metric::Total) => format!("{name}{sign}1000"),
-        FilterNumber::Now(Metric::Ai | Metric::Share) => format!("{name}{sign}50%"),
-        FilterNumber::Change(_) => format!("{name}{sign}-20%"),
+    let example = match operand {
+        FilterOperand::Now(Metric::Human | Metric::Total) => format!("{name}{sign}1000"),
+        FilterOperand::Now(Metric::Ai | Metric::Share) => format!("{name}{sign}50%"),
+        FilterOperand::Change(_) => format!("{name}{sign}-20%"),
     };
     if typed.is_empty() {
         return Err(format!("{name}{sign} needs a number, like {example}"));
     }
     let (digits, percent) = typed.strip_suffix('%').map_or((typed, false), |digits| (digits, true));
-    let invalid = || format!("{typed} is not a number: try {example}, thousands as 1k or 1,000");
-    let in_percent = match number {
-        FilterNumber::Now(Metric::Share) | FilterNumber::Change(Metric::Share) => true,
-        FilterNumber::Now(Metric::Human | Metric::Total) if percent => {
+    let is_share = matches!(operand, FilterOperand::Now(Metric::Share) | FilterOperand::Change(Metric::Share));
+    let short_form = if is_share { "" } else { " or 1k" };
+    let invalid = || format!("{typed} is not a number: try {example}{short_form}");
+    let in_percent = match operand {
+        _ if is_share => true,
+        FilterOperand::Now(Metric::Human | Metric::Total) if percent => {
             return Err(format!(
                 "{name}{sign}{typed}: {name} counts views, like {example}; use share{sign}50% for the share"
             ));
@@ -247,16 +248,16 @@ fn parse_comparison(token: &str, compared: bool) -> Result<PageTerm, String> {
     if in_percent {
         let value: f64 = without_commas(digits).and_then(|digits| digits.parse().ok()).ok_or_else(invalid)?;
         // A share is typed in percent. A number below 1 without `%` is probably meant as a fraction of 1.
-        if !percent && number == FilterNumber::Now(Metric::Share) && value > 0.0 && value < 1.0 {
+        if !percent && operand == FilterOperand::Now(Metric::Share) && value > 0.0 && value < 1.0 {
             let meant = format!("{:.4}", value * 100.0);
             let meant = meant.trim_end_matches('0').trim_end_matches('.');
             return Err(format!("{name}{sign}{typed}: the share is in percent, type {meant}% (or {typed}%)"));
         }
         let decimals = digits.split_once('.').map_or(0, |(_, decimals)| decimals.len().min(6));
         let tolerance = (0..decimals).fold(0.5, |tolerance, _| tolerance / 10.0);
-        return Ok(PageTerm::Percent { number, operator, value, near: tolerance });
+        return Ok(PageTerm::Percent { operand, operator, value, near: tolerance });
     }
-    Ok(PageTerm::Views { number, operator, value: parse_views(digits).ok_or_else(invalid)? })
+    Ok(PageTerm::Views { operand, operator, value: parse_views(digits).ok_or_else(invalid)? })
 }
 
 /// Removes the commas from a number. `None` unless the rest is digits with an optional sign and decimal point.
@@ -419,20 +420,17 @@ mod tests {
     fn invalid_terms_are_reported_and_the_rest_still_applies() {
         for (typed, problem) in [
             ("ai>", "ai> needs a number, like ai>50%"),
-            ("human>x1", "x1 is not a number: try human>1000, thousands as 1k or 1,000"),
+            ("human>x1", "x1 is not a number: try human>1000 or 1k"),
             ("human>50%", "human>50%: human counts views, like human>1000; use share>50% for the share"),
             ("hits>3", "hits> is unknown: use human ai total share Δ, or \" before a word"),
             ("!ai>50%", "!ai>50%: ! works before words; reverse the comparison instead"),
             ("ai<>5", "<> is not an operator: use < <= > >= or ="),
             ("Δ<-20%", "Δ< needs a comparison with another range"),
-            ("human>1.2.3", "1.2.3 is not a number: try human>1000, thousands as 1k or 1,000"),
-            (
-                "total>99999999999999999999",
-                "99999999999999999999 is not a number: try total>1000, thousands as 1k or 1,000",
-            ),
+            ("human>1.2.3", "1.2.3 is not a number: try human>1000 or 1k"),
+            ("total>99999999999999999999", "99999999999999999999 is not a number: try total>1000 or 1k"),
             ("share>0.9", "share>0.9: the share is in percent, type 90% (or 0.9%)"),
-            ("share<=.5", ".5 is not a number: try share<=50%, thousands as 1k or 1,000"),
-            ("share>1e3", "1e3 is not a number: try share>50%, thousands as 1k or 1,000"),
+            ("share<=.5", ".5 is not a number: try share<=50%"),
+            ("share>1e3", "1e3 is not a number: try share>50%"),
         ] {
             let filter = PageFilter::parse(&format!("guide {typed}"), false);
             assert_eq!(filter.problem(), Some(problem));

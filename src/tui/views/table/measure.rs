@@ -57,7 +57,7 @@ fn count_width(count: &Count) -> usize {
             digits + (digits - 1) / 3 + usize::from(*n < 0)
         }
         Count::Other(text) => text.as_str().width(),
-        Count::Fraction(_) | Count::Missing => format::views_or_received(count).len(),
+        Count::Fraction(_) | Count::Missing => format::count_text(count).len(),
     }
 }
 
@@ -82,7 +82,6 @@ impl PageTable {
     /// Recomputes the measures over all lines.
     pub(super) fn measure(&mut self) {
         let mut measures = Measures::default();
-        let mut longest = ViewCount::ZERO;
         let sorted_change = match self.sorting().by {
             PageColumn::Change(metric) if metric != Metric::Share => Some(metric),
             _ => None,
@@ -99,13 +98,8 @@ impl PageTable {
                 let change = figures.change(metric).difference().unwrap_or_default();
                 measures.largest_change = measures.largest_change.max(change.abs());
             }
-            longest = longest.max(self.metric.bar_length(figures.counts).unwrap_or_default());
         }
-        measures.scale = match (self.metric, self.has_log_scale()) {
-            (Metric::Share, _) => BarScale::Share,
-            (_, false) => BarScale::Linear(longest.max(ViewCount::ONE)),
-            (_, true) => BarScale::Log(longest.max(ViewCount::ONE)),
-        };
+        measures.scale = self.bar_scale();
         let (rows, is_compared) = (self.rows().len(), self.comparison().is_some());
         for (entry, _) in self.passes_filter.iter().enumerate().filter(|(_, passes)| **passes) {
             measures.passing_count += 1;
@@ -117,6 +111,19 @@ impl PageTable {
         }
         measures.loaded_share = self.loaded_share();
         self.measures = measures;
+    }
+
+    /// Returns the scale of the bars. It covers all rows, also those that the filter hides, so that bars keep their
+    /// lengths while a filter is typed.
+    fn bar_scale(&self) -> BarScale {
+        let counts = self.rows().iter().map(|row| &row.counts).chain(self.folders.iter().map(|folder| &folder.counts));
+        let longest = counts.filter_map(|counts| self.metric.bar_length(counts)).max();
+        let end = BarScale::end_for(longest.unwrap_or_default());
+        match (self.metric, self.has_log_scale()) {
+            (Metric::Share, _) => BarScale::Share,
+            (_, false) => BarScale::Linear(end),
+            (_, true) => BarScale::Log(end),
+        }
     }
 
     fn loaded_share(&self) -> Option<f64> {

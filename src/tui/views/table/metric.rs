@@ -87,6 +87,13 @@ pub enum BarScale {
 }
 
 impl BarScale {
+    /// Returns the end of a scale for values up to `most`: `most`, rounded up to two significant digits.
+    pub fn end_for(most: ViewCount) -> ViewCount {
+        let whole = most.millionths().max(1).unsigned_abs().div_ceil(ViewCount::ONE.millionths().unsigned_abs());
+        let step = 10_u128.pow(whole.checked_ilog10().unwrap_or(0).saturating_sub(1));
+        ViewCount::from(u64::try_from(whole.div_ceil(step) * step).unwrap_or(u64::MAX))
+    }
+
     /// Returns the length of a bar for this many views, as a fraction of the full length from 0 to 1. On a share scale,
     /// always 0.
     pub fn fraction(self, views: ViewCount) -> f64 {
@@ -120,6 +127,17 @@ mod tests {
             "a scale of one view has nothing below it"
         );
         assert_eq!(BarScale::Linear(ViewCount::ZERO).fraction(ViewCount::ZERO), 0.0);
+    }
+
+    #[test]
+    fn a_scale_ends_at_a_round_number() {
+        let end = |most: u64| BarScale::end_for(most.into());
+        assert_eq!(
+            [0, 1, 99, 100, 101, 999, 13_575].map(end),
+            [1, 1, 99, 100, 110, 1_000, 14_000].map(ViewCount::from)
+        );
+        assert_eq!(BarScale::end_for(ViewCount::parse("9.5").expect("a number")), 10.into());
+        assert_eq!(end(u64::MAX), u64::MAX.into(), "no overflow");
     }
 
     #[test]

@@ -27,28 +27,31 @@ pub use order::{PageColumn, PageSorting};
 pub use settings::TableSettings;
 pub use tree::Folder;
 
-use super::super::scroll;
 use crate::model::comparison::Comparison;
 use crate::model::report::{Report, ViewSums};
 use crate::model::views::PageRow;
+use crate::tui::widgets::scroll;
 use filter::PageFilter;
+pub use pages::RowSource;
 use pages::{PageData, to_u32};
-use selection::SelectionAnchor;
 use std::collections::HashSet;
 use std::sync::Arc;
 use tree::{PathTree, TreeItem, TreeLine};
 
-/// The data whose rows are listed.
-#[derive(Debug, Clone, Default)]
-pub enum RowSource {
-    /// Nothing is loaded.
+/// The page or folder that the user selected. If a filter or a closed folder hides it, the anchor stays, and the page
+/// or folder is selected again once it is visible.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+enum SelectionAnchor {
     #[default]
-    Nothing,
-    /// One answer, in the service's order; the total number of rows is unknown.
-    Answer(Vec<PageRow>),
-    /// All loaded pages of a range, and the compared reports.
-    Report { shown: Arc<Report>, comparison: Option<Comparison> },
+    None,
+    /// A page, by its entry.
+    Page(u32),
+    /// A folder, by its path with a trailing slash.
+    Folder(Box<str>),
 }
+
+/// Width of the number of pages behind the name of a folder: ` 9,999 pages`.
+const FOLDER_COUNT_CELLS: usize = 12;
 
 #[derive(Debug, Clone, Copy)]
 pub struct VisibleRow<'a> {
@@ -329,6 +332,11 @@ impl PageTable {
     /// Returns the sums over all rows, including rows that the filter hides.
     pub fn sums(&self) -> ViewSums {
         self.pages.sums()
+    }
+
+    /// Returns the width of the longest path in cells; in a tree, with space for the number of pages in a folder.
+    pub fn longest_path(&self) -> usize {
+        self.pages.longest_path() + if self.is_tree() { FOLDER_COUNT_CELLS } else { 0 }
     }
 
     /// Returns the number of rows without a valid total.

@@ -1,14 +1,26 @@
 //! The pages to list, joined with the pages of the compared reports. Joined again only when the source of the rows
 //! changes.
 
-use super::RowSource;
 use super::comparison::{ComparisonBaseline, PageMetrics};
 use super::order::compare_paths;
 use crate::model::comparison::Comparison;
 use crate::model::report::{Report, ViewSums};
 use crate::model::views::{Counts, PageRow};
+use crate::tui::format::display_width;
 use std::collections::HashMap;
 use std::sync::Arc;
+
+/// The data whose rows are listed.
+#[derive(Debug, Clone, Default)]
+pub enum RowSource {
+    /// Nothing is loaded.
+    #[default]
+    Nothing,
+    /// One answer, in the service's order; the total number of rows is unknown.
+    Answer(Vec<PageRow>),
+    /// All loaded pages of a range, and the compared reports.
+    Report { shown: Arc<Report>, comparison: Option<Comparison> },
+}
 
 /// Takes the place of a page's index if a report doesn't have the page.
 const ABSENT: u32 = u32::MAX;
@@ -36,6 +48,8 @@ pub(super) struct PageData {
     sums: ViewSums,
     /// Number of rows without a valid total.
     rows_without_total: usize,
+    /// Width of the longest path in cells.
+    longest_path: usize,
 }
 
 /// Converts an index to 32 bits, which saves memory; there are never 2³² rows.
@@ -78,6 +92,8 @@ impl PageData {
             _ => Default::default(),
         };
         self.merge_absent(rows);
+        self.longest_path =
+            self.rows().iter().chain(&self.absent).map(|row| display_width(row.path.as_str())).max().unwrap_or(0);
         self.path_positions = vec![0; self.by_path.len()];
         for (place, entry) in self.by_path.iter().enumerate() {
             if let Some(position) = self.path_positions.get_mut(*entry as usize) {
@@ -130,12 +146,12 @@ impl PageData {
     pub(super) fn metrics(&self, entry: u32) -> Option<PageMetrics<'_>> {
         let counts = &self.row(entry)?.counts;
         let is_listed = (entry as usize) < self.rows().len();
-        let (Some(comparison), Some(places)) = (self.comparison(), self.indexes.get(entry as usize)) else {
+        let (Some(comparison), Some(indexes)) = (self.comparison(), self.indexes.get(entry as usize)) else {
             return Some(PageMetrics::of(counts, ComparisonBaseline::Uncompared));
         };
         let (now, before) = (&comparison.now, &comparison.before);
-        let of_now = now.rows.get(places.now as usize).map(|row| &row.counts);
-        let of_before = before.rows.get(places.before as usize).map(|row| &row.counts);
+        let of_now = now.rows.get(indexes.now as usize).map(|row| &row.counts);
+        let of_before = before.rows.get(indexes.before as usize).map(|row| &row.counts);
         let then = match (of_now, of_before) {
             (Some(_), Some(before)) => ComparisonBaseline::Counts(before),
             (Some(_), None) if before.complete => ComparisonBaseline::New,
@@ -184,6 +200,11 @@ impl PageData {
         self.sums
     }
 
+    /// Returns the width of the longest path in cells.
+    pub(super) fn longest_path(&self) -> usize {
+        self.longest_path
+    }
+
     /// Returns the number of rows without a valid total.
     pub(super) fn rows_without_total(&self) -> usize {
         self.rows_without_total
@@ -194,29 +215,29 @@ impl PageData {
 /// and the pages that only a compared report has.
 fn join_reports(shown: &Arc<Report>, comparison: &Comparison) -> (Vec<PageIndexes>, Vec<PageRow>) {
     let missing = PageIndexes { now: ABSENT, before: ABSENT };
-    let mut places = vec![missing; shown.rows.len()];
+    let mut indexes = vec![missing; shown.rows.len()];
     let mut absent = Vec::new();
     let mut entries: HashMap<&str, usize> =
         shown.rows.iter().enumerate().map(|(entry, row)| (row.path.as_str(), entry)).collect();
     for (report, is_now) in [(&comparison.now, true), (&comparison.before, false)] {
-        for (place, row) in report.rows.iter().enumerate() {
+        for (index, row) in report.rows.iter().enumerate() {
             let is_same = Arc::ptr_eq(report, shown);
-            let known = if is_same { Some(place) } else { entries.get(row.path.as_str()).copied() };
+            let known = if is_same { Some(index) } else { entries.get(row.path.as_str()).copied() };
             let entry = match known {
                 Some(entry) => entry,
                 // `shown` is not loaded completely, so this page may be in the part that is missing.
                 None if !shown.complete => continue,
                 None => {
                     absent.push(PageRow { path: row.path.clone(), counts: Counts::default() });
-                    places.push(missing);
-                    entries.insert(row.path.as_str(), places.len() - 1);
-                    places.len() - 1
+                    indexes.push(missing);
+                    entries.insert(row.path.as_str(), indexes.len() - 1);
+                    indexes.len() - 1
                 }
             };
-            if let Some(indexes) = places.get_mut(entry) {
-                *(if is_now { &mut indexes.now } else { &mut indexes.before }) = to_u32(place);
+            if let Some(of_entry) = indexes.get_mut(entry) {
+                *(if is_now { &mut of_entry.now } else { &mut of_entry.before }) = to_u32(index);
             }
         }
     }
-    (places, absent)
+    (indexes, absent)
 }

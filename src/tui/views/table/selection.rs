@@ -1,20 +1,8 @@
 //! The selection in the list of pages. The selected page stays selected when the filter, the folding or the rows
 //! change; a sort selects the first line.
 
-use super::PageTable;
 use super::tree::TreeItem;
-
-/// The page or folder that the user selected. If a filter or a closed folder hides it, the anchor stays, and the page
-/// or folder is selected again once it is visible.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(super) enum SelectionAnchor {
-    #[default]
-    None,
-    /// A page, by its entry.
-    Page(u32),
-    /// A folder, by its path with a trailing slash.
-    Folder(Box<str>),
-}
+use super::{PageTable, SelectionAnchor};
 
 impl PageTable {
     /// Selects the line at this index, or the last line if there are fewer.

@@ -1,7 +1,7 @@
 //! The visible lines of the list of pages, and the selection among them.
 
-use super::super::super::scroll;
 use super::PageTable;
+use crate::tui::widgets::scroll;
 
 impl PageTable {
     /// Selects a line by its distance from the first visible line. Returns `false` if there is no such line, or if the

@@ -1,178 +1,19 @@
 //! The trend: human and AI views of the site per day of the range, or per week if the range is long. Cached totals are
 //! free. Each missing bar costs one request, and the total cost is shown before loading.
 
+pub(in crate::tui) mod chart;
 mod draw;
 
 use super::all_pages::is_final;
-use crate::model::failure::Failure;
-use crate::model::load::Timed;
+use super::range_totals::{
+    CompleteDaysMean, MIN_DAYS_FOR_WEEKS, RangeTotals, TrendBar, bar_height, count_days_before, single_days, weeks,
+};
 use crate::model::period::DateRange;
-use crate::model::report::ViewSums;
-use crate::model::views::{Count, Counts, ViewCount};
+use crate::model::views::ViewCount;
 use crate::tui::component::prelude::*;
 use crate::tui::confirm::{ConfirmAction, ConfirmDialog};
-use crate::tui::{Screen, format};
-use chrono::{Datelike, Days, NaiveDate, Weekday};
-use std::collections::HashMap;
-
-/// Ranges of at least this many days have one bar per week instead of per day.
-pub const MIN_DAYS_FOR_WEEKS: u32 = 60;
-/// Number of days in a moving mean: the day for which the mean is shown, and the six days before it.
-pub const MEAN_DAYS: u32 = 7;
-
-/// The cached totals of the site, by range.
-#[derive(Debug, Default)]
-pub struct RangeTotals {
-    by_range: HashMap<DateRange, Timed<Counts>>,
-    /// Ranges that were requested and have not arrived yet.
-    pending: Vec<DateRange>,
-}
-
-impl RangeTotals {
-    /// Returns the totals of this range.
-    pub fn get(&self, range: DateRange) -> Option<&Timed<Counts>> {
-        self.by_range.get(&range)
-    }
-
-    /// Returns the number of ranges that were requested and have not arrived yet.
-    pub fn pending_count(&self) -> usize {
-        self.pending.len()
-    }
-
-    /// Returns the totals of a range: the answer for the whole range or the sum of its days, whichever is newer. The
-    /// sum is available only if every day is known.
-    fn newest_totals(&self, range: DateRange) -> Option<Timed<Counts>> {
-        let answered = self.get(range).cloned();
-        let summed = if range.days() > 1 { self.sum_of_days(range) } else { None };
-        match (answered, summed) {
-            (Some(answered), Some(summed)) => Some(if summed.as_of > answered.as_of { summed } else { answered }),
-            (answered, summed) => answered.or(summed),
-        }
-    }
-
-    /// Adds up the totals of all days of a range; `None` if one day is unknown. For the load time of the sum, each
-    /// day's load time is moved forward by the number of days from that day to the end of the range. The earliest
-    /// result counts. So a week counts as complete if each day was loaded after that day was over, even if Monday was
-    /// loaded on Wednesday.
-    fn sum_of_days(&self, range: DateRange) -> Option<Timed<Counts>> {
-        let add = |sum: &Count, more: &Count| Some(Count::from(sum.value()? + more.value()?));
-        let of = |day: DateRange| {
-            let known = self.get(day)?;
-            let as_of = known.as_of.checked_add_signed(range.to() - day.to()).unwrap_or(known.as_of);
-            Some(Timed { value: known.value.clone(), as_of })
-        };
-        let mut days = single_days(range);
-        let mut sum = of(days.next()?)?;
-        for day in days {
-            let day = of(day)?;
-            sum.value = Counts {
-                human: add(&sum.value.human, &day.value.human)?,
-                ai: add(&sum.value.ai, &day.value.ai)?,
-                total: add(&sum.value.total, &day.value.total)?,
-            };
-            sum.as_of = sum.as_of.min(day.as_of);
-        }
-        Some(sum)
-    }
-
-    /// Returns the totals of a range if they can't change any more. The answer for the whole range counts if it was
-    /// loaded after the range was over. Otherwise, the sum of all days counts if each day was loaded after that day was
-    /// over.
-    pub(super) fn final_totals(&self, range: DateRange) -> Option<Counts> {
-        let settled = |range: DateRange| self.get(range).filter(|known| is_final(range, known.as_of));
-        if let Some(known) = settled(range) {
-            return Some(known.value.clone());
-        }
-        let mut sums = ViewSums::default();
-        for day in single_days(range) {
-            let counts = &settled(day)?.value;
-            if [&counts.human, &counts.ai, &counts.total].iter().any(|count| count.value().is_none()) {
-                return None;
-            }
-            sums = sums.with(counts);
-        }
-        Some(Counts { human: sums.human.into(), ai: sums.ai.into(), total: sums.total.into() })
-    }
-
-    /// Returns the mean of human plus AI views over `day` and the six days before it; `None` unless all seven days are
-    /// known and complete.
-    pub fn moving_mean(&self, day: NaiveDate) -> Option<ViewCount> {
-        let from = day.checked_sub_days(Days::new(u64::from(MEAN_DAYS) - 1))?;
-        let mut sum = ViewCount::ZERO;
-        for day in single_days(DateRange::new(from, day)?) {
-            let known = self.get(day).filter(|known| is_final(day, known.as_of))?;
-            sum = sum + bar_height(&known.value)?;
-        }
-        Some(sum.scaled(1, MEAN_DAYS.into()))
-    }
-}
-
-/// Returns human plus AI views, the height of a stacked bar. `None` if either number is not a valid count.
-pub fn bar_height(counts: &Counts) -> Option<ViewCount> {
-    Some(counts.human.value()? + counts.ai.value()?)
-}
-
-/// Returns each day of a range as a range of one day.
-pub fn single_days(range: DateRange) -> impl Iterator<Item = DateRange> {
-    let to = range.to();
-    range.from().iter_days().take_while(move |day| *day <= to).filter_map(|day| DateRange::new(day, day))
-}
-
-/// Splits a range into weeks that start on Monday. The first and the last week are cut at the ends of the range.
-fn weeks(range: DateRange) -> Vec<DateRange> {
-    let mut weeks = Vec::new();
-    let mut from = range.from();
-    while from <= range.to() {
-        let sunday = from.week(Weekday::Mon).last_day().min(range.to());
-        weeks.extend(DateRange::new(from, sunday));
-        let Some(next) = sunday.succ_opt() else { break };
-        from = next;
-    }
-    weeks
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TrendBar {
-    pub range: DateRange,
-    /// The site's totals in the range of the bar; `None` if they are unknown.
-    pub totals: Option<Timed<Counts>>,
-}
-
-impl TrendBar {
-    /// Whether the totals were loaded before the last day of the bar was over. If they are unknown: whether the bar
-    /// includes today.
-    pub fn is_partial(&self, now: Time) -> bool {
-        match &self.totals {
-            Some(known) => !is_final(self.range, known.as_of),
-            None => self.range.contains(now.date_naive()),
-        }
-    }
-
-    /// Whether the totals have to be loaded, because they are unknown or outdated.
-    pub fn is_missing(&self, now: Time) -> bool {
-        !self.totals.as_ref().is_some_and(|known| self.range.is_fresh(known.as_of, now))
-    }
-
-    pub fn is_weekend(&self) -> bool {
-        self.range.days() == 1 && matches!(self.range.from().weekday(), Weekday::Sat | Weekday::Sun)
-    }
-}
-
-/// The mean of views per day over all complete days that are known.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct CompleteDaysMean {
-    pub mean: ViewCount,
-    /// Number of days in the mean.
-    pub known_days: u32,
-    /// Number of days of the range that are over, including days with unknown views.
-    pub complete_days: u32,
-}
-
-/// Counts the days of a range that are before `day`.
-fn count_days_before(range: DateRange, day: NaiveDate) -> u32 {
-    let last = day.pred_opt().unwrap_or(day).min(range.to());
-    DateRange::new(range.from(), last).map_or(0, |over| over.days())
-}
+use crate::tui::{ViewsEffect, ViewsMsg, format};
+use unicode_width::UnicodeWidthStr as _;
 
 /// The trend dialog. A week with unknown days is loaded as one range: one request instead of up to seven.
 #[derive(Debug)]
@@ -258,13 +99,12 @@ impl TrendDialog {
     pub fn open(cx: &mut Cx<'_>) {
         let range = cx.app.views.query().range;
         let open = Self::new(range);
-        // The moving means of the first days include days before the range.
-        let ahead = range.from().checked_sub_days(Days::new(u64::from(MEAN_DAYS) - 1));
-        let from = ahead.filter(|_| !open.is_weekly()).unwrap_or(range.from());
-        let mut wanted: Vec<DateRange> = DateRange::new(from, range.to()).into_iter().flat_map(single_days).collect();
+        let previous = cx.app.views.previous_period().filter(|_| !open.is_weekly());
+        let days = [Some(range), previous].into_iter().flatten().flat_map(single_days);
+        let mut wanted: Vec<DateRange> = days.collect();
         wanted.extend(open.bars.iter().filter(|bar| bar.days() > 1));
         cx.open(open);
-        cx.run(Effect::LoadCachedTotals(wanted));
+        cx.run(Effect::Views(ViewsEffect::LoadCachedTotals(wanted)));
     }
 
     /// Loads the missing totals. If that costs more than one request, asks first.
@@ -296,32 +136,40 @@ impl TrendDialog {
         }
     }
 
-    /// Returns how many bars are loaded and what the rest costs, for the last line of the dialog.
-    fn cost_text(&self, app: &App, now: Time, short: bool) -> String {
-        let (missing, all, unit) = (self.missing(&app.views.totals, now).len(), self.len(), self.unit());
-        let awaited = app.views.totals.pending_count();
-        let left = app.view_requests_left();
-        let load_key = app.key_label(Context::Trend, Action::LoadAll);
-        match missing {
-            _ if awaited > 0 => format!("loading, {} left", format::plural(awaited, unit)),
-            0 if all == 1 => format!("the {unit} is loaded"),
-            0 => format!("all {all} {unit}s loaded"),
-            n if short => format!("{n}/{all} missing; {load_key}: {}, {left} left", format::plural(n, "request")),
-            n => format!(
-                "{n} of {all} {unit}s missing or outdated: press {load_key}, {}, {left} left",
-                format::plural(n, "request")
-            ),
+    /// Returns what the missing bars cost, for the last line of the dialog; `None` if nothing is missing.
+    fn cost_text(&self, app: &App, now: Time, width: usize) -> Option<String> {
+        let totals = &app.views.totals;
+        let (missing, all, unit) = (self.missing(totals, now).len(), self.len(), self.unit());
+        if totals.pending_count() > 0 {
+            return Some(format!("loading, {} left", format::plural(totals.pending_count(), unit)));
         }
+        if missing == 0 {
+            return None;
+        }
+        let is_outdated = self.bars(totals).any(|bar| bar.totals.is_some() && bar.is_missing(now));
+        let state = if is_outdated { "not loaded or outdated" } else { "not loaded" };
+        let (left, load_key) = (app.view_requests_left(), app.key_label(Context::Trend, Action::LoadAll));
+        let requests = format::plural(missing, "request");
+        let them = if missing == 1 { "it" } else { "them" };
+        let forms = [
+            format!("{missing} of {all} {unit}s {state}: {load_key} loads {them}, {requests}, {left} left this hour"),
+            format!("{missing} of {all} {unit}s {state}: {load_key} loads {them}, {requests}, {left} left"),
+            format!("{missing}/{all} not loaded: {load_key}, {requests}, {left} left"),
+            format!("{missing}/{all} not loaded: {load_key}, {requests}"),
+        ];
+        let [.., shortest] = &forms;
+        Some(forms.iter().find(|form| form.width() <= width).unwrap_or(shortest).clone())
     }
 }
 
 impl Component for TrendDialog {
-    fn context(&self) -> Context {
-        Context::Trend
+    fn contexts(&self) -> &'static [Context] {
+        &[Context::Trend, Context::Lists, Context::Everywhere]
     }
 
     fn offers(&self, action: Action, app: &App) -> Option<Label> {
-        let can_load = || app.view_requests_left() > 0 && self.bars(&app.views.totals).any(|bar| bar.totals.is_none());
+        let is_missing = |bar: TrendBar| bar.is_missing(app.updated_at);
+        let can_load = || app.view_requests_left() > 0 && self.bars(&app.views.totals).any(is_missing);
         Label::default_if(action != Action::LoadAll || can_load())
     }
 
@@ -343,7 +191,7 @@ impl Component for TrendDialog {
 
     fn receive(&mut self, msg: Msg, cx: &mut Cx<'_>) -> Result<Flow, Msg> {
         // Without the cache, the totals stay unknown. The reason matters only while the trend is open.
-        if let Msg::CachedTotals(Err(failure)) = &msg {
+        if let Msg::Views(ViewsMsg::CachedTotalsLoaded(Err(failure))) = &msg {
             cx.app.notify_failure(failure, cx.now);
         }
         Err(msg)
@@ -354,46 +202,12 @@ impl Component for TrendDialog {
     }
 }
 
-impl App {
-    pub(in crate::tui) fn load_totals(&mut self, ranges: Vec<DateRange>, effects: &mut Vec<Effect>) {
-        self.views.totals.pending.clone_from(&ranges);
-        effects.push(Effect::LoadTotals(ranges));
-    }
-
-    pub(in crate::tui) fn totals_received(&mut self, range: DateRange, totals: Timed<Counts>) {
-        let known = &mut self.views.totals;
-        known.pending.retain(|asked| *asked != range);
-        // An answer that arrives late doesn't replace newer totals.
-        if known.get(range).is_none_or(|old| old.as_of <= totals.as_of) {
-            known.by_range.insert(range, totals);
-        }
-        self.dirty |= self.screen == Screen::Views;
-    }
-
-    pub(in crate::tui) fn cached_totals_loaded(&mut self, result: Result<Vec<(DateRange, Timed<Counts>)>, Failure>) {
-        for (range, totals) in result.unwrap_or_default() {
-            if self.views.totals.get(range).is_none_or(|old| old.as_of <= totals.as_of) {
-                self.views.totals.by_range.insert(range, totals);
-            }
-        }
-        self.dirty = true;
-    }
-
-    pub(in crate::tui) fn totals_load_ended(&mut self, result: Result<(), Failure>, now: Time) {
-        let open = self.views.totals.pending_count();
-        self.views.totals.pending.clear();
-        if let Err(failure) = result {
-            let load_key = self.key_label(Context::Trend, Action::LoadAll);
-            let rest = if open > 0 { format!(" Press {load_key} to load the rest.") } else { String::new() };
-            self.notify(Severity::Problem, &format!("{}{rest}", failure.message), now);
-        }
-        self.dirty = true;
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::views::Count;
+    use crate::model::views::Counts;
+    use crate::tui::views::Timed;
 
     fn range(from: &str, to: &str) -> DateRange {
         DateRange::new(from.parse().expect("a date"), to.parse().expect("a date")).expect("in order")
@@ -432,7 +246,7 @@ mod tests {
     fn days_that_are_unknown_or_were_loaded_before_they_ended_are_missing() {
         let totals = totals(&[
             ("2026-11-16", 5, TODAY_AT_NOON),
-            // Loaded before the day was over, so the totals stay partial until they are loaded again.
+            // Loaded before the day was over, so the totals stay incomplete until they are loaded again.
             ("2026-11-17", 5, "2026-11-17T12:00:00Z"),
             ("2026-11-20", 5, TODAY_AT_NOON),
         ]);
@@ -443,8 +257,27 @@ mod tests {
         assert_eq!(missing(TODAY_AT_NOON), ["2026-11-19", "2026-11-18", "2026-11-17"]);
         assert_eq!(missing("2026-11-20T12:06:00Z").len(), 4, "today is fresh for five minutes");
         let bars: Vec<TrendBar> = trend.bars(&totals).collect();
-        let partial: Vec<bool> = bars.iter().map(|bar| bar.is_partial(moment(TODAY_AT_NOON))).collect();
-        assert_eq!(partial, [false, true, false, false, true]);
+        let incomplete: Vec<bool> = bars.iter().map(|bar| bar.is_incomplete(moment(TODAY_AT_NOON))).collect();
+        assert_eq!(incomplete, [false, true, false, false, true]);
+    }
+
+    #[test]
+    fn the_footer_offers_to_load_totals_that_are_missing_or_outdated() {
+        let now = moment(TODAY_AT_NOON);
+        let scope = crate::model::endpoint::Scope {
+            base_url: "https://api.example.com".into(),
+            project: "a".into(),
+            organization: None,
+        };
+        let utc = chrono::FixedOffset::east_opt(0).expect("UTC");
+        let (mut app, _) = App::new(crate::tui::AppConfig::new(scope, utc), now);
+        let trend = TrendDialog::new(range("2026-11-17", "2026-11-17"));
+        let offers_load = |app: &App| trend.offers(Action::LoadAll, app).is_some();
+        assert!(offers_load(&app), "unknown");
+        app.views.totals = totals(&[("2026-11-17", 5, TODAY_AT_NOON)]);
+        assert!(!offers_load(&app), "loaded after the day");
+        app.views.totals = totals(&[("2026-11-17", 5, "2026-11-17T12:00:00Z")]);
+        assert!(offers_load(&app), "loaded before the day was over");
     }
 
     #[test]
@@ -472,27 +305,11 @@ mod tests {
         let sum = totals(&known).newest_totals(week).expect("known");
         assert_eq!(sum.as_of, moment("2026-11-17T09:00:00Z"));
         let bar = TrendBar { range: week, totals: Some(sum) };
-        assert!(!bar.is_partial(moment(TODAY_AT_NOON)) && !bar.is_missing(moment(TODAY_AT_NOON)));
+        assert!(!bar.is_incomplete(moment(TODAY_AT_NOON)) && !bar.is_missing(moment(TODAY_AT_NOON)));
         known[2].2 = "2026-11-11T12:00:00Z";
         let sum = totals(&known).newest_totals(week).expect("known");
         assert_eq!(sum.as_of, moment("2026-11-15T12:00:00Z"), "half a day is missing");
-        assert!(TrendBar { range: week, totals: Some(sum) }.is_partial(moment(TODAY_AT_NOON)));
-    }
-
-    #[test]
-    fn the_mean_needs_seven_complete_days() {
-        let mut known: Vec<(String, i64, &str)> =
-            (14..20).map(|day| (format!("2026-11-{day}"), 6, TODAY_AT_NOON)).collect();
-        let day: NaiveDate = "2026-11-19".parse().expect("a date");
-        let of = |known: &[(String, i64, &'static str)], day: NaiveDate| {
-            totals(&known.iter().map(|(day, human, at)| (day.as_str(), *human, *at)).collect::<Vec<_>>())
-                .moving_mean(day)
-        };
-        assert_eq!(of(&known, day), None);
-        known.push(("2026-11-13".to_owned(), 20, TODAY_AT_NOON));
-        assert_eq!(of(&known, day), Some(9.into()));
-        known.push(("2026-11-20".to_owned(), 6, TODAY_AT_NOON));
-        assert_eq!(of(&known, day.succ_opt().expect("a day")), None, "today is partial");
+        assert!(TrendBar { range: week, totals: Some(sum) }.is_incomplete(moment(TODAY_AT_NOON)));
     }
 
     #[test]

@@ -1,0 +1,84 @@
+//! The settings that control how docdeck looks on screen, merged from options, environment and configuration file.
+
+use super::environment::Environment;
+use super::error::ConfigError;
+use super::file::Ui;
+use super::flags::{ColorChoice, Flags};
+use super::positions::LineColumn;
+use super::themes::{self, ThemeError};
+use crate::model::colors::{Background, ThemePalettes};
+use std::path::{Path, PathBuf};
+
+/// The settings that control how docdeck looks on screen, and the initial state of the mouse and the job list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DisplaySettings {
+    pub color: ColorChoice,
+    pub theme: ChosenTheme,
+    /// Whether the terminal's background is dark or light, as set in the file. If `None`, docdeck asks the terminal.
+    pub background: Option<Background>,
+    /// Whether to use only ASCII characters for lines, bars and symbols.
+    pub ascii: bool,
+    /// Whether to print hyperlinks if the terminal supports them.
+    pub links: bool,
+    /// Whether the heartbeat animation is off: if the user asked for reduced motion, and always over SSH.
+    pub has_reduced_motion: bool,
+    /// Whether mouse support is on when the dashboard starts.
+    pub mouse: bool,
+    /// Whether the dashboard lists the jobs of all profiles when it starts.
+    pub all_profiles: bool,
+}
+
+/// The theme that the configuration file selects. The theme's own file is read only when colours are needed, because
+/// the output of most commands has no colours.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ChosenTheme {
+    /// `None` for the default theme.
+    name: Option<String>,
+    /// Where the configuration file sets the theme, for error messages.
+    position: LineColumn,
+    /// The path of the configuration file.
+    config: PathBuf,
+}
+
+impl ChosenTheme {
+    /// Reads the theme's colours. Custom themes are in the folder `themes` next to the configuration file.
+    ///
+    /// # Errors
+    /// Fails if the theme doesn't exist or its file is invalid.
+    pub fn read(&self) -> Result<ThemePalettes, ConfigError> {
+        let Some(name) = &self.name else { return Ok(themes::default_theme()) };
+        themes::load_theme(name, Some(&self.config.with_file_name("themes")))
+            .map_err(|error| theme_config_error(error, self.position, &self.config))
+    }
+}
+
+/// Merges the display settings. `path` is the path of the configuration file: theme errors name it, and custom themes
+/// are in the folder `themes` next to it.
+pub fn display_settings(flags: &Flags, environment: &Environment, ui: &Ui, path: &Path) -> DisplaySettings {
+    let from_environment = environment.no_color.then_some(ColorChoice::Never);
+    // `--color auto` doesn't override NO_COLOR.
+    let flag = flags.color.filter(|flag| *flag != ColorChoice::Auto || from_environment.is_none());
+    let choice = flag.or(from_environment).or(ui.color).unwrap_or_default();
+    DisplaySettings {
+        color: choice,
+        theme: ChosenTheme { name: ui.theme.clone(), position: ui.theme_position, config: path.into() },
+        background: ui.ground.map(Background::from),
+        ascii: flags.ascii || ui.ascii.unwrap_or(environment.is_ascii_locale),
+        links: ui.links.unwrap_or(true),
+        has_reduced_motion: environment.is_ssh || environment.reduced_motion.or(ui.reduced_motion).unwrap_or(false),
+        mouse: ui.mouse.unwrap_or(true),
+        all_profiles: ui.all_profiles.unwrap_or(false),
+    }
+}
+
+/// Converts a theme error. An unknown theme name becomes an error at the line of the configuration file that sets the
+/// theme; any other error is about the theme's own file and stays as it is.
+fn theme_config_error(error: ThemeError, (line, column): LineColumn, path: &Path) -> ConfigError {
+    match error {
+        ThemeError::Unknown { name, known } => {
+            let what = format!("there is no theme {name}; valid: {known}");
+            ConfigError::invalid(path, (line, column), &what)
+        }
+        other => other.into(),
+    }
+}

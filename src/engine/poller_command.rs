@@ -1,0 +1,85 @@
+//! The commands to the poller, and the outcomes of requests from which it learns whether the service is reachable.
+
+use crate::model::connection::Connection;
+use crate::model::failure::Failure;
+use crate::model::ledger::Wait;
+use crate::model::row::{Job, JobKey};
+use crate::model::text::CleanText;
+
+/// A command to the poller.
+#[derive(Debug)]
+pub(super) enum PollerCommand {
+    /// Jobs are new or changed.
+    JobsChanged {
+        rows: Vec<Job>,
+        /// Whether other instances may have changed these jobs.
+        by_others: bool,
+    },
+    /// The jobs that are on screen now.
+    OnScreen(Vec<JobKey>),
+    /// A request that the poller did not start has begun.
+    RequestStarted,
+    /// A request that the poller did not start has ended. If its outcome affects the connection state,
+    /// `Outcome` was sent before.
+    RequestEnded,
+    /// The outcome of a request that the poller did not start. If the job could not be checked, the user asks to
+    /// try again although a refused key or an outage has stopped polling.
+    Outcome(FetchOutcome),
+    /// The poll lease was taken or released.
+    Lease,
+    /// The connection state that another instance has written to the store, because that instance polls.
+    SharedConnection(Connection),
+}
+
+/// The outcome of a request, as passed to the poller.
+#[derive(Debug)]
+pub(super) struct FetchOutcome {
+    /// The tracked job that was fetched; `None` if the request was for no tracked job.
+    pub(super) key: Option<JobKey>,
+    pub(super) health: ServiceHealth,
+    /// Whether a GET was made. It counts toward the limits of polling.
+    pub(super) made_request: bool,
+}
+
+impl FetchOutcome {
+    /// Returns the outcome of a check that panicked. Polling pauses as if the store had failed.
+    pub(super) fn crashed(key: JobKey) -> Self {
+        let sentence = "Checking a job failed because of a bug in docdeck; polling continues in a few seconds.";
+        let health = ServiceHealth::NotStored(Failure::local(sentence));
+        Self { key: Some(key), health, made_request: true }
+    }
+
+    /// Returns the outcome of a request unrelated to polling that the service answered.
+    pub(super) fn answered() -> Self {
+        Self { key: None, health: ServiceHealth::Good, made_request: false }
+    }
+
+    /// Returns the outcome of a request unrelated to polling that got an unusable answer.
+    pub(super) fn unusable(reason: CleanText) -> Self {
+        Self { health: ServiceHealth::Unusable(reason), ..Self::answered() }
+    }
+
+    /// Returns the outcome of a request unrelated to polling that did not reach the service.
+    pub(super) fn unreachable(reason: CleanText) -> Self {
+        Self { health: ServiceHealth::Down(reason), ..Self::answered() }
+    }
+}
+
+/// What the outcome of a request shows about the service.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum ServiceHealth {
+    /// No request was made: the job is no longer in the store (merged into another job, for example), or has no
+    /// id.
+    NotAsked,
+    Good,
+    /// The answer is unreadable, or a 4xx that concerns only this request. Other requests may succeed.
+    Unusable(CleanText),
+    /// The service can't be reached or fails.
+    Down(CleanText),
+    /// The service answered 429 (too many requests). The end of the wait is service time.
+    Limited(Wait),
+    /// The service answered 401 or 403.
+    Refused(CleanText),
+    /// The store could not record the answer.
+    NotStored(Failure),
+}

@@ -1,0 +1,223 @@
+//! The page views of an export, the same for all formats.
+
+use crate::model::Time;
+use crate::model::comparison::{ComparedRanges, Comparison};
+use crate::model::period::DateRange;
+use crate::model::report::Report;
+use crate::model::views::{Count, Counts, PageRow, ViewCount, ViewsPage};
+use std::collections::{HashMap, HashSet};
+
+/// The views of a page in the previous range.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PreviousViews<'a> {
+    /// There is no comparison, or the previous range is only partly loaded and the page is not among its loaded pages.
+    Unknown,
+    /// The previous range is fully loaded and doesn't list the page.
+    New,
+    Counts(&'a Counts),
+}
+
+/// One page of an export with its views.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ExportedPage<'a> {
+    pub path: &'a str,
+    /// The views in the exported range; `None` if only a compared range lists the page.
+    pub now: Option<&'a Counts>,
+    /// The views in the compared days of the exported range; `None` if the page isn't listed for these days.
+    pub compared: Option<&'a Counts>,
+    /// The views in the previous range.
+    pub before: PreviousViews<'a>,
+}
+
+/// The compared ranges and the site's totals in each of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ExportedComparison<'a> {
+    pub ranges: ComparedRanges,
+    pub now: &'a Counts,
+    pub before: &'a Counts,
+    /// Whether all pages of the previous range are loaded.
+    pub complete: bool,
+}
+
+/// The data of an export.
+#[derive(Debug, Clone)]
+pub struct ExportContent<'a> {
+    pub range: DateRange,
+    /// The site's totals of the range, which don't depend on the exported pages.
+    pub totals: &'a Counts,
+    pub lines: Vec<ExportedPage<'a>>,
+    /// Whether all pages of the range are loaded.
+    pub is_fully_loaded: bool,
+    /// The number of loaded pages that a filter or folding excludes from the export.
+    pub excluded_count: usize,
+    /// When the oldest answer that the data comes from was received.
+    pub as_of: Time,
+    pub comparison: Option<ExportedComparison<'a>>,
+}
+
+impl<'a> ExportContent<'a> {
+    /// Creates the export of one answer. `has_all_pages` is true if the answer contains all pages of the range.
+    pub fn of_answer(range: DateRange, answer: &'a ViewsPage, has_all_pages: bool, as_of: Time) -> Self {
+        Self {
+            range,
+            totals: &answer.totals,
+            lines: answer.rows.iter().map(uncompared_page).collect(),
+            is_fully_loaded: has_all_pages,
+            excluded_count: 0,
+            as_of,
+            comparison: None,
+        }
+    }
+
+    /// Creates the export of all pages of a report in its order, then the pages that only the comparison's reports
+    /// contain.
+    pub fn of_report(report: &'a Report, comparison: Option<&'a Comparison>) -> Self {
+        // If the range is only partly loaded, no pages are added, because they may be pages of it that aren't loaded.
+        let others = comparison.filter(|_| report.complete).map(|comparison| [&comparison.now, &comparison.before]);
+        let mut known: HashSet<&str> = match others {
+            None => HashSet::new(),
+            Some(_) => report.rows.iter().map(|row| row.path.as_str()).collect(),
+        };
+        let others = others.into_iter().flatten().flat_map(|other| &other.rows);
+        let absent: Vec<&PageRow> = others.filter(|row| known.insert(row.path.as_str())).collect();
+        Self::of_pages(report, comparison, report.rows.iter().chain(absent))
+    }
+
+    /// Creates the export of the given pages in the given order. With a comparison, only their paths are used: the
+    /// counts of a page come from the report and from the two reports of the comparison.
+    pub fn of_pages(
+        report: &'a Report,
+        comparison: Option<&'a Comparison>,
+        pages: impl Iterator<Item = &'a PageRow>,
+    ) -> Self {
+        let lines: Vec<ExportedPage<'a>> = match comparison {
+            None => pages.map(uncompared_page).collect(),
+            Some(comparison) => {
+                let [listed, now, past] = [report, &*comparison.now, &*comparison.before].map(by_path);
+                let missing = if comparison.before.complete { PreviousViews::New } else { PreviousViews::Unknown };
+                let compared = |row: &'a PageRow| {
+                    let path = row.path.as_str();
+                    let past = past.get(path).map_or(missing, |counts| PreviousViews::Counts(counts));
+                    ExportedPage {
+                        path,
+                        now: listed.get(path).copied(),
+                        compared: now.get(path).copied(),
+                        before: past,
+                    }
+                };
+                pages.map(compared).collect()
+            }
+        };
+        let shown = lines.iter().filter(|line| line.now.is_some()).count();
+        Self {
+            range: report.range,
+            totals: &report.totals,
+            excluded_count: report.rows.len().saturating_sub(shown),
+            lines,
+            is_fully_loaded: report.complete,
+            as_of: report.as_of,
+            comparison: comparison.map(|comparison| ExportedComparison {
+                ranges: comparison.ranges(),
+                now: &comparison.now.totals,
+                before: &comparison.before.totals,
+                complete: comparison.before.complete,
+            }),
+        }
+    }
+
+    /// Returns the comparison if it covers only the complete days of a range that includes today.
+    pub(super) fn complete_days(&self) -> Option<ExportedComparison<'a>> {
+        self.comparison.filter(|compared| compared.ranges.now != self.range)
+    }
+
+    /// Replaces the pages of the export with the given ones. The pages that this removes count as excluded.
+    #[must_use]
+    pub fn with_pages(mut self, pages: impl Iterator<Item = &'a PageRow>) -> Self {
+        let before = self.lines.len();
+        self.lines = pages.map(uncompared_page).collect();
+        self.excluded_count = before.saturating_sub(self.lines.len());
+        self
+    }
+
+    /// Whether the export contains all pages of the range.
+    pub fn is_complete(&self) -> bool {
+        self.is_fully_loaded && self.excluded_count == 0
+    }
+
+    /// Returns sentences about what is missing from the export; none if it is complete.
+    pub fn missing_notes(&self) -> Vec<String> {
+        let pages = if self.excluded_count == 1 { "page" } else { "pages" };
+        let left_out =
+            (self.excluded_count > 0).then(|| format!("Left out: {} more loaded {pages}.", self.excluded_count));
+        let partial = (!self.is_fully_loaded).then(|| "Partial: not all pages are loaded.".to_owned());
+        partial.into_iter().chain(left_out).collect()
+    }
+}
+
+/// Creates the export of a page without a comparison.
+fn uncompared_page(row: &PageRow) -> ExportedPage<'_> {
+    ExportedPage {
+        path: row.path.as_str(),
+        now: Some(&row.counts),
+        compared: Some(&row.counts),
+        before: PreviousViews::Unknown,
+    }
+}
+
+fn by_path(report: &Report) -> HashMap<&str, &Counts> {
+    report.rows.iter().map(|row| (row.path.as_str(), &row.counts)).collect()
+}
+
+/// Returns the count as received, or an empty text if it is missing.
+pub fn format_received(count: &Count) -> String {
+    match count {
+        Count::Known(n) => n.to_string(),
+        Count::Fraction(n) => n.to_string(),
+        Count::Other(text) => text.as_str().to_owned(),
+        Count::Missing => String::new(),
+    }
+}
+
+/// Marks a page that only one of the two compared ranges lists.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum PagePresence {
+    New,
+    Gone,
+}
+
+impl PagePresence {
+    /// Returns the status as it is written in all formats.
+    pub(super) fn word(self) -> &'static str {
+        match self {
+            Self::New => "new",
+            Self::Gone => "gone",
+        }
+    }
+}
+
+/// Returns whether a page is new or gone, or `None` if both ranges list it or if this is unknown.
+pub(super) fn page_presence(line: &ExportedPage<'_>) -> Option<PagePresence> {
+    match (line.compared, line.before) {
+        (Some(_), PreviousViews::New) => Some(PagePresence::New),
+        (None, PreviousViews::Counts(_)) => Some(PagePresence::Gone),
+        _ => None,
+    }
+}
+
+/// Returns the change of a page's total views, per day if the ranges differ in length. A new page had 0 views before,
+/// and a page that is gone has 0 now. Returns `None` if the current or the previous total is unknown.
+pub(super) fn total_change(line: &ExportedPage<'_>, ranges: ComparedRanges) -> Option<ViewCount> {
+    let now = line.compared.map(|counts| counts.total.value().map(|views| ranges.scale_now(views)));
+    let past = |counts: &Counts| counts.total.value().map(|views| ranges.scale_before(views));
+    match (now, line.before) {
+        (Some(now), PreviousViews::New) => now,
+        (Some(now), PreviousViews::Counts(counts)) => Some(now? - past(counts)?),
+        (None, PreviousViews::Counts(counts)) => past(counts).map(|past| ViewCount::ZERO - past),
+        (_, PreviousViews::Unknown) | (None, PreviousViews::New) => None,
+    }
+}
+
+/// Formats the AI share (AI views divided by human + AI views, 0 to 1) with four decimals; empty if it is unknown.
+pub(super) fn share_text(counts: &Counts) -> String {
+    counts.ai_share().map(|share| format!("{share:.4}")).unwrap_or_default()
+}

@@ -1,0 +1,70 @@
+//! Rules for merging an answer of the service into a job.
+//!
+//! A field that the answer leaves out keeps its value in the row. Changes are returned as events.
+
+use super::Time;
+use super::job::RemoteJob;
+use super::prompt::{EventKind, JobEvent};
+use super::row::Job;
+use chrono::TimeDelta;
+
+/// Merges an answer into the row and returns the changes as events.
+pub fn merge_answer(row: &mut Job, job: &RemoteJob, now: Time) -> Vec<JobEvent> {
+    let mut kinds = Vec::new();
+    let before = row.remote.clone();
+    row.remote.update(&job.state);
+    row.created_at = job.created_at.unwrap_or(row.created_at);
+    if std::mem::take(&mut row.local.gone) {
+        row.local.gone_at = None;
+        kinds.push(EventKind::Back);
+    }
+    let awaits_first_answer = row.local.checked_at.is_none() && row.id.is_some();
+    let mut is_done_again = false;
+    if row.remote.status != before.status {
+        if before.is_finished() && !row.remote.is_finished() {
+            row.remote.archived_at = job.state.archived_at;
+        }
+        set_times(row, before.is_finished(), awaits_first_answer, now);
+        kinds.extend(row.remote.status.clone().map(|to| EventKind::Status { from: before.status, to }));
+    } else if awaits_first_answer && row.local.finished_at.is_none() && row.remote.is_finished() {
+        // In the first answer after a follow-up, the service may report the job as finished, just as before the
+        // follow-up. The job then counts as finished again.
+        row.local.finished_at = Some(now);
+        is_done_again = row.local.followed_up_at.is_some();
+    }
+    if row.remote.pr_link != before.pr_link {
+        kinds.extend(row.remote.pr_link.clone().map(EventKind::PullRequest));
+    }
+    row.local.checked_at = Some(now);
+    let is_news = |kind: &EventKind| matches!(kind, EventKind::Status { .. } | EventKind::PullRequest(_));
+    if is_done_again || kinds.iter().any(is_news) {
+        // The change must be later than the user's last action, even if the clock was set back since.
+        let last = row.local.viewed_at.max(row.local.handled_at);
+        row.local.changed_at = last.map_or(now, |last| now.max(last + TimeDelta::milliseconds(1)));
+    }
+    kinds.into_iter().map(|kind| JobEvent { at: now, kind }).collect()
+}
+
+/// Marks the job as gone, since the service no longer has it. Returns an event unless the job was already gone.
+pub fn mark_gone(row: &mut Job, now: Time) -> Vec<JobEvent> {
+    row.local.checked_at = Some(now);
+    if std::mem::replace(&mut row.local.gone, true) {
+        return Vec::new();
+    }
+    row.local.gone_at = Some(now);
+    vec![JobEvent { at: now, kind: EventKind::Gone }]
+}
+
+/// Updates the start and finish times of the agent's work after a change of status.
+fn set_times(row: &mut Job, was_finished: bool, started_by_follow_up: bool, now: Time) {
+    let is_finished = row.remote.is_finished();
+    if is_finished && (!was_finished || started_by_follow_up) {
+        row.local.finished_at = Some(now);
+    }
+    if was_finished && !is_finished {
+        if !started_by_follow_up {
+            row.local.started_at = now;
+        }
+        row.local.finished_at = None;
+    }
+}

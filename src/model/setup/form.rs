@@ -1,0 +1,294 @@
+//! The setup form: its fields in order, their labels, explanations and values, and the profile that results. The setup
+//! screen and `docdeck init` show this form; neither has fields or rules of its own.
+
+use super::secret_input::SecretInput;
+use super::{
+    DEFAULT_BASE_URL, DEFAULT_PROFILE, ExistingSettings, KeyPresence, KeySourceInput, NewProfile, SetupProblem,
+    non_blank,
+};
+use crate::model::command::split_command_line;
+use crate::model::endpoint::ApiKey;
+use std::collections::BTreeMap;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SetupPurpose {
+    /// Setting up the first profile.
+    FirstProfile,
+    /// Adding another profile, which needs a name.
+    AnotherProfile,
+}
+
+/// Where the API key comes from, as chosen in the form.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum KeySourceChoice {
+    /// The source that the configuration file already names.
+    Unchanged,
+    /// The key is typed into the form.
+    Typed,
+    /// A command that prints the key.
+    Command,
+    /// A file that contains the key.
+    File,
+    /// The environment variable `DOCDECK_API_KEY`.
+    Variable,
+}
+
+impl KeySourceChoice {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Unchanged => "unchanged",
+            Self::Typed => "typed here",
+            Self::Command => "a command",
+            Self::File => "a file",
+            Self::Variable => "environment",
+        }
+    }
+
+    /// Returns the field in which the key or its source is typed.
+    pub fn field(self) -> SetupField {
+        match self {
+            Self::Command => SetupField::Command,
+            Self::File => SetupField::File,
+            Self::Typed | Self::Unchanged | Self::Variable => SetupField::Key,
+        }
+    }
+}
+
+/// A field of the form.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum SetupField {
+    /// The choice of the key source.
+    Source,
+    /// The API key itself.
+    Key,
+    /// The command that prints the API key.
+    Command,
+    /// The file that contains the API key.
+    File,
+    Project,
+    BaseUrl,
+    Organization,
+    CaFile,
+    /// The name of the profile.
+    Name,
+}
+
+impl SetupField {
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Source => "key from",
+            Self::Key => "key",
+            Self::Command => "command",
+            Self::File => "file",
+            Self::Project => "project id",
+            Self::BaseUrl => "base URL",
+            Self::Organization => "organization",
+            Self::CaFile => "certificates",
+            Self::Name => "profile name",
+        }
+    }
+}
+
+/// The form and what was typed into it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SetupForm {
+    pub purpose: SetupPurpose,
+    pub source: KeySourceChoice,
+    /// The typed API key.
+    pub secret: SecretInput,
+    /// The texts of all other fields.
+    texts: BTreeMap<SetupField, String>,
+    key_presence: KeyPresence,
+}
+
+impl SetupForm {
+    /// Creates a form. The existing settings, `known`, prefill its fields.
+    pub fn new(purpose: SetupPurpose, known: &ExistingSettings) -> Self {
+        let ca_file = known.ca_file.as_ref().map(|file| file.display().to_string());
+        let name = Some(known.profile.clone()).filter(|name| name != DEFAULT_PROFILE);
+        let texts = [
+            (SetupField::Project, known.project.clone()),
+            (SetupField::BaseUrl, known.base_url.clone()),
+            (SetupField::Organization, known.organization.clone()),
+            (SetupField::CaFile, ca_file),
+            (SetupField::Name, name),
+        ];
+        Self {
+            purpose,
+            source: match known.key {
+                KeyPresence::No => KeySourceChoice::Typed,
+                KeyPresence::Environment => KeySourceChoice::Variable,
+                KeyPresence::File => KeySourceChoice::Unchanged,
+            },
+            secret: SecretInput::default(),
+            texts: texts.into_iter().filter_map(|(field, text)| Some((field, text?))).collect(),
+            key_presence: known.key,
+        }
+    }
+
+    /// Returns the available key sources.
+    pub fn sources(&self) -> Vec<KeySourceChoice> {
+        let configured = (self.key_presence == KeyPresence::File).then_some(KeySourceChoice::Unchanged);
+        // The environment variable has the key of the profile in use, not of another profile.
+        let variable = (self.purpose == SetupPurpose::FirstProfile).then_some(KeySourceChoice::Variable);
+        let typed = [KeySourceChoice::Typed, KeySourceChoice::Command, KeySourceChoice::File];
+        configured.into_iter().chain(typed).chain(variable).collect()
+    }
+
+    /// Returns the fields that everyone needs.
+    pub fn main_fields(&self) -> Vec<SetupField> {
+        let name = (self.purpose == SetupPurpose::AnotherProfile).then_some(SetupField::Name);
+        [self.source.field(), SetupField::Project].into_iter().chain(name).collect()
+    }
+
+    /// Returns the other fields.
+    pub fn more_fields(&self) -> Vec<SetupField> {
+        let name = (self.purpose == SetupPurpose::FirstProfile).then_some(SetupField::Name);
+        let fields = [SetupField::Source, SetupField::BaseUrl, SetupField::Organization, SetupField::CaFile];
+        fields.into_iter().chain(name).collect()
+    }
+
+    /// Returns the text of a field; empty for the key and its source.
+    pub fn text(&self, field: SetupField) -> &str {
+        self.texts.get(&field).map_or("", String::as_str)
+    }
+
+    pub fn set_text(&mut self, field: SetupField, text: String) {
+        self.texts.insert(field, text);
+    }
+
+    /// Returns the trimmed text of a field; `None` if it is blank.
+    fn value(&self, field: SetupField) -> Option<String> {
+        non_blank(self.text(field))
+    }
+
+    /// Returns what an empty field means.
+    pub fn placeholder(&self, field: SetupField) -> &'static str {
+        match (field, self.source) {
+            (SetupField::Key, KeySourceChoice::Variable) => "from DOCDECK_API_KEY",
+            (SetupField::Key, KeySourceChoice::Unchanged) => "unchanged",
+            (SetupField::BaseUrl, _) => DEFAULT_BASE_URL,
+            (SetupField::Organization | SetupField::CaFile, _) => "none",
+            (SetupField::Name, _) if self.purpose == SetupPurpose::FirstProfile => DEFAULT_PROFILE,
+            _ => "needed",
+        }
+    }
+
+    /// Returns what a field is and where to get its value.
+    pub fn explanation(&self, field: SetupField) -> String {
+        let text = match field {
+            SetupField::Project => "The project id is on the API keys page of the service's dashboard.",
+            SetupField::BaseUrl => {
+                "Address of the service; leave it empty for the default. http:// works for this computer only."
+            }
+            SetupField::Organization => {
+                "Page views are limited per organization: enter yours if you use several of its projects, so that they share one count."
+            }
+            SetupField::CaFile => "PEM file of extra CA certificates to trust.",
+            SetupField::Name => "A name for this key and project. It is [profiles.NAME] in the configuration.",
+            SetupField::Source | SetupField::Key | SetupField::Command | SetupField::File => {
+                let is_unused = self.has_variable() && self.source != KeySourceChoice::Variable;
+                let unused = if is_unused { " DOCDECK_API_KEY is set in this shell and is used instead." } else { "" };
+                return format!("{}{unused}", self.source_explanation());
+            }
+        };
+        text.to_owned()
+    }
+
+    fn source_explanation(&self) -> &'static str {
+        match self.source {
+            KeySourceChoice::Unchanged => "Keeps the key source of the configuration.",
+            KeySourceChoice::Typed => {
+                "An admin key from the API keys page of the service's dashboard. It is never shown, and stored in a file that only you can read."
+            }
+            KeySourceChoice::Command => {
+                "A command that prints the key at each start, like: pass show docdeck. It runs without a shell; quotes keep spaces. The first line of its output is the key."
+            }
+            KeySourceChoice::File => {
+                "A file that contains only the key; ~/ is your home folder. It must be readable only by you: chmod 600."
+            }
+            KeySourceChoice::Variable if self.has_variable() => {
+                "DOCDECK_API_KEY is set in this shell. It is used instead of any key in a file."
+            }
+            KeySourceChoice::Variable => {
+                "DOCDECK_API_KEY is not set in this shell. Add export DOCDECK_API_KEY=… to your shell's startup file."
+            }
+        }
+    }
+
+    /// Whether the environment variable for the API key is set.
+    fn has_variable(&self) -> bool {
+        self.key_presence == KeyPresence::Environment
+    }
+
+    /// Whether the chosen source can have a key. Only an unset environment variable can't.
+    pub fn source_can_have_key(&self) -> bool {
+        self.source != KeySourceChoice::Variable || self.has_variable()
+    }
+
+    /// Returns what is wrong with a required field that is empty.
+    fn missing(&self, field: SetupField) -> Option<&'static str> {
+        let (is_missing, what) = match field {
+            SetupField::Key => {
+                (self.source == KeySourceChoice::Typed && self.secret.is_empty(), "Type or paste the key.")
+            }
+            SetupField::Command => {
+                let words = split_command_line(self.text(field));
+                let what = "Enter the command that prints the key, for example: pass show docdeck";
+                (words.first().is_none_or(String::is_empty), what)
+            }
+            SetupField::File => (self.value(field).is_none(), "Enter the file that contains the key."),
+            SetupField::Project => (self.value(field).is_none(), "Enter the project id."),
+            SetupField::Name if self.purpose == SetupPurpose::AnotherProfile => {
+                (self.value(field).is_none(), "Give the profile a name.")
+            }
+            _ => (false, ""),
+        };
+        is_missing.then_some(what)
+    }
+
+    /// Returns the first required field that is empty.
+    pub fn first_missing(&self) -> Option<SetupField> {
+        self.main_fields().into_iter().find(|field| self.missing(*field).is_some())
+    }
+
+    /// Fails if a field is required but empty, or if it can't be a part of a profile.
+    pub fn check(&self, field: SetupField) -> Result<(), SetupProblem> {
+        let is_invalid_key = || self.source == KeySourceChoice::Typed && ApiKey::new(self.secret.expose()).is_none();
+        match self.missing(field) {
+            Some(what) => Err(SetupProblem::new(Some(field), what)),
+            None if field == SetupField::Key && is_invalid_key() => {
+                Err(SetupProblem::new(Some(field), "Invalid key: a key is printable ASCII without spaces."))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Returns the profile that the fields describe.
+    ///
+    /// # Errors
+    /// Returns the first field whose value is missing or invalid.
+    pub fn profile(&self) -> Result<NewProfile, SetupProblem> {
+        self.main_fields().into_iter().try_for_each(|field| self.check(field))?;
+        Ok(self.unchecked_profile())
+    }
+
+    /// Returns the profile that the fields describe so far.
+    pub fn unchecked_profile(&self) -> NewProfile {
+        NewProfile {
+            name: self.value(SetupField::Name).unwrap_or_else(|| DEFAULT_PROFILE.to_owned()),
+            base_url: self.value(SetupField::BaseUrl).filter(|url| url != DEFAULT_BASE_URL),
+            project: self.value(SetupField::Project).unwrap_or_default(),
+            organization: self.value(SetupField::Organization),
+            ca_file: self.value(SetupField::CaFile).map(Into::into),
+            key: match self.source {
+                KeySourceChoice::Command => KeySourceInput::Command(split_command_line(self.text(SetupField::Command))),
+                KeySourceChoice::File => KeySourceInput::File(self.value(SetupField::File).unwrap_or_default().into()),
+                KeySourceChoice::Typed => {
+                    ApiKey::new(self.secret.expose()).map_or(KeySourceInput::SetElsewhere, KeySourceInput::Typed)
+                }
+                KeySourceChoice::Unchanged | KeySourceChoice::Variable => KeySourceInput::SetElsewhere,
+            },
+        }
+    }
+}

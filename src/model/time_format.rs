@@ -1,0 +1,41 @@
+//! Reads and writes times in JSON as RFC 3339 in UTC with milliseconds, the service's format and the store's precision.
+//! For fields with `#[serde(with = "…")]`.
+
+use super::{Time, in_rfc3339_range};
+use chrono::{DateTime, SecondsFormat, SubsecRound as _};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::borrow::Cow;
+
+/// Formats a time as RFC 3339 in UTC with milliseconds.
+pub fn json_time(time: Time) -> String {
+    time.to_rfc3339_opts(SecondsFormat::Millis, true)
+}
+
+/// A time in JSON.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Moment(pub(super) Time);
+
+impl Serialize for Moment {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&json_time(self.0))
+    }
+}
+
+impl<'de> Deserialize<'de> for Moment {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = Cow::<str>::deserialize(deserializer)?;
+        let time = DateTime::parse_from_rfc3339(&text).ok().and_then(|time| in_rfc3339_range(time.to_utc()));
+        match time {
+            Some(time) => Ok(Self(time.trunc_subsecs(3))),
+            None => Err(serde::de::Error::custom(format!("\"{text}\" is not a time like 2026-11-20T14:02:30Z"))),
+        }
+    }
+}
+
+pub(super) fn serialize<S: Serializer>(time: &Option<Time>, serializer: S) -> Result<S::Ok, S::Error> {
+    time.map(Moment).serialize(serializer)
+}
+
+pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Time>, D::Error> {
+    Ok(Option::<Moment>::deserialize(deserializer)?.map(|Moment(time)| time))
+}

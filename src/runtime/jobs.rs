@@ -1,0 +1,121 @@
+//! Runs the effects about jobs.
+
+use super::effect_runner::{EffectRunner, TIPS_KEY, save_failure};
+use crate::model::endpoint::Scope;
+use crate::model::failure::Failure;
+use crate::model::prompt::{Delivery, DraftTarget, Thread};
+use crate::model::row::JobKey;
+use crate::store::StoreError;
+use crate::tui::{AllProfilesJobs, InitialData, JobsEffect, JobsMsg, MAX_THREAD_BYTES};
+use chrono::Utc;
+
+/// Maximum number of log entries that are loaded at the start.
+const MAX_LOG_ENTRIES: u32 = 500;
+
+impl EffectRunner {
+    pub(super) async fn run_jobs(&self, effect: JobsEffect) -> Option<JobsMsg> {
+        Some(match effect {
+            JobsEffect::LoadFirstRows(limit) => {
+                JobsMsg::FirstRowsLoaded(self.store.first_jobs(&self.scope, limit).await.map_err(save_failure))
+            }
+            JobsEffect::LoadInitialData => JobsMsg::InitialDataLoaded(self.read_initial_data().await.map(Box::new)),
+            JobsEffect::LoadThread(job) => {
+                let read = self.read_threads(vec![job], None).await;
+                let thread = read.map(|mut read| read.pop().map(|(_, thread)| thread));
+                let result = thread.and_then(|thread| thread.ok_or_else(|| save_failure(StoreError::NoSuchJob)));
+                JobsMsg::ThreadLoaded { job, result }
+            }
+            JobsEffect::PrefetchThreads(jobs) => {
+                JobsMsg::ThreadsPrefetched(self.read_threads(jobs, Some(MAX_THREAD_BYTES)).await)
+            }
+            JobsEffect::Check(job) => {
+                JobsMsg::Checked(self.with_engine(async |engine| engine.refresh(job).await).await)
+            }
+            JobsEffect::Track(job) => {
+                let result = self.with_engine(async |engine| engine.track(&job).await).await;
+                JobsMsg::Tracked { id: job.clean(), result }
+            }
+            JobsEffect::ChangeLocalData(jobs, change) => {
+                let result = self.store.change_jobs(&jobs, change, Utc::now()).await;
+                JobsMsg::LocalDataChanged(result.map_err(save_failure))
+            }
+            JobsEffect::ChangeQueue(jobs, change) => {
+                let result = self.with_engine(async |engine| engine.change_queue(&jobs, change).await).await;
+                JobsMsg::LocalDataChanged(result)
+            }
+            JobsEffect::FindPrompts(text) => {
+                let jobs = self.store.find_jobs_by_prompt(&self.scope, &text).await.map_err(save_failure);
+                JobsMsg::PromptsFound { text, jobs }
+            }
+            JobsEffect::FindPromptsIn(scopes, text) => {
+                let jobs = self.find_prompts_in(&scopes, &text).await.map_err(save_failure);
+                JobsMsg::PromptsFound { text, jobs }
+            }
+            JobsEffect::LoadJobImpact(job) => {
+                let result = self.impact_reader().read_job_impact(job).await.map_err(save_failure);
+                JobsMsg::ImpactLoaded { job, result }
+            }
+            JobsEffect::ListAllJobs(scopes) => JobsMsg::AllJobsListed(self.jobs_of(scopes).await.map_err(save_failure)),
+            JobsEffect::ReportVisibleJobs(jobs) => {
+                self.engine().await.ok()?.set_on_screen(jobs);
+                return None;
+            }
+        })
+    }
+
+    /// Reads the threads of jobs. With `max_bytes`, reads only threads up to this size, as a prefetch for later use. A
+    /// prefetch fails before the engine runs, because only the engine reports later changes of the threads.
+    async fn read_threads(
+        &self,
+        jobs: Vec<JobKey>,
+        max_bytes: Option<usize>,
+    ) -> Result<Vec<(JobKey, Thread)>, Failure> {
+        let is_engine_running = matches!(*self.engine.borrow(), Some(Ok(_)));
+        if max_bytes.is_some() && !is_engine_running {
+            return Err(Failure::local("Threads are not prefetched before the engine runs."));
+        }
+        let mut threads = self.store.threads(&jobs, max_bytes).await.map_err(save_failure)?;
+        // The store contains service time, and the screen needs local time. Without a running engine, both are assumed
+        // to be equal.
+        if let Some(Ok(engine)) = self.engine.borrow().as_ref() {
+            for prompt in threads.iter_mut().flat_map(|(_, thread)| &mut thread.prompts) {
+                if let Delivery::Queued { until: Some(until) } = &mut prompt.delivery {
+                    *until = engine.to_local_time(*until);
+                }
+            }
+        }
+        Ok(threads)
+    }
+
+    async fn jobs_of(&self, scopes: Vec<(usize, Scope)>) -> Result<AllProfilesJobs, StoreError> {
+        let mut jobs = Vec::new();
+        for (profile, scope) in &scopes {
+            jobs.extend(self.store.jobs(scope).await?.into_iter().map(|row| (*profile, row)));
+        }
+        let scopes = scopes.into_iter().map(|(_, scope)| scope).collect();
+        Ok(AllProfilesJobs { jobs, without_profile_count: self.store.count_in_other_scopes(scopes).await? })
+    }
+
+    async fn find_prompts_in(&self, scopes: &[Scope], text: &str) -> Result<Vec<JobKey>, StoreError> {
+        let mut all = Vec::new();
+        for scope in scopes {
+            all.extend(self.store.find_jobs_by_prompt(scope, text).await?);
+        }
+        Ok(all)
+    }
+
+    async fn read_initial_data(&self) -> Result<InitialData, Failure> {
+        let read = async {
+            let jobs = self.store.jobs(&self.scope).await?;
+            let drafts = self.store.drafts(&self.scope).await?;
+            let log = self.store.recent_events(&self.scope, MAX_LOG_ENTRIES).await?;
+            let about = drafts.iter().find(|draft| draft.slot == DraftTarget::AboutPages);
+            let draft_pages = about.map(|draft| draft.pages.clone()).unwrap_or_default();
+            let drafts = drafts.into_iter().map(|draft| (draft.slot, draft.text)).collect();
+            // If no tips are stored, none was shown yet, even if there are jobs, which commands may have created.
+            let tips = Some(self.store.value(TIPS_KEY).await?.unwrap_or_default());
+            Ok(InitialData { jobs, drafts, draft_pages, log, tips })
+        };
+        read.await.map_err(save_failure)
+    }
+}

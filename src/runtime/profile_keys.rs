@@ -1,0 +1,74 @@
+//! Reads API keys for the dashboard, and switches to another profile. A program that prints the key gets the terminal,
+//! because it may ask for a password.
+
+use super::event_loop::Dashboard;
+use super::foreground_child::ForegroundChild;
+use crate::config::key::KeySource;
+use crate::model::endpoint::ApiKey;
+use crate::model::engine_event::EngineEvent;
+use crate::model::failure::Failure;
+use crate::model::setup::KeySourceInput;
+use crate::model::text::CleanText;
+use crate::tui::{Effect, Msg, ProfilesEffect, ProfilesMsg};
+use std::io::Write as _;
+
+impl Dashboard {
+    /// Reads the API key of a new profile. Returns a message only if a program prints the key and the terminal is not
+    /// available.
+    pub(super) fn read_key(&mut self, attempt: u64, key: KeySourceInput) -> Option<Msg> {
+        let first_run = self.effects.first_run().clone();
+        let Some(KeySource::Command(words)) = first_run.key_source(&key) else {
+            self.effects.run(Effect::Profiles(ProfilesEffect::ReadKey { attempt, key }));
+            return None;
+        };
+        let program = CleanText::line(words.first().map_or("", String::as_str));
+        let read =
+            async move { Msg::Profiles(ProfilesMsg::KeyRead { attempt, result: first_run.read_key(&key).await }) };
+        let failure = self.run_key_program(&program, read).err()?;
+        Some(Msg::Profiles(ProfilesMsg::KeyRead { attempt, result: Err(failure) }))
+    }
+
+    /// Reads the API key of a profile. Returns a message only if a program prints the key and the terminal is not
+    /// available.
+    pub(super) fn read_profile_key(&mut self, at: usize) -> Option<Msg> {
+        let read = self.profiles.read_key(at);
+        let Some(program) = self.profiles.key_program(at) else {
+            self.effects.spawn(read);
+            return None;
+        };
+        let failure = self.run_key_program(&program, read).err()?;
+        Some(Msg::Profiles(ProfilesMsg::ProfileKey(at, Err(failure))))
+    }
+
+    /// Gives the terminal to `program` while `read` reads the key that it prints.
+    ///
+    /// # Errors
+    /// The terminal is not available.
+    fn run_key_program(
+        &mut self,
+        program: &CleanText,
+        read: impl Future<Output = Msg> + Send + 'static,
+    ) -> Result<(), Failure> {
+        if self.session.is_away() {
+            return Err(Failure::local("Another program is using the terminal; the key was not read."));
+        }
+        self.session.release();
+        let mut out = std::io::stdout().lock();
+        // The error is ignored: if the terminal is gone, taking it back fails too.
+        let _ = writeln!(out, "Running {program} for the key (timeout 10 s).").and_then(|()| out.flush());
+        self.foreground = Some(ForegroundChild::from_task(read));
+        Ok(())
+    }
+
+    /// Switches to this profile: later effects use its project and its key.
+    pub(super) fn switch_profile(&mut self, at: usize, key: ApiKey) -> Option<Msg> {
+        match self.profiles.engine_config(at, key) {
+            Ok(connection) => {
+                self.effects.switch(connection, &mut self.engine_events);
+                None
+            }
+            // The key of this profile was just tested, so the only possible cause is a missing certificate file.
+            Err(failure) => Some(Msg::Engine(EngineEvent::InternalFailure(failure))),
+        }
+    }
+}

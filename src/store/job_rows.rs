@@ -1,0 +1,147 @@
+//! The rows of the table of jobs: reads, adds and writes them, and adds the events of a job.
+//!
+//! Every change of a row ends with [`update_job`] or [`touch`], which give the row its next revision in the same
+//! transaction.
+
+use super::columns::{self, STATE_SQL, SharedTexts, UnixMillis};
+use super::error::{StoreError, StoreResult};
+use super::pages;
+use super::query::Query as _;
+use crate::model::Time;
+use crate::model::job::JobId;
+use crate::model::prompt::JobEvent;
+use crate::model::row::{Job, JobKey};
+use crate::model::text::CleanText;
+use rusqlite::types::ToSqlOutput;
+use rusqlite::{Connection, Params, Transaction, params, params_from_iter};
+
+pub(super) fn load_jobs(db: &Connection, scope: i64) -> StoreResult<Vec<Job>> {
+    // `NOT INDEXED` reads the rows in their stored order, by key: if SQLite used an index by scope, it would have to
+    // sort them.
+    let all = columns::select_jobs_without_pages("NOT INDEXED WHERE scope = ?1 AND merged_into IS NULL ORDER BY key");
+    let mut shared = SharedTexts::default();
+    let mut rows = db.query_all(&all, [scope], |row| columns::read_job(row, &mut shared))?;
+    pages::read_pages_into(db, &mut rows)?;
+    Ok(rows)
+}
+
+/// Returns the selected jobs; `rest` is what follows after `FROM job` in the query.
+pub(super) fn query_jobs(db: &Connection, rest: &str, params: impl Params) -> StoreResult<Vec<Job>> {
+    let mut shared = SharedTexts::default();
+    db.query_all(&columns::select_jobs(rest), params, |row| columns::read_job(row, &mut shared))
+}
+
+/// Returns the row with this key, even if it was merged into another row.
+pub(super) fn find_job(db: &Connection, key: JobKey) -> StoreResult<Option<Job>> {
+    Ok(query_jobs(db, "WHERE key = ?1", [key])?.pop())
+}
+
+/// Returns the row with this id of the service.
+pub(super) fn find_by_id(db: &Connection, scope: i64, id: &JobId) -> StoreResult<Option<Job>> {
+    Ok(query_jobs(db, "WHERE scope = ?1 AND id = ?2", params![scope, id])?.pop())
+}
+
+/// Returns the row with this key; if it was merged into another row, returns that row instead.
+pub(super) fn read_current_job(db: &Connection, key: JobKey) -> StoreResult<Job> {
+    let key = current_key(db, key)?;
+    find_job(db, key)?.ok_or(StoreError::NoSuchJob)
+}
+
+/// Returns `key` itself; if its row was merged into another row, returns the key of that row instead.
+pub(super) fn current_key(db: &Connection, key: JobKey) -> StoreResult<JobKey> {
+    let current = "SELECT coalesce(merged_into, key) FROM job WHERE key = ?1";
+    db.query_first(current, [key], |row| row.get(0))?.ok_or(StoreError::NoSuchJob)
+}
+
+/// Returns the id of the scope to which the job belongs.
+pub(super) fn job_scope_id(db: &Connection, key: JobKey) -> StoreResult<i64> {
+    let scope = db.query_first("SELECT scope FROM job WHERE key = ?1", [key], |row| row.get(0))?;
+    scope.ok_or(StoreError::NoSuchJob)
+}
+
+/// Adds a row for a job of which nothing but the title is known yet.
+pub(super) fn insert_job(tx: &Transaction<'_>, scope: i64, title: &CleanText, now: Time) -> StoreResult<JobKey> {
+    let key = tx.insert(
+        "INSERT INTO job (scope, title, created_at, started_at, changed_at, revision) VALUES (?1, ?2, ?3, ?3, ?3, 0)",
+        params![scope, title, UnixMillis(now)],
+    )?;
+    Ok(JobKey(key))
+}
+
+/// Sets the title that a job has as long as the user gives it no other title.
+pub(super) fn set_default_title(tx: &Transaction<'_>, key: JobKey, title: &CleanText) -> StoreResult<()> {
+    tx.change("UPDATE job SET title = ?2 WHERE key = ?1", params![key, title])?;
+    Ok(())
+}
+
+/// Writes the row, except for its title, tags and note (see `labels`). Returns the row as it is stored afterwards.
+pub(super) fn update_job(tx: &Transaction<'_>, row: &Job) -> StoreResult<Job> {
+    write_columns(tx, row.key, columns::written_columns(row))?;
+    touch(tx, row.key)
+}
+
+/// Writes these columns of the row.
+pub(super) fn write_columns<const N: usize>(
+    tx: &Transaction<'_>,
+    key: JobKey,
+    columns: [(&str, ToSqlOutput<'_>); N],
+) -> StoreResult<()> {
+    let assignments: Vec<String> = columns.iter().zip(2..).map(|((name, _), at)| format!("{name} = ?{at}")).collect();
+    let values = [key.0.into()].into_iter().chain(columns.into_iter().map(|(_, value)| value));
+    tx.change(&format!("UPDATE job SET {} WHERE key = ?1", assignments.join(", ")), params_from_iter(values))?;
+    Ok(())
+}
+
+/// Adds a row with all data of the job except its pages, in one statement. `name` is the job's default title (see
+/// [`set_default_title`]). If a prompt of the job is undelivered, the caller must [`touch`] the row after storing that
+/// prompt.
+pub(super) fn insert_complete_job(
+    tx: &Transaction<'_>,
+    scope: i64,
+    name: &CleanText,
+    row: &Job,
+) -> StoreResult<JobKey> {
+    let fixed = [("scope", scope.into()), ("title", name.as_str().into()), ("revision", next_revision(tx)?.into())];
+    let all = fixed.into_iter().chain(columns::label_columns(row)).chain(columns::written_columns(row));
+    let (names, values): (Vec<&str>, Vec<ToSqlOutput<'_>>) = all.unzip();
+    let parameters = vec!["?"; names.len()].join(", ");
+    let sql = format!("INSERT INTO job ({}) VALUES ({parameters})", names.join(", "));
+    tx.insert(&sql, params_from_iter(values)).map(JobKey)
+}
+
+fn next_revision(tx: &Transaction<'_>) -> StoreResult<i64> {
+    tx.query_value("UPDATE revision SET value = value + 1 RETURNING value", [])
+}
+
+/// Gives the row its next revision, and updates the columns that depend on its prompts: the state of the most urgent
+/// undelivered prompt, and the job's position in the queue. A discarded prompt counts here only if it would have
+/// created the job and the job has no id.
+pub(super) fn touch(tx: &Transaction<'_>, key: JobKey) -> StoreResult<Job> {
+    let revision = next_revision(tx)?;
+    let sql = format!(
+        "UPDATE job SET revision = ?2, (undelivered, undelivered_at) = (
+             SELECT CASE state WHEN 'dismissed' THEN 'discarded' ELSE {STATE_SQL} END, iif(state = 'dismissed', discarded_at, state_at) FROM prompt
+             WHERE prompt.job = ?1 AND state <> 'accepted'
+                 AND (state <> 'dismissed' OR (prompt.kind = 'create' AND job.id IS NULL))
+             ORDER BY CASE state WHEN 'unconfirmed' THEN 1 WHEN 'rejected' THEN 2 WHEN 'not sent' THEN 3
+                                 WHEN 'sending' THEN 4 WHEN 'dismissed' THEN 5 ELSE 6 + paused END
+             LIMIT 1),
+             queue_position = (SELECT min(coalesce(prompt.queue_position, prompt.id)) FROM prompt
+                               WHERE job = ?1 AND state = 'queued')
+         WHERE key = ?1"
+    );
+    tx.change(&sql, params![key, revision])?;
+    find_job(tx, key)?.ok_or(StoreError::NoSuchJob)
+}
+
+/// Adds events to a job.
+pub(super) fn insert_events(tx: &Transaction<'_>, key: JobKey, events: &[JobEvent]) -> StoreResult<()> {
+    for event in events {
+        let (kind, before, after) = columns::event_columns(&event.kind);
+        tx.change(
+            "INSERT INTO event (job, at, kind, before, after) VALUES (?1, ?2, ?3, ?4, ?5)",
+            params![key, UnixMillis(event.at), kind, before, after],
+        )?;
+    }
+    Ok(())
+}

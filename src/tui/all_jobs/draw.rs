@@ -1,0 +1,150 @@
+//! Draws the list of the jobs of all profiles.
+//!
+//! ```text
+//! ┌ Jobs of all profiles: 48 ───────────────────────────────────────────────────────┐
+//! │   state        profile   title                                      PR      age │
+//! │ Needs you 3                                                                     │
+//! │▌*✓ review      acme      Fix broken links in /api  #docs            #1423   14m │
+//! │  ✗ failed      beta      Translate /billing                                  5h │
+//! ```
+
+use super::list::AllJobs;
+use crate::model::load::Load;
+use crate::tui::draw::boxes::{draw_box, draw_line, draw_more_below};
+use crate::tui::draw::list_title;
+use crate::tui::draw::text::{TextRow, fit};
+use crate::tui::format::{plural, short_age};
+use crate::tui::jobs::JobLine as ListLine;
+use crate::tui::jobs::list_draw::{draw_headings, group_heading, job_line, job_table};
+use crate::tui::keymap::{Action, Context};
+use crate::tui::view::View;
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use ratatui::text::Line;
+use ratatui::widgets::{Paragraph, Wrap};
+use unicode_width::UnicodeWidthStr;
+
+/// Maximum width of the profile column.
+const MAX_PROFILE_CELLS: usize = 16;
+/// Maximum width of the profile column in a list of medium width.
+const MAX_PROFILE_CELLS_MEDIUM: usize = 12;
+/// Maximum width of the profile column in a narrow list.
+const MAX_PROFILE_CELLS_NARROW: usize = 8;
+/// From this width of the list on, the maximum width of the profile column is [`MAX_PROFILE_CELLS`].
+const MIN_WIDTH_WIDE: usize = 100;
+/// Width of the "more below" text in the lower border.
+const MORE_BELOW_CELLS: u16 = 16;
+/// Below this width of the list, the maximum width of the profile column is [`MAX_PROFILE_CELLS_NARROW`].
+const MIN_WIDTH_MEDIUM: usize = 60;
+
+pub(in crate::tui) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &AllJobs, area: Rect) {
+    let theme = view.theme;
+    let title = list_title::all_jobs_title_line(view, usize::from(area.width.saturating_sub(2)));
+    let inner = draw_box(frame, area, title, theme.focus);
+    if let Some((text, style)) = no_jobs_text(view, open) {
+        let inside = Rect { x: inner.x + 1, width: inner.width.saturating_sub(2), ..inner };
+        frame.render_widget(Paragraph::new(Line::styled(text, style)).wrap(Wrap { trim: true }), inside);
+        return;
+    }
+    let g = view.app.geometry();
+    let (lines, rows, width) = (g.all_jobs_lines(), g.all_jobs_rows(), usize::from(inner.width));
+    let columns = job_table(width, Some(name_width(view, open, rows, width)));
+    draw_headings(frame, view, &columns, inner, lines);
+    for (n, line) in open.list.visible(rows).enumerate() {
+        let line = match line {
+            ListLine::Heading(group, n, hidden) => group_heading(view, group, n, hidden),
+            ListLine::Job(job) => {
+                let name = open.profile_of(job).map(|at| view.app.profile_names(at)).unwrap_or_default();
+                job_line(view, &columns, &open.list, job, Some(&name))
+            }
+        };
+        draw_line(frame, lines, n, line);
+    }
+    draw_line(frame, inner, usize::from(lines.bottom() - inner.y), footer_line(view, open, width));
+    let below = open.list.line_count().saturating_sub(open.list.top() + rows);
+    draw_more_below(frame, view, area, below);
+    draw_omitted_count(frame, view, open, area, if below > 0 { MORE_BELOW_CELLS } else { 0 });
+}
+
+/// Shows in the lower border how many jobs are not listed because no profile has their project. `taken` cells of the
+/// border are already used.
+fn draw_omitted_count(frame: &mut Frame<'_>, view: View<'_>, open: &AllJobs, area: Rect, taken: u16) {
+    if open.omitted_count() == 0 {
+        return;
+    }
+    let space = usize::from(area.width.saturating_sub(4 + taken));
+    let more = plural(open.omitted_count(), "more job");
+    let texts = [
+        format!(" {more} in projects without a profile "),
+        format!(" {more} without a profile "),
+        format!(" {} without profile ", open.omitted_count()),
+    ];
+    let Some(text) = texts.iter().find(|text| text.width() <= space) else { return };
+    let width = u16::try_from(text.width()).unwrap_or(0);
+    let place = Rect::new(area.x + 2, area.bottom().saturating_sub(1), width, 1);
+    frame.render_widget(Line::styled(text.as_str(), view.theme.warning), place);
+}
+
+/// Returns the text, and its style, that is shown instead of an empty list; `None` if there are jobs to list.
+fn no_jobs_text(view: View<'_>, open: &AllJobs) -> Option<(String, ratatui::style::Style)> {
+    let theme = view.theme;
+    match (&open.read_state, open.is_read()) {
+        (Load::Failed { failure, .. }, false) => Some((failure.message.to_string(), theme.bad)),
+        (_, false) => Some(("Loading jobs…".to_owned(), theme.muted)),
+        (_, true) if open.list.is_empty() && open.omitted_count() > 0 => {
+            Some(("No jobs of these profiles yet.".to_owned(), theme.muted))
+        }
+        (_, true) if open.list.is_empty() => Some(("No jobs yet.".to_owned(), theme.muted)),
+        (_, true) if open.list.matching_count() == 0 => {
+            let jobs = plural(open.list.len(), "job");
+            let hint = if !open.has_filter() {
+                format!("{} shows all jobs", view.app.key_label(Context::AllJobs, Action::PreviousTab))
+            } else {
+                format!("{} clears the filter", view.app.key_label(Context::Everywhere, Action::Close))
+            };
+            let text = format!("None of the {jobs} matches; {hint}.");
+            Some((text, theme.muted))
+        }
+        _ => None,
+    }
+}
+
+/// Returns the width of the profile column: the width of the longest profile name, up to a limit.
+fn name_width(view: View<'_>, open: &AllJobs, rows: usize, width: usize) -> usize {
+    let app = view.app;
+    let all = app.config.profiles.iter().map(|profile| profile.name.as_str().width());
+    let shown = open.list.visible(rows).filter_map(|line| match line {
+        ListLine::Job(job) => open.profile_of(job).map(|at| app.profile_names(at).width()),
+        ListLine::Heading(..) => None,
+    });
+    let most = match width {
+        0..MIN_WIDTH_MEDIUM => MAX_PROFILE_CELLS_NARROW,
+        MIN_WIDTH_MEDIUM..MIN_WIDTH_WIDE => MAX_PROFILE_CELLS_MEDIUM,
+        _ => MAX_PROFILE_CELLS,
+    };
+    all.chain(shown).max().unwrap_or(0).min(most)
+}
+
+/// Returns the line below the list: when the selected job was last checked, and whether it is watched. Only jobs of the
+/// current profile are watched.
+fn footer_line<'a>(view: View<'_>, open: &AllJobs, width: usize) -> Line<'a> {
+    let View { app, theme, now } = view;
+    let Some(job) = open.list.selected() else { return Line::default() };
+    let is_narrow = width < MIN_WIDTH_MEDIUM;
+    let seen = match job.local.checked_at.map(|at| short_age(now - at)) {
+        None => "not checked yet".to_owned(),
+        Some(age) if age == "now" => "updated just now".to_owned(),
+        Some(age) => format!("updated {age} ago"),
+    };
+    let at = open.profile_of(job);
+    let name =
+        at.and_then(|at| app.config.profiles.get(at)).map(|profile| profile.name.to_string()).unwrap_or_default();
+    let watched = match at == Some(app.config.current_profile) {
+        true => String::new(),
+        false if is_narrow => ", not watched".to_owned(),
+        false => format!("; not watched: {} switches to {name}", app.key_label(Context::AllJobs, Action::Open)),
+    };
+    let mut row = TextRow::new(width);
+    row.push(" ", theme.text).push(fit(&format!("{seen}{watched}"), width.saturating_sub(2)), theme.muted);
+    row.line()
+}

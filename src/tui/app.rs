@@ -1,0 +1,292 @@
+//! The state of the dashboard, and what all screens and dialogs use of it.
+
+use super::component::Component;
+use super::geometry::{Geometry, compute_layout};
+use super::jobs::messages::JobsEffect;
+use super::keymap::{Action, Context};
+use super::msg::{AppConfig, Effect};
+use crate::model::Time;
+use crate::model::connection::Connection;
+use crate::model::failure::Failure;
+use crate::model::ledger::{Budget, RateLimited};
+use crate::model::load::Load;
+use crate::model::prompt::DraftTarget;
+use crate::model::row::{JobGroup, JobKey};
+use crate::model::text::CleanText;
+use crate::model::unrecorded::UnrecordedPrompts;
+use std::collections::{HashMap, HashSet};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Screen {
+    /// The setup form, which is the lowest dialog until docdeck is configured.
+    Welcome,
+    Jobs,
+    Views,
+    Log,
+}
+
+/// The screens in the header, each with the action that opens it and its name.
+pub(super) const TABS: [(Screen, Action, &str); 3] = [
+    (Screen::Jobs, Action::ShowJobs, "Jobs"),
+    (Screen::Views, Action::ShowViews, "Views"),
+    (Screen::Log, Action::ShowLog, "Log"),
+];
+
+/// Returns the screen that an action opens.
+pub(super) fn screen_of(action: Action) -> Option<Screen> {
+    TABS.iter().find(|(_, opens, _)| *opens == action).map(|(screen, ..)| *screen)
+}
+
+/// Which part of the jobs screen has the focus.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Pane {
+    List,
+    Detail,
+}
+
+/// Whether the store's content is loaded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum StoreState {
+    /// The store is being read. Until then the jobs are unknown, which is not the same as an empty list.
+    Reading,
+    Read,
+    /// The store couldn't be read because of `why`. The next attempt to read it is at `retry_at`. While an attempt is
+    /// under way, `retry_at` is `None`.
+    Unreadable {
+        why: Failure,
+        retry_at: Option<Time>,
+    },
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Severity {
+    Info,
+    /// Good news, which is shown longer than `Info`.
+    Greeting,
+    Problem,
+}
+
+/// A message that is shown until a given time.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Notice {
+    pub severity: Severity,
+    pub text: CleanText,
+    pub until: Time,
+    /// Whether a key was pressed while the notice was shown. On a small screen, the notice then shrinks to show what is
+    /// below it.
+    pub is_seen: bool,
+}
+
+/// The notice for a setting that the demo doesn't save.
+pub(super) const NOT_IN_DEMO: &str = "The demo saves no settings.";
+
+/// All state of the dashboard, owned by the event loop.
+#[derive(Debug)]
+pub struct App {
+    pub config: AppConfig,
+    pub size: (u16, u16),
+    pub screen: Screen,
+    pub pane: Pane,
+    /// The open dialogs. The last one is on top.
+    pub dialogs: Vec<Box<dyn Component>>,
+    pub store: StoreState,
+    pub jobs: super::jobs::JobList,
+    pub detail: super::jobs::detail::Detail,
+    /// The jobs of all profiles, while their list is open.
+    pub all_jobs: Option<super::all_jobs::list::AllJobs>,
+    pub views: super::views::ViewsScreen,
+    pub log: super::log_entries::LogEntries,
+    pub connection: Connection,
+    pub notice: Option<Notice>,
+    /// Prompts whose outcome could not be recorded on disk yet. They are shown until it is recorded.
+    pub unrecorded: UnrecordedPrompts,
+    pub(super) budgets: HashMap<RateLimited, Budget>,
+    pub(super) drafts: HashMap<DraftTarget, String>,
+    /// The pages that the draft in [`DraftTarget::AboutPages`] is about.
+    pub(super) draft_pages: Vec<CleanText>,
+    pub(super) undo_stack: Vec<super::state::LabelUndo>,
+    pub(super) search: super::state::FilterBarState,
+    pub(super) tracking: Option<super::state::Tracking>,
+    /// The failed job whose prompt is being saved once more, if any.
+    pub(super) retried: Option<JobKey>,
+    /// The follow-up to several jobs that is being saved, if any.
+    pub(super) bulk_follow_up: Option<super::state::BulkFollowUp>,
+    /// The visible jobs that the agent is working on, as last reported to the engine.
+    pub(super) on_screen: Vec<JobKey>,
+    /// The commands and themes that were chosen in the command palette, the most recent first.
+    pub(super) recent_choices: Vec<super::state::PaletteChoice>,
+    pub(super) finish_alerts: super::finish_alerts::FinishAlerts,
+    pub(super) tips: super::state::Tips,
+    pub(super) startup_queue: super::state::StartupQueue,
+    /// The jobs of other profiles in the list of all profiles' jobs. Updates of these jobs are not applied to `jobs`.
+    pub(super) other_profile_jobs: HashSet<JobKey>,
+    /// The job to select once the store is read.
+    pub(super) pending_selection: Option<JobKey>,
+    /// Whether this instance, rather than another one, sends the queued prompts. True until the engine reports
+    /// otherwise.
+    pub(super) sends_queue: bool,
+    pub(super) pointer: super::state::Pointer,
+    pub(super) panes: super::geometry::Panes,
+    pub(super) saved_layout: super::state::SavedLayout,
+    /// When a text input last closed while the user may still have been typing. Shortcuts are ignored for a moment
+    /// after this time.
+    pub(super) input_closed_at: Option<Time>,
+    /// The number of the last attempt in a closed setup dialog. A new setup dialog continues counting from this number,
+    /// so that late answers to the closed dialog are ignored.
+    pub(super) setup_attempts: u64,
+    /// The time of the last update, for labels in the footer that depend on the age of data.
+    pub(super) updated_at: Time,
+    /// Whether the screen has to be drawn again.
+    pub(super) dirty: bool,
+}
+
+impl App {
+    /// Creates the initial state. Returns it with the first effects to run. If the configuration needs to be set up,
+    /// the caller opens the setup form.
+    pub fn new(config: AppConfig, now: Time) -> (Self, Vec<Effect>) {
+        let is_set_up = !config.needs_setup;
+        let mut app = Self {
+            size: config.size,
+            screen: if is_set_up { Screen::Jobs } else { Screen::Welcome },
+            pane: Pane::List,
+            dialogs: Vec::new(),
+            store: StoreState::Reading,
+            jobs: super::jobs::JobList::default(),
+            detail: super::jobs::detail::Detail::default(),
+            all_jobs: None,
+            views: super::views::ViewsScreen::new(now),
+            log: super::log_entries::LogEntries::default(),
+            connection: if config.is_verified { Connection::Ready } else { Connection::Unknown },
+            notice: None,
+            unrecorded: UnrecordedPrompts::default(),
+            budgets: HashMap::new(),
+            drafts: HashMap::new(),
+            draft_pages: Vec::new(),
+            undo_stack: Vec::new(),
+            search: super::state::FilterBarState::default(),
+            tracking: None,
+            retried: None,
+            bulk_follow_up: None,
+            on_screen: Vec::new(),
+            recent_choices: Vec::new(),
+            finish_alerts: super::finish_alerts::FinishAlerts::default(),
+            tips: super::state::Tips::default(),
+            startup_queue: super::state::StartupQueue::default(),
+            other_profile_jobs: HashSet::new(),
+            pending_selection: None,
+            sends_queue: true,
+            pointer: super::state::Pointer::new(config.mouse_enabled),
+            panes: super::geometry::Panes::default(),
+            saved_layout: super::state::SavedLayout::default(),
+            input_closed_at: None,
+            setup_attempts: 0,
+            updated_at: now,
+            dirty: true,
+            config,
+        };
+        if let Some(text) = app.config.notice.clone() {
+            app.notify(Severity::Problem, text.as_str(), now);
+        } else if app.config.read_only {
+            app.notify_read_only(now);
+        } else if let Some(text) = app.config.greeting.clone() {
+            app.notify(Severity::Greeting, text.as_str(), now);
+        }
+        let mut effects = Vec::new();
+        if is_set_up {
+            app.restore_layout(now, &mut effects);
+            // The store can return only the first jobs of the default order. With another order or a filter, the list
+            // may start with other jobs, so all data is loaded.
+            let rows = app.size.1.into();
+            effects.insert(
+                0,
+                if app.is_unfiltered_in_default_order() {
+                    Effect::Jobs(JobsEffect::LoadFirstRows(rows))
+                } else {
+                    Effect::Jobs(JobsEffect::LoadInitialData)
+                },
+            );
+        }
+        app.detail.set_width(app.geometry().detail_columns());
+        (app, effects)
+    }
+
+    /// Returns the layout of the screen at its current size.
+    pub fn geometry(&self) -> Geometry {
+        compute_layout(self.size, self.panes)
+    }
+
+    /// Returns whether the screen changed since the last call. The frame scheduler calls this once per frame.
+    pub fn take_dirty(&mut self) -> bool {
+        std::mem::take(&mut self.dirty)
+    }
+
+    /// Whether data for the current screen is still being read from the store, which takes only a moment.
+    pub fn is_reading_store(&self) -> bool {
+        let list = self.screen == Screen::Jobs && self.store == StoreState::Reading && self.jobs.is_empty();
+        list || (self.detail_is_visible() && matches!(self.detail.thread(), Load::Loading { before: None }))
+    }
+
+    /// Returns the title for the terminal's window.
+    pub fn terminal_title(&self) -> String {
+        match self.jobs.count_of(JobGroup::NeedsYou) {
+            0 => "docdeck".to_owned(),
+            n => format!("{n} need you · docdeck"),
+        }
+    }
+
+    /// Returns a budget as last reported by the engine. Until the engine has reported the budget, returns one with all
+    /// requests left.
+    pub fn budget(&self, limited: RateLimited) -> Budget {
+        self.budgets.get(&limited).copied().unwrap_or_else(|| Budget::unused(limited))
+    }
+
+    /// Whether the engine has reported this budget.
+    pub fn has_budget(&self, limited: RateLimited) -> bool {
+        self.budgets.contains_key(&limited)
+    }
+
+    /// Returns the saved draft of a slot.
+    pub fn draft(&self, slot: DraftTarget) -> Option<&str> {
+        self.drafts.get(&slot).map(String::as_str)
+    }
+
+    /// Returns the pages that the draft in [`DraftTarget::AboutPages`] is about.
+    pub fn draft_pages(&self) -> &[CleanText] {
+        &self.draft_pages
+    }
+
+    /// Returns the contexts in which a key is looked up, the most specific context first.
+    pub fn contexts(&self) -> &'static [Context] {
+        self.top_component().map_or(&[Context::Lists, Context::Everywhere], Component::contexts)
+    }
+
+    /// Whether character keys type text instead of running commands.
+    pub(crate) fn takes_text(&self) -> bool {
+        self.top_component().is_some_and(Component::takes_text)
+    }
+
+    /// Whether text is typed in any of the active contexts.
+    pub fn has_text_context(&self) -> bool {
+        self.contexts().iter().any(|context| context.takes_text())
+    }
+
+    /// Returns the key of an action for use in a message.
+    pub fn key_label(&self, context: Context, action: Action) -> String {
+        self.config.keymap.key_label(context, action)
+    }
+
+    pub(super) fn notify(&mut self, severity: Severity, text: &str, now: Time) {
+        let seconds = match severity {
+            Severity::Info => 5,
+            Severity::Greeting | Severity::Problem => 15,
+        };
+        let until = now + chrono::TimeDelta::seconds(seconds);
+        self.notice = Some(Notice { severity, text: CleanText::line(text), until, is_seen: false });
+        self.dirty = true;
+    }
+
+    pub(super) fn notify_failure(&mut self, failure: &Failure, now: Time) {
+        let text = failure.message.clone();
+        self.notify(Severity::Problem, text.as_str(), now);
+    }
+}

@@ -1,0 +1,86 @@
+//! The actions that can be confirmed for several jobs at once.
+
+use crate::model::change::QueueChange;
+use crate::model::row::JobKey;
+use crate::model::text::CleanText;
+
+/// An action on several jobs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum BulkAction {
+    OpenPrs,
+    CopyLinks,
+    Dismiss,
+    Restore,
+    /// Marks the jobs as done.
+    MarkDone,
+    /// Moves the jobs back to the group “needs you”.
+    MarkNotDone,
+    Tags(TagChanges),
+    Export,
+    /// Sends the text of the open editor to each job. The confirmation is shown over the editor.
+    FollowUp,
+    Queue(QueueChange),
+    RemoveFromQueue,
+}
+
+/// The jobs that a bulk action applies to, and the marked jobs that it skips. The confirmation lists both.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Targets {
+    pub keys: Vec<JobKey>,
+    /// The titles of the jobs, in the order of `keys`.
+    pub titles: Vec<CleanText>,
+    /// The marked jobs to skip, each as its title and the reason for skipping it.
+    pub skipped: Vec<(CleanText, &'static str)>,
+}
+
+/// Changes to tags, parsed from typed text. `+x` and a bare `x` add a tag, `-x` removes one.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct TagChanges {
+    pub add: Vec<CleanText>,
+    pub remove: Vec<CleanText>,
+    /// Whether the typed tags replace all tags of the job, if only one job is changed. True if a word was typed without
+    /// a sign, or if nothing was typed.
+    pub replaces: bool,
+}
+
+impl TagChanges {
+    /// Parses typed tags. If the same tag is typed twice, the last mention applies.
+    pub fn parse(typed: &str) -> Self {
+        let mut changes = Self::default();
+        for word in typed.split([' ', ',', '\t']) {
+            let (minus, rest) = match (word.strip_prefix('-'), word.strip_prefix('+')) {
+                (Some(rest), _) => (true, rest),
+                (_, Some(rest)) => (false, rest),
+                _ => (false, word),
+            };
+            let tags = crate::model::change::parse_tags(rest);
+            changes.replaces |= rest.len() == word.len() && !tags.is_empty();
+            for tag in tags {
+                changes.add.retain(|other| *other != tag);
+                changes.remove.retain(|other| *other != tag);
+                if minus { &mut changes.remove } else { &mut changes.add }.push(tag);
+            }
+        }
+        changes.replaces |= changes.is_empty();
+        changes
+    }
+
+    /// Whether no tag is added and none is removed.
+    pub fn is_empty(&self) -> bool {
+        self.add.is_empty() && self.remove.is_empty()
+    }
+
+    /// Returns the changes on one line for a confirmation: `+docs -old`.
+    pub fn summary(&self) -> String {
+        let add = self.add.iter().map(|tag| format!("+{tag}"));
+        let remove = self.remove.iter().map(|tag| format!("-{tag}"));
+        add.chain(remove).collect::<Vec<_>>().join(" ")
+    }
+
+    pub(super) fn apply_to(&self, tags: &[CleanText]) -> Vec<CleanText> {
+        let current = if self.replaces { &[] } else { tags };
+        let mut out: Vec<CleanText> = current.iter().filter(|tag| !self.remove.contains(tag)).cloned().collect();
+        out.extend(self.add.iter().filter(|tag| !current.contains(tag)).cloned());
+        out
+    }
+}

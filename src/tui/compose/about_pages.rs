@@ -1,0 +1,63 @@
+//! Texts about the pages that a new job is about.
+
+use crate::model::text::CleanText;
+use crate::tui::format;
+use std::collections::HashSet;
+
+/// Up to this many pages are all listed by path in a title or a notice. If there are more, a title lists two and counts
+/// the rest, and a notice only counts them.
+const MAX_NAMED_PAGES: usize = 3;
+
+/// Formats the pages as a short text: `/a`, `/a, /b and /c` or `12 pages`.
+pub(in crate::tui) fn short_list(pages: &[CleanText]) -> String {
+    if pages.len() > MAX_NAMED_PAGES { format::plural(pages.len(), "page") } else { sentence_list(pages) }
+}
+
+/// Formats all pages as a list within a sentence: `/a, /b and /c`.
+pub(in crate::tui) fn sentence_list(pages: &[CleanText]) -> String {
+    match pages {
+        [] => String::new(),
+        [one] => one.to_string(),
+        [first @ .., last] => {
+            let first: Vec<&str> = first.iter().map(CleanText::as_str).collect();
+            format!("{} and {last}", first.join(", "))
+        }
+    }
+}
+
+/// Returns the title of the editor for a job about these pages.
+pub(in crate::tui) fn title_of_job_about(pages: &[CleanText]) -> CleanText {
+    CleanText::line(&match pages {
+        [first, second, rest @ ..] if pages.len() > MAX_NAMED_PAGES => {
+            format!("New job about {first}, {second} and {} more pages", format::format_count(rest.len()))
+        }
+        pages => format!("New job about {}", sentence_list(pages)),
+    })
+}
+
+/// Returns the initial text of the editor for a job about these pages.
+pub(in crate::tui) fn initial_text(pages: &[CleanText]) -> String {
+    let mut text = format!("{}: ", short_list(pages));
+    if pages.len() > MAX_NAMED_PAGES {
+        text.push('\n');
+        text.extend(pages.iter().map(|page| format!("\n- {page}")));
+    }
+    text
+}
+
+/// Returns the sort key of a template for a job about `pages` pages: templates made for that number of pages come
+/// first.
+pub(in crate::tui) fn template_order(text: &str, pages: usize) -> u8 {
+    let (of_one, of_several) = (text.contains("{{path}}"), text.contains("{{pages}}"));
+    match (of_one, of_several) {
+        (_, true) if pages > 1 => 0,
+        (true, _) => 1,
+        (_, true) => 2,
+        (false, false) => 3,
+    }
+}
+
+pub(in crate::tui) fn are_same_pages(one: &[CleanText], other: &[CleanText]) -> bool {
+    let of = |pages: &[CleanText]| pages.iter().cloned().collect::<HashSet<_>>();
+    of(one) == of(other)
+}

@@ -1,0 +1,154 @@
+//! The line below the text of an editor: the profile, a template or the number of prompts, the state of the draft, and
+//! what sending costs.
+
+use super::draft_state::DraftState;
+use crate::model::Time;
+use crate::model::ledger::{RATE_LIMIT_WINDOW, RateLimited, Wait};
+use crate::model::prompt::DraftTarget;
+use crate::tui::App;
+use crate::tui::draw::Theme;
+use crate::tui::draw::text::TextRow;
+use crate::tui::view::View;
+use ratatui::style::Style;
+use ratatui::text::Line;
+use unicode_width::UnicodeWidthStr as _;
+
+/// The minimum number of cells between the left and the right part.
+const GAP: usize = 2;
+
+/// What the line shows besides the profile.
+#[derive(Debug)]
+pub(super) struct EditorStatus {
+    /// A long and a short form of the template or the number of prompts. May be empty.
+    pub content: [String; 2],
+    /// The state of the draft. May be empty.
+    pub draft: String,
+    /// The operation that sending the text uses, and how many of its requests.
+    pub limited: RateLimited,
+    pub requests: usize,
+}
+
+impl EditorStatus {
+    /// Returns the line in the longest form that fits. The content is left out first, then the profile.
+    pub(super) fn line<'a>(&self, view: View<'_>, width: usize) -> Line<'a> {
+        let View { app, theme, now } = view;
+        let profile = app.config.profile.as_str();
+        let left =
+            |parts: &[&str]| parts.iter().filter(|part| !part.is_empty()).copied().collect::<Vec<_>>().join(" · ");
+        let [long, short] = &self.content;
+        let draft = if self.draft.is_empty() { profile } else { &self.draft };
+        let lefts = [
+            left(&[profile, long, &self.draft]),
+            left(&[profile, short, &self.draft]),
+            left(&[profile, &self.draft]),
+            draft.to_owned(),
+            String::new(),
+        ];
+        let (rights, style) = cost_forms(app, theme, self.limited, self.requests, now);
+        // The index of a left part, and that of a right part.
+        let forms = [(0, 0), (1, 0), (1, 1), (2, 1), (2, 2), (3, 2), (4, 2)];
+        let texts = |(left, right): (usize, usize)| Some((lefts.get(left)?, rights.get(right)?));
+        let mut fitting = forms.into_iter().filter_map(texts).filter(|(left, right)| {
+            left.width() + right.width() + if left.is_empty() || right.is_empty() { 0 } else { GAP } <= width
+        });
+        let mut row = TextRow::new(width);
+        if let Some((left, right)) = fitting.next() {
+            row.push(left, theme.muted).pad_to(width - right.width()).push(right, style);
+        }
+        row.line()
+    }
+}
+
+/// Returns the cost of sending in a long, a medium and a short form, and its style. The forms are empty if the number
+/// of requests left is unknown.
+fn cost_forms(app: &App, theme: &Theme, limited: RateLimited, requests: usize, now: Time) -> ([String; 3], Style) {
+    if !app.has_budget(limited) {
+        return (Default::default(), theme.muted);
+    }
+    let budget = app.budget(limited);
+    let (left, label) = (budget.requests_left(), limited.label());
+    let until = budget.resets_at.filter(|at| *at > now).unwrap_or(now + RATE_LIMIT_WINDOW);
+    let when = app.send_time(budget.blocked.unwrap_or(Wait { until, is_estimate: false }), now);
+    let fits = usize::try_from(left).is_ok_and(|left| requests <= left);
+    match left {
+        0 => {
+            let forms =
+                [format!("no {label} left, sent {when}"), format!("none left, sent {when}"), "none left".into()];
+            (forms, theme.warning)
+        }
+        _ if !fits => {
+            let some = format!("{left} of {requests} sent now");
+            ([format!("{some}, the others from {}", when.trim_start_matches("at ")), some.clone(), some], theme.muted)
+        }
+        _ if requests == 0 => {
+            let short = format!("{left} left");
+            ([format!("{left} {label} left this hour"), format!("{short} this hour"), short], theme.muted)
+        }
+        _ => {
+            let uses = format!("{requests} of {left}");
+            let long = format!("uses {uses} {label} left this hour");
+            ([long, format!("{uses} left this hour"), format!("{uses} left")], theme.muted)
+        }
+    }
+}
+
+/// Describes the state of the draft of this slot. Empty if there is no draft, or if saving it failed, which a message
+/// states.
+pub(super) fn draft_state_text(app: &App, slot: DraftTarget, state: &DraftState) -> String {
+    match state {
+        DraftState::Failed(_) => String::new(),
+        DraftState::Unchanged if app.draft(slot).is_none_or(|text| text.trim().is_empty()) => String::new(),
+        DraftState::Unchanged | DraftState::Saved(_) if app.config.is_demo => {
+            "draft kept until the demo ends".to_owned()
+        }
+        DraftState::Unchanged => "draft saved".to_owned(),
+        DraftState::Due(_) => "draft not saved yet".to_owned(),
+        DraftState::Saving => "saving the draft…".to_owned(),
+        DraftState::Saved(at) => format!("draft saved {}", at.with_timezone(&app.config.offset).format("%H:%M")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::engine_event::EngineEvent;
+    use crate::model::ledger::Budget;
+    use crate::model::text::CleanText;
+    use crate::tui::Msg;
+    use crate::tui::draw::ColorDepth;
+    use crate::tui::jobs::tests::at;
+
+    /// Returns the line at this width, for `requests` new jobs of which `used` of 100 are used.
+    fn line(width: usize, requests: usize, used: u32) -> String {
+        let mut app = crate::tui::finish_alerts::tests::app(Vec::new());
+        app.config.profile = CleanText::line("acme-docs");
+        let budget = Budget { used, limit: 100, resets_at: Some(at(1320)), blocked: None };
+        app.update(Msg::Engine(EngineEvent::Budget(RateLimited::Create, budget)), at(0));
+        let content = ["template fix-page".to_owned(), "fix-page".to_owned()];
+        let draft = "draft saved 14:02".to_owned();
+        let status = EditorStatus { content, draft, limited: RateLimited::Create, requests };
+        let theme = Theme::new(ColorDepth::None);
+        let line = status.line(View { app: &app, theme: &theme, now: at(0) }, width);
+        let text: String = line.spans.iter().map(|span| span.content.as_ref()).collect();
+        assert!(text.width() <= width, "{width}: {text:?}");
+        text.split("  ").map(str::trim).filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" | ")
+    }
+
+    #[test]
+    fn a_narrow_line_leaves_out_the_template_then_the_profile_and_never_the_cost() {
+        let long = "acme-docs · template fix-page · draft saved 14:02 | uses 1 of 63 new jobs left this hour";
+        assert_eq!(line(118, 1, 37), long);
+        assert_eq!(line(70, 1, 37), "acme-docs · fix-page · draft saved 14:02 | 1 of 63 left this hour");
+        assert_eq!(line(58, 1, 37), "acme-docs · draft saved 14:02 | 1 of 63 left this hour");
+        assert_eq!(line(38, 1, 37), "draft saved 14:02 | 1 of 63 left");
+        assert!((0..160).all(|width| line(width, 1, 37).contains("1 of 63") == (width >= 12)));
+    }
+
+    #[test]
+    fn the_line_shows_how_many_prompts_have_to_wait_and_when_they_are_sent() {
+        let when = at(1320).format("%H:%M");
+        assert!(line(118, 1, 100).ends_with(&format!("| no new jobs left, sent at {when}")));
+        assert!(line(118, 140, 37).ends_with(&format!("| 63 of 140 sent now, the others from {when}")));
+        assert!(line(118, 0, 37).ends_with("| 63 new jobs left this hour"));
+    }
+}

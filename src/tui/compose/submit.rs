@@ -1,0 +1,204 @@
+//! Writing and sending prompts: opens and closes the editor, saves its text as a prompt, and reports what happens to
+//! the prompt.
+
+use super::editor::Editor;
+use super::messages::PromptsMsg;
+use crate::model::Time;
+use crate::model::change::LocalChange;
+use crate::model::failure::Failure;
+use crate::model::prompt::{Delivery, DeliveryKind, DraftTarget, PromptId, PromptKind};
+use crate::model::row::{Job, JobKey};
+use crate::model::text::CleanText;
+use crate::tui::keymap::{Action, Context};
+use crate::tui::{App, Effect, PromptsEffect, Screen, Severity, StoreState, SubmitError};
+
+impl App {
+    pub(in crate::tui) fn handle_prompts_msg(&mut self, msg: PromptsMsg, now: Time, effects: &mut Vec<Effect>) {
+        match msg {
+            PromptsMsg::Submitted { slot, result } => {
+                if result.is_ok() {
+                    self.jobs.mark_search_stale();
+                }
+                if !self.apply_bulk_follow_up_result(slot, &result, now, effects) {
+                    self.apply_submit_result(slot, result, now, effects);
+                }
+            }
+            PromptsMsg::Retried { job, result } => self.apply_retry_result(job, result, now, effects),
+            PromptsMsg::Resolved { result, .. } => self.apply_resolve_result(result, now),
+            PromptsMsg::Discarded { sentence, result } => self.notify_discarded(&sentence, result, now),
+            PromptsMsg::RemovedFromQueue(result) => self.notify_removed_from_queue(result, now),
+            PromptsMsg::PromptsRestored(result) => self.notify_restored(result, now),
+            PromptsMsg::BatchAdded(result) => self.apply_queued_batch(result, now, effects),
+            // The dialog that asked for this was closed.
+            PromptsMsg::HistoryLoaded(_)
+            | PromptsMsg::TemplatesLoaded(_)
+            | PromptsMsg::EditedExternally(_)
+            | PromptsMsg::PromptsRead { .. }
+            | PromptsMsg::DraftSaved { .. }
+            | PromptsMsg::DraftRead { .. } => {}
+        }
+    }
+
+    pub(in crate::tui) fn open_new_job(&mut self, now: Time) {
+        if self.store == StoreState::Read {
+            self.open_editor(DraftTarget::NewJob, CleanText::line("New job"), now);
+        } else {
+            let sentence = "Jobs and drafts are still loading. Try again in a moment.";
+            self.notify(Severity::Info, sentence, now);
+        }
+    }
+
+    pub(in crate::tui) fn open_follow_up(&mut self, now: Time) {
+        let Some(row) = self.jobs.selected() else { return };
+        if row.local.undelivered == Some(DeliveryKind::Discarded) {
+            self.notify(Severity::Info, "Can't follow up: this job was discarded.", now);
+        } else if row.id.is_none() {
+            self.notify(Severity::Info, "Can't follow up: this job has no id yet.", now);
+        } else if row.local.gone {
+            self.notify(Severity::Problem, "Can't follow up: the service no longer has this job.", now);
+        } else {
+            let title = CleanText::line(&format!("Follow-up: {}", row.local.title));
+            self.open_editor(DraftTarget::FollowUp(row.key), title, now);
+        }
+    }
+
+    /// Submits the last prompt of the selected job once more, if the job failed.
+    pub(in crate::tui) fn retry_job(&mut self, now: Time, effects: &mut Vec<Effect>) {
+        let Some(job) = self.jobs.selected() else { return };
+        let prompts = self.detail.thread().shown().map(|thread| thread.value.prompts.as_slice());
+        let is_unknown =
+            prompts.is_some_and(|prompts| prompts.iter().all(|prompt| prompt.delivery != Delivery::Accepted));
+        if !job.can_retry() {
+            self.notify(Severity::Info, "Only a failed job can be retried.", now);
+        } else if is_unknown {
+            let new = self.key_label(Context::Jobs, Action::NewJob);
+            let text = format!("docdeck doesn't have the prompt of this job. Start a new one with {new}.");
+            self.notify(Severity::Info, &text, now);
+        } else if self.retried != Some(job.key) {
+            // Until the answer selects the new job, the key has no effect on the same job, so that pressing it twice
+            // doesn't send the prompt twice.
+            self.retried = Some(job.key);
+            effects.push(Effect::Prompts(PromptsEffect::Retry(job.key)));
+        }
+    }
+
+    /// Shows the job of a retried prompt, and marks the failed job as done.
+    fn apply_retry_result(&mut self, job: JobKey, result: Result<Job, Failure>, now: Time, effects: &mut Vec<Effect>) {
+        (self.dirty, self.retried) = (true, None);
+        match result {
+            Ok(row) => {
+                let key = row.key;
+                self.put_job(row);
+                self.jobs.select(key);
+                if key != job {
+                    self.change_jobs(vec![job], LocalChange::Handled, "marking as done", effects);
+                }
+            }
+            Err(failure) => self.notify_failure(&failure, now),
+        }
+    }
+
+    /// Marks the store as read-only, so that nothing can be sent, and shows a notice about it.
+    pub(in crate::tui) fn notify_read_only(&mut self, now: Time) {
+        self.config.read_only = true;
+        let text = "The data folder can't be written, so nothing can be saved or sent. Make the folder writable, or \
+                    choose another one with --data-dir.";
+        self.notify(Severity::Problem, text, now);
+    }
+
+    /// Shows the job of a saved prompt, or restores the draft of a prompt that could not be saved.
+    pub(in crate::tui) fn apply_submit_result(
+        &mut self,
+        slot: DraftTarget,
+        result: Result<(PromptId, Job), SubmitError>,
+        now: Time,
+        effects: &mut Vec<Effect>,
+    ) {
+        self.dirty = true;
+        match result {
+            Ok((_, row)) => {
+                let key = row.key;
+                self.put_job(row);
+                if matches!(slot, DraftTarget::NewJob | DraftTarget::AboutPages) {
+                    self.jobs.select(key);
+                }
+            }
+            Err(error) => {
+                let why = format!("Not sent: {}", error.failure.message);
+                self.restore_draft(slot, error.text, error.pages, &why, now, effects);
+            }
+        }
+    }
+
+    /// Returns a notice about what a newly queued prompt waits for. `None` if it doesn't wait for another prompt of its
+    /// job.
+    fn queue_notice(&self, prompt: PromptId, row: &Job) -> Option<String> {
+        if row.local.undelivered?.needs_user() {
+            let resolve_key = self.key_label(Context::Jobs, Action::Resolve);
+            return Some(format!(
+                "Saved. It is sent after you resolve the earlier prompt (press {resolve_key} on its job)."
+            ));
+        }
+        // The row has the queue position of the job's first queued prompt. A prompt's position is its id unless it was
+        // moved.
+        let is_first = row.local.queue_position.is_none_or(|place| place >= prompt.0);
+        (!is_first).then(|| "Saved. It is sent after the earlier prompt.".to_owned())
+    }
+
+    /// Shows a notice about a change of a prompt's delivery.
+    pub(in crate::tui) fn report_delivery(
+        &mut self,
+        prompt: PromptId,
+        delivery: &Delivery,
+        job: &Job,
+        now: Time,
+        effects: &mut Vec<Effect>,
+    ) {
+        self.dirty = true;
+        let title = job.local.title.as_str();
+        match delivery {
+            Delivery::Accepted => {
+                if self.drafts.remove(&DraftTarget::Prompt(prompt)).is_some() {
+                    effects.push(Effect::Prompts(PromptsEffect::DeleteDraft(DraftTarget::Prompt(prompt))));
+                }
+                if !self.unrecorded.take_recorded(prompt) {
+                    self.notify(Severity::Info, &format!("Accepted: {title}"), now);
+                }
+            }
+            Delivery::Queued { until: Some(until) } if *until > now => {
+                let when = self.send_time(self.prompt_wait(Some(job), *until, now), now);
+                let text = format!("Hourly limit reached. Will send {when} if docdeck is running.");
+                self.notify(Severity::Info, &text, now);
+            }
+            Delivery::Queued { until: None } => {
+                let waits = self.queue_notice(prompt, job);
+                self.notify(Severity::Info, &waits.unwrap_or_else(|| format!("Saved, sending now: {title}")), now);
+            }
+            Delivery::NotSent(reason) => self.notify(Severity::Problem, &format!("Not sent: {title}. {reason}"), now),
+            Delivery::Rejected(reason) => self.notify(Severity::Problem, &format!("Rejected: {title}. {reason}"), now),
+            Delivery::Unconfirmed(_) => {
+                let key = self.key_label(Context::Jobs, Action::Resolve);
+                self.notify(Severity::Problem, &format!("Unconfirmed: {title}. Press {key} on it to resolve."), now);
+            }
+            Delivery::Queued { .. } | Delivery::Paused | Delivery::Sending | Delivery::Discarded { .. } => {}
+        }
+    }
+
+    pub(in crate::tui) fn edit_as_same_prompt(
+        &mut self,
+        prompt: PromptId,
+        kind: PromptKind,
+        reason: CleanText,
+        text: &str,
+    ) {
+        let title = match kind {
+            PromptKind::Create => "New job, not delivered",
+            PromptKind::FollowUp => "Follow-up, not delivered",
+        };
+        let mut editor = Editor::new(DraftTarget::Prompt(prompt), CleanText::line(title), text);
+        editor.kind = kind;
+        editor.last_failure = Some(reason);
+        self.open(editor);
+        self.screen = Screen::Jobs;
+    }
+}

@@ -1,0 +1,67 @@
+//! The filter of the jobs or of the page views, while the user edits it in place. The filter is drawn with its list,
+//! and the list below it stays in use: it can be scrolled and clicked.
+
+use super::draw::cursor;
+use crate::tui::Screen;
+use crate::tui::component::prelude::*;
+use crate::tui::widgets::text_input::TextInput;
+
+#[derive(Debug)]
+pub struct FilterInput {
+    pub(super) input: TextInput,
+}
+
+impl Component for FilterInput {
+    fn contexts(&self) -> &'static [Context] {
+        &[Context::Filter, Context::Text, Context::Everywhere]
+    }
+
+    fn covers_screen(&self) -> bool {
+        false
+    }
+
+    fn offers(&self, action: Action, app: &App) -> Option<Label> {
+        Label::default_if(action != Action::SaveFilter || app.can_save_filter())
+    }
+
+    fn act(&mut self, action: Action, _cx: &mut Cx<'_>) -> Flow {
+        if action == Action::Confirm { Flow::Close } else { Flow::Pass }
+    }
+
+    /// Clears the filter.
+    fn close(&mut self, cx: &mut Cx<'_>) -> Flow {
+        cx.app.clear_filter();
+        Flow::Close
+    }
+
+    fn input(&mut self) -> Option<&mut TextInput> {
+        Some(&mut self.input)
+    }
+
+    fn input_changed(&mut self, cx: &mut Cx<'_>) {
+        cx.app.apply_typed_filter(self.input.text());
+    }
+
+    /// Places the cursor in the filter, which is in the title of the jobs or in the last line of the page views.
+    fn draw(&self, frame: &mut Frame<'_>, view: View<'_>) {
+        let (app, g) = (view.app, view.app.geometry());
+        let line = match (&app.all_jobs, app.screen) {
+            (Some(_), _) => Rect { height: 1, ..g.full_dialog() },
+            (None, Screen::Views) => Rect { y: g.body.bottom().saturating_sub(1), height: 1, ..g.body },
+            (None, _) => Rect { height: 1, ..g.list },
+        };
+        cursor::place_in_input(frame, view, line);
+    }
+}
+
+impl App {
+    /// Returns the text input of the filter while the filter is being typed.
+    pub fn filter_input(&self) -> Option<&TextInput> {
+        self.find::<FilterInput>().map(|open| &open.input)
+    }
+
+    /// Closes the filter input and keeps the filter, as Enter does.
+    pub(super) fn close_filter_input(&mut self) {
+        self.dialogs.pop_if(|dialog| dialog.is::<FilterInput>());
+    }
+}

@@ -1,0 +1,104 @@
+//! The actions that work in every list of jobs: on the jobs screen and in the list of all profiles' jobs. They act on
+//! [`App::active_list`].
+
+use crate::model::prompt::DeliveryKind;
+use crate::model::row::Job;
+use crate::tui::component::prelude::*;
+use crate::tui::queue::has_queued_prompt;
+
+/// Returns the label of an action in the footer. `None` if the action would do nothing now.
+pub(in crate::tui) fn offers(action: Action, app: &App) -> Option<Label> {
+    let list = app.active_list();
+    let selected = list.selected();
+    let is_possible = match action {
+        Action::QueuePause | Action::QueueUp | Action::QueueDown | Action::QueueRemove => {
+            app.any_target_job(has_queued_prompt)
+        }
+        Action::Filter | Action::NextSort => !list.is_empty(),
+        Action::Mark | Action::Rename | Action::Tags | Action::Note | Action::Open => selected.is_some(),
+        Action::FollowUp => app.any_target_job(|job| job.id.is_some() && !job.local.gone),
+        Action::OpenPr => app.any_target_job(|job| job.remote.pr_link.is_some()),
+        Action::MarkDone => app.any_target_job(|job| job.wants_action() && !job.local.dismissed),
+        Action::Resolve => selected.is_some_and(|job| job.local.undelivered.is_some_and(|kind| kind.needs_user())),
+        Action::Dismiss => {
+            // A job can't be dismissed while its prompt is being sent or waits for the user's decision.
+            let blocks = |kind: DeliveryKind| kind.needs_user() || kind == DeliveryKind::Sending;
+            list.marked_count() > 0 || selected.is_some_and(|job| !job.local.undelivered.is_some_and(blocks))
+        }
+        _ => app.offers_everywhere(action),
+    };
+    is_possible.then(|| job_label(action, app))
+}
+
+/// Returns the label of an action on the selected job. It may depend on the state of the job.
+pub(in crate::tui) fn job_label(action: Action, app: &App) -> Label {
+    let list = app.active_list();
+    let Some(job) = list.selected().filter(|_| list.marked_count() == 0) else { return Label::Default };
+    match action {
+        Action::CopyMain if job.remote.pr_link.is_none() => "copy id".into(),
+        Action::Dismiss if job.local.dismissed => "restore".into(),
+        Action::MarkDone if job.is_handled() => "not done".into(),
+        Action::QueuePause if job.local.undelivered == Some(DeliveryKind::Paused) => "resume".into(),
+        _ => Label::Default,
+    }
+}
+
+/// Runs an action on the jobs list that has the focus.
+pub(in crate::tui) fn act_on_jobs(action: Action, cx: &mut Cx<'_>) -> Flow {
+    let (app, now) = (&mut *cx.app, cx.now);
+    match action {
+        Action::OpenPr => app.open_prs(now, cx.effects),
+        Action::CopyMain => app.copy_links(now, cx.effects),
+        Action::CopyId => {
+            if let Some(id) = app.active_list().selected().and_then(|job| job.id.as_ref()) {
+                cx.effects.push(Effect::copy(&format!("the job id {}", id.clean()), id.clean().to_string()));
+            }
+        }
+        Action::Dismiss => app.dismiss(now, cx.effects),
+        Action::MarkDone => app.mark_done(now, cx.effects),
+        Action::Undo => app.undo_last_change(now, cx.effects),
+        Action::FoldDismissed => app.active_list_mut().toggle_dismissed(),
+        Action::Filter => app.open_filter(),
+        Action::NextTab => app.switch_tab(true, now),
+        Action::PreviousTab => app.switch_tab(false, now),
+        Action::NextSort => app.next_sort(),
+        Action::ReverseSort => app.reverse_sort(),
+        Action::Mark => app.active_list_mut().toggle_mark(),
+        Action::MarkRange => app.active_list_mut().mark_range(),
+        Action::Rename => app.ask_title(),
+        Action::Tags => app.ask_tags(),
+        Action::Note => app.ask_note(),
+        Action::Export => app.export_or_confirm(now, cx.effects),
+        _ => return Flow::Pass,
+    }
+    Flow::Handled
+}
+
+impl App {
+    /// Whether `holds` is true for at least one of the jobs that keys act on. These are the marked jobs or, if keys
+    /// don't act on marks, the selected job.
+    fn any_target_job(&self, holds: impl Fn(&Job) -> bool) -> bool {
+        let list = self.active_list();
+        if self.acts_on_marks() {
+            return list.any_marked(holds);
+        }
+        list.selected().is_some_and(holds)
+    }
+
+    /// Warns and returns `true` if Esc has to be pressed once more to clear the marks, because it takes work to set
+    /// several marks again. Returns `false` if there are fewer than two marks, or if the warning is already on screen.
+    pub(in crate::tui) fn warn_before_clearing_marks(&mut self, marks: usize, now: Time) -> bool {
+        if marks < 2 {
+            return false;
+        }
+        let closes = self.key_label(Context::Views, Action::Close);
+        let text = format!("{} marks: press {closes} again to clear them.", crate::tui::format::format_count(marks));
+        let was_warned = self.notice.as_ref().is_some_and(|notice| notice.text.as_str() == text);
+        if was_warned {
+            self.notice = None;
+        } else {
+            self.notify(Severity::Info, &text, now);
+        }
+        !was_warned
+    }
+}

@@ -1,0 +1,513 @@
+//! The details of the selected job: its facts, and its thread as lines wrapped to the width of the pane.
+
+use super::next_step::KeySentence;
+use crate::model::Time;
+use crate::model::failure::Failure;
+use crate::model::job::{Status, pr_number};
+use crate::model::job_state::JobState;
+use crate::model::link::display_url;
+use crate::model::load::{Load, Timed};
+use crate::model::prompt::{Delivery, DeliveryKind, EventKind, JobEvent, Prompt, PromptId, PromptKind, Thread};
+use crate::model::row::{Job, JobKey};
+use crate::model::text::CleanText;
+use crate::tui::format::{format_count, format_duration};
+use crate::tui::impact::{JobPages, PagesLine, pages_lines};
+use crate::tui::thread_prefetch::{JobRevision, ThreadPrefetch};
+use crate::tui::wrap::wrap;
+
+/// The maximum number of lines shown of one prompt. The store has the complete text.
+const MAX_THREAD_PROMPT_LINES: usize = 300;
+/// The maximum number of characters of one prompt that are wrapped and shown.
+const MAX_THREAD_PROMPT_CHARS: usize = 24_000;
+/// The width in cells of the time and the symbol before the text of an entry.
+pub const ENTRY_INDENT: usize = 8;
+/// The minimum number of rows at which the details have a line with the repository, the branch, the model and the id.
+const MIN_ROWS_WITH_SOURCE: usize = 12;
+
+/// What an entry of the timeline is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EntryKind {
+    Prompt,
+    /// One or more events, with the state of the job after them.
+    Events(JobState),
+}
+
+/// A line of the timeline.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ThreadLine {
+    /// The first line of an entry.
+    Entry { at: Time, kind: EntryKind, text: String },
+    /// A further line of a prompt, or the reason for its delivery state.
+    Continuation(String),
+    /// The delivery state of the prompt. A prompt that is `Accepted` doesn't have this line.
+    Delivery(DeliveryKind),
+    /// A further line of events, or a remark about the prompt above.
+    Remark(String),
+}
+
+/// A line above the thread with one fact about the job. Its text is created when it is drawn, because it may depend on
+/// the current time.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Fact {
+    /// The status of the job, and how long the job has had it.
+    State,
+    /// A line of the sentence that says what to do next, in pieces, each with whether it is a key.
+    NextStep(Vec<(String, bool)>),
+    PullRequest,
+    /// The repository, the branch, the model and the id.
+    Source,
+    Tags,
+    /// A line of the note; true for the first line of the note.
+    Note(String, bool),
+    /// A line about the pages that the job was started for.
+    Pages(PagesLine),
+}
+
+/// The width in cells of the label before the value of a fact.
+pub const LABEL_WIDTH: usize = 8;
+/// The maximum number of lines of the sentence that says what to do next.
+const MAX_NEXT_STEP_LINES: usize = 3;
+/// The maximum number of lines shown of a note.
+const MAX_NOTE_LINES: usize = 12;
+
+/// Returns the facts of a job in their order on screen, one per line at this width. Omits unknown facts. `next_step` says
+/// what to do next.
+pub(in crate::tui) fn facts(row: &Job, next_step: &KeySentence, columns: usize) -> Vec<Fact> {
+    let next_step = next_step.lines(columns.max(8), MAX_NEXT_STEP_LINES);
+    let state = [Fact::State].into_iter().chain(next_step.into_iter().map(Fact::NextStep));
+    let facts = [
+        (row.remote.pr_link.is_some(), Fact::PullRequest),
+        (row.id.is_some(), Fact::Source),
+        (!row.local.tags.is_empty(), Fact::Tags),
+    ];
+    let note = row.local.note.as_ref().map_or("", CleanText::as_str);
+    let (note, _) = wrap(note, columns.saturating_sub(LABEL_WIDTH).max(8), MAX_NOTE_LINES);
+    let note = note.into_iter().enumerate().map(|(n, line)| Fact::Note(line, n == 0));
+    let pages = pages_lines(row, columns).into_iter().map(Fact::Pages);
+    let facts = facts.into_iter().filter(|(known, _)| *known).map(|(_, fact)| fact);
+    state.chain(facts).chain(note).chain(pages).collect()
+}
+
+/// The lines of the details in a pane of a certain size. The head stays in place, and the rest scrolls.
+#[derive(Debug)]
+pub(in crate::tui) struct DetailLines {
+    pub head: Vec<Fact>,
+    /// The facts above the timeline that scroll with it, because the head would leave it too few rows.
+    pub scrolled: Vec<Fact>,
+    /// The number of rows below the head and a blank row.
+    pub rows: usize,
+    /// The number of lines that scroll.
+    pub total: usize,
+    /// The index of the first visible line that scrolls.
+    pub top: usize,
+}
+
+impl DetailLines {
+    /// Returns the number of lines below the visible ones.
+    pub(super) fn hidden_below(&self) -> usize {
+        self.total.saturating_sub(self.top + self.rows)
+    }
+
+    /// Returns the largest possible value of `top`.
+    pub(super) fn last_top(&self) -> usize {
+        self.total.saturating_sub(self.rows)
+    }
+}
+
+/// The details of the selected job.
+#[derive(Debug, Default)]
+pub struct Detail {
+    job: Option<JobKey>,
+    thread: Load<Thread>,
+    /// The revision that the job had when its thread was requested. `None` if the engine might not report
+    /// later changes of the thread. Such a thread is not cached.
+    revision: Option<i64>,
+    /// The job whose thread is being read. At most one thread is read at a time, however fast the selection moves.
+    job_being_read: Option<JobKey>,
+    /// Whether a thread was requested while a thread was being read. If both belong to the same job, the result of that
+    /// read may be outdated, so the thread is read again.
+    must_reread: bool,
+    lines: Vec<ThreadLine>,
+    width: usize,
+    /// The pages that the job was started for.
+    pub job_pages: JobPages,
+    /// The cached threads of the jobs around the selected one.
+    pub(in crate::tui) prefetched: ThreadPrefetch,
+    /// The number of lines below the visible ones. 0 shows the newest entry, and follows it when another one is added.
+    pub lines_below: usize,
+}
+
+impl Detail {
+    /// Shows a job at this revision, or nothing if `job` is `None`. Returns the job whose thread has to be read now, if
+    /// any.
+    pub(in crate::tui) fn show(&mut self, job: Option<JobRevision>) -> Option<JobKey> {
+        let key = job.map(|(key, _)| key);
+        if self.job != key {
+            self.cache_thread();
+            self.job = key;
+            self.revision = job.filter(|_| self.prefetched.has_change_reports()).map(|(_, revision)| revision);
+            self.thread = job.and_then(|job| self.prefetched.take(job)).map_or(Load::Idle, Load::Ready);
+            self.wrap_lines();
+            self.lines_below = 0;
+        }
+        let wanted = key.filter(|_| matches!(self.thread, Load::Idle))?;
+        self.request_read(wanted)
+    }
+
+    /// Caches the shown thread, because the user may soon come back to it.
+    fn cache_thread(&mut self) {
+        if let (Some(job), Some(revision), Load::Ready(thread)) =
+            (self.job, self.revision, std::mem::take(&mut self.thread))
+        {
+            self.prefetched.cache_thread((job, revision), thread);
+        }
+    }
+
+    /// Marks the thread of a job as outdated. Returns the job whose thread has to be read now, if any.
+    pub fn mark_stale(&mut self, job: JobKey) -> Option<JobKey> {
+        self.prefetched.invalidate(job);
+        if self.job == Some(job) { self.request_read(job) } else { None }
+    }
+
+    fn request_read(&mut self, job: JobKey) -> Option<JobKey> {
+        self.thread.start();
+        if self.job_being_read.is_some() {
+            self.must_reread = true;
+            return None;
+        }
+        self.job_being_read = Some(job);
+        self.must_reread = false;
+        Some(job)
+    }
+
+    /// Applies a thread that was read. Returns the job whose thread has to be read next, if any.
+    pub fn apply_thread(&mut self, job: JobKey, result: Result<Thread, Failure>, now: Time) -> Option<JobKey> {
+        self.job_being_read = None;
+        if self.job == Some(job) {
+            self.thread.finish(result.map(|value| Timed { value, as_of: now }), now);
+            let before = self.lines.len();
+            self.wrap_lines();
+            if self.lines_below > 0 {
+                // The visible lines stay in place while entries are added below them.
+                self.lines_below += self.lines.len().saturating_sub(before);
+            }
+            // The thread may lack a change that was made while it was being read.
+            return if self.must_reread { self.request_read(job) } else { None };
+        }
+        self.job.filter(|_| self.thread.is_loading()).and_then(|wanted| self.request_read(wanted))
+    }
+
+    /// Wraps the thread to this width, if the width has changed.
+    pub fn set_width(&mut self, width: usize) {
+        if self.width != width {
+            self.width = width;
+            self.wrap_lines();
+        }
+    }
+
+    fn wrap_lines(&mut self) {
+        self.lines = self.thread.shown().map_or_else(Vec::new, |thread| wrap_thread(&thread.value, self.width));
+    }
+
+    /// Divides the facts of a job, and the timeline, among a pane of this many rows.
+    pub(in crate::tui) fn layout(&self, mut facts: Vec<Fact>, rows: usize) -> DetailLines {
+        if rows < MIN_ROWS_WITH_SOURCE {
+            facts.retain(|fact| *fact != Fact::Source);
+        }
+        let can_scroll = |fact: &Fact| matches!(fact, Fact::Note(..) | Fact::Pages(_));
+        let leaves_enough = rows.saturating_sub(facts.len() + 1) >= (rows / 3).max(2);
+        let fixed = facts.iter().position(can_scroll).filter(|_| !leaves_enough).unwrap_or(facts.len());
+        let scrolled = facts.split_off(fixed);
+        // A blank line follows the facts that scroll.
+        let above = if scrolled.is_empty() { 0 } else { scrolled.len() + 1 };
+        let is_message = self.lines.is_empty() && !matches!(self.thread, Load::Ready(_));
+        let total = above + self.lines.len() + usize::from(is_message);
+        let rows = rows.saturating_sub(facts.len() + 1);
+        let top = total.saturating_sub(rows).saturating_sub(self.lines_below);
+        DetailLines { head: facts, scrolled, rows, total, top }
+    }
+
+    pub fn job(&self) -> Option<JobKey> {
+        self.job
+    }
+
+    pub fn thread(&self) -> &Load<Thread> {
+        &self.thread
+    }
+
+    /// Returns the wrapped lines of the thread.
+    pub fn lines(&self) -> &[ThreadLine] {
+        &self.lines
+    }
+
+    /// Returns the first prompt of the thread that needs a decision by the user.
+    pub fn undelivered(&self) -> Option<&Prompt> {
+        let thread = &self.thread.shown()?.value;
+        thread.prompts.iter().find(|prompt| prompt.delivery.kind().needs_user())
+    }
+
+    /// Returns a sentence about what became of the prompt that was to start the job, if that prompt was discarded.
+    /// Returns `None` if it was not discarded or the thread is not loaded.
+    pub fn discarded_text(&self) -> Option<&'static str> {
+        let prompts = &self.thread.shown()?.value.prompts;
+        prompts.iter().filter(|prompt| prompt.kind == PromptKind::Create).find_map(Prompt::discarded_text)
+    }
+
+    pub fn prompt(&self, id: PromptId) -> Option<&Prompt> {
+        self.thread.shown()?.value.prompts.iter().find(|prompt| prompt.id == id)
+    }
+}
+
+/// Returns the prompts and events of a thread as a timeline, wrapped to this width.
+fn wrap_thread(thread: &Thread, width: usize) -> Vec<ThreadLine> {
+    enum ThreadEntry<'a> {
+        Prompt(&'a Prompt),
+        Event(&'a JobEvent),
+    }
+    let prompts = thread.prompts.iter().map(|prompt| (prompt.written_at, ThreadEntry::Prompt(prompt)));
+    let events = thread.events.iter().map(|event| (event.at, ThreadEntry::Event(event)));
+    let mut entries: Vec<_> = prompts.chain(events).collect();
+    entries.sort_by_key(|(at, _)| *at);
+    let text_width = width.saturating_sub(ENTRY_INDENT).max(8);
+    let mut out = Vec::new();
+    let mut waits = false;
+    let mut progress = Progress { state: JobState::NoStatus, running_since: None };
+    let mut events: Option<(Time, String)> = None;
+    for (at, entry) in entries {
+        match entry {
+            ThreadEntry::Prompt(prompt) => {
+                push_events(events.take(), progress.state, text_width, &mut out);
+                push_prompt_lines(prompt, at, text_width, waits, &mut out);
+                waits |= prompt.delivery.kind().blocks_next();
+                if prompt.delivery == Delivery::Accepted {
+                    progress.running_since = Some(prompt.sent_at.unwrap_or(at));
+                }
+            }
+            ThreadEntry::Event(event) => {
+                let minute = |time: Time| time.timestamp().div_euclid(60);
+                if events.as_ref().is_some_and(|(first, _)| minute(*first) != minute(at)) {
+                    push_events(events.take(), progress.state, text_width, &mut out);
+                }
+                let text = progress.apply(event);
+                events = Some(match events.take() {
+                    Some((first, before)) => (first, format!("{before}, {text}")),
+                    None => (at, text),
+                });
+            }
+        }
+    }
+    push_events(events, progress.state, text_width, &mut out);
+    out
+}
+
+/// What the events of a job have shown so far.
+struct Progress {
+    state: JobState,
+    /// When the agent started to work on the last prompt, if it still does. Until docdeck has seen that, when the prompt
+    /// was sent.
+    running_since: Option<Time>,
+}
+
+impl Progress {
+    /// Applies the next event and returns its description.
+    fn apply(&mut self, event: &JobEvent) -> String {
+        match &event.kind {
+            EventKind::Status { to, .. } => self.state = JobState::of_status(to),
+            EventKind::Gone => self.state = JobState::Gone,
+            EventKind::Back => self.state = JobState::NoStatus,
+            EventKind::PullRequest(_) => {}
+        }
+        let mut took = || {
+            let duration = self.running_since.take().map(|since| event.at - since);
+            duration.map(|duration| format!(" after {}", format_duration(duration))).unwrap_or_default()
+        };
+        match &event.kind {
+            EventKind::Status { from, to: Status::Active } => {
+                self.running_since = Some(event.at);
+                if from.is_some() { "working again" } else { "started" }.to_owned()
+            }
+            EventKind::Status { to: Status::Completed, .. } => format!("finished{}", took()),
+            EventKind::Status { to: Status::Failed, .. } => format!("failed{}", took()),
+            EventKind::Status { to: to @ Status::Unknown(_), .. } => format!("status: {}", to.word()),
+            EventKind::Status { to, .. } => to.word().to_owned(),
+            EventKind::PullRequest(link) => match pr_number(link.as_str()) {
+                Some(number) => format!("opened #{number}"),
+                None => format!("opened {}", display_url(link)),
+            },
+            EventKind::Gone => "no longer on the service".to_owned(),
+            EventKind::Back => "back on the service".to_owned(),
+        }
+    }
+}
+
+/// Adds the events of one minute, after which the job had this state.
+fn push_events(events: Option<(Time, String)>, state: JobState, width: usize, out: &mut Vec<ThreadLine>) {
+    let Some((at, text)) = events else { return };
+    let mut lines = wrap(&text, width, 4).0.into_iter();
+    out.push(ThreadLine::Entry { at, kind: EntryKind::Events(state), text: lines.next().unwrap_or_default() });
+    out.extend(lines.map(ThreadLine::Remark));
+}
+
+fn push_prompt_lines(prompt: &Prompt, at: Time, width: usize, waits: bool, out: &mut Vec<ThreadLine>) {
+    let head: String = prompt.text.chars().take(MAX_THREAD_PROMPT_CHARS).collect();
+    let (text, cut) = wrap(CleanText::block(&head).as_str().trim_end(), width, MAX_THREAD_PROMPT_LINES);
+    let mut text = text.into_iter();
+    out.push(ThreadLine::Entry { at, kind: EntryKind::Prompt, text: text.next().unwrap_or_default() });
+    out.extend(text.map(ThreadLine::Continuation));
+    if cut || head.len() < prompt.text.len() {
+        let total = format_count(prompt.text.chars().count());
+        out.push(ThreadLine::Remark(format!("… {total} characters in total")));
+    }
+    if let Some(sentence) = prompt.discarded_text() {
+        out.extend(wrap(sentence, width, 4).0.into_iter().map(ThreadLine::Remark));
+    } else if waits && matches!(prompt.delivery, Delivery::Queued { .. }) {
+        out.push(ThreadLine::Remark("… waiting for an earlier prompt".to_owned()));
+    } else if prompt.delivery != Delivery::Accepted {
+        out.push(ThreadLine::Delivery(prompt.delivery.kind()));
+        if let Some(reason) = prompt.delivery.reason() {
+            out.extend(wrap(reason.as_str(), width, 8).0.into_iter().map(ThreadLine::Continuation));
+        }
+    }
+}
+
+/// Returns the name of a kind of prompt.
+pub fn kind_text(kind: PromptKind) -> &'static str {
+    match kind {
+        PromptKind::Create => "New job",
+        PromptKind::FollowUp => "Follow-up",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::job::Status;
+    use crate::tui::jobs::tests::at;
+
+    fn thread() -> Thread {
+        let prompt = |id: i64, text: &str, delivery: Delivery| Prompt {
+            id: PromptId(id),
+            kind: PromptKind::Create,
+            text: text.to_owned(),
+            delivery,
+            written_at: at(id * 10),
+            sent_at: None,
+            state_at: None,
+        };
+        let event = JobEvent { at: at(15), kind: EventKind::Status { from: None, to: Status::Completed } };
+        let reason = CleanText::line("no network");
+        Thread {
+            prompts: vec![prompt(1, "Fix it\nall", Delivery::Accepted), prompt(2, "More", Delivery::NotSent(reason))],
+            events: vec![event],
+        }
+    }
+
+    #[test]
+    fn prompts_and_events_are_in_chronological_order() {
+        let lines = wrap_thread(&thread(), 60);
+        let prompt = |at, text: &str| ThreadLine::Entry { at, kind: EntryKind::Prompt, text: text.to_owned() };
+        assert_eq!(lines[0], prompt(at(10), "Fix it"));
+        assert_eq!(lines[1], ThreadLine::Continuation("all".to_owned()));
+        let finished = EntryKind::Events(JobState::Completed);
+        assert_eq!(lines[2], ThreadLine::Entry { at: at(15), kind: finished, text: "finished after 5s".to_owned() });
+        assert_eq!(lines[3], prompt(at(20), "More"));
+        assert_eq!(lines[4], ThreadLine::Delivery(DeliveryKind::NotSent));
+        assert_eq!(lines[5], ThreadLine::Continuation("no network".to_owned()));
+    }
+
+    #[test]
+    fn events_of_the_same_minute_are_on_one_line_and_say_how_long_the_agent_worked() {
+        let status = |from, to| EventKind::Status { from, to };
+        let link = CleanText::line("https://github.com/acme/docs/pull/7");
+        let events = [
+            (60, status(None, Status::Active)),
+            (258, status(Some(Status::Active), Status::Completed)),
+            (259, EventKind::PullRequest(link)),
+            (300, status(Some(Status::Completed), Status::Active)),
+            (420, status(Some(Status::Active), Status::Failed)),
+            (490, EventKind::Gone),
+        ];
+        let events = events.into_iter().map(|(seconds, kind)| JobEvent { at: at(seconds), kind }).collect();
+        let lines = wrap_thread(&Thread { prompts: Vec::new(), events }, 60);
+        let shown = lines.into_iter().map(|line| match line {
+            ThreadLine::Entry { kind: EntryKind::Events(state), text, .. } => format!("{} {text}", state.symbol()),
+            other => format!("{other:?}"),
+        });
+        assert_eq!(
+            shown.collect::<Vec<_>>(),
+            [
+                "◐ started",
+                "✓ finished after 3m 18s, opened #7",
+                "◐ working again",
+                "✗ failed after 2m 00s",
+                "∅ no longer on the service",
+            ]
+        );
+    }
+
+    #[test]
+    fn the_end_of_the_timeline_stays_visible_unless_the_user_has_scrolled_up() {
+        let mut detail = Detail::default();
+        detail.set_width(60);
+        detail.show(Some((JobKey(1), 0)));
+        let mut thread = thread();
+        detail.apply_thread(JobKey(1), Ok(thread.clone()), at(0));
+        let layout = |detail: &Detail| detail.layout(vec![Fact::State, Fact::Source, Fact::PullRequest], 6);
+        let lines = layout(&detail);
+        assert_eq!((lines.head.as_slice(), lines.rows), (&[Fact::State, Fact::PullRequest][..], 3), "few rows");
+        assert_eq!((lines.top, lines.hidden_below()), (3, 0));
+        thread.events.push(JobEvent { at: at(90), kind: EventKind::Gone });
+        detail.mark_stale(JobKey(1));
+        detail.apply_thread(JobKey(1), Ok(thread.clone()), at(0));
+        assert_eq!((layout(&detail).top, layout(&detail).hidden_below()), (4, 0), "it follows");
+        detail.lines_below = 2;
+        let top = layout(&detail).top;
+        thread.events.push(JobEvent { at: at(190), kind: EventKind::Back });
+        detail.mark_stale(JobKey(1));
+        detail.apply_thread(JobKey(1), Ok(thread), at(0));
+        assert_eq!((layout(&detail).top, layout(&detail).hidden_below()), (top, 3), "the visible lines stay");
+    }
+
+    #[test]
+    fn a_follow_up_waits_for_an_earlier_undelivered_prompt() {
+        let mut thread = thread();
+        let mut behind = thread.prompts[1].clone();
+        (behind.id, behind.delivery, behind.written_at) = (PromptId(3), Delivery::Queued { until: None }, at(30));
+        thread.prompts.push(behind);
+        let waits = ThreadLine::Remark("… waiting for an earlier prompt".to_owned());
+        assert_eq!(wrap_thread(&thread, 60).last(), Some(&waits));
+        thread.prompts[1].delivery = Delivery::Accepted;
+        assert_eq!(wrap_thread(&thread, 60).last(), Some(&ThreadLine::Delivery(DeliveryKind::Queued)));
+    }
+
+    #[test]
+    fn only_one_thread_is_read_at_a_time_and_the_last_requested_thread_is_read_next() {
+        let mut detail = Detail::default();
+        assert_eq!(detail.show(Some((JobKey(1), 0))), Some(JobKey(1)));
+        assert_eq!(detail.show(Some((JobKey(2), 0))), None);
+        assert_eq!(detail.show(Some((JobKey(3), 0))), None);
+        assert_eq!(detail.apply_thread(JobKey(1), Ok(thread()), at(0)), Some(JobKey(3)));
+        assert_eq!(detail.apply_thread(JobKey(3), Ok(thread()), at(0)), None);
+        assert_eq!(detail.thread().shown().map(|t| t.value.prompts.len()), Some(2));
+    }
+
+    #[test]
+    fn a_thread_that_changed_while_it_was_read_is_read_again() {
+        let mut detail = Detail::default();
+        assert_eq!(detail.show(Some((JobKey(1), 0))), Some(JobKey(1)));
+        assert_eq!(detail.mark_stale(JobKey(1)), None);
+        assert_eq!(detail.mark_stale(JobKey(1)), None);
+        assert_eq!(detail.apply_thread(JobKey(1), Ok(Thread::default()), at(0)), Some(JobKey(1)));
+        assert_eq!(detail.apply_thread(JobKey(1), Ok(thread()), at(0)), None);
+        assert_eq!(detail.thread().shown().map(|t| t.value.prompts.len()), Some(2));
+    }
+
+    #[test]
+    fn a_huge_prompt_is_truncated_and_shows_its_length() {
+        let mut thread = thread();
+        thread.prompts[0].text = "word ".repeat(200_000);
+        let lines = wrap_thread(&thread, 60);
+        assert!(lines.len() < 500);
+        assert!(lines.contains(&ThreadLine::Remark("… 1,000,000 characters in total".to_owned())));
+    }
+}

@@ -1,0 +1,296 @@
+//! Draws the jobs list with its groups.
+//!
+//! ```text
+//! ┌ Jobs: 48 ───────────────────────────────────────────────┐
+//! │   state        title                      PR        age │
+//! │ Needs you 3                                             │
+//! │▌*✓ review      Fix broken links in /api   #1423     14m │
+//! ```
+
+use crate::model::Time;
+use crate::model::job_state::{JobState, MARKED, NEEDS_YOU, NOT_OPENED, SELECTED, list_pull_request, list_word};
+use crate::model::row::{Job, JobGroup};
+use crate::tui::draw::boxes::{draw_line, draw_more_below, draw_pane};
+use crate::tui::draw::list_title;
+use crate::tui::draw::text::{fit, left, selected_line};
+use crate::tui::format::{capitalized, format_count, plural, short_age};
+use crate::tui::jobs::{JobLine as ListLine, JobList};
+use crate::tui::keymap::{Action, Context};
+use crate::tui::view::View;
+use crate::tui::widgets::table::{Column, Table, TableCell};
+use crate::tui::{Pane, StoreState};
+use chrono::TimeDelta;
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+use ratatui::widgets::{Paragraph, Wrap};
+use std::borrow::Cow;
+use unicode_width::UnicodeWidthStr;
+
+/// Width of the column with the word for the state.
+const STATE_CELLS: usize = 11;
+/// Width of the column with the pull request.
+const PULL_REQUEST_CELLS: usize = 6;
+/// Width of the column that shows for how long the job has been in its state.
+const AGE_CELLS: usize = 4;
+/// Minimum width of the list at which words show the state and the pull request.
+const MIN_WIDTH_WITH_STATE: usize = 56;
+
+pub(in crate::tui) fn draw(frame: &mut Frame<'_>, view: View<'_>, area: Rect) {
+    let View { app, theme, .. } = view;
+    let border = if app.pane == Pane::List { theme.focus } else { theme.border };
+    let title = list_title::list_title_line(view, usize::from(view.app.geometry().list_title().width));
+    let inner = draw_pane(frame, area, &title, border);
+    if app.jobs.is_empty() {
+        draw_empty_list(frame, view, inner);
+        return;
+    }
+    if app.jobs.matching_count() == 0 {
+        draw_no_match(frame, view, inner);
+        return;
+    }
+    let columns = job_table(usize::from(inner.width), None);
+    let lines = app.geometry().list_lines();
+    draw_headings(frame, view, &columns, inner, lines);
+    let rows = usize::from(lines.height);
+    for (row, line) in app.jobs.visible(rows).enumerate() {
+        let line = match line {
+            ListLine::Heading(group, n, hidden) => group_heading(view, group, n, hidden),
+            ListLine::Job(job) => job_line(view, &columns, &app.jobs, job, None),
+        };
+        draw_line(frame, lines, row, line);
+    }
+    draw_more_below(frame, view, area, app.jobs.line_count().saturating_sub(app.jobs.top() + rows));
+}
+
+/// Draws the column headings above the lines of a list, if there is a row for them.
+pub(in crate::tui) fn draw_headings(
+    frame: &mut Frame<'_>,
+    view: View<'_>,
+    columns: &JobTable,
+    inner: Rect,
+    lines: Rect,
+) {
+    if lines.y > inner.y {
+        draw_line(frame, inner, 0, columns.headings(view.theme.muted));
+    }
+}
+
+/// Draws the message that is shown if the filter or the tab hides all jobs, with the keys that show jobs again.
+fn draw_no_match(frame: &mut Frame<'_>, view: View<'_>, inner: Rect) {
+    let View { app, theme, .. } = view;
+    let mut lines = vec![
+        Line::styled(format!("None of the {} matches.", plural(app.jobs.len(), "job")), theme.title),
+        Line::default(),
+    ];
+    if app.filter_text().trim().is_empty() {
+        lines.extend(key_lines(view, &[(Context::Jobs, Action::PreviousTab, "shows the previous tab")]));
+    } else if app.filter_input().is_some() {
+        lines.extend(key_lines(view, &[(Context::Filter, Action::Close, "clears the filter")]));
+    } else {
+        let all = [(Context::Jobs, Action::Close, "clears the filter"), (Context::Jobs, Action::Filter, "changes it")];
+        lines.extend(key_lines(view, &all));
+    }
+    lines.push(Line::default());
+    lines.push(Line::styled("words  s:failed  m:sonnet  #1423  tag:x  !word", theme.muted));
+    frame.render_widget(Paragraph::new(lines).wrap(Wrap { trim: false }), inset(inner));
+}
+
+/// Returns one line per action: its keyboard shortcut and what it does.
+fn key_lines<'a>(view: View<'_>, all: &[(Context, Action, &'static str)]) -> Vec<Line<'a>> {
+    let label = |(context, action, _): &(Context, Action, _)| view.app.key_label(*context, *action);
+    let widest = all.iter().map(|row| label(row).width()).max().unwrap_or(0);
+    let line = |row: &(Context, Action, &'static str)| {
+        Line::from(vec![Span::styled(left(&label(row), widest), view.theme.key), Span::raw(format!("  {}", row.2))])
+    };
+    all.iter().map(line).collect()
+}
+
+fn inset(inner: Rect) -> Rect {
+    Rect {
+        x: inner.x + 2,
+        width: inner.width.saturating_sub(3),
+        y: inner.y + 1,
+        height: inner.height.saturating_sub(1),
+    }
+}
+
+fn draw_empty_list(frame: &mut Frame<'_>, view: View<'_>, inner: Rect) {
+    let View { app, theme, .. } = view;
+    let lines = match &app.store {
+        StoreState::Reading => vec![Line::styled("Loading jobs…", theme.muted)],
+        StoreState::Unreadable { why, .. } => vec![Line::styled(why.message.to_string(), theme.bad)],
+        StoreState::Read => vec![Line::styled("No jobs yet.", theme.title), Line::default()]
+            .into_iter()
+            .chain(key_lines(
+                view,
+                &[
+                    (Context::Jobs, Action::NewJob, "starts a job from a prompt"),
+                    (Context::Jobs, Action::Track, "tracks a job created elsewhere"),
+                ],
+            ))
+            .chain([Line::default(), Line::styled("The service can't list jobs, so docdeck tracks them.", theme.muted)])
+            .collect(),
+    };
+    let area = inset(inner);
+    frame.render_widget(Paragraph::new(lines).wrap(Wrap { trim: false }), area);
+}
+
+pub(in crate::tui) fn group_heading<'a>(view: View<'_>, group: JobGroup, n: usize, hidden: bool) -> Line<'a> {
+    let theme = view.theme;
+    let style = if group == JobGroup::NeedsYou { theme.warning } else { theme.title };
+    let mut spans = vec![
+        Span::styled(format!(" {}", capitalized(group.name())), style),
+        Span::styled(format!(" {}", format_count(n)), theme.muted),
+    ];
+    if hidden {
+        spans.push(Span::styled(
+            format!("  {} to show", view.app.key_label(Context::Jobs, Action::FoldDismissed)),
+            theme.muted,
+        ));
+    }
+    Line::from(spans)
+}
+
+/// A column of a list of jobs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::tui) enum JobColumn {
+    Cursor,
+    Mark,
+    Symbol,
+    State,
+    /// The profile, in the list of all profiles.
+    Profile,
+    Title,
+    PullRequest,
+    Age,
+}
+
+pub(in crate::tui) type JobTable = Table<JobColumn>;
+
+/// Returns the columns of a list of jobs. `profile` is the width of the column with the profile, in the list of all
+/// profiles.
+pub(in crate::tui) fn job_table(width: usize, profile: Option<usize>) -> JobTable {
+    use JobColumn as C;
+    let is_wide = width >= MIN_WIDTH_WITH_STATE;
+    let state = is_wide.then(|| Column::left("state", STATE_CELLS, C::State).after_gap(1));
+    let profile =
+        profile.map(|cells| Column::left("profile", cells, C::Profile).after_gap(if is_wide { 2 } else { 1 }));
+    let pull_request = is_wide.then(|| Column::left("PR", PULL_REQUEST_CELLS, C::PullRequest).after_gap(2));
+    let first = [Column::left("", 1, C::Cursor), Column::left("", 1, C::Mark), Column::left("", 1, C::Symbol)];
+    let title = Column::flexible("title", 8, C::Title).after_gap(if is_wide { 2 } else { 1 });
+    let age = Column::right("age", AGE_CELLS, C::Age).after_gap(1);
+    let columns = first.into_iter().chain(state).chain(profile).chain([title]).chain(pull_request).chain([age]);
+    // One cell at the right stays blank.
+    Table::new(columns, width.saturating_sub(1))
+}
+
+/// Returns the row of a job. `profile` is the name of its profile, in the list of all profiles.
+pub(in crate::tui) fn job_line<'a>(
+    view: View<'_>,
+    columns: &JobTable,
+    list: &JobList,
+    job: &'a Job,
+    profile: Option<&str>,
+) -> Line<'a> {
+    let View { app, theme, now } = view;
+    let is_selected = list.is_selected(job);
+    let is_quiet = matches!(list.shown_group(job), JobGroup::Done | JobGroup::Dismissed);
+    let quiet = |style| if is_quiet { theme.muted } else { style };
+    let line = columns.line(|column, width| match column {
+        JobColumn::Cursor => TableCell::new(if is_selected { SELECTED } else { "" }, theme.mark),
+        JobColumn::Mark => mark_cell(view, list, job, profile.is_none()),
+        JobColumn::Symbol => {
+            let (symbol, style) = state_glyph(view, job);
+            TableCell::new(symbol, style)
+        }
+        JobColumn::State => match app.queue_wait(job, now).filter(|_| profile.is_none()) {
+            Some(wait) if wait.is_estimate => TableCell::new("about 1 min", theme.muted),
+            // Other queued prompts may be sent first, so the text says “after” the time at which the next one is sent.
+            Some(wait) if wait.until - now >= TimeDelta::minutes(1) => {
+                let clock = wait.until.with_timezone(&app.config.offset).format("%H:%M");
+                TableCell::new(format!("after {clock}"), theme.muted)
+            }
+            _ => TableCell::new(list_word(job), quiet(word_style(view, job))),
+        },
+        JobColumn::Profile => TableCell::new(profile.unwrap_or_default().to_owned(), theme.muted),
+        JobColumn::Title => {
+            let tags = fitting_tags(job, width);
+            let title = fit(job.local.title.as_str(), width.saturating_sub(tags.width()));
+            TableCell::Spans(vec![Span::styled(title, quiet(theme.text)), Span::styled(tags, theme.muted)])
+        }
+        JobColumn::PullRequest => {
+            let has_link = job.remote.pr_link.is_some();
+            TableCell::new(list_pull_request(job), quiet(if has_link { theme.text } else { theme.muted }))
+        }
+        JobColumn::Age => TableCell::new(state_age(job, now), theme.muted),
+    });
+    if is_selected { selected_line(line, theme) } else { line }
+}
+
+/// Returns the cell that shows whether the job is marked. Otherwise, a full dot means that the job needs the user, if
+/// no heading says so, and a small dot that the job has finished and was not opened since.
+fn mark_cell<'a>(view: View<'_>, list: &JobList, job: &Job, is_of_this_profile: bool) -> TableCell<'a> {
+    let theme = view.theme;
+    let ended_unseen = job.remote.is_finished() && job.is_unseen() && !job.local.dismissed;
+    match job.group() == JobGroup::NeedsYou {
+        _ if list.is_marked(job.key) => TableCell::new(MARKED, theme.mark),
+        true if list.is_flat() => TableCell::new(NEEDS_YOU, theme.warning),
+        false if ended_unseen && is_of_this_profile => TableCell::new(NOT_OPENED, theme.muted),
+        _ => TableCell::new("", theme.text),
+    }
+}
+
+/// Returns the style of the word for a job's state.
+fn word_style(view: View<'_>, job: &Job) -> Style {
+    let theme = view.theme;
+    match JobState::of(job) {
+        JobState::Unconfirmed | JobState::NotSent | JobState::Rejected => theme.warning,
+        JobState::Failed => theme.bad,
+        JobState::Sending | JobState::Other => theme.working,
+        JobState::Active => theme.text,
+        JobState::Completed if job.remote.pr_link.is_some() => theme.good,
+        _ => theme.muted,
+    }
+}
+
+/// Returns how long the job has been in its state, as text. Empty if unknown.
+pub(in crate::tui) fn state_age(job: &Job, now: Time) -> Cow<'static, str> {
+    job.state_since().map_or(Cow::Borrowed(""), |since| short_age(now - since).into())
+}
+
+/// Returns the tags that fit behind the title. A tag is shown in full or not at all.
+fn fitting_tags(job: &Job, space: usize) -> String {
+    let mut out = String::new();
+    if job.local.tags.is_empty() {
+        return out;
+    }
+    let mut left = space.saturating_sub(job.local.title.as_str().width() + 1);
+    for tag in &job.local.tags {
+        let needed = tag.as_str().width() + 2;
+        if needed <= left {
+            left -= needed;
+            out.push_str(&format!(" #{tag}"));
+        }
+    }
+    out
+}
+
+/// Returns the symbol of the job's state, which is drawn before the title, and its style.
+pub(in crate::tui) fn state_glyph(view: View<'_>, job: &Job) -> (&'static str, Style) {
+    let state = JobState::of(job);
+    (state.symbol(), symbol_style(view, state))
+}
+
+/// Returns the style of a state's symbol.
+pub(in crate::tui) fn symbol_style(view: View<'_>, state: JobState) -> Style {
+    let theme = view.theme;
+    match state {
+        JobState::Unconfirmed => theme.warning,
+        JobState::NotSent | JobState::Rejected | JobState::Failed => theme.bad,
+        JobState::Sending | JobState::Active | JobState::Other => theme.working,
+        JobState::Completed => theme.good,
+        _ => theme.muted,
+    }
+}

@@ -1,0 +1,89 @@
+//! The messages and effects about jobs.
+
+use crate::model::change::{LocalChange, QueueChange};
+use crate::model::endpoint::Scope;
+use crate::model::failure::Failure;
+use crate::model::impact::PageImpact;
+use crate::model::job::JobId;
+use crate::model::log::LogEntry;
+use crate::model::prompt::{DraftTarget, Thread};
+use crate::model::row::{InitialRows, Job, JobKey};
+use crate::model::text::CleanText;
+
+/// A message about jobs.
+#[derive(Debug)]
+pub enum JobsMsg {
+    /// The first rows of the jobs list, which the store returns before all other data.
+    FirstRowsLoaded(Result<InitialRows, Failure>),
+    /// The content of the store at the start.
+    InitialDataLoaded(Result<Box<InitialData>, Failure>),
+    /// The rows of jobs that another process changed.
+    JobsChangedElsewhere(Vec<Job>),
+    /// The thread of a job was read from the store, or could not be read.
+    ThreadLoaded { job: JobKey, result: Result<Thread, Failure> },
+    /// Prefetched threads. Threads larger than [`crate::tui::MAX_THREAD_BYTES`] are left out.
+    ThreadsPrefetched(Result<Vec<(JobKey, Thread)>, Failure>),
+    /// A job was fetched from the service at the user's request, or could not be fetched.
+    Checked(Result<Job, Failure>),
+    /// A job to track was fetched, or could not be fetched.
+    Tracked { id: CleanText, result: Result<Job, Failure> },
+    /// The local data of jobs was changed. On failure, none of the jobs was changed.
+    LocalDataChanged(Result<Vec<Job>, Failure>),
+    /// The jobs in whose prompts `text` occurs. Ignored if the filter has another text by now.
+    PromptsFound { text: String, jobs: Result<Vec<JobKey>, Failure> },
+    /// The impact of a job on the pages that the job is about.
+    ImpactLoaded { job: JobKey, result: Result<Vec<PageImpact>, Failure> },
+    /// The jobs of all profiles.
+    AllJobsListed(Result<AllProfilesJobs, Failure>),
+}
+
+/// A side effect about jobs.
+#[derive(Debug, Clone, PartialEq)]
+pub enum JobsEffect {
+    /// Loads this number of rows from the start of the jobs list; answered by [`JobsMsg::FirstRowsLoaded`].
+    LoadFirstRows(u32),
+    LoadInitialData,
+    LoadThread(JobKey),
+    /// Loads threads of jobs that may be selected next. Waits until there is nothing to draw. Fails until the engine
+    /// runs, because cached threads would become stale without the engine's events about changes.
+    PrefetchThreads(Vec<JobKey>),
+    Check(JobKey),
+    Track(JobId),
+    /// Changes the local data of jobs. On failure, none of the jobs is changed.
+    ChangeLocalData(Vec<JobKey>, LocalChange),
+    /// Moves, pauses or resumes the queued prompts of these jobs.
+    ChangeQueue(Vec<JobKey>, QueueChange),
+    /// Searches the prompts of the current project for a text, ignoring case.
+    FindPrompts(String),
+    /// Searches the prompts of these projects for a text, ignoring case.
+    FindPromptsIn(Vec<Scope>, String),
+    /// Loads the impact of a job on its pages from cached data, without a request; answered by
+    /// [`JobsMsg::ImpactLoaded`].
+    LoadJobImpact(JobKey),
+    /// Lists the jobs of these projects, each given with the index of its profile; answered by
+    /// [`JobsMsg::AllJobsListed`].
+    ListAllJobs(Vec<(usize, Scope)>),
+    /// Informs the engine which visible jobs the agent is working on. These jobs get a quarter of the polling budget.
+    ReportVisibleJobs(Vec<JobKey>),
+}
+
+/// The jobs of all profiles.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct AllProfilesJobs {
+    /// The jobs, each with the index of its profile.
+    pub jobs: Vec<(usize, Job)>,
+    /// The number of jobs that belong to a project without a profile. Dismissed jobs are not counted.
+    pub without_profile_count: usize,
+}
+
+/// The content of the store at the start.
+#[derive(Debug, Default)]
+pub struct InitialData {
+    pub jobs: Vec<Job>,
+    pub drafts: Vec<(DraftTarget, String)>,
+    /// The pages that the draft in [`DraftTarget::AboutPages`] is about.
+    pub draft_pages: Vec<CleanText>,
+    pub log: Vec<LogEntry>,
+    /// The names of the screens and dialogs whose tip was shown, separated by spaces. `None` if tips are turned off.
+    pub tips: Option<String>,
+}

@@ -1,0 +1,457 @@
+//! The jobs list: its rows, the selection and the visible lines.
+//!
+//! Each row is stored once, in `rows`. `order` holds the sorted indexes of the rows that pass the filter. However many
+//! jobs there are, a key press needs only one binary search, and a changed row moves only one entry. The module `index`
+//! filters and sorts the rows, `selection` moves the selection, `marks` holds the marks, and `filter` has the matching
+//! rules.
+
+pub(super) mod actions;
+pub mod detail;
+pub(super) mod detail_draw;
+mod index;
+pub(super) mod list_draw;
+pub mod messages;
+mod next_step;
+pub(super) mod screen;
+mod selection;
+mod update;
+mod viewport;
+
+use super::filter::{FilterState, Match};
+use super::marks::MarkedJobs;
+use super::order::{JobOrder, JobSorting, ListItem, SECTION_COUNT, SortKey, section_index};
+use crate::model::job::Status;
+use crate::model::row::{InitialRows, Job, JobGroup, JobKey};
+use crate::model::text::CleanText;
+use std::collections::{BTreeSet, HashMap};
+use std::ops::RangeInclusive;
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum JobLine<'a> {
+    /// The heading of a group, the number of its jobs, and whether they are hidden.
+    Heading(JobGroup, usize, bool),
+    Job(&'a Job),
+}
+
+#[derive(Debug, Default)]
+pub struct JobList {
+    rows: Vec<Job>,
+    index: HashMap<JobKey, usize>,
+    pub(super) order: JobOrder,
+    sorting: JobSorting,
+    filter_state: FilterState,
+    /// For each row index, whether the row fails the filter but may pass it when the user types more.
+    candidates: Vec<bool>,
+    pub(super) marks: MarkedJobs,
+    /// How many jobs each group has, regardless of the filter.
+    group_counts: [usize; SECTION_COUNT],
+    /// How many jobs the agent is working on, including dismissed jobs.
+    working_count: usize,
+    selected: Option<JobKey>,
+    /// Whether the selected job stays in the group “needs you” until another job is selected.
+    keeps_needs_you_group: bool,
+    /// Whether the selected job stays in the list until another job is selected, although it no longer passes the
+    /// filter.
+    keeps_selected_listed: bool,
+    /// Whether only the first rows are loaded, so that the list can't be sorted or filtered yet.
+    is_partial: bool,
+    top: usize,
+    /// All unknown statuses, from current and former rows.
+    other_statuses: BTreeSet<CleanText>,
+}
+
+impl JobList {
+    /// Shows the first rows while the others are still being read. Does nothing if the list is filtered or not in the
+    /// default order, because both need all rows (see [`JobList::replace`]).
+    pub fn show_first_rows(&mut self, first: InitialRows) {
+        if self.sorting != JobSorting::default() || !self.filter_state.filter().is_empty() {
+            return;
+        }
+        self.replace(first.rows);
+        self.is_partial = true;
+        self.group_counts = first.sizes;
+        self.working_count = first.working;
+        self.order.set_sizes(first.sizes);
+    }
+
+    pub fn replace(&mut self, rows: Vec<Job>) {
+        self.is_partial = false;
+        rows.iter().for_each(|row| note_status(&mut self.other_statuses, row));
+        self.index = rows.iter().enumerate().map(|(index, row)| (row.key, index)).collect();
+        self.rows = rows;
+        self.rebuild();
+    }
+
+    /// Inserts or replaces a row, unless the current one is newer. Returns whether anything changed.
+    pub fn upsert(&mut self, row: Job) -> bool {
+        note_status(&mut self.other_statuses, &row);
+        let Some(&index) = self.index.get(&row.key) else {
+            if self.is_partial {
+                // The row is one of the rows that are still being read.
+                return false;
+            }
+            self.index.insert(row.key, self.rows.len());
+            self.rows.push(row);
+            self.filter_state.mark_stale();
+            self.finish_change(self.rows.len() - 1, None);
+            if self.selected.is_none() {
+                self.select_first();
+            }
+            return true;
+        };
+        let Some(old) = self.rows.get(index) else { return false };
+        if old.revision > row.revision || *old == row {
+            return false;
+        }
+        let position = self.selected_position();
+        let old_key = self.begin_change(index);
+        if self.selected == Some(row.key) {
+            self.keeps_needs_you_group = self.keeps_needs_you_group || row.group() == JobGroup::NeedsYou;
+        }
+        if let Some(slot) = self.rows.get_mut(index) {
+            *slot = row;
+        }
+        self.finish_change(index, old_key);
+        if self.selected_position().is_none() {
+            self.select_near(position.unwrap_or(0));
+        }
+        true
+    }
+
+    /// Returns the group in which a row is shown.
+    pub fn shown_group(&self, row: &Job) -> JobGroup {
+        shown_group(row, self.keeps_needs_you_group && self.selected == Some(row.key))
+    }
+
+    fn key_at(&self, index: usize) -> Option<SortKey> {
+        self.rows.get(index).map(|row| self.sorting.key(row, self.shown_group(row)))
+    }
+
+    fn update_counts(&mut self, index: usize, by: isize) {
+        let Some(group) = self.rows.get(index).map(|row| self.shown_group(row)) else { return };
+        if let Some(count) = self.group_counts.get_mut(section_index(group)) {
+            *count = count.saturating_add_signed(by);
+        }
+        if self.rows.get(index).is_some_and(Job::counts_as_working) {
+            self.working_count = self.working_count.saturating_add_signed(by);
+        }
+    }
+
+    /// Removes a row from the counts before the row changes. Returns its sort key if it is in the list.
+    fn begin_change(&mut self, index: usize) -> Option<SortKey> {
+        self.update_counts(index, -1);
+        self.key_at(index).filter(|key| self.order.position(*key).is_some())
+    }
+
+    /// Adds a changed or new row to the counts and moves it to its position in the list. `old_key` is what
+    /// `begin_change` returned, or `None` for a new row.
+    fn finish_change(&mut self, index: usize, old_key: Option<SortKey>) {
+        self.update_counts(index, 1);
+        let outcome = self.match_at(index);
+        self.set_candidate(index, outcome == Match::Candidate);
+        let (Some(key), Some(row)) = (self.key_at(index), self.rows.get(index)) else { return };
+        let new_key = (outcome == Match::Passes).then_some(key);
+        if let Some(old_key) = old_key {
+            self.marks.count_removed(old_key.0, row.key);
+        }
+        if let Some(new_key) = new_key {
+            self.marks.count_added(new_key.0, row.key);
+        }
+        match (old_key, new_key) {
+            (Some(old_key), Some(new_key)) => self.order.move_entry(old_key, new_key),
+            (Some(old_key), None) => self.order.remove(old_key),
+            (None, Some(new_key)) => self.order.insert(new_key, index),
+            (None, None) => {}
+        }
+    }
+
+    /// Returns the position of a row in the list. Returns `None` if the row is not in the list or hidden.
+    pub(super) fn position(&self, key: JobKey) -> Option<usize> {
+        let index = *self.index.get(&key)?;
+        self.order.position(self.key_at(index)?).filter(|&at| at < self.order.listed_count())
+    }
+
+    /// Returns the row at a position.
+    pub(super) fn at(&self, position: usize) -> Option<&Job> {
+        self.order.row_index_at(position).and_then(|index| self.rows.get(index))
+    }
+
+    /// Returns the jobs at these positions, each after the index of its section.
+    pub(super) fn keys_in(&self, positions: RangeInclusive<usize>) -> impl Iterator<Item = (usize, JobKey)> {
+        let entries = positions.filter_map(|position| self.order.entry(position));
+        entries.filter_map(|(section, index)| Some((section, self.rows.get(index)?.key)))
+    }
+
+    /// Returns how many jobs are in a group, regardless of the filter.
+    pub fn count_of(&self, group: JobGroup) -> usize {
+        self.group_counts.get(section_index(group)).copied().unwrap_or(0)
+    }
+
+    /// Returns the number of tracked jobs.
+    pub fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// Returns how many jobs pass the filter, including hidden dismissed jobs.
+    pub fn matching_count(&self) -> usize {
+        self.order.len()
+    }
+
+    /// Returns how many jobs are listed, not including hidden dismissed jobs.
+    pub fn listed_count(&self) -> usize {
+        self.order.listed_count()
+    }
+
+    /// Returns all unknown statuses, from current and former jobs, sorted.
+    pub fn other_statuses(&self) -> impl Iterator<Item = &str> + Clone {
+        self.other_statuses.iter().map(CleanText::as_str)
+    }
+
+    /// Returns how many jobs the agent is working on, including dismissed jobs.
+    pub fn working_count(&self) -> usize {
+        self.working_count
+    }
+
+    /// Returns all rows, in no particular order.
+    pub fn rows(&self) -> impl Iterator<Item = &Job> {
+        self.rows.iter()
+    }
+
+    pub fn get(&self, key: JobKey) -> Option<&Job> {
+        self.index.get(&key).and_then(|&index| self.rows.get(index))
+    }
+
+    /// Removes the row `gone`, because its job was merged into the job `into`. If `gone` was selected, selects `into`.
+    /// Returns whether the row `gone` existed.
+    pub fn remove_merged(&mut self, gone: JobKey, into: JobKey) -> bool {
+        let Some(&index) = self.index.get(&gone) else { return false };
+        if self.selected == Some(gone) {
+            self.select(into);
+        }
+        let mut rows = std::mem::take(&mut self.rows);
+        rows.remove(index);
+        self.replace(rows);
+        true
+    }
+
+    /// Removes the rows that `keep` rejects. If the selected job is removed, selects the job that takes its position.
+    /// Returns how many rows were removed.
+    pub(super) fn retain(&mut self, keep: impl Fn(JobKey) -> bool) -> usize {
+        let before = self.rows.len();
+        if self.is_partial || self.rows.iter().all(|row| keep(row.key)) {
+            return 0;
+        }
+        let position = self.selected_position();
+        let mut rows = std::mem::take(&mut self.rows);
+        rows.retain(|row| keep(row.key));
+        self.marks.retain(&keep);
+        let is_left = self.selected.is_some_and(&keep);
+        self.replace(rows);
+        if !is_left {
+            self.select_near(position.unwrap_or(0));
+        }
+        before - self.rows.len()
+    }
+
+    /// Returns the listed rows in their order on screen.
+    pub fn shown_rows(&self) -> impl Iterator<Item = &Job> {
+        self.order.row_indexes().filter_map(|index| self.rows.get(index))
+    }
+
+    pub fn selected(&self) -> Option<&Job> {
+        self.selected.and_then(|key| self.get(key))
+    }
+
+    pub fn is_selected(&self, row: &Job) -> bool {
+        self.selected == Some(row.key)
+    }
+
+    /// Whether the list has no group headings, because it is not sorted by group.
+    pub fn is_flat(&self) -> bool {
+        self.order.is_flat
+    }
+
+    pub fn shows_dismissed(&self) -> bool {
+        self.order.shows_dismissed
+    }
+
+    /// Returns the number of lines, including headings.
+    pub fn line_count(&self) -> usize {
+        self.order.line_count()
+    }
+
+    /// Returns the visible lines of a view of `rows` lines, from top to bottom.
+    pub fn visible(&self, rows: usize) -> impl Iterator<Item = JobLine<'_>> {
+        (self.top..self.line_count().min(self.top + rows)).filter_map(|at| self.line(at))
+    }
+
+    pub fn top(&self) -> usize {
+        self.top
+    }
+
+    fn line(&self, at: usize) -> Option<JobLine<'_>> {
+        match self.order.item_on_line(at)? {
+            ListItem::Heading(group, size, hidden) => Some(JobLine::Heading(group, size, hidden)),
+            ListItem::Row(index) => self.rows.get(index).map(JobLine::Job),
+        }
+    }
+}
+
+fn note_status(statuses: &mut BTreeSet<CleanText>, row: &Job) {
+    if let Some(Status::Unknown(word)) = &row.remote.status
+        && !statuses.contains(word)
+    {
+        statuses.insert(word.clone());
+    }
+}
+
+fn shown_group(row: &Job, keeps_group: bool) -> JobGroup {
+    match row.group() {
+        JobGroup::Done if keeps_group => JobGroup::NeedsYou,
+        group => group,
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use crate::model::Time;
+    use crate::model::job::JobId;
+    use crate::tui::filter::JobFilter;
+
+    pub(crate) fn at(seconds: i64) -> Time {
+        Time::from_timestamp(1_800_000_000 + seconds, 0).expect("in range")
+    }
+
+    pub(crate) fn row(key: i64, status: Status) -> Job {
+        let mut job = Job::new(JobKey(key), CleanText::line(&format!("Job {key}")), at(key));
+        job.id = JobId::new(&format!("job-{key}"));
+        job.remote.status = Some(status);
+        job.local.checked_at = Some(at(key));
+        job.revision = key;
+        job
+    }
+
+    fn shown_lines(list: &JobList) -> Vec<String> {
+        let name = |line: JobLine<'_>| match line {
+            JobLine::Heading(group, n, _) => format!("{} {n}", group.name()),
+            JobLine::Job(row) => row.key.0.to_string(),
+        };
+        (0..list.line_count()).filter_map(|at| list.line(at)).map(name).collect()
+    }
+
+    #[test]
+    fn groups_have_a_fixed_order_and_list_the_newest_job_first() {
+        let mut list = JobList::default();
+        let mut handled = row(4, Status::Failed);
+        handled.local.handled_at = Some(at(100));
+        list.replace(vec![row(1, Status::Active), row(2, Status::Failed), row(3, Status::Active), handled]);
+        assert_eq!(shown_lines(&list), ["needs you 1", "2", "working 2", "3", "1", "done 1", "4"]);
+    }
+
+    #[test]
+    fn a_handled_job_changes_its_group_only_when_the_selection_moves_on() {
+        let mut list = JobList::default();
+        list.replace(vec![row(1, Status::Failed), row(2, Status::Failed)]);
+        list.select(JobKey(2));
+        let mut handled = row(2, Status::Failed);
+        (handled.local.handled_at, handled.revision) = (Some(at(100)), 10);
+        assert!(list.upsert(handled));
+        assert_eq!(shown_lines(&list), ["needs you 2", "2", "1"]);
+        list.move_by(1);
+        assert_eq!(shown_lines(&list), ["needs you 1", "1", "done 1", "2"]);
+    }
+
+    #[test]
+    fn the_selection_stays_on_its_job_when_the_list_changes() {
+        let mut list = JobList::default();
+        list.replace((1..=5).map(|key| row(key, Status::Active)).collect());
+        list.select(JobKey(3));
+        list.upsert(row(9, Status::Active));
+        let mut failed = row(5, Status::Failed);
+        failed.revision = 20;
+        list.upsert(failed);
+        assert_eq!(list.selected().map(|row| row.key), Some(JobKey(3)));
+    }
+
+    #[test]
+    fn an_older_row_does_not_replace_a_newer_one() {
+        let mut list = JobList::default();
+        list.replace(vec![row(5, Status::Failed)]);
+        let mut stale = row(5, Status::Active);
+        stale.revision = 1;
+        assert!(!list.upsert(stale));
+        assert_eq!(list.get(JobKey(5)).and_then(|row| row.remote.status.clone()), Some(Status::Failed));
+    }
+
+    #[test]
+    fn dismissed_jobs_are_hidden_until_the_user_shows_them() {
+        let mut list = JobList::default();
+        let mut dismissed = row(2, Status::Active);
+        dismissed.local.dismissed = true;
+        list.replace(vec![row(1, Status::Active), dismissed]);
+        assert_eq!(shown_lines(&list), ["working 1", "1", "dismissed 1"]);
+        list.move_by(1);
+        assert_eq!(list.selected().map(|row| row.key), Some(JobKey(1)));
+        list.toggle_dismissed();
+        assert_eq!(shown_lines(&list), ["working 1", "1", "dismissed 1", "2"]);
+    }
+
+    #[test]
+    fn scrolling_to_the_first_job_shows_the_heading_above_it() {
+        let mut list = JobList::default();
+        list.replace((1..=50).map(|key| row(key, Status::Active)).collect());
+        list.move_to_end(true);
+        list.keep_selected_visible(10);
+        assert_eq!(list.top(), 41);
+        list.move_to_end(false);
+        list.keep_selected_visible(10);
+        assert_eq!(list.top(), 0);
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn the_order_stays_consistent_after_any_changes(changes in proptest::collection::vec((1_i64..20, 0_u8..4, proptest::bool::ANY, -3_isize..4), 1..80)) {
+            let mut list = JobList::default();
+            for (n, (key, status, dismissed, step)) in changes.into_iter().enumerate() {
+                let status = [Status::Active, Status::Failed, Status::Completed, Status::Archived][usize::from(status)].clone();
+                let mut changed = row(key, status);
+                changed.revision = i64::try_from(n).expect("small") + 1;
+                changed.local.dismissed = dismissed;
+                list.upsert(changed);
+                list.move_by(step);
+                list.keep_selected_visible(5);
+                match n % 7 {
+                    2 => list.sort(JobSorting { by: list.sorting.by.next(), reversed: dismissed }),
+                    3 => list.toggle_mark(),
+                    4 => list.set_filter(JobFilter::parse(["s:failed", "1", "!s:done", ""][usize::from(key > 9) + usize::from(dismissed)])),
+                    5 => list.toggle_dismissed(),
+                    _ => {}
+                }
+                proptest::prop_assert!(list.order.is_consistent());
+                proptest::prop_assert_eq!(list.group_counts.iter().sum::<usize>(), list.rows.len());
+                proptest::prop_assert_eq!(list.marked_count(), list.marked_keys().len());
+                for row in list.shown_rows() {
+                    proptest::prop_assert!(list.position(row.key).is_some(), "every row is found by its key");
+                }
+                let seen = list.selected().and_then(|row| list.position(row.key));
+                proptest::prop_assert_eq!(seen.is_some(), list.listed_count() > 0, "a job is selected if any is listed");
+            }
+        }
+    }
+
+    #[test]
+    fn a_merged_row_is_removed_and_its_selection_moves_to_the_other_row() {
+        let mut list = JobList::default();
+        list.replace((1..=4).map(|key| row(key, Status::Active)).collect());
+        list.select(JobKey(2));
+        assert!(list.remove_merged(JobKey(2), JobKey(3)));
+        assert_eq!((list.len(), list.get(JobKey(2)), list.count_of(JobGroup::Working)), (3, None, 3));
+        assert_eq!(list.selected().map(|row| row.key), Some(JobKey(3)));
+        assert!(!list.remove_merged(JobKey(2), JobKey(3)), "only once");
+    }
+}

@@ -1,0 +1,284 @@
+//! The jobs screen: the list of jobs and the details of the selected one. Its data is in [`App::jobs`] and
+//! [`App::detail`], because dialogs and messages use it while other screens are shown.
+
+use super::actions::{act_on_jobs, job_label};
+use super::detail::{DetailLines, facts};
+use super::next_step::next_step;
+use super::{JobLine, JobList, detail_draw, list_draw};
+use crate::model::row::{Job, JobGroup, JobKey};
+use crate::tui::component::prelude::*;
+use crate::tui::format::short_age_changes_at;
+use crate::tui::geometry::{Geometry, JobsArrangement};
+use crate::tui::input_dialog::InputField;
+use crate::tui::widgets::list_state::line_at;
+use crate::tui::widgets::scroll::page_step;
+use crate::tui::{JobsEffect, Pane, StoreState};
+
+/// The jobs screen. The pane is the one that has the focus.
+#[derive(Debug)]
+pub(in crate::tui) struct JobsScreen(pub Pane);
+
+impl Component for JobsScreen {
+    fn contexts(&self) -> &'static [Context] {
+        match self.0 {
+            Pane::List => &[Context::Jobs, Context::Lists, Context::Everywhere],
+            Pane::Detail => &[Context::Detail, Context::Lists, Context::Everywhere],
+        }
+    }
+
+    fn offers(&self, action: Action, app: &App) -> Option<Label> {
+        let is_read = app.store == StoreState::Read;
+        let selected = app.jobs.selected();
+        match action {
+            Action::NewJob | Action::Track | Action::Batch => Label::default_if(is_read),
+            Action::Drafts => match app.draft_count() {
+                0 => None,
+                n => Some(Label::Text(crate::tui::format::plural(n, "draft"))),
+            },
+            Action::CopyMain => {
+                let has_text = selected.is_some_and(|job| job.remote.pr_link.is_some() || job.id.is_some());
+                (app.jobs.marked_count() > 0 || has_text).then(|| job_label(action, app))
+            }
+            Action::Retry => Label::default_if(!app.acts_on_marks() && selected.is_some_and(Job::can_retry)),
+            Action::NextNeedsYou => Label::default_if(app.jobs.count_of(JobGroup::NeedsYou) > 0),
+            Action::BeforeAfter => Label::default_if(selected.is_some_and(|job| !job.local.pages.is_empty())),
+            Action::Close => {
+                let has_filter = !app.jobs_filter_text().trim().is_empty();
+                match self.0 {
+                    Pane::Detail => Some("back".into()),
+                    Pane::List if app.jobs.marked_count() > 0 => Some("unmark".into()),
+                    Pane::List => has_filter.then(|| "clear filter".into()),
+                }
+            }
+            _ => super::actions::offers(action, app),
+        }
+    }
+
+    fn act(&mut self, action: Action, cx: &mut Cx<'_>) -> Flow {
+        let (app, now) = (&mut *cx.app, cx.now);
+        match action {
+            Action::NewJob => app.open_new_job(now),
+            Action::FollowUp => app.follow_up(now),
+            Action::Retry => app.retry_job(now, cx.effects),
+            Action::Open => app.open_detail(cx.effects),
+            Action::Peek => {
+                app.mark_selected_seen(cx.effects);
+                if !app.geometry().shows_both() && app.jobs.selected().is_some() {
+                    app.pane = Pane::Detail;
+                }
+            }
+            Action::NextPane => {
+                app.pane = match app.pane {
+                    Pane::List if app.jobs.selected().is_some() => Pane::Detail,
+                    _ => Pane::List,
+                }
+            }
+            Action::ToggleDetail => app.toggle_detail(now),
+            Action::Track if app.store == StoreState::Read => app.open_input(InputField::TrackId, ""),
+            Action::Resolve => app.open_undelivered(now),
+            Action::Drafts => app.open_drafts(now),
+            Action::Batch => app.open_batch(now),
+            Action::BeforeAfter => app.confirm_impact_load(now, cx.effects),
+            Action::QueuePause | Action::QueueUp | Action::QueueDown | Action::QueueRemove => {
+                app.change_queue(action, now, cx.effects);
+            }
+            Action::NextJob | Action::PreviousJob => {
+                app.jobs.move_by(if action == Action::NextJob { 1 } else { -1 });
+                app.see_job_if_open(cx.effects);
+            }
+            Action::NextNeedsYou => app.select_next_that_needs_you(now, cx.effects),
+            Action::Refresh => app.check_selected_job(now, cx.effects),
+            _ => return act_on_jobs(action, cx),
+        }
+        Flow::Handled
+    }
+
+    /// Leaves the details, or clears the marks or the filter, whichever applies first.
+    fn close(&mut self, cx: &mut Cx<'_>) -> Flow {
+        let marks = cx.app.jobs.marked_count();
+        if self.0 == Pane::Detail {
+            cx.app.pane = Pane::List;
+        } else if cx.app.warn_before_clearing_marks(marks, cx.now) {
+        } else if marks > 0 {
+            cx.app.jobs.clear_marks();
+        } else if !cx.app.clear_filter() {
+            return Flow::Pass;
+        }
+        Flow::Handled
+    }
+
+    fn scroll(&mut self, by: Scroll, cx: &mut Cx<'_>) {
+        let g = cx.app.geometry();
+        match self.0 {
+            Pane::List => scroll_list(&mut cx.app.jobs, by, g.list_rows()),
+            Pane::Detail => {
+                let Some(lines) = cx.app.detail_lines() else { return };
+                let top = by.apply(lines.top, lines.rows, lines.last_top() + 1);
+                cx.app.detail.lines_below = lines.last_top() - top;
+            }
+        }
+    }
+
+    fn click(&mut self, at: Position, cx: &mut Cx<'_>) -> Flow {
+        let (g, app) = (cx.app.geometry(), &mut *cx.app);
+        let divider = g.divider();
+        if divider.contains(at) {
+            let side = if g.arrangement == JobsArrangement::Right { at.x - divider.x } else { at.y - divider.y };
+            app.pointer.start_drag(side);
+        } else if app.is_list_partial() {
+            // The click is ignored, because the lines of a partial list may have moved just before the click.
+        } else if self.shows_list_at(g, at) {
+            self.click_list(at, cx);
+        } else if g.detail.contains(at) && app.jobs.selected().is_some() {
+            app.close_filter_input();
+            app.pane = Pane::Detail;
+        }
+        Flow::Handled
+    }
+
+    fn wheel(&mut self, at: Position, by: isize, cx: &mut Cx<'_>) {
+        let g = cx.app.geometry();
+        if self.shows_list_at(g, at) {
+            cx.app.jobs.scroll_by(by, g.list_rows());
+        } else {
+            Self(Pane::Detail).scroll(Scroll::By(by), cx);
+        }
+    }
+
+    /// Returns when the age of a visible job or the time that the selected job has been working changes.
+    fn next_timer(&self, app: &App, now: Time) -> Option<Time> {
+        let ages = app.jobs.visible(app.geometry().list_rows()).filter_map(|line| match line {
+            JobLine::Job(job) => job.state_since().map(|since| short_age_changes_at(since, now)),
+            JobLine::Heading(..) => None,
+        });
+        let counting = app.detail_is_visible() && app.jobs.selected().is_some_and(|job| job.is_working());
+        ages.chain(counting.then(|| app.seconds_change_at(now))).min()
+    }
+
+    fn draw(&self, frame: &mut Frame<'_>, view: View<'_>) {
+        let g = view.app.geometry();
+        // The focused pane is drawn last, so that the cursor ends there.
+        if g.shows_both() && self.0 == Pane::List {
+            detail_draw::draw(frame, view, g.detail);
+        }
+        if g.shows_both() || self.0 == Pane::List {
+            list_draw::draw(frame, view, g.list);
+        }
+        if self.0 == Pane::Detail {
+            detail_draw::draw(frame, view, g.detail);
+        }
+    }
+}
+
+impl JobsScreen {
+    /// Whether the list is visible at a cell.
+    fn shows_list_at(&self, g: Geometry, at: Position) -> bool {
+        g.list.contains(at) && (g.shows_both() || self.0 == Pane::List)
+    }
+
+    fn click_list(&self, at: Position, cx: &mut Cx<'_>) {
+        let (g, app) = (cx.app.geometry(), &mut *cx.app);
+        let title = g.list_title();
+        if title.contains(at) {
+            app.select_tab_at(usize::from(at.x - title.x), usize::from(title.width));
+            return;
+        }
+        app.pane = Pane::List;
+        let Some(line) = line_at(g.list_lines(), at) else { return };
+        if click_list_line(&mut app.jobs, line) && self.0 == Pane::List {
+            app.close_filter_input();
+            app.open_detail(cx.effects);
+        }
+    }
+}
+
+/// Handles a click on a visible line of a jobs list. Returns whether the job of that line was already selected.
+pub(in crate::tui) fn click_list_line(list: &mut JobList, line: usize) -> bool {
+    if list.is_dismissed_heading(line) {
+        list.toggle_dismissed();
+        return false;
+    }
+    let Some(key) = list.visible_job(line) else { return false };
+    let was_selected = list.selected().is_some_and(|job| job.key == key);
+    if !was_selected {
+        list.select(key);
+    }
+    was_selected
+}
+
+/// Moves the selection of a jobs list with `rows` visible lines.
+pub(in crate::tui) fn scroll_list(list: &mut JobList, by: Scroll, rows: usize) {
+    match by {
+        Scroll::By(n) => list.move_by(n),
+        Scroll::Page(n) => list.move_by(n.saturating_mul(page_step(rows))),
+        Scroll::Top => list.move_to_end(false),
+        Scroll::Bottom => list.move_to_end(true),
+    }
+}
+
+impl App {
+    /// Moves the focus to the details of the selected job and marks it as seen.
+    fn open_detail(&mut self, effects: &mut Vec<Effect>) {
+        if self.jobs.selected().is_some() {
+            self.mark_selected_seen(effects);
+            self.pane = Pane::Detail;
+        }
+    }
+
+    fn mark_selected_seen(&mut self, effects: &mut Vec<Effect>) {
+        let selected = self.jobs.selected().map(|row| row.key);
+        self.mark_seen(selected.as_slice(), effects);
+    }
+
+    /// Marks the selected job as seen if its details have the focus.
+    fn see_job_if_open(&mut self, effects: &mut Vec<Effect>) {
+        if self.pane == Pane::Detail {
+            self.mark_selected_seen(effects);
+        }
+    }
+
+    /// Selects the next listed job that needs the user, starting again at the top of the list after the last one.
+    fn select_next_that_needs_you(&mut self, now: Time, effects: &mut Vec<Effect>) {
+        let jobs: Vec<(JobKey, bool)> =
+            self.jobs.shown_rows().map(|job| (job.key, job.group() == JobGroup::NeedsYou)).collect();
+        let selected = self.jobs.selected().map(|job| job.key);
+        let at = jobs.iter().position(|(key, _)| Some(*key) == selected).map_or(0, |at| at + 1);
+        let next = jobs.iter().cycle().skip(at).take(jobs.len()).find(|(_, needs_you)| *needs_you);
+        match next.map(|(key, _)| *key) {
+            Some(key) if Some(key) == selected => self.notify(Severity::Info, "No other job needs you.", now),
+            Some(key) => {
+                self.jobs.select(key);
+                self.see_job_if_open(effects);
+            }
+            None => self.notify(Severity::Info, "No listed job needs you.", now),
+        }
+    }
+
+    fn check_selected_job(&mut self, now: Time, effects: &mut Vec<Effect>) {
+        match self.jobs.selected() {
+            Some(row) if row.id.is_some() => {
+                effects.push(Effect::Jobs(JobsEffect::Check(row.key)));
+                self.notify(Severity::Info, "Checking this job…", now);
+            }
+            Some(_) => self.notify(Severity::Info, "This job has no id yet, so it can't be checked.", now),
+            None => {}
+        }
+    }
+
+    /// Whether the jobs list may still lack jobs, because the store is being read. Clicks on jobs and on the footer are
+    /// then ignored, because the lines of the list may move just before a click.
+    pub(in crate::tui) fn is_list_partial(&self) -> bool {
+        self.store == StoreState::Reading && self.screen == crate::tui::Screen::Jobs
+    }
+
+    /// Whether the details of the selected job are visible.
+    pub fn detail_is_visible(&self) -> bool {
+        self.screen == crate::tui::Screen::Jobs && (self.geometry().shows_both() || self.pane == Pane::Detail)
+    }
+
+    /// Returns the lines of the details. `None` if no job is selected.
+    fn detail_lines(&self) -> Option<DetailLines> {
+        let (job, g) = (self.jobs.selected()?, self.geometry());
+        Some(self.detail.layout(facts(job, &next_step(self, job), g.detail_columns()), g.detail_rows()))
+    }
+}

@@ -1,0 +1,193 @@
+//! Applies the messages about jobs.
+
+use super::messages::{InitialData, JobsEffect, JobsMsg};
+use crate::model::Time;
+use crate::model::failure::Failure;
+use crate::model::impact::{AfterWindow, PageImpact, after_window, missing_ranges};
+use crate::model::load::Load;
+use crate::model::prompt::DraftTarget;
+use crate::model::row::{InitialRows, Job, JobKey};
+use crate::tui::{App, Effect, Severity, StoreState};
+use chrono::TimeDelta;
+
+/// The time between two attempts to read an unreadable store.
+const RETRY_INTERVAL: TimeDelta = TimeDelta::seconds(2);
+
+impl App {
+    pub(in crate::tui) fn handle_jobs_msg(&mut self, msg: JobsMsg, now: Time, effects: &mut Vec<Effect>) {
+        match msg {
+            JobsMsg::FirstRowsLoaded(result) => self.apply_first_rows(result, now, effects),
+            JobsMsg::InitialDataLoaded(result) => {
+                self.apply_initial_data(result, now);
+                self.open_all_jobs_at_startup(effects);
+                self.after_update(effects);
+                self.run_queued_keys(now, effects);
+            }
+            JobsMsg::JobsChangedElsewhere(rows) => rows.into_iter().for_each(|row| self.put_job(row)),
+            JobsMsg::ThreadLoaded { job, result } => {
+                let next = self.detail.apply_thread(job, result, now);
+                effects.extend(next.map(JobsEffect::LoadThread).map(Effect::Jobs));
+                self.dirty |= self.detail_is_visible();
+            }
+            JobsMsg::ThreadsPrefetched(result) => self.detail.prefetched.apply_result(result, now),
+            JobsMsg::Checked(result) => self.apply_changed_job(result, now),
+            JobsMsg::Tracked { id, result } => self.apply_track_result(&id, result, now),
+            JobsMsg::LocalDataChanged(Ok(rows)) => rows.into_iter().for_each(|row| self.put_changed_job(row)),
+            JobsMsg::LocalDataChanged(Err(failure)) => self.notify_failure(&failure, now),
+            JobsMsg::PromptsFound { text, jobs } => self.apply_prompt_search(text, jobs, now),
+            JobsMsg::ImpactLoaded { job, result } => self.apply_impact(job, result, now, effects),
+            JobsMsg::AllJobsListed(result) => self.apply_all_jobs(result, now),
+        }
+    }
+
+    pub(in crate::tui) fn merge_jobs(&mut self, gone: JobKey, into: JobKey) {
+        self.detail.prefetched.invalidate(gone);
+        self.detail.prefetched.invalidate(into);
+        self.dirty |= self.jobs.remove_merged(gone, into);
+        if let Some(open) = &mut self.all_jobs {
+            open.list.remove_merged(gone, into);
+        }
+        if let Some(text) = self.drafts.remove(&DraftTarget::FollowUp(gone)) {
+            // If both jobs have a draft, the drafts are joined, as in the store.
+            let draft = self.drafts.entry(DraftTarget::FollowUp(into)).or_default();
+            *draft = if draft.is_empty() { text } else { format!("{draft}\n\n{text}") };
+        }
+    }
+
+    pub(in crate::tui) fn put_job(&mut self, row: Job) {
+        self.queue_row(&row);
+        self.put_in_all_jobs(&row);
+        if let Some(old) = self.jobs.get(row.key).filter(|old| old.revision <= row.revision) {
+            self.finish_alerts.add_change(old, &row);
+        }
+        // This redraws other screens too, because the counts in the header may change.
+        self.dirty |= self.jobs.upsert(row);
+    }
+
+    /// Shows the first rows, which are enough for the first frame, and loads all other data.
+    fn apply_first_rows(&mut self, result: Result<InitialRows, Failure>, now: Time, effects: &mut Vec<Effect>) {
+        // A failure is ignored here, because loading the other data then fails too and reports it.
+        if let (Ok(mut first), StoreState::Reading) = (result, &self.store) {
+            let thread = first.rows.first().map(|row| row.key).zip(first.thread.take());
+            self.jobs.show_first_rows(first);
+            self.dirty = true;
+            self.after_update(effects);
+            if let Some((job, thread)) = thread
+                && let Some(at) = effects.iter().position(|effect| *effect == Effect::Jobs(JobsEffect::LoadThread(job)))
+            {
+                effects.remove(at);
+                effects.extend(
+                    self.detail.apply_thread(job, Ok(thread), now).map(JobsEffect::LoadThread).map(Effect::Jobs),
+                );
+            }
+        }
+        effects.push(Effect::Jobs(JobsEffect::LoadInitialData));
+    }
+
+    fn apply_initial_data(&mut self, result: Result<Box<InitialData>, Failure>, now: Time) {
+        self.dirty = true;
+        match result {
+            Ok(data) => {
+                self.jobs.replace(data.jobs);
+                if let Some(key) = self.pending_selection.take() {
+                    self.jobs.select(key);
+                }
+                self.drafts.extend(data.drafts);
+                self.draft_pages = data.draft_pages;
+                self.log.prepend(data.log);
+                self.tips.set_seen(data.tips.as_deref());
+                self.store = StoreState::Read;
+                self.apply_queued_events();
+            }
+            Err(why) => {
+                if !matches!(&self.store, StoreState::Unreadable { why: reported, .. } if *reported == why) {
+                    self.notify_failure(&why, now);
+                }
+                self.store = StoreState::Unreadable { why, retry_at: Some(now + RETRY_INTERVAL) };
+            }
+        }
+    }
+
+    fn apply_changed_job(&mut self, result: Result<Job, Failure>, now: Time) {
+        match result {
+            Ok(row) => self.put_job(row),
+            Err(failure) => self.notify_failure(&failure, now),
+        }
+    }
+
+    /// Applies the result of reading the pages of a job.
+    pub(in crate::tui) fn apply_impact(
+        &mut self,
+        job: JobKey,
+        result: Result<Vec<PageImpact>, Failure>,
+        now: Time,
+        effects: &mut Vec<Effect>,
+    ) {
+        effects.extend(self.detail.job_pages.apply(job, result, now).map(JobsEffect::LoadJobImpact).map(Effect::Jobs));
+        self.dirty |= self.detail_is_visible();
+    }
+
+    /// Reads the views of the pages on screen again, because more views may be available.
+    pub(in crate::tui) fn reread_pages(&mut self, effects: &mut Vec<Effect>) {
+        effects.extend(self.detail.job_pages.request_read().map(JobsEffect::LoadJobImpact).map(Effect::Jobs));
+    }
+
+    /// Asks whether to fetch the missing views of the selected job's pages before and after the job.
+    pub(in crate::tui) fn confirm_impact_load(&mut self, now: Time, effects: &mut Vec<Effect>) {
+        let Some(row) = self.jobs.selected() else { return };
+        if row.local.pages.is_empty() {
+            let text = "This job was not started for a page. To start such a job, press n on a page of the views.";
+            self.notify(Severity::Info, text, now);
+            return;
+        }
+        let Load::Ready(known) = self.detail.job_pages.pages() else {
+            self.notify(Severity::Info, "The views of its pages are still loading. Try again in a moment.", now);
+            return;
+        };
+        let (row, pages) = (row.clone(), known.value.clone());
+        self.confirm_windows_load(&row, &pages, now, effects);
+    }
+
+    pub(in crate::tui) fn confirm_windows_load(
+        &mut self,
+        row: &Job,
+        pages: &[PageImpact],
+        now: Time,
+        effects: &mut Vec<Effect>,
+    ) {
+        let ranges = missing_ranges(row, pages, now.date_naive());
+        if !ranges.is_empty() {
+            self.ask_to_load(ranges, now, effects);
+            return;
+        }
+        let text = match after_window(row, now.date_naive()) {
+            AfterWindow::Complete(_) => "Nothing to fetch: both weeks are loaded.".to_owned(),
+            AfterWindow::Open(day) => format!("Nothing to fetch yet: the week after it is complete on {day} (UTC)."),
+            AfterWindow::Working => "Nothing to fetch yet: the week after starts when it has finished.".to_owned(),
+            AfterWindow::NotSent => "Nothing to fetch yet: the job was not sent.".to_owned(),
+            AfterWindow::FinishUnknown => "Nothing to fetch: its finish time is unknown.".to_owned(),
+        };
+        self.notify(Severity::Info, &text, now);
+    }
+
+    /// Prefetches threads if the selection has moved by a single job. After a longer jump, the next selection can't be
+    /// predicted.
+    pub(in crate::tui) fn prefetch_threads(&mut self) -> Option<Effect> {
+        let (jobs, prefetch) = (&self.jobs, &mut self.detail.prefetched);
+        let job = jobs.selected()?.key;
+        if prefetch.last_selected.is_some_and(|(last_selected, _)| last_selected == job) {
+            return None;
+        }
+        let at = jobs.position(job)?;
+        let (_, from) = prefetch.last_selected.replace((job, at))?;
+        let down = at == from + 1;
+        if !down && at + 1 != from {
+            return None;
+        }
+        let read = prefetch.next_request(&|offset| {
+            let position = at.checked_add_signed(if down { offset } else { -offset })?;
+            jobs.at(position).filter(|_| position < jobs.listed_count()).map(|row| (row.key, row.revision))
+        });
+        read.map(JobsEffect::PrefetchThreads).map(Effect::Jobs)
+    }
+}

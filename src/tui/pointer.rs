@@ -1,0 +1,135 @@
+//! The mouse: what is under the pointer handles the clicks and the wheel, and a click does what a key would do there.
+
+use super::component::Flow;
+use super::geometry::{JobsArrangement, MIN_PANE_COLUMNS, MIN_PANE_ROWS, compute_layout, is_usable};
+use super::state::Pointer;
+use super::{App, Effect, Screen, Severity};
+use crate::model::Time;
+use crossterm::event::{KeyEvent, MouseButton, MouseEvent, MouseEventKind};
+use ratatui::layout::Position;
+use unicode_width::UnicodeWidthStr as _;
+
+/// How many lines one notch of the mouse wheel scrolls.
+const LINES_PER_NOTCH: isize = 3;
+
+impl App {
+    /// Whether docdeck receives mouse events. Otherwise the terminal selects text with the mouse.
+    pub fn is_mouse_on(&self) -> bool {
+        self.pointer.is_on
+    }
+
+    pub(super) fn toggle_mouse(&mut self, now: Time, effects: &mut Vec<Effect>) {
+        self.pointer = Pointer::new(!self.pointer.is_on);
+        effects.push(Effect::SetMouse(self.pointer.is_on));
+        let text = if self.pointer.is_on {
+            "Mouse on: docdeck handles clicks and scrolling."
+        } else {
+            "Mouse off: the terminal selects text with it."
+        };
+        self.notify(Severity::Info, text, now);
+    }
+
+    pub(super) fn handle_mouse(&mut self, event: MouseEvent, now: Time, effects: &mut Vec<Effect>) {
+        if !self.pointer.is_on || !is_usable(self.size) {
+            return;
+        }
+        self.finish_alerts.set_focused(true);
+        let at = Position::new(event.column, event.row);
+        match event.kind {
+            MouseEventKind::Down(MouseButton::Left) => {
+                (self.dirty, self.pointer.dragged_side) = (true, None);
+                self.click(at, now, effects);
+            }
+            MouseEventKind::Drag(MouseButton::Left) => self.drag(at),
+            MouseEventKind::Up(MouseButton::Left) => self.pointer.dragged_side = None,
+            MouseEventKind::ScrollDown => self.wheel(at, LINES_PER_NOTCH, now, effects),
+            MouseEventKind::ScrollUp => self.wheel(at, -LINES_PER_NOTCH, now, effects),
+            _ => {}
+        }
+    }
+
+    fn click(&mut self, at: Position, now: Time, effects: &mut Vec<Effect>) {
+        let g = self.geometry();
+        let is_on_message = self.has_message_at(at);
+        self.tips.dismiss();
+        if is_on_message {
+            // The user can't see what is below the message.
+            return;
+        }
+        if g.footer.contains(at) {
+            if !self.is_list_partial() {
+                self.click_footer(usize::from(at.x), now, effects);
+            }
+            return;
+        }
+        let count_before = self.dialogs.len();
+        self.dismiss_info();
+        if g.header.contains(at) && self.covering_dialog().is_none() {
+            self.click_header(usize::from(at.x), now, effects);
+        } else {
+            self.dispatch_to_base(now, effects, |component, cx| component.click(at, cx));
+        }
+        self.read_draft_of_new_editor(count_before, effects);
+    }
+
+    /// Whether a message is shown at a cell.
+    fn has_message_at(&self, at: Position) -> bool {
+        let lines = self.message_lines(usize::from(self.size.0)).len();
+        self.message_area(lines).contains(at)
+    }
+
+    /// Presses the key whose hint in the footer was clicked.
+    fn click_footer(&mut self, cell: usize, now: Time, effects: &mut Vec<Effect>) {
+        let hints = self.footer(usize::from(self.size.0));
+        let hit = hints.iter().find(|hint| (hint.at..hint.at + hint.width()).contains(&cell));
+        if let Some(chord) = hit.map(|hint| hint.chord) {
+            self.handle_key(KeyEvent::new(chord.code, chord.mods), now, effects);
+        }
+    }
+
+    fn click_header(&mut self, cell: usize, now: Time, effects: &mut Vec<Effect>) {
+        let header = self.header(usize::from(self.size.0), now);
+        let hit = header.tabs.iter().find(|tab| (tab.at..tab.at + tab.text.width()).contains(&cell));
+        if let Some(screen) = hit.map(|tab| tab.screen) {
+            self.close_filter_input();
+            self.switch_screen(screen, now, effects);
+        }
+    }
+
+    fn drag(&mut self, at: Position) {
+        let Some(side) = self.pointer.dragged_side else { return };
+        let g = self.geometry();
+        let to = |cell: u16| cell.saturating_add(1).saturating_sub(side);
+        let clamped = |cells: u16, whole: u16, min: u16| cells.clamp(min, whole.saturating_sub(min).max(min));
+        let mut panes = self.panes;
+        match g.arrangement {
+            _ if self.covering_dialog().is_some() || self.screen != Screen::Jobs => self.pointer.dragged_side = None,
+            JobsArrangement::OneAtATime => self.pointer.dragged_side = None,
+            JobsArrangement::Right => panes.columns = Some(clamped(to(at.x), g.body.width, MIN_PANE_COLUMNS)),
+            JobsArrangement::Below => {
+                panes.rows = Some(clamped(to(at.y.saturating_sub(g.body.y)), g.body.height, MIN_PANE_ROWS));
+            }
+        }
+        if compute_layout(self.size, panes) != g {
+            self.panes = panes;
+            self.detail.set_width(self.geometry().detail_columns());
+            self.dirty = true;
+        }
+    }
+
+    fn wheel(&mut self, at: Position, by: isize, now: Time, effects: &mut Vec<Effect>) {
+        let covering = self.covering_dialog().and_then(|dialog| self.dialogs.get(dialog));
+        if !covering.map_or(self.geometry().body, |dialog| dialog.area(self)).contains(at) {
+            return;
+        }
+        self.dirty = true;
+        self.dispatch_to_base(now, effects, |component, cx| {
+            component.wheel(at, by, cx);
+            Flow::Handled
+        });
+    }
+}
+
+#[cfg(test)]
+#[path = "pointer_tests.rs"]
+mod tests;

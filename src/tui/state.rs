@@ -1,0 +1,181 @@
+//! Parts of the state that the app owns. What changes them is beside the feature.
+
+use super::keymap::{Binding, Chord};
+use crate::model::Time;
+use crate::model::change::LocalChange;
+use crate::model::layout::Layout;
+use crate::model::prompt::PromptId;
+use crate::model::row::{Job, JobKey, RemainingJobs};
+use crate::model::text::CleanText;
+use crossterm::event::Event;
+use std::collections::BTreeSet;
+use strum::{EnumString, IntoStaticStr};
+
+#[derive(Debug, Default)]
+pub(super) struct StartupQueue {
+    /// Keys, pastes and focus changes.
+    pub input_events: Vec<Event>,
+    /// Changed jobs.
+    pub changed_rows: Vec<Job>,
+    /// Merged jobs, each as the removed job and the job into which it was merged.
+    pub merges: Vec<(JobKey, JobKey)>,
+    /// The jobs that remain after the last pruning.
+    pub remaining_jobs: Option<RemainingJobs>,
+}
+
+#[derive(Debug, Default)]
+pub(super) enum SavedLayout {
+    /// Changes aren't saved: in the demo, with a read-only store, on the setup page, or until a layout is restored.
+    #[default]
+    NotSaving,
+    /// The current layout equals this saved layout.
+    Saved(Layout),
+    /// The current layout differs from this saved layout and will be saved at the given time.
+    Due(Layout, Time),
+}
+
+/// The typed filter, and the saved filter that it is combined with.
+#[derive(Debug, Default)]
+pub(super) struct FilterBarState {
+    pub typed: String,
+    /// The index of the active tab: 0 for all jobs, n for the saved filter with the index n − 1.
+    pub active_tab_index: usize,
+    /// The word that the store is searching prompts for. Only one search runs at a time, however fast the user types.
+    pub word_being_searched: Option<String>,
+}
+
+#[derive(Debug)]
+pub(super) struct Pointer {
+    /// Whether mouse reporting is on.
+    pub is_on: bool,
+    /// The border of the divider that is being dragged: 0 for the left or upper border, 1 for the right or lower
+    /// border. `None` while the divider is not being dragged.
+    pub dragged_side: Option<u16>,
+}
+
+impl Pointer {
+    pub(super) fn new(on: bool) -> Self {
+        Self { is_on: on, dragged_side: None }
+    }
+
+    /// Starts dragging the divider at this border.
+    pub(super) fn start_drag(&mut self, side: u16) {
+        self.dragged_side = Some(side);
+    }
+}
+
+/// A follow-up to several jobs, while its prompts are being saved.
+#[derive(Debug)]
+pub(super) struct BulkFollowUp {
+    pub text: String,
+    pub pending_jobs: Vec<JobKey>,
+    pub saved_count: usize,
+    pub failed_jobs: Vec<JobKey>,
+    pub failure_message: Option<CleanText>,
+}
+
+/// A list of ids whose jobs are being requested, and the results so far.
+#[derive(Debug, Default)]
+pub(super) struct Tracking {
+    /// The ids whose result has not arrived yet.
+    pub pending_ids: Vec<CleanText>,
+    /// The number of jobs that are now tracked.
+    pub tracked_count: usize,
+    /// The ids of jobs that the service doesn't have.
+    pub unknown_ids: Vec<CleanText>,
+    /// The ids whose request failed although the service may have the job.
+    pub failed_ids: Vec<CleanText>,
+    /// Why the request for the last of `failed_ids` failed.
+    pub reason: Option<CleanText>,
+}
+
+#[derive(Debug)]
+pub(super) enum LabelUndo {
+    /// Applies these changes. Each change restores one value, for all jobs that had this value before.
+    Change {
+        /// The name of what is undone, for the notice.
+        what: String,
+        changes: Vec<(Vec<JobKey>, LocalChange)>,
+    },
+    /// Restores these discarded prompts. `jobs` are the jobs that the prompts belong to.
+    Restore { prompts: Vec<PromptId>, jobs: Vec<JobKey> },
+}
+
+impl LabelUndo {
+    /// Removes the jobs that are not in `left`, because they no longer exist. Returns whether there is still something
+    /// to undo.
+    pub(super) fn retain_jobs(&mut self, left: &RemainingJobs) -> bool {
+        match self {
+            Self::Change { changes, .. } => {
+                changes.iter_mut().for_each(|(keys, _)| keys.retain(|key| left.contains(*key)));
+                changes.retain(|(keys, _)| !keys.is_empty());
+                !changes.is_empty()
+            }
+            // The prompts can only be restored together, so all their jobs must still exist.
+            Self::Restore { jobs, .. } => jobs.iter().all(|key| left.contains(*key)),
+        }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum PaletteChoice {
+    /// A key binding.
+    Binding(&'static Binding),
+    /// The custom command that this key runs.
+    CustomCommand(Chord),
+    /// The theme with this name.
+    Theme(String),
+}
+
+/// A screen or dialog that has a tip. Once the tip was shown, the name of the place is stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, EnumString, IntoStaticStr)]
+#[cfg_attr(test, derive(strum::EnumIter))]
+#[strum(serialize_all = "kebab-case")]
+pub enum TipPlace {
+    Jobs,
+    Detail,
+    Views,
+    Log,
+    Editor,
+    Batch,
+    Calendar,
+    /// Stored under the name `card`, which earlier versions of docdeck use.
+    #[strum(serialize = "card")]
+    PageDetail,
+    Trend,
+    Movers,
+}
+
+/// Which tips were shown, and the tip that is shown now.
+#[derive(Debug, Default)]
+pub(super) struct Tips {
+    /// The places whose tip was shown. `None` if no tips may be shown, because they are turned off or this set is not
+    /// loaded yet.
+    pub seen: Option<BTreeSet<TipPlace>>,
+    /// The current place.
+    pub place: Option<TipPlace>,
+    /// The tip that is shown now, and until when.
+    pub current: Option<(String, Time)>,
+}
+
+impl Tips {
+    /// Sets the places whose tip was shown. `seen` has their stored names, separated by spaces. It is `None` if no tips
+    /// may be shown.
+    pub(super) fn set_seen(&mut self, seen: Option<&str>) {
+        // Names that only other versions of docdeck have are ignored.
+        self.seen = seen.map(|words| words.split_whitespace().filter_map(|word| word.parse().ok()).collect());
+    }
+
+    pub(super) fn dismiss(&mut self) {
+        self.current = None;
+    }
+
+    pub(super) fn expire(&mut self, now: Time) {
+        self.current.take_if(|(_, until)| *until <= now);
+    }
+
+    /// Returns when the current tip disappears.
+    pub(super) fn ends_at(&self) -> Option<Time> {
+        self.current.as_ref().map(|(_, until)| *until)
+    }
+}

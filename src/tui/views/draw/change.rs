@@ -1,0 +1,95 @@
+//! Decides which changes matter: small ones are muted, and outliers are highlighted, so that they are found among the
+//! rows of a comparison.
+
+use crate::model::comparison::ViewsChange;
+use crate::model::views::ViewCount;
+use crate::tui::draw::Theme;
+use crate::tui::view::View;
+use ratatui::style::{Modifier, Style};
+
+/// A change of fewer percent is muted, because views vary as much from week to week.
+const SMALL_PERCENT: f64 = 5.0;
+/// A change between counts below this number is muted, because a few visitors cause it.
+const SMALL_COUNT: u64 = 30;
+/// An outlier changes by at least this many percent, and by at least this share of the site's views: a page that few
+/// people read can double without meaning anything.
+const OUTLIER_PERCENT: f64 = 25.0;
+const OUTLIER_SHARE: f64 = 0.005;
+/// Marks an outlier without colour.
+const OUTLIER: &str = "!";
+
+/// How much a change matters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::tui) enum ChangeWeight {
+    Small,
+    Normal,
+    Outlier,
+}
+
+impl ChangeWeight {
+    /// Judges a change. `site` is the number of views of the site in the longer of the compared ranges, 0 if it is
+    /// unknown.
+    pub(in crate::tui) fn of(change: ViewsChange, site: ViewCount) -> Self {
+        let (largest, percent) = match change {
+            ViewsChange::Unknown => return Self::Normal,
+            ViewsChange::New(views) | ViewsChange::Gone(views) => (views, f64::INFINITY),
+            ViewsChange::InBoth { now, before } => (now.max(before), change.percent().map_or(f64::INFINITY, f64::abs)),
+        };
+        let difference = change.difference().unwrap_or_default().abs();
+        if percent < SMALL_PERCENT || largest < ViewCount::from(SMALL_COUNT) {
+            Self::Small
+        } else if percent >= OUTLIER_PERCENT && !site.is_zero() && difference.ratio_to(site) >= OUTLIER_SHARE {
+            Self::Outlier
+        } else {
+            Self::Normal
+        }
+    }
+
+    /// Returns the sign behind the change, in one cell.
+    pub(in crate::tui) fn sign(self) -> &'static str {
+        if self == Self::Outlier { OUTLIER } else { " " }
+    }
+
+    /// Returns the style of a change: more views are good, fewer are bad.
+    pub(in crate::tui) fn style(self, change: ViewsChange, theme: &Theme) -> Style {
+        match (self, change.difference()) {
+            (Self::Small, _) | (_, None) => theme.muted,
+            (Self::Outlier, _) => theme.warning.add_modifier(Modifier::BOLD),
+            (Self::Normal, Some(difference)) if difference > ViewCount::ZERO => theme.good,
+            (Self::Normal, Some(difference)) if difference < ViewCount::ZERO => theme.bad,
+            (Self::Normal, Some(_)) => theme.muted,
+        }
+    }
+}
+
+/// Returns the views of the site in the compared range with more views; 0 if nothing is compared.
+pub(in crate::tui) fn compared_site_views(view: View<'_>) -> ViewCount {
+    let Some(comparison) = view.app.views.table.comparison() else { return ViewCount::ZERO };
+    let ranges = comparison.ranges();
+    let now = comparison.now.totals.total.value().map(|views| ranges.scale_now(views));
+    let before = comparison.before.totals.total.value().map(|views| ranges.scale_before(views));
+    now.max(before).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_outlier_changes_much_and_concerns_many_of_the_sites_views() {
+        let weight = |now: u64, before: u64| {
+            ChangeWeight::of(ViewsChange::InBoth { now: now.into(), before: before.into() }, 100_000.into())
+        };
+        assert_eq!(weight(1_411, 2_712), ChangeWeight::Outlier);
+        assert_eq!(weight(410, 640), ChangeWeight::Normal, "230 of 100,000 views");
+        assert_eq!(weight(10_600, 10_000), ChangeWeight::Normal, "many views, but 6%");
+        assert_eq!(weight(10_400, 10_000), ChangeWeight::Small);
+        assert_eq!(weight(29, 10), ChangeWeight::Small);
+        assert_eq!(weight(600, 0), ChangeWeight::Outlier);
+        let of = |change| ChangeWeight::of(change, 100_000.into());
+        assert_eq!(of(ViewsChange::New(500.into())), ChangeWeight::Outlier);
+        assert_eq!(of(ViewsChange::Gone(400.into())), ChangeWeight::Normal);
+        assert_eq!(of(ViewsChange::New(29.into())), ChangeWeight::Small);
+        assert_eq!(ChangeWeight::of(ViewsChange::New(500.into()), ViewCount::ZERO), ChangeWeight::Normal);
+    }
+}

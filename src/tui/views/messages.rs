@@ -1,0 +1,51 @@
+//! The messages and effects about page views.
+
+use crate::model::failure::Failure;
+use crate::model::impact::PageHistory;
+use crate::model::load::Timed;
+use crate::model::period::DateRange;
+use crate::model::report::{CachedViews, LoadOutcome, LoadPlan, StoredReport};
+use crate::model::text::CleanText;
+use crate::model::views::{Counts, ViewsPage, ViewsQuery};
+
+/// A message about page views.
+#[derive(Debug)]
+pub enum ViewsMsg {
+    /// The page views for a query. If the request failed, `old` is the cached answer to the query, if any.
+    Answered { query: ViewsQuery, result: Result<Timed<ViewsPage>, Failure>, old: Option<Timed<ViewsPage>> },
+    /// The cached report of a range.
+    CachedReportLoaded { range: DateRange, stored: Result<StoredReport, Failure> },
+    /// Loading all pages of a range ended, whether or not all pages were loaded.
+    LoadEnded { range: DateRange, end: LoadOutcome },
+    /// The cached site totals of the requested ranges.
+    CachedTotalsLoaded(Result<Vec<(DateRange, Timed<Counts>)>, Failure>),
+    /// Loading site totals ended. The totals themselves arrived as engine events.
+    TotalsLoaded(Result<(), Failure>),
+    /// The cached history of a page.
+    PageHistoryLoaded { path: CleanText, result: Result<PageHistory, Failure> },
+    /// The list of cached page views.
+    CachedRangesListed(Result<CachedViews, Failure>),
+}
+
+/// A side effect about page views.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ViewsEffect {
+    Load {
+        query: ViewsQuery,
+        force: bool,
+    },
+    /// Loads the cached report of a range, without a request; answered by [`ViewsMsg::CachedReportLoaded`].
+    LoadCachedReport(DateRange),
+    /// Loads all pages of a range, or continues a partial load; answered by [`ViewsMsg::LoadEnded`].
+    LoadAll(LoadPlan),
+    /// Stops the load of all pages of this range once its current request is answered.
+    StopLoading(DateRange),
+    /// Loads the cached site totals of these ranges, without a request; answered by [`ViewsMsg::CachedTotalsLoaded`].
+    LoadCachedTotals(Vec<DateRange>),
+    /// Requests the site totals of these ranges in this order, with one request each, and stops if a request fails.
+    LoadTotals(Vec<DateRange>),
+    /// Loads the cached history of a page, without a request; answered by [`ViewsMsg::PageHistoryLoaded`].
+    LoadCachedPage(CleanText),
+    /// Lists the cached page views; answered by [`ViewsMsg::CachedRangesListed`].
+    ListCachedRanges,
+}

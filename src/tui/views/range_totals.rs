@@ -1,0 +1,155 @@
+//! The site's totals by range, and the bars and the mean of the trend, which are computed from them.
+
+use super::all_pages::is_final;
+use crate::model::Time;
+use crate::model::load::Timed;
+use crate::model::period::DateRange;
+use crate::model::report::ViewSums;
+use crate::model::views::{Count, Counts, ViewCount};
+use chrono::{Datelike, NaiveDate, Weekday};
+use std::collections::HashMap;
+
+/// Ranges of at least this many days have one bar per week instead of per day.
+pub const MIN_DAYS_FOR_WEEKS: u32 = 60;
+
+/// The cached totals of the site, by range.
+#[derive(Debug, Default)]
+pub struct RangeTotals {
+    pub(super) by_range: HashMap<DateRange, Timed<Counts>>,
+    /// Ranges that were requested and have not arrived yet.
+    pub(super) pending: Vec<DateRange>,
+}
+
+impl RangeTotals {
+    /// Returns the totals of this range.
+    pub fn get(&self, range: DateRange) -> Option<&Timed<Counts>> {
+        self.by_range.get(&range)
+    }
+
+    /// Returns the number of ranges that were requested and have not arrived yet.
+    pub fn pending_count(&self) -> usize {
+        self.pending.len()
+    }
+
+    /// Returns the totals of a range: the answer for the whole range or the sum of its days, whichever is newer. The
+    /// sum is available only if every day is known.
+    pub(super) fn newest_totals(&self, range: DateRange) -> Option<Timed<Counts>> {
+        let answered = self.get(range).cloned();
+        let summed = if range.days() > 1 { self.sum_of_days(range) } else { None };
+        match (answered, summed) {
+            (Some(answered), Some(summed)) => Some(if summed.as_of > answered.as_of { summed } else { answered }),
+            (answered, summed) => answered.or(summed),
+        }
+    }
+
+    /// Adds up the totals of all days of a range; `None` if one day is unknown. For the load time of the sum, each
+    /// day's load time is moved forward by the number of days from that day to the end of the range. The earliest
+    /// result counts. So a week counts as complete if each day was loaded after that day was over, even if Monday was
+    /// loaded on Wednesday.
+    fn sum_of_days(&self, range: DateRange) -> Option<Timed<Counts>> {
+        let add = |sum: &Count, more: &Count| Some(Count::from(sum.value()? + more.value()?));
+        let of = |day: DateRange| {
+            let known = self.get(day)?;
+            let as_of = known.as_of.checked_add_signed(range.to() - day.to()).unwrap_or(known.as_of);
+            Some(Timed { value: known.value.clone(), as_of })
+        };
+        let mut days = single_days(range);
+        let mut sum = of(days.next()?)?;
+        for day in days {
+            let day = of(day)?;
+            sum.value = Counts {
+                human: add(&sum.value.human, &day.value.human)?,
+                ai: add(&sum.value.ai, &day.value.ai)?,
+                total: add(&sum.value.total, &day.value.total)?,
+            };
+            sum.as_of = sum.as_of.min(day.as_of);
+        }
+        Some(sum)
+    }
+
+    /// Returns the totals of a range if they can't change any more. The answer for the whole range counts if it was
+    /// loaded after the range was over. Otherwise, the sum of all days counts if each day was loaded after that day was
+    /// over.
+    pub(super) fn final_totals(&self, range: DateRange) -> Option<Counts> {
+        let settled = |range: DateRange| self.get(range).filter(|known| is_final(range, known.as_of));
+        if let Some(known) = settled(range) {
+            return Some(known.value.clone());
+        }
+        let mut sums = ViewSums::default();
+        for day in single_days(range) {
+            let counts = &settled(day)?.value;
+            if [&counts.human, &counts.ai, &counts.total].iter().any(|count| count.value().is_none()) {
+                return None;
+            }
+            sums = sums.with(counts);
+        }
+        Some(Counts { human: sums.human.into(), ai: sums.ai.into(), total: sums.total.into() })
+    }
+}
+
+/// Returns human plus AI views, the height of a stacked bar. `None` if either number is not a valid count.
+pub fn bar_height(counts: &Counts) -> Option<ViewCount> {
+    Some(counts.human.value()? + counts.ai.value()?)
+}
+
+/// Returns each day of a range as a range of one day.
+pub fn single_days(range: DateRange) -> impl Iterator<Item = DateRange> {
+    let to = range.to();
+    range.from().iter_days().take_while(move |day| *day <= to).filter_map(|day| DateRange::new(day, day))
+}
+
+/// Splits a range into weeks that start on Monday. The first and the last week are cut at the ends of the range.
+pub(super) fn weeks(range: DateRange) -> Vec<DateRange> {
+    let mut weeks = Vec::new();
+    let mut from = range.from();
+    while from <= range.to() {
+        let sunday = from.week(Weekday::Mon).last_day().min(range.to());
+        weeks.extend(DateRange::new(from, sunday));
+        let Some(next) = sunday.succ_opt() else { break };
+        from = next;
+    }
+    weeks
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TrendBar {
+    pub range: DateRange,
+    /// The site's totals in the range of the bar; `None` if they are unknown.
+    pub totals: Option<Timed<Counts>>,
+}
+
+impl TrendBar {
+    /// Whether the totals were loaded before the last day of the bar was over. If they are unknown: whether the bar
+    /// includes today.
+    pub fn is_incomplete(&self, now: Time) -> bool {
+        match &self.totals {
+            Some(known) => !is_final(self.range, known.as_of),
+            None => self.range.contains(now.date_naive()),
+        }
+    }
+
+    /// Whether the totals have to be loaded, because they are unknown or outdated.
+    pub fn is_missing(&self, now: Time) -> bool {
+        !self.totals.as_ref().is_some_and(|known| self.range.is_fresh(known.as_of, now))
+    }
+
+    pub fn is_weekend(&self) -> bool {
+        self.range.days() == 1 && matches!(self.range.from().weekday(), Weekday::Sat | Weekday::Sun)
+    }
+}
+
+/// The mean of views per day over all complete days that are known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CompleteDaysMean {
+    pub mean: ViewCount,
+    /// Number of days in the mean.
+    pub known_days: u32,
+    /// Number of days of the range that are over, including days with unknown views.
+    pub complete_days: u32,
+}
+
+/// Counts the days of a range that are before `day`.
+pub(super) fn count_days_before(range: DateRange, day: NaiveDate) -> u32 {
+    let last = day.pred_opt().unwrap_or(day).min(range.to());
+    DateRange::new(range.from(), last).map_or(0, |over| over.days())
+}

@@ -1,0 +1,470 @@
+//! Draws human and AI views per day, or per week, as columns of eighths on a grid of round numbers. The trend and the
+//! page views screen share it.
+//!
+//! ```text
+//!  40k ┤┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈
+//!      │▇▇▇▇▇▇░                  `░` the previous period
+//!  20k ┤██████░┈┈┈▅▅▅▅▅▅┈┈┈┈┈┈┈┈
+//!      │██████░   ██████   ╱╱╱╱╱╱   today so far
+//!    0 ┴──────────══════───═▲════   the selected bar, a weekend
+//!       Fri 20    Sat 21   Sun 22
+//! ```
+
+use super::super::range_totals::{MIN_DAYS_FOR_WEEKS, RangeTotals, TrendBar, bar_height};
+use crate::model::Time;
+use crate::model::period::DateRange;
+use crate::model::views::{Count, ViewCount};
+use crate::tui::draw::Theme;
+use crate::tui::draw::bars::{self, exact_short_number};
+use crate::tui::draw::text::{TextRow, right};
+use crate::tui::format::display_width;
+use ratatui::style::{Color, Style};
+use ratatui::text::Line;
+
+/// Maximum width of a bar with the gap behind it.
+const MAX_SLOT: usize = 24;
+/// Minimum width of a bar with its gap that leaves space for the previous period in the gap.
+const MIN_SLOT_WITH_PREVIOUS: usize = 6;
+/// Minimum width of the labels of the grid.
+const MIN_LABEL_WIDTH: usize = 4;
+/// Minimum distance between the beginnings of two labels under the axis.
+const DATE_CELLS: usize = 7;
+/// Follows the label of a bar that is incomplete, if it fits.
+const SO_FAR: &str = " so far";
+/// The number of rows below the chart: the axis and its labels.
+pub(in crate::tui) const AXIS_ROWS: usize = 2;
+
+/// A bar of the chart, with its values.
+#[derive(Debug)]
+pub(in crate::tui) struct ChartBar {
+    pub(in crate::tui) bar: TrendBar,
+    /// Human views per day; `None` if they are unknown or invalid.
+    human: Option<ViewCount>,
+    /// AI views per day; `None` if they are unknown or invalid.
+    ai: Option<ViewCount>,
+    /// Human and AI views on the same day of the previous period, if they are known.
+    previous: Option<ViewCount>,
+    /// Whether the views were counted before the day or week was over.
+    pub(in crate::tui) is_incomplete: bool,
+}
+
+impl ChartBar {
+    /// Creates a bar. The values of a week are means per day.
+    pub(in crate::tui) fn new(bar: TrendBar, previous: Option<ViewCount>, is_weekly: bool, now: Time) -> Self {
+        let counts = bar.totals.as_ref().map(|known| &known.value);
+        let as_of = bar.totals.as_ref().map_or(now, |known| known.as_of);
+        let value = |count: &Count| count.value().map(|n| if is_weekly { per_day(n, bar.range, as_of) } else { n });
+        Self {
+            human: counts.and_then(|counts| value(&counts.human)),
+            ai: counts.and_then(|counts| value(&counts.ai)),
+            previous,
+            is_incomplete: bar.is_incomplete(now),
+            bar,
+        }
+    }
+
+    /// Whether the bar is loaded, but its numbers are not valid counts.
+    pub(in crate::tui) fn is_invalid(&self) -> bool {
+        self.bar.totals.is_some() && self.views().is_none()
+    }
+
+    fn views(&self) -> Option<ViewCount> {
+        self.human.zip(self.ai).map(|(human, ai)| human + ai)
+    }
+}
+
+/// Returns the mean number of views per day. A day that was in progress when the views were loaded counts as the
+/// fraction that had passed.
+pub(in crate::tui) fn per_day(views: ViewCount, range: DateRange, as_of: Time) -> ViewCount {
+    views.scaled(86_400, u64::from(range.elapsed_seconds(as_of)).max(1))
+}
+
+/// A horizontal line of the grid: the row that it is in, counted from 1 at the bottom, and its label.
+#[derive(Debug)]
+struct GridLine {
+    level: usize,
+    label: String,
+}
+
+/// The visible part of the chart.
+#[derive(Debug)]
+pub(in crate::tui) struct Chart {
+    pub(in crate::tui) bars: Vec<ChartBar>,
+    /// The visible bars.
+    shown: std::ops::Range<usize>,
+    /// The width of each bar, with its gap.
+    slot: usize,
+    /// Whether a line of braille shows two bars per cell, because there are more bars than cells.
+    is_line: bool,
+    grid: Vec<GridLine>,
+    /// The number of views at the top.
+    top: ViewCount,
+    label_width: usize,
+    rows: usize,
+    mean: Option<ViewCount>,
+    selected: Option<usize>,
+}
+
+impl Chart {
+    /// Lays out the chart in `width` cells and `rows` rows, without the rows of the axis.
+    pub(in crate::tui) fn new(bars: Vec<ChartBar>, (width, rows): (usize, usize), theme: &Theme) -> Self {
+        let values = bars.iter().flat_map(|bar| [bar.views(), bar.previous]).flatten();
+        let most = values.max();
+        let step = most.map_or(0, |most| grid_step(most, (rows / 2).clamp(1, 5)));
+        let top = most.map_or(ViewCount::ONE, |most| rounded_up_to(most, step));
+        let grid: Vec<GridLine> = (1..=5_u64)
+            .map(|n| ViewCount::from(step.saturating_mul(n)))
+            .filter(|value| !value.is_zero() && *value <= top)
+            .map(|value| GridLine {
+                level: bars::bar_cells(value, top.as_f64(), rows),
+                label: exact_short_number(value),
+            })
+            .collect();
+        let label_width = grid.iter().map(|line| display_width(&line.label)).fold(MIN_LABEL_WIDTH, usize::max);
+        let space = width.saturating_sub(label_width + 2).max(1);
+        let slot = (space / bars.len().max(1)).clamp(1, MAX_SLOT);
+        let is_line = bars.len() > space && theme.parts_per_cell() > 1;
+        let visible = if is_line { space * 2 } else { space / slot }.min(bars.len());
+        Self { shown: 0..visible, bars, slot, is_line, grid, top, label_width, rows, mean: None, selected: None }
+    }
+
+    /// Marks the selected bar. Scrolls to it by whole screens; the last screen is full too, so it may repeat bars of
+    /// the screen before it.
+    #[must_use]
+    pub(in crate::tui) fn with_selected(mut self, selected: usize) -> Self {
+        let visible = self.shown.len().max(1);
+        let start = (selected / visible * visible).min(self.bars.len().saturating_sub(visible));
+        self.shown = start..(start + visible).min(self.bars.len());
+        self.selected = Some(selected);
+        self
+    }
+
+    /// Adds a line at the mean.
+    #[must_use]
+    pub(in crate::tui) fn with_mean(mut self, mean: Option<ViewCount>) -> Self {
+        self.mean = mean;
+        self
+    }
+
+    /// Whether the previous period is drawn beside the bars.
+    pub(in crate::tui) fn shows_previous(&self) -> bool {
+        !self.is_line && self.slot >= MIN_SLOT_WITH_PREVIOUS && self.bars.iter().any(|bar| bar.previous.is_some())
+    }
+
+    /// Whether weekends are marked on the axis.
+    pub(in crate::tui) fn has_weekends(&self) -> bool {
+        !self.is_line && !self.is_weekly() && self.bars.iter().any(|bar| bar.bar.is_weekend())
+    }
+
+    fn is_weekly(&self) -> bool {
+        self.bars.iter().any(|bar| bar.bar.range.days() > 1)
+    }
+
+    /// Whether each bar is a cell of braille, which shows only the total.
+    pub(in crate::tui) fn is_line(&self) -> bool {
+        self.is_line
+    }
+
+    /// Returns all lines of the chart: its rows, the axis and the labels under it.
+    pub(in crate::tui) fn lines<'a>(&self, width: usize, theme: &Theme) -> Vec<Line<'a>> {
+        let rows = (1..=self.rows).rev().map(|level| self.row_line(level, width, theme));
+        rows.chain([self.axis_line(width, theme), self.dates_line(width, theme)]).collect()
+    }
+
+    fn visible(&self) -> impl Iterator<Item = (usize, &ChartBar)> {
+        self.bars.iter().enumerate().skip(self.shown.start).take(self.shown.len())
+    }
+
+    /// Returns the width of a bar without its gap.
+    fn bar_width(&self) -> usize {
+        match self.slot {
+            1 => 1,
+            slot if slot >= MIN_SLOT_WITH_PREVIOUS => slot * 2 / 3,
+            slot => slot - 1,
+        }
+    }
+
+    fn row_line<'a>(&self, level: usize, width: usize, theme: &Theme) -> Line<'a> {
+        let mut row = TextRow::new(width);
+        let grid = self.grid.iter().find(|line| line.level == level);
+        row.push(right(grid.map_or("", |line| &line.label), self.label_width), theme.muted);
+        row.push(if grid.is_some() { " ┤" } else { " │" }, theme.border);
+        let mean = self.mean.map(|mean| bars::bar_cells(mean, self.top.as_f64(), self.rows));
+        let is_mean = mean == Some(level);
+        let blank = match grid {
+            _ if is_mean => ("━", theme.text),
+            Some(_) => ("┈", theme.border),
+            None => (" ", theme.text),
+        };
+        let (bar_width, gap) = (self.bar_width(), self.slot - self.bar_width());
+        if self.is_line {
+            self.push_braille(&mut row, level, blank, theme);
+        } else {
+            for (_, bar) in self.visible() {
+                // The mean is not known for a day that is not loaded.
+                let blank = if is_mean && bar.views().is_none() { (" ", theme.text) } else { blank };
+                let (symbol, style) = match self.cell(bar, level, theme) {
+                    Some((_, style)) if is_mean && bar.views().is_some() => ("━", crossed(style, theme)),
+                    Some(cell) => cell,
+                    None => blank,
+                };
+                row.push(symbol.repeat(bar_width), style);
+                let previous = bar.previous.filter(|_| self.slot >= MIN_SLOT_WITH_PREVIOUS);
+                let is_previous =
+                    previous.is_some_and(|previous| level <= bars::bar_cells(previous, self.top.as_f64(), self.rows));
+                let beside = usize::from(is_previous);
+                row.push("░".repeat(beside), theme.muted).push(blank.0.repeat(gap - beside), blank.1);
+            }
+        }
+        let rest = row.remaining();
+        row.push(blank.0.repeat(rest), blank.1);
+        row.line()
+    }
+
+    /// Returns the symbol and the style of a bar at a level, counted from 1 at the bottom; `None` above the bar. Human
+    /// views are at the bottom, AI views above them.
+    fn cell(&self, bar: &ChartBar, level: usize, theme: &Theme) -> Option<(&'static str, Style)> {
+        let (Some(human), Some(ai)) = (bar.human, bar.ai) else {
+            let sign = if bar.is_invalid() { "≠" } else { "?" };
+            return (level == 1).then_some((sign, theme.muted));
+        };
+        let per_cell = theme.parts_per_cell();
+        let parts = bars::bar_cells(human + ai, self.top.as_f64(), self.rows * per_cell);
+        let human_parts = bars::human_cell_count(human, ai, parts);
+        let below = (level - 1) * per_cell;
+        let (filled, human_filled) =
+            (parts.saturating_sub(below).min(per_cell), human_parts.saturating_sub(below).min(per_cell));
+        let (human_sign, ai_sign) = if bar.is_incomplete { ("╱", "╲") } else { ("█", "▒") };
+        Some(match (filled, human_filled) {
+            (0, _) => return None,
+            (_, all) if all == per_cell => (human_sign, theme.human),
+            (all, 0) if all == per_cell => (ai_sign, theme.ai),
+            (filled, 0) => (eighths_at_bottom(filled), theme.ai),
+            (filled, human) if filled == human => (eighths_at_bottom(filled), theme.human),
+            (all, human) if all == per_cell => (eighths_at_bottom(human), Style { bg: theme.ai.fg, ..theme.human }),
+            // Two colours fit in a cell, but no third one for its blank end. AI views would not be visible otherwise.
+            (filled, _) if level > 1 => (eighths_at_bottom(filled), theme.ai),
+            (filled, _) => (eighths_at_bottom(filled), if human >= ai { theme.human } else { theme.ai }),
+        })
+    }
+
+    /// Draws one row of the line of totals, two bars per cell.
+    fn push_braille(&self, row: &mut TextRow<'_>, level: usize, blank: (&str, Style), theme: &Theme) {
+        let dots = |bar: &ChartBar| bars::bar_cells(bar.views()?, self.top.as_f64(), self.rows * 4).checked_sub(1);
+        let heights: Vec<Option<usize>> = self.visible().map(|(_, bar)| dots(bar)).collect();
+        let below = (level - 1) * 4;
+        // The bits of the dots from the bottom to the top, in the left and in the right half of a cell.
+        let bits: [[u32; 4]; 2] = [[0x40, 0x04, 0x02, 0x01], [0x80, 0x20, 0x10, 0x08]];
+        for (place, pair) in heights.chunks(2).enumerate() {
+            let mut cell = 0x2800;
+            for (half, height) in pair.iter().enumerate() {
+                let Some(height) = *height else { continue };
+                // The line is connected with the bar before it.
+                let before =
+                    (place * 2 + half).checked_sub(1).and_then(|before| heights.get(before).copied().flatten());
+                let before = before.unwrap_or(height);
+                // Half of the way to the bar before is drawn at that bar.
+                let line = height.min(before.saturating_add(1))..=height.max(before.saturating_sub(1));
+                for (dot, bit) in bits.get(half).into_iter().flatten().enumerate() {
+                    cell |= if line.contains(&(below + dot)) { *bit } else { 0 };
+                }
+            }
+            match char::from_u32(cell).filter(|_| cell != 0x2800) {
+                Some(braille) => row.push(braille.to_string(), theme.text),
+                None => row.push(blank.0, blank.1),
+            };
+        }
+    }
+
+    /// Returns the axis under the bars: double for weekends, with an arrow at the selected bar.
+    fn axis_line<'a>(&self, width: usize, theme: &Theme) -> Line<'a> {
+        let mut row = TextRow::new(width);
+        let zero = if self.grid.is_empty() { "" } else { "0" };
+        row.push(right(zero, self.label_width), theme.muted).push(" ┴", theme.border);
+        let arrow = |place: usize| self.selected == Some(place);
+        if self.is_line {
+            let cells = self.visible().step_by(2);
+            for (place, _) in cells {
+                let is_selected = arrow(place) || arrow(place + 1);
+                row.push(if is_selected { "▲" } else { "─" }, if is_selected { theme.mark } else { theme.border });
+            }
+        } else {
+            let has_weekends = self.has_weekends();
+            for (place, bar) in self.visible() {
+                let sign = if has_weekends && bar.bar.is_weekend() { "═" } else { "─" };
+                let width = self.bar_width();
+                let side = (width - 1) / 2;
+                if arrow(place) {
+                    row.push(sign.repeat(side), theme.border).push("▲", theme.mark);
+                    row.push(sign.repeat(width - 1 - side), theme.border);
+                } else {
+                    row.push(sign.repeat(width), theme.border);
+                }
+                row.push("─".repeat(self.slot - width), theme.border);
+            }
+        }
+        let rest = row.remaining();
+        row.push("─".repeat(rest), theme.border);
+        row.line()
+    }
+
+    /// Returns the line with the dates under the axis, as many as fit. `…` at an end means that there are more bars on
+    /// that side.
+    fn dates_line<'a>(&self, width: usize, theme: &Theme) -> Line<'a> {
+        let mut row = TextRow::new(width);
+        let gutter = self.label_width + 2;
+        row.push(right(if self.shown.start > 0 { "…" } else { "" }, gutter), theme.muted);
+        let per_cell = if self.is_line { 2 } else { 1 };
+        let is_weekly = self.is_weekly();
+        let each = (DATE_CELLS * per_cell + if is_weekly { per_cell } else { 2 * per_cell }).div_ceil(self.slot);
+        let end = if self.shown.end < self.bars.len() { width.saturating_sub(2) } else { width };
+        for (at, (_, bar)) in self.visible().enumerate().step_by(each.max(1)) {
+            let from = bar.bar.range.from();
+            let mut label = from.format(if is_weekly { "%-d %b" } else { "%a %-d" }).to_string();
+            if bar.is_incomplete && bar.bar.totals.is_some() && self.slot > display_width(&label) + SO_FAR.len() {
+                label.push_str(SO_FAR);
+            }
+            let start = gutter + at * self.slot / per_cell;
+            if start + display_width(&label) <= end {
+                row.pad_to(start).push(label, theme.muted);
+            }
+        }
+        if self.shown.end < self.bars.len() {
+            row.pad_to(width.saturating_sub(1)).push("…", theme.muted);
+        }
+        row.line()
+    }
+}
+
+/// Returns the bars of a range: one per day, or one per week if the range is long. `previous` is the period that each
+/// day is compared with.
+pub(in crate::tui) fn chart_bars(
+    range: DateRange,
+    bars: impl IntoIterator<Item = TrendBar>,
+    previous: Option<DateRange>,
+    totals: &RangeTotals,
+    now: Time,
+) -> Vec<ChartBar> {
+    let is_weekly = range.days() >= MIN_DAYS_FOR_WEEKS;
+    let of_previous = |day: DateRange| {
+        let previous = previous.filter(|_| !is_weekly)?;
+        let same_day = previous.from().checked_add_signed(day.from() - range.from())?;
+        let same_day = DateRange::new(same_day, same_day).filter(|_| same_day <= previous.to())?;
+        bar_height(&totals.get(same_day)?.value)
+    };
+    bars.into_iter().map(|bar| ChartBar::new(bar.clone(), of_previous(bar.range), is_weekly, now)).collect()
+}
+
+/// Returns the style of the mean where it crosses a bar: its background is the colour of the bar.
+fn crossed(bar: Style, theme: &Theme) -> Style {
+    let bg: Option<Color> = bar.fg;
+    Style { bg, ..theme.text }
+}
+
+/// Returns a cell of which this many eighths are filled from the bottom.
+fn eighths_at_bottom(n: usize) -> &'static str {
+    ["", "▁", "▂", "▃", "▄", "▅", "▆", "▇"].get(n).copied().unwrap_or("█")
+}
+
+/// Returns the smallest round number of which at most `lines` multiples are needed for `most` views.
+fn grid_step(most: ViewCount, lines: usize) -> u64 {
+    let lines = u64::try_from(lines).unwrap_or(1);
+    let steps = (0..=18_u32).flat_map(|exponent| {
+        let unit = 10_u64.pow(exponent);
+        [Some(unit), Some(unit * 2), unit.is_multiple_of(10).then_some(unit / 10 * 25), Some(unit * 5)]
+    });
+    let reaches = |step: &u64| ViewCount::from(step.saturating_mul(lines)) >= most;
+    steps.flatten().find(reaches).unwrap_or(u64::MAX)
+}
+
+/// Returns the smallest multiple of `step` that is not below `views`.
+fn rounded_up_to(views: ViewCount, step: u64) -> ViewCount {
+    let multiples = (1..=5_u64).map(|n| ViewCount::from(step.saturating_mul(n)));
+    multiples.into_iter().find(|end| *end >= views).unwrap_or(views.max(ViewCount::ONE))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::load::Timed;
+    use crate::model::views::Counts;
+    use crate::tui::draw::ColorDepth;
+    use chrono::{Days, NaiveDate};
+
+    fn bars(values: &[(i64, i64)], previous: Option<u64>) -> Vec<ChartBar> {
+        let first: NaiveDate = "2026-11-16".parse().expect("a Monday");
+        let as_of: Time = "2027-01-01T00:00:00Z".parse().expect("a time");
+        let bar = |(n, (human, ai)): (usize, &(i64, i64))| {
+            let day = first + Days::new(u64::try_from(n).expect("few"));
+            let value = Counts { human: Count::Known(*human), ai: Count::Known(*ai), total: Count::Known(human + ai) };
+            let totals = (*human >= 0).then_some(Timed { value, as_of });
+            let bar = TrendBar { range: DateRange::new(day, day).expect("a day"), totals };
+            ChartBar::new(bar, previous.map(ViewCount::from), false, as_of)
+        };
+        values.iter().enumerate().map(bar).collect()
+    }
+
+    fn shown(chart: &Chart, width: usize) -> Vec<String> {
+        let text = |line: Line<'_>| line.spans.iter().map(|span| span.content.as_ref()).collect::<String>();
+        let lines = chart.lines(width, &Theme::new(ColorDepth::None)).into_iter().map(text);
+        lines.map(|line| line.trim_end().to_owned()).collect()
+    }
+
+    #[test]
+    fn columns_end_in_eighths_and_the_grid_has_round_numbers() {
+        let theme = Theme::new(ColorDepth::None);
+        let chart = Chart::new(bars(&[(900, 350), (400, 0), (-1, 0)], None), (24, 4), &theme);
+        assert_eq!(
+            shown(&chart, 24),
+            [
+                "2,000 ┤┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈",
+                "      │▄▄▄▄",
+                "1,000 ┤▆▆▆▆┈┈┈┈┈┈┈┈┈┈┈┈┈",
+                "      │████ ▆▆▆▆ ????",
+                "    0 ┴─────────────────",
+                "       Mon 16    Wed 18",
+            ]
+        );
+    }
+
+    #[test]
+    fn the_mean_crosses_bars_and_leaves_out_unknown_days() {
+        let theme = Theme::new(ColorDepth::True);
+        let chart = Chart::new(bars(&[(800, 0), (-1, 0), (200, 0)], None), (18, 2), &theme);
+        let chart = chart.with_mean(Some(500.into()));
+        let line = chart.row_line(1, 18, &theme);
+        let styles: Vec<(&str, Option<Color>)> =
+            line.spans.iter().skip(2).map(|span| (span.content.as_ref(), span.style.bg)).collect();
+        assert_eq!(styles[0], ("━━", theme.human.fg), "the mean keeps the colour that it crosses");
+        assert!(styles.iter().any(|(text, _)| *text == "??"), "{styles:?}");
+    }
+
+    #[test]
+    fn the_previous_period_is_beside_each_column() {
+        let theme = Theme::new(ColorDepth::None);
+        let chart = Chart::new(bars(&[(400, 0), (200, 0)], Some(200)), (22, 4), &theme);
+        assert!(chart.shows_previous());
+        assert_eq!(shown(&chart, 22)[2..4], [" 200 ┤█████░┈┈█████░┈┈", "     │█████░  █████░"]);
+    }
+
+    #[test]
+    fn more_bars_than_cells_become_a_line_of_two_bars_per_cell() {
+        let values: Vec<(i64, i64)> = (0..40).map(|n| (100 + n, 0)).collect();
+        let theme = Theme::new(ColorDepth::None);
+        let chart = Chart::new(bars(&values, None), (30, 4), &theme).with_selected(39);
+        assert!(chart.is_line());
+        let lines = shown(&chart, 30);
+        assert!(lines.concat().contains(|c| ('\u{2801}'..='\u{28ff}').contains(&c)), "{lines:?}");
+        assert!(lines.iter().any(|line| line.contains('▲')), "{lines:?}");
+        let ascii = Theme { ascii: true, ..theme };
+        assert!(!Chart::new(bars(&values, None), (30, 4), &ascii).is_line(), "ASCII has no dots: it scrolls");
+    }
+
+    #[test]
+    fn the_steps_of_the_grid_are_round() {
+        let step = |most: u64| grid_step(most.into(), 5);
+        assert_eq!([0, 1, 5, 6, 37_000, 12_000, 21_000].map(step), [1, 1, 1, 2, 10_000, 2_500, 5_000]);
+        assert_eq!(grid_step(37_000.into(), 2), 20_000);
+        assert_eq!(grid_step(u64::MAX.into(), 5), 5_000_000_000_000_000_000);
+    }
+}

@@ -1,0 +1,68 @@
+//! Computes positions when a list or text is scrolled.
+
+use crate::tui::keymap::Action;
+
+/// Returns the new first visible line after scrolling from `top` as little as possible to show line `at`. `visible` is
+/// the number of lines that fit on screen, and `total` the number of all lines.
+pub(in crate::tui) fn scroll_to_show(top: usize, at: usize, visible: usize, total: usize) -> usize {
+    let visible = visible.max(1);
+    let top = if at < top { at } else { top.max((at + 1).saturating_sub(visible)) };
+    top.min(total.saturating_sub(visible))
+}
+
+/// Returns the position `at` moved by `by`, limited to `0..total`.
+pub(in crate::tui) fn move_within(at: usize, by: isize, total: usize) -> usize {
+    at.saturating_add_signed(by).min(total.saturating_sub(1))
+}
+
+/// A scroll command, by lines or pages, or to an end.
+#[derive(Debug, Clone, Copy)]
+pub enum Scroll {
+    By(isize),
+    Page(isize),
+    Top,
+    Bottom,
+}
+
+impl Scroll {
+    pub(in crate::tui) fn of_action(action: Action) -> Option<Self> {
+        Some(match action {
+            Action::Down => Self::By(1),
+            Action::Up => Self::By(-1),
+            Action::PageDown => Self::Page(1),
+            Action::PageUp => Self::Page(-1),
+            Action::Top => Self::Top,
+            Action::Bottom => Self::Bottom,
+            _ => return None,
+        })
+    }
+
+    /// Returns the position after scrolling from `at`, with `rows` visible lines out of `total`.
+    pub(in crate::tui) fn apply(self, at: usize, rows: usize, total: usize) -> usize {
+        match self {
+            Self::By(n) => move_within(at, n, total),
+            Self::Page(n) => move_within(at, n.saturating_mul(page_step(rows)), total),
+            Self::Top => 0,
+            Self::Bottom => total.saturating_sub(1),
+        }
+    }
+}
+
+/// Returns how many lines a page command moves: one less than the visible lines, so that one of them stays visible.
+pub(in crate::tui) fn page_step(rows: usize) -> isize {
+    isize::try_from(rows.saturating_sub(1).max(1)).unwrap_or(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scrolling_to_a_line_moves_no_further_than_needed() {
+        assert_eq!(scroll_to_show(0, 4, 5, 100), 0);
+        assert_eq!(scroll_to_show(0, 5, 5, 100), 1);
+        assert_eq!(scroll_to_show(10, 3, 5, 100), 3);
+        assert_eq!(scroll_to_show(98, 99, 5, 100), 95, "no empty lines at the end");
+        assert_eq!(scroll_to_show(3, 0, 5, 0), 0);
+    }
+}

@@ -1,0 +1,293 @@
+//! A table: columns with a heading, a width and an alignment. It chooses the columns that fit, makes the line of
+//! headings and the lines of the visible rows, and finds the column at a cell, for clicks on headings.
+//!
+//! ```text
+//!  range                    days   pages            age       human          AI       total
+//! ▌2026-11-14 … 2026-11-20     7   1,200 complete    3m     128,402      61,220     189,622
+//! ```
+
+use crate::model::job_state::SELECTED;
+use crate::tui::draw::text::{TextRow, display_width, selected_line};
+use crate::tui::view::View;
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+use std::borrow::Cow;
+
+/// A column. `key` is what the column shows: a value of an enum, or a function that makes its cells.
+#[derive(Debug, Clone)]
+pub struct Column<K> {
+    pub key: K,
+    heading: Cow<'static, str>,
+    /// The style of the heading, if it differs from the other headings.
+    heading_style: Option<Style>,
+    is_right_aligned: bool,
+    is_flexible: bool,
+    /// The width in cells; of a flexible column, the minimum width until it is part of a table.
+    width: usize,
+    /// Blank cells before the column.
+    gap: usize,
+    /// Columns with the highest value are left out first; columns with 0 are always shown.
+    drop_order: u8,
+}
+
+impl<K> Column<K> {
+    pub fn left(heading: impl Into<Cow<'static, str>>, width: usize, key: K) -> Self {
+        Self {
+            key,
+            heading: heading.into(),
+            heading_style: None,
+            is_right_aligned: false,
+            is_flexible: false,
+            width,
+            gap: 0,
+            drop_order: 0,
+        }
+    }
+
+    pub fn right(heading: impl Into<Cow<'static, str>>, width: usize, key: K) -> Self {
+        Self { is_right_aligned: true, ..Self::left(heading, width, key) }
+    }
+
+    /// Creates a left-aligned column that takes the space that the other columns leave. Optional columns are left out
+    /// before it becomes narrower than `min_width`.
+    pub fn flexible(heading: impl Into<Cow<'static, str>>, min_width: usize, key: K) -> Self {
+        Self { is_flexible: true, ..Self::left(heading, min_width, key) }
+    }
+
+    /// Adds blank cells before the column.
+    pub fn after_gap(self, gap: usize) -> Self {
+        Self { gap, ..self }
+    }
+
+    /// Leaves the column out of a narrow table. All columns with the highest `order` are left out first.
+    pub fn optional(self, order: u8) -> Self {
+        Self { drop_order: order, ..self }
+    }
+
+    pub fn with_heading_style(self, style: Style) -> Self {
+        Self { heading_style: Some(style), ..self }
+    }
+
+    pub fn heading(&self) -> &str {
+        &self.heading
+    }
+
+    pub fn heading_cell<'a>(&self, style: Style) -> TableCell<'a> {
+        let (heading, style) = (self.heading.clone(), self.heading_style.unwrap_or(style));
+        if self.is_right_aligned { TableCell::Text(heading, style) } else { TableCell::Overflowing(heading, style) }
+    }
+}
+
+/// The content of one cell.
+#[derive(Debug)]
+pub enum TableCell<'a> {
+    Text(Cow<'a, str>, Style),
+    /// Several texts, one after the other.
+    Spans(Vec<Span<'a>>),
+    /// A left-aligned text that covers the cells to its right, as far as these are blank.
+    Overflowing(Cow<'a, str>, Style),
+}
+
+impl<'a> TableCell<'a> {
+    pub fn new(text: impl Into<Cow<'a, str>>, style: Style) -> Self {
+        Self::Text(text.into(), style)
+    }
+}
+
+/// The columns that fit into a width.
+#[derive(Debug)]
+pub struct Table<K> {
+    columns: Vec<Column<K>>,
+    width: usize,
+}
+
+impl<K> Table<K> {
+    /// Leaves out optional columns until the others fit into `width` cells.
+    pub fn new(columns: impl IntoIterator<Item = Column<K>>, width: usize) -> Self {
+        let mut columns: Vec<Column<K>> = columns.into_iter().collect();
+        let needed = |columns: &[Column<K>]| columns.iter().map(|column| column.gap + column.width).sum::<usize>();
+        while needed(&columns) > width {
+            let highest = columns.iter().map(|column| column.drop_order).max().unwrap_or(0);
+            if highest == 0 {
+                break;
+            }
+            columns.retain(|column| column.drop_order < highest);
+        }
+        let needed = needed(&columns);
+        if let Some(column) = columns.iter_mut().find(|column| column.is_flexible) {
+            column.width = (column.width + width).saturating_sub(needed);
+        }
+        Self { columns, width }
+    }
+
+    pub fn width(&self) -> usize {
+        self.width
+    }
+
+    /// Whether the column with this key is shown.
+    pub fn has(&self, key: K) -> bool
+    where
+        K: PartialEq,
+    {
+        self.columns.iter().any(|column| column.key == key)
+    }
+
+    /// Gives the flexible column the heading that `heading` returns for the number of cells up to the next heading.
+    pub fn set_flexible_heading(&mut self, heading: impl FnOnce(usize) -> String) {
+        let Some(at) = self.columns.iter().position(|column| column.is_flexible) else { return };
+        let blank = self.columns.get(at + 1).map_or(0, |next| {
+            let cells = if next.is_right_aligned { next.width } else { 0 };
+            cells.saturating_sub(display_width(&next.heading) + 1)
+        });
+        if let Some(column) = self.columns.get_mut(at) {
+            column.heading = heading(column.width + blank).into();
+        }
+    }
+
+    /// Returns the line of headings. `style` is the style of those that have no other.
+    pub fn headings<'a>(&self, style: Style) -> Line<'a> {
+        self.headings_with(|column, _| column.heading_cell(style))
+    }
+
+    /// Returns the line of headings, from the cell that `heading` returns for each column and its width.
+    pub fn headings_with<'a>(&self, mut heading: impl FnMut(&Column<K>, usize) -> TableCell<'a>) -> Line<'a> {
+        self.lay_out(|column| heading(column, column.width))
+    }
+
+    /// Returns the line of a row. `cell` gets the key and the width of each column.
+    pub fn line<'a>(&self, mut cell: impl FnMut(&K, usize) -> TableCell<'a>) -> Line<'a> {
+        self.lay_out(|column| cell(&column.key, column.width))
+    }
+
+    fn lay_out<'a>(&self, mut cell: impl FnMut(&Column<K>) -> TableCell<'a>) -> Line<'a> {
+        let mut row = TextRow::new(self.width);
+        let mut end = 0;
+        for column in &self.columns {
+            row.pad_to(end + column.gap);
+            end += column.gap + column.width;
+            // Less than the width of the column if the previous cell covers a part of it.
+            let space = end.saturating_sub(row.used());
+            match cell(column) {
+                TableCell::Text(text, style) if column.is_right_aligned => row.right(text, space, style),
+                TableCell::Text(text, style) => row.left(text, space, style),
+                TableCell::Overflowing(text, style) => row.push_cow(text, style).pad_to(end),
+                TableCell::Spans(spans) => {
+                    if column.is_right_aligned {
+                        row.pad_to(end.saturating_sub(spans.iter().map(|span| display_width(&span.content)).sum()));
+                    }
+                    for Span { content, style, .. } in spans {
+                        row.push_up_to(end, content, style);
+                    }
+                    row.pad_to(end)
+                }
+            };
+        }
+        row.line()
+    }
+
+    /// Returns the key of the column at a cell. Blank cells belong to the column at their left.
+    pub fn key_at(&self, cell: usize) -> Option<&K> {
+        let begins = self.columns.iter().scan(0, |end, column| {
+            let begin = *end + column.gap;
+            *end = begin + column.width;
+            Some((begin, &column.key))
+        });
+        begins.take_while(|(begin, _)| *begin <= cell).last().map(|(_, key)| key)
+    }
+}
+
+/// A row of a list, for the functions that make its cells.
+#[derive(Debug)]
+pub struct ListRow<'a, T> {
+    pub view: View<'a>,
+    pub item: &'a T,
+    pub is_selected: bool,
+}
+
+impl<'a, T> ListRow<'a, T> {
+    /// Returns the mark of the selected row.
+    pub fn cursor(&self) -> TableCell<'a> {
+        TableCell::new(if self.is_selected { SELECTED } else { "" }, self.view.theme.mark)
+    }
+
+    /// Returns a cell in the style of the row.
+    pub fn cell(&self, text: impl Into<Cow<'a, str>>) -> TableCell<'a> {
+        TableCell::new(text, self.view.theme.text)
+    }
+
+    pub fn muted(&self, text: impl Into<Cow<'a, str>>) -> TableCell<'a> {
+        TableCell::new(text, self.view.theme.muted)
+    }
+}
+
+/// Makes a cell of a row; the number is the width of the column.
+pub type ListCell<T> = for<'a> fn(&ListRow<'a, T>, usize) -> TableCell<'a>;
+
+impl<T> Table<ListCell<T>> {
+    /// Returns the line of a row of a list.
+    pub fn row<'a>(&self, view: View<'a>, item: &'a T, is_selected: bool) -> Line<'a> {
+        let row = ListRow { view, item, is_selected };
+        let line = self.line(|cell, width| cell(&row, width));
+        if is_selected { selected_line(line, view.theme) } else { line }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table(width: usize) -> Table<char> {
+        let columns = [
+            Column::left("", 1, 'c'),
+            Column::flexible("name", 6, 'n'),
+            Column::right("views", 8, 'v').optional(2),
+            Column::left("state", 6, 's').after_gap(2).optional(1),
+        ];
+        Table::new(columns, width)
+    }
+
+    fn text(line: &Line<'_>) -> String {
+        line.spans.iter().map(|span| span.content.as_ref()).collect()
+    }
+
+    fn row(width: usize) -> String {
+        let cell = |key: &char, width| {
+            let text = match key {
+                'c' => "▌".to_owned(),
+                'n' => format!("{width} cells"),
+                key => key.to_string(),
+            };
+            TableCell::new(text, Style::new())
+        };
+        text(&table(width).line(cell))
+    }
+
+    #[test]
+    fn a_narrow_table_leaves_out_optional_columns_before_it_cuts_the_flexible_one() {
+        assert_eq!(text(&table(30).headings(Style::new())), " name            views  state ");
+        assert_eq!(row(30), "▌13 cells            v  s     ");
+        assert_eq!(row(22), "▌13 cells       s     ");
+        assert_eq!(row(14), "▌13 cells     ");
+        assert_eq!(row(4), "▌3 …");
+    }
+
+    #[test]
+    fn a_heading_covers_the_blank_cells_up_to_the_next_heading() {
+        let mut table = table(24);
+        table.set_flexible_heading(|space| "x".repeat(space));
+        assert_eq!(text(&table.headings(Style::new())), " xxxxxxxxx views  state ");
+    }
+
+    #[test]
+    fn a_cell_of_several_texts_is_aligned_and_cut() {
+        let spans = || TableCell::Spans(["ab", "cd"].map(Span::raw).into());
+        let columns = [Column::right("", 6, ()), Column::left("", 3, ()).after_gap(1)];
+        assert_eq!(text(&Table::new(columns, 20).line(|(), _| spans())), "  abcd ab…");
+    }
+
+    #[test]
+    fn the_column_at_a_cell_is_found_and_blank_cells_belong_to_the_column_at_their_left() {
+        let at = [0, 1, 13, 14, 21, 22, 23, 24, 99].map(|cell| table(30).key_at(cell).copied());
+        assert_eq!(at, ['c', 'n', 'n', 'v', 'v', 'v', 'v', 's', 's'].map(Some));
+    }
+}
