@@ -62,7 +62,13 @@ impl Arguments {
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
     /// open the dashboard on a simulated service (saves nothing, needs no key and no network)
-    Demo(SimArguments),
+    Demo {
+        #[command(flatten)]
+        world: SimArguments,
+        /// don't show the tour at the start
+        #[arg(long)]
+        no_tour: bool,
+    },
     /// run the simulated service alone, on 127.0.0.1 (prints lines to paste into a shell)
     Sim {
         /// listen on this port; 0 picks a free one
@@ -188,7 +194,7 @@ impl Command {
             Self::Import(options) => options.json,
             Self::Doctor(options) => options.json,
             Self::Prune(options) => options.json,
-            Self::Demo(_)
+            Self::Demo { .. }
             | Self::Sim { .. }
             | Self::Init(_)
             | Self::Export(_)
@@ -296,7 +302,7 @@ mod tests {
         let after = Arguments::parse_from(["docdeck", "demo", "--seed", "3", "--project", "p", "--ascii"]);
         assert!(before.options.ascii && after.options.ascii);
         assert_eq!(before.options.project, after.options.project);
-        assert!(matches!(after.command, Some(Command::Demo(SimArguments { seed: 3, .. }))));
+        assert!(matches!(after.command, Some(Command::Demo { world: SimArguments { seed: 3, .. }, .. })));
     }
 
     #[test]

@@ -91,7 +91,7 @@ pub(super) async fn open_dashboard(
         AppConfig { themes, notice: notice(&opened, &settings.data_folder), read_only: opened.read_only, ..start };
     let parts = DashboardConfig {
         app: start,
-        setup: None,
+        first_dialog: None,
         display: settings.display,
         palettes,
         notify,

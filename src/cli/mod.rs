@@ -103,7 +103,9 @@ fn dispatch(
     let result = runtime.block_on(async {
         match command {
             None => dashboard::run(flags, environment.clone()).await,
-            Some(Command::Demo(world)) => demo::run(flags, environment.clone(), world.options(0)).await.map(Code::from),
+            Some(Command::Demo { world, no_tour }) => {
+                demo::run(flags, environment.clone(), world.options(0), !no_tour).await.map(Code::from)
+            }
             Some(Command::Sim { port, world }) => sim::run(world.options(port)).await,
             Some(Command::Init(options)) => init::run(flags, environment, &options, cx.out).await,
             Some(Command::New(options)) => new::run(cx, &options).await,

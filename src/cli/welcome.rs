@@ -34,7 +34,7 @@ pub(super) async fn run(flags: &Flags, missing: MissingSettings, environment: En
         page = match (ended.exit, ended.welcome) {
             (Exit::Relaunch(RelaunchTarget::Demo), Some(page)) => {
                 // Quitting the demo returns to the setup page; any other exit ends docdeck.
-                match demo::run(flags, environment.clone(), SimOptions::default()).await? {
+                match demo::run(flags, environment.clone(), SimOptions::default(), true).await? {
                     Exit::Quit => page,
                     other => return Ok(other.into()),
                 }
@@ -70,7 +70,7 @@ fn welcome_config(
     };
     Ok(DashboardConfig {
         app: start,
-        setup: Some(page),
+        first_dialog: Some(page),
         display,
         palettes,
         notify: NotifyMethod::Off,

@@ -51,6 +51,7 @@ use crate::terminal::caps::TerminalCaps;
 use crate::terminal::frame_scheduler::FrameScheduler;
 use crate::terminal::multiplexer::Multiplexer;
 use crate::terminal::session::TerminalSession;
+use crate::tui::component::Component;
 use crate::tui::welcome::Welcome;
 use crate::tui::{App, AppConfig};
 use chrono::Utc;
@@ -70,8 +71,8 @@ use tokio::sync::mpsc;
 pub struct DashboardConfig {
     /// The configuration of the state machine. [`run_dashboard`] sets its size and its layout.
     pub app: AppConfig,
-    /// The setup form, if docdeck is not configured yet.
-    pub setup: Option<Box<Welcome>>,
+    /// The dialog that is open at the start: the setup form, or the tour of the demo.
+    pub first_dialog: Option<Box<dyn Component>>,
     pub display: DisplaySettings,
     /// The colours of the selected theme.
     pub palettes: ThemePalettes,
@@ -144,9 +145,7 @@ pub async fn run_dashboard(config: DashboardConfig) -> io::Result<Outcome> {
     effects.set_first_run(config.first_run);
     effects.set_first_rows(preload.rows.take());
     let (mut app, initial_effects) = App::new(start, Utc::now());
-    if let Some(form) = config.setup {
-        app.open(*form);
-    }
+    app.dialogs.extend(config.first_dialog);
     let mut dashboard = Dashboard {
         app,
         theme: theme_state.theme(),

@@ -28,6 +28,10 @@ impl Component for FilterInput {
         if action == Action::Confirm { Flow::Close } else { Flow::Pass }
     }
 
+    fn click(&mut self, _at: Position, _cx: &mut Cx<'_>) -> Flow {
+        Flow::Pass
+    }
+
     /// Clears the filter.
     fn close(&mut self, cx: &mut Cx<'_>) -> Flow {
         cx.app.clear_filter();

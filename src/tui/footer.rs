@@ -58,7 +58,7 @@ impl App {
                 // While a dialog or the details cover the list, the quit key only closes them.
                 Action::Quit => !self.has_dialog_or_detail(),
                 // In a text input, the key types a character.
-                Action::Palette => !takes_text && self.dialogs.is_empty(),
+                Action::Palette => !takes_text && self.covering_dialog().is_none(),
                 _ => in_editor || row.context != Context::Text,
             };
             is_relevant && !row.hint.is_empty() && self.label(row).is_some()

@@ -51,6 +51,7 @@ mod state;
 mod thread_prefetch;
 mod timers;
 mod tips;
+pub mod tour;
 mod tracking;
 pub mod undelivered;
 mod update;

@@ -67,7 +67,7 @@ impl App {
         if g.header.contains(at) && self.covering_dialog().is_none() {
             self.click_header(usize::from(at.x), now, effects);
         } else {
-            self.dispatch_to_base(now, effects, |component, cx| component.click(at, cx));
+            self.dispatch(now, effects, |component, cx| component.click(at, cx));
         }
         self.read_draft_of_new_editor(count_before, effects);
     }

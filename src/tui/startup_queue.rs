@@ -53,7 +53,7 @@ impl App {
             Some(Action::Down | Action::Up | Action::PageDown | Action::PageUp | Action::Top | Action::Quit)
                 | Some(Action::Help | Action::Palette | Action::Profiles)
         ) || action.and_then(screen_of).is_some();
-        let on_jobs = self.screen == Screen::Jobs && self.dialogs.is_empty();
+        let on_jobs = self.screen == Screen::Jobs && self.covering_dialog().is_none();
         action == Some(Action::NewJob) || (on_jobs && !needs_first_rows_only)
     }
 

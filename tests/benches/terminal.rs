@@ -51,7 +51,7 @@ fn main() {
         ("floor", &[&bench_program, FLOOR], "row 000", empty.path()),
         ("10,000 jobs", &[DOCDECK], "topic", ten.path()),
         ("100,000 jobs", &[DOCDECK], "topic", hundred.path()),
-        ("demo", &[DOCDECK, "demo"], "Needs you", empty.path()),
+        ("demo", &[DOCDECK, "demo", "--no-tour"], "Needs you", empty.path()),
     ];
     let columns = programs.map(|(name, words, ready, home)| {
         eprintln!("{name} …");

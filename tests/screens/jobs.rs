@@ -6,6 +6,7 @@ use docdeck::model::engine_event::EngineEvent;
 use docdeck::model::failure::{Failure, FailureKind};
 use docdeck::model::text::CleanText;
 use docdeck::tui::draw::ColorDepth;
+use docdeck::tui::tour::Tour;
 use docdeck::tui::{JobsMsg, Msg};
 
 #[test]
@@ -27,6 +28,14 @@ fn jobs_when_none_are_tracked() {
 fn jobs_with_the_tip_of_a_first_visit() {
     snapshots("jobs_tip", &[], &["? help"], |fixture| {
         fixture.load_jobs_with_tips();
+    });
+}
+
+#[test]
+fn jobs_with_the_tour_of_the_demo() {
+    snapshots("tour", &[SMALL, LARGE], &["opens the selected job", "on a page starts a job about it"], |fixture| {
+        fixture.load_jobs();
+        fixture.app.open(Tour);
     });
 }
 

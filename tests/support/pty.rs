@@ -48,9 +48,9 @@ impl Setup {
         Self::of(&[&program()])
     }
 
-    /// The demo without animation.
+    /// The demo without animation and without the tour, which would take the first key.
     pub(crate) fn demo() -> Self {
-        Self::of(&[&program(), "demo"]).with("DOCDECK_REDUCED_MOTION", "1")
+        Self::of(&[&program(), "demo", "--no-tour"]).with("DOCDECK_REDUCED_MOTION", "1")
     }
 
     /// The demo with additional arguments, and with this configuration file in its home folder.

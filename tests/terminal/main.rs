@@ -108,7 +108,7 @@ fn a_reply_after_quitting_does_not_reach_the_shell() {
     let mut pty = Pty::spawn(Setup::shell());
     pty.send("PS1='rea''dy> '; stty -echo\r");
     pty.wait_for_text("ready>");
-    pty.send("$DOCDECK demo\r");
+    pty.send("$DOCDECK demo --no-tour\r");
     pty.wait_for_sent("\x1b]11;?");
     pty.send("q");
     pty.send("\x1b]11;rgb:ffff/ffff/ffff\x1b\\");
@@ -196,7 +196,7 @@ fn ctrl_z_returns_to_the_shell_and_fg_redraws_the_screen() {
     let mut pty = Pty::spawn(Setup::shell());
     pty.send("PS1='rea''dy> '; stty -echo\r");
     pty.wait_for_text("ready>");
-    pty.send("$DOCDECK demo\r");
+    pty.send("$DOCDECK demo --no-tour\r");
     pty.wait_for_text("Needs you");
     pty.send("\x1a");
     pty.wait_for_text("Stopped");
@@ -207,7 +207,7 @@ fn ctrl_z_returns_to_the_shell_and_fg_redraws_the_screen() {
     pty.wait_for("the dashboard again", |screen| screen.alternate_screen() && screen.contents().contains("Needs you"));
     pty.send("q");
     pty.wait_for("the prompt", |screen| {
-        !screen.alternate_screen() && screen.contents().trim_end().ends_with("demo\nready>")
+        !screen.alternate_screen() && screen.contents().trim_end().ends_with("demo --no-tour\nready>")
     });
     pty.send("echo code=$?; exit 7\r");
     pty.wait_for_text("code=0");

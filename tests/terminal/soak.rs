@@ -144,7 +144,8 @@ fn from_environment(name: &str, default: u64) -> u64 {
 
 /// Performs random actions for this long; returns the resource usage at the end of each interval.
 fn soak(seconds: u64, seed: u64, interval: Duration) -> Vec<ResourceUsage> {
-    let setup = Setup::of(&[&program(), "demo", "--speed", "50"]).with("EDITOR", "true").with("BROWSER", "true");
+    let setup =
+        Setup::of(&[&program(), "demo", "--no-tour", "--speed", "50"]).with("EDITOR", "true").with("BROWSER", "true");
     let mut pty = Pty::spawn_at(120, 40, setup);
     pty.wait_for_text("Needs you");
     let (letters, ctrl): (Vec<char>, Vec<char>) = (LETTERS.chars().collect(), CTRL_LETTERS.chars().collect());

@@ -95,7 +95,7 @@ impl Drop for Tmux {
 }
 
 fn start_demo(tmux: &Tmux, config: &Path) {
-    let line = format!("{} demo --speed 100 --config {}", program(), config.display());
+    let line = format!("{} demo --no-tour --speed 100 --config {}", program(), config.display());
     tmux.keys(&["-l", &line]);
     tmux.keys(&["Enter"]);
     tmux.wait_for("Needs you");

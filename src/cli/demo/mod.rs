@@ -21,12 +21,18 @@ use crate::runtime::{self, DashboardConfig, Exit, Folders};
 use crate::sim::{Sim, SimOptions};
 use crate::store::Store;
 use crate::tui::AppConfig;
+use crate::tui::tour::Tour;
 use chrono::Utc;
 use history::DemoHistory;
 use std::sync::Arc;
 
 /// Runs the dashboard on the simulated service.
-pub(super) async fn run(flags: &Flags, environment: Environment, options: SimOptions) -> Result<Exit, CliError> {
+pub(super) async fn run(
+    flags: &Flags,
+    environment: Environment,
+    options: SimOptions,
+    shows_tour: bool,
+) -> Result<Exit, CliError> {
     let (file, path) = read_explicit_config_file(flags, &environment)?;
     let custom = file.customization();
     let keymap = customization::keymap(&custom, &path)?;
@@ -68,7 +74,7 @@ pub(super) async fn run(flags: &Flags, environment: Environment, options: SimOpt
     let (notify, folders) = (custom.notify.how, Folders { themes: folder, ..Folders::default() });
     let parts = DashboardConfig {
         app: start,
-        setup: None,
+        first_dialog: if shows_tour { Some(Box::new(Tour)) } else { None },
         display: display_settings,
         palettes,
         notify,
