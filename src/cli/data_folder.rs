@@ -126,7 +126,7 @@ pub(super) fn unwritable_reason(folder: &Path) -> Option<CleanText> {
 }
 
 /// Whether the file's permissions forbid reading it.
-pub(super) fn is_denied(file: &Path) -> bool {
+fn is_denied(file: &Path) -> bool {
     std::fs::File::open(file).is_err_and(|error| error.kind() == ErrorKind::PermissionDenied)
 }
 

@@ -42,8 +42,6 @@ pub struct StoreContent {
     /// Queued prompts that are paused.
     pub paused: i64,
     pub drafts: i64,
-    /// The names of the instances that are sending a prompt.
-    pub senders: Vec<String>,
     /// The service's id of the newest job of the project that has an id and still exists at the service.
     pub example_job: Option<JobId>,
     /// The budget of each limited operation at the current time of the service. If it isn't known by how much the
@@ -86,7 +84,6 @@ fn read_content(connection: &Connection, scope: Option<&Scope>, now: Time) -> St
         let id: Option<String> = connection.query_first(newest, [scope], |row| row.get(0))?;
         example_job = id.as_deref().and_then(JobId::new);
     }
-    let senders = "SELECT DISTINCT instance FROM prompt WHERE state = 'sending' AND instance IS NOT NULL";
     Ok(StoreContent {
         jobs: count("SELECT count(*) FROM job WHERE merged_into IS NULL")?,
         jobs_in_project,
@@ -94,7 +91,6 @@ fn read_content(connection: &Connection, scope: Option<&Scope>, now: Time) -> St
         queued: count("SELECT count(*) FROM prompt WHERE state = 'queued' AND paused = 0")?,
         paused: count("SELECT count(*) FROM prompt WHERE state = 'queued' AND paused = 1")?,
         drafts: count("SELECT count(*) FROM draft")?,
-        senders: connection.query_all(senders, [], |row| row.get(0))?,
         example_job,
         budgets: scope.map(|scope| read_budgets(connection, scope, now)).transpose()?.unwrap_or_default(),
     })

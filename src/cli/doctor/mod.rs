@@ -1,8 +1,8 @@
 //! `docdeck doctor`: checks everything that docdeck depends on and reports problems with remedies. Changes nothing
 //! without `--repair`. The report is safe to post in a bug report.
 //!
-//! [`Facts`] collects what the checks need. Each check is a function that derives a finding from the facts; the tables
-//! below list the checks in the order of the report.
+//! [`Facts`] collects what the checks need. Each check is a function that derives a finding from the facts;
+//! [`CHECKS`] lists them in the order of the report.
 
 mod facts;
 mod files;
@@ -15,7 +15,6 @@ mod terminal;
 use super::error::CliError;
 use super::exit_code::Code;
 use super::session::CommandContext;
-use crate::model::ledger::RateLimited;
 use clap::Args;
 use facts::Facts;
 use report::{CheckResult, CheckState, DoctorReport};
@@ -41,66 +40,41 @@ Exit codes: 0 no problem; 1 a problem; 2 usage.";
 /// A check: its section in the report, its name and its function.
 type Check = (&'static str, &'static str, fn(&Facts<'_>) -> CheckResult);
 
-/// The section with the request budgets.
-const REQUESTS: &str = "Requests in the last hour, this computer";
-
-/// The checks that must come before a repair, which changes permissions.
-const BEFORE_REPAIR: &[Check] = &[
+const CHECKS: &[Check] = &[
     ("Configuration", "file", settings::file),
     ("Configuration", "profile", settings::profile),
     ("Configuration", "base URL", settings::base_url),
     ("Configuration", "project", settings::project),
-    ("Configuration", "organization", settings::organization),
     ("Configuration", "key", settings::key),
     ("Configuration", "ca_file", settings::ca_file),
-    ("Configuration", "project", settings::project_in_address),
     ("Configuration", "theme", settings::theme),
     ("Configuration", "customization", settings::customization),
-    ("Configuration", "data folder", settings::data_folder),
     ("Files", "config folder", permissions::config_folder),
     ("Files", "data folder", permissions::data_folder),
-    ("Files", "files", permissions::data_files),
     ("Files", "disk", files::disk),
     ("Files", "log", files::log),
-];
-
-const AFTER_REPAIR: &[Check] = &[
     ("Files", "repair", |facts| facts.repair.clone()),
     ("Files", "database", files::database),
     ("Files", "jobs", files::jobs),
     ("Files", "old databases", files::old_databases),
-    ("Files", "old databases", files::damaged_page),
     ("Files", "running", files::running),
-    ("Files", "sending", files::sending),
-    (REQUESTS, "requests", files::unknown_budgets),
-    (REQUESTS, "creates", |facts| files::budget(facts, RateLimited::Create)),
-    (REQUESTS, "follow-ups", |facts| files::budget(facts, RateLimited::FollowUp)),
-    (REQUESTS, "views", |facts| files::budget(facts, RateLimited::Views)),
-    ("Network", "proxy", |facts| service::unusable_proxy(facts, 0)),
-    ("Network", "proxy", |facts| service::unusable_proxy(facts, 1)),
-    ("Network", "proxy", service::proxy),
-    ("Network", "certificates", service::certificates),
-    ("Service", "request", service::request),
-    ("Service", "TLS", service::tls),
+    ("Files", "requests", files::requests),
+    ("Service", "proxy", service::proxy),
+    ("Service", "certificates", service::certificates),
     ("Service", "connection", service::connection),
-    ("Service", "project", service::project),
-    ("Service", "key", service::key),
+    ("Service", "access", service::access),
     ("Service", "clock", service::clock),
     ("Terminal", "TERM", terminal::term),
     ("Terminal", "size", terminal::size),
     ("Terminal", "colours", terminal::colors),
     ("Terminal", "characters", terminal::characters),
-    ("Terminal", "multiplexer", terminal::multiplexer),
     ("Terminal", "clipboard", terminal::clipboard),
     ("Terminal", "mouse", terminal::mouse),
     ("Terminal", "links", terminal::links),
-    ("Terminal", "browser", terminal::browser),
     ("Terminal", "editor", terminal::editor),
-    ("Terminal", "replies", terminal::no_replies),
+    ("Terminal", "replies", terminal::replies),
     ("Terminal", "background", terminal::background),
     ("Terminal", "keyboard", terminal::keyboard),
-    ("Terminal", "device", terminal::device),
-    ("Terminal", "replies", terminal::missing_replies),
 ];
 
 /// Runs `docdeck doctor`.
@@ -108,19 +82,14 @@ pub(super) async fn run(cx: &mut CommandContext<'_>, options: &Options) -> Resul
     let CommandContext { flags, environment, out } = cx;
     let mut facts = Facts::read_settings(flags, environment, options.offline).await;
     out.configure(&facts.display, environment, flags);
-    let mut report = DoctorReport::default();
-    let mut run = |checks: &[Check], facts: &Facts<'_>| {
-        checks.iter().for_each(|(section, name, check)| report.add(section, name, check(facts)));
-    };
-    run(BEFORE_REPAIR, &facts);
     if options.repair {
         facts.repair = files::repair(&facts).await;
     }
     facts.examine_store().await;
     facts.request_job().await;
     facts.query_terminal().await;
-    run(AFTER_REPAIR, &facts);
-    report.hide(facts.private_data());
+    let mut report = DoctorReport::new(facts.private_data());
+    CHECKS.iter().for_each(|(section, name, check)| report.add(section, name, check(&facts)));
     if options.json {
         out.json(&report.json());
     } else {

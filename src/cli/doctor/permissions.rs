@@ -1,10 +1,9 @@
-//! Checks the permissions of docdeck's folders and files: 0700 for the data folder, 0600 for its files.
+//! Checks the permissions of docdeck's folders. The data folder should be 0700, which also protects the files in it.
 
 use super::super::data_folder::{StoreUnavailable, shell_quoted, unwritable_reason};
 use super::facts::Facts;
-use super::report::{CheckResult, ok, problem, warning};
-use std::ffi::OsStr;
-use std::path::{Path, PathBuf};
+use super::report::{CheckResult, error, ok, problem, warning};
+use std::path::Path;
 
 /// The permission bits of all users except the owner.
 const OTHER_USERS_ACCESS: u32 = 0o077;
@@ -25,7 +24,10 @@ pub(super) fn config_folder(facts: &Facts<'_>) -> CheckResult {
 
 /// Checks the folder of the store and the log.
 pub(super) fn data_folder(facts: &Facts<'_>) -> CheckResult {
-    let folder = facts.folder()?;
+    let folder = match &facts.data_folder {
+        Ok(folder) => folder,
+        Err(mistake) => return error(mistake),
+    };
     let shown = folder.display();
     if !folder.is_dir() {
         return match StoreUnavailable::of(folder) {
@@ -49,29 +51,6 @@ pub(super) fn data_folder(facts: &Facts<'_>) -> CheckResult {
     };
     let remedy = format!("{}, unless other users need it", chmod("700", folder));
     warning(format!("{shown}: other users can {access} it"), remedy)
-}
-
-/// Checks the permissions of the files in the data folder, because the store contains prompts and jobs, and the log
-/// contains requests.
-pub(super) fn data_files(facts: &Facts<'_>) -> CheckResult {
-    let is_ours = |path: &PathBuf| {
-        let name = path.file_name().and_then(OsStr::to_str).unwrap_or_default();
-        path.is_file() && (name.starts_with("docdeck") || name.ends_with(".lock"))
-    };
-    let paths = std::fs::read_dir(facts.folder()?).ok()?.flatten().map(|entry| entry.path()).filter(is_ours);
-    let mut files: Vec<(PathBuf, u32)> = paths.filter_map(|path| Some((path.clone(), permissions(&path)?))).collect();
-    if files.is_empty() {
-        return None;
-    }
-    files.retain(|(_, mode)| mode & OTHER_USERS_ACCESS != 0);
-    if files.is_empty() {
-        return ok("only you can read and write them");
-    }
-    files.sort();
-    let names = files.iter().map(|(path, mode)| format!("{} {mode:o}", path.file_name().unwrap_or_default().display()));
-    let paths: Vec<String> = files.iter().map(|(path, _)| shell_quoted(path)).collect();
-    let message = format!("other users have access: {}", names.collect::<Vec<_>>().join(", "));
-    warning(message, format!("chmod 600 {}", paths.join(" ")))
 }
 
 /// Returns the command that changes the permissions.

@@ -7,12 +7,12 @@ use crate::model::endpoint::ApiKey;
 use crate::model::redaction::{Redactor, redacted_setting};
 use crate::model::text::CleanText;
 use crate::tui::format::plural;
+use crate::tui::wrap::wrap;
 use chrono::Utc;
 use serde_json::{Value, json};
 use std::env::consts::{ARCH, OS};
 use std::fmt::Display;
 use std::path::PathBuf;
-use unicode_width::UnicodeWidthStr as _;
 
 /// How a check ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -130,9 +130,9 @@ impl DoctorReport {
         self.findings.extend(found.map(|found| (section, name, found)));
     }
 
-    /// Masks this data in the report.
-    pub(super) fn hide(&mut self, private: PrivateData) {
-        self.private = private;
+    /// Returns an empty report that masks this data.
+    pub(super) fn new(private: PrivateData) -> Self {
+        Self { findings: Vec::new(), private }
     }
 
     /// Returns the number of findings in this state.
@@ -189,13 +189,13 @@ impl DoctorReport {
     }
 
     fn summary(&self) -> String {
-        let problems = plural(self.count(CheckState::Problem), "problem");
-        let warnings = plural(self.count(CheckState::Warning), "warning");
-        match (self.count(CheckState::Problem), self.count(CheckState::Warning)) {
-            (0, 0) => "No problems.".to_owned(),
-            (0, _) => format!("No problems, {warnings}."),
-            (_, 0) => format!("{problems}."),
-            _ => format!("{problems}, {warnings}."),
+        let problems = match self.count(CheckState::Problem) {
+            0 => "No problems".to_owned(),
+            n => plural(n, "problem"),
+        };
+        match self.count(CheckState::Warning) {
+            0 => format!("{problems}."),
+            n => format!("{problems}, {}.", plural(n, "warning")),
         }
     }
 }
@@ -206,17 +206,7 @@ const MARGIN: usize = 25;
 /// Wraps the text to `width` columns minus the margin. Returns one line if `width` is `None`.
 fn wrap_message(text: &str, width: Option<usize>) -> Vec<String> {
     let columns = width.map_or(usize::MAX, |width| width.saturating_sub(MARGIN).max(24));
-    let mut lines: Vec<String> = Vec::new();
-    for word in text.split(' ') {
-        match lines.last_mut() {
-            Some(line) if line.width() + 1 + word.width() <= columns => {
-                line.push(' ');
-                line.push_str(word);
-            }
-            _ => lines.push(word.to_owned()),
-        }
-    }
-    lines
+    wrap(text, columns, usize::MAX - 1).0
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use super::facts::{Facts, TimedAnswer};
 use super::report::{CheckResult, error, ok, problem, skipped, warning};
-use crate::api::{ApiError, ConnectError, ExtraRoots, Proxy, count_system_roots};
+use crate::api::{ApiError, ExtraRoots, Proxy, count_system_roots};
 use crate::engine::check::missing_project_failure;
 use chrono::TimeDelta;
 
@@ -12,17 +12,10 @@ const CLOCK_WARNING_OFFSET: TimeDelta = TimeDelta::seconds(30);
 /// expired.
 const CLOCK_PROBLEM_OFFSET: TimeDelta = TimeDelta::hours(12);
 
-/// Reports the environment variable with number `n` of those that contain an unusable proxy address.
-pub(super) fn unusable_proxy(facts: &Facts<'_>, n: usize) -> CheckResult {
-    let variable = facts.route.as_ref().ok()?.unusable.get(n)?;
-    let message = format!("{variable} is set but contains no address, so it is ignored");
-    warning(message, format!("write it like http://proxy.example:3128, or unset {variable}"))
-}
-
 pub(super) fn proxy(facts: &Facts<'_>) -> CheckResult {
     // The check of the settings has already reported the reason.
     let Ok(route) = &facts.route else { return skipped("the base URL can't be used") };
-    ok(match &route.proxy {
+    let proxy = match &route.proxy {
         Proxy::Loopback => "none: not used for this computer".to_owned(),
         Proxy::None => "none".to_owned(),
         Proxy::Excluded { variable } => format!("none: NO_PROXY excludes {} ({variable} is set)", route.host),
@@ -30,7 +23,12 @@ pub(super) fn proxy(facts: &Facts<'_>) -> CheckResult {
             let credentials = if *with_credentials { ", with user and password" } else { "" };
             format!("{address} ({variable}{credentials})")
         }
-    })
+    };
+    if route.unusable.is_empty() {
+        return ok(proxy);
+    }
+    let message = format!("{proxy}; ignored, because it contains no address: {}", route.unusable.join(", "));
+    warning(message, "write it like http://proxy.example:3128, or unset it")
 }
 
 pub(super) fn certificates(facts: &Facts<'_>) -> CheckResult {
@@ -52,58 +50,38 @@ pub(super) fn certificates(facts: &Facts<'_>) -> CheckResult {
     }
 }
 
-/// Reports why no request was sent.
-pub(super) fn request(facts: &Facts<'_>) -> CheckResult {
-    match facts.answer {
-        Some(_) => None,
-        None if facts.is_offline => skipped("not sent because of --offline"),
-        None => skipped("not sent: key, project or base URL is missing"),
-    }
-}
-
-pub(super) fn tls(facts: &Facts<'_>) -> CheckResult {
-    unreached(facts, true)
-}
-
+/// Reports whether the service has answered, or why no request was sent.
 pub(super) fn connection(facts: &Facts<'_>) -> CheckResult {
-    let Some(TimedAnswer { answer, .. }) = facts.service_answer() else { return unreached(facts, false) };
+    let answer = match &facts.answer {
+        Some(TimedAnswer { answer, .. }) => answer,
+        None if facts.is_offline => return skipped("no request because of --offline"),
+        None => return skipped("no request: key, project or base URL is missing"),
+    };
+    if let Err(failure @ ApiError::NotReached { .. }) = &answer.result {
+        return error(failure);
+    }
     let is_encrypted = facts.route.as_ref().is_ok_and(|route| route.encrypted);
     let tls = if is_encrypted { "TLS, certificate trusted" } else { "without TLS, on this computer" };
     ok(format!("{tls}; answered in {} ms", answer.took.as_millis()))
 }
 
-/// Reports why the service was not reached, if the cause is (or is not) TLS.
-fn unreached(facts: &Facts<'_>, by_tls: bool) -> CheckResult {
-    let Err(failure @ ApiError::NotReached { cause, .. }) = &facts.answer.as_ref()?.answer.result else { return None };
-    let is_tls = matches!(cause, ConnectError::Tls(_) | ConnectError::NoCertificates(_));
-    (is_tls == by_tls).then_some(())?;
-    error(failure)
-}
-
-/// Reports a project that the service can't find.
-pub(super) fn project(facts: &Facts<'_>) -> CheckResult {
-    let Err(ApiError::NotFound { service_text, is_page: false, .. }) = &facts.service_answer()?.answer.result else {
-        return None;
-    };
-    error(missing_project_failure(service_text)?.message)
-}
-
-pub(super) fn key(facts: &Facts<'_>) -> CheckResult {
+/// Reports whether the service accepts the key and finds the project.
+pub(super) fn access(facts: &Facts<'_>) -> CheckResult {
     let write = "write access is not tested";
     let is_tracked = facts.content().is_some_and(|content| content.example_job.is_some());
     match &facts.service_answer()?.answer.result {
-        _ if project(facts).is_some() => None,
         Ok(_) => ok(format!("read access works (a job was loaded); {write}")),
-        Err(ApiError::NotFound { is_page: false, .. }) if !is_tracked => {
-            ok(format!("read access works (probe job not found, as expected); {write}"))
+        Err(ApiError::NotFound { service_text, is_page: false, .. }) => {
+            if let Some(failure) = missing_project_failure(service_text) {
+                return error(failure.message);
+            }
+            if !is_tracked {
+                return ok(format!("read access works (probe job not found, as expected); {write}"));
+            }
+            let message = format!("read access works, but the service doesn't have a tracked job (404); {write}");
+            warning(message, "check the project id; if the job was deleted, the next check marks it as gone")
         }
-        Err(ApiError::NotFound { is_page: false, .. }) => warning(
-            format!("accepted, but the service doesn't have a tracked job (404); {write}"),
-            "check the project id; if the job was deleted, the next check marks it as gone",
-        ),
-        Err(failure @ ApiError::Limited { .. }) => {
-            warning(failure, "loading a job has no documented limit; wait, then try again")
-        }
+        Err(failure @ ApiError::Limited { .. }) => warning(failure, "wait, then try again"),
         Err(failure) => error(failure),
     }
 }

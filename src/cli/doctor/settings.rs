@@ -8,7 +8,6 @@ use crate::config::key::KeySource;
 use crate::config::sourced::SettingSource;
 use crate::config::{ConfigError, themes};
 use crate::model::endpoint::API_KEY_VARIABLE;
-use crate::model::setup::DEFAULT_BASE_URL;
 use crate::tui::format::plural;
 
 const INIT_HINT: &str = "run `docdeck init`, which writes the file";
@@ -52,8 +51,7 @@ pub(super) fn profile(facts: &Facts<'_>) -> CheckResult {
     };
     let more = match facts.config.profiles.keys().filter(|other| **other != name.value).count() {
         0 => String::new(),
-        1 => ", 1 other".to_owned(),
-        n => format!(", {n} others"),
+        n => format!(", {}", plural(n, "other")),
     };
     ok(format!("{} ({from}){more}", name.value))
 }
@@ -69,6 +67,10 @@ pub(super) fn base_url(facts: &Facts<'_>) -> CheckResult {
 }
 
 pub(super) fn project(facts: &Facts<'_>) -> CheckResult {
+    // If the base URL is valid, only the project id can be the reason why no client can be created.
+    if let (Some(Err(failure)), Ok(_)) = (&facts.client, &facts.route) {
+        return error(&failure.message);
+    }
     match (&facts.project_mistake, &facts.project) {
         (Some(mistake), _) => error(mistake),
         (None, Some(project)) => ok(format!("{} ({})", mask_id(&project.value), project.from)),
@@ -76,15 +78,10 @@ pub(super) fn project(facts: &Facts<'_>) -> CheckResult {
     }
 }
 
-pub(super) fn organization(facts: &Facts<'_>) -> CheckResult {
-    let organization = facts.organization.as_ref().filter(|_| facts.project_mistake.is_none())?;
-    ok(format!("{} (file)", mask_id(organization)))
-}
-
 pub(super) fn key(facts: &Facts<'_>) -> CheckResult {
-    let (key, source) = match (&facts.key, &facts.key_source) {
+    let source = match (&facts.key, &facts.key_source) {
         (Err(mistake), _) => return error(mistake),
-        (Ok(Some(key)), Some(source)) => (key, source),
+        (Ok(Some(_)), Some(source)) => source,
         _ => return problem("no API key is set", format!("export {API_KEY_VARIABLE}=mint_..., or {INIT_HINT}")),
     };
     let from = match source {
@@ -96,12 +93,7 @@ pub(super) fn key(facts: &Facts<'_>) -> CheckResult {
         // The arguments of the command are left out, because they may be private.
         KeySource::Command(words) => format!("api_key_command ({})", words.first().map_or("", String::as_str)),
     };
-    let is_default = facts.scope.as_ref().is_some_and(|scope| scope.base_url == DEFAULT_BASE_URL);
-    if !is_default || key.expose().starts_with("mint_") {
-        return ok(format!("from {from}"));
-    }
-    let message = format!("from {from}; it doesn't begin with mint_ like the keys of this service");
-    warning(message, "copy it again from the API keys page of the service's dashboard")
+    ok(format!("from {from}"))
 }
 
 pub(super) fn ca_file(facts: &Facts<'_>) -> CheckResult {
@@ -109,13 +101,6 @@ pub(super) fn ca_file(facts: &Facts<'_>) -> CheckResult {
         (path, Ok(roots)) => ok(format!("{}, certificates: {}", path.display(), roots.count())),
         (_, Err(mistake)) => error(mistake),
     }
-}
-
-/// Checks that the project id can be part of an address.
-pub(super) fn project_in_address(facts: &Facts<'_>) -> CheckResult {
-    // A wrong base URL has already been reported. If the base URL is valid, the project id is wrong.
-    let failure = facts.client.as_ref()?.as_ref().err().filter(|_| facts.route.is_ok())?;
-    error(&failure.message)
 }
 
 pub(super) fn theme(facts: &Facts<'_>) -> CheckResult {
@@ -137,8 +122,4 @@ pub(super) fn customization(facts: &Facts<'_>) -> CheckResult {
     let (keys, filters) = (plural(custom.keys.len(), "key"), plural(custom.filters.len(), "filter"));
     let hook = if custom.on_change.is_empty() { "" } else { ", on_change" };
     ok(format!("{keys}, {}, {filters}{hook}", plural(commands, "command")))
-}
-
-pub(super) fn data_folder(facts: &Facts<'_>) -> CheckResult {
-    error(facts.data_folder.as_ref().err()?)
 }
