@@ -33,18 +33,24 @@ pub(super) enum AddressError {
     Project,
 }
 
-/// A base URL and a project id that have been checked.
+/// A base URL that has been checked.
 #[derive(Debug, Clone)]
-pub(super) struct Address {
+pub(super) struct BaseUrl {
     /// The base URL without a trailing slash, query, fragment or user info.
-    base: String,
+    text: String,
     /// The host for display, with its port if one is given.
     host: CleanText,
-    /// The project id, percent-encoded as one path segment.
-    project: String,
     /// How the base URL refers to this computer; `None` if it doesn't.
     loopback: Option<Loopback>,
     encrypted: bool,
+}
+
+/// A base URL and a project id that have been checked.
+#[derive(Debug, Clone)]
+pub(super) struct Address {
+    base: BaseUrl,
+    /// The project id, percent-encoded as one path segment.
+    project: String,
 }
 
 /// How the base URL refers to this computer.
@@ -56,9 +62,9 @@ pub(super) enum Loopback {
     Name,
 }
 
-impl Address {
-    pub(super) fn new(scope: &Scope) -> Result<Self, AddressError> {
-        let url = Url::parse(scope.base_url.trim()).map_err(|_| AddressError::NotAnAddress)?;
+impl BaseUrl {
+    pub(super) fn parse(text: &str) -> Result<Self, AddressError> {
+        let url = Url::parse(text.trim()).map_err(|_| AddressError::NotAnAddress)?;
         let encrypted = match url.scheme() {
             "https" => true,
             "http" => false,
@@ -75,13 +81,12 @@ impl Address {
         if !encrypted && loopback.is_none() {
             return Err(AddressError::Unencrypted(host));
         }
-        let project = encode_segment(scope.project.trim()).ok_or(AddressError::Project)?;
-        Ok(Self { base: url.as_str().trim_end_matches('/').to_owned(), host, project, loopback, encrypted })
+        Ok(Self { text: url.as_str().trim_end_matches('/').to_owned(), host, loopback, encrypted })
     }
 
     /// Returns the base URL, without a trailing slash.
-    pub(super) fn base(&self) -> &str {
-        &self.base
+    pub(super) fn as_str(&self) -> &str {
+        &self.text
     }
 
     /// Returns the host, for messages.
@@ -98,21 +103,34 @@ impl Address {
     pub(super) fn is_encrypted(&self) -> bool {
         self.encrypted
     }
+}
+
+impl Address {
+    pub(super) fn new(scope: &Scope) -> Result<Self, AddressError> {
+        let base = BaseUrl::parse(&scope.base_url)?;
+        let project = encode_segment(scope.project.trim()).ok_or(AddressError::Project)?;
+        Ok(Self { base, project })
+    }
+
+    pub(super) fn base(&self) -> &BaseUrl {
+        &self.base
+    }
 
     /// Returns the URL for creating jobs.
     pub(super) fn jobs(&self) -> Option<Url> {
-        Url::parse(&format!("{}/v2/agent/{}/job", self.base, self.project)).ok()
+        Url::parse(&format!("{}/v2/agent/{}/job", self.base.as_str(), self.project)).ok()
     }
 
     /// Returns the URL of one job, or `None` if the id can't be a path segment.
     pub(super) fn job(&self, id: &JobId) -> Option<Url> {
-        Url::parse(&format!("{}/v2/agent/{}/job/{}", self.base, self.project, encode_segment(id.as_str())?)).ok()
+        Url::parse(&format!("{}/v2/agent/{}/job/{}", self.base.as_str(), self.project, encode_segment(id.as_str())?))
+            .ok()
     }
 
     /// Returns the URL for follow-ups to a job, or `None` if the id can't be a path segment.
     pub(super) fn message(&self, id: &JobId) -> Option<Url> {
         let id = encode_segment(id.as_str())?;
-        Url::parse(&format!("{}/v2/agent/{}/job/{id}/message", self.base, self.project)).ok()
+        Url::parse(&format!("{}/v2/agent/{}/job/{id}/message", self.base.as_str(), self.project)).ok()
     }
 
     /// Returns the URL of page views. Both dates are always sent; the second date is exclusive.
@@ -120,7 +138,7 @@ impl Address {
         let (from, to) = (query.range.from(), query.range.exclusive_end());
         let (limit, offset) = (query.limit, query.offset());
         let parameters = format!("dateFrom={from}&dateTo={to}&limit={limit}&offset={offset}");
-        Url::parse(&format!("{}/v1/analytics/{}/views?{parameters}", self.base, self.project)).ok()
+        Url::parse(&format!("{}/v1/analytics/{}/views?{parameters}", self.base.as_str(), self.project)).ok()
     }
 }
 
@@ -136,7 +154,7 @@ pub(super) fn shown_host(url: &Url) -> Option<CleanText> {
 
 /// Percent-encodes one path segment. Returns `None` for an empty text, `.` and `..`. Every URL parser treats `.` and
 /// `..` as path steps, even if they are encoded.
-fn encode_segment(raw: &str) -> Option<String> {
+pub(super) fn encode_segment(raw: &str) -> Option<String> {
     (!matches!(raw, "" | "." | "..")).then(|| utf8_percent_encode(raw, SEGMENT_ENCODE_SET).to_string())
 }
 
@@ -171,12 +189,12 @@ mod tests {
         for base in
             ["http://127.0.0.1:1", "http://127.9.8.7", "http://[::1]:3000", "http://localhost:8", "http://LOCALHOST"]
         {
-            assert!(address(base).expect(base).loopback().is_some());
+            assert!(address(base).expect(base).base().loopback().is_some());
         }
         for base in ["http://api.example.com", "http://10.0.0.1", "http://localhost.example.com", "http://0.0.0.0"] {
             assert!(matches!(address(base), Err(AddressError::Unencrypted(_))), "{base}");
         }
-        assert_eq!(address("https://localhost").expect("an address").loopback(), Some(Loopback::Name));
+        assert_eq!(address("https://localhost").expect("an address").base().loopback(), Some(Loopback::Name));
     }
 
     #[test]

@@ -168,14 +168,14 @@ fn redirect_host(from: &Url, headers: &HeaderMap) -> Option<CleanText> {
 }
 
 /// Whether a body was read completely, and if not, why.
-enum BodyEnd {
+pub(super) enum BodyEnd {
     Complete,
     TooLarge,
     Broken(reqwest::Error),
 }
 
 /// Reads at most `cap` bytes of the decompressed body. At most one more chunk is in memory at the same time.
-async fn read_body_up_to(response: &mut Response, cap: usize) -> (Vec<u8>, BodyEnd) {
+pub(super) async fn read_body_up_to(response: &mut Response, cap: usize) -> (Vec<u8>, BodyEnd) {
     let mut body = Vec::new();
     loop {
         match response.chunk().await {

@@ -4,7 +4,7 @@
 use super::ApiAnswer;
 use super::address::Address;
 use super::answer::{self, BodyReader};
-use super::connect_error::{ConnectError, innermost_cause};
+use super::connect_error::ConnectError;
 use super::error::ApiError;
 use super::roots::ExtraRoots;
 use super::transport::{self, Reuse};
@@ -137,7 +137,7 @@ impl Client {
     }
 
     async fn send(&self, call: OutgoingRequest, reader: &BodyReader<'_>) -> Result<Response, ApiError> {
-        let not_reached = |cause| ApiError::NotReached { host: self.0.address.host().clone(), cause };
+        let not_reached = |cause| ApiError::NotReached { host: self.0.address.base().host().clone(), cause };
         let http =
             self.transport(if call.body.is_some() { Reuse::Never } else { Reuse::Keep }).await.map_err(not_reached)?;
         let mut bearer = HeaderValue::try_from(Zeroizing::new(format!("Bearer {}", self.0.key.expose())).as_str())
@@ -165,23 +165,13 @@ impl Client {
             Reuse::Keep => &self.0.repeatable_client,
             Reuse::Never => &self.0.prompt_client,
         };
-        let build = || async {
-            let (address, options) = (self.0.address.clone(), self.0.options.clone());
-            // Reading the system's certificates takes so long that it would block the event loop.
-            let built = tokio::task::spawn_blocking(move || transport::build(&address, &options, reuse)).await;
-            match built {
-                Ok(Ok(client)) => Ok(client),
-                Ok(Err(error)) => Err(ConnectError::NoCertificates(innermost_cause(&error))),
-                Err(_) => Err(ConnectError::Other(CleanText::line("docdeck is shutting down"))),
-            }
-        };
-        cell.get_or_try_init(build).await
+        transport::build_once(cell, self.0.address.base(), &self.0.options, reuse).await
     }
 
     /// Returns the error for the theoretical case that a valid base URL becomes invalid when a path is appended.
     fn no_url<T>(&self) -> ApiAnswer<T> {
         let cause = ConnectError::Other(CleanText::line("the base URL can't be extended"));
-        unsent(ApiError::NotReached { host: self.0.address.host().clone(), cause })
+        unsent(ApiError::NotReached { host: self.0.address.base().host().clone(), cause })
     }
 }
 

@@ -11,6 +11,7 @@ mod decode;
 mod error;
 mod excerpt;
 mod fields;
+pub mod hosts;
 mod proxy_info;
 mod retry_after;
 mod roots;

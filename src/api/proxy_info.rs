@@ -49,13 +49,14 @@ impl Route {
 
     fn with_variables(scope: &Scope, variable: impl Fn(&str) -> Option<String>) -> Result<Self, String> {
         let address = Address::new(scope).map_err(|error| error.to_string())?;
+        let base = address.base();
         let mut route = Self {
-            host: address.host().clone(),
-            encrypted: address.is_encrypted(),
+            host: base.host().clone(),
+            encrypted: base.is_encrypted(),
             proxy: Proxy::None,
             unusable: Vec::new(),
         };
-        if address.loopback().is_some() {
+        if base.loopback().is_some() {
             route.proxy = Proxy::Loopback;
             return Ok(route);
         }
@@ -65,11 +66,11 @@ impl Route {
             let Some((name, value)) = names.into_iter().find_map(|name| Some((name, variable(name)?))) else {
                 continue;
             };
-            let Some(unrestricted) = find_proxy(address.base(), &value, "") else {
+            let Some(unrestricted) = find_proxy(base.as_str(), &value, "") else {
                 route.unusable.extend(Some(name).filter(|_| !value.trim().is_empty()));
                 continue;
             };
-            route.proxy = match find_proxy(address.base(), &value, &no_proxy) {
+            route.proxy = match find_proxy(base.as_str(), &value, &no_proxy) {
                 Some(_) => unrestricted.with_variable(name),
                 None => Proxy::Excluded { variable: name },
             };

@@ -1,11 +1,14 @@
 //! Builds the underlying HTTP client: TLS, proxies, timeouts, connection pools. The client never follows a redirect,
 //! never retries a request, and never uses a proxy for this computer.
 
-use super::address::{Address, Loopback};
+use super::address::{BaseUrl, Loopback};
 use super::client::ClientOptions;
+use super::connect_error::{ConnectError, innermost_cause};
+use crate::model::text::CleanText;
 use reqwest::redirect::Policy;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::time::Duration;
+use tokio::sync::OnceCell;
 
 /// How long an idle connection is kept for the next request. This is longer than the usual pause between two polls (30
 /// s), and shorter than the usual timeout of servers and load balancers (60 s), so that they don't close the connection
@@ -24,7 +27,7 @@ pub(super) enum Reuse {
 
 /// Builds the client. Reads the system's certificates if TLS is used, which may take a while: don't call it on the
 /// event loop.
-pub(super) fn build(address: &Address, options: &ClientOptions, reuse: Reuse) -> reqwest::Result<reqwest::Client> {
+fn build(base: &BaseUrl, options: &ClientOptions, reuse: Reuse) -> reqwest::Result<reqwest::Client> {
     // An error means that a crypto provider is installed already, which is just as good.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let mut builder = reqwest::Client::builder()
@@ -40,7 +43,7 @@ pub(super) fn build(address: &Address, options: &ClientOptions, reuse: Reuse) ->
             Reuse::Keep => usize::MAX,
             Reuse::Never => 0,
         });
-    if let Some(loopback) = address.loopback() {
+    if let Some(loopback) = base.loopback() {
         builder = builder.no_proxy();
         if loopback == Loopback::Name {
             // Whatever a hosts file or a name server returns, `localhost` must mean this computer, because the key may
@@ -50,13 +53,33 @@ pub(super) fn build(address: &Address, options: &ClientOptions, reuse: Reuse) ->
             builder = builder.resolve_to_addrs("localhost", &loopback_addresses);
         }
     }
-    if !address.is_encrypted() {
+    if !base.is_encrypted() {
         // Without TLS no certificate is checked, so a computer without root certificates can be used.
         builder = builder.tls_certs_only([]);
     } else if let Some(roots) = &options.roots {
         builder = builder.tls_certs_merge(roots.certificates()?);
     }
     builder.build()
+}
+
+/// Returns the client in `cell`, which is built at its first use.
+pub(super) async fn build_once<'a>(
+    cell: &'a OnceCell<reqwest::Client>,
+    base: &BaseUrl,
+    options: &ClientOptions,
+    reuse: Reuse,
+) -> Result<&'a reqwest::Client, ConnectError> {
+    let build = || async {
+        let (base, options) = (base.clone(), options.clone());
+        // Reading the system's certificates takes so long that it would block the event loop.
+        let built = tokio::task::spawn_blocking(move || self::build(&base, &options, reuse)).await;
+        match built {
+            Ok(Ok(client)) => Ok(client),
+            Ok(Err(error)) => Err(ConnectError::NoCertificates(innermost_cause(&error))),
+            Err(_) => Err(ConnectError::Other(CleanText::line("docdeck is shutting down"))),
+        }
+    };
+    cell.get_or_try_init(build).await
 }
 
 /// Returns the timeout for connecting. It is always shorter than the total timeout, so that "no connection" can be

@@ -31,6 +31,7 @@ pub mod merge;
 pub mod period;
 pub mod poll;
 pub mod prompt;
+pub mod pull_request;
 pub mod redaction;
 pub mod report;
 pub mod row;

@@ -39,3 +39,17 @@ pub(super) fn serialize<S: Serializer>(time: &Option<Time>, serializer: S) -> Re
 pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Time>, D::Error> {
     Ok(Option::<Moment>::deserialize(deserializer)?.map(|Moment(time)| time))
 }
+
+/// The same for a time that is always there.
+pub(super) mod required {
+    use super::{Moment, Time};
+    use serde::{Deserialize as _, Deserializer, Serialize as _, Serializer};
+
+    pub(in crate::model) fn serialize<S: Serializer>(time: &Time, serializer: S) -> Result<S::Ok, S::Error> {
+        Moment(*time).serialize(serializer)
+    }
+
+    pub(in crate::model) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Time, D::Error> {
+        Moment::deserialize(deserializer).map(|Moment(time)| time)
+    }
+}

@@ -80,6 +80,7 @@ fn router(service: Arc<Service>) -> Router {
         .route("/v2/agent/{project}/job/{id}", get(get_job))
         .route("/v2/agent/{project}/job/{id}/message", post(follow_up))
         .route("/v1/analytics/{project}/views", get(get_views))
+        .route("/code-host/api/graphql", post(graphql))
         .fallback(async || refusal(StatusCode::NOT_FOUND, "Not found"))
         .method_not_allowed_fallback(async || refusal(StatusCode::METHOD_NOT_ALLOWED, "Method not allowed"))
         .layer(axum::middleware::map_response_with_state(Arc::clone(&service), add_date_header))
@@ -115,6 +116,16 @@ async fn get_views(State(service): ServiceState, request: Request) -> Response {
         return refusal(StatusCode::METHOD_NOT_ALLOWED, "Method not allowed");
     }
     handle(&service, Operation::Views, request).await
+}
+
+/// Answers a GraphQL request to the code host.
+async fn graphql(State(service): ServiceState, request: Request) -> Response {
+    let (parts, body) = request.into_parts();
+    let Ok(body) = to_bytes(body, MAX_BODY_BYTES).await else {
+        return refusal(StatusCode::PAYLOAD_TOO_LARGE, "The body is too large");
+    };
+    let authorization = parts.headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
+    service.answer_host(authorization, &body).into_response()
 }
 
 async fn handle(service: &Service, operation: Operation, request: Request) -> Response {

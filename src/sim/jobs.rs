@@ -31,6 +31,8 @@ pub(super) struct SimPullRequest {
 #[derive(Debug, Clone)]
 pub(super) struct SimJob {
     pub(super) id: String,
+    /// The title of its pull request.
+    pub(super) title: String,
     pub(super) git_ref: String,
     pub(super) model: &'static str,
     pub(super) created_at: Time,
@@ -97,6 +99,11 @@ fn push_base32(out: &mut String, value: u64, digits: u32) {
         let digit = usize::try_from((value >> (5 * place)) & 31).unwrap_or(0);
         out.push(DIGITS.get(digit).copied().map_or('0', char::from));
     }
+}
+
+/// Returns the title of the pull request for a prompt: the prompt's first line.
+pub(super) fn title(prompt: &str) -> String {
+    without_directives(prompt).lines().next().unwrap_or_default().trim().to_owned()
 }
 
 /// Returns the branch name for a prompt: `agent/` and the prompt's first words.

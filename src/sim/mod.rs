@@ -2,7 +2,7 @@
 //! limits, and faults that can be injected. It accepts only what the documentation of the real service permits.
 //!
 //! The modules `world`, `jobs`, `prompt_directives` and `population` simulate the jobs; `pages`, `paths` and `views`
-//! simulate the page views; `limits` and `faults` reject requests or make them fail; `service` combines them; `http`,
+//! simulate the page views; `code_host` simulates their pull requests; `limits` and `faults` reject requests or make them fail; `service` combines them; `http`,
 //! `reply` and `bad_bodies` are the server. Only `service` reads the clock.
 //!
 //! The Date header, `createdAt`, the days of the views and the rolling hour of the limits follow the wall clock. Only
@@ -10,6 +10,7 @@
 //! or `[sim:seconds=3]`; see the table in `prompt_directives`.
 
 mod bad_bodies;
+mod code_host;
 mod faults;
 mod http;
 mod jobs;
@@ -25,12 +26,15 @@ mod service;
 mod views;
 mod world;
 
+pub use code_host::HostFault;
 pub use faults::{Fault, FaultKind, SimRetryAfter};
 pub use options::SimOptions;
 pub use world::InitialJob;
 
+use crate::api::hosts::HostAddress;
 use crate::model::Time;
 use crate::model::log::Operation;
+use crate::model::pull_request::HostKind;
 use crate::model::views::{ViewsPage, ViewsQuery};
 use chrono::TimeDelta;
 use service::Service;
@@ -98,6 +102,31 @@ impl Sim {
     /// Returns an API key that may only read: every POST with it is answered with 403.
     pub fn read_only_key(&self) -> &str {
         &self.service.keys.read
+    }
+
+    /// Returns the token for the simulated code host. The same seed gives the same token.
+    pub fn host_token(&self) -> &str {
+        &self.service.keys.host
+    }
+
+    /// Returns where the simulated code host is, which answers for the host of the pull request links.
+    pub fn host_address(&self) -> HostAddress {
+        HostAddress {
+            host: "github.com".to_owned(),
+            kind: HostKind::GitHub,
+            rest_url: format!("{}/code-host/api/v3", self.base_url()),
+            graphql_url: format!("{}/code-host/api/graphql", self.base_url()),
+        }
+    }
+
+    /// Replaces the fault of the simulated code host.
+    pub fn set_host_fault(&self, fault: Option<HostFault>) {
+        self.service.set_host_fault(fault);
+    }
+
+    /// Returns how many requests to the simulated code host arrived.
+    pub fn host_requests(&self) -> u64 {
+        self.service.host_requests()
     }
 
     /// Returns the id of the only project.

@@ -1,7 +1,7 @@
 //! Creates the jobs that exist at the start. They are minutes to weeks old and in every state that a job can be in; a
 //! few finish one after the other while the user watches. Their prompts are in `assets/demo/prompts.txt`.
 
-use super::jobs::{SimJob, SimPullRequest, SimRun, branch, new_id};
+use super::jobs::{SimJob, SimPullRequest, SimRun, branch, new_id, title};
 use super::prompt_directives::RunOutcome;
 use super::rng::SeededRng;
 use crate::model::Time;
@@ -177,6 +177,7 @@ fn create_job(seed_job: &SeedJob, text: InitialPrompts, now: Time, rng: &mut See
     };
     let job = SimJob {
         id: new_id(created_at, rng),
+        title: title(&text.prompt),
         git_ref: branch(&text.prompt),
         model: if rng.chance(700) { "sonnet" } else { "opus" },
         created_at,

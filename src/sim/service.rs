@@ -1,6 +1,7 @@
 //! Answers the requests that the HTTP server has parsed: checks the API key and the limits, and carries out the
 //! operations. The jobs, the limits and the faults each have a lock; no code takes a lock while it holds another.
 
+use super::code_host::HostFault;
 use super::faults::{Fault, Faults, InjectedFaults};
 use super::limits::SimLimits;
 use super::options::SimOptions;
@@ -35,6 +36,8 @@ pub(super) struct Service {
     faults: Mutex<Faults>,
     request_counts: Counters,
     carried_out_counts: Counters,
+    host_fault: Mutex<Option<HostFault>>,
+    host_requests: AtomicU64,
     /// How far the service's clock was moved forward, in milliseconds.
     clock_offset: AtomicI64,
 }
@@ -46,6 +49,8 @@ pub(super) struct SimKeys {
     pub(super) write: String,
     /// The key that may only read.
     pub(super) read: String,
+    /// The token for the code host.
+    pub(super) host: String,
 }
 
 /// A parsed request.
@@ -95,6 +100,7 @@ impl Service {
             keys: SimKeys {
                 write: format!("mint_sim_{high:016x}{low:016x}"),
                 read: format!("mint_sim_read_{low:016x}{high:016x}"),
+                host: format!("sim_host_{:016x}{:016x}", rng.next(), rng.next()),
             },
             world: Mutex::new(SimWorld::new(options, now)),
             views: SimViews::new(Site::new(options.seed, options.pages, now)),
@@ -102,6 +108,8 @@ impl Service {
             faults: Mutex::new(Faults::new(options.seed, options.faults.clone())),
             request_counts: Counters::default(),
             carried_out_counts: Counters::default(),
+            host_fault: Mutex::default(),
+            host_requests: AtomicU64::new(0),
             clock_offset: AtomicI64::new(0),
         }
     }
@@ -141,6 +149,24 @@ impl Service {
     pub(super) fn initial_jobs(&self) -> Vec<InitialJob> {
         let now = self.now();
         locked(&self.world).initial_jobs(now)
+    }
+
+    pub(super) fn set_host_fault(&self, fault: Option<HostFault>) {
+        *locked(&self.host_fault) = fault;
+    }
+
+    pub(super) fn host_requests(&self) -> u64 {
+        self.host_requests.load(Ordering::Relaxed)
+    }
+
+    /// Answers a GraphQL request to the code host.
+    pub(super) fn answer_host(&self, authorization: Option<&str>, body: &[u8]) -> Reply {
+        self.host_requests.fetch_add(1, Ordering::Relaxed);
+        if authorization.and_then(bearer_key) != Some(self.keys.host.as_str()) {
+            return Reply::json(StatusCode::UNAUTHORIZED, &serde_json::json!({ "message": "Bad credentials" }));
+        }
+        let fault = *locked(&self.host_fault);
+        locked(&self.world).code_host(self.now(), fault).answer(body)
     }
 
     /// Answers a request as documented. Checks the API key first, then the project, the limit and the request itself.

@@ -2,7 +2,8 @@
 //! the clock, and everything random comes from the seed. `jobs` simulates one job, `population` creates the jobs that
 //! exist at the start, and `service` checks API keys and limits.
 
-use super::jobs::{SimJob, SimPullRequest, SimRun, branch, new_id, pull_request_url};
+use super::code_host::{HostFault, HostWorld};
+use super::jobs::{SimJob, SimPullRequest, SimRun, branch, new_id, pull_request_url, title};
 use super::options::SimOptions;
 use super::population::{InitialJobData, populate};
 use super::prompt_directives::{Directives, RunOutcome};
@@ -90,6 +91,7 @@ impl SimWorld {
         let (run, delay) = self.start(plan, now);
         let mut job = SimJob {
             id: new_id(now, &mut rng),
+            title: title(prompt),
             git_ref: branch(prompt),
             model: if rng.chance(700) { "sonnet" } else { "opus" },
             created_at: now,
@@ -140,6 +142,11 @@ impl SimWorld {
     /// Returns the jobs that existed at the start, oldest first, as they are at `now`.
     pub(super) fn initial_jobs(&self, now: Time) -> Vec<InitialJob> {
         self.jobs.iter().zip(&self.initial_jobs).map(|(job, seed)| initial_job(job, seed, now)).collect()
+    }
+
+    /// Returns the code host with the pull requests of the jobs.
+    pub(super) fn code_host(&self, now: Time, fault: Option<HostFault>) -> HostWorld<'_> {
+        HostWorld { jobs: &self.jobs, seed: self.seed, speed: self.speed, now, fault }
     }
 
     fn open_pull_request(&mut self, from: Time) -> SimPullRequest {
@@ -227,7 +234,7 @@ fn seconds_delta(n: u32) -> TimeDelta {
 }
 
 /// Returns the duration divided by the speed, or the unchanged duration if the result is not usable.
-fn scaled(length: TimeDelta, speed: f64) -> TimeDelta {
+pub(super) fn scaled(length: TimeDelta, speed: f64) -> TimeDelta {
     let Ok(length_std) = length.to_std() else { return length };
     let shorter = Duration::try_from_secs_f64(length_std.as_secs_f64() / speed);
     shorter.ok().and_then(|d| TimeDelta::from_std(d).ok()).filter(|d| *d < TimeDelta::days(36_500)).unwrap_or(length)

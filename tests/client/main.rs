@@ -4,6 +4,7 @@
 
 mod environment;
 mod faults;
+mod hosts;
 mod requests;
 
 #[path = "../support/mod.rs"]

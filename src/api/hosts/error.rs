@@ -1,0 +1,70 @@
+//! Every way in which a request to a code host can fail, each with a message for the user.
+
+use crate::api::ConnectError;
+use crate::model::text::CleanText;
+use std::time::Duration;
+
+/// Why a request to a code host failed. `Display` is the message for the user.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{host}: {kind}")]
+pub struct HostError {
+    /// The host in links.
+    pub host: CleanText,
+    pub kind: HostErrorKind,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum HostErrorKind {
+    /// The configured address can't be used.
+    #[error("the address of its API is invalid; check rest_url and graphql_url in [hosts]")]
+    InvalidAddress,
+    /// No connection was established.
+    #[error("could not be reached ({})", reason(.0))]
+    NotReached(ConnectError),
+    #[error("no answer within {} s", .0.as_secs())]
+    TimedOut(Duration),
+    /// The connection was lost after the request was sent.
+    #[error("the connection was lost before the reply arrived ({0})")]
+    Lost(CleanText),
+    /// Status 401.
+    #[error("the token was refused (401); it is wrong, expired or revoked")]
+    Unauthorized,
+    /// Status 403, or an error of this kind in a GraphQL answer.
+    #[error("the token may not read this{}", suffix(.0))]
+    Forbidden(CleanText),
+    /// Status 404: the host says the same if the token may not see the repository.
+    #[error("not found, or the token may not see it")]
+    NotFound,
+    /// The limit of requests is used up.
+    #[error("the limit of requests is reached")]
+    Limited,
+    /// Any other status.
+    #[error("answered {status}{}", suffix(.text))]
+    Failed { status: u16, text: CleanText },
+    /// A successful answer that can't be used.
+    #[error("the answer could not be read{}", suffix(.0))]
+    Unreadable(CleanText),
+    #[error("the answer is larger than {limit_mib} MiB")]
+    TooLarge { limit_mib: usize },
+    /// The answer is about another pull request than the requested one.
+    #[error("the answer is about another pull request")]
+    OtherPullRequest,
+}
+
+/// Returns the reason as a phrase.
+fn reason(error: &ConnectError) -> &str {
+    match error {
+        ConnectError::UnknownHost => "host name not found",
+        ConnectError::Refused => "connection refused",
+        ConnectError::NoRoute => "no route",
+        ConnectError::TimedOut => "timed out",
+        ConnectError::Tls(reason)
+        | ConnectError::Proxy(reason)
+        | ConnectError::NoCertificates(reason)
+        | ConnectError::Other(reason) => reason.as_str(),
+    }
+}
+
+fn suffix(text: &CleanText) -> String {
+    if text.is_empty() { String::new() } else { format!(": {text}") }
+}

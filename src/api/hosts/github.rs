@@ -1,0 +1,245 @@
+//! GitHub's GraphQL queries for pull requests and their checks, and how their answers are read.
+
+use super::error::{HostError, HostErrorKind};
+use super::{HeadChecks, HostClient, PullRequestResult, json};
+use crate::api::excerpt;
+use crate::model::Time;
+use crate::model::pull_request::{
+    Checks, ChecksState, FailedCheck, PullRequest, PullRequestLink, PullRequestState, Review,
+};
+use crate::model::text::CleanText;
+use serde_json::{Map, Value, json};
+
+const STATE_FRAGMENT: &str = "fragment Part on PullRequest { number url title state isDraft merged mergedAt headRefOid \
+    headRefName additions deletions changedFiles mergeable mergeStateStatus reviewDecision isInMergeQueue }";
+
+/// Besides the checks, the suites are requested: a workflow that waits for an approval has no check yet.
+const CHECKS_FRAGMENT: &str = "fragment Part on PullRequest { number url headRefOid commits(last: 1) { nodes { commit { \
+    oid statusCheckRollup { state contexts(first: 100) { totalCount nodes { __typename \
+    ... on CheckRun { name status conclusion detailsUrl } ... on StatusContext { context state targetUrl } } } } \
+    checkSuites(last: 20) { nodes { status conclusion } } } } } }";
+
+pub(super) fn state_query(links: &[PullRequestLink]) -> Value {
+    query(STATE_FRAGMENT, links)
+}
+
+pub(super) fn checks_query(links: &[PullRequestLink]) -> Value {
+    query(CHECKS_FRAGMENT, links)
+}
+
+/// Returns the body of a request that asks for one fragment per link, under the aliases `p0`, `p1`, ….
+fn query(fragment: &str, links: &[PullRequestLink]) -> Value {
+    let mut variables = Map::new();
+    let (mut declared, mut fields) = (Vec::new(), Vec::new());
+    for (n, link) in links.iter().enumerate() {
+        variables.insert(format!("u{n}"), link.url().into());
+        declared.push(format!("$u{n}: URI!"));
+        fields.push(format!("p{n}: resource(url: $u{n}) {{ ...Part }}"));
+    }
+    let (declared, fields) = (declared.join(", "), fields.join(" "));
+    let query = format!("query({declared}) {{ {fields} rateLimit {{ cost remaining resetAt }} }} {fragment}");
+    json!({ "query": query, "variables": variables })
+}
+
+/// Returns the state of each pull request. An answer may contain both data and errors: then only the pull requests with
+/// an error are lost.
+pub(super) fn decode_states(
+    client: &HostClient,
+    body: &[u8],
+    links: &[PullRequestLink],
+    now: Time,
+) -> Result<Vec<PullRequestResult<PullRequest>>, HostError> {
+    let answer = Answer::parse(client, body)?;
+    let redactor = client.redactor();
+    Ok(answer.each(links, |node, _| {
+        let mut state = pull_request(node, now);
+        state.redact(&redactor);
+        Ok(state)
+    }))
+}
+
+pub(super) fn decode_checks(
+    client: &HostClient,
+    body: &[u8],
+    links: &[PullRequestLink],
+) -> Result<Vec<PullRequestResult<HeadChecks>>, HostError> {
+    let answer = Answer::parse(client, body)?;
+    let redactor = client.redactor();
+    Ok(answer.each(links, |node, has_error| {
+        let commit = node.pointer("/commits/nodes/0/commit").filter(|commit| commit.is_object());
+        let mut checks = match commit {
+            Some(commit) if !has_error => checks(commit),
+            // A part of the answer that the token may not read must not look like a commit without checks.
+            _ => Checks::default(),
+        };
+        for check in &mut checks.failed {
+            redactor.clean(&mut check.name);
+            check.url.iter_mut().for_each(|url| redactor.clean(url));
+        }
+        let head = commit.map(|commit| json::line(commit, "oid")).filter(|oid| !oid.is_empty());
+        Ok(HeadChecks { head: head.unwrap_or_else(|| json::line(node, "headRefOid")), checks })
+    }))
+}
+
+/// A GraphQL answer that has data.
+struct Answer<'a> {
+    client: &'a HostClient,
+    data: Map<String, Value>,
+    errors: Vec<Value>,
+}
+
+impl<'a> Answer<'a> {
+    fn parse(client: &'a HostClient, body: &[u8]) -> Result<Self, HostError> {
+        let unreadable = || client.error(HostErrorKind::Unreadable(excerpt::excerpt(body, &client.0.token)));
+        let Ok(Value::Object(mut answer)) = serde_json::from_slice(body) else { return Err(unreadable()) };
+        let errors = match answer.remove("errors") {
+            Some(Value::Array(errors)) => errors,
+            _ => Vec::new(),
+        };
+        match answer.remove("data") {
+            Some(Value::Object(data)) => Ok(Self { client, data, errors }),
+            _ => Err(errors.first().map_or_else(unreadable, |error| client.error(error_kind(client, error)))),
+        }
+    }
+
+    /// Decodes the node of each link. `decode` also learns whether an error belongs to a part of the node.
+    fn each<T>(
+        &self,
+        links: &[PullRequestLink],
+        decode: impl Fn(&Value, bool) -> Result<T, HostErrorKind>,
+    ) -> Vec<PullRequestResult<T>> {
+        let result = |(n, link): (usize, &PullRequestLink)| {
+            let alias = format!("p{n}");
+            let error = self
+                .errors
+                .iter()
+                .find(|error| error.pointer("/path/0").and_then(Value::as_str) == Some(alias.as_str()));
+            let node = self.data.get(&alias).filter(|node| node.is_object());
+            let decoded = match node {
+                Some(node) if is_requested(node, link) => decode(node, error.is_some()),
+                Some(_) => Err(HostErrorKind::OtherPullRequest),
+                None => Err(error.map_or(HostErrorKind::NotFound, |error| error_kind(self.client, error))),
+            };
+            (link.clone(), decoded.map_err(|kind| self.client.error(kind)))
+        };
+        links.iter().enumerate().map(result).collect()
+    }
+}
+
+/// Whether the node is the requested pull request, and not one of another repository.
+fn is_requested(node: &Value, link: &PullRequestLink) -> bool {
+    let answered = json::text(node, "url").and_then(PullRequestLink::parse);
+    answered.is_some_and(|answered| {
+        answered.number == link.number
+            && json::number(node, "number") == Some(link.number)
+            && answered.host == link.host
+            && answered.repository.eq_ignore_ascii_case(&link.repository)
+    })
+}
+
+fn error_kind(client: &HostClient, error: &Value) -> HostErrorKind {
+    let message = excerpt::excerpt(json::text(error, "message").unwrap_or_default().as_bytes(), &client.0.token);
+    match json::text(error, "type") {
+        Some("RATE_LIMITED" | "RATE_LIMIT") => HostErrorKind::Limited,
+        Some("NOT_FOUND") => HostErrorKind::NotFound,
+        Some("FORBIDDEN" | "INSUFFICIENT_SCOPES") => HostErrorKind::Forbidden(message),
+        _ => HostErrorKind::Unreadable(message),
+    }
+}
+
+fn pull_request(node: &Value, now: Time) -> PullRequest {
+    let state = match json::text(node, "state") {
+        Some("MERGED") => PullRequestState::Merged,
+        Some("CLOSED") => PullRequestState::Closed,
+        _ if json::flag(node, "merged") => PullRequestState::Merged,
+        _ if json::flag(node, "isInMergeQueue") => PullRequestState::Queued,
+        _ if json::flag(node, "isDraft") => PullRequestState::Draft,
+        _ => PullRequestState::Open,
+    };
+    PullRequest {
+        title: json::line(node, "title"),
+        state,
+        checks: Checks::default(),
+        review: match json::text(node, "reviewDecision") {
+            Some("APPROVED") => Review::Approved,
+            Some("CHANGES_REQUESTED") => Review::ChangesRequested,
+            Some("REVIEW_REQUIRED") => Review::Required,
+            _ => Review::None,
+        },
+        // UNKNOWN means that GitHub is still computing it.
+        conflict: match json::text(node, "mergeable") {
+            Some("MERGEABLE") => Some(false),
+            Some("CONFLICTING") => Some(true),
+            _ => None,
+        },
+        behind: json::text(node, "mergeStateStatus") == Some("BEHIND"),
+        head: json::line(node, "headRefOid"),
+        branch: json::line(node, "headRefName"),
+        additions: json::number(node, "additions"),
+        deletions: json::number(node, "deletions"),
+        files: json::number(node, "changedFiles"),
+        merged_at: json::time(node, "mergedAt"),
+        as_of: now,
+        changed_at: now,
+    }
+}
+
+/// How a check ended.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum CheckResult {
+    Passed,
+    Failed,
+    Pending,
+}
+
+fn checks(commit: &Value) -> Checks {
+    let Some(rollup) = commit.get("statusCheckRollup") else { return Checks::default() };
+    // Suites are queued by every installed app, also by those that never run a check. Only a suite that waits for an
+    // approval says something about the checks to come.
+    let awaits_approval = json::list(commit, "/checkSuites/nodes").iter().any(|suite| {
+        json::text(suite, "conclusion") == Some("ACTION_REQUIRED") || json::text(suite, "status") == Some("WAITING")
+    });
+    if rollup.is_null() {
+        let state = if awaits_approval { ChecksState::Pending } else { ChecksState::None };
+        return Checks { state, ..Checks::default() };
+    }
+    let contexts = json::list(rollup, "/contexts/nodes");
+    let results: Vec<CheckResult> = contexts.iter().map(check_result).collect();
+    let count = |wanted| results.iter().filter(|result| **result == wanted).count();
+    let total = rollup.pointer("/contexts/totalCount").and_then(Value::as_u64);
+    let state = match json::text(rollup, "state") {
+        _ if count(CheckResult::Failed) > 0 => ChecksState::Failing,
+        Some("FAILURE" | "ERROR") => ChecksState::Failing,
+        _ if count(CheckResult::Pending) > 0 || awaits_approval => ChecksState::Pending,
+        Some("SUCCESS") => ChecksState::Passing,
+        Some("PENDING" | "EXPECTED") => ChecksState::Pending,
+        _ => return Checks::default(),
+    };
+    let failed = contexts.iter().zip(&results).filter(|(_, result)| **result == CheckResult::Failed);
+    Checks {
+        state,
+        passed: u32::try_from(count(CheckResult::Passed)).unwrap_or(u32::MAX),
+        total: total.and_then(|total| u32::try_from(total).ok()).unwrap_or(u32::try_from(results.len()).unwrap_or(0)),
+        failed: failed.take(Checks::MAX_LISTED).map(|(context, _)| failed_check(context)).collect(),
+    }
+}
+
+fn check_result(context: &Value) -> CheckResult {
+    match json::text(context, "state") {
+        Some("SUCCESS") => return CheckResult::Passed,
+        Some("FAILURE" | "ERROR") => return CheckResult::Failed,
+        Some(_) => return CheckResult::Pending,
+        None => {}
+    }
+    match (json::text(context, "status"), json::text(context, "conclusion")) {
+        (Some("COMPLETED"), Some("SUCCESS" | "NEUTRAL" | "SKIPPED")) => CheckResult::Passed,
+        (Some("COMPLETED"), Some("FAILURE" | "CANCELLED" | "TIMED_OUT" | "ACTION_REQUIRED")) => CheckResult::Failed,
+        _ => CheckResult::Pending,
+    }
+}
+
+fn failed_check(context: &Value) -> FailedCheck {
+    let name = ["name", "context"].into_iter().find_map(|field| json::text(context, field)).unwrap_or("unnamed check");
+    let url = ["detailsUrl", "targetUrl"].into_iter().find_map(|field| json::text(context, field));
+    FailedCheck { name: CleanText::title(name, 100), url: url.map(CleanText::line) }
+}

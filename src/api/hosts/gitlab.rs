@@ -1,0 +1,92 @@
+//! GitLab's REST API for merge requests, and how its answers are read.
+
+use super::error::{HostError, HostErrorKind};
+use super::{HostClient, json};
+use crate::api::address::{BaseUrl, encode_segment};
+use crate::api::excerpt;
+use crate::model::Time;
+use crate::model::pull_request::{
+    Checks, ChecksState, FailedCheck, PullRequest, PullRequestLink, PullRequestState, Review,
+};
+use crate::model::text::CleanText;
+use reqwest::Url;
+use serde_json::Value;
+
+/// Returns the URL of one merge request.
+pub(super) fn merge_request_url(rest: &BaseUrl, link: &PullRequestLink) -> Option<Url> {
+    let project = encode_segment(&link.repository)?;
+    Url::parse(&format!("{}/projects/{project}/merge_requests/{}", rest.as_str(), link.number)).ok()
+}
+
+pub(super) fn decode_state(
+    client: &HostClient,
+    body: &[u8],
+    link: &PullRequestLink,
+    now: Time,
+) -> Result<PullRequest, HostError> {
+    let node: Value = serde_json::from_slice(body)
+        .map_err(|_| client.error(HostErrorKind::Unreadable(excerpt::excerpt(body, &client.0.token))))?;
+    let answered = json::text(&node, "web_url").and_then(PullRequestLink::parse);
+    let is_requested = json::number(&node, "iid") == Some(link.number)
+        && answered.is_some_and(|answered| {
+            answered.number == link.number && answered.repository.eq_ignore_ascii_case(&link.repository)
+        });
+    if !is_requested {
+        return Err(client.error(HostErrorKind::OtherPullRequest));
+    }
+    let mut state = merge_request(&node, now);
+    state.redact(&client.redactor());
+    Ok(state)
+}
+
+fn merge_request(node: &Value, now: Time) -> PullRequest {
+    let merge_status = json::text(node, "detailed_merge_status").unwrap_or_default();
+    let state = match json::text(node, "state") {
+        Some("merged") => PullRequestState::Merged,
+        Some("closed") => PullRequestState::Closed,
+        _ if json::flag(node, "draft") => PullRequestState::Draft,
+        _ => PullRequestState::Open,
+    };
+    let is_computing = matches!(merge_status, "checking" | "unchecked" | "preparing" | "");
+    PullRequest {
+        title: json::line(node, "title"),
+        state,
+        checks: pipeline(node.get("head_pipeline")),
+        review: match merge_status {
+            "not_approved" => Review::Required,
+            "requested_changes" => Review::ChangesRequested,
+            _ => Review::None,
+        },
+        conflict: match json::flag(node, "has_conflicts") || merge_status == "conflict" {
+            true => Some(true),
+            false => (!is_computing).then_some(false),
+        },
+        behind: merge_status == "need_rebase",
+        head: json::line(node, "sha"),
+        branch: json::line(node, "source_branch"),
+        additions: None,
+        deletions: None,
+        // GitLab writes "1000+" if there are more files than it counts.
+        files: json::text(node, "changes_count").and_then(|count| count.parse().ok()),
+        merged_at: json::time(node, "merged_at"),
+        as_of: now,
+        changed_at: now,
+    }
+}
+
+/// Returns the state of the pipeline of the head commit. GitLab reports no number of jobs with it.
+fn pipeline(pipeline: Option<&Value>) -> Checks {
+    let Some(pipeline) = pipeline else { return Checks::default() };
+    let state = match json::text(pipeline, "status") {
+        _ if pipeline.is_null() => ChecksState::None,
+        Some("success" | "skipped") => ChecksState::Passing,
+        Some("failed" | "canceled") => ChecksState::Failing,
+        Some(_) => ChecksState::Pending,
+        None => ChecksState::Unavailable,
+    };
+    let failed = (state == ChecksState::Failing).then(|| FailedCheck {
+        name: CleanText::line("pipeline"),
+        url: json::text(pipeline, "web_url").map(CleanText::line),
+    });
+    Checks { state, failed: failed.into_iter().collect(), ..Checks::default() }
+}

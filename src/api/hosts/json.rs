@@ -1,0 +1,35 @@
+//! Reads fields of a JSON answer tolerantly: a missing field or one of another type is `None`.
+
+use crate::model::text::CleanText;
+use crate::model::{Time, in_rfc3339_range};
+use serde_json::Value;
+
+/// The maximum number of characters of a title or name.
+const MAX_CHARS: usize = 300;
+
+pub(super) fn text<'a>(value: &'a Value, field: &str) -> Option<&'a str> {
+    value.get(field)?.as_str()
+}
+
+/// Returns a text for display; empty if there is none.
+pub(super) fn line(value: &Value, field: &str) -> CleanText {
+    CleanText::title(text(value, field).unwrap_or_default(), MAX_CHARS)
+}
+
+pub(super) fn number(value: &Value, field: &str) -> Option<u64> {
+    value.get(field)?.as_u64()
+}
+
+pub(super) fn flag(value: &Value, field: &str) -> bool {
+    value.get(field).and_then(Value::as_bool).unwrap_or(false)
+}
+
+pub(super) fn time(value: &Value, field: &str) -> Option<Time> {
+    let time = chrono::DateTime::parse_from_rfc3339(text(value, field)?).ok()?;
+    in_rfc3339_range(time.to_utc())
+}
+
+/// Returns the elements of `value.a.b…`; empty if one of the fields is missing.
+pub(super) fn list<'a>(value: &'a Value, pointer: &str) -> &'a [Value] {
+    value.pointer(pointer).and_then(Value::as_array).map_or(&[], Vec::as_slice)
+}

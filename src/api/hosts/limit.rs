@@ -1,0 +1,55 @@
+//! What a code host reports about its limit of requests, in the headers of an answer or in a GraphQL answer.
+
+use crate::model::Time;
+use chrono::{TimeDelta, Utc};
+use reqwest::header::{HeaderMap, RETRY_AFTER};
+
+/// How long to wait if a host reports that the limit is reached, but not until when.
+const DEFAULT_PAUSE: TimeDelta = TimeDelta::minutes(1);
+/// The longest wait that is believed.
+const MAX_PAUSE: TimeDelta = TimeDelta::hours(2);
+
+/// What is left of a host's limit. Fields are `None` if the answer doesn't say it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct RequestBudget {
+    /// The number of requests, or of points on GitHub, that are left.
+    pub remaining: Option<u64>,
+    /// When the limit starts again.
+    pub resets_at: Option<Time>,
+    /// How long to wait, as the answer demands it.
+    pub retry_after: Option<TimeDelta>,
+    /// How many points a GraphQL query cost.
+    pub cost: Option<u64>,
+}
+
+impl RequestBudget {
+    /// Reads `Retry-After`, `x-ratelimit-…` (GitHub) and `RateLimit-…` (GitLab).
+    pub(super) fn from_headers(headers: &HeaderMap) -> Self {
+        let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim);
+        let number = |names: [&str; 2]| names.into_iter().find_map(|name| text(name)?.parse::<u64>().ok());
+        let resets_at = number(["x-ratelimit-reset", "ratelimit-reset"]);
+        let retry_after = headers.get(RETRY_AFTER).and_then(|value| value.to_str().ok()).map(str::trim);
+        Self {
+            remaining: number(["x-ratelimit-remaining", "ratelimit-remaining"]),
+            resets_at: resets_at.and_then(|at| Time::from_timestamp(i64::try_from(at).ok()?, 0)),
+            retry_after: retry_after.and_then(|wait| match wait.parse::<u32>() {
+                Ok(seconds) => Some(TimeDelta::seconds(i64::from(seconds))),
+                Err(_) => Some(chrono::DateTime::<Utc>::from(httpdate::parse_http_date(wait).ok()?) - Utc::now()),
+            }),
+            cost: None,
+        }
+    }
+
+    /// Whether an error status means that the limit is reached. GitHub also answers 403 to a forbidden request, then
+    /// without these headers.
+    pub(super) fn is_limited(&self, status: u16) -> bool {
+        status == 429 || status == 403 && (self.retry_after.is_some() || self.remaining == Some(0))
+    }
+
+    /// Returns the time until which no request may be sent after the limit was reached.
+    pub fn blocked_until(&self, now: Time) -> Time {
+        let reset = self.resets_at.map(|at| at - now).filter(|_| self.remaining == Some(0));
+        let pause = self.retry_after.or(reset).unwrap_or(DEFAULT_PAUSE);
+        now + pause.clamp(TimeDelta::seconds(1), MAX_PAUSE)
+    }
+}

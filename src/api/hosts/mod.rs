@@ -1,0 +1,265 @@
+//! The client for code hosts: GitHub, GitHub Enterprise and GitLab. Each call makes one request and never retries it.
+//!
+//! The queries are written by hand, and answers are read tolerantly: a missing or unexpected field makes a value unknown
+//! and loses nothing else. A host's token is sent to this host only, and is redacted from everything that it returns.
+
+mod error;
+mod github;
+mod gitlab;
+mod json;
+mod limit;
+
+pub use error::{HostError, HostErrorKind};
+pub use limit::RequestBudget;
+
+use super::address::BaseUrl;
+use super::answer::{BodyEnd, read_body_up_to};
+use super::client::ClientOptions;
+use super::connect_error::{ConnectError, innermost_cause};
+use super::excerpt;
+use super::transport::{self, Reuse};
+use crate::model::Time;
+use crate::model::endpoint::ApiKey;
+use crate::model::pull_request::{Checks, HostKind, PullRequest, PullRequestLink};
+use crate::model::redaction::Redactor;
+use crate::model::text::CleanText;
+use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderValue};
+use reqwest::{Method, Response, Url};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::OnceCell;
+use zeroize::Zeroizing;
+
+/// The maximum number of pull requests in one request to GitHub.
+pub const MAX_PER_REQUEST: usize = 25;
+/// The maximum size of a decompressed answer with the state of pull requests, in MiB.
+const MAX_STATE_MIB: usize = 8;
+/// The maximum number of bytes that are read from the body of an error answer.
+const MAX_ERROR_BODY_BYTES: usize = 64 * 1024;
+/// The version of GitHub's REST API that the requests are written for.
+const GITHUB_API_VERSION: &str = "2022-11-28";
+
+/// Where a code host's API is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HostAddress {
+    /// The host in links, with the port if they have one.
+    pub host: String,
+    pub kind: HostKind,
+    /// The base URL of the REST API.
+    pub rest_url: String,
+    /// The URL of the GraphQL API. GitLab's is not used.
+    pub graphql_url: String,
+}
+
+impl HostAddress {
+    /// Returns the usual address of the API of a host.
+    pub fn usual(host: &str, kind: HostKind) -> Self {
+        let (rest_url, graphql_url) = match kind {
+            HostKind::GitLab => (format!("https://{host}/api/v4"), format!("https://{host}/api/graphql")),
+            HostKind::GitHub if host == "github.com" => {
+                ("https://api.github.com".to_owned(), "https://api.github.com/graphql".to_owned())
+            }
+            HostKind::GitHub if host.ends_with(".ghe.com") => {
+                (format!("https://api.{host}"), format!("https://api.{host}/graphql"))
+            }
+            HostKind::GitHub => (format!("https://{host}/api/v3"), format!("https://{host}/api/graphql")),
+        };
+        Self { host: host.to_owned(), kind, rest_url, graphql_url }
+    }
+}
+
+/// The result of one request to a code host.
+#[derive(Debug)]
+pub struct HostAnswer<T> {
+    pub result: Result<T, HostError>,
+    /// What the host reported about its limit of requests.
+    pub budget: RequestBudget,
+}
+
+impl<T> HostAnswer<T> {
+    fn map<U>(self, decode: impl FnOnce(T) -> Result<U, HostError>) -> HostAnswer<U> {
+        HostAnswer { result: self.result.and_then(decode), budget: self.budget }
+    }
+}
+
+/// What a code host reported about one pull request.
+pub type PullRequestResult<T> = (PullRequestLink, Result<T, HostError>);
+
+/// The checks of a head commit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HeadChecks {
+    pub head: CleanText,
+    pub checks: Checks,
+}
+
+/// The client for one code host. Cheap to clone; connects and reads certificates only at the first request.
+#[derive(Debug, Clone)]
+pub struct HostClient(Arc<ClientState>);
+
+#[derive(Debug)]
+struct ClientState {
+    kind: HostKind,
+    /// The host in links, for messages.
+    name: CleanText,
+    rest: BaseUrl,
+    graphql: BaseUrl,
+    token: ApiKey,
+    options: ClientOptions,
+    http: OnceCell<reqwest::Client>,
+}
+
+impl HostClient {
+    /// Creates a client. Fails with a message for the user if an address is invalid, or is `http://` with another
+    /// computer as the host.
+    pub fn new(address: &HostAddress, token: ApiKey, options: ClientOptions) -> Result<Self, HostError> {
+        let name = CleanText::line(&address.host);
+        let parse = |url: &str| {
+            BaseUrl::parse(url).map_err(|_| HostError { host: name.clone(), kind: HostErrorKind::InvalidAddress })
+        };
+        let (rest, graphql) = (parse(&address.rest_url)?, parse(&address.graphql_url)?);
+        let (kind, http) = (address.kind, OnceCell::new());
+        Ok(Self(Arc::new(ClientState { kind, name, rest, graphql, token, options, http })))
+    }
+
+    /// Returns the kind of the host.
+    pub fn kind(&self) -> HostKind {
+        self.0.kind
+    }
+
+    /// Requests the state of pull requests of this host: at most [`MAX_PER_REQUEST`] of GitHub, or one of GitLab. On
+    /// GitHub, the checks are unavailable until [`Self::checks`] has requested them.
+    pub async fn pull_requests(
+        &self,
+        links: &[PullRequestLink],
+        now: Time,
+    ) -> HostAnswer<Vec<PullRequestResult<PullRequest>>> {
+        match self.0.kind {
+            HostKind::GitHub => {
+                let answer = self.send(self.graphql_request(github::state_query(links)), MAX_STATE_MIB).await;
+                answer.map(|body| github::decode_states(self, &body, links, now))
+            }
+            HostKind::GitLab => {
+                let Some(link) = links.first() else {
+                    return self.failed(HostErrorKind::InvalidAddress);
+                };
+                let Some(url) = gitlab::merge_request_url(&self.0.rest, link) else {
+                    return self.failed(HostErrorKind::InvalidAddress);
+                };
+                let answer = self.send(HostRequest::get(url), MAX_STATE_MIB).await;
+                answer.map(|body| Ok(vec![(link.clone(), gitlab::decode_state(self, &body, link, now))]))
+            }
+        }
+    }
+
+    /// Requests the checks of pull requests on GitHub. This is a request of its own, because a fine-grained token may
+    /// not read them, and would lose everything else in the same answer.
+    pub async fn checks(&self, links: &[PullRequestLink]) -> HostAnswer<Vec<PullRequestResult<HeadChecks>>> {
+        let answer = self.send(self.graphql_request(github::checks_query(links)), MAX_STATE_MIB).await;
+        answer.map(|body| github::decode_checks(self, &body, links))
+    }
+
+    fn graphql_request(&self, body: serde_json::Value) -> HostRequest {
+        let url = Url::parse(self.0.graphql.as_str()).ok();
+        HostRequest { method: Method::POST, url, body: Some(body.to_string()), accept: "application/json" }
+    }
+
+    fn error(&self, kind: HostErrorKind) -> HostError {
+        HostError { host: self.0.name.clone(), kind }
+    }
+
+    fn failed<T>(&self, kind: HostErrorKind) -> HostAnswer<T> {
+        HostAnswer { result: Err(self.error(kind)), budget: RequestBudget::default() }
+    }
+
+    fn redactor(&self) -> Redactor {
+        Redactor::new(&self.0.token)
+    }
+
+    /// Sends a request and returns the body of a successful answer.
+    async fn send(&self, request: HostRequest, limit_mib: usize) -> HostAnswer<Vec<u8>> {
+        match self.response(request).await {
+            Ok(mut response) => {
+                let budget = RequestBudget::from_headers(response.headers());
+                let result = self.body(&mut response, &budget, limit_mib).await;
+                HostAnswer { result: result.map_err(|kind| self.error(kind)), budget }
+            }
+            Err(kind) => self.failed(kind),
+        }
+    }
+
+    async fn response(&self, request: HostRequest) -> Result<Response, HostErrorKind> {
+        let http = self.http().await.map_err(HostErrorKind::NotReached)?;
+        let mut bearer = HeaderValue::try_from(Zeroizing::new(format!("Bearer {}", self.0.token.expose())).as_str())
+            .map_err(|_| HostErrorKind::Unauthorized)?;
+        bearer.set_sensitive(true);
+        let url = request.url.ok_or(HostErrorKind::InvalidAddress)?;
+        let mut builder =
+            http.request(request.method, url).header(AUTHORIZATION, bearer).header(ACCEPT, request.accept);
+        if self.0.kind == HostKind::GitHub {
+            builder = builder.header("X-GitHub-Api-Version", GITHUB_API_VERSION);
+        }
+        if let Some(body) = request.body {
+            builder = builder.header(CONTENT_TYPE, "application/json").body(body);
+        }
+        builder.send().await.map_err(|error| match ConnectError::of(&error) {
+            Some(cause) => HostErrorKind::NotReached(cause),
+            None => self.transfer_error(&error),
+        })
+    }
+
+    async fn body(
+        &self,
+        response: &mut Response,
+        budget: &RequestBudget,
+        limit_mib: usize,
+    ) -> Result<Vec<u8>, HostErrorKind> {
+        let status = response.status();
+        if status.is_success() {
+            return match read_body_up_to(response, limit_mib * 1024 * 1024).await {
+                (body, BodyEnd::Complete) => Ok(body),
+                (_, BodyEnd::TooLarge) => Err(HostErrorKind::TooLarge { limit_mib }),
+                (_, BodyEnd::Broken(error)) => Err(self.transfer_error(&error)),
+            };
+        }
+        let is_limited = budget.is_limited(status.as_u16());
+        let (body, _) = read_body_up_to(response, MAX_ERROR_BODY_BYTES).await;
+        let text = excerpt::error_text(&body, &self.0.token).text;
+        Err(match status.as_u16() {
+            _ if is_limited => HostErrorKind::Limited,
+            401 => HostErrorKind::Unauthorized,
+            403 => HostErrorKind::Forbidden(text),
+            404 => HostErrorKind::NotFound,
+            status => HostErrorKind::Failed { status, text },
+        })
+    }
+
+    fn transfer_error(&self, error: &reqwest::Error) -> HostErrorKind {
+        match error.is_timeout() {
+            true => HostErrorKind::TimedOut(self.0.options.total_timeout),
+            false => HostErrorKind::Lost(innermost_cause(error)),
+        }
+    }
+
+    async fn http(&self) -> Result<&reqwest::Client, ConnectError> {
+        transport::build_once(&self.0.http, &self.0.rest, &self.0.options, Reuse::Keep).await
+    }
+}
+
+/// Returns the usual options for code hosts: GitHub gives up after 10 s, so there is no point in waiting much longer.
+pub fn host_client_options() -> ClientOptions {
+    ClientOptions { connect_timeout: Duration::from_secs(10), total_timeout: Duration::from_secs(20), roots: None }
+}
+
+struct HostRequest {
+    method: Method,
+    /// `None` if the address can't be extended to a valid URL.
+    url: Option<Url>,
+    body: Option<String>,
+    accept: &'static str,
+}
+
+impl HostRequest {
+    fn get(url: Url) -> Self {
+        Self { method: Method::GET, url: Some(url), body: None, accept: "application/json" }
+    }
+}

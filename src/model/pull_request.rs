@@ -1,0 +1,376 @@
+//! Pull requests on GitHub and merge requests on GitLab: links to them, and their state on the code host.
+//!
+//! GitLab's merge requests are called pull requests here too.
+
+use super::Time;
+use super::link::WebLink;
+use super::redaction::Redactor;
+use super::text::CleanText;
+use serde::{Deserialize, Serialize};
+
+/// The kind of a code host, which determines its API and the form of its links.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum HostKind {
+    GitHub,
+    GitLab,
+}
+
+impl HostKind {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::GitHub => "GitHub",
+            Self::GitLab => "GitLab",
+        }
+    }
+}
+
+/// A link to a pull request, split into its parts.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct PullRequestLink {
+    pub kind: HostKind,
+    /// The host in lower case, with the port if the link has one.
+    pub host: String,
+    /// The path of the repository: `acme/docs`, or on GitLab also `acme/web/docs`.
+    pub repository: String,
+    pub number: u64,
+}
+
+impl PullRequestLink {
+    /// Parses `https://HOST/OWNER/REPOSITORY/pull/N` and `https://HOST/GROUP/…/-/merge_requests/N`. Returns `None` for
+    /// any other text.
+    pub fn parse(text: &str) -> Option<Self> {
+        let link = WebLink::parse(text)?;
+        let rest = link.as_str().strip_prefix("https://")?;
+        let path_end = rest.find(['?', '#']).unwrap_or(rest.len());
+        let (host, path) = rest.get(..path_end)?.split_once('/')?;
+        let segments: Vec<&str> = path.split('/').take_while(|segment| !segment.is_empty()).collect();
+        let (kind, repository, number) = match segments.as_slice() {
+            [owner, name, "pull", number, ..] => (HostKind::GitHub, [*owner, *name].join("/"), number),
+            segments => {
+                let at = segments.windows(2).position(|pair| pair == ["-", "merge_requests"])?;
+                let repository = segments.get(..at).filter(|groups| groups.len() >= 2)?.join("/");
+                (HostKind::GitLab, repository, segments.get(at + 2)?)
+            }
+        };
+        let number = number.bytes().all(|byte| byte.is_ascii_digit()).then(|| number.parse().ok())??;
+        Some(Self { kind, host: host.to_owned(), repository, number })
+    }
+
+    /// Returns the link without what may follow the number.
+    pub fn url(&self) -> String {
+        let part = match self.kind {
+            HostKind::GitHub => "pull",
+            HostKind::GitLab => "-/merge_requests",
+        };
+        format!("https://{}/{}/{part}/{}", self.host, self.repository, self.number)
+    }
+}
+
+/// Whether a pull request is open.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PullRequestState {
+    Open,
+    Draft,
+    /// It waits in the merge queue.
+    Queued,
+    Merged,
+    Closed,
+}
+
+impl PullRequestState {
+    /// Whether nothing changes any more, unless somebody opens the pull request again.
+    pub fn is_final(self) -> bool {
+        matches!(self, Self::Merged | Self::Closed)
+    }
+}
+
+/// The result of all checks of the head commit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ChecksState {
+    Passing,
+    Failing,
+    Pending,
+    /// The commit has no checks.
+    None,
+    /// The checks are unknown, for example because the token may not read them.
+    #[default]
+    Unavailable,
+}
+
+/// The checks of the head commit.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Checks {
+    pub state: ChecksState,
+    /// The number of checks that passed. GitLab reports only the state of the pipeline, and no numbers.
+    pub passed: u32,
+    pub total: u32,
+    /// The checks that failed, up to [`Self::MAX_LISTED`].
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub failed: Vec<FailedCheck>,
+}
+
+impl Checks {
+    /// The maximum number of failed checks to store.
+    pub const MAX_LISTED: usize = 20;
+}
+
+/// A check that failed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FailedCheck {
+    pub name: CleanText,
+    /// The page with its details.
+    pub url: Option<CleanText>,
+}
+
+/// What the reviewers decided.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Review {
+    Approved,
+    ChangesRequested,
+    /// The repository requires a review.
+    Required,
+    #[default]
+    None,
+}
+
+/// The state of a pull request, as the code host reported it. Its JSON is stored, and is also the form for scripts, which
+/// adds `number` and `url`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PullRequest {
+    pub title: CleanText,
+    pub state: PullRequestState,
+    pub checks: Checks,
+    pub review: Review,
+    /// Whether it conflicts with the base branch; `None` if the host has not computed it yet.
+    pub conflict: Option<bool>,
+    /// Whether the base branch has commits that the branch lacks, and must be merged first.
+    #[serde(default)]
+    pub behind: bool,
+    /// The head commit.
+    pub head: CleanText,
+    /// The branch with the changes.
+    #[serde(default)]
+    pub branch: CleanText,
+    /// The numbers of lines and files; `None` if the host doesn't report them.
+    pub additions: Option<u64>,
+    pub deletions: Option<u64>,
+    pub files: Option<u64>,
+    #[serde(with = "super::time_format")]
+    pub merged_at: Option<Time>,
+    /// When the code host reported this.
+    #[serde(with = "super::time_format::required")]
+    pub as_of: Time,
+    /// When docdeck saw the current [`PullRequestFact`] for the first time.
+    #[serde(with = "super::time_format::required")]
+    pub changed_at: Time,
+}
+
+impl PullRequest {
+    /// Returns the most important fact.
+    pub fn fact(&self) -> PullRequestFact {
+        match (self.state, self.checks.state) {
+            (PullRequestState::Merged, _) => PullRequestFact::Merged,
+            (PullRequestState::Closed, _) => PullRequestFact::Closed,
+            _ if self.conflict == Some(true) => PullRequestFact::Conflict,
+            (_, ChecksState::Failing) => PullRequestFact::Failing,
+            _ if self.review == Review::ChangesRequested => PullRequestFact::ChangesRequested,
+            (PullRequestState::Draft, _) => PullRequestFact::Draft,
+            (PullRequestState::Queued, _) => PullRequestFact::Queued,
+            (_, ChecksState::Pending) => PullRequestFact::Pending,
+            (PullRequestState::Open, _) => PullRequestFact::Ready,
+        }
+    }
+
+    /// Returns the state after the host reported `newer`, of which the checks are unknown: they are kept as long as the
+    /// head commit stays the same.
+    #[must_use]
+    pub fn merged_with(&self, newer: Self) -> Self {
+        let same_head = self.head == newer.head;
+        let unknown = newer.checks.state == ChecksState::Unavailable;
+        let checks = if same_head && unknown { self.checks.clone() } else { newer.checks.clone() };
+        let mut merged = Self { checks, ..newer };
+        // A host that is still computing whether there is a conflict has not changed its mind about the same commit.
+        if same_head && merged.conflict.is_none() {
+            merged.conflict = self.conflict;
+        }
+        if merged.fact() == self.fact() && same_head {
+            merged.changed_at = self.changed_at;
+        }
+        merged
+    }
+
+    /// Removes the token from all texts.
+    pub fn redact(&mut self, redactor: &Redactor) {
+        [&mut self.title, &mut self.head, &mut self.branch].into_iter().for_each(|text| redactor.clean(text));
+        for check in &mut self.checks.failed {
+            redactor.clean(&mut check.name);
+            check.url.iter_mut().for_each(|url| redactor.clean(url));
+        }
+    }
+}
+
+/// The most important fact about a pull request, which lists show.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum PullRequestFact {
+    Conflict,
+    Failing,
+    ChangesRequested,
+    /// Open, and no check fails or is running: to be reviewed or merged.
+    Ready,
+    Draft,
+    Pending,
+    Queued,
+    Merged,
+    Closed,
+}
+
+/// Who has to act on a pull request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PullRequestTurn {
+    User,
+    /// Checks or the merge queue are running.
+    Host,
+    /// Nobody: it is merged or closed.
+    Nobody,
+}
+
+impl PullRequestFact {
+    pub const ALL: [Self; 9] = [
+        Self::Ready,
+        Self::Failing,
+        Self::Conflict,
+        Self::ChangesRequested,
+        Self::Pending,
+        Self::Queued,
+        Self::Draft,
+        Self::Merged,
+        Self::Closed,
+    ];
+
+    /// Returns the symbol, one character; [`super::ascii`] has a replacement for each symbol.
+    pub fn symbol(self) -> &'static str {
+        match self {
+            Self::Ready => "✓",
+            Self::Failing => "✗",
+            Self::Conflict => "≠",
+            Self::ChangesRequested => "±",
+            Self::Pending => "◌",
+            Self::Queued => "»",
+            Self::Draft => "□",
+            Self::Merged => "⬢",
+            Self::Closed => "⊘",
+        }
+    }
+
+    /// Returns the word, as filters accept it after `pr:`, and its meaning.
+    pub fn word_and_meaning(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Ready => ("ready", "ready for review"),
+            Self::Failing => ("failing", "checks are failing"),
+            Self::Conflict => ("conflict", "conflicts with the base branch"),
+            Self::ChangesRequested => ("changes", "a reviewer requested changes"),
+            Self::Pending => ("pending", "checks are running"),
+            Self::Queued => ("queued", "in the merge queue"),
+            Self::Draft => ("draft", "a draft"),
+            Self::Merged => ("merged", "merged"),
+            Self::Closed => ("closed", "closed without merging"),
+        }
+    }
+
+    /// Returns who has to act; `None` if the fact doesn't say it.
+    pub fn turn(self) -> Option<PullRequestTurn> {
+        match self {
+            Self::Ready | Self::Failing | Self::Conflict | Self::ChangesRequested => Some(PullRequestTurn::User),
+            Self::Pending | Self::Queued => Some(PullRequestTurn::Host),
+            Self::Merged | Self::Closed => Some(PullRequestTurn::Nobody),
+            Self::Draft => None,
+        }
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    /// Returns an open pull request without checks.
+    pub(crate) fn open_pull_request(at: Time) -> PullRequest {
+        PullRequest {
+            title: CleanText::line("Fix broken links"),
+            state: PullRequestState::Open,
+            checks: Checks { state: ChecksState::None, ..Checks::default() },
+            review: Review::None,
+            conflict: Some(false),
+            behind: false,
+            head: CleanText::line("7d40698"),
+            branch: CleanText::line("agent/links"),
+            additions: Some(48),
+            deletions: Some(12),
+            files: Some(3),
+            merged_at: None,
+            as_of: at,
+            changed_at: at,
+        }
+    }
+
+    fn at(minute: u32) -> Time {
+        chrono::TimeZone::with_ymd_and_hms(&chrono::Utc, 2026, 11, 20, 14, minute, 0).single().expect("a time")
+    }
+
+    #[test]
+    fn links_of_both_hosts_are_taken_apart() {
+        let parts =
+            |text: &str| PullRequestLink::parse(text).map(|link| (link.host.clone(), link.repository, link.number));
+        let expected = |host: &str, repository: &str, number| Some((host.to_owned(), repository.to_owned(), number));
+        assert_eq!(
+            parts("https://GitHub.com/acme/docs/pull/1423/files?w=1#x"),
+            expected("github.com", "acme/docs", 1423)
+        );
+        assert_eq!(parts("https://ghe.corp:8443/acme/docs/pull/7"), expected("ghe.corp:8443", "acme/docs", 7));
+        assert_eq!(
+            parts("https://gitlab.com/acme/web/docs/-/merge_requests/5/diffs"),
+            expected("gitlab.com", "acme/web/docs", 5)
+        );
+        for other in [
+            "http://github.com/acme/docs/pull/1",
+            "https://github.com/acme/docs/issues/1",
+            "https://github.com/acme/pull/1",
+            "https://github.com/acme/docs/pull/+1",
+            "https://gitlab.com/docs/-/merge_requests/5",
+            "https://bitbucket.org/acme/docs/pull-requests/5",
+            "acme/docs/pull/1",
+        ] {
+            assert_eq!(PullRequestLink::parse(other), None, "{other}");
+        }
+        let link = PullRequestLink::parse("https://gitlab.com/acme/web/docs/-/merge_requests/5/diffs").expect("a link");
+        assert_eq!(link.url(), "https://gitlab.com/acme/web/docs/-/merge_requests/5");
+    }
+
+    #[test]
+    fn the_most_important_fact_wins() {
+        let open = open_pull_request(at(0));
+        let failing = Checks { state: ChecksState::Failing, ..Checks::default() };
+        assert_eq!(open.fact(), PullRequestFact::Ready);
+        assert_eq!(PullRequest { checks: failing.clone(), ..open.clone() }.fact(), PullRequestFact::Failing);
+        let conflict = PullRequest { conflict: Some(true), checks: failing, ..open.clone() };
+        assert_eq!(conflict.fact(), PullRequestFact::Conflict);
+        assert_eq!(PullRequest { state: PullRequestState::Merged, ..conflict }.fact(), PullRequestFact::Merged);
+        assert_eq!(PullRequest { conflict: None, ..open }.fact(), PullRequestFact::Ready, "unknown is no conflict");
+    }
+
+    #[test]
+    fn a_new_head_commit_invalidates_the_checks_of_the_old_one() {
+        let passing = Checks { state: ChecksState::Passing, passed: 12, total: 12, failed: Vec::new() };
+        let before = PullRequest { checks: passing.clone(), ..open_pull_request(at(0)) };
+        let unknown = PullRequest { checks: Checks::default(), conflict: None, ..open_pull_request(at(5)) };
+        let same_head = before.merged_with(unknown.clone());
+        assert_eq!((same_head.checks, same_head.conflict), (passing, Some(false)));
+        assert_eq!((same_head.as_of, same_head.changed_at), (at(5), at(0)));
+        let moved = before.merged_with(PullRequest { head: CleanText::line("8e51709"), ..unknown });
+        assert_eq!((moved.checks, moved.conflict, moved.changed_at), (Checks::default(), None, at(5)));
+    }
+}

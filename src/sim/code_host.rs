@@ -1,0 +1,247 @@
+//! The simulated code host: the part of GitHub's GraphQL API that docdeck uses. The pull requests are those of the
+//! simulated jobs: checks run, reviews arrive, and older pull requests are merged. Does not read the clock.
+
+use super::jobs::{SimJob, pull_request_url};
+use super::reply::Reply;
+use super::rng::{SeededRng, mix};
+use super::world::scaled;
+use crate::model::Time;
+use crate::model::pull_request::PullRequestLink;
+use crate::model::time_format::json_time;
+use axum::http::StatusCode;
+use chrono::TimeDelta;
+use serde_json::{Map, Value, json};
+
+/// Added to the number of a pull request to get its random stream.
+const PULL_REQUEST_STREAM: u64 = 11 << 32;
+/// The points per hour that a token has.
+pub(super) const POINTS_PER_HOUR: u64 = 5000;
+
+/// A way in which the code host misbehaves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HostFault {
+    /// The token may read pull requests, but not their checks.
+    ForbiddenChecks,
+    /// The limit is reached, reported with status 200 and an error.
+    LimitInAnswer,
+    /// The limit is reached, reported with status 403 and `Retry-After`.
+    LimitInStatus,
+    /// The token has expired.
+    ExpiredToken,
+    /// Status 502 after GitHub's time limit.
+    BadGateway,
+    /// Every node is about another repository than the requested one.
+    OtherRepository,
+    /// Every second pull request is not found; the others are answered.
+    HalfMissing,
+    /// GitHub has not computed yet whether there are conflicts.
+    UnknownConflicts,
+}
+
+/// A pull request as it is at one time.
+#[derive(Debug)]
+struct HostPullRequest {
+    number: u32,
+    title: String,
+    branch: String,
+    state: &'static str,
+    is_draft: bool,
+    merged_at: Option<Time>,
+    head: String,
+    mergeable: &'static str,
+    review: Option<&'static str>,
+    lines: [u32; 3],
+    checks: Vec<(&'static str, &'static str, &'static str)>,
+}
+
+/// The names of the checks of the simulated repository.
+const CHECK_NAMES: [&str; 12] = [
+    "build",
+    "broken links",
+    "spelling",
+    "style guide",
+    "code samples",
+    "OpenAPI",
+    "redirects",
+    "images",
+    "accessibility",
+    "front matter",
+    "preview",
+    "license",
+];
+
+impl HostPullRequest {
+    /// Returns the pull request of a job, or `None` if the job has none yet.
+    fn of(job: &SimJob, seed: u64, speed: f64, now: Time) -> Option<Self> {
+        let link = job.link.filter(|link| link.visible_from <= now)?;
+        let mut rng = SeededRng::new(seed, PULL_REQUEST_STREAM + u64::from(link.number));
+        let pushed_at = job.run.ends_at.max(link.visible_from).min(now);
+        let age = now - pushed_at;
+        let scaled = |seconds: u32| scaled(TimeDelta::seconds(i64::from(seconds)), speed);
+        let is_older_than = |age_limit: TimeDelta| age > age_limit;
+        let total = usize::try_from(rng.between(3, 12)).unwrap_or(3);
+        let (fails, conflicts, wants_changes) = (rng.chance(150), rng.chance(60), rng.chance(120));
+        let (is_draft, is_abandoned, is_merged) = (rng.chance(80), rng.chance(40), rng.chance(850));
+        let failing = usize::try_from(rng.between(0, 11)).unwrap_or(0) % total;
+        let checks = (0..total).filter_map(|n| {
+            let name = CHECK_NAMES.get(n)?;
+            let is_done = is_older_than(scaled(15 + 8 * u32::try_from(n).unwrap_or(0)));
+            Some(match (is_done, fails && n == failing) {
+                (false, _) => (*name, "IN_PROGRESS", ""),
+                (true, true) => (*name, "COMPLETED", "FAILURE"),
+                (true, false) => (*name, "COMPLETED", "SUCCESS"),
+            })
+        });
+        let is_over = is_older_than(TimeDelta::hours(6)) && !fails && !conflicts;
+        let merged_at = (is_over && is_merged && !is_abandoned).then(|| pushed_at + TimeDelta::hours(5));
+        let has_review = is_older_than(scaled(180));
+        Some(Self {
+            number: link.number,
+            title: job.title.clone(),
+            branch: job.git_ref.clone(),
+            state: match (is_over && is_abandoned, merged_at) {
+                (true, _) => "CLOSED",
+                (false, Some(_)) => "MERGED",
+                (false, None) => "OPEN",
+            },
+            is_draft: is_draft && merged_at.is_none(),
+            merged_at,
+            head: format!("{:016x}{:016x}{:08x}", mix(u64::from(link.number)), rng.next(), mix(seed) >> 32),
+            mergeable: if conflicts { "CONFLICTING" } else { "MERGEABLE" },
+            review: match has_review && wants_changes {
+                true => Some("CHANGES_REQUESTED"),
+                false if merged_at.is_some() => Some("APPROVED"),
+                false => None,
+            },
+            lines: [rng.between(2, 140), rng.between(0, 60), rng.between(1, 9)],
+            checks: checks.collect(),
+        })
+    }
+
+    fn state_node(&self) -> Value {
+        let [additions, deletions, files] = self.lines;
+        json!({
+            "number": self.number, "url": pull_request_url(self.number), "title": self.title, "state": self.state,
+            "isDraft": self.is_draft, "merged": self.merged_at.is_some(), "mergedAt": self.merged_at.map(json_time),
+            "headRefOid": self.head, "headRefName": self.branch, "additions": additions, "deletions": deletions,
+            "changedFiles": files, "mergeable": self.mergeable, "mergeStateStatus": "UNKNOWN",
+            "reviewDecision": self.review, "isInMergeQueue": false,
+        })
+    }
+
+    fn checks_node(&self) -> Value {
+        let has = |wanted: &str| self.checks.iter().any(|(_, _, conclusion)| *conclusion == wanted);
+        let state = match (has("FAILURE"), has("")) {
+            (true, _) => "FAILURE",
+            (_, true) => "PENDING",
+            _ => "SUCCESS",
+        };
+        let node = |(name, status, conclusion): &(&str, &str, &str)| {
+            let conclusion = Some(*conclusion).filter(|conclusion| !conclusion.is_empty());
+            json!({ "__typename": "CheckRun", "name": name, "status": status, "conclusion": conclusion,
+                    "detailsUrl": format!("{}/checks", pull_request_url(self.number)) })
+        };
+        let contexts: Vec<Value> = self.checks.iter().map(node).collect();
+        json!({
+            "number": self.number, "url": pull_request_url(self.number), "headRefOid": self.head,
+            "commits": { "nodes": [{ "commit": {
+                "oid": self.head,
+                "statusCheckRollup": { "state": state, "contexts": { "totalCount": contexts.len(), "nodes": contexts } },
+                "checkSuites": { "nodes": [] },
+            } }] },
+        })
+    }
+}
+
+/// What the host knows when it answers.
+pub(super) struct HostWorld<'a> {
+    pub(super) jobs: &'a [SimJob],
+    pub(super) seed: u64,
+    pub(super) speed: f64,
+    pub(super) now: Time,
+    pub(super) fault: Option<HostFault>,
+}
+
+impl HostWorld<'_> {
+    /// Answers a GraphQL request. Accepts only the fragments that docdeck asks for.
+    pub(super) fn answer(&self, body: &[u8]) -> Reply {
+        match self.fault {
+            Some(HostFault::ExpiredToken) => return message(StatusCode::UNAUTHORIZED, "Bad credentials"),
+            Some(HostFault::BadGateway) => return message(StatusCode::BAD_GATEWAY, "Something went wrong"),
+            Some(HostFault::LimitInStatus) => {
+                let limited = message(StatusCode::FORBIDDEN, "You have exceeded a secondary rate limit");
+                return Reply { retry_after: Some("60".to_owned()), ..limited };
+            }
+            Some(HostFault::LimitInAnswer) => {
+                let error = json!({ "type": "RATE_LIMITED", "message": "API rate limit exceeded" });
+                return Reply::json(StatusCode::OK, &json!({ "errors": [error] }));
+            }
+            _ => {}
+        }
+        let Ok(request) = serde_json::from_slice::<Value>(body) else {
+            return message(StatusCode::BAD_REQUEST, "Problems parsing JSON");
+        };
+        let query = request.get("query").and_then(Value::as_str).unwrap_or_default();
+        let asks_for_checks = query.contains("statusCheckRollup");
+        if !query.contains("fragment Part on PullRequest") || !query.contains("rateLimit") {
+            let error = json!({ "message": "Expected the fragment Part on PullRequest" });
+            return Reply::json(StatusCode::OK, &json!({ "errors": [error] }));
+        }
+        let (mut data, mut errors) = (Map::new(), Vec::new());
+        let mut n = 0;
+        while let Some(url) = request.pointer(&format!("/variables/u{n}")).and_then(Value::as_str) {
+            let alias = format!("p{n}");
+            let missing = self.fault == Some(HostFault::HalfMissing) && n % 2 == 1;
+            match self.find(url).filter(|_| !missing) {
+                Some(found) => {
+                    let mut node = if asks_for_checks { found.checks_node() } else { found.state_node() };
+                    self.damage(&mut node, asks_for_checks, &alias, &mut errors);
+                    data.insert(alias, node);
+                }
+                None => {
+                    errors.push(json!({ "type": "NOT_FOUND", "path": [alias],
+                                        "message": "Could not resolve to a node" }));
+                    data.insert(alias, Value::Null);
+                }
+            }
+            n += 1;
+        }
+        let remaining = POINTS_PER_HOUR - 1;
+        let reset_at = json_time(self.now + TimeDelta::minutes(40));
+        data.insert("rateLimit".to_owned(), json!({ "cost": 1, "remaining": remaining, "resetAt": reset_at }));
+        let answer =
+            if errors.is_empty() { json!({ "data": data }) } else { json!({ "data": data, "errors": errors }) };
+        Reply::json(StatusCode::OK, &answer)
+    }
+
+    fn find(&self, url: &str) -> Option<HostPullRequest> {
+        let number = PullRequestLink::parse(url)?.number;
+        let is_searched = |job: &SimJob| job.link.is_some_and(|link| u64::from(link.number) == number);
+        let job = self.jobs.iter().find(|job| is_searched(job))?;
+        let found = HostPullRequest::of(job, self.seed, self.speed, self.now)?;
+        (pull_request_url(found.number) == url).then_some(found)
+    }
+
+    fn damage(&self, node: &mut Value, asks_for_checks: bool, alias: &str, errors: &mut Vec<Value>) {
+        let Value::Object(fields) = node else { return };
+        match self.fault {
+            Some(HostFault::ForbiddenChecks) if asks_for_checks => {
+                fields.insert("commits".to_owned(), Value::Null);
+                errors.push(json!({ "type": "FORBIDDEN", "path": [alias, "commits"],
+                                    "message": "Resource not accessible by personal access token" }));
+            }
+            Some(HostFault::OtherRepository) => {
+                fields.insert("url".to_owned(), "https://github.com/other/secrets/pull/1".into());
+            }
+            Some(HostFault::UnknownConflicts) if !asks_for_checks => {
+                fields.insert("mergeable".to_owned(), "UNKNOWN".into());
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Returns an answer in the form of GitHub's errors.
+fn message(status: StatusCode, text: &str) -> Reply {
+    Reply::json(status, &json!({ "message": text }))
+}

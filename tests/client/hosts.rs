@@ -1,0 +1,126 @@
+//! Tests of the client for code hosts: against the simulated GitHub, and against a server that answers like GitLab.
+
+use crate::support::server::{Server, ServerBehavior};
+use docdeck::api::hosts::{HostAddress, HostClient, HostErrorKind, host_client_options};
+use docdeck::model::endpoint::ApiKey;
+use docdeck::model::pull_request::{ChecksState, HostKind, PullRequestFact, PullRequestLink, PullRequestState, Review};
+use docdeck::sim::{HostFault, Sim, SimOptions};
+
+const TOKEN: &str = "glpat-5ecret-5ecret";
+
+/// Returns the simulated service and the links of its pull requests, and a client for its code host.
+async fn start_host() -> (Sim, Vec<PullRequestLink>, HostClient) {
+    let sim = Sim::start(SimOptions { jobs: 60, ..SimOptions::default() }).await.expect("it starts");
+    let links = sim.initial_jobs().into_iter().filter_map(|job| job.body.state.pr_link);
+    let links: Vec<PullRequestLink> = links.filter_map(|link| PullRequestLink::parse(link.as_str())).take(25).collect();
+    assert!(links.len() > 10);
+    let token = ApiKey::new(sim.host_token()).expect("a token");
+    let client = HostClient::new(&sim.host_address(), token, host_client_options()).expect("a client");
+    (sim, links, client)
+}
+
+#[tokio::test]
+async fn one_request_reads_the_state_of_25_pull_requests_and_another_one_their_checks() {
+    let (sim, links, client) = start_host().await;
+    let states = client.pull_requests(&links, sim.now()).await.result.expect("an answer");
+    let checks = client.checks(&links).await.result.expect("an answer");
+    assert_eq!((states.len(), checks.len(), sim.host_requests()), (links.len(), links.len(), 2));
+    let mut facts = std::collections::BTreeSet::new();
+    for ((link, state), (same_link, checks)) in states.into_iter().zip(checks) {
+        assert_eq!(link, same_link);
+        let (mut state, checks) = (state.expect("a state"), checks.expect("checks"));
+        assert_eq!((state.checks.state, &state.head), (ChecksState::Unavailable, &checks.head));
+        assert!(checks.checks.total >= 3 && checks.checks.passed <= checks.checks.total);
+        assert_eq!(checks.checks.state == ChecksState::Failing, !checks.checks.failed.is_empty());
+        state.checks = checks.checks;
+        facts.insert(state.fact());
+    }
+    assert!(facts.contains(&PullRequestFact::Merged) && facts.len() >= 3, "{facts:?}");
+}
+
+#[tokio::test]
+async fn checks_that_the_token_may_not_read_are_unavailable_and_not_none() {
+    let (sim, links, client) = start_host().await;
+    sim.set_host_fault(Some(HostFault::ForbiddenChecks));
+    assert!(client.pull_requests(&links, sim.now()).await.result.expect("an answer").iter().all(|(_, r)| r.is_ok()));
+    for (_, checks) in client.checks(&links).await.result.expect("an answer") {
+        assert_eq!(checks.expect("no error").checks.state, ChecksState::Unavailable);
+    }
+}
+
+#[tokio::test]
+async fn every_fault_of_the_host_is_an_error_of_its_own() {
+    let (sim, links, client) = start_host().await;
+    let mut kinds = Vec::new();
+    for fault in [HostFault::ExpiredToken, HostFault::BadGateway, HostFault::LimitInAnswer, HostFault::LimitInStatus] {
+        sim.set_host_fault(Some(fault));
+        let answer = client.pull_requests(&links, sim.now()).await;
+        let error = answer.result.expect_err("a fault");
+        kinds.push(error.kind);
+        if fault == HostFault::LimitInStatus {
+            let now = sim.now();
+            assert_eq!(answer.budget.blocked_until(now) - now, chrono::TimeDelta::seconds(60));
+        }
+    }
+    let [unauthorized, failed, limited, also_limited] = kinds.as_slice() else { panic!("{kinds:?}") };
+    assert_eq!(*unauthorized, HostErrorKind::Unauthorized);
+    assert!(matches!(failed, HostErrorKind::Failed { status: 502, .. }), "{failed:?}");
+    assert_eq!([limited, also_limited], [&HostErrorKind::Limited; 2]);
+    sim.set_host_fault(Some(HostFault::OtherRepository));
+    for (_, state) in client.pull_requests(&links, sim.now()).await.result.expect("an answer") {
+        assert_eq!(state.expect_err("not the requested one").kind, HostErrorKind::OtherPullRequest);
+    }
+    sim.set_host_fault(Some(HostFault::HalfMissing));
+    let states = client.pull_requests(&links, sim.now()).await.result.expect("an answer");
+    for (n, (_, state)) in states.into_iter().enumerate() {
+        assert_eq!(state.is_ok(), n % 2 == 0, "data and errors in the same answer are both used");
+    }
+    sim.set_host_fault(Some(HostFault::UnknownConflicts));
+    for (_, state) in client.pull_requests(&links, sim.now()).await.result.expect("an answer") {
+        assert_eq!(state.expect("a state").conflict, None);
+    }
+}
+
+/// Answers a request for one merge request with this body; returns the result.
+async fn merge_request(body: &str) -> Result<docdeck::model::pull_request::PullRequest, HostErrorKind> {
+    let server = Server::start(ServerBehavior::json(200, body)).await;
+    let address = HostAddress {
+        host: "git.corp.example".to_owned(),
+        kind: HostKind::GitLab,
+        rest_url: format!("{}/api/v4", server.base_url()),
+        graphql_url: format!("{}/api/graphql", server.base_url()),
+    };
+    let token = ApiKey::new(TOKEN).expect("a token");
+    let client = HostClient::new(&address, token, host_client_options()).expect("a client");
+    let link = PullRequestLink::parse("https://git.corp.example/acme/web/docs/-/merge_requests/5").expect("a link");
+    let answer = client.pull_requests(&[link], chrono::Utc::now()).await;
+    let request = server.only_request();
+    assert_eq!(request.line(), "GET /api/v4/projects/acme%2Fweb%2Fdocs/merge_requests/5 HTTP/1.1");
+    assert_eq!(request.header("authorization"), Some(format!("Bearer {TOKEN}").as_str()));
+    let mut results = answer.result.map_err(|error| error.kind)?;
+    results.pop().expect("one result").1.map_err(|error| error.kind)
+}
+
+#[tokio::test]
+async fn a_merge_request_of_gitlab_is_read_with_its_pipeline() {
+    let body = r#"{"iid": 5, "web_url": "https://git.corp.example/acme/web/docs/-/merge_requests/5",
+        "title": "Fix \u001b[2Jthe links, token glpat-5ecret-5ecret", "state": "opened", "draft": false,
+        "sha": "8e51709", "source_branch": "agent/links", "detailed_merge_status": "requested_changes",
+        "has_conflicts": false, "changes_count": "1000+", "merged_at": null,
+        "head_pipeline": {"status": "failed", "web_url": "https://git.corp.example/p/1"}}"#;
+    let state = merge_request(body).await.expect("a state");
+    assert_eq!(state.title.as_str(), "Fix the links, token ***");
+    assert_eq!(
+        (state.state, state.review, state.conflict),
+        (PullRequestState::Open, Review::ChangesRequested, Some(false))
+    );
+    assert_eq!((state.checks.state, state.files, state.additions), (ChecksState::Failing, None, None));
+    assert_eq!(state.checks.failed.first().map(|check| check.name.as_str()), Some("pipeline"));
+}
+
+#[tokio::test]
+async fn a_merge_request_of_another_project_is_rejected() {
+    let body = r#"{"iid": 5, "web_url": "https://git.corp.example/other/docs/-/merge_requests/5", "state": "opened"}"#;
+    assert_eq!(merge_request(body).await, Err(HostErrorKind::OtherPullRequest));
+    assert!(matches!(merge_request("<html>").await, Err(HostErrorKind::Unreadable(_))));
+}
