@@ -95,7 +95,7 @@ pub enum ApiError {
 }
 
 impl ApiError {
-    /// Returns whether the service may have carried out the request.
+    /// Returns how far the request got: not sent, refused, or perhaps carried out.
     pub fn reached(&self) -> Reached {
         match self {
             Self::NotReached { .. } | Self::UnusableId { .. } => Reached::No,

@@ -120,7 +120,7 @@ pub(super) enum Command {
     /// show page views by humans and AI, as a table, CSV, JSON or Markdown
     ///
     /// Fresh cached views cost no request. Views stay fresh for 5 minutes if the range includes today, for an hour if
-    /// it ended yesterday, and forever if it ended earlier. All days are UTC, and both ends are included.
+    /// it ended yesterday, and forever if it ended earlier. All days are UTC, and ranges are inclusive.
     ///
     /// --all first prints a cost estimate (the service doesn't report the number of rows), and stops when the hourly
     /// limit is reached.
@@ -154,9 +154,8 @@ pub(super) enum Command {
     /// and are deleted only with --jobs. Needs no key and no network. Covers all projects unless --project or
     /// --base-url selects one.
     ///
-    /// --jobs deletes jobs, with their threads, that are finished, gone or discarded, that you have opened, and that
-    /// have not changed for --older-than days. It never deletes a job that is working, unsent or unopened, that needs
-    /// you, or that has a draft. To keep a copy, run `docdeck export` first.
+    /// --jobs deletes a job and its thread if all of these hold: it is finished, gone or discarded; you have opened it;
+    /// it has not changed for --older-than days. It never deletes a job that needs you or has a draft. To keep a copy, run `docdeck export` first.
     #[command(after_long_help = prune::OUTPUT_HELP)]
     Prune(prune::Options),
     /// print a shell script that completes commands, options and job ids
@@ -248,7 +247,7 @@ pub(super) struct SimArguments {
     /// simulate a site with this many pages
     #[arg(long, value_name = "N", default_value_t = SimOptions::default().pages, value_parser = number_parser(0..=u32::MAX, "a whole number, like 40"))]
     pages: u32,
-    /// run jobs this many times faster than in reality
+    /// run jobs this many times faster than in real time
     #[arg(long, value_name = "X", default_value_t = SimOptions::default().speed, value_parser = parse_speed)]
     speed: f64,
     /// generate data from this seed; the same seed gives the same data
@@ -257,8 +256,10 @@ pub(super) struct SimArguments {
     /// simulate a fault; can be repeated
     ///
     /// OP: create, get, message, views or all.
-    /// The request fails: refuse, 302, 400, 401, 403, 404, 429, 429-SECONDS, 429-date, 429-bare, 500, 503, 502-html, html.
-    /// The request succeeds, but its answer is bad: lost, 500-done, malformed, empty, huge, slow, odd, tenths, stuck, endless.
+    /// The request fails: refuse, 302 (a redirect), 400, 401, 403, 404, 500, 503, html and 502-html (an HTML page), 429, and 429 with
+    /// another Retry-After: 429-SECONDS, 429-date, 429-bare (none).
+    /// The request succeeds, but its answer is bad: lost (no answer), 500-done (status 500), malformed, empty, huge, slow,
+    /// odd (wrong counts of views), tenths (counts with fractions), stuck (always the first rows), endless (no last page).
     /// The request is delayed first: latency-MS.
     #[arg(long = "fault", value_name = "OP=KIND[:PROBABILITY]", value_parser = str::parse::<Fault>, verbatim_doc_comment)]
     faults: Vec<Fault>,

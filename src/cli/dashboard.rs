@@ -60,8 +60,8 @@ pub(super) async fn open_dashboard(
     };
     let client = Client::new(settings.scope.clone(), key, settings.client_options()?)
         .map_err(|failure| CliError::unusable(failure.message))?;
-    // The store opens on a separate thread while the rest is prepared.
     let no_store = |error| store_failure(&settings.data_folder, &error);
+    // The store opens on a separate thread while the rest is prepared.
     let (store, opening) = Store::open_in_background(&settings.data_folder, chrono::Utc::now()).map_err(no_store)?;
     let start = AppConfig { keymap, commands, greeting, is_verified, ..build_app_config(&settings) };
     let preload = Preload::start(&store, &start).map_err(terminal_error)?;

@@ -20,8 +20,10 @@ with --wait until all jobs are finished. If it is interrupted, the unsent prompt
 sends them. Prompts that are in the queue already, or were sent in the last 24 hours, are sent again only with \
 --again. Piped output is only the ids, as the jobs are accepted.
 
-With --json: JOB as in `docdeck jobs --help`; for a batch {\"jobs\": [JOB, …]}; for --dry-run {\"prompts\", \
-\"known\", \"now\", \"later\", \"laterFrom\", \"lastNotBefore\", \"ahead\", \"usedHere\", \"limit\"}. If the service \
+With --json: JOB as in `docdeck jobs --help`; for a batch {\"jobs\": [JOB, …]}; for --dry-run the \
+numbers \"prompts\", \"known\" (left out: sent before), \"now\", \"later\" (after the limit), \"ahead\" (queued \
+before these), \"usedHere\" of \"limit\", and the times \"laterFrom\" and \"lastNotBefore\" (the earliest time of the \
+last prompt). If the service \
 returns the same id for two new jobs, docdeck treats them as one job: a note is printed on stderr, and \"sharesIdWith\" lists the \
 other prompts. If the exit code is neither 0 nor 1, the object has \"error\" and \"exitCode\".
 

@@ -30,7 +30,7 @@ Exit codes: 0 done; 2 usage or database error.";
 #[derive(Debug, Args)]
 pub(super) struct Options {
     /// delete page views loaded more than this many days ago, or with --jobs, jobs unchanged for that long
-    /// [default: 400 without --keep or --all; required with --jobs]
+    /// [default: 400; no default with --keep, --all or --jobs]
     #[arg(long, value_name = "DAYS", allow_negative_numbers = true,
           value_parser = number_parser(0..=u32::MAX, "a whole number of days, like 400"))]
     pub(super) older_than: Option<u32>,

@@ -103,7 +103,7 @@ impl CommandContext<'_> {
     /// Reads the settings and the API key, opens the store and the log, and starts the engine.
     ///
     /// # Errors
-    /// The configuration or the key is wrong, or the store can't be written, so that nothing could be saved.
+    /// Fails if the configuration or the key is wrong, or if the store isn't writable.
     async fn open_session(&mut self, roles: LeaseRoles) -> Result<Session, CliError> {
         let settings = match resolve(self.flags, self.environment)? {
             SetupState::Ready(settings) => *settings,

@@ -307,8 +307,7 @@ impl Poller {
         self.mode_changed_at = local_now();
     }
 
-    /// Takes over the connection state that the polling instance has written to the store, if that is another
-    /// instance.
+    /// If another instance is polling, adopts the connection state that it wrote to the store.
     async fn follow_connection(&mut self, connection: Connection) {
         if self.has_lease() || self.mode == PollerMode::Refused {
             return;

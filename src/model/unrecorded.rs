@@ -68,7 +68,7 @@ impl UnrecordedOutcome {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct UnrecordedPrompts {
     all: Vec<UnrecordedOutcome>,
-    /// The last prompt whose outcome was written to the store after a failed attempt, until `take_recorded` returns it.
+    /// The last prompt whose outcome was written after an earlier write had failed. `take_recorded` takes it.
     recorded: Option<PromptId>,
 }
 

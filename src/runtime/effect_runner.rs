@@ -35,9 +35,9 @@ impl EffectRunner {
     /// Runs an effect. Returns `None` if the effect has no result, or if the event loop runs it.
     pub(super) async fn run(self, effect: Effect) -> Option<Msg> {
         match effect {
-            Effect::Jobs(effect) => self.run_jobs(effect).await.map(Msg::Jobs),
-            Effect::Prompts(effect) => self.run_prompts(effect).await.map(Msg::Prompts),
-            Effect::Views(effect) => self.run_views(effect).await.map(Msg::Views),
+            Effect::Jobs(effect) => self.run_jobs_effect(effect).await.map(Msg::Jobs),
+            Effect::Prompts(effect) => self.run_prompts_effect(effect).await.map(Msg::Prompts),
+            Effect::Views(effect) => self.run_views_effect(effect).await.map(Msg::Views),
             Effect::Profiles(effect) => self.first_run.run(effect).await.map(Msg::Profiles),
             Effect::LoadLayout(key) => {
                 let text = self.store.value(&key).await.ok().flatten();

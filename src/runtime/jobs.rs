@@ -13,7 +13,7 @@ use chrono::Utc;
 const MAX_LOG_ENTRIES: u32 = 500;
 
 impl EffectRunner {
-    pub(super) async fn run_jobs(&self, effect: JobsEffect) -> Option<JobsMsg> {
+    pub(super) async fn run_jobs_effect(&self, effect: JobsEffect) -> Option<JobsMsg> {
         Some(match effect {
             JobsEffect::LoadFirstRows(limit) => {
                 JobsMsg::FirstRowsLoaded(self.store.first_jobs(&self.scope, limit).await.map_err(save_failure))

@@ -12,7 +12,7 @@ use crate::tui::{PromptsEffect, PromptsMsg, SubmitError};
 use chrono::Utc;
 
 impl EffectRunner {
-    pub(super) async fn run_prompts(&self, effect: PromptsEffect) -> Option<PromptsMsg> {
+    pub(super) async fn run_prompts_effect(&self, effect: PromptsEffect) -> Option<PromptsMsg> {
         Some(match effect {
             PromptsEffect::SubmitNewJob(text) => {
                 let result = self.with_engine(async |engine| engine.submit_new_job(&text).await).await;

@@ -6,7 +6,7 @@ use crate::model::report::{CachedViews, LoadEndReason, LoadOutcome};
 use crate::tui::{ViewsEffect, ViewsMsg};
 
 impl EffectRunner {
-    pub(super) async fn run_views(&self, effect: ViewsEffect) -> Option<ViewsMsg> {
+    pub(super) async fn run_views_effect(&self, effect: ViewsEffect) -> Option<ViewsMsg> {
         Some(match effect {
             ViewsEffect::Load { query, force } => {
                 let engine = match self.engine().await {

@@ -11,7 +11,7 @@ use std::path::Path;
 /// long.
 const COUNT_ONLY_FROM_BYTES: u64 = 16 << 20;
 /// Maximum number of faults that are read per table.
-const TABLE_FAULTS_MAX: usize = 100;
+const MAX_TABLE_FAULTS: usize = 100;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum StoreHealth {
@@ -57,7 +57,7 @@ fn check_rows(connection: &Connection) -> StoreResult<BTreeSet<String>> {
     for table in schema::tables() {
         let mut check = connection.prepare(&format!("PRAGMA integrity_check({table})"))?;
         let lines = check.query_map([], |row| row.get::<_, String>(0))?;
-        for line in lines.take(TABLE_FAULTS_MAX) {
+        for line in lines.take(MAX_TABLE_FAULTS) {
             let line = line?;
             match line.rsplit_once(" index ") {
                 Some((_, index)) => drop(wrong.insert(index.to_owned())),

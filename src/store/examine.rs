@@ -13,7 +13,7 @@ use rusqlite::{Connection, OpenFlags};
 use std::path::Path;
 
 /// Maximum number of faults that are reported.
-const REPORTED_FAULTS_MAX: usize = 5;
+const MAX_REPORTED_FAULTS: usize = 5;
 
 /// What [`examine`] finds in a store.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -68,7 +68,7 @@ pub fn examine(folder: &Path, scope: Option<&Scope>, now: Time) -> StoreResult<O
     schema::configure_connection(&connection)?;
     let found = schema::check_owner(&connection, &path)?;
     let faults = schema::integrity_errors(&connection)?;
-    let faults = faults.iter().take(REPORTED_FAULTS_MAX).map(|line| CleanText::title(line, 120)).collect();
+    let faults = faults.iter().take(MAX_REPORTED_FAULTS).map(|line| CleanText::title(line, 120)).collect();
     let content =
         if found == schema::supported_version() { Some(read_content(&connection, scope, now)?) } else { None };
     Ok(Some(StoreExamination { bytes, schema: found, supported_schema: schema::supported_version(), faults, content }))

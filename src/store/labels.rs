@@ -15,11 +15,11 @@ use std::collections::HashSet;
 use thin_vec::ThinVec;
 
 /// Maximum number of texts that [`Store::sent_prompts`] returns.
-const SENT_PROMPTS_MAX: usize = 1000;
+const MAX_SENT_PROMPTS: usize = 1000;
 /// Maximum total size in bytes of the texts that [`Store::sent_prompts`] returns.
-const SENT_BYTES_MAX: usize = 16 << 20;
+const MAX_SENT_BYTES: usize = 16 << 20;
 /// Texts of at least this many bytes are searched for in Rust: SQLite rejects patterns that are much longer.
-const PATTERN_BYTES_MAX: usize = 10_000;
+const MAX_PATTERN_BYTES: usize = 10_000;
 
 impl Store {
     /// Changes what the user can set (title, tags, note, viewed, handled, dismissed) for all these jobs, or for none if
@@ -42,7 +42,7 @@ impl Store {
     pub async fn find_jobs_by_prompt(&self, scope: &Scope, text: &str) -> StoreResult<Vec<JobKey>> {
         let text = text.to_owned();
         self.read_in_scope(scope, move |db, scope| {
-            if text.is_ascii() && text.len() < PATTERN_BYTES_MAX {
+            if text.is_ascii() && text.len() < MAX_PATTERN_BYTES {
                 let matching = "SELECT DISTINCT job.key FROM prompt CROSS JOIN job ON job.key = prompt.job
                      WHERE job.scope = ?1 AND prompt.text LIKE ?2 ESCAPE '\\' ORDER BY job.key";
                 return db.query_all(matching, params![scope, like_pattern(&text)], |row| row.get(0));
@@ -75,11 +75,11 @@ impl Store {
                     continue;
                 }
                 bytes = bytes.saturating_add(text.len());
-                if bytes > SENT_BYTES_MAX && !texts.is_empty() {
+                if bytes > MAX_SENT_BYTES && !texts.is_empty() {
                     break;
                 }
                 texts.push(text);
-                if texts.len() == SENT_PROMPTS_MAX {
+                if texts.len() == MAX_SENT_PROMPTS {
                     break;
                 }
             }
@@ -92,7 +92,7 @@ impl Store {
 fn apply_change(row: &mut Job, change: &LocalChange, now: Time) {
     match change {
         LocalChange::Title(title) => {
-            let title = title.as_ref().map(|title| CleanText::title(title.as_str(), prompts::TITLE_CHARS_MAX));
+            let title = title.as_ref().map(|title| CleanText::title(title.as_str(), prompts::MAX_TITLE_CHARS));
             let title = title.filter(|title| !title.is_empty());
             row.local.has_custom_title = title.is_some();
             row.local.title = title.unwrap_or_default();

@@ -16,7 +16,7 @@ use rusqlite::{Connection, Transaction, params};
 /// Maximum number of uses that a ledger stores: twice the hourly limit. Uses beyond this number can't affect any count,
 /// even if the clock is changed. When a use is recorded, old uses are deleted only by this number and not by their age,
 /// since the clock may be wrong.
-const USES_MAX: u32 = 200;
+const MAX_USES: u32 = 200;
 
 /// Calls about the ledgers.
 impl Store {
@@ -134,7 +134,7 @@ pub(super) fn spend(
     tx.change(
         "DELETE FROM ledger_use WHERE ledger = ?1
          AND at < (SELECT at FROM ledger_use WHERE ledger = ?1 ORDER BY at DESC LIMIT 1 OFFSET ?2)",
-        params![id, USES_MAX - 1],
+        params![id, MAX_USES - 1],
     )?;
     read_budget(tx, scope, limited, now).map(|(after, _)| Ok(after))
 }

@@ -40,7 +40,7 @@ mod views;
 #[cfg(test)]
 mod tests;
 
-pub use backup::{ExportCounts, ImportCounts, ImportError, LINE_BYTES_MAX, check_backup};
+pub use backup::{ExportCounts, ImportCounts, ImportError, MAX_LINE_BYTES, check_backup};
 pub use check::{StoreHealth, check_store};
 pub use drafts::Draft;
 pub use error::StoreError;

@@ -18,7 +18,7 @@ use rusqlite::{Connection, Transaction, params};
 use std::collections::BTreeSet;
 
 /// Maximum length of a title in characters; a longer title is cut and ends with `…`.
-pub(super) const TITLE_CHARS_MAX: usize = 200;
+pub(super) const MAX_TITLE_CHARS: usize = 200;
 
 /// A prompt that created a job, or will create one.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -450,7 +450,7 @@ fn discarded_from(delivery: &Delivery) -> Option<&'static str> {
 /// Returns the first line with a visible character, as the title. Fails if the text is blank.
 pub(super) fn prompt_title(text: &str) -> StoreResult<CleanText> {
     text.lines()
-        .map(|line| CleanText::title(line, TITLE_CHARS_MAX))
+        .map(|line| CleanText::title(line, MAX_TITLE_CHARS))
         .find(|line| !line.is_empty())
         .ok_or(StoreError::BlankPrompt)
 }

@@ -14,7 +14,7 @@ pub(super) const QUERY: &[u8] = b"\x1b]11;?\x1b\\";
 const SPLIT_REPLY_TIMEOUT: Duration = Duration::from_secs(5);
 /// How long to wait for the reply before the program exits: the round trip of a slow connection.
 const EXIT_TIMEOUT: Duration = Duration::from_millis(400);
-/// How long a single Esc is held back. It may be a typed key.
+/// How long a lone Esc is held back, because it may start a reply. Kept short, because it may also be a typed key.
 const ESC_HOLD: Duration = Duration::from_millis(25);
 /// How long Alt-`]` and the keys after it are held back while they could still be typed keys (unlikely).
 const START_HOLD: Duration = Duration::from_millis(150);

@@ -40,8 +40,7 @@ impl FinishAlerts {
         self.new_alerts.push(CleanText::line(&text));
     }
 
-    /// Sets whether the terminal has the focus. With the focus, the user sees the screen, so pending notifications are
-    /// dropped.
+    /// Sets whether the terminal is focused. While it is, the user sees the screen, so pending notifications are dropped.
     pub(super) fn set_focused(&mut self, is_focused: bool) {
         self.is_unfocused = !is_focused;
         if is_focused {

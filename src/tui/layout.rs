@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn the_demo_and_a_read_only_store_save_no_layout() {
+    fn no_layout_is_saved_in_the_demo_or_in_a_read_only_store() {
         for start in [AppConfig { is_demo: true, ..start() }, AppConfig { read_only: true, ..start() }] {
             let saved = Layout { screen: SavedScreen::Log, ..Layout::default() };
             let mut app = started_app(AppConfig { layout: Some(saved), ..start });

@@ -59,7 +59,7 @@ pub(super) struct ThreadPrefetch {
 }
 
 impl ThreadPrefetch {
-    /// Whether the cache has the job with this revision, even if without its thread.
+    /// Whether the cache has an entry for this revision of a job. The entry may have no thread.
     fn contains(&self, job: JobRevision) -> bool {
         self.entries.iter().any(|cached| cached.job == job)
     }

@@ -218,7 +218,7 @@ impl FaultFixture {
         }
     }
 
-    async fn run_views(&self) -> Result<ExpectedOutcome, CaseError> {
+    async fn run_views_effect(&self) -> Result<ExpectedOutcome, CaseError> {
         let before = self.engine.service_now();
         let result = self.engine.load_views(self.query, true).await;
         let now = self.engine.service_now();
@@ -284,7 +284,7 @@ pub(crate) async fn run(fault: &Fault, operation: Operation) -> Result<ExpectedO
     let outcome = match operation {
         Operation::Create | Operation::FollowUp => fixture.run_prompt(operation).await?,
         Operation::Get => fixture.run_get().await?,
-        Operation::Views => fixture.run_views().await?,
+        Operation::Views => fixture.run_views_effect().await?,
     };
     fixture.engine.stop().await;
     fixture.store.close().await;

@@ -29,7 +29,7 @@ fn start_service(faults: &[&str]) -> (Vec<(String, String)>, oneshot::Sender<()>
     (receiver.recv().expect("a simulator"), stop)
 }
 
-fn run_views(words: &[&str], variables: &[(String, String)]) -> Pty {
+fn run_views_effect(words: &[&str], variables: &[(String, String)]) -> Pty {
     let setup = Setup::command(&[&["views"], words].concat());
     Pty::spawn(variables.iter().fold(setup, |setup, (name, value)| setup.with(name, value)))
 }
@@ -37,7 +37,7 @@ fn run_views(words: &[&str], variables: &[(String, String)]) -> Pty {
 #[test]
 fn bars_with_a_scale_distinguish_human_from_ai_without_colours() {
     let (variables, _service) = start_service(&[]);
-    let mut pty = run_views(&["--limit", "10", "--color", "never"], &variables);
+    let mut pty = run_views_effect(&["--limit", "10", "--color", "never"], &variables);
     assert_eq!(pty.wait_for_end(), 0);
     let text = pty.screen().contents();
     assert!(
@@ -55,10 +55,10 @@ fn bars_with_a_scale_distinguish_human_from_ai_without_colours() {
 #[test]
 fn colours_match_the_symbols_and_ascii_uses_only_ascii() {
     let (variables, _service) = start_service(&[]);
-    let mut pty = run_views(&["--limit", "5", "--color", "always"], &variables);
+    let mut pty = run_views_effect(&["--limit", "5", "--color", "always"], &variables);
     assert_eq!(pty.wait_for_end(), 0);
     assert!(pty.sent().contains("\x1b["), "{:?}", pty.sent());
-    let mut pty = run_views(&["--limit", "5", "--ascii"], &variables);
+    let mut pty = run_views_effect(&["--limit", "5", "--ascii"], &variables);
     assert_eq!(pty.wait_for_end(), 0);
     assert!(pty.sent().is_ascii(), "{}", pty.sent());
     assert!(pty.screen().contents().contains("# human "), "{}", pty.screen().contents());
@@ -67,7 +67,7 @@ fn colours_match_the_symbols_and_ascii_uses_only_ascii() {
 #[test]
 fn a_progress_bar_shows_the_load_of_all_pages_and_disappears_at_the_end() {
     let (variables, _service) = start_service(&["views=latency-300"]);
-    let mut pty = run_views(&["--all"], &variables);
+    let mut pty = run_views_effect(&["--all"], &variables);
     pty.wait_for_text("Loading all pages of ");
     pty.wait_for_text("% of the views, 250 rows, 1 request");
     assert_eq!(pty.wait_for_end(), 0);
@@ -84,7 +84,7 @@ fn with_reduced_motion_each_answer_is_a_line() {
     let (variables, _service) = start_service(&[]);
     let mut variables = variables;
     variables.push(("DOCDECK_REDUCED_MOTION".to_owned(), "1".to_owned()));
-    let mut pty = run_views(&["--all", "--format", "csv"], &variables);
+    let mut pty = run_views_effect(&["--all", "--format", "csv"], &variables);
     assert_eq!(pty.wait_for_end(), 0);
     let sent = pty.sent();
     for line in ["250 rows, 1 request\r\n", "500 rows, 2 requests\r\n", " rows, 3 requests\r\n"] {

@@ -9,14 +9,14 @@ use clap::Args;
 
 const DEFAULT_SPAN: &str = "7d";
 
-/// The options for the range, in inclusive UTC days.
+/// The options that select the range: whole UTC days, both ends inclusive.
 #[derive(Debug, Args)]
 pub(super) struct RangeOptions {
     /// first day, YYYY-MM-DD in UTC; without --to, a week (2026-w47), month (2026-10) or quarter (2026-q3) means all of
     /// it
     #[arg(long, value_name = "D")]
     from: Option<String>,
-    /// last day, included [default: today]
+    /// last day (inclusive) [default: today]
     #[arg(long, value_name = "D", requires = "from")]
     to: Option<String>,
     /// Nd (the last N days including today), yesterday, week, month or quarter (the last complete one), or "this week",

@@ -206,7 +206,7 @@ pub(super) fn page_presence(line: &ExportedPage<'_>) -> Option<PagePresence> {
 
 /// Returns the change of a page's total views, per day if the ranges differ in length. A new page had 0 views before,
 /// and a page that is gone has 0 now. Returns `None` if the current or the previous total is unknown.
-pub(super) fn total_change(line: &ExportedPage<'_>, ranges: ComparedRanges) -> Option<ViewCount> {
+pub(super) fn change_in_total(line: &ExportedPage<'_>, ranges: ComparedRanges) -> Option<ViewCount> {
     let now = line.compared.map(|counts| counts.total.value().map(|views| ranges.scale_now(views)));
     let past = |counts: &Counts| counts.total.value().map(|views| ranges.scale_before(views));
     match (now, line.before) {

@@ -3,7 +3,7 @@
 
 use super::ExportError;
 use super::content::{
-    ExportContent, PagePresence, PreviousViews, format_received, page_presence, share_text, total_change,
+    ExportContent, PagePresence, PreviousViews, change_in_total, format_received, page_presence, share_text,
 };
 use crate::model::views::Counts;
 use ::csv::{QuoteStyle, Terminator, WriterBuilder};
@@ -36,7 +36,7 @@ pub(super) fn write_csv(content: &ExportContent<'_>) -> Result<String, ExportErr
                 PreviousViews::New | PreviousViews::Unknown => None,
             };
             cells.extend(csv_numbers(past));
-            cells.push(total_change(line, compared.ranges).map(|change| change.to_string()).unwrap_or_default());
+            cells.push(change_in_total(line, compared.ranges).map(|change| change.to_string()).unwrap_or_default());
             cells.push(page_presence(line).map(PagePresence::word).unwrap_or_default().to_owned());
         }
         writer.write_record(&cells).map_err(|error| failed(&error))?;

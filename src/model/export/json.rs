@@ -8,8 +8,8 @@
 
 use super::ExportError;
 use super::content::{
-    ExportContent, ExportedComparison, ExportedPage, PagePresence, PreviousViews, format_received, page_presence,
-    total_change,
+    ExportContent, ExportedComparison, ExportedPage, PagePresence, PreviousViews, change_in_total, format_received,
+    page_presence,
 };
 use crate::model::period::DateRange;
 use crate::model::text::escaped_json;
@@ -112,7 +112,7 @@ fn json_page<'a>(line: &ExportedPage<'a>, content: &ExportContent<'_>) -> Result
         PreviousViews::Counts(counts) => Some(JsonCounts::of(counts)?),
         PreviousViews::New | PreviousViews::Unknown => None,
     };
-    let change = total_change(line, ranges).map(|change| raw_json(change.to_string())).transpose()?;
+    let change = change_in_total(line, ranges).map(|change| raw_json(change.to_string())).transpose()?;
     let comparison =
         PageComparison { complete_days, before, change, status: page_presence(line).map(PagePresence::word) };
     Ok(JsonPage { path: line.path, now, comparison: Some(comparison) })

@@ -1,7 +1,7 @@
 //! Writes page views as Markdown for pull requests and chats: the range, the site's totals, then a table of pages.
 
 use super::content::{
-    ExportContent, ExportedPage, PagePresence, PreviousViews, format_received, page_presence, total_change,
+    ExportContent, ExportedPage, PagePresence, PreviousViews, change_in_total, format_received, page_presence,
 };
 use crate::model::comparison::ComparedRanges;
 use crate::model::views::{Count, Counts, ViewCount};
@@ -78,7 +78,7 @@ fn markdown_row(line: &ExportedPage<'_>, content: &ExportContent<'_>) -> String 
 
 /// Formats the change of the total with its sign, and whether the page is new or gone: `+8`, `new (+3)`, `gone (-9)`.
 fn markdown_change(line: &ExportedPage<'_>, ranges: ComparedRanges) -> String {
-    let change = total_change(line, ranges).map(|change| {
+    let change = change_in_total(line, ranges).map(|change| {
         let sign = if change > ViewCount::ZERO { "+" } else { "" };
         format!("{sign}{change}")
     });

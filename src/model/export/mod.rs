@@ -77,7 +77,7 @@ impl ExportContent<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::content::{PagePresence, page_presence, total_change};
+    use super::content::{PagePresence, change_in_total, page_presence};
     use super::*;
     use crate::model::comparison::Comparison;
     use crate::model::report::Report;
@@ -113,7 +113,7 @@ mod tests {
         let content = ExportContent::of_report(&now, Some(&both));
         let changes = |content: &ExportContent<'_>| -> Vec<_> {
             let ranges = content.comparison.expect("a comparison").ranges;
-            let text = |line: &ExportedPage<'_>| total_change(line, ranges).map(|change| change.to_string());
+            let text = |line: &ExportedPage<'_>| change_in_total(line, ranges).map(|change| change.to_string());
             content.lines.iter().map(|line| (text(line), page_presence(line))).collect()
         };
         let text = |text: &str| Some(text.to_owned());
@@ -202,7 +202,7 @@ mod tests {
         let past = Report { rows: row(["12.1", "0.2", "12.3"]), ..report(PAST, &[], true) };
         let both = comparison(&now, &past);
         let content = ExportContent::of_report(&now, Some(&both));
-        let change = total_change(&content.lines[0], both.ranges()).map(|change| change.to_string());
+        let change = change_in_total(&content.lines[0], both.ranges()).map(|change| change.to_string());
         assert_eq!(change.as_deref(), Some("0.2"), "not 0.1999…");
         for (format, cells) in [
             (ExportFormat::Csv, "/a,12,0.5,12.5,0.0400,12.1,0.2,12.3,0.2,\r\n"),

@@ -6,7 +6,7 @@ use crate::store::StoreError;
 use std::io::{self, BufRead, Read as _};
 
 /// Maximum length of a line in bytes. A line contains a job with its complete thread.
-pub const LINE_BYTES_MAX: u64 = 64 << 20;
+pub const MAX_LINE_BYTES: u64 = 64 << 20;
 
 /// Why nothing was imported.
 #[derive(Debug, thiserror::Error)]
@@ -14,7 +14,7 @@ pub enum ImportError {
     /// The content of the line is invalid. Line numbers start at 1.
     #[error("Line {line} {what}")]
     Line { line: u64, what: LineError },
-    #[error("Line {line} is longer than {} MiB, so this is no export of docdeck", LINE_BYTES_MAX >> 20)]
+    #[error("Line {line} is longer than {} MiB, so this is no export of docdeck", MAX_LINE_BYTES >> 20)]
     TooLong { line: u64 },
     #[error("Line {line} is not valid UTF-8")]
     NotUtf8 { line: u64 },
@@ -51,13 +51,13 @@ impl<B: BufRead> BackupReader<B> {
     pub(super) fn next(&mut self) -> Result<Option<BackupLine>, ImportError> {
         loop {
             self.buffer.clear();
-            let read = (&mut self.source).take(LINE_BYTES_MAX + 1).read_until(b'\n', &mut self.buffer)?;
+            let read = (&mut self.source).take(MAX_LINE_BYTES + 1).read_until(b'\n', &mut self.buffer)?;
             if read == 0 {
                 return if self.has_header { Ok(None) } else { Err(ImportError::Empty) };
             }
             self.line += 1;
             let line = self.line;
-            if u64::try_from(read).unwrap_or(u64::MAX) > LINE_BYTES_MAX {
+            if u64::try_from(read).unwrap_or(u64::MAX) > MAX_LINE_BYTES {
                 return Err(ImportError::TooLong { line });
             }
             let text = std::str::from_utf8(&self.buffer).map_err(|_| ImportError::NotUtf8 { line })?;

@@ -7,7 +7,7 @@ mod lines;
 
 pub use export_lines::ExportCounts;
 pub use import::ImportCounts;
-pub use lines::{ImportError, LINE_BYTES_MAX, check_backup};
+pub use lines::{ImportError, MAX_LINE_BYTES, check_backup};
 
 use super::error::{StoreError, StoreResult};
 use super::scopes::ScopeFilter;

@@ -9,7 +9,7 @@ const DEFAULT_PAGE_BYTES: usize = 4096;
 /// Size in bytes of the file header at the start of the first page.
 const FILE_HEADER_BYTES: usize = 100;
 /// Maximum number of columns: a row with more columns is invalid.
-const COLUMNS_MAX: usize = 64;
+const MAX_COLUMNS: usize = 64;
 
 /// The type of a page: whether it belongs to a table or an index, and whether it is a leaf of the tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -214,7 +214,7 @@ fn decode(payload: &[u8]) -> Option<Vec<Option<Value>>> {
     let mut values = Vec::new();
     while !types.is_empty() {
         let kind = varint(&mut types)?;
-        if values.len() == COLUMNS_MAX {
+        if values.len() == MAX_COLUMNS {
             return None;
         }
         values.push(read_column(kind, &mut body)?);

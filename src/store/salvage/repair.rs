@@ -6,7 +6,7 @@ use super::{JOB_BY_ID, JOB_BY_REVISION, SCOPE_INDEX, SEQUENCE_TABLE, SalvagedTab
 use crate::model::Time;
 use crate::model::text::CleanText;
 use crate::store::error::StoreResult;
-use crate::store::prompts::{TITLE_CHARS_MAX, prompt_title};
+use crate::store::prompts::{MAX_TITLE_CHARS, prompt_title};
 use crate::store::query::Query as _;
 use crate::store::sending::ABANDONED_REASON;
 use rusqlite::types::Value;
@@ -231,7 +231,7 @@ impl<'a> RowRepair<'a> {
     }
 
     fn insert_restored_job(&self, tx: &Transaction<'_>, key: i64, scope: i64, id: Option<&str>) -> StoreResult<()> {
-        let title = id.map(|id| CleanText::title(id, TITLE_CHARS_MAX)).unwrap_or_default();
+        let title = id.map(|id| CleanText::title(id, MAX_TITLE_CHARS)).unwrap_or_default();
         tx.execute(
             "INSERT OR IGNORE INTO job (key, scope, id, title, created_at, started_at, changed_at, revision)
              VALUES (?1, ?2, ?3, ?4, ?5, ?5, ?5, 0)",

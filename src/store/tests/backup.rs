@@ -3,7 +3,7 @@ use crate::model::backup::{BackupHeader, BackupLine, DraftPurpose, DraftRecord, 
 use crate::model::change::QueueChange;
 use crate::model::prompt::{Delivery, DeliveryKind, DraftTarget, EventKind, JobEvent, PromptKind};
 use crate::model::row::JobGroup;
-use crate::store::{ImportCounts, ImportError, LINE_BYTES_MAX, ScopeFilter, check_backup};
+use crate::store::{ImportCounts, ImportError, MAX_LINE_BYTES, ScopeFilter, check_backup};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 use std::io::{Cursor, Read as _, Seek as _};
@@ -363,7 +363,7 @@ async fn an_invalid_line_is_reported_and_nothing_is_imported() {
         .await
         .expect_err("refused");
     assert!(matches!(no_text, ImportError::NotUtf8 { line: 1 }));
-    let long = std::io::BufReader::new(std::io::repeat(b'x').take(LINE_BYTES_MAX + 5));
+    let long = std::io::BufReader::new(std::io::repeat(b'x').take(MAX_LINE_BYTES + 5));
     assert!(matches!(
         store.import(long, ScopeFilter::default(), false, at(0)).await,
         Err(ImportError::TooLong { line: 1 })

@@ -42,7 +42,7 @@ fn values() -> impl Strategy<Value = Vec<String>> {
         .prop_map(|(a, b, c, d, e, f, g, h)| vec![a, b, c, d, e, f, g, h])
 }
 
-fn write() -> impl Strategy<Value = String> {
+fn write_statement() -> impl Strategy<Value = String> {
     let insert = values().prop_map(|values| {
         let columns = COLUMNS.replace("viewed_at", "handled_at");
         format!(
@@ -68,7 +68,7 @@ fn write() -> impl Strategy<Value = String> {
 
 proptest! {
     #[test]
-    fn the_stored_numbers_of_jobs_are_correct_after_any_writes(writes in proptest::collection::vec(write(), 1..40)) {
+    fn the_stored_numbers_of_jobs_are_correct_after_any_writes(writes in proptest::collection::vec(write_statement(), 1..40)) {
         let db = open::in_memory().expect("a store");
         db.execute_batch(&format!("PRAGMA foreign_keys = OFF; {SCOPES}")).expect("scopes");
         for sql in writes {

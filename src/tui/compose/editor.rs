@@ -59,8 +59,8 @@ pub struct Editor {
 }
 
 impl Editor {
-    /// Loads a draft from another docdeck on this computer, and returns the notice to show. If `has_own_text` is set,
-    /// `text` also contains the draft that was in the editor.
+    /// Replaces the content with a draft about the pages `theirs`, which another docdeck process on this computer saved.
+    /// If `has_own_text` is set, `text` is both drafts combined. Returns the notice to show.
     pub(in crate::tui) fn load_other_draft(&mut self, text: &str, theirs: &[CleanText], has_own_text: bool) -> String {
         let mut pages = theirs.to_vec();
         if has_own_text {

@@ -45,7 +45,7 @@ fn push_days(row: &mut TextRow<'_>, view: View<'_>, range: Option<DateRange>) {
 }
 
 /// Adds the views before a job, with the days if `dated` is set.
-pub(in crate::tui) fn push_before(
+pub(in crate::tui) fn push_views_before(
     row: &mut TextRow<'_>,
     view: View<'_>,
     views: &PageViewsState,
@@ -68,7 +68,7 @@ pub(in crate::tui) fn push_before(
 
 /// Adds the views after a job, compared with the views before it if both ranges are complete. Adds the days if `dated`
 /// is set.
-pub(in crate::tui) fn push_after(
+pub(in crate::tui) fn push_views_after(
     row: &mut TextRow<'_>,
     view: View<'_>,
     views: &PageViewsState,

@@ -202,13 +202,20 @@ fn pages_line<'a>(view: View<'_>, job: &Job, line: PagesLine, width: usize) -> L
                 return row.line();
             };
             if line != PagesLine::After(place) {
-                impact::push_before(&mut row, view, &page.before, windows.before, false);
+                impact::push_views_before(&mut row, view, &page.before, windows.before, false);
             }
             if matches!(line, PagesLine::Views(_)) {
                 row.push("   ", theme.text);
             }
             if line != PagesLine::Before(place) {
-                impact::push_after(&mut row, view, &page.after, Some((&page.before, windows.before)), after, false);
+                impact::push_views_after(
+                    &mut row,
+                    view,
+                    &page.after,
+                    Some((&page.before, windows.before)),
+                    after,
+                    false,
+                );
             }
         }
     }

@@ -222,7 +222,7 @@ mod tests {
     use crate::tui::filter::FilterState;
     use proptest::prelude::*;
 
-    /// What happens to a list while its filter is being typed.
+    /// A random step of the test: a filter is being typed while the list changes.
     #[derive(Debug, Clone)]
     enum FilterStep {
         Type(char),

@@ -16,7 +16,7 @@ use crate::tui::ViewsEffect;
 
 /// Percentages of all views at which a notice offers to stop: the pages that are left have few views, but need most of
 /// the requests.
-const OFFER_PERCENTS: [u8; 2] = [95, 99];
+const OFFER_TO_STOP_PERCENTS: [u8; 2] = [95, 99];
 
 impl App {
     pub(in crate::tui) fn handle_views_msg(&mut self, msg: ViewsMsg, now: Time, effects: &mut Vec<Effect>) {
@@ -111,7 +111,7 @@ impl App {
             return;
         };
         let Some(share) = progress.share.filter(|_| !progress.is_complete) else { return };
-        let reached = OFFER_PERCENTS.into_iter().rfind(|offer| share * 100.0 >= f64::from(*offer));
+        let reached = OFFER_TO_STOP_PERCENTS.into_iter().rfind(|offer| share * 100.0 >= f64::from(*offer));
         let Some(reached) = reached.filter(|reached| *reached > load.last_offer_percent) else { return };
         load.last_offer_percent = reached;
         let rest = self

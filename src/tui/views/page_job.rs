@@ -53,7 +53,7 @@ impl App {
         if has_draft {
             self.open_editor(slot, title_of_job_about(&self.draft_pages), now);
         } else {
-            self.open_new_editor_about(pages, now, effects);
+            self.open_new_editor_about_pages(pages, now, effects);
         }
     }
 
@@ -90,11 +90,11 @@ impl App {
             effects.push(Effect::Prompts(PromptsEffect::DeleteDraft(slot)));
             self.drafts.insert(DraftTarget::NewJob, text);
         }
-        self.open_new_editor_about(pages, now, effects);
+        self.open_new_editor_about_pages(pages, now, effects);
     }
 
     /// Opens an editor without a draft, and opens the list of templates on top of it.
-    fn open_new_editor_about(&mut self, pages: Vec<CleanText>, now: Time, effects: &mut Vec<Effect>) {
+    fn open_new_editor_about_pages(&mut self, pages: Vec<CleanText>, now: Time, effects: &mut Vec<Effect>) {
         let mut editor = self.new_editor(DraftTarget::AboutPages, title_of_job_about(&pages), now);
         editor.set_initial_text(initial_text(&pages));
         editor.pages = pages;

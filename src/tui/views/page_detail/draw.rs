@@ -341,14 +341,14 @@ fn job_views<'a>(
     // In a narrow terminal the dates are left out, because the numbers matter more.
     let dated = width >= MIN_WIDE_WIDTH;
     if !matches!(line, PageDetailLine::JobAfter(_)) {
-        impact::push_before(&mut row, view, before, windows.before, dated);
+        impact::push_views_before(&mut row, view, before, windows.before, dated);
     }
     if matches!(line, PageDetailLine::JobViews(_)) {
         row.push("   ", view.theme.text);
     }
     if !matches!(line, PageDetailLine::JobBefore(_)) {
         let against = Some((before, windows.before));
-        impact::push_after(&mut row, view, later, against, after_window(job, view.now.date_naive()), dated);
+        impact::push_views_after(&mut row, view, later, against, after_window(job, view.now.date_naive()), dated);
     }
     row.line()
 }

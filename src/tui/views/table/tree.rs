@@ -212,7 +212,7 @@ impl PathTree<'_> {
 struct FolderSums {
     /// Sums in the range on screen.
     shown: ViewSums,
-    /// Sums in the compared days of the range on screen.
+    /// Sums in the days of that range that are compared: all but today.
     now: ViewSums,
     /// Sums in the previous range.
     before: ViewSums,
