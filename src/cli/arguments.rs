@@ -79,8 +79,8 @@ pub(super) enum Command {
     },
     /// ask for project and key, check them with one request, and write the configuration file
     ///
-    /// In a terminal, init asks for everything that no option sets; the typed key is not shown. With --yes it asks
-    /// nothing: it adds a profile to an existing file, and changes an existing profile only with --overwrite.
+    /// Opens the setup form with the values of the options. With --yes it asks nothing: it adds a profile to an
+    /// existing file, and changes an existing profile only with --overwrite.
     ///
     /// If the check fails with --yes, nothing is written and the exit code is 3 (key refused), 4 (service or project)
     /// or 5 (limit); without --yes, init asks what to do. The file is private to you; its other settings are kept.

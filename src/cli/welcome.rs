@@ -5,9 +5,9 @@ use super::dashboard::{AfterSetup, detect_terminal, local_offset, open_dashboard
 use super::error::CliError;
 use super::exit_code::Code;
 use super::{customization, demo};
-use crate::config::customization::NotifyMethod;
+use crate::config::customization::{Customization, NotifyMethod};
 use crate::config::environment::Environment;
-use crate::config::{Flags, MissingSettings, SetupState, resolve, themes};
+use crate::config::{DisplaySettings, Flags, MissingSettings, SetupState, resolve, themes};
 use crate::model::endpoint::Scope;
 use crate::model::setup::DEFAULT_BASE_URL;
 use crate::model::text::CleanText;
@@ -25,65 +25,84 @@ use crate::tui::welcome::{ProfileToStart, Welcome};
 pub(super) async fn run(flags: &Flags, missing: MissingSettings, environment: Environment) -> Result<Code, CliError> {
     // Without a terminal, explains how to configure docdeck instead.
     detect_terminal(&environment).map_err(|_| CliError::unusable(missing.setup_instructions()))?;
-    let mut page =
-        Box::new(Welcome::new(&missing.existing, CleanText::line(&missing.config_path.display().to_string())));
-    loop {
-        let ended = runtime::run_dashboard(welcome_config(&missing, page, environment.clone())?)
-            .await
-            .map_err(terminal_error)?;
-        page = match (ended.exit, ended.welcome) {
-            (Exit::Relaunch(RelaunchTarget::Demo), Some(page)) => {
-                // Quitting the demo returns to the setup page; any other exit ends docdeck.
-                match demo::run(flags, environment.clone(), SimOptions::default(), true).await? {
-                    Exit::Quit => page,
-                    other => return Ok(other.into()),
-                }
-            }
-            (Exit::Relaunch(RelaunchTarget::Dashboard), Some(page)) => {
-                return match page.profile_to_start() {
-                    Some(ready) => open_with_profile(flags, ready, environment).await,
-                    None => Ok(Code::Done),
-                };
-            }
-            (exit, _) => return Ok(exit.into()),
-        };
+    let page = SetupPage {
+        display: missing.display.clone(),
+        customization: missing.customization.clone(),
+        first_run: FirstRun { config: missing.config_path.clone(), source: missing.key_source.clone() },
+    };
+    let form = Welcome::new(&missing.existing, CleanText::line(&missing.config_path.display().to_string()));
+    match page.show(flags, Box::new(form), &environment).await? {
+        (Exit::Relaunch(RelaunchTarget::Dashboard), Some(form)) => match form.profile_to_start() {
+            Some(ready) => open_with_profile(flags, ready, environment).await,
+            None => Ok(Code::Done),
+        },
+        (exit, _) => Ok(exit.into()),
     }
 }
 
-fn welcome_config(
-    missing: &MissingSettings,
-    page: Box<Welcome>,
-    environment: Environment,
-) -> Result<DashboardConfig, CliError> {
-    let (display, palettes) = (missing.display.clone(), missing.display.theme.read()?);
-    let keymap = customization::keymap(&missing.customization, &missing.config_path)?;
-    let kind = detect_terminal(&environment)?.with_titles(missing.customization.notify.title);
-    let folder = missing.config_path.with_file_name("themes");
-    let scope = Scope { base_url: DEFAULT_BASE_URL.into(), project: String::new(), organization: None };
-    let start = AppConfig {
-        reduced_motion: missing.display.has_reduced_motion,
-        mouse_enabled: missing.display.mouse,
-        themes: themes::theme_names(Some(&folder)),
-        keymap,
-        needs_setup: true,
-        ..AppConfig::new(scope, local_offset())
-    };
-    Ok(DashboardConfig {
-        app: start,
-        first_dialog: Some(page),
-        display,
-        palettes,
-        notify: NotifyMethod::Off,
-        clipboard: Vec::new(),
-        store: Store::in_memory().map_err(CliError::unusable)?,
-        preload: None,
-        engine: None,
-        environment,
-        caps: kind,
-        folders: Folders { themes: Some(folder), ..Folders::default() },
-        profiles: ProfileSwitcher::default(),
-        first_run: FirstRun { config: missing.config_path.clone(), source: missing.key_source.clone() },
-    })
+/// The settings of the setup page.
+pub(super) struct SetupPage {
+    pub(super) display: DisplaySettings,
+    pub(super) customization: Customization,
+    pub(super) first_run: FirstRun,
+}
+
+impl SetupPage {
+    /// Shows the setup form, and the demo if the user chooses it. Quitting the demo returns to the form. Returns how
+    /// the last of them ended, and the form if it was the last.
+    pub(super) async fn show(
+        &self,
+        flags: &Flags,
+        mut form: Box<Welcome>,
+        environment: &Environment,
+    ) -> Result<(Exit, Option<Box<Welcome>>), CliError> {
+        loop {
+            let ended =
+                runtime::run_dashboard(self.dashboard_config(form, environment)?).await.map_err(terminal_error)?;
+            form = match (ended.exit, ended.welcome) {
+                (Exit::Relaunch(RelaunchTarget::Demo), Some(form)) => {
+                    match demo::run(flags, environment.clone(), SimOptions::default(), true).await? {
+                        Exit::Quit => form,
+                        other => return Ok((other, None)),
+                    }
+                }
+                ended => return Ok(ended),
+            };
+        }
+    }
+
+    fn dashboard_config(&self, form: Box<Welcome>, environment: &Environment) -> Result<DashboardConfig, CliError> {
+        let (display, palettes) = (self.display.clone(), self.display.theme.read()?);
+        let (config, custom) = (&self.first_run.config, &self.customization);
+        let keymap = customization::keymap(custom, config)?;
+        let kind = detect_terminal(environment)?.with_titles(custom.notify.title);
+        let folder = config.with_file_name("themes");
+        let scope = Scope { base_url: DEFAULT_BASE_URL.into(), project: String::new(), organization: None };
+        let start = AppConfig {
+            reduced_motion: self.display.has_reduced_motion,
+            mouse_enabled: self.display.mouse,
+            themes: themes::theme_names(Some(&folder)),
+            keymap,
+            needs_setup: true,
+            ..AppConfig::new(scope, local_offset())
+        };
+        Ok(DashboardConfig {
+            app: start,
+            first_dialog: Some(form),
+            display,
+            palettes,
+            notify: NotifyMethod::Off,
+            clipboard: Vec::new(),
+            store: Store::in_memory().map_err(CliError::unusable)?,
+            preload: None,
+            engine: None,
+            environment: environment.clone(),
+            caps: kind,
+            folders: Folders { themes: Some(folder), ..Folders::default() },
+            profiles: ProfileSwitcher::default(),
+            first_run: self.first_run.clone(),
+        })
+    }
 }
 
 /// Opens the dashboard with the saved profile. The values that the setup page has checked override the environment, as

@@ -1,4 +1,4 @@
-//! Tests of `docdeck init` as a built program: its questions, the file that it writes, what it never overwrites, and
+//! Tests of `docdeck init` as a built program: its form, the file that it writes, what it never overwrites, and
 //! its exit codes.
 
 use crate::service::Service;
@@ -170,7 +170,7 @@ fn missing_answers_and_invalid_urls_exit_with_2() {
     assert!(err.contains("The API key command false failed with code 1"), "{err}");
     assert!(!fixture.config().exists());
     let (_, err) = fixture.init(&[], &[], 2);
-    assert!(err.contains("needs a terminal to ask questions") && err.contains("--yes"), "{err}");
+    assert!(err.contains("needs an interactive terminal") && err.contains("--yes"), "{err}");
 }
 
 #[test]
@@ -206,26 +206,17 @@ fn an_existing_profile_is_only_replaced_on_request() {
 }
 
 #[test]
-fn in_a_terminal_init_asks_line_by_line_and_hides_the_key() {
+fn in_a_terminal_init_shows_the_form_with_the_options_and_never_the_key() {
     let fixture = InitFixture::new(&[]);
-    let mut pty = fixture.start_in_terminal(&[]);
-    pty.wait_for_text("1 to 4 [1]:");
-    pty.send("1\r");
-    pty.wait_for_text("API key (not shown):");
-    pty.send(&format!("{}\r", fixture.service.key));
-    pty.wait_for_text("project id:");
-    pty.send(&format!("{}\r", fixture.service.project));
-    pty.wait_for_text("base URL [https://api.mintlify.com]:");
-    pty.send(&format!("{}\r", fixture.service.url));
-    pty.wait_for_text("organization [none]:");
-    pty.send("\r");
-    pty.wait_for_text("certificates [none]:");
-    pty.send("\r");
-    pty.wait_for_text("profile name [default]:");
-    pty.send("docs\r");
+    let given = ["--project", &fixture.service.project, "--base-url", &fixture.service.url, "--profile", "docs"];
+    let mut pty = fixture.start_in_terminal(&given);
+    pty.wait_for_text("Test and save");
+    assert!(pty.screen().contents().contains(&fixture.service.project), "{}", pty.screen().contents());
+    pty.send(&fixture.service.key);
+    pty.send("\x13");
     assert_eq!(pty.wait_for_end(), 0);
     assert!(!pty.sent().contains(&fixture.service.key), "the key is shown");
-    assert!(pty.sent().contains("The key works") && pty.sent().contains("Wrote "), "{}", pty.sent());
+    assert!(pty.sent().contains("Wrote ") && pty.sent().contains("Next: run `docdeck`"), "{}", pty.sent());
     pty.assert_restored();
     let text = fixture.text();
     assert!(text.contains("default_profile = \"docs\"") && text.contains(&fixture.service.key), "{text}");
@@ -233,88 +224,19 @@ fn in_a_terminal_init_asks_line_by_line_and_hides_the_key() {
 }
 
 #[test]
-fn an_invalid_answer_is_rejected_at_once_and_asked_again() {
-    let fixture = InitFixture::new(&[]);
-    let key = PathBuf::from(fixture.key_file(&fixture.service.key));
-    std::fs::set_permissions(&key, std::fs::Permissions::from_mode(0o644)).expect("mode");
-    let mut pty = fixture.start_in_terminal(&["--base-url", "http://docs.example.com"]);
-    pty.wait_for_text("1 to 4 [1]:");
-    pty.send(&format!("3\r{}\r", key.display()));
-    pty.wait_for_text("Other users can read");
-    std::fs::set_permissions(&key, std::fs::Permissions::from_mode(0o600)).expect("mode");
-    pty.wait_for_text("1 to 4 [3]:");
-    pty.send("\r\r");
-    pty.wait_for_text("project id:");
-    pty.send("\r");
-    pty.wait_for_text("Enter the project id.");
-    pty.send("mint_secret\r");
-    pty.wait_for_text("This looks like an API key, not a project id.");
-    pty.send(&format!("{}\r", fixture.service.project));
-    pty.wait_for_text("would send the key unencrypted to docs.example.com");
-    pty.wait_for_text("base URL [https://api.mintlify.com]:");
-    pty.send(&format!("{}\r", fixture.service.url));
-    pty.wait_for_text("organization");
-    assert!(!fixture.config().exists());
-    pty.send("\r\r");
-    pty.wait_for_text("profile name");
-    pty.send("\r");
-    assert_eq!(pty.wait_for_end(), 0);
-    assert!(fixture.text().contains(&format!("api_key_file = \"{}\"", key.display())), "{}", fixture.text());
-}
-
-#[test]
-fn answers_can_be_corrected_after_a_failed_check() {
-    let fixture = InitFixture::new(&[]);
-    let file = fixture.key_file(&fixture.service.key);
-    let given = ["--project", "other", "--base-url", &fixture.service.url, "--api-key-file", &file];
-    let mut pty = fixture.start_in_terminal(&[&given[..], &["--organization", "", "--profile", "a"]].concat());
-    pty.wait_for_text("certificates");
-    pty.send("\r");
-    pty.wait_for_text("the project was not found");
-    pty.wait_for_text("Write the file anyway?");
-    pty.send("c\r");
-    pty.wait_for_text("1 to 4 [3]:");
-    pty.send("\r");
-    pty.wait_for_text(&format!("file [{file}]:"));
-    pty.send("\r");
-    pty.wait_for_text("project id [other]:");
-    pty.send(&format!("{}\r", fixture.service.project));
-    pty.wait_for_text(&format!("base URL [{}]:", fixture.service.url));
-    pty.send("\r");
-    pty.wait_for_text("organization");
-    pty.send("\r");
-    pty.wait_for_text("certificates");
-    pty.send("\r");
-    pty.wait_for_text("profile name [a]:");
-    pty.send("\r");
-    assert_eq!(pty.wait_for_end(), 0);
-    assert!(fixture.text().contains(&format!("project_id = \"{}\"", fixture.service.project)), "{}", fixture.text());
-}
-
-#[test]
-fn end_of_input_writes_nothing() {
-    let fixture = InitFixture::new(&[]);
-    let mut pty = fixture.start_in_terminal(&["--project", "p"]);
-    pty.wait_for_text("1 to 4");
-    pty.send("\x04");
-    assert_eq!(pty.wait_for_end(), 2);
-    assert!(!fixture.config().exists());
-}
-
-#[test]
 fn a_rejected_key_can_be_saved_after_a_question() {
     let fixture = InitFixture::new(&[]);
-    for (answer, code, written) in [("n", 3, false), ("y", 0, true)] {
-        let file = fixture.key_file("mint_wrong");
-        let given = ["--project", "p", "--base-url", &fixture.service.url, "--api-key-file", &file];
-        let mut pty = fixture.start_in_terminal(&[&given[..], &["--organization", "", "--profile", "a"]].concat());
-        pty.wait_for_text("certificates");
+    let file = fixture.key_file("mint_wrong");
+    let given = ["--project", "p", "--base-url", &fixture.service.url, "--api-key-file", &file];
+    for is_saved in [false, true] {
+        let mut pty = fixture.start_in_terminal(&given);
+        pty.wait_for_text("Test and save");
+        // All fields are set, so the button has the focus.
         pty.send("\r");
-        pty.wait_for_text("Write the file anyway?");
-        assert!(pty.screen().contents().contains("refused the key"));
-        pty.send(&format!("{answer}\r"));
-        assert_eq!(pty.wait_for_end(), code);
-        assert_eq!(fixture.config().exists(), written);
+        pty.wait_for_text("Save the profile anyway?");
+        pty.send(if is_saved { "y" } else { "n\x03" });
+        assert_eq!(pty.wait_for_end(), if is_saved { 0 } else { 130 });
+        assert_eq!(fixture.config().exists(), is_saved);
     }
 }
 
@@ -331,36 +253,32 @@ fn an_existing_file_is_only_changed_after_a_question() {
         &fixture.service.url,
         "--api-key-file",
         &file,
-        "--organization",
-        "",
+        "--profile",
     ];
-    let mut pty = fixture.start_in_terminal(&[&given[..], &["--profile", "default"]].concat());
-    pty.wait_for_text("certificates");
-    pty.send("\r");
-    pty.wait_for_text("already has a profile default. Update it?");
-    pty.send("\r");
-    assert_eq!(pty.wait_for_end(), 2);
-    assert_eq!(fixture.text(), before, "an empty answer means no");
-    let mut pty = fixture.start_in_terminal(&[&given[..], &["--profile", "new"]].concat());
-    pty.wait_for_text("certificates");
-    pty.send("\r");
-    pty.wait_for_text("Add the profile new?");
-    pty.send("y\r");
+    let mut pty = fixture.start_in_terminal(&[&given[..], &["default"]].concat());
+    pty.wait_for_text("Test and save");
+    pty.send("\x13");
+    pty.wait_for_text("y change");
+    pty.send("n\x03");
+    assert_eq!(pty.wait_for_end(), 130);
+    assert_eq!(fixture.text(), before);
+    let mut pty = fixture.start_in_terminal(&[&given[..], &["new"]].concat());
+    pty.wait_for_text("Test and save");
+    pty.send("\x13");
+    pty.wait_for_text("y add");
+    pty.send("y");
     assert_eq!(pty.wait_for_end(), 0);
     assert!(fixture.text().contains("[profiles.new]"));
 }
 
 #[test]
-fn ctrl_c_writes_nothing_and_restores_echo() {
+fn ctrl_c_writes_nothing_and_restores_the_terminal() {
     let fixture = InitFixture::new(&[]);
     let mut pty = fixture.start_in_terminal(&["--project", "p"]);
-    pty.wait_for_text("1 to 4");
-    pty.send("1\r");
-    pty.wait_for_text("API key (not shown):");
-    pty.send("mint_half");
-    pty.send("\x03");
+    pty.wait_for_text("Test and save");
+    pty.send("mint_half\x03");
     assert_eq!(pty.wait_for_end(), 130);
-    assert!(!pty.sent().contains("mint_half"));
+    assert!(pty.sent().contains("Nothing was written.") && !pty.sent().contains("mint_half"), "{}", pty.sent());
     pty.assert_restored();
     assert!(!fixture.config().exists());
 }

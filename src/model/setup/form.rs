@@ -252,24 +252,20 @@ impl SetupForm {
         self.main_fields().into_iter().find(|field| self.missing(*field).is_some())
     }
 
-    /// Fails if a field is required but empty, or if it can't be a part of a profile.
-    pub fn check(&self, field: SetupField) -> Result<(), SetupProblem> {
-        let is_invalid_key = || self.source == KeySourceChoice::Typed && ApiKey::new(self.secret.expose()).is_none();
-        match self.missing(field) {
-            Some(what) => Err(SetupProblem::new(Some(field), what)),
-            None if field == SetupField::Key && is_invalid_key() => {
-                Err(SetupProblem::new(Some(field), "Invalid key: a key is printable ASCII without spaces."))
-            }
-            None => Ok(()),
-        }
-    }
-
     /// Returns the profile that the fields describe.
     ///
     /// # Errors
-    /// Returns the first field whose value is missing or invalid.
+    /// Returns the first field whose value is missing, or that the key is invalid.
     pub fn profile(&self) -> Result<NewProfile, SetupProblem> {
-        self.main_fields().into_iter().try_for_each(|field| self.check(field))?;
+        let problem = |field, what| Err(SetupProblem::new(Some(field), what));
+        if let Some((field, what)) =
+            self.main_fields().into_iter().find_map(|field| Some((field, self.missing(field)?)))
+        {
+            return problem(field, what);
+        }
+        if self.source == KeySourceChoice::Typed && ApiKey::new(self.secret.expose()).is_none() {
+            return problem(SetupField::Key, "Invalid key: a key is printable ASCII without spaces.");
+        }
         Ok(self.unchecked_profile())
     }
 

@@ -86,6 +86,7 @@ struct AttemptedProfile {
     key: Option<ApiKey>,
     /// Whether the service has accepted the API key.
     is_verified: bool,
+    is_saved: bool,
 }
 
 /// What is needed to start the dashboard with a new profile.
@@ -123,10 +124,10 @@ impl Welcome {
         Self::with(SetupForm::new(SetupPurpose::FirstProfile, known), config, 0)
     }
 
-    /// Focuses the first required field that is empty, or the project if none is empty. `attempt` is the number of the
-    /// last attempt in an earlier form.
-    fn with(form: SetupForm, config: CleanText, attempt: u64) -> Self {
-        let first = form.first_missing().unwrap_or(SetupField::Project);
+    /// Creates the form with these values. Focuses the first required field that is empty, or the button if none is
+    /// empty. `attempt` is the number of the last attempt in an earlier form.
+    pub fn with(form: SetupForm, config: CleanText, attempt: u64) -> Self {
+        let first = form.first_missing().map_or(FormLine::Save, FormLine::Field);
         let mut welcome = Self {
             form,
             line: FormLine::Save,
@@ -139,7 +140,7 @@ impl Welcome {
             attempt,
             attempted_profile: None,
         };
-        welcome.focus(FormLine::Field(first));
+        welcome.focus(first);
         welcome
     }
 
@@ -204,12 +205,17 @@ impl Welcome {
     /// Returns what is needed to start the dashboard with the profile of the last attempt. `None` if its API key was
     /// not read.
     pub fn profile_to_start(&self) -> Option<ProfileToStart> {
-        let AttemptedProfile { profile, key: Some(key), is_verified } = self.attempted_profile.clone()? else {
+        let AttemptedProfile { profile, key: Some(key), is_verified, .. } = self.attempted_profile.clone()? else {
             return None;
         };
         let how = self.message.as_ref().map_or("", |message| message.text.as_str());
         let greeting = CleanText::line(&format!("Saved in {}. {how}", self.config_path));
         Some(ProfileToStart { profile, key, greeting, is_verified })
+    }
+
+    /// Returns the profile of the last attempt if it is saved.
+    pub fn saved_profile(&self) -> Option<&NewProfile> {
+        self.attempted_profile.as_ref().filter(|attempted| attempted.is_saved).map(|attempted| &attempted.profile)
     }
 
     /// Whether the service has accepted the API key of the last attempt.
@@ -273,7 +279,8 @@ impl Welcome {
             return self.show_problem(&SetupProblem::new(Some(SetupField::Name), &text));
         }
         self.saves_profile = saves;
-        self.attempted_profile = Some(AttemptedProfile { profile: profile.clone(), key: None, is_verified: false });
+        self.attempted_profile =
+            Some(AttemptedProfile { profile: profile.clone(), key: None, is_verified: false, is_saved: false });
         self.step = SetupStep::Checking;
         cx.run(Effect::Profiles(ProfilesEffect::CheckProfile { attempt: self.attempt, profile: Box::new(profile) }));
     }
@@ -342,7 +349,9 @@ impl Welcome {
         self.step = SetupStep::Filling;
         match result {
             Ok(()) => {
-                let AttemptedProfile { profile, key, .. } = self.attempted_profile.clone()?;
+                let attempted = self.attempted_profile.as_mut()?;
+                attempted.is_saved = true;
+                let AttemptedProfile { profile, key, .. } = attempted.clone();
                 if !self.is_screen() {
                     return Some(Effect::Profiles(ProfilesEffect::AddProfile(Box::new(profile), key)));
                 }
