@@ -167,7 +167,7 @@ mod tests {
         let chord = |key| Chord::parse(key).expect("a key");
         assert!(app.config.keymap.set_keys(Context::Jobs, "filter", vec![chord("F")]));
         assert!(app.hints().any(|(key, row)| key == chord("F") && row.hint == "filter"));
-        let help = Help::new(&[Context::Jobs]).lines(&app, 80);
+        let help = Help::new(&app).lines(&app, 80);
         assert!(
             help.iter()
                 .any(|line| matches!(line, HelpLine::Key(keys, what) if keys == "F" && what.starts_with("filter")))

@@ -94,7 +94,7 @@ impl App {
         }
     }
 
-    fn dispatch_to_screen(
+    pub(super) fn dispatch_to_screen(
         &mut self,
         now: Time,
         effects: &mut Vec<Effect>,
@@ -166,7 +166,7 @@ impl App {
             return self.switch_screen(screen, now, effects);
         }
         match action {
-            Action::Help => self.open(Help::new(self.contexts())),
+            Action::Help => self.open(Help::new(self)),
             Action::Palette => self.open_palette(),
             Action::Profiles => self.open_profiles(now),
             Action::NewProfile => self.open_new_profile(now),

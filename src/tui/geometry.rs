@@ -46,6 +46,9 @@ pub struct Panes {
     pub columns: Option<u16>,
     /// The number of rows of the list while the details are below it; `None` for the default.
     pub rows: Option<u16>,
+    /// The number of rows at the bottom that an editor below the thread takes. The details are then never below the
+    /// list.
+    pub editor_rows: u16,
 }
 
 /// The parts of the screen.
@@ -75,14 +78,16 @@ pub fn compute_layout(size: (u16, u16), panes: Panes) -> Geometry {
     let arrangement = match () {
         () if panes.hides_detail => JobsArrangement::OneAtATime,
         () if width >= MIN_COLUMNS_SIDE_BY_SIDE => JobsArrangement::Right,
-        () if height >= MIN_ROWS_STACKED => JobsArrangement::Below,
+        () if height >= MIN_ROWS_STACKED && panes.editor_rows == 0 => JobsArrangement::Below,
         () => JobsArrangement::OneAtATime,
     };
+    // The upper edge of the editor is also the lower edge of the panes.
+    let space = Rect { height: body.height.saturating_sub(panes.editor_rows.saturating_sub(1)), ..body };
     let (list, detail) = match arrangement {
-        JobsArrangement::OneAtATime => (body, body),
+        JobsArrangement::OneAtATime => (space, space),
         JobsArrangement::Right => {
             let columns = list_size(width, panes.columns, MIN_PANE_COLUMNS);
-            (Rect { width: columns, ..body }, Rect { x: columns, width: width - columns, ..body })
+            (Rect { width: columns, ..space }, Rect { x: columns, width: width - columns, ..space })
         }
         JobsArrangement::Below => {
             let rows = list_size(body.height, panes.rows, MIN_PANE_ROWS);
@@ -125,7 +130,7 @@ impl Geometry {
     /// Returns the area of the two borders between the list and the details; empty if only one of them is shown.
     pub fn divider(&self) -> Rect {
         match self.arrangement {
-            JobsArrangement::Right => Rect { x: self.detail.x - 1, width: 2, ..self.body },
+            JobsArrangement::Right => Rect { x: self.detail.x - 1, width: 2, ..self.detail },
             JobsArrangement::Below => Rect { y: self.detail.y - 1, height: 2, ..self.body },
             JobsArrangement::OneAtATime => Rect::default(),
         }
@@ -238,10 +243,19 @@ mod tests {
     }
 
     #[test]
+    fn an_editor_below_the_thread_takes_its_rows_from_the_panes() {
+        for (size, arrangement) in [((120, 40), JobsArrangement::Right), ((90, 50), JobsArrangement::OneAtATime)] {
+            let g = compute_layout(size, Panes { editor_rows: 12, ..Panes::default() });
+            assert_eq!((g.arrangement, g.body.height), (arrangement, size.1 - 2));
+            assert_eq!([g.list.bottom(), g.detail.bottom()], [g.body.bottom() - 11; 2]);
+        }
+    }
+
+    #[test]
     fn the_divider_leaves_both_panes_their_minimum_size() {
         for size in sizes().filter(|size| is_usable(*size)) {
             for chosen in [None, Some(0), Some(39), Some(77), Some(u16::MAX)] {
-                let g = compute_layout(size, Panes { hides_detail: false, columns: chosen, rows: chosen });
+                let g = compute_layout(size, Panes { columns: chosen, rows: chosen, ..Panes::default() });
                 let (list, detail) = (g.list, g.detail);
                 match g.arrangement {
                     JobsArrangement::Right => {

@@ -1,21 +1,34 @@
-//! The help: the current key bindings in groups, the custom commands, the symbols of the jobs list and the topics of
-//! the guide. The lines are generated from the tables that drawing and dispatch use. A search filters them.
+//! The help: what is possible now in groups, the symbols of the screen, and the topics of the guide. The lines are
+//! generated from the tables that drawing and dispatch use. A search filters them.
+//!
+//! ```text
+//! ┌ Help: jobs ────────────────────────────── what is possible now ┐
+//! │ Jobs                            Move                           │
+//! │  Enter  open the job's details   j  k   down, up               │
+//! └ docdeck help jobs: the guide ─────────────────────── 12 more ↓ ┘
+//! ```
 
 use super::component::prelude::*;
 use super::draw::cursor;
 use super::draw::text::{TextRow, fit, left};
-use super::geometry::{centered, inside};
-use super::keymap::{Binding, Chord, KeyGroup};
+use super::format::capitalized;
+use super::geometry::{MIN_COLUMNS_SIDE_BY_SIDE, inside};
+use super::jobs::list_draw::symbol_style;
+use super::keymap::{Binding, COMBINED, Chord, KeyGroup};
 use super::wrap::wrap;
-use crate::model::guide::{TOPICS, Topic};
-use crate::model::job_state::{JobState, ROW_MARKS};
+use crate::model::guide::TOPICS;
+use crate::model::job_state::{JobState, MARKED, NEEDS_YOU, NOT_OPENED};
 use crate::tui::draw::boxes::{draw_box, draw_line, draw_more_below};
 use crate::tui::widgets::text_input::TextInput;
+use ratatui::style::Style;
 use unicode_width::UnicodeWidthStr;
 
 /// The number of cells before the keys plus the number of cells between the keys and their help texts.
-const GAPS: usize = 3;
-
+const GAPS: usize = 4;
+/// The maximum width of the column of keys.
+const MAX_KEY_WIDTH: usize = 12;
+/// The maximum width of the keys of actions that share a line.
+const MAX_COMBINED_WIDTH: usize = 10;
 /// The number of guide topics on one line.
 const TOPICS_PER_LINE: usize = 3;
 
@@ -23,6 +36,12 @@ const TOPICS_PER_LINE: usize = 3;
 pub struct Help {
     /// The contexts that were active when the help was opened.
     contexts: &'static [Context],
+    /// Whether characters were typed into a text input.
+    is_over_text_input: bool,
+    /// The bindings that were possible when the help was opened.
+    rows: Vec<&'static Binding>,
+    /// The keys and names of the custom commands that were possible.
+    commands: Vec<(String, String)>,
     /// The index of the first visible line.
     pub scroll: usize,
     /// The search input, if there is a search.
@@ -74,7 +93,8 @@ impl Component for Help {
 
     fn scroll(&mut self, by: Scroll, cx: &mut Cx<'_>) {
         let area = self.lines_area(inside(self.area(cx.app)));
-        let (total, rows) = (self.lines(cx.app, area.width.into()).len(), usize::from(area.height));
+        let rows = usize::from(area.height);
+        let total = longest(&self.columns(cx.app, area.width.into()));
         self.scroll = by.apply(self.scroll, rows, (total + 1).saturating_sub(rows));
     }
 
@@ -87,14 +107,15 @@ impl Component for Help {
     }
 
     fn area(&self, app: &App) -> Rect {
-        let body = app.geometry().body;
-        centered(body, 84, body.height)
+        app.geometry().body
     }
 
     fn draw(&self, frame: &mut Frame<'_>, view: View<'_>) {
         let theme = view.theme;
         let area = self.area(view.app);
-        let inner = draw_box(frame, area, Line::styled(" Keyboard shortcuts ", theme.title), theme.focus);
+        let title = Line::styled(format!(" Help: {} ", title(self.contexts)), theme.title);
+        let inner = draw_box(frame, area, title, theme.focus);
+        draw_notes(frame, view, area, self.contexts);
         let body = self.lines_area(inner);
         if let Some(query) = self.query.as_ref().filter(|_| body != inner) {
             draw_line(frame, inner, 0, Line::styled(" /", theme.key));
@@ -107,30 +128,49 @@ impl Component for Help {
             }
         }
         let (width, rows) = (usize::from(body.width), usize::from(body.height));
-        let lines = self.lines(view.app, width);
-        let key_columns = self.key_column_width(view.app, width);
-        for (n, line) in lines.iter().skip(self.scroll).take(rows).enumerate() {
-            draw_line(frame, body, n, help_line(view, line, key_columns, width));
+        let columns = self.columns(view.app, width);
+        let column_width = body.width / u16::try_from(columns.len()).unwrap_or(1);
+        for (column, x) in columns.iter().zip((body.x..).step_by(usize::from(column_width.max(1)))) {
+            let area = Rect { x, width: column_width, ..body };
+            for (n, line) in column.lines.iter().skip(self.scroll).take(rows).enumerate() {
+                draw_line(frame, area, n, help_line(view, line, column.key_width, usize::from(column_width)));
+            }
         }
-        if lines.is_empty() {
+        let total = longest(&columns);
+        if total == 0 {
             draw_line(frame, body, 1, Line::styled(fit("  No match.", width), theme.muted));
         }
-        draw_more_below(frame, view, area, lines.len().saturating_sub(self.scroll + rows));
+        draw_more_below(frame, view, area, total.saturating_sub(self.scroll + rows));
     }
 }
 
-fn help_line<'a>(view: View<'_>, line: &HelpLine, key_columns: usize, width: usize) -> Line<'a> {
-    let theme = view.theme;
-    match line {
-        HelpLine::Gap => Line::default(),
-        HelpLine::Heading(text) => Line::styled(fit(&format!(" {text}"), width), theme.muted),
-        HelpLine::Key(keys, text) => {
-            let mut row = TextRow::new(width);
-            row.push("  ", theme.text).push(left(keys, key_columns), theme.key);
-            row.push(" ", theme.text).push(text.as_str(), theme.text);
-            row.line()
-        }
+/// Draws what the help contains into its upper border, and the topic of the guide into its lower border.
+fn draw_notes(frame: &mut Frame<'_>, view: View<'_>, area: Rect, contexts: &[Context]) {
+    if area.width < 60 {
+        return;
     }
+    let muted = |text: String| Line::styled(text, view.theme.muted);
+    let upper = muted(" what is possible now ".to_owned());
+    let width = u16::try_from(upper.width()).unwrap_or(0);
+    frame.render_widget(upper, Rect { x: area.right().saturating_sub(width + 2), width, height: 1, ..area });
+    let lower = muted(format!(" docdeck help {}: the guide ", topic(contexts)));
+    let width = u16::try_from(lower.width()).unwrap_or(0);
+    let row = Rect { x: area.x + 2, y: area.bottom().saturating_sub(1), width, height: 1 };
+    frame.render_widget(lower, row);
+}
+
+fn help_line<'a>(view: View<'_>, line: &HelpLine, key_width: usize, width: usize) -> Line<'a> {
+    let theme = view.theme;
+    let (keys, style, text) = match line {
+        HelpLine::Gap => return Line::default(),
+        HelpLine::Heading(text) => return Line::styled(fit(&format!(" {text}"), width), theme.title),
+        HelpLine::Key(keys, text) => (keys, theme.key, text),
+        HelpLine::Symbol(symbol, style, text) => (symbol, style.style(view), text),
+    };
+    let mut row = TextRow::new(width);
+    row.push("  ", theme.text).push(left(keys, key_width), style);
+    row.push("  ", theme.text).push(text.as_str(), theme.text);
+    row.line()
 }
 
 /// One line of the help.
@@ -138,18 +178,112 @@ fn help_line<'a>(view: View<'_>, line: &HelpLine, key_columns: usize, width: usi
 pub enum HelpLine {
     Gap,
     Heading(String),
-    /// Keys and what they do, or a symbol and its meaning. The first text is empty on a continuation line.
+    /// Keys and what they do. The keys are empty on a continuation line.
     Key(String, String),
+    /// A symbol and its meaning.
+    Symbol(String, SymbolStyle, String),
 }
 
-/// Returns the maximum width of the column of keys in a box of this width.
-fn max_key_column_width(columns: usize) -> usize {
-    if columns < 60 { 10 } else { 24 }
+/// The colour of a symbol in the help: the same as on the screen that it explains.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SymbolStyle {
+    State(JobState),
+    Mark,
+    Muted,
+    Warning,
+    Human,
+    Ai,
+    Key,
+}
+
+impl SymbolStyle {
+    fn style(self, view: View<'_>) -> Style {
+        let theme = view.theme;
+        match self {
+            Self::State(state) => symbol_style(view, state),
+            Self::Mark => theme.mark,
+            Self::Muted => theme.muted,
+            Self::Warning => theme.warning,
+            Self::Human => theme.human,
+            Self::Ai => theme.ai,
+            Self::Key => theme.key,
+        }
+    }
+}
+
+/// A column of lines, with the width of the keys in it.
+#[derive(Debug, Default)]
+struct HelpColumn {
+    key_width: usize,
+    lines: Vec<HelpLine>,
+}
+
+fn longest(columns: &[HelpColumn]) -> usize {
+    columns.iter().map(|column| column.lines.len()).max().unwrap_or(0)
+}
+
+/// Returns the name of the screen or dialog that the help is about.
+fn title(contexts: &[Context]) -> &'static str {
+    match contexts.first() {
+        // Only the log has no context of its own.
+        Some(Context::Lists) | None => "log",
+        Some(context) => context.title(),
+    }
+}
+
+/// Returns the topic of the guide that is about the screen or dialog.
+fn topic(contexts: &[Context]) -> &'static str {
+    use Context as C;
+    match contexts.first() {
+        Some(C::Jobs | C::Detail | C::AllJobs | C::Resolve) => "jobs",
+        Some(C::Editor | C::Picker | C::Drafts | C::BatchText | C::Batch) => "prompts",
+        Some(
+            C::Views
+            | C::Calendar
+            | C::CalendarLine
+            | C::PageDetail
+            | C::Trend
+            | C::Movers
+            | C::Export
+            | C::CachedRanges,
+        ) => "analytics",
+        Some(C::Profiles | C::Welcome | C::WelcomeText) => "configuration",
+        _ => "shortcuts",
+    }
+}
+
+/// The rows below a heading.
+struct Section {
+    heading: String,
+    rows: Vec<Row>,
+}
+
+/// Keys and what they do, or a symbol and its meaning.
+#[derive(Default)]
+struct Row {
+    /// All keys; as many as fit are shown, at least the first one.
+    keys: Vec<String>,
+    /// The colour of a symbol; `None` for keys.
+    style: Option<SymbolStyle>,
+    text: String,
+    /// What a search looks through in addition to the keys, the text and the heading.
+    searched: String,
 }
 
 impl Help {
-    pub(super) fn new(contexts: &'static [Context]) -> Self {
-        Self { contexts, scroll: 0, query: None, is_typing: false }
+    /// Creates the help for what is on top now.
+    pub(super) fn new(app: &App) -> Self {
+        let contexts = app.contexts();
+        let keymap = &app.config.keymap;
+        let is_over_text_input = app.takes_text();
+        // In a text input, plain letters are typed, so they don't trigger the bindings of other contexts.
+        let has_key = |row: &&Binding| usable_keys(app, contexts, is_over_text_input, row).next().is_some();
+        let is_possible = |row: &Binding| app.label(row).is_some();
+        let mut rows: Vec<_> = keymap.active_bindings_where(contexts, is_possible).filter(has_key).collect();
+        rows.sort_by_key(|row| !matches!(row.action, Action::Open | Action::Confirm));
+        let commands = app.runnable_commands().filter(|_| !is_over_text_input);
+        let commands = commands.map(|custom| (custom.key.to_string(), custom.name.to_string())).collect();
+        Self { contexts, is_over_text_input, rows, commands, scroll: 0, query: None, is_typing: false }
     }
 
     /// Returns the area of the lines. The search input takes the first row of the inner area, if there is space for it.
@@ -160,121 +294,197 @@ impl Help {
         Rect { y: inner.y + 1, height: inner.height - 1, ..inner }
     }
 
-    /// Returns the width of the column of keys. It doesn't depend on the search, so that the columns stay in place.
-    fn key_column_width(&self, app: &App, columns: usize) -> usize {
-        let max_width = max_key_column_width(columns);
-        let rows = app.config.keymap.active_bindings(self.contexts).filter(|row| app.is_offered(row.action));
-        let widest = rows.map(|row| fitting_keys(app.config.keymap.keys(row), max_width).width()).max().unwrap_or(0);
-        let custom = app.commands_in(self.contexts).map(|custom| custom.key.to_string().width()).max().unwrap_or(0);
-        widest.max(custom).min(max_width)
+    /// Returns the possible actions of a group with their keys. Some actions share a row.
+    fn rows_of(&self, app: &App, group: KeyGroup) -> Vec<Row> {
+        let keys = |row: &Binding| -> Vec<String> {
+            let keys = usable_keys(app, self.contexts, self.is_over_text_input, row);
+            keys.map(ToString::to_string).collect()
+        };
+        let row_of = |context, action| self.rows.iter().find(|row| (row.context, row.action) == (context, action));
+        let combined = COMBINED.iter().filter_map(|(context, actions, text)| {
+            let rows: Vec<&Binding> =
+                actions.iter().map(|action| row_of(*context, *action).copied()).collect::<Option<_>>()?;
+            let first: Vec<String> = rows.iter().filter_map(|row| keys(row).into_iter().next()).collect();
+            let first = first.join("  ");
+            (first.width() <= MAX_COMBINED_WIDTH).then_some((rows, first, *text))
+        });
+        let combined: Vec<_> = combined.collect();
+        let row = |rows: &[&Binding], keys, text: &str| Row {
+            keys,
+            text: text.to_owned(),
+            searched: rows.iter().map(|row| searched_text(app, row)).collect::<Vec<_>>().join(" "),
+            ..Row::default()
+        };
+        let of_group = self.rows.iter().filter(|row| row.action.group() == group);
+        let rows = of_group.filter_map(|binding| match combined.iter().find(|(rows, ..)| rows.contains(binding)) {
+            None => Some(row(&[*binding], keys(binding), binding.help)),
+            Some((rows, keys, text)) if rows.first() == Some(binding) => Some(row(rows, vec![keys.clone()], text)),
+            Some(_) => None,
+        });
+        rows.collect()
     }
 
-    /// Returns the lines of the help at this width: all lines or, during a search, the lines that contain every word of
-    /// the search.
-    pub fn lines(&self, app: &App, columns: usize) -> Vec<HelpLine> {
+    /// Returns the sections: first what the screen can do, then moving, docdeck itself, the symbols and the guide.
+    fn sections(&self, app: &App) -> [Vec<Section>; 2] {
+        let (mut actions, mut others) = (Vec::new(), Vec::new());
+        for group in KeyGroup::ALL {
+            let heading = group.heading().map_or_else(|| capitalized(title(self.contexts)), str::to_owned);
+            let sections = if matches!(group, KeyGroup::Move | KeyGroup::Program) { &mut others } else { &mut actions };
+            sections.push(Section { heading, rows: self.rows_of(app, group) });
+        }
+        let plain = |keys: Vec<String>, text: &str| Row { keys, text: text.to_owned(), ..Row::default() };
+        let commands = self.commands.iter().map(|(key, name)| plain(vec![key.clone()], name)).collect();
+        actions.push(Section { heading: "Custom commands".to_owned(), rows: commands });
+        let symbols = symbols(app, self.contexts).into_iter();
+        let symbols = symbols.map(|(symbol, style, text)| Row {
+            keys: vec![symbol.to_owned()],
+            style: Some(style),
+            text,
+            searched: "symbol".to_owned(),
+        });
+        others.push(Section { heading: "Symbols".to_owned(), rows: symbols.collect() });
+        let topics = TOPICS.chunks(TOPICS_PER_LINE);
+        let topics = topics.map(|topics| topics.iter().map(|topic| topic.name).collect::<Vec<_>>().join(", "));
+        let topics = topics.map(|names| plain(Vec::new(), &names)).collect();
+        others.push(Section { heading: "Guide: docdeck help TOPIC".to_owned(), rows: topics });
+        [actions, others]
+    }
+
+    /// Returns the columns of the help: two if the screen is wide enough.
+    fn columns(&self, app: &App, width: usize) -> Vec<HelpColumn> {
+        let [mut actions, others] = self.sections(app);
+        if app.size.0 >= MIN_COLUMNS_SIDE_BY_SIDE {
+            return vec![self.column(&actions, width / 2), self.column(&others, width / 2)];
+        }
+        actions.extend(others);
+        vec![self.column(&actions, width)]
+    }
+
+    /// Returns the sections as lines of this width. During a search, returns the lines that contain every word of the
+    /// search.
+    fn column(&self, sections: &[Section], width: usize) -> HelpColumn {
         let words = self.query.as_ref().map(|words| words.text().to_lowercase()).unwrap_or_default();
         let words: Vec<&str> = words.split_whitespace().collect();
-        let matches = |text: &str| {
-            let text = text.to_lowercase();
-            words.iter().all(|word| text.contains(word))
-        };
+        // The width doesn't depend on the search, so that the column stays in place.
+        let keys = sections.iter().flat_map(|section| &section.rows).filter_map(|row| row.keys.first());
+        let key_width = keys.map(|key| key.width()).max().unwrap_or(0).min(MAX_KEY_WIDTH);
+        let text_width = width.saturating_sub(key_width + GAPS);
         let mut lines = Vec::new();
-        let contexts = self.contexts;
-        let key_columns = self.key_column_width(app, columns);
-        let text_columns = columns.saturating_sub(key_columns + GAPS);
-        let typing = contexts.first().is_some_and(|context| is_text_context(*context));
-        for group in KeyGroup::ALL {
-            let in_group = |row: &Binding| row.action.group() == group && app.is_offered(row.action);
-            let rows = app
-                .config
-                .keymap
-                .active_bindings_where(contexts, in_group)
-                .filter(|row| matches(&searched_text(app, row)));
-            let texts = rows.filter_map(|row| {
-                // In a text input, plain letters are typed, so they don't trigger the bindings of other contexts.
-                let works = |chord: &&Chord| !typing || contexts.first() == Some(&row.context) || !chord.types_text();
-                let chords: Vec<Chord> = app.config.keymap.keys(row).iter().filter(works).copied().collect();
-                (!chords.is_empty()).then(|| (fitting_keys(&chords, key_columns), row.help.to_owned()))
-            });
-            push_section(&mut lines, &group.name().to_uppercase(), texts, text_columns);
+        for Section { heading, rows } in sections {
+            let is_found = |row: &&Row| {
+                let searched = format!("{} {} {} {heading}", row.keys.join(" "), row.text, row.searched);
+                let searched = searched.to_lowercase();
+                words.iter().all(|word| searched.contains(word))
+            };
+            let found: Vec<HelpLine> =
+                rows.iter().filter(is_found).flat_map(|row| row.lines(key_width, text_width)).collect();
+            if found.is_empty() {
+                continue;
+            }
+            lines.extend((!lines.is_empty()).then_some(HelpLine::Gap));
+            lines.push(HelpLine::Heading(heading.clone()));
+            lines.extend(found);
         }
-        if typing {
-            return lines;
-        }
-        let custom = app.commands_in(contexts).map(|custom| (custom.key.to_string(), custom.name.to_string()));
-        let custom = custom.filter(|(key, name)| matches(&format!("{key} {name}")));
-        push_section(&mut lines, "CUSTOM COMMANDS", custom, text_columns);
-        if contexts.iter().any(|context| matches!(context, Context::Jobs | Context::Detail | Context::AllJobs)) {
-            let symbols = job_symbols().filter(|(symbol, text)| matches(&format!("{symbol} {text} symbol")));
-            push_section(&mut lines, "SYMBOLS IN THE JOBS LIST", symbols, text_columns);
-        }
-        let topics = TOPICS.chunks(TOPICS_PER_LINE).map(topic_names).filter(|names| matches(&format!("guide {names}")));
-        push_section(&mut lines, "GUIDE: docdeck help TOPIC", topics.map(|names| (String::new(), names)), text_columns);
-        lines
+        HelpColumn { key_width, lines }
+    }
+
+    /// Returns the lines of the help in one column of this width.
+    #[cfg(test)]
+    pub(super) fn lines(&self, app: &App, width: usize) -> Vec<HelpLine> {
+        self.column(&self.sections(app).into_iter().flatten().collect::<Vec<_>>(), width).lines
     }
 }
 
-/// Returns the text of a binding that a search is compared with: all keys, including keys that don't fit on screen, the
-/// help text, and the names of the action and of its group.
+impl Row {
+    fn lines(&self, key_width: usize, text_width: usize) -> Vec<HelpLine> {
+        let mut keys = fitting_keys(&self.keys, key_width);
+        let parts = wrap(&self.text, text_width, 4).0.into_iter();
+        let lines = parts.map(|part| match self.style {
+            Some(style) => HelpLine::Symbol(std::mem::take(&mut keys), style, part),
+            None => HelpLine::Key(std::mem::take(&mut keys), part),
+        });
+        lines.collect()
+    }
+}
+
+/// Returns the keys of a binding that run its action here.
+fn usable_keys<'a>(
+    app: &'a App,
+    contexts: &[Context],
+    is_over_text_input: bool,
+    row: &'a Binding,
+) -> impl Iterator<Item = &'a Chord> + use<'a> {
+    let is_own = contexts.first() == Some(&row.context);
+    let keys = app.config.keymap.keys(row).iter();
+    keys.filter(move |chord| !is_over_text_input || is_own || !chord.types_text())
+}
+
+/// Returns the text of a binding that a search is compared with, in addition to its help text.
 fn searched_text(app: &App, row: &Binding) -> String {
     let keys: Vec<String> = app.config.keymap.keys(row).iter().map(ToString::to_string).collect();
-    format!("{} {} {} {}", keys.join(" "), row.help, row.action.config_name(), row.action.group().name())
+    format!("{} {} {}", keys.join(" "), row.help, row.action.config_name())
 }
 
-/// Whether a text input has the focus in this context.
-fn is_text_context(context: Context) -> bool {
-    use Context as C;
-    matches!(
-        context,
-        C::Editor
-            | C::BatchText
-            | C::Picker
-            | C::Palette
-            | C::Input
-            | C::Filter
-            | C::Calendar
-            | C::CalendarLine
-            | C::WelcomeText
-    )
-}
-
-/// Returns every symbol of the jobs list with its meaning.
-fn job_symbols() -> impl Iterator<Item = (String, String)> {
-    let states = JobState::ALL.into_iter().map(|state| {
-        let (word, (_, meaning)) = (state.screen_word(), state.word_and_meaning());
-        (state.symbol().to_owned(), format!("{word}: {meaning}"))
-    });
-    ROW_MARKS.into_iter().map(|(mark, meaning)| (mark.to_owned(), meaning.to_owned())).chain(states)
-}
-
-fn topic_names(topics: &[Topic]) -> String {
-    topics.iter().map(|topic| topic.name).collect::<Vec<_>>().join(", ")
-}
-
-fn push_section(lines: &mut Vec<HelpLine>, name: &str, rows: impl Iterator<Item = (String, String)>, width: usize) {
-    let mut rows = rows.peekable();
-    if rows.peek().is_none() {
-        return;
+/// Returns the symbols that the screen or dialog draws, with their meanings. Leaves out those that a legend explains.
+fn symbols(app: &App, contexts: &[Context]) -> Vec<(&'static str, SymbolStyle, String)> {
+    match contexts.first() {
+        Some(Context::Jobs | Context::Detail | Context::AllJobs) => job_symbols(app.active_list().is_flat()),
+        Some(Context::Views) => view_symbols(app),
+        _ => Vec::new(),
     }
-    if !lines.is_empty() {
-        lines.push(HelpLine::Gap);
-    }
-    lines.push(HelpLine::Heading(name.to_owned()));
-    for (mut keys, text) in rows {
-        for part in wrap(&text, width, 4).0 {
-            lines.push(HelpLine::Key(std::mem::take(&mut keys), part));
+}
+
+/// Returns the symbols of the jobs list. `is_flat` is whether it has no groups.
+fn job_symbols(is_flat: bool) -> Vec<(&'static str, SymbolStyle, String)> {
+    let mut states: Vec<(JobState, Vec<String>)> = Vec::new();
+    for state in JobState::ALL {
+        let (word, meaning) = (state.screen_word(), state.word_and_meaning().1);
+        let text = match state {
+            JobState::Gone => format!("{word}: {meaning}"),
+            JobState::Other | JobState::NoStatus => meaning.to_owned(),
+            _ => word.to_owned(),
+        };
+        // States that share a symbol share a line.
+        match states.iter_mut().find(|(other, _)| other.symbol() == state.symbol()) {
+            Some((_, texts)) => texts.push(text),
+            None => states.push((state, vec![text])),
         }
     }
+    let mut symbols: Vec<_> = states
+        .into_iter()
+        .map(|(state, texts)| (state.symbol(), SymbolStyle::State(state), texts.join(", ")))
+        .collect();
+    symbols.extend(is_flat.then(|| (NEEDS_YOU, SymbolStyle::Warning, "needs you".to_owned())));
+    symbols.push((NOT_OPENED, SymbolStyle::Muted, "finished, not opened yet".to_owned()));
+    symbols.push((MARKED, SymbolStyle::Mark, "marked".to_owned()));
+    symbols
+}
+
+fn view_symbols(app: &App) -> Vec<(&'static str, SymbolStyle, String)> {
+    let views = &app.views;
+    let symbols = [
+        (true, "█", SymbolStyle::Human, "human views"),
+        (true, "▒", SymbolStyle::Ai, "AI views"),
+        (views.is_comparing(), "▲", SymbolStyle::Muted, "more than in the compared range"),
+        (views.is_comparing(), "▼", SymbolStyle::Muted, "fewer than in the compared range"),
+        (views.table.is_tree(), "▸", SymbolStyle::Key, "closed folder"),
+        (views.table.is_tree(), "▾", SymbolStyle::Key, "open folder"),
+        (true, "≠", SymbolStyle::Warning, "human and AI don't add up to the total"),
+        (true, "–", SymbolStyle::Muted, "no value"),
+        (true, MARKED, SymbolStyle::Mark, "marked"),
+    ];
+    let drawn = symbols.into_iter().filter(|(is_drawn, ..)| *is_drawn);
+    drawn.map(|(_, symbol, style, text)| (symbol, style, text.to_owned())).collect()
 }
 
 /// Returns as many keys as fit into this width, at least the first one.
-fn fitting_keys(chords: &[Chord], columns: usize) -> String {
+fn fitting_keys(keys: &[String], columns: usize) -> String {
     let mut out = String::new();
-    for chord in chords.iter().map(ToString::to_string) {
+    for key in keys {
         if out.is_empty() {
-            out = chord;
-        } else if out.width() + 2 + chord.width() <= columns {
-            out = format!("{out}  {chord}");
+            out.clone_from(key);
+        } else if out.width() + 2 + key.width() <= columns {
+            out = format!("{out}  {key}");
         } else {
             break;
         }
@@ -291,11 +501,9 @@ mod tests {
     use crate::tui::keymap::{BINDINGS, Edit};
     use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
 
-    const GUIDE: &str = "GUIDE: docdeck help TOPIC";
-
     #[test]
     fn every_help_text_fits_one_line_of_80_columns() {
-        let width = 78 - max_key_column_width(78) - GAPS;
+        let width = 78 - MAX_KEY_WIDTH - GAPS;
         for row in BINDINGS {
             assert!(row.help.width() <= width, "{} cells are too many: {}", row.help.width(), row.help);
         }
@@ -321,7 +529,7 @@ mod tests {
         let lines = app.top::<Help>().expect("the help").lines(app, 80).into_iter();
         let rows = lines.filter_map(|line| match line {
             HelpLine::Key(keys, text) => Some((keys, text)),
-            HelpLine::Gap | HelpLine::Heading(_) => None,
+            _ => None,
         });
         rows.collect()
     }
@@ -359,55 +567,87 @@ mod tests {
         assert_eq!(listed_keys_and_texts(&app).len(), 1);
     }
 
-    #[test]
-    fn keys_that_would_type_text_are_not_listed_for_a_text_input() {
-        let app = crate::tui::finish_alerts::tests::app(Vec::new());
-        let keys = |contexts: &'static [Context]| {
-            let lines = Help::new(contexts).lines(&app, 120).into_iter();
-            let keys = lines.filter_map(|line| match line {
-                HelpLine::Key(keys, _) if !keys.is_empty() => Some(keys),
-                _ => None,
-            });
-            keys.collect::<Vec<_>>()
-        };
-        let typing = keys(&[Context::Editor, Context::Text, Context::Everywhere]);
-        assert!(typing.iter().any(|keys| keys.contains("Ctrl-S")), "{typing:?}");
-        assert!(!typing.iter().any(|keys| ["1", "q", "?"].contains(&keys.as_str())), "{typing:?}");
-        assert!(keys(&[Context::Jobs, Context::Everywhere]).iter().any(|keys| keys == "1"));
+    fn headings(app: &App) -> Vec<String> {
+        let lines = app.top::<Help>().expect("the help").lines(app, 80).into_iter();
+        lines.filter_map(|line| if let HelpLine::Heading(text) = line { Some(text) } else { None }).collect()
     }
 
     #[test]
-    fn the_help_lists_the_groups_in_order_and_then_every_symbol_of_the_jobs_list() {
-        let app = crate::tui::finish_alerts::tests::app(Vec::new());
-        let lines = Help::new(&[Context::Jobs, Context::Lists, Context::Everywhere]).lines(&app, 120);
-        let headings: Vec<&str> = lines
-            .iter()
-            .filter_map(|line| match line {
-                HelpLine::Heading(text) => Some(text.as_str()),
-                _ => None,
-            })
-            .collect();
-        let wanted = ["ACT", "FIND", "ORGANISE", "QUEUE", "NAVIGATE", "DOCDECK", "SYMBOLS IN THE JOBS LIST", GUIDE];
-        assert_eq!(headings, wanted);
-        let last = lines.iter().rev().take_while(|line| **line != HelpLine::Heading(GUIDE.to_owned()));
-        assert_eq!(last.count(), TOPICS.len().div_ceil(TOPICS_PER_LINE), "all topics are named");
-        for state in JobState::ALL {
-            let (word, (_, meaning)) = (state.screen_word(), state.word_and_meaning());
-            let line = HelpLine::Key(state.symbol().to_owned(), format!("{word}: {meaning}"));
-            assert!(lines.contains(&line), "{line:?}");
+    fn keys_that_would_type_text_are_not_listed_for_a_text_input() {
+        let mut app = crate::tui::finish_alerts::tests::app(Vec::new());
+        press(&mut app, KeyCode::Char('n'));
+        press(&mut app, KeyCode::F(1));
+        let typing = listed_keys_and_texts(&app);
+        assert!(typing.iter().any(|(keys, _)| keys.starts_with("Ctrl-S")), "{typing:?}");
+        assert!(!typing.iter().any(|(keys, _)| keys.starts_with(['1', 'q', '?'])), "{typing:?}");
+        assert_eq!(headings(&app), ["Editor", "Edit text", "Move", "docdeck", "Guide: docdeck help TOPIC"]);
+    }
+
+    #[test]
+    fn only_what_is_possible_now_is_listed() {
+        use crate::model::job::Status;
+        use crate::tui::finish_alerts::tests::app;
+        use crate::tui::jobs::tests::row;
+        let listed = |mut app: App| {
+            press(&mut app, KeyCode::Char('?'));
+            let texts = listed_keys_and_texts(&app).into_iter().map(|(_, text)| text);
+            (texts.collect::<Vec<_>>().join("\n"), headings(&app))
+        };
+        let (texts, headings) = listed(app(vec![row(1, Status::Completed)]));
+        assert!(texts.contains("open the job") && texts.contains("edit the note"), "{texts}");
+        for impossible in ["open the pull request", "retry a failed job", "queued prompt", "all profiles"] {
+            assert!(!texts.contains(impossible), "{impossible}: {texts}");
         }
-        let views = Help::new(&[Context::Views, Context::Lists, Context::Everywhere]).lines(&app, 120);
-        assert!(
-            !views.contains(&HelpLine::Heading("SYMBOLS IN THE JOBS LIST".to_owned())),
-            "that screen has no symbols"
-        );
+        assert_eq!(headings, ["Jobs", "Find", "Label", "Move", "docdeck", "Symbols", "Guide: docdeck help TOPIC"]);
+        let (texts, _) = listed(app(Vec::new()));
+        assert!(texts.contains("start a new job") && !texts.contains("edit the note"), "{texts}");
+    }
+
+    #[test]
+    fn related_actions_share_a_line() {
+        let app = crate::tui::finish_alerts::tests::app(Vec::new());
+        let help = Help::new(&app);
+        let has = |keys: &str| {
+            help.lines(&app, 80).iter().any(|line| matches!(line, HelpLine::Key(shown, _) if shown == keys))
+        };
+        assert!(has("1  2  3") && has("j  k") && has("PgDn  PgUp"));
+        for (context, actions, _) in COMBINED {
+            for action in *actions {
+                assert!(BINDINGS.iter().any(|row| (row.context, row.action) == (*context, *action)), "{action:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_symbols_are_those_of_the_screen() {
+        let mut app = crate::tui::finish_alerts::tests::app(Vec::new());
+        let symbols = |app: &App| {
+            let lines = Help::new(app).lines(app, 80).into_iter();
+            let symbols = lines.filter_map(|line| match line {
+                HelpLine::Symbol(symbol, ..) => Some(symbol),
+                _ => None,
+            });
+            symbols.collect::<Vec<_>>()
+        };
+        let on_jobs = symbols(&app);
+        for state in JobState::ALL {
+            assert_eq!(on_jobs.iter().filter(|symbol| *symbol == state.symbol()).count(), 1, "{state:?}");
+        }
+        press(&mut app, KeyCode::Char('2'));
+        let on_views = symbols(&app);
+        assert!(on_views.contains(&"█".to_owned()) && !on_views.contains(&"◐".to_owned()), "{on_views:?}");
+        for symbol in on_jobs.iter().chain(&on_views) {
+            assert!(symbol.is_ascii() || crate::model::ascii::ascii_symbol(symbol) != "?", "{symbol}");
+        }
+        press(&mut app, KeyCode::Char('3'));
+        assert!(symbols(&app).is_empty());
     }
 
     #[test]
     fn keys_are_never_truncated() {
         let delete = BINDINGS.iter().find(|row| row.action == Action::Edit(Edit::DeleteWordBack)).expect("it has keys");
         let all: Vec<String> = delete.keys.iter().map(ToString::to_string).collect();
-        assert_eq!(fitting_keys(delete.keys, 24), all[..2].join("  "));
-        assert_eq!(fitting_keys(delete.keys, 10), all[0]);
+        assert_eq!(fitting_keys(&all, 24), all[..2].join("  "));
+        assert_eq!(fitting_keys(&all, 10), all[0]);
     }
 }

@@ -2,9 +2,10 @@
 //! recently chosen entries come first.
 //!
 //! ```text
-//! ┌ Commands: 3 of 62 ───────────────────────────────────────┐
+//! ┌─ Commands ───────────────────────────────────────────────┐
 //! │ rena▏                                                    │
-//! │▌rename: a title of your own                  jobs      R │
+//! │ ▌Rename           rename the job (only in docdeck)     R │
+//! └────────────────────────────────────────── 1 of 62 commands ┘
 //! ```
 
 use super::component::prelude::*;
@@ -12,11 +13,11 @@ use super::compose::batch::Batch;
 use super::compose::editor::Editor;
 use super::draw::cursor;
 use super::draw::text::{TextRow, fit};
-use super::format::format_count;
+use super::format::{format_count, plural};
 use super::geometry::{Geometry, centered, inner_area_below};
 use super::state::PaletteChoice;
 use crate::model::text::CleanText;
-use crate::tui::draw::boxes::{draw_box, draw_line, draw_more_below};
+use crate::tui::draw::boxes::{draw_box, draw_line, hidden_lines_text};
 use crate::tui::widgets::list_state::ListState;
 use crate::tui::widgets::text_input::TextInput;
 use nucleo_matcher::pattern::{CaseMatching, Normalization, Pattern};
@@ -24,22 +25,23 @@ use nucleo_matcher::{Config, Matcher, Utf32Str};
 use unicode_width::UnicodeWidthStr;
 
 /// Maximum width of the keyboard shortcuts of a command.
-const MAX_KEYS_CELLS: usize = 14;
-/// Maximum width of the category, which is shown before the keyboard shortcuts if there is space.
-const MAX_CATEGORY_CELLS: usize = 10;
+const MAX_KEYS_CELLS: usize = 8;
+/// Width of the names, if descriptions follow them.
+const NAME_CELLS: usize = 17;
+/// Minimum width of the screen at which the palette is a box in its middle and has descriptions.
+const MIN_COLUMNS_WITH_DESCRIPTIONS: u16 = 60;
 /// How many recently chosen entries are listed before all others.
 const MAX_RECENT: usize = 20;
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct PaletteEntry {
     pub choice: PaletteChoice,
-    pub text: CleanText,
+    pub name: CleanText,
+    pub description: String,
     /// Additional words by which the entry is found. For an action, they start with its configuration name.
     search_words: String,
     /// The keys of the command, for display. Empty if no key runs it, as for a theme.
     pub keys: String,
-    /// The part of docdeck to which the entry belongs, for display.
-    pub category: &'static str,
 }
 
 #[derive(Debug)]
@@ -70,7 +72,7 @@ impl CommandPalette {
         let words: Vec<String> = typed.split_whitespace().map(str::to_lowercase).collect();
         let mut scored: Vec<([bool; 2], u32, bool, usize)> = Vec::new();
         for (index, entry) in self.entries.iter().enumerate() {
-            let text = format!("{} {}", entry.text, entry.category);
+            let text = format!("{} {}", entry.name, entry.description);
             let all = format!("{text} {}", entry.search_words).to_lowercase();
             let is_named = words.iter().all(|word| all.split_whitespace().any(|other| other == word));
             let (by_text, by_all) = (score(&text), score(&all));
@@ -125,7 +127,7 @@ impl CommandPalette {
 
 /// Returns the area of the palette, including its borders.
 pub(super) fn palette_area(g: Geometry) -> Rect {
-    centered(g.body, 84, g.body.height.min(26))
+    if g.body.width < MIN_COLUMNS_WITH_DESCRIPTIONS { g.body } else { centered(g.body, 84, 26) }
 }
 
 impl Component for CommandPalette {
@@ -170,9 +172,7 @@ impl Component for CommandPalette {
         let theme = view.theme;
         let area = self.area(view.app);
         let (all, left) = self.counts();
-        let counts =
-            if all == left { format_count(all) } else { format!("{} of {}", format_count(left), format_count(all)) };
-        let inner = draw_box(frame, area, Line::styled(format!(" Commands: {counts} "), theme.title), theme.focus);
+        let inner = draw_box(frame, area, Line::styled("─ Commands ", theme.title), theme.focus);
         let text = Rect { x: inner.x + 1, width: inner.width.saturating_sub(2), ..inner };
         if self.input.is_blank() {
             let run = view.app.key_label(Context::Palette, Action::Confirm);
@@ -180,32 +180,40 @@ impl Component for CommandPalette {
         } else {
             frame.render_widget(self.input.area(), Rect { height: text.height.min(1), ..text });
         }
-        let width = usize::from(inner.width);
-        let most = if width < 60 { MAX_KEYS_CELLS / 2 } else { MAX_KEYS_CELLS };
-        let category = if width < 60 { 0 } else { MAX_CATEGORY_CELLS };
-        let lines = inner_area_below(area, 1);
+        let has_descriptions = area.width >= MIN_COLUMNS_WITH_DESCRIPTIONS;
+        let width = usize::from(text.width);
+        let lines = Rect { x: text.x, width: text.width, ..inner_area_below(area, 1) };
         let rows = usize::from(lines.height);
         for (n, (entry, chosen)) in self.visible(rows).enumerate() {
             let mut row = TextRow::new(width);
             row.push(if chosen { "▌" } else { " " }, theme.mark);
             let first = entry.keys.split("  ").take(2).collect::<Vec<_>>().join("  ");
-            let shown =
-                if first.width() <= most { first } else { entry.keys.split("  ").next().unwrap_or("").to_owned() };
-            // If there is space, the categories are aligned in one column, and the texts are cut before that column.
-            let keys_at = width.saturating_sub(shown.width() + 1);
-            let column = width.saturating_sub(most + category + 2);
-            let end = if category > 0 { column } else { keys_at };
-            row.push(fit(entry.text.as_str(), end.saturating_sub(2)), theme.text);
-            if category > 0 {
-                row.pad_to(column).push(fit(entry.category, category), theme.muted);
+            let is_short = first.width() <= MAX_KEYS_CELLS;
+            let keys = if is_short { first } else { entry.keys.split("  ").next().unwrap_or("").to_owned() };
+            let keys_at = width.saturating_sub(keys.width());
+            let end = keys_at.saturating_sub(2);
+            if has_descriptions {
+                row.left(fit(entry.name.as_str(), NAME_CELLS), NAME_CELLS, theme.text).push(" ", theme.text);
+                row.push_up_to(end, entry.description.as_str(), theme.muted);
+            } else {
+                row.push_up_to(end, entry.name.as_str(), theme.text);
             }
-            row.pad_to(keys_at).push(shown, theme.key);
+            row.pad_to(keys_at).push(keys, theme.key);
             draw_line(frame, lines, n, row.list_line(chosen, theme));
         }
         if left == 0 {
             draw_line(frame, text, 1, Line::styled("No matching command.", theme.muted));
         }
-        draw_more_below(frame, view, area, self.list.hidden_below(rows));
+        let hidden = match self.list.hidden_below(rows) {
+            0 => String::new(),
+            hidden => format!(", {}", hidden_lines_text(hidden)),
+        };
+        let of = if all == left { String::new() } else { format!("{} of ", format_count(left)) };
+        let count = Line::styled(format!(" {of}{}{hidden} ", plural(all, "command")), theme.muted);
+        let width = u16::try_from(count.width()).unwrap_or(0);
+        let corner =
+            Rect { x: area.right().saturating_sub(width + 2), y: area.bottom().saturating_sub(1), width, height: 1 };
+        frame.render_widget(count, corner.intersection(area));
         // The search field has the cursor, even before something is typed.
         let field = Rect { height: text.height.min(1), ..text };
         cursor::place_in_corner(frame, field);
@@ -244,26 +252,29 @@ impl App {
                 let keys: Vec<String> = keys.iter().map(ToString::to_string).collect();
                 entries.push(PaletteEntry {
                     choice: PaletteChoice::Binding(row),
-                    text: CleanText::line(row.help),
+                    name: CleanText::line(&row.action.title()),
+                    description: row.help.to_owned(),
                     search_words: action_search_text(row.action),
                     keys: keys.join("  "),
-                    category: row.context.short_name(),
                 });
             }
         }
         entries.extend(self.runnable_commands().map(|command| PaletteEntry {
             choice: PaletteChoice::CustomCommand(command.key),
-            text: command.name.clone(),
+            name: command.name.clone(),
+            description: "run this custom command".to_owned(),
             search_words: String::new(),
             keys: command.key.to_string(),
-            category: "commands",
         }));
+        let save = self.key_label(Context::Palette, Action::SaveTheme);
+        let saves = self.config.config_path.is_some().then(|| format!("; {save} makes it the default"));
+        let use_theme = format!("use this theme{}", saves.unwrap_or_default());
         entries.extend(self.config.themes.iter().map(|name| PaletteEntry {
             choice: PaletteChoice::Theme(name.clone()),
-            text: CleanText::line(&format!("theme {name}")),
+            name: CleanText::line(&format!("Theme {name}")),
+            description: use_theme.clone(),
             search_words: "colors colours appearance dark light settings".to_owned(),
             keys: String::new(),
-            category: "themes",
         }));
         let recency = |entry: &PaletteEntry| {
             self.recent_choices.iter().position(|choice| *choice == entry.choice).unwrap_or(usize::MAX)
@@ -310,7 +321,7 @@ mod tests {
         let mut app = app_with_palette();
         type_text(&mut app, "views");
         assert!(palette(&app).counts().1 < palette(&app).counts().0);
-        assert_eq!(palette(&app).selected().map(|entry| entry.text.as_str()), Some("show the page views"));
+        assert_eq!(palette(&app).selected().map(|entry| entry.name.as_str()), Some("Show views"));
         enter(&mut app);
         assert_eq!((app.screen, app.dialogs.len()), (Screen::Views, 0));
     }
@@ -321,7 +332,7 @@ mod tests {
         type_text(&mut app, "theme high");
         assert_eq!(enter(&mut app), [Effect::UseTheme { name: "high-contrast".to_owned(), save_as_default: false }]);
         press(&mut app, ':');
-        assert_eq!(palette(&app).selected().map(|entry| entry.text.as_str()), Some("theme high-contrast"));
+        assert_eq!(palette(&app).selected().map(|entry| entry.name.as_str()), Some("Theme high-contrast"));
     }
 
     #[test]
@@ -424,6 +435,13 @@ mod tests {
         assert_eq!(app.dialogs.len(), 1);
         press_with(&mut app, KeyCode::Char('k'), KeyModifiers::CONTROL);
         assert!(app.dialogs.is_empty(), "anything else is no");
+    }
+
+    #[test]
+    fn every_name_fits_before_the_descriptions() {
+        for row in crate::tui::keymap::BINDINGS {
+            assert!(row.action.title().width() <= NAME_CELLS, "{}", row.action.title());
+        }
     }
 
     #[test]

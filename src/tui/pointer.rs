@@ -1,6 +1,7 @@
 //! The mouse: what is under the pointer handles the clicks and the wheel, and a click does what a key would do there.
 
-use super::component::Flow;
+use super::component::{Component, Cx, Flow};
+use super::compose::editor::Editor;
 use super::geometry::{JobsArrangement, MIN_PANE_COLUMNS, MIN_PANE_ROWS, compute_layout, is_usable};
 use super::state::Pointer;
 use super::{App, Effect, Screen, Severity};
@@ -72,6 +73,12 @@ impl App {
         self.read_draft_of_new_editor(count_before, effects);
     }
 
+    /// Whether a cell shows the list or the thread above an editor.
+    fn is_above_editor(&self, at: Position) -> bool {
+        let (g, is_editor) = (self.geometry(), self.top::<Editor>().is_some());
+        is_editor && self.panes.editor_rows > 0 && (g.list.contains(at) || g.detail.contains(at))
+    }
+
     /// Whether a message is shown at a cell.
     fn has_message_at(&self, at: Position) -> bool {
         let lines = self.message_lines(usize::from(self.size.0)).len();
@@ -119,14 +126,17 @@ impl App {
 
     fn wheel(&mut self, at: Position, by: isize, now: Time, effects: &mut Vec<Effect>) {
         let covering = self.covering_dialog().and_then(|dialog| self.dialogs.get(dialog));
-        if !covering.map_or(self.geometry().body, |dialog| dialog.area(self)).contains(at) {
-            return;
-        }
-        self.dirty = true;
-        self.dispatch_to_base(now, effects, |component, cx| {
+        let is_on_top = covering.map_or(self.geometry().body, |dialog| dialog.area(self)).contains(at);
+        let scroll = |component: &mut dyn Component, cx: &mut Cx<'_>| {
             component.wheel(at, by, cx);
             Flow::Handled
-        });
+        };
+        self.dirty |= is_on_top || self.is_above_editor(at);
+        if is_on_top {
+            self.dispatch_to_base(now, effects, scroll);
+        } else if self.is_above_editor(at) {
+            self.dispatch_to_screen(now, effects, scroll);
+        }
     }
 }
 

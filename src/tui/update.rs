@@ -1,6 +1,7 @@
 //! Applies messages to the state, mostly by calling the module that is responsible for the message.
 
 use super::component::{Flow, TextEntry};
+use super::compose::editor::Editor;
 use super::jobs::JobLine;
 use super::jobs::messages::JobsEffect;
 use super::keymap::{Action, Chord, Context};
@@ -68,6 +69,7 @@ impl App {
     /// Restores what must be true after every message: the selection is visible, the details show the selected job, and
     /// the engine is informed of the visible jobs.
     pub(super) fn after_update(&mut self, effects: &mut Vec<Effect>) {
+        self.panes.editor_rows = self.find::<Editor>().map_or(0, |editor| editor.rows_below_thread(self));
         let g = self.geometry();
         self.jobs.keep_selected_visible(self.uncovered_rows(g.list_lines()));
         self.views.table.show_selection(self.uncovered_rows(g.views_lines()));

@@ -46,6 +46,24 @@ fn the_editor_with_a_saved_draft() {
 }
 
 #[test]
+fn the_editor_of_a_follow_up_below_the_thread() {
+    snapshots("follow_up", &[SMALL, (120, 40), LARGE], &["Add a diagram of the retries"], |fixture| {
+        fixture.load_jobs();
+        fixture.press_keys("f");
+        fixture.handle(Msg::Input(Event::Paste("Add a diagram of the retries".to_owned())));
+    });
+}
+
+#[test]
+fn a_reply_of_several_lines() {
+    snapshots("reply", &[SMALL, (120, 40)], &["Reply", "Link it."], |fixture| {
+        fixture.load_jobs();
+        fixture.press_keys("Enter f");
+        fixture.handle(Msg::Input(Event::Paste("Add a diagram of the retries\n\nLink it.".to_owned())));
+    });
+}
+
+#[test]
 fn the_editor_after_an_attempt_to_send_an_empty_prompt() {
     snapshots("editor_blank", &[], &["Nothing to send: the prompt is empty."], |fixture| {
         fixture.load_jobs();

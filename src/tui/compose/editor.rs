@@ -16,13 +16,15 @@ use crate::tui::geometry::{Geometry, inside};
 use crate::tui::keymap::{Edit, Keymap};
 use crate::tui::message_fit::fit_message;
 use crate::tui::widgets::text_input::TextInput;
-use crate::tui::{PromptsEffect, PromptsMsg};
+use crate::tui::{PromptsEffect, PromptsMsg, Screen};
 use unicode_width::UnicodeWidthStr;
 
 /// Maximum number of lines for a message.
 const MESSAGE_LINES: usize = 8;
 /// Longer lines are hard to read, so the text is wrapped at this width.
 pub(super) const MAX_TEXT_COLUMNS: u16 = 100;
+/// The minimum height of an editor in the lower half of the screen, including its borders.
+const MIN_ROWS_BELOW_THREAD: u16 = 5;
 /// The minimum number of rows of the screen at which a line separates the text from what is below it.
 pub(super) const MIN_ROWS_WITH_RULE: u16 = 20;
 
@@ -51,6 +53,10 @@ pub struct Editor {
     /// The reason why the prompt was not delivered, if the user is editing an undelivered prompt.
     pub last_failure: Option<CleanText>,
     pub draft_state: DraftState,
+    /// Whether a follow-up was opened from the details. It then has one line below the thread, and grows with its text.
+    pub is_reply: bool,
+    /// The height of the editor when it was drawn last.
+    height: u16,
     /// A message below the text, such as the reason why the prompt was not sent.
     pub message: Option<CleanText>,
     /// Whether the user was warned about an unfilled `{{blank}}` since the text last changed. If so, the next attempt
@@ -97,6 +103,8 @@ impl Editor {
             is_in_external_editor: false,
             last_failure: None,
             draft_state: DraftState::Unchanged,
+            is_reply: false,
+            height: 0,
             message: None,
             is_warned: false,
         }
@@ -285,15 +293,31 @@ struct EditorParts {
     text: Rect,
     /// The lines of the message below the text. Empty if there is none.
     message: Vec<String>,
-    /// Whether a line separates the text from what is below it; otherwise that row is blank.
-    has_rule: bool,
+    /// The number of rows between the text and what is below it.
+    gap: u16,
     /// Whether there is space for the status line.
     has_status: bool,
 }
 
-/// Returns the area of the editor, including its borders.
+/// Returns the area of an editor that covers the screen, including its borders.
 pub(in crate::tui) fn editor_area(g: Geometry) -> Rect {
     g.full_dialog()
+}
+
+/// The layouts of an editor.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum EditorLayout {
+    FullScreen,
+    /// In the lower half of the screen, with the thread above.
+    LowerHalf,
+    /// Below the thread, as high as its text needs.
+    Reply,
+}
+
+/// Returns the area of the text inside the borders. In a reply, it follows a sign.
+fn text_area(inner: Rect, layout: EditorLayout) -> Rect {
+    let indent = if layout == EditorLayout::Reply { 3 } else { 1 };
+    Rect { x: inner.x + indent, width: inner.width.saturating_sub(indent + 1).min(MAX_TEXT_COLUMNS), ..inner }
 }
 
 impl App {
@@ -385,6 +409,14 @@ impl Component for Editor {
         self.input.reset_scroll();
     }
 
+    /// Shows the start of the text again after the height has changed. A selected blank stays selected.
+    fn refresh(&mut self, app: &App) {
+        let height = self.area(app).height;
+        if std::mem::replace(&mut self.height, height) != height && !self.input.has_selection() {
+            self.input.reset_scroll();
+        }
+    }
+
     fn save_draft(&mut self) -> Option<Effect> {
         let saves = !self.is_in_external_editor && self.draft_state.start_saving();
         saves.then(|| Effect::Prompts(PromptsEffect::save_draft(self.slot, self.input.text(), &self.pages)))
@@ -415,7 +447,11 @@ impl Component for Editor {
     }
 
     fn area(&self, app: &App) -> Rect {
-        editor_area(app.geometry())
+        let g = app.geometry();
+        match self.rows_below_thread(app) {
+            0 => editor_area(g),
+            rows => Rect { y: g.body.bottom().saturating_sub(rows), height: rows, ..g.body },
+        }
     }
 
     fn wheel(&mut self, _at: Position, by: isize, _cx: &mut Cx<'_>) {
@@ -449,10 +485,20 @@ impl Component for Editor {
 
     fn draw(&self, frame: &mut Frame<'_>, view: View<'_>) {
         let theme = view.theme;
-        let area = editor_area(view.app.geometry());
-        let title = fit(self.title.as_str(), usize::from(area.width.saturating_sub(4)));
+        let (area, layout) = (self.area(view.app), self.layout(view.app));
+        let title = match layout {
+            EditorLayout::Reply => "Reply",
+            // The details above have the title of the job.
+            EditorLayout::LowerHalf if !view.app.geometry().shows_both() => "Follow-up",
+            _ => self.title.as_str(),
+        };
+        let title = fit(title, usize::from(area.width.saturating_sub(4)));
         let inner = draw_box(frame, area, Line::styled(format!(" {title} "), theme.title), theme.focus);
-        let EditorParts { text, message, has_rule, has_status } = self.parts(view.app);
+        let EditorParts { text, message, gap, has_status } = self.parts(view.app);
+        if layout == EditorLayout::Reply {
+            draw_line(frame, inner, 0, Line::styled(" ›", theme.muted));
+            self.draw_cost(frame, view, area);
+        }
         frame.render_widget(self.input.area(), text);
         cursor::place_in_input(frame, view, text);
         if self.input.is_blank() && self.input.size().1 == 0 {
@@ -465,13 +511,13 @@ impl Component for Editor {
             frame.render_widget(Line::styled(fit(hint, width), theme.muted), rect);
         }
         let rule = usize::from(text.height);
-        if has_rule {
+        if gap > 0 && view.app.size.1 >= MIN_ROWS_WITH_RULE {
             draw_line(frame, inner, rule, Line::styled("┈".repeat(usize::from(inner.width)), theme.border));
         }
         let below = Rect { x: inner.x + 1, width: inner.width.saturating_sub(2), ..inner };
         let style = if self.message.is_none() && self.is_in_external_editor { theme.working } else { theme.warning };
         for (n, line) in message.into_iter().enumerate() {
-            draw_line(frame, below, rule + 1 + n, Line::styled(line, style));
+            draw_line(frame, below, rule + usize::from(gap) + n, Line::styled(line, style));
         }
         if has_status {
             let line = self.status(view.app).line(view, usize::from(below.width));
@@ -486,24 +532,67 @@ impl Editor {
         self.parts(app).text
     }
 
-    /// Returns the layout. A message may use the status line, but one line of the text and the line below it stay
+    fn layout(&self, app: &App) -> EditorLayout {
+        let selected = app.jobs.selected().map(|job| job.key);
+        match self.slot {
+            // The thread above the editor is that of the selected job.
+            DraftTarget::FollowUp(job)
+                if app.screen == Screen::Jobs && selected == Some(job) && self.targets.is_empty() =>
+            {
+                if self.is_reply {
+                    EditorLayout::Reply
+                } else {
+                    EditorLayout::LowerHalf
+                }
+            }
+            _ => EditorLayout::FullScreen,
+        }
+    }
+
+    /// Returns the height of the editor, including its borders, if it is below a thread; otherwise 0.
+    pub(in crate::tui) fn rows_below_thread(&self, app: &App) -> u16 {
+        let body = app.geometry().body;
+        let half = (body.height / 2).max(MIN_ROWS_BELOW_THREAD).min(body.height);
+        match self.layout(app) {
+            EditorLayout::FullScreen => 0,
+            EditorLayout::LowerHalf => half,
+            EditorLayout::Reply => {
+                let width = usize::from(text_area(inside(body), EditorLayout::Reply).width);
+                let lines =
+                    self.input.wrapped_rows(width, usize::from(half)) + self.message_lines(width, MESSAGE_LINES).len();
+                u16::try_from(lines + 2).unwrap_or(half).min(half)
+            }
+        }
+    }
+
+    fn message_lines(&self, width: usize, max: usize) -> Vec<String> {
+        self.message_text().map(|text| fit_message(&text, width, max)).unwrap_or_default()
+    }
+
+    /// Returns the parts. A message may use the status line, but one line of the text and the line below it stay
     /// visible.
     fn parts(&self, app: &App) -> EditorParts {
-        let g = app.geometry();
-        let inner = inside(editor_area(g));
+        let layout = self.layout(app);
+        let inner = inside(self.area(app));
+        let gap = u16::from(layout == EditorLayout::FullScreen);
         let width = usize::from(inner.width.saturating_sub(2)).max(1);
-        let space = usize::from(inner.height).saturating_sub(2).max(1);
-        let message = self.message_text().map(|text| fit_message(&text, width, space.min(MESSAGE_LINES)));
-        let message = message.unwrap_or_default();
-        let has_status = message.len() < space;
-        let below = u16::try_from(message.len() + if has_status { 2 } else { 1 }).unwrap_or(inner.height);
-        let text = Rect {
-            x: inner.x + 1,
-            width: inner.width.saturating_sub(2).min(MAX_TEXT_COLUMNS),
-            height: inner.height.saturating_sub(below),
-            ..inner
-        };
-        EditorParts { text, message, has_rule: app.size.1 >= MIN_ROWS_WITH_RULE, has_status }
+        let space = usize::from(inner.height.saturating_sub(1 + gap)).max(1);
+        let message = self.message_lines(width, space.min(MESSAGE_LINES));
+        let has_status = layout != EditorLayout::Reply && message.len() < space;
+        let below = u16::try_from(message.len()).unwrap_or(inner.height) + gap + u16::from(has_status);
+        let text = text_area(Rect { height: inner.height.saturating_sub(below), ..inner }, layout);
+        EditorParts { text, message, gap, has_status }
+    }
+
+    /// Draws what sending costs into the upper border, at the right.
+    fn draw_cost(&self, frame: &mut Frame<'_>, view: View<'_>, area: Rect) {
+        let (text, style) = self.status(view.app).cost(view, usize::from(area.width.saturating_sub(14)));
+        if text.is_empty() {
+            return;
+        }
+        let width = u16::try_from(text.width() + 2).unwrap_or(0);
+        let rect = Rect { x: area.right().saturating_sub(width + 2), width, height: 1, ..area };
+        frame.render_widget(Line::styled(format!(" {text} "), style), rect);
     }
 
     /// Returns the message below the text, if there is one: a message, that the text is open in an external editor, why

@@ -29,6 +29,12 @@ pub(super) struct EditorStatus {
 }
 
 impl EditorStatus {
+    /// Returns what sending costs in the longest form that fits, with its style.
+    pub(super) fn cost(&self, view: View<'_>, width: usize) -> (String, Style) {
+        let (forms, style) = cost_forms(view.app, view.theme, self.limited, self.requests, view.now);
+        (forms.into_iter().skip(1).find(|text| text.width() <= width).unwrap_or_default(), style)
+    }
+
     /// Returns the line in the longest form that fits. The content is left out first, then the profile.
     pub(super) fn line<'a>(&self, view: View<'_>, width: usize) -> Line<'a> {
         let View { app, theme, now } = view;

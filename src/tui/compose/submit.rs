@@ -10,7 +10,7 @@ use crate::model::prompt::{Delivery, DeliveryKind, DraftTarget, PromptId, Prompt
 use crate::model::row::{Job, JobKey};
 use crate::model::text::CleanText;
 use crate::tui::keymap::{Action, Context};
-use crate::tui::{App, Effect, PromptsEffect, Screen, Severity, StoreState, SubmitError};
+use crate::tui::{App, Effect, Pane, PromptsEffect, Screen, Severity, StoreState, SubmitError};
 
 impl App {
     pub(in crate::tui) fn handle_prompts_msg(&mut self, msg: PromptsMsg, now: Time, effects: &mut Vec<Effect>) {
@@ -58,7 +58,10 @@ impl App {
             self.notify(Severity::Problem, "Can't follow up: the service no longer has this job.", now);
         } else {
             let title = CleanText::line(&format!("Follow-up: {}", row.local.title));
-            self.open_editor(DraftTarget::FollowUp(row.key), title, now);
+            let mut editor = self.new_editor(DraftTarget::FollowUp(row.key), title, now);
+            editor.is_reply = self.pane == Pane::Detail;
+            self.detail.lines_below = 0;
+            self.open(editor);
         }
     }
 

@@ -13,6 +13,7 @@ use crate::model::prompt::{Delivery, DeliveryKind, DraftTarget, Prompt, PromptId
 use crate::model::row::JobKey;
 use crate::model::text::CleanText;
 use crate::tui::chord::ctrl;
+use crate::tui::component::Component as _;
 use crate::tui::input_dialog::{InputCheck, InputDialog};
 use crate::tui::jobs::tests::{at, row};
 use crate::tui::keymap::Context;
@@ -20,7 +21,7 @@ use crate::tui::{
     App, AppConfig, Effect, InitialData, JobsEffect, JobsMsg, Msg, PromptsEffect, PromptsMsg, Screen, SubmitError,
     Template,
 };
-use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
+use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 
 struct Fixture {
     app: App,
@@ -621,4 +622,72 @@ fn a_wrong_id_is_reported_in_the_link_dialog_and_its_text_stays() {
     fixture.wait_for_shortcuts();
     fixture.type_text("n");
     assert_eq!(fixture.app.dialogs.len(), 1);
+}
+
+fn height(fixture: &Fixture) -> u16 {
+    fixture.app.find::<Editor>().map(|editor| editor.area(&fixture.app).height).expect("an editor")
+}
+
+#[test]
+fn a_follow_up_takes_the_lower_half_and_keeps_the_focus() {
+    let mut fixture = Fixture::new(Vec::new());
+    fixture.key(KeyCode::Char('f'));
+    assert_eq!((height(&fixture), fixture.app.geometry().detail.bottom() <= 13), (11, true));
+    assert!(fixture.app.detail_is_visible(), "the thread is above the editor");
+    for at in [(10, 3), (70, 5)] {
+        let kind = MouseEventKind::Down(MouseButton::Left);
+        fixture.send(Msg::Input(Event::Mouse(MouseEvent {
+            kind,
+            column: at.0,
+            row: at.1,
+            modifiers: KeyModifiers::NONE,
+        })));
+    }
+    fixture.key(KeyCode::Tab);
+    fixture.type_text("x");
+    assert_eq!(fixture.text().trim(), "x");
+    fixture.send(Msg::Input(Event::Resize(80, 48)));
+    assert_eq!(height(&fixture), 23);
+    fixture.key(KeyCode::Esc);
+    assert!(fixture.app.dialogs.is_empty());
+}
+
+#[test]
+fn a_reply_has_one_line_and_grows_with_its_text_up_to_half_of_the_screen() {
+    for (size, half) in [((80, 24), 11), ((40, 12), 5)] {
+        let mut fixture = Fixture::new(Vec::new());
+        fixture.send(Msg::Input(Event::Resize(size.0, size.1)));
+        fixture.key(KeyCode::Enter);
+        fixture.key(KeyCode::Char('f'));
+        assert_eq!(height(&fixture), 3);
+        fixture.paste("日本".repeat(usize::from(size.0) / 3).as_str());
+        assert_eq!(height(&fixture), 4, "wide characters are wrapped");
+        fixture.paste(&"\nline".repeat(30));
+        assert_eq!(height(&fixture), half);
+        fixture.press_ctrl('s');
+        assert!(fixture.app.dialogs.is_empty());
+    }
+}
+
+#[test]
+fn the_message_of_a_reply_is_below_its_text() {
+    let mut fixture = Fixture::new(Vec::new());
+    fixture.key(KeyCode::Enter);
+    fixture.key(KeyCode::Char('f'));
+    fixture.press_ctrl('s');
+    let message = fixture.app.find::<Editor>().and_then(|editor| editor.message.clone()).expect("a message");
+    assert!(message.as_str().starts_with("Nothing to send"));
+    assert_eq!(height(&fixture), 4);
+}
+
+#[test]
+fn esc_in_the_list_of_templates_goes_back_to_the_typed_text() {
+    let mut fixture = Fixture::new(Vec::new());
+    fixture.key(KeyCode::Char('n'));
+    fixture.type_text("my own text");
+    fixture.press_ctrl('t');
+    fixture.type_text("fix");
+    fixture.key(KeyCode::Esc);
+    fixture.type_text("!");
+    assert_eq!(fixture.text(), "my own text!");
 }

@@ -138,7 +138,7 @@ impl Component for JobsScreen {
 
     fn wheel(&mut self, at: Position, by: isize, cx: &mut Cx<'_>) {
         let g = cx.app.geometry();
-        if self.shows_list_at(g, at) {
+        if Self(cx.app.visible_pane(self.0)).shows_list_at(g, at) {
             cx.app.jobs.scroll_by(by, g.list_rows());
         } else {
             Self(Pane::Detail).scroll(Scroll::By(by), cx);
@@ -157,14 +157,15 @@ impl Component for JobsScreen {
 
     fn draw(&self, frame: &mut Frame<'_>, view: View<'_>) {
         let g = view.app.geometry();
+        let pane = view.app.visible_pane(self.0);
         // The focused pane is drawn last, so that the cursor ends there.
-        if g.shows_both() && self.0 == Pane::List {
+        if g.shows_both() && pane == Pane::List {
             detail_draw::draw(frame, view, g.detail);
         }
-        if g.shows_both() || self.0 == Pane::List {
+        if g.shows_both() || pane == Pane::List {
             list_draw::draw(frame, view, g.list);
         }
-        if self.0 == Pane::Detail {
+        if pane == Pane::Detail {
             detail_draw::draw(frame, view, g.detail);
         }
     }
@@ -271,9 +272,16 @@ impl App {
         self.store == StoreState::Reading && self.screen == crate::tui::Screen::Jobs
     }
 
+    /// Returns the pane that is visible if there is only space for one: the details while an editor is below the
+    /// thread, otherwise the one with the focus.
+    fn visible_pane(&self, focused: Pane) -> Pane {
+        if self.panes.editor_rows > 0 && !self.geometry().shows_both() { Pane::Detail } else { focused }
+    }
+
     /// Whether the details of the selected job are visible.
     pub fn detail_is_visible(&self) -> bool {
-        self.screen == crate::tui::Screen::Jobs && (self.geometry().shows_both() || self.pane == Pane::Detail)
+        let is_visible = || self.geometry().shows_both() || self.visible_pane(self.pane) == Pane::Detail;
+        self.screen == crate::tui::Screen::Jobs && is_visible()
     }
 
     /// Returns the lines of the details. `None` if no job is selected.

@@ -1,44 +1,89 @@
-//! Assigns each action the group under which the help lists it, and the synonyms by which the command palette finds it.
+//! Assigns each action the group under which the help lists it, its name in the command palette, and the synonyms by
+//! which the palette finds it.
 
-use super::names::Action;
+use super::Context;
+use super::names::{Action, Edit, PreviousPeriod};
+use crate::tui::format::capitalized;
 
 /// A group of actions, shown under its own heading in the help.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KeyGroup {
-    /// Actions on the selected row, and actions that start something new.
+    /// Actions of the screen or dialog.
     Act,
-    /// Filtering, sorting and comparing.
+    /// Filtering, sorting, marking and comparing.
     Find,
-    /// Grouping, marking and labelling of jobs and pages.
-    Organise,
+    /// Changes to what docdeck stores about a job.
+    Label,
     /// Changes to the queue of prompts.
     Queue,
-    /// Moving the selection, and opening and closing screens and dialogs.
-    Navigate,
     /// Text editing.
     Edit,
+    /// Moving the selection, and switching screens and panes.
+    Move,
     /// Control of docdeck itself.
     Program,
 }
 
 impl KeyGroup {
     /// All groups, in the order of the help.
-    pub const ALL: [Self; 7] =
-        [Self::Act, Self::Find, Self::Organise, Self::Queue, Self::Navigate, Self::Edit, Self::Program];
+    pub const ALL: [Self; 7] = [Self::Act, Self::Find, Self::Label, Self::Queue, Self::Edit, Self::Move, Self::Program];
 
-    /// Returns the heading in the help, in lower case.
-    pub fn name(self) -> &'static str {
+    /// Returns the heading in the help. `None` for the actions of the screen or dialog: their heading is its name.
+    pub fn heading(self) -> Option<&'static str> {
         match self {
-            Self::Act => "act",
-            Self::Find => "find",
-            Self::Organise => "organise",
-            Self::Queue => "queue",
-            Self::Navigate => "navigate",
-            Self::Edit => "edit text",
-            Self::Program => "docdeck",
+            Self::Act => None,
+            Self::Find => Some("Find"),
+            Self::Label => Some("Label"),
+            Self::Queue => Some("Queue"),
+            Self::Edit => Some("Edit text"),
+            Self::Move => Some("Move"),
+            Self::Program => Some("docdeck"),
         }
     }
 }
+
+/// Actions that the help shows on one line if all of them are possible: their context, and what they do in this order.
+pub(in crate::tui) const COMBINED: &[(Context, &[Action], &str)] = &[
+    (Context::Lists, &[Action::Down, Action::Up], "down, up"),
+    (Context::Lists, &[Action::Top, Action::Bottom], "first, last"),
+    (Context::Lists, &[Action::PageDown, Action::PageUp], "a page down, up"),
+    (Context::Everywhere, &[Action::ShowJobs, Action::ShowViews, Action::ShowLog], "jobs, views, log"),
+    (Context::Jobs, &[Action::NextJob, Action::PreviousJob], "next, previous job"),
+    (Context::Jobs, &[Action::Mark, Action::MarkRange], "mark a job, mark all since the last mark"),
+    (Context::Jobs, &[Action::PreviousTab, Action::NextTab], "previous, next saved filter"),
+    (Context::Jobs, &[Action::QueueUp, Action::QueueDown], "send a queued prompt earlier, later"),
+    (Context::Detail, &[Action::NextJob, Action::PreviousJob], "next, previous job"),
+    (Context::AllJobs, &[Action::Mark, Action::MarkRange], "mark a job, mark all since the last mark"),
+    (Context::AllJobs, &[Action::PreviousTab, Action::NextTab], "previous, next saved filter"),
+    (Context::Views, &[Action::Mark, Action::MarkRange], "mark a page, mark all since the last mark"),
+    (Context::Views, &[Action::PeriodBefore, Action::PeriodAfter], "previous, next period of the same length"),
+    (Context::Trend, &[Action::Up, Action::Down], "previous, next column"),
+    (Context::Calendar, &[Action::PreviousDay, Action::NextDay], "previous, next day"),
+    (Context::Calendar, &[Action::Up, Action::Down], "previous, next week"),
+    (Context::Calendar, &[Action::PageUp, Action::PageDown], "previous, next month"),
+    (Context::Calendar, &[Action::Top, Action::Bottom], "first, last day of the month"),
+    (Context::Export, &[Action::PreviousChoice, Action::NextChoice], "previous, next option"),
+    (Context::Picker, &[Action::Down, Action::Up], "down, up"),
+    (Context::Picker, &[Action::PageDown, Action::PageUp], "a page down, up"),
+    (Context::Filter, &[Action::Down, Action::Up], "down, up"),
+    (Context::Filter, &[Action::PageDown, Action::PageUp], "a page down, up"),
+    (Context::Editor, &[Action::Edit(Edit::PageDown), Action::Edit(Edit::PageUp)], "a page down, up"),
+    (Context::BatchText, &[Action::Edit(Edit::PageDown), Action::Edit(Edit::PageUp)], "a page down, up"),
+    (Context::Text, &[Action::Edit(Edit::Undo), Action::Edit(Edit::Redo)], "undo, redo the last change"),
+    (Context::Text, &[Action::Edit(Edit::WordBack), Action::Edit(Edit::WordForward)], "a word back, forward"),
+    (Context::Text, &[Action::Edit(Edit::LineStart), Action::Edit(Edit::LineEnd)], "start, end of the line"),
+    (Context::Text, &[Action::Edit(Edit::TextStart), Action::Edit(Edit::TextEnd)], "start, end of the text"),
+    (
+        Context::Text,
+        &[Action::Edit(Edit::DeleteWordBack), Action::Edit(Edit::DeleteWordForward)],
+        "delete the previous, next word",
+    ),
+    (
+        Context::Text,
+        &[Action::Edit(Edit::DeleteToLineStart), Action::Edit(Edit::DeleteToLineEnd)],
+        "delete to the start, end of the line",
+    ),
+];
 
 impl Action {
     /// Returns the group under which the help lists the action.
@@ -49,41 +94,25 @@ impl Action {
             | A::SaveFilter
             | A::NextSort
             | A::ReverseSort
+            | A::Mark
+            | A::MarkRange
             | A::NextTab
             | A::PreviousTab
-            | A::NextRange
-            | A::CustomRange
-            | A::PeriodBefore
-            | A::PeriodAfter
-            | A::Compare
-            | A::CompareWith
-            | A::Movers
-            | A::Trend
-            | A::Metric
-            | A::LogScale => KeyGroup::Find,
-            A::Mark
-            | A::MarkRange
-            | A::Rename
-            | A::Tags
-            | A::Note
-            | A::Dismiss
-            | A::MarkDone
-            | A::Undo
             | A::FoldDismissed
             | A::Fold
+            | A::Metric
+            | A::LogScale
             | A::PageSize
-            | A::ListCached => KeyGroup::Organise,
-            A::QueuePause | A::QueueUp | A::QueueDown | A::QueueRemove | A::Batch => KeyGroup::Queue,
+            | A::JumpToPage
+            | A::Export => KeyGroup::Find,
+            A::Rename | A::Tags | A::Note | A::Undo => KeyGroup::Label,
+            A::QueuePause | A::QueueUp | A::QueueDown | A::QueueRemove => KeyGroup::Queue,
             A::ShowJobs
             | A::ShowViews
             | A::ShowLog
-            | A::AllJobs
             | A::NextPane
-            | A::Open
-            | A::Peek
             | A::NextJob
             | A::PreviousJob
-            | A::NextNeedsYou
             | A::ToggleDetail
             | A::Close
             | A::Down
@@ -94,18 +123,58 @@ impl Action {
             | A::PageUp
             | A::NextPage
             | A::PreviousPage
-            | A::JumpToPage
             | A::NextDay
             | A::PreviousDay
             | A::Today
             | A::OtherPart
-            | A::NextField => KeyGroup::Navigate,
+            | A::NextField => KeyGroup::Move,
+            A::Edit(Edit::PageUp | Edit::PageDown) => KeyGroup::Move,
             A::Edit(_) => KeyGroup::Edit,
-            A::Help | A::Palette | A::Profiles | A::Mouse | A::Repaint | A::Suspend | A::Interrupt | A::Quit => {
-                KeyGroup::Program
-            }
+            A::Refresh
+            | A::Help
+            | A::Palette
+            | A::Profiles
+            | A::AllJobs
+            | A::Mouse
+            | A::Repaint
+            | A::Suspend
+            | A::Interrupt
+            | A::Quit => KeyGroup::Program,
             _ => KeyGroup::Act,
         }
+    }
+
+    /// Returns the name of the action in the command palette: if nothing better fits, its name in the configuration.
+    pub fn title(self) -> String {
+        use Action as A;
+        let title = match self {
+            A::NextPane => "Other pane",
+            A::CopyMain => "Copy",
+            A::ToggleDetail => "Show details",
+            A::OpenPr => "Open pull request",
+            A::NextSort => "Sort",
+            A::NextTab => "Next filter",
+            A::PreviousTab => "Previous filter",
+            A::FoldDismissed => "Dismissed jobs",
+            A::NextRange => "Range",
+            A::PeriodBefore => "Previous period",
+            A::PeriodAfter => "Next period",
+            A::CompareWith => "Compare with…",
+            A::Fold => "Tree",
+            A::ListCached => "Cached ranges",
+            A::QueuePause => "Pause",
+            A::QueueUp => "Send earlier",
+            A::QueueDown => "Send later",
+            A::QueueRemove => "Remove from queue",
+            A::EditOutside => "External editor",
+            A::CompareBefore(PreviousPeriod::Period) => "Previous period",
+            A::Edit(Edit::DeleteWordBack) => "Delete word",
+            A::Edit(Edit::DeleteWordForward) => "Delete next word",
+            A::Edit(Edit::DeleteToLineStart) => "Delete to start",
+            A::Edit(Edit::DeleteToLineEnd) => "Delete to end",
+            _ => return capitalized(&self.config_name().replace('-', " ")),
+        };
+        title.to_owned()
     }
 
     /// Returns words that users may type to find the action, in addition to its name and its help text.

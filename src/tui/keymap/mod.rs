@@ -9,6 +9,7 @@ mod names;
 
 pub use super::chord::Chord;
 pub use bindings::BINDINGS;
+pub(in crate::tui) use groups::COMBINED;
 pub use groups::KeyGroup;
 pub use names::{Action, Context, Edit, PreviousPeriod};
 

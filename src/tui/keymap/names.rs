@@ -83,37 +83,6 @@ impl Context {
         )
     }
 
-    /// Returns a label of at most ten cells, for the command palette.
-    pub fn short_name(self) -> &'static str {
-        match self {
-            Self::Detail => "detail",
-            Self::Text => "text",
-            Self::Picker => "picker",
-            Self::Palette => "palette",
-            Self::BatchText | Self::Batch => "new jobs",
-            Self::Filter => "filter",
-            Self::Help => "help",
-            Self::Input => "input",
-            Self::Resolve => "prompt",
-            Self::Confirm => "confirm",
-            Self::Calendar | Self::CalendarLine => "range",
-            Self::PageDetail => "page",
-            Self::Trend => "trend",
-            Self::CachedRanges => "cached",
-            Self::Welcome | Self::WelcomeText => "setup",
-            Self::AllJobs => "all jobs",
-            Self::Everywhere
-            | Self::Lists
-            | Self::Jobs
-            | Self::Views
-            | Self::Editor
-            | Self::Drafts
-            | Self::Movers
-            | Self::Export
-            | Self::Profiles => self.title(),
-        }
-    }
-
     /// Returns the name of the context for messages about the configuration.
     pub fn title(self) -> &'static str {
         match self {

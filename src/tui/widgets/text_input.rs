@@ -3,6 +3,7 @@
 
 use crate::tui::compose::blanks::{count_blanks, find_blank};
 use crate::tui::keymap::Edit;
+use crate::tui::wrap::wrap;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::layout::{Position, Rect};
 use ratatui::style::{Modifier, Style};
@@ -113,6 +114,13 @@ impl TextInput {
         let lines = self.area.lines();
         let breaks = lines.len().saturating_sub(1);
         (lines.len(), lines.iter().map(|line| line.chars().count()).sum::<usize>() + breaks)
+    }
+
+    /// Returns the number of rows of the wrapped text at this width, up to `max`.
+    pub(in crate::tui) fn wrapped_rows(&self, width: usize, max: usize) -> usize {
+        // The cursor behind the last character needs a cell, too.
+        let rows = |line: &String| wrap(line, width.saturating_sub(1).max(1), max).0.len().max(1);
+        self.area.lines().iter().take(max).map(rows).sum::<usize>().min(max)
     }
 
     /// Handles a key that has no binding. Returns whether the text changed.
