@@ -281,9 +281,9 @@ fn while_the_database_is_locked_the_dashboard_responds_and_no_typed_text_is_lost
     other.busy_timeout(WAIT_TIMEOUT).expect("set");
     other.execute_batch("BEGIN EXCLUSIVE").expect("locked");
     pty.send("?");
-    pty.wait_for_text("Keyboard shortcuts");
+    pty.wait_for_text("Help: ");
     pty.send("\x1b");
-    pty.wait_for("the list", |screen| !screen.contents().contains("Keyboard shortcuts"));
+    pty.wait_for("the list", |screen| !screen.contents().contains("Help: "));
     pty.send("nwritten meanwhile [sim:seconds=6000]\x13");
     // The dashboard shows this after its lock timeout, and the text stays in the editor.
     pty.wait_for_text("Not sent: ");

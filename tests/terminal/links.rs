@@ -40,7 +40,7 @@ fn a_pull_request_link_is_sent_once_and_does_not_change_the_screen() {
     assert_eq!(link_targets(&pty.sent()), [format!("https://{shown}")]);
     // The palette covers the link. After the palette is closed, the link is sent again.
     pty.send("j:");
-    pty.wait_for_text("Commands:");
+    pty.wait_for_text("─ Commands ");
     pty.send("\x1b");
     pty.wait_for("the line again", |screen| screen.contents().contains(&line));
     assert_eq!(link_targets(&pty.sent()).len(), 2);

@@ -24,9 +24,9 @@ fn ctrl_with_a_cyrillic_letter_is_the_shortcut_of_the_latin_letter_on_that_key()
     pty.wait_for_text("Needs you");
     // Ctrl with the Cyrillic letters on the keys P and C, as the kitty keyboard protocol encodes it.
     pty.send("\x1b[1079;5u");
-    pty.wait_for_text("Commands:");
+    pty.wait_for_text("─ Commands ");
     pty.send("\x1b[1089;5u");
-    pty.wait_for("the list alone", |screen| !screen.contents().contains("Commands:"));
+    pty.wait_for("the list alone", |screen| !screen.contents().contains("─ Commands "));
     pty.send("q");
     assert_eq!(pty.wait_for_end(), 0);
 }

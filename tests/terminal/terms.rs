@@ -67,12 +67,12 @@ fn colors(sent: &str) -> BTreeSet<&'static str> {
 fn run_demo(setup: Setup) -> String {
     let mut pty = Pty::spawn(setup);
     pty.wait_for_text("Needs you");
-    for (keys, shown) in [("j", "Needs you"), ("2", "7 days UTC"), ("3", "Log"), ("?", "Keyboard short")] {
+    for (keys, shown) in [("j", "Needs you"), ("2", "7 days UTC"), ("3", "Log"), ("?", "Help: ")] {
         pty.send(keys);
         pty.wait_for_text(shown);
     }
     pty.send("\x1b");
-    pty.wait_for("no layer", |screen| !screen.contents().contains("Keyboard short"));
+    pty.wait_for("no layer", |screen| !screen.contents().contains("Help: "));
     pty.send("1");
     pty.wait_for_text("Needs you");
     pty.resize(120, 40);
