@@ -4,7 +4,7 @@
 use super::facts::Facts;
 use super::permissions::{chmod, is_path_writable, mode_text};
 use super::report::{CheckResult, error, ok, problem, skipped, warning};
-use crate::cli::data_folder::{repair_message, shell_quoted, store_failure, unwritable_reason};
+use crate::cli::data_folder::{StoreUnavailable, repair_message, shell_quoted, store_failure, unwritable_reason};
 use crate::engine::RunningInstances;
 use crate::model::file_size::format_size;
 use crate::runtime::logfile;
@@ -64,6 +64,9 @@ pub(super) fn database(facts: &Facts<'_>) -> CheckResult {
     let folder = facts.folder()?;
     let path = folder.join(DATABASE_FILE);
     let StoreExamination { bytes, schema, supported_schema, faults, .. } = match facts.examined.as_ref()? {
+        _ if !path.exists() && StoreUnavailable::of(folder).is_some() => {
+            return skipped("none, and none can be created there");
+        }
         Ok(Some(examined)) => examined,
         Ok(None) => return ok("none yet"),
         Err(StoreError::Damaged) => return damaged("its pages can't be read"),
@@ -73,7 +76,6 @@ pub(super) fn database(facts: &Facts<'_>) -> CheckResult {
             let remedy = format!("move {} away", shell_quoted(&path));
             return problem(format!("{DATABASE_FILE} is a folder, not a file"), remedy);
         }
-        Err(_) if !folder.is_dir() => return skipped("none, and none can be created there"),
         Err(cause) => return error(store_failure(folder, cause).sentence),
     };
     if let Some(fault) = faults.first() {
