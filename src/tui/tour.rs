@@ -79,7 +79,8 @@ impl Component for Tour {
         let mut row = Rect { x: inner.x + 1, width: columns, height: 1, ..inner };
         for (number, indent, height, line) in lines {
             if let Some(number) = number {
-                frame.render_widget(Line::styled(number.to_string(), view.theme.muted), row.intersection(inner));
+                let place = Rect { width: indent, ..row };
+                frame.render_widget(Line::styled(number.to_string(), view.theme.muted), place.intersection(inner));
             }
             let text = Rect { x: row.x + indent, width: columns.saturating_sub(indent), height, ..row };
             frame.render_widget(Paragraph::new(line).wrap(Wrap { trim: true }), text.intersection(inner));
