@@ -217,8 +217,8 @@ fn apply_overrides(table: &ColorTable, palette: &mut ColorPalette, name: &str, t
                 palette.made_for = parsed.collect::<Result<_, _>>()?;
             }
             (other, value) => {
-                let role = ColorRole::parse(other).ok_or_else(|| {
-                    let known = ColorRole::ALL.map(ColorRole::name).join(", ");
+                let role = other.parse().map_err(|_| {
+                    let known = ColorRole::ALL.iter().map(|role| role.name()).collect::<Vec<_>>().join(", ");
                     invalid_theme(
                         name,
                         text,
@@ -297,7 +297,7 @@ mod tests {
         };
         assert!(!backgrounds.is_empty(), "the theme declares its backgrounds");
         let mut pairs = Vec::new();
-        for role in ColorRole::ALL {
+        for &role in ColorRole::ALL {
             let paint = palette.paint(role);
             for background in &backgrounds {
                 // Without a text colour, the text has the terminal's own colours, whose contrast is unknown.

@@ -1,6 +1,8 @@
 //! The colours of a theme and their contrast. A theme assigns colours to roles such as headings or warnings, never to
 //! areas of the screen. How a terminal displays a colour is out of scope.
 
+use strum::{EnumString, IntoStaticStr, VariantArray};
+
 /// A colour as a theme file specifies it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ThemeColor {
@@ -80,7 +82,8 @@ impl ThemeColor {
 }
 
 /// What a colour is used for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, EnumString, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "lowercase")]
 pub enum ColorRole {
     Text,
     /// Secondary text: labels, ages, old data.
@@ -105,45 +108,11 @@ pub enum ColorRole {
 }
 
 impl ColorRole {
-    pub const ALL: [Self; 14] = [
-        Self::Text,
-        Self::Muted,
-        Self::Title,
-        Self::Border,
-        Self::Focus,
-        Self::Selected,
-        Self::Mark,
-        Self::Key,
-        Self::Good,
-        Self::Bad,
-        Self::Warning,
-        Self::Working,
-        Self::Human,
-        Self::Ai,
-    ];
+    pub const ALL: &'static [Self] = Self::VARIANTS;
 
     /// Returns the role's name in a theme file.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Text => "text",
-            Self::Muted => "muted",
-            Self::Title => "title",
-            Self::Border => "border",
-            Self::Focus => "focus",
-            Self::Selected => "selected",
-            Self::Mark => "mark",
-            Self::Key => "key",
-            Self::Good => "good",
-            Self::Bad => "bad",
-            Self::Warning => "warning",
-            Self::Working => "working",
-            Self::Human => "human",
-            Self::Ai => "ai",
-        }
-    }
-
-    pub fn parse(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|role| role.name() == name)
+        self.into()
     }
 
     /// Whether the role is for text. The other roles are for lines, which need less contrast.
@@ -314,8 +283,8 @@ mod tests {
 
     #[test]
     fn every_role_has_a_style_and_a_name() {
-        for (place, role) in ColorRole::ALL.into_iter().enumerate() {
-            assert_eq!((role as usize, ColorRole::parse(role.name())), (place, Some(role)));
+        for (place, &role) in ColorRole::ALL.iter().enumerate() {
+            assert_eq!((role as usize, role.name().parse()), (place, Ok(role)));
         }
     }
 }

@@ -2,9 +2,11 @@
 //! be mistaken for an option. The module also splits command lines into words.
 
 use std::fmt;
+use strum::{EnumString, IntoStaticStr, VariantArray};
 
 /// A placeholder that an argument may contain: a word in braces, such as `{pr}`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, EnumString, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "lowercase")]
 pub enum Placeholder {
     /// The URL of the selected job's pull request.
     Pr,
@@ -20,17 +22,11 @@ pub enum Placeholder {
 
 impl Placeholder {
     /// All placeholders, in the order in which they are shown to the user.
-    pub const ALL: [Self; 5] = [Self::Pr, Self::Id, Self::Path, Self::Repository, Self::Ref];
+    pub const ALL: &'static [Self] = Self::VARIANTS;
 
     /// Returns the word between the braces.
     pub fn word(self) -> &'static str {
-        match self {
-            Self::Pr => "pr",
-            Self::Id => "id",
-            Self::Path => "path",
-            Self::Repository => "repository",
-            Self::Ref => "ref",
-        }
+        self.into()
     }
 
     /// Returns a description of the value, for the message "has no ...".
@@ -42,10 +38,6 @@ impl Placeholder {
             Self::Repository => "repository",
             Self::Ref => "branch",
         }
-    }
-
-    fn parse(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|placeholder| placeholder.word() == word)
     }
 }
 
@@ -103,7 +95,7 @@ fn split_pieces(argument: &str) -> Vec<ArgumentPiece<'_>> {
 /// Returns the first word in braces that is not a placeholder.
 pub fn placeholders(argument: &str) -> Result<Vec<Placeholder>, &str> {
     let words = split_pieces(argument).into_iter().filter_map(|piece| match piece {
-        ArgumentPiece::Word(word) => Some(Placeholder::parse(word).ok_or(word)),
+        ArgumentPiece::Word(word) => Some(word.parse().map_err(|_| word)),
         ArgumentPiece::Text(_) => None,
     });
     words.collect()
@@ -133,9 +125,9 @@ pub fn fill_arguments(
         for piece in split_pieces(argument) {
             match piece {
                 ArgumentPiece::Text(text) => filled.push_str(text),
-                ArgumentPiece::Word(word) => match Placeholder::parse(word) {
-                    Some(placeholder) => filled.push_str(&check_value(placeholder, value(placeholder))?),
-                    None => filled.push_str(&format!("{{{word}}}")),
+                ArgumentPiece::Word(word) => match word.parse() {
+                    Ok(placeholder) => filled.push_str(&check_value(placeholder, value(placeholder))?),
+                    Err(_) => filled.push_str(&format!("{{{word}}}")),
                 },
             }
         }

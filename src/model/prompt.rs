@@ -6,6 +6,7 @@ use super::ledger::RateLimited;
 use super::link;
 use super::row::JobKey;
 use super::text::CleanText;
+use strum::{IntoStaticStr, VariantArray};
 
 /// The id of a prompt in the store on this computer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -83,12 +84,14 @@ impl Delivery {
 }
 
 /// A delivery state without its data.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "lowercase")]
 pub enum DeliveryKind {
     Queued,
     Paused,
     Sending,
     Accepted,
+    #[strum(serialize = "not sent")]
     NotSent,
     Rejected,
     Unconfirmed,
@@ -96,29 +99,11 @@ pub enum DeliveryKind {
 }
 
 impl DeliveryKind {
-    pub const ALL: [Self; 8] = [
-        Self::Queued,
-        Self::Paused,
-        Self::Sending,
-        Self::Accepted,
-        Self::NotSent,
-        Self::Rejected,
-        Self::Unconfirmed,
-        Self::Discarded,
-    ];
+    pub const ALL: &'static [Self] = Self::VARIANTS;
 
     /// Returns the name used on the screen and in JSON output.
     pub fn word(self) -> &'static str {
-        match self {
-            Self::Queued => "queued",
-            Self::Paused => "paused",
-            Self::Sending => "sending",
-            Self::Accepted => "accepted",
-            Self::NotSent => "not sent",
-            Self::Rejected => "rejected",
-            Self::Unconfirmed => "unconfirmed",
-            Self::Discarded => "discarded",
-        }
+        self.into()
     }
 
     /// Returns the name used in the store and in exports, which older versions of docdeck can also read.
@@ -131,7 +116,7 @@ impl DeliveryKind {
 
     /// Parses the name of a state as it is used on the screen, in the store or in exports.
     pub fn parse(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.word() == word || kind.stored_word() == word)
+        Self::ALL.iter().copied().find(|kind| kind.word() == word || kind.stored_word() == word)
     }
 
     /// Whether the user has to decide what happens next.

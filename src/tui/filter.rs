@@ -474,7 +474,7 @@ mod tests {
             state.set(JobFilter::parse(typed));
             state.match_row(row) == Match::Passes
         };
-        for kind in DeliveryKind::ALL.into_iter().filter(|kind| kind.blocks_next()) {
+        for kind in DeliveryKind::ALL.iter().copied().filter(|kind| kind.blocks_next()) {
             let mut row = row(1, Status::Active);
             row.local.undelivered = Some(kind);
             let typed = state_word(&row).to_owned();

@@ -59,7 +59,7 @@ impl Theme {
         let style = |meaning| paint_style(colors.paint(meaning), depth);
         // With few colours, different colours of a theme become the same one, so their contrast is unknown.
         let has_contrast = matches!(depth, ColorDepth::Indexed256 | ColorDepth::True);
-        let kept = ColorRole::ALL.into_iter().filter(|role| colors.on_selected(*role) == colors.paint(*role));
+        let kept = ColorRole::ALL.iter().copied().filter(|role| colors.on_selected(*role) == colors.paint(*role));
         let kept_on_selected = kept.filter(|_| has_contrast).filter_map(|role| color(colors.paint(role).fg, depth));
         Self {
             ascii: false,
