@@ -21,13 +21,7 @@ use crate::store::RecentPrompt;
 use crate::tui::format::plural;
 use chrono::Utc;
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
 use std::path::Path;
-use std::time::Duration;
-use tokio::time::Instant;
-
-/// How often the live line, which shows the progress on stderr, is redrawn.
-const TICK: Duration = Duration::from_secs(1);
 
 /// Runs `docdeck new --batch`.
 pub(super) async fn run(cx: &mut CommandContext<'_>, file: &Path, options: &Options) -> Result<Code, CliError> {
@@ -131,13 +125,7 @@ async fn send_batch(
     if !fresh.is_empty() {
         rows.extend(session.run_uninterrupted(engine.submit_batch(&fresh)).await?);
     }
-    let mut batch = BatchWait {
-        keys_in_file_order: rows.iter().map(|row| row.key).collect(),
-        rows: BTreeMap::new(),
-        timer,
-        limit_wait: None,
-    };
-    batch.rows.extend(rows.into_iter().map(|row| (row.key, row)));
+    let mut batch = BatchWait { rows, timer, limit_wait: None };
     let end = batch.wait(session, options.json, out).await?;
     batch.write_result(session, end, options, out).await
 }
@@ -171,8 +159,7 @@ async fn requeue_unsent(session: &mut Session, known: &[RecentPrompt], out: &mut
 #[derive(Debug)]
 struct BatchWait {
     /// The jobs in the order of their prompts in the file.
-    keys_in_file_order: Vec<JobKey>,
-    rows: BTreeMap<JobKey, Job>,
+    rows: Vec<Job>,
     timer: Timer,
     /// How long the hourly limit blocks new jobs; `None` if the limit is not reached.
     limit_wait: Option<Wait>,
@@ -197,15 +184,14 @@ impl BatchWait {
     async fn wait(&mut self, session: &mut Session, in_json: bool, out: &mut Out) -> Result<BatchEnd, CliError> {
         self.reload(session, in_json, out).await?;
         loop {
-            if !self.rows.values().any(is_send_pending) {
+            if !self.rows.iter().any(is_send_pending) {
                 return Ok(BatchEnd::Finished);
             }
             if self.has_failed(session) {
                 return Ok(BatchEnd::Failed);
             }
             out.show_live(&self.live_line());
-            let tick = Instant::now() + TICK;
-            match session.next(Some(self.timer.end().map_or(tick, |end| end.min(tick)))).await {
+            match session.next_tick(self.timer.end()).await {
                 WaitEnd::Interrupted => return Ok(BatchEnd::Interrupted),
                 WaitEnd::TimedOut if self.timer.is_over() => return Ok(BatchEnd::TimedOut),
                 WaitEnd::TimedOut => {}
@@ -215,7 +201,7 @@ impl BatchWait {
     }
 
     async fn reload(&mut self, session: &Session, in_json: bool, out: &mut Out) -> Result<(), CliError> {
-        for key in self.keys_in_file_order.clone() {
+        for key in self.rows.iter().map(|row| row.key).collect::<Vec<_>>() {
             if let Some(row) = session.store.job(key).await? {
                 self.update(row, in_json, out);
             }
@@ -233,15 +219,18 @@ impl BatchWait {
         match event {
             EngineEvent::Job(row) => self.update(*row, in_json, out),
             EngineEvent::Prompt { job, .. } => self.update(*job, in_json, out),
-            EngineEvent::Merged { gone, into } if self.rows.remove(&gone).is_some() => {
-                if let Some(place) = self.keys_in_file_order.iter_mut().find(|key| **key == gone) {
-                    *place = into;
+            EngineEvent::Merged { gone, into } => {
+                if self.rows.iter().any(|row| row.key == into) {
+                    self.rows.retain(|row| row.key != gone);
+                } else if let Some(row) = self.rows.iter_mut().find(|row| row.key == gone)
+                    && let Some(merged) = session.store.job(into).await?
+                {
+                    *row = merged;
                 }
-                self.rows.extend(session.store.job(into).await?.map(|row| (into, row)));
             }
             EngineEvent::Budget(RateLimited::Create, budget) => {
                 let limit = budget.wait();
-                let waits = self.rows.values().any(|row| row.local.undelivered == Some(DeliveryKind::Queued));
+                let waits = self.rows.iter().any(|row| row.local.undelivered == Some(DeliveryKind::Queued));
                 if let Some(wait) = limit.filter(|_| self.limit_wait.is_none() && waits) {
                     log_progress(&format!("hourly limit reached; sending the next {}", limit_end_text(wait)), out);
                 }
@@ -259,10 +248,9 @@ impl BatchWait {
     }
 
     fn update(&mut self, new: Job, in_json: bool, out: &mut Out) {
-        let Some(old) = self.rows.get(&new.key) else { return };
-        if old.revision > new.revision {
+        let Some(old) = self.rows.iter_mut().find(|row| row.key == new.key && row.revision <= new.revision) else {
             return;
-        }
+        };
         if old.id.is_none() && new.id.is_some() {
             log_progress(&format!("accepted: {} (job {})", new.local.title, id_text(&new)), out);
             if !in_json && !out.is_terminal() {
@@ -273,16 +261,16 @@ impl BatchWait {
         {
             log_progress(&format!("{}: {}", kind.word(), new.local.title), out);
         }
-        self.rows.insert(new.key, new);
+        *old = new;
     }
 
     /// Whether the service refused the key or could not be reached, so that the remaining prompts would fail too.
     fn has_failed(&self, session: &Session) -> bool {
-        session.is_key_refused() || self.rows.values().any(|row| row.local.undelivered == Some(DeliveryKind::NotSent))
+        session.is_key_refused() || self.rows.iter().any(|row| row.local.undelivered == Some(DeliveryKind::NotSent))
     }
 
     fn live_line(&self) -> String {
-        let open = self.rows.values().filter(|row| is_send_pending(row)).count();
+        let open = self.rows.iter().filter(|row| is_send_pending(row)).count();
         let waits = self
             .limit_wait
             .map(|wait| format!(" · hourly limit reached, next {}", limit_end_text(wait)))
@@ -308,10 +296,9 @@ impl BatchWait {
             session.await_answers(out).await;
             self.reload(session, options.json, out).await?;
         }
-        let rows: Vec<Job> = self.keys_in_file_order.iter().filter_map(|key| self.rows.get(key)).cloned().collect();
         let error = self.error(session, end, paused);
-        let wait = options.wait && error.is_none() && !rows.is_empty();
-        let mut waiting = JobWait::new(rows, self.timer);
+        let wait = options.wait && error.is_none() && !self.rows.is_empty();
+        let mut waiting = JobWait::new(self.rows, self.timer);
         let (code, error) = if wait {
             let end = waiting.wait(session, out).await?;
             (waiting.code(), waiting.error(end, &wait_command(&waiting.rows)))
@@ -338,23 +325,21 @@ impl BatchWait {
     /// Pauses all queued prompts of the batch, so that they are not sent later unless the user resumes them. Returns
     /// how many were paused.
     async fn pause(&mut self, session: &mut Session) -> Result<usize, CliError> {
-        let queued: Vec<JobKey> = self
-            .keys_in_file_order
-            .iter()
-            .filter(|key| self.rows.get(key).is_some_and(|row| row.local.undelivered == Some(DeliveryKind::Queued)))
-            .copied()
-            .collect();
+        let is_queued = |row: &&Job| row.local.undelivered == Some(DeliveryKind::Queued);
+        let queued: Vec<JobKey> = self.rows.iter().filter(is_queued).map(|row| row.key).collect();
         let engine = session.engine.clone();
         let paused = session.run_uninterrupted(engine.change_queue(&queued, QueueChange::Pause)).await?;
         let count = paused.len();
-        self.rows.extend(paused.into_iter().map(|row| (row.key, row)));
+        for new in paused {
+            self.rows.iter_mut().filter(|row| row.key == new.key).for_each(|row| *row = new.clone());
+        }
         Ok(count)
     }
 
     fn error(&self, session: &Session, end: BatchEnd, paused: usize) -> Option<CliError> {
-        let count = |kind| self.rows.values().filter(|row| row.local.undelivered == Some(kind)).count();
+        let count = |kind| self.rows.iter().filter(|row| row.local.undelivered == Some(kind)).count();
         let all = plural(self.rows.len(), "prompt");
-        let accepted = self.rows.values().filter(|row| row.id.is_some() && row.local.undelivered.is_none()).count();
+        let accepted = self.rows.iter().filter(|row| row.id.is_some() && row.local.undelivered.is_none()).count();
         let mut summary = format!("{accepted} of {all} accepted");
         let kinds = [DeliveryKind::Unconfirmed, DeliveryKind::Rejected, DeliveryKind::NotSent, DeliveryKind::Sending];
         for kind in kinds.into_iter().chain([DeliveryKind::Paused]) {

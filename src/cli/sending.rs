@@ -24,8 +24,6 @@ use serde_json::Value;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// How often the live line, which shows the progress on stderr, is redrawn.
-const TICK: Duration = Duration::from_secs(1);
 /// How long to wait, after a signal, for the answer to a prompt that is being sent.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
 /// The maximum time to wait until a queued prompt is sent if `--wait` is not used.
@@ -157,8 +155,7 @@ impl SubmittedPrompt {
                 self.state_text()
             };
             out.show_live(&format!("{words} · {}", options.timer.elapsed_text()));
-            let tick = Instant::now() + TICK;
-            match session.next(Some(end.map_or(tick, |end| end.min(tick)))).await {
+            match session.next_tick(end).await {
                 // A second signal ends the wait for the answer.
                 WaitEnd::Interrupted if wait_end == SendWaitEnd::Interrupted => return wait_end,
                 // If the outcome is known but not recorded, any signal except Ctrl-C ends the wait at once. Such a

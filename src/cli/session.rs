@@ -23,6 +23,8 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
+/// How often a live line on stderr is redrawn.
+const TICK: Duration = Duration::from_secs(1);
 /// The capacity of the channel for engine events. The engine blocks when the channel is full.
 const EVENT_CAPACITY: usize = 256;
 /// How long to wait for the answer to a prompt that is being sent when the command ends.
@@ -207,6 +209,12 @@ pub(super) enum WaitEnd {
 pub(super) struct Interrupted;
 
 impl Session {
+    /// Like [`Self::next`], but waits only until the live line, which shows the progress, has to be redrawn.
+    pub(super) async fn next_tick(&mut self, end: Option<Instant>) -> WaitEnd {
+        let tick = Instant::now() + TICK;
+        self.next(Some(end.map_or(tick, |end| end.min(tick)))).await
+    }
+
     /// Waits for the next event. Returns earlier if a signal asks to end or the time `until` has come.
     pub(super) async fn next(&mut self, until: Option<Instant>) -> WaitEnd {
         loop {

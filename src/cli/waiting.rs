@@ -22,9 +22,6 @@ use clap::Args;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// How often the live line, which shows the progress on stderr, is redrawn.
-const TICK: Duration = Duration::from_secs(1);
-
 /// The start of a wait, and its optional end.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Timer {
@@ -106,8 +103,7 @@ impl JobWait {
                 return Ok(WaitOutcome::Over);
             }
             out.show_live(&self.live_line());
-            let tick = Instant::now() + TICK;
-            match session.next(Some(self.timer.end().map_or(tick, |end| end.min(tick)))).await {
+            match session.next_tick(self.timer.end()).await {
                 WaitEnd::Interrupted => return Ok(WaitOutcome::Interrupted),
                 WaitEnd::TimedOut if self.timer.is_over() => return Ok(WaitOutcome::TimedOut),
                 WaitEnd::TimedOut => {}
