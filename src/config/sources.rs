@@ -11,6 +11,7 @@ use crate::model::endpoint::Scope;
 use crate::model::redaction::redacted;
 use crate::model::setup::{DEFAULT_BASE_URL, DEFAULT_PROFILE, ExistingSettings, KeyPresence};
 use crate::model::text::CleanText;
+use directories::ProjectDirs;
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
@@ -146,11 +147,7 @@ pub fn config_path(flags: &Flags, environment: &Environment) -> Result<Sourced<P
         (flags.config.as_ref(), SettingSource::Flag("--config")),
         (environment.config.as_ref(), SettingSource::Variable("DOCDECK_CONFIG")),
     ];
-    if let Some((path, from)) = named.into_iter().find_map(|(path, from)| Some((path?, from))) {
-        return Ok(Sourced::new(path.clone(), from));
-    }
-    let folders = project_dirs().ok_or(ConfigError::NoHome)?;
-    Ok(Sourced::new(folders.config_dir().join("config.toml"), SettingSource::Default))
+    resolve_path(named, |folders| folders.config_dir().join("config.toml"))
 }
 
 /// Returns the folder that contains the store and the log file. The default is the user's data folder on every system.
@@ -163,13 +160,16 @@ pub fn resolve_data_folder(flags: &Flags, environment: &Environment) -> Result<S
         (flags.data_dir.as_ref(), SettingSource::Flag("--data-dir")),
         (environment.data_dir.as_ref(), SettingSource::Variable("DOCDECK_DATA_DIR")),
     ];
+    resolve_path(named, |folders| folders.data_local_dir().to_path_buf())
+}
+
+fn resolve_path(
+    named: [(Option<&PathBuf>, SettingSource); 2],
+    default: impl FnOnce(&ProjectDirs) -> PathBuf,
+) -> Result<Sourced<PathBuf>, ConfigError> {
     if let Some((path, from)) = named.into_iter().find_map(|(path, from)| Some((path?, from))) {
         return Ok(Sourced::new(path.clone(), from));
     }
-    let folders = project_dirs().ok_or(ConfigError::NoHome)?;
-    Ok(Sourced::new(folders.data_local_dir().to_path_buf(), SettingSource::Default))
-}
-
-fn project_dirs() -> Option<directories::ProjectDirs> {
-    directories::ProjectDirs::from("", "", "docdeck")
+    let folders = ProjectDirs::from("", "", "docdeck").ok_or(ConfigError::NoHome)?;
+    Ok(Sourced::new(default(&folders), SettingSource::Default))
 }

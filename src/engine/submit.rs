@@ -21,13 +21,14 @@ impl Engine {
     /// Nothing was written (the text is blank, or the store can't write), so the caller must keep the text.
     pub async fn submit_new_job(&self, text: &str) -> Result<(PromptId, Job), Failure> {
         reject_blank(text)?;
-        let added = match self.inner.reserves_prompts {
-            true => {
-                self.inner.store.reserve_new_job(&self.inner.scope, text, self.inner.instance.name(), local_now()).await
-            }
-            false => self.inner.store.add_new_job(&self.inner.scope, text, local_now()).await,
-        };
+        let (store, scope) = (&self.inner.store, &self.inner.scope);
+        let added = store.reserve_new_job(scope, text, self.reserved_for(), local_now()).await;
         Ok(self.enqueue(added.map_err(submit_failure)?).await)
+    }
+
+    /// Returns the name of this instance if no other instance may send the prompts that it submits.
+    fn reserved_for(&self) -> Option<&str> {
+        self.inner.reserves_prompts.then(|| self.inner.instance.name())
     }
 
     /// Like [`Engine::submit_new_job`], for a job about these pages, which are stored with it.
@@ -51,10 +52,7 @@ impl Engine {
     /// Nothing was written, so the caller must keep the text.
     pub async fn submit_follow_up(&self, job: JobKey, text: &str) -> Result<(PromptId, Job), Failure> {
         reject_blank(text)?;
-        let added = match self.inner.reserves_prompts {
-            true => self.inner.store.reserve_follow_up(job, text, self.inner.instance.name(), local_now()).await,
-            false => self.inner.store.add_follow_up(job, text, local_now()).await,
-        };
+        let added = self.inner.store.reserve_follow_up(job, text, self.reserved_for(), local_now()).await;
         Ok(self.enqueue(added.map_err(submit_failure)?).await)
     }
 
@@ -73,14 +71,8 @@ impl Engine {
     /// Nothing was written, so the caller must keep the text.
     pub async fn supersede_follow_ups(&self, job: JobKey, text: &str) -> Result<(PromptId, Job, Vec<Prompt>), Failure> {
         reject_blank(text)?;
-        let reserved_for = self.inner.reserves_prompts.then(|| self.inner.instance.name());
-        let superseded = self
-            .inner
-            .store
-            .supersede_follow_ups(job, text, reserved_for, local_now())
-            .await
-            .map_err(submit_failure)?;
-        let (prompt, row, discarded) = superseded;
+        let superseded = self.inner.store.supersede_follow_ups(job, text, self.reserved_for(), local_now()).await;
+        let (prompt, row, discarded) = superseded.map_err(submit_failure)?;
         for prompt in &discarded {
             lock(&self.inner.submitted_prompts).remove(&prompt.id);
             self.inner

@@ -3,16 +3,14 @@
 //! can't copy the text.
 
 use super::event_loop::Dashboard;
-use crate::model::endpoint::API_KEY_VARIABLE;
+use super::opener::start_detached;
 use crate::model::export::MAX_COPY_BYTES;
 use crate::model::failure::Failure;
 use crate::model::text::CleanText;
 use crate::tui::Msg;
-use std::io::ErrorKind;
 use std::process::Stdio;
 use std::time::Duration;
 use tokio::io::AsyncWriteExt as _;
-use tokio::process::Command;
 
 /// How long the program may take to read the text, and how long to wait for its exit after that. A program that is
 /// still running then has not failed: some programs keep running to provide the copied text.
@@ -55,24 +53,12 @@ fn check_length(text: &str) -> Result<(), Failure> {
 
 /// Passes the text to a program, given as its name and arguments.
 async fn copy_with_program(words: &[String], text: String) -> Result<(), Failure> {
-    let (program, arguments) = words.split_first().map_or(("", [].as_slice()), |(first, rest)| (first.as_str(), rest));
+    let program = words.first().map_or("", String::as_str);
     let failed = |why: &str| {
         let sentence = format!("{program} could not copy ({why}). It is set as clipboard under [ui] in config.toml.");
         Failure::local(&sentence)
     };
-    let mut command = Command::new(program);
-    command
-        .args(arguments)
-        .env_remove(API_KEY_VARIABLE)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null());
-    #[cfg(unix)]
-    command.process_group(0);
-    let mut child = command.spawn().map_err(|error| match error.kind() {
-        ErrorKind::NotFound => failed("it is not installed"),
-        _ => failed("it could not be started"),
-    })?;
+    let mut child = start_detached(words, Stdio::piped()).map_err(failed)?;
     let stdin = child.stdin.take();
     let write_text = async {
         if let Some(mut stdin) = stdin {

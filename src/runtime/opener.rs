@@ -5,8 +5,10 @@ use crate::config::environment::Environment;
 use crate::model::endpoint::API_KEY_VARIABLE;
 use crate::model::failure::Failure;
 use crate::model::link::WebLink;
+use std::io::ErrorKind;
 use std::process::Stdio;
 use std::time::Duration;
+use tokio::process::{Child, Command};
 
 /// How long to wait for the opener to fail. A browser that runs in the foreground keeps running after that.
 const FAILURE_TIMEOUT: Duration = Duration::from_secs(3);
@@ -57,27 +59,31 @@ fn browser_command(browser: &str, url: &str) -> Option<Vec<String>> {
     Some(words)
 }
 
+/// Starts a program, given as its name and arguments, detached from the terminal and without the API key.
+///
+/// # Errors
+/// Returns why the program can't be started, as the end of a sentence.
+pub(super) fn start_detached(words: &[String], stdin: Stdio) -> Result<Child, &'static str> {
+    let (program, arguments) = words.split_first().map_or(("", [].as_slice()), |(first, rest)| (first.as_str(), rest));
+    let mut command = Command::new(program);
+    command.args(arguments).env_remove(API_KEY_VARIABLE).stdin(stdin).stdout(Stdio::null()).stderr(Stdio::null());
+    #[cfg(unix)]
+    command.process_group(0);
+    command.spawn().map_err(|error| match error.kind() {
+        ErrorKind::NotFound => "it is not installed",
+        _ => "it could not be started",
+    })
+}
+
 /// Starts the program, detached from the terminal. Reports a failure within 3 s; a program that runs longer keeps
 /// running.
 ///
 /// # Errors
 /// The program can't be started, or fails within 3 s.
 pub async fn run_opener(words: &[String], url: &str) -> Result<(), Failure> {
-    let (program, arguments) = words.split_first().map_or(("", [].as_slice()), |(first, rest)| (first.as_str(), rest));
+    let program = words.first().map_or("", String::as_str);
     let failed = |why: &str| Failure::local(&format!("{program} could not open the link ({why}): {url}"));
-    let mut command = tokio::process::Command::new(program);
-    command
-        .args(arguments)
-        .env_remove(API_KEY_VARIABLE)
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null());
-    #[cfg(unix)]
-    command.process_group(0);
-    let mut child = command.spawn().map_err(|error| match error.kind() {
-        std::io::ErrorKind::NotFound => failed("it is not installed"),
-        _ => failed("it could not be started"),
-    })?;
+    let mut child = start_detached(words, Stdio::null()).map_err(failed)?;
     match tokio::time::timeout(FAILURE_TIMEOUT, child.wait()).await {
         Ok(Ok(status)) if !status.success() => Err(failed("it failed")),
         _ => Ok(()),

@@ -40,11 +40,6 @@ impl Store {
         folder.join(DATABASE_FILE).try_exists()
     }
 
-    /// Whether a call found a damaged page and left a note, so that the next opening checks every page.
-    pub fn is_marked_damaged(folder: &Path) -> bool {
-        damage_note(folder).exists()
-    }
-
     /// Opens [`DATABASE_FILE`] in `folder`, and creates both if they are missing (folder mode 0700, file mode 0600). If
     /// the file is damaged, recovers what can be read into a new file, and keeps the damaged file under a name that
     /// contains the date `now`. If the folder can't be written, existing data can still be read; without a file, the

@@ -69,21 +69,24 @@ impl Store {
 
     /// Adds a job with its queued prompt, and deletes the new-job draft, in one transaction.
     pub async fn add_new_job(&self, scope: &Scope, text: &str, now: Time) -> StoreResult<(PromptId, Job)> {
-        let text = text.to_owned();
-        self.write_in_scope(scope, move |tx, scope| add_new_job(tx, scope, &text, None, now)).await
+        self.reserve_new_job(scope, text, None, now).await
     }
 
-    /// Like [`Store::add_new_job`], but only the instance with this name may send the prompt. For other instances, and
-    /// after that instance has ended, the prompt is paused.
+    /// Like [`Store::add_new_job`], but if `instance` is given, only the instance with that name may send the prompt.
+    /// For other instances, and after that instance has ended, the prompt is paused.
     pub async fn reserve_new_job(
         &self,
         scope: &Scope,
         text: &str,
-        instance: &str,
+        instance: Option<&str>,
         now: Time,
     ) -> StoreResult<(PromptId, Job)> {
-        let (text, instance) = (text.to_owned(), instance.to_owned());
-        self.write_in_scope(scope, move |tx, scope| add_new_job(tx, scope, &text, Some(&instance), now)).await
+        let (text, instance) = (text.to_owned(), instance.map(str::to_owned));
+        self.write_in_scope(scope, move |tx, scope| {
+            drafts::delete_draft(tx, scope, DraftTarget::NewJob)?;
+            insert_new_job(tx, scope, &text, instance.as_deref(), now)
+        })
+        .await
     }
 
     /// Like [`Store::add_new_job`], but stores these pages with the job as the pages that it is about. Deletes the
@@ -144,21 +147,20 @@ impl Store {
 
     /// Queues a follow-up behind the earlier prompts of the job, and deletes the job's draft, in one transaction.
     pub async fn add_follow_up(&self, job: JobKey, text: &str, now: Time) -> StoreResult<(PromptId, Job)> {
-        let text = text.to_owned();
-        self.write(move |tx| add_follow_up(tx, job, &text, None, now)).await
+        self.reserve_follow_up(job, text, None, now).await
     }
 
-    /// Like [`Store::add_follow_up`], but only the instance with this name may send the follow-up (see
-    /// [`Store::reserve_new_job`]).
+    /// Like [`Store::add_follow_up`], but if `instance` is given, only the instance with that name may send the
+    /// follow-up (see [`Store::reserve_new_job`]).
     pub async fn reserve_follow_up(
         &self,
         job: JobKey,
         text: &str,
-        instance: &str,
+        instance: Option<&str>,
         now: Time,
     ) -> StoreResult<(PromptId, Job)> {
-        let (text, instance) = (text.to_owned(), instance.to_owned());
-        self.write(move |tx| add_follow_up(tx, job, &text, Some(&instance), now)).await
+        let (text, instance) = (text.to_owned(), instance.map(str::to_owned));
+        self.write(move |tx| add_follow_up(tx, job, &text, instance.as_deref(), now)).await
     }
 
     /// Like [`Store::add_follow_up`], but first discards the job's prompts that are `Rejected` or `NotSent`, since they
@@ -333,19 +335,7 @@ fn is_larger_than(db: &Connection, key: JobKey, max_bytes: usize) -> StoreResult
     Ok(usize::try_from(bytes).map_or(true, |bytes| bytes > max_bytes))
 }
 
-/// Adds a job with its queued prompt, and deletes the new-job draft. If `instance` is given, only the instance with
-/// that name may send the prompt.
-fn add_new_job(
-    tx: &Transaction<'_>,
-    scope: i64,
-    text: &str,
-    instance: Option<&str>,
-    now: Time,
-) -> StoreResult<(PromptId, Job)> {
-    drafts::delete_draft(tx, scope, DraftTarget::NewJob)?;
-    insert_new_job(tx, scope, text, instance, now)
-}
-
+/// Adds a job with its queued prompt. If `instance` is given, only the instance with that name may send the prompt.
 fn insert_new_job(
     tx: &Transaction<'_>,
     scope: i64,

@@ -563,7 +563,7 @@ async fn the_keys_of_two_merged_rows_lead_to_the_same_thread() {
 #[tokio::test]
 async fn a_reserved_prompt_is_paused_for_other_instances() {
     let store = memory();
-    let (prompt, row) = store.reserve_new_job(&scope(), "Fix it", "command", at(0)).await.expect("written");
+    let (prompt, row) = store.reserve_new_job(&scope(), "Fix it", Some("command"), at(0)).await.expect("written");
     assert_eq!(row.local.undelivered, Some(DeliveryKind::Paused));
     assert_eq!(store.sendable_prompts(&scope()).await.expect("read"), []);
     assert_eq!(store.sendable_prompts_for(&scope(), "dashboard").await.expect("read"), []);
@@ -592,7 +592,7 @@ async fn a_reserved_prompt_is_paused_for_other_instances() {
 async fn a_reserved_prompt_that_the_user_resumes_may_be_sent_by_any_instance() {
     let store = memory();
     let (_, job) = store.new_job("Fix it", at(0)).await;
-    let (prompt, row) = store.reserve_new_job(&scope(), "Fix that", "command", at(0)).await.expect("written");
+    let (prompt, row) = store.reserve_new_job(&scope(), "Fix that", Some("command"), at(0)).await.expect("written");
     store.change_queue(&[row.key], QueueChange::Resume, at(1)).await.expect("resumed");
     assert!(store.sendable_prompts(&scope()).await.expect("read").iter().any(|queued| queued.prompt == prompt));
     store.change_queue(&[row.key, job.key], QueueChange::Pause, at(2)).await.expect("paused");
