@@ -37,21 +37,7 @@ CREATE TABLE job (
     revision    INTEGER NOT NULL,
     -- If two rows turn out to be the same job, one is merged into the other, and calls with its key use that one.
     merged_into INTEGER REFERENCES job (key)
-, own_title TEXT, note TEXT, tags TEXT, queue_position INTEGER, handled_at INTEGER, followed_up_at INTEGER, undelivered_at INTEGER, gone_at INTEGER, list_group INTEGER GENERATED ALWAYS AS (
-    CASE
-        WHEN undelivered IN ('unconfirmed', 'rejected', 'not sent') THEN 0
-        WHEN dismissed = 1 AND (undelivered = 'sending' OR (undelivered IS NULL AND gone = 0 AND id IS NOT NULL
-            AND (status IS NULL OR status NOT IN ('completed', 'archived', 'failed')))) THEN 4
-        WHEN dismissed = 1 THEN 5
-        WHEN undelivered IN ('queued', 'paused') THEN 2
-        WHEN undelivered = 'sending' THEN 1
-        WHEN undelivered = 'discarded' OR gone = 1 OR id IS NULL THEN 3
-        WHEN status IN ('failed', 'completed') AND (handled_at IS NULL OR handled_at < changed_at)
-            AND (status = 'failed' OR pr_link IS NOT NULL) THEN 0
-        WHEN status IN ('completed', 'archived', 'failed') THEN 3
-        ELSE 1
-    END
-) VIRTUAL, list_order INTEGER GENERATED ALWAYS AS (
+, own_title TEXT, note TEXT, tags TEXT, queue_position INTEGER, handled_at INTEGER, followed_up_at INTEGER, undelivered_at INTEGER, gone_at INTEGER, list_order INTEGER GENERATED ALWAYS AS (
     CASE
         WHEN undelivered IN ('queued', 'paused') AND dismissed = 0 THEN coalesce(queue_position, 9223372036854775807)
         WHEN undelivered IS NOT NULL THEN -coalesce(undelivered_at, finished_at, created_at)
@@ -59,6 +45,23 @@ CREATE TABLE job (
         WHEN status = 'archived' THEN -coalesce(archived_at, finished_at, created_at)
         WHEN status IN ('completed', 'failed') THEN -coalesce(finished_at, created_at)
         ELSE -started_at
+    END
+) VIRTUAL, pull_request TEXT, pr_turn TEXT, list_group INTEGER GENERATED ALWAYS AS (
+    CASE
+        WHEN undelivered IN ('unconfirmed', 'rejected', 'not sent') THEN 0
+        WHEN dismissed = 1 AND (undelivered = 'sending' OR (undelivered IS NULL AND gone = 0 AND id IS NOT NULL
+            AND (status IS NULL OR status NOT IN ('completed', 'archived', 'failed')
+                OR (status = 'completed' AND pr_turn = 'host')))) THEN 4
+        WHEN dismissed = 1 THEN 5
+        WHEN undelivered IN ('queued', 'paused') THEN 2
+        WHEN undelivered = 'sending' THEN 1
+        WHEN undelivered = 'discarded' OR gone = 1 OR id IS NULL THEN 3
+        WHEN status = 'completed' AND pr_turn = 'host' THEN 1
+        WHEN status = 'completed' AND pr_turn = 'nobody' THEN 3
+        WHEN status IN ('failed', 'completed') AND (handled_at IS NULL OR handled_at < changed_at)
+            AND (status = 'failed' OR pr_link IS NOT NULL) THEN 0
+        WHEN status IN ('completed', 'archived', 'failed') THEN 3
+        ELSE 1
     END
 ) VIRTUAL) STRICT;
 

@@ -26,11 +26,23 @@ pub fn job_object(row: &Job, prompt: Option<&str>) -> Value {
         "tags": local.tags.as_slice(),
         "pages": local.pages.as_slice(),
         "delivery": local.undelivered.map_or(settled, |kind| kind.word()),
+        "pullRequest": pull_request_object(row),
     });
     let status = remote.status.clone().filter(|status| !status.raw_word().is_empty());
     let remote = json!(RemoteState { status, pr_link: row.pr_url(), ..remote.clone() });
     if let (Value::Object(object), Value::Object(remote)) = (&mut object, remote) {
         object.extend(remote);
+    }
+    object
+}
+
+/// Returns the state of the job's pull request on the code host, or null if it is unknown.
+fn pull_request_object(row: &Job) -> Value {
+    let Some(mut object) = row.pull_request.as_ref().map(|state| json!(state)) else { return Value::Null };
+    if let Value::Object(fields) = &mut object {
+        fields.insert("number".to_owned(), json!(row.pr_number()));
+        fields.insert("url".to_owned(), json!(row.pr_url()));
+        fields.remove("changedAt");
     }
     object
 }
@@ -126,8 +138,34 @@ mod tests {
             "tags": ["docs", "api"],
             "pages": ["/quickstart"],
             "delivery": "accepted",
+            "pullRequest": null,
         });
         assert_eq!(job_object(&row(), Some("Fix\nit")), expected);
+    }
+
+    #[test]
+    fn a_pull_request_has_its_number_its_state_and_the_time_of_the_answer() {
+        let at = "2027-01-15T09:00:00Z".parse().expect("a time");
+        let mut job = row();
+        job.pull_request = Some(Box::new(crate::model::pull_request::tests::open_pull_request(at)));
+        let expected = json!({
+            "number": 7,
+            "url": "https://github.com/acme/docs/pull/7",
+            "title": "Fix broken links",
+            "state": "open",
+            "checks": { "state": "none", "passed": 0, "total": 0 },
+            "review": "none",
+            "conflict": false,
+            "behind": false,
+            "head": "7d40698",
+            "branch": "agent/links",
+            "additions": 48,
+            "deletions": 12,
+            "files": 3,
+            "mergedAt": null,
+            "asOf": "2027-01-15T09:00:00.000Z",
+        });
+        assert_eq!(job_object(&job, None)["pullRequest"], expected);
     }
 
     #[test]

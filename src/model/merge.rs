@@ -5,6 +5,7 @@
 use super::Time;
 use super::job::RemoteJob;
 use super::prompt::{EventKind, JobEvent};
+use super::pull_request::{PullRequest, PullRequestTurn};
 use super::row::Job;
 use chrono::TimeDelta;
 
@@ -33,16 +34,33 @@ pub fn merge_answer(row: &mut Job, job: &RemoteJob, now: Time) -> Vec<JobEvent> 
         is_done_again = row.local.followed_up_at.is_some();
     }
     if row.remote.pr_link != before.pr_link {
+        row.pull_request = None;
         kinds.extend(row.remote.pr_link.clone().map(EventKind::PullRequest));
     }
     row.local.checked_at = Some(now);
     let is_news = |kind: &EventKind| matches!(kind, EventKind::Status { .. } | EventKind::PullRequest(_));
     if is_done_again || kinds.iter().any(is_news) {
-        // The change must be later than the user's last action, even if the clock was set back since.
-        let last = row.local.viewed_at.max(row.local.handled_at);
-        row.local.changed_at = last.map_or(now, |last| now.max(last + TimeDelta::milliseconds(1)));
+        row.local.changed_at = later_than_last_action(row, now);
     }
     kinds.into_iter().map(|kind| JobEvent { at: now, kind }).collect()
+}
+
+/// Merges what a code host reported about the job's pull request into the row. If it is now the user's turn, the job
+/// counts as changed, so that it is listed as needing the user again.
+pub fn merge_pull_request(row: &mut Job, newer: PullRequest, now: Time) {
+    let before = row.pull_request.take();
+    let merged = before.as_ref().map_or_else(|| newer.clone(), |before| before.merged_with(newer.clone()));
+    let is_news = before.is_some_and(|before| (before.fact(), &before.head) != (merged.fact(), &merged.head));
+    if is_news && merged.fact().turn() == Some(PullRequestTurn::User) {
+        row.local.changed_at = later_than_last_action(row, now);
+    }
+    row.pull_request = Some(Box::new(merged));
+}
+
+/// Returns `now`, or a time after the user's last action if the clock was set back since.
+fn later_than_last_action(row: &Job, now: Time) -> Time {
+    let last = row.local.viewed_at.max(row.local.handled_at);
+    last.map_or(now, |last| now.max(last + TimeDelta::milliseconds(1)))
 }
 
 /// Marks the job as gone, since the service no longer has it. Returns an event unless the job was already gone.

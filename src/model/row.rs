@@ -4,6 +4,7 @@ use super::Time;
 use super::job::{JobId, RemoteState, Status, pr_number};
 use super::link;
 use super::prompt::{DeliveryKind, Thread};
+use super::pull_request::{PullRequest, PullRequestFact, PullRequestTurn};
 use super::text::CleanText;
 use thin_vec::ThinVec;
 
@@ -37,6 +38,8 @@ pub struct Job {
     pub created_at: Time,
     /// What the service reported last.
     pub remote: RemoteState,
+    /// The state of its pull request on the code host; `None` if unknown.
+    pub pull_request: Option<Box<PullRequest>>,
     /// The data that the service doesn't store.
     pub local: LocalState,
     /// Increases with every change of the job in the store. A job with a higher revision replaces a copy with a lower
@@ -91,10 +94,10 @@ pub struct LocalState {
 /// The groups of the jobs list, most urgent first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum JobGroup {
-    /// A prompt is `Unconfirmed`, `Rejected` or `NotSent`; or the job failed or has a pull request, and the user has
-    /// not acted on it yet.
+    /// A prompt is `Unconfirmed`, `Rejected` or `NotSent`; or the job failed or has a pull request that is not merged or
+    /// closed, and the user has not acted on it yet.
     NeedsYou,
-    /// A prompt is being sent, the agent is working, or the status is unknown.
+    /// A prompt is being sent, the agent or the checks of the pull request are working, or the status is unknown.
     Working,
     /// A prompt waits for its turn or for the rate limit, or is paused.
     Queued,
@@ -156,7 +159,8 @@ impl Job {
             undelivered_at: None,
             queue_position: None,
         };
-        Self { key, id: None, created_at: written_at, remote: RemoteState::default(), local, revision: 0 }
+        let (id, pull_request, remote) = (None, None, RemoteState::default());
+        Self { key, id, created_at: written_at, remote, pull_request, local, revision: 0 }
     }
 
     /// Whether the job has changed since the user last viewed it.
@@ -174,10 +178,23 @@ impl Job {
     pub fn wants_action(&self) -> bool {
         let ended = match &self.remote.status {
             Some(Status::Failed) => true,
-            Some(Status::Completed) => self.remote.pr_link.is_some(),
+            Some(Status::Completed) => {
+                self.remote.pr_link.is_some()
+                    && !matches!(self.pr_turn(), Some(PullRequestTurn::Host | PullRequestTurn::Nobody))
+            }
             _ => false,
         };
         ended && self.local.undelivered.is_none() && !self.local.gone && self.id.is_some()
+    }
+
+    /// Returns the most important fact about the job's pull request; `None` if its state is unknown.
+    pub fn pr_fact(&self) -> Option<PullRequestFact> {
+        self.pull_request.as_ref().map(|pull_request| pull_request.fact())
+    }
+
+    /// Returns who has to act on the job's pull request; `None` if unknown.
+    pub fn pr_turn(&self) -> Option<PullRequestTurn> {
+        self.pr_fact().and_then(PullRequestFact::turn)
     }
 
     /// Whether the job's last prompt can be sent again, because the job failed.
@@ -213,6 +230,7 @@ impl Job {
         }
         match &self.remote.status {
             None | Some(Status::Active | Status::Unknown(_)) => JobGroup::Working,
+            Some(Status::Completed) if self.pr_turn() == Some(PullRequestTurn::Host) => JobGroup::Working,
             Some(Status::Failed | Status::Completed) if self.wants_action() && !self.is_handled() => JobGroup::NeedsYou,
             Some(Status::Completed | Status::Archived | Status::Failed) => JobGroup::Done,
         }

@@ -5,6 +5,7 @@
 use crate::model::Time;
 use crate::model::job::{JobId, JobSource, RemoteState, Status};
 use crate::model::prompt::{Delivery, DeliveryKind, EventKind, JobEvent, Prompt, PromptId, PromptKind};
+use crate::model::pull_request::{PullRequest, PullRequestTurn};
 use crate::model::row::{Job, JobKey, LocalState};
 use crate::model::text::CleanText;
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, Value, ValueRef};
@@ -120,7 +121,7 @@ pub(super) fn read_optional_time(row: &Row<'_>, column: impl RowIndex) -> Result
 /// The columns of the table `job` that are read, and the pages that the job is about (see [`select_jobs`]).
 const JOB_COLUMNS: &str = "key, id, title, own_title, tags, note, status, repository, git_ref, model, pr_link, \
      created_at, archived_at, started_at, finished_at, changed_at, checked_at, viewed_at, handled_at, followed_up_at, \
-     gone, gone_at, dismissed, undelivered, undelivered_at, queue_position, revision, pages";
+     gone, gone_at, dismissed, undelivered, undelivered_at, queue_position, revision, pull_request, pages";
 
 /// Returns a query for jobs; `rest` is what follows after `FROM job`.
 pub(super) fn select_jobs(rest: &str) -> String {
@@ -197,6 +198,7 @@ pub(super) fn read_job(row: &Row<'_>, shared: &mut SharedTexts) -> Result<Job> {
         id: id.as_deref().and_then(JobId::new),
         created_at: read_time(row, job_column!("created_at"))?,
         remote: read_remote_state(row, shared)?,
+        pull_request: read_pull_request(row)?,
         local: read_local_state(row)?,
         revision: row.get(job_column!("revision"))?,
     })
@@ -213,6 +215,12 @@ fn read_remote_state(row: &Row<'_>, shared: &mut SharedTexts) -> Result<RemoteSt
         pr_link: row.get(job_column!("pr_link"))?,
         archived_at: read_optional_time(row, job_column!("archived_at"))?,
     })
+}
+
+/// Reads the state of the pull request. If it can't be read, because others have edited the file, it is unknown.
+fn read_pull_request(row: &Row<'_>) -> Result<Option<Box<PullRequest>>> {
+    let json = row.get_ref(job_column!("pull_request"))?.as_str_or_null()?;
+    Ok(json.and_then(|json| serde_json::from_str(json).ok()))
 }
 
 fn read_local_state(row: &Row<'_>) -> Result<LocalState> {
@@ -243,9 +251,15 @@ fn read_local_state(row: &Row<'_>) -> Result<LocalState> {
 
 /// Returns the columns that [`super::job_rows::update_job`] writes, with their values. The user's title, tags and note
 /// are written by `labels` instead.
-pub(super) fn written_columns(job: &Job) -> [(&'static str, ToSqlOutput<'_>); 18] {
+pub(super) fn written_columns(job: &Job) -> [(&'static str, ToSqlOutput<'_>); 20] {
     let time = |time: Option<Time>| time.map_or(NULL, |time| time.timestamp_millis().into());
     let Job { remote, local, .. } = job;
+    let pull_request = job.pull_request.as_ref().and_then(|state| serde_json::to_string(state).ok());
+    let turn = job.pr_turn().map(|turn| match turn {
+        PullRequestTurn::User => "user",
+        PullRequestTurn::Host => "host",
+        PullRequestTurn::Nobody => "nobody",
+    });
     [
         ("id", text_or_null(job.id.as_ref().map(JobId::as_str))),
         ("created_at", time(Some(job.created_at))),
@@ -265,6 +279,8 @@ pub(super) fn written_columns(job: &Job) -> [(&'static str, ToSqlOutput<'_>); 18
         ("handled_at", time(local.handled_at)),
         ("followed_up_at", time(local.followed_up_at)),
         ("gone_at", time(local.gone_at)),
+        ("pull_request", pull_request.map_or(NULL, |json| ToSqlOutput::Owned(Value::Text(json)))),
+        ("pr_turn", text_or_null(turn)),
     ]
 }
 

@@ -19,7 +19,7 @@ const STORED_GROUPS_SCHEMA: i64 = 9;
 const PLAIN_COLUMNS_SCHEMA: i64 = 11;
 
 /// All migrations, oldest first. The first one creates schema version 1.
-pub(super) const MIGRATIONS: [&str; 11] = [
+pub(super) const MIGRATIONS: [&str; 12] = [
     include_str!("../../assets/schema/0001_begin.sql"),
     include_str!("../../assets/schema/0002_own_words.sql"),
     include_str!("../../assets/schema/0003_batch_draft.sql"),
@@ -31,6 +31,7 @@ pub(super) const MIGRATIONS: [&str; 11] = [
     JOB_STATES,
     include_str!("../../assets/schema/0010_clock_ahead.sql"),
     include_str!("../../assets/schema/0011_plain_columns.sql"),
+    include_str!("../../assets/schema/0012_pull_requests.sql"),
 ];
 
 /// Creates the current schema in an empty file, as all migrations together do, in a twentieth of their time. Made from

@@ -22,6 +22,7 @@ const SCHEMAS: [&str; 11] = [
     include_str!("../../assets/schema/0009_job_states.sql"),
     include_str!("../../assets/schema/0010_clock_ahead.sql"),
     include_str!("../../assets/schema/0011_plain_columns.sql"),
+    include_str!("../../assets/schema/0012_pull_requests.sql"),
 ];
 /// The number of jobs in an old database, each with a prompt.
 const JOB_COUNT: i64 = 600;

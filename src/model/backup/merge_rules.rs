@@ -6,6 +6,7 @@ use super::PromptRecord;
 use crate::model::Time;
 use crate::model::job::Status;
 use crate::model::prompt::{Delivery, EventKind, JobEvent, Prompt};
+use crate::model::pull_request::PullRequest;
 use crate::model::row::Job;
 use crate::model::text::CleanText;
 use chrono::TimeDelta;
@@ -100,6 +101,14 @@ pub fn merge_service_data(known: &mut Job, imported: &Job) -> bool {
         let newer = std::mem::replace(&mut known.remote, imported.remote.clone());
         known.remote.update(&newer);
         known.remote.archived_at = newer.archived_at;
+    }
+    if known.remote.pr_link == imported.remote.pr_link {
+        let is_newer = |newer: &PullRequest| known.pull_request.as_ref().is_none_or(|known| known.as_of < newer.as_of);
+        if imported.pull_request.as_deref().is_some_and(is_newer) {
+            known.pull_request.clone_from(&imported.pull_request);
+        }
+    } else if before.remote.pr_link != known.remote.pr_link {
+        known.pull_request = None;
     }
     if imported.is_handled() {
         known.local.handled_at = known.local.handled_at.max(imported.local.handled_at);

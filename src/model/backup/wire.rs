@@ -9,6 +9,7 @@ use crate::model::Time;
 use crate::model::endpoint::Scope;
 use crate::model::job::{JobId, RemoteState, Status};
 use crate::model::prompt::{Delivery, DeliveryKind, EventKind, JobEvent, PromptKind};
+use crate::model::pull_request::PullRequest;
 use crate::model::row::{Job, JobKey, LocalState};
 use crate::model::text::CleanText;
 use crate::model::time_format::Moment;
@@ -52,6 +53,8 @@ pub(super) struct WireJob {
     created_at: Option<Moment>,
     #[serde(flatten)]
     remote: RemoteState,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pull_request: Option<Box<PullRequest>>,
     title: Option<String>,
     #[serde(default)]
     named: bool,
@@ -155,6 +158,7 @@ fn wire_job(record: &JobRecord) -> WireJob {
         id: row.id.as_ref().map(|id| id.as_str().to_owned()),
         created_at: moment(Some(row.created_at)),
         remote: row.remote.clone(),
+        pull_request: row.pull_request.clone(),
         title: Some(row.local.title.to_string()),
         named: row.local.has_custom_title,
         tags: texts(&row.local.tags),
@@ -294,7 +298,7 @@ fn parse_job(line: WireJob, now: Time) -> Result<JobRecord, LineError> {
         dismissed: line.dismissed,
         ..job.local
     };
-    let row = Job { id, remote: line.remote, local, ..job };
+    let row = Job { id, remote: line.remote, pull_request: line.pull_request, local, ..job };
     let events = line.events.into_iter().map(parse_event).collect::<Result<_, _>>()?;
     let draft = line.draft.and_then(|line| draft_text(line.text, line.saved_at, now));
     Ok(JobRecord { scope: parse_scope(&line.base_url, line.project)?, row, prompts, events, draft })

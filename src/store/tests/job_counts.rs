@@ -24,7 +24,7 @@ fn stored(db: &Connection, group: &str) -> Counts {
 }
 
 const SCOPES: &str = "INSERT INTO scope (id, base_url, project) VALUES (1, 'a', 'a'), (2, 'b', 'b');";
-const COLUMNS: &str = "scope, status, undelivered, gone, dismissed, pr_link, viewed_at, changed_at";
+const COLUMNS: &str = "scope, status, undelivered, gone, dismissed, pr_link, viewed_at, changed_at, pr_turn";
 
 /// Generates values for [`COLUMNS`], in SQL.
 fn values() -> impl Strategy<Value = Vec<String>> {
@@ -38,8 +38,9 @@ fn values() -> impl Strategy<Value = Vec<String>> {
         word(&["NULL", "'https://x.test/1'"]),
         word(&["NULL", "5", "50"]),
         word(&["10", "60"]),
+        word(&["NULL", "'user'", "'host'", "'nobody'"]),
     )
-        .prop_map(|(a, b, c, d, e, f, g, h)| vec![a, b, c, d, e, f, g, h])
+        .prop_map(|(a, b, c, d, e, f, g, h, i)| vec![a, b, c, d, e, f, g, h, i])
 }
 
 fn write_statement() -> impl Strategy<Value = String> {
@@ -55,7 +56,7 @@ fn write_statement() -> impl Strategy<Value = String> {
             COLUMNS.split(", ").zip(&values).map(|(column, value)| format!("{column} = {value}")).collect();
         format!("UPDATE job SET {} WHERE key = {key}", set.join(", "))
     });
-    let one = (values(), 0..8_usize, 0_i64..12).prop_map(|(values, at, from)| {
+    let one = (values(), 0..9_usize, 0_i64..12).prop_map(|(values, at, from)| {
         let column = COLUMNS.split(", ").nth(at).expect("a column");
         format!("UPDATE job SET {column} = {} WHERE key >= {from}", values[at])
     });
@@ -84,7 +85,7 @@ fn the_migration_counts_existing_jobs() {
     let counting = schema::MIGRATIONS.iter().position(|sql| sql.contains("TABLE job_count")).expect("one that counts");
     db.execute_batch(&schema::MIGRATIONS[..counting].concat()).expect("created");
     db.execute_batch(SCOPES).expect("scopes");
-    let columns = COLUMNS.replace("viewed_at", "looked_at");
+    let columns = COLUMNS.replace("viewed_at", "looked_at").replace(", pr_turn", "");
     let insert = format!(
         "INSERT INTO job ({columns}, title, created_at, started_at, revision, merged_into)
          VALUES (?1, ?2, NULL, 0, 0, NULL, NULL, 10, 't', 1, 1, 1, ?3)"

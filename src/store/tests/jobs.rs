@@ -2,6 +2,8 @@ use super::*;
 use crate::model::change::LocalChange;
 use crate::model::log::LogKind;
 use crate::model::prompt::{EventKind, JobEvent};
+use crate::model::pull_request::tests::open_pull_request;
+use crate::model::pull_request::{Checks, ChecksState, PullRequest, PullRequestState};
 use crate::model::row::{InitialRows, JobGroup};
 use std::time::{Duration, Instant};
 
@@ -300,6 +302,19 @@ fn list_position(row: &Job) -> (usize, bool, i64, i64) {
     }
 }
 
+/// Returns SQL for the two columns about a pull request: unknown, and one for each turn.
+fn stored_pull_requests() -> Vec<String> {
+    let open = open_pull_request(at(0));
+    let pending = Checks { state: ChecksState::Pending, ..Checks::default() };
+    let states = [
+        (open.clone(), "user"),
+        (PullRequest { checks: pending, ..open.clone() }, "host"),
+        (PullRequest { state: PullRequestState::Merged, ..open }, "nobody"),
+    ];
+    let known = states.map(|(state, turn)| format!("'{}', '{turn}'", serde_json::to_string(&state).expect("JSON")));
+    std::iter::once("NULL, NULL".to_owned()).chain(known).collect()
+}
+
 #[tokio::test]
 async fn the_first_rows_are_the_start_of_the_complete_sorted_list() {
     let store = memory();
@@ -307,6 +322,7 @@ async fn the_first_rows_are_the_start_of_the_complete_sorted_list() {
     let states =
         ["NULL", "'queued'", "'paused'", "'sending'", "'not sent'", "'rejected'", "'unconfirmed'", "'discarded'"];
     let statuses = ["NULL", "'active'", "'completed'", "'archived'", "'failed'", "'Re-Viewing'", "''"];
+    let pull_requests = stored_pull_requests();
     // The rows have every combination of states, in another order than that of the list; some have the same times.
     let mut rows = Vec::new();
     for (n, undelivered) in states.iter().enumerate() {
@@ -315,15 +331,16 @@ async fn the_first_rows_are_the_start_of_the_complete_sorted_list() {
                 let [gone, dismissed, handled, pr, old, named] =
                     [1, 2, 4, 8, 16, 32].map(|bit| i32::from(bits & bit != 0));
                 let spread = (n * 7919 + m * 104_729 + bits * 31) % 50;
+                let state = if pr == 1 { &pull_requests[spread % pull_requests.len()] } else { "NULL, NULL" };
                 rows.push(format!(
                     "INSERT INTO job (scope, title, status, undelivered, gone, dismissed, pr_link, created_at, started_at,
                          archived_at, finished_at, changed_at, handled_at, queue_position, undelivered_at, gone_at, id,
-                         revision)
+                         revision, pull_request, pr_turn)
                      VALUES (1, 'a job', {status}, {undelivered}, {gone}, {dismissed}, iif({pr}, 'https://x.test/1', NULL),
                          {spread}000, {spread}500, iif({old}, {spread}700, NULL), iif({pr}, {spread}600, NULL), 60000,
                          iif({handled}, 60000, iif({old}, 59999, NULL)), iif({old}, {spread}, NULL),
                          iif({old}, {spread}800, NULL), iif({pr}, {spread}900, NULL), iif({named}, 'j{n}-{m}-{bits}', NULL),
-                         1);"
+                         1, {state});"
                 ));
             }
         }

@@ -10,6 +10,7 @@ mod opening;
 mod page_views;
 mod pages;
 mod prune_jobs;
+mod pull_requests;
 mod queue;
 mod reports;
 mod revisions;

@@ -1,0 +1,52 @@
+//! The state of pull requests on their code hosts, stored with the job.
+
+use super::Store;
+use super::error::StoreResult;
+use super::job_rows::{find_job, query_jobs, update_job};
+use crate::model::Time;
+use crate::model::endpoint::Scope;
+use crate::model::merge;
+use crate::model::pull_request::PullRequest;
+use crate::model::row::{Job, JobKey};
+use crate::model::text::CleanText;
+
+/// What a code host reported about the pull request of a job.
+#[derive(Debug, Clone)]
+pub struct ReportedPullRequest {
+    pub job: JobKey,
+    /// The link for which the state was requested. If the job has another one by now, the state is dropped.
+    pub link: CleanText,
+    pub state: PullRequest,
+}
+
+impl Store {
+    /// Returns the jobs of the scope that have a pull request, oldest first. Jobs whose pull request is merged or closed
+    /// are left out unless `include_final` is set.
+    pub async fn jobs_with_pull_requests(&self, scope: &Scope, include_final: bool) -> StoreResult<Vec<Job>> {
+        self.read_in_scope(scope, move |db, scope| {
+            let open = if include_final { "" } else { "AND pr_turn IS NOT 'nobody'" };
+            let all = format!(
+                "NOT INDEXED WHERE scope = ?1 AND merged_into IS NULL AND gone = 0 AND pr_link IS NOT NULL {open}
+                 ORDER BY key"
+            );
+            query_jobs(db, &all, [scope])
+        })
+        .await
+    }
+
+    /// Merges the state of pull requests into their jobs, in one transaction. Returns the rows of these jobs.
+    pub async fn apply_pull_requests(&self, reported: Vec<ReportedPullRequest>, now: Time) -> StoreResult<Vec<Job>> {
+        self.write(move |tx| {
+            let mut rows = Vec::new();
+            for ReportedPullRequest { job, link, state } in &reported {
+                let row = find_job(tx, *job)?.filter(|row| row.remote.pr_link.as_ref() == Some(link));
+                if let Some(mut row) = row {
+                    merge::merge_pull_request(&mut row, state.clone(), now);
+                    rows.push(update_job(tx, &row)?);
+                }
+            }
+            Ok(rows)
+        })
+        .await
+    }
+}

@@ -1,0 +1,52 @@
+//! Tests of the state of pull requests: it is merged into the jobs, decides their group, and survives export and import.
+
+use super::*;
+use crate::model::pull_request::tests::open_pull_request;
+use crate::model::pull_request::{Checks, ChecksState, PullRequest, PullRequestState};
+use crate::model::row::JobGroup;
+use crate::store::ReportedPullRequest;
+
+/// Adds a completed job with a pull request.
+async fn completed_job(store: &Store) -> Job {
+    let row = store.add_accepted_job("j1", Status::Active, at(0)).await;
+    store.apply_job(row.key, with_pr("j1", Status::Completed, 7), at(10)).await;
+    store.job(row.key).await.expect("read").expect("there")
+}
+
+async fn report(store: &Store, row: &Job, state: PullRequest, minute: i64) -> Job {
+    let link = row.remote.pr_link.clone().expect("a link");
+    let reported = ReportedPullRequest { job: row.key, link, state: PullRequest { as_of: at(minute), ..state } };
+    store.apply_pull_requests(vec![reported], at(minute)).await.expect("written").pop().expect("its row")
+}
+
+#[tokio::test]
+async fn a_job_needs_the_user_when_the_checks_have_finished_and_is_done_when_it_is_merged() {
+    let store = memory();
+    let row = completed_job(&store).await;
+    store.change_one_job(row.key, LocalChange::Handled, at(20)).await;
+    let pending = Checks { state: ChecksState::Pending, ..Checks::default() };
+    let state = PullRequest { checks: pending, ..open_pull_request(at(30)) };
+    let row = report(&store, &row, state.clone(), 30).await;
+    assert_eq!((row.group(), row.counts_as_working()), (JobGroup::Working, true));
+    let failing = Checks { state: ChecksState::Failing, passed: 2, total: 3, failed: Vec::new() };
+    let row = report(&store, &row, PullRequest { checks: failing, ..state.clone() }, 40).await;
+    assert_eq!(row.group(), JobGroup::NeedsYou, "the failure is news, although the job was handled before");
+    let merged = PullRequest { state: PullRequestState::Merged, merged_at: Some(at(50)), ..state };
+    let row = report(&store, &row, merged, 50).await;
+    assert_eq!(row.group(), JobGroup::Done);
+    assert_eq!(store.jobs_with_pull_requests(&scope(), false).await.expect("read"), []);
+    assert_eq!(store.jobs_with_pull_requests(&scope(), true).await.expect("read"), [row]);
+}
+
+#[tokio::test]
+async fn the_state_of_another_pull_request_is_dropped() {
+    let store = memory();
+    let row = completed_job(&store).await;
+    report(&store, &row, open_pull_request(at(30)), 30).await;
+    store.apply_job(row.key, with_pr("j1", Status::Completed, 8), at(40)).await;
+    let newer = store.job(row.key).await.expect("read").expect("there");
+    assert_eq!(newer.pull_request, None, "it has another pull request now");
+    let link = row.remote.pr_link.clone().expect("a link");
+    let late = ReportedPullRequest { job: row.key, link, state: open_pull_request(at(50)) };
+    assert_eq!(store.apply_pull_requests(vec![late], at(50)).await.expect("written"), []);
+}
