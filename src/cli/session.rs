@@ -141,6 +141,7 @@ impl CommandContext<'_> {
             roles,
             lock_folder: Some(settings.data_folder),
             on_change: (!settings.customization.on_change.is_empty()).then_some(settings.customization.on_change),
+            hosts: None,
             events: sender,
         };
         let engine = Engine::start(setup).await?;

@@ -4,6 +4,7 @@
 use super::Engine;
 use super::clock::local_now;
 use super::poller_command::{FetchOutcome, PollerCommand, ServiceHealth};
+use super::pull_requests::RefreshCommand;
 use super::state::EngineState;
 use crate::model::engine_event::EngineEvent;
 use crate::model::failure::{Failure, FailureKind};
@@ -104,6 +105,9 @@ impl EngineState {
         self.send_to_poller(PollerCommand::JobsChanged { rows: vec![row.clone()], by_others: false });
         self.emit(EngineEvent::Job(Box::new(row.clone()))).await;
         self.log_transitions(row, events).await;
+        if events.iter().any(|event| matches!(event.kind, EventKind::PullRequest(_))) {
+            self.send_to_refresher(RefreshCommand::NewLink);
+        }
         if !events.is_empty() {
             self.emit(EngineEvent::Thread(row.key)).await;
             self.queue_hook(row).await;

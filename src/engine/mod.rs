@@ -3,7 +3,8 @@
 //!
 //! The store records every fact before the engine emits it as an event. Its tasks share one `state::EngineState`: the
 //! dispatcher sends prompts, the poller checks jobs, and the watcher takes leases and notices what other docdeck
-//! instances on this computer changed. If `on_change` is set, a fourth task runs its program.
+//! instances on this computer changed. Two more tasks may run: one asks code hosts for the state of pull requests, the
+//! other runs the program `on_change`.
 
 mod cached;
 pub mod check;
@@ -18,6 +19,8 @@ mod ledger;
 mod load_all;
 mod poll;
 mod poller_command;
+mod pull_requests;
+mod refresh_plan;
 mod reports;
 mod running_loads;
 mod schedule;
@@ -35,6 +38,7 @@ pub use clock::sleep_until;
 pub use instances::RunningInstances;
 pub use lease::LeaseRoles;
 use poller_command::PollerCommand;
+pub use pull_requests::{HostAccess, HostDirectory};
 pub use setup::{EngineSetup, PollOptions};
 use state::EngineState;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -66,6 +70,9 @@ impl Engine {
         ];
         if let Some(hook) = start.hook {
             tasks.push(tokio::spawn(hook.run(Arc::clone(&inner))));
+        }
+        if let Some((directory, commands)) = start.refresher {
+            tasks.push(tokio::spawn(pull_requests::run_refresher(Arc::clone(&inner), directory, commands)));
         }
         if let Some(version) = start.data_version {
             tasks.push(tokio::spawn(watch::run_watcher(Arc::clone(&inner), version)));

@@ -1,11 +1,13 @@
 //! What the engine needs to start.
 
 use super::lease::LeaseRoles;
+use super::pull_requests::HostDirectory;
 use crate::api::Client;
 use crate::model::endpoint::Scope;
 use crate::model::engine_event::EngineEvent;
 use crate::store::Store;
 use std::path::PathBuf;
+use std::sync::Arc;
 use tokio::sync::mpsc;
 
 /// The limits of polling: how many requests per minute, and how many at once.
@@ -37,6 +39,8 @@ pub struct EngineSetup {
     pub lock_folder: Option<PathBuf>,
     /// A program and its arguments, run for each change of a job with the job as JSON on its stdin.
     pub on_change: Option<Vec<String>>,
+    /// Finds the clients for code hosts; `None` if the state of pull requests is not requested.
+    pub hosts: Option<Arc<dyn HostDirectory>>,
     /// Receives all events. A full channel slows the engine down; no event is lost.
     pub events: mpsc::Sender<EngineEvent>,
 }

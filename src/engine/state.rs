@@ -5,6 +5,7 @@ use super::clock::{ClockUpdate, ServiceClock, local_now, saved_offset};
 use super::hook::{Hook, HookChange};
 use super::lease::{Instance, LeaseRole, Leases};
 use super::poller_command::PollerCommand;
+use super::pull_requests::{HostDirectory, RefreshCommand};
 use super::running_loads::{PendingLoad, RunningLoadAll};
 use super::setup::EngineSetup;
 use crate::api::{ApiAnswer, ApiError, Client};
@@ -58,6 +59,8 @@ pub(super) struct EngineState {
     pub(super) fetch_slots: Semaphore,
     events: mpsc::Sender<EngineEvent>,
     commands: mpsc::UnboundedSender<PollerCommand>,
+    /// Commands to the task that reads the state of pull requests; `None` if it doesn't run.
+    refresh_commands: Option<mpsc::UnboundedSender<RefreshCommand>>,
     /// Counts the requests that send a prompt.
     pub(super) sending: GuardCounter,
     /// Counts the prompt outcomes that the store could not record yet.
@@ -83,6 +86,8 @@ pub(super) struct StartState {
     pub(super) trouble: Option<Failure>,
     /// The `on_change` program, to run once the engine exists.
     pub(super) hook: Option<Hook>,
+    /// What the task needs that reads the state of pull requests.
+    pub(super) refresher: Option<(Arc<dyn HostDirectory>, mpsc::UnboundedReceiver<RefreshCommand>)>,
 }
 
 impl EngineState {
@@ -90,7 +95,7 @@ impl EngineState {
     pub(super) async fn new(
         setup: EngineSetup,
     ) -> Result<(Self, mpsc::UnboundedReceiver<PollerCommand>, StartState), Failure> {
-        let EngineSetup { client, store, scope, lock_folder, on_change, events, poll, roles } = setup;
+        let EngineSetup { client, store, scope, lock_folder, on_change, hosts, events, poll, roles } = setup;
         let failure = |error: StoreError| error.failure();
         // Read before the rows, so that the watcher notices a change made between the two reads.
         let data_version = match lock_folder {
@@ -118,6 +123,13 @@ impl EngineState {
             Some((hook, changes)) => (Some(changes), Some(hook)),
             None => (None, None),
         };
+        let (refresh_commands, refresher) = match hosts {
+            Some(directory) => {
+                let (commands, receiver) = mpsc::unbounded_channel();
+                (Some(commands), Some((directory, receiver)))
+            }
+            None => (None, None),
+        };
         let inner = Self {
             leases: Leases::new(lock_folder, &scope, roles),
             clock: ServiceClock::new(local_now(), offset),
@@ -137,6 +149,7 @@ impl EngineState {
             fetch_slots: Semaphore::new(poll.in_flight.max(1)),
             events,
             commands,
+            refresh_commands,
             sending: GuardCounter::default(),
             unrecorded: GuardCounter::default(),
             running_hooks: GuardCounter::default(),
@@ -144,7 +157,13 @@ impl EngineState {
             last_trouble: Mutex::default(),
             shared_connection: Mutex::default(),
         };
-        Ok((inner, receiver, StartState { data_version, trouble, hook }))
+        Ok((inner, receiver, StartState { data_version, trouble, hook, refresher }))
+    }
+
+    /// Sends a command to the task that reads the state of pull requests, if it runs.
+    pub(super) fn send_to_refresher(&self, command: RefreshCommand) {
+        // An error means that the engine is stopping.
+        let _ = self.refresh_commands.as_ref().map(|commands| commands.send(command));
     }
 
     /// Emits an event. If the receiver is closed, the event is dropped.

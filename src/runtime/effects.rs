@@ -104,6 +104,7 @@ impl Effects {
             roles: LeaseRoles::All,
             lock_folder: config.lock_folder,
             on_change: (!config.on_change.is_empty()).then_some(config.on_change),
+            hosts: None,
             events: event_sender,
         };
         let started = self.started.clone();

@@ -7,6 +7,7 @@ mod batch;
 mod changes;
 mod moving;
 mod polling;
+mod pull_requests;
 mod reports;
 mod sharing;
 mod submitting;

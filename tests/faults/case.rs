@@ -121,6 +121,7 @@ impl FaultFixture {
             roles: LeaseRoles::None,
             lock_folder: Some(folder.to_owned()),
             on_change: None,
+            hosts: None,
             events: sender,
         };
         let engine = Engine::start(setup).await.expect("an engine");

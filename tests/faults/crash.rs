@@ -127,6 +127,7 @@ pub(crate) fn send_whole_queue(fixture: &CommandFixture) {
             roles: LeaseRoles::All,
             lock_folder: Some(fixture.data_folder()),
             on_change: None,
+            hosts: None,
             events: sender,
         };
         let engine = Engine::start(setup).await.expect("an engine");

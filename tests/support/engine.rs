@@ -3,7 +3,7 @@
 
 use super::{open_store, scope_of};
 use docdeck::api::{Client, ClientOptions};
-use docdeck::engine::{Engine, EngineSetup, LeaseRoles, PollOptions};
+use docdeck::engine::{Engine, EngineSetup, HostDirectory, LeaseRoles, PollOptions};
 use docdeck::model::endpoint::{ApiKey, Scope};
 use docdeck::model::engine_event::EngineEvent;
 use docdeck::model::log::{LogEntry, LogKind, Operation};
@@ -12,6 +12,7 @@ use docdeck::model::row::{Job, JobKey};
 use docdeck::sim::Sim;
 use docdeck::store::Store;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc;
 
@@ -45,11 +46,17 @@ impl EngineFixture {
 
     /// Like [`EngineFixture::begin`], with an `on_change` program.
     pub(crate) async fn start_with_on_change(sim: &Sim, folder: &Path, on_change: Vec<String>) -> Self {
-        Self::start(open_store(folder), scope_of(sim), sim.api_key(), Some(folder), Some(on_change)).await
+        Self::start(open_store(folder), scope_of(sim), sim.api_key(), Some(folder), Some(on_change), None).await
+    }
+
+    /// Starts an engine on a store in memory that also asks code hosts for the state of pull requests.
+    pub(crate) async fn start_with_hosts(sim: &Sim, hosts: Arc<dyn HostDirectory>) -> Self {
+        let store = Store::in_memory().expect("a store");
+        Self::start(store, scope_of(sim), sim.api_key(), None, None, Some(hosts)).await
     }
 
     pub(crate) async fn start_on_store(store: Store, scope: Scope, key: &str, lock_folder: Option<&Path>) -> Self {
-        Self::start(store, scope, key, lock_folder, None).await
+        Self::start(store, scope, key, lock_folder, None, None).await
     }
 
     async fn start(
@@ -58,6 +65,7 @@ impl EngineFixture {
         key: &str,
         lock_folder: Option<&Path>,
         on_change: Option<Vec<String>>,
+        hosts: Option<Arc<dyn HostDirectory>>,
     ) -> Self {
         let key = ApiKey::new(key).expect("a key");
         let client = Client::new(scope.clone(), key, ClientOptions::default()).expect("a client");
@@ -70,6 +78,7 @@ impl EngineFixture {
             roles: LeaseRoles::All,
             lock_folder: lock_folder.map(Path::to_owned),
             on_change,
+            hosts,
             events: sender,
         };
         let engine = Engine::start(setup).await.expect("an engine");

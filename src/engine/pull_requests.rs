@@ -1,0 +1,329 @@
+//! The task that asks code hosts for the state of pull requests. Only the instance with the poll lease does it, and never
+//! while the terminal is not focused.
+
+use super::Engine;
+use super::clock::{local_now, sleep_until};
+use super::lease::LeaseRole;
+use super::refresh_plan::{Occasion, SpentPoints, due_at, is_due};
+use super::state::EngineState;
+use crate::api::hosts::{HostAnswer, HostClient, HostError, HostErrorKind, MAX_PER_REQUEST};
+use crate::model::Time;
+use crate::model::engine_event::EngineEvent;
+use crate::model::log::LogKind;
+use crate::model::pull_request::{HostKind, PullRequest, PullRequestLink};
+use crate::model::row::{Job, JobKey};
+use crate::model::text::CleanText;
+use crate::store::ReportedPullRequest;
+use chrono::TimeDelta;
+use std::collections::HashMap;
+use std::fmt::Debug;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::mpsc;
+use tokio::time::Instant;
+
+/// How long to wait after a failed request.
+const RETRY_INTERVAL: TimeDelta = TimeDelta::minutes(5);
+/// How long to wait before asking once more whether there is a conflict, which GitHub computes on demand.
+const CONFLICT_DELAY: Duration = Duration::from_secs(3);
+/// The most pull requests that are requested at once. The newest jobs come first.
+const MAX_PER_ROUND: usize = 200;
+/// The longest time until the task looks for new pull requests by itself.
+const MAX_SLEEP: TimeDelta = TimeDelta::seconds(60);
+
+/// What a [`HostDirectory`] knows about a host.
+#[derive(Debug, Clone)]
+pub enum HostAccess {
+    Client(HostClient),
+    /// There is no token, so nothing is requested.
+    NoToken,
+    /// The token or the address can't be used; contains the reason.
+    Unusable(CleanText),
+}
+
+/// Finds the clients for code hosts. Reading a token may run a program, so a client is requested only when it is needed.
+pub trait HostDirectory: Debug + Send + Sync {
+    fn access<'a>(&'a self, host: &'a str, kind: HostKind) -> Pin<Box<dyn Future<Output = HostAccess> + Send + 'a>>;
+}
+
+/// A command to the refresher.
+#[derive(Debug)]
+pub(super) enum RefreshCommand {
+    /// A job got a pull request.
+    NewLink,
+    /// The terminal got or lost the focus.
+    Focused(bool),
+    /// The user asked for the state of the pull requests of these jobs, or of all jobs.
+    Refresh(Option<Vec<JobKey>>),
+}
+
+impl Engine {
+    /// Sets whether the terminal has the focus.
+    pub fn set_focused(&self, is_focused: bool) {
+        self.inner.send_to_refresher(RefreshCommand::Focused(is_focused));
+    }
+
+    /// Requests the state of the pull requests of these jobs again, or of all jobs, even if it is final or the host has
+    /// refused the token.
+    pub fn refresh_pull_requests(&self, jobs: Option<Vec<JobKey>>) {
+        self.inner.send_to_refresher(RefreshCommand::Refresh(jobs));
+    }
+}
+
+/// A host and the state of its connection.
+#[derive(Debug)]
+struct Host {
+    access: HostAccess,
+    spent: SpentPoints,
+    /// No request is sent before this time.
+    blocked_until: Option<Time>,
+    /// Whether the host refused the token. Then nothing is requested until the user asks for it.
+    is_refused: bool,
+}
+
+struct Refresher {
+    inner: Arc<EngineState>,
+    directory: Arc<dyn HostDirectory>,
+    hosts: HashMap<String, Host>,
+    is_focused: bool,
+    /// When a job whose pull request could not be read is tried again.
+    retries: HashMap<JobKey, Time>,
+}
+
+/// Runs until the engine stops.
+pub(super) async fn run_refresher(
+    inner: Arc<EngineState>,
+    directory: Arc<dyn HostDirectory>,
+    mut commands: mpsc::UnboundedReceiver<RefreshCommand>,
+) {
+    let (hosts, retries) = (HashMap::new(), HashMap::new());
+    let mut refresher = Refresher { inner, directory, hosts, is_focused: true, retries };
+    let mut next = Some(Instant::now());
+    loop {
+        tokio::select! {
+            command = commands.recv() => match command {
+                Some(command) => next = refresher.handle(command).await.or(next),
+                None => return,
+            },
+            () = sleep_until(next), if next.is_some() && refresher.is_focused => {
+                next = refresher.refresh(Occasion::Schedule, None).await;
+            }
+        }
+    }
+}
+
+impl Refresher {
+    /// Returns when to look for due pull requests; `None` if that has not changed.
+    async fn handle(&mut self, command: RefreshCommand) -> Option<Instant> {
+        match command {
+            RefreshCommand::NewLink => Some(Instant::now()),
+            RefreshCommand::Focused(is_focused) => {
+                let has_changed = std::mem::replace(&mut self.is_focused, is_focused) != is_focused;
+                if has_changed && is_focused { self.refresh(Occasion::Focus, None).await } else { None }
+            }
+            RefreshCommand::Refresh(jobs) => {
+                self.retries.clear();
+                // The user may have changed the token.
+                self.hosts.retain(|_, host| !host.is_refused && matches!(host.access, HostAccess::Client(_)));
+                self.refresh(Occasion::User, jobs.as_deref()).await
+            }
+        }
+    }
+
+    /// Requests what is due. Returns when to look again.
+    async fn refresh(&mut self, occasion: Occasion, only: Option<&[JobKey]>) -> Option<Instant> {
+        let now = local_now();
+        if self.inner.leases.holds(LeaseRole::Poll) || occasion == Occasion::User {
+            match self.inner.store.jobs_with_pull_requests(&self.inner.scope, occasion == Occasion::User).await {
+                Ok(mut jobs) => {
+                    jobs.retain(|job| only.is_none_or(|only| only.contains(&job.key)));
+                    self.request_due(&jobs, occasion, now).await;
+                    return self.next_wake(&jobs, now);
+                }
+                Err(error) => self.inner.emit_trouble(error.failure()).await,
+            }
+        }
+        self.wake_at(now + MAX_SLEEP)
+    }
+
+    async fn request_due(&mut self, jobs: &[Job], occasion: Occasion, now: Time) {
+        let mut by_host: HashMap<(String, HostKind), Vec<(&Job, PullRequestLink)>> = HashMap::new();
+        let is_waiting = |job: &Job| self.retries.get(&job.key).is_some_and(|at| *at > now);
+        let due =
+            jobs.iter().rev().filter(|job| is_due(job.pull_request.as_deref(), occasion, now) && !is_waiting(job));
+        let linked = due.filter_map(|job| Some((job, PullRequestLink::parse(job.remote.pr_link.as_ref()?.as_str())?)));
+        for (job, link) in linked.take(MAX_PER_ROUND) {
+            by_host.entry((link.host.clone(), link.kind)).or_default().push((job, link));
+        }
+        for ((host, kind), requested) in by_host {
+            self.request_of_host(&host, kind, &requested, now).await;
+        }
+    }
+
+    async fn request_of_host(&mut self, name: &str, kind: HostKind, jobs: &[(&Job, PullRequestLink)], now: Time) {
+        let Some(client) = self.client(name, kind, now).await else { return };
+        let chunk_size = if kind == HostKind::GitHub { MAX_PER_REQUEST } else { 1 };
+        for chunk in jobs.chunks(chunk_size) {
+            let has_points = self.hosts.get_mut(name).is_some_and(|host| host.spent.left(now) >= 3);
+            if !has_points || self.is_blocked(name, now) {
+                return;
+            }
+            let links: Vec<PullRequestLink> = chunk.iter().map(|(_, link)| link.clone()).collect();
+            let states = self.states(name, &client, &links).await;
+            let mut reported = Vec::new();
+            for ((job, link), state) in chunk.iter().zip(states) {
+                match (state, &job.remote.pr_link) {
+                    (Some(state), Some(text)) => {
+                        self.retries.remove(&job.key);
+                        debug_assert_eq!(PullRequestLink::parse(text.as_str()).as_ref(), Some(link));
+                        reported.push(ReportedPullRequest { job: job.key, link: text.clone(), state });
+                    }
+                    _ => {
+                        self.retries.insert(job.key, now + RETRY_INTERVAL);
+                    }
+                }
+            }
+            self.store(reported, now).await;
+        }
+    }
+
+    /// Requests the state and the checks of these pull requests. The result has one element per link, in the same order;
+    /// `None` for a pull request that could not be read.
+    async fn states(&mut self, name: &str, client: &HostClient, links: &[PullRequestLink]) -> Vec<Option<PullRequest>> {
+        let mut states = self.state_request(name, client, links).await;
+        if client.kind() == HostKind::GitLab {
+            return states;
+        }
+        let is_computing = |state: &Option<PullRequest>| {
+            state.as_ref().is_some_and(|state| !state.state.is_final() && state.conflict.is_none())
+        };
+        if states.iter().any(is_computing) {
+            tokio::time::sleep(CONFLICT_DELAY).await;
+            let (places, again): (Vec<usize>, Vec<PullRequestLink>) = (0..)
+                .zip(links.iter().zip(&states))
+                .filter(|(_, (_, state))| is_computing(state))
+                .map(|(place, (link, _))| (place, link.clone()))
+                .unzip();
+            let answered = self.state_request(name, client, &again).await;
+            for (place, state) in places.into_iter().zip(answered) {
+                if let (Some(slot), Some(state)) = (states.get_mut(place), state) {
+                    *slot = Some(state);
+                }
+            }
+        }
+        let (places, open): (Vec<usize>, Vec<PullRequestLink>) = (0..)
+            .zip(links.iter().zip(&states))
+            .filter(|(_, (_, state))| state.as_ref().is_some_and(|state| !state.state.is_final()))
+            .map(|(place, (link, _))| (place, link.clone()))
+            .unzip();
+        if open.is_empty() {
+            return states;
+        }
+        let answer = client.checks(&open).await;
+        for (place, (_, checks)) in places.into_iter().zip(self.take(name, answer).await.unwrap_or_default()) {
+            let state = states.get_mut(place).and_then(Option::as_mut);
+            // Between the two requests, a new commit may have been pushed.
+            if let (Some(state), Ok(checks)) = (state, checks)
+                && state.head == checks.head
+            {
+                state.checks = checks.checks;
+            }
+        }
+        states
+    }
+
+    async fn state_request(
+        &mut self,
+        name: &str,
+        client: &HostClient,
+        links: &[PullRequestLink],
+    ) -> Vec<Option<PullRequest>> {
+        let answer = client.pull_requests(links, local_now()).await;
+        let Some(results) = self.take(name, answer).await else { return vec![None; links.len()] };
+        let mut states = Vec::with_capacity(links.len());
+        for (link, result) in results {
+            if let Err(error) = &result {
+                let note = CleanText::line(&format!("pull request #{}: {}", link.number, error.kind));
+                self.inner.log(CleanText::line(&link.repository), LogKind::Note(note)).await;
+            }
+            states.push(result.ok());
+        }
+        states
+    }
+
+    /// Records what an answer says about the host's limit, and returns its content; `None` after a failure.
+    async fn take<T>(&mut self, name: &str, answer: HostAnswer<T>) -> Option<T> {
+        let now = local_now();
+        if let Some(host) = self.hosts.get_mut(name) {
+            host.spent.add(now, answer.budget.cost.unwrap_or(1));
+            match answer.result.as_ref().map_err(|error| &error.kind) {
+                Ok(_) => {}
+                Err(HostErrorKind::Limited) => host.blocked_until = Some(answer.budget.blocked_until(now)),
+                Err(HostErrorKind::Unauthorized) => host.is_refused = true,
+                Err(_) => host.blocked_until = Some(now + RETRY_INTERVAL),
+            }
+        }
+        match answer.result {
+            Ok(content) => Some(content),
+            Err(error) => {
+                self.report(&error).await;
+                None
+            }
+        }
+    }
+
+    /// Adds a failure to the log. A refused token is also shown to the user, once.
+    async fn report(&self, error: &HostError) {
+        self.inner.log(error.host.clone(), LogKind::Note(CleanText::line(&error.kind.to_string()))).await;
+        if error.kind == HostErrorKind::Unauthorized {
+            let text = format!("{error}. Pull requests are not updated; press r after renewing it.");
+            self.inner.emit(EngineEvent::Notice(CleanText::line(&text))).await;
+        }
+    }
+
+    async fn store(&self, reported: Vec<ReportedPullRequest>, now: Time) {
+        if reported.is_empty() {
+            return;
+        }
+        match self.inner.store.apply_pull_requests(reported, now).await {
+            Ok(rows) => {
+                for row in rows {
+                    self.inner.emit(EngineEvent::Job(Box::new(row))).await;
+                }
+            }
+            Err(error) => self.inner.emit_trouble(error.failure()).await,
+        }
+    }
+
+    /// Returns the client for a host; `None` if nothing can be requested from it now.
+    async fn client(&mut self, name: &str, kind: HostKind, now: Time) -> Option<HostClient> {
+        if !self.hosts.contains_key(name) {
+            let access = self.directory.access(name, kind).await;
+            if let HostAccess::Unusable(why) = &access {
+                self.inner.emit(EngineEvent::Notice(why.clone())).await;
+            }
+            let host = Host { access, spent: SpentPoints::default(), blocked_until: None, is_refused: false };
+            self.hosts.insert(name.to_owned(), host);
+        }
+        match &self.hosts.get(name)?.access {
+            HostAccess::Client(client) if !self.is_blocked(name, now) => Some(client.clone()),
+            _ => None,
+        }
+    }
+
+    fn is_blocked(&self, name: &str, now: Time) -> bool {
+        self.hosts.get(name).is_none_or(|host| host.is_refused || host.blocked_until.is_some_and(|until| until > now))
+    }
+
+    /// Returns when the next of these jobs is due, but at most [`MAX_SLEEP`] from now.
+    fn next_wake(&self, jobs: &[Job], now: Time) -> Option<Instant> {
+        let due = jobs.iter().filter_map(|job| job.pull_request.as_deref().and_then(due_at)).filter(|due| *due > now);
+        self.wake_at(due.min().map_or(now + MAX_SLEEP, |due| due.min(now + MAX_SLEEP)))
+    }
+
+    fn wake_at(&self, at: Time) -> Option<Instant> {
+        Instant::now().checked_add((at - local_now()).to_std().unwrap_or_default())
+    }
+}

@@ -1,0 +1,98 @@
+//! Decides when the state of a pull request is requested again, and how many points of a code host's limit may be spent.
+//! Makes no requests and reads no clock.
+
+use crate::model::Time;
+use crate::model::pull_request::{ChecksState, PullRequest};
+use chrono::TimeDelta;
+use std::collections::VecDeque;
+
+/// While checks are running.
+const PENDING_INTERVAL: TimeDelta = TimeDelta::seconds(60);
+/// Otherwise.
+const INTERVAL: TimeDelta = TimeDelta::minutes(5);
+/// When the terminal gets the focus, a state that is older than this is requested again.
+const FOCUS_AGE: TimeDelta = TimeDelta::seconds(30);
+/// What is due a little later is requested in the same request.
+const TOGETHER: TimeDelta = TimeDelta::seconds(30);
+/// The points per hour that docdeck spends of a host's limit (GitHub's is 5,000). The rest is for the user's other tools.
+const POINTS_PER_HOUR: u64 = 500;
+
+/// Why pull requests are requested now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Occasion {
+    /// Their time has come.
+    Schedule,
+    /// The terminal got the focus.
+    Focus,
+    /// The user asked for it.
+    User,
+}
+
+/// Returns when the state is requested again; `None` if it is final.
+pub(super) fn due_at(state: &PullRequest) -> Option<Time> {
+    if state.state.is_final() {
+        return None;
+    }
+    Some(state.as_of + if state.checks.state == ChecksState::Pending { PENDING_INTERVAL } else { INTERVAL })
+}
+
+/// Whether the state belongs into a request that is made now.
+pub(super) fn is_due(state: Option<&PullRequest>, occasion: Occasion, now: Time) -> bool {
+    let Some(state) = state else { return true };
+    match (occasion, due_at(state)) {
+        (Occasion::User, _) => true,
+        (_, None) => false,
+        (Occasion::Focus, Some(_)) => now - state.as_of > FOCUS_AGE,
+        // A time in the future means that the clock was set back.
+        (Occasion::Schedule, Some(due)) => due <= now + TOGETHER || state.as_of > now + TOGETHER,
+    }
+}
+
+/// The points that were spent on one host in the last hour.
+#[derive(Debug, Default)]
+pub(super) struct SpentPoints(VecDeque<(Time, u64)>);
+
+impl SpentPoints {
+    pub(super) fn add(&mut self, now: Time, points: u64) {
+        self.0.push_back((now, points));
+    }
+
+    /// Returns how many points may still be spent in this hour.
+    pub(super) fn left(&mut self, now: Time) -> u64 {
+        self.0.retain(|(at, _)| now - *at < TimeDelta::hours(1) && *at <= now + TimeDelta::hours(1));
+        POINTS_PER_HOUR.saturating_sub(self.0.iter().map(|(_, points)| points).sum())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::pull_request::tests::open_pull_request;
+    use crate::model::pull_request::{Checks, PullRequestState};
+
+    fn at(second: i64) -> Time {
+        Time::from_timestamp(1_795_000_000 + second, 0).expect("in range")
+    }
+
+    #[test]
+    fn running_checks_are_requested_every_minute_and_final_states_only_by_the_user() {
+        let open = open_pull_request(at(0));
+        let pending = Checks { state: ChecksState::Pending, ..Checks::default() };
+        let pending = PullRequest { checks: pending, ..open.clone() };
+        let merged = PullRequest { state: PullRequestState::Merged, ..open.clone() };
+        let due = |state: &PullRequest, second| is_due(Some(state), Occasion::Schedule, at(second));
+        assert_eq!((due(&pending, 29), due(&pending, 30)), (false, true));
+        assert_eq!((due(&open, 269), due(&open, 270), due(&merged, 100_000)), (false, true, false));
+        assert!(is_due(Some(&open), Occasion::Focus, at(31)) && !is_due(Some(&open), Occasion::Focus, at(30)));
+        assert!(is_due(Some(&merged), Occasion::User, at(1)) && !is_due(Some(&merged), Occasion::Focus, at(1000)));
+        assert!(is_due(None, Occasion::Schedule, at(0)));
+    }
+
+    #[test]
+    fn points_are_free_again_after_an_hour() {
+        let mut spent = SpentPoints::default();
+        spent.add(at(0), 480);
+        spent.add(at(60), 30);
+        assert_eq!([0, 3599, 3600, 3660].map(|second| spent.left(at(second))), [0, 0, 470, 500]);
+    }
+}
