@@ -3,8 +3,8 @@
 
 use super::number_parser::number_parser;
 use super::{
-    completions, doctor, export, follow, help, import, init, jobs, man, new, prune, show, status, track, views, wait,
-    watch,
+    completions, doctor, export, follow, help, import, init, jobs, man, new, prune, pull_requests, show, status, track,
+    views, wait, watch,
 };
 use crate::config::{ColorChoice, Flags};
 use crate::sim::{Fault, SimOptions};
@@ -101,6 +101,9 @@ pub(super) enum Command {
     /// show a tracked job and its thread (sends no request)
     #[command(after_long_help = show::OUTPUT_HELP)]
     Show(show::Options),
+    /// read and list the state of pull requests on GitHub and GitLab
+    #[command(after_long_help = pull_requests::OUTPUT_HELP)]
+    Pr(pull_requests::Options),
     /// add jobs that were created elsewhere (one request each)
     #[command(after_long_help = track::OUTPUT_HELP)]
     Track(track::Options),
@@ -185,6 +188,7 @@ impl Command {
             Self::Follow(options) => options.json,
             Self::Jobs(options) => options.json,
             Self::Show(options) => options.json,
+            Self::Pr(options) => options.json,
             Self::Track(options) => options.json,
             Self::Wait(options) => options.json,
             Self::Watch(options) => options.json,

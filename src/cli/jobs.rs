@@ -16,7 +16,7 @@ use std::collections::BTreeSet;
 pub(super) const OUTPUT_HELP: &str = "\
 With --json: {\"jobs\": [JOB, …]}. A JOB is the service's object {\"id\", \"status\", \"source\": \
 {\"repository\", \"ref\"}, \"model\", \"prLink\", \"createdAt\", \"archivedAt\"} plus \"title\", \"prompt\", \
-\"tags\", \"pages\", \"delivery\". Unknown values are null. \"delivery\": accepted, or the state of an undelivered \
+\"tags\", \"pages\", \"delivery\" and \"pullRequest\" (as in `docdeck pr --help`). Unknown values are null. \"delivery\": accepted, or the state of an undelivered \
 prompt: queued, paused, sending, not sent, rejected, unconfirmed, discarded.
 
 If a command with --json fails, it writes an object with \"error\" (the message on stderr) and \"exitCode\".

@@ -30,6 +30,7 @@ mod out;
 mod prompt_text;
 mod prune;
 mod prune_jobs;
+mod pull_requests;
 mod resolve_id;
 mod sending;
 mod session;
@@ -116,6 +117,7 @@ fn dispatch(
             Some(Command::Show(options)) => {
                 cx.with_store(async |store, out| show::run(store, &options, out).await).await
             }
+            Some(Command::Pr(options)) => pull_requests::run(cx, &options).await,
             Some(Command::Track(options)) => track::run(cx, &options).await,
             Some(Command::Watch(options)) => {
                 let work = async |session: &mut Session, out: &mut Out| watch::run(session, options.json, out).await;

@@ -4,6 +4,7 @@
 use super::customization::{self, CommandConfig, Customization, FilterConfig, Notify};
 use super::error::ConfigError;
 use super::flags::ColorChoice;
+use super::host_config::{self, HostConfig, PullRequestConfig};
 use super::keys::{self, KeyOverride, KeyTables};
 use super::positions::{KeyPositions, LineColumn, Mistake, line_and_column};
 use crate::model::colors::Background;
@@ -41,6 +42,10 @@ pub struct ConfigFile {
     #[serde(default)]
     commands: Vec<CommandConfig>,
     on_change: Option<Spanned<Vec<String>>>,
+    #[serde(default)]
+    pub(super) hosts: BTreeMap<String, HostConfig>,
+    #[serde(default)]
+    pub(super) pull_requests: PullRequestConfig,
     /// The line and column of the keyboard key of each custom command, in the order of `commands`.
     #[serde(skip)]
     command_key_positions: Vec<LineColumn>,
@@ -240,6 +245,9 @@ pub(super) fn parse(text: &str) -> Result<ConfigFile, Mistake> {
     if let Some(rate) = file.poll.per_minute.filter(|rate| !(1..=MAX_POLLS_PER_MINUTE).contains(rate)) {
         let (line, column) = positions.at(&["poll"], "per_minute");
         let what = format!("per_minute is {rate}, but must be between 1 and {MAX_POLLS_PER_MINUTE}");
+        return Err(Mistake { line, column, what: CleanText::line(&what) });
+    }
+    if let Some(((line, column), what)) = host_config::find_mistake(&file.hosts, &positions) {
         return Err(Mistake { line, column, what: CleanText::line(&what) });
     }
     file.default_profile_position = positions.at(&[], "default_profile");

@@ -4,7 +4,7 @@
 use super::environment::Environment;
 use super::error::ConfigError;
 use super::file::{KEY_SOURCES, ProfileConfig, others_can_read, system_message};
-use super::key_command::{self, MAX_KEY_SOURCE_BYTES};
+use super::key_command::{KEY_COMMAND_TIMEOUT, MAX_KEY_SOURCE_BYTES, TerminalUse, run_key_command};
 use crate::model::endpoint::{API_KEY_VARIABLE, ApiKey};
 use crate::model::redaction::redacted_path;
 use crate::model::setup::KeySourceInput;
@@ -82,10 +82,15 @@ impl KeySource {
     /// Fails if the command fails, runs longer than 10 s or prints no API key. Also fails if the file can't be read,
     /// contains no API key, or is readable by other users.
     pub async fn read(&self) -> Result<ApiKey, ConfigError> {
+        self.read_with(TerminalUse::Foreground).await
+    }
+
+    /// Like [`Self::read`], but a command can be kept from using the terminal.
+    pub(super) async fn read_with(&self, terminal: TerminalUse) -> Result<ApiKey, ConfigError> {
         match self {
             Self::Literal(key) => Ok(key.clone()),
             Self::File(path) => read_key_file(path),
-            Self::Command(words) => key_command::run_key_command(words, key_command::KEY_COMMAND_TIMEOUT).await,
+            Self::Command(words) => run_key_command(words, KEY_COMMAND_TIMEOUT, terminal).await,
         }
     }
 }

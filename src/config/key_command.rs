@@ -23,13 +23,26 @@ const MAX_STDERR_CHARS: usize = 300;
 /// shows.
 const MIN_KEY_BYTES: usize = 8;
 
+/// Whether a program may ask the user for something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum TerminalUse {
+    /// It gets the terminal while it runs.
+    Foreground,
+    /// It doesn't, because the dashboard is on the screen.
+    None,
+}
+
 /// Runs the program `words[0]` with the other words as arguments. Returns the first line of stdout that isn't blank as
 /// the API key.
 ///
 /// # Errors
 /// Fails if the program can't be started, exits with an error, runs longer than `limit`, or prints no valid API key. If
 /// the program exits with an error or runs too long, the error contains the program's stderr.
-pub(super) async fn run_key_command(words: &[String], limit: Duration) -> Result<ApiKey, ConfigError> {
+pub(super) async fn run_key_command(
+    words: &[String],
+    limit: Duration,
+    terminal: TerminalUse,
+) -> Result<ApiKey, ConfigError> {
     let (program, arguments) = words.split_first().map_or(("", [].as_slice()), |(first, rest)| (first.as_str(), rest));
     let failed = |why: &str| ConfigError::KeyCommand { program: redacted_program(program), why: CleanText::line(why) };
     let mut command = Command::new(program);
@@ -41,7 +54,7 @@ pub(super) async fn run_key_command(words: &[String], limit: Duration) -> Result
     }
     let mut child =
         command.spawn().map_err(|error| failed(&format!("could not be started: {}", system_message(&error))))?;
-    let mut group = ProcessGroup::of(&child);
+    let mut group = ProcessGroup::of(&child, terminal);
     let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
     let (mut output, mut errors) = (new_buffer(), new_buffer());
     let all = async {
@@ -123,10 +136,11 @@ struct ProcessGroup {
 
 #[cfg(unix)]
 impl ProcessGroup {
-    fn of(child: &Child) -> Self {
+    fn of(child: &Child, terminal: TerminalUse) -> Self {
         let id = child.id().and_then(|id| i32::try_from(id).ok()).and_then(rustix::process::Pid::from_raw);
         let id = id.filter(|_| can_have_own_group());
-        Self { id, _terminal: id.and_then(ForegroundTerminal::give_to) }
+        let group = id.filter(|_| terminal == TerminalUse::Foreground);
+        Self { id, _terminal: group.and_then(ForegroundTerminal::give_to) }
     }
 
     /// Marks the command as ended, so that the group is not killed on drop.
@@ -197,7 +211,7 @@ struct ProcessGroup;
 
 #[cfg(not(unix))]
 impl ProcessGroup {
-    fn of(_child: &Child) -> Self {
+    fn of(_child: &Child, _terminal: TerminalUse) -> Self {
         Self
     }
 
@@ -213,7 +227,7 @@ mod tests {
     }
 
     async fn run_sh(script: &str) -> Result<ApiKey, ConfigError> {
-        run_key_command(&words(&["sh", "-c", script]), KEY_COMMAND_TIMEOUT).await
+        run_key_command(&words(&["sh", "-c", script]), KEY_COMMAND_TIMEOUT, TerminalUse::Foreground).await
     }
 
     #[tokio::test]
@@ -224,7 +238,9 @@ mod tests {
 
     #[tokio::test]
     async fn arguments_are_passed_without_a_shell() {
-        let key = run_key_command(&words(&["printf", "%s", "$HOME;x"]), KEY_COMMAND_TIMEOUT).await.expect("a key");
+        let key = run_key_command(&words(&["printf", "%s", "$HOME;x"]), KEY_COMMAND_TIMEOUT, TerminalUse::None)
+            .await
+            .expect("a key");
         assert_eq!(key.expose(), "$HOME;x");
     }
 
@@ -250,8 +266,12 @@ mod tests {
 
     #[tokio::test]
     async fn a_command_that_hangs_is_stopped_and_its_stderr_is_shown() {
-        let hangs =
-            run_key_command(&words(&["sh", "-c", "echo locked >&2; sleep 600"]), Duration::from_millis(300)).await;
+        let hangs = run_key_command(
+            &words(&["sh", "-c", "echo locked >&2; sleep 600"]),
+            Duration::from_millis(300),
+            TerminalUse::None,
+        )
+        .await;
         let message = hangs.expect_err("it hangs").to_string();
         assert!(message.contains("did not finish within 0 s") && message.contains("printed: locked"), "{message}");
     }
@@ -267,7 +287,8 @@ mod tests {
         let fifo_path = fifo.clone();
         std::thread::spawn(move || read_ended.send(std::fs::read(fifo_path)));
         let script = format!("sleep 600 >'{}' & wait", fifo.display());
-        let hangs = run_key_command(&words(&["sh", "-c", &script]), Duration::from_secs(2)).await;
+        let hangs =
+            run_key_command(&words(&["sh", "-c", &script]), Duration::from_secs(2), TerminalUse::Foreground).await;
         assert!(matches!(hangs, Err(ConfigError::KeyCommand { .. })), "{hangs:?}");
         let ended = ended.recv_timeout(Duration::from_secs(20));
         assert!(ended.is_ok(), "a child process is still running");
@@ -275,8 +296,9 @@ mod tests {
 
     #[tokio::test]
     async fn the_error_for_a_missing_program_names_the_program() {
-        let error =
-            run_key_command(&words(&["docdeck-no-such-program"]), KEY_COMMAND_TIMEOUT).await.expect_err("not there");
+        let error = run_key_command(&words(&["docdeck-no-such-program"]), KEY_COMMAND_TIMEOUT, TerminalUse::None)
+            .await
+            .expect_err("not there");
         assert!(error.to_string().contains("docdeck-no-such-program"), "{error}");
     }
 }

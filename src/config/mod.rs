@@ -11,6 +11,8 @@ pub mod environment;
 mod error;
 pub mod file;
 mod flags;
+mod host_config;
+pub mod hosts;
 pub mod key;
 mod key_command;
 pub mod keys;
@@ -32,6 +34,7 @@ use crate::model::text::CleanText;
 use customization::Customization;
 use environment::Environment;
 use file::{ConfigFile, LoadedFile, ProfileConfig};
+use hosts::HostSettings;
 use key::KeySource;
 use profiles::ConfiguredProfile;
 use sourced::{SettingSource, Sourced};
@@ -161,6 +164,16 @@ fn load_config_file(path: &Sourced<PathBuf>) -> Result<LoadedFile, ConfigError> 
         (None, SettingSource::Default) => Ok(LoadedFile { file: ConfigFile::default(), readable_by_others: false }),
         (None, _) => Err(ConfigError::NotFound { path: path.value.clone() }),
     }
+}
+
+/// Returns the settings for code hosts; `None` if they are not asked for the state of pull requests.
+///
+/// # Errors
+/// Fails if the file is invalid, or missing although the user gave its path.
+pub fn host_settings(flags: &Flags, environment: &Environment) -> Result<Option<HostSettings>, ConfigError> {
+    let path = sources::config_path(flags, environment)?;
+    let file = load_config_file(&path)?.file;
+    Ok(file.pull_requests.enabled.then(|| HostSettings::new(file.hosts, &path.value)))
 }
 
 /// Returns the path of the configuration file, which may not exist.

@@ -3,8 +3,9 @@
 
 use super::Engine;
 use super::clock::local_now;
+use super::hosts::RefreshCommand;
 use super::poller_command::{FetchOutcome, PollerCommand, ServiceHealth};
-use super::pull_requests::RefreshCommand;
+
 use super::state::EngineState;
 use crate::model::engine_event::EngineEvent;
 use crate::model::failure::{Failure, FailureKind};

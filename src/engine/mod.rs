@@ -13,6 +13,7 @@ mod connection_sharing;
 mod dispatch;
 mod fetch;
 mod hook;
+mod hosts;
 mod instances;
 mod lease;
 mod ledger;
@@ -35,10 +36,11 @@ use crate::model::failure::Failure;
 use crate::model::row::JobKey;
 pub use cached::StoredViews;
 pub use clock::sleep_until;
+use hosts::RefreshCommand;
+pub use hosts::{HostAccess, HostDirectory, HostRound, links_per_round};
 pub use instances::RunningInstances;
 pub use lease::LeaseRoles;
 use poller_command::PollerCommand;
-pub use pull_requests::{HostAccess, HostDirectory};
 pub use setup::{EngineSetup, PollOptions};
 use state::EngineState;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -142,6 +144,17 @@ impl Engine {
     /// Sets which jobs are on screen. Up to a quarter of the polling requests is reserved for them.
     pub fn set_on_screen(&self, jobs: Vec<JobKey>) {
         self.inner.send_to_poller(PollerCommand::OnScreen(jobs));
+    }
+
+    /// Sets whether the terminal has the focus. Without it, code hosts are asked for nothing.
+    pub fn set_focused(&self, is_focused: bool) {
+        self.inner.send_to_refresher(RefreshCommand::Focused(is_focused));
+    }
+
+    /// Requests the state of the pull requests of these jobs again, or of all jobs, even if it is final or the host has
+    /// refused the token.
+    pub fn refresh_pull_requests(&self, jobs: Option<Vec<JobKey>>) {
+        self.inner.send_to_refresher(RefreshCommand::Refresh(jobs));
     }
 
     /// Returns the service's time: the local clock corrected by the Date headers of the service's answers.

@@ -1,76 +1,31 @@
 //! The task that asks code hosts for the state of pull requests. Only the instance with the poll lease does it, and never
 //! while the terminal is not focused.
 
-use super::Engine;
 use super::clock::{local_now, sleep_until};
+use super::hosts::{HostAccess, HostDirectory, HostRound, RefreshCommand, links_per_round};
 use super::lease::LeaseRole;
 use super::refresh_plan::{Occasion, SpentPoints, due_at, is_due};
 use super::state::EngineState;
-use crate::api::hosts::{HostAnswer, HostClient, HostError, HostErrorKind, MAX_PER_REQUEST};
+use crate::api::hosts::{HostClient, HostError, HostErrorKind, RequestBudget};
 use crate::model::Time;
 use crate::model::engine_event::EngineEvent;
 use crate::model::log::LogKind;
-use crate::model::pull_request::{HostKind, PullRequest, PullRequestLink};
+use crate::model::pull_request::{HostKind, PullRequestLink};
 use crate::model::row::{Job, JobKey};
 use crate::model::text::CleanText;
 use crate::store::ReportedPullRequest;
 use chrono::TimeDelta;
 use std::collections::HashMap;
-use std::fmt::Debug;
-use std::future::Future;
-use std::pin::Pin;
 use std::sync::Arc;
-use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
 /// How long to wait after a failed request.
 const RETRY_INTERVAL: TimeDelta = TimeDelta::minutes(5);
-/// How long to wait before asking once more whether there is a conflict, which GitHub computes on demand.
-const CONFLICT_DELAY: Duration = Duration::from_secs(3);
 /// The most pull requests that are requested at once. The newest jobs come first.
 const MAX_PER_ROUND: usize = 200;
 /// The longest time until the task looks for new pull requests by itself.
 const MAX_SLEEP: TimeDelta = TimeDelta::seconds(60);
-
-/// What a [`HostDirectory`] knows about a host.
-#[derive(Debug, Clone)]
-pub enum HostAccess {
-    Client(HostClient),
-    /// There is no token, so nothing is requested.
-    NoToken,
-    /// The token or the address can't be used; contains the reason.
-    Unusable(CleanText),
-}
-
-/// Finds the clients for code hosts. Reading a token may run a program, so a client is requested only when it is needed.
-pub trait HostDirectory: Debug + Send + Sync {
-    fn access<'a>(&'a self, host: &'a str, kind: HostKind) -> Pin<Box<dyn Future<Output = HostAccess> + Send + 'a>>;
-}
-
-/// A command to the refresher.
-#[derive(Debug)]
-pub(super) enum RefreshCommand {
-    /// A job got a pull request.
-    NewLink,
-    /// The terminal got or lost the focus.
-    Focused(bool),
-    /// The user asked for the state of the pull requests of these jobs, or of all jobs.
-    Refresh(Option<Vec<JobKey>>),
-}
-
-impl Engine {
-    /// Sets whether the terminal has the focus.
-    pub fn set_focused(&self, is_focused: bool) {
-        self.inner.send_to_refresher(RefreshCommand::Focused(is_focused));
-    }
-
-    /// Requests the state of the pull requests of these jobs again, or of all jobs, even if it is final or the host has
-    /// refused the token.
-    pub fn refresh_pull_requests(&self, jobs: Option<Vec<JobKey>>) {
-        self.inner.send_to_refresher(RefreshCommand::Refresh(jobs));
-    }
-}
 
 /// A host and the state of its connection.
 #[derive(Debug)]
@@ -164,24 +119,30 @@ impl Refresher {
 
     async fn request_of_host(&mut self, name: &str, kind: HostKind, jobs: &[(&Job, PullRequestLink)], now: Time) {
         let Some(client) = self.client(name, kind, now).await else { return };
-        let chunk_size = if kind == HostKind::GitHub { MAX_PER_REQUEST } else { 1 };
-        for chunk in jobs.chunks(chunk_size) {
+        for chunk in jobs.chunks(links_per_round(kind)) {
             let has_points = self.hosts.get_mut(name).is_some_and(|host| host.spent.left(now) >= 3);
             if !has_points || self.is_blocked(name, now) {
                 return;
             }
             let links: Vec<PullRequestLink> = chunk.iter().map(|(_, link)| link.clone()).collect();
-            let states = self.states(name, &client, &links).await;
+            let round = HostRound::read(&client, &links).await;
+            for (budget, error) in &round.answers {
+                self.account(name, budget, error.as_ref()).await;
+            }
+            let mut states: HashMap<PullRequestLink, _> = round.results.into_iter().collect();
             let mut reported = Vec::new();
-            for ((job, link), state) in chunk.iter().zip(states) {
-                match (state, &job.remote.pr_link) {
-                    (Some(state), Some(text)) => {
+            for (job, link) in chunk {
+                match (states.remove(link), &job.remote.pr_link) {
+                    (Some(Ok(state)), Some(text)) => {
                         self.retries.remove(&job.key);
-                        debug_assert_eq!(PullRequestLink::parse(text.as_str()).as_ref(), Some(link));
                         reported.push(ReportedPullRequest { job: job.key, link: text.clone(), state });
                     }
-                    _ => {
+                    (failed, _) => {
                         self.retries.insert(job.key, now + RETRY_INTERVAL);
+                        if let Some(Err(error)) = failed {
+                            let note = CleanText::line(&format!("pull request #{}: {}", link.number, error.kind));
+                            self.inner.log(CleanText::line(&link.repository), LogKind::Note(note)).await;
+                        }
                     }
                 }
             }
@@ -189,88 +150,20 @@ impl Refresher {
         }
     }
 
-    /// Requests the state and the checks of these pull requests. The result has one element per link, in the same order;
-    /// `None` for a pull request that could not be read.
-    async fn states(&mut self, name: &str, client: &HostClient, links: &[PullRequestLink]) -> Vec<Option<PullRequest>> {
-        let mut states = self.state_request(name, client, links).await;
-        if client.kind() == HostKind::GitLab {
-            return states;
-        }
-        let is_computing = |state: &Option<PullRequest>| {
-            state.as_ref().is_some_and(|state| !state.state.is_final() && state.conflict.is_none())
-        };
-        if states.iter().any(is_computing) {
-            tokio::time::sleep(CONFLICT_DELAY).await;
-            let (places, again): (Vec<usize>, Vec<PullRequestLink>) = (0..)
-                .zip(links.iter().zip(&states))
-                .filter(|(_, (_, state))| is_computing(state))
-                .map(|(place, (link, _))| (place, link.clone()))
-                .unzip();
-            let answered = self.state_request(name, client, &again).await;
-            for (place, state) in places.into_iter().zip(answered) {
-                if let (Some(slot), Some(state)) = (states.get_mut(place), state) {
-                    *slot = Some(state);
-                }
-            }
-        }
-        let (places, open): (Vec<usize>, Vec<PullRequestLink>) = (0..)
-            .zip(links.iter().zip(&states))
-            .filter(|(_, (_, state))| state.as_ref().is_some_and(|state| !state.state.is_final()))
-            .map(|(place, (link, _))| (place, link.clone()))
-            .unzip();
-        if open.is_empty() {
-            return states;
-        }
-        let answer = client.checks(&open).await;
-        for (place, (_, checks)) in places.into_iter().zip(self.take(name, answer).await.unwrap_or_default()) {
-            let state = states.get_mut(place).and_then(Option::as_mut);
-            // Between the two requests, a new commit may have been pushed.
-            if let (Some(state), Ok(checks)) = (state, checks)
-                && state.head == checks.head
-            {
-                state.checks = checks.checks;
-            }
-        }
-        states
-    }
-
-    async fn state_request(
-        &mut self,
-        name: &str,
-        client: &HostClient,
-        links: &[PullRequestLink],
-    ) -> Vec<Option<PullRequest>> {
-        let answer = client.pull_requests(links, local_now()).await;
-        let Some(results) = self.take(name, answer).await else { return vec![None; links.len()] };
-        let mut states = Vec::with_capacity(links.len());
-        for (link, result) in results {
-            if let Err(error) = &result {
-                let note = CleanText::line(&format!("pull request #{}: {}", link.number, error.kind));
-                self.inner.log(CleanText::line(&link.repository), LogKind::Note(note)).await;
-            }
-            states.push(result.ok());
-        }
-        states
-    }
-
-    /// Records what an answer says about the host's limit, and returns its content; `None` after a failure.
-    async fn take<T>(&mut self, name: &str, answer: HostAnswer<T>) -> Option<T> {
+    /// Records what an answer says about the host's limit, and reports a failure.
+    async fn account(&mut self, name: &str, budget: &RequestBudget, error: Option<&HostError>) {
         let now = local_now();
         if let Some(host) = self.hosts.get_mut(name) {
-            host.spent.add(now, answer.budget.cost.unwrap_or(1));
-            match answer.result.as_ref().map_err(|error| &error.kind) {
-                Ok(_) => {}
-                Err(HostErrorKind::Limited) => host.blocked_until = Some(answer.budget.blocked_until(now)),
-                Err(HostErrorKind::Unauthorized) => host.is_refused = true,
-                Err(_) => host.blocked_until = Some(now + RETRY_INTERVAL),
+            host.spent.add(now, budget.cost.unwrap_or(1));
+            match error.map(|error| &error.kind) {
+                None => {}
+                Some(HostErrorKind::Limited) => host.blocked_until = Some(budget.blocked_until(now)),
+                Some(HostErrorKind::Unauthorized) => host.is_refused = true,
+                Some(_) => host.blocked_until = Some(now + RETRY_INTERVAL),
             }
         }
-        match answer.result {
-            Ok(content) => Some(content),
-            Err(error) => {
-                self.report(&error).await;
-                None
-            }
+        if let Some(error) = error {
+            self.report(error).await;
         }
     }
 

@@ -1,7 +1,7 @@
 //! What the engine needs to start.
 
+use super::hosts::HostDirectory;
 use super::lease::LeaseRoles;
-use super::pull_requests::HostDirectory;
 use crate::api::Client;
 use crate::model::endpoint::Scope;
 use crate::model::engine_event::EngineEvent;

@@ -3,9 +3,9 @@
 
 use super::clock::{ClockUpdate, ServiceClock, local_now, saved_offset};
 use super::hook::{Hook, HookChange};
+use super::hosts::{HostDirectory, RefreshCommand};
 use super::lease::{Instance, LeaseRole, Leases};
 use super::poller_command::PollerCommand;
-use super::pull_requests::{HostDirectory, RefreshCommand};
 use super::running_loads::{PendingLoad, RunningLoadAll};
 use super::setup::EngineSetup;
 use crate::api::{ApiAnswer, ApiError, Client};

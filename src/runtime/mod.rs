@@ -12,6 +12,7 @@
 //! - [`switch`]: the profiles to which the user can switch; `profile_keys`: reads their keys and switches;
 //!   `draining_session`: finishes the work for the previous profile
 //! - [`startup`]: reads the layout and the first rows, and draws the first frame
+//! - [`hosts`]: the clients for code hosts, with the addresses and tokens of the configuration
 //! - [`notify`]: builds notifications for the terminal; [`theme_state`]: the current theme
 //! - [`logfile`]: the log file; [`crash`]: reports panics; [`core_dump`]: forbids core dumps
 
@@ -26,6 +27,7 @@ mod event_loop;
 mod external_editor;
 pub mod first_run;
 mod foreground_child;
+pub mod hosts;
 mod impact;
 mod jobs;
 pub mod logfile;

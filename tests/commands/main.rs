@@ -12,6 +12,7 @@ mod help;
 mod listing;
 mod mistakes;
 mod on_terminal;
+mod pull_requests;
 mod sending;
 mod shell;
 mod tracking;

@@ -12,7 +12,7 @@ mod limit;
 pub use error::{HostError, HostErrorKind};
 pub use limit::RequestBudget;
 
-use super::address::BaseUrl;
+use super::address::{AddressError, BaseUrl};
 use super::answer::{BodyEnd, read_body_up_to};
 use super::client::ClientOptions;
 use super::connect_error::{ConnectError, innermost_cause};
@@ -242,6 +242,15 @@ impl HostClient {
 
     async fn http(&self) -> Result<&reqwest::Client, ConnectError> {
         transport::build_once(&self.0.http, &self.0.rest, &self.0.options, Reuse::Keep).await
+    }
+}
+
+/// Returns why this text can't be the URL of a host's API, or `None` if it can.
+pub fn check_url(url: &str) -> Option<&'static str> {
+    match BaseUrl::parse(url) {
+        Ok(_) => None,
+        Err(AddressError::Unencrypted(_)) => Some("must start with https://; only localhost may use http://"),
+        Err(_) => Some("must be a web address like https://ghe.example.com/api/v3"),
     }
 }
 

@@ -1,0 +1,226 @@
+//! `docdeck pr`: asks the code hosts for the state of pull requests, stores it and prints it.
+
+use super::error::CliError;
+use super::exit_code::Code;
+use super::job_line::{id_text, jobs_json};
+use super::out::Out;
+use super::resolve_id;
+use super::session::{CommandContext, StoreSession};
+use super::table::{ColumnKind, TextCell, TextColumn, table_lines};
+use crate::config::hosts::HostSettings;
+use crate::config::{self, SetupState, resolve};
+use crate::engine::{HostAccess, HostDirectory as _, HostRound, links_per_round};
+use crate::model::colors::ColorRole;
+use crate::model::pull_request::{ChecksState, HostKind, PullRequest, PullRequestFact, PullRequestLink, Review};
+use crate::model::row::Job;
+use crate::runtime::hosts::ConfiguredHosts;
+use crate::store::ReportedPullRequest;
+use clap::Args;
+use std::collections::BTreeMap;
+
+/// Help text about hosts, the output and the exit codes.
+pub(super) const OUTPUT_HELP: &str = "\
+Without IDs: the jobs whose pull request was open when it was last read, or was never read. Up to 25 pull requests of \
+GitHub are read with two requests; each merge request of GitLab needs one. Tokens are those of gh and glab, unless the \
+configuration has a section [hosts.\"HOST\"]. The requests don't count towards the limits of the service.
+
+With --json: {\"jobs\": [JOB, …]} as in `docdeck jobs --help`; the state is in \"pullRequest\": {\"number\", \"url\", \
+\"title\", \"state\" (open, draft, queued, merged, closed), \"checks\": {\"state\" (passing, failing, pending, none, \
+unavailable), \"passed\", \"total\", \"failed\": [{\"name\", \"url\"}, …]}, \"review\" (approved, changes_requested, \
+required, none), \"conflict\", \"behind\", \"head\", \"branch\", \"additions\", \"deletions\", \"files\", \"mergedAt\", \
+\"asOf\"}, or null if it is unknown.
+
+Piped output is one line per job, with tab-separated fields: id, pull request URL, state, checks, review, head commit, \
+title.
+
+Exit codes: 0 read; 2 unknown job, usage, configuration or database error; 4 at least one pull request could not be \
+read; its last known state is printed.";
+
+#[derive(Debug, Args)]
+pub(super) struct Options {
+    /// ids of tracked jobs, or unique prefixes of them
+    #[arg(value_name = "ID", add = super::completion_candidates::job_ids())]
+    ids: Vec<String>,
+    /// print JSON
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+/// Runs `docdeck pr`.
+pub(super) async fn run(cx: &mut CommandContext<'_>, options: &Options) -> Result<Code, CliError> {
+    let hosts = configured_hosts(cx)?;
+    let session = cx.open_store(true)?;
+    let done = read_and_print(&session, hosts.as_ref(), options, cx.out).await;
+    session.close().await;
+    done
+}
+
+/// Returns the configured hosts; `None` if the configuration turns requests to code hosts off.
+fn configured_hosts(cx: &CommandContext<'_>) -> Result<Option<ConfiguredHosts>, CliError> {
+    let roots = match resolve(cx.flags, cx.environment)? {
+        SetupState::Ready(settings) => settings.client_options()?.roots,
+        SetupState::Missing(_) => None,
+    };
+    let settings: Option<HostSettings> = config::host_settings(cx.flags, cx.environment)?;
+    Ok(settings.map(|settings| ConfiguredHosts { settings, roots }))
+}
+
+async fn read_and_print(
+    session: &StoreSession,
+    hosts: Option<&ConfiguredHosts>,
+    options: &Options,
+    out: &mut Out,
+) -> Result<Code, CliError> {
+    let Some(hosts) = hosts else {
+        return Err(CliError::unusable("Pull requests are turned off: set enabled = true in [pull_requests]."));
+    };
+    let keys = if options.ids.is_empty() {
+        let open = session.store.jobs_with_pull_requests(&session.scope, false).await?;
+        open.iter().map(|job| job.key).collect()
+    } else {
+        let all = session.store.jobs(&session.scope).await?;
+        let find = |id: &String| resolve_id::find_by_id_prefix(&all, id).map(|job| job.key);
+        options.ids.iter().map(find).collect::<Result<Vec<_>, _>>()?
+    };
+    let mut jobs = Vec::with_capacity(keys.len());
+    for key in keys.iter().rev() {
+        jobs.extend(session.store.job(*key).await?);
+    }
+    let problems = refresh(session, hosts, &jobs).await?;
+    let mut rows = Vec::with_capacity(jobs.len());
+    for job in &jobs {
+        rows.extend(session.store.job(job.key).await?);
+    }
+    if options.json {
+        let jobs = jobs_json(&session.store, &rows).await?;
+        out.json(&serde_json::json!({ "jobs": jobs }));
+    } else {
+        write_table(&rows, out);
+        if rows.is_empty() {
+            out.note("No job has an open pull request.");
+        }
+    }
+    for problem in &problems {
+        out.note(problem);
+    }
+    Ok(if problems.is_empty() { Code::Done } else { Code::Service })
+}
+
+/// Reads and stores the state of the pull requests of these jobs. Returns a sentence for each problem.
+async fn refresh(session: &StoreSession, hosts: &ConfiguredHosts, jobs: &[Job]) -> Result<Vec<String>, CliError> {
+    let mut by_host: BTreeMap<(String, HostKind), Vec<(&Job, PullRequestLink)>> = BTreeMap::new();
+    let mut problems = Vec::new();
+    for job in jobs {
+        let link = job.remote.pr_link.as_ref();
+        match (link, link.and_then(|link| PullRequestLink::parse(link.as_str()))) {
+            (_, Some(link)) => by_host.entry((link.host.clone(), link.kind)).or_default().push((job, link)),
+            (Some(link), None) => problems.push(format!("{link} is not a link to a pull request on GitHub or GitLab.")),
+            (None, None) => problems.push(format!("The job {} has no pull request.", id_text(job))),
+        }
+    }
+    for ((host, kind), linked) in by_host {
+        let client = match hosts.access(&host, kind).await {
+            HostAccess::Client(client) => client,
+            HostAccess::NoToken => {
+                problems.push(no_token_text(&host, kind));
+                continue;
+            }
+            HostAccess::Unusable(why) => {
+                problems.push(why.to_string());
+                continue;
+            }
+        };
+        for chunk in linked.chunks(links_per_round(kind)) {
+            let links: Vec<PullRequestLink> = chunk.iter().map(|(_, link)| link.clone()).collect();
+            let round = HostRound::read(&client, &links).await;
+            let mut reported = Vec::new();
+            for ((job, link), (_, state)) in chunk.iter().zip(round.results) {
+                match (state, &job.remote.pr_link) {
+                    (Ok(state), Some(text)) => {
+                        reported.push(ReportedPullRequest { job: job.key, link: text.clone(), state });
+                    }
+                    (Err(error), _) => problems.push(format!("#{}: {error}.", link.number)),
+                    (Ok(_), None) => {}
+                }
+            }
+            session.store.apply_pull_requests(reported, chrono::Utc::now()).await?;
+            if let Some(error) = round.answers.into_iter().find_map(|(_, error)| error) {
+                problems.push(format!("{error}."));
+                break;
+            }
+        }
+    }
+    Ok(problems)
+}
+
+fn no_token_text(host: &str, kind: HostKind) -> String {
+    let login = match kind {
+        HostKind::GitHub => format!("`gh auth login --hostname {host}`"),
+        HostKind::GitLab => format!("`glab auth login --hostname {host}`"),
+    };
+    format!("No token for {host}. Run {login}, or add a section [hosts.\"{host}\"] to the configuration.")
+}
+
+fn write_table(rows: &[Job], out: &mut Out) {
+    let state = |row: &Job| row.pull_request.as_deref().map(|state| (state.fact(), state.clone()));
+    let columns = [
+        TextColumn::new("ID", ColumnKind::Id, |row: &&Job, _| TextCell::new(ColorRole::Muted, id_text(row))),
+        TextColumn::new("PR", ColumnKind::Left, |row: &&Job, _| {
+            let number = row.pr_number().map(|number| format!("#{number}")).unwrap_or_default();
+            TextCell::new(ColorRole::Text, number).with_piped_text(row.pr_url().unwrap_or_default().as_str())
+        }),
+        TextColumn::new("STATE", ColumnKind::Left, move |row: &&Job, _| match state(row) {
+            Some((fact, _)) => TextCell::new(fact_role(fact), fact.word_and_meaning().0),
+            None => TextCell::new(ColorRole::Muted, "unknown"),
+        }),
+        TextColumn::new("CHECKS", ColumnKind::Left, |row: &&Job, _| {
+            TextCell::new(ColorRole::Text, row.pull_request.as_deref().map(checks_text).unwrap_or_default())
+        }),
+        TextColumn::new("REVIEW", ColumnKind::Left, |row: &&Job, _| {
+            TextCell::new(ColorRole::Text, row.pull_request.as_deref().map(review_text).unwrap_or_default())
+        }),
+        TextColumn::new("HEAD", ColumnKind::Left, |row: &&Job, _| {
+            let head = row.pull_request.as_ref().map(|state| state.head.to_string()).unwrap_or_default();
+            let short: String = head.chars().take(7).collect();
+            TextCell::new(ColorRole::Muted, short).with_piped_text(head)
+        }),
+        TextColumn::new("TITLE", ColumnKind::Flexible { min: 12 }, |row: &&Job, _| {
+            let title = row.pull_request.as_ref().map_or(&row.local.title, |state| &state.title);
+            TextCell::new(ColorRole::Text, title.as_str())
+        }),
+    ];
+    let lines = table_lines(&columns, &rows.iter().collect::<Vec<_>>(), out);
+    out.lines(&lines);
+}
+
+fn fact_role(fact: PullRequestFact) -> ColorRole {
+    match fact {
+        PullRequestFact::Ready => ColorRole::Good,
+        PullRequestFact::Failing | PullRequestFact::Conflict => ColorRole::Bad,
+        PullRequestFact::ChangesRequested => ColorRole::Warning,
+        PullRequestFact::Pending | PullRequestFact::Queued => ColorRole::Working,
+        PullRequestFact::Draft | PullRequestFact::Merged | PullRequestFact::Closed => ColorRole::Muted,
+    }
+}
+
+/// Returns the state of the checks, with their numbers if the host reports them.
+fn checks_text(state: &PullRequest) -> String {
+    let checks = &state.checks;
+    let word = match checks.state {
+        ChecksState::Passing => "passing",
+        ChecksState::Failing => "failing",
+        ChecksState::Pending => "pending",
+        ChecksState::None => return "none".to_owned(),
+        ChecksState::Unavailable => return "unavailable".to_owned(),
+    };
+    if checks.total == 0 { word.to_owned() } else { format!("{word} {}/{}", checks.passed, checks.total) }
+}
+
+fn review_text(state: &PullRequest) -> &'static str {
+    match state.review {
+        Review::Approved => "approved",
+        Review::ChangesRequested => "changes requested",
+        Review::Required => "required",
+        Review::None => "none",
+    }
+}

@@ -1,0 +1,187 @@
+//! Code hosts in the configuration: where their APIs are, and where their tokens come from.
+//!
+//! Without configuration, the tokens of `gh` and `glab` are used, in the order in which these programs use them. A token
+//! from the environment is used only for the host for which the program would use it.
+
+use super::error::ConfigError;
+use super::host_config::HostConfig;
+use super::key::{KeySource, resolve_path};
+use super::key_command::{KEY_COMMAND_TIMEOUT, TerminalUse, run_key_command};
+use crate::api::hosts::HostAddress;
+use crate::model::endpoint::ApiKey;
+use crate::model::pull_request::HostKind;
+use crate::model::text::CleanText;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// The settings for code hosts.
+#[derive(Debug, Clone, Default)]
+pub struct HostSettings {
+    hosts: BTreeMap<String, HostConfig>,
+    /// The path of the configuration file, to which paths of token files are relative.
+    config_path: PathBuf,
+}
+
+/// Where the token for a host is looked for.
+#[derive(Debug, Clone)]
+pub enum TokenSource {
+    /// An environment variable.
+    Variable(String),
+    Configured(KeySource),
+    /// `gh` or `glab`, with arguments. It is no problem if the program is missing or has no token.
+    OtherProgram(Vec<String>),
+}
+
+impl HostSettings {
+    /// Creates the settings from the sections of the file at `config_path`.
+    pub(super) fn new(hosts: BTreeMap<String, HostConfig>, config_path: &Path) -> Self {
+        Self { hosts, config_path: config_path.to_owned() }
+    }
+
+    /// Returns where the API of a host is; `None` if the configuration says that the host is of another kind.
+    pub fn address(&self, host: &str, kind: HostKind) -> Option<HostAddress> {
+        let mut address = HostAddress::usual(host, kind);
+        let Some(config) = self.hosts.get(host) else { return Some(address) };
+        if config.kind.is_some_and(|configured| configured != kind) {
+            return None;
+        }
+        for (url, configured) in
+            [(&mut address.rest_url, &config.rest_url), (&mut address.graphql_url, &config.graphql_url)]
+        {
+            if let Some(configured) = configured {
+                url.clone_from(configured);
+            }
+        }
+        Some(address)
+    }
+
+    /// Returns where the token for a host is looked for, in this order. `variable` returns the value of an environment
+    /// variable.
+    pub fn token_sources(
+        &self,
+        host: &str,
+        kind: HostKind,
+        variable: impl Fn(&str) -> Option<String>,
+    ) -> Vec<TokenSource> {
+        let config = self.hosts.get(host).cloned().unwrap_or_default();
+        if let Some(words) = config.token_command {
+            return vec![TokenSource::Configured(KeySource::Command(words))];
+        }
+        if let Some(path) = config.token_file {
+            return vec![TokenSource::Configured(KeySource::File(resolve_path(&self.config_path, &path)))];
+        }
+        if let Some(name) = config.token_env {
+            return vec![TokenSource::Variable(name)];
+        }
+        let is_default_of = |name: &str| variable(name).is_some_and(|default| default.eq_ignore_ascii_case(host));
+        let (names, words): (&[&str], &[&str]) = match kind {
+            HostKind::GitHub if host == "github.com" || host.ends_with(".ghe.com") => {
+                (&["GH_TOKEN", "GITHUB_TOKEN"], &["gh", "auth", "token", "--hostname"])
+            }
+            HostKind::GitHub if is_default_of("GH_HOST") => {
+                (&["GH_ENTERPRISE_TOKEN", "GITHUB_ENTERPRISE_TOKEN"], &["gh", "auth", "token", "--hostname"])
+            }
+            HostKind::GitHub => (&[], &["gh", "auth", "token", "--hostname"]),
+            HostKind::GitLab if host == "gitlab.com" || is_default_of("GITLAB_HOST") => {
+                (&["GITLAB_TOKEN"], &["glab", "config", "get", "token", "--host"])
+            }
+            HostKind::GitLab => (&[], &["glab", "config", "get", "token", "--host"]),
+        };
+        let variables = names.iter().map(|name| TokenSource::Variable((*name).to_owned()));
+        let program = words.iter().copied().chain([host]).map(str::to_owned).collect();
+        variables.chain([TokenSource::OtherProgram(program)]).collect()
+    }
+}
+
+impl TokenSource {
+    /// Reads the token. Returns `None` if there is none here. A program can't use the terminal, since the dashboard does.
+    ///
+    /// # Errors
+    /// Fails if a configured source can't be read or contains no token.
+    pub async fn read(&self, variable: impl Fn(&str) -> Option<String>) -> Result<Option<ApiKey>, ConfigError> {
+        match self {
+            Self::Variable(name) => Ok(variable(name).as_deref().and_then(ApiKey::new)),
+            Self::Configured(source) => source.read_with(TerminalUse::None).await.map(Some),
+            Self::OtherProgram(words) => Ok(run_key_command(words, KEY_COMMAND_TIMEOUT, TerminalUse::None).await.ok()),
+        }
+    }
+}
+
+/// Returns the reason why no state can be requested, for a notice.
+pub fn unusable_token_text(host: &str, error: &ConfigError) -> CleanText {
+    CleanText::line(&format!("No token for {host}, so its pull requests are not updated: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::file::ConfigFile;
+
+    fn settings(text: &str) -> HostSettings {
+        let path = Path::new("/c/config.toml");
+        HostSettings::new(ConfigFile::parse(path, text).expect("valid").hosts, path)
+    }
+
+    fn sources(settings: &HostSettings, host: &str, kind: HostKind, set: &[(&str, &str)]) -> Vec<String> {
+        let variable = |name: &str| set.iter().find(|(set, _)| *set == name).map(|(_, value)| (*value).to_owned());
+        let sources = settings.token_sources(host, kind, variable);
+        let describe = |source: &TokenSource| match source {
+            TokenSource::Variable(name) => name.clone(),
+            TokenSource::Configured(_) => "configured".to_owned(),
+            TokenSource::OtherProgram(words) => words.join(" "),
+        };
+        sources.iter().map(describe).collect()
+    }
+
+    #[test]
+    fn tokens_are_those_of_gh_and_glab_in_their_order() {
+        let none = settings("");
+        assert_eq!(
+            sources(&none, "github.com", HostKind::GitHub, &[]),
+            ["GH_TOKEN", "GITHUB_TOKEN", "gh auth token --hostname github.com"]
+        );
+        assert_eq!(sources(&none, "acme.ghe.com", HostKind::GitHub, &[]).len(), 3);
+        assert_eq!(
+            sources(&none, "gitlab.com", HostKind::GitLab, &[]),
+            ["GITLAB_TOKEN", "glab config get token --host gitlab.com"]
+        );
+    }
+
+    #[test]
+    fn a_token_of_the_environment_is_not_sent_to_a_host_that_only_a_link_names() {
+        let none = settings("");
+        assert_eq!(
+            sources(&none, "evil.example", HostKind::GitHub, &[("GH_HOST", "ghe.corp")]),
+            ["gh auth token --hostname evil.example"]
+        );
+        assert_eq!(sources(&none, "ghe.corp", HostKind::GitHub, &[("GH_HOST", "ghe.corp")]).len(), 3);
+        assert_eq!(sources(&none, "evil.example", HostKind::GitLab, &[]).len(), 1);
+    }
+
+    #[test]
+    fn a_configured_host_has_its_own_addresses_and_one_source() {
+        let text =
+            "[hosts.\"ghe.corp:8443\"]\nkind = \"github\"\nrest_url = \"http://127.0.0.1:1/rest\"\ntoken_env = \"T\"\n";
+        let hosts = settings(text);
+        let address = hosts.address("ghe.corp:8443", HostKind::GitHub).expect("an address");
+        assert_eq!(address.rest_url, "http://127.0.0.1:1/rest");
+        assert_eq!(address.graphql_url, "https://ghe.corp:8443/api/graphql");
+        assert_eq!(hosts.address("ghe.corp:8443", HostKind::GitLab), None);
+        assert_eq!(sources(&hosts, "ghe.corp:8443", HostKind::GitHub, &[]), ["T"]);
+    }
+
+    #[test]
+    fn mistakes_have_their_position() {
+        let error = |text: &str| ConfigFile::parse(Path::new("/c"), text).expect_err(text).to_string();
+        for (text, expected) in [
+            ("[hosts.\"ghe.corp\"]\ntoken_env = \"T\"\n", "set kind"),
+            ("[hosts.\"github.com\"]\ntoken_env = \"T\"\ntoken_file = \"f\"\n", ":2:13: a host has one source"),
+            ("[hosts.\"github.com\"]\nrest_url = \"http://example.com\"\n", "rest_url"),
+            ("[hosts.\"GitHub.com\"]\nkind = \"github\"\n", "lower case"),
+            ("[hosts.\"github.com\"]\ntoken_command = []\n", "token_command"),
+            ("[hosts.\"github.com\"]\ntoken = \"x\"\n", "unknown field"),
+        ] {
+            assert!(error(text).contains(expected), "{}", error(text));
+        }
+    }
+}

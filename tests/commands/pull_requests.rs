@@ -1,0 +1,79 @@
+//! Tests of `docdeck pr` against the simulated code host.
+
+use crate::support::command::{CommandFixture, CommandResult};
+use docdeck::sim::HostFault;
+
+fn write_config(fixture: &CommandFixture, text: &str) {
+    let folder = fixture.home.path().join(".config/docdeck");
+    std::fs::create_dir_all(&folder).expect("a folder");
+    std::fs::write(folder.join("config.toml"), text).expect("written");
+}
+
+/// Returns a fixture whose configuration has the simulated code host in place of github.com, and a job that has a pull
+/// request.
+fn fixture_with_pull_request() -> CommandFixture {
+    let fixture = CommandFixture::new(&[]);
+    let address = fixture.sim.host_address();
+    let hosts = format!(
+        "[hosts.\"github.com\"]\nrest_url = \"{}\"\ngraphql_url = \"{}\"\ntoken_env = \"HOST_TOKEN\"\n",
+        address.rest_url, address.graphql_url
+    );
+    write_config(&fixture, &hosts);
+    fixture.run(&["new", "Fix the links [sim:seconds=1]", "--wait"]).expect_exit_code(0);
+    fixture
+}
+
+fn with_token(fixture: &CommandFixture, arguments: &[&str]) -> CommandResult {
+    fixture.run_with(arguments, &[("HOST_TOKEN", fixture.sim.host_token())], "")
+}
+
+#[test]
+fn pr_reads_stores_and_prints_the_state() {
+    let fixture = fixture_with_pull_request();
+    fixture.sim.advance(chrono::TimeDelta::minutes(10));
+    let listed = with_token(&fixture, &["pr"]).expect_exit_code(0);
+    let fields: Vec<&str> = listed.out.trim_end().split('\t').collect();
+    assert_eq!(fields.len(), 7, "{}", listed.out);
+    assert!(fields[1].starts_with("https://github.com/acme/docs/pull/") && fields[6] == "Fix the links");
+    let json = with_token(&fixture, &["pr", "--json"]).json();
+    let state = &json["jobs"][0]["pullRequest"];
+    assert!(state["number"].is_u64() && state["checks"]["total"].as_u64() > Some(0), "{json}");
+    let stored = fixture.run(&["jobs", "--json"]).json();
+    assert_eq!(stored["jobs"][0]["pullRequest"]["head"], state["head"], "other commands use what pr has stored");
+}
+
+#[test]
+fn without_a_token_pr_says_how_to_get_one_and_prints_what_is_known() {
+    let fixture = fixture_with_pull_request();
+    let result = fixture.run(&["pr"]).expect_exit_code(4);
+    assert!(
+        result.err.contains("No token for github.com. Run `gh auth login --hostname github.com`"),
+        "{}",
+        result.err
+    );
+    assert!(result.out.contains("\tunknown\t"), "{}", result.out);
+    assert_eq!(fixture.sim.host_requests(), 0);
+}
+
+#[test]
+fn a_refused_token_and_a_reached_limit_are_reported_without_the_token() {
+    let fixture = fixture_with_pull_request();
+    for (fault, expected) in [
+        (HostFault::ExpiredToken, "github.com: the token was refused (401)"),
+        (HostFault::LimitInAnswer, "github.com: the limit of requests is reached"),
+        (HostFault::OtherRepository, "the answer is about another pull request"),
+    ] {
+        fixture.sim.set_host_fault(Some(fault));
+        let result = with_token(&fixture, &["pr"]).expect_exit_code(4);
+        assert!(result.err.contains(expected), "{}", result.err);
+        assert!(!result.err.contains(fixture.sim.host_token()) && !result.out.contains(fixture.sim.host_token()));
+    }
+}
+
+#[test]
+fn pr_can_be_turned_off() {
+    let fixture = CommandFixture::new(&[]);
+    write_config(&fixture, "[pull_requests]\nenabled = false\n");
+    let result = fixture.run(&["pr"]).expect_exit_code(2);
+    assert!(result.err.contains("[pull_requests]"), "{}", result.err);
+}
