@@ -131,5 +131,5 @@ fn the_help_states_what_is_never_removed() {
         out.contains("Jobs, prompts and drafts are stored only on this computer and are deleted only with --jobs."),
         "{out}"
     );
-    assert!(out.contains("[default: 400 without --keep"), "{out}");
+    assert!(out.contains("[default: 400; no default with --keep, --all or --jobs]"), "{out}");
 }
