@@ -84,6 +84,14 @@ impl PageViewsState {
         }
     }
 
+    /// Returns when this was loaded; `None` if nothing is known.
+    pub fn as_of(&self) -> Option<Time> {
+        match self {
+            Self::Unknown => None,
+            Self::NotListed(as_of) | Self::Known(Timed { as_of, .. }) => Some(*as_of),
+        }
+    }
+
     pub fn counts(&self) -> Option<&Counts> {
         match self {
             Self::Known(known) => Some(&known.value),

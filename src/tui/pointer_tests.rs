@@ -296,7 +296,7 @@ fn a_click_on_a_column_heading_sorts_and_a_second_click_reverses_the_order() {
             let at = (0..usize::from(size.0)).find(|cell| columns.key_at(*cell).is_some_and(wanted)).expect("a column");
             u16::try_from(at).expect("a cell")
         };
-        let heads = app.geometry().views_headings().y;
+        let heads = app.views_areas().headings.y;
         let path = first(|column| *column == PageCell::Path);
         click(&mut app, path, heads);
         assert_eq!(first_page(&app), "/000");
@@ -323,7 +323,7 @@ fn page_at(app: &App, line: usize) -> String {
 fn a_click_on_a_column_heading_does_nothing_before_page_views_are_loaded() {
     let mut app = app((160, 40), 1);
     press(&mut app, "2");
-    let heads = app.geometry().views_headings().y;
+    let heads = app.views_areas().headings.y;
     click(&mut app, 10, heads);
     assert!(app.notice.is_none(), "nothing is listed yet");
 }
@@ -331,7 +331,7 @@ fn a_click_on_a_column_heading_does_nothing_before_page_views_are_loaded() {
 #[test]
 fn pages_can_be_selected_opened_and_scrolled_with_the_mouse() {
     let mut app = views_app((160, 24), 100);
-    let first = app.geometry().views_lines().y;
+    let first = app.views_areas().lines.y;
     click(&mut app, 20, first + 2);
     assert_eq!(selected_path(&app), page_at(&app, 2));
     assert!(app.dialogs.is_empty());
@@ -345,7 +345,7 @@ fn pages_can_be_selected_opened_and_scrolled_with_the_mouse() {
     for _ in 0..60 {
         send_mouse_event(&mut app, MouseEventKind::ScrollDown, 20, 10);
     }
-    assert_eq!(app.views.table.top(), 100 - app.geometry().views_rows());
+    assert_eq!(app.views.table.top(), 100 - app.views_rows());
     let mut app = views_app((160, 40), 3);
     send_mouse_event(&mut app, MouseEventKind::ScrollDown, 20, 10);
     assert_eq!(app.views.table.selected(), 0, "there is nothing to scroll");

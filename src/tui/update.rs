@@ -72,7 +72,7 @@ impl App {
         self.panes.editor_rows = self.find::<Editor>().map_or(0, |editor| editor.rows_below_thread(self));
         let g = self.geometry();
         self.jobs.keep_selected_visible(self.uncovered_rows(g.list_lines()));
-        self.views.table.show_selection(self.uncovered_rows(g.views_lines()));
+        self.views.table.show_selection(self.uncovered_rows(self.views_areas().lines));
         if let Some(open) = &mut self.all_jobs {
             open.list.keep_selected_visible(g.all_jobs_rows());
         }

@@ -230,11 +230,11 @@ async fn page_details_list_the_jobs_about_the_page_and_enter_opens_one() {
             .requested_effects
             .contains(&Effect::Views(ViewsEffect::LoadCachedPage(CleanText::line("/quickstart"))))
     );
-    dashboard.until_shown("JOBS 1").await;
+    dashboard.until_shown("Jobs about this page 1").await;
     dashboard.assert_shows("Shorten it");
     dashboard.assert_shows("#77");
     dashboard.assert_shows("unknown until all pages are loaded (press a)");
-    dashboard.assert_shows("CACHED RANGES 1");
+    dashboard.assert_shows("Cached ranges 1");
     dashboard.press_key(KeyCode::Enter);
     assert_eq!(dashboard.selected_job().key, key);
     dashboard.assert_shows("/quickstart");

@@ -141,7 +141,6 @@ async fn the_user_can_jump_to_a_page_and_choose_the_number_of_rows() {
     dashboard.press_chars("L");
     type_value(&mut dashboard, "25");
     dashboard.until_shown("page 3, rows 51–75").await;
-    dashboard.assert_shows("25 per page");
     dashboard.press_chars("p");
     type_value(&mut dashboard, "99");
     dashboard.until_shown("No rows on this page: ← goes back.").await;

@@ -225,8 +225,8 @@ fn colours_match_the_meaning_of_the_symbols() {
     assert_eq!(style_of(&buffer, "◐ working").fg, Some(Color::Cyan));
     fixture.load_views(50, true);
     let buffer = render(&fixture.app, ColorDepth::Sixteen);
-    assert_eq!(style_of(&buffer, "█").fg, Some(Color::Cyan));
-    assert_eq!(style_of(&buffer, "▒").fg, Some(Color::Yellow));
+    assert_eq!(style_of(&buffer, "█ human").fg, Some(Color::Cyan));
+    assert_eq!(style_of(&buffer, "▒ AI").fg, Some(Color::Yellow));
 }
 
 #[test]

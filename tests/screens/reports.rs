@@ -399,7 +399,7 @@ fn the_age_of_the_views_and_its_reason_are_never_cut_off() {
             let mut fixture = ScreenFixture::new((width, 24));
             build(&mut fixture, *kind);
             let screen = text(&render(&fixture.app, ColorDepth::None));
-            let line = screen.lines().nth(2).unwrap_or_default();
+            let line = screen.lines().nth(3).unwrap_or_default();
             let is_explained = match *scene {
                 "refreshing" => line.contains("refreshing…"),
                 "stopping" => line.contains("62%") && line.contains(" · stopping"),
@@ -428,23 +428,18 @@ fn a_page_beyond_the_last_one() {
 
 #[test]
 fn a_week_compared_with_a_quarter_shows_a_warning() {
-    snapshots(
-        "compared_different_lengths",
-        &[],
-        &["all pages as of 14:00, 2m ago", "human 113,402", "AI 49,220"],
-        |fixture| {
-            let range = open_views_screen(fixture, |range| stored(report(range, 60, 0, now() - TimeDelta::minutes(3))));
-            let from = range.from().checked_sub_days(Days::new(91)).expect("a day");
-            let quarter = DateRange::new(from, range.from()).expect("a range");
-            let of = |range| Arc::new(report(range, 60, 3, now() - TimeDelta::minutes(2)));
-            fixture.app.views.table.show_report(of(range), Some(of(quarter)));
-        },
-    );
+    snapshots("compared_different_lengths", &[], &["all pages as of 14:00", "human 113,402", "AI 49,220"], |fixture| {
+        let range = open_views_screen(fixture, |range| stored(report(range, 60, 0, now() - TimeDelta::minutes(3))));
+        let from = range.from().checked_sub_days(Days::new(91)).expect("a day");
+        let quarter = DateRange::new(from, range.from()).expect("a range");
+        let of = |range| Arc::new(report(range, 60, 3, now() - TimeDelta::minutes(2)));
+        fixture.app.views.table.show_report(of(range), Some(of(quarter)));
+    });
 }
 
 #[test]
 fn two_compared_ranges() {
-    snapshots("compared", &[SMALL, LARGE], &["all pages as of 13:59, 3m ago"], open_comparison);
+    snapshots("compared", &[SMALL, LARGE], &["as of 13:59"], open_comparison);
 }
 
 #[test]
@@ -458,6 +453,19 @@ fn totals_compared_with_the_previous_period() {
         let known = vec![(week.first_days(6), totals(117_010, 55_940)), (before, totals(113_300, 42_700))];
         fixture.handle(Msg::Views(ViewsMsg::CachedTotalsLoaded(Ok(known))));
     });
+}
+
+#[test]
+fn the_trend_is_above_the_table_if_days_are_cached() {
+    snapshots("views_with_trend", &[LARGE], &["AI"], |fixture| {
+        trend(fixture, "", |ago| (ago != 4).then(|| sample_views(ago)));
+        fixture.press_keys("Esc");
+    });
+    let shown = screen((120, 36), |fixture| {
+        trend(fixture, "", |_| None);
+        fixture.press_keys("Esc");
+    });
+    assert!(!shown.contains('┤'), "no day is cached: {shown}");
 }
 
 #[test]

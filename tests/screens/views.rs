@@ -95,7 +95,7 @@ fn complete_page_details() {
 
 #[test]
 fn page_details_among_all_pages_scrolled_to_the_end() {
-    snapshots("page_details_ranked", &[], &["CACHED RANGES 6", "Enter go to job"], |fixture| {
+    snapshots("page_details_ranked", &[], &["Cached ranges 6", "Enter go to job"], |fixture| {
         fixture.load_jobs();
         fixture.load_views(50, true);
         fixture.show_all_pages();
@@ -117,7 +117,7 @@ fn page_details_without_history() {
 
 #[test]
 fn page_details_with_numbers_that_do_not_add_up() {
-    snapshots("page_details_mismatch", &[], &["vs 7–12 Nov"], |fixture| {
+    snapshots("page_details_mismatch", &[], &["7–12 Nov"], |fixture| {
         fixture.load_jobs();
         fixture.load_views(50, true);
         fixture.press_keys("Enter");

@@ -39,8 +39,7 @@ pub(in crate::tui) fn change_with_sign(now: ViewCount, before: ViewCount) -> Str
 /// Adds the days of `range` in short form, for rows that have no separate line with the days.
 fn push_days(row: &mut TextRow<'_>, view: View<'_>, range: Option<DateRange>) {
     if let Some(range) = range {
-        let days = format!("{}…{}  ", range.from().format("%m-%d"), range.to().format("%m-%d"));
-        row.push(days, view.theme.muted);
+        row.push(format!("{}  ", range.words(false)), view.theme.muted);
     }
 }
 

@@ -1,29 +1,75 @@
 //! Where the parts of the page views screen are. Drawing, paging and clicking use these areas.
 
-use crate::tui::geometry::{Geometry, row_capacity};
+use super::super::App;
+use super::trend::chart::AXIS_ROWS;
 use ratatui::layout::Rect;
 
-/// The number of rows above the page views: range, status, totals, changes, column headings.
-const VIEWS_HEAD_ROWS: u16 = 5;
+/// The minimum height of the area below the header that leaves blank rows between the parts.
+const MIN_ROWS_WITH_BLANKS: u16 = 20;
 
-impl Geometry {
-    /// Returns the row above the page views that shows the current date range and the names of other ranges.
-    pub fn views_range(&self) -> Rect {
-        Rect { height: self.body.height.min(1), ..self.body }
+/// The heights of the area below the header from which the trend is above the table, and the number of rows of its
+/// columns.
+const TREND_ROWS: [(u16, u16); 2] = [(46, 12), (34, 8)];
+
+/// The areas of the page views screen, from the top to the bottom.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ViewsAreas {
+    /// The current date range and the names of other ranges.
+    pub range: Rect,
+    /// The site's numbers.
+    pub totals: Rect,
+    /// How the rows were loaded.
+    pub status: Rect,
+    /// The trend; empty if it is not shown.
+    pub trend: Rect,
+    pub headings: Rect,
+    /// The pages.
+    pub lines: Rect,
+    /// Which pages are listed.
+    pub position: Rect,
+}
+
+impl ViewsAreas {
+    /// Divides the area below the header.
+    pub fn new(body: Rect, has_trend: bool) -> Self {
+        let gap = u16::from(body.height >= MIN_ROWS_WITH_BLANKS);
+        let rows = TREND_ROWS.into_iter().find(|(min, _)| has_trend && body.height >= *min).map(|(_, rows)| rows);
+        let (trend, trend_gap) = rows.map_or((0, 0), |rows| (rows + AXIS_ROWS, 1));
+        let mut y = body.y;
+        let mut take = |height: u16| {
+            let area = Rect { y, height: height.min(body.bottom() - y), ..body };
+            y = area.bottom();
+            area
+        };
+        let [range, totals, status, _, trend, _, headings] = [1, 1, 1, gap, trend, trend_gap, 1].map(&mut take);
+        let lines = take(body.bottom().saturating_sub(headings.bottom() + 1));
+        Self { range, totals, status, trend, headings, lines, position: take(1) }
+    }
+}
+
+impl App {
+    pub(in crate::tui) fn views_areas(&self) -> ViewsAreas {
+        ViewsAreas::new(self.geometry().body, self.views.trend_range.is_some())
     }
 
-    /// Returns the row with the column headings of the page views.
-    pub fn views_headings(&self) -> Rect {
-        Rect { y: self.body.y + VIEWS_HEAD_ROWS - 1, height: 1, ..self.body }
+    pub(in crate::tui) fn views_rows(&self) -> usize {
+        usize::from(self.views_areas().lines.height)
     }
+}
 
-    /// Returns the area of the page views, between the column headings and the position line.
-    pub fn views_lines(&self) -> Rect {
-        let height = self.body.height.saturating_sub(VIEWS_HEAD_ROWS + 1);
-        Rect { y: self.body.y + VIEWS_HEAD_ROWS, height, ..self.body }
-    }
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tui::geometry::{Panes, compute_layout};
 
-    pub fn views_rows(&self) -> usize {
-        row_capacity(self.views_lines())
+    #[test]
+    fn the_trend_gets_rows_only_if_the_screen_is_high_enough_and_it_shows_something() {
+        let areas = |rows, has_trend| ViewsAreas::new(compute_layout((120, rows), Panes::default()).body, has_trend);
+        let trend = [35, 36, 47, 48, 60].map(|rows| areas(rows, true).trend.height);
+        assert_eq!(trend, [0, 10, 10, 14, 14], "with the axis and its labels");
+        assert_eq!(areas(48, false).trend.height, 0);
+        let freed = areas(48, false).lines.height - areas(48, true).lines.height;
+        assert_eq!(freed, 15, "the chart and a blank row");
+        assert_eq!([12, 24].map(|rows| areas(rows, true).lines.height), [5, 16]);
     }
 }

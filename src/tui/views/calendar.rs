@@ -8,7 +8,7 @@
 //! │ 46                                  9   10  11  12  13 [14──15── │
 //! │ 47                                 ─16──17──18──19─>20< –   –    │
 //! │                                                                  │
-//! │ type: 2026-11-01 2026-11-20                                      │
+//! │ or type: 2026-11-01 2026-11-20                                   │
 //! │ Fri 2026-11-20, today: Enter sets the first day                  │
 //! ```
 
@@ -177,7 +177,7 @@ impl Calendar {
 
     fn day_label(&self) -> String {
         let today = if self.cursor == self.today { ", today" } else { "" };
-        format!("{}{today}", self.cursor.format("%a %Y-%m-%d"))
+        format!("{}{today}", self.cursor.format("%a %-d %b %Y"))
     }
 
     /// Moves the cursor to a day, or to today if that day is in the future, and clears the typed text. If `to` is
@@ -354,7 +354,7 @@ fn draw_input_and_choices(frame: &mut Frame<'_>, view: View<'_>, open: &Calendar
     let inner = months.inner;
     let width = usize::from(inner.width);
     let typing = open.focus == CalendarFocus::TypedRange;
-    let label = if typing { "▌type: " } else { " type: " };
+    let label = if typing { "▌or type: " } else { " or type: " };
     let line = months.typed_range_row();
     draw_line(frame, inner, line, Line::styled(label, if typing { theme.mark } else { theme.muted }));
     let at = |row: usize| u16::try_from(row).unwrap_or(u16::MAX).min(inner.height);

@@ -15,7 +15,7 @@ pub const WEEK_NUMBER_WIDTH: usize = 3;
 /// Columns of a month.
 pub const MONTH_WIDTH: usize = WEEK_NUMBER_WIDTH + 7 * DAY_WIDTH;
 /// Blank columns between two months.
-pub const MONTH_GAP: usize = 2;
+pub const MONTH_GAP: usize = 3;
 /// The highest number of weeks that the days of a month can belong to. Each week has a row.
 const MAX_WEEKS: usize = 6;
 /// Number of visible weeks of each month if the dialog is not high enough for all six.

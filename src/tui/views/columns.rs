@@ -14,6 +14,8 @@ pub const CHANGE_WIDTH: usize = 10;
 const MAX_CHANGE_WIDTH: usize = 19;
 /// Width of a path that can still be recognized.
 const MIN_PATH_WIDTH: usize = 16;
+/// Minimum width of the position, so that the paths rarely move when more pages are loaded.
+const MIN_RANK_WIDTH: usize = 4;
 /// Minimum width of a bar.
 const MIN_BAR_WIDTH: usize = 6;
 /// Maximum share of the space for the path and the bar, in percent, that the path takes, below and from
@@ -77,7 +79,8 @@ pub fn page_table(views: &ViewsScreen, width: usize) -> Table<PageCell> {
     type C = Column<PageCell>;
     let table = &views.table;
     let rows = u64::try_from(table.rows().len()).unwrap_or(0);
-    let rank = if width >= 60 { grouped_number(rows_before(views).saturating_add(rows)).len().max(2) } else { 0 };
+    let rank =
+        if width >= 60 { grouped_number(rows_before(views).saturating_add(rows)).len().max(MIN_RANK_WIDTH) } else { 0 };
     let has_marks = rank > 0 || table.marked_count() > 0;
     let lead_width = 1 + usize::from(has_marks) + if rank > 0 { rank + 2 } else { 0 };
     let shown = visible_columns(table, width);

@@ -6,10 +6,11 @@ use super::super::keymap::{Action, Context};
 use super::super::{App, Effect, Severity};
 use super::all_pages::{AllPages, RequestedComparison, RequiredData, is_final};
 use super::range_totals::single_days;
+use super::trend::TrendDialog;
 use crate::model::Time;
 use crate::model::comparison::{ComparedRanges, Comparison, NotComparable};
 use crate::model::period::DateRange;
-use crate::model::views::{Counts, ViewCount};
+use crate::model::views::Counts;
 use crate::tui::ViewsEffect;
 use chrono::NaiveDate;
 
@@ -24,8 +25,6 @@ pub struct SiteChange {
     pub before: Counts,
     /// Whether the pages are compared too, not only the site's totals.
     pub compares_pages: bool,
-    /// The last day of the range on screen and its views so far, if that day isn't complete.
-    pub so_far: Option<(NaiveDate, ViewCount)>,
 }
 
 impl AllPages {
@@ -67,13 +66,15 @@ impl super::ViewsScreen {
         self.days_to_compare(self.previous_period()?, today).ok()
     }
 
-    /// Returns the ranges whose totals [`Self::site_change`] needs from the cache.
-    pub(super) fn totals_to_compare(&self, now: Time) -> Vec<DateRange> {
-        let Some(ranges) = self.days_to_compare_with_previous(now.date_naive()) else { return Vec::new() };
-        let day_by_day = |range: DateRange| single_days(range).filter(move |_| range.days() <= MAX_DAYS_READ_SINGLY);
-        let [now, before] = [ranges.now, ranges.before];
-        let today = DateRange::last_days(1, self.query.range.to());
-        [now, before, today].into_iter().chain(day_by_day(now)).chain(day_by_day(before)).collect()
+    /// Returns the ranges whose totals the screen needs from the cache: for [`Self::site_change`] and for the trend.
+    pub(super) fn totals_to_read(&self, now: Time) -> Vec<DateRange> {
+        let compared = self.days_to_compare_with_previous(now.date_naive());
+        let mut ranges: Vec<DateRange> = compared.into_iter().flat_map(|ranges| [ranges.now, ranges.before]).collect();
+        if self.query.range.days() <= MAX_DAYS_READ_SINGLY {
+            ranges.extend(TrendDialog::new(self.query.range).totals_to_read(None));
+            ranges.extend(self.previous_period().into_iter().flat_map(single_days));
+        }
+        ranges
     }
 
     /// Returns how the site's totals changed: between the compared reports, or since the previous period if no reports
@@ -98,21 +99,7 @@ impl super::ViewsScreen {
                 (ranges, totals, before, false)
             }
         };
-        let so_far = (ranges.now != shown).then(|| self.views_so_far(listed, &totals, as_of)).flatten();
-        Some(SiteChange { ranges, now: totals, before, compares_pages: by_page, so_far })
-    }
-
-    /// Returns the last day of the range, which isn't complete, and its views so far. These are the listed totals minus
-    /// `complete`, the totals of the complete days. If the listed totals were not loaded on that day, its cached
-    /// total is returned instead.
-    fn views_so_far(&self, listed: &Counts, complete: &Counts, as_of: Time) -> Option<(NaiveDate, ViewCount)> {
-        let day = self.query.range.to();
-        let views = if as_of.date_naive() == day {
-            listed.total.value()? - complete.total.value()?
-        } else {
-            self.totals.get(DateRange::last_days(1, day))?.value.total.value()?
-        };
-        (views >= ViewCount::ZERO).then_some((day, views))
+        Some(SiteChange { ranges, now: totals, before, compares_pages: by_page })
     }
 
     /// Whether the listed pages are compared with another range.

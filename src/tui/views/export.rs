@@ -23,13 +23,14 @@ use crate::tui::format::plural;
 use crate::tui::geometry::centered;
 use crate::tui::views::ViewsScreen;
 use crate::tui::{NewFile, Overwrite, Screen, format};
+use ratatui::text::Span;
 use ratatui::widgets::{Paragraph, Wrap};
 use unicode_width::UnicodeWidthStr;
 
 /// Width of the dialog.
 const WIDTH: u16 = 76;
-/// Rows between the borders of the dialog.
-const ROWS: u16 = 9;
+/// Rows between the borders of the dialog, and of a narrow one, in which the texts wrap.
+const ROWS: (u16, u16) = (7, 9);
 /// Columns before the choices of a line: the selection mark and the label.
 const LABEL_WIDTH: usize = 7;
 
@@ -85,7 +86,11 @@ pub struct ExportDialog {
 }
 
 fn dialog_area(body: Rect) -> Rect {
-    centered(body, WIDTH, ROWS + 2)
+    centered(body, WIDTH, dialog_rows(body.width) + 2)
+}
+
+fn dialog_rows(width: u16) -> u16 {
+    if width < WIDTH { ROWS.1 } else { ROWS.0 }
 }
 
 impl ExportDialog {
@@ -268,7 +273,7 @@ impl Component for ExportDialog {
         for (n, part) in ExportLine::ALL.into_iter().enumerate() {
             draw_line(frame, inner, n, choice_line(view, self, part, usize::from(inner.width)));
         }
-        let head = inner.height.min(if inner.height < ROWS { 3 } else { 4 });
+        let head = inner.height.min(if inner.height < dialog_rows(view.app.size.0) { 3 } else { 4 });
         let below = Rect {
             x: inner.x + 1,
             y: inner.y + head,
@@ -279,15 +284,22 @@ impl Component for ExportDialog {
             frame.render_widget(Paragraph::new(Line::styled(refused, theme.warning)).wrap(Wrap { trim: true }), below);
             return;
         }
-        let pages = plural(self.page_count, "page");
-        let mut lines = match self.target {
-            ExportTarget::File => vec![
-                Line::styled(self.file_name.clone(), theme.title),
-                Line::styled(format!("{pages} to the current folder."), theme.text),
-            ],
-            ExportTarget::Clipboard => vec![Line::styled(format!("{pages} to your terminal's clipboard."), theme.text)],
+        let to = match self.target {
+            ExportTarget::File => "the current folder",
+            ExportTarget::Clipboard => "your terminal's clipboard",
         };
-        lines.extend(self.notes.iter().map(|note| Line::styled(note.clone(), theme.warning)));
+        let mut what = vec![Span::styled(format!("{} to {to}.", plural(self.page_count, "page")), theme.text)];
+        what.extend(self.notes.iter().map(|note| Span::styled(note.clone(), theme.warning)));
+        let name = Line::styled(self.file_name.clone(), theme.title);
+        let name = (self.target == ExportTarget::File).then_some(name);
+        // The notes are on the same line if they fit.
+        let cells: usize = what.iter().map(|span| span.width() + 1).sum();
+        let what: Vec<Line<'_>> = if cells <= usize::from(below.width) {
+            vec![Line::from_iter(what.into_iter().flat_map(|span| [span, Span::raw(" ")]))]
+        } else {
+            what.into_iter().map(Line::from).collect()
+        };
+        let lines: Vec<Line<'_>> = name.into_iter().chain(what).collect();
         frame.render_widget(Paragraph::new(lines).wrap(Wrap { trim: true }), below);
     }
 }

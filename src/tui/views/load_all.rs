@@ -131,10 +131,8 @@ impl App {
         if !self.list_complete_report() {
             effects.push(self.views.request_page(false));
         }
-        let totals = self.views.totals_to_compare(now);
-        if !totals.is_empty() {
-            effects.push(Effect::Views(ViewsEffect::LoadCachedTotals(totals)));
-        }
+        let totals = self.views.totals_to_read(now);
+        effects.push(Effect::Views(ViewsEffect::LoadCachedTotals(totals)));
         self.compare_new_range(range, now, effects);
     }
 

@@ -242,6 +242,7 @@ impl App {
         if known.get(range).is_none_or(|old| old.as_of <= totals.as_of) {
             known.by_range.insert(range, totals);
         }
+        self.views.update_trend();
         self.dirty |= self.screen == Screen::Views;
     }
 
@@ -251,6 +252,7 @@ impl App {
                 self.views.totals.by_range.insert(range, totals);
             }
         }
+        self.views.update_trend();
         self.dirty = true;
     }
 

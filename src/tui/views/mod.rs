@@ -1,7 +1,7 @@
 //! The state of the page views screen: the date range, the current page of rows, and the loaded rows with their age.
 
 pub mod all_pages;
-mod areas;
+pub mod areas;
 pub mod cached_ranges;
 pub mod calendar;
 pub mod calendar_layout;
@@ -65,6 +65,9 @@ pub struct ViewsScreen {
     pub all_pages: all_pages::AllPages,
     /// The site's totals by range.
     pub totals: range_totals::RangeTotals,
+    /// The range of the trend above the table; `None` if none of its days is cached. Follows the range on screen once
+    /// the cache was read, so that the trend doesn't disappear for a moment.
+    pub(super) trend_range: Option<DateRange>,
 }
 
 /// Maximum difference between the times of two answers that count as equally new. The times aren't exact: the service's
@@ -87,6 +90,7 @@ impl ViewsScreen {
             table: table::PageTable::default(),
             all_pages: all_pages::AllPages::default(),
             totals: range_totals::RangeTotals::default(),
+            trend_range: None,
         }
     }
 
@@ -147,6 +151,16 @@ impl ViewsScreen {
                 .load
                 .shown()
                 .is_some_and(|shown| shown.value.query == self.query && self.query.has_next(&shown.value.page))
+    }
+
+    /// Shows the trend of the current range if a day of it, or a week of a long range, is known.
+    fn update_trend(&mut self) {
+        let range = self.query.range;
+        let is_known = |bar: range_totals::TrendBar| {
+            bar.totals.is_some_and(|totals| range_totals::bar_height(&totals.value).is_some())
+        };
+        let is_any_known = range.days() > 1 && trend::TrendDialog::new(range).bars(&self.totals).any(is_known);
+        self.trend_range = is_any_known.then_some(range);
     }
 
     /// Returns the effect that reads the cache, if nothing has been loaded or requested yet.

@@ -15,7 +15,6 @@ use crate::model::failure::FailureKind;
 use crate::model::ledger::Wait;
 use crate::tui::component::prelude::*;
 use crate::tui::filter_input::FilterInput;
-use crate::tui::format::short_age_changes_at;
 use crate::tui::input_dialog::InputField;
 use crate::tui::widgets::list_state::line_at;
 use crate::tui::widgets::scroll::page_step;
@@ -99,7 +98,7 @@ impl Component for ViewsComponent {
     }
 
     fn scroll(&mut self, by: Scroll, cx: &mut Cx<'_>) {
-        let rows = cx.app.geometry().views_rows();
+        let rows = cx.app.views_rows();
         let table = &mut cx.app.views.table;
         match by {
             Scroll::By(n) => table.move_by(n),
@@ -110,8 +109,8 @@ impl Component for ViewsComponent {
     }
 
     fn click(&mut self, at: Position, cx: &mut Cx<'_>) -> Flow {
-        let g = cx.app.geometry();
-        if g.views_range().contains(at) {
+        let areas = cx.app.views_areas();
+        if areas.range.contains(at) {
             click_range(usize::from(at.x), cx);
             return Flow::Handled;
         }
@@ -119,9 +118,9 @@ impl Component for ViewsComponent {
         if cx.app.views.as_of().is_none() {
             return Flow::Handled;
         }
-        if g.views_headings().contains(at) {
+        if areas.headings.contains(at) {
             sort_at(usize::from(at.x), cx);
-        } else if let Some(line) = line_at(g.views_lines(), at) {
+        } else if let Some(line) = line_at(areas.lines, at) {
             if cx.app.views.table.is_visible_line_selected(line) {
                 cx.app.close_filter_input();
                 run(Action::Open, cx);
@@ -133,15 +132,14 @@ impl Component for ViewsComponent {
     }
 
     fn wheel(&mut self, _at: Position, by: isize, cx: &mut Cx<'_>) {
-        let rows = cx.app.geometry().views_rows();
+        let rows = cx.app.views_rows();
         cx.app.views.table.scroll_by(by, rows);
     }
 
-    /// Returns when the age of the data or the text about a reached limit changes. In the last minute before the limit
-    /// is reset, the text counts down in seconds.
+    /// Returns when the text about a reached limit changes. In the last minute before the limit is reset, it counts
+    /// down in seconds.
     fn next_timer(&self, app: &App, now: Time) -> Option<Time> {
-        let age = app.views.as_of().map(|as_of| short_age_changes_at(as_of, now));
-        let limit = app.views.load_failure(now).and_then(|failure| match failure.kind {
+        app.views.load_failure(now).and_then(|failure| match failure.kind {
             FailureKind::Limited(wait) if wait.is_estimate => Some(wait.next_text_change(now)),
             FailureKind::Limited(Wait { until, .. }) => Some(if (until - now).num_seconds() < 60 {
                 app.seconds_change_at(now).min(until)
@@ -149,8 +147,7 @@ impl Component for ViewsComponent {
                 (until - TimeDelta::seconds(59)).max(now + TimeDelta::seconds(1))
             }),
             _ => None,
-        });
-        age.into_iter().chain(limit).min()
+        })
     }
 
     fn draw(&self, frame: &mut Frame<'_>, view: View<'_>) {

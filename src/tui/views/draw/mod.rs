@@ -1,11 +1,12 @@
 //! Draws the page views: the range, the site's totals, and one page of rows with bars and their scale.
 //!
 //! ```text
-//!  2026-11-14 … 2026-11-20, 7 days UTC, today so far    [7d] 30d 90d custom      as of 14:02
-//!  human 128,402  ███████████████████████▒▒▒▒▒▒▒▒▒▒▒  AI 61,220   total 189,622   AI share 32.3%
-//!  complete days, 14–19 Nov vs 7–12 Nov: total ▲ 9.1%, AI ▲ 31.0% · today so far: 9,210
-//!    #  path                                human       AI    total  share   0 ─────────────────────── 13,430
-//!    1  /quickstart                         9,120    4,310   13,430    32%   ████████████████▒▒▒▒▒▒▒▒
+//!  2026-11-14 … 2026-11-20, 7 days UTC, today so far    [7d] 30d 90d custom
+//!  human 128,402 ▲ 9.1%   AI 61,220 ▲ 31%   total 189,622 ▲ 15%   AI share 32.3% ▲ 1.2pp
+//!  complete days, 14–19 Nov vs 7–12 Nov                                      as of 14:02
+//!
+//!    #  page                                human       AI    total   AI %  0 ──────────────────────── 14k
+//!    1  /quickstart                         9,120    4,310   13,430    32%  ████████████████▒▒▒▒▒▒▒▒
 //! ```
 
 pub(in crate::tui) mod change;
@@ -22,6 +23,7 @@ use crate::tui::draw::boxes::draw_line;
 use crate::tui::keymap::{Action, Context};
 use crate::tui::view::View;
 use crate::tui::views::request_cost::AVAILABLE_WITHOUT_REQUESTS;
+use crate::tui::views::trend::draw::draw_above_table;
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -29,19 +31,20 @@ use ratatui::text::Line;
 use ratatui::widgets::{Paragraph, Wrap};
 
 pub(in crate::tui) fn draw(frame: &mut Frame<'_>, view: View<'_>) {
-    let area = view.app.geometry().body;
-    let width = usize::from(area.width);
-    draw_line(frame, view.app.geometry().views_range(), 0, presets::presets_line(view, width));
-    draw_line(frame, area, 1, status_line::table_status_line(view, width));
+    let areas = view.app.views_areas();
+    let width = usize::from(areas.range.width);
+    draw_line(frame, areas.range, 0, presets::presets_line(view, width));
     let Some(totals) = view.app.views.listed_totals() else {
-        draw_not_loaded(frame, view, area);
+        draw_not_loaded(frame, view, view.app.geometry().body);
         return;
     };
-    draw_line(frame, area, 2, totals::site_totals_line(view, totals, width));
-    draw_line(frame, area, 3, totals::totals_change_line(view, width));
+    draw_line(frame, areas.totals, 0, totals::site_totals_line(view, totals, width));
+    draw_line(frame, areas.status, 0, status_line::table_status_line(view, width));
+    if !areas.trend.is_empty() {
+        draw_above_table(frame, view, areas.trend);
+    }
     table::draw(frame, view);
-    let last = usize::from(area.height.saturating_sub(1));
-    draw_line(frame, area, last, position_line::table_position_line(view, width));
+    draw_line(frame, areas.position, 0, position_line::table_position_line(view, width));
 }
 
 /// Draws what is shown before the first answer: that it is being loaded, or why loading failed and what is still

@@ -104,7 +104,6 @@ fn answer_parts<'a>(view: View<'_>) -> Vec<PositionPart<'a>> {
     };
     parts.push(needed_part(vec![Span::styled(format!("page {}, {which}", grouped_number(query.page)), theme.text)]));
     parts.extend(marks_part(view));
-    parts.push(optional_part(view, format!("{} per page, in the service's order", query.limit)));
     parts
 }
 

@@ -7,10 +7,11 @@ use crate::model::load::Load;
 use crate::model::period::DateRange;
 use crate::model::report::Report;
 use crate::tui::draw::text::TextRow;
-use crate::tui::format::{format_count, plural, short_age, wait_text};
+use crate::tui::format::{format_count, plural, wait_text};
 use crate::tui::keymap::{Action, Context};
 use crate::tui::view::View;
 use crate::tui::views::all_pages::ActiveLoad;
+use crate::tui::views::draw::totals::overlap_warning;
 use crate::tui::views::request_cost::floor_percent;
 use chrono::Datelike;
 use ratatui::style::Style;
@@ -20,15 +21,72 @@ use unicode_width::UnicodeWidthStr;
 /// Maximum and minimum width of the progress bar, in cells.
 const PROGRESS_BAR_CELLS: (usize, usize) = (24, 6);
 
+/// Returns the line: what the rows and the changes are on the left, and how old the rows are on the right. A problem is
+/// on the left, before everything else.
 pub(in crate::tui) fn table_status_line<'a>(view: View<'_>, width: usize) -> Line<'a> {
     let views = &view.app.views;
     if let Some(under_way) = views.all_pages.active_load() {
         return loading_line(view, under_way, width);
     }
-    match views.table.report() {
-        Some(report) => report_line(view, report, width),
-        None => answer_line(view, width),
+    let mut parts = match views.table.report() {
+        Some(report) => report_parts(view, report, width),
+        None => answer_parts(view, width),
+    };
+    if !views.is_current() {
+        return fit_parts(&parts, width);
     }
+    let forms = basis_forms(view);
+    let style = if views.is_comparing() { view.theme.text } else { view.theme.muted };
+    let is_partial = views.table.report().is_some_and(|report| !report.complete);
+    if views.load_failure(view.now).is_some() || is_partial {
+        let after: String = forms.iter().map(|form| format!("   {form}\n")).collect();
+        parts.push((after, style));
+        return fit_parts(&parts, width);
+    }
+    let right: usize = parts.iter().map(|(forms, _)| forms.lines().next().unwrap_or_default().width()).sum();
+    let Some(form) = forms.into_iter().find(|form| form.width() + right + 5 <= width) else {
+        return fit_parts(&parts, width);
+    };
+    let mut row = TextRow::new(width);
+    row.push(" ", style).push(form, style).pad_to(width - right - 1);
+    for (forms, style) in parts {
+        row.push(forms.lines().next().unwrap_or_default(), style);
+    }
+    row.line()
+}
+
+/// Returns what the order of the rows and the changes are based on, from the longest form to the shortest.
+fn basis_forms(view: View<'_>) -> Vec<String> {
+    let views = &view.app.views;
+    let shown = views.query().range;
+    let change = views.site_change(view.now);
+    let mut days: Vec<String> = change
+        .iter()
+        .flat_map(|change| {
+            let overlap = overlap_warning(change.ranges.now, change.ranges.before);
+            let overlap = overlap.map(|text| format!(", {text}")).unwrap_or_default();
+            let short = change.ranges.short_label(shown);
+            [change.ranges.label(shown) + &overlap, format!("{short}{overlap}"), short]
+        })
+        .collect();
+    if !views.is_comparing() {
+        days.iter_mut().for_each(|days| *days = format!("changes: {days}"));
+    }
+    let key = load_key(view);
+    let is_answer = !views.table.is_report() && !views.table.is_empty();
+    let order = if is_answer && views.all_pages.rows_to_continue_after(shown).is_none() {
+        vec![
+            format!("rows in the service's order: {key} loads all pages to sort them"),
+            format!("service's order, {key} sorts"),
+        ]
+    } else {
+        Vec::new()
+    };
+    if order.is_empty() || days.is_empty() {
+        return [days, order].concat();
+    }
+    let both = order.iter().flat_map(|order| days.iter().map(move |days| format!("{order}   {days}")));
+    both.chain(days.iter().cloned()).collect()
 }
 
 /// Formats the time at which data was loaded: `as of 14:02`, with the date if that was not today.
@@ -36,24 +94,6 @@ pub(in crate::tui) fn as_of_clock(view: View<'_>, as_of: Time) -> String {
     let at = as_of.with_timezone(&view.app.config.offset);
     let is_today = at.date_naive() == view.now.with_timezone(&view.app.config.offset).date_naive();
     format!("as of {}", at.format(if is_today { "%H:%M" } else { "%m-%d %H:%M" }))
-}
-
-/// Formats the time at which data was loaded, with its age: `as of 14:02, 5m ago`.
-fn as_of(view: View<'_>, as_of: Time) -> String {
-    let (clock, age) = (as_of_clock(view, as_of), short_age(view.now - as_of));
-    if age == "now" { clock } else { format!("{clock}, {age} ago") }
-}
-
-/// Returns two forms of the text of [`as_of`], each with `words` before it. The first form is complete. The second one
-/// contains only the age, or only the time if the age is zero.
-fn as_of_forms(view: View<'_>, words: &str, at: Time) -> String {
-    let full = as_of(view, at);
-    let age = short_age(view.now - at);
-    if age == "now" {
-        let clock = at.with_timezone(&view.app.config.offset).format("%H:%M");
-        return format!("{words}{full}\n{words}as of {clock}");
-    }
-    format!("{words}{full}\n{words}as of {age} ago")
 }
 
 /// A part of the line: its text and its style. The text contains several forms, separated by line breaks, from the
@@ -137,7 +177,7 @@ fn cells_share(cells: usize, all: usize) -> f64 {
     float(cells) / float(all.max(1))
 }
 
-fn report_line<'a>(view: View<'_>, report: &Report, width: usize) -> Line<'a> {
+fn report_parts(view: View<'_>, report: &Report, width: usize) -> Vec<StatePart> {
     let View { app, theme, now } = view;
     let views = &app.views;
     if !views.is_current() {
@@ -147,16 +187,18 @@ fn report_line<'a>(view: View<'_>, report: &Report, width: usize) -> Line<'a> {
         } else {
             format!("{} rows, partial", format_count(report.rows.len()))
         };
-        return outdated_line(view, &format!("{dates}, {pages}\n{dates}"), report.as_of, width);
+        return outdated_parts(view, &format!("{dates}, {pages}\n{dates}"), report.as_of, width);
     }
     let failure = views.load_failure(now);
     let limit = failure.and_then(|failure| limit_texts(view, failure));
     let mut parts: Vec<StatePart> = Vec::new();
     if report.complete {
         let fresh = report.range.is_fresh(report.as_of, now);
-        let forms = as_of_forms(view, "all pages ", report.as_of);
-        let forms = format!("{forms}\n{}", shortest_form(&forms).replace(" pages", ""));
-        parts.push((forms, if fresh { theme.muted } else { theme.warning }));
+        let clock = as_of_clock(view, report.as_of);
+        parts.push((
+            format!("all pages {clock}\nall {clock}\n{clock}"),
+            if fresh { theme.muted } else { theme.warning },
+        ));
         match views.all_pages.rows_to_continue_after(report.range).filter(|_| limit.is_none()) {
             Some(rows) => parts.push((resume_hint(view, "; ", rows), theme.muted)),
             None if !fresh && failure.is_none() => {
@@ -177,18 +219,18 @@ fn report_line<'a>(view: View<'_>, report: &Report, width: usize) -> Line<'a> {
             }
             None => parts.push((format!("; press {key} to resume\n; press {key}\n"), theme.muted)),
         }
-        parts.push((as_of_forms(view, "  ", report.as_of) + "\n", theme.muted));
+        parts.push((format!("  {}\n", as_of_clock(view, report.as_of)), theme.muted));
     }
     if let Some(failure) = failure.filter(|_| report.complete || limit.is_none()) {
         parts.push((failure_forms(view, failure, "  "), theme.warning));
     }
-    fit_parts(&parts, width)
+    parts
 }
 
-fn answer_line<'a>(view: View<'_>, width: usize) -> Line<'a> {
+fn answer_parts(view: View<'_>, width: usize) -> Vec<StatePart> {
     let View { app, theme, now } = view;
     let views = &app.views;
-    let Some(shown) = views.load().shown() else { return Line::default() };
+    let Some(shown) = views.load().shown() else { return Vec::new() };
     if !views.is_current() {
         let (query, wanted) = (shown.value.query, views.query());
         let page = format!("page {}", query.page);
@@ -202,13 +244,11 @@ fn answer_line<'a>(view: View<'_>, width: usize) -> Line<'a> {
             1 => dates,
             _ => format!("{dates}, {page}{size}\n{dates}, {page}\n{dates}"),
         };
-        return outdated_line(view, &forms, shown.as_of, width);
+        return outdated_parts(view, &forms, shown.as_of, width);
     }
-    let how_old = if matches!(views.load(), Load::Loading { .. }) {
-        as_of_forms(view, "refreshing…  ", shown.as_of) + "\nrefreshing…"
-    } else {
-        as_of_forms(view, "", shown.as_of)
-    };
+    let clock = as_of_clock(view, shown.as_of);
+    let is_loading = matches!(views.load(), Load::Loading { .. });
+    let how_old = if is_loading { format!("refreshing…  {clock}\nrefreshing…") } else { clock };
     let mut parts: Vec<StatePart> = vec![(how_old, theme.muted)];
     let failure = views.load_failure(now);
     let is_limited = failure.is_some_and(|failure| limit_texts(view, failure).is_some());
@@ -218,7 +258,7 @@ fn answer_line<'a>(view: View<'_>, width: usize) -> Line<'a> {
     if let Some(failure) = failure {
         parts.push((failure_forms(view, failure, "  "), theme.warning));
     }
-    fit_parts(&parts, width)
+    parts
 }
 
 /// Returns the forms of a hint that an interrupted load can be resumed. The hint may be left out, because the footer
@@ -228,9 +268,9 @@ fn resume_hint(view: View<'_>, gap: &str, rows: usize) -> String {
     format!("{gap}press {key} to resume after {} rows\n{gap}press {key} to resume\n", format_count(rows))
 }
 
-/// Returns the line for rows that don't belong to the current query. First it shows what is listed, because the dates
+/// Returns the parts for rows that don't belong to the current query. First it shows what is listed, because the dates
 /// above the table are those of the new range. Then it shows why the rows of the new range are not listed.
-fn outdated_line<'a>(view: View<'_>, shown: &str, as_of: Time, width: usize) -> Line<'a> {
+fn outdated_parts(view: View<'_>, shown: &str, as_of: Time, width: usize) -> Vec<StatePart> {
     let View { app, theme, now } = view;
     let lead = if width < 60 { "still " } else { "still showing " };
     let shown = format!("{lead}{}\n{}", shown.replace('\n', &format!("\n{lead}")), shortest_form(shown));
@@ -239,13 +279,12 @@ fn outdated_line<'a>(view: View<'_>, shown: &str, as_of: Time, width: usize) -> 
         (Some(failure), _) => failure_forms(view, failure, ""),
         (None, _) => format!("{} loads it", refresh_key(view)),
     };
-    let parts = [
+    vec![
         (shown, theme.warning),
         (" · ".to_owned(), theme.muted),
         (why, theme.warning),
-        (as_of_forms(view, "  ", as_of) + "\n", theme.muted),
-    ];
-    fit_parts(&parts, width)
+        (format!("  {}\n", as_of_clock(view, as_of)), theme.muted),
+    ]
 }
 
 /// Formats a range. In a narrow terminal, uses a short form. It leaves out the year if that is the current year.

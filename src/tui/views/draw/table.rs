@@ -28,10 +28,11 @@ use unicode_width::UnicodeWidthStr;
 /// Draws the column heads and one line per page or folder, or a text if there are no pages.
 pub(in crate::tui) fn draw(frame: &mut Frame<'_>, view: View<'_>) {
     let table = &view.app.views.table;
-    let g = view.app.geometry();
-    let (lines, rows) = (g.views_lines(), g.views_rows());
+    let areas = view.app.views_areas();
+    let lines = areas.lines;
+    let rows = usize::from(lines.height);
     let columns = page_table(&view.app.views, usize::from(lines.width));
-    draw_line(frame, g.views_headings(), 0, page_headings(&columns, view));
+    draw_line(frame, areas.headings, 0, page_headings(&columns, view));
     for (n, shown) in table.visible(rows).enumerate() {
         draw_line(frame, lines, n, page_line(&columns, view, &shown));
     }
@@ -233,21 +234,22 @@ pub(in crate::tui) fn change_cell(change: ViewsChange) -> String {
     }
 }
 
-/// Formats the change of the AI share in percentage points.
 fn points_text(figures: &PageMetrics<'_>) -> String {
     match (figures.baseline, figures.share_change()) {
         (ComparisonBaseline::New, _) => "new".to_owned(),
         (ComparisonBaseline::Gone(_), _) => "gone".to_owned(),
         (_, None) => "–".to_owned(),
-        (_, Some(points)) if points.abs() < 0.05 => "=".to_owned(),
-        (_, Some(points)) => {
-            let sign = if points > 0.0 { "▲" } else { "▼" };
-            if points.abs() < 9.95 {
-                format!("{sign} {:.1}pp", points.abs())
-            } else {
-                format!("{sign} {:.0}pp", points.abs())
-            }
-        }
+        (_, Some(points)) => points_cell(points),
+    }
+}
+
+/// Formats a change in percentage points.
+pub(in crate::tui) fn points_cell(points: f64) -> String {
+    let sign = if points > 0.0 { "▲" } else { "▼" };
+    match points.abs() {
+        ..0.05 => "=".to_owned(),
+        0.05..9.95 => format!("{sign} {:.1}pp", points.abs()),
+        _ => format!("{sign} {:.0}pp", points.abs()),
     }
 }
 

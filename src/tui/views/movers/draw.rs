@@ -2,16 +2,16 @@
 //! list above the other.
 
 use super::{Mover, Movers, MoversHalf, MoversLayout};
-use crate::model::comparison::ViewsChange;
-use crate::model::job_state::SELECTED;
 use crate::model::views::ViewCount;
 use crate::tui::draw::boxes::{draw_box, draw_line, draw_more_below, hidden_lines_text};
 use crate::tui::draw::text::{TextRow, fit, truncate_path};
 use crate::tui::format::{format_count, format_views, plural};
 use crate::tui::view::View;
+use crate::tui::views::columns::CHANGE_WIDTH;
+use crate::tui::views::draw::change::{ChangeWeight, compared_site_views};
 use crate::tui::views::draw::table::change_cell;
 use crate::tui::views::draw::totals::overlap_warning;
-use crate::tui::widgets::table::{Column, ListCell, Table};
+use crate::tui::widgets::table::{Column, ListCell, ListRow, Table, TableCell};
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::text::Line;
@@ -56,8 +56,8 @@ fn movers_title<'a>(view: View<'_>, open: &Movers, width: usize) -> Line<'a> {
     let unfair: Vec<String> = unfair.into_iter().flatten().map(|text| format!(", {text}")).collect();
     let metric = open.metric.name();
     let forms = [
-        format!(" Top movers: {metric}, {}", open.label()),
-        format!(" Top movers: {metric}, {}", ranges.dates()),
+        format!(" Movers: {metric}, {}", open.label()),
+        format!(" Movers: {metric}, {}", ranges.dates()),
         format!(" {metric}: {}", ranges.dates()),
     ];
     let needed = unfair.iter().map(|text| text.width()).sum::<usize>() + 1;
@@ -90,7 +90,7 @@ fn draw_half(
     table.set_flexible_heading(|space| half_title(name, half, hidden, space));
     draw_line(frame, area, 0, table.headings(theme.muted));
     if half.is_empty() {
-        draw_line(frame, area, 1, Line::styled(format!("   No page is {name}."), theme.muted));
+        draw_line(frame, area, 1, Line::styled(format!("  No page is {name}."), theme.muted));
     }
     for (n, (mover, is_selected)) in half.visible(rows).enumerate() {
         draw_line(frame, area, n + 1, table.row(view, mover, is_selected && has_keys));
@@ -110,19 +110,23 @@ fn half_title(name: &str, half: &MoversHalf, hidden: usize, width: usize) -> Str
 fn mover_table(half: &MoversHalf, has_keys: bool, view: View<'_>, width: usize) -> Table<ListCell<Mover>> {
     type C = Column<ListCell<Mover>>;
     let theme = view.theme;
-    let number = half.numbers().map(|count| format_views(count).len()).fold(6, usize::max) + 2;
+    let number = half.numbers().map(|count| format_views(count).len()).fold(7, usize::max) + 2;
     let columns = [
-        C::left(if has_keys { SELECTED } else { "" }, 1, |row, _| row.cursor()).with_heading_style(theme.mark),
+        C::left("", 1, |row, _| row.cursor()),
         C::flexible("", 20, |row, width| row.cell(truncate_path(row.item.path.as_str(), width.saturating_sub(1))))
-            .with_heading_style(if has_keys { theme.mark } else { theme.muted }),
-        C::right("before", number, |row, _| row.cell(views_text(row.item.before))).optional(1),
-        C::left("", 2, |row, _| row.muted(" →")).optional(1),
+            .with_heading_style(if has_keys { theme.mark } else { theme.title }),
+        C::right("before", number, |row, _| row.muted(views_text(row.item.before))).optional(1),
         C::right("now", number, |row, _| row.cell(views_text(row.item.now))).optional(1),
         C::right("Δ", number, |row, _| row.cell(delta_text(row.item.delta()))),
-        C::right("Δ%", 10, |row, _| row.muted(mover_change(row.item))),
+        C::right("change ", CHANGE_WIDTH, change_in_percent),
     ];
-    // One cell at the right stays blank.
-    Table::new(columns, width.saturating_sub(1))
+    Table::new(columns, width)
+}
+
+fn change_in_percent<'a>(row: &ListRow<'a, Mover>, _width: usize) -> TableCell<'a> {
+    let change = row.item.change();
+    let weight = ChangeWeight::of(change, compared_site_views(row.view));
+    TableCell::new(change_cell(change) + weight.sign(), weight.style(change, row.view.theme))
 }
 
 /// Formats the views of a page. A page that is not listed in a range is new or gone, which is not the same as 0 views.
@@ -132,13 +136,4 @@ fn views_text(views: Option<ViewCount>) -> String {
 
 fn delta_text(delta: ViewCount) -> String {
     format!("{}{}", if delta > ViewCount::ZERO { "+" } else { "" }, format_views(delta))
-}
-
-fn mover_change(mover: &Mover) -> String {
-    match (mover.before, mover.now) {
-        (None, _) => "new".to_owned(),
-        (_, None) => "gone".to_owned(),
-        (Some(before), _) if before.is_zero() => "from 0".to_owned(),
-        (Some(before), Some(now)) => change_cell(ViewsChange::InBoth { now, before }),
-    }
 }

@@ -5,7 +5,7 @@ mod draw;
 
 use super::page_detail::PageDetail;
 use super::table::Metric;
-use crate::model::comparison::{ComparedRanges, Comparison};
+use crate::model::comparison::{ComparedRanges, Comparison, ViewsChange};
 use crate::model::period::DateRange;
 use crate::model::report::Report;
 use crate::model::text::CleanText;
@@ -69,6 +69,14 @@ pub struct Mover {
 impl Mover {
     pub fn delta(&self) -> ViewCount {
         self.now.unwrap_or_default() - self.before.unwrap_or_default()
+    }
+
+    fn change(&self) -> ViewsChange {
+        match (self.before, self.now) {
+            (Some(before), Some(now)) => ViewsChange::InBoth { now, before },
+            (None, now) => ViewsChange::New(now.unwrap_or_default()),
+            (Some(before), None) => ViewsChange::Gone(before),
+        }
     }
 }
 

@@ -2,25 +2,24 @@
 //! ranges.
 //!
 //! ```text
-//! ┌ /quickstart ─────────────────────────────────────────────────────────────┐
-//! │ 2026-11-14 … 2026-11-20, 7 days UTC, today so far    as of 14:02         │
-//! │           human         AI      total   AI share                         │
-//! │ 7 days    9,120      4,310     13,430        32%                         │
-//! │ before    8,800      3,301     12,101        27%                         │
-//! │ change   ▲ 3.6%      ▲ 31%      ▲ 11%   +5 points                        │
-//! │ rank          1          4          2   of 1,200 pages                   │
-//! │                                                                          │
-//! │ JOBS 1                                                                   │
-//! │▌✓ Shorten the quickstart                          completed  PR 1423  9d │
-//! │    before  11-05…11-11  9,120 human · 4,310 AI                           │
-//! │    after   11-13…11-19  10,002 ▲ 9.7% · 5,100 ▲ 18%                      │
+//!  as of 14:02                human        AI     total  AI share
+//!  14–20 Nov, so far          9,120     4,310    13,430       32%   ████████████▒▒▒▒▒▒
+//!  complete days              8,102     4,011    12,113       33%
+//!  7–12 Nov                   7,811     2,904    10,715       27%   ██████████▒▒▒▒
+//!  change                    ▲ 3.7%     ▲ 38%     ▲ 13%   ▲ 6.0pp
+//!  rank of 1,200 pages            1         4         2
+//!
+//!  Jobs about this page 1
+//! ▌✓ completed    Shorten the quickstart                                     #1423   9d
+//!    before  5–11 Nov  9,120 human · 4,310 AI
+//!    after   13–19 Nov  10,002 ▲ 9.7% · 5,100 ▲ 18%
 //! ```
 
 use super::{ComparedViews, MIN_WIDE_WIDTH, PageDetail, PageDetailLine};
 use crate::model::comparison::ViewsChange;
 use crate::model::impact::{PageHistory, PagePeriod, PageViewsState, after_window, job_windows};
 use crate::model::job_state::list_word;
-use crate::model::load::{Load, Timed};
+use crate::model::load::Load;
 use crate::model::period::DateRange;
 use crate::model::row::Job;
 use crate::model::views::{Count, Counts};
@@ -28,22 +27,33 @@ use crate::tui::draw::boxes::{draw_box, draw_line, draw_more_below};
 use crate::tui::draw::text::{TextRow, left, right, truncate_path};
 use crate::tui::draw::{bars, impact};
 use crate::tui::format::{count_text, mismatch_sign};
-use crate::tui::format::{format_count, format_mean, grouped_number, plural, short_age};
+use crate::tui::format::{format_count, format_mean, grouped_number, plural};
 use crate::tui::jobs::list_draw;
 use crate::tui::keymap::{Action, Context};
 use crate::tui::view::View;
+use crate::tui::views::draw::change::{ChangeWeight, compared_site_views};
+use crate::tui::views::draw::status_line::as_of_clock;
+use crate::tui::views::draw::table::{change_cell, points_cell};
 use crate::tui::views::draw::totals::overlap_warning;
 use crate::tui::views::draw::views_range_text;
+use crate::tui::views::range_totals::bar_height;
 use crate::tui::widgets::table::{Column, Table, TableCell};
+use chrono::Datelike as _;
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 use unicode_width::UnicodeWidthStr;
 
-/// Width of the labels.
-const LABEL_CELLS: usize = 7;
-/// Width of a number.
-const NUMBER_CELLS: usize = 11;
+/// Width of the labels: in a narrow and in a wide dialog.
+const LABEL_CELLS: (usize, usize) = (7, 20);
+/// Width of a number: in a narrow and in a wide dialog.
+const NUMBER_CELLS: (usize, usize) = (9, 10);
+/// Width of a number of another cached range.
+const PERIOD_NUMBER_CELLS: usize = 11;
+/// Minimum width of a bar, and of the gap before it.
+const BAR_CELLS: (usize, usize) = (6, 3);
+/// Width of the status of a job.
+const STATUS_CELLS: usize = 13;
 /// Minimum width of the pane at which a range has its last day and a bar.
 const MIN_WIDTH_WITH_BARS: usize = 66;
 
@@ -76,27 +86,37 @@ fn detail_line<'a>(view: View<'_>, detail: &PageDetail, line: PageDetailLine, wi
         PageDetailLine::Heads => {
             let mut row = TextRow::new(width);
             let number = number_width(width);
-            row.push(" ".repeat(LABEL_CELLS), theme.muted).push(right("human", number), theme.human);
+            let as_of = numbers.now.as_of().filter(|_| is_wide(width)).map(|at| as_of_clock(view, at));
+            row.left(as_of.unwrap_or_default(), label_width(width), theme.muted);
+            row.push(right("human", number), theme.human);
             row.push(right("AI", number), theme.ai).push(right("total", number), theme.muted);
-            if width >= MIN_WIDE_WIDTH {
+            if is_wide(width) {
                 row.push(right("AI share", number), theme.muted);
             }
             row.line()
         }
-        PageDetailLine::Now => counts_line(view, &days_label(numbers.range), Some(&numbers.now), width),
+        PageDetailLine::Now => {
+            let so_far = if numbers.range.contains(view.now.date_naive()) { ", so far" } else { "" };
+            counts_line(view, detail, line, &range_label(view, numbers.range, so_far, width), Some(&numbers.now), width)
+        }
         PageDetailLine::CompleteDays => {
-            let label = numbers.compared.as_ref().map(|compared| days_label(compared.ranges.now)).unwrap_or_default();
-            counts_line(view, &label, numbers.compared.as_ref().map(|compared| &compared.now), width)
+            let compared = numbers.compared.as_ref();
+            let label = compared.filter(|_| !is_wide(width)).map(|compared| days_label(compared.ranges.now));
+            let label = label.unwrap_or_else(|| "complete days".to_owned());
+            counts_line(view, detail, line, &label, compared.map(|compared| &compared.now), width)
         }
         PageDetailLine::Before => {
-            counts_line(view, "before", numbers.compared.as_ref().map(|compared| &compared.before), width)
+            let compared = numbers.compared.as_ref().filter(|_| is_wide(width));
+            let label = compared.map(|compared| range_label(view, compared.ranges.before, "", width));
+            let label = label.unwrap_or_else(|| "before".to_owned());
+            counts_line(view, detail, line, &label, numbers.compared.as_ref().map(|compared| &compared.before), width)
         }
         PageDetailLine::Change => change_line(view, detail, width),
         PageDetailLine::Rank => rank_line(view, detail, width),
         PageDetailLine::RankOf => Line::styled(
             format!(
                 "{}of {}",
-                " ".repeat(LABEL_CELLS + 3),
+                " ".repeat(LABEL_CELLS.0 + 3),
                 plural(numbers.rank.map_or(0, |rank| rank.page_count), "page")
             ),
             theme.muted,
@@ -122,10 +142,25 @@ fn detail_line<'a>(view: View<'_>, detail: &PageDetail, line: PageDetailLine, wi
     }
 }
 
-/// The label of a row: the number of days that its numbers cover.
+fn is_wide(width: usize) -> bool {
+    width >= MIN_WIDE_WIDTH
+}
+
+fn label_width(width: usize) -> usize {
+    if is_wide(width) { LABEL_CELLS.1 } else { LABEL_CELLS.0 }
+}
+
+/// Returns the label of a range: its dates and `suffix` if they fit, otherwise the number of its days.
+fn range_label(view: View<'_>, range: DateRange, suffix: &str, width: usize) -> String {
+    let dates = range.words(range.to().year() != view.now.year());
+    let forms = [format!("{dates}{suffix}"), dates, days_label(range)];
+    let [.., shortest] = &forms;
+    forms.iter().find(|form| form.width() < label_width(width)).unwrap_or(shortest).clone()
+}
+
 fn days_label(range: DateRange) -> String {
     let label = plural(usize::try_from(range.days()).unwrap_or(usize::MAX), "day");
-    if label.width() < LABEL_CELLS { label } else { format!("{}d", grouped_number(range.days())) }
+    if label.width() < LABEL_CELLS.0 { label } else { format!("{}d", grouped_number(range.days())) }
 }
 
 /// Returns the line with the range, and with the time at which its numbers were loaded.
@@ -133,13 +168,8 @@ fn range_line<'a>(view: View<'_>, range: DateRange, views: &PageViewsState, widt
     let theme = view.theme;
     let mut row = TextRow::new(width);
     row.push(views_range_text(range, view, width), theme.title);
-    if let PageViewsState::Known(Timed { as_of, .. }) | PageViewsState::NotListed(as_of) = views {
-        let at = as_of.with_timezone(&view.app.config.offset);
-        let age = short_age(view.now - *as_of);
-        let age_text = if age == "now" { String::new() } else { format!(", {age} ago") };
-        let is_today = at.date_naive() == view.now.with_timezone(&view.app.config.offset).date_naive();
-        let clock = at.format(if is_today { "%H:%M" } else { "%m-%d %H:%M" });
-        row.push(format!("   as of {clock}{age_text}"), theme.muted);
+    if let Some(as_of) = views.as_of() {
+        row.push(format!("   {}", as_of_clock(view, as_of)), theme.muted);
     }
     row.line()
 }
@@ -154,7 +184,7 @@ fn before_line<'a>(view: View<'_>, detail: &PageDetail, width: usize) -> Line<'a
     let overlap = overlap_warning(ranges.now, ranges.before).map(|text| format!(", {text}")).unwrap_or_default();
     let shown = detail.numbers.range;
     let mut row = TextRow::new(width);
-    row.push(if width < MIN_WIDE_WIDTH { ranges.short_label(shown) } else { ranges.label(shown) }, view.theme.muted);
+    row.push(if is_wide(width) { ranges.label(shown) } else { ranges.short_label(shown) }, view.theme.muted);
     for warning in [incomplete.to_owned(), overlap] {
         if warning.width() <= row.remaining() {
             row.push(warning, view.theme.warning);
@@ -163,29 +193,44 @@ fn before_line<'a>(view: View<'_>, detail: &PageDetail, width: usize) -> Line<'a
     row.line()
 }
 
-fn counts_line<'a>(view: View<'_>, label: &str, views: Option<&PageViewsState>, width: usize) -> Line<'a> {
+fn counts_line<'a>(
+    view: View<'_>,
+    detail: &PageDetail,
+    line: PageDetailLine,
+    label: &str,
+    views: Option<&PageViewsState>,
+    width: usize,
+) -> Line<'a> {
     let theme = view.theme;
     let mut row = TextRow::new(width);
-    row.push(left(label, LABEL_CELLS), theme.muted);
+    row.push(left(label, label_width(width)), theme.muted);
     match views {
         Some(PageViewsState::Known(known)) => {
             let counts = &known.value;
             for (count, style) in [(&counts.human, theme.human), (&counts.ai, theme.ai), (&counts.total, theme.text)] {
                 row.push(right(&count_text(count), number_width(width)), style);
             }
-            if width >= MIN_WIDE_WIDTH {
-                row.push(right(&share(counts), NUMBER_CELLS), theme.text).push(" ", theme.text);
+            if is_wide(width) {
+                row.push(right(&share(counts), number_width(width)), theme.text);
             }
-            row.push(mismatch_sign(counts), theme.warning);
+            let sign = mismatch_sign(counts);
+            row.push(sign, theme.warning);
+            let space = row.remaining().saturating_sub(BAR_CELLS.1);
+            if line != PageDetailLine::CompleteDays && is_wide(width) && space >= BAR_CELLS.0 {
+                row.push(" ".repeat(BAR_CELLS.1.saturating_sub(sign.width())), theme.text);
+                for span in bars::stacked_bar(counts, most_views(detail), space, theme) {
+                    row.push(span.content, span.style);
+                }
+            }
         }
         Some(PageViewsState::NotListed(_)) => {
             row.push("   not listed in this range", theme.muted);
         }
         Some(PageViewsState::Unknown) | None => {
             let key = view.app.key_label(Context::Views, Action::Compare);
-            let how = match label {
-                "before" if width < MIN_WIDE_WIDTH => format!(" ({key} in the list)"),
-                "before" => format!(" (press {key} in the list)"),
+            let how = match line {
+                PageDetailLine::Before if is_wide(width) => format!(" (press {key} in the list)"),
+                PageDetailLine::Before => format!(" ({key} in the list)"),
                 _ => String::new(),
             };
             row.push(format!("   unknown{how}"), theme.muted);
@@ -194,11 +239,20 @@ fn counts_line<'a>(view: View<'_>, label: &str, views: Option<&PageViewsState>, 
     row.line()
 }
 
+/// Returns the number of views at the end of the bars: the larger one of the range on screen and the previous range.
+fn most_views(detail: &PageDetail) -> f64 {
+    let numbers = &detail.numbers;
+    let both = [Some(&numbers.now), numbers.compared.as_ref().map(|compared| &compared.before)];
+    let heights = both.into_iter().flatten().filter_map(|views| bar_height(views.counts()?));
+    heights.max().unwrap_or_default().as_f64()
+}
+
 fn change_line<'a>(view: View<'_>, detail: &PageDetail, width: usize) -> Line<'a> {
     let theme = view.theme;
     let mut row = TextRow::new(width);
-    row.push(left("change", LABEL_CELLS), theme.muted);
     let compared = detail.numbers.compared.as_ref();
+    let is_per_day = is_wide(width) && compared.is_some_and(|compared| compared.ranges.is_per_day());
+    row.push(left(if is_per_day { "change per day" } else { "change" }, label_width(width)), theme.muted);
     let counts =
         compared.and_then(|compared| Some((compared.ranges, compared.now.counts()?, compared.before.counts()?)));
     let Some((ranges, now, before)) = counts else {
@@ -207,23 +261,15 @@ fn change_line<'a>(view: View<'_>, detail: &PageDetail, width: usize) -> Line<'a
     };
     let pairs = [(&now.human, &before.human), (&now.ai, &before.ai), (&now.total, &before.total)];
     for (now, before) in pairs {
-        let change = match ranges.change(now, before) {
-            Some(ViewsChange::InBoth { now, before }) => impact::change_with_sign(now, before),
-            _ => "–".to_owned(),
-        };
-        row.push(right(&change, number_width(width)), theme.text);
+        let change = ranges.change(now, before).unwrap_or(ViewsChange::Unknown);
+        let weight = ChangeWeight::of(change, compared_site_views(view));
+        row.push(right(&change_cell(change), number_width(width)), weight.style(change, theme));
     }
-    if width >= MIN_WIDE_WIDTH {
-        row.push(right(&share_points(now, before), NUMBER_CELLS), theme.text);
+    if is_wide(width) {
+        let points = now.ai_share().zip(before.ai_share()).map(|(now, before)| points_cell((now - before) * 100.0));
+        row.push(right(points.as_deref().unwrap_or("–"), number_width(width)), theme.text);
     }
     row.line()
-}
-
-/// Formats the change of the AI share in percentage points.
-fn share_points(now: &Counts, before: &Counts) -> String {
-    let Some((now, before)) = now.ai_share().zip(before.ai_share()) else { return "–".to_owned() };
-    let points = ((now - before) * 100.0).round();
-    if points == 0.0 { "same".to_owned() } else { format!("{points:+.0} points") }
 }
 
 fn share(counts: &Counts) -> String {
@@ -235,7 +281,7 @@ fn share_line<'a>(view: View<'_>, detail: &PageDetail, width: usize) -> Line<'a>
     let theme = view.theme;
     let mut row = TextRow::new(width);
     let now = detail.numbers.now.counts().map_or_else(|| "–".to_owned(), share);
-    row.push(left("AI", LABEL_CELLS), theme.muted).push(format!("   {now} of human and AI"), theme.text);
+    row.push(left("AI", LABEL_CELLS.0), theme.muted).push(format!("   {now} of human and AI"), theme.text);
     if let Some(before) = detail.numbers.compared.as_ref().and_then(|compared| compared.before.counts()) {
         row.push(format!(", was {}", share(before)), theme.muted);
     }
@@ -243,13 +289,15 @@ fn share_line<'a>(view: View<'_>, detail: &PageDetail, width: usize) -> Line<'a>
 }
 
 fn number_width(width: usize) -> usize {
-    if width >= MIN_WIDE_WIDTH { NUMBER_CELLS } else { 9 }
+    if is_wide(width) { NUMBER_CELLS.1 } else { NUMBER_CELLS.0 }
 }
 
 fn rank_line<'a>(view: View<'_>, detail: &PageDetail, width: usize) -> Line<'a> {
     let theme = view.theme;
     let mut row = TextRow::new(width);
-    row.push(left("rank", LABEL_CELLS), theme.muted);
+    let pages = detail.numbers.rank.filter(|_| is_wide(width)).map(|rank| plural(rank.page_count, "page"));
+    let label = pages.map_or_else(|| "rank".to_owned(), |pages| format!("rank of {pages}"));
+    row.push(left(&label, label_width(width)), theme.muted);
     let Some(rank) = detail.numbers.rank else {
         let load_all = || view.app.key_label(Context::PageDetail, Action::LoadAll);
         let text = match detail.numbers.now {
@@ -262,9 +310,6 @@ fn rank_line<'a>(view: View<'_>, detail: &PageDetail, width: usize) -> Line<'a> 
     };
     for place in [rank.human, rank.ai, rank.total] {
         row.push(right(&place.map_or_else(|| "–".to_owned(), format_count), number_width(width)), theme.text);
-    }
-    if width >= MIN_WIDE_WIDTH {
-        row.push(format!("   of {}", plural(rank.page_count, "page")), theme.muted);
     }
     row.line()
 }
@@ -280,7 +325,7 @@ fn section_heading<'a>(
 ) -> Line<'a> {
     let theme = view.theme;
     let mut row = TextRow::new(width);
-    row.push(title, theme.muted);
+    row.push(title, theme.title);
     match (n, &detail.history) {
         (Some(0), _) => row.push(format!("  {none}"), theme.muted),
         (Some(n), _) => row.push(format!(" {}", format_count(n)), theme.muted),
@@ -293,12 +338,12 @@ fn section_heading<'a>(
 fn jobs_head<'a>(view: View<'_>, detail: &PageDetail, history: Option<&PageHistory>, width: usize) -> Line<'a> {
     let n = history.map(|known| known.jobs.len());
     let none = format!("none yet; {} starts one", view.app.key_label(Context::PageDetail, Action::NewJob));
-    section_heading(view, "JOBS", n, &none, detail, width)
+    section_heading(view, "Jobs about this page", n, &none, detail, width)
 }
 
 fn periods_head<'a>(view: View<'_>, detail: &PageDetail, history: Option<&PageHistory>, width: usize) -> Line<'a> {
     let n = history.map(|known| known.periods.len());
-    section_heading(view, "CACHED RANGES", n, "none yet", detail, width)
+    section_heading(view, "Cached ranges", n, "none yet", detail, width)
 }
 
 fn page_job_line<'a>(view: View<'_>, job: Option<&Job>, selected: bool, width: usize) -> Line<'a> {
@@ -310,16 +355,17 @@ fn page_job_line<'a>(view: View<'_>, job: Option<&Job>, selected: bool, width: u
     };
     let (glyph, style) = list_draw::state_glyph(view, job);
     row.push(glyph, style).push(" ", theme.text);
-    // The status of a dismissed job is shown too, because the age at the end of the line belongs to the status.
-    let dismissed = if job.local.dismissed { "dismissed, " } else { "" };
-    let status = list_word(job);
     let pr = match (job.pr_number(), &job.remote.pr_link) {
-        (Some(number), _) => format!("  #{number}"),
-        (None, Some(_)) => "  PR".to_owned(),
+        (Some(number), _) => format!("#{number}"),
+        (None, Some(_)) => "PR".to_owned(),
         (None, None) => String::new(),
     };
-    let info = format!("  {dismissed}{status}{pr}{}", right(&list_draw::state_age(job, view.now), 6));
-    let title_width = row.remaining().saturating_sub(info.chars().count());
+    let dismissed = if job.local.dismissed { "dismissed  " } else { "" };
+    let info = format!("  {dismissed}{}{}", right(&pr, 7), right(&list_draw::state_age(job, view.now), 6));
+    if is_wide(width) {
+        row.push(left(list_word(job), STATUS_CELLS), theme.muted);
+    }
+    let title_width = row.remaining().saturating_sub(info.width());
     row.push(left(job.local.title.as_str(), title_width), theme.text);
     row.push(info, theme.muted);
     row.list_line(selected, theme)
@@ -410,7 +456,7 @@ fn period_table(scale: PeriodScale, view: View<'_>, width: usize) -> Table<Perio
         (true, false) => ("human/d", "AI/d"),
         (false, _) => ("human", "AI"),
     };
-    let number = if is_wide { NUMBER_CELLS } else { 8 };
+    let number = if is_wide { PERIOD_NUMBER_CELLS } else { 8 };
     let range = if is_wide {
         vec![C::left("days, UTC", 23, PeriodColumn::Range), C::right("", 5, PeriodColumn::Days)]
     } else {
@@ -421,7 +467,7 @@ fn period_table(scale: PeriodScale, view: View<'_>, width: usize) -> Table<Perio
         C::right(ai, number, PeriodColumn::Ai).with_heading_style(theme.ai),
         C::left("", 2, PeriodColumn::Mismatch),
     ];
-    let bar = width.saturating_sub(31 + 2 * NUMBER_CELLS);
+    let bar = width.saturating_sub(31 + 2 * PERIOD_NUMBER_CELLS);
     let bar_heading = bars::plain_scale_line(&mean_text(scale.full), bar);
     let bar = is_wide.then(|| C::left(bar_heading, bar, PeriodColumn::Bar));
     Table::new(range.into_iter().chain(views).chain(bar), width)

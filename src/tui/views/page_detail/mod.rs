@@ -103,7 +103,10 @@ impl PageDetail {
         use PageDetailLine as L;
         let (jobs, periods) =
             self.history.shown().map_or((0, 0), |known| (known.value.jobs.len(), known.value.periods.len()));
-        let mut lines = vec![L::Range, L::RangeBefore, L::Gap, L::Heads, L::Now];
+        // The labels of a narrow dialog have no space for dates.
+        let mut lines = if columns < MIN_WIDE_WIDTH { vec![L::Range, L::RangeBefore, L::Gap] } else { Vec::new() };
+        lines.extend((columns >= MIN_WIDE_WIDTH && self.numbers.has_warning()).then_some(L::RangeBefore));
+        lines.extend([L::Heads, L::Now]);
         lines.extend(self.numbers.is_partly_compared().then_some(L::CompleteDays));
         lines.extend([L::Before, L::Change, L::Rank]);
         if columns < MIN_WIDE_WIDTH {
@@ -165,6 +168,15 @@ impl PageDetail {
 }
 
 impl DetailNumbers {
+    /// Whether the compared numbers need a warning: a range is incomplete, or both have days in common.
+    fn has_warning(&self) -> bool {
+        self.compared.as_ref().is_some_and(|ComparedViews { ranges, now, before }| {
+            let is_incomplete = |views: &PageViewsState, range| views.counts().is_some() && !views.is_complete(range);
+            let has_common_days = ranges.now.from() <= ranges.before.to() && ranges.before.from() <= ranges.now.to();
+            has_common_days || is_incomplete(now, ranges.now) || is_incomplete(before, ranges.before)
+        })
+    }
+
     /// Whether only some days of the range are compared, because the range includes today.
     pub fn is_partly_compared(&self) -> bool {
         self.compared.as_ref().is_some_and(|compared| compared.ranges.now != self.range)

@@ -32,7 +32,7 @@ const DATE_CELLS: usize = 7;
 /// Follows the label of a bar that is incomplete, if it fits.
 const SO_FAR: &str = " so far";
 /// The number of rows below the chart: the axis and its labels.
-pub(in crate::tui) const AXIS_ROWS: usize = 2;
+pub(in crate::tui) const AXIS_ROWS: u16 = 2;
 
 /// A bar of the chart, with its values.
 #[derive(Debug)]

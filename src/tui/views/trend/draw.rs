@@ -48,7 +48,8 @@ pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &TrendDialog) {
     let previous = view.app.views.previous_period();
     let mean = open.mean_of_complete_days(totals, view.now);
     let bars = chart_bars(open.range, open.bars(totals), previous, totals, view.now);
-    let rows = height.saturating_sub(legend + AXIS_ROWS + FOOT_ROWS);
+    let axis = usize::from(AXIS_ROWS);
+    let rows = height.saturating_sub(legend + axis + FOOT_ROWS);
     let chart =
         Chart::new(bars, (width, rows), theme).with_selected(open.selected()).with_mean(mean.map(|mean| mean.mean));
     if legend == 1 {
@@ -57,12 +58,28 @@ pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &TrendDialog) {
     for (row, line) in chart.lines(width, theme).into_iter().enumerate() {
         draw_line(frame, text, legend + row, line);
     }
-    let foot = legend + rows + AXIS_ROWS;
+    let foot = legend + rows + axis;
     draw_line(frame, inner, foot, selected_bar_line(view, open, &chart, usize::from(inner.width)));
     let cost = open.cost_text(view.app, view.now, width).unwrap_or_else(|| loaded_text(view, open, &chart));
     let mut row = TextRow::new(width);
     row.push(cost, theme.muted);
     draw_line(frame, text, foot + 1, row.line());
+}
+
+/// Draws the trend above the table of pages: cached days or weeks only, and the previous period if it is compared.
+pub(in crate::tui) fn draw_above_table(frame: &mut Frame<'_>, view: View<'_>, area: Rect) {
+    let views = &view.app.views;
+    let Some(range) = views.trend_range else { return };
+    let previous = views.previous_period().filter(|previous| {
+        views.table.comparison().is_some_and(|comparison| comparison.before.range.from() == previous.from())
+    });
+    let bars = chart_bars(range, TrendDialog::new(range).bars(&views.totals), previous, &views.totals, view.now);
+    let text = Rect { x: area.x + 1, width: area.width.saturating_sub(2), ..area };
+    let width = usize::from(text.width);
+    let chart = Chart::new(bars, (width, usize::from(area.height.saturating_sub(AXIS_ROWS))), view.theme);
+    for (row, line) in chart.lines(width, view.theme).into_iter().enumerate() {
+        draw_line(frame, text, row, line);
+    }
 }
 
 /// Returns the text that all bars are loaded, and when: the time at which an incomplete bar was loaded, because its

@@ -2,7 +2,7 @@
 //! free. Each missing bar costs one request, and the total cost is shown before loading.
 
 pub(in crate::tui) mod chart;
-mod draw;
+pub(in crate::tui) mod draw;
 
 use super::all_pages::is_final;
 use super::range_totals::{
@@ -99,12 +99,16 @@ impl TrendDialog {
     pub fn open(cx: &mut Cx<'_>) {
         let range = cx.app.views.query().range;
         let open = Self::new(range);
-        let previous = cx.app.views.previous_period().filter(|_| !open.is_weekly());
-        let days = [Some(range), previous].into_iter().flatten().flat_map(single_days);
-        let mut wanted: Vec<DateRange> = days.collect();
-        wanted.extend(open.bars.iter().filter(|bar| bar.days() > 1));
+        let wanted = open.totals_to_read(cx.app.views.previous_period());
         cx.open(open);
         cx.run(Effect::Views(ViewsEffect::LoadCachedTotals(wanted)));
+    }
+
+    /// Returns the ranges whose totals the trend needs from the cache.
+    pub(super) fn totals_to_read(&self, previous: Option<DateRange>) -> Vec<DateRange> {
+        let previous = previous.filter(|_| !self.is_weekly());
+        let days = [Some(self.range), previous].into_iter().flatten().flat_map(single_days);
+        days.chain(self.bars.iter().copied().filter(|bar| bar.days() > 1)).collect()
     }
 
     /// Loads the missing totals. If that costs more than one request, asks first.
