@@ -21,6 +21,10 @@ impl EffectRunner {
                 let stored = self.with_engine(async |engine| engine.cached_report(range).await).await;
                 ViewsMsg::CachedReportLoaded { range, stored }
             }
+            ViewsEffect::LoadDailyReports(range) => {
+                let reports = self.store.daily_reports(&self.scope, range).await.unwrap_or_default();
+                ViewsMsg::DailyReportsLoaded { range, reports }
+            }
             ViewsEffect::LoadAll(plan) => {
                 let end = match self.engine().await {
                     Ok(engine) => engine.load_all(plan).await,

@@ -67,6 +67,21 @@ impl Store {
         self.read_in_scope(scope, move |db, scope| find_cached(db, scope, range)).await
     }
 
+    /// Returns the complete reports of single days of the range, from the first day to the last.
+    pub async fn daily_reports(&self, scope: &Scope, range: DateRange) -> StoreResult<Vec<Report>> {
+        self.read_in_scope(scope, move |db, scope| {
+            let days = range.from().iter_days().take_while(|day| *day <= range.to());
+            let mut reports = Vec::new();
+            for day in days.filter_map(|day| DateRange::new(day, day)) {
+                if let Some((id, report)) = find_complete(db, scope, day)? {
+                    reports.push(Report { rows: read_rows(db, id)?, ..report });
+                }
+            }
+            Ok(reports)
+        })
+        .await
+    }
+
     /// Returns the unfinished report of the range with the answers received so far, if there is one.
     pub async fn unfinished_report(&self, scope: &Scope, range: DateRange) -> StoreResult<Option<UnfinishedReport>> {
         self.read_in_scope(scope, move |db, scope| {

@@ -469,6 +469,18 @@ fn the_trend_is_above_the_table_if_days_are_cached() {
 }
 
 #[test]
+fn rows_have_sparklines_if_single_days_are_cached() {
+    snapshots("views_daily", &[LARGE], &["AI"], |fixture| {
+        let range = open_views_screen(fixture, |range| stored(report(range, 60, 0, now())));
+        let days = [6, 5, 4, 2, 1].map(|ago| {
+            let day = DateRange::last_days(1, range.to() - Days::new(ago));
+            report(day, 60, i64::try_from(ago).expect("small") % 4, now())
+        });
+        fixture.handle(Msg::Views(ViewsMsg::DailyReportsLoaded { range, reports: days.into() }));
+    });
+}
+
+#[test]
 fn the_movers() {
     snapshots("movers", &[SMALL, LARGE], &["Tab up/down"], |fixture| {
         open_comparison(fixture);

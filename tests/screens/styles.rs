@@ -207,7 +207,10 @@ fn assert_styled_by_role(theme: (&str, Background, ColorDepth), by_role: &Buffer
         // In the selected row, a symbol whose own colour would be unreadable has the colour of the row.
         let is_selected =
             cell.modifier.contains(Modifier::REVERSED) || themed_selection == (Some(cell.fg), Some(cell.bg));
+        // The texture of AI views is a darker tone on their colour.
+        let is_texture = cell.symbol() == "▒" && style.fg == Some(cell.bg);
         let is_styled = is_selected
+            || is_texture
             || style.fg.is_none_or(|fg| fg == cell.fg)
                 && style.bg.is_none_or(|bg| bg == cell.bg)
                 && cell.modifier.contains(style.add_modifier);

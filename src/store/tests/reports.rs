@@ -106,6 +106,20 @@ async fn a_complete_report_stays_until_the_next_one_is_complete() {
 }
 
 #[tokio::test]
+async fn complete_reports_of_single_days_are_read_in_order() {
+    let store = memory();
+    for (day, complete) in [("2026-11-18", true), ("2026-11-15", true), ("2026-11-16", false), ("2026-11-21", true)] {
+        let answer = page(&[("/a", counts(1, 1))], 2);
+        assert!(store.add_part(ReportAnswer { range: range(day, day), ..part(1, answer, complete, 0) }).await);
+    }
+    store.add_part(part(1, page(&[("/a", counts(9, 9))], 18), true, 0)).await;
+    let reports = store.daily_reports(&scope(), week()).await.expect("read");
+    let days: Vec<String> = reports.iter().map(|report| report.range.from().to_string()).collect();
+    assert_eq!(days, ["2026-11-15", "2026-11-18"]);
+    assert!(reports.iter().all(|report| report.rows.len() == 1));
+}
+
+#[tokio::test]
 async fn an_answer_that_is_not_the_next_one_does_not_change_the_report() {
     let store = memory();
     let rows = |path: &str| page(&[(path, counts(1, 1))], 9);

@@ -19,7 +19,7 @@ const TOTAL: &str = "■";
 pub(in crate::tui) fn symbol_and_style(metric: Metric, theme: &Theme) -> (&'static str, Style) {
     match metric {
         Metric::Human => (HUMAN, theme.human),
-        Metric::Ai | Metric::Share => (AI, theme.ai),
+        Metric::Ai | Metric::Share => (AI, theme.ai_fill()),
         Metric::Total => (TOTAL, theme.text),
     }
 }
@@ -74,12 +74,14 @@ pub(in crate::tui) fn bar_spans(
     // A block with a gap around it has no eighths.
     let parts_per_cell = if sign == TOTAL { 1 } else { theme.parts_per_cell() };
     let parts = cells_of_fraction(part, width * parts_per_cell).max(usize::from(has_views && width > 0));
-    vec![Span::styled(solid(sign, parts, parts_per_cell), style)]
+    let end = if sign == AI { theme.ai } else { style };
+    solid(sign, parts, parts_per_cell, [style, end]).into()
 }
 
-/// Returns a text of whole cells, and a last cell that is filled in part.
-fn solid(sign: &str, parts: usize, parts_per_cell: usize) -> String {
-    sign.repeat(parts / parts_per_cell) + eighths_at_left(parts % parts_per_cell)
+/// Returns whole cells, and a last cell that is filled in part, with their styles.
+fn solid(sign: &str, parts: usize, parts_per_cell: usize, [whole, end]: [Style; 2]) -> [Span<'static>; 2] {
+    let cells = Span::styled(sign.repeat(parts / parts_per_cell), whole);
+    [cells, Span::styled(eighths_at_left(parts % parts_per_cell), end)]
 }
 
 /// Returns a cell of which this many eighths are filled from the left; an empty text for none.
@@ -95,7 +97,7 @@ pub(in crate::tui) fn stacked_bar(counts: &Counts, full: f64, width: usize, them
     let parts = bar_cells(human + ai, full, width * per_cell);
     let human_parts = human_cell_count(human, ai, parts);
     if human_parts == parts || parts < per_cell && human >= ai {
-        return vec![Span::styled(solid(HUMAN, parts, per_cell), theme.human)];
+        return solid(HUMAN, parts, per_cell, [theme.human; 2]).into();
     }
     let human_cells = human_parts / per_cell;
     let mut bar = vec![Span::styled(HUMAN.repeat(human_cells), theme.human)];
@@ -106,7 +108,7 @@ pub(in crate::tui) fn stacked_bar(counts: &Counts, full: f64, width: usize, them
         bar.push(Span::styled(eighths_at_left(shared), style));
         ai_parts -= per_cell;
     }
-    bar.push(Span::styled(solid(AI, ai_parts, per_cell), theme.ai));
+    bar.extend(solid(AI, ai_parts, per_cell, [theme.ai_fill(), theme.ai]));
     bar
 }
 

@@ -261,8 +261,9 @@ impl<'a> TextRow<'a> {
 /// are readable on it; all other texts have the colours of the row.
 pub(in crate::tui) fn selected_line<'a>(mut line: Line<'a>, theme: &Theme) -> Line<'a> {
     for span in &mut line.spans {
-        let keeps_color = span.style.fg.is_some_and(|fg| theme.kept_on_selected.contains(&fg)) && is_symbol(span);
-        // Only a cell between the two parts of a bar has a background.
+        // Only parts of bars have a background.
+        let color = span.style.bg.or(span.style.fg);
+        let keeps_color = color.is_some_and(|color| theme.kept_on_selected.contains(&color)) && is_symbol(span);
         let kept = |color: Option<Color>| color.filter(|_| keeps_color);
         span.style = Style { fg: kept(span.style.fg), bg: kept(span.style.bg), ..span.style };
     }

@@ -89,6 +89,15 @@ impl Theme {
     pub(in crate::tui) fn parts_per_cell(&self) -> usize {
         if self.has_eighths && !self.ascii { 8 } else { 1 }
     }
+
+    /// Returns the style of the cells of AI bars that are filled completely: the texture is a darker tone on the colour
+    /// of AI views, so that it goes with the last cell of the bar, which has no texture.
+    pub(in crate::tui) fn ai_fill(&self) -> Style {
+        match self.ai.fg.and_then(|ai| Some((ai, darker(ai)?))) {
+            Some((ai, darker)) if self.parts_per_cell() > 1 => Style { fg: Some(darker), bg: Some(ai), ..self.ai },
+            _ => self.ai,
+        }
+    }
 }
 
 fn paint_style(paint: Paint, depth: ColorDepth) -> Style {
@@ -150,6 +159,22 @@ fn fixed_colors() -> impl Iterator<Item = (Rgb, u8)> {
     cube.chain(greys).zip(16..=255)
 }
 
+/// Returns a darker tone; `None` for one of the sixteen colours that the terminal defines.
+fn darker(color: Color) -> Option<Color> {
+    let darker = |Rgb(r, g, b): Rgb| Rgb(r / 4 * 3, g / 4 * 3, b / 4 * 3);
+    match color {
+        Color::Rgb(r, g, b) => {
+            let Rgb(r, g, b) = darker(Rgb(r, g, b));
+            Some(Color::Rgb(r, g, b))
+        }
+        Color::Indexed(n) => {
+            let (rgb, _) = fixed_colors().find(|(_, index)| *index == n)?;
+            Some(Color::Indexed(nearest(darker(rgb), fixed_colors())))
+        }
+        _ => None,
+    }
+}
+
 fn nearest(wanted: Rgb, among: impl Iterator<Item = (Rgb, u8)>) -> u8 {
     let distance = |rgb: Rgb| {
         let square = |a: u8, b: u8| u32::from(a.abs_diff(b)).pow(2);
@@ -196,6 +221,24 @@ mod tests {
         assert_eq!(shown(Rgb(0x80, 0x80, 0x80), ColorDepth::Indexed256), Some(Color::Indexed(244)));
         assert_eq!(shown(Rgb(0xd7, 0x5f, 0x00), ColorDepth::Sixteen), Some(Color::Yellow));
         assert_eq!(shown(blue, ColorDepth::None), None);
+    }
+
+    #[test]
+    fn the_texture_of_ai_views_is_a_darker_tone_on_their_colour() {
+        let theme = |depth| {
+            let mut colors = ColorPalette::default();
+            colors.set(ColorRole::Ai, Paint { fg: ThemeColor::Rgb(Rgb(255, 175, 95)), ..Paint::default() });
+            Theme::of(&colors, depth)
+        };
+        let fill = theme(ColorDepth::True).ai_fill();
+        assert_eq!((fill.fg, fill.bg), (Some(Color::Rgb(189, 129, 69)), Some(Color::Rgb(255, 175, 95))));
+        let indexed = theme(ColorDepth::Indexed256);
+        assert!(indexed.ai_fill().bg == indexed.ai.fg && indexed.ai_fill().fg != indexed.ai.fg);
+        for depth in [ColorDepth::Sixteen, ColorDepth::None] {
+            assert_eq!(theme(depth).ai_fill(), theme(depth).ai);
+        }
+        let ascii = Theme { ascii: true, ..theme(ColorDepth::True) };
+        assert_eq!(ascii.ai_fill(), ascii.ai, "a sign on a background would be hard to see");
     }
 
     #[test]

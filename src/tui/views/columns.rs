@@ -23,6 +23,8 @@ const MIN_BAR_WIDTH: usize = 6;
 const MAX_PATH_PERCENT: (usize, usize) = (60, 55);
 /// Minimum width of a table that shows the AI share besides the counts.
 const WIDE_TABLE: usize = 100;
+/// Minimum width of a table with sparklines, for each day.
+const MIN_WIDTH_PER_DAY: usize = 6;
 /// Blank columns before the bar.
 const BAR_GAP: usize = 2;
 
@@ -59,6 +61,8 @@ pub enum PageCell {
     Number(NumberColumn),
     /// The sign behind numbers that don't add up.
     Sign,
+    /// The views per day, as a sparkline.
+    Daily,
     Bar,
 }
 
@@ -69,7 +73,7 @@ impl PageCell {
             Self::Path => Some(PageColumn::Path),
             Self::Number(column) => Some(column.sort_column()),
             Self::Rank | Self::Bar => Some(PageColumn::Now(metric)),
-            Self::Cursor | Self::Mark | Self::Sign => None,
+            Self::Cursor | Self::Mark | Self::Sign | Self::Daily => None,
         }
     }
 }
@@ -84,6 +88,8 @@ pub fn page_table(views: &ViewsScreen, width: usize) -> Table<PageCell> {
     let has_marks = rank > 0 || table.marked_count() > 0;
     let lead_width = 1 + usize::from(has_marks) + if rank > 0 { rank + 2 } else { 0 };
     let shown = visible_columns(table, width);
+    let daily = daily_width(views, width);
+    let daily_gap = if daily > 0 { BAR_GAP } else { 0 };
     // The sign is shown after the last column of counts, or before the bars.
     let last_count =
         shown.iter().rposition(|shown| matches!(shown, NumberColumn::Now(metric) if *metric != Metric::Share));
@@ -93,7 +99,7 @@ pub fn page_table(views: &ViewsScreen, width: usize) -> Table<PageCell> {
         let count_width = |metric| table.measures().width_of(metric).clamp(5, max_count_width) + gap;
         let widths: Vec<usize> = shown.iter().map(|column| column_width(*column, table, count_width, width)).collect();
         let numbers = widths.iter().sum::<usize>() + usize::from(last_count.is_some());
-        let space = width.saturating_sub(lead_width + numbers + BAR_GAP + 1);
+        let space = width.saturating_sub(lead_width + numbers + daily_gap + daily + BAR_GAP + 1);
         // Numbers far from their paths are hard to follow, so the path gets only what the longest one needs. One blank
         // comes before the numbers.
         let percent = if width < WIDE_TABLE { MAX_PATH_PERCENT.0 } else { MAX_PATH_PERCENT.1 };
@@ -124,8 +130,16 @@ pub fn page_table(views: &ViewsScreen, width: usize) -> Table<PageCell> {
         columns.push(C::left("", 1, PageCell::Sign));
     }
     let gap = if last_count.is_some() { BAR_GAP } else { BAR_GAP - 1 };
+    columns.extend((daily > 0).then(|| C::left("daily", daily, PageCell::Daily).after_gap(gap)));
     columns.extend((bar > 0).then(|| C::left("", bar, PageCell::Bar).after_gap(gap)));
     Table::new(columns, width)
+}
+
+/// Returns the width of the sparklines, one cell per day; 0 if there are none or the table is too narrow.
+fn daily_width(views: &ViewsScreen, width: usize) -> usize {
+    let listed = views.daily.as_ref().filter(|daily| daily.range == views.query().range && views.is_current());
+    let days = listed.map_or(usize::MAX, |daily| usize::try_from(daily.range.days()).unwrap_or(usize::MAX));
+    if width >= WIDE_TABLE && days <= width / MIN_WIDTH_PER_DAY { days.max("daily".len()) } else { 0 }
 }
 
 /// Returns the number of rows that come before the listed page of rows; 0 if a report is listed.

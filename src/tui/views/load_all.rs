@@ -2,6 +2,7 @@
 //! `request_cost`, loads run in `loading`, and comparisons of two complete ranges are in `compare`.
 
 use super::all_pages::{LoadRequest, REQUESTS_PER_CONFIRMATION, RequiredData};
+use super::daily::DailyViews;
 use crate::model::Time;
 use crate::model::failure::Failure;
 use crate::model::load::Load;
@@ -133,6 +134,9 @@ impl App {
         }
         let totals = self.views.totals_to_read(now);
         effects.push(Effect::Views(ViewsEffect::LoadCachedTotals(totals)));
+        if DailyViews::DAYS.contains(&range.days()) {
+            effects.push(Effect::Views(ViewsEffect::LoadDailyReports(range)));
+        }
         self.compare_new_range(range, now, effects);
     }
 

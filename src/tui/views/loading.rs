@@ -4,6 +4,7 @@ use super::super::confirm::{ConfirmAction, ConfirmDialog};
 use super::super::keymap::{Action, Context};
 use super::super::{App, Effect, Screen, Severity, format};
 use super::all_pages::{ActiveLoad, REQUESTS_PER_CONFIRMATION};
+use super::daily::DailyViews;
 use super::messages::ViewsMsg;
 use super::request_cost::floor_percent;
 use crate::model::Time;
@@ -24,6 +25,10 @@ impl App {
             ViewsMsg::Answered { query, result, old } => self.views_answered(query, result, old, now),
             ViewsMsg::CachedReportLoaded { range, stored } => {
                 self.cached_report_loaded(range, stored, now, effects);
+            }
+            ViewsMsg::DailyReportsLoaded { range, reports } => {
+                self.views.daily = DailyViews::new(range, &reports);
+                self.dirty = true;
             }
             ViewsMsg::LoadEnded { range, end } => {
                 self.load_ended(range, end, now, effects);

@@ -4,7 +4,7 @@ use crate::model::failure::Failure;
 use crate::model::impact::PageHistory;
 use crate::model::load::Timed;
 use crate::model::period::DateRange;
-use crate::model::report::{CachedViews, LoadOutcome, LoadPlan, StoredReport};
+use crate::model::report::{CachedViews, LoadOutcome, LoadPlan, Report, StoredReport};
 use crate::model::text::CleanText;
 use crate::model::views::{Counts, ViewsPage, ViewsQuery};
 
@@ -15,6 +15,8 @@ pub enum ViewsMsg {
     Answered { query: ViewsQuery, result: Result<Timed<ViewsPage>, Failure>, old: Option<Timed<ViewsPage>> },
     /// The cached report of a range.
     CachedReportLoaded { range: DateRange, stored: Result<StoredReport, Failure> },
+    /// The cached reports of single days of a range; none if they can't be read.
+    DailyReportsLoaded { range: DateRange, reports: Vec<Report> },
     /// Loading all pages of a range ended, whether or not all pages were loaded.
     LoadEnded { range: DateRange, end: LoadOutcome },
     /// The cached site totals of the requested ranges.
@@ -36,6 +38,9 @@ pub enum ViewsEffect {
     },
     /// Loads the cached report of a range, without a request; answered by [`ViewsMsg::CachedReportLoaded`].
     LoadCachedReport(DateRange),
+    /// Loads the cached reports of single days of a range, without a request; answered by
+    /// [`ViewsMsg::DailyReportsLoaded`].
+    LoadDailyReports(DateRange),
     /// Loads all pages of a range, or continues a partial load; answered by [`ViewsMsg::LoadEnded`].
     LoadAll(LoadPlan),
     /// Stops the load of all pages of this range once its current request is answered.

@@ -7,6 +7,7 @@ pub mod calendar;
 pub mod calendar_layout;
 pub mod columns;
 pub mod compare;
+mod daily;
 #[cfg(test)]
 mod dialog_tests;
 pub(in crate::tui) mod draw;
@@ -68,6 +69,8 @@ pub struct ViewsScreen {
     /// The range of the trend above the table; `None` if none of its days is cached. Follows the range on screen once
     /// the cache was read, so that the trend doesn't disappear for a moment.
     pub(super) trend_range: Option<DateRange>,
+    /// The views of each page per day; `None` if fewer than two days are cached with all pages.
+    pub(in crate::tui) daily: Option<daily::DailyViews>,
 }
 
 /// Maximum difference between the times of two answers that count as equally new. The times aren't exact: the service's
@@ -91,6 +94,7 @@ impl ViewsScreen {
             all_pages: all_pages::AllPages::default(),
             totals: range_totals::RangeTotals::default(),
             trend_range: None,
+            daily: None,
         }
     }
 

@@ -105,6 +105,16 @@ fn page_line<'a>(columns: &Table<PageCell>, view: View<'_>, shown: &VisibleRow<'
             // Even a number that had to be cut has a blank before it.
             TableCell::new(if display_width(&value) < width { value } else { fit(&value, width - 1) }, style)
         }
+        PageCell::Daily => {
+            let row = match shown.kind {
+                RowKind::Page { order, .. } => order.and_then(|order| table.rows().get(order)),
+                RowKind::Folder(_) => None,
+            };
+            let has_eighths = theme.parts_per_cell() > 1;
+            let daily = app.views.daily.as_ref().zip(row);
+            let line = daily.and_then(|(daily, row)| daily.sparkline(row.path.as_str(), table.metric(), has_eighths));
+            TableCell::new(line.unwrap_or_default(), theme.muted)
+        }
         PageCell::Sign => TableCell::new(if shown.adds_up { "" } else { "≠" }, theme.warning),
         PageCell::Bar => {
             let mut bar = bars::bar_spans(&shown.metrics, table.metric(), table.scale(), width, theme);

@@ -228,17 +228,19 @@ impl Chart {
             let sign = if bar.is_invalid() { "≠" } else { "?" };
             return (level == 1).then_some((sign, theme.muted));
         };
-        let per_cell = theme.parts_per_cell();
+        // Only whole cells can be hatched.
+        let per_cell = if bar.is_incomplete { 1 } else { theme.parts_per_cell() };
         let parts = bars::bar_cells(human + ai, self.top.as_f64(), self.rows * per_cell);
         let human_parts = bars::human_cell_count(human, ai, parts);
         let below = (level - 1) * per_cell;
         let (filled, human_filled) =
             (parts.saturating_sub(below).min(per_cell), human_parts.saturating_sub(below).min(per_cell));
-        let (human_sign, ai_sign) = if bar.is_incomplete { ("╱", "╲") } else { ("█", "▒") };
+        let (human_sign, ai_sign, ai_style) =
+            if bar.is_incomplete { ("╱", "╲", theme.ai) } else { ("█", "▒", theme.ai_fill()) };
         Some(match (filled, human_filled) {
             (0, _) => return None,
             (_, all) if all == per_cell => (human_sign, theme.human),
-            (all, 0) if all == per_cell => (ai_sign, theme.ai),
+            (all, 0) if all == per_cell => (ai_sign, ai_style),
             (filled, 0) => (eighths_at_bottom(filled), theme.ai),
             (filled, human) if filled == human => (eighths_at_bottom(filled), theme.human),
             (all, human) if all == per_cell => (eighths_at_bottom(human), Style { bg: theme.ai.fg, ..theme.human }),
@@ -357,7 +359,7 @@ pub(in crate::tui) fn chart_bars(
 
 /// Returns the style of the mean where it crosses a bar: its background is the colour of the bar.
 fn crossed(bar: Style, theme: &Theme) -> Style {
-    let bg: Option<Color> = bar.fg;
+    let bg: Option<Color> = bar.bg.or(bar.fg);
     Style { bg, ..theme.text }
 }
 

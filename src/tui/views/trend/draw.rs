@@ -115,7 +115,7 @@ fn legend_line<'a>(
     let mut entries: Vec<(&str, Style, String)> = if chart.is_line() {
         vec![("⣀⠤", theme.text, "human and AI".to_owned())]
     } else {
-        vec![("█", theme.human, "human".to_owned()), ("▒", theme.ai, "AI".to_owned())]
+        vec![("█", theme.human, "human".to_owned()), ("▒", theme.ai_fill(), "AI".to_owned())]
     };
     entries.extend(so_far.filter(|_| !chart.is_line()).map(|text| ("╱╲", theme.muted, text.to_owned())));
     let mean = mean.map(mean_text);

@@ -1,0 +1,102 @@
+//! The views of each page per day, from the cached reports of single days. A row of the table shows them as a sparkline.
+
+use super::table::Metric;
+use crate::model::period::DateRange;
+use crate::model::report::Report;
+use crate::model::views::ViewCount;
+use crate::tui::draw::bars::bar_cells;
+use chrono::NaiveDate;
+use std::collections::HashMap;
+
+/// The levels of a sparkline, and those of a terminal without eighths.
+const LEVELS: [&str; 8] = ["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"];
+const ASCII_LEVELS: [&str; 8] = ["_", ".", "-", "=", "+", "*", "%", "#"];
+
+/// Human and AI views of a page on one day.
+type DayViews = (ViewCount, ViewCount);
+
+#[derive(Debug)]
+pub(in crate::tui) struct DailyViews {
+    pub(super) range: DateRange,
+    /// The days of the range whose pages are all cached.
+    days: Vec<NaiveDate>,
+    /// The views of each page on these days; `None` if they are not valid counts.
+    by_path: HashMap<String, Vec<Option<DayViews>>>,
+}
+
+impl DailyViews {
+    /// The numbers of days of the ranges for which the reports of single days are read.
+    pub(super) const DAYS: std::ops::RangeInclusive<u32> = 2..=31;
+
+    pub(super) fn new(range: DateRange, reports: &[Report]) -> Option<Self> {
+        let mut by_path: HashMap<String, Vec<Option<DayViews>>> = HashMap::new();
+        for (at, report) in reports.iter().enumerate() {
+            for row in &report.rows {
+                // A page that a complete report doesn't list had no views.
+                let days = by_path
+                    .entry(row.path.to_string())
+                    .or_insert_with(|| vec![Some((ViewCount::ZERO, ViewCount::ZERO)); reports.len()]);
+                if let Some(day) = days.get_mut(at) {
+                    *day = row.counts.human.value().zip(row.counts.ai.value());
+                }
+            }
+        }
+        let days: Vec<NaiveDate> = reports.iter().map(|report| report.range.from()).collect();
+        (days.len() > 1).then_some(Self { range, days, by_path })
+    }
+
+    /// Returns one cell per day of the range: the higher, the more views. A day that is not cached is blank. `None` if
+    /// no day of the page is known.
+    pub(in crate::tui) fn sparkline(&self, path: &str, metric: Metric, has_eighths: bool) -> Option<String> {
+        let views = self.by_path.get(path)?;
+        let value = |(human, ai): DayViews| match metric {
+            Metric::Human => human,
+            Metric::Ai => ai,
+            Metric::Total | Metric::Share => human + ai,
+        };
+        let most = views.iter().flatten().copied().map(value).max()?;
+        let levels = if has_eighths { LEVELS } else { ASCII_LEVELS };
+        let cell = |day: NaiveDate| {
+            let at = self.days.iter().position(|known| *known == day)?;
+            let views = value((*views.get(at)?)?);
+            levels.get(bar_cells(views, most.as_f64(), levels.len()).saturating_sub(1)).copied()
+        };
+        let days = self.range.from().iter_days().take_while(|day| *day <= self.range.to());
+        Some(days.map(|day| cell(day).unwrap_or(" ")).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::text::CleanText;
+    use crate::model::views::{Count, Counts, PageRow, ViewsPage};
+
+    fn report(day: &str, rows: &[(&str, i64, i64)]) -> Report {
+        let day = day.parse().expect("a day");
+        let rows = rows.iter().map(|(path, human, ai)| PageRow {
+            path: CleanText::line(path),
+            counts: Counts { human: Count::Known(*human), ai: Count::Known(*ai), total: Count::Known(human + ai) },
+        });
+        let page = ViewsPage { rows: rows.collect(), ..ViewsPage::default() };
+        Report::from_first_answer(DateRange::last_days(1, day), page, true, crate::model::Time::default())
+    }
+
+    #[test]
+    fn a_sparkline_has_one_cell_per_day_and_a_blank_for_a_day_that_is_not_cached() {
+        let range = DateRange::last_days(4, "2026-11-19".parse().expect("a day"));
+        let reports = [
+            report("2026-11-16", &[("/a", 80, 0), ("/b", 1, 0)]),
+            report("2026-11-18", &[("/a", 40, 40)]),
+            report("2026-11-19", &[("/a", 10, 0), ("/b", 0, 3)]),
+        ];
+        let daily = DailyViews::new(range, &reports).expect("three days");
+        let line = |path: &str, metric| daily.sparkline(path, metric, true);
+        assert_eq!(line("/a", Metric::Total).as_deref(), Some("█ █▁"));
+        assert_eq!(line("/a", Metric::Human).as_deref(), Some("█ ▄▁"));
+        assert_eq!(line("/b", Metric::Total).as_deref(), Some("▃ ▁█"), "a page that is not listed had no views");
+        assert_eq!(daily.sparkline("/b", Metric::Ai, false).as_deref(), Some("_ _#"));
+        assert_eq!(line("/c", Metric::Total), None);
+        assert!(DailyViews::new(range, &reports[..1]).is_none(), "one day is no line");
+    }
+}
