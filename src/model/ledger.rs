@@ -32,8 +32,8 @@ impl RateLimited {
     /// Returns the label for a narrow terminal.
     pub fn short_label(self) -> &'static str {
         match self {
-            Self::Create => "new",
-            Self::FollowUp => "follow",
+            Self::Create => "new jobs",
+            Self::FollowUp => "follow-ups",
             Self::Views => "views",
         }
     }
@@ -43,7 +43,7 @@ impl RateLimited {
         match self {
             Self::Create => "new jobs",
             Self::FollowUp => "follow-ups",
-            Self::Views => "views API",
+            Self::Views => "page views",
         }
     }
 }

@@ -212,7 +212,8 @@ impl App {
 
     /// Returns the layout of the screen at its current size.
     pub fn geometry(&self) -> Geometry {
-        compute_layout(self.size, self.panes)
+        let needed_columns = u16::try_from(self.jobs.needed_columns()).unwrap_or(u16::MAX);
+        compute_layout(self.size, super::geometry::Panes { needed_columns, ..self.panes })
     }
 
     /// Returns whether the screen changed since the last call. The frame scheduler calls this once per frame.

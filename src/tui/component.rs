@@ -205,6 +205,11 @@ pub trait Component: Any + Debug + Send {
         app.geometry().full_dialog()
     }
 
+    /// Returns the text at the right of the lower rule: the position in the list, and how many rows follow.
+    fn position(&self, _app: &App) -> String {
+        String::new()
+    }
+
     /// Handles the mouse wheel at a position in [`Self::area`].
     fn wheel(&mut self, _at: Position, by: isize, cx: &mut Cx<'_>) {
         self.scroll(Scroll::By(by), cx);

@@ -46,13 +46,13 @@ impl Component for FilterInput {
         cx.app.apply_typed_filter(self.input.text());
     }
 
-    /// Places the cursor in the filter, which is in the title of the jobs or in the last line of the page views.
+    /// Places the cursor in the filter, which is in the title of the list.
     fn draw(&self, frame: &mut Frame<'_>, view: View<'_>) {
         let (app, g) = (view.app, view.app.geometry());
         let line = match (&app.all_jobs, app.screen) {
             (Some(_), _) => Rect { height: 1, ..g.full_dialog() },
-            (None, Screen::Views) => Rect { y: g.body.bottom().saturating_sub(1), height: 1, ..g.body },
-            (None, _) => Rect { height: 1, ..g.list },
+            (None, Screen::Views) => g.upper_rule(),
+            (None, _) => g.list_rule(),
         };
         cursor::place_in_input(frame, view, line);
     }

@@ -2,8 +2,8 @@
 //! keys. Both drawing and mouse clicks use this layout, so that they agree.
 
 use super::component::Label;
-use super::filter_input::FilterInput;
 use super::format::{display_width, format_count, plural};
+use super::geometry::{Geometry, JobsArrangement, title_area};
 use super::keymap::{Action, Binding, Chord, Context};
 use super::message_fit::fit_message;
 use super::{App, Screen, Severity};
@@ -174,15 +174,32 @@ impl App {
         }
     }
 
-    /// Returns the area of a message with this many lines: the last lines of the body. On the views screen, the message
-    /// leaves the line with the position and the filter visible.
-    pub fn message_area(&self, lines: usize) -> Rect {
-        let body = self.geometry().body;
-        let is_uncovered = self.dialogs.last().is_none_or(|dialog| dialog.is::<FilterInput>());
-        let has_foot = self.screen == Screen::Views && is_uncovered;
-        let height = u16::try_from(lines).unwrap_or(u16::MAX).min(body.height);
-        let y = body.bottom().saturating_sub(height + u16::from(has_foot)).max(body.y);
-        Rect { y, height, ..body }
+    /// Returns the area of a message: the lower rule if it fits beside the position, otherwise the rows above the rule.
+    pub fn message_area(&self, lines: &[String]) -> Rect {
+        let g = self.geometry();
+        let rule = self.message_rule(g);
+        if let [line] = lines
+            && display_width(line.trim_start()) <= usize::from(title_area(rule).width)
+        {
+            return rule;
+        }
+        let height = u16::try_from(lines.len()).unwrap_or(u16::MAX).min(g.content.height);
+        Rect { y: g.content.bottom() - height, height, ..g.content }
+    }
+
+    /// Returns the cells of the lower rule that a message may use. It leaves the position visible.
+    fn message_rule(&self, g: Geometry) -> Rect {
+        let owner = self
+            .dialogs
+            .iter()
+            .rev()
+            .find(|dialog| dialog.covers_screen() && dialog.area(self).bottom() == g.body.bottom());
+        let component = owner.map(AsRef::as_ref).or(self.screen_component());
+        let position = component.map_or(0, |component| display_width(&component.position(self)));
+        let is_beside = self.screen == Screen::Jobs && owner.is_none() && g.arrangement == JobsArrangement::Right;
+        let rule = if is_beside { Rect { width: g.list.width, ..g.lower_rule() } } else { g.lower_rule() };
+        let taken = if position == 0 { 0 } else { u16::try_from(position + 3).unwrap_or(u16::MAX) };
+        Rect { width: rule.width.saturating_sub(taken), ..rule }
     }
 }
 
@@ -190,8 +207,8 @@ impl App {
     /// Returns the number of rows at the top of this area that no message covers; at least one. The selection stays in
     /// these rows, so that it is visible and the terminal cursor can be on it.
     pub(super) fn uncovered_rows(&self, lines: Rect) -> usize {
-        let covered = self.message_lines(usize::from(self.size.0)).len();
-        let end = if covered == 0 { lines.bottom() } else { self.message_area(covered).y.min(lines.bottom()) };
+        let message = self.message_lines(usize::from(self.size.0));
+        let end = if message.is_empty() { lines.bottom() } else { self.message_area(&message).y.min(lines.bottom()) };
         usize::from(end.saturating_sub(lines.y)).max(1)
     }
 }
@@ -292,8 +309,8 @@ mod tests {
         assert_eq!(position(&app), usize::from(lines.bottom()) - 1, "on the last row");
         app.notify(Severity::Problem, &"Something went wrong, and that takes a few lines to say. ".repeat(5), at(1));
         app.update(Msg::Timer, at(1));
-        let lines = app.message_lines(usize::from(app.size.0)).len();
-        assert!(lines > 2 && position(&app) < usize::from(app.message_area(lines).y), "{} {lines}", position(&app));
+        let lines = app.message_lines(usize::from(app.size.0));
+        assert!(lines.len() > 2 && position(&app) < usize::from(app.message_area(&lines).y), "{}", position(&app));
     }
 
     #[test]
@@ -354,13 +371,12 @@ mod tests {
             let failure = "The service can't be reached (connection refused), so nothing was sent: check the network, then \
                            ask again, and again, until it is reached.";
             app.notify(Severity::Problem, failure, at(50));
-            let area = app.message_area(app.message_lines(usize::from(size.0)).len());
+            let area = app.message_area(&app.message_lines(usize::from(size.0)));
             assert!(app.log_rows() < all, "{size:?}");
             let newest = app.log.visible(app.log_rows()).last().map(|entry| entry.at);
             assert_eq!(newest, Some(at(39)));
             assert!(
-                crate::tui::geometry::inner_area_below(app.geometry().body, 1).y
-                    + u16::try_from(app.log_rows()).expect("few")
+                crate::tui::geometry::below(app.geometry().content, 1).y + u16::try_from(app.log_rows()).expect("few")
                     <= area.y,
                 "{size:?}"
             );

@@ -106,6 +106,18 @@ pub fn display_width(text: &str) -> usize {
     if text.is_ascii() { text.len() } else { text.width() }
 }
 
+/// Returns the position in a list: the number of the row at index `at`, the number of all rows, and how many rows follow
+/// below the visible ones.
+pub fn position_text(at: usize, total: usize, below: usize) -> String {
+    let separator = if below > 0 { ", " } else { "" };
+    format!("{} of {}{separator}{}", format_count(at + 1), format_count(total), more_below_text(below))
+}
+
+/// Returns the text for `hidden` rows below the visible ones; empty if there are none.
+pub fn more_below_text(hidden: usize) -> String {
+    if hidden > 0 { format!("{} more ↓", format_count(hidden)) } else { String::new() }
+}
+
 /// Truncates a text that is wider than `width` cells, with `…` as the last cell.
 pub fn fit(text: &str, width: usize) -> String {
     if display_width(text) <= width {

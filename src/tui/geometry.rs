@@ -2,11 +2,11 @@
 //! agree.
 //!
 //! ```text
-//!  docdeck  acme-docs   1 Jobs 48   2 Views   3 Log        ◆ ready  3 active   new jobs 37/100 ↺ 22m           header
-//! ┌ list ──────────────────────────────────────────┐┌ detail ────────────────────────────────────────────────┐
-//! │                                                ││                                                        │  body
-//! └────────────────────────────────────────────────┘└────────────────────────────────────────────────────────┘
-//!  hints: the keys that apply now                                                                               footer
+//!  docdeck  acme-docs   1 Jobs •4   2 Views   3 Log              ◆ ready  new jobs 37/100 on this computer   header
+//! ─ title of the list ───────────────────────────────────┬─ title of the details ─────────────────────────   upper rule
+//!                                                        │                                                   content
+//! ─ a notice or the scope ─────────── 2 of 44, 28 more ↓ ─┴───────────────────────────────────────────────   lower rule
+//!  keys that apply now                                                                                       footer
 //! ```
 
 use ratatui::layout::Rect;
@@ -24,7 +24,11 @@ pub const MIN_ROWS_STACKED: u16 = 36;
 /// can't make them narrower.
 pub const MIN_PANE_COLUMNS: u16 = 40;
 /// The minimum number of rows of the list, and of the details, when one is above the other.
-pub const MIN_PANE_ROWS: u16 = 8;
+pub const MIN_PANE_ROWS: u16 = 6;
+/// The minimum number of columns of the screen at which the list gets the columns that its longest title needs.
+const MIN_COLUMNS_FOR_TITLES: u16 = 144;
+/// The number of columns that the details keep if the list gets the columns that its longest title needs.
+const DETAIL_COLUMNS_BESIDE_TITLES: u16 = 57;
 
 /// How the jobs list and the details share the screen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,17 +53,22 @@ pub struct Panes {
     /// The number of rows at the bottom that an editor below the thread takes. The details are then never below the
     /// list.
     pub editor_rows: u16,
+    /// The number of columns of the list that its longest title needs.
+    pub needed_columns: u16,
 }
 
 /// The parts of the screen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Geometry {
     pub header: Rect,
+    /// Everything between the header and the footer: the upper rule, the content and the lower rule.
     pub body: Rect,
+    /// The body without the rules.
+    pub content: Rect,
     pub footer: Rect,
-    /// The jobs list, including its borders.
+    /// The jobs list, with its column headings.
     pub list: Rect,
-    /// The job details, including their borders: to the right of the list, below it, or in its place.
+    /// The job details: to the right of the list, below it, or in its place.
     pub detail: Rect,
     pub arrangement: JobsArrangement,
 }
@@ -75,34 +84,43 @@ pub fn compute_layout(size: (u16, u16), panes: Panes) -> Geometry {
     let header = Rect::new(0, 0, width, height.min(1));
     let footer = Rect::new(0, height.saturating_sub(1), width, height.min(1));
     let body = Rect::new(0, 1, width, height.saturating_sub(2));
+    let content = Rect::new(0, 2, width, height.saturating_sub(4));
     let arrangement = match () {
         () if panes.hides_detail => JobsArrangement::OneAtATime,
         () if width >= MIN_COLUMNS_SIDE_BY_SIDE => JobsArrangement::Right,
         () if height >= MIN_ROWS_STACKED && panes.editor_rows == 0 => JobsArrangement::Below,
         () => JobsArrangement::OneAtATime,
     };
-    // The upper edge of the editor is also the lower edge of the panes.
-    let space = Rect { height: body.height.saturating_sub(panes.editor_rows.saturating_sub(1)), ..body };
+    // The upper rule of the editor is also the lower rule of the panes.
+    let space = Rect { height: content.height.saturating_sub(panes.editor_rows.saturating_sub(1)), ..content };
     let (list, detail) = match arrangement {
         JobsArrangement::OneAtATime => (space, space),
         JobsArrangement::Right => {
-            let columns = list_size(width, panes.columns, MIN_PANE_COLUMNS);
-            (Rect { width: columns, ..space }, Rect { x: columns, width: width - columns, ..space })
+            let most = if width < MIN_COLUMNS_FOR_TITLES { 0 } else { width - 1 - DETAIL_COLUMNS_BESIDE_TITLES };
+            let default = default_size(width).max(panes.needed_columns.min(most));
+            let columns = list_size(width - 1, panes.columns.unwrap_or(default), MIN_PANE_COLUMNS);
+            let detail = Rect { x: columns + 1, width: width - columns - 1, ..space };
+            (Rect { width: columns, ..space }, detail)
         }
         JobsArrangement::Below => {
-            let rows = list_size(body.height, panes.rows, MIN_PANE_ROWS);
-            (Rect { height: rows, ..body }, Rect { y: body.y + rows, height: body.height - rows, ..body })
+            let total = content.height - 1;
+            let rows = list_size(total, panes.rows.unwrap_or(default_size(total)), MIN_PANE_ROWS);
+            let detail = Rect { y: content.y + rows + 1, height: total - rows, ..content };
+            (Rect { height: rows, ..content }, detail)
         }
     };
-    Geometry { header, body, footer, list, detail, arrangement }
+    Geometry { header, body, content, footer, list, detail, arrangement }
 }
 
-/// Returns how many of `total` cells the list gets: `chosen`, or 60 % by default, limited so that both panes have at
-/// least `min` cells.
-fn list_size(total: u16, chosen: Option<u16>, min: u16) -> u16 {
+/// Returns how many of `total` cells the list gets by default: 60 %.
+fn default_size(total: u16) -> u16 {
     // Computed in 32 bits, because twice the maximum width overflows 16 bits.
-    let default = total - u16::try_from(u32::from(total) * 2 / 5).unwrap_or(0);
-    chosen.unwrap_or(default).clamp(min, total.saturating_sub(min).max(min)).min(total)
+    total - u16::try_from(u32::from(total) * 2 / 5).unwrap_or(0)
+}
+
+/// Limits the size of the list so that both panes have at least `min` of the `total` cells.
+fn list_size(total: u16, chosen: u16, min: u16) -> u16 {
+    chosen.clamp(min, total.saturating_sub(min).max(min)).min(total)
 }
 
 /// Returns the area inside the borders of a box.
@@ -112,9 +130,13 @@ pub(in crate::tui) fn inside(area: Rect) -> Rect {
 
 /// Returns the area inside the borders of a box, without its first `head` rows.
 pub(in crate::tui) fn inner_area_below(area: Rect, head: u16) -> Rect {
-    let inside = inside(area);
-    let head = head.min(inside.height);
-    Rect { y: inside.y + head, height: inside.height - head, ..inside }
+    below(inside(area), head)
+}
+
+/// Returns an area without its first `head` rows.
+pub(in crate::tui) fn below(area: Rect, head: u16) -> Rect {
+    let head = head.min(area.height);
+    Rect { y: area.y + head, height: area.height - head, ..area }
 }
 
 pub(in crate::tui) fn row_capacity(area: Rect) -> usize {
@@ -127,18 +149,34 @@ impl Geometry {
         self.arrangement != JobsArrangement::OneAtATime
     }
 
-    /// Returns the area of the two borders between the list and the details; empty if only one of them is shown.
+    /// Returns the row of the upper rule.
+    pub fn upper_rule(&self) -> Rect {
+        Rect { height: self.body.height.min(1), ..self.body }
+    }
+
+    /// Returns the row of the lower rule.
+    pub fn lower_rule(&self) -> Rect {
+        Rect { y: self.body.bottom().saturating_sub(1), height: self.body.height.min(1), ..self.body }
+    }
+
+    /// Returns the rule below the list and the details.
+    pub fn rule_below_panes(&self) -> Rect {
+        Rect { y: self.detail.bottom(), ..self.lower_rule() }
+    }
+
+    /// Returns the cells between the list and the details; empty if only one of them is shown. Below the list, they are
+    /// the rule with the title of the details.
     pub fn divider(&self) -> Rect {
         match self.arrangement {
-            JobsArrangement::Right => Rect { x: self.detail.x - 1, width: 2, ..self.detail },
-            JobsArrangement::Below => Rect { y: self.detail.y - 1, height: 2, ..self.body },
+            JobsArrangement::Right => Rect { x: self.list.right(), width: 1, ..self.list },
+            JobsArrangement::Below => Rect { y: self.list.bottom(), height: 1, ..self.content },
             JobsArrangement::OneAtATime => Rect::default(),
         }
     }
 
-    /// Returns the area of the lines of the jobs list: inside its borders, below the column headings.
+    /// Returns the area of the lines of the jobs list, below the column headings.
     pub fn list_lines(&self) -> Rect {
-        inner_area_below(self.list, self.list_heading_rows())
+        below(self.list, self.list_heading_rows())
     }
 
     /// Returns how many rows a list of jobs has for column headings.
@@ -146,37 +184,38 @@ impl Geometry {
         u16::from(self.body.width >= MIN_COLUMNS_WITH_HEADINGS)
     }
 
-    /// Returns the area of the title of the jobs list, in its upper border.
-    pub fn list_title(&self) -> Rect {
-        Rect {
-            x: self.list.x + 1,
-            width: self.list.width.saturating_sub(2),
-            height: self.list.height.min(1),
-            ..self.list
-        }
+    /// Returns the part of the upper rule above the jobs list.
+    pub fn list_rule(&self) -> Rect {
+        Rect { width: self.list.width, ..self.upper_rule() }
+    }
+
+    /// Returns the rule above the details.
+    pub fn detail_rule(&self) -> Rect {
+        Rect { y: self.detail.y.saturating_sub(1), height: self.body.height.min(1), ..self.detail }
     }
 
     pub fn list_rows(&self) -> usize {
         row_capacity(self.list_lines())
     }
 
-    /// Returns the number of columns of text in the details, inside their borders and a margin of one column at each
-    /// side.
+    /// Returns the area of the text of the details, with a margin of one column at each side.
+    pub fn detail_text(&self) -> Rect {
+        with_margin(self.detail)
+    }
+
+    /// Returns the number of columns of text in the details.
     pub fn detail_columns(&self) -> usize {
-        usize::from(self.detail.width.saturating_sub(4))
+        usize::from(self.detail_text().width)
     }
 
     /// Returns the number of rows of text in the details.
     pub fn detail_rows(&self) -> usize {
-        usize::from(self.detail.height.saturating_sub(2))
+        usize::from(self.detail.height)
     }
 
     /// Returns the area of a dialog of full height, including its borders, such as the picker or an undelivered prompt.
     pub fn full_dialog(&self) -> Rect {
-        // On a screen of medium width, the dialog takes the full width: a narrow strip of the screen beside it would
-        // only distract.
-        let width = if self.body.width < 140 { self.body.width } else { 120 };
-        centered(self.body, width, self.body.height)
+        self.body
     }
 
     /// Returns the number of columns of text in a dialog of full height, inside its borders and a margin of one column
@@ -198,6 +237,16 @@ impl Geometry {
     pub fn small_dialog(&self, height: u16) -> Rect {
         centered(self.body, 76, height)
     }
+}
+
+/// Returns the cells of a rule for a title. A cell of the rule and a blank are at each side.
+pub(in crate::tui) fn title_area(rule: Rect) -> Rect {
+    Rect { x: rule.x + 2, width: rule.width.saturating_sub(4), ..rule }
+}
+
+/// Returns an area without a margin of one column at each side.
+pub(in crate::tui) fn with_margin(area: Rect) -> Rect {
+    Rect { x: area.x + 1, width: area.width.saturating_sub(2), ..area }
 }
 
 /// Returns a centred box of this size, but no larger than `area`.
@@ -240,7 +289,7 @@ mod tests {
         assert_eq!([at((90, 50)), at((40, 36)), at((119, 100))], [JobsArrangement::Below; 3]);
         assert_eq!([at((80, 24)), at((40, 12)), at((119, 35))], [JobsArrangement::OneAtATime; 3]);
         let hidden = compute_layout((300, 100), Panes { hides_detail: true, ..Panes::default() });
-        assert_eq!((hidden.list, hidden.detail, hidden.divider()), (hidden.body, hidden.body, Rect::default()));
+        assert_eq!((hidden.list, hidden.detail, hidden.divider()), (hidden.content, hidden.content, Rect::default()));
     }
 
     #[test]
@@ -248,7 +297,7 @@ mod tests {
         for (size, arrangement) in [((120, 40), JobsArrangement::Right), ((90, 50), JobsArrangement::OneAtATime)] {
             let g = compute_layout(size, Panes { editor_rows: 12, ..Panes::default() });
             assert_eq!((g.arrangement, g.body.height), (arrangement, size.1 - 2));
-            assert_eq!([g.list.bottom(), g.detail.bottom()], [g.body.bottom() - 11; 2]);
+            assert_eq!([g.list.bottom(), g.detail.bottom()], [g.body.bottom() - 12; 2]);
         }
     }
 
@@ -264,19 +313,24 @@ mod tests {
                             list.width >= MIN_PANE_COLUMNS && detail.width >= MIN_PANE_COLUMNS,
                             "{size:?} {chosen:?}"
                         );
-                        assert_eq!((list.width + detail.width, list.right()), (size.0, detail.x));
-                        assert_eq!((g.divider().x, g.divider().right()), (list.right() - 1, detail.x + 1));
+                        assert_eq!(
+                            (list.right(), g.divider().right(), detail.right()),
+                            (g.divider().x, detail.x, size.0)
+                        );
                     }
                     JobsArrangement::Below => {
                         assert!(list.height >= MIN_PANE_ROWS && detail.height >= MIN_PANE_ROWS, "{size:?} {chosen:?}");
-                        assert_eq!((list.height + detail.height, list.bottom()), (size.1 - 2, detail.y));
-                        assert_eq!((g.divider().y, g.divider().bottom()), (list.bottom() - 1, detail.y + 1));
+                        assert_eq!((list.bottom(), g.divider().bottom()), (g.divider().y, detail.y));
+                        assert_eq!(detail.bottom(), g.lower_rule().y);
                     }
                     JobsArrangement::OneAtATime => assert!(g.divider().is_empty()),
                 }
             }
         }
         assert_eq!(compute_layout((160, 40), Panes { columns: Some(77), ..Panes::default() }).list.width, 77);
+        let needed = |width, needed_columns| compute_layout((width, 48), Panes { needed_columns, ..Panes::default() });
+        let widths = [(143, 200), (160, 0), (160, 100), (160, 200), (200, 200)].map(|(w, n)| needed(w, n).list.width);
+        assert_eq!(widths, [86, 96, 100, 102, 142], "the longest title, but the details keep 57 columns");
         assert_eq!(compute_layout((90, 50), Panes { rows: Some(15), ..Panes::default() }).list.height, 15);
     }
 }

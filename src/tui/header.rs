@@ -34,46 +34,78 @@ pub struct HeaderText {
 
 /// The number of cells between two texts.
 const GAP: usize = 2;
+/// The minimum number of columns at which there are three cells before the name of a screen.
+const MIN_COLUMNS_WIDE_GAP: usize = 100;
+/// The minimum number of columns at which the status has its long form.
+const MIN_COLUMNS_LONG_STATUS: usize = 60;
 /// The minimum width in cells of a truncated profile name.
 const MIN_NAME_WIDTH: usize = 8;
 
+/// Which of the optional texts the header has.
+#[derive(Clone, Copy)]
+struct Form<'a> {
+    program: &'static str,
+    has_keys: bool,
+    /// The minimum width of the profile name; `None` if it is left out.
+    name_width: Option<usize>,
+    limit: Option<&'a str>,
+}
+
 impl App {
     /// Returns the texts of the header at this width in cells. If not all of them fit, it omits them in this order: “on
-    /// this computer”, the time until the limit resets, the end of the profile name, the rest of the profile name, the
-    /// limit.
+    /// this computer”, the time until the limit resets, the program name, the keys of the screens, the end of the
+    /// profile name, the rest of the profile name, the limit.
     pub fn header(&self, width: usize, now: Time) -> HeaderText {
-        // A narrow terminal has no space for the program name.
-        let welcome = self.screen == Screen::Welcome;
-        let program = if width < 60 && !welcome { "" } else { " docdeck" };
-        if welcome {
+        let program = " docdeck";
+        if self.screen == Screen::Welcome {
             let connection = String::new();
             return HeaderText { program, profile: None, tabs: Vec::new(), connection, limit: None };
         }
-        let names = self.tab_names();
-        let tabs = program.len() + names.iter().map(|(text, _)| text.width() + GAP).sum::<usize>();
-        let mut connection = self.connection_text(now);
-        if tabs + connection.width() + GAP > width {
-            connection = self.short_connection_text().to_owned();
-        }
+        let connection = if width < MIN_COLUMNS_LONG_STATUS {
+            self.short_connection_text().to_owned()
+        } else {
+            self.connection_text(now)
+        };
         let name = if self.config.is_demo { "demo" } else { self.config.profile.as_str() };
-        let left = |connection: &str| width.saturating_sub(tabs + connection.width() + 1 + GAP);
+        let gap = if width < MIN_COLUMNS_WIDE_GAP { GAP } else { GAP + 1 };
         let limits = self.limit_texts(now);
-        let (name, limit) = fit_name_and_limit(name, &limits, left(&connection));
-        let mut at = program.len() + name.as_ref().map_or(0, |name| GAP + name.width());
+        let shortest = limits.last().map(String::as_str);
+        let full = Form { program, has_keys: true, name_width: Some(name.width()), limit: shortest };
+        let without_program = Form { program: "", ..full };
+        let without_keys = Form { has_keys: false, ..without_program };
+        let truncated = Form { name_width: Some(name.width().min(MIN_NAME_WIDTH)), ..without_keys };
+        let without_name = Form { name_width: None, ..without_keys };
+        let last = Form { limit: None, ..without_name };
+        let shorter = [full, without_program, without_keys, truncated, without_name];
+        // Returns the cells that a form leaves for the profile name, without the gap before it.
+        let space_for_name = |form: Form<'_>| {
+            let tabs: usize = self.tab_names(form.has_keys).iter().map(|(text, _)| gap + text.width()).sum();
+            let right = [connection.as_str(), form.limit.unwrap_or_default()];
+            let right: usize = right.into_iter().filter(|text| !text.is_empty()).map(|text| text.width() + GAP).sum();
+            let lead = if form.program.is_empty() { 1 } else { GAP };
+            let name = form.name_width.map_or(0, |width| width + lead);
+            let space = width.checked_sub(form.program.width() + tabs + right + 1)?;
+            (name <= space).then(|| space.saturating_sub(lead))
+        };
+        let forms = limits.iter().map(|limit| Form { limit: Some(limit), ..full }).chain(shorter);
+        let (form, space) = forms.filter_map(|form| Some((form, space_for_name(form)?))).next().unwrap_or((last, 0));
+        let profile = form.name_width.map(|_| fit(name, space));
+        let lead = if form.program.is_empty() { 1 } else { GAP };
+        let mut at = form.program.width() + profile.as_ref().map_or(0, |name| lead + name.width());
         let tab = |(text, screen): (String, Screen)| {
-            let tab = Tab { at: at + GAP, text, screen };
+            let tab = Tab { at: at + gap, text, screen };
             at = tab.at + tab.text.width();
             tab
         };
-        let tabs = names.into_iter().map(tab).collect();
-        HeaderText { program, profile: name, tabs, connection, limit }
+        let tabs = self.tab_names(form.has_keys).into_iter().map(tab).collect();
+        HeaderText { program: form.program, profile, tabs, connection, limit: form.limit.map(str::to_owned) }
     }
 
-    fn tab_names(&self) -> [(String, Screen); TABS.len()] {
+    fn tab_names(&self, has_keys: bool) -> [(String, Screen); TABS.len()] {
         // A number says that something needs the user.
         let needs_you = self.jobs.count_of(JobGroup::NeedsYou);
         TABS.map(|(screen, action, name)| {
-            let key = self.config.keymap.key(&[Context::Everywhere], action);
+            let key = self.config.keymap.key(&[Context::Everywhere], action).filter(|_| has_keys);
             let key = key.map_or_else(String::new, |key| format!("{key} "));
             let count = match screen {
                 Screen::Jobs if needs_you > 0 => format!(" •{}", format_count(needs_you)),
@@ -106,7 +138,7 @@ impl App {
     fn short_connection_text(&self) -> &'static str {
         match &self.connection {
             Connection::Unknown => "",
-            Connection::Connecting => "… wait",
+            Connection::Connecting => "… connecting",
             Connection::Ready => "◆ ready",
             Connection::Unusable { .. } => "! unreadable",
             Connection::Offline { .. } => "✗ offline",
@@ -142,8 +174,8 @@ impl App {
             return vec![
                 format!("{label}: limit reached, next in {left}"),
                 format!("{label}: none for {left}"),
-                format!("{label}: limit reached"),
-                format!("{word}: limit"),
+                format!("{word}: none for {left}"),
+                format!("{word}: none left"),
             ];
         }
         let share = format!("{}/{}", budget.used, budget.limit);
@@ -155,50 +187,53 @@ impl App {
             format!("{label} {share} on this computer{resets}"),
             format!("{label} {share}{resets}"),
             format!("{label} {share}{sign}"),
-            format!("{label} {share}"),
+            format!("{word} {share}{sign}"),
             format!("{word} {share}"),
         ]
-    }
-}
-
-/// Returns the profile name, truncated if necessary, and the longest text for the limit that leaves space for the name.
-/// If only one of them fits, the limit takes precedence.
-fn fit_name_and_limit(name: &str, limits: &[String], width: usize) -> (Option<String>, Option<String>) {
-    let truncated = |width: usize| {
-        let cells = width.saturating_sub(GAP);
-        (cells >= name.width().min(MIN_NAME_WIDTH)).then(|| fit(name, cells))
-    };
-    for limit in limits {
-        if let Some(name) = width.checked_sub(limit.width() + GAP).and_then(truncated) {
-            return (Some(name), Some(limit.clone()));
-        }
-    }
-    match limits.iter().find(|limit| limit.width() + GAP <= width) {
-        Some(limit) => (None, Some(limit.clone())),
-        None => (truncated(width), None),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::job::Status;
+    use crate::model::ledger::Budget;
+    use crate::model::text::CleanText;
+    use crate::tui::finish_alerts::tests::app;
+    use crate::tui::jobs::tests::{at, row};
+    use chrono::TimeDelta;
 
     #[test]
-    fn the_limit_is_shortened_before_the_name_is_truncated_or_omitted() {
-        let limits = ["new jobs 4/100, resets in 60m".to_owned(), "new jobs 4/100, 60 m.".to_owned()];
-        let at = |name: &str, width: usize| {
-            let (name, limit) = fit_name_and_limit(name, &limits, width);
-            assert!([&name, &limit].into_iter().flatten().map(|text| text.width() + GAP).sum::<usize>() <= width);
-            (name.unwrap_or_default(), limit.map_or(0, |limit| limit.width()))
+    fn the_least_important_texts_are_left_out_first() {
+        let mut app = app(vec![row(1, Status::Failed)]);
+        app.config.profile = CleanText::line("the-handbook-of-acme");
+        app.connection = Connection::Ready;
+        let resets_at = Some(at(0) + TimeDelta::minutes(22));
+        let budget = Budget { used: 37, limit: 100, resets_at, blocked: None };
+        app.budgets.insert(RateLimited::Create, budget);
+        let shown = |width: usize| {
+            let header = app.header(width, at(0));
+            let mut text = format!("{}|{}|", header.program.trim(), header.profile.unwrap_or_default());
+            let end = header.tabs.last().map_or(0, |tab| tab.at + tab.text.width());
+            header.tabs.iter().for_each(|tab| text += &format!("{} ", tab.text));
+            let right = header.connection.width() + header.limit.as_ref().map_or(0, |limit| limit.width() + GAP);
+            assert!(end + GAP + right < width, "{width}: {text}");
+            format!("{text}|{}", header.limit.unwrap_or_default())
         };
-        assert_eq!(at("acme", 37), ("acme".to_owned(), 29));
-        assert_eq!(at("acme", 36), ("acme".to_owned(), 21));
-        assert_eq!(at("acme", 28), (String::new(), 21));
-        assert_eq!(at("the-handbook-of-acme", 45), ("the-handboo…".to_owned(), 29));
-        assert_eq!(at("the-handbook-of-acme", 40), ("the-handbook-o…".to_owned(), 21));
-        assert_eq!(at("the-handbook-of-acme", 33), ("the-han…".to_owned(), 21));
-        assert_eq!(at("the-handbook-of-acme", 32), (String::new(), 29));
-        assert_eq!(at("acme", 9), ("acme".to_owned(), 0));
-        assert_eq!(fit_name_and_limit("the-handbook", &[], 10), (Some("the-han…".to_owned()), None));
+        let (long, keys, bare) = ("the-handbook-of-acme", "1 Jobs •1 2 Views 3 Log ", "Jobs •1 Views Log ");
+        let expected = [
+            (130, format!("docdeck|{long}|{keys}|new jobs 37/100 on this computer, resets in 22m")),
+            (111, format!("docdeck|{long}|{keys}|new jobs 37/100, resets in 22m")),
+            (91, format!("docdeck|{long}|{keys}|new jobs 37/100 ↺ 22m")),
+            (85, format!("docdeck|{long}|{keys}|new jobs 37/100")),
+            (79, format!("|{long}|{keys}|new jobs 37/100")),
+            (71, format!("|{long}|{bare}|new jobs 37/100")),
+            (60, format!("|the-handbo…|{bare}|new jobs 37/100")),
+            (50, format!("||{bare}|new jobs 37/100")),
+            (40, format!("||{bare}|")),
+        ];
+        for (width, text) in expected {
+            assert_eq!(shown(width), text, "{width}");
+        }
     }
 }

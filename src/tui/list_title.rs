@@ -1,11 +1,11 @@
-//! The title of the jobs list: the number of jobs, the filter, marks, sorting and tabs. Parts that don't fit are left
+//! The title of the jobs list: its name or its filter, marks, sorting and tabs. Parts that don't fit are left
 //! out, the least important first. Drawing and mouse clicks use the same title, so that they agree on where the tabs
 //! are.
 
+use super::App;
 use super::format::{fit, format_count, truncate_start};
 use super::jobs::JobList;
 use super::order::{JobSorting, Sort};
-use super::{App, StoreState};
 use crate::tui::widgets::text_input::TextInput;
 use unicode_width::UnicodeWidthStr;
 
@@ -25,15 +25,13 @@ pub enum TitlePiece {
     /// A tab: its index (0 for all jobs), and whether the tab is active.
     Tab(usize, bool),
     Blank,
-    /// The separator between two parts.
-    Separator,
 }
 
 /// Consecutive pieces of the title, each with its text. They are the whole title or one of its parts. A part is
 /// shown or left out as a unit.
 pub type TitlePart = Vec<(String, TitlePiece)>;
 
-const PART_SEPARATOR: &str = " · ";
+const PART_SEPARATOR: &str = "  ";
 /// The minimum width at which the list of all profiles' jobs has its full name rather than a shorter one.
 const MIN_FULL_NAME_WIDTH: usize = 50;
 
@@ -44,18 +42,18 @@ fn pieces_width(part: &[(String, TitlePiece)]) -> usize {
 impl App {
     /// Returns the title of the jobs list, in `width` cells.
     pub fn list_title(&self, width: usize) -> TitlePart {
+        let name = vec![("Jobs".to_owned(), TitlePiece::Name)];
         let filter = |space| self.filter_pieces(space);
-        self.assemble_title(self.title_head(), &self.jobs, &filter, width)
+        // The filter takes the place of the name.
+        let name = if filter(width).is_some() { TitlePart::new() } else { name };
+        self.assemble_title(name, &self.jobs, &filter, width)
     }
 
     /// Returns the title of the list of all profiles' jobs, in `width` cells. Empty if that list is not open.
     pub fn all_jobs_title(&self, width: usize) -> TitlePart {
         let Some(open) = &self.all_jobs else { return TitlePart::new() };
-        let name = if width < MIN_FULL_NAME_WIDTH { " All profiles" } else { " Jobs of all profiles" };
-        let mut head = vec![(name.to_owned(), TitlePiece::Name)];
-        if open.is_read() {
-            head.push((count_text(&open.list), TitlePiece::Count));
-        }
+        let name = if width < MIN_FULL_NAME_WIDTH { "All profiles" } else { "Jobs of all profiles" };
+        let head = vec![(name.to_owned(), TitlePiece::Name)];
         let filter = |space| filter_text_pieces(open.filter(), self.filter_input(), space);
         self.assemble_title(head, &open.list, &filter, width)
     }
@@ -69,13 +67,14 @@ impl App {
         filter: &dyn Fn(usize) -> Option<TitlePart>,
         width: usize,
     ) -> TitlePart {
-        let mut space = width.saturating_sub(pieces_width(&title) + 1);
+        let mut space = width.saturating_sub(pieces_width(&title));
         let mut push = |part: TitlePart, space: &mut usize| {
-            let needed = pieces_width(&part) + PART_SEPARATOR.width();
+            let separator = if title.is_empty() { "" } else { PART_SEPARATOR };
+            let needed = pieces_width(&part) + separator.width();
             let fits = needed <= *space;
             if fits {
                 *space -= needed;
-                title.push((PART_SEPARATOR.to_owned(), TitlePiece::Separator));
+                title.push((separator.to_owned(), TitlePiece::Blank));
                 title.extend(part);
             }
             fits
@@ -84,13 +83,14 @@ impl App {
         let marked = (marked > 0).then(|| vec![(format!("{} marked", format_count(marked)), TitlePiece::Marked)]);
         let sorting = sorting_text(list.sorting()).map(|text| vec![(text, TitlePiece::Sorting)]);
         // A long filter is cut rather than left out, because the user has to see why jobs are missing.
-        let others = [&marked, &sorting]
+        let count = (!list.filter().is_empty()).then(|| vec![(matching_text(list), TitlePiece::Count)]);
+        let others = [&count, &marked, &sorting]
             .into_iter()
             .flatten()
             .map(|part| pieces_width(part) + PART_SEPARATOR.width())
             .sum::<usize>();
         let filter = filter(space.saturating_sub(others + PART_SEPARATOR.width()));
-        for part in [filter, marked, sorting].into_iter().flatten() {
+        for part in [filter, count, marked, sorting].into_iter().flatten() {
             push(part, &mut space);
         }
         if let Some(part) = self.tab_pieces() {
@@ -99,7 +99,6 @@ impl App {
                 push(part, &mut space);
             }
         }
-        title.push((" ".to_owned(), TitlePiece::Blank));
         title
     }
 
@@ -116,16 +115,6 @@ impl App {
                 _ => None,
             }
         })
-    }
-
-    /// Returns the start of the jobs list's title: the name and, once the store is read, the number of jobs.
-    fn title_head(&self) -> TitlePart {
-        let mut part = vec![(" Jobs".to_owned(), TitlePiece::Name)];
-        if self.store == StoreState::Read {
-            let text = count_text(&self.jobs);
-            part.push((text, TitlePiece::Count));
-        }
-        part
     }
 
     /// Returns the filter of the current screen in `space` cells, with the cursor while the filter is being typed.
@@ -154,14 +143,9 @@ impl App {
     }
 }
 
-/// Returns the number of jobs followed by `words` or, if the list is filtered, how many of its jobs pass the filter.
-fn count_text(list: &JobList) -> String {
-    let (shown, all) = (list.matching_count(), list.len());
-    if list.filter().is_empty() {
-        format!(": {}", format_count(all))
-    } else {
-        format!(": {} of {}", format_count(shown), format_count(all))
-    }
+/// Returns how many jobs of the list pass its filter.
+fn matching_text(list: &JobList) -> String {
+    format!("{} of {}", format_count(list.matching_count()), format_count(list.len()))
 }
 
 /// Returns the pieces of a filter, cut to `space` cells. They show `input` with its cursor while the filter is being

@@ -1,13 +1,15 @@
 //! The log screen: the latest requests and state changes of jobs, the newest at the bottom. New entries scroll the
 //! screen unless the user has scrolled up.
 
-use super::format::{format_count, grouped_number};
-use super::geometry::inner_area_below;
+use super::format::{format_count, grouped_number, position_text};
+use super::geometry::{below, row_capacity};
 use super::log_entries::MAX_LOG_ENTRIES;
 use super::widgets::table::{Column, ListCell, ListRow, Table, TableCell};
 use crate::model::log::{LogEntry, LogKind};
 use crate::tui::component::prelude::*;
-use crate::tui::draw::boxes::{draw_line, draw_more_below, draw_pane};
+use crate::tui::draw::boxes::draw_line;
+use crate::tui::draw::cursor;
+use crate::tui::draw::rules::draw_rule;
 use crate::tui::widgets::scroll::page_step;
 
 /// The log screen. Its entries are in [`App::log`], because they arrive while other screens are shown.
@@ -18,7 +20,7 @@ impl App {
     /// Returns the number of visible rows of the log. Rows that a message covers don't count, so the newest lines are
     /// shown above the message.
     pub fn log_rows(&self) -> usize {
-        self.uncovered_rows(inner_area_below(self.geometry().body, 1))
+        self.uncovered_rows(below(self.geometry().content, 1))
     }
 }
 
@@ -46,25 +48,31 @@ impl Component for LogComponent {
         cx.app.log.scroll_by(lines, rows);
     }
 
+    /// Returns the position of the last visible entry.
+    fn position(&self, app: &App) -> String {
+        // A message may cover some of the rows.
+        let (rows, total) = (row_capacity(below(app.geometry().content, 1)), app.log.len());
+        let shown = (app.log.first_visible(rows) + rows).min(total);
+        if total == 0 { String::new() } else { position_text(shown.saturating_sub(1), total, total - shown) }
+    }
+
     fn draw(&self, frame: &mut Frame<'_>, view: View<'_>) {
         let View { app, theme, .. } = view;
-        let area = app.geometry().body;
-        let entries = if app.log.len() == 1 { "entry" } else { "entries" };
-        let title = format!(" Log: {} {entries} (max {}) ", format_count(app.log.len()), MAX_LOG_ENTRIES);
-        let title = Line::styled(title, theme.title);
-        let inner = draw_pane(frame, area, &title, theme.focus);
-        let width = usize::from(inner.width);
+        let g = app.geometry();
+        let area = g.content;
+        let limit = format!("newest {} entries", format_count(MAX_LOG_ENTRIES));
+        draw_rule(frame, view, g.upper_rule(), Line::styled("Log", theme.focus), Line::styled(limit, theme.muted));
+        draw_rule(frame, view, g.lower_rule(), Line::default(), Line::styled(self.position(app), theme.muted));
+        cursor::place_in_corner(frame, area);
         if app.log.is_empty() {
-            draw_line(frame, inner, 1, Line::styled("  No requests yet.", theme.muted));
+            draw_line(frame, area, 1, Line::styled("  No requests yet.", theme.muted));
             return;
         }
-        let table = log_table(width);
-        draw_line(frame, inner, 0, table.headings(theme.muted));
-        let rows = app.log_rows();
-        for (n, entry) in app.log.visible(rows).enumerate() {
-            draw_line(frame, inner, n + 1, table.row(view, entry, false));
+        let table = log_table(usize::from(area.width));
+        draw_line(frame, area, 0, table.headings(theme.muted));
+        for (n, entry) in app.log.visible(app.log_rows()).enumerate() {
+            draw_line(frame, area, n + 1, table.row(view, entry, false));
         }
-        draw_more_below(frame, view, area, app.log.len().saturating_sub(app.log.first_visible(rows) + rows));
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::component::{Component, Cx, Flow};
 use super::compose::editor::Editor;
-use super::geometry::{JobsArrangement, MIN_PANE_COLUMNS, MIN_PANE_ROWS, compute_layout, is_usable};
+use super::geometry::{JobsArrangement, MIN_PANE_COLUMNS, MIN_PANE_ROWS, is_usable};
 use super::state::Pointer;
 use super::{App, Effect, Screen, Severity};
 use crate::model::Time;
@@ -38,11 +38,11 @@ impl App {
         let at = Position::new(event.column, event.row);
         match event.kind {
             MouseEventKind::Down(MouseButton::Left) => {
-                (self.dirty, self.pointer.dragged_side) = (true, None);
+                (self.dirty, self.pointer.is_dragging) = (true, false);
                 self.click(at, now, effects);
             }
             MouseEventKind::Drag(MouseButton::Left) => self.drag(at),
-            MouseEventKind::Up(MouseButton::Left) => self.pointer.dragged_side = None,
+            MouseEventKind::Up(MouseButton::Left) => self.pointer.is_dragging = false,
             MouseEventKind::ScrollDown => self.wheel(at, LINES_PER_NOTCH, now, effects),
             MouseEventKind::ScrollUp => self.wheel(at, -LINES_PER_NOTCH, now, effects),
             _ => {}
@@ -81,8 +81,7 @@ impl App {
 
     /// Whether a message is shown at a cell.
     fn has_message_at(&self, at: Position) -> bool {
-        let lines = self.message_lines(usize::from(self.size.0)).len();
-        self.message_area(lines).contains(at)
+        self.message_area(&self.message_lines(usize::from(self.size.0))).contains(at)
     }
 
     /// Presses the key whose hint in the footer was clicked.
@@ -104,20 +103,22 @@ impl App {
     }
 
     fn drag(&mut self, at: Position) {
-        let Some(side) = self.pointer.dragged_side else { return };
+        if !self.pointer.is_dragging {
+            return;
+        }
         let g = self.geometry();
-        let to = |cell: u16| cell.saturating_add(1).saturating_sub(side);
-        let clamped = |cells: u16, whole: u16, min: u16| cells.clamp(min, whole.saturating_sub(min).max(min));
+        // One cell is between the panes.
+        let clamped = |cells: u16, whole: u16, min: u16| cells.clamp(min, whole.saturating_sub(min + 1).max(min));
         let mut panes = self.panes;
         match g.arrangement {
-            _ if self.covering_dialog().is_some() || self.screen != Screen::Jobs => self.pointer.dragged_side = None,
-            JobsArrangement::OneAtATime => self.pointer.dragged_side = None,
-            JobsArrangement::Right => panes.columns = Some(clamped(to(at.x), g.body.width, MIN_PANE_COLUMNS)),
+            _ if self.covering_dialog().is_some() || self.screen != Screen::Jobs => self.pointer.is_dragging = false,
+            JobsArrangement::OneAtATime => self.pointer.is_dragging = false,
+            JobsArrangement::Right => panes.columns = Some(clamped(at.x, g.content.width, MIN_PANE_COLUMNS)),
             JobsArrangement::Below => {
-                panes.rows = Some(clamped(to(at.y.saturating_sub(g.body.y)), g.body.height, MIN_PANE_ROWS));
+                panes.rows = Some(clamped(at.y.saturating_sub(g.content.y), g.content.height, MIN_PANE_ROWS));
             }
         }
-        if compute_layout(self.size, panes) != g {
+        if panes != self.panes {
             self.panes = panes;
             self.detail.set_width(self.geometry().detail_columns());
             self.dirty = true;

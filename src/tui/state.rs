@@ -48,19 +48,13 @@ pub(super) struct FilterBarState {
 pub(super) struct Pointer {
     /// Whether mouse reporting is on.
     pub is_on: bool,
-    /// The border of the divider that is being dragged: 0 for the left or upper border, 1 for the right or lower
-    /// border. `None` while the divider is not being dragged.
-    pub dragged_side: Option<u16>,
+    /// Whether the divider is being dragged.
+    pub is_dragging: bool,
 }
 
 impl Pointer {
     pub(super) fn new(on: bool) -> Self {
-        Self { is_on: on, dragged_side: None }
-    }
-
-    /// Starts dragging the divider at this border.
-    pub(super) fn start_drag(&mut self, side: u16) {
-        self.dragged_side = Some(side);
+        Self { is_on: on, is_dragging: false }
     }
 }
 

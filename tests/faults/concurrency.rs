@@ -58,7 +58,7 @@ fn two_dashboards_and_ten_commands_on_one_database_send_and_count_each_prompt_on
         running.wait_for_exit().expect_exit_code(0);
     }
     // Each dashboard also shows the jobs of the commands and of the other dashboard.
-    dashboards.iter_mut().for_each(|pty| pty.wait_for_text("Jobs: 13"));
+    dashboards.iter_mut().for_each(|pty| pty.wait_for_text(" of 13"));
     for pty in &mut dashboards {
         pty.wait_for("the editor to close", |screen| !screen.contents().contains("New job"));
         pty.send("\x03");

@@ -339,7 +339,7 @@ impl ScreenText {
 }
 
 /// Border characters that may separate the words of a sentence on several lines.
-const BORDERS: &str = "│┌┐└┘─";
+const BORDERS: &str = "│┌┐└┘─┬┴";
 
 /// Returns the position after the sentence, or `None` if `visible` doesn't contain it after `from`. Other text may come
 /// between two words of the sentence, but not between two letters of a word, because the screen shows text beside a

@@ -82,7 +82,7 @@ async fn after_a_kill_a_batch_continues_and_only_prompts_that_were_being_sent_ar
         pty.wait_for_text("Page 15");
         pty.send("\x13");
         pty.wait_for_text("queue 16 jobs");
-        pty.press_until("y", "Jobs: 16");
+        pty.press_until("y", " of 16");
     };
     let pty = start_and_type(&sim, folder.path(), keys).await;
     while sim.carried_out(Operation::Create) < 2 {

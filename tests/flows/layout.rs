@@ -27,7 +27,7 @@ async fn screen_range_order_and_filter_are_restored_after_a_restart() {
     dashboard.until("the views again", |dashboard| dashboard.shows("[30d]") && dashboard.app.views.is_current()).await;
     assert_eq!(sim.requests(Operation::Views), requests, "cached views are not requested again");
     dashboard.press_chars("1");
-    dashboard.assert_shows("1 of 2 · /broken · by age");
+    dashboard.assert_shows("/broken  1 of 2  by age");
     assert!(!dashboard.shows("Rewrite the guide"), "the filter is restored and shown");
     assert!(!dashboard.app.geometry().shows_both(), "the detail pane is still hidden");
 }

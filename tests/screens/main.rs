@@ -116,7 +116,7 @@ fn assert_snapshot(name: &str, shown: &str) {
 
 #[test]
 fn the_log_before_the_first_request() {
-    snapshots("log_empty", &[], &["Log: 0 entries (max 500)", "No requests yet."], |fixture| {
+    snapshots("log_empty", &[], &["newest 500 entries", "No requests yet."], |fixture| {
         fixture.load_no_jobs();
         fixture.press_keys("3");
     });
@@ -124,7 +124,7 @@ fn the_log_before_the_first_request() {
 
 #[test]
 fn the_complete_log() {
-    snapshots("log_full", &[LARGE], &["Log: 70 entries (max 500)", "13:36:14 message", "13:37:36 create"], |fixture| {
+    snapshots("log_full", &[LARGE], &["newest 500 entries", "13:36:14 message", "13:37:36 create"], |fixture| {
         fixture.load_jobs();
         fixture.fill_log();
         fixture.press_keys("3");

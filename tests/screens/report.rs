@@ -86,7 +86,7 @@ fn show_comparison_with(fixture: &mut ScreenFixture, is_before_complete: bool) {
 
 #[test]
 fn all_pages_by_their_totals() {
-    snapshots("report", &[SMALL], &["68 pages · by total ↓"], |fixture| {
+    snapshots("report", &[SMALL], &["of 68"], |fixture| {
         show_all_pages(fixture);
         fixture.press_keys("j j");
     });
@@ -105,7 +105,7 @@ fn pages_of_a_partial_report_have_no_rank() {
 
 #[test]
 fn pages_sorted_by_their_share() {
-    snapshots("report_sorted", &[], &["68 pages · by AI % ↑"], |fixture| {
+    snapshots("report_sorted", &[], &["of 68"], |fixture| {
         show_all_pages(fixture);
         fixture.press_keys("s S j");
     });
@@ -142,7 +142,7 @@ fn a_filter_that_matches_no_page() {
 
 #[test]
 fn pages_grouped_into_folders() {
-    snapshots("report_tree", &[SMALL], &["▸ /api/", "11,546", "68 pages · by total ↓"], |fixture| {
+    snapshots("report_tree", &[SMALL], &["▸ /api/", "11,546"], |fixture| {
         show_all_pages(fixture);
         fixture.press_keys("z");
     });
@@ -150,7 +150,7 @@ fn pages_grouped_into_folders() {
 
 #[test]
 fn a_tree_with_open_folders() {
-    snapshots("report_tree_open", &[LARGE], &["68 pages, 2 gone · 1 marked", "▾ /guides/ 4"], |fixture| {
+    snapshots("report_tree_open", &[LARGE], &["▾ /guides/ 4"], |fixture| {
         show_comparison(fixture);
         fixture.press_keys("z g j l j j j l k v");
     });
@@ -158,12 +158,12 @@ fn a_tree_with_open_folders() {
 
 #[test]
 fn pages_compared_with_the_previous_period() {
-    snapshots("report_compared", &[SMALL, LARGE], &["68 pages, 2 gone"], show_comparison);
+    snapshots("report_compared", &[SMALL, LARGE], &["of 70"], show_comparison);
 }
 
 #[test]
 fn a_comparison_with_a_partial_range() {
-    snapshots("report_compared_incomplete", &[], &["68 pages, 2 gone · before: partial"], |fixture| {
+    snapshots("report_compared_incomplete", &[], &["before: partial"], |fixture| {
         show_comparison_with(fixture, false);
         fixture.press_keys("s s s s");
     });
@@ -171,7 +171,7 @@ fn a_comparison_with_a_partial_range() {
 
 #[test]
 fn pages_by_largest_change() {
-    snapshots("report_by_change", &[], &["-1,600", "68 pages, 2 gone"], |fixture| {
+    snapshots("report_by_change", &[], &["-1,600", "of 70"], |fixture| {
         show_comparison(fixture);
         fixture.press_keys("s s s s S");
     });
@@ -179,7 +179,7 @@ fn pages_by_largest_change() {
 
 #[test]
 fn a_comparison_of_shares() {
-    snapshots("report_compared_share", &[], &["68 pages, 2 gone"], |fixture| {
+    snapshots("report_compared_share", &[], &["of 70"], |fixture| {
         show_comparison(fixture);
         fixture.press_keys("m");
     });
@@ -187,7 +187,7 @@ fn a_comparison_of_shares() {
 
 #[test]
 fn bars_on_a_log_scale() {
-    snapshots("report_log", &[], &["■ total, log", "68 pages · by total ↓"], |fixture| {
+    snapshots("report_log", &[], &["of 68"], |fixture| {
         show_all_pages(fixture);
         fixture.press_keys("x");
     });
@@ -195,7 +195,7 @@ fn bars_on_a_log_scale() {
 
 #[test]
 fn bars_of_ai_views_on_a_log_scale() {
-    snapshots("report_log_ai", &[], &["68 pages · by AI ↓"], |fixture| {
+    snapshots("report_log_ai", &[], &["of 68"], |fixture| {
         show_all_pages(fixture);
         fixture.press_keys("m m m x");
     });
@@ -203,7 +203,7 @@ fn bars_of_ai_views_on_a_log_scale() {
 
 #[test]
 fn bars_of_the_share() {
-    snapshots("report_share", &[], &["68 pages · by AI % ↓", "AI share"], |fixture| {
+    snapshots("report_share", &[], &["of 68", "AI share"], |fixture| {
         show_all_pages(fixture);
         fixture.press_keys("m");
     });
@@ -211,7 +211,7 @@ fn bars_of_the_share() {
 
 #[test]
 fn wide_or_odd_numbers_are_shown_as_received() {
-    snapshots("report_odd_numbers", &[LARGE], &["human 9,223,372,036,854,775,807", "8 pages · rows"], |fixture| {
+    snapshots("report_odd_numbers", &[LARGE], &["human 9,223,372,036,854,775,807", "rows"], |fixture| {
         fixture.load_jobs();
         fixture.load_views(50, true);
         let odd = |path: &str, human: Count, ai: Count, total: Count| PageRow {
@@ -248,7 +248,6 @@ fn sorting_one_page_of_rows_explains_what_is_missing() {
         fixture.press_keys(key);
         let shown = text(&render(&fixture.app, ColorDepth::None));
         assert!(shown.contains(expected), "{shown}");
-        assert!(shown.contains("in the service's order"), "{shown}");
     }
     fixture.press_keys("z");
     assert!(text(&render(&fixture.app, ColorDepth::None)).contains("Folding into a tree needs all pages"));

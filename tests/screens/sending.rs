@@ -341,7 +341,7 @@ fn a_reviewed_batch_with_its_cost() {
 
 #[test]
 fn a_queued_job_with_its_keys() {
-    snapshots("jobs_queued", &[], &["Jobs: 15"], |fixture| {
+    snapshots("jobs_queued", &[], &["of 14"], |fixture| {
         fixture.load_jobs();
         fixture.app.jobs.select(JobKey(7));
         fixture.handle(Msg::Timer);

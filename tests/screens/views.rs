@@ -31,7 +31,7 @@ fn views_without_any_answer() {
 
 #[test]
 fn views_of_an_empty_range() {
-    snapshots("views_empty", &[], &["No page was viewed in this range.", "page 1, no rows, last page"], |fixture| {
+    snapshots("views_empty", &[], &["No page was viewed in this range.", "page 1, no rows"], |fixture| {
         fixture.load_jobs();
         fixture.load_views(0, false);
     });
@@ -58,7 +58,7 @@ fn old_views_after_a_failed_reload() {
 
 #[test]
 fn views_of_the_previous_range_while_another_one_loads() {
-    snapshots("views_switching", &[], &["page 1, rows 1–50, more →"], |fixture| {
+    snapshots("views_switching", &[], &["of 50"], |fixture| {
         fixture.load_jobs();
         fixture.load_views(50, true);
         fixture.press_keys("d");
@@ -67,7 +67,7 @@ fn views_of_the_previous_range_while_another_one_loads() {
 
 #[test]
 fn views_with_numbers_that_do_not_add_up() {
-    snapshots("views_mismatch", &[], &["page 1, rows 1–4, last page", "human 20"], |fixture| {
+    snapshots("views_mismatch", &[], &["1 of 4", "human 20"], |fixture| {
         fixture.load_jobs();
         fixture.load_odd_views();
     });

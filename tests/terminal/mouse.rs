@@ -8,7 +8,7 @@ const MOUSE_MODES: [&str; 4] = ["?1000", "?1002", "?1003", "?1006"];
 
 fn start_demo() -> Pty {
     let mut pty = Pty::spawn(Setup::demo());
-    pty.wait_for_text("Jobs: ");
+    pty.wait_for_text("Needs you");
     pty
 }
 
@@ -34,7 +34,7 @@ fn the_mouse_is_captured_while_it_is_on_but_never_for_every_motion() {
     assert_eq!(pty.screen().mouse_protocol_mode(), MouseProtocolMode::ButtonMotion);
     // In a wide terminal the position of a tab does not depend on the rest of the header.
     pty.resize(160, 40);
-    pty.wait_for("both panes", |screen| screen.contents().contains("┐┌"));
+    pty.wait_for("both panes", |screen| screen.contents().contains("┬"));
     let before = pty.screen().contents().split_once("2 Views").expect("the second tab").0.chars().count();
     click(&mut pty, u16::try_from(before + 1).expect("a column"), 1);
     pty.wait_for_text("7 days UTC");
@@ -45,7 +45,7 @@ fn the_mouse_is_captured_while_it_is_on_but_never_for_every_motion() {
 #[test]
 fn with_the_mouse_off_in_the_configuration_no_mouse_mode_is_sent() {
     let mut pty = Pty::spawn(Setup::demo_with(&[], "[ui]\nmouse = false\n"));
-    pty.wait_for_text("Jobs: ");
+    pty.wait_for_text("Needs you");
     pty.send("q");
     assert_eq!(pty.wait_for_end(), 0);
     let sent = pty.sent();
@@ -56,7 +56,7 @@ fn with_the_mouse_off_in_the_configuration_no_mouse_mode_is_sent() {
 fn a_foreground_program_runs_without_the_mouse_and_the_mode_is_restored_afterwards() {
     let command = "[[commands]]\nkey = \"X\"\nname = \"greet\"\nrun = [\"sh\", \"-c\", \"echo hello\"]\n";
     let mut pty = Pty::spawn(Setup::demo_with(&[], command));
-    pty.wait_for_text("Jobs: ");
+    pty.wait_for_text("Needs you");
     for (times, mode) in [(1, MouseProtocolMode::ButtonMotion), (2, MouseProtocolMode::None)] {
         pty.send("X");
         pty.wait_for("the command", |screen| {
@@ -76,13 +76,13 @@ fn a_foreground_program_runs_without_the_mouse_and_the_mode_is_restored_afterwar
 fn columns_above_223_can_be_clicked_and_a_drag_survives_a_resize() {
     let mut pty = start_demo();
     pty.resize(300, 50);
-    pty.wait_for("the detail beside the list", |screen| screen.contents_between(1, 180, 1, 181).contains('┌'));
+    pty.wait_for("the detail beside the list", |screen| screen.contents_between(1, 180, 1, 181).contains('┬'));
     // Drags the divider, and resizes the terminal in the middle of the drag.
     pty.send("\x1b[<0;181;20M\x1b[<32;240;20M");
-    pty.wait_for("the divider", |screen| screen.contents_between(1, 239, 1, 240).contains('┌'));
+    pty.wait_for("the divider", |screen| screen.contents_between(1, 239, 1, 240).contains('┬'));
     pty.resize(290, 50);
     pty.send("\x1b[<32;251;20M\x1b[<32;9999;9999M\x1b[<32;241;20M\x1b[<0;241;20m");
-    pty.wait_for("the divider again", |screen| screen.contents_between(1, 240, 1, 241).contains('┌'));
+    pty.wait_for("the divider again", |screen| screen.contents_between(1, 240, 1, 241).contains('┬'));
     // A click in the detail pane focuses it, so that the footer shows its shortcuts.
     click(&mut pty, 280, 20);
     pty.wait_for_text("rename");
@@ -92,7 +92,7 @@ fn columns_above_223_can_be_clicked_and_a_drag_survives_a_resize() {
 #[test]
 fn a_burst_of_wheel_events_is_handled_before_the_next_frame() {
     let mut pty = Pty::spawn(Setup::demo_with(&["--jobs", "400"], ""));
-    pty.wait_for_text("Jobs: ");
+    pty.wait_for_text("Needs you");
     let frames = |pty: &Pty| pty.sent().matches("\x1b[?2026h").count();
     let before = frames(&pty);
     pty.send(&"\x1b[<65;10;10M".repeat(300));

@@ -158,7 +158,7 @@ fn type_filter_around(pty: &mut Pty, parts: &[&str]) {
     pty.send("des");
     pty.wait_for("what was typed around it, and nothing else", |screen| screen.contents().contains("· /guides "));
     pty.send("\r\x1b");
-    pty.wait_for_text("Jobs: 28");
+    pty.wait_for_text(" of 28");
 }
 
 #[test]
@@ -213,6 +213,6 @@ fn a_terminal_that_replies_after_300_ms_between_typed_keys_loses_none() {
     pty.send("es");
     pty.wait_for_text("· /guides ");
     pty.send("\r\x1b");
-    pty.wait_for_text("Jobs: 28");
+    pty.wait_for_text(" of 28");
     pty.quit();
 }

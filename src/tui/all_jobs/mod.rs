@@ -452,7 +452,7 @@ mod tests {
         press(&mut app, KeyCode::Esc);
         assert_eq!(listed_keys(&app), [3, 1]);
         let title: String = app.all_jobs_title(78).into_iter().map(|(text, _)| text).collect();
-        assert!(title.contains(": 2 of 3") && title.contains("[at work]"), "{title}");
+        assert!(title.contains("  2 of 3") && title.contains("[at work]"), "{title}");
         press(&mut app, KeyCode::Char('['));
         press(&mut app, KeyCode::Char('A'));
         assert_eq!(app.active_tab(), Some("broken"), "both lists share the tab");

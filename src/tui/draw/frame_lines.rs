@@ -1,5 +1,6 @@
 //! Draws the header (tabs, connection, limits) and the footer (keyboard shortcuts), with messages above the footer.
 
+use super::rules::draw_rule;
 use super::text::TextRow;
 use crate::model::connection::Connection;
 use crate::tui::view::View;
@@ -22,7 +23,7 @@ pub(in crate::tui) fn draw_header(frame: &mut Frame<'_>, view: View<'_>, area: R
         return;
     }
     if let Some(name) = &header.profile {
-        row.push("  ", theme.text).push(name, theme.muted);
+        row.push(if header.program.is_empty() { " " } else { "  " }, theme.text).push(name, theme.muted);
     }
     for tab in &header.tabs {
         let current = tab.screen == app.screen;
@@ -34,7 +35,7 @@ pub(in crate::tui) fn draw_header(frame: &mut Frame<'_>, view: View<'_>, area: R
         Some((header.connection, connection_style(view))),
         header.limit.map(|text| (text, if budget.requests_left() == 0 { theme.warning } else { theme.muted })),
     ];
-    let parts: Vec<(String, Style)> = parts.into_iter().flatten().collect();
+    let parts: Vec<(String, Style)> = parts.into_iter().flatten().filter(|(text, _)| !text.is_empty()).collect();
     let needed = parts.iter().map(|(text, _)| text.width() + 2).sum::<usize>();
     row.pad_to((width + 1).saturating_sub(needed));
     for (n, (text, style)) in parts.into_iter().enumerate() {
@@ -73,7 +74,7 @@ pub(in crate::tui) fn draw_footer(frame: &mut Frame<'_>, view: View<'_>, area: R
 fn draw_messages(frame: &mut Frame<'_>, view: View<'_>, width: usize) {
     let View { app, theme, .. } = view;
     let lines = app.message_lines(width);
-    let area = app.message_area(lines.len());
+    let area = app.message_area(&lines);
     let style = match app.notice.as_ref().map(|notice| notice.severity) {
         Some(Severity::Info) => theme.title,
         Some(Severity::Greeting) => theme.good,
@@ -81,17 +82,15 @@ fn draw_messages(frame: &mut Frame<'_>, view: View<'_>, width: usize) {
         None if app.filter_problem().is_some() || !app.unrecorded.is_empty() => theme.warning,
         None => theme.muted,
     };
+    let alerts = app.alert_lines(width).len();
     if let [line] = lines.as_slice()
-        && line.width() + 3 <= width
-        && frame.buffer_mut().cell(area.as_position()).is_some_and(|cell| cell.symbol() == "└")
+        && area.y == app.geometry().lower_rule().y
     {
-        let rect = Rect { x: area.x + 1, width: u16::try_from(line.width() + 1).unwrap_or(area.width), ..area };
-        frame.render_widget(Clear, rect);
-        frame.render_widget(Line::styled(line.as_str(), style), rect);
+        let style = if alerts > 0 { theme.warning } else { style };
+        draw_rule(frame, view, area, Line::styled(line.trim_start(), style), Line::default());
         return;
     }
     frame.render_widget(Clear, area);
-    let alerts = app.alert_lines(width).len();
     for (at, (rect, text)) in area.rows().zip(lines).enumerate() {
         let mut row = TextRow::new(width);
         row.push(text, if at < alerts { theme.warning } else { style });

@@ -1,4 +1,4 @@
-//! Draws the title of the jobs list, and the filter, which is part of that title or of the last line of the page views.
+//! Draws the title of the jobs list, and the filter, which is part of that title or of the title of the page views.
 
 use crate::tui::list_title::TitlePiece;
 use crate::tui::view::View;
@@ -8,8 +8,11 @@ use unicode_width::UnicodeWidthStr;
 
 pub(in crate::tui) type TitleSpans<'a> = Vec<Span<'a>>;
 
-pub(in crate::tui) fn list_title_line<'a>(view: View<'_>, width: usize) -> Line<'a> {
-    Line::from(title_spans(view, view.app.list_title(width)))
+/// Returns the title of the jobs list. `name` is the style of its name.
+pub(in crate::tui) fn list_title_line<'a>(view: View<'_>, width: usize, name: Style) -> Line<'a> {
+    let span =
+        |(text, piece)| Span::styled(text, if piece == TitlePiece::Name { name } else { piece_style(view, piece) });
+    Line::from_iter(view.app.list_title(width).into_iter().map(span))
 }
 
 /// Returns the title of the list of the jobs of all profiles.
@@ -33,8 +36,8 @@ fn title_spans<'a>(view: View<'_>, pieces: Vec<(String, TitlePiece)>) -> TitleSp
 fn piece_style(view: View<'_>, piece: TitlePiece) -> Style {
     let theme = view.theme;
     match piece {
-        TitlePiece::Name => theme.title,
-        TitlePiece::Count | TitlePiece::Separator | TitlePiece::Tab(_, false) => theme.muted,
+        TitlePiece::Name => theme.focus,
+        TitlePiece::Count | TitlePiece::Tab(_, false) => theme.muted,
         TitlePiece::FilterSlash => theme.key,
         TitlePiece::Filter | TitlePiece::Sorting => theme.text,
         TitlePiece::Cursor | TitlePiece::SelectedFilter => theme.text.add_modifier(Modifier::REVERSED),

@@ -9,6 +9,7 @@ pub(in crate::tui) mod frame_lines;
 pub(in crate::tui) mod impact;
 pub(in crate::tui) mod links;
 pub(in crate::tui) mod list_title;
+pub(in crate::tui) mod rules;
 pub(in crate::tui) mod text;
 pub(in crate::tui) mod theme;
 
@@ -60,7 +61,7 @@ fn screen_link(view: View<'_>) -> Option<links::ScreenLink> {
     let View { app, theme, .. } = view;
     let g = app.geometry();
     let is_shown = theme.has_clickable_links && is_usable(app.size) && app.detail_is_visible();
-    if is_shown { pr_screen_link(view, g.detail) } else { None }
+    if is_shown { pr_screen_link(view, g.detail_text()) } else { None }
 }
 
 /// Removes control and format characters from a finished frame, because none of them may reach the terminal. The

@@ -118,7 +118,7 @@ pub(in crate::tui) fn border(buffer: &mut Buffer, area: Rect, style: Style) {
 }
 
 /// Returns the cells of an area of one row, which must be within the buffer.
-fn row_cells(buffer: &mut Buffer, row: Rect) -> Option<&mut [Cell]> {
+pub(super) fn row_cells(buffer: &mut Buffer, row: Rect) -> Option<&mut [Cell]> {
     let (down, right) = (row.y.checked_sub(buffer.area.y)?, row.x.checked_sub(buffer.area.x)?);
     let begin = usize::from(down) * usize::from(buffer.area.width) + usize::from(right);
     buffer.content.get_mut(begin..begin + usize::from(row.width))

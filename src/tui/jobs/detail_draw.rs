@@ -12,11 +12,14 @@ use crate::model::period::DateRange;
 use crate::model::prompt::{Delivery, DeliveryKind};
 use crate::model::row::Job;
 use crate::tui::Pane;
-use crate::tui::draw::boxes::{draw_line, draw_more_below, draw_pane};
+use crate::tui::draw::boxes::draw_line;
+use crate::tui::draw::cursor;
 use crate::tui::draw::impact;
 use crate::tui::draw::links::ScreenLink;
-use crate::tui::draw::text::{TextRow, left, truncate_path, truncate_start};
+use crate::tui::draw::rules::draw_rule;
+use crate::tui::draw::text::{TextRow, fit, left, truncate_path, truncate_start};
 use crate::tui::format::{format_count, format_duration, plural, short_age};
+use crate::tui::geometry::{Geometry, JobsArrangement, title_area};
 use crate::tui::impact::PagesLine;
 use crate::tui::view::View;
 use chrono::TimeDelta;
@@ -24,27 +27,27 @@ use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
-use ratatui::widgets::Block;
 use unicode_width::UnicodeWidthStr;
 
-pub(in crate::tui) fn draw(frame: &mut Frame<'_>, view: View<'_>, area: Rect) {
+pub(in crate::tui) fn draw(frame: &mut Frame<'_>, view: View<'_>, g: Geometry) {
     let View { app, theme, .. } = view;
-    let border = if app.pane == Pane::Detail { theme.focus } else { theme.border };
+    let (text, rule) = (g.detail_text(), g.detail_rule());
+    let title_style = if app.pane == Pane::Detail { theme.focus } else { theme.text };
+    cursor::place_in_corner(frame, text);
     let Some(job) = app.jobs.selected() else {
-        let inner = draw_pane(frame, area, &Line::styled(" Detail ", theme.muted), border);
-        draw_line(frame, inner, 1, Line::styled("  Select a job to see its thread here.", theme.muted));
+        draw_rule(frame, view, rule, Line::default(), Line::default());
         return;
     };
-    let title_width = usize::from(area.width.saturating_sub(4));
+    // Below the list, the rule also has the position in the list.
+    let is_below = g.arrangement == JobsArrangement::Below;
+    let position = if is_below { app.jobs.position_text(g.list_rows()) } else { String::new() };
+    let taken = if is_below { position.width() + 3 } else { 0 };
+    let title_width = usize::from(title_area(rule).width).saturating_sub(taken);
     let marks = marked_jobs_text(view, title_width);
     let space = title_width.saturating_sub(marks.width());
-    let mut title =
-        Line::styled(format!(" {} ", crate::tui::draw::text::fit(job.local.title.as_str(), space)), theme.title);
-    if !marks.is_empty() {
-        title.push_span(Span::styled(format!("{marks} "), theme.mark));
-    }
-    let inner = draw_pane(frame, area, &title, border);
-    let text = text_area(inner);
+    let title = fit(job.local.title.as_str(), space);
+    let title = Line::from_iter([Span::styled(title, title_style), Span::styled(marks, theme.mark)]);
+    draw_rule(frame, view, rule, title, Line::styled(position, theme.muted));
     let width = usize::from(text.width);
     let lines = app.detail.layout(facts(job, &next_step(app, job), width), usize::from(text.height));
     for (row, fact) in lines.head.iter().enumerate() {
@@ -58,7 +61,6 @@ pub(in crate::tui) fn draw(frame: &mut Frame<'_>, view: View<'_>, area: Rect) {
         };
         draw_line(frame, text, first_row + row, line);
     }
-    draw_more_below(frame, view, area, lines.hidden_below());
 }
 
 /// Returns the line at this index among those that scroll: facts, a blank line, and the timeline.
@@ -87,24 +89,18 @@ fn marked_jobs_text(view: View<'_>, width: usize) -> String {
     }
     let marked = format_count(marked);
     let texts = match view.app.acts_on_marks() {
-        true => [format!("· keys act on {marked} marked"), format!("· {marked} marked")],
-        false => [format!("· {marked} marked, keys act on this job"), "· keys act on this job".to_owned()],
+        true => [format!("  keys act on {marked} marked"), format!("  {marked} marked")],
+        false => [format!("  {marked} marked, keys act on this job"), "  keys act on this job".to_owned()],
     };
     let [long, short] = texts;
     // The job's own title keeps at least a third of the width.
     if long.width() <= width * 2 / 3 { long } else { short }
 }
 
-/// Returns the area for text inside the borders.
-fn text_area(inner: Rect) -> Rect {
-    Rect { x: inner.x + 1, width: inner.width.saturating_sub(2), ..inner }
-}
-
 /// Returns the link to the pull request, if its line is visible.
-pub(in crate::tui) fn pr_screen_link(view: View<'_>, area: Rect) -> Option<ScreenLink> {
+pub(in crate::tui) fn pr_screen_link(view: View<'_>, text: Rect) -> Option<ScreenLink> {
     let job = view.app.jobs.selected()?;
     let target = job.remote.pr_link.as_ref()?;
-    let text = text_area(Block::bordered().inner(area));
     let facts = facts(job, &next_step(view.app, job), usize::from(text.width));
     let line = facts.iter().position(|fact| *fact == Fact::PullRequest)?;
     let row = u16::try_from(line).ok().filter(|row| *row < text.height)?;

@@ -1,19 +1,21 @@
 //! Draws the jobs list with its groups.
 //!
 //! ```text
-//! ┌ Jobs: 48 ───────────────────────────────────────────────┐
-//! │   state        title                      PR        age │
-//! │ Needs you 3                                             │
-//! │▌*✓ review      Fix broken links in /api   #1423     14m │
+//! ─ Jobs ────────────────────────────────────────────────────
+//!     state        title                      PR       age
+//!  Needs you 3
+//! ▌*✓ review       Fix broken links in /api   #1423    14m
 //! ```
 
 use crate::model::Time;
 use crate::model::job_state::{JobState, MARKED, NEEDS_YOU, NOT_OPENED, SELECTED, list_pull_request, list_word};
 use crate::model::row::{Job, JobGroup};
-use crate::tui::draw::boxes::{draw_line, draw_more_below, draw_pane};
-use crate::tui::draw::list_title;
+use crate::tui::draw::boxes::draw_line;
+use crate::tui::draw::rules::draw_rule;
 use crate::tui::draw::text::{fit, left, selected_line};
+use crate::tui::draw::{cursor, list_title};
 use crate::tui::format::{capitalized, format_count, plural, short_age};
+use crate::tui::geometry::{Geometry, title_area};
 use crate::tui::jobs::{JobLine as ListLine, JobList};
 use crate::tui::keymap::{Action, Context};
 use crate::tui::view::View;
@@ -34,14 +36,18 @@ const STATE_CELLS: usize = 11;
 const PULL_REQUEST_CELLS: usize = 6;
 /// Width of the column that shows for how long the job has been in its state.
 const AGE_CELLS: usize = 4;
+/// The number of cells of a row beside the title, with a blank at the end.
+pub(in crate::tui) const COLUMNS_BESIDE_TITLE: usize = 31;
 /// Minimum width of the list at which words show the state and the pull request.
 const MIN_WIDTH_WITH_STATE: usize = 56;
 
-pub(in crate::tui) fn draw(frame: &mut Frame<'_>, view: View<'_>, area: Rect) {
+pub(in crate::tui) fn draw(frame: &mut Frame<'_>, view: View<'_>, g: Geometry) {
     let View { app, theme, .. } = view;
-    let border = if app.pane == Pane::List { theme.focus } else { theme.border };
-    let title = list_title::list_title_line(view, usize::from(view.app.geometry().list_title().width));
-    let inner = draw_pane(frame, area, &title, border);
+    let (inner, rule) = (g.list, g.list_rule());
+    let name = if app.pane == Pane::List { theme.focus } else { theme.text };
+    let title = list_title::list_title_line(view, usize::from(title_area(rule).width), name);
+    draw_rule(frame, view, rule, title, Line::default());
+    cursor::place_in_corner(frame, inner);
     if app.jobs.is_empty() {
         draw_empty_list(frame, view, inner);
         return;
@@ -51,7 +57,7 @@ pub(in crate::tui) fn draw(frame: &mut Frame<'_>, view: View<'_>, area: Rect) {
         return;
     }
     let columns = job_table(usize::from(inner.width), None);
-    let lines = app.geometry().list_lines();
+    let lines = g.list_lines();
     draw_headings(frame, view, &columns, inner, lines);
     let rows = usize::from(lines.height);
     for (row, line) in app.jobs.visible(rows).enumerate() {
@@ -61,7 +67,6 @@ pub(in crate::tui) fn draw(frame: &mut Frame<'_>, view: View<'_>, area: Rect) {
         };
         draw_line(frame, lines, row, line);
     }
-    draw_more_below(frame, view, area, app.jobs.line_count().saturating_sub(app.jobs.top() + rows));
 }
 
 /// Draws the column headings above the lines of a list, if there is a row for them.

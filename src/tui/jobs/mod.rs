@@ -18,6 +18,7 @@ mod update;
 mod viewport;
 
 use super::filter::{FilterState, Match};
+use super::format::{display_width, position_text};
 use super::marks::MarkedJobs;
 use super::order::{JobOrder, JobSorting, ListItem, SECTION_COUNT, SortKey, section_index};
 use crate::model::job::Status;
@@ -56,6 +57,8 @@ pub struct JobList {
     /// Whether only the first rows are loaded, so that the list can't be sorted or filtered yet.
     is_partial: bool,
     top: usize,
+    /// The width in cells of the longest title.
+    widest_title: usize,
     /// All unknown statuses, from current and former rows.
     other_statuses: BTreeSet<CleanText>,
 }
@@ -77,6 +80,7 @@ impl JobList {
     pub fn replace(&mut self, rows: Vec<Job>) {
         self.is_partial = false;
         rows.iter().for_each(|row| note_status(&mut self.other_statuses, row));
+        self.widest_title = rows.iter().map(title_width).max().unwrap_or(0);
         self.index = rows.iter().enumerate().map(|(index, row)| (row.key, index)).collect();
         self.rows = rows;
         self.rebuild();
@@ -85,6 +89,7 @@ impl JobList {
     /// Inserts or replaces a row, unless the current one is newer. Returns whether anything changed.
     pub fn upsert(&mut self, row: Job) -> bool {
         note_status(&mut self.other_statuses, &row);
+        self.widest_title = self.widest_title.max(title_width(&row));
         let Some(&index) = self.index.get(&row.key) else {
             if self.is_partial {
                 // The row is one of the rows that are still being read.
@@ -293,6 +298,28 @@ impl JobList {
         self.top
     }
 
+    /// Returns the number of columns of a list that shows all titles in full.
+    pub fn needed_columns(&self) -> usize {
+        self.widest_title + list_draw::COLUMNS_BESIDE_TITLE
+    }
+
+    /// Returns the position in a list of `rows` visible lines, such as `2 of 44, 28 more ↓`; empty if no job is selected.
+    pub fn position_text(&self, rows: usize) -> String {
+        let total = self.listed_count();
+        let Some(position) = self.selected_position() else { return String::new() };
+        let (mut shown, mut end) = (0, total);
+        // The first job below the visible lines.
+        while shown < end {
+            let middle = shown.midpoint(end);
+            if self.order.line_of(middle) < self.top + rows {
+                shown = middle + 1;
+            } else {
+                end = middle;
+            }
+        }
+        position_text(position, total, total - shown)
+    }
+
     fn line(&self, at: usize) -> Option<JobLine<'_>> {
         match self.order.item_on_line(at)? {
             ListItem::Heading(group, size, hidden) => Some(JobLine::Heading(group, size, hidden)),
@@ -307,6 +334,10 @@ fn note_status(statuses: &mut BTreeSet<CleanText>, row: &Job) {
     {
         statuses.insert(word.clone());
     }
+}
+
+fn title_width(row: &Job) -> usize {
+    display_width(row.local.title.as_str())
 }
 
 fn shown_group(row: &Job, keeps_group: bool) -> JobGroup {

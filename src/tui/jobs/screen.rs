@@ -7,8 +7,9 @@ use super::next_step::next_step;
 use super::{JobLine, JobList, detail_draw, list_draw};
 use crate::model::row::{Job, JobGroup, JobKey};
 use crate::tui::component::prelude::*;
-use crate::tui::format::short_age_changes_at;
-use crate::tui::geometry::{Geometry, JobsArrangement};
+use crate::tui::draw::rules::{draw_rule, draw_separator};
+use crate::tui::format::{more_below_text, short_age_changes_at};
+use crate::tui::geometry::{Geometry, JobsArrangement, title_area};
 use crate::tui::input_dialog::InputField;
 use crate::tui::widgets::list_state::line_at;
 use crate::tui::widgets::scroll::page_step;
@@ -121,15 +122,13 @@ impl Component for JobsScreen {
 
     fn click(&mut self, at: Position, cx: &mut Cx<'_>) -> Flow {
         let (g, app) = (cx.app.geometry(), &mut *cx.app);
-        let divider = g.divider();
-        if divider.contains(at) {
-            let side = if g.arrangement == JobsArrangement::Right { at.x - divider.x } else { at.y - divider.y };
-            app.pointer.start_drag(side);
+        if g.divider().contains(at) {
+            app.pointer.is_dragging = true;
         } else if app.is_list_partial() {
             // The click is ignored, because the lines of a partial list may have moved just before the click.
-        } else if self.shows_list_at(g, at) {
+        } else if self.pane_at(g, at) == Pane::List {
             self.click_list(at, cx);
-        } else if g.detail.contains(at) && app.jobs.selected().is_some() {
+        } else if app.jobs.selected().is_some() {
             app.close_filter_input();
             app.pane = Pane::Detail;
         }
@@ -138,10 +137,9 @@ impl Component for JobsScreen {
 
     fn wheel(&mut self, at: Position, by: isize, cx: &mut Cx<'_>) {
         let g = cx.app.geometry();
-        if Self(cx.app.visible_pane(self.0)).shows_list_at(g, at) {
-            cx.app.jobs.scroll_by(by, g.list_rows());
-        } else {
-            Self(Pane::Detail).scroll(Scroll::By(by), cx);
+        match Self(cx.app.visible_pane(self.0)).pane_at(g, at) {
+            Pane::List => cx.app.jobs.scroll_by(by, g.list_rows()),
+            Pane::Detail => Self(Pane::Detail).scroll(Scroll::By(by), cx),
         }
     }
 
@@ -155,31 +153,54 @@ impl Component for JobsScreen {
         ages.chain(counting.then(|| app.seconds_change_at(now))).min()
     }
 
+    fn position(&self, app: &App) -> String {
+        let g = app.geometry();
+        let hidden = || app.detail_lines().map_or(0, |lines| lines.hidden_below());
+        match (g.arrangement, app.visible_pane(self.0)) {
+            (JobsArrangement::Below, _) => more_below_text(hidden()),
+            (JobsArrangement::Right, _) | (_, Pane::List) => app.jobs.position_text(g.list_rows()),
+            (JobsArrangement::OneAtATime, Pane::Detail) => {
+                // The list is not visible, so no row follows.
+                let position = app.jobs.position_text(usize::MAX / 2);
+                match hidden() {
+                    0 => position,
+                    hidden => format!("{} ── {position}", more_below_text(hidden)),
+                }
+            }
+        }
+    }
+
     fn draw(&self, frame: &mut Frame<'_>, view: View<'_>) {
         let g = view.app.geometry();
         let pane = view.app.visible_pane(self.0);
+        draw_rules(frame, view, g, self.position(view.app));
         // The focused pane is drawn last, so that the cursor ends there.
         if g.shows_both() && pane == Pane::List {
-            detail_draw::draw(frame, view, g.detail);
+            detail_draw::draw(frame, view, g);
         }
         if g.shows_both() || pane == Pane::List {
-            list_draw::draw(frame, view, g.list);
+            list_draw::draw(frame, view, g);
         }
         if pane == Pane::Detail {
-            detail_draw::draw(frame, view, g.detail);
+            detail_draw::draw(frame, view, g);
         }
     }
 }
 
 impl JobsScreen {
-    /// Whether the list is visible at a cell.
-    fn shows_list_at(&self, g: Geometry, at: Position) -> bool {
-        g.list.contains(at) && (g.shows_both() || self.0 == Pane::List)
+    /// Returns the pane at a cell of the body.
+    fn pane_at(&self, g: Geometry, at: Position) -> Pane {
+        let is_list = match g.arrangement {
+            JobsArrangement::Right => at.x < g.detail.x,
+            JobsArrangement::Below => at.y < g.detail.y,
+            JobsArrangement::OneAtATime => self.0 == Pane::List,
+        };
+        if is_list { Pane::List } else { Pane::Detail }
     }
 
     fn click_list(&self, at: Position, cx: &mut Cx<'_>) {
         let (g, app) = (cx.app.geometry(), &mut *cx.app);
-        let title = g.list_title();
+        let title = title_area(g.list_rule());
         if title.contains(at) {
             app.select_tab_at(usize::from(at.x - title.x), usize::from(title.width));
             return;
@@ -189,6 +210,25 @@ impl JobsScreen {
         if click_list_line(&mut app.jobs, line) && self.0 == Pane::List {
             app.close_filter_input();
             app.open_detail(cx.effects);
+        }
+    }
+}
+
+/// Draws the lower rule with the position, and the separator of the panes.
+fn draw_rules(frame: &mut Frame<'_>, view: View<'_>, g: Geometry, position: String) {
+    let (theme, divider) = (view.theme, g.divider());
+    let muted = |text: String| Line::styled(text, theme.muted);
+    let lower = g.rule_below_panes();
+    match g.arrangement {
+        JobsArrangement::Right => {
+            let hidden = view.app.detail_lines().map_or(0, |lines| lines.hidden_below());
+            let detail = Rect { x: g.detail.x, width: g.detail.width, ..lower };
+            draw_rule(frame, view, Rect { width: g.list.width, ..lower }, Line::default(), muted(position));
+            draw_rule(frame, view, detail, Line::default(), muted(more_below_text(hidden)));
+            draw_separator(frame, view, divider);
+        }
+        JobsArrangement::Below | JobsArrangement::OneAtATime => {
+            draw_rule(frame, view, lower, Line::default(), muted(position));
         }
     }
 }

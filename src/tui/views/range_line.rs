@@ -1,6 +1,6 @@
-//! The layout of the range line: the dates of the range, then the names of the presets that one key cycles through. If
-//! not all names fit, the names around the current preset are shown. Drawing and mouse input share the layout, so that
-//! they agree.
+//! The layout of the rule above the page views: the dates of the range, and the names of the presets that one key cycles
+//! through. Without space for all names, only that of the current range is shown. Drawing and mouse input share the
+//! layout, so that they agree.
 
 use super::super::App;
 use crate::model::Time;
@@ -28,10 +28,8 @@ pub struct RangeName {
     pub choice: PresetChoice,
 }
 
-/// Blank columns between the dates and the first name.
-const GAP: usize = 3;
-/// If fewer names than this fit, only the name of the current range is shown.
-const MIN_NAMES: usize = 5;
+/// The minimum number of columns at which all names are shown rather than only that of the current range.
+const MIN_COLUMNS_WITH_ALL_NAMES: usize = 100;
 
 /// Formats a range: first and last day in UTC, number of days, and whether today is included. If that doesn't fit in
 /// `width` columns, leaves out the number of days.
@@ -46,7 +44,7 @@ pub fn format_range(range: DateRange, now: Time, width: usize) -> String {
 }
 
 impl App {
-    /// Returns the preset names that fit in a line of `width` columns after the first `used` columns.
+    /// Returns the preset names that fit at the right of a rule of `width` columns whose first `used` columns are taken.
     fn names_that_fit(&self, used: usize, width: usize, today: NaiveDate) -> Vec<RangeName> {
         let current = self.views.preset_if_current(today);
         // A week, month or quarter that is not a preset shows its own name instead of `custom`.
@@ -57,35 +55,26 @@ impl App {
         let all: Vec<(String, bool, PresetChoice)> = all
             .map(|(name, on, choice)| (if on { format!("[{name}]") } else { name.to_owned() }, on, choice))
             .collect();
-        let width_left = width.saturating_sub(used);
-        let names = adjacent_names(&all, width_left);
-        if names.len() >= MIN_NAMES {
-            // Two blanks separate the names, since some names contain a blank. Three blanks (`GAP`) come before the
-            // first name.
-            let mut end = used + 1;
-            let place = |(text, on, choice): (String, bool, PresetChoice)| {
-                let at = end + 2;
-                end = at + text.width();
-                RangeName { start_column: at, text, is_current: on, choice }
+        let only = vec![(format!("‹ {range_name} ›"), true, PresetChoice::Next)];
+        let candidates = if width < MIN_COLUMNS_WITH_ALL_NAMES { vec![only] } else { vec![all, only] };
+        for names in candidates {
+            let needed = names.iter().map(|(text, ..)| text.width() + 1).sum::<usize>() + 1;
+            let Some(mut column) = width.checked_sub(needed).filter(|start| *start > used) else { continue };
+            let place = |(text, is_current, choice): (String, bool, PresetChoice)| {
+                let start_column = column;
+                column += text.width() + 1;
+                RangeName { start_column, text, is_current, choice }
             };
-            names.into_iter().map(place).collect()
-        } else if width_left > range_name.width() + 4 + GAP {
-            vec![RangeName {
-                start_column: used + GAP,
-                text: format!("‹ {range_name} ›"),
-                is_current: true,
-                choice: PresetChoice::Next,
-            }]
-        } else {
-            Vec::new()
+            return names.into_iter().map(place).collect();
         }
+        Vec::new()
     }
 
-    /// Returns the dates of the range, indented by a blank, and the names that fit beside them in a line of `width`
-    /// columns.
+    /// Returns the title of the rule above the page views: the dates of the range, and at its right the names that fit
+    /// beside them in a rule of `width` columns.
     pub fn range_line(&self, width: usize, now: Time) -> (String, Vec<RangeName>) {
-        let text = format!(" {}", format_range(self.views.query().range, now, width));
-        let names = self.names_that_fit(text.width(), width, now.date_naive());
+        let text = format_range(self.views.query().range, now, width.saturating_sub(4));
+        let names = self.names_that_fit(text.width() + 3, width, now.date_naive());
         (text, names)
     }
 
@@ -95,27 +84,4 @@ impl App {
         let hit = |name: &&RangeName| (name.start_column..name.start_column + name.text.width()).contains(&cell);
         names.iter().find(hit).map(|name| name.choice)
     }
-}
-
-/// Returns as many adjacent names as fit, including the current one. `‹` or `›` at an end stands for the names that
-/// don't fit.
-fn adjacent_names(all: &[(String, bool, PresetChoice)], width: usize) -> Vec<(String, bool, PresetChoice)> {
-    let current = all.iter().position(|(_, on, _)| *on).unwrap_or(0);
-    let cut = |start: usize, end: usize| {
-        let before = all.get(start.wrapping_sub(1)).map(|(.., choice)| ("‹".to_owned(), false, *choice));
-        let after = all.get(end).map(|(.., choice)| ("›".to_owned(), false, *choice));
-        let names = all.get(start..end).unwrap_or(&[]).iter().cloned();
-        before.into_iter().chain(names).chain(after).collect::<Vec<_>>()
-    };
-    let fits =
-        |names: &[(String, bool, PresetChoice)]| names.iter().map(|(text, ..)| text.width() + 2).sum::<usize>() < width;
-    let windows = (0..=current).flat_map(|start| (current + 1..=all.len()).rev().map(move |end| (start, end)));
-    // Of the runs of adjacent names that fit, takes the first of the longest ones.
-    let mut most = Vec::new();
-    for names in windows.map(|(start, end)| cut(start, end)).filter(|names| fits(names)) {
-        if names.len() > most.len() {
-            most = names;
-        }
-    }
-    most
 }

@@ -15,6 +15,7 @@ use crate::model::failure::FailureKind;
 use crate::model::ledger::Wait;
 use crate::tui::component::prelude::*;
 use crate::tui::filter_input::FilterInput;
+use crate::tui::format::{format_count, position_text};
 use crate::tui::input_dialog::InputField;
 use crate::tui::widgets::list_state::line_at;
 use crate::tui::widgets::scroll::page_step;
@@ -148,6 +149,21 @@ impl Component for ViewsComponent {
             }),
             _ => None,
         })
+    }
+
+    fn position(&self, app: &App) -> String {
+        let (table, rows) = (&app.views.table, app.views_rows());
+        if table.is_empty() {
+            return String::new();
+        }
+        let position = position_text(table.selected(), table.len(), table.len().saturating_sub(table.top() + rows));
+        // An answer has only a part of the rows, so what follows is the next answer.
+        let has_next = !table.is_report() && app.views.has_next();
+        if has_next {
+            format!("{} of {}, next page →", format_count(table.selected() + 1), format_count(table.len()))
+        } else {
+            position
+        }
     }
 
     fn draw(&self, frame: &mut Frame<'_>, view: View<'_>) {

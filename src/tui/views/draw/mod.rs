@@ -19,10 +19,12 @@ pub(in crate::tui) mod totals;
 use crate::model::failure::FailureKind;
 use crate::model::load::Load;
 use crate::model::period::DateRange;
+use crate::tui::component::Component as _;
 use crate::tui::draw::boxes::draw_line;
 use crate::tui::keymap::{Action, Context};
 use crate::tui::view::View;
 use crate::tui::views::request_cost::AVAILABLE_WITHOUT_REQUESTS;
+use crate::tui::views::screen::ViewsComponent;
 use crate::tui::views::trend::draw::draw_above_table;
 
 use ratatui::Frame;
@@ -32,10 +34,11 @@ use ratatui::widgets::{Paragraph, Wrap};
 
 pub(in crate::tui) fn draw(frame: &mut Frame<'_>, view: View<'_>) {
     let areas = view.app.views_areas();
-    let width = usize::from(areas.range.width);
-    draw_line(frame, areas.range, 0, presets::presets_line(view, width));
+    let width = usize::from(areas.lines.width);
+    presets::draw_range_rule(frame, view, areas.range);
+    position_line::draw_position_rule(frame, view, areas.position, ViewsComponent.position(view.app));
     let Some(totals) = view.app.views.listed_totals() else {
-        draw_not_loaded(frame, view, view.app.geometry().body);
+        draw_not_loaded(frame, view, view.app.geometry().content);
         return;
     };
     draw_line(frame, areas.totals, 0, totals::site_totals_line(view, totals, width));
@@ -44,7 +47,6 @@ pub(in crate::tui) fn draw(frame: &mut Frame<'_>, view: View<'_>) {
         draw_above_table(frame, view, areas.trend);
     }
     table::draw(frame, view);
-    draw_line(frame, areas.position, 0, position_line::table_position_line(view, width));
 }
 
 /// Draws what is shown before the first answer: that it is being loaded, or why loading failed and what is still
@@ -70,9 +72,9 @@ fn draw_not_loaded(frame: &mut Frame<'_>, view: View<'_>, area: Rect) {
     };
     let inner = Rect {
         x: area.x + 2,
-        y: area.y + 2,
+        y: area.y + 1,
         width: area.width.saturating_sub(4),
-        height: area.height.saturating_sub(2),
+        height: area.height.saturating_sub(1),
     };
     frame.render_widget(Paragraph::new(Line::styled(text, style)).wrap(Wrap { trim: true }), inner);
 }

@@ -1,14 +1,21 @@
-//! Draws the line below the table: which pages are listed, how they are filtered and sorted, whether all pages are
+//! Draws the rule below the table: which pages are listed, how they are sorted, the position among them, whether all pages are
 //! loaded, and what the symbols of the bars mean. Parts that don't fit are left out, the least important first.
 
 use crate::tui::draw::bars;
-use crate::tui::draw::list_title::{TitleSpans, filter_spans, spans_width};
+use crate::tui::draw::list_title::{TitleSpans, spans_width};
+use crate::tui::draw::rules::draw_rule;
 use crate::tui::draw::text::{TextRow, fit};
 use crate::tui::format::{format_count, format_views, grouped_number, plural};
+use crate::tui::geometry::title_area;
 use crate::tui::view::View;
 use crate::tui::views::table::{BarScale, Metric, PageColumn, PageSorting, PageTable};
+use ratatui::Frame;
+use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 use unicode_width::UnicodeWidthStr;
+
+/// The number of cells of a rule that a position, such as `12 of 1,099, 1,085 more ↓`, and the line beside it may take.
+const MAX_POSITION_CELLS: usize = 34;
 
 /// A part of the line. Only parts that are `needed` may use the space of the legend.
 struct PositionPart<'a> {
@@ -24,31 +31,32 @@ fn optional_part<'a>(view: View<'_>, text: String) -> PositionPart<'a> {
     PositionPart { spans: vec![Span::styled(text, view.theme.muted)], needed: false }
 }
 
-/// Returns the line below the table.
-pub(in crate::tui) fn table_position_line<'a>(view: View<'_>, width: usize) -> Line<'a> {
+/// Draws the rule below the table.
+pub(in crate::tui) fn draw_position_rule(frame: &mut Frame<'_>, view: View<'_>, row: Rect, position: String) {
     let table = &view.app.views.table;
+    let width = usize::from(row.width);
     let parts = if table.is_report() { report_parts(view, width) } else { answer_parts(view) };
+    let mut right = Line::styled(position, view.theme.muted);
+    let space = usize::from(title_area(row).width).saturating_sub(right.width() + 3);
     let legend = legend(view);
-    let legend_cells = spans_width([&legend].into_iter()) + 2;
-    let mut row = TextRow::new(width);
-    row.push(" ", view.theme.text);
+    let legend_cells = spans_width([&legend].into_iter()) + 4;
+    let mut left = TextRow::new(space);
     for (n, PositionPart { spans: part, needed }) in parts.into_iter().enumerate() {
         let gap = if n == 0 { "" } else { " · " };
-        let space = row.remaining().saturating_sub(if needed { 0 } else { legend_cells });
-        if n == 0 || spans_width([&part].into_iter()) + gap.width() <= space {
-            row.push(gap, view.theme.muted);
+        let space = left.remaining().saturating_sub(if needed { 0 } else { legend_cells });
+        if (n == 0 && needed) || spans_width([&part].into_iter()) + gap.width() <= space {
+            left.push(gap, view.theme.muted);
             part.into_iter().for_each(|Span { content, style, .. }| {
-                row.push(content, style);
+                left.push(content, style);
             });
         }
     }
-    if row.remaining() >= legend_cells {
-        row.pad_to(width.saturating_sub(legend_cells - 1));
-        legend.into_iter().for_each(|Span { content, style, .. }| {
-            row.push(content, style);
-        });
+    if left.remaining() >= legend_cells {
+        let separator = (right.width() > 0).then(|| Span::styled(" ── ", view.theme.border));
+        let position = std::mem::take(&mut right.spans).into_iter().map(|span| span.style(view.theme.muted));
+        right = Line::from_iter(legend.into_iter().chain(separator).chain(position));
     }
-    row.line()
+    draw_rule(frame, view, row, left.line(), right);
 }
 
 /// Returns the legend: what the symbols of the bars mean.
@@ -86,21 +94,17 @@ fn answer_parts<'a>(view: View<'_>) -> Vec<PositionPart<'a>> {
     let mut parts: Vec<PositionPart<'a>> = Vec::new();
     if view.app.filter_input().is_some() {
         let text = "the filter works once all pages are loaded";
-        parts.extend(filter_spans(view, 20).map(|mut part| {
-            part.push(Span::styled(format!("  {text}"), theme.muted));
-            needed_part(part)
-        }));
+        parts.push(needed_part(vec![Span::styled(text, theme.muted)]));
     }
     let Some(shown) = views.load().shown() else { return parts };
     let query = shown.value.query;
     let n = u64::try_from(shown.value.page.rows.len()).unwrap_or(0);
     let (first, last) = (query.offset().saturating_add(1), query.offset().saturating_add(n));
     let has_next = query.has_next(&shown.value.page);
-    let more = if has_next { "more →" } else { "last page" };
     let which = match n {
         0 if query.page > 1 && !has_next => "beyond the last page".to_owned(),
-        0 => format!("no rows, {more}"),
-        _ => format!("rows {}–{}, {more}", grouped_number(first), grouped_number(last)),
+        0 => "no rows".to_owned(),
+        _ => format!("rows {}–{}", grouped_number(first), grouped_number(last)),
     };
     parts.push(needed_part(vec![Span::styled(format!("page {}, {which}", grouped_number(query.page)), theme.text)]));
     parts.extend(marks_part(view));
@@ -112,30 +116,21 @@ fn report_parts<'a>(view: View<'_>, width: usize) -> Vec<PositionPart<'a>> {
     let theme = view.theme;
     let table = &view.app.views.table;
     let warning = |text: String| needed_part(vec![Span::styled(text, theme.warning)]);
-    // In a narrow terminal, a problem with the filter replaces the number of pages.
     let problem = table.filter_problem();
-    let mut head = if problem.is_some() && width < 60 { TitleSpans::new() } else { page_count(view) };
-    let narrowing = view.app.filter_input().is_some() || table.is_filtered();
-    if narrowing
-        && let Some(mut part) = filter_spans(view, width.saturating_sub(spans_width([&head].into_iter()) + 4).max(8))
-    {
-        part.push(Span::raw("  "));
-        part.append(&mut head);
-        head = part;
-    }
-    let space = width.saturating_sub(spans_width([&head].into_iter()) + 4);
-    let mut parts = vec![needed_part(head)];
+    let space = width.saturating_sub(MAX_POSITION_CELLS);
+    let mut parts = Vec::new();
     // The problem is cut rather than left out, because the invalid term has no effect and the user must know why.
     parts.extend(problem.map(|problem| warning(fit(problem, space))));
-    parts.extend(marks_part(view));
     parts.extend(partial_warning(table, width).map(warning));
     parts.extend(sum_warning(table, width).map(warning));
     if table.comparison().is_some_and(|comparison| !comparison.before.complete) {
         parts.push(warning("before: partial".to_owned()));
     }
-    let sorting = table.sorting();
-    let is_shown = crate::tui::views::columns::is_column_visible(table, width, sorting.by);
-    parts.push(PositionPart { needed: !is_shown, ..optional_part(view, sort_label(sorting)) });
+    parts.extend(marks_part(view));
+    let mut scope = if table.is_filtered() { TitleSpans::new() } else { page_count(view) };
+    let gap = if scope.is_empty() { "" } else { " " };
+    scope.push(Span::styled(format!("{gap}{}", sort_label(table.sorting())), theme.muted));
+    parts.push(PositionPart { spans: scope, needed: false });
     if table.metric() != Metric::Total {
         parts.push(optional_part(view, format!("bars: {}", table.metric().name())));
     }
@@ -148,7 +143,7 @@ fn report_parts<'a>(view: View<'_>, width: usize) -> Vec<PositionPart<'a>> {
 }
 
 /// Returns the number of pages, or of matching pages if there is a filter.
-fn page_count<'a>(view: View<'_>) -> TitleSpans<'a> {
+pub(super) fn page_count<'a>(view: View<'_>) -> TitleSpans<'a> {
     let theme = view.theme;
     let table = &view.app.views.table;
     let (measures, all) = (table.measures(), table.rows().len());
@@ -188,9 +183,11 @@ fn marks_part<'a>(view: View<'_>) -> Option<PositionPart<'a>> {
 }
 
 fn sort_label(sorting: PageSorting) -> String {
-    match sorting.by {
-        PageColumn::Path if sorting.descending => "by path, reversed".to_owned(),
-        by => format!("by {} {}", by.name(), sorting.arrow()),
+    match (sorting.by, sorting.descending) {
+        (PageColumn::Path, true) => "by path, reversed".to_owned(),
+        (PageColumn::Path, false) => "by path".to_owned(),
+        (by, true) => format!("by {}", by.name()),
+        (by, false) => format!("by {} {}", by.name(), sorting.arrow()),
     }
 }
 
