@@ -9,7 +9,7 @@ use crate::model::failure::Failure;
 use crate::model::load::Timed;
 use crate::model::period::DateRange;
 use crate::model::report::{Report, StoredReport};
-use crate::model::views::{Counts, MIN_PAGE_SIZE, ViewsQuery};
+use crate::model::views::{Counts, DEFAULT_PAGE_SIZE, MIN_PAGE_SIZE, ViewsQuery};
 use crate::store::StoreError;
 use std::sync::Arc;
 
@@ -43,8 +43,12 @@ impl Engine {
             let cached = inner.store.views_totals(&inner.scope, &[range]).await.map_err(read_failure)?;
             match cached.into_iter().find(|(_, totals)| inner.is_fresh(range, totals.as_of)) {
                 Some((range, totals)) => inner.emit(EngineEvent::Totals { range, totals }).await,
-                // Requests the smallest possible page of views: `load_views` emits the totals that come with it.
-                None => drop(self.load_views(ViewsQuery { range, limit: MIN_PAGE_SIZE, page: 1 }, false).await?),
+                // `load_views` emits the totals that come with a page of views. For a week, the smallest possible page is
+                // requested. The pages of a single day are shown as sparklines.
+                None => {
+                    let limit = if range.days() == 1 { DEFAULT_PAGE_SIZE } else { MIN_PAGE_SIZE };
+                    self.load_views(ViewsQuery { range, limit, page: 1 }, false).await?;
+                }
             }
         }
         Ok(())

@@ -67,14 +67,16 @@ impl Store {
         self.read_in_scope(scope, move |db, scope| find_cached(db, scope, range)).await
     }
 
-    /// Returns the complete reports of single days of the range, from the first day to the last.
+    /// Returns what is cached about single days of the range, from the first day to the last: the complete report of a
+    /// day, otherwise a partial report with the pages of the cached answers.
     pub async fn daily_reports(&self, scope: &Scope, range: DateRange) -> StoreResult<Vec<Report>> {
         self.read_in_scope(scope, move |db, scope| {
             let days = range.from().iter_days().take_while(|day| *day <= range.to());
             let mut reports = Vec::new();
             for day in days.filter_map(|day| DateRange::new(day, day)) {
-                if let Some((id, report)) = find_complete(db, scope, day)? {
-                    reports.push(Report { rows: read_rows(db, id)?, ..report });
+                match find_complete(db, scope, day)? {
+                    Some((id, report)) => reports.push(Report { rows: read_rows(db, id)?, ..report }),
+                    None => reports.extend(merge_answers(db, scope, day)?),
                 }
             }
             Ok(reports)
@@ -120,6 +122,19 @@ pub(super) fn find_complete(db: &Connection, scope: i64, range: DateRange) -> St
         };
         Ok((row.get("id")?, report))
     })
+}
+
+/// Returns a partial report with the pages of all cached answers for the range, the newest first; `None` if there are no
+/// answers.
+fn merge_answers(db: &Connection, scope: i64, range: DateRange) -> StoreResult<Option<Report>> {
+    let sql = "SELECT answer, as_of FROM views_answer
+         WHERE scope = ?1 AND date_from = ?2 AND date_to = ?3 ORDER BY as_of DESC";
+    let (from, to) = date_columns(range);
+    let mut answers = db.query_all(sql, params![scope, from, to], views::read_answer)?.into_iter().flatten();
+    let Some(newest) = answers.next() else { return Ok(None) };
+    let mut report = Report::from_first_answer(range, newest.value, false, newest.as_of);
+    report.rows.extend(answers.flat_map(|older| older.value.rows));
+    Ok(Some(report))
 }
 
 /// Adds the answer to the report; `text` is the same answer as JSON. See [`Store::cache_and_add_report_answer`].

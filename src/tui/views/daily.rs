@@ -1,4 +1,4 @@
-//! The views of each page per day, from the cached reports of single days. A row of the table shows them as a sparkline.
+//! The views of each page per day, from the cached pages of single days. A row of the table shows them as a sparkline.
 
 use super::table::Metric;
 use crate::model::period::DateRange;
@@ -18,9 +18,9 @@ type DayViews = (ViewCount, ViewCount);
 #[derive(Debug)]
 pub(in crate::tui) struct DailyViews {
     pub(super) range: DateRange,
-    /// The days of the range whose pages are all cached.
+    /// The days of the range with cached pages.
     days: Vec<NaiveDate>,
-    /// The views of each page on these days; `None` if they are not valid counts.
+    /// The views of each page on these days; `None` if they are unknown.
     by_path: HashMap<String, Vec<Option<DayViews>>>,
 }
 
@@ -30,19 +30,22 @@ impl DailyViews {
 
     pub(super) fn new(range: DateRange, reports: &[Report]) -> Option<Self> {
         let mut by_path: HashMap<String, Vec<Option<DayViews>>> = HashMap::new();
+        // A page that a complete report doesn't list had no views.
+        let none = (ViewCount::ZERO, ViewCount::ZERO);
+        let unlisted: Vec<Option<DayViews>> = reports.iter().map(|report| report.complete.then_some(none)).collect();
         for (at, report) in reports.iter().enumerate() {
-            for row in &report.rows {
-                // A page that a complete report doesn't list had no views.
-                let days = by_path
-                    .entry(row.path.to_string())
-                    .or_insert_with(|| vec![Some((ViewCount::ZERO, ViewCount::ZERO)); reports.len()]);
+            // The first row of a page is the newest one.
+            for row in report.rows.iter().rev() {
+                let days = by_path.entry(row.path.to_string()).or_insert_with(|| unlisted.clone());
                 if let Some(day) = days.get_mut(at) {
                     *day = row.counts.human.value().zip(row.counts.ai.value());
                 }
             }
         }
+        // A single day is not a line.
+        by_path.retain(|_, days| days.iter().flatten().count() > 1);
         let days: Vec<NaiveDate> = reports.iter().map(|report| report.range.from()).collect();
-        (days.len() > 1).then_some(Self { range, days, by_path })
+        (!by_path.is_empty()).then_some(Self { range, days, by_path })
     }
 
     /// Returns one cell per day of the range: the higher, the more views. A day that is not cached is blank. `None` if
@@ -72,23 +75,23 @@ mod tests {
     use crate::model::text::CleanText;
     use crate::model::views::{Count, Counts, PageRow, ViewsPage};
 
-    fn report(day: &str, rows: &[(&str, i64, i64)]) -> Report {
+    fn report(day: &str, rows: &[(&str, i64, i64)], complete: bool) -> Report {
         let day = day.parse().expect("a day");
         let rows = rows.iter().map(|(path, human, ai)| PageRow {
             path: CleanText::line(path),
             counts: Counts { human: Count::Known(*human), ai: Count::Known(*ai), total: Count::Known(human + ai) },
         });
         let page = ViewsPage { rows: rows.collect(), ..ViewsPage::default() };
-        Report::from_first_answer(DateRange::last_days(1, day), page, true, crate::model::Time::default())
+        Report::from_first_answer(DateRange::last_days(1, day), page, complete, crate::model::Time::default())
     }
 
     #[test]
     fn a_sparkline_has_one_cell_per_day_and_a_blank_for_a_day_that_is_not_cached() {
         let range = DateRange::last_days(4, "2026-11-19".parse().expect("a day"));
         let reports = [
-            report("2026-11-16", &[("/a", 80, 0), ("/b", 1, 0)]),
-            report("2026-11-18", &[("/a", 40, 40)]),
-            report("2026-11-19", &[("/a", 10, 0), ("/b", 0, 3)]),
+            report("2026-11-16", &[("/a", 80, 0), ("/b", 1, 0)], true),
+            report("2026-11-18", &[("/a", 40, 40)], true),
+            report("2026-11-19", &[("/a", 10, 0), ("/b", 0, 3)], true),
         ];
         let daily = DailyViews::new(range, &reports).expect("three days");
         let line = |path: &str, metric| daily.sparkline(path, metric, true);
@@ -98,5 +101,8 @@ mod tests {
         assert_eq!(daily.sparkline("/b", Metric::Ai, false).as_deref(), Some("_ _#"));
         assert_eq!(line("/c", Metric::Total), None);
         assert!(DailyViews::new(range, &reports[..1]).is_none(), "one day is no line");
+        let partial = reports.map(|report| Report { complete: false, ..report });
+        let daily = DailyViews::new(range, &partial).expect("three days");
+        assert_eq!(daily.sparkline("/b", Metric::Total, true).as_deref(), Some("▃  █"), "it may have been viewed");
     }
 }

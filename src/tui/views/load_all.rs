@@ -134,10 +134,16 @@ impl App {
         }
         let totals = self.views.totals_to_read(now);
         effects.push(Effect::Views(ViewsEffect::LoadCachedTotals(totals)));
+        self.load_daily_reports(effects);
+        self.compare_new_range(range, now, effects);
+    }
+
+    /// Reads the cached pages of the single days of the current range.
+    pub(super) fn load_daily_reports(&self, effects: &mut Vec<Effect>) {
+        let range = self.views.query().range;
         if DailyViews::DAYS.contains(&range.days()) {
             effects.push(Effect::Views(ViewsEffect::LoadDailyReports(range)));
         }
-        self.compare_new_range(range, now, effects);
     }
 
     /// Lists all pages of the current range, if they are cached. Returns whether they are.

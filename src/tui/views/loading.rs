@@ -35,7 +35,10 @@ impl App {
                 self.reread_pages(effects);
             }
             ViewsMsg::CachedTotalsLoaded(result) => self.cached_totals_loaded(result),
-            ViewsMsg::TotalsLoaded(result) => self.totals_load_ended(result, now),
+            ViewsMsg::TotalsLoaded(result) => {
+                self.totals_load_ended(result, now);
+                self.load_daily_reports(effects);
+            }
             // The dialog that asked for this was closed.
             ViewsMsg::PageHistoryLoaded { .. } | ViewsMsg::CachedRangesListed(_) => {}
         }

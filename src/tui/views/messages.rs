@@ -15,7 +15,7 @@ pub enum ViewsMsg {
     Answered { query: ViewsQuery, result: Result<Timed<ViewsPage>, Failure>, old: Option<Timed<ViewsPage>> },
     /// The cached report of a range.
     CachedReportLoaded { range: DateRange, stored: Result<StoredReport, Failure> },
-    /// The cached reports of single days of a range; none if they can't be read.
+    /// The cached reports of single days of a range, complete or partial; none if they can't be read.
     DailyReportsLoaded { range: DateRange, reports: Vec<Report> },
     /// Loading all pages of a range ended, whether or not all pages were loaded.
     LoadEnded { range: DateRange, end: LoadOutcome },

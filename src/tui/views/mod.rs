@@ -69,7 +69,7 @@ pub struct ViewsScreen {
     /// The range of the trend above the table; `None` if none of its days is cached. Follows the range on screen once
     /// the cache was read, so that the trend doesn't disappear for a moment.
     pub(super) trend_range: Option<DateRange>,
-    /// The views of each page per day; `None` if fewer than two days are cached with all pages.
+    /// The views of each page per day; `None` if no page is cached for two days.
     pub(in crate::tui) daily: Option<daily::DailyViews>,
 }
 
