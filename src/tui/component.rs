@@ -200,9 +200,9 @@ pub trait Component: Any + Debug + Send {
         }
     }
 
-    /// Returns the area of the dialog with its borders.
+    /// Returns the area of the dialog with its rules or borders.
     fn area(&self, app: &App) -> Rect {
-        app.geometry().full_dialog()
+        app.geometry().body
     }
 
     /// Returns the text at the right of the lower rule: the position in the list, and how many rows follow.

@@ -50,7 +50,7 @@ impl Component for FilterInput {
     fn draw(&self, frame: &mut Frame<'_>, view: View<'_>) {
         let (app, g) = (view.app, view.app.geometry());
         let line = match (&app.all_jobs, app.screen) {
-            (Some(_), _) => Rect { height: 1, ..g.full_dialog() },
+            (Some(_), _) => g.upper_rule(),
             (None, Screen::Views) => g.upper_rule(),
             (None, _) => g.list_rule(),
         };

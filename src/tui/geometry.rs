@@ -133,6 +133,11 @@ pub(in crate::tui) fn inner_area_below(area: Rect, head: u16) -> Rect {
     below(inside(area), head)
 }
 
+/// Returns the area between the upper and the lower rule of an area.
+pub(in crate::tui) fn between_rules(area: Rect) -> Rect {
+    Rect { y: area.y + 1, height: area.height.saturating_sub(2), ..area }
+}
+
 /// Returns an area without its first `head` rows.
 pub(in crate::tui) fn below(area: Rect, head: u16) -> Rect {
     let head = head.min(area.height);
@@ -213,24 +218,14 @@ impl Geometry {
         usize::from(self.detail.height)
     }
 
-    /// Returns the area of a dialog of full height, including its borders, such as the picker or an undelivered prompt.
-    pub fn full_dialog(&self) -> Rect {
-        self.body
+    /// Returns the number of columns of text in a full-screen dialog, with a margin of one column at each side.
+    pub fn dialog_columns(&self) -> usize {
+        usize::from(with_margin(self.content).width)
     }
 
-    /// Returns the number of columns of text in a dialog of full height, inside its borders and a margin of one column
-    /// at each side.
-    pub fn full_dialog_columns(&self) -> usize {
-        usize::from(self.full_dialog().width.saturating_sub(4))
-    }
-
-    pub fn full_dialog_rows(&self) -> usize {
-        usize::from(self.full_dialog().height.saturating_sub(2))
-    }
-
-    /// Returns the area inside the borders of a dialog of full height.
-    pub fn full_dialog_lines(&self) -> Rect {
-        inside(self.full_dialog())
+    /// Returns the number of rows of a full-screen dialog.
+    pub fn dialog_rows(&self) -> usize {
+        row_capacity(self.content)
     }
 
     /// Returns the area of a centred box of this height, for a confirmation or an input.
@@ -258,7 +253,7 @@ pub fn centered(area: Rect, width: u16, height: u16) -> Rect {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tui::compose::{batch::prompt_lines, editor::editor_area, picker::entry_lines};
+    use crate::tui::compose::{batch::prompt_lines, picker::entry_lines};
     use crate::tui::views::areas::ViewsAreas;
 
     const SIZES: ([u16; 11], [u16; 12]) =
@@ -273,7 +268,7 @@ mod tests {
         for (width, height) in sizes() {
             let g = compute_layout((width, height), Panes::default());
             let screen = Rect::new(0, 0, width, height);
-            let boxes = [editor_area(g), g.full_dialog(), g.small_dialog(7), g.divider()];
+            let boxes = [g.small_dialog(7), g.divider()];
             let lists = [entry_lines(g), prompt_lines(g), ViewsAreas::new(g.body, true).lines];
             let parts = [&[g.header, g.list, g.detail, g.footer], &boxes[..], &lists].concat();
             for part in parts.into_iter().filter(|part| !part.is_empty()) {

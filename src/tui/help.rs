@@ -2,27 +2,32 @@
 //! generated from the tables that drawing and dispatch use. A search filters them.
 //!
 //! ```text
-//! ┌ Help: jobs ────────────────────────────── what is possible now ┐
-//! │ Jobs                            Move                           │
-//! │  Enter  open the job's details   j  k   down, up               │
-//! └ docdeck help jobs: the guide ─────────────────────── 12 more ↓ ┘
+//! ─ Help: jobs ──────────────────────────── what is possible now ─
+//!  Jobs                            Move
+//!   Enter  open the job's details   j  k   down, up
+//! ─ docdeck help jobs: the guide ───────────────────── 12 more ↓ ─
 //! ```
 
 use super::component::prelude::*;
 use super::draw::cursor;
 use super::draw::text::{TextRow, fit, left};
 use super::format::capitalized;
-use super::geometry::{MIN_COLUMNS_SIDE_BY_SIDE, inside};
+use super::geometry::MIN_COLUMNS_SIDE_BY_SIDE;
 use super::jobs::list_draw::symbol_style;
 use super::keymap::{Binding, COMBINED, Chord, KeyGroup};
 use super::wrap::wrap;
 use crate::model::guide::TOPICS;
 use crate::model::job_state::{JobState, MARKED, NEEDS_YOU, NOT_OPENED};
-use crate::tui::draw::boxes::{draw_box, draw_line, draw_more_below};
+use crate::tui::draw::boxes::draw_line;
+use crate::tui::draw::rules::DialogFrame;
+use crate::tui::format::more_below_text;
+use crate::tui::geometry::row_capacity;
 use crate::tui::widgets::text_input::TextInput;
 use ratatui::style::Style;
 use unicode_width::UnicodeWidthStr;
 
+/// The minimum number of columns of the screen at which the rules have notes.
+const MIN_COLUMNS_WITH_NOTES: u16 = 60;
 /// The number of cells before the keys plus the number of cells between the keys and their help texts.
 const GAPS: usize = 4;
 /// The maximum width of the column of keys.
@@ -92,7 +97,7 @@ impl Component for Help {
     }
 
     fn scroll(&mut self, by: Scroll, cx: &mut Cx<'_>) {
-        let area = self.lines_area(inside(self.area(cx.app)));
+        let area = self.lines_area(cx.app.geometry().content);
         let rows = usize::from(area.height);
         let total = longest(&self.columns(cx.app, area.width.into()));
         self.scroll = by.apply(self.scroll, rows, (total + 1).saturating_sub(rows));
@@ -106,16 +111,22 @@ impl Component for Help {
         self.scroll = 0;
     }
 
-    fn area(&self, app: &App) -> Rect {
-        app.geometry().body
+    fn position(&self, app: &App) -> String {
+        let area = self.lines_area(app.geometry().content);
+        let total = longest(&self.columns(app, area.width.into()));
+        more_below_text(total.saturating_sub(self.scroll + row_capacity(area)))
     }
 
     fn draw(&self, frame: &mut Frame<'_>, view: View<'_>) {
         let theme = view.theme;
-        let area = self.area(view.app);
-        let title = Line::styled(format!(" Help: {} ", title(self.contexts)), theme.title);
-        let inner = draw_box(frame, area, title, theme.focus);
-        draw_notes(frame, view, area, self.contexts);
+        let is_narrow = view.app.size.0 < MIN_COLUMNS_WITH_NOTES;
+        let note = |text: String| if is_narrow { Line::default() } else { Line::styled(text, theme.muted) };
+        let frame_texts = DialogFrame {
+            note: note("what is possible now".to_owned()),
+            scope: note(format!("docdeck help {}: the guide", topic(self.contexts))),
+            ..DialogFrame::new(view, format!("Help: {}", title(self.contexts)))
+        };
+        let inner = frame_texts.draw(frame, view, self);
         let body = self.lines_area(inner);
         if let Some(query) = self.query.as_ref().filter(|_| body != inner) {
             draw_line(frame, inner, 0, Line::styled(" /", theme.key));
@@ -140,23 +151,7 @@ impl Component for Help {
         if total == 0 {
             draw_line(frame, body, 1, Line::styled(fit("  No match.", width), theme.muted));
         }
-        draw_more_below(frame, view, area, total.saturating_sub(self.scroll + rows));
     }
-}
-
-/// Draws what the help contains into its upper border, and the topic of the guide into its lower border.
-fn draw_notes(frame: &mut Frame<'_>, view: View<'_>, area: Rect, contexts: &[Context]) {
-    if area.width < 60 {
-        return;
-    }
-    let muted = |text: String| Line::styled(text, view.theme.muted);
-    let upper = muted(" what is possible now ".to_owned());
-    let width = u16::try_from(upper.width()).unwrap_or(0);
-    frame.render_widget(upper, Rect { x: area.right().saturating_sub(width + 2), width, height: 1, ..area });
-    let lower = muted(format!(" docdeck help {}: the guide ", topic(contexts)));
-    let width = u16::try_from(lower.width()).unwrap_or(0);
-    let row = Rect { x: area.x + 2, y: area.bottom().saturating_sub(1), width, height: 1 };
-    frame.render_widget(lower, row);
 }
 
 fn help_line<'a>(view: View<'_>, line: &HelpLine, key_width: usize, width: usize) -> Line<'a> {

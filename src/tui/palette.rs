@@ -17,7 +17,8 @@ use super::format::{format_count, plural};
 use super::geometry::{Geometry, centered, inner_area_below};
 use super::state::PaletteChoice;
 use crate::model::text::CleanText;
-use crate::tui::draw::boxes::{draw_box, draw_line, hidden_lines_text};
+use crate::tui::draw::boxes::{draw_box, draw_line};
+use crate::tui::format::more_below_text;
 use crate::tui::widgets::list_state::ListState;
 use crate::tui::widgets::text_input::TextInput;
 use nucleo_matcher::pattern::{CaseMatching, Normalization, Pattern};
@@ -172,7 +173,7 @@ impl Component for CommandPalette {
         let theme = view.theme;
         let area = self.area(view.app);
         let (all, left) = self.counts();
-        let inner = draw_box(frame, area, Line::styled("─ Commands ", theme.title), theme.focus);
+        let inner = draw_box(frame, area, Line::styled(" Commands ", theme.title), theme.focus);
         let text = Rect { x: inner.x + 1, width: inner.width.saturating_sub(2), ..inner };
         if self.input.is_blank() {
             let run = view.app.key_label(Context::Palette, Action::Confirm);
@@ -204,10 +205,8 @@ impl Component for CommandPalette {
         if left == 0 {
             draw_line(frame, text, 1, Line::styled("No matching command.", theme.muted));
         }
-        let hidden = match self.list.hidden_below(rows) {
-            0 => String::new(),
-            hidden => format!(", {}", hidden_lines_text(hidden)),
-        };
+        let hidden = more_below_text(self.list.hidden_below(rows));
+        let hidden = if hidden.is_empty() { hidden } else { format!(", {hidden}") };
         let of = if all == left { String::new() } else { format!("{} of ", format_count(left)) };
         let count = Line::styled(format!(" {of}{}{hidden} ", plural(all, "command")), theme.muted);
         let width = u16::try_from(count.width()).unwrap_or(0);

@@ -13,7 +13,10 @@ use crate::model::failure::Failure;
 use crate::model::prompt::{Delivery, DeliveryKind, DraftTarget, Prompt, PromptId, PromptKind, Resolution};
 use crate::model::row::{Job, JobKey};
 use crate::model::text::CleanText;
-use crate::tui::draw::boxes::{draw_box, draw_line, draw_more_below};
+use crate::tui::draw::boxes::draw_line;
+use crate::tui::draw::rules::DialogFrame;
+use crate::tui::format::more_below_text;
+use crate::tui::geometry::with_margin;
 use crate::tui::{JobsEffect, PromptsEffect};
 
 /// The indentation of a choice's text, in cells.
@@ -111,12 +114,15 @@ impl Component for UndeliveredDialog {
         self.scroll = self.scroll.min(total.saturating_sub(rows));
     }
 
+    fn position(&self, app: &App) -> String {
+        let (total, rows) = self.line_and_row_counts(app);
+        more_below_text(total.saturating_sub(self.scroll + rows))
+    }
+
     fn draw(&self, frame: &mut Frame<'_>, view: View<'_>) {
         let theme = view.theme;
-        let area = self.area(view.app);
-        let title = format!(" {}: {} ", kind_text(self.prompt.kind), self.prompt.delivery.kind().word());
-        let inner = draw_box(frame, area, Line::styled(title, theme.title), theme.focus);
-        let text = Rect { x: inner.x + 1, width: inner.width.saturating_sub(2), ..inner };
+        let title = format!("{}: {}", kind_text(self.prompt.kind), self.prompt.delivery.kind().word());
+        let text = with_margin(DialogFrame::new(view, title).draw(frame, view, self));
         let (width, rows) = (usize::from(text.width), usize::from(text.height));
         let lines = self.lines(view.app, width);
         for (n, line) in lines.iter().skip(self.scroll).take(rows).enumerate() {
@@ -131,7 +137,6 @@ impl Component for UndeliveredDialog {
             };
             draw_line(frame, text, n, row.line());
         }
-        draw_more_below(frame, view, area, lines.len().saturating_sub(self.scroll + rows));
     }
 }
 
@@ -165,7 +170,7 @@ impl UndeliveredDialog {
     /// Returns the number of lines, and how many rows there are for them.
     fn line_and_row_counts(&self, app: &App) -> (usize, usize) {
         let g = app.geometry();
-        (self.lines(app, g.full_dialog_columns()).len(), g.full_dialog_rows())
+        (self.lines(app, g.dialog_columns()).len(), g.dialog_rows())
     }
 
     /// Returns the lines of the dialog at this width.

@@ -1,25 +1,27 @@
 //! Draws the list of the jobs of all profiles.
 //!
 //! ```text
-//! ┌ Jobs of all profiles: 48 ───────────────────────────────────────────────────────┐
-//! │   state        profile   title                                      PR      age │
-//! │ Needs you 3                                                                     │
-//! │▌*✓ review      acme      Fix broken links in /api  #docs            #1423   14m │
-//! │  ✗ failed      beta      Translate /billing                                  5h │
+//! ─ Jobs of all profiles ──────────────────────── 3 more jobs without a profile ─
+//!     state        profile  title                                    PR      age
+//!  Needs you 3
+//! ▌*✓ review       acme     Fix broken links in /api  #docs          #1423   14m
+//!   ✗ failed       beta     Translate /billing                                5h
+//! ─ updated just now · not watched, Enter switches to beta ─ 2 of 48, 28 more ↓ ─
 //! ```
 
 use super::list::AllJobs;
 use crate::model::load::Load;
-use crate::tui::draw::boxes::{draw_box, draw_line, draw_more_below};
+use crate::tui::component::Component;
+use crate::tui::draw::boxes::draw_line;
 use crate::tui::draw::list_title;
-use crate::tui::draw::text::{TextRow, fit};
+use crate::tui::draw::rules::DialogFrame;
 use crate::tui::format::{plural, short_age};
+use crate::tui::geometry::{title_area, with_margin};
 use crate::tui::jobs::JobLine as ListLine;
 use crate::tui::jobs::list_draw::{draw_headings, group_heading, job_line, job_table};
 use crate::tui::keymap::{Action, Context};
 use crate::tui::view::View;
 use ratatui::Frame;
-use ratatui::layout::Rect;
 use ratatui::text::Line;
 use ratatui::widgets::{Paragraph, Wrap};
 use unicode_width::UnicodeWidthStr;
@@ -32,21 +34,25 @@ const MAX_PROFILE_CELLS_MEDIUM: usize = 12;
 const MAX_PROFILE_CELLS_NARROW: usize = 8;
 /// From this width of the list on, the maximum width of the profile column is [`MAX_PROFILE_CELLS`].
 const MIN_WIDTH_WIDE: usize = 100;
-/// Width of the "more below" text in the lower border.
-const MORE_BELOW_CELLS: u16 = 16;
 /// Below this width of the list, the maximum width of the profile column is [`MAX_PROFILE_CELLS_NARROW`].
 const MIN_WIDTH_MEDIUM: usize = 60;
 
-pub(in crate::tui) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &AllJobs, area: Rect) {
-    let theme = view.theme;
-    let title = list_title::all_jobs_title_line(view, usize::from(area.width.saturating_sub(2)));
-    let inner = draw_box(frame, area, title, theme.focus);
+pub(in crate::tui) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &AllJobs, dialog: &dyn Component) {
+    let g = view.app.geometry();
+    let width = usize::from(title_area(g.upper_rule()).width);
+    let note = omitted_text(open, width);
+    let title_width = if note.is_empty() { width } else { width.saturating_sub(note.width() + 3) };
+    let frame_texts = DialogFrame {
+        title: list_title::all_jobs_title_line(view, title_width),
+        note: Line::styled(note, view.theme.warning),
+        scope: Line::styled(scope_text(view, open, width), view.theme.muted),
+    };
+    let inner = frame_texts.draw(frame, view, dialog);
     if let Some((text, style)) = no_jobs_text(view, open) {
-        let inside = Rect { x: inner.x + 1, width: inner.width.saturating_sub(2), ..inner };
+        let inside = with_margin(inner);
         frame.render_widget(Paragraph::new(Line::styled(text, style)).wrap(Wrap { trim: true }), inside);
         return;
     }
-    let g = view.app.geometry();
     let (lines, rows, width) = (g.all_jobs_lines(), g.all_jobs_rows(), usize::from(inner.width));
     let columns = job_table(width, Some(name_width(view, open, rows, width)));
     draw_headings(frame, view, &columns, inner, lines);
@@ -60,29 +66,18 @@ pub(in crate::tui) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &AllJobs
         };
         draw_line(frame, lines, n, line);
     }
-    draw_line(frame, inner, usize::from(lines.bottom() - inner.y), footer_line(view, open, width));
-    let below = open.list.line_count().saturating_sub(open.list.top() + rows);
-    draw_more_below(frame, view, area, below);
-    draw_omitted_count(frame, view, open, area, if below > 0 { MORE_BELOW_CELLS } else { 0 });
 }
 
-/// Shows in the lower border how many jobs are not listed because no profile has their project. `taken` cells of the
-/// border are already used.
-fn draw_omitted_count(frame: &mut Frame<'_>, view: View<'_>, open: &AllJobs, area: Rect, taken: u16) {
-    if open.omitted_count() == 0 {
-        return;
+/// Returns the text about jobs that are not listed because no profile has their project; empty if there are none.
+fn omitted_text(open: &AllJobs, width: usize) -> String {
+    let omitted = open.omitted_count();
+    let more = plural(omitted, "more job");
+    let long = format!("{more} without a profile");
+    match omitted {
+        0 => String::new(),
+        _ if long.width() <= width / 2 => long,
+        _ => format!("+{omitted} without profile"),
     }
-    let space = usize::from(area.width.saturating_sub(4 + taken));
-    let more = plural(open.omitted_count(), "more job");
-    let texts = [
-        format!(" {more} in projects without a profile "),
-        format!(" {more} without a profile "),
-        format!(" {} without profile ", open.omitted_count()),
-    ];
-    let Some(text) = texts.iter().find(|text| text.width() <= space) else { return };
-    let width = u16::try_from(text.width()).unwrap_or(0);
-    let place = Rect::new(area.x + 2, area.bottom().saturating_sub(1), width, 1);
-    frame.render_widget(Line::styled(text.as_str(), view.theme.warning), place);
 }
 
 /// Returns the text, and its style, that is shown instead of an empty list; `None` if there are jobs to list.
@@ -125,11 +120,11 @@ fn name_width(view: View<'_>, open: &AllJobs, rows: usize, width: usize) -> usiz
     all.chain(shown).max().unwrap_or(0).min(most)
 }
 
-/// Returns the line below the list: when the selected job was last checked, and whether it is watched. Only jobs of the
-/// current profile are watched.
-fn footer_line<'a>(view: View<'_>, open: &AllJobs, width: usize) -> Line<'a> {
-    let View { app, theme, now } = view;
-    let Some(job) = open.list.selected() else { return Line::default() };
+/// Returns when the selected job was last checked, and whether it is watched. Only jobs of the current profile are
+/// watched.
+fn scope_text(view: View<'_>, open: &AllJobs, width: usize) -> String {
+    let View { app, now, .. } = view;
+    let Some(job) = open.list.selected() else { return String::new() };
     let is_narrow = width < MIN_WIDTH_MEDIUM;
     let seen = match job.local.checked_at.map(|at| short_age(now - at)) {
         None => "not checked yet".to_owned(),
@@ -141,10 +136,8 @@ fn footer_line<'a>(view: View<'_>, open: &AllJobs, width: usize) -> Line<'a> {
         at.and_then(|at| app.config.profiles.get(at)).map(|profile| profile.name.to_string()).unwrap_or_default();
     let watched = match at == Some(app.config.current_profile) {
         true => String::new(),
-        false if is_narrow => ", not watched".to_owned(),
-        false => format!("; not watched: {} switches to {name}", app.key_label(Context::AllJobs, Action::Open)),
+        false if is_narrow => " · not watched".to_owned(),
+        false => format!(" · not watched, {} switches to {name}", app.key_label(Context::AllJobs, Action::Open)),
     };
-    let mut row = TextRow::new(width);
-    row.push(" ", theme.text).push(fit(&format!("{seen}{watched}"), width.saturating_sub(2)), theme.muted);
-    row.line()
+    format!("{seen}{watched}")
 }

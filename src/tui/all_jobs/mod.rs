@@ -7,7 +7,7 @@ pub mod list;
 
 use self::list::AllJobs;
 use super::component::prelude::*;
-use super::geometry::{Geometry, inner_area_below, row_capacity};
+use super::geometry::{Geometry, below, row_capacity, title_area};
 use super::jobs::JobList;
 use super::jobs::actions::{act_on_jobs, job_label, offers};
 use super::jobs::screen::{click_list_line, scroll_list};
@@ -69,7 +69,7 @@ impl Component for AllJobsDialog {
 
     fn click(&mut self, at: Position, cx: &mut Cx<'_>) -> Flow {
         let g = cx.app.geometry();
-        let title = g.all_jobs_title();
+        let title = title_area(g.upper_rule());
         if title.contains(at) {
             cx.app.select_tab_at(usize::from(at.x - title.x), usize::from(title.width));
         } else if let Some(line) = line_at(g.all_jobs_lines(), at)
@@ -81,24 +81,21 @@ impl Component for AllJobsDialog {
         Flow::Handled
     }
 
+    fn position(&self, app: &App) -> String {
+        app.active_list().position_text(app.geometry().all_jobs_rows())
+    }
+
     fn draw(&self, frame: &mut Frame<'_>, view: View<'_>) {
         if let Some(open) = &view.app.all_jobs {
-            draw::draw(frame, view, open, view.app.geometry().full_dialog());
+            draw::draw(frame, view, open, self);
         }
     }
 }
 
 impl Geometry {
-    /// Returns the area of the title above the jobs of all profiles, in the upper border.
-    pub fn all_jobs_title(&self) -> Rect {
-        let dialog = self.full_dialog();
-        Rect { x: dialog.x + 1, width: dialog.width.saturating_sub(2), height: dialog.height.min(1), ..dialog }
-    }
-
-    /// Returns the area of the list of the jobs of all profiles, above a line with the age of the data.
+    /// Returns the area of the list of the jobs of all profiles, below its column headings.
     pub fn all_jobs_lines(&self) -> Rect {
-        let lines = inner_area_below(self.full_dialog(), self.list_heading_rows());
-        Rect { height: lines.height.saturating_sub(1), ..lines }
+        below(self.content, self.list_heading_rows())
     }
 
     /// Returns the number of rows of the list of the jobs of all profiles, at least one.

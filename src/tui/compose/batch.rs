@@ -11,11 +11,12 @@ use crate::model::prompt::DraftTarget;
 use crate::model::row::{Job, JobGroup};
 use crate::model::text::CleanText;
 use crate::tui::component::prelude::*;
-use crate::tui::draw::boxes::{draw_box, draw_line, draw_more_below};
+use crate::tui::draw::boxes::draw_line;
 use crate::tui::draw::cursor;
+use crate::tui::draw::rules::DialogFrame;
 use crate::tui::draw::text::{TextRow, fit, right};
 use crate::tui::format::{format_count, plural};
-use crate::tui::geometry::{Geometry, inner_area_below, inside};
+use crate::tui::geometry::{Geometry, below, row_capacity, with_margin};
 use crate::tui::input_dialog::InputField;
 use crate::tui::message_fit::fit_message;
 use crate::tui::widgets::list_state::ListState;
@@ -98,7 +99,7 @@ pub fn schedule_text(jobs: usize, ahead: usize, budget: Budget, now: Time, offse
 
 /// Returns the area of the list in the review: below the cost and a gap, above a line for errors.
 pub(in crate::tui) fn prompt_lines(g: Geometry) -> Rect {
-    let lines = inner_area_below(g.full_dialog(), 2);
+    let lines = below(g.content, 2);
     Rect { height: lines.height.saturating_sub(1), ..lines }
 }
 
@@ -344,11 +345,17 @@ impl Component for Batch {
         self.draft_state.due_at()
     }
 
-    fn draw(&self, frame: &mut Frame<'_>, view: View<'_>) {
-        let area = view.app.geometry().full_dialog();
+    fn position(&self, app: &App) -> String {
         match &self.step {
-            BatchStep::Writing | BatchStep::Reading(_) => draw_input(frame, view, self, area),
-            BatchStep::Preview(preview) => draw_preview(frame, view, self, preview, area),
+            BatchStep::Preview(preview) => preview.list.position_text(row_capacity(prompt_lines(app.geometry()))),
+            BatchStep::Writing | BatchStep::Reading(_) => String::new(),
+        }
+    }
+
+    fn draw(&self, frame: &mut Frame<'_>, view: View<'_>) {
+        match &self.step {
+            BatchStep::Writing | BatchStep::Reading(_) => draw_input(frame, view, self),
+            BatchStep::Preview(preview) => draw_preview(frame, view, self, preview),
         }
     }
 }
@@ -360,7 +367,7 @@ fn count_prompts(input: &TextInput) -> usize {
 impl Batch {
     /// Returns the area of the text, and the lines of the message below it.
     fn text_and_message(&self, app: &App) -> (Rect, Vec<String>) {
-        let inner = inside(app.geometry().full_dialog());
+        let inner = app.geometry().content;
         let width = usize::from(inner.width.saturating_sub(2)).max(1);
         let message = match (&self.step, &self.message) {
             (BatchStep::Reading(file), _) => Some(format!("Reading {file}…")),
@@ -388,9 +395,9 @@ impl Batch {
     }
 }
 
-fn draw_input(frame: &mut Frame<'_>, view: View<'_>, batch: &Batch, area: Rect) {
+fn draw_input(frame: &mut Frame<'_>, view: View<'_>, batch: &Batch) {
     let theme = view.theme;
-    let inner = draw_box(frame, area, Line::styled(" New jobs from a list ", theme.title), theme.focus);
+    let inner = DialogFrame::new(view, "New jobs from a list").draw(frame, view, batch);
     let (text, message) = batch.text_and_message(view.app);
     frame.render_widget(batch.input.area(), text);
     cursor::place_in_input(frame, view, text);
@@ -403,7 +410,7 @@ fn draw_input(frame: &mut Frame<'_>, view: View<'_>, batch: &Batch, area: Rect) 
     if view.app.size.1 >= MIN_ROWS_WITH_RULE {
         draw_line(frame, inner, rule, Line::styled("┈".repeat(usize::from(inner.width)), theme.border));
     }
-    let below = Rect { x: inner.x + 1, width: inner.width.saturating_sub(2), ..inner };
+    let below = with_margin(inner);
     let style = if matches!(batch.step, BatchStep::Reading(_)) { theme.working } else { theme.warning };
     for (n, line) in message.into_iter().enumerate() {
         draw_line(frame, below, rule + 1 + n, Line::styled(line, style));
@@ -412,15 +419,14 @@ fn draw_input(frame: &mut Frame<'_>, view: View<'_>, batch: &Batch, area: Rect) 
     draw_line(frame, below, usize::from(below.height.saturating_sub(1)), line);
 }
 
-fn draw_preview(frame: &mut Frame<'_>, view: View<'_>, batch: &Batch, preview: &Preview, area: Rect) {
+fn draw_preview(frame: &mut Frame<'_>, view: View<'_>, batch: &Batch, preview: &Preview) {
     let View { app, theme, now } = view;
     let prompts = plural(preview.prompts.len(), "prompt");
     let title = match &preview.file {
-        Some(file) => format!(" Review {prompts} from {file} "),
-        None => format!(" Review {prompts} "),
+        Some(file) => format!("Review {prompts} from {file}"),
+        None => format!("Review {prompts}"),
     };
-    let title = fit(&title, usize::from(area.width.saturating_sub(4)));
-    let inner = draw_box(frame, area, Line::styled(title, theme.title), theme.focus);
+    let inner = DialogFrame::new(view, title).draw(frame, view, batch);
     let width = usize::from(inner.width);
     let cost = app.batch_schedule(preview.prompts.len(), now);
     draw_line(frame, inner, 0, Line::styled(fit(&format!(" {cost}"), width), theme.title));
@@ -434,7 +440,6 @@ fn draw_preview(frame: &mut Frame<'_>, view: View<'_>, batch: &Batch, preview: &
         row.push(title.as_str(), theme.text);
         draw_line(frame, lines, n, row.list_line(chosen, theme));
     }
-    draw_more_below(frame, view, area, preview.list.hidden_below(rows));
     if let Some(message) = &batch.message {
         let last = usize::from(inner.height.saturating_sub(1));
         draw_line(frame, inner, last, Line::styled(fit(&format!(" {message}"), width), theme.warning));

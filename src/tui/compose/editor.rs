@@ -9,10 +9,11 @@ use crate::model::prompt::{DraftTarget, PromptKind, Resolution};
 use crate::model::row::{JobKey, RemainingJobs};
 use crate::model::text::CleanText;
 use crate::tui::component::prelude::*;
-use crate::tui::draw::boxes::{draw_box, draw_line};
+use crate::tui::draw::boxes::draw_line;
 use crate::tui::draw::cursor;
+use crate::tui::draw::rules::{DialogFrame, draw_separator};
 use crate::tui::draw::text::fit;
-use crate::tui::geometry::{Geometry, inside};
+use crate::tui::geometry::{JobsArrangement, between_rules, with_margin};
 use crate::tui::keymap::{Edit, Keymap};
 use crate::tui::message_fit::fit_message;
 use crate::tui::widgets::text_input::TextInput;
@@ -299,11 +300,6 @@ struct EditorParts {
     has_status: bool,
 }
 
-/// Returns the area of an editor that covers the screen, including its borders.
-pub(in crate::tui) fn editor_area(g: Geometry) -> Rect {
-    g.full_dialog()
-}
-
 /// The layouts of an editor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum EditorLayout {
@@ -449,7 +445,7 @@ impl Component for Editor {
     fn area(&self, app: &App) -> Rect {
         let g = app.geometry();
         match self.rows_below_thread(app) {
-            0 => editor_area(g),
+            0 => g.body,
             rows => Rect { y: g.body.bottom().saturating_sub(rows), height: rows, ..g.body },
         }
     }
@@ -485,19 +481,27 @@ impl Component for Editor {
 
     fn draw(&self, frame: &mut Frame<'_>, view: View<'_>) {
         let theme = view.theme;
-        let (area, layout) = (self.area(view.app), self.layout(view.app));
+        let layout = self.layout(view.app);
         let title = match layout {
             EditorLayout::Reply => "Reply",
             // The details above have the title of the job.
             EditorLayout::LowerHalf if !view.app.geometry().shows_both() => "Follow-up",
             _ => self.title.as_str(),
         };
-        let title = fit(title, usize::from(area.width.saturating_sub(4)));
-        let inner = draw_box(frame, area, Line::styled(format!(" {title} "), theme.title), theme.focus);
+        let mut texts = DialogFrame::new(view, title);
+        if layout == EditorLayout::Reply {
+            let space = usize::from(self.area(view.app).width.saturating_sub(14));
+            let (cost, style) = self.status(view.app).cost(view, space);
+            texts.note = Line::styled(cost, style);
+        }
+        let inner = texts.draw(frame, view, self);
+        let g = view.app.geometry();
+        if layout != EditorLayout::FullScreen && g.arrangement == JobsArrangement::Right {
+            draw_separator(frame, view, g.divider());
+        }
         let EditorParts { text, message, gap, has_status } = self.parts(view.app);
         if layout == EditorLayout::Reply {
             draw_line(frame, inner, 0, Line::styled(" ›", theme.muted));
-            self.draw_cost(frame, view, area);
         }
         frame.render_widget(self.input.area(), text);
         cursor::place_in_input(frame, view, text);
@@ -514,7 +518,7 @@ impl Component for Editor {
         if gap > 0 && view.app.size.1 >= MIN_ROWS_WITH_RULE {
             draw_line(frame, inner, rule, Line::styled("┈".repeat(usize::from(inner.width)), theme.border));
         }
-        let below = Rect { x: inner.x + 1, width: inner.width.saturating_sub(2), ..inner };
+        let below = with_margin(inner);
         let style = if self.message.is_none() && self.is_in_external_editor { theme.working } else { theme.warning };
         for (n, line) in message.into_iter().enumerate() {
             draw_line(frame, below, rule + usize::from(gap) + n, Line::styled(line, style));
@@ -557,7 +561,7 @@ impl Editor {
             EditorLayout::FullScreen => 0,
             EditorLayout::LowerHalf => half,
             EditorLayout::Reply => {
-                let width = usize::from(text_area(inside(body), EditorLayout::Reply).width);
+                let width = usize::from(text_area(between_rules(body), EditorLayout::Reply).width);
                 let lines =
                     self.input.wrapped_rows(width, usize::from(half)) + self.message_lines(width, MESSAGE_LINES).len();
                 u16::try_from(lines + 2).unwrap_or(half).min(half)
@@ -573,7 +577,7 @@ impl Editor {
     /// visible.
     fn parts(&self, app: &App) -> EditorParts {
         let layout = self.layout(app);
-        let inner = inside(self.area(app));
+        let inner = between_rules(self.area(app));
         let gap = u16::from(layout == EditorLayout::FullScreen);
         let width = usize::from(inner.width.saturating_sub(2)).max(1);
         let space = usize::from(inner.height.saturating_sub(1 + gap)).max(1);
@@ -582,17 +586,6 @@ impl Editor {
         let below = u16::try_from(message.len()).unwrap_or(inner.height) + gap + u16::from(has_status);
         let text = text_area(Rect { height: inner.height.saturating_sub(below), ..inner }, layout);
         EditorParts { text, message, gap, has_status }
-    }
-
-    /// Draws what sending costs into the upper border, at the right.
-    fn draw_cost(&self, frame: &mut Frame<'_>, view: View<'_>, area: Rect) {
-        let (text, style) = self.status(view.app).cost(view, usize::from(area.width.saturating_sub(14)));
-        if text.is_empty() {
-            return;
-        }
-        let width = u16::try_from(text.width() + 2).unwrap_or(0);
-        let rect = Rect { x: area.right().saturating_sub(width + 2), width, height: 1, ..area };
-        frame.render_widget(Line::styled(format!(" {text} "), style), rect);
     }
 
     /// Returns the message below the text, if there is one: a message, that the text is open in an external editor, why

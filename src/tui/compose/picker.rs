@@ -18,11 +18,13 @@ use crate::model::prompt::DraftTarget;
 use crate::model::text::CleanText;
 use crate::tui::component::prelude::*;
 use crate::tui::confirm::{ConfirmAction, ConfirmDialog};
-use crate::tui::draw::boxes::{draw_box, draw_line, draw_more_below};
+use crate::tui::draw::boxes::draw_line;
 use crate::tui::draw::cursor;
+use crate::tui::draw::rules::{DialogFrame, draw_rule};
 use crate::tui::draw::text::{TextRow, fit};
+use crate::tui::format::more_below_text;
 use crate::tui::format::{format_count, plural};
-use crate::tui::geometry::{Geometry, inner_area_below};
+use crate::tui::geometry::{Geometry, below, with_margin};
 use crate::tui::widgets::list_state::ListState;
 use crate::tui::widgets::text_input::TextInput;
 use crate::tui::{PromptsEffect, PromptsMsg, Template};
@@ -184,17 +186,21 @@ impl Picker {
         cx.open(ConfirmDialog { text, on_yes: ConfirmAction::DeleteDraft(slot) });
     }
 
-    fn title(&self) -> String {
-        let what = match self.kind {
+    fn name(&self) -> &'static str {
+        match self.kind {
             PickerKind::History => "Sent prompts",
             PickerKind::Templates => "Templates",
             PickerKind::Drafts => "Drafts",
-        };
+        }
+    }
+
+    /// Returns the number of entries, and how many of them match the search; empty until they are read.
+    fn count_text(&self) -> String {
         let (all, left) = self.counts();
         match &self.load {
-            PickerLoad::Done if all == left => format!(" {what}: {} ", format_count(all)),
-            PickerLoad::Done => format!(" {what}: {} of {} ", format_count(left), format_count(all)),
-            PickerLoad::Waiting | PickerLoad::Failed(_) => format!(" {what} "),
+            PickerLoad::Done if all == left => format_count(all),
+            PickerLoad::Done => format!("{} of {}", format_count(left), format_count(all)),
+            PickerLoad::Waiting | PickerLoad::Failed(_) => String::new(),
         }
     }
 }
@@ -207,7 +213,7 @@ fn history_entry(text: String) -> PickerEntry {
 
 /// Returns the area of the list, between the search field and the preview.
 pub(in crate::tui) fn entry_lines(g: Geometry) -> Rect {
-    let lines = inner_area_below(g.full_dialog(), 1);
+    let lines = below(g.content, 1);
     Rect { height: (lines.height.saturating_sub(1) / 2).max(1).min(lines.height), ..lines }
 }
 
@@ -277,9 +283,9 @@ impl Component for Picker {
     fn draw(&self, frame: &mut Frame<'_>, view: View<'_>) {
         let theme = view.theme;
         let g = view.app.geometry();
-        let area = g.full_dialog();
-        let inner = draw_box(frame, area, Line::styled(self.title(), theme.title), theme.focus);
-        let text = Rect { x: inner.x + 1, width: inner.width.saturating_sub(2), ..inner };
+        let note = Line::styled(self.count_text(), theme.muted);
+        let inner = DialogFrame { note, ..DialogFrame::new(view, self.name()) }.draw(frame, view, self);
+        let text = with_margin(inner);
         let width = usize::from(inner.width);
         draw_search(frame, view, self, text);
         let lines = entry_lines(g);
@@ -301,10 +307,12 @@ impl Component for Picker {
                 cursor::place_in_input(frame, view, field);
             }
         }
-        draw_line(frame, inner, rows + 1, Line::styled("─".repeat(width), theme.border));
-        // The rule is also the lower border of the list.
-        let list = Rect { height: u16::try_from(rows + 3).unwrap_or(u16::MAX).min(area.height), ..area };
-        draw_more_below(frame, view, list, self.list.hidden_below(rows));
+        let position = Line::styled(more_below_text(self.list.hidden_below(rows)), theme.muted);
+        // The note of a sent prompt is only its number of lines.
+        let entry = self.selected().filter(|_| self.kind != PickerKind::History);
+        let name = entry.map(|entry| fit(entry.note.as_str(), width / 2)).unwrap_or_default();
+        let rule = Rect { y: lines.bottom(), height: 1, ..inner };
+        draw_rule(frame, view, rule, Line::styled(name, theme.text), position);
         let below = u16::try_from(rows + 2).unwrap_or(u16::MAX).min(inner.height);
         let preview = Rect { y: text.y + below, height: inner.height - below, ..text };
         if let Some(entry) = self.selected() {

@@ -1,39 +1,31 @@
 //! Draws boxes and the lines in them.
 
 use super::{cursor, text};
+use crate::tui::format::more_below_text;
+use crate::tui::geometry::inside;
 use crate::tui::view::View;
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::Line;
-use ratatui::widgets::{Block, Clear};
+use ratatui::widgets::Clear;
 
 /// Clears the area, draws a box with a title, and returns the inner area.
 pub(in crate::tui) fn draw_box(frame: &mut Frame<'_>, area: Rect, title: Line<'_>, border: Style) -> Rect {
     frame.render_widget(Clear, area);
-    draw_pane(frame, area, &title, border)
-}
-
-/// Draws a box with a title on an area that is still blank, and returns the inner area.
-pub(in crate::tui) fn draw_pane(frame: &mut Frame<'_>, area: Rect, title: &Line<'_>, border: Style) -> Rect {
     text::border(frame.buffer_mut(), area, border);
-    let width = u16::try_from(title.width()).unwrap_or(u16::MAX).min(area.width.saturating_sub(2));
-    let rect = Rect { x: area.x.saturating_add(1), width, height: 1, ..area };
-    text::paint(frame.buffer_mut(), rect, title);
-    let inner = Block::bordered().inner(area);
+    let width = u16::try_from(title.width()).unwrap_or(u16::MAX).min(area.width.saturating_sub(4));
+    let rect = Rect { x: area.x.saturating_add(2), width, height: 1, ..area };
+    text::paint(frame.buffer_mut(), rect, &title);
+    let inner = inside(area);
     cursor::place_in_corner(frame, inner);
     inner
-}
-
-/// Returns the text for `hidden` lines below the visible ones.
-pub(in crate::tui) fn hidden_lines_text(hidden: usize) -> String {
-    format!("{hidden} more ↓")
 }
 
 /// Shows in the lower border how many lines follow below the visible ones.
 pub(in crate::tui) fn draw_more_below(frame: &mut Frame<'_>, view: View<'_>, area: Rect, hidden: usize) {
     if hidden > 0 && area.width > 20 {
-        let text = format!(" {} ", hidden_lines_text(hidden));
+        let text = format!(" {} ", more_below_text(hidden));
         let width = u16::try_from(text.chars().count()).unwrap_or(0);
         let rect = Rect::new(area.right().saturating_sub(width + 2), area.bottom().saturating_sub(1), width, 1);
         frame.render_widget(Line::styled(text, view.theme.muted), rect);

@@ -5,14 +5,18 @@
 //! ─ a notice ────────── 2 of 44, 28 more ↓ ───┴──────────────────────────────
 //! ```
 
+use super::cursor;
 use super::text::{TextRow, paint, row_cells};
-use crate::tui::geometry::title_area;
+use crate::tui::component::Component;
+use crate::tui::geometry::{between_rules, title_area, with_margin};
 use crate::tui::view::View;
 use ratatui::Frame;
 use ratatui::buffer::{Buffer, Cell};
 use ratatui::layout::{Position, Rect};
 use ratatui::style::Style;
 use ratatui::text::Line;
+use ratatui::widgets::Clear;
+use std::borrow::Cow;
 
 /// Draws a rule with a text at its left and a text at its right. Without enough cells, the left text is cut.
 pub(in crate::tui) fn draw_rule(frame: &mut Frame<'_>, view: View<'_>, row: Rect, left: Line<'_>, right: Line<'_>) {
@@ -29,6 +33,35 @@ pub(in crate::tui) fn draw_rule(frame: &mut Frame<'_>, view: View<'_>, row: Rect
         if width > 0 {
             draw_text(buffer, Rect { x: row.x + 1, width: width + 2, ..row }, left);
         }
+    }
+}
+
+/// The frame of a dialog that is as wide as the screen: two rules with texts in them.
+#[derive(Debug, Default)]
+pub(in crate::tui) struct DialogFrame<'a> {
+    pub title: Line<'a>,
+    /// The text at the right of the upper rule.
+    pub note: Line<'a>,
+    /// The text at the left of the lower rule.
+    pub scope: Line<'a>,
+}
+
+impl<'a> DialogFrame<'a> {
+    pub(in crate::tui) fn new(view: View<'_>, title: impl Into<Cow<'a, str>>) -> Self {
+        Self { title: Line::styled(title, view.theme.focus), ..Self::default() }
+    }
+
+    /// Clears the area of the dialog, draws the rules and returns the area between them.
+    pub(in crate::tui) fn draw(self, frame: &mut Frame<'_>, view: View<'_>, dialog: &dyn Component) -> Rect {
+        let area = dialog.area(view.app);
+        frame.render_widget(Clear, area);
+        draw_rule(frame, view, Rect { height: 1, ..area }, self.title, self.note);
+        let lower = Rect { y: area.bottom().saturating_sub(1), height: 1, ..area };
+        let position = Line::styled(dialog.position(view.app), view.theme.muted);
+        draw_rule(frame, view, lower, self.scope, position);
+        let content = between_rules(area);
+        cursor::place_in_corner(frame, with_margin(content));
+        content
     }
 }
 

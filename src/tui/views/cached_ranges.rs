@@ -14,9 +14,10 @@ use crate::model::load::{Load, Timed};
 use crate::model::period::DateRange;
 use crate::model::report::{CachedRange, CachedViews};
 use crate::tui::component::prelude::*;
-use crate::tui::draw::boxes::{draw_box, draw_line, draw_more_below};
-use crate::tui::format::{count_text, grouped_number, plural, short_age, short_age_changes_at};
-use crate::tui::geometry::{Geometry, inner_area_below};
+use crate::tui::draw::boxes::draw_line;
+use crate::tui::draw::rules::DialogFrame;
+use crate::tui::format::{count_text, grouped_number, short_age, short_age_changes_at};
+use crate::tui::geometry::{Geometry, below, with_margin};
 use crate::tui::widgets::list_state::ListState;
 use crate::tui::widgets::table::{Column, ListCell, ListRow, Table, TableCell};
 use crate::tui::{ViewsEffect, ViewsMsg};
@@ -52,7 +53,7 @@ impl CachedRanges {
 
 /// Returns the area of the list, below its column headings.
 fn range_lines(g: Geometry) -> Rect {
-    inner_area_below(g.full_dialog(), 1)
+    below(g.content, 1)
 }
 
 /// Returns the number of rows of the list, at least one.
@@ -120,17 +121,16 @@ impl Component for CachedRanges {
         visible.map(|(known, _)| short_age_changes_at(known.as_of, now)).min()
     }
 
+    fn position(&self, app: &App) -> String {
+        self.list.position_text(row_count(app.geometry()))
+    }
+
     fn draw(&self, frame: &mut Frame<'_>, view: View<'_>) {
         let g = view.app.geometry();
-        let area = g.full_dialog();
         let theme = view.theme;
         let shown = self.cached.shown().map(|cached| &cached.value);
-        let inner = draw_box(
-            frame,
-            area,
-            Line::styled(cached_ranges_title(view, shown, usize::from(area.width)), theme.title),
-            theme.focus,
-        );
+        let note = Line::styled(size_text(view, shown), theme.muted);
+        let inner = DialogFrame { note, ..DialogFrame::new(view, "Cached ranges") }.draw(frame, view, self);
         let width = usize::from(inner.width);
         let text = match (&self.cached, shown) {
             (Load::Failed { failure, .. }, None) => Some((failure.message.to_string(), theme.bad)),
@@ -139,8 +139,8 @@ impl Component for CachedRanges {
             _ => None,
         };
         if let Some((text, style)) = text {
-            let inside = Rect { x: inner.x + 1, width: inner.width.saturating_sub(2), ..inner };
-            frame.render_widget(Paragraph::new(Line::styled(text, style)).wrap(Wrap { trim: true }), inside);
+            let text = Paragraph::new(Line::styled(text, style)).wrap(Wrap { trim: true });
+            frame.render_widget(text, with_margin(inner));
             return;
         }
         let table = range_table(width);
@@ -150,18 +150,17 @@ impl Component for CachedRanges {
         for (n, (range, is_selected)) in self.visible(rows).enumerate() {
             draw_line(frame, lines, n, table.row(view, range, is_selected));
         }
-        draw_more_below(frame, view, area, self.list.hidden_below(rows));
     }
 }
 
-/// Returns the title: the number of cached ranges and their size and, if it fits, how to free the space. The demo keeps
-/// its ranges only in memory, until it ends.
-fn cached_ranges_title(view: View<'_>, cached: Option<&CachedViews>, width: usize) -> String {
-    let Some(cached) = cached.filter(|cached| !cached.ranges.is_empty()) else { return " Cached ranges ".to_owned() };
-    let title = format!(" Cached: {}, {}", plural(cached.ranges.len(), "range"), format_size(cached.bytes));
-    let hint = if view.app.config.is_demo { ", until the demo ends" } else { "; docdeck prune frees space" };
-    let fits = title.chars().count() + hint.chars().count() + 3 <= width;
-    format!("{title}{} ", if fits { hint } else { "" })
+/// Returns the size of the cached ranges and how to free the space. The demo keeps its ranges only in memory, until it
+/// ends.
+fn size_text(view: View<'_>, cached: Option<&CachedViews>) -> String {
+    let Some(cached) = cached.filter(|cached| !cached.ranges.is_empty()) else { return String::new() };
+    let size = format_size(cached.bytes);
+    let hint = if view.app.config.is_demo { "until the demo ends" } else { "docdeck prune frees it" };
+    let is_narrow = view.app.size.0 < 60;
+    if is_narrow { size } else { format!("{size}, {hint}") }
 }
 
 fn no_ranges_text(view: View<'_>) -> String {
@@ -185,7 +184,7 @@ fn range_table(width: usize) -> Table<ListCell<CachedRange>> {
         C::right("human", 12, |row, _| row.cell(count_text(&row.item.totals.human))).optional(3),
         C::right("AI", 12, |row, _| row.cell(count_text(&row.item.totals.ai))).optional(4),
         C::right("total", 12, |row, _| row.cell(count_text(&row.item.totals.total))).optional(5),
-        // A blank cell before the border.
+        // One cell at the right stays blank.
         C::left("", 1, |row, _| row.cell("")),
     ];
     Table::new(columns, width)

@@ -17,8 +17,9 @@
 
 use super::{FormLine, SetupStep, Welcome};
 use crate::model::setup::{KeySourceChoice, SetupField};
-use crate::tui::draw::boxes::{draw_box, draw_line};
+use crate::tui::draw::boxes::draw_line;
 use crate::tui::draw::cursor;
+use crate::tui::draw::rules::DialogFrame;
 use crate::tui::draw::text::{TextRow, fit};
 use crate::tui::keymap::{Action, Context};
 use crate::tui::view::View;
@@ -42,11 +43,8 @@ const MESSAGE_ROWS: usize = 4;
 
 pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, welcome: &Welcome) {
     let g = view.app.geometry();
-    let area = if welcome.is_screen() {
-        g.body
-    } else {
-        draw_box(frame, g.full_dialog(), Line::styled(" New profile ", view.theme.title), view.theme.focus)
-    };
+    let area =
+        if welcome.is_screen() { g.body } else { DialogFrame::new(view, "New profile").draw(frame, view, welcome) };
     let margin = u16::from(area.width >= MIN_WIDTH_WITH_MARGIN);
     let width = area.width.saturating_sub(2 * margin).min(MAX_FORM_WIDTH);
     draw_form(frame, view, welcome, Rect { x: area.x + margin, width, ..area });

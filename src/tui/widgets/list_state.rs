@@ -1,6 +1,7 @@
 //! The selection and the scroll position of a list whose rows have one line each.
 
 use super::scroll::{self, Scroll};
+use crate::tui::format::position_text;
 use ratatui::layout::{Position, Rect};
 
 /// The row that was clicked.
@@ -86,6 +87,11 @@ impl ListState {
     /// of the whole list.
     pub fn visible<T>(self, items: impl Iterator<Item = T>, rows: usize) -> impl Iterator<Item = (T, bool)> {
         items.enumerate().skip(self.top).take(rows).map(move |(at, item)| (item, at == self.selected))
+    }
+
+    /// Returns the position in a view of `rows` lines, such as `2 of 44, 28 more ↓`; empty if the list is empty.
+    pub(in crate::tui) fn position_text(self, rows: usize) -> String {
+        if self.len == 0 { String::new() } else { position_text(self.selected, self.len, self.hidden_below(rows)) }
     }
 
     /// Returns the number of rows below the visible ones.

@@ -3,9 +3,11 @@
 
 use super::{Mover, Movers, MoversHalf, MoversLayout};
 use crate::model::views::ViewCount;
-use crate::tui::draw::boxes::{draw_box, draw_line, draw_more_below, hidden_lines_text};
-use crate::tui::draw::text::{TextRow, fit, truncate_path};
-use crate::tui::format::{format_count, format_views, plural};
+use crate::tui::draw::boxes::draw_line;
+use crate::tui::draw::rules::{DialogFrame, draw_separator};
+use crate::tui::draw::text::{TextRow, truncate_path};
+use crate::tui::format::{format_count, format_views, more_below_text, plural};
+use crate::tui::geometry::title_area;
 use crate::tui::view::View;
 use crate::tui::views::columns::CHANGE_WIDTH;
 use crate::tui::views::draw::change::{ChangeWeight, compared_site_views};
@@ -17,32 +19,24 @@ use ratatui::layout::Rect;
 use ratatui::text::Line;
 use unicode_width::UnicodeWidthStr;
 
-/// Width of the text at the right of the lower border that shows how many pages are hidden. At most 250 pages are
-/// listed, so the text is short.
-const HIDDEN_PAGES_CELLS: usize = 16;
-
 pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &Movers) {
-    let theme = view.theme;
-    let MoversLayout { area, halves: [upper, lower] } = MoversLayout::of(view.app.geometry());
-    let width = usize::from(area.width);
-    draw_box(frame, area, movers_title(view, open, width.saturating_sub(2)), theme.focus);
+    let g = view.app.geometry();
+    let MoversLayout { halves: [upper, lower] } = MoversLayout::of(g);
+    let title = movers_title(view, open, usize::from(title_area(g.upper_rule()).width));
+    let left_out = match open.pages_without_counts {
+        0 => String::new(),
+        pages => format!("{} left out: no counts", plural(pages, "page")),
+    };
+    let scope = Line::styled(left_out, view.theme.warning);
+    DialogFrame { title, scope, ..DialogFrame::default() }.draw(frame, view, open);
+    if upper.y == lower.y {
+        draw_separator(frame, view, Rect { x: upper.right(), width: 1, ..upper });
+    }
     let halves = [("up", &open.gained, !open.is_lost_half_focused), ("down", &open.lost, open.is_lost_half_focused)];
     for (part, lines) in halves.into_iter().zip([upper, lower]) {
         let rows = usize::from(lines.height).saturating_sub(1);
         let hidden = part.1.list.hidden_below(rows);
-        // The upper half has no border below it, so its head shows how many pages are hidden.
-        let is_framed = lines.bottom() + 1 == area.bottom();
-        draw_half(frame, view, part, (rows, if is_framed { 0 } else { hidden }), lines);
-        if is_framed {
-            draw_more_below(frame, view, Rect { width: lines.width + 1, height: lines.height + 1, ..lines }, hidden);
-        }
-    }
-    if open.pages_without_counts > 0 && width > 40 {
-        let text = format!(" {} left out: no counts ", plural(open.pages_without_counts, "page"));
-        let text = fit(&text, usize::from(lower.width).saturating_sub(HIDDEN_PAGES_CELLS));
-        let cells = u16::try_from(text.chars().count()).unwrap_or(0);
-        let rect = Rect::new(area.x + 2, area.bottom().saturating_sub(1), cells, 1);
-        frame.render_widget(Line::styled(text, theme.warning), rect);
+        draw_half(frame, view, part, (rows, hidden), lines);
     }
 }
 
@@ -56,25 +50,24 @@ fn movers_title<'a>(view: View<'_>, open: &Movers, width: usize) -> Line<'a> {
     let unfair: Vec<String> = unfair.into_iter().flatten().map(|text| format!(", {text}")).collect();
     let metric = open.metric.name();
     let forms = [
-        format!(" Movers: {metric}, {}", open.label()),
-        format!(" Movers: {metric}, {}", ranges.dates()),
-        format!(" {metric}: {}", ranges.dates()),
+        format!("Movers: {metric}, {}", open.label()),
+        format!("Movers: {metric}, {}", ranges.dates()),
+        format!("{metric}: {}", ranges.dates()),
     ];
-    let needed = unfair.iter().map(|text| text.width()).sum::<usize>() + 1;
+    let needed = unfair.iter().map(|text| text.width()).sum::<usize>();
     // Without the days the numbers mean nothing, so a form with the days is used even if it leaves no space for
     // warnings.
     let form = forms
         .iter()
         .find(|form| form.width() + needed <= width)
-        .or_else(|| forms.iter().find(|form| form.width() < width));
+        .or_else(|| forms.iter().find(|form| form.width() <= width));
     let mut row = TextRow::new(width);
-    row.push(form.cloned().unwrap_or_else(|| format!(" {metric}")), theme.title);
+    row.push(form.cloned().unwrap_or_else(|| metric.to_owned()), theme.focus);
     for text in unfair {
-        if text.width() < row.remaining() {
+        if text.width() <= row.remaining() {
             row.push(text, theme.warning);
         }
     }
-    row.push(" ", theme.title);
     row.line()
 }
 
@@ -99,7 +92,7 @@ fn draw_half(
 
 /// Returns the title of a half in the longest form that fits: its name and how many pages it has and lists.
 fn half_title(name: &str, half: &MoversHalf, hidden: usize, width: usize) -> String {
-    let more = if hidden > 0 { format!(", {}", hidden_lines_text(hidden)) } else { String::new() };
+    let more = if hidden > 0 { format!(", {}", more_below_text(hidden)) } else { String::new() };
     let all = format_count(half.page_count());
     let capped =
         if half.len() < half.page_count() { format!(": top {} of {all}", half.len()) } else { format!(" {all}") };

@@ -11,7 +11,7 @@ use crate::model::report::Report;
 use crate::model::text::CleanText;
 use crate::model::views::{Counts, ViewCount};
 use crate::tui::component::prelude::*;
-use crate::tui::geometry::{Geometry, inside};
+use crate::tui::geometry::Geometry;
 use crate::tui::widgets::list_state::{ClickedRow, ListState};
 use std::cmp::{Ordering, Reverse};
 use std::collections::HashMap;
@@ -284,8 +284,6 @@ impl Movers {
 
 /// The areas of the dialog.
 pub(in crate::tui) struct MoversLayout {
-    /// The dialog with its borders.
-    pub area: Rect,
     /// The half with the pages that gained views and the half with the pages that lost views, including their headings.
     pub halves: [Rect; 2],
 }
@@ -294,16 +292,15 @@ impl MoversLayout {
     /// Places the halves side by side if there is space for the paths, otherwise one above the other.
     pub(in crate::tui) fn of(g: Geometry) -> Self {
         let is_wide = g.body.width >= 140;
-        let area = if is_wide { g.body } else { g.full_dialog() };
-        let inner = inside(area);
+        let inner = g.content;
         let halves = if is_wide {
             let left = inner.width / 2;
-            [Rect { width: left, ..inner }, Rect { x: inner.x + left, width: inner.width - left, ..inner }]
+            [Rect { width: left, ..inner }, Rect { x: inner.x + left + 1, width: inner.width - left - 1, ..inner }]
         } else {
             let upper = (inner.height / 2).max(1).min(inner.height);
             [Rect { height: upper, ..inner }, Rect { y: inner.y + upper, height: inner.height - upper, ..inner }]
         };
-        Self { area, halves }
+        Self { halves }
     }
 
     /// Returns the number of rows of a half, below its heading.
@@ -348,10 +345,6 @@ impl Component for Movers {
             }
         }
         Flow::Handled
-    }
-
-    fn area(&self, app: &App) -> Rect {
-        MoversLayout::of(app.geometry()).area
     }
 
     /// Scrolls the half at the position, which need not have the focus.
@@ -472,7 +465,7 @@ mod tests {
         let now = report(&[("/a", 5, 0), ("/b", 3, 0), ("/c", 1, 0)], true);
         let mut movers = moved(before.clone(), now.clone(), MoverMetric::Human);
         let row = Rect { width: 9, height: 2, ..Rect::default() };
-        movers.move_by(Scroll::By(1), &MoversLayout { area: row, halves: [row, row] });
+        movers.move_by(Scroll::By(1), &MoversLayout { halves: [row, row] });
         assert_eq!(movers.selected().map(|mover| mover.path.as_str()), Some("/b"));
         assert_eq!(movers.gained.visible(1).map(|(mover, _)| mover.path.as_str()).collect::<Vec<_>>(), ["/b"]);
         movers.is_lost_half_focused = true;

@@ -23,11 +23,13 @@ use crate::model::load::Load;
 use crate::model::period::DateRange;
 use crate::model::row::Job;
 use crate::model::views::{Count, Counts};
-use crate::tui::draw::boxes::{draw_box, draw_line, draw_more_below};
+use crate::tui::draw::boxes::draw_line;
+use crate::tui::draw::rules::DialogFrame;
 use crate::tui::draw::text::{TextRow, left, right, truncate_path};
 use crate::tui::draw::{bars, impact};
 use crate::tui::format::{count_text, mismatch_sign};
 use crate::tui::format::{format_count, format_mean, grouped_number, plural};
+use crate::tui::geometry::{title_area, with_margin};
 use crate::tui::jobs::list_draw;
 use crate::tui::keymap::{Action, Context};
 use crate::tui::view::View;
@@ -40,7 +42,6 @@ use crate::tui::views::range_totals::bar_height;
 use crate::tui::widgets::table::{Column, Table, TableCell};
 use chrono::Datelike as _;
 use ratatui::Frame;
-use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 use unicode_width::UnicodeWidthStr;
 
@@ -58,11 +59,11 @@ const STATUS_CELLS: usize = 13;
 const MIN_WIDTH_WITH_BARS: usize = 66;
 
 pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &PageDetail) {
-    let area = view.app.geometry().full_dialog();
     let theme = view.theme;
-    let title = truncate_path(open.path.as_str(), usize::from(area.width.saturating_sub(4)));
-    let inner = draw_box(frame, area, Line::styled(format!(" {title} "), theme.title), theme.focus);
-    let text = Rect { x: inner.x + 1, width: inner.width.saturating_sub(2), ..inner };
+    let width = usize::from(title_area(view.app.geometry().upper_rule()).width);
+    let title = truncate_path(open.path.as_str(), width);
+    let inner = DialogFrame::new(view, title).draw(frame, view, open);
+    let text = with_margin(inner);
     let (width, rows) = (usize::from(text.width), usize::from(text.height));
     let lines = open.lines(width);
     for (n, line) in lines.iter().skip(open.scroll).take(rows).enumerate() {
@@ -72,7 +73,6 @@ pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &PageDetail) {
         }
         draw_line(frame, text, n, detail_line(view, open, *line, width));
     }
-    draw_more_below(frame, view, area, lines.len().saturating_sub(open.scroll + rows));
 }
 
 fn detail_line<'a>(view: View<'_>, detail: &PageDetail, line: PageDetailLine, width: usize) -> Line<'a> {

@@ -13,6 +13,7 @@ use crate::model::row::JobKey;
 use crate::model::text::CleanText;
 use crate::model::views::{Count, Counts};
 use crate::tui::component::prelude::*;
+use crate::tui::format::{more_below_text, position_text};
 use crate::tui::widgets::scroll::{self, Scroll};
 use crate::tui::{Pane, PromptsMsg, Screen, StoreState, ViewsEffect, ViewsMsg};
 
@@ -318,18 +319,18 @@ impl Component for PageDetail {
 
     fn scroll(&mut self, by: Scroll, cx: &mut Cx<'_>) {
         let g = cx.app.geometry();
-        self.move_by(by, g.full_dialog_columns(), g.full_dialog_rows());
+        self.move_by(by, g.dialog_columns(), g.dialog_rows());
     }
 
     /// Selects the clicked job, or shows it if it was already selected.
     fn click(&mut self, at: Position, cx: &mut Cx<'_>) -> Flow {
         let g = cx.app.geometry();
-        let area = g.full_dialog_lines();
+        let area = g.content;
         if !area.contains(at) {
             return Flow::Handled;
         }
         let line = self.scroll.saturating_add(usize::from(at.y - area.y));
-        match self.lines(g.full_dialog_columns()).get(line) {
+        match self.lines(g.dialog_columns()).get(line) {
             Some(PageDetailLine::Job(job)) if *job == self.selected => return self.show_job(cx),
             Some(PageDetailLine::Job(job)) => self.selected = *job,
             _ => {}
@@ -340,7 +341,7 @@ impl Component for PageDetail {
     /// Scrolls through the lines without changing the selection.
     fn wheel(&mut self, _at: Position, by: isize, cx: &mut Cx<'_>) {
         let g = cx.app.geometry();
-        let last = self.lines(g.full_dialog_columns()).len().saturating_sub(g.full_dialog_rows());
+        let last = self.lines(g.dialog_columns()).len().saturating_sub(g.dialog_rows());
         self.scroll = scroll::move_within(self.scroll, by, last + 1);
     }
 
@@ -372,8 +373,15 @@ impl Component for PageDetail {
     /// Limits the scroll position.
     fn refresh(&mut self, app: &App) {
         let g = app.geometry();
-        let total = self.lines(g.full_dialog_columns()).len();
-        self.scroll = self.scroll.min(total.saturating_sub(g.full_dialog_rows()));
+        let total = self.lines(g.dialog_columns()).len();
+        self.scroll = self.scroll.min(total.saturating_sub(g.dialog_rows()));
+    }
+
+    fn position(&self, app: &App) -> String {
+        let g = app.geometry();
+        let jobs = self.history.shown().map_or(0, |known| known.value.jobs.len());
+        let below = self.lines(g.dialog_columns()).len().saturating_sub(self.scroll + g.dialog_rows());
+        if jobs == 0 { more_below_text(below) } else { position_text(self.selected, jobs, below) }
     }
 
     fn draw(&self, frame: &mut Frame<'_>, view: View<'_>) {

@@ -147,8 +147,8 @@ fn the_selection_stays_visible_and_everything_can_be_scrolled_to() {
     app.update(Msg::Input(Event::Resize(40, 12)), at(0));
     open(&mut app);
     history(&mut app, &[3, 2, 1], Vec::new());
-    let rows = app.geometry().full_dialog_rows();
-    let columns = app.geometry().full_dialog_columns();
+    let rows = app.geometry().dialog_rows();
+    let columns = app.geometry().dialog_columns();
     for _ in 0..30 {
         press(&mut app, 'j');
         let detail = app.find::<PageDetail>().expect("page details");

@@ -14,9 +14,11 @@ use super::super::range_totals::{CompleteDaysMean, TrendBar, bar_height};
 use super::TrendDialog;
 use super::chart::{AXIS_ROWS, Chart, ChartBar, chart_bars, per_day};
 use crate::model::Time;
-use crate::tui::draw::boxes::{draw_box, draw_line};
+use crate::tui::draw::boxes::draw_line;
+use crate::tui::draw::rules::DialogFrame;
 use crate::tui::draw::text::TextRow;
 use crate::tui::format::{count_text, format_mean, mismatch_sign};
+use crate::tui::geometry::{title_area, with_margin};
 use crate::tui::view::View;
 use crate::tui::views::draw::status_line::as_of_clock;
 use chrono::Datelike as _;
@@ -32,16 +34,16 @@ const MIN_ROWS_WITH_LEGEND: usize = 9;
 const FOOT_ROWS: usize = 2;
 
 pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &TrendDialog) {
-    let area = view.app.geometry().body;
+    let rule = title_area(view.app.geometry().upper_rule());
     let theme = view.theme;
     let each = if open.is_weekly() { "daily mean by week" } else { "per day" };
     let range = open.range.words(true);
     // The longest title that fits is used, so that the range is not cut off.
-    let forms = [format!(" Trend  {range} UTC, {each} "), format!(" Trend  {range} UTC "), format!(" {range} UTC ")];
-    let title_width = usize::from(area.width).saturating_sub(2);
+    let forms = [format!("Trend  {range} UTC, {each}"), format!("Trend  {range} UTC"), format!("{range} UTC")];
+    let title_width = usize::from(rule.width);
     let title = forms.into_iter().find(|form| form.width() <= title_width).unwrap_or(range);
-    let inner = draw_box(frame, area, Line::styled(title, theme.title), theme.focus);
-    let text = Rect { x: inner.x + 1, width: inner.width.saturating_sub(2), ..inner };
+    let inner = DialogFrame::new(view, title).draw(frame, view, open);
+    let text = with_margin(inner);
     let (width, height) = (usize::from(text.width), usize::from(text.height));
     let legend = usize::from(height >= MIN_ROWS_WITH_LEGEND);
     let totals = &view.app.views.totals;
@@ -59,7 +61,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &TrendDialog) {
         draw_line(frame, text, legend + row, line);
     }
     let foot = legend + rows + axis;
-    draw_line(frame, inner, foot, selected_bar_line(view, open, &chart, usize::from(inner.width)));
+    draw_line(frame, inner, foot, selected_bar_line(view, open, &chart, width + 1));
     let cost = open.cost_text(view.app, view.now, width).unwrap_or_else(|| loaded_text(view, open, &chart));
     let mut row = TextRow::new(width);
     row.push(cost, theme.muted);
