@@ -6,7 +6,7 @@ use crate::model::comparison::ComparedRanges;
 use crate::model::endpoint::Scope;
 use crate::model::impact::job_windows;
 use crate::model::period::DateRange;
-use crate::model::views::{MAX_PAGE_SIZE, ViewsQuery};
+use crate::model::views::{DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, ViewsQuery};
 use crate::sim::Sim;
 use crate::store::{ReportAnswer, Store, StoreError};
 use chrono::{Days, NaiveDate, NaiveTime, TimeDelta};
@@ -50,7 +50,7 @@ impl CacheWriter {
         let days =
             (LAST_CACHED_DAYS_AGO..=FIRST_CACHED_DAYS_AGO).filter_map(|ago| today.checked_sub_days(Days::new(ago)));
         for day in days.filter_map(|day| DateRange::new(day, day)) {
-            let query = ViewsQuery { range: day, limit: 1, page: 1 };
+            let query = ViewsQuery { range: day, limit: DEFAULT_PAGE_SIZE, page: 1 };
             self.store
                 .save_views(&self.scope, query, &self.compute_answer(query).await, self.load_time(day.to()))
                 .await?;

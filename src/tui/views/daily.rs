@@ -8,9 +8,9 @@ use crate::tui::draw::bars::bar_cells;
 use chrono::NaiveDate;
 use std::collections::HashMap;
 
-/// The levels of a sparkline, and those of a terminal without eighths.
-const LEVELS: [&str; 8] = ["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"];
-const ASCII_LEVELS: [&str; 8] = ["_", ".", "-", "=", "+", "*", "%", "#"];
+/// The levels of a sparkline, and those of a terminal without eighths. A full cell would touch the row above.
+const LEVELS: [&str; 7] = ["▁", "▂", "▃", "▄", "▅", "▆", "▇"];
+const ASCII_LEVELS: [&str; 7] = ["_", ".", "-", "=", "+", "*", "#"];
 
 /// Human and AI views of a page on one day.
 type DayViews = (ViewCount, ViewCount);
@@ -95,14 +95,14 @@ mod tests {
         ];
         let daily = DailyViews::new(range, &reports).expect("three days");
         let line = |path: &str, metric| daily.sparkline(path, metric, true);
-        assert_eq!(line("/a", Metric::Total).as_deref(), Some("█ █▁"));
-        assert_eq!(line("/a", Metric::Human).as_deref(), Some("█ ▄▁"));
-        assert_eq!(line("/b", Metric::Total).as_deref(), Some("▃ ▁█"), "a page that is not listed had no views");
+        assert_eq!(line("/a", Metric::Total).as_deref(), Some("▇ ▇▁"));
+        assert_eq!(line("/a", Metric::Human).as_deref(), Some("▇ ▄▁"));
+        assert_eq!(line("/b", Metric::Total).as_deref(), Some("▂ ▁▇"), "a page that is not listed had no views");
         assert_eq!(daily.sparkline("/b", Metric::Ai, false).as_deref(), Some("_ _#"));
         assert_eq!(line("/c", Metric::Total), None);
         assert!(DailyViews::new(range, &reports[..1]).is_none(), "one day is no line");
         let partial = reports.map(|report| Report { complete: false, ..report });
         let daily = DailyViews::new(range, &partial).expect("three days");
-        assert_eq!(daily.sparkline("/b", Metric::Total, true).as_deref(), Some("▃  █"), "it may have been viewed");
+        assert_eq!(daily.sparkline("/b", Metric::Total, true).as_deref(), Some("▂  ▇"), "it may have been viewed");
     }
 }
