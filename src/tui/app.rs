@@ -5,6 +5,7 @@ use super::geometry::{Geometry, compute_layout};
 use super::jobs::messages::JobsEffect;
 use super::keymap::{Action, Context};
 use super::msg::{AppConfig, Effect};
+use super::{Notice, Severity};
 use crate::model::Time;
 use crate::model::connection::Connection;
 use crate::model::failure::Failure;
@@ -58,25 +59,6 @@ pub enum StoreState {
     },
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Severity {
-    Info,
-    /// Good news, which is shown longer than `Info`.
-    Greeting,
-    Problem,
-}
-
-/// A message that is shown until a given time.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Notice {
-    pub severity: Severity,
-    pub text: CleanText,
-    pub until: Time,
-    /// Whether a key was pressed while the notice was shown. On a small screen, the notice then shrinks to show what is
-    /// below it.
-    pub is_seen: bool,
-}
-
 /// The notice for a setting that the demo doesn't save.
 pub(super) const NOT_IN_DEMO: &str = "The demo saves no settings.";
 
@@ -98,6 +80,10 @@ pub struct App {
     pub log: super::log_entries::LogEntries,
     pub connection: Connection,
     pub notice: Option<Notice>,
+    /// The warning or error that a newer notice covers.
+    pub(super) covered_notice: Option<Notice>,
+    /// Whether a key was pressed while the alert about unrecorded prompts was shown.
+    pub(super) is_alert_seen: bool,
     /// Prompts whose outcome could not be recorded on disk yet. They are shown until it is recorded.
     pub unrecorded: UnrecordedPrompts,
     pub(super) budgets: HashMap<RateLimited, Budget>,
@@ -158,6 +144,8 @@ impl App {
             log: super::log_entries::LogEntries::default(),
             connection: if config.is_verified { Connection::Ready } else { Connection::Unknown },
             notice: None,
+            covered_notice: None,
+            is_alert_seen: false,
             unrecorded: UnrecordedPrompts::default(),
             budgets: HashMap::new(),
             drafts: HashMap::new(),
@@ -185,11 +173,11 @@ impl App {
             config,
         };
         if let Some(text) = app.config.notice.clone() {
-            app.notify(Severity::Problem, text.as_str(), now);
+            app.notify(Severity::Warning, text.as_str(), now);
         } else if app.config.read_only {
             app.notify_read_only(now);
         } else if let Some(text) = app.config.greeting.clone() {
-            app.notify(Severity::Greeting, text.as_str(), now);
+            app.notify(Severity::Success, text.as_str(), now);
         }
         let mut effects = Vec::new();
         if is_set_up {
@@ -274,20 +262,5 @@ impl App {
     /// Returns the key of an action for use in a message.
     pub fn key_label(&self, context: Context, action: Action) -> String {
         self.config.keymap.key_label(context, action)
-    }
-
-    pub(super) fn notify(&mut self, severity: Severity, text: &str, now: Time) {
-        let seconds = match severity {
-            Severity::Info => 5,
-            Severity::Greeting | Severity::Problem => 15,
-        };
-        let until = now + chrono::TimeDelta::seconds(seconds);
-        self.notice = Some(Notice { severity, text: CleanText::line(text), until, is_seen: false });
-        self.dirty = true;
-    }
-
-    pub(super) fn notify_failure(&mut self, failure: &Failure, now: Time) {
-        let text = failure.message.clone();
-        self.notify(Severity::Problem, text.as_str(), now);
     }
 }

@@ -132,7 +132,7 @@ impl App {
                 self.notify(Severity::Info, "None of the marked jobs has a pull request.", now)
             }
             (0, [key, ..]) => match self.active_list().get(*key).and_then(|row| row.remote.pr_link.clone()) {
-                Some(link) => self.notify(Severity::Problem, &format!("Not opened: not a web address: {link}"), now),
+                Some(link) => self.notify(Severity::Info, &format!("Not opened: not a web address: {link}"), now),
                 None => self.notify(Severity::Info, "This job has no pull request.", now),
             },
             (n, _) if self.acts_on_marks() => {

@@ -44,7 +44,7 @@ impl App {
             Ok(args) => effects.push(Effect::RunCommand(args)),
             Err(unfilled) => {
                 let why = self.fill_error_text(unfilled);
-                self.notify(Severity::Problem, &format!("{name} was not run: {why}"), now);
+                self.notify(Severity::Info, &format!("{name} was not run: {why}"), now);
             }
         }
     }

@@ -156,6 +156,7 @@ impl App {
 
     /// Runs the action of a shortcut.
     pub(super) fn run_action(&mut self, action: Action, now: Time, effects: &mut Vec<Effect>) {
+        self.end_notices_about(action);
         if self.dispatch(now, effects, |component, cx| component.act(action, cx)) != Flow::Pass {
             return;
         }
@@ -227,8 +228,11 @@ impl App {
     /// Goes one step back: in the topmost dialog or, if none is open, on the current screen. If there is nothing to
     /// close, clears the notice.
     pub(super) fn close(&mut self, now: Time, effects: &mut Vec<Effect>) {
-        if self.dispatch(now, effects, |component, cx| component.close(cx)) == Flow::Pass {
-            self.notice = None;
+        // A problem that is on screen is read before anything else is closed.
+        let is_read = self.notice.as_ref().is_some_and(|notice| notice.severity.stays() && notice.is_seen);
+        let is_first = self.dialogs.is_empty() && is_read;
+        if is_first || self.dispatch(now, effects, |component, cx| component.close(cx)) == Flow::Pass {
+            self.end_notice();
         }
     }
 

@@ -209,7 +209,7 @@ pub(crate) mod tests {
     #[test]
     fn an_alert_does_not_replace_the_notice_of_a_problem() {
         let mut app = app_with_working_jobs(1..=1);
-        app.notify(Severity::Problem, "the disk is full", at(0));
+        app.notify(Severity::Error, "the disk is full", at(0));
         app.update(status_change(1, Status::Completed), at(1));
         assert_eq!(notice(&app), "the disk is full");
     }

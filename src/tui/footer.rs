@@ -2,26 +2,11 @@
 //! keys. Both drawing and mouse clicks use this layout, so that they agree.
 
 use super::component::Label;
-use super::format::{display_width, format_count, plural};
+use super::format::{display_width, format_count};
 use super::geometry::{Geometry, JobsArrangement, title_area};
 use super::keymap::{Action, Binding, Chord, Context};
-use super::message_fit::fit_message;
-use super::{App, Screen, Severity};
+use super::{App, Screen};
 use ratatui::layout::Rect;
-
-/// The maximum number of lines of an informational notice or a tip.
-const MAX_INFO_LINES: usize = 4;
-/// The maximum number of lines of a problem notice depends on the height of the screen. These are the smallest and the
-/// largest possible maximum.
-const MAX_PROBLEM_LINES_BOUNDS: (usize, usize) = (4, 8);
-/// On a screen with fewer rows than this, a problem notice shrinks once the user has pressed a key.
-const MIN_ROWS_FOR_FULL_PROBLEM: usize = 20;
-/// The maximum number of lines of a problem notice that has shrunk.
-const MAX_SHRUNK_PROBLEM_LINES: usize = 2;
-/// The maximum number of lines of an alert, which stays until it is resolved.
-const MAX_ALERT_LINES: usize = 4;
-/// The number of cells before the text of an alert or a problem.
-const INDENT: usize = 3;
 
 /// A keyboard key with its label. It is drawn as a space, the key, a space, the label and a space.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -130,48 +115,9 @@ impl App {
             .then(|| format!(" {} marked:", format_count(self.active_list().marked_count())))
     }
 
-    /// Returns the alert about prompts that could not be recorded on disk, in lines of this width. Empty if there are
-    /// no such prompts. The alert stays until they are recorded.
-    pub fn alert_lines(&self, width: usize) -> Vec<String> {
-        let mut all = self.unrecorded.iter();
-        let Some(oldest) = all.next() else { return Vec::new() };
-        let more = match all.count() {
-            0 => String::new(),
-            n => format!(" {} also can't be recorded.", plural(n, "more prompt")),
-        };
-        signed_lines('!', &format!("{}{more}", oldest.sentence()), width, MAX_ALERT_LINES)
-    }
-
-    /// Returns the message that covers the last lines of the body, in lines of this width. It starts with the alert,
-    /// if there is one. Then comes the notice or a problem with the filter. A tip is shown only if there is none of
-    /// these. Empty if there is no message.
-    pub fn message_lines(&self, width: usize) -> Vec<String> {
-        let mut lines = self.alert_lines(width);
-        // An alert takes precedence over a tip.
-        if lines.is_empty() || self.notice.is_some() || self.filter_problem().is_some() {
-            lines.extend(self.notice_lines(width));
-        }
-        lines
-    }
-
-    fn notice_lines(&self, width: usize) -> Vec<String> {
-        let rows = usize::from(self.size.1);
-        let max_lines = match &self.notice {
-            Some(notice) if notice.is_seen && rows < MIN_ROWS_FOR_FULL_PROBLEM => MAX_SHRUNK_PROBLEM_LINES,
-            _ => (rows * 3 / 5).clamp(MAX_PROBLEM_LINES_BOUNDS.0, MAX_PROBLEM_LINES_BOUNDS.1),
-        };
-        match (&self.notice, self.tip()) {
-            (Some(notice), _) => match notice.severity {
-                Severity::Info => info_lines(notice.text.as_str(), width),
-                Severity::Greeting => signed_lines('✓', notice.text.as_str(), width, max_lines),
-                Severity::Problem => signed_lines('!', notice.text.as_str(), width, max_lines),
-            },
-            (None, tip) => match (self.filter_problem(), tip) {
-                (Some(problem), _) => signed_lines('!', &problem, width, max_lines),
-                (None, Some(tip)) => info_lines(tip, width),
-                (None, None) => Vec::new(),
-            },
-        }
+    /// Returns the number of cells of the lower rule that the text of a message may use.
+    pub(super) fn message_rule_width(&self) -> usize {
+        usize::from(title_area(self.message_rule(self.geometry())).width)
     }
 
     /// Returns the area of a message: the lower rule if it fits beside the position, otherwise the rows above the rule.
@@ -251,23 +197,12 @@ fn footer_rank(action: Action, is_screen: bool) -> usize {
     }
 }
 
-/// Wraps the text of an informational notice or a tip.
-fn info_lines(text: &str, width: usize) -> Vec<String> {
-    fit_message(text, width.saturating_sub(1), MAX_INFO_LINES).into_iter().map(|line| format!(" {line}")).collect()
-}
-
-/// Wraps a text to at most `max_lines` lines, with a sign such as `!` before the first line.
-fn signed_lines(sign: char, text: &str, width: usize, max_lines: usize) -> Vec<String> {
-    let lines = fit_message(text, width.saturating_sub(INDENT), max_lines);
-    let lead = |n| if n == 0 { sign } else { ' ' };
-    lines.into_iter().enumerate().map(|(n, line)| format!(" {} {line}", lead(n))).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::model::job::Status;
     use crate::tui::Msg;
+    use crate::tui::Severity;
     use crate::tui::finish_alerts::tests::{app, press};
     use crate::tui::jobs::JobLine;
     use crate::tui::jobs::tests::{at, row};
@@ -307,7 +242,7 @@ mod tests {
             press(&mut app, 'j');
         }
         assert_eq!(position(&app), usize::from(lines.bottom()) - 1, "on the last row");
-        app.notify(Severity::Problem, &"Something went wrong, and that takes a few lines to say. ".repeat(5), at(1));
+        app.notify(Severity::Error, &"Something went wrong, and that takes a few lines to say. ".repeat(5), at(1));
         app.update(Msg::Timer, at(1));
         let lines = app.message_lines(usize::from(app.size.0));
         assert!(lines.len() > 2 && position(&app) < usize::from(app.message_area(&lines).y), "{}", position(&app));
@@ -342,23 +277,23 @@ mod tests {
             for width in [37, 77] {
                 let lines = app.message_lines(width);
                 let text = lines.iter().map(|line| line.trim()).collect::<Vec<_>>().join(" ");
-                assert!(text.contains("Accepted as job_1, but it can't be recorded: the disk is full."), "{text}");
-                assert!(text.contains("1 more prompt also can't be recorded.") || width < 40, "{text}");
+                assert!(text.contains("Accepted as job_1"), "{text}");
             }
         }
         app.notify(Severity::Info, "Something else.", at(100_000));
-        assert!(app.message_lines(77).len() > app.alert_lines(77).len() && !app.alert_lines(77).is_empty());
+        assert_eq!(app.message_lines(77), ["Something else."]);
+        app.update(Msg::Timer, at(100_005));
+        assert!(app.message_lines(77).concat().contains("Accepted as job_1"), "the alert is shown again");
         for prompt in [1, 2] {
             app.update(Msg::Engine(EngineEvent::Recorded(PromptId(prompt))), at(100_001));
         }
-        assert_eq!(app.message_lines(77), [" ✓ Recorded now: job_2."]);
+        assert_eq!(app.message_lines(77), ["✓ Recorded now: job_2."]);
     }
 
     #[test]
     fn a_message_over_the_log_does_not_cover_its_newest_lines() {
         use crate::model::log::{LogEntry, LogKind};
         use crate::model::text::CleanText;
-        use crate::tui::Severity;
         for size in [(40, 12), (80, 24)] {
             let mut app = app(vec![row(1, Status::Active)]);
             app.size = size;
@@ -370,7 +305,7 @@ mod tests {
             let all = app.log_rows();
             let failure = "The service can't be reached (connection refused), so nothing was sent: check the network, then \
                            ask again, and again, until it is reached.";
-            app.notify(Severity::Problem, failure, at(50));
+            app.notify(Severity::Error, failure, at(50));
             let area = app.message_area(&app.message_lines(usize::from(size.0)));
             assert!(app.log_rows() < all, "{size:?}");
             let newest = app.log.visible(app.log_rows()).last().map(|entry| entry.at);
@@ -381,15 +316,5 @@ mod tests {
                 "{size:?}"
             );
         }
-    }
-
-    #[test]
-    fn a_long_problem_is_wrapped_between_words() {
-        let marked = |text, width| super::signed_lines('!', text, width, 4);
-        assert_eq!(marked("all fits", 20), [" ! all fits"]);
-        let text = "The service can't be reached, so nothing was sent";
-        assert_eq!(marked(text, 31), [" ! The service can't be", "   reached, so nothing was sent"]);
-        let text = "one two three four five six seven eight";
-        assert_eq!(marked(text, 10), [" ! one two", "   three", "   four", "   five…"]);
     }
 }

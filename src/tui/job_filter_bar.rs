@@ -192,7 +192,7 @@ impl App {
     /// tab meanwhile. If saving failed, only shows the error.
     pub(super) fn apply_saved_filter(&mut self, filter: SavedFilter, result: Result<(), Failure>, now: Time) {
         if let Err(failure) = result {
-            return self.notify(Severity::Problem, &format!("The filter was not saved. {}", failure.message), now);
+            return self.notify(Severity::Error, &format!("The filter was not saved. {}", failure.message), now);
         }
         let name = filter.name.clone();
         let is_active = self.full_filter() == filter.text;

@@ -217,7 +217,7 @@ impl App {
             }
             Err(failure) => {
                 let text = format!("Not undone. {}", failure.message);
-                self.notify(Severity::Problem, &text, now);
+                self.notify(Severity::Error, &text, now);
             }
         }
     }

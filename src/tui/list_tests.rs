@@ -552,7 +552,7 @@ fn the_next_key_that_acts_clears_an_information_notice_but_not_a_problem() {
     app.notify(Severity::Info, "Accepted: Fix the links", at(0));
     press_key(&mut app, KeyCode::Esc, KeyModifiers::NONE);
     assert_eq!((notice(&app), app.dialogs.len()), (None, 0), "Esc closed the help");
-    app.notify(Severity::Problem, "Not sent: no answer.", at(0));
+    app.notify(Severity::Error, "Not sent: no answer.", at(0));
     press(&mut app, "1j");
     assert_eq!(notice(&app).as_deref(), Some("Not sent: no answer."));
 }

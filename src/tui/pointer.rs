@@ -64,7 +64,7 @@ impl App {
             return;
         }
         let count_before = self.dialogs.len();
-        self.dismiss_info();
+        self.dismiss_notice();
         if g.header.contains(at) && self.covering_dialog().is_none() {
             self.click_header(usize::from(at.x), now, effects);
         } else {

@@ -448,7 +448,7 @@ fn a_custom_key_in_the_footer_can_be_clicked() {
 fn a_click_on_a_message_does_not_reach_the_list_below() {
     let mut app = app((40, 12), 20);
     app.notify(
-        Severity::Problem,
+        Severity::Error,
         "The service can't be reached, so nothing was sent, and this takes more than one line.",
         at(1),
     );

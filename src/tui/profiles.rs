@@ -303,7 +303,7 @@ impl App {
     /// Reports that the API key of the new profile could not be tested, so that only stored jobs are shown.
     fn report_unverified_switch(&mut self, failure: Failure, now: Time) {
         let text = format!("Switched to {}, showing stored jobs. {}", self.config.profile, failure.message);
-        self.notify(Severity::Problem, &text, now);
+        self.notify(Severity::Warning, &text, now);
         self.connection = match failure.kind {
             FailureKind::Offline => Connection::Offline { reason: failure.message, next_try: None },
             FailureKind::Limited(wait) => Connection::Limited(wait),

@@ -37,8 +37,9 @@ impl App {
         }
         if is_queued && self.store != StoreState::Reading {
             let leave = self.config.keymap.key_label(Context::Everywhere, Action::Interrupt);
-            self.notify(
-                Severity::Problem,
+            self.notify_while(
+                now + chrono::TimeDelta::seconds(15),
+                Severity::Warning,
                 &format!("The jobs can't be read yet. Your keys wait until they are; {leave} quits."),
                 now,
             );

@@ -13,7 +13,7 @@ const HALF_BEAT_MS: i64 = 500;
 impl App {
     /// Returns the time at which `Msg::Timer` has to be sent. `None` if nothing changes with time.
     pub fn next_timer(&self, now: Time) -> Option<Time> {
-        let notice = self.notice.as_ref().map(|notice| notice.until);
+        let notice = self.notice.as_ref().and_then(|notice| notice.until);
         [
             notice,
             self.dialogs.iter().filter_map(|dialog| dialog.next_timer(self, now)).min(),

@@ -192,11 +192,11 @@ mod tests {
     #[test]
     fn no_tip_is_shown_while_there_is_a_notice() {
         let (mut app, _) = loaded_app(start((80, 24)), Some("jobs"));
-        app.notify(Severity::Problem, "Something", at(0));
+        app.notify(Severity::Error, "Something", at(0));
         press(&mut app, KeyCode::Char('2'));
         assert_eq!(app.tip(), None);
-        app.update(Msg::Timer, at(60));
-        assert!(app.tip().is_some());
+        press(&mut app, KeyCode::Esc);
+        assert!(app.tip().is_some(), "the problem is read");
     }
 
     #[test]

@@ -75,7 +75,7 @@ impl App {
             let severity = if done.unknown_ids.is_empty() && done.failed_ids.is_empty() {
                 Severity::Info
             } else {
-                Severity::Problem
+                Severity::Warning
             };
             self.notify(severity, &done.summary(), now);
         }

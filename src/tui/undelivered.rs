@@ -335,8 +335,6 @@ impl App {
             sent_at: prompt.sent_at,
             scroll: 0,
         };
-        // An older notice would cover the end of the dialog.
-        self.notice = None;
         self.open(resolve);
     }
 

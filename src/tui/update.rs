@@ -5,7 +5,7 @@ use super::compose::editor::Editor;
 use super::jobs::JobLine;
 use super::jobs::messages::JobsEffect;
 use super::keymap::{Action, Chord, Context};
-use super::{App, Effect, Msg, Notice, Screen, Severity, StoreState};
+use super::{App, Effect, Msg, Screen, Severity, StoreState};
 use crate::model::Time;
 use crate::model::connection::Connection;
 use crate::model::engine_event::EngineEvent;
@@ -157,7 +157,7 @@ impl App {
         let action = self.config.keymap.action(lookup, chord).or_else(global_action);
         // Esc may show a notice that asks for a second Esc, so an old notice is cleared only after the action.
         let closes = action == Some(Action::Close);
-        let notice = if closes { self.notice.clone() } else { self.dismiss_info() };
+        let notice = if closes { self.notice.clone() } else { self.dismiss_notice() };
         match action {
             Some(action) => self.run_action(action, now, effects),
             None if takes_text => {
@@ -170,7 +170,7 @@ impl App {
             }
         }
         if closes && self.notice == notice {
-            self.dismiss_info();
+            self.dismiss_notice();
         }
         let is_sent =
             matches!(action, Some(Action::Send | Action::Confirm)) && chord != Chord::from_event(KeyCode::Enter.into());
@@ -203,15 +203,6 @@ impl App {
         let action = self.config.keymap.action(&[Context::Everywhere], chord);
         let is_again = action == Some(Action::Interrupt) && self.is_asking_to_quit();
         action.filter(|action| is_again || matches!(action, Action::Repaint | Action::Suspend))
-    }
-
-    /// Removes and returns the notice if it is only information. Marks any other notice as seen, so that it shrinks on
-    /// a small screen.
-    pub(super) fn dismiss_info(&mut self) -> Option<Notice> {
-        if let Some(notice) = &mut self.notice {
-            notice.is_seen = true;
-        }
-        self.notice.take_if(|notice| notice.severity == Severity::Info)
     }
 
     fn handle_engine_event(&mut self, event: EngineEvent, now: Time, effects: &mut Vec<Effect>) {
@@ -249,16 +240,16 @@ impl App {
             }
             EngineEvent::InternalFailure(failure) => self.notify_failure(&failure, now),
             EngineEvent::Unrecorded(_) | EngineEvent::Recorded(_) => self.recording_changed(&event, now),
-            EngineEvent::Notice(text) => self.notify(Severity::Problem, text.as_str(), now),
+            EngineEvent::Notice(text) => self.notify(Severity::Warning, text.as_str(), now),
         }
     }
 
     /// Updates the list of prompts whose outcome could not be recorded. Shows a notice if an outcome was recorded
     /// later.
     fn recording_changed(&mut self, event: &EngineEvent, now: Time) {
-        self.dirty = true;
+        (self.dirty, self.is_alert_seen) = (true, false);
         if let (Some(sentence), EngineEvent::Recorded(_)) = (self.unrecorded.apply(event), event) {
-            self.notify(Severity::Greeting, sentence.as_str(), now);
+            self.notify(Severity::Success, sentence.as_str(), now);
         }
     }
 
@@ -273,9 +264,7 @@ impl App {
     }
 
     fn handle_timer(&mut self, now: Time, effects: &mut Vec<Effect>) {
-        if self.notice.as_ref().is_some_and(|notice| notice.until <= now) {
-            self.notice = None;
-        }
+        self.end_due_notice(now);
         self.tips.expire(now);
         self.retry_reading(now, effects);
         effects.extend(self.save_layout(Some(now)));
@@ -306,7 +295,7 @@ impl App {
     pub(super) fn show_finish_alerts(&mut self, now: Time, effects: &mut Vec<Effect>) {
         // An alert doesn't replace the notice of a problem.
         if let Some(summary) = self.finish_alerts.take_new()
-            && self.notice.as_ref().is_none_or(|notice| notice.severity == Severity::Info || notice.until <= now)
+            && self.notice.as_ref().is_none_or(|notice| notice.severity == Severity::Info)
         {
             self.notify(Severity::Info, summary.as_str(), now);
         }

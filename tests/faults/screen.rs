@@ -87,7 +87,7 @@ fn has_settled(dashboard: &DashboardFixture, operation: Operation, expected: &Ex
     }
     // The notice "Saved" appears before the prompt is sent, so it is not the outcome.
     let has_outcome = dashboard.app.notice.as_ref().is_some_and(|notice| !notice.text.as_str().starts_with("Saved"));
-    let has_problem = dashboard.app.notice.as_ref().is_some_and(|notice| notice.severity == Severity::Problem);
+    let has_problem = dashboard.app.notice.as_ref().is_some_and(|notice| notice.severity == Severity::Error);
     match (operation, expected) {
         (_, ExpectedOutcome::NotSent | ExpectedOutcome::Rejected | ExpectedOutcome::Unconfirmed) => {
             let is_in_thread = dashboard.app.detail.undelivered().is_some();

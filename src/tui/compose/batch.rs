@@ -225,7 +225,7 @@ impl App {
             Err(error) => {
                 let why = format!("Not queued: {}", error.failure.message);
                 if error.text.is_empty() {
-                    self.notify(Severity::Problem, &why, now);
+                    self.notify(Severity::Error, &why, now);
                 } else {
                     self.restore_draft(DraftTarget::Batch, error.text, Vec::new(), &why, now, effects);
                 }

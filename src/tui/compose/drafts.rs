@@ -128,12 +128,12 @@ impl App {
             if !is_free {
                 let drafts = self.key_label(Context::Jobs, Action::Drafts);
                 let why = format!("{why} Saved as a draft: {drafts} on the jobs screen lists it.");
-                self.notify(Severity::Problem, &why, now);
+                self.notify_until(Action::Drafts, Severity::Error, &why, now);
                 return;
             }
             self.open_draft(slot, now);
             // Removes the notice about the restored draft, because the reason that the dialog shows is more important.
-            self.dismiss_info();
+            self.dismiss_notice();
         } else if let Some(editor) = open {
             editor.restore_text(text, pages);
         }

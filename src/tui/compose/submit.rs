@@ -55,7 +55,7 @@ impl App {
         } else if row.id.is_none() {
             self.notify(Severity::Info, "Can't follow up: this job has no id yet.", now);
         } else if row.local.gone {
-            self.notify(Severity::Problem, "Can't follow up: the service no longer has this job.", now);
+            self.notify(Severity::Info, "Can't follow up: the service no longer has this job.", now);
         } else {
             let title = CleanText::line(&format!("Follow-up: {}", row.local.title));
             let mut editor = self.new_editor(DraftTarget::FollowUp(row.key), title, now);
@@ -106,7 +106,7 @@ impl App {
         self.config.read_only = true;
         let text = "The data folder can't be written, so nothing can be saved or sent. Make the folder writable, or \
                     choose another one with --data-dir.";
-        self.notify(Severity::Problem, text, now);
+        self.notify(Severity::Warning, text, now);
     }
 
     /// Shows the job of a saved prompt, or restores the draft of a prompt that could not be saved.
@@ -177,14 +177,18 @@ impl App {
                 let waits = self.queue_notice(prompt, job);
                 self.notify(Severity::Info, &waits.unwrap_or_else(|| format!("Saved, sending now: {title}")), now);
             }
-            Delivery::NotSent(reason) => self.notify(Severity::Problem, &format!("Not sent: {title}. {reason}"), now),
-            Delivery::Rejected(reason) => self.notify(Severity::Problem, &format!("Rejected: {title}. {reason}"), now),
-            Delivery::Unconfirmed(_) => {
-                let key = self.key_label(Context::Jobs, Action::Resolve);
-                self.notify(Severity::Problem, &format!("Unconfirmed: {title}. Press {key} on it to resolve."), now);
-            }
+            Delivery::NotSent(reason) => self.notify_undelivered(&format!("Not sent: {title}. {reason}"), now),
+            Delivery::Rejected(reason) => self.notify_undelivered(&format!("Rejected: {title}. {reason}"), now),
+            Delivery::Unconfirmed(_) => self.notify_undelivered(&format!("Unconfirmed: {title}."), now),
             Delivery::Queued { .. } | Delivery::Paused | Delivery::Sending | Delivery::Discarded { .. } => {}
         }
+    }
+
+    /// Shows that a prompt was not delivered, and the key to resolve it.
+    fn notify_undelivered(&mut self, what: &str, now: Time) {
+        let key = self.key_label(Context::Jobs, Action::Resolve);
+        let text = format!("{}. Press {key} on it to resolve it.", what.trim_end_matches('.'));
+        self.notify_until(Action::Resolve, Severity::Error, &text, now);
     }
 
     pub(in crate::tui) fn edit_as_same_prompt(

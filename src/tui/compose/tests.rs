@@ -520,7 +520,7 @@ fn an_outcome_that_arrives_before_the_message_about_saving_is_kept() {
     fixture.send(Msg::Prompts(PromptsMsg::Submitted { slot: DraftTarget::NewJob, result: Ok((prompt, job)) }));
     assert_eq!(fixture.app.jobs.get(JobKey(7)).and_then(|row| row.local.undelivered), Some(DeliveryKind::Rejected));
     let notice = fixture.app.notice.as_ref().map_or("", |notice| notice.text.as_str());
-    assert_eq!(notice, "Rejected: Job 7. Too long.");
+    assert_eq!(notice, "Rejected: Job 7. Too long. Press ! on it to resolve it.");
 }
 
 #[test]

@@ -75,18 +75,16 @@ fn draw_messages(frame: &mut Frame<'_>, view: View<'_>, width: usize) {
     let View { app, theme, .. } = view;
     let lines = app.message_lines(width);
     let area = app.message_area(&lines);
-    let style = match app.notice.as_ref().map(|notice| notice.severity) {
+    let style = match app.message().map(|message| message.severity) {
         Some(Severity::Info) => theme.title,
-        Some(Severity::Greeting) => theme.good,
-        Some(Severity::Problem) => theme.warning,
-        None if app.filter_problem().is_some() || !app.unrecorded.is_empty() => theme.warning,
-        None => theme.muted,
+        Some(Severity::Success) => theme.good,
+        Some(Severity::Warning) => theme.warning,
+        Some(Severity::Error) => theme.bad,
+        Some(Severity::Tip) | None => theme.muted,
     };
-    let alerts = app.alert_lines(width).len();
     if let [line] = lines.as_slice()
         && area.y == app.geometry().lower_rule().y
     {
-        let style = if alerts > 0 { theme.warning } else { style };
         // A high box covers the rule.
         let is_box = frame.buffer_mut().cell(area.as_position()).is_some_and(|cell| cell.symbol() == "└");
         let area = if is_box { Rect { x: area.x + 1, width: area.width.saturating_sub(2), ..area } } else { area };
@@ -94,9 +92,9 @@ fn draw_messages(frame: &mut Frame<'_>, view: View<'_>, width: usize) {
         return;
     }
     frame.render_widget(Clear, area);
-    for (at, (rect, text)) in area.rows().zip(lines).enumerate() {
+    for (rect, text) in area.rows().zip(lines) {
         let mut row = TextRow::new(width);
-        row.push(text, if at < alerts { theme.warning } else { style });
+        row.push(text, style);
         super::text::paint(frame.buffer_mut(), rect, &row.line());
     }
 }

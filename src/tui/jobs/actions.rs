@@ -95,7 +95,7 @@ impl App {
         let text = format!("{} marks: press {closes} again to clear them.", crate::tui::format::format_count(marks));
         let was_warned = self.notice.as_ref().is_some_and(|notice| notice.text.as_str() == text);
         if was_warned {
-            self.notice = None;
+            self.end_notice();
         } else {
             self.notify(Severity::Info, &text, now);
         }

@@ -192,7 +192,7 @@ impl ExportDialog {
         let text = match self.format.write(&content) {
             Ok(text) => text,
             Err(error) => {
-                cx.notify(Severity::Problem, &error.to_string());
+                cx.notify(Severity::Error, &error.to_string());
                 return Flow::Handled;
             }
         };
@@ -366,7 +366,7 @@ impl App {
             let again = self.key_label(Context::Views, Action::Export);
             let text =
                 format!("{} already exists and was not changed; {again} on the views screen exports again.", file.name);
-            self.notify(Severity::Problem, &text, now);
+            self.notify_until(Action::Export, Severity::Warning, &text, now);
         }
     }
 }

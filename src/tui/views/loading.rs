@@ -60,7 +60,7 @@ impl App {
         self.dirty = true;
         let lists_something = self.views.as_of().is_some();
         if let Some(sentence) = failure.filter(|_| lists_something) {
-            self.notify(Severity::Problem, &sentence, now);
+            self.notify_until(Action::Refresh, Severity::Error, &sentence, now);
         }
     }
 
@@ -68,8 +68,7 @@ impl App {
     pub(super) fn ask_before_loading(&mut self, text: String, mut plans: Vec<LoadPlan>, now: Time) {
         let left = self.view_requests_left();
         if left == 0 {
-            let text = self.no_requests_left_text(now);
-            self.notify(Severity::Problem, &text, now);
+            self.notify_no_requests_left(now);
             return;
         }
         // Keys that are meant for another dialog must not answer the question.
@@ -208,7 +207,7 @@ impl App {
             }
             Some(_) => " Load it again to resume.".to_owned(),
         };
-        self.notify(Severity::Problem, &format!("{}{how_to_continue}", failure.message), now);
+        self.notify_until(Action::LoadAll, Severity::Error, &format!("{}{how_to_continue}", failure.message), now);
         self.views.all_pages.failure = Some((range, failure));
     }
 
@@ -270,7 +269,7 @@ impl App {
         if let Err(failure) = result {
             let load_key = self.key_label(Context::Trend, Action::LoadAll);
             let rest = if open > 0 { format!(" Press {load_key} to load the rest.") } else { String::new() };
-            self.notify(Severity::Problem, &format!("{}{rest}", failure.message), now);
+            self.notify_until(Action::LoadAll, Severity::Error, &format!("{}{rest}", failure.message), now);
         }
         self.dirty = true;
     }

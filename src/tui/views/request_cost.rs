@@ -187,6 +187,14 @@ impl App {
 
     /// Returns the message that no requests are left. It contains the time of the next free request and what works
     /// without requests.
+    /// Shows a warning until the next request is free.
+    pub(in crate::tui) fn notify_no_requests_left(&mut self, now: Time) {
+        let wait = self.budget(RateLimited::Views).wait().filter(|wait| wait.until > now);
+        let until = wait.map_or(now + chrono::TimeDelta::seconds(15), |wait| wait.until);
+        let text = self.no_requests_left_text(now);
+        self.notify_while(until, crate::tui::Severity::Warning, &text, now);
+    }
+
     pub(in crate::tui) fn no_requests_left_text(&self, now: Time) -> String {
         let when = match self.budget(RateLimited::Views).wait().filter(|wait| wait.until > now) {
             Some(wait) => format!("the next one is free in {}", wait.time_left(now)),

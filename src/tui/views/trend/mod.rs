@@ -122,8 +122,7 @@ impl TrendDialog {
         match missing.len() {
             0 => cx.notify(Severity::Info, &format!("Every {unit} is loaded and up to date.")),
             _ if left == 0 => {
-                let text = cx.app.no_requests_left_text(cx.now);
-                cx.notify(Severity::Problem, &text);
+                cx.app.notify_no_requests_left(cx.now);
             }
             1 => cx.app.load_totals(missing, cx.effects),
             n => {

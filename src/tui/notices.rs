@@ -1,0 +1,298 @@
+//! Notices: one message at a time in the lower rule of the screen. A warning or an error stays until the user has read
+//! it; a newer notice is shown instead of it for its time.
+
+use super::App;
+use super::keymap::Action;
+use super::message_fit::fit_message;
+use crate::model::Time;
+use crate::model::failure::Failure;
+use crate::model::text::CleanText;
+use crate::tui::format::{display_width, fit, plural};
+use chrono::TimeDelta;
+
+/// The maximum part of the rows of the screen that a message may cover: one of so many.
+const MESSAGE_PART_OF_ROWS: usize = 3;
+
+/// The kinds of messages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Severity {
+    Info,
+    Success,
+    Warning,
+    Error,
+    Tip,
+}
+
+impl Severity {
+    /// Whether the notice stays until the user has read it.
+    pub fn stays(self) -> bool {
+        matches!(self, Self::Warning | Self::Error)
+    }
+
+    /// Returns the sign before the text.
+    fn sign(self) -> &'static str {
+        match self {
+            Self::Info | Self::Tip => "",
+            Self::Success => "✓ ",
+            Self::Warning | Self::Error => "! ",
+        }
+    }
+}
+
+/// A message about something that happened.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Notice {
+    pub severity: Severity,
+    pub text: CleanText,
+    /// When the notice ends by itself. `None` if it stays until it is read.
+    pub until: Option<Time>,
+    /// The action that the notice asks for, which ends it.
+    pub next_step: Option<Action>,
+    /// Whether a key was pressed while the notice was shown. It then shrinks to one line.
+    pub is_seen: bool,
+}
+
+/// What the lower rule shows: a notice, a problem with the filter, an alert or a tip.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Message {
+    pub severity: Severity,
+    text: String,
+    is_seen: bool,
+}
+
+impl Message {
+    /// Returns the lines of the message: one line if it fits beside the position in the rule, or if the user has seen
+    /// it; otherwise lines of the width of the screen. `rows` is the number of rows of the screen.
+    fn lines(&self, rule_width: usize, width: usize, rows: usize) -> Vec<String> {
+        let sign = self.severity.sign();
+        let space = rule_width.saturating_sub(sign.len().min(2));
+        if display_width(&self.text) <= space || (self.is_seen && self.severity.stays()) {
+            return vec![format!("{sign}{}", shorten(&self.text, space))];
+        }
+        // One blank is before each line.
+        let indent = " ".repeat(1 + display_width(sign));
+        let lines = fit_message(&self.text, width.saturating_sub(indent.len()), (rows / MESSAGE_PART_OF_ROWS).max(1));
+        let lines = lines.into_iter().enumerate();
+        lines.map(|(n, line)| if n == 0 { format!(" {sign}{line}") } else { format!("{indent}{line}") }).collect()
+    }
+}
+
+/// Shortens a text to a line. The last sentence, which is the next step, is kept if it leaves space for the rest.
+fn shorten(text: &str, width: usize) -> String {
+    if display_width(text) <= width {
+        return text.to_owned();
+    }
+    if let Some((what, next)) = text.trim_end_matches('.').rsplit_once(". ")
+        && display_width(next) + 2 <= width * 2 / 3
+    {
+        return format!("{} {next}", fit(what, width - display_width(next) - 1));
+    }
+    fit_message(text, width, 1).into_iter().next().unwrap_or_default()
+}
+
+impl App {
+    pub(super) fn notify(&mut self, severity: Severity, text: &str, now: Time) {
+        let seconds = match severity {
+            Severity::Info => Some(5),
+            Severity::Success => Some(15),
+            Severity::Tip => Some(12),
+            Severity::Warning | Severity::Error => None,
+        };
+        let until = seconds.map(|seconds| now + TimeDelta::seconds(seconds));
+        let covered = self.notice.take().filter(|notice| notice.severity.stays()).or(self.covered_notice.take());
+        self.covered_notice = covered.filter(|_| !severity.stays());
+        let text = CleanText::line(text);
+        self.notice = Some(Notice { severity, text, until, next_step: None, is_seen: false });
+        self.dirty = true;
+    }
+
+    /// Shows a notice about a problem that `next_step` solves.
+    pub(super) fn notify_until(&mut self, next_step: Action, severity: Severity, text: &str, now: Time) {
+        self.notify(severity, text, now);
+        if let Some(notice) = &mut self.notice {
+            notice.next_step = Some(next_step);
+        }
+    }
+
+    /// Shows a notice about a problem that ends by itself at a known time.
+    pub(super) fn notify_while(&mut self, until: Time, severity: Severity, text: &str, now: Time) {
+        self.notify(severity, text, now);
+        if let Some(notice) = &mut self.notice {
+            notice.until = Some(until);
+        }
+    }
+
+    pub(super) fn notify_failure(&mut self, failure: &Failure, now: Time) {
+        let text = failure.message.clone();
+        self.notify(Severity::Error, text.as_str(), now);
+    }
+
+    /// Removes the notice and shows the one that it covered.
+    pub(super) fn end_notice(&mut self) {
+        self.notice = self.covered_notice.take();
+    }
+
+    /// Ends the notices that asked for this action.
+    pub(super) fn end_notices_about(&mut self, action: Action) {
+        let is_done = |notice: &mut Notice| notice.next_step == Some(action);
+        self.covered_notice.take_if(is_done);
+        if self.notice.take_if(is_done).is_some() {
+            self.end_notice();
+        }
+    }
+
+    pub(super) fn end_due_notice(&mut self, now: Time) {
+        let is_due = |notice: &Notice| notice.until.is_some_and(|until| until <= now);
+        if self.notice.as_ref().is_some_and(is_due) {
+            self.end_notice();
+        }
+    }
+
+    /// Ends and returns the notice if it doesn't stay. Otherwise marks it as seen, so that it shrinks to one line.
+    pub(super) fn dismiss_notice(&mut self) -> Option<Notice> {
+        if let Some(notice) = &mut self.notice {
+            notice.is_seen = true;
+        }
+        self.is_alert_seen = true;
+        let ended = self.notice.take_if(|notice| !notice.severity.stays());
+        if ended.is_some() {
+            self.end_notice();
+        }
+        ended
+    }
+
+    /// Returns the message in the lower rule, if there is one.
+    pub fn message(&self) -> Option<Message> {
+        let of_notice = |notice: &Notice| Message {
+            severity: notice.severity,
+            text: notice.text.to_string(),
+            is_seen: notice.is_seen,
+        };
+        let (stays, passes) = match &self.notice {
+            Some(notice) if notice.severity.stays() => (Some(notice), None),
+            other => (None, other.as_ref()),
+        };
+        let filter = || Some(Message { severity: Severity::Warning, text: self.filter_problem()?, is_seen: false });
+        let tip = || Some(Message { severity: Severity::Tip, text: self.tip()?.to_owned(), is_seen: false });
+        let notice = passes.map(of_notice).or_else(filter).or_else(|| self.alert());
+        notice.or_else(|| stays.map(of_notice)).or_else(tip)
+    }
+
+    /// Returns the alert about prompts that could not be recorded on disk, if there are any. It stays until they are
+    /// recorded.
+    fn alert(&self) -> Option<Message> {
+        let mut all = self.unrecorded.iter();
+        let oldest = all.next()?;
+        let more = match all.count() {
+            0 => String::new(),
+            n => format!(" {} also can't be recorded.", plural(n, "more prompt")),
+        };
+        let text = format!("{}{more}", oldest.sentence());
+        Some(Message { severity: Severity::Warning, text, is_seen: self.is_alert_seen })
+    }
+
+    /// Returns the lines of the message, for a screen of this width.
+    pub fn message_lines(&self, width: usize) -> Vec<String> {
+        let rule_width = self.message_rule_width().min(width);
+        self.message().map(|message| message.lines(rule_width, width, usize::from(self.size.1))).unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::job::Status;
+    use crate::tui::Msg;
+    use crate::tui::finish_alerts::tests::{app, press};
+    use crate::tui::jobs::tests::{at, row};
+    use crossterm::event::{Event, KeyCode};
+
+    const LONG: &str = "Rejected: Rewrite the landing page. 400: “prompt is too long for this project, so shorten it a \
+                        lot before you send it to the service again”. Press ! on it to resolve it.";
+
+    fn fixture() -> App {
+        app((1..=40).map(|key| row(key, Status::Failed)).collect())
+    }
+
+    fn esc(app: &mut App) {
+        app.update(Msg::Input(Event::Key(KeyCode::Esc.into())), at(1));
+    }
+
+    fn shown(app: &App) -> String {
+        app.message().map(|message| message.text).unwrap_or_default()
+    }
+
+    #[test]
+    fn each_kind_ends_after_its_time_or_with_the_next_key_unless_it_stays() {
+        for (severity, seconds) in [(Severity::Info, 5), (Severity::Success, 15)] {
+            let mut app = fixture();
+            app.notify(severity, "one", at(0));
+            app.update(Msg::Timer, at(seconds - 1));
+            assert_eq!(shown(&app), "one");
+            app.update(Msg::Timer, at(seconds));
+            assert_eq!(shown(&app), "");
+            app.notify(severity, "two", at(0));
+            press(&mut app, 'j');
+            assert_eq!(shown(&app), "");
+        }
+        for severity in [Severity::Warning, Severity::Error] {
+            let mut app = fixture();
+            app.notify(severity, "one", at(0));
+            press(&mut app, 'j');
+            app.update(Msg::Timer, at(100_000));
+            assert_eq!(shown(&app), "one");
+            esc(&mut app);
+            assert_eq!(shown(&app), "");
+        }
+    }
+
+    #[test]
+    fn a_newer_notice_covers_an_error_for_its_time() {
+        let mut app = fixture();
+        app.notify(Severity::Error, "failed", at(0));
+        app.notify(Severity::Info, "saved", at(0));
+        app.notify(Severity::Info, "saved again", at(0));
+        assert_eq!(shown(&app), "saved again");
+        app.update(Msg::Timer, at(5));
+        assert_eq!(shown(&app), "failed");
+        app.notify(Severity::Warning, "limit reached", at(6));
+        esc(&mut app);
+        assert_eq!(shown(&app), "", "the log has the older error");
+    }
+
+    #[test]
+    fn an_error_ends_when_its_action_is_taken_and_a_warning_when_its_reason_ends() {
+        let mut app = fixture();
+        app.notify_until(Action::Export, Severity::Error, "failed", at(0));
+        press(&mut app, 's');
+        assert_eq!(shown(&app), "failed");
+        app.notify(Severity::Info, "saved", at(0));
+        app.end_notices_about(Action::Export);
+        app.update(Msg::Timer, at(5));
+        assert_eq!(shown(&app), "");
+        app.notify_while(at(20), Severity::Warning, "limit reached", at(6));
+        press(&mut app, 'j');
+        assert_eq!(shown(&app), "limit reached");
+        app.update(Msg::Timer, at(20));
+        assert_eq!(shown(&app), "");
+    }
+
+    #[test]
+    fn a_long_error_covers_at_most_a_third_of_the_screen_until_the_next_key() {
+        for size in [(40, 12), (80, 24), (160, 48)] {
+            let mut app = fixture();
+            app.update(Msg::Input(Event::Resize(size.0, size.1)), at(0));
+            app.notify(Severity::Error, LONG, at(0));
+            let (width, rows) = (usize::from(size.0), usize::from(size.1));
+            let lines = app.message_lines(width);
+            assert!((2..=rows / 3).contains(&lines.len()) || width == 160, "{size:?}: {lines:?}");
+            assert!(lines.iter().all(|line| display_width(line) <= width));
+            assert!(app.message_area(&lines).bottom() < app.geometry().body.bottom(), "the position stays visible");
+            press(&mut app, 'j');
+            let lines = app.message_lines(width);
+            assert_eq!(lines.len(), 1, "{lines:?}");
+            assert!(lines.iter().all(|line| display_width(line) <= app.message_rule_width()), "{lines:?}");
+            assert!(width < 80 || lines.concat().ends_with("Press ! on it to resolve it"), "{lines:?}");
+        }
+    }
+}
