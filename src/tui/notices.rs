@@ -10,8 +10,8 @@ use crate::model::text::CleanText;
 use crate::tui::format::{display_width, fit, plural};
 use chrono::TimeDelta;
 
-/// The maximum part of the rows of the screen that a message may cover: one of so many.
-const MESSAGE_PART_OF_ROWS: usize = 3;
+/// The number of rows that a message leaves free: the header, the lower rule, the footer and one for the selected row.
+const ROWS_BESIDE_MESSAGE: usize = 4;
 
 /// The kinds of messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,7 +71,11 @@ impl Message {
         }
         // One blank is before each line.
         let indent = " ".repeat(1 + display_width(sign));
-        let lines = fit_message(&self.text, width.saturating_sub(indent.len()), (rows / MESSAGE_PART_OF_ROWS).max(1));
+        let lines = fit_message(
+            &self.text,
+            width.saturating_sub(indent.len()),
+            rows.saturating_sub(ROWS_BESIDE_MESSAGE).max(1),
+        );
         let lines = lines.into_iter().enumerate();
         lines.map(|(n, line)| if n == 0 { format!(" {sign}{line}") } else { format!("{indent}{line}") }).collect()
     }
@@ -174,7 +178,9 @@ impl App {
         };
         let filter = || Some(Message { severity: Severity::Warning, text: self.filter_problem()?, is_seen: false });
         let tip = || Some(Message { severity: Severity::Tip, text: self.tip()?.to_owned(), is_seen: false });
-        let notice = passes.map(of_notice).or_else(filter).or_else(|| self.alert());
+        // An error that the user has not seen yet comes before an alert that they have seen.
+        let unseen = stays.filter(|notice| self.is_alert_seen && !notice.is_seen);
+        let notice = passes.map(of_notice).or_else(filter).or_else(|| unseen.map(of_notice)).or_else(|| self.alert());
         notice.or_else(|| stays.map(of_notice)).or_else(tip)
     }
 
@@ -278,14 +284,15 @@ mod tests {
     }
 
     #[test]
-    fn a_long_error_covers_at_most_a_third_of_the_screen_until_the_next_key() {
+    fn a_long_error_covers_the_rows_that_it_needs_until_the_next_key() {
         for size in [(40, 12), (80, 24), (160, 48)] {
             let mut app = fixture();
             app.update(Msg::Input(Event::Resize(size.0, size.1)), at(0));
             app.notify(Severity::Error, LONG, at(0));
             let (width, rows) = (usize::from(size.0), usize::from(size.1));
             let lines = app.message_lines(width);
-            assert!((2..=rows / 3).contains(&lines.len()) || width == 160, "{size:?}: {lines:?}");
+            assert!((2..=rows - 4).contains(&lines.len()) || width == 160, "{size:?}: {lines:?}");
+            assert!(lines.concat().ends_with("resolve it."), "{lines:?}");
             assert!(lines.iter().all(|line| display_width(line) <= width));
             assert!(app.message_area(&lines).bottom() < app.geometry().body.bottom(), "the position stays visible");
             press(&mut app, 'j');

@@ -408,7 +408,7 @@ fn after_a_kill_the_editor_restores_the_draft_that_was_saved() {
         pty.send("n");
         pty.wait_for_text("New job");
         // The editor restores the draft that the killed program had saved.
-        pty.wait_for("the draft", |screen| screen.contents().contains(&typed));
+        pty.wait_for("the draft", |screen| screen.contents().contains(typed.trim_end()));
         pty.send(&format!("sentence {n}. "));
         typed.push_str(&format!("sentence {n}."));
         wait_until("the draft to be saved", || {
@@ -473,7 +473,9 @@ fn on_any_signal_that_can_be_caught_the_draft_is_saved_at_once() {
         let mut pty = start_dashboard(&fixture);
         pty.wait_for_text("before");
         pty.send("n");
-        pty.wait_for("the draft", |screen| screen.contents().contains("New job") && screen.contents().contains(&typed));
+        pty.wait_for("the draft", |screen| {
+            screen.contents().contains("New job") && screen.contents().contains(typed.trim_end())
+        });
         let word = format!("word{n} ");
         typed.push_str(&word);
         pty.send(&word);

@@ -134,7 +134,7 @@ async fn check_all_sizes(
         match expected {
             ExpectedOutcome::NotSent | ExpectedOutcome::Rejected => {
                 let reason = reason.as_deref().ok_or("no reason is known")?;
-                check(notice.ends_with(reason), || format!("{notice:?} does not say {reason:?}"))?;
+                check(notice.contains(reason), || format!("{notice:?} does not say {reason:?}"))?;
                 screen.check_sentence(&notice)?;
                 screen.check_meaning(
                     reason,
@@ -173,11 +173,7 @@ async fn check_all_sizes(
             | ExpectedOutcome::Service
             | ExpectedOutcome::Limited(_) => {
                 screen.check_sentence(&notice)?;
-                screen.has(if operation == Operation::Views { "3h" } else { "job_1" })?;
-                if operation == Operation::Views {
-                    screen.has("as of")?;
-                    screen.has("ago")?;
-                }
+                screen.has(if operation == Operation::Views { "as of" } else { "job_1" })?;
             }
         }
         screen.has(match expected {

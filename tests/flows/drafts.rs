@@ -140,7 +140,7 @@ async fn with_a_read_only_store_a_prompt_cannot_be_sent_but_copied_and_page_view
     assert!(copied);
     dashboard.press_key(KeyCode::Esc);
     dashboard.press_chars("2");
-    dashboard.until_shown("page 1, rows 1–50").await;
+    dashboard.until_shown("/quickstart").await;
     assert_eq!((sim.requests(Operation::Create), sim.requests(Operation::Views)), (0, 1));
 }
 

@@ -12,6 +12,7 @@ use docdeck::store::Store;
 use rustix::process::Signal;
 use std::collections::BTreeSet;
 use std::path::Path;
+use std::time::Duration;
 
 /// Starts the built program on the database in `folder` and presses keys. Uses a separate thread, because the simulator
 /// has to answer meanwhile on this one.
@@ -28,6 +29,17 @@ async fn start_and_type(sim: &Sim, folder: &Path, keys: impl FnOnce(&mut Pty) + 
         pty
     });
     typing.await.expect("typed")
+}
+
+async fn wait_for(what: &str, holds: impl Fn() -> bool) {
+    let wait = async {
+        while !holds() {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(60), wait)
+        .await
+        .unwrap_or_else(|_| panic!("timed out waiting for {what}"));
 }
 
 fn kill(pty: Pty) {
@@ -53,9 +65,7 @@ async fn a_prompt_that_was_being_sent_during_a_kill_is_unconfirmed_and_not_resen
         pty.wait_for_text("Saved, sending now: Cut off");
     };
     let pty = start_and_type(&sim, folder.path(), keys).await;
-    while sim.requests(Operation::Create) == 0 {
-        tokio::task::yield_now().await;
-    }
+    wait_for("the request", || sim.requests(Operation::Create) > 0).await;
     kill(pty);
     set_faults(&sim, &[]);
     let mut dashboard = DashboardFixture::start(&sim, folder.path()).await;
@@ -72,7 +82,7 @@ async fn a_prompt_that_was_being_sent_during_a_kill_is_unconfirmed_and_not_resen
 
 #[tokio::test]
 async fn after_a_kill_a_batch_continues_and_only_prompts_that_were_being_sent_are_unconfirmed() {
-    let (sim, folder) = (start_sim(&["create=latency-100"]).await, create_folder());
+    let (sim, folder) = (start_sim(&["create=latency-400"]).await, create_folder());
     let texts: Vec<String> = (0..16).map(|n| format!("Page {n:02} [sim:seconds=6000]")).collect();
     let paste = format!("\x1b[200~{}\x1b[201~", texts.join("\n\n"));
     let keys = move |pty: &mut Pty| {
@@ -82,20 +92,15 @@ async fn after_a_kill_a_batch_continues_and_only_prompts_that_were_being_sent_ar
         pty.wait_for_text("Page 15");
         pty.send("\x13");
         pty.wait_for_text("queue 16 jobs");
-        pty.press_until("y", " of 16");
+        pty.press_until("y", "Queued ");
     };
     let pty = start_and_type(&sim, folder.path(), keys).await;
-    while sim.carried_out(Operation::Create) < 2 {
-        tokio::task::yield_now().await;
-    }
+    wait_for("two jobs", || sim.carried_out(Operation::Create) >= 2).await;
     // From now on, no request gets an answer. docdeck sends four prompts at a time, so after four more requests, all
     // earlier ones have been answered.
     set_faults(&sim, &["create=latency-60000"]);
-    let (before, mut requests) = (sim.requests(Operation::Create), 0);
-    while requests < before + 4 {
-        requests = sim.requests(Operation::Create);
-        tokio::task::yield_now().await;
-    }
+    let before = sim.requests(Operation::Create);
+    wait_for("four more requests", || sim.requests(Operation::Create) >= before + 4).await;
     kill(pty);
     let done = accepted_prompts(&sim);
     assert!((2..=12).contains(&done.len()), "{done:?}");

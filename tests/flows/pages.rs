@@ -61,7 +61,7 @@ async fn n_on_a_page_opens_a_template_and_the_job_keeps_the_page_after_a_restart
     let mut dashboard = start_on_views_screen(&sim, folder.path()).await;
     let views = sim.requests(Operation::Views);
     dashboard.press_chars("n");
-    dashboard.until_shown("Templates: ").await;
+    dashboard.until_shown("improve-page-for-ai").await;
     dashboard.assert_shows("Make /quickstart clearer for the assistants that read it");
     dashboard.press_key(KeyCode::Enter);
     dashboard.assert_shows("New job about /quickstart");
@@ -88,7 +88,7 @@ async fn a_draft_about_a_page_survives_a_crash_and_keeps_its_page() {
     let (sim, folder) = (start_sim(&[]).await, create_folder());
     let mut dashboard = start_on_views_screen(&sim, folder.path()).await;
     dashboard.press_chars("n");
-    dashboard.until_shown("Templates: ").await;
+    dashboard.until_shown("improve-page-for-ai").await;
     dashboard.press_key(KeyCode::Esc);
     dashboard.press_chars("mend step four");
     dashboard.until_shown("draft saved").await;
@@ -122,7 +122,7 @@ async fn text_typed_about_a_page_when_docdeck_is_terminated_is_saved_with_its_pa
     let (sim, folder) = (start_sim(&[]).await, create_folder());
     let mut dashboard = start_on_views_screen(&sim, folder.path()).await;
     dashboard.press_chars("n");
-    dashboard.until_shown("Templates: ").await;
+    dashboard.until_shown("improve-page-for-ai").await;
     dashboard.press_key(KeyCode::Esc);
     dashboard.press_chars("cut off");
     dashboard.terminate().await;
@@ -136,7 +136,7 @@ async fn a_prompt_about_a_page_that_cannot_be_saved_keeps_its_page() {
     let (sim, folder) = (start_sim(&[]).await, create_folder());
     let mut dashboard = start_on_views_screen(&sim, folder.path()).await;
     dashboard.press_chars("n");
-    dashboard.until_shown("Templates: ").await;
+    dashboard.until_shown("improve-page-for-ai").await;
     dashboard.press_key(KeyCode::Esc);
     dashboard.press_chars("keep me");
     dashboard.store.clone().close().await;
@@ -152,7 +152,7 @@ async fn the_job_of_a_rejected_prompt_keeps_its_page() {
     let (sim, folder) = (start_sim(&["create=400"]).await, create_folder());
     let mut dashboard = start_on_views_screen(&sim, folder.path()).await;
     dashboard.press_chars("n");
-    dashboard.until_shown("Templates: ").await;
+    dashboard.until_shown("improve-page-for-ai").await;
     dashboard.press_key(KeyCode::Esc);
     dashboard.press_chars("too vague");
     dashboard.press_ctrl('s');

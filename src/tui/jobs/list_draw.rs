@@ -36,8 +36,6 @@ const STATE_CELLS: usize = 11;
 const PULL_REQUEST_CELLS: usize = 6;
 /// Width of the column that shows for how long the job has been in its state.
 const AGE_CELLS: usize = 4;
-/// The number of cells of a row beside the title, with a blank at the end.
-pub(in crate::tui) const COLUMNS_BESIDE_TITLE: usize = 31;
 /// Minimum width of the list at which words show the state and the pull request.
 const MIN_WIDTH_WITH_STATE: usize = 56;
 
@@ -181,7 +179,7 @@ pub(in crate::tui) fn job_table(width: usize, profile: Option<usize>) -> JobTabl
     let is_wide = width >= MIN_WIDTH_WITH_STATE;
     let state = is_wide.then(|| Column::left("state", STATE_CELLS, C::State).after_gap(1));
     let profile =
-        profile.map(|cells| Column::left("profile", cells, C::Profile).after_gap(if is_wide { 2 } else { 1 }));
+        profile.map(|cells| Column::left("profile", cells.max(7), C::Profile).after_gap(if is_wide { 2 } else { 1 }));
     let pull_request = is_wide.then(|| Column::left("PR", PULL_REQUEST_CELLS, C::PullRequest).after_gap(2));
     let first = [Column::left("", 1, C::Cursor), Column::left("", 1, C::Mark), Column::left("", 1, C::Symbol)];
     let title = Column::flexible("title", 8, C::Title).after_gap(if is_wide { 2 } else { 1 });

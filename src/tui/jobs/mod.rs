@@ -27,6 +27,9 @@ use crate::model::text::CleanText;
 use std::collections::{BTreeSet, HashMap};
 use std::ops::RangeInclusive;
 
+/// The number of cells of a wide row beside the title, with a blank at the end. The columns are in [`list_draw`].
+const CELLS_BESIDE_TITLE: usize = 31;
+
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum JobLine<'a> {
     /// The heading of a group, the number of its jobs, and whether they are hidden.
@@ -300,7 +303,7 @@ impl JobList {
 
     /// Returns the number of columns of a list that shows all titles in full.
     pub fn needed_columns(&self) -> usize {
-        self.widest_title + list_draw::COLUMNS_BESIDE_TITLE
+        self.widest_title + CELLS_BESIDE_TITLE
     }
 
     /// Returns the position in a list of `rows` visible lines, such as `2 of 44, 28 more ↓`; empty if no job is selected.

@@ -160,10 +160,10 @@ impl ViewsScreen {
     /// Shows the trend of the current range if a day of it, or a week of a long range, is known.
     fn update_trend(&mut self) {
         let range = self.query.range;
-        let is_known = |bar: range_totals::TrendBar| {
-            bar.totals.is_some_and(|totals| range_totals::bar_height(&totals.value).is_some())
+        let is_known = |bar: DateRange| {
+            self.totals.newest_totals(bar).is_some_and(|totals| range_totals::bar_height(&totals.value).is_some())
         };
-        let is_any_known = range.days() > 1 && trend::TrendDialog::new(range).bars(&self.totals).any(is_known);
+        let is_any_known = range.days() > 1 && range_totals::trend_bars(range).into_iter().any(is_known);
         self.trend_range = is_any_known.then_some(range);
     }
 

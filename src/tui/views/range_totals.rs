@@ -111,6 +111,11 @@ pub(super) fn weeks(range: DateRange) -> Vec<DateRange> {
     weeks
 }
 
+/// Returns the ranges of the bars of a trend: weeks in a long range, otherwise days.
+pub(super) fn trend_bars(range: DateRange) -> Vec<DateRange> {
+    if range.days() >= MIN_DAYS_FOR_WEEKS { weeks(range) } else { single_days(range).collect() }
+}
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TrendBar {
     pub range: DateRange,

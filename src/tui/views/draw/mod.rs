@@ -18,7 +18,6 @@ pub(in crate::tui) mod totals;
 
 use crate::model::failure::FailureKind;
 use crate::model::load::Load;
-use crate::model::period::DateRange;
 use crate::tui::component::Component as _;
 use crate::tui::draw::boxes::draw_line;
 use crate::tui::keymap::{Action, Context};
@@ -77,9 +76,4 @@ fn draw_not_loaded(frame: &mut Frame<'_>, view: View<'_>, area: Rect) {
         height: area.height.saturating_sub(1),
     };
     frame.render_widget(Paragraph::new(Line::styled(text, style)).wrap(Wrap { trim: true }), inner);
-}
-
-/// Formats a range: the first and the last day, UTC, and whether it includes today.
-pub(in crate::tui) fn views_range_text(range: DateRange, view: View<'_>, width: usize) -> String {
-    crate::tui::views::range_line::format_range(range, view.now, width)
 }

@@ -90,13 +90,6 @@ fn basis_forms(view: View<'_>) -> Vec<String> {
     both.chain(days.iter().cloned()).collect()
 }
 
-/// Formats the time at which data was loaded: `as of 14:02`, with the date if that was not today.
-pub(in crate::tui) fn as_of_clock(view: View<'_>, as_of: Time) -> String {
-    let at = as_of.with_timezone(&view.app.config.offset);
-    let is_today = at.date_naive() == view.now.with_timezone(&view.app.config.offset).date_naive();
-    format!("as of {}", at.format(if is_today { "%H:%M" } else { "%m-%d %H:%M" }))
-}
-
 /// A part of the line: its text and its style. The text contains several forms, separated by line breaks, from the
 /// longest to the shortest. The shortest form is empty if the part may be left out.
 type StatePart = (String, Style);
@@ -195,7 +188,7 @@ fn report_parts(view: View<'_>, report: &Report, width: usize) -> Vec<StatePart>
     let mut parts: Vec<StatePart> = Vec::new();
     if report.complete {
         let fresh = report.range.is_fresh(report.as_of, now);
-        let clock = as_of_clock(view, report.as_of);
+        let clock = view.as_of_clock(report.as_of);
         parts.push((
             format!("all pages {clock}\nall {clock}\n{clock}"),
             if fresh { theme.muted } else { theme.warning },
@@ -220,7 +213,7 @@ fn report_parts(view: View<'_>, report: &Report, width: usize) -> Vec<StatePart>
             }
             None => parts.push((format!("; press {key} to resume\n; press {key}\n"), theme.muted)),
         }
-        parts.push((format!("  {}\n", as_of_clock(view, report.as_of)), theme.muted));
+        parts.push((format!("  {}\n", view.as_of_clock(report.as_of)), theme.muted));
     }
     if let Some(failure) = failure.filter(|_| report.complete || limit.is_none()) {
         parts.push((failure_forms(view, failure, "  "), theme.warning));
@@ -247,7 +240,7 @@ fn answer_parts(view: View<'_>, width: usize) -> Vec<StatePart> {
         };
         return outdated_parts(view, &forms, shown.as_of, width);
     }
-    let clock = as_of_clock(view, shown.as_of);
+    let clock = view.as_of_clock(shown.as_of);
     let is_loading = matches!(views.load(), Load::Loading { .. });
     let how_old = if is_loading { format!("refreshing…  {clock}\nrefreshing…") } else { clock };
     let mut parts: Vec<StatePart> = vec![(how_old, theme.muted)];
@@ -284,7 +277,7 @@ fn outdated_parts(view: View<'_>, shown: &str, as_of: Time, width: usize) -> Vec
         (shown, theme.warning),
         (" · ".to_owned(), theme.muted),
         (why, theme.warning),
-        (format!("  {}\n", as_of_clock(view, as_of)), theme.muted),
+        (format!("  {}\n", view.as_of_clock(as_of)), theme.muted),
     ]
 }
 

@@ -34,10 +34,9 @@ use crate::tui::jobs::list_draw;
 use crate::tui::keymap::{Action, Context};
 use crate::tui::view::View;
 use crate::tui::views::draw::change::{ChangeWeight, compared_site_views};
-use crate::tui::views::draw::status_line::as_of_clock;
 use crate::tui::views::draw::table::{change_cell, points_cell};
 use crate::tui::views::draw::totals::overlap_warning;
-use crate::tui::views::draw::views_range_text;
+use crate::tui::views::range_line::format_range;
 use crate::tui::views::range_totals::bar_height;
 use crate::tui::widgets::table::{Column, Table, TableCell};
 use chrono::Datelike as _;
@@ -86,7 +85,7 @@ fn detail_line<'a>(view: View<'_>, detail: &PageDetail, line: PageDetailLine, wi
         PageDetailLine::Heads => {
             let mut row = TextRow::new(width);
             let number = number_width(width);
-            let as_of = numbers.now.as_of().filter(|_| is_wide(width)).map(|at| as_of_clock(view, at));
+            let as_of = numbers.now.as_of().filter(|_| is_wide(width)).map(|at| view.as_of_clock(at));
             row.left(as_of.unwrap_or_default(), label_width(width), theme.muted);
             row.push(right("human", number), theme.human);
             row.push(right("AI", number), theme.ai).push(right("total", number), theme.muted);
@@ -167,9 +166,9 @@ fn days_label(range: DateRange) -> String {
 fn range_line<'a>(view: View<'_>, range: DateRange, views: &PageViewsState, width: usize) -> Line<'a> {
     let theme = view.theme;
     let mut row = TextRow::new(width);
-    row.push(views_range_text(range, view, width), theme.title);
+    row.push(format_range(range, view.now, width), theme.title);
     if let Some(as_of) = views.as_of() {
-        row.push(format!("   {}", as_of_clock(view, as_of)), theme.muted);
+        row.push(format!("   {}", view.as_of_clock(as_of)), theme.muted);
     }
     row.line()
 }

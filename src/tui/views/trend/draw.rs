@@ -20,7 +20,6 @@ use crate::tui::draw::text::TextRow;
 use crate::tui::format::{count_text, format_mean, mismatch_sign};
 use crate::tui::geometry::{title_area, with_margin};
 use crate::tui::view::View;
-use crate::tui::views::draw::status_line::as_of_clock;
 use chrono::Datelike as _;
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -91,7 +90,7 @@ fn loaded_text(view: View<'_>, open: &TrendDialog, chart: &Chart) -> String {
         let bars = chart.bars.iter().filter(move |bar| !is_incomplete || bar.is_incomplete);
         bars.filter_map(|bar| bar.bar.totals.as_ref()).map(|totals| totals.as_of).max()
     };
-    let as_of = times(true).or(times(false)).map(|at| format!(", {}", as_of_clock(view, at))).unwrap_or_default();
+    let as_of = times(true).or(times(false)).map(|at| format!(", {}", view.as_of_clock(at))).unwrap_or_default();
     match open.len() {
         1 => format!("the {} is loaded{as_of}", open.unit()),
         all => format!("all {all} {}s loaded{as_of}", open.unit()),

@@ -6,7 +6,7 @@ pub(in crate::tui) mod draw;
 
 use super::all_pages::is_final;
 use super::range_totals::{
-    CompleteDaysMean, MIN_DAYS_FOR_WEEKS, RangeTotals, TrendBar, bar_height, count_days_before, single_days, weeks,
+    CompleteDaysMean, MIN_DAYS_FOR_WEEKS, RangeTotals, TrendBar, bar_height, count_days_before, single_days, trend_bars,
 };
 use crate::model::period::DateRange;
 use crate::model::views::ViewCount;
@@ -26,8 +26,7 @@ pub struct TrendDialog {
 impl TrendDialog {
     /// Creates the dialog for a range, with the last bar selected.
     pub fn new(range: DateRange) -> Self {
-        let bars =
-            if range.days() >= MIN_DAYS_FOR_WEEKS { weeks(range) } else { single_days(range).collect::<Vec<_>>() };
+        let bars = trend_bars(range);
         let selected = bars.len().saturating_sub(1);
         Self { range, bars, selected }
     }
