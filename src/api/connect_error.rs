@@ -100,7 +100,7 @@ pub(super) fn tls_reason(error: &rustls::Error) -> CleanText {
             Cert::Expired | Cert::ExpiredContext { .. } => "its certificate has expired",
             Cert::NotValidYet | Cert::NotValidYetContext { .. } => "its certificate is not valid yet",
             Cert::NotValidForName | Cert::NotValidForNameContext { .. } => "its certificate is for another host",
-            Cert::UnknownIssuer => "its certificate comes from an issuer that this computer does not trust",
+            Cert::UnknownIssuer => "this computer does not trust the issuer of its certificate",
             Cert::Revoked => "its certificate was revoked",
             Cert::BadEncoding => "its certificate can't be read",
             Cert::BadSignature => "its certificate was not signed by the issuer that it names",

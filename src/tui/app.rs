@@ -5,7 +5,7 @@ use super::geometry::{Geometry, compute_layout};
 use super::jobs::messages::JobsEffect;
 use super::keymap::{Action, Context};
 use super::msg::{AppConfig, Effect};
-use super::{Notice, Severity};
+use super::notice::{Notice, Severity};
 use crate::model::Time;
 use crate::model::connection::Connection;
 use crate::model::failure::Failure;

@@ -230,7 +230,7 @@ impl App {
     pub(super) fn close(&mut self, now: Time, effects: &mut Vec<Effect>) {
         // A problem that is on screen is read before anything else is closed.
         let is_read = self.notice.as_ref().is_some_and(|notice| notice.severity.stays() && notice.is_seen);
-        let is_first = self.dialogs.is_empty() && is_read;
+        let is_first = self.dialogs.is_empty() && is_read && self.unrecorded.is_empty();
         if is_first || self.dispatch(now, effects, |component, cx| component.close(cx)) == Flow::Pass {
             self.end_notice();
         }

@@ -202,7 +202,7 @@ async fn an_untrusted_certificate_ends_the_connection_before_the_key_is_sent() {
     if let Some(base_url) = base_url_of_rerun() {
         let error = create_job_error(&base_url).await;
         assert!(matches!(&error, ApiError::NotReached { cause: ConnectError::Tls(_), .. }), "{error:?}");
-        assert!(error.to_string().contains("issuer that this computer does not trust"), "{error}");
+        assert!(error.to_string().contains("this computer does not trust the issuer"), "{error}");
         assert_eq!(error.reached(), Reached::No);
         return;
     }

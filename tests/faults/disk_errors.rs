@@ -443,7 +443,7 @@ fn the_dashboard_shows_an_accepted_prompt_until_the_full_disk_has_recorded_it() 
     pty.send("\r");
     pty.wait_for_text("so this was not saved");
     pty.send("j");
-    pty.wait_for_text(&format!("Accepted as {}", &id[..8]));
+    pty.wait_for_text(&format!("Accepted as {}", id.get(..8).expect("an id")));
     assert!(!pty.screen().contents().contains("nothing was saved or sent"));
     pty.send("\x1b?");
     pty.wait_for_text("Don't send it again");

@@ -8,7 +8,7 @@ fn demo_with_detail(setup: Setup) -> (Pty, Vec<String>) {
     pty.wait_for_text("Needs you");
     // The filter keeps only one job, which has a pull request.
     pty.send("/Remove the beta\r");
-    pty.wait_for("the job alone", |screen| screen.contents().contains(": 1 of"));
+    pty.wait_for("the job alone", |screen| screen.contents().contains(" 1 of 28 "));
     pty.send("\r");
     pty.wait_for_text("github.com/");
     pty.wait_for_quiet();

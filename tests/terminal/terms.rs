@@ -156,9 +156,9 @@ fn type_filter_around(pty: &mut Pty, parts: &[&str]) {
         pty.sends_within(Duration::from_millis(8));
     }
     pty.send("des");
-    pty.wait_for("what was typed around it, and nothing else", |screen| screen.contents().contains("· /guides "));
+    pty.wait_for("what was typed around it, and nothing else", |screen| screen.contents().contains("─ /guides "));
     pty.send("\r\x1b");
-    pty.wait_for_text(" of 28");
+    pty.wait_for_text("─ Jobs ─");
 }
 
 #[test]
@@ -211,8 +211,8 @@ fn a_terminal_that_replies_after_300_ms_between_typed_keys_loses_none() {
     // The light theme's colours show that docdeck has understood the reply.
     pty.wait_for_sent("38;5;24");
     pty.send("es");
-    pty.wait_for_text("· /guides ");
+    pty.wait_for_text("─ /guides ");
     pty.send("\r\x1b");
-    pty.wait_for_text(" of 28");
+    pty.wait_for_text("─ Jobs ─");
     pty.quit();
 }

@@ -159,20 +159,14 @@ fn fixed_colors() -> impl Iterator<Item = (Rgb, u8)> {
     cube.chain(greys).zip(16..=255)
 }
 
-/// Returns a darker tone; `None` for one of the sixteen colours that the terminal defines.
+/// Returns the nearest fixed colour that is darker; `None` for one of the sixteen colours that the terminal defines.
 fn darker(color: Color) -> Option<Color> {
-    let darker = |Rgb(r, g, b): Rgb| Rgb(r / 4 * 3, g / 4 * 3, b / 4 * 3);
-    match color {
-        Color::Rgb(r, g, b) => {
-            let Rgb(r, g, b) = darker(Rgb(r, g, b));
-            Some(Color::Rgb(r, g, b))
-        }
-        Color::Indexed(n) => {
-            let (rgb, _) = fixed_colors().find(|(_, index)| *index == n)?;
-            Some(Color::Indexed(nearest(darker(rgb), fixed_colors())))
-        }
-        _ => None,
-    }
+    let Rgb(r, g, b) = match color {
+        Color::Rgb(r, g, b) => Rgb(r, g, b),
+        Color::Indexed(n) => fixed_colors().find(|(_, index)| *index == n)?.0,
+        _ => return None,
+    };
+    Some(Color::Indexed(nearest(Rgb(r / 4 * 3, g / 4 * 3, b / 4 * 3), fixed_colors())))
 }
 
 fn nearest(wanted: Rgb, among: impl Iterator<Item = (Rgb, u8)>) -> u8 {
@@ -231,7 +225,7 @@ mod tests {
             Theme::of(&colors, depth)
         };
         let fill = theme(ColorDepth::True).ai_fill();
-        assert_eq!((fill.fg, fill.bg), (Some(Color::Rgb(189, 129, 69)), Some(Color::Rgb(255, 175, 95))));
+        assert_eq!((fill.fg, fill.bg), (Some(Color::Indexed(137)), Some(Color::Rgb(255, 175, 95))));
         let indexed = theme(ColorDepth::Indexed256);
         assert!(indexed.ai_fill().bg == indexed.ai.fg && indexed.ai_fill().fg != indexed.ai.fg);
         for depth in [ColorDepth::Sixteen, ColorDepth::None] {
