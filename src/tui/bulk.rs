@@ -80,7 +80,7 @@ impl App {
             BulkAction::Dismiss => {
                 self.active_list_mut().move_selection_off(&keys);
                 self.active_list_mut().clear_marks();
-                self.notify(Severity::Info, &format!("{jobs} dismissed. {undo} undoes this."), now);
+                self.notify(Severity::Info, &format!("{jobs} dismissed. Press {undo} to undo."), now);
                 self.change_jobs(keys, LocalChange::Dismissed(true), "dismissing", effects);
             }
             BulkAction::Restore => {
@@ -89,7 +89,7 @@ impl App {
             }
             BulkAction::MarkDone => {
                 self.active_list_mut().clear_marks();
-                self.notify(Severity::Info, &format!("{jobs} marked as done. {undo} undoes this."), now);
+                self.notify(Severity::Info, &format!("{jobs} marked as done. Press {undo} to undo."), now);
                 self.change_jobs(keys, LocalChange::Handled, MARKING_AS_DONE, effects);
             }
             BulkAction::MarkNotDone => {
@@ -209,7 +209,7 @@ impl App {
                 self.active_list_mut().move_selection_off(&targets.keys);
                 self.change_jobs(targets.keys, LocalChange::Dismissed(true), "dismissing", effects);
                 let undo = self.key_label(Context::Jobs, Action::Undo);
-                self.notify(Severity::Info, &format!("Dismissed. {undo} undoes this."), now);
+                self.notify(Severity::Info, &format!("Dismissed. Press {undo} to undo."), now);
             }
         }
     }
@@ -253,7 +253,7 @@ impl App {
             }
             _ => {
                 self.change_jobs(targets.keys, LocalChange::Handled, MARKING_AS_DONE, effects);
-                self.notify(Severity::Info, &format!("Marked as done. {undo} undoes this."), now);
+                self.notify(Severity::Info, &format!("Marked as done. Press {undo} to undo."), now);
             }
         }
     }

@@ -213,8 +213,8 @@ impl ConfirmDialog {
         let titles = targets.titles.iter().map(|title| format!("• {title}"));
         let left_out = targets.skipped.iter().map(|(title, reason)| {
             // A long title is truncated, but never the reason.
-            let reason = format!(": {reason}");
-            format!("skipped {}{reason}", fit(title.as_str(), columns.saturating_sub(8 + display_width(&reason))))
+            let reason = format!(" ({reason})");
+            format!("Skipped: {}{reason}", fit(title.as_str(), columns.saturating_sub(9 + display_width(&reason))))
         });
         let mut lines: Vec<ConfirmLine> = limited_lines(titles, max_lines - skipped_lines.min(max_lines), "more")
             .map(|line| ConfirmLine::Target(fit(&line, columns)))

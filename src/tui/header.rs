@@ -184,7 +184,8 @@ impl App {
             None => (" this hour".to_owned(), String::new()),
         };
         vec![
-            format!("{label} {share} on this computer{resets}"),
+            format!("{label} {share} used on this computer{resets}"),
+            format!("{label} {share} used{resets}"),
             format!("{label} {share}{resets}"),
             format!("{label} {share}{sign}"),
             format!("{word} {share}{sign}"),
@@ -222,8 +223,8 @@ mod tests {
         };
         let (long, keys, bare) = ("the-handbook-of-acme", "1 Jobs •1 2 Views 3 Log ", "Jobs •1 Views Log ");
         let expected = [
-            (130, format!("docdeck|{long}|{keys}|new jobs 37/100 on this computer, resets in 22m")),
-            (111, format!("docdeck|{long}|{keys}|new jobs 37/100, resets in 22m")),
+            (130, format!("docdeck|{long}|{keys}|new jobs 37/100 used on this computer, resets in 22m")),
+            (111, format!("docdeck|{long}|{keys}|new jobs 37/100 used, resets in 22m")),
             (91, format!("docdeck|{long}|{keys}|new jobs 37/100 ↺ 22m")),
             (85, format!("docdeck|{long}|{keys}|new jobs 37/100")),
             (79, format!("|{long}|{keys}|new jobs 37/100")),

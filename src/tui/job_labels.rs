@@ -101,7 +101,7 @@ impl App {
             )));
         }
         let (jobs, undo) = (format::plural(keys.len(), "job"), self.key_label(Context::Jobs, Action::Undo));
-        self.notify(Severity::Info, &format!("{jobs}: {}. {undo} undoes this.", changes.summary()), now);
+        self.notify(Severity::Info, &format!("{jobs}: {}. Press {undo} to undo.", changes.summary()), now);
     }
 
     /// Changes jobs in the store. The change can be undone; `what` is its name in the notice of the undo.
@@ -168,7 +168,7 @@ impl App {
         match result {
             Ok(discarded) => {
                 let undo = self.key_label(Context::Jobs, Action::Undo);
-                self.notify(Severity::Info, &format!("{sentence} {undo} undoes this."), now);
+                self.notify(Severity::Info, &format!("{sentence} Press {undo} to undo."), now);
                 self.apply_discarded(discarded);
             }
             Err(failure) => self.notify_failure(&failure, now),
@@ -184,9 +184,12 @@ impl App {
             Ok(removed) => {
                 let undo = self.key_label(Context::Jobs, Action::Undo);
                 let text = match removed.prompts.len() {
-                    1 => format!("Removed from the queue, not sent. {undo} undoes this."),
+                    1 => format!("Removed from the queue, not sent. Press {undo} to undo."),
                     n => {
-                        format!("{} removed from the queue, not sent. {undo} undoes this.", format::plural(n, "prompt"))
+                        format!(
+                            "{} removed from the queue, not sent. Press {undo} to undo.",
+                            format::plural(n, "prompt")
+                        )
                     }
                 };
                 self.notify(Severity::Info, &text, now);

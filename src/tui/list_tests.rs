@@ -622,7 +622,7 @@ fn a_follow_up_to_marked_jobs_names_its_targets_and_the_skipped_jobs() {
     let (text, lines) = open_confirmation(&app);
     assert!(text.starts_with("Send this to 1 job?"), "{text}");
     let skipped = |text: &str| ConfirmLine::Skipped(text.to_owned());
-    assert_eq!(lines, [target("Job 2"), skipped("skipped Job 6: no id yet"), skipped("skipped Job 7: gone")]);
+    assert_eq!(lines, [target("Job 2"), skipped("Skipped: Job 6 (no id yet)"), skipped("Skipped: Job 7 (gone)")]);
     let sent = press(&mut app, "y");
     assert_eq!(sent.last(), Some(&Effect::Prompts(PromptsEffect::SubmitFollowUp(JobKey(2), "Again".to_owned()))));
     assert!(
@@ -672,7 +672,7 @@ fn queue_keys_act_on_marked_jobs_after_a_confirmation() {
     press(&mut app, "vx");
     let (text, lines) = open_confirmation(&app);
     assert_eq!(text, "Remove the prompts of 2 jobs from the queue without sending?");
-    assert_eq!(lines.last(), Some(&ConfirmLine::Skipped("skipped Job 5: not queued".to_owned())));
+    assert_eq!(lines.last(), Some(&ConfirmLine::Skipped("Skipped: Job 5 (not queued)".to_owned())));
     let effects = press(&mut app, "y");
     assert!(
         matches!(&effects[..], [Effect::Prompts(PromptsEffect::RemoveFromQueue(keys))] if keys.len() == 2),
@@ -777,10 +777,10 @@ fn discarded_and_removed_prompts_are_reported_and_restored_by_undo() {
     };
     let sentence = CleanText::line("Discarded. The service may still have started it.");
     app.update(Msg::Prompts(PromptsMsg::Discarded { sentence, result: Ok(discarded(&[7])) }), at(0));
-    assert_eq!(notice(&app), "Discarded. The service may still have started it. u undoes this.");
+    assert_eq!(notice(&app), "Discarded. The service may still have started it. Press u to undo.");
     assert_eq!(app.jobs.get(JobKey(3)).map(Job::group), Some(JobGroup::Done));
     app.update(Msg::Prompts(PromptsMsg::RemovedFromQueue(Ok(discarded(&[8, 9])))), at(0));
-    assert_eq!(notice(&app), "2 prompts removed from the queue, not sent. u undoes this.");
+    assert_eq!(notice(&app), "2 prompts removed from the queue, not sent. Press u to undo.");
     app.update(Msg::Prompts(PromptsMsg::RemovedFromQueue(Ok(DiscardedPrompts::default()))), at(0));
     assert!(notice(&app).starts_with("Nothing was removed"), "this can't be undone");
     assert_eq!(press(&mut app, "u"), [Effect::Prompts(PromptsEffect::RestorePrompts(vec![PromptId(8), PromptId(9)]))]);

@@ -236,12 +236,12 @@ impl UndeliveredDialog {
         let undo = app.key_label(Context::Jobs, Action::Undo);
         let discard = match (unconfirmed, self.prompt.kind) {
             (true, PromptKind::Create) => {
-                format!("The service may still have started it. {undo} undoes the discard.")
+                format!("The service may still have started it. You can undo this with {undo}.")
             }
             (true, PromptKind::FollowUp) => {
-                format!("The service may still have received it. {undo} undoes the discard.")
+                format!("The service may still have received it. You can undo this with {undo}.")
             }
-            (false, _) => format!("Nothing is sent. {undo} undoes this."),
+            (false, _) => format!("Nothing is sent. Press {undo} to undo."),
         };
         if !unconfirmed {
             return vec![

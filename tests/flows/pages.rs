@@ -206,13 +206,13 @@ async fn the_views_after_a_job_are_not_requested_before_that_week_is_complete() 
     store_finished_job(&sim, folder.path(), "/quickstart", 2).await;
     let mut dashboard = DashboardFixture::start(&sim, folder.path()).await;
     dashboard.until_shown("before  not loaded").await;
-    dashboard.assert_shows("after   due ");
+    dashboard.assert_shows("after   available from ");
     dashboard.press_chars("a");
     let is_confirmation_open = |dashboard: &DashboardFixture| dashboard.app.top::<ConfirmDialog>().is_some();
     dashboard.until("a question", is_confirmation_open).await;
     dashboard.press_chars("y");
     dashboard.until("the week before", |dashboard| dashboard.screen().contains(" human · ")).await;
-    dashboard.assert_shows("after   due ");
+    dashboard.assert_shows("after   available from ");
     until_job_pages_loaded(&mut dashboard).await;
     assert_eq!(sim.requests(Operation::Views), 1);
     dashboard.press_chars("a");

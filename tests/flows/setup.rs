@@ -309,7 +309,7 @@ async fn a_key_from_the_environment_needs_no_typing_and_can_be_replaced_by_a_typ
     dashboard.press_key(KeyCode::Up);
     dashboard.paste("mint_k");
     dashboard.assert_shows("key           ••••••");
-    dashboard.assert_shows("is used instead");
+    dashboard.assert_shows("DOCDECK_API_KEY is set in this shell");
 }
 
 #[tokio::test]

@@ -83,7 +83,7 @@ async fn a_discarded_unconfirmed_prompt_is_not_sent_and_can_be_restored() {
     let folder = create_folder();
     let (sim, mut dashboard) = start_with_unconfirmed(&folder).await;
     dashboard.press_chars("!d");
-    dashboard.until_shown("Discarded. The service may still have started it. u undoes this.").await;
+    dashboard.until_shown("Discarded. The service may still have started it. Press u to undo.").await;
     let prompt = dashboard.only_prompt().await;
     let from = Some(DeliveryKind::Unconfirmed);
     assert_eq!(

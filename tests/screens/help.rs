@@ -112,7 +112,7 @@ fn texts_name_custom_keys() {
     fixture.handle(Msg::Input(Event::Paste("x".to_owned())));
     assert!(shown(&fixture).contains("F7 opens the editor for a new job"));
     fixture.press_keys("d");
-    assert!(shown(&fixture).contains("Dismissed. F9 undoes this."));
+    assert!(shown(&fixture).contains("Dismissed. Press F9 to undo."));
     fixture.select_unconfirmed_job();
     assert!(shown(&fixture).contains("F8."), "{}", shown(&fixture));
 }

@@ -149,7 +149,7 @@ fn the_question_before_dismissing_several_jobs() {
     snapshots(
         "confirm_bulk_dismiss",
         &[SMALL],
-        &["y dismiss · n cancel", "Dismiss 13 jobs?", "skipped Rewrite"],
+        &["y dismiss · n cancel", "Dismiss 13 jobs?", "Skipped: "],
         |fixture| {
             fixture.load_jobs();
             fixture.press_keys("g v G V d");

@@ -45,7 +45,7 @@ fn start_attempt_with_key(fixture: &mut ScreenFixture) -> u64 {
 
 #[test]
 fn the_welcome_page() {
-    snapshots("welcome", &[SMALL, LARGE], &["It is never shown,"], |_| {});
+    snapshots("welcome", &[SMALL, LARGE], &["never shows it"], |_| {});
 }
 
 #[test]
@@ -64,7 +64,7 @@ fn every_key_source() {
 
 #[test]
 fn a_typed_key_is_shown_as_dots() {
-    snapshots("welcome_key", &[], &["It is never shown,"], |fixture| {
+    snapshots("welcome_key", &[], &["never shows it"], |fixture| {
         fixture.paste("mint_secret_key");
         assert!(!text(&render(&fixture.app, ColorDepth::None)).contains("secret"));
     });
@@ -211,7 +211,7 @@ fn a_value_that_docdeck_rejects_is_reported_at_its_field() {
 
 #[test]
 fn the_form_for_another_profile() {
-    crate::snapshots("new_profile", &[], &["New profile", "profile name needed"], |fixture| {
+    crate::snapshots("new_profile", &[], &["New profile", "profile needed"], |fixture| {
         fixture.load_jobs();
         fixture.app.config.config_path = Some(CleanText::line("/home/me/.config/docdeck/config.toml"));
         fixture.app.config.profiles = vec![ProfileEntry {

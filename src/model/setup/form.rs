@@ -76,7 +76,7 @@ pub enum SetupField {
 impl SetupField {
     pub fn label(self) -> &'static str {
         match self {
-            Self::Source => "key from",
+            Self::Source => "key source",
             Self::Key => "key",
             Self::Command => "command",
             Self::File => "file",
@@ -84,7 +84,7 @@ impl SetupField {
             Self::BaseUrl => "base URL",
             Self::Organization => "organization",
             Self::CaFile => "certificates",
-            Self::Name => "profile name",
+            Self::Name => "profile",
         }
     }
 }
@@ -199,7 +199,7 @@ impl SetupForm {
         match self.source {
             KeySourceChoice::Unchanged => "Keeps the key source of the configuration.",
             KeySourceChoice::Typed => {
-                "An admin key from the API keys page of the service's dashboard. It is never shown, and stored in a file that only you can read."
+                "An admin key from the API keys page of the service's dashboard. docdeck never shows it and stores it in a file that only you can read."
             }
             KeySourceChoice::Command => {
                 "A command that prints the key at each start, like: pass show docdeck. It runs without a shell; quotes keep spaces. The first line of its output is the key."

@@ -114,14 +114,14 @@ pub(in crate::tui) fn after_text(after: AfterWindow) -> String {
         AfterWindow::NotSent => "not sent yet".to_owned(),
         AfterWindow::Working => "job still working".to_owned(),
         AfterWindow::FinishUnknown => "finish time unknown".to_owned(),
-        AfterWindow::Open(day) => format!("due {day}"),
+        AfterWindow::Open(day) => format!("available from {day}"),
         AfterWindow::Complete(range) => range_or_day(range),
     }
 }
 
 fn push_unknown(row: &mut TextRow<'_>, view: View<'_>, views: &PageViewsState) {
     let text = match views {
-        PageViewsState::NotListed(_) => "not listed",
+        PageViewsState::NotListed(_) => "not in the report",
         _ => "not loaded",
     };
     row.push(text, view.theme.muted);

@@ -10,7 +10,7 @@
 //!
 //!                 Test and save  Ctrl-S
 //!
-//!  more           ▸ key from, base URL, organization, certificates, profile name
+//!  more           ▸ key source, base URL, organization, certificates, profile
 //!
 //!  what the field is and where to get it, or how the last attempt ended
 //! ```

@@ -234,7 +234,7 @@ pub(in crate::tui) fn change_cell(change: ViewsChange) -> String {
     };
     let sign = if now > before { "▲" } else { "▼" };
     let Some(percent) = change.percent().map(f64::abs) else {
-        return format!("{sign} +{}", bars::short_number(now));
+        return format!("{sign} from 0");
     };
     match percent {
         ..0.05 => format!("{sign} <0.1%"),
@@ -281,7 +281,7 @@ mod tests {
         assert_eq!(cell(10_000, 9_999), "▲ <0.1%");
         assert_eq!(cell(12_000, 1000), "▲ ×12");
         assert_eq!(cell(7, 7), "=");
-        assert_eq!([cell(12, 0), cell(12_345, 0)], ["▲ +12", "▲ +12k"], "no percentage of nothing");
+        assert_eq!([cell(12, 0), cell(12_345, 0)], ["▲ from 0", "▲ from 0"], "no percentage of nothing");
         assert_eq!(
             [ViewsChange::New(3.into()), ViewsChange::Gone(3.into()), ViewsChange::Unknown].map(change_cell),
             ["new", "gone", "–"]

@@ -223,7 +223,7 @@ fn counts_line<'a>(
             }
         }
         Some(PageViewsState::NotListed(_)) => {
-            row.push("   not listed in this range", theme.muted);
+            row.push("   not in the report of this range", theme.muted);
         }
         Some(PageViewsState::Unknown) | None => {
             let key = view.app.key_label(Context::Views, Action::Compare);
@@ -300,7 +300,7 @@ fn rank_line<'a>(view: View<'_>, detail: &PageDetail, width: usize) -> Line<'a> 
     let Some(rank) = detail.numbers.rank else {
         let load_all = || view.app.key_label(Context::PageDetail, Action::LoadAll);
         let text = match detail.numbers.now {
-            PageViewsState::NotListed(_) => "   not listed".to_owned(),
+            PageViewsState::NotListed(_) => "   not in the report".to_owned(),
             _ if width < MIN_WIDE_WIDTH => format!("   unknown (press {})", load_all()),
             _ => format!("   unknown until all pages are loaded (press {})", load_all()),
         };

@@ -154,10 +154,12 @@ impl TrendDialog {
         let requests = format::plural(missing, "request");
         let them = if missing == 1 { "it" } else { "them" };
         let forms = [
-            format!("{missing} of {all} {unit}s {state}: {load_key} loads {them}, {requests}, {left} left this hour"),
-            format!("{missing} of {all} {unit}s {state}: {load_key} loads {them}, {requests}, {left} left"),
-            format!("{missing}/{all} not loaded: {load_key}, {requests}, {left} left"),
-            format!("{missing}/{all} not loaded: {load_key}, {requests}"),
+            format!(
+                "{missing} of {all} {unit}s {state}: press {load_key} to load {them} ({requests}, {left} left this hour)"
+            ),
+            format!("{missing} of {all} {unit}s {state}: press {load_key} to load {them} ({requests}, {left} left)"),
+            format!("{missing}/{all} not loaded: press {load_key} ({requests}, {left} left)"),
+            format!("{missing}/{all} not loaded: press {load_key} ({requests})"),
         ];
         let [.., shortest] = &forms;
         Some(forms.iter().find(|form| form.width() <= width).unwrap_or(shortest).clone())
