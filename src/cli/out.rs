@@ -28,9 +28,11 @@ pub(super) struct Out {
     stdout_is_terminal: bool,
     stderr_is_terminal: bool,
     palette: Option<ColorPalette>,
-    /// Whether everything on a terminal is written in ASCII. Piped results are UTF-8 unless `ascii_when_piped` is set.
+    /// Whether symbols on a terminal are written in ASCII. Piped results are UTF-8 unless `ascii_when_piped` is set.
     ascii: bool,
     ascii_when_piped: bool,
+    /// Whether texts outside ASCII, such as titles, are written to a terminal as they are, even if `ascii` is set.
+    shows_unicode_text: bool,
     /// Whether the live line, which shows the progress on stderr, is off.
     reduced_motion: bool,
     /// Whether [`Out::configure`] was called.
@@ -54,6 +56,7 @@ impl Out {
             palette: None,
             ascii: false,
             ascii_when_piped: false,
+            shows_unicode_text: true,
             reduced_motion: true,
             is_configured: false,
             live: None,
@@ -84,6 +87,7 @@ impl Out {
         });
         self.ascii = display.ascii;
         self.ascii_when_piped = flags.ascii;
+        self.shows_unicode_text = display.shows_unicode_text;
         self.reduced_motion = display.has_reduced_motion || is_dumb;
         let is_first = !std::mem::replace(&mut self.is_configured, true);
         if let (Some(Err(error)), true) = (chosen, is_first) {
@@ -249,7 +253,8 @@ impl Out {
             Cow::Owned(gated) => Cow::Owned(gated),
             Cow::Borrowed(_) => text,
         };
-        if to_ascii && !text.is_ascii() { Cow::Owned(ascii::to_ascii(&text)) } else { text }
+        let keeps_text = on_terminal && self.shows_unicode_text;
+        if to_ascii && !text.is_ascii() { Cow::Owned(ascii::to_ascii(&text, keeps_text)) } else { text }
     }
 }
 

@@ -16,8 +16,10 @@ pub struct DisplaySettings {
     pub theme: ChosenTheme,
     /// Whether the terminal's background is dark or light, as set in the file. If `None`, docdeck asks the terminal.
     pub background: Option<Background>,
-    /// Whether to use only ASCII characters for lines, bars and symbols.
+    /// Whether to draw lines, bars and symbols in ASCII.
     pub ascii: bool,
+    /// Whether the locale allows texts outside ASCII, such as titles, even if `ascii` is set.
+    pub shows_unicode_text: bool,
     /// Whether to print hyperlinks if the terminal supports them.
     pub links: bool,
     /// Whether the heartbeat animation is off: if the user asked for reduced motion, and always over SSH.
@@ -64,6 +66,7 @@ pub fn display_settings(flags: &Flags, environment: &Environment, ui: &Ui, path:
         theme: ChosenTheme { name: ui.theme.clone(), position: ui.theme_position, config: path.into() },
         background: ui.ground.map(Background::from),
         ascii: flags.ascii || ui.ascii.unwrap_or(environment.is_ascii_locale),
+        shows_unicode_text: !environment.is_ascii_locale,
         links: ui.links.unwrap_or(true),
         has_reduced_motion: environment.is_ssh || environment.reduced_motion.or(ui.reduced_motion).unwrap_or(false),
         mouse: ui.mouse.unwrap_or(true),

@@ -16,6 +16,7 @@ pub(super) struct ThemeState {
     palettes: ThemePalettes,
     depth: ColorDepth,
     ascii: bool,
+    shows_unicode_text: bool,
     /// The font of the Linux console has no cells that are filled in eighths.
     has_eighths: bool,
     has_clickable_links: bool,
@@ -40,6 +41,7 @@ impl ThemeState {
             palettes: for_depth(palettes, depth),
             depth,
             ascii: display.ascii,
+            shows_unicode_text: display.shows_unicode_text,
             has_eighths: caps.modern,
             has_clickable_links: links,
             background: display.background.unwrap_or(environment.background),
@@ -58,6 +60,7 @@ impl ThemeState {
     pub(super) fn theme(&self) -> Theme {
         Theme {
             ascii: self.ascii,
+            shows_unicode_text: self.shows_unicode_text,
             has_eighths: self.has_eighths,
             has_clickable_links: self.has_clickable_links,
             shows_terminal_cursor: true,
@@ -148,6 +151,7 @@ mod tests {
             theme: ChosenTheme::default(),
             background: None,
             ascii: false,
+            shows_unicode_text: true,
             links: true,
             has_reduced_motion: false,
             mouse: false,

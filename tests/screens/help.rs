@@ -63,7 +63,10 @@ fn in_ascii_mode_the_help_explains_the_ascii_symbols_of_the_list() {
     let mut fixture = ScreenFixture::new((80, 40));
     fixture.load_jobs();
     fixture.press_keys("? / s y m b o l Enter");
-    let shown = text(&render_with_theme(&fixture.app, &Theme { ascii: true, ..Theme::new(ColorDepth::None) }));
+    let shown = text(&render_with_theme(
+        &fixture.app,
+        &Theme { ascii: true, shows_unicode_text: false, ..Theme::new(ColorDepth::None) },
+    ));
     for line in ["  o           working", "  x           failed"] {
         assert!(shown.contains(line), "{shown}");
     }

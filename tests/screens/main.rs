@@ -90,7 +90,10 @@ fn snapshots_of(
         fixture
     });
     for fixture in &fixtures {
-        let shown = text(&render_with_theme(&fixture.app, &Theme { ascii: true, ..Theme::new(ColorDepth::None) }));
+        let shown = text(&render_with_theme(
+            &fixture.app,
+            &Theme { ascii: true, shows_unicode_text: false, ..Theme::new(ColorDepth::None) },
+        ));
         assert!(shown.is_ascii(), "{name} in ASCII:\n{shown}");
     }
     let screens = fixtures.map(|fixture| render(&fixture.app, ColorDepth::None));
@@ -251,7 +254,7 @@ fn in_ascii_mode_every_screen_and_dialog_is_ascii() {
         fixture.press_keys(keys);
         fixture.load_long_page_history();
         let mut terminal = Terminal::new(TestBackend::new(120, 40)).expect("a test terminal");
-        let theme = Theme { ascii: true, ..Theme::new(ColorDepth::None) };
+        let theme = Theme { ascii: true, shows_unicode_text: false, ..Theme::new(ColorDepth::None) };
         terminal.draw(|frame| draw(frame, &fixture.app, &theme, now())).expect("a frame");
         let shown = text(terminal.backend().buffer());
         assert!(shown.is_ascii(), "after {keys:?}:\n{shown}");

@@ -341,7 +341,7 @@ fn a_table_of_any_layout_can_be_drawn_at_any_size_and_in_ascii() {
             let mut fixture = ScreenFixture::new((columns, 12));
             show_comparison(&mut fixture);
             fixture.press_keys(keys);
-            let ascii = Theme { ascii: true, ..Theme::new(ColorDepth::Indexed256) };
+            let ascii = Theme { ascii: true, shows_unicode_text: false, ..Theme::new(ColorDepth::Indexed256) };
             let shown = draw_at(&fixture.app, &ascii, (columns, 12));
             assert!(shown.is_ascii(), "{keys:?} at {columns}:\n{shown}");
         }

@@ -662,7 +662,7 @@ fn in_ascii_mode_reports_are_ascii() {
 
 fn assert_ascii(fixture: &ScreenFixture) {
     let mut terminal = Terminal::new(TestBackend::new(120, 40)).expect("a test terminal");
-    let theme = Theme { ascii: true, ..Theme::new(ColorDepth::None) };
+    let theme = Theme { ascii: true, shows_unicode_text: false, ..Theme::new(ColorDepth::None) };
     terminal.draw(|frame| draw(frame, &fixture.app, &theme, now())).expect("a frame");
     let shown = crate::text(terminal.backend().buffer());
     // A symbol without an ASCII replacement would become a question mark. Apart from the help key, only unknown days

@@ -19,6 +19,28 @@ fn without_a_utf_8_locale_the_screen_is_ascii_unless_the_configuration_overrides
 }
 
 #[test]
+fn in_ascii_mode_typed_text_is_shown_as_it_is_or_marked_as_kept() {
+    let shown = |setup: Setup, expected: &str| {
+        let mut pty = Pty::spawn(setup);
+        pty.wait_for_text("Needs you");
+        pty.send("n");
+        pty.wait_for_text("template");
+        pty.send("Größe 日本");
+        pty.wait_for_text(expected);
+        let screen = pty.screen().contents();
+        assert!(!screen.contains('─') && !screen.contains('·'), "{screen}");
+        pty.send("\x1b");
+        pty.wait_for_text("Needs you");
+        pty.quit();
+        screen
+    };
+    let kept = shown(Setup::demo_with(&["--ascii"], ""), "Größe 日本");
+    assert!(!kept.contains("as typed"), "{kept}");
+    let replaced = shown(Setup::demo().with("LC_ALL", "C"), "Gr??e ????");
+    assert!(replaced.contains("sent as typed"), "{replaced}");
+}
+
+#[test]
 fn ctrl_with_a_cyrillic_letter_is_the_shortcut_of_the_latin_letter_on_that_key() {
     let mut pty = Pty::spawn(Setup::demo());
     pty.wait_for_text("Needs you");

@@ -491,7 +491,7 @@ impl Component for Editor {
         let mut texts = DialogFrame::new(view, title);
         if layout == EditorLayout::Reply {
             let space = usize::from(self.area(view.app).width.saturating_sub(14));
-            let (cost, style) = self.status(view.app).cost(view, space);
+            let (cost, style) = self.status(view).cost(view, space);
             texts.note = Line::styled(cost, style);
         }
         let inner = texts.draw(frame, view, self);
@@ -524,7 +524,7 @@ impl Component for Editor {
             draw_line(frame, below, rule + usize::from(gap) + n, Line::styled(line, style));
         }
         if has_status {
-            let line = self.status(view.app).line(view, usize::from(below.width));
+            let line = self.status(view).line(view, usize::from(below.width));
             draw_line(frame, below, usize::from(below.height.saturating_sub(1)), line);
         }
     }
@@ -603,9 +603,14 @@ impl Editor {
         self.draft_state.failure_text()
     }
 
-    fn status(&self, app: &App) -> EditorStatus {
+    fn status(&self, view: View<'_>) -> EditorStatus {
+        let app = view.app;
         let inserted = self.template_name.as_ref().filter(|_| !self.input.is_blank());
+        let shows_text = !view.theme.ascii || view.theme.shows_unicode_text;
         let content = match inserted {
+            _ if !shows_text && !self.input.text().is_ascii() => {
+                ["shown in ASCII, sent as typed".to_owned(), "sent as typed".to_owned()]
+            }
             Some(name) => [format!("template {name}"), name.to_string()],
             // A follow-up rarely begins with a template.
             None if self.kind == PromptKind::FollowUp => <[String; 2]>::default(),

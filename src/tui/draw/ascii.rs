@@ -1,11 +1,12 @@
-//! Translates the finished frame to ASCII: every symbol of docdeck has a replacement; other characters become `?`.
+//! Translates the finished frame to ASCII: every symbol of docdeck has a replacement. Other characters, which are texts
+//! of users and of the service, are kept if the terminal can show them; otherwise they become `?`.
 
 use crate::model::ascii::ascii_symbol;
 use ratatui::buffer::Buffer;
 use unicode_width::UnicodeWidthStr;
 
 /// Replaces non-ASCII characters cell by cell, so that columns stay aligned.
-pub(in crate::tui) fn translate(buffer: &mut Buffer) {
+pub(in crate::tui) fn translate(buffer: &mut Buffer, keeps_text: bool) {
     let mut covered = 0;
     for cell in &mut buffer.content {
         if covered > 0 {
@@ -18,9 +19,14 @@ pub(in crate::tui) fn translate(buffer: &mut Buffer) {
         if symbol.is_ascii() {
             continue;
         }
-        covered = symbol.width().saturating_sub(1);
-        let ascii = ascii_symbol(symbol);
-        cell.set_symbol(ascii);
+        match ascii_symbol(symbol) {
+            Some(ascii) => cell.set_symbol(ascii),
+            None if keeps_text => continue,
+            None => {
+                covered = symbol.width().saturating_sub(1);
+                cell.set_symbol("?")
+            }
+        };
     }
 }
 
@@ -32,17 +38,19 @@ mod tests {
 
     #[test]
     fn the_ascii_signs_of_a_chart_differ() {
-        let mut signs = ["█", "▒", "╱", "╲", "░", "═", "─", "┈", "▲", "?", "≠"].map(ascii_symbol);
+        let mut signs = ["█", "▒", "╱", "╲", "░", "═", "─", "┈", "▲", "≠"].map(ascii_symbol);
         signs.sort_unstable();
         assert!(signs.windows(2).all(|pair| pair[0] != pair[1]), "{signs:?}");
     }
 
     #[test]
-    fn replacing_wide_characters_does_not_move_the_columns() {
-        let mut buffer = Buffer::empty(Rect::new(0, 0, 12, 1));
-        buffer.set_string(0, 0, "│日本 é✓│ab", Style::new());
-        translate(&mut buffer);
-        let line: String = buffer.content.iter().map(ratatui::buffer::Cell::symbol).collect();
-        assert_eq!(line, "|???? ?+|ab ");
+    fn texts_are_kept_or_replaced_without_moving_the_columns() {
+        for (keeps_text, expected) in [(false, "|???? ?+|ab "), (true, "|日 本  é+|ab ")] {
+            let mut buffer = Buffer::empty(Rect::new(0, 0, 12, 1));
+            buffer.set_string(0, 0, "│日本 é✓│ab", Style::new());
+            translate(&mut buffer, keeps_text);
+            let line: String = buffer.content.iter().map(ratatui::buffer::Cell::symbol).collect();
+            assert_eq!(line, expected);
+        }
     }
 }

@@ -49,7 +49,7 @@ pub fn draw(frame: &mut Frame<'_>, app: &App, theme: &Theme, now: Time) {
         paint_background(frame.buffer_mut(), background, theme.text.fg);
     }
     if theme.ascii {
-        ascii::translate(frame.buffer_mut());
+        ascii::translate(frame.buffer_mut(), theme.shows_unicode_text);
     }
     if let Some(link) = link {
         link.apply(frame.buffer_mut());

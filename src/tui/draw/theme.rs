@@ -20,8 +20,10 @@ pub enum ColorDepth {
 /// The styles by meaning, and which features of the terminal are used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Theme {
-    /// Whether to draw only ASCII characters.
+    /// Whether to draw lines, bars and symbols in ASCII.
     pub ascii: bool,
+    /// Whether the terminal shows texts outside ASCII, even if lines, bars and symbols are in ASCII.
+    pub shows_unicode_text: bool,
     /// Whether the terminal's font has cells that are filled in eighths.
     pub has_eighths: bool,
     /// Whether to make links clickable (OSC 8).
@@ -63,6 +65,7 @@ impl Theme {
         let kept_on_selected = kept.filter(|_| has_contrast).filter_map(|role| color(colors.paint(role).fg, depth));
         Self {
             ascii: false,
+            shows_unicode_text: true,
             has_eighths: true,
             has_clickable_links: false,
             shows_terminal_cursor: false,
