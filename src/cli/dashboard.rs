@@ -14,6 +14,7 @@ use crate::model::endpoint::ApiKey;
 use crate::model::text::CleanText;
 use crate::runtime::effects::EngineConfig;
 use crate::runtime::first_run::FirstRun;
+use crate::runtime::hosts::ConfiguredHosts;
 use crate::runtime::startup::Preload;
 use crate::runtime::switch::ProfileSwitcher;
 use crate::runtime::{self, DashboardConfig, Folders};
@@ -58,8 +59,10 @@ pub(super) async fn open_dashboard(
         Some(after) => (after.key, Some(after.greeting), after.is_verified),
         None => (settings.key.read().await?, None, false),
     };
-    let client = Client::new(settings.scope.clone(), key, settings.client_options()?)
-        .map_err(|failure| CliError::unusable(failure.message))?;
+    let options = settings.client_options()?;
+    let hosts = ConfiguredHosts::directory(settings.hosts.clone(), options.roots.clone());
+    let client =
+        Client::new(settings.scope.clone(), key, options).map_err(|failure| CliError::unusable(failure.message))?;
     let no_store = |error| store_failure(&settings.data_folder, &error);
     // The store opens on a separate thread while the rest is prepared.
     let (store, opening) = Store::open_in_background(&settings.data_folder, chrono::Utc::now()).map_err(no_store)?;
@@ -70,6 +73,7 @@ pub(super) async fn open_dashboard(
         poll: PollOptions { per_minute: settings.polls_per_minute, ..PollOptions::default() },
         lock_folder: Some(settings.data_folder.clone()),
         on_change: settings.customization.on_change.clone(),
+        hosts,
     });
     let folders = Folders {
         data: Some(settings.data_folder.clone()),
@@ -84,6 +88,7 @@ pub(super) async fn open_dashboard(
         poll: PollOptions { per_minute: settings.polls_per_minute, ..PollOptions::default() },
         lock_folder: Some(settings.data_folder.clone()),
         on_change: settings.customization.on_change.clone(),
+        hosts: settings.hosts.clone(),
     };
     // Wait for the store before the dashboard opens, so that a store error is printed in the shell.
     let opened = opening.wait().await.map_err(no_store)?;

@@ -7,16 +7,13 @@ use super::out::Out;
 use super::resolve_id;
 use super::session::{CommandContext, StoreSession};
 use super::table::{ColumnKind, TextCell, TextColumn, table_lines};
-use crate::config::hosts::HostSettings;
 use crate::config::{self, SetupState, resolve};
-use crate::engine::{HostAccess, HostDirectory as _, HostRound, links_per_round};
+use crate::engine::{HostAccess, HostDirectory as _, HostRound, links_per_round, pull_requests_by_host};
 use crate::model::colors::ColorRole;
-use crate::model::pull_request::{ChecksState, HostKind, PullRequest, PullRequestFact, PullRequestLink, Review};
+use crate::model::pull_request::{ChecksState, HostKind, PullRequest, PullRequestLink, Review};
 use crate::model::row::Job;
 use crate::runtime::hosts::ConfiguredHosts;
-use crate::store::ReportedPullRequest;
 use clap::Args;
-use std::collections::BTreeMap;
 
 /// Help text about hosts, the output and the exit codes.
 pub(super) const OUTPUT_HELP: &str = "\
@@ -57,11 +54,10 @@ pub(super) async fn run(cx: &mut CommandContext<'_>, options: &Options) -> Resul
 
 /// Returns the configured hosts; `None` if the configuration turns requests to code hosts off.
 fn configured_hosts(cx: &CommandContext<'_>) -> Result<Option<ConfiguredHosts>, CliError> {
-    let roots = match resolve(cx.flags, cx.environment)? {
-        SetupState::Ready(settings) => settings.client_options()?.roots,
-        SetupState::Missing(_) => None,
+    let (settings, roots) = match resolve(cx.flags, cx.environment)? {
+        SetupState::Ready(settings) => (settings.hosts.clone(), settings.client_options()?.roots),
+        SetupState::Missing(_) => (config::host_settings(cx.flags, cx.environment)?, None),
     };
-    let settings: Option<HostSettings> = config::host_settings(cx.flags, cx.environment)?;
     Ok(settings.map(|settings| ConfiguredHosts { settings, roots }))
 }
 
@@ -108,17 +104,17 @@ async fn read_and_print(
 
 /// Reads and stores the state of the pull requests of these jobs. Returns a sentence for each problem.
 async fn refresh(session: &StoreSession, hosts: &ConfiguredHosts, jobs: &[Job]) -> Result<Vec<String>, CliError> {
-    let mut by_host: BTreeMap<(String, HostKind), Vec<(&Job, PullRequestLink)>> = BTreeMap::new();
     let mut problems = Vec::new();
     for job in jobs {
-        let link = job.remote.pr_link.as_ref();
-        match (link, link.and_then(|link| PullRequestLink::parse(link.as_str()))) {
-            (_, Some(link)) => by_host.entry((link.host.clone(), link.kind)).or_default().push((job, link)),
-            (Some(link), None) => problems.push(format!("{link} is not a link to a pull request on GitHub or GitLab.")),
-            (None, None) => problems.push(format!("The job {} has no pull request.", id_text(job))),
+        match &job.remote.pr_link {
+            None => problems.push(format!("The job {} has no pull request.", id_text(job))),
+            Some(link) if PullRequestLink::parse(link.as_str()).is_none() => {
+                problems.push(format!("{link} is not a link to a pull request on GitHub or GitLab."));
+            }
+            Some(_) => {}
         }
     }
-    for ((host, kind), linked) in by_host {
+    for ((host, kind), requested) in pull_requests_by_host(jobs) {
         let client = match hosts.access(&host, kind).await {
             HostAccess::Client(client) => client,
             HostAccess::NoToken => {
@@ -130,20 +126,10 @@ async fn refresh(session: &StoreSession, hosts: &ConfiguredHosts, jobs: &[Job]) 
                 continue;
             }
         };
-        for chunk in linked.chunks(links_per_round(kind)) {
-            let links: Vec<PullRequestLink> = chunk.iter().map(|(_, link)| link.clone()).collect();
-            let round = HostRound::read(&client, &links).await;
-            let mut reported = Vec::new();
-            for ((job, link), (_, state)) in chunk.iter().zip(round.results) {
-                match (state, &job.remote.pr_link) {
-                    (Ok(state), Some(text)) => {
-                        reported.push(ReportedPullRequest { job: job.key, link: text.clone(), state });
-                    }
-                    (Err(error), _) => problems.push(format!("#{}: {error}.", link.number)),
-                    (Ok(_), None) => {}
-                }
-            }
-            session.store.apply_pull_requests(reported, chrono::Utc::now()).await?;
+        for chunk in requested.chunks(links_per_round(kind)) {
+            let round = HostRound::read(&client, chunk).await;
+            session.store.apply_pull_requests(round.reported, chrono::Utc::now()).await?;
+            problems.extend(round.failed.iter().map(|(link, error)| format!("#{}: {error}.", link.number)));
             if let Some(error) = round.answers.into_iter().find_map(|(_, error)| error) {
                 problems.push(format!("{error}."));
                 break;
@@ -170,7 +156,7 @@ fn write_table(rows: &[Job], out: &mut Out) {
             TextCell::new(ColorRole::Text, number).with_piped_text(row.pr_url().unwrap_or_default().as_str())
         }),
         TextColumn::new("STATE", ColumnKind::Left, move |row: &&Job, _| match state(row) {
-            Some((fact, _)) => TextCell::new(fact_role(fact), fact.word_and_meaning().0),
+            Some((fact, _)) => TextCell::new(fact.role(), fact.word_and_meaning().0),
             None => TextCell::new(ColorRole::Muted, "unknown"),
         }),
         TextColumn::new("CHECKS", ColumnKind::Left, |row: &&Job, _| {
@@ -191,16 +177,6 @@ fn write_table(rows: &[Job], out: &mut Out) {
     ];
     let lines = table_lines(&columns, &rows.iter().collect::<Vec<_>>(), out);
     out.lines(&lines);
-}
-
-fn fact_role(fact: PullRequestFact) -> ColorRole {
-    match fact {
-        PullRequestFact::Ready => ColorRole::Good,
-        PullRequestFact::Failing | PullRequestFact::Conflict => ColorRole::Bad,
-        PullRequestFact::ChangesRequested => ColorRole::Warning,
-        PullRequestFact::Pending | PullRequestFact::Queued => ColorRole::Working,
-        PullRequestFact::Draft | PullRequestFact::Merged | PullRequestFact::Closed => ColorRole::Muted,
-    }
 }
 
 /// Returns the state of the checks, with their numbers if the host reports them.

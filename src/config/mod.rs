@@ -62,6 +62,8 @@ pub struct Settings {
     pub polls_per_minute: u32,
     pub display: DisplaySettings,
     pub customization: Customization,
+    /// The settings for code hosts; `None` if they are not asked for the state of pull requests.
+    pub hosts: Option<HostSettings>,
     /// The path of the configuration file, for error messages about settings that are checked later.
     pub config_path: PathBuf,
 }
@@ -172,8 +174,11 @@ fn load_config_file(path: &Sourced<PathBuf>) -> Result<LoadedFile, ConfigError> 
 /// Fails if the file is invalid, or missing although the user gave its path.
 pub fn host_settings(flags: &Flags, environment: &Environment) -> Result<Option<HostSettings>, ConfigError> {
     let path = sources::config_path(flags, environment)?;
-    let file = load_config_file(&path)?.file;
-    Ok(file.pull_requests.enabled.then(|| HostSettings::new(file.hosts, &path.value)))
+    Ok(hosts_of(&load_config_file(&path)?.file, &path.value))
+}
+
+fn hosts_of(file: &ConfigFile, path: &Path) -> Option<HostSettings> {
+    file.pull_requests.enabled.then(|| HostSettings::new(file.hosts.clone(), path))
 }
 
 /// Returns the path of the configuration file, which may not exist.
@@ -261,6 +266,7 @@ fn merge_settings(
         polls_per_minute: per_minute,
         display,
         customization: found.file.customization(),
+        hosts: hosts_of(&found.file, path),
         config_path: path.into(),
     })))
 }

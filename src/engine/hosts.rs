@@ -1,10 +1,13 @@
-//! How the engine gets clients for code hosts, and the commands to the task that uses them.
+//! How the engine gets clients for code hosts, the requests for the pull requests of jobs, and the commands to the task
+//! that sends them.
 
 use super::clock::local_now;
 use crate::api::hosts::{HostAnswer, HostClient, HostError, MAX_PER_REQUEST, PullRequestResult, RequestBudget};
 use crate::model::pull_request::{HostKind, PullRequest, PullRequestLink};
-use crate::model::row::JobKey;
+use crate::model::row::{Job, JobKey};
 use crate::model::text::CleanText;
+use crate::store::ReportedPullRequest;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt::Debug;
 use std::pin::Pin;
 use std::time::Duration;
@@ -38,16 +41,49 @@ pub(super) enum RefreshCommand {
     Refresh(Option<Vec<JobKey>>),
 }
 
+/// A pull request and the jobs that link to it: more than one if a job continues the work of another one.
+#[derive(Debug, Clone)]
+pub struct LinkedJobs {
+    pub link: PullRequestLink,
+    /// Each job with the text of its link.
+    pub jobs: Vec<(JobKey, CleanText)>,
+}
+
+/// Returns the pull requests of these jobs for each host, each of them once, in the order of the jobs. Leaves out jobs
+/// without a link to a pull request.
+pub fn pull_requests_by_host<'a>(
+    jobs: impl IntoIterator<Item = &'a Job>,
+) -> BTreeMap<(String, HostKind), Vec<LinkedJobs>> {
+    let mut by_host: BTreeMap<_, Vec<LinkedJobs>> = BTreeMap::new();
+    let mut positions: HashMap<PullRequestLink, usize> = HashMap::new();
+    for job in jobs {
+        let Some(text) = &job.remote.pr_link else { continue };
+        let Some(link) = PullRequestLink::parse(text.as_str()) else { continue };
+        let of_host = by_host.entry((link.host.clone(), link.kind)).or_default();
+        let position = *positions.entry(link.clone()).or_insert(of_host.len());
+        if position == of_host.len() {
+            of_host.push(LinkedJobs { link, jobs: Vec::new() });
+        }
+        if let Some(linked) = of_host.get_mut(position) {
+            linked.jobs.push((job.key, text.clone()));
+        }
+    }
+    by_host
+}
+
 /// The state of some pull requests of one host, read with as few requests as possible.
 #[derive(Debug, Default)]
 pub struct HostRound {
-    /// One element per link, in the same order. Empty if the first request failed.
-    pub results: Vec<PullRequestResult<PullRequest>>,
+    /// The states, for each job of each pull request that could be read.
+    pub reported: Vec<ReportedPullRequest>,
+    /// The pull requests that the host answered without their state. Empty if a whole request failed.
+    pub failed: Vec<(PullRequestLink, HostError)>,
     /// What each answer says about the host's limit, and why it failed.
     pub answers: Vec<(RequestBudget, Option<HostError>)>,
+    results: Vec<PullRequestResult<PullRequest>>,
 }
 
-/// Returns the largest number of links for [`HostRound::read`].
+/// Returns the largest number of pull requests for [`HostRound::read`].
 pub fn links_per_round(kind: HostKind) -> usize {
     if kind == HostKind::GitHub { MAX_PER_REQUEST } else { 1 }
 }
@@ -55,36 +91,56 @@ pub fn links_per_round(kind: HostKind) -> usize {
 impl HostRound {
     /// Reads the state of pull requests of one host, and on GitHub their checks. Conflicts that GitHub is still computing
     /// are requested once more.
-    pub async fn read(client: &HostClient, links: &[PullRequestLink]) -> Self {
+    pub async fn read(client: &HostClient, requested: &[LinkedJobs]) -> Self {
         let mut round = Self::default();
-        let answer = client.pull_requests(links, local_now()).await;
+        let links: Vec<PullRequestLink> = requested.iter().map(|linked| linked.link.clone()).collect();
+        let answer = client.pull_requests(&links, local_now()).await;
         round.results = round.take(answer);
-        if client.kind() == HostKind::GitLab {
-            return round;
+        if client.kind() == HostKind::GitHub {
+            round.read_again_and_checks(client).await;
         }
-        let computing = round.links(|state| state.conflict.is_none());
+        round.assign_to_jobs(requested);
+        round
+    }
+
+    async fn read_again_and_checks(&mut self, client: &HostClient) {
+        let computing = self.links(|state| state.conflict.is_none());
         if !computing.is_empty() {
             tokio::time::sleep(CONFLICT_DELAY).await;
             let answer = client.pull_requests(&computing, local_now()).await;
-            for (link, state) in round.take(answer) {
-                if let (Some(slot), Ok(state)) = (round.state_mut(&link), state) {
+            for (link, state) in self.take(answer) {
+                if let (Some(slot), Ok(state)) = (self.state_mut(&link), state) {
                     *slot = state;
                 }
             }
         }
-        let open = round.links(|_| true);
+        let open = self.links(|_| true);
         if !open.is_empty() {
             let answer = client.checks(&open).await;
-            for (link, checks) in round.take(answer) {
+            for (link, checks) in self.take(answer) {
                 // A new commit may have been pushed between the two requests.
-                if let (Some(state), Ok(checks)) = (round.state_mut(&link), checks)
+                if let (Some(state), Ok(checks)) = (self.state_mut(&link), checks)
                     && state.head == checks.head
                 {
                     state.checks = checks.checks;
                 }
             }
         }
-        round
+    }
+
+    fn assign_to_jobs(&mut self, requested: &[LinkedJobs]) {
+        let mut results: HashMap<PullRequestLink, _> = std::mem::take(&mut self.results).into_iter().collect();
+        for linked in requested {
+            match results.remove(&linked.link) {
+                Some(Ok(state)) => self.reported.extend(linked.jobs.iter().map(|(job, text)| ReportedPullRequest {
+                    job: *job,
+                    link: text.clone(),
+                    state: state.clone(),
+                })),
+                Some(Err(error)) => self.failed.push((linked.link.clone(), error)),
+                None => {}
+            }
+        }
     }
 
     fn take<T>(&mut self, answer: HostAnswer<Vec<T>>) -> Vec<T> {

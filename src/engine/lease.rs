@@ -1,5 +1,5 @@
-//! Leases determine which docdeck instance on this computer polls and which one dispatches. Instance locks
-//! show which instances are alive. Both are OS file locks, which the kernel frees when their holder dies.
+//! Leases determine which docdeck instance on this computer polls, which one dispatches, and which one asks code hosts.
+//! Instance locks show which instances are alive. Both are OS file locks, which the kernel frees when their holder dies.
 
 use crate::model::endpoint::Scope;
 use std::collections::hash_map::RandomState;
@@ -20,6 +20,9 @@ pub(super) enum LeaseRole {
     Poll,
     /// Sending queued prompts.
     Dispatch,
+    /// Asking code hosts for the state of pull requests. Held only during a round of requests, so that the instance with
+    /// the focus never waits for another one.
+    Refresh,
 }
 
 impl LeaseRole {
@@ -27,6 +30,7 @@ impl LeaseRole {
         match self {
             Self::Poll => "poll",
             Self::Dispatch => "dispatch",
+            Self::Refresh => "refresh",
         }
     }
 }
@@ -34,7 +38,7 @@ impl LeaseRole {
 /// The roles whose leases an instance takes when they are free.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LeaseRoles {
-    /// Polls and dispatches: a dashboard, or a command that waits for its batch.
+    /// Polls, dispatches and asks code hosts: a dashboard, or a command that waits for its batch.
     All,
     /// Only polls: a command that waits for jobs.
     Poll,
@@ -56,6 +60,7 @@ impl LeaseRoles {
 struct HeldLeases {
     poll: Option<HeldLease>,
     dispatch: Option<HeldLease>,
+    refresh: Option<HeldLease>,
     /// Whether no lease may be taken, because this instance is suspended or stopped.
     forbids_taking: bool,
     /// Whether this instance leaves polling to other instances, because the service refuses its API key.
@@ -115,7 +120,12 @@ impl Leases {
         slot.is_some()
     }
 
-    /// Whether this instance lacks a lease that it may take.
+    /// Releases one lease, which can be taken again at once.
+    pub(super) fn give_back(&self, role: LeaseRole) {
+        *held_lease_mut(&mut self.lock(), role) = None;
+    }
+
+    /// Whether this instance lacks a lease that it may take and keeps.
     pub(super) fn lacks_any(&self) -> bool {
         let mut held = self.lock();
         [LeaseRole::Poll, LeaseRole::Dispatch]
@@ -162,6 +172,7 @@ fn held_lease_mut(held: &mut HeldLeases, role: LeaseRole) -> &mut Option<HeldLea
     match role {
         LeaseRole::Poll => &mut held.poll,
         LeaseRole::Dispatch => &mut held.dispatch,
+        LeaseRole::Refresh => &mut held.refresh,
     }
 }
 

@@ -37,7 +37,7 @@ use crate::model::row::JobKey;
 pub use cached::StoredViews;
 pub use clock::sleep_until;
 use hosts::RefreshCommand;
-pub use hosts::{HostAccess, HostDirectory, HostRound, links_per_round};
+pub use hosts::{HostAccess, HostDirectory, HostRound, links_per_round, pull_requests_by_host};
 pub use instances::RunningInstances;
 pub use lease::LeaseRoles;
 use poller_command::PollerCommand;

@@ -1,8 +1,10 @@
-//! The task that asks code hosts for the state of pull requests. Only the instance with the poll lease does it, and never
-//! while the terminal is not focused.
+//! The task that asks code hosts for the state of pull requests, never while the terminal is not focused. If several
+//! instances have the focus (not every terminal reports it), one of them at a time makes a round of requests.
 
 use super::clock::{local_now, sleep_until};
-use super::hosts::{HostAccess, HostDirectory, HostRound, RefreshCommand, links_per_round};
+use super::hosts::{
+    HostAccess, HostDirectory, HostRound, LinkedJobs, RefreshCommand, links_per_round, pull_requests_by_host,
+};
 use super::lease::LeaseRole;
 use super::refresh_plan::{Occasion, SpentPoints, due_at, is_due};
 use super::state::EngineState;
@@ -10,7 +12,7 @@ use crate::api::hosts::{HostClient, HostError, HostErrorKind, RequestBudget};
 use crate::model::Time;
 use crate::model::engine_event::EngineEvent;
 use crate::model::log::LogKind;
-use crate::model::pull_request::{HostKind, PullRequestLink};
+use crate::model::pull_request::HostKind;
 use crate::model::row::{Job, JobKey};
 use crate::model::text::CleanText;
 use crate::store::ReportedPullRequest;
@@ -26,6 +28,8 @@ const RETRY_INTERVAL: TimeDelta = TimeDelta::minutes(5);
 const MAX_PER_ROUND: usize = 200;
 /// The longest time until the task looks for new pull requests by itself.
 const MAX_SLEEP: TimeDelta = TimeDelta::seconds(60);
+/// How long to wait while another instance makes a round of requests.
+const BUSY_INTERVAL: TimeDelta = TimeDelta::seconds(5);
 
 /// A host and the state of its connection.
 #[derive(Debug)]
@@ -87,66 +91,63 @@ impl Refresher {
         }
     }
 
-    /// Requests what is due. Returns when to look again.
+    /// Requests what is due, unless another instance is just doing that. Returns when to look again.
     async fn refresh(&mut self, occasion: Occasion, only: Option<&[JobKey]>) -> Option<Instant> {
+        let inner = Arc::clone(&self.inner);
+        if !inner.leases.try_take(LeaseRole::Refresh) && occasion != Occasion::User {
+            return self.wake_at(local_now() + BUSY_INTERVAL);
+        }
+        let next = self.refresh_with_lease(occasion, only).await;
+        inner.leases.give_back(LeaseRole::Refresh);
+        next
+    }
+
+    async fn refresh_with_lease(&mut self, occasion: Occasion, only: Option<&[JobKey]>) -> Option<Instant> {
         let now = local_now();
-        if self.inner.leases.holds(LeaseRole::Poll) || occasion == Occasion::User {
-            match self.inner.store.jobs_with_pull_requests(&self.inner.scope, occasion == Occasion::User).await {
-                Ok(mut jobs) => {
-                    jobs.retain(|job| only.is_none_or(|only| only.contains(&job.key)));
-                    self.request_due(&jobs, occasion, now).await;
-                    return self.next_wake(&jobs, now);
-                }
-                Err(error) => self.inner.emit_trouble(error.failure()).await,
+        // Another instance may just have refreshed them, so the store decides what is due.
+        match self.inner.store.jobs_with_pull_requests(&self.inner.scope, occasion == Occasion::User).await {
+            Ok(mut jobs) => {
+                jobs.retain(|job| only.is_none_or(|only| only.contains(&job.key)));
+                self.request_due(&jobs, occasion, now).await;
+                self.next_wake(&jobs, now)
+            }
+            Err(error) => {
+                self.inner.emit_trouble(error.failure()).await;
+                self.wake_at(now + MAX_SLEEP)
             }
         }
-        self.wake_at(now + MAX_SLEEP)
     }
 
     async fn request_due(&mut self, jobs: &[Job], occasion: Occasion, now: Time) {
-        let mut by_host: HashMap<(String, HostKind), Vec<(&Job, PullRequestLink)>> = HashMap::new();
         let is_waiting = |job: &Job| self.retries.get(&job.key).is_some_and(|at| *at > now);
         let due =
             jobs.iter().rev().filter(|job| is_due(job.pull_request.as_deref(), occasion, now) && !is_waiting(job));
-        let linked = due.filter_map(|job| Some((job, PullRequestLink::parse(job.remote.pr_link.as_ref()?.as_str())?)));
-        for (job, link) in linked.take(MAX_PER_ROUND) {
-            by_host.entry((link.host.clone(), link.kind)).or_default().push((job, link));
-        }
-        for ((host, kind), requested) in by_host {
+        for ((host, kind), requested) in pull_requests_by_host(due.take(MAX_PER_ROUND)) {
             self.request_of_host(&host, kind, &requested, now).await;
         }
     }
 
-    async fn request_of_host(&mut self, name: &str, kind: HostKind, jobs: &[(&Job, PullRequestLink)], now: Time) {
+    async fn request_of_host(&mut self, name: &str, kind: HostKind, requested: &[LinkedJobs], now: Time) {
         let Some(client) = self.client(name, kind, now).await else { return };
-        for chunk in jobs.chunks(links_per_round(kind)) {
+        for chunk in requested.chunks(links_per_round(kind)) {
             let has_points = self.hosts.get_mut(name).is_some_and(|host| host.spent.left(now) >= 3);
             if !has_points || self.is_blocked(name, now) {
                 return;
             }
-            let links: Vec<PullRequestLink> = chunk.iter().map(|(_, link)| link.clone()).collect();
-            let round = HostRound::read(&client, &links).await;
+            let round = HostRound::read(&client, chunk).await;
             for (budget, error) in &round.answers {
                 self.account(name, budget, error.as_ref()).await;
             }
-            let mut states: HashMap<PullRequestLink, _> = round.results.into_iter().collect();
-            let mut reported = Vec::new();
-            for (job, link) in chunk {
-                match (states.remove(link), &job.remote.pr_link) {
-                    (Some(Ok(state)), Some(text)) => {
-                        self.retries.remove(&job.key);
-                        reported.push(ReportedPullRequest { job: job.key, link: text.clone(), state });
-                    }
-                    (failed, _) => {
-                        self.retries.insert(job.key, now + RETRY_INTERVAL);
-                        if let Some(Err(error)) = failed {
-                            let note = CleanText::line(&format!("pull request #{}: {}", link.number, error.kind));
-                            self.inner.log(CleanText::line(&link.repository), LogKind::Note(note)).await;
-                        }
-                    }
-                }
+            for (link, error) in &round.failed {
+                let note = CleanText::line(&format!("pull request #{}: {}", link.number, error.kind));
+                self.inner.log(CleanText::line(&link.repository), LogKind::Note(note)).await;
             }
-            self.store(reported, now).await;
+            let jobs = chunk.iter().flat_map(|linked| &linked.jobs);
+            self.retries.extend(jobs.map(|(job, _)| (*job, now + RETRY_INTERVAL)));
+            for reported in &round.reported {
+                self.retries.remove(&reported.job);
+            }
+            self.store(round.reported, now).await;
         }
     }
 

@@ -258,6 +258,10 @@ impl EngineState {
         if let Some(remaining_jobs) = remaining_jobs {
             self.emit(EngineEvent::JobsRemoved(remaining_jobs)).await;
         }
+        // The instance that polls may not have the focus.
+        if rows.iter().any(|row| row.remote.pr_link.is_some() && row.pull_request.is_none()) {
+            self.send_to_refresher(RefreshCommand::NewLink);
+        }
         self.send_to_poller(PollerCommand::JobsChanged { rows, by_others: true });
         Ok(())
     }

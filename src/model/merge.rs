@@ -51,7 +51,7 @@ pub fn merge_pull_request(row: &mut Job, newer: PullRequest, now: Time) {
     let before = row.pull_request.take();
     let merged = before.as_ref().map_or_else(|| newer.clone(), |before| before.merged_with(newer.clone()));
     let is_news = before.is_some_and(|before| (before.fact(), &before.head) != (merged.fact(), &merged.head));
-    if is_news && merged.fact().turn() == Some(PullRequestTurn::User) {
+    if is_news && merged.fact().turn() == PullRequestTurn::User {
         row.local.changed_at = later_than_last_action(row, now);
     }
     row.pull_request = Some(Box::new(merged));

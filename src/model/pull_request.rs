@@ -3,6 +3,7 @@
 //! GitLab's merge requests are called pull requests here too.
 
 use super::Time;
+use super::colors::ColorRole;
 use super::link::WebLink;
 use super::redaction::Redactor;
 use super::text::CleanText;
@@ -179,9 +180,9 @@ impl PullRequest {
             _ if self.conflict == Some(true) => PullRequestFact::Conflict,
             (_, ChecksState::Failing) => PullRequestFact::Failing,
             _ if self.review == Review::ChangesRequested => PullRequestFact::ChangesRequested,
-            (PullRequestState::Draft, _) => PullRequestFact::Draft,
             (PullRequestState::Queued, _) => PullRequestFact::Queued,
             (_, ChecksState::Pending) => PullRequestFact::Pending,
+            (PullRequestState::Draft, _) => PullRequestFact::Draft,
             (PullRequestState::Open, _) => PullRequestFact::Ready,
         }
     }
@@ -282,13 +283,25 @@ impl PullRequestFact {
         }
     }
 
-    /// Returns who has to act; `None` if the fact doesn't say it.
-    pub fn turn(self) -> Option<PullRequestTurn> {
+    /// Returns the colour of the symbol and the word.
+    pub fn role(self) -> ColorRole {
         match self {
-            Self::Ready | Self::Failing | Self::Conflict | Self::ChangesRequested => Some(PullRequestTurn::User),
-            Self::Pending | Self::Queued => Some(PullRequestTurn::Host),
-            Self::Merged | Self::Closed => Some(PullRequestTurn::Nobody),
-            Self::Draft => None,
+            Self::Ready => ColorRole::Good,
+            Self::Failing | Self::Conflict => ColorRole::Bad,
+            Self::ChangesRequested => ColorRole::Warning,
+            Self::Pending | Self::Queued => ColorRole::Working,
+            Self::Draft | Self::Merged | Self::Closed => ColorRole::Muted,
+        }
+    }
+
+    /// Returns who has to act. The agent has finished when a draft is shown, so only the user can move it on.
+    pub fn turn(self) -> PullRequestTurn {
+        match self {
+            Self::Ready | Self::Failing | Self::Conflict | Self::ChangesRequested | Self::Draft => {
+                PullRequestTurn::User
+            }
+            Self::Pending | Self::Queued => PullRequestTurn::Host,
+            Self::Merged | Self::Closed => PullRequestTurn::Nobody,
         }
     }
 }
@@ -359,7 +372,15 @@ pub(crate) mod tests {
         let conflict = PullRequest { conflict: Some(true), checks: failing, ..open.clone() };
         assert_eq!(conflict.fact(), PullRequestFact::Conflict);
         assert_eq!(PullRequest { state: PullRequestState::Merged, ..conflict }.fact(), PullRequestFact::Merged);
-        assert_eq!(PullRequest { conflict: None, ..open }.fact(), PullRequestFact::Ready, "unknown is no conflict");
+        assert_eq!(
+            PullRequest { conflict: None, ..open.clone() }.fact(),
+            PullRequestFact::Ready,
+            "unknown is no conflict"
+        );
+        let pending = Checks { state: ChecksState::Pending, ..Checks::default() };
+        let draft = PullRequest { state: PullRequestState::Draft, ..open };
+        assert_eq!(draft.fact(), PullRequestFact::Draft);
+        assert_eq!(PullRequest { checks: pending, ..draft }.fact(), PullRequestFact::Pending);
     }
 
     #[test]

@@ -194,7 +194,7 @@ impl Job {
 
     /// Returns who has to act on the job's pull request; `None` if unknown.
     pub fn pr_turn(&self) -> Option<PullRequestTurn> {
-        self.pr_fact().and_then(PullRequestFact::turn)
+        self.pr_fact().map(PullRequestFact::turn)
     }
 
     /// Whether the job's last prompt can be sent again, because the job failed.

@@ -6,7 +6,7 @@ use super::draining_session::{ANSWER_TIMEOUT, CHECK_INTERVAL, DrainingSession, W
 use super::effect_runner::{EffectRunner, StartedEngine, save_failure};
 use super::first_run::FirstRun;
 use crate::api::Client;
-use crate::engine::{Engine, EngineSetup, LeaseRoles, PollOptions};
+use crate::engine::{Engine, EngineSetup, HostDirectory, LeaseRoles, PollOptions};
 use crate::model::endpoint::Scope;
 use crate::model::engine_event::EngineEvent;
 use crate::model::prompt::Resolution;
@@ -18,6 +18,7 @@ use crate::terminal::signals::SignalStream;
 use crate::tui::{Effect, JobsEffect, JobsMsg, Msg, ProfilesEffect, PromptsEffect};
 use std::io::Write as _;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::{JoinHandle, JoinSet};
@@ -40,6 +41,8 @@ pub struct EngineConfig {
     pub lock_folder: Option<PathBuf>,
     /// A program, with its arguments, that runs each time a job changes; empty for none.
     pub on_change: Vec<String>,
+    /// Finds the clients for code hosts; `None` if the state of pull requests is not requested.
+    pub hosts: Option<Arc<dyn HostDirectory>>,
 }
 
 /// Runs effects as tasks, and receives their messages.
@@ -47,6 +50,8 @@ pub struct EngineConfig {
 pub struct Effects {
     runner: EffectRunner,
     started: watch::Sender<StartedEngine>,
+    /// Whether the terminal has the focus.
+    focus: watch::Sender<bool>,
     tasks: JoinSet<Option<Msg>>,
     /// Resolves when the last task that has to run in order (see [`is_ordered`]) has ended.
     last_ordered: Option<oneshot::Receiver<()>>,
@@ -66,6 +71,7 @@ impl Effects {
         Self {
             runner: EffectRunner { store, scope, templates, exports: None, first_run: FirstRun::default(), engine },
             started,
+            focus: watch::Sender::new(true),
             tasks: JoinSet::new(),
             last_ordered: None,
             draining: JoinSet::new(),
@@ -104,15 +110,17 @@ impl Effects {
             roles: LeaseRoles::All,
             lock_folder: config.lock_folder,
             on_change: (!config.on_change.is_empty()).then_some(config.on_change),
-            hosts: None,
+            hosts: config.hosts,
             events: event_sender,
         };
-        let started = self.started.clone();
+        let (started, focus) = (self.started.clone(), self.focus.subscribe());
         self.tasks.spawn(async move {
             let result = Engine::start(setup).await;
             let failure = result.as_ref().err().cloned();
             started.send_replace(Some(result.clone()));
             if let Ok(engine) = result {
+                // The focus may have changed before the engine could be informed.
+                engine.set_focused(*focus.borrow());
                 engine.emit_budgets().await;
             }
             failure.map(|failure| Msg::Engine(EngineEvent::InternalFailure(failure)))
@@ -153,6 +161,11 @@ impl Effects {
     pub fn run(&mut self, effect: Effect) {
         if let Effect::Jobs(JobsEffect::PrefetchThreads(_)) = effect {
             self.deferred = Some(effect);
+            return;
+        }
+        if let Effect::Jobs(JobsEffect::ReportFocus(is_focused)) = effect {
+            self.focus.send_replace(is_focused);
+            self.engine().inspect(|engine| engine.set_focused(is_focused));
             return;
         }
         if let Effect::Jobs(JobsEffect::LoadFirstRows(_)) = effect

@@ -1,12 +1,15 @@
-//! The clients for code hosts, with the addresses and tokens of the configuration.
+//! The clients for code hosts, with the addresses and tokens of the configuration, and for the simulated code host.
 
 use crate::api::hosts::{HostClient, host_client_options};
 use crate::api::{ClientOptions, ExtraRoots};
 use crate::config::hosts::{HostSettings, unusable_token_text};
 use crate::engine::{HostAccess, HostDirectory};
+use crate::model::endpoint::ApiKey;
 use crate::model::pull_request::HostKind;
 use crate::model::text::CleanText;
+use crate::sim::Sim;
 use std::pin::Pin;
+use std::sync::Arc;
 
 /// The code hosts of the configuration, and those for which `gh` or `glab` have a token.
 #[derive(Debug)]
@@ -17,6 +20,11 @@ pub struct ConfiguredHosts {
 }
 
 impl ConfiguredHosts {
+    /// Returns the hosts with these settings for the engine.
+    pub fn directory(settings: Option<HostSettings>, roots: Option<ExtraRoots>) -> Option<Arc<dyn HostDirectory>> {
+        settings.map(|settings| -> Arc<dyn HostDirectory> { Arc::new(Self { settings, roots }) })
+    }
+
     async fn find(&self, host: &str, kind: HostKind) -> HostAccess {
         let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
         let Some(address) = self.settings.address(host, kind) else { return HostAccess::NoToken };
@@ -33,6 +41,24 @@ impl ConfiguredHosts {
             };
         }
         HostAccess::NoToken
+    }
+}
+
+/// The simulated code host of the demo.
+#[derive(Debug)]
+pub struct SimulatedHost(HostClient);
+
+impl SimulatedHost {
+    /// Returns the host of this simulated service for the engine; `None` if its token or address is unusable.
+    pub fn directory(sim: &Sim) -> Option<Arc<dyn HostDirectory>> {
+        let client = HostClient::new(&sim.host_address(), ApiKey::new(sim.host_token())?, host_client_options());
+        Some(Arc::new(Self(client.ok()?)))
+    }
+}
+
+impl HostDirectory for SimulatedHost {
+    fn access<'a>(&'a self, _host: &'a str, _kind: HostKind) -> Pin<Box<dyn Future<Output = HostAccess> + Send + 'a>> {
+        Box::pin(async { HostAccess::Client(self.0.clone()) })
     }
 }
 

@@ -60,6 +60,12 @@ impl EffectRunner {
                 self.engine().await.ok()?.set_on_screen(jobs);
                 return None;
             }
+            JobsEffect::RefreshPullRequests(jobs) => {
+                self.engine().await.ok()?.refresh_pull_requests(Some(jobs));
+                return None;
+            }
+            // `Effects` keeps the focus for engines that start later.
+            JobsEffect::ReportFocus(_) => return None,
         })
     }
 

@@ -2,7 +2,9 @@
 //! the configuration of the profile's engine. Only then does the dashboard replace the effects and the engine.
 
 use super::effects::EngineConfig;
-use crate::api::Client;
+use super::hosts::ConfiguredHosts;
+use crate::api::{Client, ClientOptions};
+use crate::config::hosts::HostSettings;
 use crate::config::key::KeySource;
 use crate::config::profiles::ConfiguredProfile;
 use crate::engine::PollOptions;
@@ -32,13 +34,18 @@ pub struct ProfileSwitcher {
     pub poll: PollOptions,
     pub lock_folder: Option<PathBuf>,
     pub on_change: Vec<String>,
+    /// `None` if the state of pull requests is not requested.
+    pub hosts: Option<HostSettings>,
 }
 
 impl ProfileSwitcher {
-    fn client(&self, at: usize, key: ApiKey) -> Result<Client, Failure> {
+    fn client_options(&self, at: usize) -> Result<ClientOptions, Failure> {
         let profile = self.profiles.get(at).ok_or_else(incomplete_profile)?;
-        let options =
-            profile.client_options().map_err(|error| Failure::local(&redacted_setting(&error.to_string())))?;
+        profile.client_options().map_err(|error| Failure::local(&redacted_setting(&error.to_string())))
+    }
+
+    fn client(&self, at: usize, key: ApiKey, options: ClientOptions) -> Result<Client, Failure> {
+        let profile = self.profiles.get(at).ok_or_else(incomplete_profile)?;
         Client::new(profile.scope.clone().ok_or_else(incomplete_profile)?, key, options)
     }
 
@@ -70,7 +77,7 @@ impl ProfileSwitcher {
 
     /// Tests the key of this profile with one request to the service.
     pub fn test_key(&self, at: usize, key: ApiKey) -> impl Future<Output = Msg> + Send + 'static {
-        let client = self.client(at, key.clone());
+        let client = self.client_options(at).and_then(|options| self.client(at, key.clone(), options));
         async move {
             let tried = async { check_key(&client?).await.map(|away| (key, away)) };
             Msg::Profiles(ProfilesMsg::ProfileKeyTested(at, tried.await))
@@ -91,7 +98,9 @@ impl ProfileSwitcher {
     pub fn engine_config(&self, at: usize, key: ApiKey) -> Result<EngineConfig, Failure> {
         let Self { poll, lock_folder, on_change, .. } = self;
         let (poll, lock_folder, on_change) = (poll.clone(), lock_folder.clone(), on_change.clone());
-        Ok(EngineConfig { client: self.client(at, key)?, poll, lock_folder, on_change })
+        let options = self.client_options(at)?;
+        let hosts = ConfiguredHosts::directory(self.hosts.clone(), options.roots.clone());
+        Ok(EngineConfig { client: self.client(at, key, options)?, poll, lock_folder, on_change, hosts })
     }
 }
 

@@ -41,11 +41,12 @@ impl FinishAlerts {
     }
 
     /// Sets whether the terminal is focused. While it is, the user sees the screen, so pending notifications are dropped.
-    pub(super) fn set_focused(&mut self, is_focused: bool) {
-        self.is_unfocused = !is_focused;
+    /// Returns whether the focus changed.
+    pub(super) fn set_focused(&mut self, is_focused: bool) -> bool {
         if is_focused {
             self.unsent_alerts.clear();
         }
+        std::mem::replace(&mut self.is_unfocused, !is_focused) == is_focused
     }
 
     /// Returns when the pending notification can be sent, if there is one.
@@ -90,12 +91,13 @@ pub(crate) mod tests {
     use super::*;
     use crate::model::endpoint::Scope;
     use crate::model::engine_event::EngineEvent;
-    use crate::model::job::Status;
+    use crate::model::job::{RemoteState, Status};
+    use crate::model::row::JobKey;
     use crate::tui::App;
     use crate::tui::Effect;
     use crate::tui::Severity;
     use crate::tui::jobs::tests::{at, row};
-    use crate::tui::{AppConfig, InitialData, JobsMsg, Msg};
+    use crate::tui::{AppConfig, InitialData, JobsEffect, JobsMsg, Msg};
     use chrono::FixedOffset;
     use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
 
@@ -111,6 +113,34 @@ pub(crate) mod tests {
 
     pub(crate) fn press(app: &mut App, key: char) -> Vec<Effect> {
         app.update(Msg::Input(Event::Key(KeyEvent::new(KeyCode::Char(key), KeyModifiers::NONE))), at(0))
+    }
+
+    #[test]
+    fn each_change_of_the_focus_is_reported_once_and_a_key_means_focus() {
+        let mut app = app(Vec::new());
+        let mut reported = |event: Event| {
+            let effects = app.update(Msg::Input(event), at(0));
+            effects.into_iter().find_map(|effect| match effect {
+                Effect::Jobs(JobsEffect::ReportFocus(is_focused)) => Some(is_focused),
+                _ => None,
+            })
+        };
+        assert_eq!(reported(Event::FocusGained), None);
+        assert_eq!([reported(Event::FocusLost), reported(Event::FocusLost)], [Some(false), None]);
+        let key = Event::Key(KeyEvent::new(KeyCode::Down, KeyModifiers::NONE));
+        assert_eq!([reported(key), reported(Event::FocusGained)], [Some(true), None]);
+    }
+
+    #[test]
+    fn refreshing_a_job_also_refreshes_its_pull_request() {
+        let job = row(1, Status::Completed);
+        let refreshes = |job: Job| {
+            let effects = press(&mut app(vec![job]), 'r');
+            effects.contains(&Effect::Jobs(JobsEffect::RefreshPullRequests(vec![JobKey(1)])))
+        };
+        let pr_link = Some(CleanText::line("https://github.com/acme/docs/pull/7"));
+        let remote = RemoteState { pr_link, ..job.remote.clone() };
+        assert!(!refreshes(job.clone()) && refreshes(Job { remote, ..job }));
     }
 
     fn app_with_working_jobs(keys: std::ops::RangeInclusive<i64>) -> App {

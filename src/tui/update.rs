@@ -110,13 +110,13 @@ impl App {
         }
         match event {
             Event::Key(key) if key.kind != KeyEventKind::Release => {
-                self.finish_alerts.set_focused(true);
+                self.set_focused(true, effects);
                 if !self.is_late_typing(Chord::from_event(key), now) {
                     self.handle_key(key, now, effects);
                 }
             }
-            Event::FocusGained => self.finish_alerts.set_focused(true),
-            Event::FocusLost => self.finish_alerts.set_focused(false),
+            Event::FocusGained => self.set_focused(true, effects),
+            Event::FocusLost => self.set_focused(false, effects),
             Event::Mouse(event) => self.handle_mouse(event, now, effects),
             // The text is wiped from memory after use, because it may be an API key.
             Event::Paste(text) => self.paste(&Zeroizing::new(text), now, effects),
@@ -127,6 +127,14 @@ impl App {
                 self.dirty = true;
             }
             _ => {}
+        }
+    }
+
+    /// Records whether the terminal has the focus, and informs the engine of a change: it asks code hosts for nothing
+    /// while nobody sees the screen.
+    fn set_focused(&mut self, is_focused: bool, effects: &mut Vec<Effect>) {
+        if self.finish_alerts.set_focused(is_focused) {
+            effects.push(Effect::Jobs(JobsEffect::ReportFocus(is_focused)));
         }
     }
 

@@ -1,34 +1,17 @@
 //! Tests of the requests to code hosts: when they are sent, what they change, and when they stop.
 
 use crate::support::engine::EngineFixture;
-use crate::support::start_sim;
+use crate::support::{create_folder, open_store, scope_of, start_sim};
 use chrono::TimeDelta;
-use docdeck::api::hosts::{HostClient, host_client_options};
-use docdeck::engine::{HostAccess, HostDirectory};
-use docdeck::model::endpoint::ApiKey;
 use docdeck::model::engine_event::EngineEvent;
-use docdeck::model::pull_request::{ChecksState, HostKind};
-use docdeck::model::row::JobGroup;
+use docdeck::model::job::{JobId, RemoteJob};
+use docdeck::model::pull_request::{ChecksState, PullRequestState};
+use docdeck::model::row::{JobGroup, JobKey};
 use docdeck::sim::{HostFault, Sim, SimOptions};
-use std::future::Future;
-use std::pin::Pin;
-use std::sync::Arc;
-
-/// A directory with the simulated code host only.
-#[derive(Debug)]
-struct SimHosts(HostClient);
-
-impl HostDirectory for SimHosts {
-    fn access<'a>(&'a self, host: &'a str, kind: HostKind) -> Pin<Box<dyn Future<Output = HostAccess> + Send + 'a>> {
-        assert_eq!((host, kind), ("github.com", HostKind::GitHub));
-        Box::pin(async { HostAccess::Client(self.0.clone()) })
-    }
-}
+use docdeck::store::Store;
 
 async fn start_with_hosts(sim: &Sim) -> EngineFixture {
-    let token = ApiKey::new(sim.host_token()).expect("a token");
-    let client = HostClient::new(&sim.host_address(), token, host_client_options()).expect("a client");
-    EngineFixture::start_with_hosts(sim, Arc::new(SimHosts(client))).await
+    EngineFixture::start_with_hosts(sim, Store::in_memory().expect("a store"), None).await
 }
 
 #[tokio::test]
@@ -90,4 +73,60 @@ async fn without_the_focus_nothing_is_requested() {
     fixture.engine.set_focused(true);
     fixture.wait_for_job(row.key, "its state", |row| row.pull_request.is_some()).await;
     fixture.engine.stop().await;
+}
+
+/// Adds two jobs with the same pull request to the store.
+async fn track_jobs_with_one_link(sim: &Sim, store: &Store) -> [JobKey; 2] {
+    let jobs = sim.initial_jobs().into_iter().map(|job| RemoteJob {
+        id: JobId::new(&job.id).expect("an id"),
+        created_at: Some(job.created_at),
+        state: job.body.state,
+    });
+    let jobs: Vec<RemoteJob> = jobs.collect();
+    let linked = jobs.iter().find(|job| job.state.pr_link.is_some()).expect("a job with a link");
+    let other = jobs.iter().find(|job| job.id != linked.id).expect("another job");
+    let twin = RemoteJob { state: linked.state.clone(), ..other.clone() };
+    let scope = scope_of(sim);
+    let first = store.track(&scope, linked.clone(), sim.now()).await.expect("written");
+    let second = store.track(&scope, twin, sim.now()).await.expect("written");
+    [first.key, second.key]
+}
+
+async fn start_sim_with_jobs() -> Sim {
+    Sim::start(SimOptions { jobs: 60, ..SimOptions::default() }).await.expect("a simulator")
+}
+
+#[tokio::test]
+async fn a_pull_request_of_two_jobs_is_requested_once_and_both_get_its_state() {
+    let sim = start_sim_with_jobs().await;
+    let store = Store::in_memory().expect("a store");
+    let jobs = track_jobs_with_one_link(&sim, &store).await;
+    let mut fixture = EngineFixture::start_with_hosts(&sim, store, None).await;
+    // The events of both jobs follow each other, newest job first.
+    fixture.wait_for_job(jobs[0], "its state", |row| row.pull_request.is_some()).await;
+    let mut states = Vec::new();
+    for key in jobs {
+        let row = fixture.store.job(key).await.expect("read").expect("there");
+        states.push(row.pull_request.expect("a state"));
+    }
+    assert_eq!(states[0], states[1]);
+    assert_eq!(states[0].state, PullRequestState::Merged);
+    assert_eq!(sim.host_requests(), 1, "the checks of a merged pull request are not requested");
+    fixture.engine.stop().await;
+}
+
+#[tokio::test]
+async fn the_focused_instance_refreshes_although_another_one_polls() {
+    let (sim, folder) = (start_sim_with_jobs().await, create_folder());
+    let store = open_store(folder.path());
+    let mut polling = EngineFixture::start_with_hosts(&sim, store, Some(folder.path())).await;
+    polling.engine.set_focused(false);
+    let store = open_store(folder.path());
+    let jobs = track_jobs_with_one_link(&sim, &store).await;
+    let mut focused = EngineFixture::start_with_hosts(&sim, store, Some(folder.path())).await;
+    focused.wait_for_job(jobs[0], "its state", |row| row.pull_request.is_some()).await;
+    polling.wait_for_job(jobs[0], "the state from the store", |row| row.pull_request.is_some()).await;
+    polling.engine.stop().await;
+    focused.engine.stop().await;
+    assert_eq!(sim.host_requests(), 1, "the instance without the focus requests nothing");
 }

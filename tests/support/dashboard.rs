@@ -114,11 +114,8 @@ impl DashboardFixture {
         for effect in begin {
             effects.run(effect);
         }
-        let poll = PollOptions::default();
-        effects.start_engine(
-            EngineConfig { client, poll, lock_folder: Some(folder.to_owned()), on_change: Vec::new() },
-            sender,
-        );
+        let (poll, lock_folder) = (PollOptions::default(), Some(folder.to_owned()));
+        effects.start_engine(EngineConfig { client, poll, lock_folder, on_change: Vec::new(), hosts: None }, sender);
         let profiles = ProfileSwitcher { lock_folder: Some(folder.to_owned()), ..ProfileSwitcher::default() };
         let mut dashboard = Self {
             app,

@@ -9,6 +9,7 @@ use docdeck::model::engine_event::EngineEvent;
 use docdeck::model::log::{LogEntry, LogKind, Operation};
 use docdeck::model::prompt::{Delivery, PromptId};
 use docdeck::model::row::{Job, JobKey};
+use docdeck::runtime::hosts::SimulatedHost;
 use docdeck::sim::Sim;
 use docdeck::store::Store;
 use std::path::Path;
@@ -49,10 +50,10 @@ impl EngineFixture {
         Self::start(open_store(folder), scope_of(sim), sim.api_key(), Some(folder), Some(on_change), None).await
     }
 
-    /// Starts an engine on a store in memory that also asks code hosts for the state of pull requests.
-    pub(crate) async fn start_with_hosts(sim: &Sim, hosts: Arc<dyn HostDirectory>) -> Self {
-        let store = Store::in_memory().expect("a store");
-        Self::start(store, scope_of(sim), sim.api_key(), None, None, Some(hosts)).await
+    /// Starts an engine that also asks the simulated code host for the state of pull requests.
+    pub(crate) async fn start_with_hosts(sim: &Sim, store: Store, lock_folder: Option<&Path>) -> Self {
+        let hosts = SimulatedHost::directory(sim);
+        Self::start(store, scope_of(sim), sim.api_key(), lock_folder, None, hosts).await
     }
 
     pub(crate) async fn start_on_store(store: Store, scope: Scope, key: &str, lock_folder: Option<&Path>) -> Self {

@@ -65,6 +65,10 @@ pub enum JobsEffect {
     ListAllJobs(Vec<(usize, Scope)>),
     /// Informs the engine which visible jobs the agent is working on. These jobs get a quarter of the polling budget.
     ReportVisibleJobs(Vec<JobKey>),
+    /// Informs the engine whether the terminal has the focus.
+    ReportFocus(bool),
+    /// Requests the state of the pull requests of these jobs from their code hosts, even if it is final.
+    RefreshPullRequests(Vec<JobKey>),
 }
 
 /// The jobs of all profiles.

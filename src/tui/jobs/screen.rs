@@ -299,6 +299,9 @@ impl App {
         match self.jobs.selected() {
             Some(row) if row.id.is_some() => {
                 effects.push(Effect::Jobs(JobsEffect::Check(row.key)));
+                if row.remote.pr_link.is_some() {
+                    effects.push(Effect::Jobs(JobsEffect::RefreshPullRequests(vec![row.key])));
+                }
                 self.notify(Severity::Info, "Checking this job…", now);
             }
             Some(_) => self.notify(Severity::Info, "This job has no id yet, so it can't be checked.", now),
