@@ -5,13 +5,13 @@
 use super::error::ConfigError;
 use super::file::{self, system_message};
 use super::positions::Mistake;
-use crate::model::endpoint::ApiKey;
 use crate::model::setup::{DEFAULT_BASE_URL, KeySourceInput, NewProfile, WritePermission};
 use crate::model::text::CleanText;
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
-use toml_edit::{Array, ArrayOfTables, DocumentMut, InlineTable, Item, Key, Table, TableLike, Value};
+use tempfile::NamedTempFile;
+use toml_edit::{ArrayOfTables, DocumentMut, InlineTable, Item, Table, TableLike, Value};
 use zeroize::Zeroizing;
 
 /// The end of a new file: examples of settings, commented out.
@@ -20,8 +20,15 @@ const COMMENTED_EXAMPLES: &str = include_str!("../../assets/config/rest.toml");
 const NEW_FILE_HEADER: &str = "# docdeck's settings. An option overrides the environment, which overrides this file.\n";
 /// The error message if the TOML editor can't parse the file.
 const UNCHANGEABLE: &str = "it can't be changed without changing other settings in it";
-/// The maximum number of names to try for the temporary file.
-const MAX_TEMPORARY_NAMES: u32 = 100;
+/// Examples in a new file, commented out: of a setting at its start, and of settings of its profile.
+const HOOK_EXAMPLE: &str = "\n# Run for each change of a job, without a shell, with the job as JSON on its stdin.\n\
+     #on_change = [\"sh\", \"-c\", \"jq -r .title | curl -s -d @- https://ntfy.sh/my-docs-jobs\"]\n\n";
+const ORGANIZATION_EXAMPLE: &str = "#organization = \"…\"    # if several projects share the page view limit\n";
+const CA_FILE_EXAMPLE: &str =
+    "#ca_file = \"corp-ca.pem\"    # certificates (PEM) trusted in addition to the system's\n";
+const KEY_EXAMPLES: &str = "# This profile uses DOCDECK_API_KEY from the environment, which overrides these sources of the key.\n\
+     #api_key_command = [\"pass\", \"show\", \"docdeck\"]    # a program, run without a shell\n\
+     #api_key_file = \"~/.secrets/docdeck\"    # a file that only you can read\n";
 
 /// The reason why the file was not written.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -41,6 +48,16 @@ pub enum WriteError {
     ReadableByOthers { path: PathBuf },
     #[error("{} already has a filter named “{name}”. Nothing was changed.", path.display())]
     FilterExists { path: PathBuf, name: CleanText },
+}
+
+impl WriteError {
+    fn new(path: &Path, error: &io::Error) -> Self {
+        match error.kind() {
+            ErrorKind::AlreadyExists => Self::AlreadyExists { path: path.into(), needs: WritePermission::Add },
+            ErrorKind::InvalidData => Self::ReadableByOthers { path: path.into() },
+            _ => Self::Unwritable { path: path.into(), why: system_message(error) },
+        }
+    }
 }
 
 fn already_exists_message(path: &Path, needs: WritePermission) -> String {
@@ -72,24 +89,14 @@ pub fn write_profile(path: &Path, profile: &NewProfile, allowed: WritePermission
     if needs > allowed {
         return Err(WriteError::AlreadyExists { path: path.into(), needs });
     }
-    let unwritable = |error: io::Error| match error.kind() {
-        ErrorKind::AlreadyExists => WriteError::AlreadyExists { path: path.into(), needs: WritePermission::Add },
-        ErrorKind::InvalidData => WriteError::ReadableByOthers { path: path.into() },
-        _ => WriteError::Unwritable { path: path.into(), why: system_message(&error) },
-    };
-    let access = if matches!(profile.key, KeySourceInput::Typed(_)) {
-        FileAccess::OwnerOnlyOrFail
-    } else {
-        FileAccess::OwnerIfSupported
+    let access = match profile.key {
+        KeySourceInput::Typed(_) => FileAccess::OwnerOnlyOrFail,
+        _ => FileAccess::OwnerIfSupported,
     };
     if needs == WritePermission::Nothing {
-        return write_atomically(path, &new_file_text(profile), false, access).map_err(unwritable);
+        return create_file(path, &new_file_text(path, profile)?, access);
     }
-    // If the path is a symbolic link, replace the file that it points to.
-    let real = path.canonicalize().map_err(unwritable)?;
-    let old = Zeroizing::new(fs::read_to_string(&real).map_err(unwritable)?);
-    let text = text_with_profile(path, &old, profile)?;
-    write_atomically(&real, &text, true, access).map_err(unwritable)
+    replace_text(path, Some(access), |old| text_with_profile(path, old, profile))
 }
 
 /// Writes a filter into the file at `path`, and creates the file if it doesn't exist. If `replace` is true, the new
@@ -101,35 +108,37 @@ pub fn write_profile(path: &Path, profile: &NewProfile, allowed: WritePermission
 pub fn save_filter(path: &Path, name: &str, filter: &str, replace: bool) -> Result<(), WriteError> {
     edit_file(path, |document| {
         let filters = document.entry("filters").or_insert_with(|| Item::ArrayOfTables(ArrayOfTables::new()));
-        let has_name = |item: Option<&Item>| item.and_then(Item::as_str) == Some(name);
-        let exists = || WriteError::FilterExists { path: path.into(), name: CleanText::line(name) };
-        if let Some(tables) = filters.as_array_of_tables_mut() {
-            if let Some(table) = tables.iter_mut().find(|table| has_name(table.get("name"))) {
-                if !replace {
-                    return Err(exists());
-                }
-                set_field(table, "filter", Some(filter.into()));
-                return Ok(());
+        let mut tables = filter_tables(filters).into_iter();
+        if let Some(table) = tables.find(|table| table.get("name").and_then(Item::as_str) == Some(name)) {
+            if !replace {
+                return Err(WriteError::FilterExists { path: path.into(), name: CleanText::line(name) });
             }
-            let mut table = Table::new();
-            table.decor_mut().set_prefix("\n");
-            set_field(&mut table, "name", Some(name.into()));
-            set_field(&mut table, "filter", Some(filter.into()));
-            tables.push(table);
-        } else if let Some(array) = filters.as_array_mut() {
-            let is_same = |table: &InlineTable| table.get("name").and_then(Value::as_str) == Some(name);
-            let index = array.iter().position(|value| value.as_inline_table().is_some_and(is_same));
-            if let Some(table) = index.and_then(|index| array.get_mut(index)).and_then(Value::as_inline_table_mut) {
-                if !replace {
-                    return Err(exists());
-                }
-                set_field(table, "filter", Some(filter.into()));
-                return Ok(());
+            set_field(table, "filter", Some(filter.into()));
+            return Ok(());
+        }
+        let new = InlineTable::from_iter([("name", name), ("filter", filter)]);
+        match filters {
+            Item::ArrayOfTables(tables) => {
+                let mut table = new.into_table();
+                table.decor_mut().set_prefix("\n");
+                tables.push(table);
             }
-            array.push(InlineTable::from_iter([("name", Value::from(name)), ("filter", Value::from(filter))]));
+            Item::Value(Value::Array(array)) => array.push(new),
+            _ => {}
         }
         Ok(())
     })
+}
+
+/// Returns the tables of the setting `filters`, which is an array of tables or an inline array.
+fn filter_tables(filters: &mut Item) -> Vec<&mut dyn TableLike> {
+    match filters {
+        Item::ArrayOfTables(tables) => tables.iter_mut().map(|table| table as &mut dyn TableLike).collect(),
+        Item::Value(Value::Array(array)) => {
+            array.iter_mut().filter_map(Value::as_inline_table_mut).map(|table| table as &mut dyn TableLike).collect()
+        }
+        _ => Vec::new(),
+    }
 }
 
 /// Sets the theme in the file at `path`, and creates the file if it doesn't exist.
@@ -148,101 +157,60 @@ pub fn save_theme(path: &Path, theme: &str) -> Result<(), WriteError> {
 /// Applies `change` to the file at `path`, and creates the file if it doesn't exist. Preserves the comments, order and
 /// permissions of an existing file. Validates the new text before it replaces the old text.
 fn edit_file(path: &Path, change: impl FnOnce(&mut DocumentMut) -> Result<(), WriteError>) -> Result<(), WriteError> {
-    let unwritable = |error: io::Error| WriteError::Unwritable { path: path.into(), why: system_message(&error) };
     if file::read_config_file(path)?.is_none() {
         let mut document = DocumentMut::new();
         change(&mut document)?;
-        return write_atomically(
-            path,
-            &format!("{NEW_FILE_HEADER}{document}\n{COMMENTED_EXAMPLES}"),
-            false,
-            FileAccess::OwnerIfSupported,
-        )
-        .map_err(unwritable);
+        let text = format!("{NEW_FILE_HEADER}{document}\n{COMMENTED_EXAMPLES}");
+        return create_file(path, &text, FileAccess::OwnerIfSupported);
     }
+    replace_text(path, None, |old| {
+        let wrong = |mistake: Mistake| mistake.into_config_error(path);
+        let mut document: DocumentMut = old.parse().map_err(|_| wrong(Mistake::at(old, 0, UNCHANGEABLE)))?;
+        change(&mut document)?;
+        let text = Zeroizing::new(document.to_string());
+        file::parse(&text).map_err(wrong)?;
+        Ok(text)
+    })
+}
+
+/// Creates the file at `path`, which must not exist.
+fn create_file(path: &Path, text: &str, access: FileAccess) -> Result<(), WriteError> {
+    write_atomically(path, text, false, access).map_err(|error| WriteError::new(path, &error))
+}
+
+/// Replaces the text of the file at `path` with the one that `change` returns. If the path is a symbolic link, replaces
+/// the file that it points to. Without `access`, the permissions of the file are preserved.
+fn replace_text(
+    path: &Path,
+    access: Option<FileAccess>,
+    change: impl FnOnce(&str) -> Result<Zeroizing<String>, WriteError>,
+) -> Result<(), WriteError> {
+    let unwritable = |error: io::Error| WriteError::new(path, &error);
     let real = path.canonicalize().map_err(unwritable)?;
-    let access = FileAccess::Unchanged(fs::metadata(&real).map_err(unwritable)?.permissions());
     let old = Zeroizing::new(fs::read_to_string(&real).map_err(unwritable)?);
-    let wrong = |mistake: Mistake| mistake.into_config_error(path);
-    let mut document: DocumentMut = old.parse().map_err(|_| wrong(Mistake::at(&old, 0, UNCHANGEABLE)))?;
-    change(&mut document)?;
-    let text = Zeroizing::new(document.to_string());
-    file::parse(&text).map_err(wrong)?;
-    write_atomically(&real, &text, true, access).map_err(unwritable)
+    let unchanged = || fs::metadata(&real).map(|found| FileAccess::Unchanged(found.permissions()));
+    let access = access.map_or_else(unchanged, Ok).map_err(unwritable)?;
+    write_atomically(&real, &change(&old)?, true, access).map_err(unwritable)
 }
 
-/// Returns the text of a new configuration file that contains the profile.
-fn new_file_text(profile: &NewProfile) -> Zeroizing<String> {
-    let quoted = |text: &str| Value::from(text).to_string();
-    let name = Key::new(&profile.name).to_string();
-    let mut head = format!(
-        "{NEW_FILE_HEADER}\n\
-         default_profile = {}\n\n\
-         # Run for each change of a job, without a shell, with the job as JSON on its stdin.\n\
-         #on_change = [\"sh\", \"-c\", \"jq -r .title | curl -s -d @- https://ntfy.sh/my-docs-jobs\"]\n\n\
-         [profiles.{name}]\nproject_id = {}\n",
-        quoted(&profile.name),
-        quoted(&profile.project),
-    );
-    match &profile.base_url {
-        Some(url) => head.push_str(&format!("base_url = {}\n", quoted(url))),
-        None => head.push_str(&format!("#base_url = {}\n", quoted(DEFAULT_BASE_URL))),
-    }
-    match &profile.organization {
-        Some(organization) => head.push_str(&format!("organization = {}\n", quoted(organization))),
-        None => head.push_str("#organization = \"…\"    # if several projects share the page view limit\n"),
-    }
-    match &profile.ca_file {
-        Some(file) => head.push_str(&format!("ca_file = {}\n", quoted(&file.to_string_lossy()))),
-        None => {
-            head.push_str("#ca_file = \"corp-ca.pem\"    # certificates (PEM) trusted in addition to the system's\n")
-        }
-    }
-    head.push_str(
-        "# One source of the key: a program (run without a shell), a file that only you can read, or the key itself.\n",
-    );
-    let mut key = Zeroizing::new(String::new());
-    match &profile.key {
-        KeySourceInput::SetElsewhere => head.push_str(
-            "# This profile uses DOCDECK_API_KEY from the environment, which overrides the other sources.\n\
-             #api_key_command = [\"pass\", \"show\", \"docdeck\"]\n#api_key_file = \"~/.secrets/docdeck\"\n",
-        ),
-        KeySourceInput::Command(words) => head.push_str(&format!("api_key_command = {}\n", toml_array(words))),
-        KeySourceInput::File(path) => head.push_str(&format!("api_key_file = {}\n", quoted(&path.to_string_lossy()))),
-        KeySourceInput::Typed(typed) => key = api_key_line(typed),
-    }
-    let mut text = Zeroizing::new(String::with_capacity(head.len() + key.len() + COMMENTED_EXAMPLES.len() + 1));
-    text.push_str(&head);
-    text.push_str(&key);
-    text.push('\n');
-    text.push_str(COMMENTED_EXAMPLES);
-    text
-}
-
-/// Returns the line `api_key = "…"`. Reserves enough space, because a buffer that grows leaves copies of the API key in
-/// memory that are never wiped.
-fn api_key_line(key: &ApiKey) -> Zeroizing<String> {
-    let mut line = Zeroizing::new(String::with_capacity(2 * key.expose().len() + 16));
-    line.push_str("api_key = \"");
-    push_escaped_key(key, &mut line);
-    line.push_str("\"\n");
-    line
-}
-
-/// Appends the API key to `into`, escaped for a TOML string. An API key contains only printable ASCII, so quotes and
-/// backslashes are the only characters to escape.
-fn push_escaped_key(key: &ApiKey, into: &mut String) {
-    for c in key.expose().chars() {
-        if matches!(c, '"' | '\\') {
-            into.push('\\');
-        }
-        into.push(c);
-    }
-}
-
-/// Formats the words as a TOML array.
-fn toml_array(words: &[String]) -> String {
-    words.iter().collect::<Array>().to_string()
+/// Returns the text of a new configuration file that contains the profile. Examples of the settings that the profile
+/// doesn't have follow it.
+fn new_file_text(path: &Path, profile: &NewProfile) -> Result<Zeroizing<String>, WriteError> {
+    let name = Value::from(&profile.name);
+    let start =
+        text_with_profile(path, &format!("{NEW_FILE_HEADER}{HOOK_EXAMPLE}default_profile = {name}\n"), profile)?;
+    let examples = [
+        (profile.base_url.is_none(), format!("#base_url = \"{DEFAULT_BASE_URL}\"\n")),
+        (profile.organization.is_none(), ORGANIZATION_EXAMPLE.to_owned()),
+        (profile.ca_file.is_none(), CA_FILE_EXAMPLE.to_owned()),
+        (profile.key == KeySourceInput::SetElsewhere, KEY_EXAMPLES.to_owned()),
+    ];
+    let examples: String = examples.into_iter().filter(|(is_unset, _)| *is_unset).map(|(_, example)| example).collect();
+    // The complete text is created with enough space, because a buffer that grows leaves copies of the API key in
+    // memory that are never wiped.
+    let mut text = Zeroizing::new(String::with_capacity(start.len() + examples.len() + COMMENTED_EXAMPLES.len() + 1));
+    [start.as_str(), &examples, "\n", COMMENTED_EXAMPLES].iter().for_each(|part| text.push_str(part));
+    Ok(text)
 }
 
 /// Returns the text `old` with the profile added or changed. Preserves all other text and comments. Writes no file;
@@ -250,8 +218,8 @@ fn toml_array(words: &[String]) -> String {
 ///
 /// # Errors
 /// Fails if the profile can't be written into the text.
-pub fn text_with_profile(path: &Path, old: &str, profile: &NewProfile) -> Result<Zeroizing<String>, ConfigError> {
-    insert_profile(old, profile).map_err(|mistake| mistake.into_config_error(path))
+pub fn text_with_profile(path: &Path, old: &str, profile: &NewProfile) -> Result<Zeroizing<String>, WriteError> {
+    insert_profile(old, profile).map_err(|mistake| mistake.into_config_error(path).into())
 }
 
 fn insert_profile(old: &str, profile: &NewProfile) -> Result<Zeroizing<String>, Mistake> {
@@ -296,7 +264,10 @@ fn insert_profile(old: &str, profile: &NewProfile) -> Result<Zeroizing<String>, 
     if let (KeySourceInput::Typed(key), Some((before, after))) = (&profile.key, text.split_once(&placeholder)) {
         let mut with_key = Zeroizing::new(String::with_capacity(text.len() + 2 * key.expose().len()));
         with_key.push_str(before);
-        push_escaped_key(key, &mut with_key);
+        // An API key contains only printable ASCII, so these are the only characters to escape in a TOML string.
+        for c in key.expose().chars() {
+            with_key.extend(matches!(c, '"' | '\\').then_some('\\').into_iter().chain([c]));
+        }
         with_key.push_str(after);
         text = with_key;
     }
@@ -343,60 +314,25 @@ enum FileAccess {
 fn write_atomically(path: &Path, text: &str, replace_existing: bool, access: FileAccess) -> io::Result<()> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     create_config_folder(folder)?;
-    let (mut file, new) = create_temporary_file(path)?;
-    let protected = match &access {
-        FileAccess::OwnerOnlyOrFail => file::others_can_read(&file)
-            .and_then(|readable| if readable { Err(io::Error::from(ErrorKind::InvalidData)) } else { Ok(()) }),
-        FileAccess::Unchanged(before) => file.set_permissions(before.clone()),
-        FileAccess::OwnerIfSupported => Ok(()),
-    };
-    let written = protected.and_then(|()| file.write_all(text.as_bytes())).and_then(|()| file.sync_all());
-    let done = written
-        .and_then(|()| if replace_existing { fs::rename(&new, path) } else { rename_without_replacing(&new, path) });
-    // Remove the temporary file. After a rename it no longer exists, so an error is ignored.
-    let _ = fs::remove_file(&new);
-    done?;
+    let mut new = NamedTempFile::new_in(folder)?;
+    // The umask can remove permissions from a new file, even those of the owner.
+    #[cfg(unix)]
+    new.as_file().set_permissions(std::os::unix::fs::PermissionsExt::from_mode(0o600))?;
+    match access {
+        FileAccess::OwnerOnlyOrFail if file::others_can_read(new.as_file())? => {
+            return Err(io::Error::from(ErrorKind::InvalidData));
+        }
+        FileAccess::Unchanged(before) => new.as_file().set_permissions(before)?,
+        FileAccess::OwnerOnlyOrFail | FileAccess::OwnerIfSupported => {}
+    }
+    new.write_all(text.as_bytes())?;
+    new.as_file().sync_all()?;
+    if replace_existing { new.persist(path) } else { new.persist_noclobber(path) }?;
     if let Ok(folder) = File::open(folder) {
         // Makes sure that the new file name survives a power failure. Not every file system supports that.
         let _ = folder.sync_all();
     }
     Ok(())
-}
-
-/// Gives the file `new` the name `path`. Fails with `AlreadyExists` if `path` already exists.
-fn rename_without_replacing(new: &Path, path: &Path) -> io::Result<()> {
-    match fs::hard_link(new, path) {
-        Err(error) if error.kind() != ErrorKind::AlreadyExists => {
-            // The file system doesn't support hard links. Check and then rename, although the two steps are not atomic.
-            if fs::symlink_metadata(path).is_ok() {
-                return Err(io::Error::from(ErrorKind::AlreadyExists));
-            }
-            fs::rename(new, path)
-        }
-        done => done,
-    }
-}
-
-/// Creates a temporary file next to `path`. Only the owner can read the temporary file, whatever the umask is.
-fn create_temporary_file(path: &Path) -> io::Result<(File, PathBuf)> {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    for n in 0..MAX_TEMPORARY_NAMES {
-        let new = path.with_file_name(format!(".{name}.{}-{n}.new", std::process::id()));
-        let mut options = OpenOptions::new();
-        options.write(true).create_new(true);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        match options.open(&new) {
-            Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
-            Err(error) => return Err(error),
-            Ok(file) => {
-                #[cfg(unix)]
-                file.set_permissions(std::os::unix::fs::PermissionsExt::from_mode(0o600))?;
-                return Ok((file, new));
-            }
-        }
-    }
-    Err(io::Error::new(ErrorKind::AlreadyExists, "no free name for a temporary file"))
 }
 
 /// Creates a folder that only its owner can access. Doesn't change an existing folder.

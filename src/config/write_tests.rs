@@ -4,6 +4,7 @@ use super::*;
 use crate::config::environment::Environment;
 use crate::config::key::KeySource;
 use crate::config::{Flags, Settings, SetupState, resolve};
+use crate::model::endpoint::ApiKey;
 
 fn profile(name: &str, key: KeySourceInput) -> NewProfile {
     NewProfile {
@@ -90,7 +91,7 @@ fn the_examples_in_a_new_file_are_valid_section_by_section_and_all_together() {
         KeySourceInput::File("key".into()),
         KeySourceInput::Command(vec!["k".into()]),
     ] {
-        let text = new_file_text(&profile("docs", key));
+        let text = new_file_text(Path::new("config.toml"), &profile("docs", key)).expect("a text");
         file::parse(&text).expect("the file");
         file::parse(&uncommented(&text)).expect("the file with all of its examples");
     }
@@ -105,7 +106,7 @@ fn the_examples_in_a_new_file_are_valid_section_by_section_and_all_together() {
 
 #[test]
 fn a_new_file_contains_every_setting_or_an_example_of_it() {
-    let text = new_file_text(&profile("docs", KeySourceInput::SetElsewhere));
+    let text = new_file_text(Path::new("config.toml"), &profile("docs", KeySourceInput::SetElsewhere)).expect("a text");
     for table in ["", "[profiles.a]\n", "[poll]\n", "[ui]\n", "[notify]\n"] {
         let mistake = file::parse(&format!("{table}no-such = 1\n")).expect_err("no setting");
         let names = mistake.what.as_str().split('`').skip(3).step_by(2);
