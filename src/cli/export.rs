@@ -9,6 +9,7 @@ use super::session::CommandContext;
 use crate::config::{Flags, data_folder};
 use crate::runtime::new_file::create_private_file;
 use crate::store::{ExportCounts, ScopeFilter, StoreError};
+use crate::tui::format::plural;
 use chrono::Utc;
 use clap::builder::UnknownArgumentValueParser;
 use clap::{ArgAction, Args};
@@ -199,32 +200,22 @@ fn summary(exported: ExportCounts, file: Option<&Path>) -> String {
     let totals = exported.totals;
     // Drafts of follow-ups are not counted, because they are part of their jobs.
     let what = match totals.drafts {
-        0 => count_noun(totals.jobs, "job"),
-        1 => format!("{} and 1 draft of a new job", count_noun(totals.jobs, "job")),
-        drafts => format!("{} and {drafts} drafts of new jobs", count_noun(totals.jobs, "job")),
+        0 => plural(totals.jobs, "job"),
+        drafts => {
+            let of = if drafts == 1 { "a new job" } else { "new jobs" };
+            format!("{} and {} of {of}", plural(totals.jobs, "job"), plural(drafts, "draft"))
+        }
     };
     let place = file.map(|file| format!(" to {}", file.display())).unwrap_or_default();
     let mut summary = format!("Exported {what}{place}.");
     if exported.in_flight > 0 {
-        let (prompts, them, they) = if exported.in_flight == 1 {
-            ("1 prompt is".to_owned(), "it", "it is")
-        } else {
-            (format!("{} prompts are", exported.in_flight), "them", "they are")
-        };
+        let prompts = plural(exported.in_flight, "prompt");
+        let (are, them, they_are) =
+            if exported.in_flight == 1 { ("is", "it", "it is") } else { ("are", "them", "they are") };
         summary.push_str(&format!(
-            "\n{prompts} queued or being sent. Only this computer may send {them}; on another computer {they} imported \
+            "\n{prompts} {are} queued or being sent. Only this computer may send {them}; on another computer {they_are} imported \
              as unconfirmed. To move the queue, pause it first (p in the dashboard)."
         ));
     }
     summary
-}
-
-/// Formats a count and its noun, like `1 job` or `3 jobs`. `one` is the singular; if it has several words, the first
-/// word gets the s.
-pub(super) fn count_noun(n: u64, one: &str) -> String {
-    match one.split_once(' ') {
-        _ if n == 1 => format!("1 {one}"),
-        Some((head, rest)) => format!("{n} {head}s {rest}"),
-        None => format!("{n} {one}s"),
-    }
 }

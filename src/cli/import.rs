@@ -4,12 +4,13 @@
 use super::data_folder::{open_store, store_exists, store_failure};
 use super::error::CliError;
 use super::exit_code::Code;
-use super::export::{count_noun, create_spool, export_filter};
+use super::export::{create_spool, export_filter};
 use super::out::Out;
 use super::session::CommandContext;
 use crate::config::file::system_message;
 use crate::config::{Flags, data_folder};
 use crate::store::{ImportCounts, ImportError, Store, check_backup};
+use crate::tui::format::plural;
 use chrono::Utc;
 use clap::Args;
 use serde_json::{Value, json};
@@ -223,10 +224,10 @@ fn imported_json(imported: &ImportCounts, dry_run: bool) -> Value {
 fn imported_lines(imported: &ImportCounts, dry_run: bool) -> Vec<String> {
     let (added, changed) = if dry_run { ("Would add", "would change") } else { ("Added", "changed") };
     let parts = [(imported.prompts_added, "prompt"), (imported.drafts_added, "draft")];
-    let parts: Vec<String> = parts.iter().filter(|(n, _)| *n > 0).map(|(n, what)| count_noun(*n, what)).collect();
+    let parts: Vec<String> = parts.iter().filter(|(n, _)| *n > 0).map(|(n, what)| plural(*n, what)).collect();
     let mut lines = vec![format!(
         "{added} {}{}; {changed} {}; {} unchanged.",
-        count_noun(imported.jobs_added, "job"),
+        plural(imported.jobs_added, "job"),
         if parts.is_empty() { String::new() } else { format!(" ({})", parts.join(", ")) },
         imported.jobs_changed,
         imported.jobs_unchanged,
@@ -236,16 +237,16 @@ fn imported_lines(imported: &ImportCounts, dry_run: bool) -> Vec<String> {
         lines.push(format!(
             "{} {verb} unconfirmed, because the computer that wrote the file may still send what it has queued. \
              docdeck never sends them from here automatically.",
-            count_noun(imported.in_flight, "prompt")
+            plural(imported.in_flight, "prompt")
         ));
     }
     if imported.drafts_skipped > 0 {
         let verb = if imported.drafts_skipped == 1 { "was" } else { "were" };
-        let what = count_noun(imported.drafts_skipped, "draft");
+        let what = plural(imported.drafts_skipped, "draft");
         lines.push(format!("{what} {verb} left out, because there is another draft here. The file still has it."));
     }
     if imported.labels_skipped > 0 {
-        let what = count_noun(imported.labels_skipped, "job");
+        let what = plural(imported.labels_skipped, "job");
         lines.push(format!("A title or a note of {what} was left out, because there is another one here."));
     }
     lines

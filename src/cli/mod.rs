@@ -29,7 +29,6 @@ mod number_parser;
 mod out;
 mod prompt_text;
 mod prune;
-mod prune_jobs;
 mod pull_requests;
 mod resolve_id;
 mod sending;

@@ -4,17 +4,17 @@
 use super::data_folder::{open_undamaged, store_exists, store_failure};
 use super::error::CliError;
 use super::exit_code::Code;
+use super::export::export_filter;
 use super::number_parser::number_parser;
-use super::out::Out;
-use super::prune_jobs;
 use super::session::CommandContext;
 use crate::config::{Flags, data_folder};
 use crate::model::Time;
 use crate::model::file_size::format_size;
-use crate::store::{PrunedViews, ViewsPruneFilter};
+use crate::store::{JobPruneFilter, Pruned, PrunedJobs, PrunedViews, Store, StoreError, ViewsPruneFilter};
+use crate::tui::format::plural;
 use chrono::{TimeDelta, Utc};
 use clap::Args;
-use std::path::Path;
+use serde_json::{Value, json};
 
 /// Page views that were loaded more than this many days ago are removed by default.
 const DEFAULT_DAYS: u32 = 400;
@@ -33,7 +33,7 @@ pub(super) struct Options {
     /// [default: 400; no default with --keep, --all or --jobs]
     #[arg(long, value_name = "DAYS", allow_negative_numbers = true,
           value_parser = number_parser(0..=u32::MAX, "a whole number of days, like 400"))]
-    pub(super) older_than: Option<u32>,
+    older_than: Option<u32>,
     /// delete all page views except the N ranges of each project that were loaded most recently
     #[arg(long, value_name = "N", allow_negative_numbers = true,
           value_parser = number_parser(0..=u32::MAX, "a whole number of ranges, like 20"))]
@@ -46,7 +46,7 @@ pub(super) struct Options {
     jobs: bool,
     /// only print what would be deleted
     #[arg(long)]
-    pub(super) dry_run: bool,
+    dry_run: bool,
     /// print JSON
     #[arg(long)]
     pub(super) json: bool,
@@ -58,18 +58,13 @@ impl Options {
             (None, None, false) => Some(DEFAULT_DAYS),
             (older_than, ..) => older_than,
         };
-        ViewsPruneFilter {
-            before: days.map(|days| subtract_days(days, now)),
-            keep: self.keep,
-            all: self.all,
-            project: flags.project.clone(),
-            base_url: flags.base_url.as_ref().map(|url| url.trim_end_matches('/').to_owned()),
-        }
+        let before = days.map(|days| subtract_days(days, now));
+        ViewsPruneFilter { before, keep: self.keep, all: self.all, only: export_filter(flags) }
     }
 }
 
-/// Returns the time `days` days before `now`.
-pub(super) fn subtract_days(days: u32, now: Time) -> Time {
+/// Returns the time that many days ago. Returns the earliest representable time if that is too long ago.
+fn subtract_days(days: u32, now: Time) -> Time {
     now.checked_sub_signed(TimeDelta::days(i64::from(days))).unwrap_or(Time::MIN_UTC)
 }
 
@@ -77,88 +72,106 @@ pub(super) fn subtract_days(days: u32, now: Time) -> Time {
 pub(super) async fn run(cx: &mut CommandContext<'_>, options: &Options) -> Result<Code, CliError> {
     let CommandContext { flags, environment, out } = cx;
     let folder = data_folder(flags, environment)?;
-    if options.jobs {
-        return prune_jobs::run(&folder, flags, options, out).await;
-    }
-    let answer = if store_exists(&folder)? {
-        let pruned = prune_cache(&folder, flags, options, out).await?;
-        if options.json {
-            pruned_views_json(&pruned, options.dry_run)
-        } else {
-            pruned_views_text(&pruned, options.dry_run)
-        }
-    } else if options.json {
-        pruned_views_json(&PrunedViews::default(), options.dry_run)
+    let exists = store_exists(&folder)?;
+    let (json, lines) = if exists {
+        let store = open_undamaged(&folder, !options.dry_run, out).await?;
+        let pruned = prune(&store, flags, options).await;
+        store.close().await;
+        pruned.map_err(|error| store_failure(&folder, &error))?
+    } else if options.jobs {
+        describe(Pruned::default(), options.dry_run, jobs_json, jobs_lines)
     } else {
-        format!("Nothing to delete: {} contains no database.", folder.display())
+        describe(Pruned::default(), options.dry_run, views_json, views_lines)
     };
-    out.line(&answer);
+    if options.json {
+        out.json(&json);
+    } else if exists {
+        out.lines(&lines);
+    } else {
+        out.line(&format!("Nothing to delete: {} contains no database.", folder.display()));
+    }
     Ok(Code::Done)
 }
 
-async fn prune_cache(folder: &Path, flags: &Flags, options: &Options, out: &mut Out) -> Result<PrunedViews, CliError> {
-    let now = Utc::now();
-    let store = open_undamaged(folder, !options.dry_run, out).await?;
-    let views_filter = options.views_filter(flags, now);
-    let pruned =
-        if options.dry_run { store.plan_prune(views_filter).await } else { store.prune_views(views_filter).await };
-    store.close().await;
-    pruned.map_err(|error| store_failure(folder, &error))
-}
-
-fn pruned_views_json(pruned: &PrunedViews, dry_run: bool) -> String {
-    let PrunedViews { ranges, reports, answers, totals, bytes_before, bytes_after, still_large } = pruned;
-    serde_json::json!({
-        "dryRun": dry_run,
-        "ranges": ranges,
-        "reports": reports,
-        "answers": answers,
-        "totals": totals,
-        "bytesBefore": bytes_before,
-        "bytesAfter": bytes_after,
-        "stillLarge": still_large,
-    })
-    .to_string()
-}
-
-fn pruned_views_text(pruned: &PrunedViews, dry_run: bool) -> String {
-    let PrunedViews { ranges, reports, answers, totals, bytes_before, bytes_after, still_large } = *pruned;
-    let parts = [
-        (reports, "report of all pages", "reports of all pages"),
-        (answers, "answer", "answers"),
-        (totals, "total", "totals"),
-    ];
-    let parts = parts.iter().filter(|(n, ..)| *n > 0);
-    let what: Vec<String> = parts.map(|(n, one, many)| format!("{n} {}", if *n == 1 { one } else { many })).collect();
-    let ranges = if ranges == 1 { "1 range".to_owned() } else { format!("{ranges} ranges") };
-    let mut lines = Vec::new();
-    match (what.is_empty(), dry_run) {
-        (true, _) => lines.push("No page views to delete.".to_owned()),
-        (false, true) => {
-            lines.push(format!("Would delete page views of {ranges}: {}.", what.join(", ")));
-        }
-        (false, false) => {
-            lines.push(format!("Deleted page views of {ranges}: {}.", what.join(", ")));
-        }
+/// Deletes what the options select. Returns the counts, as JSON and as lines.
+async fn prune(store: &Store, flags: &Flags, options: &Options) -> Result<(Value, Vec<String>), StoreError> {
+    let (now, dry_run) = (Utc::now(), options.dry_run);
+    if let Some(days) = options.older_than.filter(|_| options.jobs) {
+        let filter = JobPruneFilter { before: subtract_days(days, now), only: export_filter(flags) };
+        let pruned = if dry_run { store.plan_prune_jobs(filter).await } else { store.prune_jobs(filter).await };
+        return Ok(describe(pruned?, dry_run, jobs_json, jobs_lines));
     }
-    lines.extend(size_lines(bytes_before, bytes_after, still_large));
-    lines.join("\n")
+    let filter = options.views_filter(flags, now);
+    let pruned = if dry_run { store.plan_prune(filter).await } else { store.prune_views(filter).await };
+    Ok(describe(pruned?, dry_run, views_json, views_lines))
 }
 
-/// Returns lines about the size of the database before and after pruning. `still_large` means that the disk space could
-/// not be freed.
-pub(super) fn size_lines(before: u64, after: u64, still_large: bool) -> Vec<String> {
-    let sizes = if before == after {
-        format!("The database uses {}.", format_size(after))
+/// Describes what was deleted and the size of the database, as JSON and as lines.
+fn describe<C>(
+    pruned: Pruned<C>,
+    dry_run: bool,
+    counts_json: fn(&C) -> Value,
+    counts_lines: fn(&C, bool) -> Vec<String>,
+) -> (Value, Vec<String>) {
+    let Pruned { counts, bytes_before, bytes_after, still_large } = pruned;
+    let mut json = counts_json(&counts);
+    if let Value::Object(fields) = &mut json {
+        fields.insert("dryRun".to_owned(), dry_run.into());
+        fields.insert("bytesBefore".to_owned(), bytes_before.into());
+        fields.insert("bytesAfter".to_owned(), bytes_after.into());
+        fields.insert("stillLarge".to_owned(), still_large.into());
+    }
+    let mut lines = counts_lines(&counts, dry_run);
+    lines.push(if bytes_before == bytes_after {
+        format!("The database uses {}.", format_size(bytes_after))
     } else {
-        format!("The database used {} and now uses {}.", format_size(before), format_size(after))
-    };
-    let still = still_large.then(|| {
-        "The disk space could not be freed, because another docdeck uses the database or the disk is full. docdeck \
-         reuses it, and the next prune tries again."
-            .to_owned()
+        format!("The database used {} and now uses {}.", format_size(bytes_before), format_size(bytes_after))
     });
-    std::iter::once(sizes).chain(still).collect()
+    if still_large {
+        lines.push(
+            "The disk space could not be freed, because another docdeck uses the database or the disk is full. docdeck \
+             reuses it, and the next prune tries again."
+                .to_owned(),
+        );
+    }
+    (json, lines)
+}
+
+fn views_json(PrunedViews { ranges, reports, answers, totals }: &PrunedViews) -> Value {
+    json!({ "ranges": ranges, "reports": reports, "answers": answers, "totals": totals })
+}
+
+fn views_lines(pruned: &PrunedViews, dry_run: bool) -> Vec<String> {
+    let PrunedViews { ranges, reports, answers, totals } = *pruned;
+    let reports_text = format!("{} of all pages", plural(reports, "report"));
+    let parts = [(reports, reports_text), (answers, plural(answers, "answer")), (totals, plural(totals, "total"))];
+    let parts: Vec<String> = parts.into_iter().filter(|(n, _)| *n > 0).map(|(_, text)| text).collect();
+    let what = format!("page views of {}: {}", plural(ranges, "range"), parts.join(", "));
+    vec![deletion_line(parts.is_empty(), dry_run, "page views", &what)]
+}
+
+fn jobs_json(PrunedJobs { jobs, prompts, skipped }: &PrunedJobs) -> Value {
+    json!({ "jobs": jobs, "prompts": prompts, "spared": skipped })
+}
+
+fn jobs_lines(pruned: &PrunedJobs, dry_run: bool) -> Vec<String> {
+    let what = format!("{} with {}", plural(pruned.jobs, "job"), plural(pruned.prompts, "prompt"));
+    let mut lines = vec![deletion_line(pruned.jobs == 0, dry_run, "jobs", &what)];
+    if pruned.skipped > 0 {
+        let are = if pruned.skipped == 1 { "is" } else { "are" };
+        let old_jobs = plural(pruned.skipped, "old job");
+        lines.push(format!("{old_jobs} {are} kept: working, unsent, unopened, needing you, or with a draft."));
+    }
+    lines
+}
+
+/// Returns what was deleted, or would be deleted, as a sentence. `kind` is the noun for what can be deleted.
+fn deletion_line(is_nothing: bool, dry_run: bool, kind: &str, what: &str) -> String {
+    match (is_nothing, dry_run) {
+        (true, _) => format!("No {kind} to delete."),
+        (false, true) => format!("Would delete {what}."),
+        (false, false) => format!("Deleted {what}."),
+    }
 }
 
 #[cfg(test)]
@@ -199,8 +212,8 @@ mod tests {
     #[test]
     fn a_project_and_a_service_can_be_selected() {
         let named = views_filter(&["--all", "--project", "docs", "--base-url", "https://x.example/"]);
-        assert_eq!(named.project.as_deref(), Some("docs"));
-        assert_eq!(named.base_url.as_deref(), Some("https://x.example"));
+        assert_eq!(named.only.project.as_deref(), Some("docs"));
+        assert_eq!(named.only.base_url.as_deref(), Some("https://x.example"));
     }
 
     #[test]
@@ -211,29 +224,20 @@ mod tests {
 
     #[test]
     fn the_summary_lists_what_was_removed() {
-        let pruned = PrunedViews {
-            ranges: 12,
-            reports: 1,
-            answers: 60,
-            totals: 15,
-            bytes_before: 24_160_000,
-            bytes_after: 3_200_000,
-            still_large: false,
-        };
+        let text = |pruned, dry_run| describe(pruned, dry_run, views_json, views_lines).1.join("\n");
+        let counts = PrunedViews { ranges: 12, reports: 1, answers: 60, totals: 15 };
+        let pruned = Pruned { counts, bytes_before: 24_160_000, bytes_after: 3_200_000, still_large: false };
         assert_eq!(
-            pruned_views_text(&pruned, false),
+            text(pruned, false),
             "Deleted page views of 12 ranges: 1 report of all pages, 60 answers, 15 totals.\n\
              The database used 24.1 MB and now uses 3.2 MB."
         );
         assert_eq!(
-            pruned_views_text(&PrunedViews { bytes_after: 24_160_000, ..pruned }, true),
+            text(Pruned { bytes_after: 24_160_000, ..pruned }, true),
             "Would delete page views of 12 ranges: 1 report of all pages, 60 answers, 15 totals.\n\
              The database uses 24.1 MB."
         );
-        let nothing = PrunedViews { bytes_before: 900, bytes_after: 900, still_large: true, ..PrunedViews::default() };
-        assert!(
-            pruned_views_text(&nothing, false)
-                .starts_with("No page views to delete.\nThe database uses 900 B.\nThe disk")
-        );
+        let nothing = Pruned { bytes_before: 900, bytes_after: 900, still_large: true, ..Pruned::default() };
+        assert!(text(nothing, false).starts_with("No page views to delete.\nThe database uses 900 B.\nThe disk"));
     }
 }

@@ -51,7 +51,7 @@ pub use loading::ReportAnswer;
 pub use open::DATABASE_FILE;
 pub use open_outcome::{OpenOutcome, RecoveryCounts};
 pub use prompts::RecentPrompt;
-pub use prune::{PrunedViews, ViewsPruneFilter};
+pub use prune::{Pruned, PrunedViews, ViewsPruneFilter};
 pub use prune_jobs::{JobPruneFilter, PrunedJobs};
 pub use pull_requests::ReportedPullRequest;
 pub use queue::{PausedBy, QueuedPrompt};

@@ -4,13 +4,13 @@
 use super::columns::UnixMillis;
 use super::error::StoreResult;
 use super::query::Query as _;
+use super::scopes::ScopeFilter;
 use super::{Store, loading, reports};
 use crate::model::Time;
 use rusqlite::{Connection, Transaction, params};
 use std::collections::BTreeSet;
 
-/// Which page views to delete. An item is deleted if it matches `project` and `base_url`, and `before`, `keep` or `all`
-/// selects it.
+/// Which page views to delete. An item is deleted if it matches `only`, and `before`, `keep` or `all` selects it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ViewsPruneFilter {
     /// Selects what was loaded before this moment.
@@ -19,13 +19,38 @@ pub struct ViewsPruneFilter {
     pub keep: Option<u32>,
     /// Selects everything.
     pub all: bool,
-    /// If given, only page views of this project are deleted, whichever service it is on.
-    pub project: Option<String>,
-    /// If given, only page views of the service with this address are deleted.
-    pub base_url: Option<String>,
+    /// Only page views of these projects and services are deleted.
+    pub only: ScopeFilter,
 }
 
-/// Counts of what was deleted, or would be deleted.
+/// What was deleted, or would be deleted, and the size of the whole file in bytes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Pruned<C> {
+    pub counts: C,
+    pub bytes_before: u64,
+    /// The size afterwards. It can be smaller even if nothing was deleted, since space that was already unused may be
+    /// returned to the disk.
+    pub bytes_after: u64,
+    /// Whether the file could not be made smaller, since another process has it open or the disk is full. docdeck then
+    /// reuses the free space in the file.
+    pub still_large: bool,
+}
+
+impl<C> Pruned<C> {
+    /// Returns what would be deleted.
+    pub(super) fn planned(db: &Connection, counts: C) -> StoreResult<Self> {
+        let bytes = file_bytes(db)?;
+        Ok(Self { counts, bytes_before: bytes, bytes_after: bytes, still_large: false })
+    }
+
+    /// Returns the space of what was deleted to the disk if `has_deleted` is true.
+    pub(super) fn shrink_file(self, db: &Connection, has_deleted: bool) -> StoreResult<Self> {
+        let still_large = has_deleted && db.execute_batch("VACUUM").is_err();
+        Ok(Self { bytes_after: file_bytes(db)?, still_large, ..self })
+    }
+}
+
+/// Counts of cached page views.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct PrunedViews {
     /// Ranges with cached pages. The other counts also include ranges for which only totals were cached.
@@ -36,42 +61,24 @@ pub struct PrunedViews {
     pub answers: u32,
     /// Cached totals of a range or of a day.
     pub totals: u32,
-    /// Size of the whole file in bytes before the deletion.
-    pub bytes_before: u64,
-    /// Size of the whole file in bytes afterwards. It can be smaller even if nothing was deleted, since space that was
-    /// already unused may be returned to the disk.
-    pub bytes_after: u64,
-    /// Whether the file could not be made smaller, since another process has it open or the disk is full. docdeck then
-    /// reuses the free space in the file.
-    pub still_large: bool,
 }
 
 impl Store {
     /// Counts what [`Store::prune_views`] would delete. Changes nothing.
-    pub async fn plan_prune(&self, filter: ViewsPruneFilter) -> StoreResult<PrunedViews> {
-        self.read(move |db| {
-            let bytes = file_bytes(db)?;
-            let counts = count_pruned(&items_to_delete(db, &filter)?);
-            Ok(PrunedViews { bytes_before: bytes, bytes_after: bytes, ..counts })
-        })
-        .await
+    pub async fn plan_prune(&self, filter: ViewsPruneFilter) -> StoreResult<Pruned<PrunedViews>> {
+        self.read(move |db| Pruned::planned(db, count_pruned(&items_to_delete(db, &filter)?))).await
     }
 
     /// Deletes the selected page views in one transaction, then returns their space to the disk.
-    pub async fn prune_views(&self, filter: ViewsPruneFilter) -> StoreResult<PrunedViews> {
+    pub async fn prune_views(&self, filter: ViewsPruneFilter) -> StoreResult<Pruned<PrunedViews>> {
         let delete = self.write(move |tx| {
-            let bytes_before = file_bytes(tx)?;
             let selected = items_to_delete(tx, &filter)?;
+            let pruned = Pruned::planned(tx, count_pruned(&selected))?;
             let orphans = delete_items(tx, &selected)?;
-            Ok((PrunedViews { bytes_before, ..count_pruned(&selected) }, orphans))
+            Ok((pruned, orphans > 0 || !selected.is_empty()))
         });
-        let (pruned, orphans) = delete.await?;
-        let has_deleted = orphans > 0 || (pruned.reports, pruned.answers, pruned.totals) != (0, 0, 0);
-        self.run(move |db| {
-            let still_large = (has_deleted || has_much_free_space(db)?) && db.execute_batch("VACUUM").is_err();
-            Ok(PrunedViews { bytes_after: file_bytes(db)?, still_large, ..pruned })
-        })
-        .await
+        let (pruned, has_deleted) = delete.await?;
+        self.run(move |db| pruned.shrink_file(db, has_deleted || has_much_free_space(db)?)).await
     }
 }
 
@@ -115,7 +122,7 @@ fn count_pruned(selected: &[CachedItem]) -> PrunedViews {
 }
 
 fn items_to_delete(db: &Connection, filter: &ViewsPruneFilter) -> StoreResult<Vec<CachedItem>> {
-    let ViewsPruneFilter { before, keep, all, project, base_url } = filter;
+    let ViewsPruneFilter { before, keep, all, only: ScopeFilter { project, base_url } } = filter;
     db.query_all(
         "WITH item AS (
              SELECT 0 AS kind, id, scope, date_from, date_to, as_of, 1 AS has_pages FROM views_report
@@ -170,7 +177,7 @@ fn has_much_free_space(db: &Connection) -> StoreResult<bool> {
     Ok(pragma(db, "freelist_count")?.saturating_mul(10) > pragma(db, "page_count")?)
 }
 
-pub(super) fn file_bytes(db: &Connection) -> StoreResult<u64> {
+fn file_bytes(db: &Connection) -> StoreResult<u64> {
     Ok(pragma(db, "page_count")?.saturating_mul(pragma(db, "page_size")?))
 }
 

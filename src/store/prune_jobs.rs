@@ -2,7 +2,7 @@
 //! undelivered prompt or a draft.
 
 use super::error::StoreResult;
-use super::prune::file_bytes;
+use super::prune::Pruned;
 use super::query::Query as _;
 use super::scopes::{self, ScopeFilter};
 use super::{Store, drafts, job_rows, jobs, kv, prompts};
@@ -20,7 +20,7 @@ pub struct JobPruneFilter {
     pub only: ScopeFilter,
 }
 
-/// Counts of what was deleted, or would be deleted.
+/// Counts of jobs.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct PrunedJobs {
     pub jobs: u64,
@@ -29,42 +29,28 @@ pub struct PrunedJobs {
     /// Jobs that are old enough but are not deleted, since they are unfinished or not viewed, or have an undelivered
     /// prompt or a draft.
     pub skipped: u64,
-    /// Size of the whole file in bytes before the deletion.
-    pub bytes_before: u64,
-    /// Size of the whole file in bytes after the deletion; the same as before if nothing was deleted.
-    pub bytes_after: u64,
-    /// Whether the file could not be made smaller; docdeck then reuses the free space in it.
-    pub still_large: bool,
 }
 
 impl Store {
     /// Counts what [`Store::prune_jobs`] would delete. Changes nothing.
-    pub async fn plan_prune_jobs(&self, filter: JobPruneFilter) -> StoreResult<PrunedJobs> {
-        self.read(move |db| {
-            let bytes = file_bytes(db)?;
-            Ok(PrunedJobs { bytes_before: bytes, bytes_after: bytes, ..jobs_to_delete(db, &filter)?.1 })
-        })
-        .await
+    pub async fn plan_prune_jobs(&self, filter: JobPruneFilter) -> StoreResult<Pruned<PrunedJobs>> {
+        self.read(move |db| Pruned::planned(db, jobs_to_delete(db, &filter)?.1)).await
     }
 
     /// Deletes the selected jobs with their threads in one transaction, then returns their space to the disk. Other
     /// instances notice the deletion because [`Store::prune_count`] changes.
-    pub async fn prune_jobs(&self, filter: JobPruneFilter) -> StoreResult<PrunedJobs> {
+    pub async fn prune_jobs(&self, filter: JobPruneFilter) -> StoreResult<Pruned<PrunedJobs>> {
         let delete = self.write(move |tx| {
-            let bytes_before = file_bytes(tx)?;
-            let (keys, pruned) = jobs_to_delete(tx, &filter)?;
+            let (keys, counts) = jobs_to_delete(tx, &filter)?;
+            let pruned = Pruned::planned(tx, counts)?;
             if !keys.is_empty() {
                 delete_jobs(tx, &keys)?;
                 kv::increment_number(tx, jobs::PRUNE_COUNT_KEY)?;
             }
-            Ok(PrunedJobs { bytes_before, ..pruned })
+            Ok(pruned)
         });
         let pruned = delete.await?;
-        self.run(move |db| {
-            let still_large = pruned.jobs > 0 && db.execute_batch("VACUUM").is_err();
-            Ok(PrunedJobs { bytes_after: file_bytes(db)?, still_large, ..pruned })
-        })
-        .await
+        self.run(move |db| pruned.shrink_file(db, pruned.counts.jobs > 0)).await
     }
 }
 

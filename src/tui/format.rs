@@ -56,14 +56,17 @@ pub fn count_text(count: &Count) -> String {
     }
 }
 
-/// Formats a `usize` with thousands separators.
-pub fn format_count(n: usize) -> String {
-    grouped_number(i128::try_from(n).unwrap_or(i128::MAX))
+/// Formats a number of things with thousands separators.
+pub fn format_count(n: impl TryInto<i128>) -> String {
+    grouped_number(n.try_into().unwrap_or(i128::MAX))
 }
 
 /// Formats a number with its noun: `1 job`, `2 jobs`.
-pub fn plural(n: usize, one: &str) -> String {
-    if n == 1 { format!("1 {one}") } else { format!("{} {one}s", format_count(n)) }
+pub fn plural(n: impl TryInto<i128>, one: &str) -> String {
+    match n.try_into() {
+        Ok(1) => format!("1 {one}"),
+        n => format!("{} {one}s", grouped_number(n.unwrap_or(i128::MAX))),
+    }
 }
 
 /// Formats an age in one unit and at most four cells: `now`, `14m`, `5h`, `9d`.

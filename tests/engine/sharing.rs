@@ -110,7 +110,7 @@ async fn after_another_process_prunes_jobs_an_event_lists_the_remaining_jobs() {
     let other = open_store(folder.path());
     let what = JobPruneFilter { before: chrono::Utc::now() + chrono::TimeDelta::days(1), only: ScopeFilter::default() };
     other.change_jobs(&[over.key], LocalChange::Viewed, chrono::Utc::now()).await.expect("written");
-    assert_eq!(other.prune_jobs(what).await.expect("pruned").jobs, 1);
+    assert_eq!(other.prune_jobs(what).await.expect("pruned").counts.jobs, 1);
     let removed_jobs = |event: &EngineEvent| match event {
         EngineEvent::JobsRemoved(left) => Some(left.clone()),
         _ => None,

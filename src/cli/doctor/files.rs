@@ -107,8 +107,7 @@ pub(super) fn jobs(facts: &Facts<'_>) -> CheckResult {
     let examined = facts.examined.as_ref()?.as_ref().ok()?.as_ref()?;
     let content = examined.content.as_ref().filter(|_| examined.faults.is_empty())?;
     let StoreContent { jobs, jobs_in_project, undelivered, queued, paused, drafts, .. } = content;
-    let count = |n: &i64, what| plural(usize::try_from(*n).unwrap_or_default(), what);
-    let (queued, drafts) = (count(queued, "prompt"), count(drafts, "draft"));
+    let (queued, drafts) = (plural(*queued, "prompt"), plural(*drafts, "draft"));
     let paused = match paused {
         0 => String::new(),
         n => format!(", {n} paused (`p` in the dashboard resumes them)"),
@@ -117,7 +116,7 @@ pub(super) fn jobs(facts: &Facts<'_>) -> CheckResult {
     if *undelivered == 0 {
         return ok(message);
     }
-    let message = format!("{message}; {} undelivered", count(undelivered, "prompt"));
+    let message = format!("{message}; {} undelivered", plural(*undelivered, "prompt"));
     warning(message, "the dashboard lists them first; press ! to resolve them")
 }
 

@@ -154,7 +154,7 @@ impl LoadProgressBar {
 
     fn update_bar(&mut self, at: LoadProgress, out: &mut Out) {
         let share = at.share.map(|share| format!("{:.0}% of the views, ", (share * 100.0).floor())).unwrap_or_default();
-        let requests = plural(usize::try_from(at.requests).unwrap_or(usize::MAX), "request");
+        let requests = plural(at.requests, "request");
         let text = format!("{share}{} rows, {requests}", format_count(at.rows));
         match &self.bar {
             Some(bar) => {
@@ -179,7 +179,7 @@ impl LoadProgressBar {
             Some(at) => format!(
                 "{} rows of {range} are cached ({}). Run the same command again to continue.",
                 format_count(at.rows),
-                plural(usize::try_from(at.requests).unwrap_or(usize::MAX), "request")
+                plural(at.requests, "request")
             ),
             None => "Nothing was loaded.".to_owned(),
         }
@@ -208,14 +208,10 @@ fn notes_about_numbers(report: &Report, requests: u32) -> Vec<String> {
     let as_of = rfc3339_seconds(report.as_of);
     notes.push(match requests {
         0 => format!("{} rows as of {as_of}, no requests.", format_count(report.rows.len())),
-        n => format!(
-            "{} rows as of {as_of}, {}.",
-            format_count(report.rows.len()),
-            plural(usize::try_from(n).unwrap_or(usize::MAX), "request")
-        ),
+        n => format!("{} rows as of {as_of}, {}.", format_count(report.rows.len()), plural(n, "request")),
     });
     if report.duplicates > 0 {
-        let rows = plural(usize::try_from(report.duplicates).unwrap_or(usize::MAX), "duplicate row");
+        let rows = plural(report.duplicates, "duplicate row");
         let why = if report.answers > 1 { ", because rows moved between two requests" } else { "" };
         notes.push(format!("Merged {rows}{why}. Each page is listed once, with its latest numbers."));
     }

@@ -4,7 +4,7 @@ use crate::model::period::DateRange;
 use crate::model::prompt::DraftTarget;
 use crate::model::report::CachedRange;
 use crate::model::views::{Counts, ViewsQuery};
-use crate::store::{PrunedViews, ReportAnswer, ViewsPruneFilter, schema};
+use crate::store::{Pruned, PrunedViews, ReportAnswer, ScopeFilter, ViewsPruneFilter, schema};
 
 const OCTOBER: (&str, &str) = ("2026-10-01", "2026-10-31");
 
@@ -29,11 +29,10 @@ impl Store {
         self.cached_ranges(&scope()).await.expect("read").ranges.into_iter().map(|known| known.range).collect()
     }
 
-    async fn prune(&self, what: ViewsPruneFilter) -> PrunedViews {
+    async fn prune(&self, what: ViewsPruneFilter) -> Pruned<PrunedViews> {
         let would = self.plan_prune(what.clone()).await.expect("read");
         let did = self.prune_views(what).await.expect("pruned");
-        let counted = |pruned: PrunedViews| (pruned.ranges, pruned.reports, pruned.answers, pruned.totals);
-        assert_eq!(counted(would), counted(did), "the plan matches the result");
+        assert_eq!(would.counts, did.counts, "the plan matches the result");
         did
     }
 }
@@ -71,9 +70,12 @@ async fn an_interrupted_load_counts_each_page_once_and_is_pruned_by_the_age_of_i
     let cached = store.cached_ranges(&scope()).await.expect("read");
     let listed = CachedRange { range: week(), rows: 3, complete: false, as_of: at(10), totals: counts(9, 0) };
     assert_eq!(cached.ranges, [listed]);
-    assert_eq!(store.prune(ViewsPruneFilter { before: Some(at(10)), ..ViewsPruneFilter::default() }).await.reports, 0);
+    assert_eq!(
+        store.prune(ViewsPruneFilter { before: Some(at(10)), ..ViewsPruneFilter::default() }).await.counts.reports,
+        0
+    );
     let pruned = store.prune(ViewsPruneFilter { before: Some(at(11)), ..ViewsPruneFilter::default() }).await;
-    assert_eq!((pruned.ranges, pruned.reports), (1, 1));
+    assert_eq!((pruned.counts.ranges, pruned.counts.reports), (1, 1));
     assert_eq!((store.count_rows("views_loading").await, store.count_rows("views_part").await), (0, 0));
 }
 
@@ -84,11 +86,14 @@ async fn pruning_by_age_also_deletes_paths_that_no_report_uses_any_more() {
     store.save_complete(week(), "/new", 20).await;
     store.save_rows(&scope(), week(), 50, 1, 3, 9).await;
     let pruned = store.prune(ViewsPruneFilter { before: Some(at(15)), ..ViewsPruneFilter::default() }).await;
-    assert_eq!((pruned.ranges, pruned.reports, pruned.answers, pruned.totals), (2, 1, 1, 1));
+    assert_eq!(
+        (pruned.counts.ranges, pruned.counts.reports, pruned.counts.answers, pruned.counts.totals),
+        (2, 1, 1, 1)
+    );
     assert_eq!(store.ranges().await, [week()]);
     assert_eq!((store.count_rows("views_path").await, store.count_rows("views_row").await), (1, 1));
     let again = store.prune(ViewsPruneFilter { before: Some(at(15)), ..ViewsPruneFilter::default() }).await;
-    assert_eq!((again.ranges, again.reports, again.answers, again.totals), (0, 0, 0, 0));
+    assert_eq!(again.counts, PrunedViews::default());
 }
 
 #[tokio::test]
@@ -103,13 +108,20 @@ async fn pruning_all_but_a_number_of_ranges_keeps_the_newest_of_each_project_and
     store.save_rows(&scope(), range("2026-11-20", "2026-11-20"), 1, 1, 1, 1).await;
     store.save_rows(&other, week(), 50, 1, 3, 1).await;
     let pruned = store.prune(ViewsPruneFilter { keep: Some(2), ..ViewsPruneFilter::default() }).await;
-    assert_eq!((pruned.ranges, pruned.reports, pruned.answers, pruned.totals), (1, 1, 1, 1));
+    assert_eq!(
+        (pruned.counts.ranges, pruned.counts.reports, pruned.counts.answers, pruned.counts.totals),
+        (1, 1, 1, 1)
+    );
     assert_eq!(store.ranges().await, [week(), october()]);
     assert_eq!(store.cached_ranges(&other).await.expect("read").ranges.len(), 1);
     let pruned = store
-        .prune(ViewsPruneFilter { keep: Some(0), project: Some("other".to_owned()), ..ViewsPruneFilter::default() })
+        .prune(ViewsPruneFilter {
+            keep: Some(0),
+            only: ScopeFilter { project: Some("other".to_owned()), base_url: None },
+            ..ViewsPruneFilter::default()
+        })
         .await;
-    assert_eq!((pruned.ranges, pruned.answers), (1, 1));
+    assert_eq!((pruned.counts.ranges, pruned.counts.answers), (1, 1));
     assert_eq!(store.ranges().await, [week(), october()], "this project is unchanged");
 }
 
@@ -122,11 +134,17 @@ async fn pruning_all_page_views_deletes_nothing_else() {
     let more = page(&[("/b", counts(1, 1))], 9);
     store.add_part(part(1, more, false, 30)).await;
     store.save_rows(&scope(), range("2026-11-20", "2026-11-20"), 1, 1, 1, 1).await;
-    let elsewhere =
-        ViewsPruneFilter { all: true, base_url: Some("https://elsewhere".to_owned()), ..ViewsPruneFilter::default() };
-    assert_eq!(store.prune(elsewhere).await.reports, 0);
+    let elsewhere = ViewsPruneFilter {
+        all: true,
+        only: ScopeFilter { project: None, base_url: Some("https://elsewhere".to_owned()) },
+        ..ViewsPruneFilter::default()
+    };
+    assert_eq!(store.prune(elsewhere).await.counts.reports, 0);
     let pruned = store.prune(ViewsPruneFilter { all: true, ..ViewsPruneFilter::default() }).await;
-    assert_eq!((pruned.ranges, pruned.reports, pruned.answers, pruned.totals), (1, 2, 1, 1));
+    assert_eq!(
+        (pruned.counts.ranges, pruned.counts.reports, pruned.counts.answers, pruned.counts.totals),
+        (1, 2, 1, 1)
+    );
     let tables =
         ["views_loading", "views_part", "views_report", "views_row", "views_path", "views_answer", "views_total"];
     for table in tables {

@@ -120,5 +120,5 @@ async fn the_counts_stay_correct_when_jobs_are_sent_merged_dismissed_or_pruned()
     assert_eq!(stored().await, [(1, 5, 1)]);
     let pruned =
         store.prune_jobs(JobPruneFilter { before: at(100), only: ScopeFilter::default() }).await.expect("pruned");
-    assert_eq!((pruned.jobs, stored().await), (1, vec![]));
+    assert_eq!((pruned.counts.jobs, stored().await), (1, vec![]));
 }

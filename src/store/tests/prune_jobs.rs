@@ -23,10 +23,10 @@ async fn old_finished_jobs_are_deleted_with_their_threads() {
     add_finished_job(&store, "old", at(10)).await;
     add_finished_job(&store, "new", at(100)).await;
     let would = store.plan_prune_jobs(prune_before(50)).await.expect("read");
-    assert_eq!((would.jobs, would.prompts, would.skipped), (1, 1, 0));
+    assert_eq!((would.counts.jobs, would.counts.prompts, would.counts.skipped), (1, 1, 0));
     assert_eq!(ids(&store).await, ["old", "new"], "only planned");
     let done = store.prune_jobs(prune_before(50)).await.expect("pruned");
-    assert_eq!((done.jobs, done.prompts, done.still_large), (1, 1, false));
+    assert_eq!((done.counts.jobs, done.counts.prompts, done.still_large), (1, 1, false));
     assert_eq!(ids(&store).await, ["new"]);
     let left = store.with_connection(|db| {
         let count = |table: &str| -> i64 {
@@ -35,7 +35,7 @@ async fn old_finished_jobs_are_deleted_with_their_threads() {
         (count("prompt"), count("event"))
     });
     assert_eq!(left.await, (1, 1));
-    assert_eq!(store.prune_jobs(prune_before(50)).await.expect("pruned").jobs, 0);
+    assert_eq!(store.prune_jobs(prune_before(50)).await.expect("pruned").counts.jobs, 0);
 }
 
 #[tokio::test]
@@ -54,7 +54,7 @@ async fn unsent_unviewed_and_unfinished_jobs_and_jobs_with_a_draft_are_never_pru
     store.permit(unsent, at(9)).await;
     store.finish(unsent, Delivery::NotSent(line("no network")), at(9)).await;
     let done = store.prune_jobs(prune_before(1000)).await.expect("pruned");
-    assert_eq!((done.jobs, done.skipped), (0, 6));
+    assert_eq!((done.counts.jobs, done.counts.skipped), (0, 6));
     assert_eq!(ids(&store).await.len(), 6);
 }
 
@@ -68,7 +68,7 @@ async fn dismissed_gone_and_discarded_jobs_are_pruned() {
     store.change_one_job(gone.key, LocalChange::Viewed, at(5)).await;
     let (prompt, _) = store.new_job("discarded", at(6)).await;
     store.discard_prompt(prompt, at(7)).await.expect("discarded");
-    assert_eq!(store.prune_jobs(prune_before(1000)).await.expect("pruned").jobs, 3);
+    assert_eq!(store.prune_jobs(prune_before(1000)).await.expect("pruned").counts.jobs, 3);
     assert_eq!(ids(&store).await, Vec::<String>::new());
 }
 
@@ -80,7 +80,7 @@ async fn merged_rows_are_deleted_with_their_job() {
     store.permit(prompt, at(3)).await;
     let row = store.accept(prompt, answer("j", Status::Completed), at(4)).await;
     store.change_one_job(row.key, LocalChange::Viewed, at(5)).await;
-    assert_eq!(store.prune_jobs(prune_before(1000)).await.expect("pruned").jobs, 1);
+    assert_eq!(store.prune_jobs(prune_before(1000)).await.expect("pruned").counts.jobs, 1);
     let rows: i64 = store
         .with_connection(|db| db.query_row("SELECT count(*) FROM job", [], |row| row.get(0)).expect("a number"))
         .await;
@@ -93,5 +93,5 @@ async fn pruning_can_be_limited_to_a_project() {
     add_finished_job(&store, "j", at(1)).await;
     let only = ScopeFilter { project: Some("another".to_owned()), ..ScopeFilter::default() };
     let done = store.prune_jobs(JobPruneFilter { before: at(1000), only }).await.expect("pruned");
-    assert_eq!(PrunedJobs { bytes_before: 0, bytes_after: 0, ..done }, PrunedJobs::default());
+    assert_eq!(done.counts, PrunedJobs::default());
 }

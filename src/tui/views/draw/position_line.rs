@@ -135,7 +135,7 @@ fn report_parts<'a>(view: View<'_>, width: usize) -> Vec<PositionPart<'a>> {
         parts.push(optional_part(view, format!("bars: {}", table.metric().name())));
     }
     if let Some(report) = table.report().filter(|report| report.duplicates > 0) {
-        let rows = plural(usize::try_from(report.duplicates).unwrap_or(usize::MAX), "duplicate row");
+        let rows = plural(report.duplicates, "duplicate row");
         let why = if report.answers > 1 { ": rows moved while loading" } else { "" };
         parts.push(optional_part(view, format!("{rows} merged{why}")));
     }

@@ -109,7 +109,7 @@ fn totals_line<'a>(
 /// Returns a warning if two ranges have common days: `1 day in both`.
 pub(in crate::tui) fn overlap_warning(one: DateRange, other: DateRange) -> Option<String> {
     let common = DateRange::new(one.from().max(other.from()), one.to().min(other.to()))?;
-    Some(format!("{} in both", plural(usize::try_from(common.days()).unwrap_or(usize::MAX), "day")))
+    Some(format!("{} in both", plural(common.days(), "day")))
 }
 
 #[cfg(test)]

@@ -158,7 +158,7 @@ fn range_label(view: View<'_>, range: DateRange, suffix: &str, width: usize) -> 
 }
 
 fn days_label(range: DateRange) -> String {
-    let label = plural(usize::try_from(range.days()).unwrap_or(usize::MAX), "day");
+    let label = plural(range.days(), "day");
     if label.width() < LABEL_CELLS.0 { label } else { format!("{}d", grouped_number(range.days())) }
 }
 
