@@ -48,9 +48,13 @@ pub struct DiscardedPrompts {
 /// Parses typed tags, separated by spaces or commas. Converts tags to lower case, and removes leading `#` signs and
 /// duplicates.
 pub fn parse_tags(typed: &str) -> Vec<CleanText> {
+    normalized_tags(typed.split([' ', ',', '\t']).map(|word| word.trim_start_matches('#')))
+}
+
+/// Returns tags in lower case, without empty ones and duplicates.
+pub fn normalized_tags<'a>(words: impl IntoIterator<Item = &'a str>) -> Vec<CleanText> {
     let mut tags: Vec<CleanText> = Vec::new();
-    for word in typed.split([' ', ',', '\t']) {
-        let tag = CleanText::line(&word.trim_start_matches('#').to_lowercase());
+    for tag in words.into_iter().map(|word| CleanText::line(&word.to_lowercase())) {
         if !tag.is_empty() && !tags.contains(&tag) {
             tags.push(tag);
         }

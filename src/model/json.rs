@@ -4,7 +4,7 @@
 use super::Time;
 use super::job::{RemoteState, Status};
 use super::link;
-use super::prompt::{EventKind, JobEvent, Prompt, PromptKind, Thread};
+use super::prompt::{EventKind, JobEvent, Prompt, Thread};
 use super::row::Job;
 use super::text::CleanText;
 use super::time_format::json_time;
@@ -67,10 +67,7 @@ fn prompt_json(prompt: &Prompt) -> Value {
     json!({
         "type": "prompt",
         "at": json_time(prompt.sent_at.unwrap_or(prompt.written_at)),
-        "kind": match prompt.kind {
-            PromptKind::Create => "create",
-            PromptKind::FollowUp => "follow-up",
-        },
+        "kind": prompt.kind.word(),
         "text": prompt.text,
         "delivery": prompt.delivery.kind().word(),
         "reason": optional_str(prompt.delivery.reason()),
@@ -106,7 +103,7 @@ fn optional_str(text: Option<&CleanText>) -> Option<&str> {
 mod tests {
     use super::*;
     use crate::model::job::JobId;
-    use crate::model::prompt::DeliveryKind;
+    use crate::model::prompt::{DeliveryKind, PromptKind};
     use crate::model::row::JobKey;
 
     fn row() -> Job {

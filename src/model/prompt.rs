@@ -6,14 +6,15 @@ use super::ledger::RateLimited;
 use super::link;
 use super::row::JobKey;
 use super::text::CleanText;
-use strum::{IntoStaticStr, VariantArray};
+use strum::{EnumString, IntoStaticStr, VariantArray};
 
 /// The id of a prompt in the store on this computer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PromptId(pub i64);
 
 /// What a prompt asks for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, EnumString, IntoStaticStr)]
+#[strum(serialize_all = "kebab-case")]
 pub enum PromptKind {
     /// Creates a job.
     Create,
@@ -22,6 +23,11 @@ pub enum PromptKind {
 }
 
 impl PromptKind {
+    /// Returns the name used in the store, in exports and in JSON output.
+    pub fn word(self) -> &'static str {
+        self.into()
+    }
+
     /// Returns the hourly limit that applies to prompts of this kind.
     pub fn limit(self) -> RateLimited {
         match self {
@@ -119,6 +125,20 @@ impl DeliveryKind {
         Self::ALL.iter().copied().find(|kind| kind.word() == word || kind.stored_word() == word)
     }
 
+    /// Returns the delivery state with its data. Ignores the data that a prompt in this state doesn't have.
+    pub fn with_data(self, reason: CleanText, until: Option<Time>, discarded_from: Option<Self>) -> Delivery {
+        match self {
+            Self::Queued => Delivery::Queued { until },
+            Self::Paused => Delivery::Paused,
+            Self::Sending => Delivery::Sending,
+            Self::Accepted => Delivery::Accepted,
+            Self::NotSent => Delivery::NotSent(reason),
+            Self::Rejected => Delivery::Rejected(reason),
+            Self::Unconfirmed => Delivery::Unconfirmed(reason),
+            Self::Discarded => Delivery::Discarded { from: discarded_from },
+        }
+    }
+
     /// Whether the user has to decide what happens next.
     pub fn needs_user(self) -> bool {
         matches!(self, Self::NotSent | Self::Rejected | Self::Unconfirmed)
@@ -183,6 +203,28 @@ pub enum EventKind {
 }
 
 impl EventKind {
+    /// Returns the word for the change that the store and exports use, and the values before and after the change.
+    pub fn parts(&self) -> (&'static str, Option<&str>, Option<&str>) {
+        match self {
+            Self::Status { from, to } => ("status", from.as_ref().map(Status::raw_word), Some(to.raw_word())),
+            Self::PullRequest(link) => ("pull request", None, Some(link.as_str())),
+            Self::Gone => ("gone", None, None),
+            Self::Back => ("back", None, None),
+        }
+    }
+
+    /// Creates the change from its [`EventKind::parts`]. Returns `None` if the word is unknown.
+    pub fn from_parts(word: &str, before: Option<&str>, after: Option<&str>) -> Option<Self> {
+        let after = after.unwrap_or_default();
+        Some(match word {
+            "status" => Self::Status { from: before.map(Status::parse), to: Status::parse(after) },
+            "pull request" => Self::PullRequest(CleanText::line(after)),
+            "gone" => Self::Gone,
+            "back" => Self::Back,
+            _ => return None,
+        })
+    }
+
     /// Describes the change in a few words, for the log.
     pub fn log_text(&self) -> CleanText {
         CleanText::line(&match self {

@@ -4,7 +4,7 @@
 
 use crate::model::Time;
 use crate::model::job::{JobId, JobSource, RemoteState, Status};
-use crate::model::prompt::{Delivery, DeliveryKind, EventKind, JobEvent, Prompt, PromptId, PromptKind};
+use crate::model::prompt::{DeliveryKind, EventKind, JobEvent, Prompt, PromptId, PromptKind};
 use crate::model::pull_request::{PullRequest, PullRequestTurn};
 use crate::model::row::{Job, JobKey, LocalState};
 use crate::model::text::CleanText;
@@ -42,29 +42,24 @@ impl FromSql for CleanText {
     }
 }
 
-impl ToSql for JobKey {
-    fn to_sql(&self) -> Result<ToSqlOutput<'_>> {
-        Ok(self.0.into())
-    }
+/// Stores a newtype of `i64` as an integer.
+macro_rules! integer_column {
+    ($($id:ty),*) => {$(
+        impl ToSql for $id {
+            fn to_sql(&self) -> Result<ToSqlOutput<'_>> {
+                Ok(self.0.into())
+            }
+        }
+
+        impl FromSql for $id {
+            fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+                value.as_i64().map(Self)
+            }
+        }
+    )*};
 }
 
-impl FromSql for JobKey {
-    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
-        value.as_i64().map(Self)
-    }
-}
-
-impl ToSql for PromptId {
-    fn to_sql(&self) -> Result<ToSqlOutput<'_>> {
-        Ok(self.0.into())
-    }
-}
-
-impl FromSql for PromptId {
-    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
-        value.as_i64().map(Self)
-    }
-}
+integer_column!(JobKey, PromptId);
 
 impl ToSql for JobId {
     fn to_sql(&self) -> Result<ToSqlOutput<'_>> {
@@ -74,16 +69,13 @@ impl ToSql for JobId {
 
 impl ToSql for PromptKind {
     fn to_sql(&self) -> Result<ToSqlOutput<'_>> {
-        Ok(match self {
-            Self::Create => "create".into(),
-            Self::FollowUp => "follow-up".into(),
-        })
+        Ok(self.word().into())
     }
 }
 
 impl FromSql for PromptKind {
     fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
-        value.as_str().map(|word| if word == "create" { Self::Create } else { Self::FollowUp })
+        value.as_str().map(|word| word.parse().unwrap_or(Self::FollowUp))
     }
 }
 
@@ -322,25 +314,14 @@ pub(super) const PROMPT_COLUMNS: &str = "id, kind, text, state, paused, until, r
 pub(super) fn read_prompt(row: &Row<'_>) -> Result<Prompt> {
     let kind = read_delivery_kind(row)?;
     let reason = row.get::<_, Option<CleanText>>("reason")?.unwrap_or_default();
-    let delivery = match kind {
-        DeliveryKind::Queued => Delivery::Queued { until: read_optional_time(row, "until")? },
-        DeliveryKind::Paused => Delivery::Paused,
-        DeliveryKind::Sending => Delivery::Sending,
-        DeliveryKind::Accepted => Delivery::Accepted,
-        DeliveryKind::NotSent => Delivery::NotSent(reason),
-        DeliveryKind::Rejected => Delivery::Rejected(reason),
-        DeliveryKind::Unconfirmed => Delivery::Unconfirmed(reason),
-        DeliveryKind::Discarded => {
-            let from: Option<String> = row.get("discarded_from")?;
-            Delivery::Discarded { from: from.as_deref().and_then(DeliveryKind::parse) }
-        }
-    };
+    let discarded_from: Option<String> = row.get("discarded_from")?;
+    let discarded_from = discarded_from.as_deref().and_then(DeliveryKind::parse);
     let state_at = if kind == DeliveryKind::Discarded { "discarded_at" } else { "state_at" };
     Ok(Prompt {
         id: row.get("id")?,
         kind: row.get("kind")?,
         text: row.get("text")?,
-        delivery,
+        delivery: kind.with_data(reason, read_optional_time(row, "until")?, discarded_from),
         written_at: read_time(row, "written_at")?,
         sent_at: read_optional_time(row, "sent_at")?,
         state_at: read_optional_time(row, state_at)?,
@@ -356,27 +337,10 @@ pub(super) fn read_delivery_kind(row: &Row<'_>) -> Result<DeliveryKind> {
 /// The columns of the table `event` that [`read_event`] reads.
 pub(super) const EVENT_COLUMNS: &str = "at, kind, before, after";
 
-/// Returns the values of an event's columns: kind, before, after.
-pub(super) fn event_columns(kind: &EventKind) -> (&'static str, Option<&str>, Option<&str>) {
-    match kind {
-        EventKind::Status { from, to } => ("status", from.as_ref().map(Status::raw_word), Some(to.raw_word())),
-        EventKind::PullRequest(link) => ("pull request", None, Some(link.as_str())),
-        EventKind::Gone => ("gone", None, None),
-        EventKind::Back => ("back", None, None),
-    }
-}
-
 pub(super) fn read_event(row: &Row<'_>) -> Result<JobEvent> {
     let word: String = row.get("kind")?;
-    let kind = match word.as_str() {
-        "status" => EventKind::Status {
-            from: row.get("before")?,
-            to: row.get::<_, Option<Status>>("after")?.unwrap_or_else(|| Status::Unknown(CleanText::default())),
-        },
-        "pull request" => EventKind::PullRequest(row.get::<_, Option<CleanText>>("after")?.unwrap_or_default()),
-        "gone" => EventKind::Gone,
-        "back" => EventKind::Back,
-        _ => return Err(unknown_word_error(&word).into()),
-    };
+    let (before, after): (Option<String>, Option<String>) = (row.get("before")?, row.get("after")?);
+    let kind = EventKind::from_parts(&word, before.as_deref(), after.as_deref());
+    let kind = kind.ok_or_else(|| unknown_word_error(&word))?;
     Ok(JobEvent { at: read_time(row, "at")?, kind })
 }

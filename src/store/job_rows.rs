@@ -137,7 +137,7 @@ pub(super) fn touch(tx: &Transaction<'_>, key: JobKey) -> StoreResult<Job> {
 /// Adds events to a job.
 pub(super) fn insert_events(tx: &Transaction<'_>, key: JobKey, events: &[JobEvent]) -> StoreResult<()> {
     for event in events {
-        let (kind, before, after) = columns::event_columns(&event.kind);
+        let (kind, before, after) = event.kind.parts();
         tx.change(
             "INSERT INTO event (job, at, kind, before, after) VALUES (?1, ?2, ?3, ?4, ?5)",
             params![key, UnixMillis(event.at), kind, before, after],

@@ -6,7 +6,7 @@ use super::error::StoreResult;
 use super::query::Query as _;
 use super::{Store, job_rows, prompts};
 use crate::model::Time;
-use crate::model::change::LocalChange;
+use crate::model::change::{LocalChange, normalized_tags};
 use crate::model::endpoint::Scope;
 use crate::model::row::{Job, JobKey};
 use crate::model::text::CleanText;
@@ -97,13 +97,10 @@ fn apply_change(row: &mut Job, change: &LocalChange, now: Time) {
             row.local.has_custom_title = title.is_some();
             row.local.title = title.unwrap_or_default();
         }
-        LocalChange::Tags(tags) => {
-            row.local.tags.clear();
-            add_tags(&mut row.local.tags, tags);
-        }
+        LocalChange::Tags(tags) => row.local.tags = normalized_tags(tags.iter().map(CleanText::as_str)).into(),
         LocalChange::AddTags(tags) => add_tags(&mut row.local.tags, tags),
         LocalChange::RemoveTags(tags) => {
-            let tags: Vec<CleanText> = tags.iter().map(normalize_tag).collect();
+            let tags = normalized_tags(tags.iter().map(CleanText::as_str));
             row.local.tags.retain(|known| !tags.contains(known));
         }
         LocalChange::Note(note) => row.local.note = note.clone().filter(|note| !note.as_str().trim().is_empty()),
@@ -118,17 +115,8 @@ fn apply_change(row: &mut Job, change: &LocalChange, now: Time) {
     }
 }
 
-/// Converts a tag to its stored form: one line, in lower case.
-fn normalize_tag(given: &CleanText) -> CleanText {
-    CleanText::line(&given.as_str().to_lowercase())
-}
-
 fn add_tags(tags: &mut ThinVec<CleanText>, more: &[CleanText]) {
-    for tag in more.iter().map(normalize_tag) {
-        if !tag.is_empty() && !tags.contains(&tag) {
-            tags.push(tag);
-        }
-    }
+    *tags = normalized_tags(tags.iter().chain(more).map(CleanText::as_str)).into();
 }
 
 /// Adds the title, tags and note that the user wrote for `other` to `target`, when the two rows are merged. If the user

@@ -6,8 +6,9 @@ use super::{
     BackupHeader, BackupTotals, DraftPurpose, DraftRecord, DraftText, JobRecord, LineError, PromptRecord, VERSION,
 };
 use crate::model::Time;
+use crate::model::change::normalized_tags;
 use crate::model::endpoint::Scope;
-use crate::model::job::{JobId, RemoteState, Status};
+use crate::model::job::{JobId, RemoteState};
 use crate::model::prompt::{Delivery, DeliveryKind, EventKind, JobEvent, PromptKind};
 use crate::model::pull_request::PullRequest;
 use crate::model::row::{Job, JobKey, LocalState};
@@ -105,7 +106,7 @@ struct WireEvent {
     at: Moment,
     kind: String,
     #[serde(skip_serializing_if = "Option::is_none")]
-    from: Option<Status>,
+    from: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     to: Option<String>,
 }
@@ -186,7 +187,7 @@ fn wire_prompt(prompt: &PromptRecord) -> WirePrompt {
         _ => None,
     };
     WirePrompt {
-        kind: exported_kind(prompt.kind).to_owned(),
+        kind: prompt.kind.word().to_owned(),
         text: prompt.text.clone(),
         delivery: prompt.delivery.kind().stored_word().to_owned(),
         reason: optional_string(prompt.delivery.reason()),
@@ -199,13 +200,9 @@ fn wire_prompt(prompt: &PromptRecord) -> WirePrompt {
 }
 
 fn wire_event(event: &JobEvent) -> WireEvent {
-    let (kind, from, to) = match &event.kind {
-        EventKind::Status { from, to } => ("status", from.clone(), Some(to.raw_word().to_owned())),
-        EventKind::PullRequest(link) => ("pull request", None, Some(link.to_string())),
-        EventKind::Gone => ("gone", None, None),
-        EventKind::Back => ("back", None, None),
-    };
-    WireEvent { at: Moment(event.at), kind: kind.to_owned(), from, to }
+    let (kind, from, to) = event.kind.parts();
+    let text = |text: Option<&str>| text.map(str::to_owned);
+    WireEvent { at: Moment(event.at), kind: kind.to_owned(), from: text(from), to: text(to) }
 }
 
 fn draft_line(record: &DraftRecord) -> DraftLine {
@@ -234,13 +231,6 @@ fn optional_string(text: Option<&CleanText>) -> Option<String> {
 
 fn texts(texts: &[CleanText]) -> Vec<String> {
     texts.iter().map(CleanText::to_string).collect()
-}
-
-fn exported_kind(kind: PromptKind) -> &'static str {
-    match kind {
-        PromptKind::Create => "create",
-        PromptKind::FollowUp => "follow-up",
-    }
 }
 
 pub(super) fn parse_backup_line(text: &str, now: Time) -> Result<super::BackupLine, LineError> {
@@ -283,7 +273,7 @@ fn parse_job(line: WireJob, now: Time) -> Result<JobRecord, LineError> {
     let job = Job::new(JobKey(0), given.unwrap_or(default_title), created_at);
     let local = LocalState {
         has_custom_title,
-        tags: clean_tags(&line.tags).into(),
+        tags: normalized_tags(line.tags.iter().map(String::as_str)).into(),
         note: line.note.map(|note| CleanText::block(&note)).filter(|note| !note.as_str().trim().is_empty()),
         pages: parse_pages(&line.pages).into(),
         started_at: time(line.started_at).unwrap_or(created_at),
@@ -314,29 +304,14 @@ fn parse_prompt(line: WirePrompt, written_at: Time) -> Result<PromptRecord, Line
     if title_from_prompt(&line.text).is_empty() {
         return Err(LineError::Blank);
     }
-    let kind = match line.kind.as_str() {
-        "create" => PromptKind::Create,
-        "follow-up" => PromptKind::FollowUp,
-        other => return Err(unknown_word_error("kind of prompt", other)),
-    };
+    let kind = line.kind.parse().map_err(|_| unknown_word_error("kind of prompt", &line.kind))?;
     let reason = CleanText::line(line.reason.as_deref().unwrap_or_default());
-    let delivery = match DeliveryKind::parse(&line.delivery) {
-        None => return Err(unknown_word_error("delivery", &line.delivery)),
-        Some(DeliveryKind::Queued) => Delivery::Queued { until: None },
-        Some(DeliveryKind::Paused) => Delivery::Paused,
-        Some(DeliveryKind::Sending) => Delivery::Sending,
-        Some(DeliveryKind::Accepted) => Delivery::Accepted,
-        Some(DeliveryKind::NotSent) => Delivery::NotSent(reason),
-        Some(DeliveryKind::Rejected) => Delivery::Rejected(reason),
-        Some(DeliveryKind::Unconfirmed) => Delivery::Unconfirmed(reason),
-        Some(DeliveryKind::Discarded) => {
-            Delivery::Discarded { from: line.discarded_from.as_deref().and_then(DeliveryKind::parse) }
-        }
-    };
+    let delivery = DeliveryKind::parse(&line.delivery).ok_or_else(|| unknown_word_error("delivery", &line.delivery))?;
+    let discarded_from = line.discarded_from.as_deref().and_then(DeliveryKind::parse);
     Ok(PromptRecord {
         kind,
         text: line.text,
-        delivery,
+        delivery: delivery.with_data(reason, None, discarded_from),
         written_at: line.written_at.map_or(written_at, |Moment(at)| at),
         sent_at: line.sent_at.map(|Moment(at)| at),
         state_at: line.state_at.map(|Moment(at)| at),
@@ -345,14 +320,11 @@ fn parse_prompt(line: WirePrompt, written_at: Time) -> Result<PromptRecord, Line
 }
 
 fn parse_event(line: WireEvent) -> Result<JobEvent, LineError> {
-    let kind = match (line.kind.as_str(), line.to) {
-        ("status", Some(to)) => EventKind::Status { from: line.from, to: Status::parse(&to) },
-        ("pull request", Some(to)) => EventKind::PullRequest(CleanText::line(&to)),
-        ("gone", _) => EventKind::Gone,
-        ("back", _) => EventKind::Back,
-        ("status" | "pull request", None) => return Err(LineError::shape("an event without \"to\"")),
-        (other, _) => return Err(unknown_word_error("kind of event", other)),
-    };
+    if line.to.is_none() && matches!(line.kind.as_str(), "status" | "pull request") {
+        return Err(LineError::shape("an event without \"to\""));
+    }
+    let kind = EventKind::from_parts(&line.kind, line.from.as_deref(), line.to.as_deref());
+    let kind = kind.ok_or_else(|| unknown_word_error("kind of event", &line.kind))?;
     Ok(JobEvent { at: line.at.0, kind })
 }
 
@@ -377,16 +349,6 @@ fn parse_scope(base_url: &str, project: String) -> Result<Scope, LineError> {
         return Err(LineError::NoScope);
     }
     Ok(Scope { base_url, project, organization: None })
-}
-
-fn clean_tags(given: &[String]) -> Vec<CleanText> {
-    let mut tags = Vec::new();
-    for tag in given.iter().map(|tag| CleanText::line(&tag.to_lowercase())) {
-        if !tag.is_empty() && !tags.contains(&tag) {
-            tags.push(tag);
-        }
-    }
-    tags
 }
 
 fn parse_pages(given: &[String]) -> Vec<CleanText> {
