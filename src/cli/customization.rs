@@ -5,7 +5,7 @@ use crate::config::ConfigError;
 use crate::config::customization::Customization;
 use crate::config::keys::KeyOverride;
 use crate::model::text::CleanText;
-use crate::tui::keymap::{BINDINGS, Chord, Context, Keymap};
+use crate::tui::keymap::{BINDINGS, Binding, Chord, Context, Keymap};
 use crate::tui::{CustomCommand, SavedFilter};
 use std::path::Path;
 use strum::IntoEnumIterator as _;
@@ -32,7 +32,7 @@ pub fn keymap(custom: &Customization, path: &Path) -> Result<Keymap, ConfigError
     }
     for keys in &custom.keys {
         let [of_context, of_action, of_keys] = keys.positions;
-        let wrong = |place, what: String| invalid_config(path, place, &what);
+        let wrong = |place, what: String| ConfigError::invalid(path, place, &what);
         let context: Context = keys.context.parse().map_err(|_| {
             let known: Vec<&str> = Context::iter().map(Context::config_name).collect();
             wrong(of_context, format!("unknown key context {}; valid: {}", keys.context, known.join(", ")))
@@ -55,34 +55,32 @@ pub fn keymap(custom: &Customization, path: &Path) -> Result<Keymap, ConfigError
             return Err(wrong(of_action, what));
         }
     }
-    if let Some((chord, row, general)) = keymap.find_hidden_global() {
-        let sets_key = |keys: &&KeyOverride| {
-            [row, general]
-                .iter()
-                .any(|row| keys.context.parse() == Ok(row.context) && row.action.has_name(&keys.action))
+    // The last override that sets one of the two keys is the one to change.
+    let wrong = |rows: [&Binding; 2], what: String| {
+        let sets_key = |keys: &&KeyOverride, row: &&Binding| {
+            keys.context.parse() == Ok(row.context) && row.action.has_name(&keys.action)
         };
-        let place = custom.keys.iter().rev().find(sets_key).map_or((1, 1), |keys| keys.positions[2]);
-        let (name, hidden, context) =
-            (row.action.config_name(), general.action.config_name(), row.context.config_name());
-        let what = format!("{name} ({context}) hides {hidden} (everywhere) with the key {chord}; change one of them");
-        return Err(invalid_config(path, place, &what));
-    }
-    let Some((chord, one, other)) = keymap.find_conflict() else { return Ok(keymap) };
-    // The error points to the last line of the file that sets a key of one of the two conflicting actions.
-    let sets_key = |keys: &&KeyOverride| {
-        keys.context.parse() == Ok(one.context) && [one, other].iter().any(|row| row.action.has_name(&keys.action))
+        let last = custom.keys.iter().rev().find(|keys| rows.iter().any(|row| sets_key(keys, row)));
+        ConfigError::invalid(
+            path,
+            last.map_or((1, 1), |keys| keys.positions[2]),
+            &format!("{what}; change one of them"),
+        )
     };
-    let place = custom.keys.iter().rev().find(sets_key).map_or((1, 1), |keys| keys.positions[2]);
-    let (one, other, context) = (one.action.config_name(), other.action.config_name(), one.context.config_name());
-    Err(invalid_config(
-        path,
-        place,
-        &format!("{one} and {other} have the same key {chord} ({context}); change one of them"),
-    ))
-}
-
-fn invalid_config(path: &Path, place: (usize, usize), what: &str) -> ConfigError {
-    ConfigError::invalid(path, place, what)
+    let names = |one: &Binding, other: &Binding| {
+        (one.action.config_name(), other.action.config_name(), one.context.config_name())
+    };
+    if let Some((chord, row, general)) = keymap.find_hidden_global() {
+        let (name, hidden, context) = names(row, general);
+        let what = format!("{name} ({context}) hides {hidden} (everywhere) with the key {chord}");
+        return Err(wrong([row, general], what));
+    }
+    if let Some((chord, one, other)) = keymap.find_conflict() {
+        let rows = [one, other];
+        let (one, other, context) = names(one, other);
+        return Err(wrong(rows, format!("{one} and {other} have the same key {chord} ({context})")));
+    }
+    Ok(keymap)
 }
 
 const KEY_EXAMPLES: &str = "write it like x, X, Ctrl-x, Alt-x, F5 or Enter";
@@ -96,7 +94,7 @@ pub fn parse_commands(custom: &Customization, keymap: &Keymap, path: &Path) -> R
     let mut commands: Vec<CustomCommand> = Vec::new();
     for (command, (line, column)) in &custom.commands {
         let name = CleanText::line(command.name.get_ref());
-        let wrong = |what: String| invalid_config(path, (*line, *column), &what);
+        let wrong = |what: String| ConfigError::invalid(path, (*line, *column), &what);
         let written = command.key.get_ref();
         let key = Chord::parse(written)
             .ok_or_else(|| wrong(format!("unknown key \"{written}\" of the command {name}; {KEY_EXAMPLES}")))?;

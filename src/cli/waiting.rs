@@ -71,8 +71,7 @@ impl WaitTimeout {
 pub(super) struct JobWait {
     pub(super) rows: Vec<Job>,
     timer: Timer,
-    /// The current problem with the connection; `None` if there is none.
-    trouble: Option<CleanText>,
+    connection: ConnectionLog,
 }
 
 /// Why a wait for jobs ended.
@@ -89,7 +88,7 @@ pub(super) enum WaitOutcome {
 impl JobWait {
     /// Creates a wait for jobs that were read from the store.
     pub(super) fn new(rows: Vec<Job>, timer: Timer) -> Self {
-        Self { rows, timer, trouble: None }
+        Self { rows, timer, connection: ConnectionLog::default() }
     }
 
     /// Waits until all jobs are over, the time is up, or a signal asks to end.
@@ -183,7 +182,7 @@ impl JobWait {
             EngineEvent::Prompt { job, .. } => self.update(*job, out),
             EngineEvent::Merged { gone, into } => self.merge(gone, session.store.job(into).await?),
             EngineEvent::Connection(Connection::Refused { reason }) => return Ok(Some(WaitOutcome::Refused(reason))),
-            EngineEvent::Connection(connection) => self.note_connection(&connection, out),
+            EngineEvent::Connection(connection) => self.connection.update(&connection, out),
             EngineEvent::InternalFailure(failure) if failure.kind == FailureKind::Store => {
                 out.note(failure.message.as_str())
             }
@@ -216,17 +215,6 @@ impl JobWait {
         *old = new;
     }
 
-    fn note_connection(&mut self, connection: &Connection, out: &mut Out) {
-        let words = connection_problem(connection);
-        if self.trouble != words {
-            match &words {
-                Some(words) => log_progress(words.as_str(), out),
-                None => log_progress("connected again", out),
-            }
-            self.trouble = words;
-        }
-    }
-
     fn live_line(&self) -> String {
         let (left, count) = (self.remaining_count(), self.rows.len());
         let what = if count == 1 {
@@ -237,7 +225,7 @@ impl JobWait {
         let checked = self.rows.iter().filter(|row| !is_over(row)).filter_map(|row| row.local.checked_at).min();
         let checked =
             checked.map(|at| format!(" · checked {} ago", format_duration(Utc::now() - at))).unwrap_or_default();
-        let trouble = self.trouble.as_ref().map(|trouble| format!(" · {trouble}")).unwrap_or_default();
+        let trouble = self.connection.problem.as_ref().map(|trouble| format!(" · {trouble}")).unwrap_or_default();
         format!("{what} · {}{checked}{trouble}", self.timer.elapsed_text())
     }
 }
@@ -246,6 +234,22 @@ impl JobWait {
 pub(super) fn wait_command(rows: &[Job]) -> String {
     let ids: Vec<String> = rows.iter().filter_map(|row| row.id.as_ref()).map(|id| id.clean().to_string()).collect();
     format!("docdeck wait {}", ids.join(" "))
+}
+
+/// Logs each problem of the connection once, and when it is over.
+#[derive(Debug, Default)]
+pub(super) struct ConnectionLog {
+    problem: Option<CleanText>,
+}
+
+impl ConnectionLog {
+    pub(super) fn update(&mut self, connection: &Connection, out: &mut Out) {
+        let problem = connection_problem(connection);
+        if self.problem != problem {
+            log_progress(problem.as_ref().map_or("connected again", CleanText::as_str), out);
+            self.problem = problem;
+        }
+    }
 }
 
 /// Describes a problem with the connection. Returns `None` if the connection has no problem.

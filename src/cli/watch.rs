@@ -7,7 +7,7 @@ use super::exit_code::Code;
 use super::line_writer::LineWriterHandle;
 use super::out::Out;
 use super::session::{Session, WaitEnd};
-use super::waiting::{connection_problem, log_progress, log_time};
+use super::waiting::{ConnectionLog, log_progress, log_time};
 use crate::model::connection::Connection;
 use crate::model::engine_event::EngineEvent;
 use crate::model::json;
@@ -50,7 +50,7 @@ pub(super) async fn run(session: &mut Session, in_json: bool, out: &mut Out) -> 
     } else {
         lines.write(format!("{} {known}", log_time(out.is_terminal())), out);
     }
-    let mut watch = JobWatch { rows, lines, in_json, out, trouble: None };
+    let mut watch = JobWatch { rows, lines, in_json, out, connection: ConnectionLog::default() };
     let end = watch.run(session).await;
     let JobWatch { lines, out, .. } = watch;
     if let Some(why) = lines.finish().await {
@@ -65,7 +65,7 @@ struct JobWatch<'a> {
     lines: LineWriterHandle,
     in_json: bool,
     out: &'a mut Out,
-    trouble: Option<CleanText>,
+    connection: ConnectionLog,
 }
 
 /// Returns the first line of the output: how many jobs are watched, are working, and need the user.
@@ -108,7 +108,7 @@ impl JobWatch<'_> {
             }
             EngineEvent::JobsRemoved(left) => self.rows.retain(|key, _| left.contains(*key)),
             EngineEvent::Connection(Connection::Refused { reason }) => return Ok(Some(reason)),
-            EngineEvent::Connection(connection) => self.note_connection(&connection),
+            EngineEvent::Connection(connection) => self.connection.update(&connection, self.out),
             EngineEvent::InternalFailure(failure) => log_progress(failure.message.as_str(), self.out),
             EngineEvent::Notice(text) => log_progress(text.as_str(), self.out),
             _ => {}
@@ -139,13 +139,5 @@ impl JobWatch<'_> {
         }
         self.rows.insert(new.key, new);
         Ok(())
-    }
-
-    fn note_connection(&mut self, connection: &Connection) {
-        let words = connection_problem(connection);
-        if self.trouble != words {
-            log_progress(words.as_ref().map_or("connected again", CleanText::as_str), self.out);
-            self.trouble = words;
-        }
     }
 }
