@@ -211,14 +211,10 @@ fn merge_settings(
     let (name, profile) = sources::resolve_profile(flags, environment, path, &found.file)?;
     let (name, profile) = (name.value, profile.unwrap_or(&empty_profile));
     let key = key::resolve_key_source(environment, &name, profile, path, found.readable_by_others)?;
-    if let Some(mistake) =
-        sources::base_url_mistake(&sources::resolve_base_url(flags, environment, profile), profile, path)
-    {
-        return Err(mistake);
-    }
-    if let Some(mistake) =
-        sources::resolve_project(flags, environment, profile).and_then(|id| sources::project_mistake(&id))
-    {
+    let base_url = sources::resolve_base_url(flags, environment, profile);
+    let project = sources::resolve_project(flags, environment, profile);
+    let mistake = sources::base_url_mistake(&base_url, profile, path);
+    if let Some(mistake) = mistake.or_else(|| sources::project_mistake(project.as_ref()?)) {
         return Err(mistake);
     }
     let scope = sources::resolve_scope(flags, environment, profile);

@@ -88,8 +88,8 @@ pub(super) async fn run(cx: &mut CommandContext<'_>, options: &Options) -> Resul
     facts.examine_store().await;
     facts.request_job().await;
     facts.query_terminal().await;
-    let mut report = DoctorReport::new(facts.private_data());
-    CHECKS.iter().for_each(|(section, name, check)| report.add(section, name, check(&facts)));
+    let findings = CHECKS.iter().filter_map(|(section, name, check)| Some((*section, *name, check(&facts)?)));
+    let report = DoctorReport { findings: findings.collect(), private: facts.private_data() };
     if options.json {
         out.json(&report.json());
     } else {

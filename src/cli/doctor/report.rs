@@ -120,21 +120,11 @@ pub(super) fn mask_id(id: &str) -> String {
 #[derive(Debug, Default)]
 pub(super) struct DoctorReport {
     /// The section, the name of the check, and what it found.
-    findings: Vec<(&'static str, &'static str, Finding)>,
-    private: PrivateData,
+    pub(super) findings: Vec<(&'static str, &'static str, Finding)>,
+    pub(super) private: PrivateData,
 }
 
 impl DoctorReport {
-    /// Adds what the check `name` found.
-    pub(super) fn add(&mut self, section: &'static str, name: &'static str, found: CheckResult) {
-        self.findings.extend(found.map(|found| (section, name, found)));
-    }
-
-    /// Returns an empty report that masks this data.
-    pub(super) fn new(private: PrivateData) -> Self {
-        Self { findings: Vec::new(), private }
-    }
-
     /// Returns the number of findings in this state.
     pub(super) fn count(&self, state: CheckState) -> usize {
         self.findings.iter().filter(|(.., found)| found.state == state).count()

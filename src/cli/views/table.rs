@@ -6,7 +6,7 @@ use crate::cli::table::{BarPart, ColumnKind, TextCell, TextColumn, table_lines};
 use crate::model::colors::ColorRole;
 use crate::model::export::{ExportContent, format_received, guard_unless_number};
 use crate::model::views::{Count, Counts, ViewCount};
-use crate::tui::format::{count_text, format_views};
+use crate::tui::format::{count_text, format_views, plural};
 
 const HUMAN_SYMBOL: &str = "█";
 const AI_SYMBOL: &str = "▒";
@@ -78,8 +78,7 @@ fn bar_parts(counts: &Counts, full: ViewCount) -> Vec<BarPart> {
 fn range_heading(content: &ExportContent<'_>, out: &Out) -> String {
     let today = content.as_of.date_naive();
     let so_far = if content.range.contains(today) { ", today so far" } else { "" };
-    let days = content.range.days();
-    let days = if days == 1 { "1 day".to_owned() } else { format!("{days} days") };
+    let days = plural(content.range.days(), "day");
     let range = out.paint(ColorRole::Title, &content.range.to_string());
     // The date is left out if it is today.
     let moment = if chrono::Utc::now().date_naive() == today { "%H:%M UTC" } else { "%Y-%m-%d %H:%M UTC" };

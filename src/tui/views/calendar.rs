@@ -171,8 +171,7 @@ impl Calendar {
         if self.purpose == CalendarPurpose::Compare && range == self.shown_range {
             return Err("choose a different range to compare with".to_owned());
         }
-        let days = usize::try_from(range.days()).unwrap_or(usize::MAX);
-        Ok(format!("{range}, {}", format::plural(days, "day")))
+        Ok(format!("{range}, {}", format::plural(range.days(), "day")))
     }
 
     fn day_label(&self) -> String {

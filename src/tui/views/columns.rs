@@ -186,20 +186,9 @@ fn visible_columns(table: &PageTable, width: usize) -> Vec<NumberColumn> {
     let is_narrow = is_compared && width < 60;
     let cells = Metric::ALL.map(|metric| [NumberColumn::Now(metric), NumberColumn::Change(metric)]).concat();
     let is_shown = |cell: &NumberColumn| match *cell {
-        NumberColumn::Now(of) => {
-            if is_narrow {
-                of == sorted
-            } else {
-                has_value(of)
-            }
-        }
-        NumberColumn::Change(of) => {
-            if is_narrow {
-                of == sorted
-            } else {
-                has_change(of)
-            }
-        }
+        cell if is_narrow => cell.metric() == sorted,
+        NumberColumn::Now(of) => has_value(of),
+        NumberColumn::Change(of) => has_change(of),
     };
     cells.into_iter().filter(is_shown).collect()
 }

@@ -22,6 +22,7 @@ use crate::tui::draw::text::{TextRow, fit, left};
 use crate::tui::format::plural;
 use crate::tui::geometry::centered;
 use crate::tui::views::ViewsScreen;
+use crate::tui::widgets::scroll::neighbour;
 use crate::tui::{NewFile, Overwrite, Screen, format};
 use ratatui::text::Span;
 use ratatui::widgets::{Paragraph, Wrap};
@@ -136,12 +137,7 @@ impl ExportDialog {
                 self.target =
                     if self.target == ExportTarget::File { ExportTarget::Clipboard } else { ExportTarget::File };
             }
-            ExportLine::Format => {
-                let all = ExportFormat::ALL;
-                let at = all.iter().position(|format| *format == self.format).unwrap_or(0);
-                let to = (at + if forward { 1 } else { all.len() - 1 }) % all.len();
-                self.format = all.get(to).copied().unwrap_or(ExportFormat::Csv);
-            }
+            ExportLine::Format => self.format = neighbour(&ExportFormat::ALL, self.format, forward),
         }
     }
 
@@ -232,15 +228,11 @@ impl Component for ExportDialog {
 
     /// Selects the line above or below, wrapping around, or the first or last line.
     fn scroll(&mut self, by: Scroll, _cx: &mut Cx<'_>) {
-        let at = ExportLine::ALL.iter().position(|part| *part == self.line).unwrap_or(0);
-        let to = match by {
-            Scroll::By(n) if n < 0 => at + ExportLine::ALL.len() - 1,
-            Scroll::By(_) => at + 1,
-            Scroll::Page(n) if n < 0 => 0,
-            Scroll::Top => 0,
-            Scroll::Page(_) | Scroll::Bottom => ExportLine::ALL.len() - 1,
+        self.line = match by {
+            Scroll::By(n) => neighbour(&ExportLine::ALL, self.line, n >= 0),
+            Scroll::Page(..0) | Scroll::Top => ExportLine::Rows,
+            Scroll::Page(_) | Scroll::Bottom => ExportLine::Target,
         };
-        self.line = ExportLine::ALL.get(to % ExportLine::ALL.len()).copied().unwrap_or(ExportLine::Rows);
     }
 
     /// Selects the clicked choice and its line.

@@ -5,6 +5,7 @@
 use super::super::App;
 use crate::model::Time;
 use crate::model::period::{DateRange, Preset};
+use crate::tui::format::plural;
 use chrono::NaiveDate;
 use unicode_width::UnicodeWidthStr as _;
 
@@ -34,10 +35,7 @@ const MIN_COLUMNS_WITH_ALL_NAMES: usize = 100;
 /// Formats a range: first and last day in UTC, number of days, and whether today is included. If that doesn't fit in
 /// `width` columns, leaves out the number of days.
 pub fn format_range(range: DateRange, now: Time, width: usize) -> String {
-    let days = match range.days() {
-        1 => "1 day".to_owned(),
-        n => format!("{n} days"),
-    };
+    let days = plural(range.days(), "day");
     let has_today = range.contains(now.date_naive());
     let full = format!("{range}, {days} UTC{}", if has_today { ", today so far" } else { "" });
     if full.width() < width { full } else { format!("{range} UTC{}", if has_today { ", so far" } else { "" }) }

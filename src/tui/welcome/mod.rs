@@ -21,6 +21,7 @@ use crate::model::setup::{
 };
 use crate::model::text::CleanText;
 use crate::tui::app::NOT_IN_DEMO;
+use crate::tui::widgets::scroll::neighbour;
 use crate::tui::widgets::text_input::TextInput;
 use crate::tui::{ConfigWriteError, ProfilesEffect, ProfilesMsg, RelaunchTarget};
 use crossterm::event::{KeyCode, KeyModifiers};
@@ -407,13 +408,6 @@ fn ask_to_save(text: String, allowed: WritePermission, cx: &mut Cx<'_>) {
 
 fn has_modifier(modifiers: KeyModifiers) -> bool {
     modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT | KeyModifiers::SUPER)
-}
-
-/// Returns the element after or before `current`. After the last element comes the first one.
-fn neighbour<T: Copy + PartialEq>(all: &[T], current: T, forward: bool) -> T {
-    let at = all.iter().position(|one| *one == current).unwrap_or(0);
-    let to = (at + if forward { 1 } else { all.len().saturating_sub(1) }) % all.len().max(1);
-    all.get(to).copied().unwrap_or(current)
 }
 
 impl Component for Welcome {

@@ -53,6 +53,13 @@ pub(in crate::tui) fn page_step(rows: usize) -> isize {
     isize::try_from(rows.saturating_sub(1).max(1)).unwrap_or(1)
 }
 
+/// Returns the element after or before `current`. After the last element comes the first one.
+pub(in crate::tui) fn neighbour<T: Copy + PartialEq>(all: &[T], current: T, forward: bool) -> T {
+    let at = all.iter().position(|one| *one == current).unwrap_or(0);
+    let to = (at + if forward { 1 } else { all.len().saturating_sub(1) }) % all.len().max(1);
+    all.get(to).copied().unwrap_or(current)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
