@@ -7,7 +7,7 @@ use super::exit_code::Code;
 use super::out::Out;
 use super::session::CommandContext;
 use crate::config::{Flags, data_folder};
-use crate::runtime::new_file::create_private_file;
+use crate::runtime::new_file::{replace_file, write_new};
 use crate::store::{ExportCounts, ScopeFilter, StoreError};
 use crate::tui::format::plural;
 use chrono::Utc;
@@ -75,7 +75,10 @@ pub(super) async fn run(cx: &mut CommandContext<'_>, options: &Options) -> Resul
         Spool::Memory(bytes) => Box::new(io::Cursor::new(bytes.take_bytes())),
     };
     match file {
-        Some(file) => write_export_file(&mut lines, file, options.force).map_err(|error| export_error(file, &error))?,
+        Some(file) => {
+            let written = if options.force { replace_file(file, lines) } else { write_new(file, lines) };
+            written.map_err(|error| export_error(file, &error))?;
+        }
         None => match io::copy(&mut lines, &mut io::stdout().lock()) {
             // The reader closed the pipe, which is not an error.
             Err(error) if error.kind() == ErrorKind::BrokenPipe => return Ok(Code::Done),
@@ -159,26 +162,6 @@ fn check_destination(file: &Path, force: bool) -> Result<(), CliError> {
         ))),
         _ => Ok(()),
     }
-}
-
-fn write_export_file(spool: &mut dyn Read, file: &Path, force: bool) -> io::Result<()> {
-    if force {
-        // Writes a temporary file beside the existing file, then replaces the existing file.
-        let target = std::fs::canonicalize(file).unwrap_or_else(|_| file.to_owned());
-        let folder = target.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        let mut new = tempfile::NamedTempFile::new_in(folder)?;
-        io::copy(spool, &mut new)?;
-        new.as_file().sync_all()?;
-        new.persist(&target).map_err(|error| error.error)?;
-        return Ok(());
-    }
-    let mut new = create_private_file(file)?;
-    let written = io::copy(spool, &mut new).and_then(|_| new.sync_all());
-    if written.is_err() {
-        drop(new);
-        let _ = std::fs::remove_file(file);
-    }
-    written
 }
 
 fn export_error(file: &Path, error: &io::Error) -> CliError {

@@ -2,20 +2,20 @@
 //! to the editor, reads the text back and removes the file.
 
 use super::event_loop::Dashboard;
+use super::new_file::write_new;
 use crate::config::environment::Environment;
 use crate::model::command::split_command_line;
 use crate::model::failure::Failure;
 use crate::tui::{Msg, PromptsMsg};
-use std::fs::{self, DirBuilder, OpenOptions};
-use std::io::{self, Write};
+use std::fs;
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 use std::sync::Arc;
+use tempfile::TempDir;
 
 /// The name of the edited file. Editors detect Markdown by its extension.
 const FILE_NAME: &str = "prompt.md";
-/// Maximum number of folder names that are tried.
-const MAX_FOLDER_NAMES: u32 = 100;
 /// Maximum size of a text that is read back, in bytes.
 const MAX_TEXT_BYTES: u64 = 8 << 20;
 /// The editors that are tried if no environment variable names one.
@@ -59,31 +59,28 @@ fn editors(environment: &Environment, file: &Path) -> Vec<Vec<String>> {
     programs.into_iter().map(with_file).collect()
 }
 
-/// A text file in a separate folder. Dropping it removes the folder.
+/// A text file in a separate folder that only the user can enter. Dropping it removes the folder, also with backup copies
+/// that the editor made.
 #[derive(Debug)]
 struct EditedFile {
-    folder: PathBuf,
+    folder: TempDir,
 }
 
 impl EditedFile {
     fn write(parent: &Path, text: &str) -> io::Result<Self> {
-        let folder = create_private_folder(parent)?;
-        let file = Self { folder };
-        let mut options = OpenOptions::new();
-        options.write(true).create_new(true);
+        let mut builder = tempfile::Builder::new();
+        builder.prefix("docdeck-edit-");
         #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        let mut open = options.open(file.path())?;
-        open.write_all(text.as_bytes())?;
+        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
+        let file = Self { folder: builder.tempdir_in(parent)? };
         // Adds a final line feed, because editors complain about a text file that doesn't end with a line feed.
-        if !text.is_empty() && !text.ends_with('\n') {
-            open.write_all(b"\n")?;
-        }
+        let line_feed = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
+        write_new(&file.path(), text.as_bytes().chain(line_feed.as_bytes()))?;
         Ok(file)
     }
 
     fn path(&self) -> PathBuf {
-        self.folder.join(FILE_NAME)
+        self.folder.path().join(FILE_NAME)
     }
 
     /// Returns what the editor has saved so far. Returns `None` for an empty file, because the editor may be writing it
@@ -111,30 +108,6 @@ impl EditedFile {
     }
 }
 
-impl Drop for EditedFile {
-    fn drop(&mut self) {
-        // Also removes backup copies that the editor made. If this fails, the files are still readable only by the
-        // user.
-        let _ = fs::remove_dir_all(&self.folder);
-    }
-}
-
-/// Creates a folder that only the user can enter.
-fn create_private_folder(parent: &Path) -> io::Result<PathBuf> {
-    let mut builder = DirBuilder::new();
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    let id = std::process::id();
-    for n in 0..MAX_FOLDER_NAMES {
-        let folder = parent.join(format!("docdeck-edit-{id}-{n}"));
-        match builder.create(&folder) {
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-            result => return result.map(|()| folder),
-        }
-    }
-    Err(io::Error::new(io::ErrorKind::AlreadyExists, "no free name for a folder"))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -151,7 +124,7 @@ mod tests {
         {
             use std::os::unix::fs::PermissionsExt;
             let mode = |path: &Path| fs::metadata(path).expect("there").permissions().mode() & 0o777;
-            assert_eq!((mode(&file.folder), mode(&file.path())), (0o700, 0o600));
+            assert_eq!((mode(file.folder.path()), mode(&file.path())), (0o700, 0o600));
         }
         assert_eq!(file.read(Ok(ended(0))), Ok("a\nb\n".to_owned()));
         drop(file);

@@ -2,12 +2,14 @@
 //! after the user has confirmed that. The text is then first written to a new file, which is renamed to the old name,
 //! so that a failure loses nothing.
 
+use crate::config::file::system_message;
 use crate::model::failure::Failure;
 use crate::model::text::CleanText;
 use crate::tui::{Msg, NewFile, Overwrite};
-use std::fs::{File, OpenOptions};
-use std::io::{self, ErrorKind, Write};
+use std::fs::OpenOptions;
+use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};
+use tempfile::NamedTempFile;
 
 /// Maximum number of file names that are tried: `name`, `name-2`, … `name-999`.
 const MAX_FILE_NAMES: u32 = 999;
@@ -39,11 +41,7 @@ pub(super) async fn save_new_file(folder: Option<PathBuf>, file: NewFile, overwr
             Msg::ActionFinished { what, result: Ok(()) }
         }
         Ok((Ok(WriteResult::Exists), text)) => Msg::FileExists(NewFile { name, text, what }),
-        Ok((Err(error), _)) => {
-            let why = error.to_string().to_lowercase();
-            let why = why.split(" (os error").next().unwrap_or_default();
-            Msg::ActionFinished { result: failure(why), what: wanted }
-        }
+        Ok((Err(error), _)) => Msg::ActionFinished { result: failure(system_message(&error).as_str()), what: wanted },
         Err(_) => Msg::ActionFinished { result: failure("docdeck is shutting down"), what: wanted },
     }
 }
@@ -51,11 +49,11 @@ pub(super) async fn save_new_file(folder: Option<PathBuf>, file: NewFile, overwr
 fn write_text(path: &Path, text: &str, overwrite: Overwrite) -> io::Result<WriteResult> {
     match overwrite {
         Overwrite::Never => write_numbered_file(path, text).map(WriteResult::Written),
-        Overwrite::Ask => match write_new(path, text) {
+        Overwrite::Ask => match write_new(path, text.as_bytes()) {
             Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(WriteResult::Exists),
             done => done.map(|()| WriteResult::Written(path.to_path_buf())),
         },
-        Overwrite::Yes => replace_file(path, text).map(|()| WriteResult::Written(path.to_path_buf())),
+        Overwrite::Yes => replace_file(path, text.as_bytes()).map(|()| WriteResult::Written(path.to_path_buf())),
     }
 }
 
@@ -63,7 +61,7 @@ fn write_text(path: &Path, text: &str, overwrite: Overwrite) -> io::Result<Write
 fn write_numbered_file(name: &Path, text: &str) -> io::Result<PathBuf> {
     for n in 1..=MAX_FILE_NAMES {
         let path = numbered_name(name, n);
-        match write_new(&path, text) {
+        match write_new(&path, text.as_bytes()) {
             Ok(()) => return Ok(path),
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
             Err(error) => return Err(error),
@@ -72,33 +70,12 @@ fn write_numbered_file(name: &Path, text: &str) -> io::Result<PathBuf> {
     Err(io::Error::other("too many files with that name exist"))
 }
 
-/// Creates a file, which must not exist yet, and writes the text to it. If writing fails, removes the incomplete file.
-fn write_new(path: &Path, text: &str) -> io::Result<()> {
-    let mut file = create_private_file(path)?;
-    let done = file.write_all(text.as_bytes()).and_then(|()| file.sync_all());
-    if done.is_err() {
-        drop(file);
-        let _ = std::fs::remove_file(path);
-    }
-    done
-}
-
-/// Replaces the file at `path`: writes the text to a new file beside it, then renames the new file.
-fn replace_file(path: &Path, text: &str) -> io::Result<()> {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let new = write_numbered_file(&path.with_file_name(format!(".{name}.new")), text)?;
-    let done = std::fs::rename(&new, path);
-    if done.is_err() {
-        let _ = std::fs::remove_file(&new);
-    }
-    done
-}
-
-/// Creates a file that only the user can read.
+/// Creates a file, which must not exist yet and which only the user can read. If writing to it fails, removes the
+/// incomplete file.
 ///
 /// # Errors
-/// The file already exists, or can't be created.
-pub fn create_private_file(path: &Path) -> io::Result<File> {
+/// The file already exists, or can't be created or written.
+pub fn write_new(path: &Path, mut source: impl Read) -> io::Result<()> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
     #[cfg(unix)]
@@ -106,7 +83,28 @@ pub fn create_private_file(path: &Path) -> io::Result<File> {
         use std::os::unix::fs::OpenOptionsExt;
         options.mode(0o600);
     }
-    options.open(path)
+    let mut file = options.open(path)?;
+    let done = io::copy(&mut source, &mut file).and_then(|_| file.sync_all());
+    if done.is_err() {
+        drop(file);
+        let _ = std::fs::remove_file(path);
+    }
+    done
+}
+
+/// Replaces a file: writes to a new file beside it, then renames the new file. If the path is a symbolic link, replaces
+/// the file that it points to.
+///
+/// # Errors
+/// The new file can't be written or renamed. The old file is then unchanged.
+pub fn replace_file(path: &Path, mut source: impl Read) -> io::Result<()> {
+    let target = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let folder = target.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let mut new = NamedTempFile::new_in(folder)?;
+    io::copy(&mut source, &mut new)?;
+    new.as_file().sync_all()?;
+    new.persist(target)?;
+    Ok(())
 }
 
 /// Returns the `n`th of the names `jobs.json`, `jobs-2.json`, …
