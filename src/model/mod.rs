@@ -28,6 +28,7 @@ pub mod link;
 pub mod load;
 pub mod log;
 pub mod merge;
+pub mod number_format;
 pub mod period;
 pub mod poll;
 pub mod prompt;

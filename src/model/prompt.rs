@@ -8,6 +8,16 @@ use super::row::JobKey;
 use super::text::CleanText;
 use strum::{EnumString, IntoStaticStr, VariantArray};
 
+/// The maximum number of characters of a job's title.
+pub const MAX_TITLE_CHARS: usize = 200;
+
+/// Returns the title of a job with this prompt: the first line with visible text. Returns an empty title if there is
+/// none.
+pub fn prompt_title(text: &str) -> CleanText {
+    let mut lines = text.lines().map(|line| CleanText::title(line, MAX_TITLE_CHARS));
+    lines.find(|line| !line.is_empty()).unwrap_or_default()
+}
+
 /// The id of a prompt in the store on this computer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PromptId(pub i64);

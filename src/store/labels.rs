@@ -4,10 +4,11 @@
 use super::columns;
 use super::error::StoreResult;
 use super::query::Query as _;
-use super::{Store, job_rows, prompts};
+use super::{Store, job_rows};
 use crate::model::Time;
 use crate::model::change::{LocalChange, normalized_tags};
 use crate::model::endpoint::Scope;
+use crate::model::prompt::MAX_TITLE_CHARS;
 use crate::model::row::{Job, JobKey};
 use crate::model::text::CleanText;
 use rusqlite::{Transaction, params};
@@ -92,7 +93,7 @@ impl Store {
 fn apply_change(row: &mut Job, change: &LocalChange, now: Time) {
     match change {
         LocalChange::Title(title) => {
-            let title = title.as_ref().map(|title| CleanText::title(title.as_str(), prompts::MAX_TITLE_CHARS));
+            let title = title.as_ref().map(|title| CleanText::title(title.as_str(), MAX_TITLE_CHARS));
             let title = title.filter(|title| !title.is_empty());
             row.local.has_custom_title = title.is_some();
             row.local.title = title.unwrap_or_default();

@@ -1,5 +1,6 @@
 //! What happened when the store was opened, and what was recovered from a damaged file.
 
+use crate::model::number_format::plural;
 use std::path::PathBuf;
 
 /// The result of opening the store.
@@ -36,17 +37,16 @@ impl RecoveryCounts {
         if (jobs, prompts, drafts) == (0, 0, 0) {
             return "No job, prompt or draft could be recovered from it.".to_owned();
         }
-        let count = |n: u64, one: &str| format!("{n} {one}{}", if n == 1 { "" } else { "s" });
         let mut sentence = format!(
             "Recovered {}, {} and {}; some may be missing.",
-            count(jobs, "job"),
-            count(prompts, "prompt"),
-            count(drafts, "draft")
+            plural(jobs, "job"),
+            plural(prompts, "prompt"),
+            plural(drafts, "draft")
         );
         let states = [(unconfirmed, "prompt", "unconfirmed"), (paused, "queued prompt", "paused")];
         let states = states.into_iter().filter(|(n, ..)| *n > 0);
         let states: Vec<String> = states
-            .map(|(n, one, state)| format!("{} {} {state}", count(n, one), if n == 1 { "is" } else { "are" }))
+            .map(|(n, one, state)| format!("{} {} {state}", plural(n, one), if n == 1 { "is" } else { "are" }))
             .collect();
         if !states.is_empty() {
             sentence.push_str(&format!(" {}.", states.join(", ")));

@@ -11,14 +11,11 @@ use crate::model::Time;
 use crate::model::backup::PromptRecord;
 use crate::model::change::DiscardedPrompts;
 use crate::model::endpoint::Scope;
-use crate::model::prompt::{Delivery, DeliveryKind, DraftTarget, Prompt, PromptId, PromptKind, Thread};
+use crate::model::prompt::{Delivery, DeliveryKind, DraftTarget, Prompt, PromptId, PromptKind, Thread, prompt_title};
 use crate::model::row::{Job, JobKey};
 use crate::model::text::CleanText;
 use rusqlite::{Connection, Transaction, params};
 use std::collections::BTreeSet;
-
-/// Maximum length of a title in characters; a longer title is cut and ends with `…`.
-pub(super) const MAX_TITLE_CHARS: usize = 200;
 
 /// A prompt that created a job, or will create one.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -219,7 +216,7 @@ impl Store {
                 if prompt.state == DeliveryKind::Unconfirmed {
                     return Err(StoreError::NotEditable);
                 }
-                let title = prompt_title(&text)?;
+                let title = checked_title(&text)?;
                 tx.change("UPDATE prompt SET text = ?2 WHERE id = ?1", params![prompt.id, text])?;
                 if prompt.kind == PromptKind::Create {
                     job_rows::set_default_title(tx, prompt.job, &title)?;
@@ -343,7 +340,7 @@ fn insert_new_job(
     instance: Option<&str>,
     now: Time,
 ) -> StoreResult<(PromptId, Job)> {
-    let key = job_rows::insert_job(tx, scope, &prompt_title(text)?, now)?;
+    let key = job_rows::insert_job(tx, scope, &checked_title(text)?, now)?;
     let prompt = insert_prompt(tx, key, PromptKind::Create, text, instance, now)?;
     Ok((prompt, job_rows::touch(tx, key)?))
 }
@@ -357,7 +354,7 @@ fn add_follow_up(
     instance: Option<&str>,
     now: Time,
 ) -> StoreResult<(PromptId, Job)> {
-    prompt_title(text)?;
+    checked_title(text)?;
     let key = job_rows::current_key(tx, key)?;
     let prompt = insert_prompt(tx, key, PromptKind::FollowUp, text, instance, now)?;
     drafts::delete_draft(tx, job_rows::job_scope_id(tx, key)?, DraftTarget::FollowUp(key))?;
@@ -438,11 +435,8 @@ fn discarded_from(delivery: &Delivery) -> Option<&'static str> {
 }
 
 /// Returns the first line with a visible character, as the title. Fails if the text is blank.
-pub(super) fn prompt_title(text: &str) -> StoreResult<CleanText> {
-    text.lines()
-        .map(|line| CleanText::title(line, MAX_TITLE_CHARS))
-        .find(|line| !line.is_empty())
-        .ok_or(StoreError::BlankPrompt)
+pub(super) fn checked_title(text: &str) -> StoreResult<CleanText> {
+    Some(prompt_title(text)).filter(|title| !title.is_empty()).ok_or(StoreError::BlankPrompt)
 }
 
 /// Puts the prompt into a new state, which begins at `now`. For every state but `Queued`, clears the stored instance.

@@ -3,27 +3,11 @@
 
 use crate::model::Time;
 pub use crate::model::ledger::{next_wait_text_change, wait_text};
+pub use crate::model::number_format::{format_count, grouped_number, plural};
 use crate::model::views::{Count, Counts, ViewCount};
 use chrono::TimeDelta;
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
-
-/// Formats a number with thousands separators: `13,430`.
-pub fn grouped_number(n: impl Into<i128>) -> String {
-    let n: i128 = n.into();
-    let digits = n.unsigned_abs().to_string();
-    let mut out = String::with_capacity(digits.len() * 4 / 3 + 1);
-    if n < 0 {
-        out.push('-');
-    }
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
-}
 
 /// Formats a number of views with thousands separators and at most one decimal: `13,430`, `12.5`. A number that would
 /// be rounded to 0 becomes `<0.1`, to distinguish it from 0.
@@ -53,19 +37,6 @@ pub fn count_text(count: &Count) -> String {
         Count::Fraction(_) => count.signed().map(format_views).unwrap_or_default(),
         Count::Other(text) => text.to_string(),
         Count::Missing => "?".to_owned(),
-    }
-}
-
-/// Formats a number of things with thousands separators.
-pub fn format_count(n: impl TryInto<i128>) -> String {
-    grouped_number(n.try_into().unwrap_or(i128::MAX))
-}
-
-/// Formats a number with its noun: `1 job`, `2 jobs`.
-pub fn plural(n: impl TryInto<i128>, one: &str) -> String {
-    match n.try_into() {
-        Ok(1) => format!("1 {one}"),
-        n => format!("{} {one}s", grouped_number(n.unwrap_or(i128::MAX))),
     }
 }
 

@@ -10,7 +10,7 @@ mod wire;
 use super::Time;
 use super::endpoint::Scope;
 use super::job::JobId;
-use super::prompt::{Delivery, JobEvent, PromptKind};
+use super::prompt::{Delivery, JobEvent, PromptKind, prompt_title};
 use super::row::Job;
 use super::text::{CleanText, escaped_json};
 
@@ -133,7 +133,7 @@ impl JobRecord {
     #[must_use]
     pub fn default_title(&self) -> CleanText {
         let first = self.prompts.iter().find(|prompt| prompt.kind == PromptKind::Create);
-        let first = first.map(|first| wire::title_from_prompt(&first.text)).filter(|title| !title.is_empty());
+        let first = first.map(|first| prompt_title(&first.text)).filter(|title| !title.is_empty());
         first.or_else(|| self.row.id.as_ref().map(JobId::clean)).unwrap_or_default()
     }
 }

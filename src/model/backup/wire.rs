@@ -9,15 +9,12 @@ use crate::model::Time;
 use crate::model::change::normalized_tags;
 use crate::model::endpoint::Scope;
 use crate::model::job::{JobId, RemoteState};
-use crate::model::prompt::{Delivery, DeliveryKind, EventKind, JobEvent, PromptKind};
+use crate::model::prompt::{Delivery, DeliveryKind, EventKind, JobEvent, MAX_TITLE_CHARS, PromptKind, prompt_title};
 use crate::model::pull_request::PullRequest;
 use crate::model::row::{Job, JobKey, LocalState};
 use crate::model::text::CleanText;
 use crate::model::time_format::Moment;
 use serde::{Deserialize, Serialize};
-
-/// The maximum number of characters of a job's title.
-const MAX_JOB_TITLE_CHARS: usize = 200;
 
 #[derive(Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "lowercase", rename_all_fields = "camelCase")]
@@ -253,7 +250,7 @@ fn line_parse_error(text: &str, error: &serde_json::Error) -> LineError {
     match (kind.as_deref(), version) {
         (Some("docdeck"), Some(version)) if version > VERSION => LineError::Newer(version),
         (Some("docdeck" | "job" | "draft" | "end"), _) => LineError::shape(error),
-        (Some(other), _) => LineError::Kind(CleanText::title(other, MAX_JOB_TITLE_CHARS)),
+        (Some(other), _) => LineError::Kind(CleanText::title(other, MAX_TITLE_CHARS)),
         (None, _) => LineError::shape("it has no \"kind\""),
     }
 }
@@ -264,9 +261,9 @@ fn parse_job(line: WireJob, now: Time) -> Result<JobRecord, LineError> {
     let prompts = prompts.collect::<Result<Vec<PromptRecord>, _>>()?;
     let id = line.id.as_deref().and_then(JobId::new);
     let first = prompts.iter().find(|prompt| prompt.kind == PromptKind::Create);
-    let default_title = first.map(|first| title_from_prompt(&first.text)).or_else(|| id.as_ref().map(JobId::clean));
+    let default_title = first.map(|first| prompt_title(&first.text)).or_else(|| id.as_ref().map(JobId::clean));
     let default_title = default_title.ok_or(LineError::Nameless)?;
-    let given = line.title.map(|given| CleanText::title(&given, MAX_JOB_TITLE_CHARS)).filter(|given| !given.is_empty());
+    let given = line.title.map(|given| CleanText::title(&given, MAX_TITLE_CHARS)).filter(|given| !given.is_empty());
     let has_custom_title = line.named && given.is_some();
     let time = |moment: Option<Moment>| moment.map(|Moment(at)| at);
     let looked_at = time(line.looked_at);
@@ -294,14 +291,8 @@ fn parse_job(line: WireJob, now: Time) -> Result<JobRecord, LineError> {
     Ok(JobRecord { scope: parse_scope(&line.base_url, line.project)?, row, prompts, events, draft })
 }
 
-/// Returns the default title of a job with this prompt.
-pub(super) fn title_from_prompt(text: &str) -> CleanText {
-    let mut lines = text.lines().map(|line| CleanText::title(line, MAX_JOB_TITLE_CHARS));
-    lines.find(|line| !line.is_empty()).unwrap_or_default()
-}
-
 fn parse_prompt(line: WirePrompt, written_at: Time) -> Result<PromptRecord, LineError> {
-    if title_from_prompt(&line.text).is_empty() {
+    if prompt_title(&line.text).is_empty() {
         return Err(LineError::Blank);
     }
     let kind = line.kind.parse().map_err(|_| unknown_word_error("kind of prompt", &line.kind))?;

@@ -2,6 +2,7 @@
 
 use crate::model::Time;
 use crate::model::comparison::{ComparedRanges, Comparison};
+use crate::model::number_format::plural;
 use crate::model::period::DateRange;
 use crate::model::report::Report;
 use crate::model::views::{Count, Counts, PageRow, ViewCount, ViewsPage};
@@ -146,9 +147,8 @@ impl<'a> ExportContent<'a> {
 
     /// Returns sentences about what is missing from the export; none if it is complete.
     pub fn missing_notes(&self) -> Vec<String> {
-        let pages = if self.excluded_count == 1 { "page" } else { "pages" };
-        let left_out =
-            (self.excluded_count > 0).then(|| format!("Left out: {} more loaded {pages}.", self.excluded_count));
+        let left_out = (self.excluded_count > 0)
+            .then(|| format!("Left out: {}.", plural(self.excluded_count, "more loaded page")));
         let partial = (!self.is_fully_loaded).then(|| "Partial: not all pages are loaded.".to_owned());
         partial.into_iter().chain(left_out).collect()
     }

@@ -4,9 +4,9 @@
 use super::pages::{PageKind, RawRecord};
 use super::{JOB_BY_ID, JOB_BY_REVISION, SCOPE_INDEX, SEQUENCE_TABLE, SalvagedTables};
 use crate::model::Time;
+use crate::model::prompt::{MAX_TITLE_CHARS, prompt_title};
 use crate::model::text::CleanText;
 use crate::store::error::StoreResult;
-use crate::store::prompts::{MAX_TITLE_CHARS, prompt_title};
 use crate::store::query::Query as _;
 use crate::store::sending::ABANDONED_REASON;
 use rusqlite::types::Value;
@@ -262,7 +262,7 @@ impl<'a> RowRepair<'a> {
             tx.execute(
                 "UPDATE job SET title = ?2, created_at = min(created_at, ?3), started_at = min(started_at, ?3)
                  WHERE key = ?1 AND (title = '' OR created_at = ?4)",
-                params![key, prompt_title(&text).unwrap_or_default(), at, self.now],
+                params![key, prompt_title(&text), at, self.now],
             )?;
         }
         tx.execute(
