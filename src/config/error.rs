@@ -3,7 +3,8 @@
 use super::sourced::SettingSource;
 use super::themes::ThemeError;
 use crate::api::RootsError;
-use crate::model::redaction::redacted_text;
+use crate::model::failure::Failure;
+use crate::model::redaction::{redacted_setting, redacted_text};
 use crate::model::text::CleanText;
 use std::path::{Path, PathBuf};
 
@@ -46,6 +47,13 @@ pub enum ConfigError {
     Roots(#[from] RootsError),
     #[error("No home folder found. Set the data folder with --data-dir and the configuration file with --config.")]
     NoHome,
+}
+
+impl From<ConfigError> for Failure {
+    /// A value of a setting may be an API key in the wrong field, so keys are redacted.
+    fn from(error: ConfigError) -> Self {
+        Self::local(&redacted_setting(&error.to_string()))
+    }
 }
 
 impl ConfigError {

@@ -5,6 +5,8 @@
 use super::error::ConfigError;
 use super::file::{self, system_message};
 use super::positions::Mistake;
+use crate::model::failure::Failure;
+use crate::model::redaction::redacted_setting;
 use crate::model::setup::{DEFAULT_BASE_URL, KeySourceInput, NewProfile, WritePermission};
 use crate::model::text::CleanText;
 use std::fs::{self, File};
@@ -48,6 +50,12 @@ pub enum WriteError {
     ReadableByOthers { path: PathBuf },
     #[error("{} already has a filter named “{name}”. Nothing was changed.", path.display())]
     FilterExists { path: PathBuf, name: CleanText },
+}
+
+impl From<WriteError> for Failure {
+    fn from(error: WriteError) -> Self {
+        Self::local(&redacted_setting(&error.to_string()))
+    }
 }
 
 impl WriteError {

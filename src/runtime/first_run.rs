@@ -9,7 +9,6 @@ use crate::config::write::{self, WriteError, write_profile};
 use crate::engine::check::probe_key as test_key;
 use crate::model::endpoint::ApiKey;
 use crate::model::failure::Failure;
-use crate::model::redaction::redacted_setting;
 use crate::model::setup::{KeySourceInput, NewProfile, SetupProblem, WritePermission};
 use crate::model::text::CleanText;
 use crate::tui::ConfigWriteError;
@@ -85,7 +84,7 @@ impl FirstRun {
     /// Fails if the key can't be read, or if no source is set.
     pub async fn read_key(&self, key: &KeySourceInput) -> Result<ApiKey, Failure> {
         let source = self.key_source(key).ok_or_else(|| Failure::local("No key source is set."))?;
-        source.read().await.map_err(|error| Failure::local(&redacted_setting(&error.to_string())))
+        Ok(source.read().await?)
     }
 
     /// Tests the profile with one GET request. Returns what the answer shows.
@@ -93,8 +92,7 @@ impl FirstRun {
     /// # Errors
     /// Fails if the service can't be reached or refuses the key.
     pub async fn test(&self, profile: &NewProfile, key: ApiKey) -> Result<CleanText, Failure> {
-        let options = self.configured_profile(profile).client_options();
-        let options = options.map_err(|error| Failure::local(&redacted_setting(&error.to_string())))?;
+        let options = self.configured_profile(profile).client_options()?;
         test_key(&Client::new(profile.scope(), key, options)?).await
     }
 
@@ -104,7 +102,7 @@ impl FirstRun {
         let result = match saved {
             Ok(Ok(())) => Ok(()),
             Ok(Err(WriteError::AlreadyExists { needs, .. })) => Err(ConfigWriteError::NeedsConfirmation(needs)),
-            Ok(Err(error)) => Err(ConfigWriteError::Failed(Failure::local(&redacted_setting(&error.to_string())))),
+            Ok(Err(error)) => Err(ConfigWriteError::Failed(error.into())),
             Err(_) => Err(ConfigWriteError::Failed(Failure::local("docdeck is shutting down; nothing was saved."))),
         };
         ProfilesMsg::ConfigWritten { attempt, result }
@@ -115,5 +113,5 @@ impl FirstRun {
 async fn save_setting(write: impl FnOnce() -> Result<(), WriteError> + Send + 'static) -> Result<(), Failure> {
     let written = tokio::task::spawn_blocking(write).await;
     let written = written.map_err(|_| Failure::local("docdeck is shutting down; nothing was saved."))?;
-    written.map_err(|error| Failure::local(&redacted_setting(&error.to_string())))
+    Ok(written?)
 }

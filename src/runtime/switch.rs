@@ -11,7 +11,6 @@ use crate::engine::PollOptions;
 use crate::model::endpoint::ApiKey;
 use crate::model::failure::{Failure, FailureKind};
 use crate::model::job::JobId;
-use crate::model::redaction::redacted_setting;
 use crate::model::text::CleanText;
 use crate::tui::ProfileEntry;
 use crate::tui::{Msg, ProfilesMsg};
@@ -41,7 +40,7 @@ pub struct ProfileSwitcher {
 impl ProfileSwitcher {
     fn client_options(&self, at: usize) -> Result<ClientOptions, Failure> {
         let profile = self.profiles.get(at).ok_or_else(incomplete_profile)?;
-        profile.client_options().map_err(|error| Failure::local(&redacted_setting(&error.to_string())))
+        Ok(profile.client_options()?)
     }
 
     fn client(&self, at: usize, key: ApiKey, options: ClientOptions) -> Result<Client, Failure> {
@@ -52,7 +51,7 @@ impl ProfileSwitcher {
     fn key_source(&self, at: usize) -> Result<KeySource, Failure> {
         match self.profiles.get(at).map(|profile| &profile.key) {
             Some(Ok(Some(source))) => Ok(source.clone()),
-            Some(Err(error)) => Err(Failure::local(&redacted_setting(&error.to_string()))),
+            Some(Err(error)) => Err(error.clone().into()),
             Some(Ok(None)) | None => Err(incomplete_profile()),
         }
     }
@@ -69,8 +68,7 @@ impl ProfileSwitcher {
     pub fn read_key(&self, at: usize) -> impl Future<Output = Msg> + Send + 'static {
         let source = self.key_source(at);
         async move {
-            let read =
-                async { source?.read().await.map_err(|error| Failure::local(&redacted_setting(&error.to_string()))) };
+            let read = async { Ok(source?.read().await?) };
             Msg::Profiles(ProfilesMsg::ProfileKey(at, read.await))
         }
     }
