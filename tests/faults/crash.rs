@@ -388,6 +388,10 @@ fn after_kills_at_random_moments_a_batch_is_stored_completely_and_no_prompt_is_s
         killed += usize::from(kill_after(spawn_without_output(&fixture, words), rng.below(300)));
         assert_intact(&fixture);
     }
+    // On a busy computer, all kills can come before the batch is stored.
+    if stored_prompts(&fixture).is_empty() {
+        fixture.run(&["new", "--batch", "batch.txt", "--queue"]).expect_exit_code(0);
+    }
     send_whole_queue(&fixture);
     let deliveries = assert_intact(&fixture);
     assert!(texts.iter().all(|text| deliveries.contains_key(text)), "{deliveries:?}");
