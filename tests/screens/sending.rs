@@ -168,7 +168,7 @@ fn reversed(buffer: &Buffer) -> String {
 fn an_unconfirmed_prompt() {
     snapshots(
         "undelivered_unconfirmed",
-        &[SMALL, LARGE],
+        &[SMALL],
         &["The reply was lost: the service may or may not have started this job."],
         |fixture| {
             fixture.load_jobs();
@@ -269,7 +269,7 @@ fn a_template_with_unfilled_blanks() {
 
 #[test]
 fn saved_drafts() {
-    snapshots("drafts", &[SMALL, LARGE], &["Follow-up: Update", "And the one", "x delete"], |fixture| {
+    snapshots("drafts", &[SMALL], &["Follow-up: Update", "And the one", "x delete"], |fixture| {
         fixture.load_drafts();
         fixture.press_keys("D");
     });
