@@ -4,7 +4,7 @@ use super::arguments::Arguments;
 use super::exit_code::Code;
 use super::out::{Out, escape_line_breaks};
 use crate::model::redaction::redacted_setting;
-use crate::model::text::CleanText;
+use crate::model::text::{CleanText, sentence_case};
 use clap::Parser as _;
 use std::process::ExitCode;
 
@@ -42,8 +42,7 @@ fn clean_usage_error(error: clap::Error) -> clap::Error {
 fn as_sentence(text: &str) -> String {
     let text = text.trim_start_matches("error: ").trim_end();
     let (first, rest) = text.find('\n').map_or((text, ""), |end| text.split_at(end));
-    let mut letters = first.chars();
-    let mut sentence: String = letters.next().map(char::to_uppercase).into_iter().flatten().chain(letters).collect();
+    let mut sentence = sentence_case(first);
     if !sentence.ends_with(['.', ':', '?', '!']) {
         sentence.push('.');
     }

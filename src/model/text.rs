@@ -228,6 +228,13 @@ fn skip_string(chars: &mut Chars<'_>) {
     }
 }
 
+/// Returns the text with its first letter in upper case.
+pub fn sentence_case(text: &str) -> String {
+    let mut letters = text.chars();
+    let first = letters.next().map(char::to_uppercase).into_iter().flatten();
+    first.chain(letters).collect()
+}
+
 /// Whether a character is a control or format character, which is invisible or changes how its neighbours are shown.
 pub fn is_hidden(c: char) -> bool {
     c.is_control()

@@ -4,7 +4,7 @@
 use super::engine_event::EngineEvent;
 use super::job::JobId;
 use super::prompt::{Delivery, PromptId, PromptKind};
-use super::text::CleanText;
+use super::text::{CleanText, sentence_case};
 
 /// The outcome of sending a prompt, if it could not be written to disk.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -111,12 +111,6 @@ impl UnrecordedPrompts {
             _ => None,
         }
     }
-}
-
-fn sentence_case(text: &str) -> String {
-    let mut letters = text.chars();
-    let first = letters.next().map(char::to_uppercase).into_iter().flatten();
-    first.chain(letters).collect()
 }
 
 #[cfg(test)]

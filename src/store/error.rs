@@ -3,7 +3,7 @@
 //! No message contains a prompt's text: SQLite's messages name tables and columns, never values.
 
 use crate::model::failure::{Failure, FailureKind};
-use crate::model::text::CleanText;
+use crate::model::text::{CleanText, sentence_case};
 use crate::model::unrecorded::Obstacle;
 use std::path::PathBuf;
 
@@ -112,10 +112,7 @@ impl StoreError {
     }
 
     fn as_sentence(message: &str) -> Failure {
-        let mut chars = message.chars();
-        let first = chars.next().map(char::to_uppercase).into_iter().flatten();
-        let sentence: String = first.chain(chars).chain(['.']).collect();
-        Failure::new(FailureKind::Store, &sentence)
+        Failure::new(FailureKind::Store, &format!("{}.", sentence_case(message)))
     }
 }
 
