@@ -71,9 +71,8 @@ impl Store {
     /// day, otherwise a partial report with the pages of the cached answers.
     pub async fn daily_reports(&self, scope: &Scope, range: DateRange) -> StoreResult<Vec<Report>> {
         self.read_in_scope(scope, move |db, scope| {
-            let days = range.from().iter_days().take_while(|day| *day <= range.to());
             let mut reports = Vec::new();
-            for day in days.filter_map(|day| DateRange::new(day, day)) {
+            for day in range.single_days() {
                 match find_complete(db, scope, day)? {
                     Some((id, report)) => reports.push(Report { rows: read_rows(db, id)?, ..report }),
                     None => reports.extend(merge_answers(db, scope, day)?),

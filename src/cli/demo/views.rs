@@ -49,7 +49,7 @@ impl CacheWriter {
         }
         let days =
             (LAST_CACHED_DAYS_AGO..=FIRST_CACHED_DAYS_AGO).filter_map(|ago| today.checked_sub_days(Days::new(ago)));
-        for day in days.filter_map(|day| DateRange::new(day, day)) {
+        for day in days.map(DateRange::day) {
             let query = ViewsQuery { range: day, limit: DEFAULT_PAGE_SIZE, page: 1 };
             self.store
                 .save_views(&self.scope, query, &self.compute_answer(query).await, self.load_time(day.to()))
@@ -124,10 +124,8 @@ mod tests {
             let report = stored.report.expect("all pages");
             assert!(report.complete && report.as_of.date_naive() > range.to(), "its days were over");
         }
-        let days: Vec<DateRange> = (0..30)
-            .filter_map(|ago| today.checked_sub_days(Days::new(ago)))
-            .filter_map(|day| DateRange::new(day, day))
-            .collect();
+        let days: Vec<DateRange> =
+            (0..30).filter_map(|ago| today.checked_sub_days(Days::new(ago))).map(DateRange::day).collect();
         let known = store.views_totals(&scope, &days).await.expect("read");
         assert_eq!(known.len(), 27, "the last three are not loaded");
         let rows = store.jobs(&scope).await.expect("jobs");

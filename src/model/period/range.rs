@@ -19,6 +19,16 @@ impl DateRange {
         (from <= to).then_some(Self { from, to })
     }
 
+    /// Returns the range of only this day.
+    pub fn day(day: NaiveDate) -> Self {
+        Self { from: day, to: day }
+    }
+
+    /// Returns each day of the range as a range of one day.
+    pub fn single_days(self) -> impl Iterator<Item = Self> {
+        self.from.iter_days().take_while(move |day| *day <= self.to).map(Self::day)
+    }
+
     /// Returns the last `days` days, at least one. The last of them is today, which is not over yet.
     pub fn last_days(days: u32, today: NaiveDate) -> Self {
         let back = Days::new(u64::from(days.max(1) - 1));

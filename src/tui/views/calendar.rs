@@ -492,7 +492,7 @@ fn push_day(row: &mut TextRow<'_>, view: View<'_>, (open, span): CalendarDays<'_
     let (from, to) = (span.map(|span| span.from()), span.map(|span| span.to()));
     let within = span.is_some_and(|span| span.contains(day));
     let cursor = open.has_cursor_on(day);
-    let known = DateRange::new(day, day).is_some_and(|day| view.app.views.totals.get(day).is_some());
+    let known = view.app.views.totals.get(DateRange::day(day)).is_some();
     let before = match () {
         () if cursor => ">",
         () if from == Some(day) => "[",

@@ -5,7 +5,6 @@ use super::super::confirm::{ConfirmAction, ConfirmDialog};
 use super::super::keymap::{Action, Context};
 use super::super::{App, Effect, Severity};
 use super::all_pages::{AllPages, RequestedComparison, RequiredData, is_final};
-use super::range_totals::single_days;
 use super::trend::TrendDialog;
 use crate::model::Time;
 use crate::model::comparison::{ComparedRanges, Comparison, NotComparable};
@@ -72,7 +71,7 @@ impl super::ViewsScreen {
         let mut ranges: Vec<DateRange> = compared.into_iter().flat_map(|ranges| [ranges.now, ranges.before]).collect();
         if self.query.range.days() <= MAX_DAYS_READ_SINGLY {
             ranges.extend(TrendDialog::new(self.query.range).totals_to_read(None));
-            ranges.extend(self.previous_period().into_iter().flat_map(single_days));
+            ranges.extend(self.previous_period().into_iter().flat_map(DateRange::single_days));
         }
         ranges
     }

@@ -53,7 +53,7 @@ impl RangeTotals {
             let as_of = known.as_of.checked_add_signed(range.to() - day.to()).unwrap_or(known.as_of);
             Some(Timed { value: known.value.clone(), as_of })
         };
-        let mut days = single_days(range);
+        let mut days = range.single_days();
         let mut sum = of(days.next()?)?;
         for day in days {
             let day = of(day)?;
@@ -76,7 +76,7 @@ impl RangeTotals {
             return Some(known.value.clone());
         }
         let mut sums = ViewSums::default();
-        for day in single_days(range) {
+        for day in range.single_days() {
             let counts = &settled(day)?.value;
             if [&counts.human, &counts.ai, &counts.total].iter().any(|count| count.value().is_none()) {
                 return None;
@@ -90,12 +90,6 @@ impl RangeTotals {
 /// Returns human plus AI views, the height of a stacked bar. `None` if either number is not a valid count.
 pub fn bar_height(counts: &Counts) -> Option<ViewCount> {
     Some(counts.human.value()? + counts.ai.value()?)
-}
-
-/// Returns each day of a range as a range of one day.
-pub fn single_days(range: DateRange) -> impl Iterator<Item = DateRange> {
-    let to = range.to();
-    range.from().iter_days().take_while(move |day| *day <= to).filter_map(|day| DateRange::new(day, day))
 }
 
 /// Splits a range into weeks that start on Monday. The first and the last week are cut at the ends of the range.
@@ -113,7 +107,7 @@ pub(super) fn weeks(range: DateRange) -> Vec<DateRange> {
 
 /// Returns the ranges of the bars of a trend: weeks in a long range, otherwise days.
 pub(super) fn trend_bars(range: DateRange) -> Vec<DateRange> {
-    if range.days() >= MIN_DAYS_FOR_WEEKS { weeks(range) } else { single_days(range).collect() }
+    if range.days() >= MIN_DAYS_FOR_WEEKS { weeks(range) } else { range.single_days().collect() }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]

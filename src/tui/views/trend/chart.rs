@@ -351,8 +351,8 @@ pub(in crate::tui) fn chart_bars(
     let of_previous = |day: DateRange| {
         let previous = previous.filter(|_| !is_weekly)?;
         let same_day = previous.from().checked_add_signed(day.from() - range.from())?;
-        let same_day = DateRange::new(same_day, same_day).filter(|_| same_day <= previous.to())?;
-        bar_height(&totals.get(same_day)?.value)
+        let same_day = Some(same_day).filter(|day| *day <= previous.to())?;
+        bar_height(&totals.get(DateRange::day(same_day))?.value)
     };
     bars.into_iter().map(|bar| ChartBar::new(bar.clone(), of_previous(bar.range), is_weekly, now)).collect()
 }
@@ -400,7 +400,7 @@ mod tests {
             let day = first + Days::new(u64::try_from(n).expect("few"));
             let value = Counts { human: Count::Known(*human), ai: Count::Known(*ai), total: Count::Known(human + ai) };
             let totals = (*human >= 0).then_some(Timed { value, as_of });
-            let bar = TrendBar { range: DateRange::new(day, day).expect("a day"), totals };
+            let bar = TrendBar { range: DateRange::day(day), totals };
             ChartBar::new(bar, previous.map(ViewCount::from), false, as_of)
         };
         values.iter().enumerate().map(bar).collect()

@@ -6,7 +6,7 @@ pub(in crate::tui) mod draw;
 
 use super::all_pages::is_final;
 use super::range_totals::{
-    CompleteDaysMean, MIN_DAYS_FOR_WEEKS, RangeTotals, TrendBar, bar_height, count_days_before, single_days, trend_bars,
+    CompleteDaysMean, MIN_DAYS_FOR_WEEKS, RangeTotals, TrendBar, bar_height, count_days_before, trend_bars,
 };
 use crate::model::period::DateRange;
 use crate::model::views::ViewCount;
@@ -78,7 +78,7 @@ impl TrendDialog {
         let until_yesterday = |bar: DateRange| bar.cut_at(today.pred_opt()?);
         let counted = |bar: DateRange| match settled(bar).or_else(|| settled(until_yesterday(bar)?)) {
             Some(week) => vec![week],
-            None => single_days(bar).filter_map(settled).collect(),
+            None => bar.single_days().filter_map(settled).collect(),
         };
         let (sum, days) = self
             .bars
@@ -106,7 +106,7 @@ impl TrendDialog {
     /// Returns the ranges whose totals the trend needs from the cache.
     pub(super) fn totals_to_read(&self, previous: Option<DateRange>) -> Vec<DateRange> {
         let previous = previous.filter(|_| !self.is_weekly());
-        let days = [Some(self.range), previous].into_iter().flatten().flat_map(single_days);
+        let days = [Some(self.range), previous].into_iter().flatten().flat_map(DateRange::single_days);
         days.chain(self.bars.iter().copied().filter(|bar| bar.days() > 1)).collect()
     }
 
