@@ -2,7 +2,7 @@
 
 use super::bulk_action::{BulkAction, Targets};
 use super::component::prelude::*;
-use super::format::{display_width, fit, format_count};
+use super::format::{display_width, fit, fit_title, format_count};
 use super::{NewFile, Overwrite, SavedFilter};
 use crate::model::change::QueueChange;
 use crate::model::period::DateRange;
@@ -214,7 +214,10 @@ impl ConfirmDialog {
         let left_out = targets.skipped.iter().map(|(title, reason)| {
             // A long title is truncated, but never the reason.
             let reason = format!(" ({reason})");
-            format!("Skipped: {}{reason}", fit(title.as_str(), columns.saturating_sub(9 + display_width(&reason))))
+            format!(
+                "Skipped: {}{reason}",
+                fit_title(title.as_str(), columns.saturating_sub(9 + display_width(&reason)))
+            )
         });
         let mut lines: Vec<ConfirmLine> = limited_lines(titles, max_lines - skipped_lines.min(max_lines), "more")
             .map(|line| ConfirmLine::Target(fit(&line, columns)))

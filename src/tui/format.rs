@@ -129,6 +129,22 @@ pub fn truncate_path(path: &str, width: usize) -> String {
     }
 }
 
+/// The minimum width in cells at which a path at the end of a title is kept.
+const MIN_TITLE_WIDTH: usize = 12;
+
+/// Truncates the title of a job that is wider than `width` cells: `Add a section… /guides/single-sign-on`. A path at its
+/// end stays if it leaves a third of the cells, because it often tells jobs apart.
+pub fn fit_title(title: &str, width: usize) -> String {
+    match title.rsplit_once(' ') {
+        Some((rest, path)) if path.starts_with('/') && (MIN_TITLE_WIDTH..display_width(title)).contains(&width) => {
+            let left = width.saturating_sub(display_width(rest) + 1);
+            let path = truncate_path(path, left.max(display_width(path).min(width * 2 / 3)));
+            format!("{} {path}", fit(rest, width.saturating_sub(display_width(&path) + 1)))
+        }
+        _ => fit(title, width),
+    }
+}
+
 /// Truncates a text that is wider than `width` cells. Cuts off its start.
 pub fn truncate_start(text: &str, width: usize) -> String {
     if display_width(text) <= width {
@@ -238,12 +254,23 @@ mod tests {
         assert_eq!(truncate_path("a-name-without-slashes", 8), "…slashes");
     }
 
+    #[test]
+    fn a_truncated_title_keeps_the_path_at_its_end() {
+        let title = "Add a troubleshooting section to /guides/single-sign-on";
+        assert_eq!(fit_title(title, 55), title);
+        assert_eq!(fit_title(title, 46), "Add a troubleshooting … /guides/single-sign-on");
+        assert_eq!(fit_title(title, 40), "Add a troublesho… /guides/single-sign-on");
+        assert_eq!(fit_title("See /a for the other words", 12), "See /a for …");
+    }
+
     proptest! {
         #[test]
         fn truncated_text_is_never_wider_than_the_limit(text in "\\PC{0,40}", width in 0_usize..30) {
             prop_assert!(fit(&text, width).width() <= width);
             prop_assert!(truncate_start(&text, width).width() <= width);
             prop_assert!(truncate_path(&text, width).width() <= width);
+            let title = format!("{text} /{text}");
+            prop_assert!(fit_title(&title, width).width() <= width);
         }
 
         #[test]

@@ -9,7 +9,7 @@ use super::filter::JobFilter;
 use super::filter_input::FilterInput;
 use super::input_dialog::InputField;
 use super::keymap::{Action, Context};
-use super::order::JobSorting;
+use super::order::{JobSorting, Sort};
 use super::{App, Effect, SavedFilter, Screen, Severity, StoreState};
 use crate::model::Time;
 use crate::model::failure::Failure;
@@ -214,6 +214,13 @@ impl App {
     pub(super) fn next_sort(&mut self) {
         let by = self.active_list().sorting().by.next();
         self.active_list_mut().sort(JobSorting { by, reversed: false });
+    }
+
+    /// Sorts the jobs by the clicked column or, if they are already sorted by it, reverses the order.
+    pub(super) fn sort_jobs_by(&mut self, by: Sort) {
+        let current = self.active_list().sorting();
+        let reversed = current.by == by && by != Sort::Group && !current.reversed;
+        self.active_list_mut().sort(JobSorting { by, reversed });
     }
 
     pub(super) fn reverse_sort(&mut self) {

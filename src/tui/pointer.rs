@@ -3,9 +3,11 @@
 use super::component::{Component, Cx, Flow};
 use super::compose::editor::Editor;
 use super::geometry::{JobsArrangement, MIN_PANE_COLUMNS, MIN_PANE_ROWS, is_usable};
+use super::keymap::Action;
 use super::state::Pointer;
 use super::{App, Effect, Screen, Severity};
 use crate::model::Time;
+use crate::model::row::JobGroup;
 use crossterm::event::{KeyEvent, MouseButton, MouseEvent, MouseEventKind};
 use ratatui::layout::Position;
 use unicode_width::UnicodeWidthStr as _;
@@ -96,7 +98,11 @@ impl App {
     fn click_header(&mut self, cell: usize, now: Time, effects: &mut Vec<Effect>) {
         let header = self.header(usize::from(self.size.0), now);
         let hit = header.tabs.iter().find(|tab| (tab.at..tab.at + tab.text.width()).contains(&cell));
-        if let Some(screen) = hit.map(|tab| tab.screen) {
+        let Some(screen) = hit.map(|tab| tab.screen) else { return };
+        if screen == Screen::Jobs && self.screen == screen && self.jobs.count_of(JobGroup::NeedsYou) > 0 {
+            // The tab shows the number of jobs that need the user, so a click on it goes through them.
+            self.run_action(Action::NextNeedsYou, now, effects);
+        } else {
             self.close_filter_input();
             self.switch_screen(screen, now, effects);
         }

@@ -13,6 +13,7 @@ use crate::tui::compose::picker::{Picker, entry_lines};
 use crate::tui::help::Help;
 use crate::tui::jobs::tests::{at, row};
 use crate::tui::keymap::{Chord, Context};
+use crate::tui::order::Sort;
 use crate::tui::palette::{CommandPalette, palette_area};
 use crate::tui::views::calendar::Calendar;
 use crate::tui::views::calendar_layout::{CalendarLayout, CalendarTarget};
@@ -115,12 +116,59 @@ fn a_click_selects_a_job_and_a_second_click_opens_the_job() {
 }
 
 #[test]
-fn a_click_on_a_rule_a_heading_or_below_the_list_selects_nothing() {
+fn a_click_on_a_rule_or_below_the_list_selects_nothing() {
     let mut app = app((160, 40), 5);
-    for (column, row) in [(10, 1), (10, 2), (10, 20), (10, 38)] {
+    press(&mut app, "j");
+    for (column, row) in [(10, 1), (10, 20), (10, 38)] {
         click(&mut app, column, row);
-        assert_eq!((selected(&app), app.pane), (5, Pane::List), "{column} {row}");
+        assert_eq!((selected(&app), app.pane), (4, Pane::List), "{column} {row}");
     }
+}
+
+#[test]
+fn a_click_on_the_heading_of_a_group_selects_its_first_job() {
+    for size in [(80, 24), (160, 40)] {
+        let mut app = app(size, 5);
+        press(&mut app, "jj");
+        assert_eq!(selected(&app), 3);
+        let row = row_of_job_4(&app) - 2;
+        click(&mut app, 3, row);
+        click(&mut app, 3, row);
+        assert_eq!((selected(&app), app.pane), (5, Pane::List), "a second click opens no job");
+    }
+}
+
+#[test]
+fn a_click_on_a_column_heading_of_the_jobs_sorts_them_and_a_second_click_reverses_the_order() {
+    let mut app = app((160, 40), 5);
+    let row = app.geometry().list_lines().y - 1;
+    let age = app.geometry().list.right() - 3;
+    let mut sorting = |column| {
+        click(&mut app, column, row);
+        (app.jobs.sorting().by, app.jobs.sorting().reversed)
+    };
+    assert_eq!(sorting(5), (Sort::Status, false));
+    assert_eq!(sorting(age), (Sort::Age, false));
+    assert_eq!(sorting(age), (Sort::Age, true));
+    assert_eq!(sorting(20), (Sort::Group, false));
+    assert_eq!(sorting(20), (Sort::Group, false));
+}
+
+#[test]
+fn clicks_on_the_tab_of_the_current_jobs_go_through_those_that_need_the_user() {
+    let mut app = app((80, 24), 5);
+    for key in [1, 3] {
+        app.update(Msg::Engine(EngineEvent::Job(Box::new(row(key, Status::Failed)))), at(1));
+    }
+    let tab = u16::try_from(app.header(80, at(1)).tabs[0].at).expect("a cell");
+    let mut seen = Vec::new();
+    for _ in 0..3 {
+        click(&mut app, tab, 0);
+        seen.push(selected(&app));
+    }
+    seen.sort_unstable();
+    seen.dedup();
+    assert_eq!((seen, app.pane), (vec![1, 3], Pane::List));
 }
 
 #[test]
@@ -670,4 +718,33 @@ fn a_click_on_a_preset_selects_its_range() {
     assert!(matches!(only.as_slice(), [name] if name.choice == PresetChoice::Next), "{only:?}");
     click(&mut app, u16::try_from(only[0].start_column + 2).expect("a cell"), 1);
     assert_eq!(app.views.range_name(at(1).date_naive()).as_deref(), Some("30d"));
+}
+
+#[test]
+fn a_smaller_terminal_and_back_keeps_selection_scroll_position_and_focus() {
+    for small in [(40, 12), (80, 24), (39, 11)] {
+        let mut app = app((160, 48), 100);
+        press(&mut app, &"j".repeat(70));
+        press(&mut app, &"k".repeat(10));
+        for open in [false, true] {
+            if open {
+                app.update(Msg::Input(Event::Key(KeyCode::Enter.into())), at(1));
+            }
+            let state = |app: &App| (selected(app), app.jobs.top(), app.pane, app.screen);
+            let before = state(&app);
+            app.update(Msg::Input(Event::Resize(small.0, small.1)), at(1));
+            assert_eq!((selected(&app), app.pane), (before.0, before.2));
+            app.update(Msg::Input(Event::Resize(160, 48)), at(1));
+            assert_eq!(state(&app), before, "{small:?}");
+        }
+        let mut app = views_app((160, 48), 200);
+        press(&mut app, &"j".repeat(90));
+        press(&mut app, &"k".repeat(10));
+        let state = |app: &App| (selected_path(app), app.views.table.top());
+        let before = state(&app);
+        app.update(Msg::Input(Event::Resize(small.0, small.1)), at(1));
+        assert_eq!(selected_path(&app), before.0);
+        app.update(Msg::Input(Event::Resize(160, 48)), at(1));
+        assert_eq!(state(&app), before, "{small:?}");
+    }
 }

@@ -12,12 +12,13 @@ use crate::model::job_state::{JobState, MARKED, NEEDS_YOU, NOT_OPENED, SELECTED,
 use crate::model::row::{Job, JobGroup};
 use crate::tui::draw::boxes::draw_line;
 use crate::tui::draw::rules::draw_rule;
-use crate::tui::draw::text::{fit, left, selected_line};
+use crate::tui::draw::text::{left, selected_line};
 use crate::tui::draw::{cursor, list_title};
-use crate::tui::format::{capitalized, format_count, plural, short_age};
+use crate::tui::format::{capitalized, fit_title, format_count, plural, short_age};
 use crate::tui::geometry::{Geometry, title_area};
 use crate::tui::jobs::{JobLine as ListLine, JobList};
 use crate::tui::keymap::{Action, Context};
+use crate::tui::order::Sort;
 use crate::tui::view::View;
 use crate::tui::widgets::table::{Column, Table, TableCell};
 use crate::tui::{Pane, StoreState};
@@ -170,6 +171,18 @@ pub(in crate::tui) enum JobColumn {
     Age,
 }
 
+impl JobColumn {
+    /// Returns the order in which a click on the heading sorts the jobs.
+    pub(super) fn sort(self) -> Option<Sort> {
+        match self {
+            Self::State => Some(Sort::Status),
+            Self::Title => Some(Sort::Group),
+            Self::Age => Some(Sort::Age),
+            Self::Cursor | Self::Mark | Self::Symbol | Self::Profile | Self::PullRequest => None,
+        }
+    }
+}
+
 pub(in crate::tui) type JobTable = Table<JobColumn>;
 
 /// Returns the columns of a list of jobs. `profile` is the width of the column with the profile, in the list of all
@@ -220,7 +233,7 @@ pub(in crate::tui) fn job_line<'a>(
         JobColumn::Profile => TableCell::new(profile.unwrap_or_default().to_owned(), theme.muted),
         JobColumn::Title => {
             let tags = fitting_tags(job, width);
-            let title = fit(job.local.title.as_str(), width.saturating_sub(tags.width()));
+            let title = fit_title(job.local.title.as_str(), width.saturating_sub(tags.width()));
             TableCell::Spans(vec![Span::styled(title, quiet(theme.text)), Span::styled(tags, theme.muted)])
         }
         JobColumn::PullRequest => {

@@ -24,6 +24,7 @@ use super::order::{JobOrder, JobSorting, ListItem, SECTION_COUNT, SortKey, secti
 use crate::model::job::Status;
 use crate::model::row::{InitialRows, Job, JobGroup, JobKey};
 use crate::model::text::CleanText;
+use crate::tui::widgets::scroll::FirstLine;
 use std::collections::{BTreeSet, HashMap};
 use std::ops::RangeInclusive;
 
@@ -59,7 +60,7 @@ pub struct JobList {
     keeps_selected_listed: bool,
     /// Whether only the first rows are loaded, so that the list can't be sorted or filtered yet.
     is_partial: bool,
-    top: usize,
+    top: FirstLine,
     /// The width in cells of the longest title.
     widest_title: usize,
     /// All unknown statuses, from current and former rows.
@@ -294,11 +295,11 @@ impl JobList {
 
     /// Returns the visible lines of a view of `rows` lines, from top to bottom.
     pub fn visible(&self, rows: usize) -> impl Iterator<Item = JobLine<'_>> {
-        (self.top..self.line_count().min(self.top + rows)).filter_map(|at| self.line(at))
+        (self.top()..self.line_count().min(self.top() + rows)).filter_map(|at| self.line(at))
     }
 
     pub fn top(&self) -> usize {
-        self.top
+        self.top.get()
     }
 
     /// Returns the number of columns of a list that shows all titles in full.
@@ -314,7 +315,7 @@ impl JobList {
         // The first job below the visible lines.
         while shown < end {
             let middle = shown.midpoint(end);
-            if self.order.line_of(middle) < self.top + rows {
+            if self.order.line_of(middle) < self.top() + rows {
                 shown = middle + 1;
             } else {
                 end = middle;

@@ -3,6 +3,7 @@
 
 use super::actions::{act_on_jobs, job_label};
 use super::detail::{DetailLines, facts};
+use super::list_draw::job_table;
 use super::next_step::next_step;
 use super::{JobLine, JobList, detail_draw, list_draw};
 use crate::model::row::{Job, JobGroup, JobKey};
@@ -206,6 +207,13 @@ impl JobsScreen {
             return;
         }
         app.pane = Pane::List;
+        if g.list.contains(at) && at.y < g.list_lines().y {
+            let columns = job_table(usize::from(g.list.width), None);
+            if let Some(by) = columns.key_at(usize::from(at.x - g.list.x)).and_then(|column| column.sort()) {
+                app.sort_jobs_by(by);
+            }
+            return;
+        }
         let Some(line) = line_at(g.list_lines(), at) else { return };
         if click_list_line(&mut app.jobs, line) && self.0 == Pane::List {
             app.close_filter_input();
@@ -233,13 +241,19 @@ fn draw_rules(frame: &mut Frame<'_>, view: View<'_>, g: Geometry, position: Stri
     }
 }
 
-/// Handles a click on a visible line of a jobs list. Returns whether the job of that line was already selected.
+/// Handles a click on a visible line of a jobs list. A click on the heading of a group selects its first job. Returns
+/// whether the line is that of a job which was already selected.
 pub(in crate::tui) fn click_list_line(list: &mut JobList, line: usize) -> bool {
     if list.is_dismissed_heading(line) {
         list.toggle_dismissed();
         return false;
     }
-    let Some(key) = list.visible_job(line) else { return false };
+    let Some(key) = list.visible_job(line) else {
+        if let Some(first) = list.first_job_below(line) {
+            list.select(first);
+        }
+        return false;
+    };
     let was_selected = list.selected().is_some_and(|job| job.key == key);
     if !was_selected {
         list.select(key);

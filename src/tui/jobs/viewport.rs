@@ -2,20 +2,26 @@
 
 use super::{JobLine, JobList};
 use crate::model::row::{JobGroup, JobKey};
-use crate::tui::widgets::scroll;
 
 impl JobList {
     /// Returns the job on a visible line, counted from the top of the view. Returns `None` if no job is on that line.
     pub(in crate::tui) fn visible_job(&self, line: usize) -> Option<JobKey> {
-        match self.line(self.top.checked_add(line)?)? {
+        match self.line(self.top().checked_add(line)?)? {
             JobLine::Job(row) => Some(row.key),
             JobLine::Heading(..) => None,
         }
     }
 
+    /// Returns the first job of the group whose heading is on a visible line; `None` if there is no heading.
+    pub(in crate::tui) fn first_job_below(&self, heading: usize) -> Option<JobKey> {
+        let at = self.top().checked_add(heading)?;
+        self.line(at).filter(|line| matches!(line, JobLine::Heading(..)))?;
+        self.visible_job(heading + 1)
+    }
+
     /// Whether a visible line is the heading of the dismissed jobs. A click on this heading shows or hides them.
     pub(in crate::tui) fn is_dismissed_heading(&self, line: usize) -> bool {
-        let line = self.top.checked_add(line).and_then(|at| self.line(at));
+        let line = self.top().checked_add(line).and_then(|at| self.line(at));
         matches!(line, Some(JobLine::Heading(JobGroup::Dismissed, ..)))
     }
 
@@ -23,11 +29,11 @@ impl JobList {
     /// visible job instead.
     pub(in crate::tui) fn scroll_by(&mut self, by: isize, rows: usize) {
         let last = self.line_count().saturating_sub(rows);
-        let top = self.top.saturating_add_signed(by).min(last);
-        if top == self.top {
+        let top = self.top().saturating_add_signed(by).min(last);
+        if top == self.top() {
             return;
         }
-        self.top = top;
+        self.top.set(top);
         let Some(position) = self.selected_position() else { return };
         let mut line = self.order.line_of(position);
         let seen = top..top.saturating_add(rows.max(1));
@@ -47,14 +53,15 @@ impl JobList {
     /// shows the heading of the group.
     pub fn keep_selected_visible(&mut self, rows: usize) {
         let Some(position) = self.selected_position() else {
-            self.top = 0;
+            self.top.set(0);
             return;
         };
         let line = self.order.line_of(position);
-        self.top = scroll::scroll_to_show(self.top, line, rows, self.line_count());
+        let total = self.line_count();
+        self.top.show(line, rows, total);
         let under_heading = matches!(line.checked_sub(1).and_then(|at| self.line(at)), Some(JobLine::Heading(..)));
-        if under_heading && self.top == line && rows > 1 {
-            self.top = line - 1;
+        if under_heading && self.top() == line && rows > 1 {
+            self.top.show_line_above();
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The selection and the scroll position of a list whose rows have one line each.
 
-use super::scroll::{self, Scroll};
+use super::scroll::{FirstLine, Scroll};
 use crate::tui::format::position_text;
 use ratatui::layout::{Position, Rect};
 
@@ -23,7 +23,7 @@ pub(in crate::tui) fn line_at(list: Rect, at: Position) -> Option<usize> {
 pub struct ListState {
     len: usize,
     selected: usize,
-    top: usize,
+    top: FirstLine,
 }
 
 impl ListState {
@@ -47,7 +47,7 @@ impl ListState {
 
     /// Returns the index of the row on visible line `line`; `None` if the list has no row there.
     pub(in crate::tui) fn row_at(self, line: usize) -> Option<usize> {
-        self.top.checked_add(line).filter(|row| *row < self.len)
+        self.top.get().checked_add(line).filter(|row| *row < self.len)
     }
 
     /// Selects a row without scrolling.
@@ -80,13 +80,13 @@ impl ListState {
 
     /// Scrolls a view of `rows` lines as little as possible to show the selected row.
     pub(in crate::tui) fn keep_selected_visible(&mut self, rows: usize) {
-        self.top = scroll::scroll_to_show(self.top, self.selected, rows, self.len);
+        self.top.show(self.selected, rows, self.len);
     }
 
     /// Returns those `items` that are visible in `rows` lines, each with whether it is selected. The items are the rows
     /// of the whole list.
     pub fn visible<T>(self, items: impl Iterator<Item = T>, rows: usize) -> impl Iterator<Item = (T, bool)> {
-        items.enumerate().skip(self.top).take(rows).map(move |(at, item)| (item, at == self.selected))
+        items.enumerate().skip(self.top.get()).take(rows).map(move |(at, item)| (item, at == self.selected))
     }
 
     /// Returns the position in a view of `rows` lines, such as `2 of 44, 28 more ↓`; empty if the list is empty.
@@ -96,7 +96,7 @@ impl ListState {
 
     /// Returns the number of rows below the visible ones.
     pub fn hidden_below(self, rows: usize) -> usize {
-        self.len.saturating_sub(self.top + rows)
+        self.len.saturating_sub(self.top.get() + rows)
     }
 }
 

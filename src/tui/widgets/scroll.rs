@@ -10,6 +10,52 @@ pub(in crate::tui) fn scroll_to_show(top: usize, at: usize, visible: usize, tota
     top.min(total.saturating_sub(visible))
 }
 
+/// The first visible line of a list. A list that has fewer lines on screen for a while, such as under a message or in a
+/// smaller terminal, returns to this line afterwards unless the user moved in it.
+#[derive(Debug, Default, Clone, Copy)]
+pub(in crate::tui) struct FirstLine {
+    top: usize,
+    rows: usize,
+    before_shrinking: Option<LargerView>,
+}
+
+/// The view of a list before it had fewer lines.
+#[derive(Debug, Clone, Copy)]
+struct LargerView {
+    top: usize,
+    rows: usize,
+    /// The line that was selected.
+    at: usize,
+}
+
+impl FirstLine {
+    pub(in crate::tui) fn get(self) -> usize {
+        self.top
+    }
+
+    /// Shows the lines from `top`, because the user scrolled.
+    pub(in crate::tui) fn set(&mut self, top: usize) {
+        (self.top, self.before_shrinking) = (top, None);
+    }
+
+    /// Scrolls as little as possible to show line `at` of `total` lines in a view of `rows` lines.
+    pub(in crate::tui) fn show(&mut self, at: usize, rows: usize, total: usize) {
+        let previous = std::mem::replace(&mut self.rows, rows);
+        let larger = self.before_shrinking.take().filter(|larger| larger.at == at);
+        let shrinks = || (rows < previous).then_some(LargerView { top: self.top, rows: previous, at });
+        match larger.or_else(shrinks) {
+            Some(larger) if larger.rows <= rows => self.top = larger.top,
+            larger => self.before_shrinking = larger,
+        }
+        self.top = scroll_to_show(self.top, at, rows, total);
+    }
+
+    /// Shows one more line above the first one.
+    pub(in crate::tui) fn show_line_above(&mut self) {
+        self.top = self.top.saturating_sub(1);
+    }
+}
+
 /// Returns the position `at` moved by `by`, limited to `0..total`.
 pub(in crate::tui) fn move_within(at: usize, by: isize, total: usize) -> usize {
     at.saturating_add_signed(by).min(total.saturating_sub(1))

@@ -31,6 +31,7 @@ use crate::model::comparison::Comparison;
 use crate::model::report::{Report, ViewSums};
 use crate::model::views::PageRow;
 use crate::tui::widgets::scroll;
+use crate::tui::widgets::scroll::FirstLine;
 use filter::PageFilter;
 pub use pages::RowSource;
 use pages::{PageData, to_u32};
@@ -107,7 +108,7 @@ pub struct PageTable {
     measures: Measures,
     selected: usize,
     anchor: SelectionAnchor,
-    top: usize,
+    top: FirstLine,
 }
 
 impl PageTable {
@@ -132,7 +133,7 @@ impl PageTable {
     /// Lists nothing and resets the selection. Sort order, filter, metric and marks stay for the next rows.
     pub fn clear(&mut self) {
         self.set_source(RowSource::Nothing);
-        (self.selected, self.top, self.anchor) = (0, 0, SelectionAnchor::default());
+        (self.selected, self.top, self.anchor) = (0, FirstLine::default(), SelectionAnchor::default());
     }
 
     /// Returns the listed report; `None` if an answer or nothing is listed.
@@ -212,7 +213,7 @@ impl PageTable {
 
     /// Returns the index of the first visible line.
     pub fn top(&self) -> usize {
-        self.top
+        self.top.get()
     }
 
     pub fn len(&self) -> usize {
@@ -225,7 +226,7 @@ impl PageTable {
 
     /// Returns the lines that are visible in `rows` rows.
     pub fn visible(&self, rows: usize) -> impl Iterator<Item = VisibleRow<'_>> {
-        let lines = self.lines.iter().enumerate().skip(self.top).take(rows);
+        let lines = self.lines.iter().enumerate().skip(self.top()).take(rows);
         lines.filter_map(|(at, line)| self.visible_row(at, line))
     }
 
