@@ -3,6 +3,7 @@
 
 use super::job::Status;
 use super::prompt::DeliveryKind;
+use super::pull_request::PullRequestFact;
 use super::row::{Job, JobGroup};
 use std::borrow::Cow;
 
@@ -136,21 +137,32 @@ pub fn state_word(job: &Job) -> &str {
 /// The word for a completed job whose pull request waits for the user.
 const REVIEW: &str = "review";
 
-/// Returns the word for a job's state on screen: like [`state_word`], but says what an active job does, and that a
-/// completed job that needs the user is to be reviewed.
+/// Returns the word for a job's state on screen: like [`state_word`], but says what an active job does, and what became
+/// of the pull request of a completed job.
 pub fn list_word(job: &Job) -> &str {
-    match JobState::of(job) {
-        JobState::Completed if job.group() == JobGroup::NeedsYou => REVIEW,
-        JobState::Active => JobState::Active.screen_word(),
+    match (JobState::of(job), state_fact(job)) {
+        (JobState::Completed, None | Some(PullRequestFact::Ready)) if job.group() == JobGroup::NeedsYou => REVIEW,
+        (_, Some(fact)) => fact.word_and_meaning().0,
+        (JobState::Active, None) => JobState::Active.screen_word(),
         _ => state_word(job),
     }
 }
 
-/// Returns the pull request in the column of a list: its number, or `no PR` for a completed job without one. Empty for
-/// any other job without a pull request.
+/// Returns the fact about the pull request that lists show in place of the state of a completed job; `None` for any
+/// other job, and if the state of the pull request is unknown.
+pub fn state_fact(job: &Job) -> Option<PullRequestFact> {
+    job.pr_fact().filter(|_| JobState::of(job) == JobState::Completed)
+}
+
+/// Returns the pull request in the column of a list: its number with the symbol of its state, or `no PR` for a
+/// completed job without one. Empty for any other job without a pull request.
 pub fn list_pull_request(job: &Job) -> Cow<'static, str> {
+    let fact = job.pr_fact();
     match (job.pr_number(), &job.remote.pr_link) {
-        (Some(number), _) => ["#", &number.to_string()].concat().into(),
+        (Some(number), _) => match fact {
+            Some(fact) => format!("#{number} {}", fact.symbol()).into(),
+            None => format!("#{number}").into(),
+        },
         (None, Some(_)) => "PR".into(),
         (None, None) if JobState::of(job) == JobState::Completed => "no PR".into(),
         (None, None) => "".into(),

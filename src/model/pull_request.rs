@@ -273,10 +273,10 @@ impl PullRequestFact {
         match self {
             Self::Ready => ("ready", "ready for review"),
             Self::Failing => ("failing", "checks are failing"),
-            Self::Conflict => ("conflict", "conflicts with the base branch"),
+            Self::Conflict => ("conflict", "has a merge conflict"),
             Self::ChangesRequested => ("changes", "a reviewer requested changes"),
             Self::Pending => ("pending", "checks are running"),
-            Self::Queued => ("queued", "in the merge queue"),
+            Self::Queued => ("merge queue", "waiting in the merge queue"),
             Self::Draft => ("draft", "a draft"),
             Self::Merged => ("merged", "merged"),
             Self::Closed => ("closed", "closed without merging"),

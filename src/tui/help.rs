@@ -18,6 +18,7 @@ use super::keymap::{Binding, COMBINED, Chord, KeyGroup};
 use super::wrap::wrap;
 use crate::model::guide::TOPICS;
 use crate::model::job_state::{JobState, MARKED, NEEDS_YOU, NOT_OPENED};
+use crate::model::pull_request::PullRequestFact;
 use crate::tui::draw::boxes::draw_line;
 use crate::tui::draw::rules::DialogFrame;
 use crate::tui::format::more_below_text;
@@ -183,6 +184,7 @@ pub enum HelpLine {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SymbolStyle {
     State(JobState),
+    PullRequest(PullRequestFact),
     Mark,
     Muted,
     Warning,
@@ -196,6 +198,7 @@ impl SymbolStyle {
         let theme = view.theme;
         match self {
             Self::State(state) => symbol_style(view, state),
+            Self::PullRequest(fact) => theme.role(fact.role()),
             Self::Mark => theme.mark,
             Self::Muted => theme.muted,
             Self::Warning => theme.warning,
@@ -449,6 +452,13 @@ fn job_symbols(is_flat: bool) -> Vec<(&'static str, SymbolStyle, String)> {
         .into_iter()
         .map(|(state, texts)| (state.symbol(), SymbolStyle::State(state), texts.join(", ")))
         .collect();
+    for fact in PullRequestFact::ALL {
+        let text = fact.word_and_meaning().1;
+        match symbols.iter_mut().find(|(symbol, ..)| *symbol == fact.symbol()) {
+            Some((_, _, texts)) => texts.push_str(&format!(", {text}")),
+            None => symbols.push((fact.symbol(), SymbolStyle::PullRequest(fact), text.to_owned())),
+        }
+    }
     symbols.extend(is_flat.then(|| (NEEDS_YOU, SymbolStyle::Warning, "needs you".to_owned())));
     symbols.push((NOT_OPENED, SymbolStyle::Muted, "finished, not opened yet".to_owned()));
     symbols.push((MARKED, SymbolStyle::Mark, "marked".to_owned()));
@@ -625,8 +635,9 @@ mod tests {
             symbols.collect::<Vec<_>>()
         };
         let on_jobs = symbols(&app);
-        for state in JobState::ALL {
-            assert_eq!(on_jobs.iter().filter(|symbol| *symbol == state.symbol()).count(), 1, "{state:?}");
+        let explained = JobState::ALL.map(JobState::symbol).into_iter();
+        for wanted in explained.chain(PullRequestFact::ALL.map(PullRequestFact::symbol)) {
+            assert_eq!(on_jobs.iter().filter(|symbol| *symbol == wanted).count(), 1, "{wanted}");
         }
         press(&mut app, KeyCode::Char('2'));
         let on_views = symbols(&app);

@@ -1,11 +1,11 @@
 //! The jobs list in each of its states, with the detail pane beside it: groups, filters, sorting, marks, tags.
 
 use crate::screen_fixture::ScreenFixture;
-use crate::{LARGE, SMALL, render, snapshots, snapshots_of, text};
+use crate::{LARGE, SMALL, render, render_with_theme, snapshots, snapshots_of, text};
 use docdeck::model::engine_event::EngineEvent;
 use docdeck::model::failure::{Failure, FailureKind};
 use docdeck::model::text::CleanText;
-use docdeck::tui::draw::ColorDepth;
+use docdeck::tui::draw::{ColorDepth, Theme};
 use docdeck::tui::tour::Tour;
 use docdeck::tui::{JobsMsg, Msg};
 
@@ -223,6 +223,43 @@ fn a_job_that_finished_unseen_is_marked_until_it_is_viewed() {
     assert!(text(&render(&fixture.app, ColorDepth::None)).contains(" •✓ completed    Tidy the glossary"));
     fixture.load_job_without_pull_request(true);
     assert!(text(&render(&fixture.app, ColorDepth::None)).contains("  ✓ completed    Tidy the glossary"));
+}
+
+#[test]
+fn jobs_show_the_state_of_their_pull_requests() {
+    snapshots("jobs_pull_requests", &[], &["Change page 1"], |fixture| fixture.load_pull_requests());
+}
+
+#[test]
+fn the_states_of_pull_requests_differ_in_ascii_and_without_colours() {
+    let mut fixture = ScreenFixture::new((80, 24));
+    fixture.load_pull_requests();
+    let theme = Theme { ascii: true, shows_unicode_text: false, ..Theme::new(ColorDepth::None) };
+    let shown = text(&render_with_theme(&fixture.app, &theme));
+    let symbols: std::collections::BTreeSet<char> = (1421..=1429)
+        .map(|number| {
+            let (_, after) = shown.split_once(&format!("#{number} ")).expect("the pull request");
+            after.chars().next().expect("a symbol")
+        })
+        .collect();
+    assert_eq!(symbols.len(), 9, "{shown}");
+}
+
+#[test]
+fn the_details_name_what_a_job_waits_for() {
+    let mut fixture = ScreenFixture::new((160, 48));
+    fixture.load_pull_requests();
+    let details_of = |fixture: &mut ScreenFixture, keys: &str| {
+        fixture.press_keys(keys);
+        text(&render(&fixture.app, ColorDepth::None))
+    };
+    let ready = details_of(&mut fixture, "");
+    assert!(ready.contains("Pull request: ready for review · checks 12/12"), "{ready}");
+    let (mut pending, mut steps) = (String::new(), 0);
+    while !pending.contains("Pull request: checks are running") && steps < 12 {
+        (pending, steps) = (details_of(&mut fixture, "j"), steps + 1);
+    }
+    assert!(pending.contains("Nothing to do until its checks finish. Follow up with f."), "{pending}");
 }
 
 #[test]

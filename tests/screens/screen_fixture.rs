@@ -17,6 +17,7 @@ use docdeck::model::period::DateRange;
 use docdeck::model::prompt::{
     Delivery, DeliveryKind, DraftTarget, EventKind, JobEvent, Prompt, PromptId, PromptKind, Thread,
 };
+use docdeck::model::pull_request::{Checks, ChecksState, PullRequest, PullRequestState, Review};
 use docdeck::model::report::Report;
 use docdeck::model::row::{Job, JobKey};
 use docdeck::model::setup::ExistingSettings;
@@ -315,6 +316,58 @@ impl ScreenFixture {
         (ended.local.viewed_at, ended.revision) = (seen.then(now), 90 + i64::from(seen));
         // The first job is selected, so that `ended` is not viewed.
         let jobs = vec![row(1, "Fix it", Some(Status::Failed), 3), ended];
+        self.handle(Msg::Jobs(JobsMsg::InitialDataLoaded(Ok(Box::new(InitialData {
+            jobs,
+            ..InitialData::default()
+        })))));
+    }
+
+    /// Loads one completed job for each state that a pull request can be in.
+    pub(crate) fn load_pull_requests(&mut self) {
+        let open = PullRequest {
+            title: CleanText::line("A pull request"),
+            state: PullRequestState::Open,
+            checks: Checks { state: ChecksState::Passing, passed: 12, total: 12, failed: Vec::new() },
+            review: Review::None,
+            conflict: Some(false),
+            behind: false,
+            head: CleanText::line("7d40698"),
+            branch: CleanText::line("agent/fix"),
+            additions: Some(48),
+            deletions: Some(12),
+            files: Some(3),
+            merged_at: None,
+            as_of: now(),
+            changed_at: now(),
+        };
+        let checks = |state, passed| Checks { state, passed, total: 12, failed: Vec::new() };
+        let in_state = |state| PullRequest { state, ..open.clone() };
+        let states = [
+            open.clone(),
+            PullRequest { checks: checks(ChecksState::Failing, 2), ..open.clone() },
+            PullRequest { conflict: Some(true), ..open.clone() },
+            PullRequest { review: Review::ChangesRequested, ..open.clone() },
+            in_state(PullRequestState::Draft),
+            PullRequest { checks: checks(ChecksState::Pending, 3), ..open.clone() },
+            in_state(PullRequestState::Queued),
+            in_state(PullRequestState::Merged),
+            in_state(PullRequestState::Closed),
+        ];
+        let mut jobs: Vec<Job> = (1..)
+            .zip(states)
+            .map(|(n, state)| {
+                let mut job = row(n, &format!("Change page {n}"), Some(Status::Completed), n);
+                job.remote.pr_link = Some(CleanText::line(&format!("https://github.com/acme/docs/pull/{}", 1420 + n)));
+                job.pull_request = Some(Box::new(state));
+                job
+            })
+            .collect();
+        jobs.extend(jobs.first().cloned().map(|first| {
+            let mut unknown = Job { key: JobKey(20), pull_request: None, ..first };
+            unknown.local.title = CleanText::line("Not read yet");
+            unknown.local.finished_at = Some(ago(30));
+            unknown
+        }));
         self.handle(Msg::Jobs(JobsMsg::InitialDataLoaded(Ok(Box::new(InitialData {
             jobs,
             ..InitialData::default()

@@ -7,6 +7,7 @@ use super::super::man::{EXIT_CODES, VARIABLES};
 use crate::config::themes;
 use crate::model::job_state::{JobState, ROW_MARKS};
 use crate::model::period::Preset;
+use crate::model::pull_request::PullRequestFact;
 use crate::tui::keymap::{BINDINGS, Context};
 use clap::CommandFactory as _;
 use std::fmt::Write as _;
@@ -60,6 +61,10 @@ fn job_states() -> String {
     for state in JobState::ALL {
         let (word, (_, meaning)) = (state.screen_word(), state.word_and_meaning());
         let _ = writeln!(text, "| `{}` | {word} | {meaning} |", state.symbol());
+    }
+    for fact in PullRequestFact::ALL {
+        let (word, meaning) = fact.word_and_meaning();
+        let _ = writeln!(text, "| `{}` | {word} | pull request: {meaning} |", fact.symbol());
     }
     for (mark, meaning) in ROW_MARKS {
         let _ = writeln!(text, "| `{mark}` | | {meaning} |");

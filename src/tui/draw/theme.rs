@@ -88,6 +88,26 @@ impl Theme {
         }
     }
 
+    /// Returns the style of a role.
+    pub(in crate::tui) fn role(&self, role: ColorRole) -> Style {
+        match role {
+            ColorRole::Text => self.text,
+            ColorRole::Muted => self.muted,
+            ColorRole::Title => self.title,
+            ColorRole::Border => self.border,
+            ColorRole::Focus => self.focus,
+            ColorRole::Selected => self.selected,
+            ColorRole::Mark => self.mark,
+            ColorRole::Key => self.key,
+            ColorRole::Good => self.good,
+            ColorRole::Bad => self.bad,
+            ColorRole::Warning => self.warning,
+            ColorRole::Working => self.working,
+            ColorRole::Human => self.human,
+            ColorRole::Ai => self.ai,
+        }
+    }
+
     /// Returns the number of parts in which bars fill a cell.
     pub(in crate::tui) fn parts_per_cell(&self) -> usize {
         if self.has_eighths && !self.ascii { 8 } else { 1 }

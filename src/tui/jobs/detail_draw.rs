@@ -5,11 +5,12 @@ use super::list_draw::{state_glyph, symbol_style};
 use super::next_step::{is_unreachable, next_step};
 use crate::model::Time;
 use crate::model::impact::{after_window, job_windows};
-use crate::model::job_state::{JobState, state_word};
+use crate::model::job_state::{JobState, state_fact, state_word};
 use crate::model::link::short_display_url;
 use crate::model::load::Load;
 use crate::model::period::DateRange;
 use crate::model::prompt::{Delivery, DeliveryKind};
+use crate::model::pull_request::{Checks, ChecksState, PullRequest, PullRequestFact};
 use crate::model::row::Job;
 use crate::tui::Pane;
 use crate::tui::draw::boxes::draw_line;
@@ -128,6 +129,10 @@ fn fact_line<'a>(view: View<'_>, job: &Job, fact: &Fact, width: usize) -> Line<'
         }
         Fact::PullRequest => {
             row.push(job.remote.pr_link.as_ref().map(short_display_url).unwrap_or_default(), theme.text);
+            // The first line already shows the state of a completed job's pull request.
+            if let Some(fact) = job.pr_fact().filter(|_| state_fact(job).is_none()) {
+                row.push(format!(" · {}", fact.word_and_meaning().1), theme.role(fact.role()));
+            }
         }
         Fact::Source => {
             row.push(source_text(job, width), theme.muted);
@@ -253,6 +258,13 @@ fn job_state_text(view: View<'_>, job: &Job, space: usize) -> (String, Style) {
                 }
             };
         }
+        JobState::Completed if job.pull_request.is_some() => {
+            let style = job.pr_fact().map_or(theme.text, |fact| theme.role(fact.role()));
+            return (
+                job.pull_request.as_deref().map_or_else(String::new, |state| pull_request_text(state, space)),
+                style,
+            );
+        }
         JobState::Completed if job.remote.pr_link.is_none() => ("Completed without a pull request", theme.text),
         JobState::Completed if job.wants_action() && !job.is_handled() => ("Ready for review", theme.good),
         JobState::Completed => ("Completed", theme.text),
@@ -265,6 +277,25 @@ fn job_state_text(view: View<'_>, job: &Job, space: usize) -> (String, Style) {
         JobState::NoStatus => ("Accepted, not checked yet", theme.text),
     };
     (text.to_owned(), style)
+}
+
+/// Describes the state of a pull request: its most important fact, then as much as fits of its checks and its size.
+fn pull_request_text(state: &PullRequest, space: usize) -> String {
+    let mut text = format!("Pull request: {}", state.fact().word_and_meaning().1);
+    let checks = match (&state.checks, state.fact()) {
+        (_, PullRequestFact::Merged | PullRequestFact::Closed) => None,
+        (Checks { state: ChecksState::Unavailable, .. }, _) => Some("checks unavailable".to_owned()),
+        (Checks { total: 0, .. }, _) => None,
+        (Checks { passed, total, .. }, _) => Some(format!("checks {passed}/{total}")),
+    };
+    let size = state.additions.zip(state.deletions).map(|(added, deleted)| format!("+{added} -{deleted}"));
+    for part in checks.into_iter().chain(size) {
+        let longer = format!("{text} · {part}");
+        if longer.width() <= space {
+            text = longer;
+        }
+    }
+    text
 }
 
 /// Formats how long ago something was.

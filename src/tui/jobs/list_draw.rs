@@ -4,11 +4,13 @@
 //! ─ Jobs ────────────────────────────────────────────────────
 //!     state        title                      PR       age
 //!  Needs you 3
-//! ▌*✓ review       Fix broken links in /api   #1423    14m
+//! ▌*✓ review       Fix broken links in /api   #1423 ✓  14m
 //! ```
 
 use crate::model::Time;
-use crate::model::job_state::{JobState, MARKED, NEEDS_YOU, NOT_OPENED, SELECTED, list_pull_request, list_word};
+use crate::model::job_state::{
+    JobState, MARKED, NEEDS_YOU, NOT_OPENED, SELECTED, list_pull_request, list_word, state_fact,
+};
 use crate::model::row::{Job, JobGroup};
 use crate::tui::draw::boxes::draw_line;
 use crate::tui::draw::rules::draw_rule;
@@ -34,7 +36,7 @@ use unicode_width::UnicodeWidthStr;
 /// Width of the column with the word for the state.
 const STATE_CELLS: usize = 11;
 /// Width of the column with the pull request.
-const PULL_REQUEST_CELLS: usize = 6;
+const PULL_REQUEST_CELLS: usize = 8;
 /// Width of the column that shows for how long the job has been in its state.
 const AGE_CELLS: usize = 4;
 /// Minimum width of the list at which words show the state and the pull request.
@@ -237,8 +239,12 @@ pub(in crate::tui) fn job_line<'a>(
             TableCell::Spans(vec![Span::styled(title, quiet(theme.text)), Span::styled(tags, theme.muted)])
         }
         JobColumn::PullRequest => {
-            let has_link = job.remote.pr_link.is_some();
-            TableCell::new(list_pull_request(job), quiet(if has_link { theme.text } else { theme.muted }))
+            let style = match job.pr_fact() {
+                Some(fact) => theme.role(fact.role()),
+                None if job.remote.pr_link.is_some() => theme.text,
+                None => theme.muted,
+            };
+            TableCell::new(list_pull_request(job), quiet(style))
         }
         JobColumn::Age => TableCell::new(state_age(job, now), theme.muted),
     });
@@ -261,6 +267,9 @@ fn mark_cell<'a>(view: View<'_>, list: &JobList, job: &Job, is_of_this_profile: 
 /// Returns the style of the word for a job's state.
 fn word_style(view: View<'_>, job: &Job) -> Style {
     let theme = view.theme;
+    if let Some(fact) = state_fact(job) {
+        return theme.role(fact.role());
+    }
     match JobState::of(job) {
         JobState::Unconfirmed | JobState::NotSent | JobState::Rejected => theme.warning,
         JobState::Failed => theme.bad,
@@ -295,6 +304,9 @@ fn fitting_tags(job: &Job, space: usize) -> String {
 
 /// Returns the symbol of the job's state, which is drawn before the title, and its style.
 pub(in crate::tui) fn state_glyph(view: View<'_>, job: &Job) -> (&'static str, Style) {
+    if let Some(fact) = state_fact(job) {
+        return (fact.symbol(), view.theme.role(fact.role()));
+    }
     let state = JobState::of(job);
     (state.symbol(), symbol_style(view, state))
 }

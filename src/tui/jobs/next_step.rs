@@ -4,6 +4,7 @@ use crate::model::connection::Connection;
 use crate::model::job::Status;
 use crate::model::poll::next_poll;
 use crate::model::prompt::DeliveryKind;
+use crate::model::pull_request::{PullRequestFact, PullRequestTurn};
 use crate::model::row::Job;
 use crate::tui::App;
 use crate::tui::keymap::{Action, Context};
@@ -83,6 +84,15 @@ pub(in crate::tui) fn next_step(app: &App, job: &Job) -> KeySentence {
         match &job.remote.status {
             Some(Status::Completed) if needs_user => {
                 ("Open the pull request with {}, or follow up with {}.", vec![key(Action::OpenPr), follow_up])
+            }
+            Some(Status::Completed) if job.pr_fact() == Some(PullRequestFact::Queued) => {
+                ("Nothing to do until it is merged. Follow up with {}.", vec![follow_up])
+            }
+            Some(Status::Completed) if job.pr_turn() == Some(PullRequestTurn::Host) => {
+                ("Nothing to do until its checks finish. Follow up with {}.", vec![follow_up])
+            }
+            Some(Status::Completed) if job.pr_turn() == Some(PullRequestTurn::Nobody) => {
+                ("Done. Follow up with {}.", vec![follow_up])
             }
             Some(Status::Completed) if job.remote.pr_link.is_some() => {
                 ("Done. Follow up with {}, or move it back with {}.", vec![follow_up, done])
