@@ -3,7 +3,7 @@
 
 use super::job::Status;
 use super::prompt::DeliveryKind;
-use super::pull_request::PullRequestFact;
+use super::pull_request::{PullRequest, PullRequestFact};
 use super::row::{Job, JobGroup};
 use std::borrow::Cow;
 
@@ -224,6 +224,16 @@ pub fn starts_with_normalized(word: &str, normalized_prefix: &str) -> bool {
 pub fn state_words(job: &Job) -> impl Iterator<Item = &str> {
     let status = job.remote.status.as_ref().filter(|_| !job.local.gone).map(Status::word);
     status.into_iter().chain([state_word(job), list_word(job), job.group().name()])
+}
+
+/// The word for a pull request whose state was not read yet.
+const UNKNOWN_PULL_REQUEST: &str = "unknown";
+
+/// Returns all words that describe the pull request of a job, for filters; none if the job has no pull request.
+pub fn pull_request_words(job: &Job) -> impl Iterator<Item = &'static str> {
+    let is_unknown = job.pull_request.is_none() && job.remote.pr_link.is_some();
+    let known = job.pull_request.as_deref().into_iter().flat_map(PullRequest::words);
+    known.chain(is_unknown.then_some(UNKNOWN_PULL_REQUEST))
 }
 
 #[cfg(test)]

@@ -187,6 +187,20 @@ impl PullRequest {
         }
     }
 
+    /// Returns the words that describe the state, of which each may be typed in a filter. Unlike [`Self::fact`], several
+    /// can be true at once: an open draft with failing checks has a word for each.
+    pub fn words(&self) -> impl Iterator<Item = &'static str> {
+        let is_open = !self.state.is_final();
+        let words = [
+            (is_open, "open"),
+            (self.state == PullRequestState::Draft, "draft"),
+            (is_open && self.checks.state == ChecksState::Failing, PullRequestFact::Failing.word_and_meaning().0),
+            (is_open && self.conflict == Some(true), PullRequestFact::Conflict.word_and_meaning().0),
+        ];
+        let fact = [self.fact().word_and_meaning().0];
+        words.into_iter().filter(|(is_true, _)| *is_true).map(|(_, word)| word).chain(fact)
+    }
+
     /// Returns the state after the host reported `newer`, of which the checks are unknown: they are kept as long as the
     /// head commit stays the same.
     #[must_use]
@@ -381,6 +395,16 @@ pub(crate) mod tests {
         let draft = PullRequest { state: PullRequestState::Draft, ..open };
         assert_eq!(draft.fact(), PullRequestFact::Draft);
         assert_eq!(PullRequest { checks: pending, ..draft }.fact(), PullRequestFact::Pending);
+    }
+
+    #[test]
+    fn several_words_can_describe_a_pull_request() {
+        let failing = Checks { state: ChecksState::Failing, ..Checks::default() };
+        let draft = PullRequest { state: PullRequestState::Draft, checks: failing, ..open_pull_request(at(0)) };
+        let has = |state: &PullRequest, wanted: &str| state.words().any(|word| word == wanted);
+        assert!(["open", "draft", "failing"].iter().all(|word| has(&draft, word)) && !has(&draft, "ready"));
+        let merged = PullRequest { state: PullRequestState::Merged, ..draft };
+        assert!(has(&merged, "merged") && !["open", "draft", "failing"].iter().any(|word| has(&merged, word)));
     }
 
     #[test]

@@ -8,7 +8,9 @@
 //! Such a row is `Match::Fails`.
 
 use crate::model::job::Status;
-use crate::model::job_state::{self, filter_words, normalized, starts_with_normalized, state_words};
+use crate::model::job_state::{
+    self, filter_words, normalized, pull_request_words, starts_with_normalized, state_words,
+};
 use crate::model::row::{Job, JobKey};
 use crate::model::text::CleanText;
 use nucleo_matcher::pattern::{Atom, AtomKind, CaseMatching, Normalization};
@@ -44,6 +46,10 @@ enum Criterion {
     Model(Atom),
     /// The first digits of the pull request number.
     PullRequest(String),
+    /// The start of a word for the state of the pull request, without spaces and hyphens.
+    PullRequestState(String),
+    /// A part of the name of a failed check, without spaces and hyphens.
+    FailedCheck(String),
     /// The start of a tag.
     Tag(String),
 }
@@ -66,8 +72,8 @@ fn parse_atom(word: &str, kind: AtomKind) -> Atom {
 }
 
 impl JobFilter {
-    /// Parses a filter: words, `s:` status, `m:` model, `#1423`, `tag:x` or `#x`, each with an optional `!` for “not”.
-    /// Ignores incomplete terms (`s:`, `!`).
+    /// Parses a filter: words, `s:` status, `m:` model, `#1423`, `pr:` state of the pull request, `check:` failed check,
+    /// `tag:x` or `#x`, each with an optional `!` for “not”. Ignores incomplete terms (`s:`, `!`).
     pub fn parse(typed: &str) -> Self {
         Self { terms: typed.split_whitespace().filter_map(JobTerm::parse).collect() }
     }
@@ -144,6 +150,8 @@ impl JobTerm {
                 now.text.starts_with(&before.text) && !is_searched(&now.text)
             }
             (Criterion::Status(now), Criterion::Status(before))
+            | (Criterion::PullRequestState(now), Criterion::PullRequestState(before))
+            | (Criterion::FailedCheck(now), Criterion::FailedCheck(before))
             | (Criterion::PullRequest(now), Criterion::PullRequest(before))
             | (Criterion::Tag(now), Criterion::Tag(before)) => now.starts_with(before),
             _ => false,
@@ -162,6 +170,10 @@ impl JobTerm {
                 return None;
             }
             Criterion::Model(parse_atom(&model, AtomKind::Substring))
+        } else if let Some(state) = after_prefix("pr:") {
+            Criterion::PullRequestState(normalized(&state))
+        } else if let Some(check) = after_prefix("check:") {
+            Criterion::FailedCheck(normalized(&check))
         } else if let Some(tag) = after_prefix("tag:") {
             Criterion::Tag(tag.trim_start_matches('#').to_owned())
         } else if let Some(number) = after_prefix("#").filter(|number| is_number(number)) {
@@ -183,6 +195,8 @@ impl JobTerm {
         let is_incomplete = match &criterion {
             Criterion::Word(Word { text, .. })
             | Criterion::Status(text)
+            | Criterion::PullRequestState(text)
+            | Criterion::FailedCheck(text)
             | Criterion::PullRequest(text)
             | Criterion::Tag(text) => text.is_empty(),
             Criterion::Model(_) => false,
@@ -335,6 +349,10 @@ fn match_criterion(
             row.remote.model.as_ref().is_some_and(|model| scratch.score(part, model.as_str()).is_some())
         }
         Criterion::PullRequest(digits) => row.pr_number().is_some_and(|number| number.to_string().starts_with(digits)),
+        Criterion::PullRequestState(start) => pull_request_words(row).any(|word| starts_with_normalized(word, start)),
+        Criterion::FailedCheck(part) => row.pull_request.as_ref().is_some_and(|state| {
+            state.checks.failed.iter().any(|check| normalized(check.name.as_str()).contains(part))
+        }),
         Criterion::Tag(start) => row.local.tags.iter().any(|tag| tag.as_str().starts_with(start.as_str())),
     };
     if passes { Match::Passes } else { Match::Fails }
@@ -389,7 +407,7 @@ fn shows_state(row: &Job, word: &Word) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tui::jobs::tests::row;
+    use crate::tui::jobs::tests::{at, row};
 
     fn job() -> Job {
         let mut job = row(7, Status::Failed);
@@ -486,6 +504,30 @@ mod tests {
         assert!(finds("in review", &other) && finds("s:in-review", &other));
         let without = row(1, Status::Completed);
         assert!(finds("no PR", &without) && finds("completed", &without) && !finds("failed", &without));
+    }
+
+    #[test]
+    fn a_job_is_found_by_the_state_and_the_failed_checks_of_its_pull_request() {
+        use crate::model::pull_request::tests::open_pull_request;
+        use crate::model::pull_request::{Checks, ChecksState, FailedCheck, PullRequest};
+        let finds = |typed: &str, row: &Job| {
+            let mut state = FilterState::default();
+            state.set(JobFilter::parse(typed));
+            state.match_row(row) == Match::Passes
+        };
+        let (without, mut unread) = (row(1, Status::Completed), job());
+        assert!(finds("pr:unknown", &unread) && !finds("pr:open", &unread));
+        assert!(!finds("pr:unknown", &without) && finds("pr:", &without), "an incomplete term matches everything");
+        let failed = vec![FailedCheck { name: CleanText::line("Broken links"), url: None }];
+        let checks = Checks { state: ChecksState::Failing, passed: 2, total: 3, failed };
+        let state = PullRequest { checks, conflict: Some(true), ..open_pull_request(at(0)) };
+        unread.pull_request = Some(Box::new(state));
+        for typed in ["pr:open", "pr:failing", "pr:Conf", "!pr:merged", "check:broken-links", "check:links"] {
+            assert!(finds(typed, &unread), "{typed}");
+        }
+        for typed in ["pr:draft", "pr:ready", "pr:unknown", "check:spelling", "!pr:open"] {
+            assert!(!finds(typed, &unread), "{typed}");
+        }
     }
 
     #[test]

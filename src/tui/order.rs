@@ -4,6 +4,7 @@
 
 use crate::model::job::Status;
 use crate::model::prompt::DeliveryKind;
+use crate::model::pull_request::PullRequestFact;
 use crate::model::row::{Job, JobGroup};
 
 /// What the jobs list is sorted by.
@@ -105,14 +106,30 @@ fn status_rank(row: &Job) -> u8 {
         (Some(DeliveryKind::Sending), _) => 3,
         (Some(DeliveryKind::Queued), _) => 4,
         (Some(DeliveryKind::Paused), _) => 5,
-        (Some(DeliveryKind::Discarded), _) => 13,
-        _ if row.local.gone => 12,
+        (Some(DeliveryKind::Discarded), _) => 22,
+        _ if row.local.gone => 21,
         (_, Some(Status::Failed)) => 6,
-        (_, Some(Status::Unknown(_))) => 7,
-        (_, Some(Status::Active)) => 8,
-        (_, None) => 9,
-        (_, Some(Status::Completed)) => 10,
-        (_, Some(Status::Archived)) => 11,
+        (_, Some(Status::Unknown(_))) => 12,
+        (_, Some(Status::Active)) => 13,
+        (_, None) => 14,
+        (_, Some(Status::Completed)) => pull_request_rank(row.pr_fact()),
+        (_, Some(Status::Archived)) => 20,
+    }
+}
+
+/// Returns the rank of a completed job by the state of its pull request.
+fn pull_request_rank(fact: Option<PullRequestFact>) -> u8 {
+    match fact {
+        Some(PullRequestFact::Conflict) => 7,
+        Some(PullRequestFact::Failing) => 8,
+        Some(PullRequestFact::ChangesRequested) => 9,
+        Some(PullRequestFact::Ready) => 10,
+        Some(PullRequestFact::Draft) => 11,
+        Some(PullRequestFact::Pending) => 15,
+        Some(PullRequestFact::Queued) => 16,
+        None => 17,
+        Some(PullRequestFact::Merged) => 18,
+        Some(PullRequestFact::Closed) => 19,
     }
 }
 

@@ -231,6 +231,17 @@ fn jobs_show_the_state_of_their_pull_requests() {
 }
 
 #[test]
+fn sorted_by_status_the_pull_requests_that_need_most_come_first() {
+    let mut fixture = ScreenFixture::new((80, 24));
+    fixture.load_pull_requests();
+    fixture.press_keys("s s s");
+    let shown = text(&render(&fixture.app, ColorDepth::None));
+    let words = ["conflict", "failing", "changes", "review", "draft", "pending", "merge queue", "merged", "closed"];
+    let positions: Vec<_> = words.iter().map(|word| shown.find(&format!(" {word} "))).collect();
+    assert!(positions.is_sorted() && positions.iter().all(Option::is_some), "{shown}");
+}
+
+#[test]
 fn the_states_of_pull_requests_differ_in_ascii_and_without_colours() {
     let mut fixture = ScreenFixture::new((80, 24));
     fixture.load_pull_requests();

@@ -99,7 +99,7 @@ fn draw_no_match(frame: &mut Frame<'_>, view: View<'_>, inner: Rect) {
         lines.extend(key_lines(view, &all));
     }
     lines.push(Line::default());
-    lines.push(Line::styled("words  s:failed  m:sonnet  #1423  tag:x  !word", theme.muted));
+    lines.push(Line::styled("words  s:failed  pr:ready  m:sonnet  #1423  tag:x  !word", theme.muted));
     frame.render_widget(Paragraph::new(lines).wrap(Wrap { trim: false }), inset(inner));
 }
 
