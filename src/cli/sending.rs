@@ -215,7 +215,7 @@ impl SubmittedPrompt {
                 self.delivery = delivery;
                 self.store_error = None;
             }
-            EngineEvent::Budget(limited, budget) if limited == self.kind.limit() => {
+            EngineEvent::Budget(limited, budget) if limited == self.kind.limited_operation() => {
                 self.is_estimate = budget.wait().is_some_and(|wait| wait.is_estimate);
                 return None;
             }
@@ -500,7 +500,7 @@ fn unrecorded_error(unrecorded: &UnrecordedOutcome, session: &Session) -> CliErr
     let next = match (&unrecorded.outcome, unrecorded.kind) {
         (Delivery::Accepted, PromptKind::Create) => format!("press `!` on it and link it to {id}"),
         (Delivery::Accepted, PromptKind::FollowUp) => "press `!` on it and discard it, since it has arrived".to_owned(),
-        (Delivery::Unconfirmed(_), _) => "press `!` on it to resolve it".to_owned(),
+        (Delivery::Unconfirmed(_), _) => "press `!` on the job to resolve it".to_owned(),
         _ => "press `!` on it to send it again".to_owned(),
     };
     let sentence = unrecorded.sentence();

@@ -48,8 +48,8 @@ pub(super) struct SetupPage {
 }
 
 impl SetupPage {
-    /// Shows the setup form, and the demo if the user chooses it. Quitting the demo returns to the form. Returns how
-    /// the last of them ended, and the form if it was the last.
+    /// Shows the setup form, and the demo if the user chooses it. Quitting the demo returns to the form. Returns how the
+    /// form or the demo, whichever was shown last, ended, and the form unless the demo was last.
     pub(super) async fn show(
         &self,
         flags: &Flags,

@@ -37,7 +37,7 @@ impl<'a> StoredViews<'a> {
         self.clock.now()
     }
 
-    /// Returns the cached answer to a query if it is fresh, so that an engine would not request it again.
+    /// Returns the cached answer to a query if it is so fresh that the engine would not request it again.
     ///
     /// # Errors
     /// The store can't be read.

@@ -131,7 +131,8 @@ impl Dispatcher {
             // `until` is the end of the wait that the last attempt to send this prompt returned. Skip the prompt
             // while the ledger still has the same end.
             if until.is_some_and(|until| until > now)
-                && let Some(wait) = self.inner.store.budget(&self.inner.scope, kind.limit(), now).await?.wait()
+                && let Some(wait) =
+                    self.inner.store.budget(&self.inner.scope, kind.limited_operation(), now).await?.wait()
                 && until == Some(wait.until)
             {
                 wake = Some(wake.map_or(wait.until, |wake| wake.min(wait.until)));
@@ -172,7 +173,7 @@ impl Dispatcher {
         until: Time,
     ) -> Result<(), StoreError> {
         // Emit the budget before the delivery state, because the budget shows whether the wait is an estimate.
-        self.inner.emit_budget(kind.limit()).await;
+        self.inner.emit_budget(kind.limited_operation()).await;
         if let Some(row) = self.inner.store.job(job).await? {
             self.inner.emit_delivery(prompt, Delivery::Queued { until: Some(until) }, row).await;
         }
@@ -199,7 +200,7 @@ impl EngineState {
     /// because the store has permitted the send.
     async fn deliver(self: &Arc<Self>, outgoing: OutgoingPrompt) {
         let OutgoingPrompt { prompt, kind, text, job, id } = outgoing;
-        let limited = kind.limit();
+        let limited = kind.limited_operation();
         let _in_flight = self.in_flight_guard();
         let sending = self.sending.guard();
         if let Ok(Some(row)) = self.store.job(job).await {

@@ -55,9 +55,9 @@ impl ComparedRanges {
         self.is_per_day().then(|| format!("{} vs {} days", self.now.days(), self.before.days()))
     }
 
-    /// Returns a text such as `per day, 31 vs 30 days`, or `None` if both ranges have the same number of days.
+    /// Returns a text such as `views per day, 31 vs 30 days`, or `None` if both ranges have the same number of days.
     pub fn per_day_text(self) -> Option<String> {
-        self.day_counts().map(|days| format!("per day, {days}"))
+        self.day_counts().map(|days| format!("views per day, {days}"))
     }
 
     /// Returns a text such as `16–21 Nov vs 9–14 Nov`, with years if they differ.
@@ -84,7 +84,7 @@ impl ComparedRanges {
         parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
     }
 
-    /// Returns the short label: `complete days vs 9–14 Nov` or `per day, 31 vs 30 days`.
+    /// Returns the short label: `complete days vs 9–14 Nov` or `views per day, 31 vs 30 days`.
     pub fn short_label(self, shown: DateRange) -> String {
         let complete = if self.now == shown { "" } else { "complete days " };
         let years = [self.now.to(), self.before.from(), self.before.to()].map(|day| day.year());
@@ -191,15 +191,15 @@ mod tests {
         let year_ago = compared("2026-11-16 2026-11-22", "2025-11-16 2025-11-22", false);
         assert_eq!(year_ago.as_deref(), Ok("16–21 Nov 2026 vs 16–21 Nov 2025"));
         let other = compared("2026-11-16 2026-11-22", "2026-09-01 2026-09-30", false);
-        assert_eq!(other.as_deref(), Ok("16–21 Nov vs 1–30 Sep, per day, 6 vs 30 days"));
+        assert_eq!(other.as_deref(), Ok("16–21 Nov vs 1–30 Sep, views per day, 6 vs 30 days"));
         let both = compared("2026-11-16 2026-11-22", "2026-10-24 2026-11-22", false);
-        assert_eq!(both.as_deref(), Ok("16–21 Nov vs 24 Oct – 21 Nov, per day, 6 vs 29 days"));
+        assert_eq!(both.as_deref(), Ok("16–21 Nov vs 24 Oct – 21 Nov, views per day, 6 vs 29 days"));
     }
 
     #[test]
     fn complete_ranges_are_compared_with_all_their_days() {
         let months = compared("2026-10-01 2026-10-31", "2026-09-01 2026-09-30", true);
-        assert_eq!(months.as_deref(), Ok("1–31 Oct vs 1–30 Sep, per day, 31 vs 30 days"));
+        assert_eq!(months.as_deref(), Ok("1–31 Oct vs 1–30 Sep, views per day, 31 vs 30 days"));
         let days = compared("2026-11-20", "2026-11-19", true);
         assert_eq!(days.as_deref(), Ok("20 Nov vs 19 Nov"));
         let years = compared("2025-12-30 2026-01-02", "2025-12-26 2025-12-29", true);
@@ -244,7 +244,7 @@ mod tests {
         assert_eq!(ranges.short_label(shown), "complete days vs 9–14 Nov");
         let (shown, other) = (range("2026-10-01 2026-10-31"), range("2026-09-01 2026-09-30"));
         let ranges = ComparedRanges::of(shown, other, true, today()).expect("comparable");
-        assert_eq!(ranges.label(shown), "per day, 31 vs 30 days, 1–31 Oct vs 1–30 Sep");
+        assert_eq!(ranges.label(shown), "views per day, 31 vs 30 days, 1–31 Oct vs 1–30 Sep");
         assert_eq!(ranges.label_without_per_day(shown), "31 vs 30 days, 1–31 Oct vs 1–30 Sep");
     }
 

@@ -70,7 +70,7 @@ impl Status {
         }
     }
 
-    /// Returns the status as the service writes it, also if it is empty.
+    /// Returns the status as the service writes it, even if it is empty.
     pub fn raw_word(&self) -> &str {
         match self {
             Self::Unknown(word) => word.as_str(),

@@ -109,7 +109,7 @@ pub fn wait_text(delta: TimeDelta) -> String {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LedgerEntry {
     pub at: Time,
-    /// The earliest clock reading at which `at` was found to be in the future; `None` if that never happened.
+    /// When docdeck first noticed that `at` is in the future, by the corrected clock; `None` if it never noticed this.
     pub seen_ahead_at: Option<Time>,
 }
 
@@ -140,7 +140,7 @@ pub struct RateLimitBlock {
     pub is_estimate: bool,
     /// When the 429 was received; `None` if an earlier version of docdeck stored it.
     pub received_at: Option<Time>,
-    /// The earliest clock reading at which docdeck noticed that its clock had been ahead when it received the 429;
+    /// When docdeck first noticed that this computer's clock had been ahead when the 429 arrived, by the corrected clock;
     /// `None` if it never noticed this.
     pub seen_ahead_at: Option<Time>,
 }

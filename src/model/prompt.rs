@@ -38,8 +38,8 @@ impl PromptKind {
         self.into()
     }
 
-    /// Returns the hourly limit that applies to prompts of this kind.
-    pub fn limit(self) -> RateLimited {
+    /// Returns the operation that sends prompts of this kind, for its hourly limit.
+    pub fn limited_operation(self) -> RateLimited {
         match self {
             Self::Create => RateLimited::Create,
             Self::FollowUp => RateLimited::FollowUp,

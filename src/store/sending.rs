@@ -81,7 +81,7 @@ impl Store {
                 refund_attempt(tx, &prompt)?;
             }
             if let Some((wait, at)) = limit {
-                ledgers::record_rate_limit(tx, &job_scope(tx, prompt.job)?, prompt.kind.limit(), wait, at)?;
+                ledgers::record_rate_limit(tx, &job_scope(tx, prompt.job)?, prompt.kind.limited_operation(), wait, at)?;
             }
             prompts::set_state(tx, prompt.id, &delivery, now)?;
             job_rows::touch(tx, prompt.job).map(unchanged)
@@ -168,7 +168,7 @@ fn request_permit(
     }
     // Prompts are counted per project, so the organization doesn't matter.
     let scope = job_scope(tx, row.key)?;
-    if let Err(Wait { until, .. }) = ledgers::spend(tx, &scope, prompt.kind.limit(), service_now)? {
+    if let Err(Wait { until, .. }) = ledgers::spend(tx, &scope, prompt.kind.limited_operation(), service_now)? {
         // The time is stored with the prompt as well, so that the screen can show it.
         if prompt.until != Some(until) {
             prompts::set_wait_until(tx, id, until)?;
@@ -190,7 +190,7 @@ fn request_permit(
 fn refund_attempt(tx: &Transaction<'_>, prompt: &StoredPrompt) -> StoreResult<()> {
     let paid_at: Option<UnixMillis> = tx.query_value("SELECT paid_at FROM prompt WHERE id = ?1", [prompt.id])?;
     let Some(UnixMillis(paid_at)) = paid_at else { return Ok(()) };
-    ledgers::refund_use(tx, &job_scope(tx, prompt.job)?, prompt.kind.limit(), paid_at)?;
+    ledgers::refund_use(tx, &job_scope(tx, prompt.job)?, prompt.kind.limited_operation(), paid_at)?;
     tx.change("UPDATE prompt SET paid_at = NULL WHERE id = ?1", [prompt.id])?;
     Ok(())
 }

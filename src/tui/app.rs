@@ -93,7 +93,7 @@ pub struct App {
     pub(super) undo_stack: Vec<super::state::LabelUndo>,
     pub(super) search: super::state::FilterBarState,
     pub(super) tracking: Option<super::state::Tracking>,
-    /// The failed job whose prompt is being saved once more, if any.
+    /// The failed job that the user retries, while a copy of its prompt is being saved.
     pub(super) retried: Option<JobKey>,
     /// The follow-up to several jobs that is being saved, if any.
     pub(super) bulk_follow_up: Option<super::state::BulkFollowUp>,

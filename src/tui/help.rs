@@ -1,8 +1,8 @@
-//! The help: what is possible now in groups, the symbols of the screen, and the topics of the guide. The lines are
+//! The help: the keys that work now in groups, the symbols of the screen, and the topics of the guide. The lines are
 //! generated from the tables that drawing and dispatch use. A search filters them.
 //!
 //! ```text
-//! ─ Help: jobs ──────────────────────────── what is possible now ─
+//! ─ Help: jobs ──────────────────────────── keys that work now ─
 //!  Jobs                            Move
 //!   Enter  open the job's details   j  k   down, up
 //! ─ docdeck help jobs: the guide ───────────────────── 12 more ↓ ─
@@ -123,8 +123,8 @@ impl Component for Help {
         let is_narrow = view.app.size.0 < MIN_COLUMNS_WITH_NOTES;
         let note = |text: String| if is_narrow { Line::default() } else { Line::styled(text, theme.muted) };
         let frame_texts = DialogFrame {
-            note: note("what is possible now".to_owned()),
-            scope: note(format!("docdeck help {}: the guide", topic(self.contexts))),
+            note: note("keys that work now".to_owned()),
+            scope: note(format!("guide: docdeck help {}", topic(self.contexts))),
             ..DialogFrame::new(view, format!("Help: {}", title(self.contexts)))
         };
         let inner = frame_texts.draw(frame, view, self);
@@ -462,6 +462,7 @@ fn job_symbols(is_flat: bool) -> Vec<(&'static str, SymbolStyle, String)> {
     symbols.extend(is_flat.then(|| (NEEDS_YOU, SymbolStyle::Warning, "needs you".to_owned())));
     symbols.push((NOT_OPENED, SymbolStyle::Muted, "finished, not opened yet".to_owned()));
     symbols.push((MARKED, SymbolStyle::Mark, "marked".to_owned()));
+    symbols.push(("◆", SymbolStyle::Muted, "connected; blinks while jobs are checked".to_owned()));
     symbols
 }
 
@@ -472,6 +473,7 @@ fn view_symbols(app: &App) -> Vec<(&'static str, SymbolStyle, String)> {
         (true, "▒", SymbolStyle::Ai, "AI views"),
         (views.is_comparing(), "▲", SymbolStyle::Muted, "more than in the compared range"),
         (views.is_comparing(), "▼", SymbolStyle::Muted, "fewer than in the compared range"),
+        (views.is_comparing(), "!", SymbolStyle::Warning, "large change of a page with many views"),
         (views.table.is_tree(), "▸", SymbolStyle::Key, "closed folder"),
         (views.table.is_tree(), "▾", SymbolStyle::Key, "open folder"),
         (true, "≠", SymbolStyle::Warning, "human and AI don't add up to the total"),

@@ -27,7 +27,7 @@ impl App {
     }
 
     /// Shows a notice about a problem that `next_step` solves.
-    pub(super) fn notify_until(&mut self, next_step: Action, severity: Severity, text: &str, now: Time) {
+    pub(super) fn notify_until_done(&mut self, next_step: Action, severity: Severity, text: &str, now: Time) {
         self.notify(severity, text, now);
         if let Some(notice) = &mut self.notice {
             notice.next_step = Some(next_step);
@@ -35,7 +35,7 @@ impl App {
     }
 
     /// Shows a notice about a problem that ends by itself at a known time.
-    pub(super) fn notify_while(&mut self, until: Time, severity: Severity, text: &str, now: Time) {
+    pub(super) fn notify_until_time(&mut self, until: Time, severity: Severity, text: &str, now: Time) {
         self.notify(severity, text, now);
         if let Some(notice) = &mut self.notice {
             notice.until = Some(until);
@@ -131,8 +131,8 @@ mod tests {
     use crate::tui::notice::ROWS_BESIDE_MESSAGE;
     use crossterm::event::{Event, KeyCode};
 
-    const LONG: &str = "Rejected: Rewrite the landing page. 400: “prompt is too long for this project, so shorten it a \
-                        lot before you send it to the service again”. Press ! on it to resolve it.";
+    const LONG: &str = "Rejected: “Rewrite the landing page”. 400: “prompt is too long for this project, so shorten it a \
+                        lot before you send it to the service again”. Press ! on the job to resolve it.";
 
     fn fixture() -> App {
         app((1..=40).map(|key| row(key, Status::Failed)).collect())
@@ -187,14 +187,14 @@ mod tests {
     #[test]
     fn an_error_ends_when_its_action_is_taken_and_a_warning_when_its_reason_ends() {
         let mut app = fixture();
-        app.notify_until(Action::Export, Severity::Error, "failed", at(0));
+        app.notify_until_done(Action::Export, Severity::Error, "failed", at(0));
         press(&mut app, 's');
         assert_eq!(shown(&app), "failed");
         app.notify(Severity::Info, "saved", at(0));
         app.end_notices_about(Action::Export);
         app.update(Msg::Timer, at(5));
         assert_eq!(shown(&app), "");
-        app.notify_while(at(20), Severity::Warning, "limit reached", at(6));
+        app.notify_until_time(at(20), Severity::Warning, "limit reached", at(6));
         press(&mut app, 'j');
         assert_eq!(shown(&app), "limit reached");
         app.update(Msg::Timer, at(20));
@@ -217,7 +217,7 @@ mod tests {
             let lines = app.message_lines(width);
             assert_eq!(lines.len(), 1, "{lines:?}");
             assert!(lines.iter().all(|line| display_width(line) <= app.message_rule_width()), "{lines:?}");
-            assert!(width < 80 || lines.concat().ends_with("Press ! on it to resolve it"), "{lines:?}");
+            assert!(width < 80 || lines.concat().ends_with("Press ! on the job to resolve it"), "{lines:?}");
         }
     }
 }

@@ -37,7 +37,7 @@ impl App {
         }
         if is_queued && self.store != StoreState::Reading {
             let leave = self.config.keymap.key_label(Context::Everywhere, Action::Interrupt);
-            self.notify_while(
+            self.notify_until_time(
                 now + chrono::TimeDelta::seconds(15),
                 Severity::Warning,
                 &format!("The jobs can't be read yet. Your keys wait until they are; {leave} quits."),

@@ -20,7 +20,7 @@ const ROWS_BELOW: u16 = 2;
 /// The maximum number of lines of a step.
 const MAX_LINES: usize = 3;
 /// The cells before the text of a step.
-const NUMBER_WIDTH: u16 = 3;
+const BULLET_WIDTH: u16 = 3;
 
 #[derive(Debug)]
 pub struct Tour;
@@ -64,24 +64,24 @@ impl Component for Tour {
         let mut lines = steps(keymap, view.theme);
         let step_count = lines.len();
         lines.extend([Line::from(" "), last_line(keymap, view.theme)]);
-        let lines: Vec<_> = (1..)
-            .zip(lines)
-            .map(|(number, line)| {
-                let (number, indent) = if number > step_count { (None, 0) } else { (Some(number), NUMBER_WIDTH) };
+        let lines: Vec<_> = lines
+            .into_iter()
+            .enumerate()
+            .map(|(n, line)| {
+                let indent = if n < step_count { BULLET_WIDTH } else { 0 };
                 let wrapped = wrap(&line.to_string(), usize::from(columns.saturating_sub(indent)), MAX_LINES).0;
-                (number, indent, u16::try_from(wrapped.len()).unwrap_or(1), line)
+                (indent, u16::try_from(wrapped.len()).unwrap_or(1), line)
             })
             .collect();
-        let height = lines.iter().map(|(_, _, height, _)| height).sum::<u16>();
+        let height = lines.iter().map(|(_, height, _)| height).sum::<u16>();
         let mut area = centered(body, width, height.saturating_add(2));
         area.y = area.y.max(body.bottom().saturating_sub(ROWS_BELOW + area.height));
         let inner = draw_box(frame, area, Line::styled(" A tour in four steps ", view.theme.title), view.theme.focus);
         let mut row = Rect { x: inner.x + 1, width: columns, height: 1, ..inner };
-        for (number, indent, height, line) in lines {
-            if let Some(number) = number {
-                let place = Rect { width: indent, ..row };
-                frame.render_widget(Line::styled(number.to_string(), view.theme.muted), place.intersection(inner));
-            }
+        for (indent, height, line) in lines {
+            // No numbers, because some steps begin with a key that is a number.
+            let bullet = Line::styled("•", view.theme.muted);
+            frame.render_widget(bullet, Rect { width: indent, ..row }.intersection(inner));
             let text = Rect { x: row.x + indent, width: columns.saturating_sub(indent), height, ..row };
             frame.render_widget(Paragraph::new(line).wrap(Wrap { trim: true }), text.intersection(inner));
             row.y += height;

@@ -226,7 +226,7 @@ impl UndeliveredDialog {
 
     /// Returns the possible choices, the safest first, each with its meaning.
     fn choices(&self, app: &App) -> Vec<(Action, String)> {
-        let limited = self.prompt.kind.limit();
+        let limited = self.prompt.kind.limited_operation();
         let cost = if app.has_budget(limited) {
             format!("Uses one of {} {} left this hour.", app.budget(limited).requests_left(), limited.label())
         } else {

@@ -261,8 +261,7 @@ impl App {
         }
     }
 
-    /// Reads an unreadable store again if the next attempt is due. The store may no longer be locked by another
-    /// process.
+    /// Tries again to read the store if the next attempt is due, because another process may have unlocked it since.
     fn retry_reading(&mut self, now: Time, effects: &mut Vec<Effect>) {
         if let StoreState::Unreadable { retry_at: again, .. } = &mut self.store
             && again.take_if(|at| *at <= now).is_some()

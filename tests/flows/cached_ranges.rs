@@ -54,7 +54,7 @@ async fn a_cached_range_is_listed_and_shown_again_without_a_request() {
     for _ in 0..position.expect("the complete week is listed") {
         dashboard.press_chars("j");
     }
-    dashboard.assert_shows("docdeck prune frees it");
+    dashboard.assert_shows("docdeck prune");
     dashboard.press_key(KeyCode::Enter);
     dashboard.until("the week", |dashboard| dashboard.app.views.query().range == week && is_complete(dashboard)).await;
     dashboard.terminate().await;

@@ -156,7 +156,7 @@ async fn the_job_of_a_rejected_prompt_keeps_its_page() {
     dashboard.press_key(KeyCode::Esc);
     dashboard.press_chars("too vague");
     dashboard.press_ctrl('s');
-    dashboard.until_shown("Rejected: /quickstart: too vague.").await;
+    dashboard.until_shown("Rejected: “/quickstart: too vague”.").await;
     crate::support::set_faults(&sim, &[]);
     dashboard.press_chars("1");
     dashboard.until_shown("        ! rejected").await;

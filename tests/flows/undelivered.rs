@@ -21,7 +21,7 @@ async fn a_prompt_that_was_not_sent_can_be_resent_without_a_second_copy() {
     scope.base_url = format!("http://127.0.0.1:{port}");
     let mut dashboard = DashboardFixture::start_with_scope(scope, other_sim.api_key(), folder.path()).await;
     dashboard.send_new("Try me");
-    dashboard.until_shown("Not sent: Try me.").await;
+    dashboard.until_shown("Not sent: “Try me”.").await;
     assert!(dashboard.app.dialogs.is_empty(), "the editor is closed");
     let before = dashboard.only_prompt().await;
     assert_eq!(before.delivery.kind(), DeliveryKind::NotSent);
@@ -42,7 +42,7 @@ async fn a_rejected_prompt_is_shown_with_the_services_message_and_can_be_edited_
     let (sim, folder) = (start_sim(&["create=400"]).await, create_folder());
     let mut dashboard = DashboardFixture::start(&sim, folder.path()).await;
     dashboard.send_new("Wrong");
-    dashboard.until_shown("Rejected: Wrong.").await;
+    dashboard.until_shown("Rejected: “Wrong”.").await;
     let prompt = dashboard.only_prompt().await;
     let Delivery::Rejected(reason) = &prompt.delivery else { panic!("{prompt:?}") };
     dashboard.assert_shows(reason.as_str().split(['.', ':']).next().expect("a first part"));

@@ -155,7 +155,7 @@ fn cached_ranges_when_there_are_none() {
 
 #[test]
 fn all_cached_ranges() {
-    snapshots("cached_ranges", &[SMALL, LARGE], &["Cached ranges", "3.1", "to date", "Enter show"], |fixture| {
+    snapshots("cached_ranges", &[SMALL, LARGE], &["Cached ranges", "3.1", "so far", "Enter show"], |fixture| {
         open_views_screen(fixture);
         fixture.press_keys("H");
         fixture.handle(Msg::Views(ViewsMsg::CachedRangesListed(Ok(cached_views(60)))));

@@ -86,7 +86,7 @@ fn a_prompt_that_was_just_rejected() {
     snapshots(
         "prompt_rejected",
         &[],
-        &["! Rejected: Rewrite the landing page. 400: prompt is too long for this project."],
+        &["! Rejected: “Rewrite the landing page”. 400: prompt is too long for this project."],
         |fixture| {
             fixture.load_jobs();
             fixture.press_keys("n");

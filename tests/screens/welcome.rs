@@ -51,7 +51,7 @@ fn the_welcome_page() {
 #[test]
 fn every_key_source() {
     for (name, keys, text) in [
-        ("program", "Right", "A command that prints the key at each start, like: pass show docdeck."),
+        ("program", "Right", "A command that prints the key, like: pass show docdeck."),
         ("file", "Right Right", "A file that contains only the key; ~/ is your home folder."),
         ("variable", "Left", "DOCDECK_API_KEY is not set in this shell."),
     ] {

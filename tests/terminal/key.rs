@@ -39,7 +39,7 @@ fn a_key_in_the_configuration_file_appears_nowhere_else() {
     let mut pty = Pty::spawn(Setup::dashboard_with(&config));
     pty.wait_for_text("No jobs yet.");
     pty.send("nA first job\x13");
-    pty.wait_for_text("Not sent: A first job");
+    pty.wait_for_text("Not sent: “A first job”");
     pty.press_until("3", " create ");
     pty.wait_for_text("connection refused");
     pty.send("q");

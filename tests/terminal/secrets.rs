@@ -221,7 +221,7 @@ fn the_dashboard_shows_and_stores_neither_secret() {
     let mut pty = Pty::spawn(home.dashboard());
     pty.wait_for_text("No jobs yet.");
     pty.send("nA first job\x13");
-    pty.wait_for_text("Rejected: A first job");
+    pty.wait_for_text("Rejected: “A first job”");
     pty.press_until("3", " create ");
     for keys in ["2", "3", "1", "?", "\x1b", "P", "\x1b"] {
         pty.send(keys);

@@ -59,15 +59,15 @@ pub(super) struct DemoHistory<'a> {
     pub(super) now: Time,
 }
 
-/// A reader that returns an export of the jobs. Each line is generated when it is read.
-struct ExportReader {
+/// A backup file with the jobs, for the import. Each line is generated when it is read.
+struct GeneratedBackup {
     jobs: std::vec::IntoIter<InitialJob>,
     scope: Scope,
     now: Time,
     line: Cursor<Vec<u8>>,
 }
 
-impl ExportReader {
+impl GeneratedBackup {
     fn new(jobs: Vec<InitialJob>, scope: &Scope, now: Time) -> Self {
         let header = BackupLine::Header(BackupHeader { program: CleanText::line(INSTANCE), exported_at: now });
         let line = Cursor::new(header.write().unwrap_or_default().into_bytes());
@@ -75,7 +75,7 @@ impl ExportReader {
     }
 }
 
-impl Read for ExportReader {
+impl Read for GeneratedBackup {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         loop {
             let read = self.line.read(buffer)?;
@@ -113,7 +113,7 @@ impl DemoHistory<'_> {
 
     /// Asks the store to write the older jobs. The store first answers the requests that it has already received.
     pub(super) fn add_rest(&self, rest: Vec<InitialJob>) -> JoinHandle<()> {
-        let (store, lines, now) = (self.store.clone(), ExportReader::new(rest, self.scope, self.now), self.now);
+        let (store, lines, now) = (self.store.clone(), GeneratedBackup::new(rest, self.scope, self.now), self.now);
         // A failed import is ignored: the store is in memory, so only a bug in the demo can make it fail.
         tokio::spawn(async move {
             let _ = store.import(BufReader::new(lines), ScopeFilter::default(), false, now).await;
@@ -122,7 +122,7 @@ impl DemoHistory<'_> {
 
     /// Imports the service's jobs in one transaction.
     async fn import(&self, jobs: Vec<InitialJob>) -> Result<(), ImportError> {
-        let lines = ExportReader::new(jobs, self.scope, self.now);
+        let lines = GeneratedBackup::new(jobs, self.scope, self.now);
         self.store.import(BufReader::new(lines), ScopeFilter::default(), false, self.now).await?;
         Ok(())
     }

@@ -52,7 +52,7 @@ impl CacheWriter {
         for day in days.map(DateRange::day) {
             let query = ViewsQuery { range: day, limit: DEFAULT_PAGE_SIZE, page: 1 };
             self.store
-                .save_views(&self.scope, query, &self.compute_answer(query).await, self.load_time(day.to()))
+                .save_views(&self.scope, query, &self.compute_answer(query).await, self.loaded_at(day.to()))
                 .await?;
         }
         for row in self.store.jobs(&self.scope).await?.iter().filter(|row| !row.local.pages.is_empty()) {
@@ -70,7 +70,7 @@ impl CacheWriter {
             let query = ViewsQuery { range, limit: MAX_PAGE_SIZE, page: number };
             let answer = self.compute_answer(query).await;
             let complete = !query.has_next(&answer);
-            let as_of = self.load_time(range.to());
+            let as_of = self.loaded_at(range.to());
             let answer = ReportAnswer { range, number, answer, complete, as_of, restarted_at: None };
             if !self.store.cache_and_add_report_answer(&self.scope, answer, None).await? || complete {
                 break;
@@ -88,7 +88,7 @@ impl CacheWriter {
     /// Returns the load time to record for a range that ends on `last`: 9:00 UTC two days after `last`, or an hour ago
     /// if that is earlier. If `last` ended within the past hour, returns the end of `last`. If `last` is not over yet,
     /// returns now.
-    fn load_time(&self, last: NaiveDate) -> Time {
+    fn loaded_at(&self, last: NaiveDate) -> Time {
         let at = |days, time: NaiveTime| last.checked_add_days(Days::new(days)).map(|day| day.and_time(time).and_utc());
         let now = self.sim.now();
         let lately = now - TimeDelta::hours(1);

@@ -168,7 +168,10 @@ mod tests {
         );
         assert!(csv.contains("/a,50,0,50,0.0000,20,0,20,1,\r\n"), "{csv}");
         let markdown = ExportFormat::Markdown.write(&content).expect("written");
-        assert!(markdown.contains("Compared with 2026-09-26 … 2026-09-30, per day, 10 vs 5 days: "), "{markdown}");
+        assert!(
+            markdown.contains("Compared with 2026-09-26 … 2026-09-30, views per day, 10 vs 5 days: "),
+            "{markdown}"
+        );
     }
 
     #[test]

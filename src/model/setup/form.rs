@@ -199,10 +199,10 @@ impl SetupForm {
         match self.source {
             KeySourceChoice::Unchanged => "Keeps the key source of the configuration.",
             KeySourceChoice::Typed => {
-                "An admin key from the API keys page of the service's dashboard. docdeck never shows it and stores it in a file that only you can read."
+                "An admin key from the API keys page of the service's dashboard. docdeck stores it in a file that only you can read, and never shows it."
             }
             KeySourceChoice::Command => {
-                "A command that prints the key at each start, like: pass show docdeck. It runs without a shell; quotes keep spaces. The first line of its output is the key."
+                "A command that prints the key, like: pass show docdeck. docdeck runs it at each start, without a shell; quotes keep spaces. The first line of its output is the key."
             }
             KeySourceChoice::File => {
                 "A file that contains only the key; ~/ is your home folder. It must be readable only by you: chmod 600."

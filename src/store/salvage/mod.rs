@@ -19,8 +19,8 @@ use rusqlite::{Connection, ErrorCode, Transaction, TransactionBehavior, params_f
 use std::collections::HashMap;
 use std::path::Path;
 
-/// Whether rows of this table are recovered. Group sizes are computed again, and unfinished loads of reports can be
-/// started again.
+/// Whether rows of this table are recovered. Group sizes are not, because they are computed again, and neither are
+/// unfinished loads of reports, because they can be started again.
 fn is_recovered(table: &str) -> bool {
     schema::tables().any(|name| name == table) && !matches!(table, "job_count" | "views_loading" | "views_part")
 }

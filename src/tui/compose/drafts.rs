@@ -128,7 +128,7 @@ impl App {
             if !is_free {
                 let drafts = self.key_label(Context::Jobs, Action::Drafts);
                 let why = format!("{why} Saved as a draft: {drafts} on the jobs screen lists it.");
-                self.notify_until(Action::Drafts, Severity::Error, &why, now);
+                self.notify_until_done(Action::Drafts, Severity::Error, &why, now);
                 return;
             }
             self.open_draft(slot, now);

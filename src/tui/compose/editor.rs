@@ -622,7 +622,7 @@ impl Editor {
         EditorStatus {
             content,
             draft: draft_state_text(app, self.slot, &self.draft_state),
-            limited: self.kind.limit(),
+            limited: self.kind.limited_operation(),
             requests: self.targets.len().max(1),
         }
     }

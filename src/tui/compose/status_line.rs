@@ -92,7 +92,7 @@ fn cost_forms(app: &App, theme: &Theme, limited: RateLimited, requests: usize, n
         }
         _ => {
             let long = format!("uses {requests} of {left} {label} left this hour");
-            let short = format!("uses {requests}, {left} left");
+            let short = format!("uses {requests} of {left} left");
             ([long, format!("{short} this hour"), short], theme.muted)
         }
     }
@@ -144,11 +144,10 @@ mod tests {
     fn a_narrow_line_leaves_out_the_template_then_the_profile_and_never_the_cost() {
         let long = "acme-docs · template fix-page · draft saved 14:02 | uses 1 of 63 new jobs left this hour";
         assert_eq!(line(118, 1, 37), long);
-        assert_eq!(line(70, 1, 37), "acme-docs · fix-page · draft saved 14:02 | uses 1, 63 left this hour");
-        assert_eq!(line(58, 1, 37), "acme-docs · draft saved 14:02 | uses 1, 63 left this hour");
-        assert_eq!(line(38, 1, 37), "draft saved 14:02 | uses 1, 63 left");
-        let cost = ["uses 1, 63 left", "uses 1 of 63"];
-        assert!((0..160).all(|width| cost.iter().any(|cost| line(width, 1, 37).contains(cost)) == (width >= 15)));
+        assert_eq!(line(70, 1, 37), "acme-docs · fix-page · draft saved 14:02 | uses 1 of 63 left this hour");
+        assert_eq!(line(58, 1, 37), "acme-docs · draft saved 14:02 | uses 1 of 63 left this hour");
+        assert_eq!(line(38, 1, 37), "draft saved 14:02 | uses 1 of 63 left");
+        assert!((0..160).all(|width| line(width, 1, 37).contains("uses 1 of 63") == (width >= 17)));
     }
 
     #[test]

@@ -177,9 +177,9 @@ impl App {
                 let waits = self.queue_notice(prompt, job);
                 self.notify(Severity::Info, &waits.unwrap_or_else(|| format!("Saved, sending now: {title}")), now);
             }
-            Delivery::NotSent(reason) => self.notify_undelivered(&format!("Not sent: {title}. {reason}"), now),
-            Delivery::Rejected(reason) => self.notify_undelivered(&format!("Rejected: {title}. {reason}"), now),
-            Delivery::Unconfirmed(_) => self.notify_undelivered(&format!("Unconfirmed: {title}."), now),
+            Delivery::NotSent(reason) => self.notify_undelivered(&format!("Not sent: “{title}”. {reason}"), now),
+            Delivery::Rejected(reason) => self.notify_undelivered(&format!("Rejected: “{title}”. {reason}"), now),
+            Delivery::Unconfirmed(_) => self.notify_undelivered(&format!("Unconfirmed: “{title}”."), now),
             Delivery::Queued { .. } | Delivery::Paused | Delivery::Sending | Delivery::Discarded { .. } => {}
         }
     }
@@ -187,8 +187,8 @@ impl App {
     /// Shows that a prompt was not delivered, and the key to resolve it.
     fn notify_undelivered(&mut self, what: &str, now: Time) {
         let key = self.key_label(Context::Jobs, Action::Resolve);
-        let text = format!("{}. Press {key} on it to resolve it.", what.trim_end_matches('.'));
-        self.notify_until(Action::Resolve, Severity::Error, &text, now);
+        let text = format!("{}. Press {key} on the job to resolve it.", what.trim_end_matches('.'));
+        self.notify_until_done(Action::Resolve, Severity::Error, &text, now);
     }
 
     pub(in crate::tui) fn edit_as_same_prompt(

@@ -340,7 +340,7 @@ impl Progress {
     }
 }
 
-/// Adds the events of one minute, after which the job had this state.
+/// Adds one entry for the events of the same minute. `state` is the state of the job after them.
 fn push_events(events: Option<(Time, String)>, state: JobState, width: usize, out: &mut Vec<ThreadLine>) {
     let Some((at, text)) = events else { return };
     let mut lines = wrap(&text, width, 4).0.into_iter();

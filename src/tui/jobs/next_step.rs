@@ -68,9 +68,9 @@ pub(in crate::tui) fn next_step(app: &App, job: &Job) -> KeySentence {
         let resolve = vec![key(Action::Resolve)];
         let queue_keys = vec![jobs_key(Action::QueuePause), jobs_key(Action::QueueRemove)];
         match kind {
-            DeliveryKind::Unconfirmed => ("It may have arrived. Choose what to do with {}.", resolve),
-            DeliveryKind::NotSent => ("It never reached the service. Send or edit it with {}.", resolve),
-            DeliveryKind::Rejected => ("The service refused it. Edit it with {}.", resolve),
+            DeliveryKind::Unconfirmed => ("The last prompt may have arrived. Choose what to do with {}.", resolve),
+            DeliveryKind::NotSent => ("The last prompt never reached the service. Send or edit it with {}.", resolve),
+            DeliveryKind::Rejected => ("The last prompt was refused. Edit it with {}.", resolve),
             DeliveryKind::Queued => ("Pause it with {}, or remove it with {}.", queue_keys),
             DeliveryKind::Paused => ("Resume it with {}, or remove it with {}.", queue_keys),
             DeliveryKind::Discarded => ("Dismiss it with {}.", vec![dismiss]),

@@ -110,8 +110,8 @@ impl Context {
             Self::Movers => "movers",
             Self::Export => "export",
             Self::CachedRanges => "cached page views",
-            Self::Welcome => "setup, choice",
-            Self::WelcomeText => "setup, text",
+            Self::Welcome => "setup choice",
+            Self::WelcomeText => "setup text field",
             Self::Profiles => "profiles",
             Self::AllJobs => "jobs of all profiles",
         }

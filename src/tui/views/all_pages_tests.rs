@@ -679,7 +679,7 @@ fn a_month_is_compared_per_day_with_the_previous_month() {
     test.read_cache(september, complete_report(september, now()));
     let ranges = ComparedRanges { now: october, before: september };
     assert_eq!(test.site_change(), Some((ranges, true)));
-    assert_eq!(ranges.per_day_text().as_deref(), Some("per day, 31 vs 30 days"));
+    assert_eq!(ranges.per_day_text().as_deref(), Some("views per day, 31 vs 30 days"));
     test.keys("[");
     assert_eq!(test.app.views.query().range, september);
 }

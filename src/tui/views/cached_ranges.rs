@@ -158,7 +158,7 @@ impl Component for CachedRanges {
 fn size_text(view: View<'_>, cached: Option<&CachedViews>) -> String {
     let Some(cached) = cached.filter(|cached| !cached.ranges.is_empty()) else { return String::new() };
     let size = format_size(cached.bytes);
-    let hint = if view.app.config.is_demo { "until the demo ends" } else { "docdeck prune frees it" };
+    let hint = if view.app.config.is_demo { "until the demo ends" } else { "free it with `docdeck prune`" };
     let is_narrow = view.app.size.0 < 60;
     if is_narrow { size } else { format!("{size}, {hint}") }
 }
@@ -179,7 +179,7 @@ fn range_table(width: usize) -> Table<ListCell<CachedRange>> {
         C::left("range", 23, |row, _| row.cell(row.item.range.to_string())),
         C::right("days", 6, |row, _| row.cell(grouped_number(row.item.range.days()))).optional(1),
         C::right("pages", 9, |row, _| row.cell(grouped_number(row.item.rows))).optional(2),
-        C::left("", 9, completeness),
+        C::left(" state", 9, completeness),
         C::right("age", 5, |row, _| row.muted(short_age(row.view.now - row.item.as_of))),
         C::right("human", 12, |row, _| row.cell(count_text(&row.item.totals.human))).optional(3),
         C::right("AI", 12, |row, _| row.cell(count_text(&row.item.totals.ai))).optional(4),
@@ -195,8 +195,8 @@ fn completeness<'a>(row: &ListRow<'a, CachedRange>, _width: usize) -> TableCell<
     // If a range was loaded before its last day was over, it has more views by now.
     let is_over = row.item.as_of.date_naive() > row.item.range.to();
     match (row.item.complete, is_over) {
-        (false, _) => TableCell::new(" partial", theme.warning),
-        (true, false) => TableCell::new(" to date", theme.text),
+        (false, _) => TableCell::new(" not all", theme.warning),
+        (true, false) => TableCell::new(" so far", theme.text),
         (true, true) => TableCell::new(" complete", theme.muted),
     }
 }

@@ -25,6 +25,7 @@ use crate::tui::keymap::PreviousPeriod;
 use crate::tui::widgets::text_input::TextInput;
 use chrono::{Datelike as _, Days, Months, NaiveDate, TimeDelta};
 use ratatui::style::{Modifier, Style};
+use ratatui::text::Span;
 use ratatui::widgets::{Paragraph, Wrap};
 
 /// Examples of ranges to type. The longest example that fits is shown.
@@ -338,8 +339,11 @@ impl Component for Calendar {
         let what = if self.purpose == CalendarPurpose::Show { "Date range" } else { "Compare with" };
         let name =
             months.first_days.first().filter(|_| !months.is_tall).map(|first| first.format(": %B %Y").to_string());
-        let title = format!(" {what}{} ", name.unwrap_or_default());
-        draw_box(frame, months.area, Line::styled(title, theme.title), theme.focus);
+        let title = format!(" {what}{} ", name.clone().unwrap_or_default());
+        let legend = Span::styled("(· its totals are loaded) ", theme.muted);
+        let legend = Some(legend).filter(|_| name.is_none());
+        let title = Line::from_iter([Span::styled(title, theme.title)].into_iter().chain(legend));
+        draw_box(frame, months.area, title, theme.focus);
         for (n, line) in month_lines(view, self, &months).into_iter().enumerate() {
             draw_line(frame, months.inner, n, line);
         }

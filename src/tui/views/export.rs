@@ -358,7 +358,7 @@ impl App {
             let again = self.key_label(Context::Views, Action::Export);
             let text =
                 format!("{} already exists and was not changed; {again} on the views screen exports again.", file.name);
-            self.notify_until(Action::Export, Severity::Warning, &text, now);
+            self.notify_until_done(Action::Export, Severity::Warning, &text, now);
         }
     }
 }

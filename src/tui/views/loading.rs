@@ -60,7 +60,7 @@ impl App {
         self.dirty = true;
         let lists_something = self.views.as_of().is_some();
         if let Some(sentence) = failure.filter(|_| lists_something) {
-            self.notify_until(Action::Refresh, Severity::Error, &sentence, now);
+            self.notify_until_done(Action::Refresh, Severity::Error, &sentence, now);
         }
     }
 
@@ -207,7 +207,7 @@ impl App {
             }
             Some(_) => " Load it again to resume.".to_owned(),
         };
-        self.notify_until(Action::LoadAll, Severity::Error, &format!("{}{how_to_continue}", failure.message), now);
+        self.notify_until_done(Action::LoadAll, Severity::Error, &format!("{}{how_to_continue}", failure.message), now);
         self.views.all_pages.failure = Some((range, failure));
     }
 
@@ -269,7 +269,7 @@ impl App {
         if let Err(failure) = result {
             let load_key = self.key_label(Context::Trend, Action::LoadAll);
             let rest = if open > 0 { format!(" Press {load_key} to load the rest.") } else { String::new() };
-            self.notify_until(Action::LoadAll, Severity::Error, &format!("{}{rest}", failure.message), now);
+            self.notify_until_done(Action::LoadAll, Severity::Error, &format!("{}{rest}", failure.message), now);
         }
         self.dirty = true;
     }

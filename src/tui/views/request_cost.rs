@@ -192,7 +192,7 @@ impl App {
         let wait = self.budget(RateLimited::Views).wait().filter(|wait| wait.until > now);
         let until = wait.map_or(now + chrono::TimeDelta::seconds(15), |wait| wait.until);
         let text = self.no_requests_left_text(now);
-        self.notify_while(until, crate::tui::Severity::Warning, &text, now);
+        self.notify_until_time(until, crate::tui::Severity::Warning, &text, now);
     }
 
     pub(in crate::tui) fn no_requests_left_text(&self, now: Time) -> String {

@@ -42,9 +42,9 @@ pub(in crate::tui) fn draw_position_rule(frame: &mut Frame<'_>, view: View<'_>, 
     let legend_cells = spans_width([&legend].into_iter()) + 4;
     let mut left = TextRow::new(space);
     for (n, PositionPart { spans: part, needed }) in parts.into_iter().enumerate() {
-        let gap = if n == 0 { "" } else { " · " };
-        let space = left.remaining().saturating_sub(if needed { 0 } else { legend_cells });
-        if (n == 0 && needed) || spans_width([&part].into_iter()) + gap.width() <= space {
+        let gap = if left.remaining() == space { "" } else { " · " };
+        let free = left.remaining().saturating_sub(if needed { 0 } else { legend_cells });
+        if (n == 0 && needed) || spans_width([&part].into_iter()) + gap.width() <= free {
             left.push(gap, view.theme.muted);
             part.into_iter().for_each(|Span { content, style, .. }| {
                 left.push(content, style);
@@ -124,11 +124,12 @@ fn report_parts<'a>(view: View<'_>, width: usize) -> Vec<PositionPart<'a>> {
     parts.extend(partial_warning(table, width).map(warning));
     parts.extend(sum_warning(table, width).map(warning));
     if table.comparison().is_some_and(|comparison| !comparison.before.complete) {
-        parts.push(warning("before: partial".to_owned()));
+        let text = if width < 60 { "before: partial" } else { "previous period: partial" };
+        parts.push(warning(text.to_owned()));
     }
     parts.extend(marks_part(view));
     let mut scope = if table.is_filtered() { TitleSpans::new() } else { page_count(view) };
-    let gap = if scope.is_empty() { "" } else { " " };
+    let gap = if scope.is_empty() { "" } else { ", " };
     scope.push(Span::styled(format!("{gap}{}", sort_label(table.sorting())), theme.muted));
     parts.push(PositionPart { spans: scope, needed: false });
     if table.metric() != Metric::Total {
@@ -166,7 +167,7 @@ pub(super) fn page_count<'a>(view: View<'_>) -> TitleSpans<'a> {
     };
     let mut part = vec![Span::styled(text, theme.text)];
     if measures.gone_count > 0 {
-        part.push(Span::styled(format!(", {} gone", format_count(measures.gone_count)), theme.muted));
+        part.push(Span::styled(format!(" ({} gone)", format_count(measures.gone_count)), theme.muted));
     }
     part
 }
@@ -184,10 +185,10 @@ fn marks_part<'a>(view: View<'_>) -> Option<PositionPart<'a>> {
 
 fn sort_label(sorting: PageSorting) -> String {
     match (sorting.by, sorting.descending) {
-        (PageColumn::Path, true) => "by path, reversed".to_owned(),
-        (PageColumn::Path, false) => "by path".to_owned(),
-        (by, true) => format!("by {}", by.name()),
-        (by, false) => format!("by {} {}", by.name(), sorting.arrow()),
+        (PageColumn::Path, true) => "sorted by path, reversed".to_owned(),
+        (PageColumn::Path, false) => "sorted by path".to_owned(),
+        (by, true) => format!("sorted by {}", by.name()),
+        (by, false) => format!("sorted by {} {}", by.name(), sorting.arrow()),
     }
 }
 

@@ -77,8 +77,8 @@ fn basis_forms(view: View<'_>) -> Vec<String> {
     let is_answer = !views.table.is_report() && !views.table.is_empty();
     let order = if is_answer && views.all_pages.rows_to_continue_after(shown).is_none() {
         vec![
-            format!("rows in the service's order: {key} loads all pages to sort them"),
-            format!("service's order, {key} sorts"),
+            format!("in the service's order: press {key} to load and sort all pages"),
+            format!("unsorted (press {key} to sort)"),
         ]
     } else {
         Vec::new()

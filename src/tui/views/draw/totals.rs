@@ -106,10 +106,10 @@ fn totals_line<'a>(
     Line::from(spans)
 }
 
-/// Returns a warning if two ranges have common days: `1 day in both`.
+/// Returns a warning if two ranges have common days: `1 day in both ranges`.
 pub(in crate::tui) fn overlap_warning(one: DateRange, other: DateRange) -> Option<String> {
     let common = DateRange::new(one.from().max(other.from()), one.to().min(other.to()))?;
-    Some(format!("{} in both", plural(common.days(), "day")))
+    Some(format!("{} in both ranges", plural(common.days(), "day")))
 }
 
 #[cfg(test)]
@@ -122,7 +122,7 @@ mod tests {
             DateRange::new(from.parse().expect("a day"), to.parse().expect("a day")).expect("a range")
         };
         let week = range("2026-07-01", "2026-07-07");
-        assert_eq!(overlap_warning(range("2026-07-07", "2026-10-06"), week).as_deref(), Some("1 day in both"));
+        assert_eq!(overlap_warning(range("2026-07-07", "2026-10-06"), week).as_deref(), Some("1 day in both ranges"));
         assert_eq!(overlap_warning(week, week.step(-1).expect("a week")), None);
     }
 }

@@ -240,7 +240,7 @@ impl PageTable {
         self.select(if last { self.len().saturating_sub(1) } else { 0 });
     }
 
-    /// Whether a report is listed, so that pages can be sorted, filtered and folded.
+    /// Whether a report is listed rather than one answer of the service. Only a report can be sorted, filtered and folded.
     pub fn is_report(&self) -> bool {
         self.pages.report().is_some()
     }
