@@ -151,7 +151,9 @@ mod tests {
             let mut app = started_app();
             assert_eq!(type_keys(&mut app, before), []);
             app.update(store_locked(), at(1));
-            assert!(notice(&app).contains("locked"), "{}", notice(&app));
+            assert!(
+                matches!(&app.store, StoreState::Unreadable { why, .. } if why.message.as_str().contains("locked"))
+            );
             let rest = "nquit: d 2".strip_prefix(before).unwrap_or_default();
             assert_eq!(type_keys(&mut app, rest), []);
             assert!(rest.is_empty() || notice(&app).contains("keys wait"), "{}", notice(&app));

@@ -120,7 +120,9 @@ async fn a_custom_range_can_be_typed_and_a_range_without_views_is_reported() {
     let day = today - chrono::TimeDelta::days(3);
     dashboard.press_chars(&format!("D{day}"));
     dashboard.press_key(KeyCode::Enter);
-    dashboard.until("one day", |dashboard| dashboard.shows("1 day UTC") && dashboard.app.views.is_current()).await;
+    let is_shown =
+        |dashboard: &DashboardFixture| dashboard.shows(&format!("─ {day} UTC")) && dashboard.app.views.is_current();
+    dashboard.until("one day", is_shown).await;
     dashboard.assert_shows("[custom]");
     dashboard.assert_shows(&day.to_string());
     let (from, to) = (today - chrono::TimeDelta::days(900), today - chrono::TimeDelta::days(890));

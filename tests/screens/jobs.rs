@@ -44,7 +44,7 @@ fn jobs_when_the_store_cannot_be_read() {
     snapshots(
         "jobs_unreadable",
         &[],
-        &["! The database can't be used (disk I/O error): check the data folder, then"],
+        &["The database can't be used (disk I/O error): check the data folder, then"],
         |fixture| {
             let failure = Failure::new(
                 FailureKind::Store,

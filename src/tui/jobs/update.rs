@@ -7,7 +7,7 @@ use crate::model::impact::{AfterWindow, PageImpact, after_window, missing_ranges
 use crate::model::load::Load;
 use crate::model::prompt::DraftTarget;
 use crate::model::row::{InitialRows, Job, JobKey};
-use crate::tui::{App, Effect, Severity, StoreState};
+use crate::tui::{App, Effect, Screen, Severity, StoreState};
 use chrono::TimeDelta;
 
 /// The time between two attempts to read an unreadable store.
@@ -100,7 +100,9 @@ impl App {
                 self.apply_queued_events();
             }
             Err(why) => {
-                if !matches!(&self.store, StoreState::Unreadable { why: reported, .. } if *reported == why) {
+                let is_known = matches!(&self.store, StoreState::Unreadable { why: known, .. } if *known == why);
+                // The jobs screen shows the reason in place of the jobs.
+                if !is_known && self.screen != Screen::Jobs {
                     self.notify_failure(&why, now);
                 }
                 self.store = StoreState::Unreadable { why, retry_at: Some(now + RETRY_INTERVAL) };

@@ -37,6 +37,9 @@ const MIN_COLUMNS_WITH_ALL_NAMES: usize = 100;
 pub fn format_range(range: DateRange, now: Time, width: usize) -> String {
     let days = plural(range.days(), "day");
     let has_today = range.contains(now.date_naive());
+    if range.days() == 1 {
+        return format!("{} UTC{}", range.from(), if has_today { ", so far" } else { "" });
+    }
     let full = format!("{range}, {days} UTC{}", if has_today { ", today so far" } else { "" });
     if full.width() < width { full } else { format!("{range} UTC{}", if has_today { ", so far" } else { "" }) }
 }

@@ -341,5 +341,8 @@ fn failure_forms(view: View<'_>, failure: &Failure, gap: &str) -> String {
         FailureKind::Store => "database error",
         FailureKind::Local => "local error",
     };
-    format!("{gap}{}\n{gap}{kind}, {r} retries\n{gap}{kind}, {r} again\n{gap}{kind}", failure.message)
+    let short = format!("{gap}{kind}, {r} retries\n{gap}{kind}, {r} again\n{gap}{kind}");
+    // A notice about the failure already says the whole reason.
+    let is_in_notice = view.app.notice.as_ref().is_some_and(|notice| notice.text == failure.message);
+    if is_in_notice { short } else { format!("{gap}{}\n{short}", failure.message) }
 }

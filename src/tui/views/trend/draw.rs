@@ -97,6 +97,9 @@ fn loaded_text(view: View<'_>, open: &TrendDialog, chart: &Chart) -> String {
     }
 }
 
+/// The long and the short name of the previous period in the legend.
+const PREVIOUS: (&str, &str) = ("previous period", "previous");
+
 fn legend_line<'a>(
     view: View<'_>,
     open: &TrendDialog,
@@ -121,14 +124,19 @@ fn legend_line<'a>(
     entries.extend(so_far.filter(|_| !chart.is_line()).map(|text| ("╱╲", theme.muted, text.to_owned())));
     let mean = mean.map(mean_text);
     let signs = [
-        (chart.shows_previous(), "░", "previous period"),
+        (chart.shows_previous(), "░", PREVIOUS.0),
         (chart.has_weekends(), "═", "weekend"),
+        (chart.bars.iter().any(ChartBar::is_invalid), "≠", "invalid"),
         (mean.is_some(), "━", mean.as_deref().unwrap_or_default()),
         (chart.bars.iter().any(|bar| bar.bar.totals.is_none()), "?", "not loaded"),
-        (chart.bars.iter().any(ChartBar::is_invalid), "≠", "invalid"),
     ];
     let signs = signs.into_iter().filter(|(is_shown, ..)| *is_shown);
     entries.extend(signs.map(|(_, sign, text)| (sign, theme.muted, text.to_owned())));
+    let needed: usize = entries.iter().map(|(sign, _, text)| sign.width() + text.width() + 3).sum();
+    if needed > width + 2 {
+        entries.iter_mut().filter(|(.., text)| text == PREVIOUS.0).for_each(|(.., text)| *text = PREVIOUS.1.to_owned());
+        entries.iter_mut().filter(|(sign, ..)| *sign == "╱╲").for_each(|(.., text)| *text = "so far".to_owned());
+    }
     let mut row = TextRow::new(width);
     for (sign, style, text) in entries {
         let gap = if row.used() == 0 { "" } else { "  " };
