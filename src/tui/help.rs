@@ -323,7 +323,7 @@ impl Help {
     }
 
     /// Returns the sections: first what the screen can do, then moving, docdeck itself, the symbols and the guide.
-    fn sections(&self, app: &App) -> [Vec<Section>; 2] {
+    fn sections(&self, app: &App) -> Vec<Section> {
         let (mut actions, mut others) = (Vec::new(), Vec::new());
         for group in KeyGroup::ALL {
             let heading = group.heading().map_or_else(|| capitalized(title(self.contexts)), str::to_owned);
@@ -345,17 +345,22 @@ impl Help {
         let topics = topics.map(|topics| topics.iter().map(|topic| topic.name).collect::<Vec<_>>().join(", "));
         let topics = topics.map(|names| plain(Vec::new(), &names)).collect();
         others.push(Section { heading: "Guide: docdeck help TOPIC".to_owned(), rows: topics });
-        [actions, others]
+        actions.extend(others);
+        actions
     }
 
-    /// Returns the columns of the help: two if the screen is wide enough.
+    /// Returns the columns of the help: two of about the same height if the screen is wide enough.
     fn columns(&self, app: &App, width: usize) -> Vec<HelpColumn> {
-        let [mut actions, others] = self.sections(app);
-        if app.size.0 >= MIN_COLUMNS_SIDE_BY_SIDE {
-            return vec![self.column(&actions, width / 2), self.column(&others, width / 2)];
+        let sections = self.sections(app);
+        if app.size.0 < MIN_COLUMNS_SIDE_BY_SIDE {
+            return vec![self.column(&sections, width)];
         }
-        actions.extend(others);
-        vec![self.column(&actions, width)]
+        // The heights don't depend on the search, so that the sections stay in their column.
+        let height = |sections: &[Section]| sections.iter().map(|section| section.rows.len() + 2).sum::<usize>();
+        let splits = (0..=sections.len()).filter_map(|at| sections.split_at_checked(at));
+        let (left, right) =
+            splits.min_by_key(|(left, right)| height(left).max(height(right))).unwrap_or((&sections, &[]));
+        vec![self.column(left, width / 2), self.column(right, width / 2)]
     }
 
     /// Returns the sections as lines of this width. During a search, returns the lines that contain every word of the
@@ -389,7 +394,7 @@ impl Help {
     /// Returns the lines of the help in one column of this width.
     #[cfg(test)]
     pub(super) fn lines(&self, app: &App, width: usize) -> Vec<HelpLine> {
-        self.column(&self.sections(app).into_iter().flatten().collect::<Vec<_>>(), width).lines
+        self.column(&self.sections(app), width).lines
     }
 }
 
