@@ -95,7 +95,7 @@ fn log_table(width: usize) -> Table<ListCell<LogEntry>> {
             C::flexible("details", 0, |row, _| result_cell(row).unwrap_or_else(|| subject_cell(row))).after_gap(2),
         );
     } else {
-        let subject = ((width - 37) / 2).min(40);
+        let subject = ((width - 37) * 2 / 5).min(40);
         columns.extend([
             C::right("ms", 9, |row, _| match &row.item.kind {
                 LogKind::Request { millis, .. } => row.muted(grouped_number(*millis)),

@@ -10,13 +10,13 @@ use crate::model::views::{DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, ViewsQuery};
 use crate::sim::Sim;
 use crate::store::{ReportAnswer, Store, StoreError};
 use chrono::{Days, NaiveDate, NaiveTime, TimeDelta};
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 /// The first cached day of the trend, as a number of days before today.
 const FIRST_CACHED_DAYS_AGO: u64 = 29;
-/// The last cached day of the trend, as a number of days before today. Later days are missing, so that the demo has
-/// something to load.
-const LAST_CACHED_DAYS_AGO: u64 = 3;
+/// Days of the trend that are not cached, as numbers of days before today, so that the demo has something to load.
+const MISSING_DAYS_AGO: RangeInclusive<u64> = 20..=21;
 
 /// Writes page views into the store. If writing fails, the user can still load them.
 pub(super) async fn fill_cache(sim: Arc<Sim>, store: Store, scope: Scope) {
@@ -47,9 +47,8 @@ impl CacheWriter {
         for range in weeks_to_compare(today) {
             self.cache_range(range).await?;
         }
-        let days =
-            (LAST_CACHED_DAYS_AGO..=FIRST_CACHED_DAYS_AGO).filter_map(|ago| today.checked_sub_days(Days::new(ago)));
-        for day in days.map(DateRange::day) {
+        let days = (0..=FIRST_CACHED_DAYS_AGO).filter(|ago| !MISSING_DAYS_AGO.contains(ago));
+        for day in days.filter_map(|ago| today.checked_sub_days(Days::new(ago))).map(DateRange::day) {
             let query = ViewsQuery { range: day, limit: DEFAULT_PAGE_SIZE, page: 1 };
             self.store
                 .save_views(&self.scope, query, &self.compute_answer(query).await, self.loaded_at(day.to()))
@@ -127,7 +126,7 @@ mod tests {
         let days: Vec<DateRange> =
             (0..30).filter_map(|ago| today.checked_sub_days(Days::new(ago))).map(DateRange::day).collect();
         let known = store.views_totals(&scope, &days).await.expect("read");
-        assert_eq!(known.len(), 27, "the last three are not loaded");
+        assert_eq!(known.len(), 28, "two older days are not loaded");
         let rows = store.jobs(&scope).await.expect("jobs");
         let finished =
             rows.iter().find(|row| !row.local.pages.is_empty() && job_windows(row).is_some_and(|w| w.after.is_some()));
