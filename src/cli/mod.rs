@@ -41,6 +41,7 @@ mod track;
 mod usage_error;
 mod views;
 mod wait;
+mod wait_pull_requests;
 mod waiting;
 mod watch;
 mod welcome;

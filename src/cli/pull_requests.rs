@@ -13,6 +13,7 @@ use crate::model::colors::ColorRole;
 use crate::model::pull_request::{ChecksState, HostKind, PullRequest, PullRequestLink, Review};
 use crate::model::row::Job;
 use crate::runtime::hosts::ConfiguredHosts;
+use crate::store::{Store, StoreError};
 use clap::Args;
 
 /// Help text about hosts, the output and the exit codes.
@@ -53,7 +54,7 @@ pub(super) async fn run(cx: &mut CommandContext<'_>, options: &Options) -> Resul
 }
 
 /// Returns the configured hosts; `None` if the configuration turns requests to code hosts off.
-fn configured_hosts(cx: &CommandContext<'_>) -> Result<Option<ConfiguredHosts>, CliError> {
+pub(super) fn configured_hosts(cx: &CommandContext<'_>) -> Result<Option<ConfiguredHosts>, CliError> {
     let (settings, roots) = match resolve(cx.flags, cx.environment)? {
         SetupState::Ready(settings) => (settings.hosts.clone(), settings.client_options()?.roots),
         SetupState::Missing(_) => (config::host_settings(cx.flags, cx.environment)?, None),
@@ -68,7 +69,7 @@ async fn read_and_print(
     out: &mut Out,
 ) -> Result<Code, CliError> {
     let Some(hosts) = hosts else {
-        return Err(CliError::unusable("Pull requests are turned off: set enabled = true in [pull_requests]."));
+        return Err(turned_off());
     };
     let keys = if options.ids.is_empty() {
         let open = session.store.jobs_with_pull_requests(&session.scope, false).await?;
@@ -82,7 +83,7 @@ async fn read_and_print(
     for key in keys.iter().rev() {
         jobs.extend(session.store.job(*key).await?);
     }
-    let problems = refresh(session, hosts, &jobs).await?;
+    let problems = refresh(&session.store, hosts, &jobs).await?;
     let mut rows = Vec::with_capacity(jobs.len());
     for job in &jobs {
         rows.extend(session.store.job(job.key).await?);
@@ -97,19 +98,46 @@ async fn read_and_print(
         }
     }
     for problem in &problems {
-        out.note(problem);
+        out.note(&problem.text);
     }
     Ok(if problems.is_empty() { Code::Done } else { Code::Service })
 }
 
-/// Reads and stores the state of the pull requests of these jobs. Returns a sentence for each problem.
-async fn refresh(session: &StoreSession, hosts: &ConfiguredHosts, jobs: &[Job]) -> Result<Vec<String>, CliError> {
+/// Why the state of a pull request was not read.
+#[derive(Debug)]
+pub(super) struct ReadProblem {
+    /// A sentence.
+    pub(super) text: String,
+    /// Whether another request would fail as well until the user changes something.
+    pub(super) is_lasting: bool,
+}
+
+impl ReadProblem {
+    fn lasting(text: String) -> Self {
+        Self { text, is_lasting: true }
+    }
+
+    fn passing(text: String) -> Self {
+        Self { text, is_lasting: false }
+    }
+}
+
+/// Reads and stores the state of the pull requests of these jobs. Returns the problems.
+///
+/// # Errors
+/// The store can't be written.
+pub(super) async fn refresh(
+    store: &Store,
+    hosts: &ConfiguredHosts,
+    jobs: &[Job],
+) -> Result<Vec<ReadProblem>, StoreError> {
     let mut problems = Vec::new();
     for job in jobs {
         match &job.remote.pr_link {
-            None => problems.push(format!("The job {} has no pull request.", id_text(job))),
+            None => problems.push(ReadProblem::lasting(format!("The job {} has no pull request.", id_text(job)))),
             Some(link) if PullRequestLink::parse(link.as_str()).is_none() => {
-                problems.push(format!("{link} is not a link to a pull request on GitHub or GitLab."));
+                let text = format!("{link} is not a link to a pull request on GitHub or GitLab.");
+                problems.push(ReadProblem::lasting(text));
             }
             Some(_) => {}
         }
@@ -118,25 +146,31 @@ async fn refresh(session: &StoreSession, hosts: &ConfiguredHosts, jobs: &[Job]) 
         let client = match hosts.access(&host, kind).await {
             HostAccess::Client(client) => client,
             HostAccess::NoToken => {
-                problems.push(no_token_text(&host, kind));
+                problems.push(ReadProblem::lasting(no_token_text(&host, kind)));
                 continue;
             }
             HostAccess::Unusable(why) => {
-                problems.push(why.to_string());
+                problems.push(ReadProblem::lasting(why.to_string()));
                 continue;
             }
         };
         for chunk in requested.chunks(links_per_round(kind)) {
             let round = HostRound::read(&client, chunk).await;
-            session.store.apply_pull_requests(round.reported, chrono::Utc::now()).await?;
-            problems.extend(round.failed.iter().map(|(link, error)| format!("#{}: {error}.", link.number)));
+            store.apply_pull_requests(round.reported, chrono::Utc::now()).await?;
+            let failed = round.failed.iter().map(|(link, error)| format!("#{}: {error}.", link.number));
+            problems.extend(failed.map(ReadProblem::passing));
             if let Some(error) = round.answers.into_iter().find_map(|(_, error)| error) {
-                problems.push(format!("{error}."));
+                problems.push(ReadProblem::passing(format!("{error}.")));
                 break;
             }
         }
     }
     Ok(problems)
+}
+
+/// Returns the error for a configuration that turns requests to code hosts off.
+pub(super) fn turned_off() -> CliError {
+    CliError::unusable("Pull requests are turned off: set enabled = true in [pull_requests].")
 }
 
 fn no_token_text(host: &str, kind: HostKind) -> String {

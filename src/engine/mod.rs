@@ -41,6 +41,7 @@ pub use hosts::{HostAccess, HostDirectory, HostRound, links_per_round, pull_requ
 pub use instances::RunningInstances;
 pub use lease::LeaseRoles;
 use poller_command::PollerCommand;
+pub use refresh_plan::next_refresh;
 pub use setup::{EngineSetup, PollOptions};
 use state::EngineState;
 use std::sync::{Arc, Mutex, PoisonError};

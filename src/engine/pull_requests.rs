@@ -6,7 +6,7 @@ use super::hosts::{
     HostAccess, HostDirectory, HostRound, LinkedJobs, RefreshCommand, links_per_round, pull_requests_by_host,
 };
 use super::lease::LeaseRole;
-use super::refresh_plan::{Occasion, SpentPoints, due_at, is_due};
+use super::refresh_plan::{Occasion, SpentPoints, is_due, next_refresh};
 use super::state::EngineState;
 use crate::api::hosts::{HostClient, HostError, HostErrorKind, RequestBudget};
 use crate::model::Time;
@@ -213,7 +213,8 @@ impl Refresher {
 
     /// Returns when the next of these jobs is due, but at most [`MAX_SLEEP`] from now.
     fn next_wake(&self, jobs: &[Job], now: Time) -> Option<Instant> {
-        let due = jobs.iter().filter_map(|job| job.pull_request.as_deref().and_then(due_at)).filter(|due| *due > now);
+        let due =
+            jobs.iter().filter_map(|job| job.pull_request.as_deref().and_then(next_refresh)).filter(|due| *due > now);
         self.wake_at(due.min().map_or(now + MAX_SLEEP, |due| due.min(now + MAX_SLEEP)))
     }
 

@@ -29,7 +29,7 @@ pub(super) enum Occasion {
 }
 
 /// Returns when the state is requested again; `None` if it is final.
-pub(super) fn due_at(state: &PullRequest) -> Option<Time> {
+pub fn next_refresh(state: &PullRequest) -> Option<Time> {
     if state.state.is_final() {
         return None;
     }
@@ -39,7 +39,7 @@ pub(super) fn due_at(state: &PullRequest) -> Option<Time> {
 /// Whether the state belongs into a request that is made now.
 pub(super) fn is_due(state: Option<&PullRequest>, occasion: Occasion, now: Time) -> bool {
     let Some(state) = state else { return true };
-    match (occasion, due_at(state)) {
+    match (occasion, next_refresh(state)) {
         (Occasion::User, _) => true,
         (_, None) => false,
         (Occasion::Focus, Some(_)) => now - state.as_of > FOCUS_AGE,

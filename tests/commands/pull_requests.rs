@@ -71,6 +71,32 @@ fn a_refused_token_and_a_reached_limit_are_reported_without_the_token() {
 }
 
 #[test]
+fn wait_pr_ends_when_the_pull_request_has_the_state() {
+    let fixture = fixture_with_pull_request();
+    let id = fixture.run(&["jobs", "--json"]).json()["jobs"][0]["id"].as_str().expect("an id").to_owned();
+    fixture.sim.advance(chrono::TimeDelta::minutes(10));
+    let ready = with_token(&fixture, &["wait", &id, "--pr", "ready", "--timeout", "20", "--json"]).expect_exit_code(0);
+    assert!(ready.json()["jobs"][0]["pullRequest"]["head"].is_string(), "{}", ready.out);
+    let asked = fixture.sim.host_requests();
+    with_token(&fixture, &["wait", &id, "--pr", "ready", "--timeout", "20"]).expect_exit_code(0);
+    assert_eq!(fixture.sim.host_requests(), asked, "a state that was read lately is not requested again");
+    let merged = with_token(&fixture, &["wait", &id, "--pr", "merged", "--timeout", "1"]).expect_exit_code(124);
+    assert!(merged.err.contains("1 pull request is not merged yet. Run `docdeck wait"), "{}", merged.err);
+    assert!(merged.err.contains("--pr merged` to wait again"), "{}", merged.err);
+}
+
+#[test]
+fn wait_pr_says_why_a_state_cannot_come() {
+    let fixture = fixture_with_pull_request();
+    let id = fixture.run(&["jobs", "--json"]).json()["jobs"][0]["id"].as_str().expect("an id").to_owned();
+    let result = fixture.run(&["wait", &id, "--pr", "ready", "--timeout", "20"]).expect_exit_code(4);
+    assert!(result.err.contains("No token for github.com"), "{}", result.err);
+    fixture.sim.set_host_fault(Some(HostFault::LimitInAnswer));
+    let limited = with_token(&fixture, &["wait", &id, "--pr", "ready", "--timeout", "2"]).expect_exit_code(124);
+    assert!(limited.err.contains("the limit of requests is reached"), "{}", limited.err);
+}
+
+#[test]
 fn pr_can_be_turned_off() {
     let fixture = CommandFixture::new(&[]);
     write_config(&fixture, "[pull_requests]\nenabled = false\n");

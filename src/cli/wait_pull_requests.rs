@@ -1,0 +1,203 @@
+//! The second part of `docdeck wait --pr`: waits until the pull requests of finished jobs have a state.
+
+use super::error::CliError;
+use super::exit_code::Code;
+use super::job_line::id_text;
+use super::out::Out;
+use super::pull_requests::{ReadProblem, refresh};
+use super::session::{Session, WaitEnd};
+use super::waiting::{Timer, log_progress};
+use crate::engine::next_refresh;
+use crate::model::Time;
+use crate::model::pull_request::PullRequestFact as Fact;
+use crate::model::row::Job;
+use crate::runtime::hosts::ConfiguredHosts;
+use crate::tui::format::plural;
+use chrono::{TimeDelta, Utc};
+use clap::ValueEnum;
+
+/// How long to wait after a request that failed for a reason that may pass.
+const RETRY_INTERVAL: TimeDelta = TimeDelta::seconds(60);
+
+/// The state of a pull request that a wait ends with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum WantedState {
+    /// the pull request is merged
+    Merged,
+    /// the pull request can be reviewed or merged: no draft, no conflict, no failing or running checks
+    Ready,
+}
+
+impl WantedState {
+    pub(super) fn word(self) -> &'static str {
+        match self {
+            Self::Merged => "merged",
+            Self::Ready => "ready",
+        }
+    }
+}
+
+/// How far the pull request of a finished job is.
+#[derive(Debug, PartialEq, Eq)]
+enum Progress {
+    Reached,
+    /// The state is requested again at this time; now if it is unknown.
+    Waiting(Option<Time>),
+    /// The wanted state can't come any more; contains the reason and the exit code.
+    Never(&'static str, Code),
+}
+
+fn progress(job: &Job, wanted: WantedState) -> Progress {
+    if job.pr_url().is_none() {
+        return Progress::Never("has no pull request", Code::Service);
+    }
+    let Some(state) = job.pull_request.as_deref() else { return Progress::Waiting(None) };
+    match (state.fact(), wanted) {
+        (Fact::Merged, _) | (Fact::Ready | Fact::Queued, WantedState::Ready) => Progress::Reached,
+        (Fact::Closed, _) => Progress::Never("was closed without merging", Code::Failed),
+        _ => Progress::Waiting(next_refresh(state)),
+    }
+}
+
+/// Waits until the pull requests of these jobs have the wanted state. A state that a dashboard has stored lately is not
+/// requested again. `again` is the command that continues the wait.
+///
+/// # Errors
+/// The time is up, a signal asked to end, a host has no token, the wanted state can't come any more, or the store can't
+/// be used.
+pub(super) async fn wait_for_state(
+    session: &mut Session,
+    hosts: &ConfiguredHosts,
+    rows: &mut Vec<Job>,
+    wanted: WantedState,
+    timer: Timer,
+    again: &str,
+    out: &mut Out,
+) -> Result<(), CliError> {
+    let mut last_problem = String::new();
+    loop {
+        let now = Utc::now();
+        let is_due =
+            |job: &&Job| matches!(progress(job, wanted), Progress::Waiting(at) if at.is_none_or(|at| at <= now));
+        let due: Vec<Job> = rows.iter().filter(is_due).cloned().collect();
+        let problems = refresh(&session.store, hosts, &due).await?;
+        if let Some(lasting) = problems.iter().find(|problem| problem.is_lasting) {
+            return Err(CliError::new(Code::Service, lasting.text.clone()));
+        }
+        reload(session, rows).await?;
+        if let Some((job, why, code)) = rows.iter().find_map(|job| match progress(job, wanted) {
+            Progress::Never(why, code) => Some((job, why, code)),
+            Progress::Reached | Progress::Waiting(_) => None,
+        }) {
+            return Err(CliError::new(code, format!("The job {} {why}.", subject(job))));
+        }
+        let left = rows.iter().filter(|job| progress(job, wanted) != Progress::Reached).count();
+        if left == 0 {
+            return Ok(());
+        }
+        report_problem(&problems, &mut last_problem, out);
+        let until = next_request(rows, wanted, !problems.is_empty(), Utc::now());
+        while Utc::now() < until {
+            let what = plural(left, "pull request");
+            out.show_live(&format!("waiting for {what} to be {} · {}", wanted.word(), timer.elapsed_text()));
+            match session.next_tick(timer.end()).await {
+                WaitEnd::Interrupted => return Err(early_end(Code::Interrupted, left, wanted, timer, again)),
+                WaitEnd::TimedOut if timer.is_over() => {
+                    return Err(early_end(Code::TimedOut, left, wanted, timer, again));
+                }
+                WaitEnd::TimedOut | WaitEnd::Event(_) => {}
+            }
+        }
+    }
+}
+
+fn early_end(code: Code, left: usize, wanted: WantedState, timer: Timer, again: &str) -> CliError {
+    let what = if code == Code::TimedOut { "Timed out" } else { "Interrupted" };
+    let (waited, is) = (timer.elapsed_text(), if left == 1 { "is" } else { "are" });
+    let left = plural(left, "pull request");
+    let text = format!("{what} after {waited}: {left} {is} not {} yet. Run `{again}` to wait again.", wanted.word());
+    CliError::new(code, text)
+}
+
+/// Returns when a pull request is requested next.
+fn next_request(rows: &[Job], wanted: WantedState, has_failed: bool, now: Time) -> Time {
+    let retry = now + RETRY_INTERVAL;
+    let times = rows.iter().filter_map(|job| match progress(job, wanted) {
+        Progress::Waiting(Some(at)) if at > now || !has_failed => Some(at),
+        Progress::Waiting(_) => Some(retry),
+        Progress::Reached | Progress::Never(..) => None,
+    });
+    times.min().unwrap_or(retry)
+}
+
+/// Prints a problem that may pass, unless it was the last one printed.
+fn report_problem(problems: &[ReadProblem], last: &mut String, out: &mut Out) {
+    let text = problems.first().map(|problem| problem.text.clone()).unwrap_or_default();
+    if !text.is_empty() && text != *last {
+        log_progress(&text, out);
+    }
+    *last = text;
+}
+
+async fn reload(session: &Session, rows: &mut Vec<Job>) -> Result<(), CliError> {
+    for row in rows {
+        if let Some(new) = session.store.job(row.key).await? {
+            *row = new;
+        }
+    }
+    Ok(())
+}
+
+fn subject(job: &Job) -> String {
+    match job.pr_number() {
+        Some(number) => format!("{} (#{number})", id_text(job)),
+        None => id_text(job).to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::job::Status;
+    use crate::model::pull_request::tests::open_pull_request;
+    use crate::model::pull_request::{Checks, ChecksState, PullRequest, PullRequestState};
+    use crate::model::text::CleanText;
+    use crate::tui::jobs::tests::{at, row};
+
+    fn job(state: Option<PullRequest>) -> Job {
+        let mut job = row(1, Status::Completed);
+        job.remote.pr_link = Some(CleanText::line("https://github.com/acme/docs/pull/7"));
+        job.pull_request = state.map(Box::new);
+        job
+    }
+
+    #[test]
+    fn merged_ends_both_waits_and_closed_ends_them_with_an_error() {
+        let open = PullRequest {
+            checks: Checks { state: ChecksState::Pending, ..Checks::default() },
+            ..open_pull_request(at(0))
+        };
+        let with = |state| job(Some(PullRequest { state, ..open.clone() }));
+        for wanted in [WantedState::Merged, WantedState::Ready] {
+            assert_eq!(progress(&with(PullRequestState::Merged), wanted), Progress::Reached);
+            assert!(matches!(progress(&with(PullRequestState::Closed), wanted), Progress::Never(_, Code::Failed)));
+            assert_eq!(progress(&with(PullRequestState::Open), wanted), Progress::Waiting(Some(at(60))));
+            assert_eq!(progress(&job(None), wanted), Progress::Waiting(None));
+            assert!(matches!(progress(&row(1, Status::Completed), wanted), Progress::Never(_, Code::Service)));
+        }
+    }
+
+    #[test]
+    fn the_next_request_is_at_the_earliest_due_time_or_a_minute_after_a_failure() {
+        let pending = Checks { state: ChecksState::Pending, ..Checks::default() };
+        let known = job(Some(PullRequest { checks: pending, ..open_pull_request(at(0)) }));
+        let next = |rows: &[Job], has_failed, now| next_request(rows, WantedState::Merged, has_failed, at(now));
+        assert_eq!(next(&[known.clone(), job(None)], false, 10), at(60));
+        assert_eq!(
+            next(std::slice::from_ref(&known), true, 70),
+            at(130),
+            "its time has passed, but the host did not answer"
+        );
+        assert_eq!(next(&[job(None)], true, 0), at(60));
+    }
+}
