@@ -13,8 +13,8 @@ use crate::model::job::{JobId, Status};
 use crate::model::prompt::{DeliveryKind, DraftTarget, PromptId, Thread};
 use crate::model::row::{InitialRows, Job, JobGroup, JobKey};
 use crate::model::text::CleanText;
-use crate::tui::{JobsEffect, JobsMsg, PromptsEffect, PromptsMsg};
-use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
+use crate::tui::{JobsEffect, JobsMsg, Pane, PromptsEffect, PromptsMsg};
+use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 
 fn app() -> App {
     let scope = Scope { base_url: "http://127.0.0.1:1".to_owned(), project: "p".to_owned(), organization: None };
@@ -508,6 +508,24 @@ fn keys_pressed_before_all_jobs_are_loaded_run_afterwards_in_order() {
     );
     assert_eq!(app.jobs.sorting().by.name(), "age");
     assert!(app.top::<Editor>().is_some_and(|editor| editor.input.text() == "words"));
+}
+
+#[test]
+fn a_click_before_all_jobs_are_loaded_focuses_the_detail_but_selects_nothing() {
+    let (mut app, _) = app_with_partial_list(6..9);
+    app.update(Msg::Input(Event::Resize(160, 40)), at(0));
+    let click = |app: &mut App, column, row| {
+        let kind = MouseEventKind::Down(MouseButton::Left);
+        app.update(Msg::Input(Event::Mouse(MouseEvent { kind, column, row, modifiers: KeyModifiers::NONE })), at(0));
+    };
+    let before = app.jobs.selected().map(|row| row.key);
+    let lines = app.geometry().list_lines();
+    for row in lines.y..lines.y + 5 {
+        click(&mut app, 5, row);
+        assert_eq!((app.pane, app.jobs.selected().map(|row| row.key)), (Pane::List, before));
+    }
+    click(&mut app, 150, 10);
+    assert_eq!((app.pane, app.jobs.selected().map(|row| row.key)), (Pane::Detail, before));
 }
 
 #[test]

@@ -54,6 +54,7 @@ fn the_demo_draws_and_q_restores_the_terminal() {
 #[test]
 fn only_the_background_colour_is_queried_and_only_after_the_first_frame() {
     let mut pty = start_demo();
+    pty.wait_for_sent("\x1b]11;?");
     pty.send("q");
     pty.wait_for_end();
     let sent = pty.sent();

@@ -125,13 +125,14 @@ impl Component for JobsScreen {
         let (g, app) = (cx.app.geometry(), &mut *cx.app);
         if g.divider().contains(at) {
             app.pointer.is_dragging = true;
-        } else if app.is_list_partial() {
-            // The click is ignored, because the lines of a partial list may have moved just before the click.
-        } else if self.pane_at(g, at) == Pane::List {
+        } else if self.pane_at(g, at) == Pane::Detail {
+            if app.jobs.selected().is_some() {
+                app.close_filter_input();
+                app.pane = Pane::Detail;
+            }
+        } else if !app.is_list_partial() {
+            // A click in a partial list is ignored, because its lines may have moved just before the click.
             self.click_list(at, cx);
-        } else if app.jobs.selected().is_some() {
-            app.close_filter_input();
-            app.pane = Pane::Detail;
         }
         Flow::Handled
     }
