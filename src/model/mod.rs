@@ -12,6 +12,7 @@ pub mod command;
 pub mod comparison;
 pub mod connection;
 pub mod count;
+pub mod diff;
 pub mod endpoint;
 pub mod engine_event;
 pub mod export;

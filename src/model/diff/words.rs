@@ -1,0 +1,59 @@
+//! The words that differ between two versions of a line.
+
+use similar::{Algorithm, DiffTag, capture_diff_slices_deadline};
+use std::ops::Range;
+use std::time::{Duration, Instant};
+use unicode_segmentation::UnicodeSegmentation as _;
+
+/// Longer lines are not compared word by word.
+const MAX_BYTES: usize = 8 * 1024;
+/// When the comparison of one pair of lines is cut short.
+const MAX_TIME: Duration = Duration::from_millis(2);
+
+/// Returns the changed ranges of bytes of both lines. Both are empty if the lines have too little in common for
+/// highlighted words to help, or are very long.
+pub fn changed_words(old: &str, new: &str) -> (Vec<Range<usize>>, Vec<Range<usize>>) {
+    if old.len().max(new.len()) > MAX_BYTES {
+        return Default::default();
+    }
+    let (old_words, new_words) = (words(old), words(new));
+    let old_texts: Vec<&str> = old_words.iter().map(|(_, word)| *word).collect();
+    let new_texts: Vec<&str> = new_words.iter().map(|(_, word)| *word).collect();
+    let deadline = Instant::now().checked_add(MAX_TIME);
+    let operations = capture_diff_slices_deadline(Algorithm::Myers, &old_texts, &new_texts, deadline);
+    let (mut old_ranges, mut new_ranges, mut common) = (Vec::new(), Vec::new(), 0);
+    for operation in operations {
+        let (tag, old_range, new_range) = operation.as_tag_tuple();
+        if tag == DiffTag::Equal {
+            let equal = old_words.get(old_range).unwrap_or_default();
+            common += equal.iter().map(|(_, word)| word.trim().len()).sum::<usize>();
+        } else {
+            push(&mut old_ranges, bytes(&old_words, old_range, old), old);
+            push(&mut new_ranges, bytes(&new_words, new_range, new), new);
+        }
+    }
+    let visible = |text: &str| text.split_whitespace().map(str::len).sum::<usize>();
+    // At least a third of the longer line is in both.
+    if common * 3 < visible(old).max(visible(new)) { Default::default() } else { (old_ranges, new_ranges) }
+}
+
+fn words(text: &str) -> Vec<(usize, &str)> {
+    text.split_word_bound_indices().collect()
+}
+
+/// Returns the bytes of these words.
+fn bytes(words: &[(usize, &str)], range: Range<usize>, text: &str) -> Range<usize> {
+    let start_of = |n: usize| words.get(n).map_or(text.len(), |(at, _)| *at);
+    start_of(range.start)..start_of(range.end)
+}
+
+/// Adds a range. Ranges with only spaces between them are joined.
+fn push(ranges: &mut Vec<Range<usize>>, range: Range<usize>, text: &str) {
+    if range.is_empty() {
+        return;
+    }
+    match ranges.last_mut() {
+        Some(last) if text.get(last.end..range.start).is_some_and(|gap| gap.trim().is_empty()) => last.end = range.end,
+        _ => ranges.push(range),
+    }
+}
