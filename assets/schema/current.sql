@@ -264,4 +264,16 @@ WHEN OLD.list_group <> NEW.list_group OR OLD.scope <> NEW.scope
     ON CONFLICT (scope, list_group) DO UPDATE SET jobs = jobs + 1;
 END;
 
+CREATE TABLE pull_request_diff (
+    -- As in `job.pr_link`.
+    link    TEXT PRIMARY KEY,
+    -- The head commit that the diff belongs to.
+    head    TEXT NOT NULL,
+    diff    TEXT NOT NULL,
+    -- Whether files are missing at the end.
+    is_cut  INTEGER NOT NULL CHECK (is_cut IN (0, 1)),
+    -- When it was requested.
+    as_of   INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
 INSERT INTO revision (only, value) VALUES (1, 0);

@@ -3,8 +3,8 @@
 
 use super::number_parser::number_parser;
 use super::{
-    completions, doctor, export, follow, help, import, init, jobs, man, new, prune, pull_requests, show, status, track,
-    views, wait, watch,
+    completions, diff, doctor, export, follow, help, import, init, jobs, man, new, prune, pull_requests, show, status,
+    track, views, wait, watch,
 };
 use crate::config::{ColorChoice, Flags};
 use crate::sim::{Fault, SimOptions};
@@ -104,6 +104,9 @@ pub(super) enum Command {
     /// read and list the state of pull requests on GitHub and GitLab
     #[command(after_long_help = pull_requests::OUTPUT_HELP)]
     Pr(pull_requests::Options),
+    /// print the changes of a job's pull request
+    #[command(after_long_help = diff::OUTPUT_HELP)]
+    Diff(diff::Options),
     /// add jobs that were created elsewhere (one request each)
     #[command(after_long_help = track::OUTPUT_HELP)]
     Track(track::Options),
@@ -199,6 +202,7 @@ impl Command {
             Self::Prune(options) => options.json,
             Self::Demo { .. }
             | Self::Sim { .. }
+            | Self::Diff(_)
             | Self::Init(_)
             | Self::Export(_)
             | Self::Completions(_)

@@ -12,6 +12,7 @@ pub mod customization;
 mod dashboard;
 mod data_folder;
 mod demo;
+mod diff;
 mod doctor;
 mod error;
 mod exit_code;
@@ -118,6 +119,7 @@ fn dispatch(
                 cx.with_store(async |store, out| show::run(store, &options, out).await).await
             }
             Some(Command::Pr(options)) => pull_requests::run(cx, &options).await,
+            Some(Command::Diff(options)) => diff::run(cx, &options).await,
             Some(Command::Track(options)) => track::run(cx, &options).await,
             Some(Command::Watch(options)) => {
                 let work = async |session: &mut Session, out: &mut Out| watch::run(session, options.json, out).await;

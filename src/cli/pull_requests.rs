@@ -173,7 +173,8 @@ pub(super) fn turned_off() -> CliError {
     CliError::unusable("Pull requests are turned off: set enabled = true in [pull_requests].")
 }
 
-fn no_token_text(host: &str, kind: HostKind) -> String {
+/// Says that there is no token for a host, and how to get one.
+pub(super) fn no_token_text(host: &str, kind: HostKind) -> String {
     let login = match kind {
         HostKind::GitHub => format!("`gh auth login --hostname {host}`"),
         HostKind::GitLab => format!("`glab auth login --hostname {host}`"),

@@ -1,6 +1,7 @@
 //! The simulated code host: the part of GitHub's GraphQL API that docdeck uses. The pull requests are those of the
 //! simulated jobs: checks run, reviews arrive, and older pull requests are merged. Does not read the clock.
 
+use super::diffs::{self, changed_files};
 use super::jobs::{SimJob, pull_request_url};
 use super::reply::Reply;
 use super::rng::{SeededRng, mix};
@@ -36,6 +37,10 @@ pub enum HostFault {
     HalfMissing,
     /// GitHub has not computed yet whether there are conflicts.
     UnknownConflicts,
+    /// Every pull request changes more files than a diff may have.
+    ManyFiles,
+    /// A commit is pushed before every request.
+    MovingHead,
 }
 
 /// A pull request as it is at one time.
@@ -113,7 +118,7 @@ impl HostPullRequest {
                 false if merged_at.is_some() => Some("APPROVED"),
                 false => None,
             },
-            lines: [rng.between(2, 140), rng.between(0, 60), rng.between(1, 9)],
+            lines: diffs::totals(&changed_files(seed, link.number, false)),
             checks: checks.collect(),
         })
     }
@@ -214,6 +219,28 @@ impl HostWorld<'_> {
         Reply::json(StatusCode::OK, &answer)
     }
 
+    /// Answers a REST request for the pull request with this link: for its diff, or for a page of its files.
+    pub(super) fn answer_changes(&self, url: &str, page: Option<(usize, usize)>) -> Reply {
+        match self.fault {
+            Some(HostFault::ExpiredToken) => return message(StatusCode::UNAUTHORIZED, "Bad credentials"),
+            Some(HostFault::BadGateway) => return message(StatusCode::BAD_GATEWAY, "Something went wrong"),
+            Some(HostFault::LimitInStatus | HostFault::LimitInAnswer) => {
+                let limited = message(StatusCode::FORBIDDEN, "You have exceeded a secondary rate limit");
+                return Reply { retry_after: Some("60".to_owned()), ..limited };
+            }
+            _ => {}
+        }
+        let Some(found) = self.find(url) else { return message(StatusCode::NOT_FOUND, "Not Found") };
+        let files = changed_files(self.seed, found.number, self.fault == Some(HostFault::ManyFiles));
+        match page {
+            Some((page, per_page)) => Reply::json(StatusCode::OK, &diffs::page_of_files(&files, page, per_page)),
+            None if files.len() > diffs::MAX_DIFF_FILES => {
+                message(StatusCode::NOT_ACCEPTABLE, "Sorry, the diff exceeded the maximum number of files (300).")
+            }
+            None => Reply { status: StatusCode::OK, body: diffs::unified_diff(&files).into(), retry_after: None },
+        }
+    }
+
     fn find(&self, url: &str) -> Option<HostPullRequest> {
         let number = PullRequestLink::parse(url)?.number;
         let is_searched = |job: &SimJob| job.link.is_some_and(|link| u64::from(link.number) == number);
@@ -232,6 +259,9 @@ impl HostWorld<'_> {
             }
             Some(HostFault::OtherRepository) => {
                 fields.insert("url".to_owned(), "https://github.com/other/secrets/pull/1".into());
+            }
+            Some(HostFault::MovingHead) if !asks_for_checks => {
+                fields.insert("headRefOid".to_owned(), format!("{:040x}", self.now.timestamp_micros()).into());
             }
             Some(HostFault::UnknownConflicts) if !asks_for_checks => {
                 fields.insert("mergeable".to_owned(), "UNKNOWN".into());

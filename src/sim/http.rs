@@ -11,7 +11,7 @@ use axum::Router;
 use axum::body::{Body, Bytes, to_bytes};
 use axum::extract::{FromRequestParts, Path, Query, Request, State};
 use axum::http::request::Parts;
-use axum::http::{HeaderValue, Method, StatusCode, header};
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::response::Response;
 use axum::routing::{get, post};
 use hyper::body::Incoming;
@@ -81,6 +81,8 @@ fn router(service: Arc<Service>) -> Router {
         .route("/v2/agent/{project}/job/{id}/message", post(follow_up))
         .route("/v1/analytics/{project}/views", get(get_views))
         .route("/code-host/api/graphql", post(graphql))
+        .route("/code-host/api/v3/repos/{owner}/{name}/pulls/{number}", get(get_diff))
+        .route("/code-host/api/v3/repos/{owner}/{name}/pulls/{number}/files", get(get_files))
         .fallback(async || refusal(StatusCode::NOT_FOUND, "Not found"))
         .method_not_allowed_fallback(async || refusal(StatusCode::METHOD_NOT_ALLOWED, "Method not allowed"))
         .layer(axum::middleware::map_response_with_state(Arc::clone(&service), add_date_header))
@@ -126,6 +128,42 @@ async fn graphql(State(service): ServiceState, request: Request) -> Response {
     };
     let authorization = parts.headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
     service.answer_host(authorization, &body).into_response()
+}
+
+/// The path of a pull request in the code host's REST API: owner, repository and number.
+type PullRequestPath = Path<(String, String, String)>;
+
+fn pull_request_url(Path((owner, name, number)): PullRequestPath) -> String {
+    format!("https://github.com/{owner}/{name}/pull/{number}")
+}
+
+/// Answers a request for the diff of a pull request.
+async fn get_diff(State(service): ServiceState, path: PullRequestPath, headers: HeaderMap) -> Response {
+    let text = |name| headers.get(name).and_then(|value: &HeaderValue| value.to_str().ok());
+    if text(header::ACCEPT) != Some("application/vnd.github.diff") {
+        return refusal(StatusCode::UNSUPPORTED_MEDIA_TYPE, "Only diffs are simulated");
+    }
+    service.answer_changes(text(header::AUTHORIZATION), &pull_request_url(path), None).into_response()
+}
+
+/// The query parameters of a list of files.
+#[derive(Debug, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FilesParameters {
+    page: usize,
+    per_page: usize,
+}
+
+/// Answers a request for one page of the files of a pull request.
+async fn get_files(
+    State(service): ServiceState,
+    path: PullRequestPath,
+    Query(parameters): Query<FilesParameters>,
+    headers: HeaderMap,
+) -> Response {
+    let authorization = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
+    let page = Some((parameters.page, parameters.per_page.min(100)));
+    service.answer_changes(authorization, &pull_request_url(path), page).into_response()
 }
 
 async fn handle(service: &Service, operation: Operation, request: Request) -> Response {

@@ -11,6 +11,7 @@
 
 mod bad_bodies;
 mod code_host;
+mod diffs;
 mod faults;
 mod http;
 mod jobs;

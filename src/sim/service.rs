@@ -169,6 +169,16 @@ impl Service {
         locked(&self.world).code_host(self.now(), fault).answer(body)
     }
 
+    /// Answers a REST request to the code host for the diff of a pull request, or for a page of its files.
+    pub(super) fn answer_changes(&self, authorization: Option<&str>, url: &str, page: Option<(usize, usize)>) -> Reply {
+        self.host_requests.fetch_add(1, Ordering::Relaxed);
+        if authorization.and_then(bearer_key) != Some(self.keys.host.as_str()) {
+            return Reply::json(StatusCode::UNAUTHORIZED, &serde_json::json!({ "message": "Bad credentials" }));
+        }
+        let fault = *locked(&self.host_fault);
+        locked(&self.world).code_host(self.now(), fault).answer_changes(url, page)
+    }
+
     /// Answers a request as documented. Checks the API key first, then the project, the limit and the request itself.
     pub(super) fn answer(&self, call: &SimRequest) -> Reply {
         let now = self.now();

@@ -8,6 +8,7 @@ mod backup;
 mod cached_ranges;
 mod check;
 mod columns;
+mod diffs;
 mod drafts;
 mod error;
 mod examine;
@@ -43,6 +44,7 @@ mod tests;
 
 pub use backup::{ExportCounts, ImportCounts, ImportError, MAX_LINE_BYTES, check_backup};
 pub use check::{StoreHealth, check_store};
+pub use diffs::StoredDiff;
 pub use drafts::Draft;
 pub use error::StoreError;
 pub use examine::{StoreContent, StoreExamination, examine};

@@ -2,6 +2,7 @@
 
 use crate::support::server::{Server, ServerBehavior};
 use docdeck::api::hosts::{HostAddress, HostClient, HostErrorKind, host_client_options};
+use docdeck::model::diff::Diff;
 use docdeck::model::endpoint::ApiKey;
 use docdeck::model::pull_request::{ChecksState, HostKind, PullRequestFact, PullRequestLink, PullRequestState, Review};
 use docdeck::sim::{HostFault, Sim, SimOptions};
@@ -123,4 +124,56 @@ async fn a_merge_request_of_another_project_is_rejected() {
     let body = r#"{"iid": 5, "web_url": "https://git.corp.example/other/docs/-/merge_requests/5", "state": "opened"}"#;
     assert_eq!(merge_request(body).await, Err(HostErrorKind::OtherPullRequest));
     assert!(matches!(merge_request("<html>").await, Err(HostErrorKind::Unreadable(_))));
+}
+
+#[tokio::test]
+async fn a_diff_is_read_at_once_or_in_pages_of_files() {
+    let (sim, links, client) = start_host().await;
+    let states = client.pull_requests(&links, sim.now()).await.result.expect("an answer");
+    let before = sim.host_requests();
+    for (link, state) in states.iter().take(5) {
+        let (state, reported) = (state.as_ref().expect("a state"), client.diff(link).await.result.expect("a diff"));
+        let diff = Diff::parse(reported.text);
+        let counts = (state.additions.expect("a number"), state.deletions.expect("a number"));
+        assert_eq!((diff.total(), Some(diff.files.len() as u64), reported.is_cut), (counts, state.files, false));
+    }
+    assert_eq!(sim.host_requests() - before, 5);
+    sim.set_host_fault(Some(HostFault::ManyFiles));
+    let answer = client.diff(&links[0]).await;
+    let (cost, reported) = (answer.budget.cost, answer.result.expect("a diff"));
+    assert_eq!((cost, sim.host_requests() - before), (Some(4), 5 + 5), "a refused request and four pages");
+    assert!(Diff::parse(reported.text).files.len() > 300);
+    for (fault, kind) in
+        [(HostFault::ExpiredToken, HostErrorKind::Unauthorized), (HostFault::LimitInStatus, HostErrorKind::Limited)]
+    {
+        sim.set_host_fault(Some(fault));
+        assert_eq!(client.diff(&links[0]).await.result.expect_err("a fault").kind, kind);
+    }
+    sim.set_host_fault(None);
+    let missing = PullRequestLink { number: 999_999, ..links[0].clone() };
+    assert_eq!(client.diff(&missing).await.result.expect_err("not there").kind, HostErrorKind::NotFound);
+}
+
+#[tokio::test]
+async fn a_large_diff_is_cut_after_a_complete_file_and_hides_the_token() {
+    let file = |n: usize, lines: usize| {
+        let text = format!("+{TOKEN} {}\n", "x".repeat(90)).repeat(lines);
+        format!(
+            "diff --git a/{n}.md b/{n}.md\nnew file mode 100644\n--- /dev/null\n+++ b/{n}.md\n@@ -0,0 +1,{lines} @@\n{text}"
+        )
+    };
+    let body = file(1, 10) + &file(2, 120_000);
+    let server = Server::start(ServerBehavior::http(200, "", body.as_bytes())).await;
+    let address = HostAddress {
+        host: "ghe.corp".to_owned(),
+        kind: HostKind::GitHub,
+        rest_url: server.base_url(),
+        graphql_url: server.base_url(),
+    };
+    let client = HostClient::new(&address, ApiKey::new(TOKEN).expect("a token"), host_client_options()).expect("one");
+    let link = PullRequestLink::parse("https://ghe.corp/acme/docs/pull/1").expect("a link");
+    let reported = client.diff(&link).await.result.expect("a diff");
+    let diff = Diff::parse(reported.text);
+    assert!(reported.is_cut && diff.files.len() == 1 && diff.total() == (10, 0));
+    assert!(!diff.text().contains(TOKEN));
 }

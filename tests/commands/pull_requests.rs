@@ -103,3 +103,40 @@ fn pr_can_be_turned_off() {
     let result = fixture.run(&["pr"]).expect_exit_code(2);
     assert!(result.err.contains("[pull_requests]"), "{}", result.err);
 }
+
+#[test]
+fn diff_prints_the_changes_once_read_and_the_last_known_ones_if_the_host_fails() {
+    let fixture = fixture_with_pull_request();
+    let id = fixture.run(&["jobs", "--json"]).json()["jobs"][0]["id"].as_str().expect("an id").to_owned();
+    let without = fixture.run(&["diff", &id]).expect_exit_code(4);
+    assert!(without.err.contains("No token for github.com") && without.out.is_empty(), "{}", without.err);
+    let first = with_token(&fixture, &["diff", &id]).expect_exit_code(0);
+    assert!(first.out.starts_with("diff --git a/") && first.out.contains("\n@@ -"), "{}", first.out);
+    let asked = fixture.sim.host_requests();
+    let again = with_token(&fixture, &["diff", &id]).expect_exit_code(0);
+    assert_eq!(
+        (again.out, fixture.sim.host_requests() - asked),
+        (first.out.clone(), 2),
+        "only the state is read again"
+    );
+    let stat = with_token(&fixture, &["diff", &id, "--stat"]).expect_exit_code(0);
+    let rows: Vec<Vec<&str>> = stat.out.lines().map(|line| line.split('\t').collect()).collect();
+    let state = fixture.run(&["jobs", "--json"]).json()["jobs"][0]["pullRequest"].clone();
+    let sum = |column: usize| rows.iter().map(|row| row[column].parse::<u64>().expect("a number")).sum::<u64>();
+    assert_eq!(
+        (Some(rows.len() as u64), Some(sum(2)), Some(sum(3))),
+        (state["files"].as_u64(), state["additions"].as_u64(), state["deletions"].as_u64())
+    );
+    fixture.sim.set_host_fault(Some(HostFault::BadGateway));
+    let failed = with_token(&fixture, &["diff", &id]).expect_exit_code(4);
+    assert!(failed.out == first.out && failed.err.contains("github.com: answered 502"), "{}", failed.err);
+}
+
+#[test]
+fn diff_gives_up_if_commits_are_pushed_all_the_time() {
+    let fixture = fixture_with_pull_request();
+    let id = fixture.run(&["jobs", "--json"]).json()["jobs"][0]["id"].as_str().expect("an id").to_owned();
+    fixture.sim.set_host_fault(Some(HostFault::MovingHead));
+    let moving = with_token(&fixture, &["diff", &id]).expect_exit_code(4);
+    assert!(moving.out.is_empty() && moving.err.contains("got new commits"), "{}", moving.err);
+}

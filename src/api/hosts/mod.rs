@@ -3,12 +3,14 @@
 //! The queries are written by hand, and answers are read tolerantly: a missing or unexpected field makes a value unknown
 //! and loses nothing else. A host's token is sent to this host only, and is redacted from everything that it returns.
 
+mod diff;
 mod error;
 mod github;
 mod gitlab;
 mod json;
 mod limit;
 
+pub use diff::ReportedDiff;
 pub use error::{HostError, HostErrorKind};
 pub use limit::RequestBudget;
 
@@ -177,10 +179,18 @@ impl HostClient {
 
     /// Sends a request and returns the body of a successful answer.
     async fn send(&self, request: HostRequest, limit_mib: usize) -> HostAnswer<Vec<u8>> {
+        self.send_cut(request, limit_mib * 1024 * 1024).await.map(|(body, is_cut)| match is_cut {
+            true => Err(self.error(HostErrorKind::TooLarge { limit_mib })),
+            false => Ok(body),
+        })
+    }
+
+    /// Sends a request. Returns at most `limit` bytes of the body of a successful answer, and whether it is longer.
+    async fn send_cut(&self, request: HostRequest, limit: usize) -> HostAnswer<(Vec<u8>, bool)> {
         match self.response(request).await {
             Ok(mut response) => {
                 let budget = RequestBudget::from_headers(response.headers());
-                let result = self.body(&mut response, &budget, limit_mib).await;
+                let result = self.body(&mut response, &budget, limit).await;
                 HostAnswer { result: result.map_err(|kind| self.error(kind)), budget }
             }
             Err(kind) => self.failed(kind),
@@ -211,13 +221,13 @@ impl HostClient {
         &self,
         response: &mut Response,
         budget: &RequestBudget,
-        limit_mib: usize,
-    ) -> Result<Vec<u8>, HostErrorKind> {
+        limit: usize,
+    ) -> Result<(Vec<u8>, bool), HostErrorKind> {
         let status = response.status();
         if status.is_success() {
-            return match read_body_up_to(response, limit_mib * 1024 * 1024).await {
-                (body, BodyEnd::Complete) => Ok(body),
-                (_, BodyEnd::TooLarge) => Err(HostErrorKind::TooLarge { limit_mib }),
+            return match read_body_up_to(response, limit).await {
+                (body, BodyEnd::Complete) => Ok((body, false)),
+                (body, BodyEnd::TooLarge) => Ok((body, true)),
                 (_, BodyEnd::Broken(error)) => Err(self.transfer_error(&error)),
             };
         }

@@ -63,8 +63,7 @@ impl Parser {
             let (old, new) = header_names(names);
             let (change, hunks) = (FileChange::Modified, Vec::new());
             let (is_binary, is_explained) = (false, false);
-            self.file =
-                Some(OpenFile { old, new, change, is_binary, is_explained, additions: 0, deletions: 0, hunks });
+            self.file = Some(OpenFile { old, new, change, is_binary, is_explained, additions: 0, deletions: 0, hunks });
         } else if line.starts_with("@@ ") {
             self.start_hunk(line, at);
         } else if let Some(file) = self.file.as_mut().filter(|file| file.hunks.is_empty()) {
@@ -173,8 +172,11 @@ impl OpenFile {
     }
 }
 
-/// Parses `@@ -10,3 +12,4 @@ section`: the first line and the number of lines of both versions, and the section.
-fn hunk_header(line: &str) -> Option<((u32, u32), (u32, u32), &str)> {
+/// The number of the first line of a hunk in one version, and the number of its lines.
+type LineRange = (u32, u32);
+
+/// Parses `@@ -10,3 +12,4 @@ section`: the ranges of both versions, and the section.
+fn hunk_header(line: &str) -> Option<(LineRange, LineRange, &str)> {
     let (ranges, section) = line.strip_prefix("@@ -")?.split_once(" @@")?;
     let (old, new) = ranges.split_once(" +")?;
     let range = |text: &str| match text.split_once(',') {

@@ -1,14 +1,12 @@
 //! The words that differ between two versions of a line.
 
-use similar::{Algorithm, DiffTag, capture_diff_slices_deadline};
+use similar::{Algorithm, DiffTag, capture_diff_slices};
 use std::ops::Range;
-use std::time::{Duration, Instant};
 use unicode_segmentation::UnicodeSegmentation as _;
 
-/// Longer lines are not compared word by word.
+/// Longer lines are not compared word by word, because that takes quadratic time.
+const MAX_WORDS: usize = 1000;
 const MAX_BYTES: usize = 8 * 1024;
-/// When the comparison of one pair of lines is cut short.
-const MAX_TIME: Duration = Duration::from_millis(2);
 
 /// Returns the changed ranges of bytes of both lines. Both are empty if the lines have too little in common for
 /// highlighted words to help, or are very long.
@@ -17,10 +15,12 @@ pub fn changed_words(old: &str, new: &str) -> (Vec<Range<usize>>, Vec<Range<usiz
         return Default::default();
     }
     let (old_words, new_words) = (words(old), words(new));
+    if old_words.len().max(new_words.len()) > MAX_WORDS {
+        return Default::default();
+    }
     let old_texts: Vec<&str> = old_words.iter().map(|(_, word)| *word).collect();
     let new_texts: Vec<&str> = new_words.iter().map(|(_, word)| *word).collect();
-    let deadline = Instant::now().checked_add(MAX_TIME);
-    let operations = capture_diff_slices_deadline(Algorithm::Myers, &old_texts, &new_texts, deadline);
+    let operations = capture_diff_slices(Algorithm::Myers, &old_texts, &new_texts);
     let (mut old_ranges, mut new_ranges, mut common) = (Vec::new(), Vec::new(), 0);
     for operation in operations {
         let (tag, old_range, new_range) = operation.as_tag_tuple();

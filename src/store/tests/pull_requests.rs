@@ -4,7 +4,7 @@ use super::*;
 use crate::model::pull_request::tests::open_pull_request;
 use crate::model::pull_request::{Checks, ChecksState, PullRequest, PullRequestState};
 use crate::model::row::JobGroup;
-use crate::store::ReportedPullRequest;
+use crate::store::{JobPruneFilter, ReportedPullRequest, ScopeFilter, StoredDiff};
 
 /// Adds a completed job with a pull request.
 async fn completed_job(store: &Store) -> Job {
@@ -49,4 +49,41 @@ async fn the_state_of_another_pull_request_is_dropped() {
     let link = row.remote.pr_link.clone().expect("a link");
     let late = ReportedPullRequest { job: row.key, link, state: open_pull_request(at(50)) };
     assert_eq!(store.apply_pull_requests(vec![late], at(50)).await.expect("written"), []);
+}
+
+fn diff_of(head: &str, bytes: usize, minute: i64) -> StoredDiff {
+    StoredDiff { head: line(head), text: "d".repeat(bytes), is_cut: false, as_of: at(minute) }
+}
+
+#[tokio::test]
+async fn a_diff_is_replaced_by_that_of_a_newer_commit_and_the_oldest_make_room() {
+    let store = memory();
+    let link = |n: i64| line(&format!("https://github.com/acme/docs/pull/{n}"));
+    store.save_diff(&link(1), diff_of("a", 10, 1)).await.expect("written");
+    store.save_diff(&link(1), diff_of("b", 20, 2)).await.expect("written");
+    assert_eq!(store.diff(&link(1)).await.expect("read"), Some(diff_of("b", 20, 2)));
+    for n in 2..=9 {
+        store.save_diff(&link(n), diff_of("c", 10 << 20, n)).await.expect("written");
+    }
+    let mut kept = Vec::new();
+    for n in 1..=9 {
+        kept.extend(store.diff(&link(n)).await.expect("read").map(|_| n));
+    }
+    assert_eq!(kept, [4, 5, 6, 7, 8, 9], "at most 64 MiB");
+    store.save_diff(&link(10), diff_of("c", 65 << 20, 0)).await.expect("written");
+    assert!(store.diff(&link(10)).await.expect("read").is_some(), "the newest is kept");
+}
+
+#[tokio::test]
+async fn pruning_a_job_deletes_its_diff() {
+    let store = memory();
+    let row = completed_job(&store).await;
+    let link = row.remote.pr_link.clone().expect("a link");
+    let merged = PullRequest { state: PullRequestState::Merged, ..open_pull_request(at(20)) };
+    report(&store, &row, merged, 20).await;
+    store.change_one_job(row.key, LocalChange::Handled, at(21)).await;
+    store.save_diff(&link, diff_of("a", 10, 22)).await.expect("written");
+    let filter = JobPruneFilter { before: at(1000), only: ScopeFilter::default() };
+    assert_eq!(store.prune_jobs(filter).await.expect("pruned").counts.jobs, 1);
+    assert_eq!(store.diff(&link).await.expect("read"), None);
 }

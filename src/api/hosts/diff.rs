@@ -1,0 +1,196 @@
+//! Requests the changes of a pull request as a unified diff. Hosts that report them per file answer in pages; these are
+//! combined to one diff.
+
+use super::error::HostErrorKind;
+use super::{HostAnswer, HostClient, HostRequest, RequestBudget, json};
+use crate::api::address::{BaseUrl, encode_segment};
+use crate::api::excerpt;
+use crate::model::pull_request::{HostKind, PullRequestLink};
+use crate::model::redaction::redacted;
+use reqwest::{Method, Url};
+use serde_json::Value;
+use std::fmt::Write as _;
+
+/// The maximum size of a diff in bytes. The rest is left out.
+const MAX_DIFF_BYTES: usize = 10 * 1024 * 1024;
+/// The maximum size of one page of files in bytes. A page repeats parts of the diff as JSON strings.
+const MAX_PAGE_BYTES: usize = 24 * 1024 * 1024;
+const FILES_PER_PAGE: usize = 100;
+/// The most pages that are requested. GitHub lists at most 3,000 files.
+const MAX_PAGES: usize = 30;
+/// GitHub's media type for a diff instead of JSON.
+const DIFF_MEDIA_TYPE: &str = "application/vnd.github.diff";
+
+/// The diff of a pull request, as the code host reported it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReportedDiff {
+    pub text: String,
+    /// Whether files are missing at the end, because the diff is too large.
+    pub is_cut: bool,
+}
+
+impl HostClient {
+    /// Requests the changes of a pull request: one request, or one per 100 files if the host can't report them at once.
+    /// The answer doesn't say to which head commit they belong.
+    pub async fn diff(&self, link: &PullRequestLink) -> HostAnswer<ReportedDiff> {
+        if self.0.kind == HostKind::GitLab {
+            return self.diff_of_pages(link).await;
+        }
+        let url = github_url(&self.0.rest, link, "");
+        let request = HostRequest { method: Method::GET, url, body: None, accept: DIFF_MEDIA_TYPE };
+        let answer = self.send_cut(request, MAX_DIFF_BYTES).await;
+        match answer.result.as_ref().map_err(|error| &error.kind) {
+            // The diff has too many files or lines for one answer.
+            Err(HostErrorKind::Failed { status: 406, .. }) => self.diff_of_pages(link).await,
+            _ => answer.map(|(body, is_cut)| Ok(self.cleaned(&String::from_utf8_lossy(&body), is_cut))),
+        }
+    }
+
+    async fn diff_of_pages(&self, link: &PullRequestLink) -> HostAnswer<ReportedDiff> {
+        let (mut text, mut budget, mut cost) = (String::new(), RequestBudget::default(), 0);
+        let mut is_cut = true;
+        for page in 1..=MAX_PAGES {
+            let Some(url) = files_url(self.0.kind, &self.0.rest, link, page) else {
+                return self.failed(HostErrorKind::InvalidAddress);
+            };
+            let answer = self.send_cut(HostRequest::get(url), MAX_PAGE_BYTES).await;
+            (budget, cost) = (answer.budget, cost + 1);
+            budget.cost = Some(cost);
+            let (body, is_page_cut) = match answer.result {
+                Ok(answered) => answered,
+                Err(error) => return HostAnswer { result: Err(error), budget },
+            };
+            if is_page_cut {
+                break;
+            }
+            let Ok(Value::Array(files)) = serde_json::from_slice(&body) else {
+                let excerpt = excerpt::excerpt(&body, &self.0.token);
+                return HostAnswer { result: Err(self.error(HostErrorKind::Unreadable(excerpt))), budget };
+            };
+            files.iter().for_each(|file| push_file(self.0.kind, file, &mut text));
+            is_cut = text.len() > MAX_DIFF_BYTES;
+            if is_cut || files.len() < FILES_PER_PAGE {
+                break;
+            }
+            is_cut = page == MAX_PAGES;
+        }
+        let end = (0..=MAX_DIFF_BYTES.min(text.len())).rev().find(|end| text.is_char_boundary(*end));
+        text.truncate(end.unwrap_or(0));
+        HostAnswer { result: Ok(self.cleaned(&text, is_cut)), budget }
+    }
+
+    /// Removes the token, keys of the service, and the incomplete file at the end of a cut diff.
+    fn cleaned(&self, text: &str, is_cut: bool) -> ReportedDiff {
+        let end = text.rfind("\ndiff --git ").filter(|_| is_cut).map_or(text.len(), |at| at + 1);
+        let text = text.get(..end).unwrap_or_default();
+        ReportedDiff { text: redacted(&self.redactor().redacted(text)).into_owned(), is_cut }
+    }
+}
+
+/// Returns the URL of a pull request in GitHub's REST API, followed by `rest`.
+pub(super) fn github_url(base: &BaseUrl, link: &PullRequestLink, rest: &str) -> Option<Url> {
+    let (owner, name) = link.repository.split_once('/')?;
+    let (owner, name) = (encode_segment(owner)?, encode_segment(name)?);
+    Url::parse(&format!("{}/repos/{owner}/{name}/pulls/{}{rest}", base.as_str(), link.number)).ok()
+}
+
+fn files_url(kind: HostKind, base: &BaseUrl, link: &PullRequestLink, page: usize) -> Option<Url> {
+    let query = format!("?per_page={FILES_PER_PAGE}&page={page}");
+    match kind {
+        HostKind::GitHub => github_url(base, link, &format!("/files{query}")),
+        HostKind::GitLab => {
+            let url = super::gitlab::merge_request_url(base, link)?;
+            Url::parse(&format!("{url}/diffs{query}")).ok()
+        }
+    }
+}
+
+/// Adds a file to the diff, with the header that Git would write.
+fn push_file(kind: HostKind, file: &Value, diff: &mut String) {
+    let text = |field: &str| json::text(file, field).unwrap_or_default();
+    let is = |github: &str, gitlab: &str| match kind {
+        HostKind::GitHub => text("status") == github,
+        HostKind::GitLab => json::flag(file, gitlab),
+    };
+    let (old, new, hunks) = match kind {
+        HostKind::GitHub => {
+            let new = text("filename");
+            (json::text(file, "previous_filename").unwrap_or(new), new, json::text(file, "patch"))
+        }
+        HostKind::GitLab => {
+            let is_missing = json::flag(file, "too_large") || json::flag(file, "collapsed");
+            (text("old_path"), text("new_path"), json::text(file, "diff").filter(|_| !is_missing))
+        }
+    };
+    let (old, new) = (quoted_name("a/", old), quoted_name("b/", new));
+    let _ = writeln!(diff, "diff --git {old} {new}");
+    let (is_added, is_deleted) = (is("added", "new_file"), is("removed", "deleted_file"));
+    if is_added {
+        let _ = writeln!(diff, "new file mode 100644");
+    } else if is_deleted {
+        let _ = writeln!(diff, "deleted file mode 100644");
+    } else if is("renamed", "renamed_file") {
+        let name = |quoted: &str| quoted.replacen("a/", "", 1);
+        let _ = writeln!(diff, "rename from {}\nrename to {}", name(&old), new.replacen("b/", "", 1));
+    }
+    // Some versions of GitLab put the names of the file before the first hunk.
+    if let Some(hunks) = hunks.and_then(|hunks| hunks.get(hunks.find("@@")?..)) {
+        let old = if is_added { "/dev/null" } else { &old };
+        let new = if is_deleted { "/dev/null" } else { &new };
+        let _ = writeln!(diff, "--- {old}\n+++ {new}\n{}", hunks.trim_end_matches('\n'));
+    }
+}
+
+/// Returns a file name as Git writes it: in quotes if it contains control characters, quotes or backslashes.
+fn quoted_name(side: &str, name: &str) -> String {
+    if !name.contains(|c: char| c.is_control() || c == '"' || c == '\\') {
+        return format!("{side}{name}");
+    }
+    let mut quoted = format!("\"{side}");
+    for c in name.chars() {
+        match c {
+            '"' | '\\' => quoted.extend(['\\', c]),
+            '\n' => quoted.push_str("\\n"),
+            '\t' => quoted.push_str("\\t"),
+            c if c.is_ascii_control() => {
+                let _ = write!(quoted, "\\{:03o}", u32::from(c));
+            }
+            c => quoted.push(c),
+        }
+    }
+    quoted + "\""
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::diff::{Diff, FileChange, FileContent};
+
+    #[test]
+    fn files_of_both_hosts_become_one_diff() {
+        let mut text = String::new();
+        let hunk = "@@ -1,2 +1,2 @@\n a\n-b\n+c";
+        for file in [
+            serde_json::json!({ "filename": "a.mdx", "status": "modified", "patch": hunk }),
+            serde_json::json!({ "filename": "new \"x\".mdx", "previous_filename": "old.mdx", "status": "renamed" }),
+            serde_json::json!({ "filename": "huge.json", "status": "modified" }),
+        ] {
+            push_file(HostKind::GitHub, &file, &mut text);
+        }
+        let added = serde_json::json!({ "old_path": "n.md", "new_path": "n.md", "new_file": true, "diff": "@@ -0,0 +1 @@\n+n\n" });
+        let large = serde_json::json!({ "old_path": "l.md", "new_path": "l.md", "too_large": true, "diff": "" });
+        [added, large].iter().for_each(|file| push_file(HostKind::GitLab, file, &mut text));
+        let diff = Diff::parse(text);
+        let files: Vec<_> = diff.files.iter().map(|f| (f.path.as_str(), f.change, f.content, f.additions)).collect();
+        assert_eq!(
+            files,
+            [
+                ("a.mdx", FileChange::Modified, FileContent::Complete, 1),
+                ("new \"x\".mdx", FileChange::Renamed, FileContent::Complete, 0),
+                ("huge.json", FileChange::Modified, FileContent::Missing, 0),
+                ("n.md", FileChange::Added, FileContent::Complete, 1),
+                ("l.md", FileChange::Modified, FileContent::Missing, 0),
+            ]
+        );
+    }
+}

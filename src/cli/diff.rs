@@ -1,0 +1,160 @@
+//! `docdeck diff`: prints the changes of a job's pull request.
+
+use super::error::CliError;
+use super::exit_code::Code;
+use super::job_line::id_text;
+use super::out::Out;
+use super::pull_requests::{configured_hosts, no_token_text, turned_off};
+use super::resolve_id;
+use super::session::{CommandContext, StoreSession};
+use super::table::{ColumnKind, TextCell, TextColumn, table_lines};
+use crate::engine::{DiffLoad, HostAccess, HostDirectory as _, LinkedJobs, pull_requests_by_host};
+use crate::model::colors::ColorRole;
+use crate::model::diff::{Diff, DiffFile, FileContent, LineKind};
+use crate::model::number_format::grouped_number;
+use crate::model::text::CleanText;
+use crate::runtime::hosts::ConfiguredHosts;
+use crate::store::StoredDiff;
+use clap::Args;
+
+/// Help text about the requests, the output and the exit codes.
+pub(super) const OUTPUT_HELP: &str = "\
+The code host is asked for the state of the pull request (two requests on GitHub, one on GitLab), and for the diff only \
+if there are new commits since it was last read. If the host can't be asked, the last known diff is printed. Tokens are \
+found as by `docdeck pr`.
+
+Piped output is a unified diff as Git writes it, without control characters. At most 10 MiB are read; a note on \
+stderr says if files are missing. With --stat, piped output is one line per file, with tab-separated fields: path, \
+change (added, deleted, modified, renamed, copied), added lines, removed lines.
+
+Exit codes: 0 printed; 2 unknown job, usage, configuration or database error; 4 the job has no pull request, or it could \
+not be read: then the last known diff, if any, is printed.";
+
+#[derive(Debug, Args)]
+pub(super) struct Options {
+    /// id of a tracked job, or a unique prefix of it
+    #[arg(value_name = "ID", add = super::completion_candidates::job_ids())]
+    id: String,
+    /// print the changed files with their numbers of lines instead of the lines
+    #[arg(long)]
+    stat: bool,
+}
+
+/// Runs `docdeck diff`.
+pub(super) async fn run(cx: &mut CommandContext<'_>, options: &Options) -> Result<Code, CliError> {
+    let Some(hosts) = configured_hosts(cx)? else { return Err(turned_off()) };
+    let session = cx.open_store(true)?;
+    let done = load_and_print(&session, &hosts, options, cx.out).await;
+    session.close().await;
+    done
+}
+
+async fn load_and_print(
+    session: &StoreSession,
+    hosts: &ConfiguredHosts,
+    options: &Options,
+    out: &mut Out,
+) -> Result<Code, CliError> {
+    let rows = session.store.jobs(&session.scope).await?;
+    let job = resolve_id::find_by_id_prefix(&rows, &options.id)?;
+    let Some(((host, kind), linked)) = pull_requests_by_host([job]).pop_first() else {
+        out.note(&match &job.remote.pr_link {
+            None => format!("The job {} has no pull request.", id_text(job)),
+            Some(link) => format!("{link} is not a link to a pull request on GitHub or GitLab."),
+        });
+        return Ok(Code::Service);
+    };
+    let Some(linked) = linked.first() else { return Ok(Code::Service) };
+    let problem = match hosts.access(&host, kind).await {
+        HostAccess::NoToken => no_token_text(&host, kind),
+        HostAccess::Unusable(why) => why.to_string(),
+        HostAccess::Client(client) => match DiffLoad::run(&session.store, &client, linked, None).await.result {
+            Ok(diff) => {
+                print(&diff, options, out);
+                return Ok(Code::Done);
+            }
+            Err(failure) => failure.message.to_string(),
+        },
+    };
+    if let Some(diff) = stored_diff(session, linked).await? {
+        print(&diff, options, out);
+        let head: String = diff.head.as_str().chars().take(7).collect();
+        out.note(&format!("This is the diff of commit {head}; newer changes could not be read."));
+    }
+    out.note(&problem);
+    Ok(Code::Service)
+}
+
+async fn stored_diff(session: &StoreSession, linked: &LinkedJobs) -> Result<Option<StoredDiff>, CliError> {
+    let Some((_, link)) = linked.jobs.first() else { return Ok(None) };
+    Ok(session.store.diff(link).await?)
+}
+
+fn print(stored: &StoredDiff, options: &Options, out: &mut Out) {
+    if options.stat || out.is_terminal() {
+        let diff = Diff::parse(stored.text.clone());
+        match options.stat {
+            true => write_files(&diff, out),
+            false => write_lines(&diff, out),
+        }
+    } else {
+        out.write(&stored.text);
+    }
+    if stored.is_cut {
+        out.note("The diff is larger than 10 MiB. The files at its end are missing.");
+    }
+}
+
+/// Writes the diff with colours, without the control characters that it may contain.
+fn write_lines(diff: &Diff, out: &mut Out) {
+    let mut lines = Vec::new();
+    for file in &diff.files {
+        lines.push(out.paint(ColorRole::Title, &file_heading(file)));
+        for hunk in &file.hunks {
+            let section = CleanText::line(diff.section(hunk));
+            lines
+                .push(out.paint(ColorRole::Muted, &format!("@@ -{} +{} @@ {section}", hunk.old_start, hunk.new_start)));
+            for line in diff.lines().get(hunk.lines.clone()).unwrap_or_default() {
+                let (sign, role) = match line.kind {
+                    LineKind::Context => (' ', ColorRole::Text),
+                    LineKind::Added => ('+', ColorRole::Good),
+                    LineKind::Removed => ('-', ColorRole::Bad),
+                };
+                let text = CleanText::block(diff.line_text(line)).to_string().replace('\n', " ");
+                lines.push(out.paint(role, &format!("{sign}{text}")));
+            }
+        }
+    }
+    out.lines(&lines);
+}
+
+fn file_heading(file: &DiffFile) -> String {
+    let old = file.old_path.as_ref().map(|old| format!("{old} → ")).unwrap_or_default();
+    let content = match file.content {
+        FileContent::Complete => "",
+        FileContent::Binary => ", binary",
+        FileContent::Missing => ", lines not reported by the host",
+    };
+    format!("{old}{} ({}{content})", file.path, file.change.word())
+}
+
+fn write_files(diff: &Diff, out: &mut Out) {
+    let count = |role: ColorRole, sign: char, count: u32| {
+        let piped = count.to_string();
+        TextCell::new(role, format!("{sign}{}", grouped_number(count))).with_piped_text(piped)
+    };
+    let columns = [
+        TextColumn::new("FILE", ColumnKind::Flexible { min: 20 }, |file: &&DiffFile, _| {
+            TextCell::new(ColorRole::Text, file.path.as_str())
+        }),
+        TextColumn::new("CHANGE", ColumnKind::Left, |file: &&DiffFile, _| {
+            TextCell::new(ColorRole::Muted, file.change.word())
+        }),
+        TextColumn::new("+", ColumnKind::Right, move |file: &&DiffFile, _| count(ColorRole::Good, '+', file.additions)),
+        TextColumn::new("−", ColumnKind::Right, move |file: &&DiffFile, _| {
+            count(ColorRole::Bad, '−', file.deletions)
+        }),
+    ];
+    let lines = table_lines(&columns, &diff.files.iter().collect::<Vec<_>>(), out);
+    out.lines(&lines);
+}

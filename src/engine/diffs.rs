@@ -1,0 +1,92 @@
+//! Loads the changes of pull requests: from the cache as long as the head commit stays the same, otherwise from the code
+//! host.
+
+use super::clock::local_now;
+use super::hosts::{HostRound, LinkedJobs};
+use crate::api::hosts::{HostClient, HostError, RequestBudget};
+use crate::model::failure::{Failure, FailureKind};
+use crate::model::text::CleanText;
+use crate::store::{Store, StoredDiff};
+
+/// How often the diff is requested if commits are pushed in the meantime.
+const ATTEMPTS: usize = 2;
+
+/// A load of a diff. A host doesn't say to which commit a diff belongs, so the state is read before and after it.
+#[derive(Debug)]
+pub struct DiffLoad {
+    pub result: Result<StoredDiff, Failure>,
+    /// What each answer says about the host's limit, and why it failed.
+    pub answers: Vec<(RequestBudget, Option<HostError>)>,
+}
+
+impl DiffLoad {
+    /// Loads the changes of a pull request and stores them, together with its current state. `head` is the last known
+    /// head commit; `None` if it has to be requested first.
+    pub async fn run(store: &Store, client: &HostClient, linked: &LinkedJobs, head: Option<CleanText>) -> Self {
+        let mut answers = Vec::new();
+        let result = load(store, client, linked, head, &mut answers).await;
+        Self { result, answers }
+    }
+}
+
+async fn load(
+    store: &Store,
+    client: &HostClient,
+    linked: &LinkedJobs,
+    head: Option<CleanText>,
+    answers: &mut Vec<(RequestBudget, Option<HostError>)>,
+) -> Result<StoredDiff, Failure> {
+    let Some(text) = linked.jobs.first().map(|(_, text)| text) else {
+        return Err(Failure::local("The job has no pull request."));
+    };
+    let mut head = match head {
+        Some(head) => head,
+        None => read_head(store, client, linked, answers).await?,
+    };
+    for _ in 0..ATTEMPTS {
+        if let Some(cached) = store.diff(text).await.map_err(|error| error.failure())?.filter(|diff| diff.head == head)
+        {
+            return Ok(cached);
+        }
+        let answer = client.diff(&linked.link).await;
+        answers.push((answer.budget, answer.result.as_ref().err().cloned()));
+        let reported = answer.result.map_err(|error| host_failure(&error))?;
+        let head_after = read_head(store, client, linked, answers).await?;
+        if head_after == head {
+            let diff = StoredDiff { head, text: reported.text, is_cut: reported.is_cut, as_of: local_now() };
+            store.save_diff(text, diff.clone()).await.map_err(|error| error.failure())?;
+            return Ok(diff);
+        }
+        head = head_after;
+    }
+    let number = linked.link.number;
+    Err(Failure::new(
+        FailureKind::Service,
+        &format!("#{number} got new commits while its changes were read. Try again."),
+    ))
+}
+
+/// Reads and stores the state of the pull request. Returns its head commit.
+async fn read_head(
+    store: &Store,
+    client: &HostClient,
+    linked: &LinkedJobs,
+    answers: &mut Vec<(RequestBudget, Option<HostError>)>,
+) -> Result<CleanText, Failure> {
+    let round = HostRound::read(client, std::slice::from_ref(linked)).await;
+    answers.extend(round.answers);
+    if let Some((_, error)) = round.failed.first() {
+        return Err(host_failure(error));
+    }
+    let Some(reported) = round.reported.first() else {
+        let error = answers.iter().rev().find_map(|(_, error)| error.as_ref());
+        return Err(error.map_or_else(|| Failure::local("The state of the pull request is unknown."), host_failure));
+    };
+    let head = reported.state.head.clone();
+    store.apply_pull_requests(round.reported, local_now()).await.map_err(|error| error.failure())?;
+    Ok(head)
+}
+
+fn host_failure(error: &HostError) -> Failure {
+    Failure::new(FailureKind::Service, &format!("{error}."))
+}

@@ -1,0 +1,151 @@
+//! The changes of simulated pull requests, put together from the examples in `assets/demo/changes.txt`.
+
+use super::paths::paths;
+use super::rng::SeededRng;
+use serde_json::{Value, json};
+use std::fmt::Write as _;
+
+const CHANGES: &str = include_str!("../../assets/demo/changes.txt");
+/// Added to the number of a pull request to get the random stream of its changes.
+const CHANGES_STREAM: u64 = 12 << 32;
+/// The most files that a diff may have; the REST API then refuses it.
+pub(super) const MAX_DIFF_FILES: usize = 300;
+/// The number of pages of the site whose files may change.
+const PAGES: u32 = 60;
+
+/// A changed file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct ChangedFile {
+    path: String,
+    status: &'static str,
+    hunks: String,
+    additions: u32,
+    deletions: u32,
+}
+
+/// Returns the changed files of a pull request. A large one has more files than a diff may have.
+pub(super) fn changed_files(seed: u64, number: u32, is_large: bool) -> Vec<ChangedFile> {
+    let mut rng = SeededRng::new(seed, CHANGES_STREAM + u64::from(number));
+    let count = if is_large { MAX_DIFF_FILES + 20 } else { usize::try_from(rng.between(1, 5)).unwrap_or(1) };
+    let mut pages = paths(seed, if is_large { 1000 } else { PAGES });
+    rng.shuffle(&mut pages);
+    let mut files: Vec<ChangedFile> = pages.iter().take(count).map(|page| ChangedFile::page(page, &mut rng)).collect();
+    if rng.chance(300) {
+        files.push(ChangedFile::new("docs.json".to_owned(), "modified", &[(14, section("docs.json"))]));
+    }
+    files
+}
+
+impl ChangedFile {
+    fn page(page: &str, rng: &mut SeededRng) -> Self {
+        let path = format!("{}.mdx", page.trim_matches('/'));
+        let mut examples: Vec<&str> = sections("page").collect();
+        rng.shuffle(&mut examples);
+        if rng.chance(120) {
+            let text: String = examples.iter().take(2).copied().collect();
+            let added = text.lines().filter(|line| !line.starts_with('-')).map(|line| format!("+{}\n", tail(line)));
+            return Self::new(path, "added", &[(0, &added.collect::<String>())]);
+        }
+        let mut hunks = Vec::new();
+        let mut line = 1;
+        if rng.chance(400) {
+            hunks.push((line, section("start")));
+        }
+        let count = usize::try_from(rng.between(1, 3)).unwrap_or(1);
+        for example in examples.iter().take(count) {
+            line += rng.between(12, 60);
+            hunks.push((line, *example));
+        }
+        Self::new(path, "modified", &hunks)
+    }
+
+    /// Creates a file from hunks, each with the number of its first line in the old version.
+    fn new(path: String, status: &'static str, hunks: &[(u32, &str)]) -> Self {
+        let mut file = Self { path, status, hunks: String::new(), additions: 0, deletions: 0 };
+        for (old_start, text) in hunks {
+            let count =
+                |sign: char| u32::try_from(text.lines().filter(|line| line.starts_with(sign)).count()).unwrap_or(0);
+            let (added, removed, kept) = (count('+'), count('-'), count(' '));
+            let new_start = old_start + file.additions - file.deletions + u32::from(*old_start == 0);
+            let (old_lines, new_lines) = (removed + kept, added + kept);
+            let _ = writeln!(file.hunks, "@@ -{old_start},{old_lines} +{new_start},{new_lines} @@");
+            file.hunks.push_str(text);
+            file.additions += added;
+            file.deletions += removed;
+        }
+        file
+    }
+
+    fn json(&self) -> Value {
+        json!({ "filename": self.path, "status": self.status, "additions": self.additions, "deletions": self.deletions,
+                "changes": self.additions + self.deletions, "patch": self.hunks.trim_end() })
+    }
+}
+
+/// Returns the numbers of added and removed lines, and of files.
+pub(super) fn totals(files: &[ChangedFile]) -> [u32; 3] {
+    let sum = |of: fn(&ChangedFile) -> u32| files.iter().map(of).sum();
+    [sum(|file| file.additions), sum(|file| file.deletions), u32::try_from(files.len()).unwrap_or(u32::MAX)]
+}
+
+pub(super) fn unified_diff(files: &[ChangedFile]) -> String {
+    let mut diff = String::new();
+    for ChangedFile { path, status, hunks, .. } in files {
+        let _ = writeln!(diff, "diff --git a/{path} b/{path}");
+        let old = if *status == "added" {
+            diff.push_str("new file mode 100644\nindex 0000000..4b825dc\n");
+            "/dev/null".to_owned()
+        } else {
+            diff.push_str("index 83db48f..bf2a1c9 100644\n");
+            format!("a/{path}")
+        };
+        let _ = write!(diff, "--- {old}\n+++ b/{path}\n{hunks}");
+    }
+    diff
+}
+
+/// Returns a page of the list of files.
+pub(super) fn page_of_files(files: &[ChangedFile], page: usize, per_page: usize) -> Value {
+    files.iter().skip(page.saturating_sub(1) * per_page).take(per_page).map(ChangedFile::json).collect()
+}
+
+fn section(name: &str) -> &'static str {
+    sections(name).next().unwrap_or_default()
+}
+
+/// Returns the examples under this heading. Their first line is a line of the change.
+fn sections(name: &str) -> impl Iterator<Item = &'static str> {
+    let examples = CHANGES.split_inclusive('\n').scan(0, |at, line| {
+        let start = *at;
+        *at += line.len();
+        Some((start, line))
+    });
+    let heads: Vec<(usize, &str)> = examples.filter(|(_, line)| line.starts_with("# ")).collect();
+    let ends = heads.iter().skip(1).map(|(at, _)| *at).chain([CHANGES.len()]).collect::<Vec<_>>();
+    let wanted = format!("# {name}\n");
+    let found = heads.into_iter().zip(ends).filter(move |((_, line), _)| *line == wanted);
+    found.filter_map(|((at, line), end)| CHANGES.get(at + line.len()..end))
+}
+
+/// Returns the line without its sign.
+fn tail(line: &str) -> &str {
+    line.get(1..).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::diff::Diff;
+
+    #[test]
+    fn the_diff_contains_what_the_totals_say() {
+        for number in 1400..1440 {
+            let files = changed_files(7, number, false);
+            let diff = Diff::parse(unified_diff(&files));
+            let [additions, deletions, count] = totals(&files).map(u64::from);
+            assert_eq!((diff.total(), diff.files.len() as u64), ((additions, deletions), count), "{number}");
+            assert!(additions + deletions > 0);
+        }
+        assert_eq!(changed_files(7, 1, true).len() / MAX_DIFF_FILES, 1);
+    }
+}

@@ -1,0 +1,68 @@
+//! The cached diffs of pull requests: one per link, for the head commit that was current when it was requested.
+
+use super::Store;
+use super::columns::UnixMillis;
+use super::error::StoreResult;
+use super::query::Query as _;
+use crate::model::Time;
+use crate::model::text::CleanText;
+use rusqlite::Transaction;
+
+/// The total size of cached diffs in bytes. The oldest ones are removed first; the newest one is always kept.
+const MAX_TOTAL_BYTES: i64 = 64 * 1024 * 1024;
+
+/// A cached diff.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoredDiff {
+    /// The head commit that it belongs to.
+    pub head: CleanText,
+    pub text: String,
+    /// Whether files are missing at the end.
+    pub is_cut: bool,
+    pub as_of: Time,
+}
+
+impl Store {
+    /// Returns the cached diff of the pull request with this link.
+    pub async fn diff(&self, link: &CleanText) -> StoreResult<Option<StoredDiff>> {
+        let link = link.clone();
+        self.read(move |db| {
+            let sql = "SELECT head, diff, is_cut, as_of FROM pull_request_diff WHERE link = ?1";
+            db.query_first(sql, [&link], |row| {
+                let UnixMillis(as_of) = row.get(3)?;
+                Ok(StoredDiff { head: row.get(0)?, text: row.get(1)?, is_cut: row.get(2)?, as_of })
+            })
+        })
+        .await
+    }
+
+    /// Replaces the cached diff of the pull request with this link.
+    pub async fn save_diff(&self, link: &CleanText, diff: StoredDiff) -> StoreResult<()> {
+        let link = link.clone();
+        self.write(move |tx| {
+            tx.change(
+                "INSERT INTO pull_request_diff (link, head, diff, is_cut, as_of) VALUES (?1, ?2, ?3, ?4, ?5)
+                 ON CONFLICT (link) DO UPDATE SET head = ?2, diff = ?3, is_cut = ?4, as_of = ?5",
+                (&link, &diff.head, &diff.text, diff.is_cut, UnixMillis(diff.as_of)),
+            )?;
+            tx.change(
+                "DELETE FROM pull_request_diff WHERE link <> ?1 AND link IN (
+                     SELECT link FROM (
+                         SELECT link, sum(length(diff)) OVER (ORDER BY as_of DESC, link) AS total FROM pull_request_diff)
+                     WHERE total > ?2)",
+                (&link, MAX_TOTAL_BYTES),
+            )?;
+            Ok(())
+        })
+        .await
+    }
+}
+
+/// Deletes the diffs of pull requests that no job links to.
+pub(super) fn delete_unlinked(tx: &Transaction<'_>) -> StoreResult<()> {
+    tx.change(
+        "DELETE FROM pull_request_diff WHERE link NOT IN (SELECT pr_link FROM job WHERE pr_link IS NOT NULL)",
+        [],
+    )?;
+    Ok(())
+}
