@@ -33,6 +33,7 @@ help_texts! {
     the_help_of_jobs: ["jobs"];
     the_help_of_show: ["show"];
     the_help_of_pr: ["pr"];
+    the_help_of_diff: ["diff"];
     the_help_of_track: ["track"];
     the_help_of_wait: ["wait"];
     the_help_of_export: ["export"];
