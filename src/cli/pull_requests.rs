@@ -8,9 +8,9 @@ use super::resolve_id;
 use super::session::{CommandContext, StoreSession};
 use super::table::{ColumnKind, TextCell, TextColumn, table_lines};
 use crate::config::{self, SetupState, resolve};
-use crate::engine::{HostAccess, HostDirectory as _, HostRound, links_per_round, pull_requests_by_host};
+use crate::engine::{HostAccess, HostDirectory as _, HostRound, links_per_round, no_token_text, pull_requests_by_host};
 use crate::model::colors::ColorRole;
-use crate::model::pull_request::{ChecksState, HostKind, PullRequest, PullRequestLink, Review};
+use crate::model::pull_request::{ChecksState, PullRequest, PullRequestLink, Review};
 use crate::model::row::Job;
 use crate::runtime::hosts::ConfiguredHosts;
 use crate::store::{Store, StoreError};
@@ -171,15 +171,6 @@ pub(super) async fn refresh(
 /// Returns the error for a configuration that turns requests to code hosts off.
 pub(super) fn turned_off() -> CliError {
     CliError::unusable("Pull requests are turned off: set enabled = true in [pull_requests].")
-}
-
-/// Says that there is no token for a host, and how to get one.
-pub(super) fn no_token_text(host: &str, kind: HostKind) -> String {
-    let login = match kind {
-        HostKind::GitHub => format!("`gh auth login --hostname {host}`"),
-        HostKind::GitLab => format!("`glab auth login --hostname {host}`"),
-    };
-    format!("No token for {host}. Run {login}, or add a section [hosts.\"{host}\"] to the configuration.")
 }
 
 fn write_table(rows: &[Job], out: &mut Out) {

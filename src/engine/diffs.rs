@@ -1,12 +1,17 @@
 //! Loads the changes of pull requests: from the cache as long as the head commit stays the same, otherwise from the code
 //! host.
 
+use super::Engine;
 use super::clock::local_now;
-use super::hosts::{HostRound, LinkedJobs};
+use super::hosts::{HostRound, LinkedJobs, RefreshCommand, pull_requests_by_host};
+use super::pull_requests::Refresher;
 use crate::api::hosts::{HostClient, HostError, RequestBudget};
+use crate::model::engine_event::EngineEvent;
 use crate::model::failure::{Failure, FailureKind};
+use crate::model::row::JobKey;
 use crate::model::text::CleanText;
 use crate::store::{Store, StoredDiff};
+use tokio::sync::oneshot;
 
 /// How often the diff is requested if commits are pushed in the meantime.
 const ATTEMPTS: usize = 2;
@@ -26,6 +31,43 @@ impl DiffLoad {
         let mut answers = Vec::new();
         let result = load(store, client, linked, head, &mut answers).await;
         Self { result, answers }
+    }
+}
+
+impl Engine {
+    /// Loads the changes of a job's pull request: from the cache if they belong to its head commit, otherwise from the
+    /// code host.
+    ///
+    /// # Errors
+    /// The job has no pull request, its host can't be asked, or the request failed.
+    pub async fn load_diff(&self, job: JobKey) -> Result<StoredDiff, Failure> {
+        let (reply, answer) = oneshot::channel();
+        self.inner.send_to_refresher(RefreshCommand::LoadDiff(job, reply));
+        let turned_off = "Pull requests are turned off: set enabled = true in [pull_requests].";
+        answer.await.unwrap_or_else(|_| Err(Failure::local(turned_off)))
+    }
+}
+
+impl Refresher {
+    pub(super) async fn load_diff(&mut self, job: JobKey) -> Result<StoredDiff, Failure> {
+        let store = self.inner.store.clone();
+        let row = store.job(job).await.map_err(|error| error.failure())?;
+        let by_host = pull_requests_by_host(row.as_ref()).pop_first();
+        let Some(((host, kind), Some(linked))) = by_host.map(|(host, mut linked)| (host, linked.pop())) else {
+            return Err(Failure::local("This job has no pull request on GitHub or GitLab."));
+        };
+        let Some(client) = self.client(&host, kind, local_now()).await else {
+            return Err(self.obstacle(&host, kind));
+        };
+        let head = row.and_then(|row| row.pull_request.as_ref().map(|state| state.head.clone()));
+        let load = DiffLoad::run(&store, &client, &linked, head).await;
+        for (budget, error) in &load.answers {
+            self.account(&host, budget, error.as_ref()).await;
+        }
+        if let Ok(Some(row)) = store.job(job).await {
+            self.inner.emit(EngineEvent::Job(Box::new(row))).await;
+        }
+        load.result
     }
 }
 

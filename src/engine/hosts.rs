@@ -3,14 +3,16 @@
 
 use super::clock::local_now;
 use crate::api::hosts::{HostAnswer, HostClient, HostError, MAX_PER_REQUEST, PullRequestResult, RequestBudget};
+use crate::model::failure::Failure;
 use crate::model::pull_request::{HostKind, PullRequest, PullRequestLink};
 use crate::model::row::{Job, JobKey};
 use crate::model::text::CleanText;
-use crate::store::ReportedPullRequest;
+use crate::store::{ReportedPullRequest, StoredDiff};
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Debug;
 use std::pin::Pin;
 use std::time::Duration;
+use tokio::sync::oneshot;
 
 /// How long to wait before asking once more whether there is a conflict, which GitHub computes on demand.
 const CONFLICT_DELAY: Duration = Duration::from_secs(3);
@@ -30,6 +32,15 @@ pub trait HostDirectory: Debug + Send + Sync {
     fn access<'a>(&'a self, host: &'a str, kind: HostKind) -> Pin<Box<dyn Future<Output = HostAccess> + Send + 'a>>;
 }
 
+/// Says that there is no token for a host, and how to get one.
+pub fn no_token_text(host: &str, kind: HostKind) -> String {
+    let login = match kind {
+        HostKind::GitHub => format!("`gh auth login --hostname {host}`"),
+        HostKind::GitLab => format!("`glab auth login --hostname {host}`"),
+    };
+    format!("No token for {host}. Run {login}, or add a section [hosts.\"{host}\"] to the configuration.")
+}
+
 /// A command to the task that asks code hosts.
 #[derive(Debug)]
 pub(super) enum RefreshCommand {
@@ -39,6 +50,8 @@ pub(super) enum RefreshCommand {
     Focused(bool),
     /// The user asked for the state of the pull requests of these jobs, or of all jobs.
     Refresh(Option<Vec<JobKey>>),
+    /// The user wants to see the changes of this job's pull request.
+    LoadDiff(JobKey, oneshot::Sender<Result<StoredDiff, Failure>>),
 }
 
 /// A pull request and the jobs that link to it: more than one if a job continues the work of another one.

@@ -39,7 +39,9 @@ pub use cached::StoredViews;
 pub use clock::sleep_until;
 pub use diffs::DiffLoad;
 use hosts::RefreshCommand;
-pub use hosts::{HostAccess, HostDirectory, HostRound, LinkedJobs, links_per_round, pull_requests_by_host};
+pub use hosts::{
+    HostAccess, HostDirectory, HostRound, LinkedJobs, links_per_round, no_token_text, pull_requests_by_host,
+};
 pub use instances::RunningInstances;
 pub use lease::LeaseRoles;
 use poller_command::PollerCommand;

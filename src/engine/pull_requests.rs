@@ -3,7 +3,8 @@
 
 use super::clock::{local_now, sleep_until};
 use super::hosts::{
-    HostAccess, HostDirectory, HostRound, LinkedJobs, RefreshCommand, links_per_round, pull_requests_by_host,
+    HostAccess, HostDirectory, HostRound, LinkedJobs, RefreshCommand, links_per_round, no_token_text,
+    pull_requests_by_host,
 };
 use super::lease::LeaseRole;
 use super::refresh_plan::{Occasion, SpentPoints, is_due, next_refresh};
@@ -11,6 +12,7 @@ use super::state::EngineState;
 use crate::api::hosts::{HostClient, HostError, HostErrorKind, RequestBudget};
 use crate::model::Time;
 use crate::model::engine_event::EngineEvent;
+use crate::model::failure::{Failure, FailureKind};
 use crate::model::log::LogKind;
 use crate::model::pull_request::HostKind;
 use crate::model::row::{Job, JobKey};
@@ -42,8 +44,8 @@ struct Host {
     is_refused: bool,
 }
 
-struct Refresher {
-    inner: Arc<EngineState>,
+pub(super) struct Refresher {
+    pub(super) inner: Arc<EngineState>,
     directory: Arc<dyn HostDirectory>,
     hosts: HashMap<String, Host>,
     is_focused: bool,
@@ -87,6 +89,11 @@ impl Refresher {
                 // The user may have changed the token.
                 self.hosts.retain(|_, host| !host.is_refused && matches!(host.access, HostAccess::Client(_)));
                 self.refresh(Occasion::User, jobs.as_deref()).await
+            }
+            RefreshCommand::LoadDiff(job, reply) => {
+                // Nobody may be waiting any more, but the diff is stored.
+                let _ = reply.send(self.load_diff(job).await);
+                None
             }
         }
     }
@@ -152,7 +159,7 @@ impl Refresher {
     }
 
     /// Records what an answer says about the host's limit, and reports a failure.
-    async fn account(&mut self, name: &str, budget: &RequestBudget, error: Option<&HostError>) {
+    pub(super) async fn account(&mut self, name: &str, budget: &RequestBudget, error: Option<&HostError>) {
         let now = local_now();
         if let Some(host) = self.hosts.get_mut(name) {
             host.spent.add(now, budget.cost.unwrap_or(1));
@@ -191,8 +198,22 @@ impl Refresher {
         }
     }
 
+    /// Returns why nothing can be requested from a host now.
+    pub(super) fn obstacle(&self, name: &str, kind: HostKind) -> Failure {
+        let host = self.hosts.get(name);
+        let sentence = match host.map(|host| &host.access) {
+            Some(HostAccess::Unusable(why)) => why.to_string(),
+            Some(HostAccess::Client(_)) if host.is_some_and(|host| host.is_refused) => {
+                format!("{name} refused the token. Renew it, then press r in the jobs list.")
+            }
+            Some(HostAccess::Client(_)) => format!("{name} can't be asked at the moment. Try again in a few minutes."),
+            Some(HostAccess::NoToken) | None => no_token_text(name, kind),
+        };
+        Failure::new(FailureKind::Service, &sentence)
+    }
+
     /// Returns the client for a host; `None` if nothing can be requested from it now.
-    async fn client(&mut self, name: &str, kind: HostKind, now: Time) -> Option<HostClient> {
+    pub(super) async fn client(&mut self, name: &str, kind: HostKind, now: Time) -> Option<HostClient> {
         if !self.hosts.contains_key(name) {
             let access = self.directory.access(name, kind).await;
             if let HostAccess::Unusable(why) = &access {

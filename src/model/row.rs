@@ -4,7 +4,7 @@ use super::Time;
 use super::job::{JobId, RemoteState, Status, pr_number};
 use super::link;
 use super::prompt::{DeliveryKind, Thread};
-use super::pull_request::{PullRequest, PullRequestFact, PullRequestTurn};
+use super::pull_request::{PullRequest, PullRequestFact, PullRequestLink, PullRequestTurn};
 use super::text::CleanText;
 use thin_vec::ThinVec;
 
@@ -273,6 +273,11 @@ impl Job {
     /// not a web link.
     pub fn pr_url(&self) -> Option<CleanText> {
         self.remote.pr_link.as_ref().map(link::display_url)
+    }
+
+    /// Whether the link is that of a pull request on a known kind of code host, which can be asked about it.
+    pub fn has_known_pull_request(&self) -> bool {
+        self.remote.pr_link.as_ref().is_some_and(|link| PullRequestLink::parse(link.as_str()).is_some())
     }
 
     /// Returns the pull request's number, or `None` if there is no link or its form is unknown.

@@ -1,11 +1,12 @@
 //! Runs the effects about jobs.
 
 use super::effect_runner::{EffectRunner, TIPS_KEY, save_failure};
+use crate::model::diff::{Diff, LoadedDiff};
 use crate::model::endpoint::Scope;
 use crate::model::failure::Failure;
 use crate::model::prompt::{Delivery, DraftTarget, Thread};
 use crate::model::row::JobKey;
-use crate::store::StoreError;
+use crate::store::{StoreError, StoredDiff};
 use crate::tui::{AllProfilesJobs, InitialData, JobsEffect, JobsMsg, MAX_THREAD_BYTES};
 use chrono::Utc;
 
@@ -60,6 +61,9 @@ impl EffectRunner {
                 self.engine().await.ok()?.set_on_screen(jobs);
                 return None;
             }
+            JobsEffect::LoadDiff { job, again } => {
+                JobsMsg::DiffLoaded { job, result: self.read_diff(job, again).await.map(Box::new) }
+            }
             JobsEffect::RefreshPullRequests(jobs) => {
                 self.engine().await.ok()?.refresh_pull_requests(Some(jobs));
                 return None;
@@ -67,6 +71,32 @@ impl EffectRunner {
             // `Effects` keeps the focus for engines that start later.
             JobsEffect::ReportFocus(_) => return None,
         })
+    }
+
+    /// Reads the changes of a job's pull request. They are requested if they are not stored, or are those of an older
+    /// commit, or if `again` is set.
+    async fn read_diff(&self, job: JobKey, again: bool) -> Result<LoadedDiff, Failure> {
+        let row =
+            self.store.job(job).await.map_err(save_failure)?.ok_or_else(|| save_failure(StoreError::NoSuchJob))?;
+        let stored = match &row.remote.pr_link {
+            Some(link) => self.store.diff(link).await.map_err(save_failure)?,
+            None => None,
+        };
+        let head = row.pull_request.as_ref().map(|state| &state.head);
+        let is_current = stored.as_ref().is_some_and(|stored| Some(&stored.head) == head);
+        let (stored, problem) = match stored {
+            Some(stored) if is_current && !again => (stored, None),
+            stored => match (self.with_engine(async |engine| engine.load_diff(job).await).await, stored) {
+                (Ok(loaded), _) => (loaded, None),
+                (Err(failure), Some(older)) => (older, Some(failure)),
+                (Err(failure), None) => return Err(failure),
+            },
+        };
+        let StoredDiff { head, text, is_cut, as_of } = stored;
+        // A large diff takes a while.
+        let parsed = tokio::task::spawn_blocking(|| Diff::parse(text)).await;
+        let diff = parsed.map_err(|_| Failure::local("The changes can't be shown."))?;
+        Ok(LoadedDiff { head, diff, is_cut, as_of, problem })
     }
 
     /// Reads the threads of jobs. With `max_bytes`, reads only threads up to this size, as a prefetch for later use. A

@@ -28,6 +28,8 @@ pub(super) fn changed_files(seed: u64, number: u32, is_large: bool) -> Vec<Chang
     let mut rng = SeededRng::new(seed, CHANGES_STREAM + u64::from(number));
     let count = if is_large { MAX_DIFF_FILES + 20 } else { usize::try_from(rng.between(1, 5)).unwrap_or(1) };
     let mut pages = paths(seed, if is_large { 1000 } else { PAGES });
+    // These are no pages: `/llms.txt`, for example.
+    pages.retain(|page| !page.contains('.'));
     rng.shuffle(&mut pages);
     let mut files: Vec<ChangedFile> = pages.iter().take(count).map(|page| ChangedFile::page(page, &mut rng)).collect();
     if rng.chance(300) {

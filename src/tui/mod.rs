@@ -8,6 +8,7 @@ pub mod all_jobs;
 pub mod app;
 pub mod bulk;
 pub mod bulk_action;
+pub mod changes;
 mod chord;
 pub mod component;
 pub mod compose;

@@ -9,8 +9,12 @@ mod words;
 
 pub use markup::Markup;
 pub use words::changed_words;
+use words::equal_pairs;
 
+use super::Time;
+use super::failure::Failure;
 use super::text::CleanText;
+use std::collections::HashSet;
 use std::ops::Range;
 
 /// A parsed diff.
@@ -19,6 +23,19 @@ pub struct Diff {
     text: String,
     pub files: Vec<DiffFile>,
     lines: Vec<DiffLine>,
+}
+
+/// The changes of a pull request as they were read from its code host.
+#[derive(Debug)]
+pub struct LoadedDiff {
+    /// The head commit that they belong to.
+    pub head: CleanText,
+    pub diff: Diff,
+    /// Whether files are missing at the end.
+    pub is_cut: bool,
+    pub as_of: Time,
+    /// Why newer changes could not be read.
+    pub problem: Option<Failure>,
 }
 
 /// What happened to a file.
@@ -157,6 +174,29 @@ impl Diff {
         };
         let other = neighbour.filter(|at| kind_at(*at).is_some_and(|kind| kind != LineKind::Context)).map(run_of)?;
         Some(other.start + (line - own.start)).filter(|at| other.contains(at))
+    }
+
+    /// Returns the changed lines of a hunk that differ from a line of the other version in nothing but whitespace.
+    pub fn lines_differing_in_whitespace(&self, hunk: &Hunk) -> HashSet<usize> {
+        let of_kind = |line: &usize, kind| self.lines.get(*line).is_some_and(|line| line.kind == kind);
+        let text = |line: &usize| {
+            let text = self.lines.get(*line).map_or("", |line| self.line_text(line));
+            text.split_whitespace().collect::<String>()
+        };
+        let (mut found, mut at) = (HashSet::new(), hunk.lines.start);
+        while at < hunk.lines.end {
+            let removed: Vec<usize> =
+                (at..hunk.lines.end).take_while(|line| of_kind(line, LineKind::Removed)).collect();
+            let after = at + removed.len();
+            let added: Vec<usize> = (after..hunk.lines.end).take_while(|line| of_kind(line, LineKind::Added)).collect();
+            let texts = |lines: &[usize]| lines.iter().map(text).collect::<Vec<_>>();
+            for (old, new) in equal_pairs(&texts(&removed), &texts(&added)) {
+                found.extend(removed.get(old));
+                found.extend(added.get(new));
+            }
+            at = (after + added.len()).max(at + 1);
+        }
+        found
     }
 
     /// Returns the hunk of a line.

@@ -8,6 +8,19 @@ use unicode_segmentation::UnicodeSegmentation as _;
 const MAX_WORDS: usize = 1000;
 const MAX_BYTES: usize = 8 * 1024;
 
+/// Longer runs of lines are not compared with each other.
+const MAX_LINES: usize = 2000;
+
+/// Returns the positions of equal texts in both lists, in the order of both.
+pub(super) fn equal_pairs(old: &[String], new: &[String]) -> Vec<(usize, usize)> {
+    if old.is_empty() || new.is_empty() || old.len().max(new.len()) > MAX_LINES {
+        return Vec::new();
+    }
+    let operations = capture_diff_slices(Algorithm::Myers, old, new).into_iter();
+    let equal = operations.filter(|operation| operation.tag() == DiffTag::Equal);
+    equal.flat_map(|operation| operation.old_range().zip(operation.new_range())).collect()
+}
+
 /// Returns the changed ranges of bytes of both lines. Both are empty if the lines have too little in common for
 /// highlighted words to help, or are very long.
 pub fn changed_words(old: &str, new: &str) -> (Vec<Range<usize>>, Vec<Range<usize>>) {

@@ -336,6 +336,14 @@ impl App {
     }
 }
 
+impl App {
+    /// Whether a dialog, and not the jobs screen, is below the editor.
+    pub(in crate::tui) fn has_dialog_below_editor(&self) -> bool {
+        let below = self.dialogs.iter().take_while(|dialog| !dialog.is::<Editor>());
+        below.into_iter().any(|dialog| dialog.covers_screen())
+    }
+}
+
 impl Component for Editor {
     fn contexts(&self) -> &'static [Context] {
         &[Context::Editor, Context::Text, Context::Everywhere]
@@ -496,7 +504,8 @@ impl Component for Editor {
         }
         let inner = texts.draw(frame, view, self);
         let g = view.app.geometry();
-        if layout != EditorLayout::FullScreen && g.arrangement == JobsArrangement::Right {
+        let is_below_panes = layout != EditorLayout::FullScreen && !view.app.has_dialog_below_editor();
+        if is_below_panes && g.arrangement == JobsArrangement::Right {
             draw_separator(frame, view, g.divider());
         }
         let EditorParts { text, message, gap, has_status } = self.parts(view.app);

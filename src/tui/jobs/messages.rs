@@ -1,6 +1,7 @@
 //! The messages and effects about jobs.
 
 use crate::model::change::{LocalChange, QueueChange};
+use crate::model::diff::LoadedDiff;
 use crate::model::endpoint::Scope;
 use crate::model::failure::Failure;
 use crate::model::impact::PageImpact;
@@ -33,6 +34,8 @@ pub enum JobsMsg {
     PromptsFound { text: String, jobs: Result<Vec<JobKey>, Failure> },
     /// The impact of a job on the pages that the job is about.
     ImpactLoaded { job: JobKey, result: Result<Vec<PageImpact>, Failure> },
+    /// The changes of a job's pull request were read, or could not be read.
+    DiffLoaded { job: JobKey, result: Result<Box<LoadedDiff>, Failure> },
     /// The jobs of all profiles.
     AllJobsListed(Result<AllProfilesJobs, Failure>),
 }
@@ -67,6 +70,12 @@ pub enum JobsEffect {
     ReportVisibleJobs(Vec<JobKey>),
     /// Informs the engine whether the terminal has the focus.
     ReportFocus(bool),
+    /// Reads the changes of a job's pull request: from its code host if they are not stored, or if `again` is set;
+    /// answered by [`JobsMsg::DiffLoaded`].
+    LoadDiff {
+        job: JobKey,
+        again: bool,
+    },
     /// Requests the state of the pull requests of these jobs from their code hosts, even if it is final.
     RefreshPullRequests(Vec<JobKey>),
 }

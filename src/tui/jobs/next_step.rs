@@ -82,6 +82,9 @@ pub(in crate::tui) fn next_step(app: &App, job: &Job) -> KeySentence {
         let (done, retry) = (key(Action::MarkDone), key(Action::Retry));
         let needs_user = job.wants_action() && !job.is_handled();
         match &job.remote.status {
+            Some(Status::Completed) if needs_user && job.has_known_pull_request() => {
+                ("Review its changes with {}, or follow up with {}.", vec![key(Action::Changes), follow_up])
+            }
             Some(Status::Completed) if needs_user => {
                 ("Open the pull request with {}, or follow up with {}.", vec![key(Action::OpenPr), follow_up])
             }

@@ -7,6 +7,7 @@ use super::list_draw::job_table;
 use super::next_step::next_step;
 use super::{JobLine, JobList, detail_draw, list_draw};
 use crate::model::row::{Job, JobGroup, JobKey};
+use crate::tui::changes::Changes;
 use crate::tui::component::prelude::*;
 use crate::tui::draw::rules::{draw_rule, draw_separator};
 use crate::tui::format::{more_below_text, short_age_changes_at};
@@ -43,6 +44,9 @@ impl Component for JobsScreen {
             }
             Action::Retry => Label::default_if(!app.acts_on_marks() && selected.is_some_and(Job::can_retry)),
             Action::NextNeedsYou => Label::default_if(app.jobs.count_of(JobGroup::NeedsYou) > 0),
+            Action::Changes => {
+                Label::default_if(!app.acts_on_marks() && selected.is_some_and(Job::has_known_pull_request))
+            }
             Action::BeforeAfter => Label::default_if(selected.is_some_and(|job| !job.local.pages.is_empty())),
             Action::Close => {
                 let has_filter = !app.jobs_filter_text().trim().is_empty();
@@ -63,6 +67,10 @@ impl Component for JobsScreen {
             Action::FollowUp => app.follow_up(now),
             Action::Retry => app.retry_job(now, cx.effects),
             Action::Open => app.open_detail(cx.effects),
+            Action::Changes => {
+                app.mark_selected_seen(cx.effects);
+                Changes::open(cx);
+            }
             Action::Peek => {
                 app.mark_selected_seen(cx.effects);
                 if !app.geometry().shows_both() && app.jobs.selected().is_some() {

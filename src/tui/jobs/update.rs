@@ -36,6 +36,8 @@ impl App {
             JobsMsg::LocalDataChanged(Err(failure)) => self.notify_failure(&failure, now),
             JobsMsg::PromptsFound { text, jobs } => self.apply_prompt_search(text, jobs, now),
             JobsMsg::ImpactLoaded { job, result } => self.apply_impact(job, result, now, effects),
+            // The dialog that asked for them is closed.
+            JobsMsg::DiffLoaded { .. } => {}
             JobsMsg::AllJobsListed(result) => self.apply_all_jobs(result, now),
         }
     }

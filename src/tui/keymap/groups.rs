@@ -53,6 +53,8 @@ pub(in crate::tui) const COMBINED: &[(Context, &[Action], &str)] = &[
     (Context::Jobs, &[Action::PreviousTab, Action::NextTab], "previous, next saved filter"),
     (Context::Jobs, &[Action::QueueUp, Action::QueueDown], "send a queued prompt earlier, later"),
     (Context::Detail, &[Action::NextJob, Action::PreviousJob], "next, previous job"),
+    (Context::Changes, &[Action::PreviousFile, Action::NextFile], "previous, next file"),
+    (Context::Changes, &[Action::NextMatch, Action::PreviousMatch], "next, previous match"),
     (Context::AllJobs, &[Action::Mark, Action::MarkRange], "mark a job, mark all from the last mark to here"),
     (Context::AllJobs, &[Action::PreviousTab, Action::NextTab], "previous, next saved filter"),
     (Context::Views, &[Action::Mark, Action::MarkRange], "mark a page, mark all from the last mark to here"),
@@ -104,6 +106,8 @@ impl Action {
             | A::LogScale
             | A::PageSize
             | A::JumpToPage
+            | A::NextMatch
+            | A::PreviousMatch
             | A::Export => KeyGroup::Find,
             A::Rename | A::Tags | A::Note | A::Undo => KeyGroup::Label,
             A::QueuePause | A::QueueUp | A::QueueDown | A::QueueRemove => KeyGroup::Queue,
@@ -127,6 +131,8 @@ impl Action {
             | A::PreviousDay
             | A::Today
             | A::OtherPart
+            | A::NextFile
+            | A::PreviousFile
             | A::NextField => KeyGroup::Move,
             A::Edit(Edit::PageUp | Edit::PageDown) => KeyGroup::Move,
             A::Edit(_) => KeyGroup::Edit,
@@ -193,6 +199,8 @@ impl Action {
             A::Open => "enter show details",
             A::NextNeedsYou => "attention waiting jump review failed",
             A::OpenPr => "pull request browser github link",
+            A::Changes => "diff files review pull request",
+            A::Whitespace => "spaces indentation ignore",
             A::CopyMain | A::CopyId => "clipboard yank",
             A::Filter => "search find query grep",
             A::NextTab | A::PreviousTab => "saved filter tab",

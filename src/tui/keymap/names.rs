@@ -46,6 +46,8 @@ pub enum Context {
     /// The details of a page of the documentation.
     #[strum(to_string = "page-details", serialize = "card")]
     PageDetail,
+    /// The changes of a pull request.
+    Changes,
     Trend,
     Movers,
     /// The dialog that exports page views.
@@ -106,6 +108,7 @@ impl Context {
             Self::Calendar => "calendar",
             Self::CalendarLine => "typed range",
             Self::PageDetail => "page details",
+            Self::Changes => "changes",
             Self::Trend => "trend",
             Self::Movers => "movers",
             Self::Export => "export",
@@ -154,6 +157,12 @@ pub enum Action {
     NextNeedsYou,
     ToggleDetail,
     OpenPr,
+    Changes,
+    NextFile,
+    PreviousFile,
+    NextMatch,
+    PreviousMatch,
+    Whitespace,
     CopyId,
     Dismiss,
     MarkDone,

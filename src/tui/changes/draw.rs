@@ -1,0 +1,247 @@
+//! Draws the changes of a pull request.
+
+use super::Changes;
+use super::rows::{self, DiffRow, GUTTER, line_text, wrapped};
+use crate::model::diff::{Diff, DiffFile, FileChange, LineKind, Markup};
+use crate::model::load::Load;
+use crate::model::text::CleanText;
+use crate::model::views::PageRow;
+use crate::tui::draw::boxes::draw_line;
+use crate::tui::draw::cursor;
+use crate::tui::draw::rules::DialogFrame;
+use crate::tui::draw::text::{TextRow, fit, right, truncate_path};
+use crate::tui::format::{count_text, format_count, plural};
+use crate::tui::message_fit::fit_message;
+use crate::tui::view::View;
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use ratatui::style::{Modifier, Style};
+use ratatui::text::{Line, Span};
+use std::ops::Range;
+use unicode_width::UnicodeWidthStr as _;
+
+/// The minimum width at which the upper rule shows the numbers of the diff.
+const MIN_COLUMNS_WITH_TOTALS: u16 = 60;
+
+pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &Changes) {
+    let (app, theme) = (view.app, view.theme);
+    let job = app.jobs.get(open.job);
+    let number = job.and_then(|job| job.pr_number()).map(|number| format!("#{number} ")).unwrap_or_default();
+    let title = job.and_then(|job| job.pull_request.as_ref().map(|state| &state.title));
+    let title = title.or_else(|| job.map(|job| &job.local.title)).map_or("", |title| title.as_str());
+    let texts = DialogFrame {
+        note: Line::styled(totals(view, open), theme.muted),
+        scope: Line::styled(age(view, open), theme.muted),
+        ..DialogFrame::new(view, format!("{number}{title}"))
+    };
+    let inner = texts.draw(frame, view, open);
+    match (open.diff(), &open.load) {
+        (Some(diff), _) => draw_rows(frame, view, open, diff, inner),
+        (None, Load::Failed { failure, .. }) => {
+            let width = usize::from(inner.width).saturating_sub(2);
+            let lines = fit_message(failure.message.as_str(), width, usize::from(inner.height));
+            for (n, line) in lines.into_iter().enumerate() {
+                draw_line(frame, inner, n, Line::styled(format!(" {line}"), theme.bad));
+            }
+        }
+        (None, _) => draw_line(frame, inner, 0, Line::styled(" Reading the changes…", theme.muted)),
+    }
+    draw_search(frame, view, open, inner);
+}
+
+fn totals(view: View<'_>, open: &Changes) -> String {
+    let Some(loaded) = open.load.shown().filter(|_| view.app.size.0 >= MIN_COLUMNS_WITH_TOTALS) else {
+        return String::new();
+    };
+    let (additions, deletions) = loaded.value.diff.total();
+    let head: String = loaded.value.head.as_str().chars().take(7).collect();
+    let files = plural(loaded.value.diff.files.len(), "file");
+    format!("{files}  +{} −{}  head {head}", format_count(additions), format_count(deletions))
+}
+
+/// Says if the changes are not those of the current head commit, or incomplete.
+fn age(view: View<'_>, open: &Changes) -> String {
+    let Some(loaded) = open.load.shown().map(|loaded| &loaded.value) else { return String::new() };
+    let head = view.app.jobs.get(open.job).and_then(|job| job.pull_request.as_ref()).map(|state| &state.head);
+    let is_loading = matches!(open.load, Load::Loading { .. });
+    match () {
+        () if is_loading => "reading the changes…".to_owned(),
+        () if loaded.problem.is_some() => format!("not updated, {}", view.as_of_clock(loaded.as_of)),
+        () if head.is_some_and(|head| *head != loaded.head) => "there are new commits: r reads them".to_owned(),
+        () if loaded.is_cut => "larger than 10 MiB: files at the end are missing".to_owned(),
+        () => String::new(),
+    }
+}
+
+fn draw_rows(frame: &mut Frame<'_>, view: View<'_>, open: &Changes, diff: &Diff, inner: Rect) {
+    let (width, height) = (rows::text_columns(view.app.geometry()), usize::from(inner.height));
+    if diff.files.is_empty() {
+        return draw_line(frame, inner, 0, Line::styled(" No files have changed.", view.theme.muted));
+    }
+    let marked = open.marked();
+    let mut at = 0;
+    for row in open.visible(width, height) {
+        let is_selected = row == open.selected;
+        let is_marked = open.anchor.is_some() && marked.contains(&row);
+        for line in row_lines(view, open, diff, row, usize::from(inner.width).saturating_sub(2)) {
+            let mut text = TextRow::new(usize::from(inner.width));
+            let mark = if is_selected {
+                "▌"
+            } else if is_marked {
+                "┃"
+            } else {
+                " "
+            };
+            text.push(mark, view.theme.mark);
+            for span in line.spans {
+                text.push_cow(span.content, line.style.patch(span.style));
+            }
+            draw_line(frame, inner, at, text.list_line(is_selected, view.theme));
+            at += 1;
+        }
+    }
+}
+
+/// Returns the lines on screen of a row.
+fn row_lines<'a>(view: View<'_>, open: &Changes, diff: &Diff, row: usize, width: usize) -> Vec<Line<'a>> {
+    let theme = view.theme;
+    match open.rows.get(row) {
+        None | Some(DiffRow::Gap) => vec![Line::default()],
+        Some(DiffRow::File(file)) => {
+            diff.files.get(file).map(|file| file_line(view, file, width)).into_iter().collect()
+        }
+        Some(DiffRow::Remark(file)) => vec![Line::styled(rows::remark(diff, file), theme.muted)],
+        Some(DiffRow::Hunk(file, hunk)) => {
+            let hunk = diff.files.get(file).and_then(|file| file.hunks.get(hunk));
+            let text = hunk.map(|hunk| {
+                let section = CleanText::line(diff.section(hunk));
+                let separator = if section.is_empty() { "" } else { " · " };
+                format!("line {}{separator}{section}", format_count(hunk.new_start.max(1)))
+            });
+            vec![Line::styled(fit(&text.unwrap_or_default(), width), theme.muted)]
+        }
+        Some(DiffRow::Line { line, is_context }) => diff_lines(view, open, diff, line, is_context),
+    }
+}
+
+/// Returns the heading of a file: its path, the page that it is, with its views if they are loaded, and the numbers of
+/// lines.
+fn file_line<'a>(view: View<'_>, file: &DiffFile, width: usize) -> Line<'a> {
+    let theme = view.theme;
+    let (added, removed) = (format!("+{}", format_count(file.additions)), format!("−{}", format_count(file.deletions)));
+    let numbers = added.width() + removed.width() + 2;
+    let space = width.saturating_sub(numbers);
+    let mut row = TextRow::new(width);
+    row.push(truncate_path(file.path.as_str(), space), theme.title);
+    let mut note = String::new();
+    if let Some(old) = &file.old_path {
+        note.push_str(&format!("  {} from {old}", file.change.word()));
+    } else if file.change != FileChange::Modified {
+        note.push_str(&format!("  {}", file.change.word()));
+    }
+    if let Some(page) = page_of(view, file) {
+        let counts = &page.counts;
+        note.push_str(&format!(
+            "  → {} · {} human · {} AI",
+            page.path,
+            count_text(&counts.human),
+            count_text(&counts.ai)
+        ));
+    }
+    if row.used() < space {
+        row.push(fit(&note, space - row.used()), theme.muted);
+    }
+    let missing = width.saturating_sub(row.used() + numbers);
+    row.push(" ".repeat(missing + 1), Style::new());
+    row.push(added, theme.good).push(" ", Style::new()).push(removed, theme.bad);
+    row.line()
+}
+
+/// Returns the listed page that the file is, with its views.
+fn page_of<'a>(view: View<'a>, file: &DiffFile) -> Option<&'a PageRow> {
+    let path = file.path.as_str();
+    let name = [".mdx", ".md"].iter().find_map(|ending| path.strip_suffix(ending))?;
+    let name = name.strip_suffix("/index").unwrap_or(name);
+    let page = if name == "index" { "/".to_owned() } else { format!("/{name}") };
+    view.app.views.table.rows().iter().find(|row| row.path.as_str() == page)
+}
+
+/// Returns the lines on screen of a line of the diff.
+fn diff_lines<'a>(view: View<'_>, open: &Changes, diff: &Diff, index: usize, is_context: bool) -> Vec<Line<'a>> {
+    let theme = view.theme;
+    let Some(line) = diff.lines().get(index) else { return Vec::new() };
+    let kind = if is_context { LineKind::Context } else { line.kind };
+    let (sign, style) = match (kind, line.markup) {
+        (LineKind::Added, _) => ("+", theme.good),
+        (LineKind::Removed, _) => ("−", theme.bad),
+        (LineKind::Context, Markup::Text) => (" ", theme.text),
+        (LineKind::Context, Markup::Heading) => (" ", theme.title),
+        (LineKind::Context, Markup::FrontMatter | Markup::Jsx | Markup::Code) => (" ", theme.muted),
+    };
+    let number = right(&line.number().to_string(), GUTTER - 4);
+    let text = line_text(diff, index);
+    let words = open.highlights.get(&index).map_or(&[][..], Vec::as_slice).iter().filter(|_| !is_context);
+    let emphasis = Modifier::BOLD | Modifier::UNDERLINED;
+    let mut ranges: Vec<(Range<usize>, Modifier)> = words.map(|word| (word.clone(), emphasis)).collect();
+    ranges.extend(open.found_in(&text).map(|found| (found, Modifier::REVERSED)));
+    let width = rows::text_columns(view.app.geometry());
+    let mut end = 0;
+    let lines = wrapped(&text, width).into_iter().enumerate().map(|(n, part)| {
+        let start = text.get(end..).and_then(|rest| rest.find(&part)).map_or(end, |at| end + at);
+        end = start + part.len();
+        let mut row = TextRow::new(width + GUTTER);
+        if n == 0 {
+            row.push(sign, style).push(&number, theme.muted).push("   ", Style::new());
+        } else {
+            row.push(" ".repeat(GUTTER), Style::new());
+        }
+        for (piece, modifiers) in pieces(start..end, &ranges) {
+            row.push(text.get(piece).unwrap_or_default(), style.add_modifier(modifiers));
+        }
+        row.line()
+    });
+    let mut lines: Vec<Line<'a>> = lines.collect();
+    if let Some(last) = lines.last_mut().filter(|_| line.is_unterminated) {
+        last.push_span(Span::styled("  (no line break at the end)", theme.muted));
+    }
+    lines
+}
+
+/// Splits a range at the ends of the ranges with modifiers. Returns each piece with its modifiers.
+fn pieces(whole: Range<usize>, ranges: &[(Range<usize>, Modifier)]) -> Vec<(Range<usize>, Modifier)> {
+    let mut ends: Vec<usize> = ranges.iter().flat_map(|(range, _)| [range.start, range.end]).collect();
+    ends.retain(|end| whole.start < *end && *end < whole.end);
+    ends.extend([whole.start, whole.end]);
+    ends.sort_unstable();
+    ends.dedup();
+    let modifiers = |start: usize| {
+        let inside = ranges.iter().filter(|(range, _)| range.contains(&start));
+        inside.fold(Modifier::empty(), |all, (_, modifiers)| all | *modifiers)
+    };
+    ends.iter().zip(ends.iter().skip(1)).map(|(start, end)| (*start..*end, modifiers(*start))).collect()
+}
+
+/// Draws the search input over the last line.
+fn draw_search(frame: &mut Frame<'_>, view: View<'_>, open: &Changes, inner: Rect) {
+    let Some(search) = open.search.as_ref().filter(|_| open.is_typing && inner.height > 1) else { return };
+    let row = Rect { y: inner.bottom() - 1, height: 1, ..inner };
+    frame.render_widget(ratatui::widgets::Clear, row);
+    draw_line(frame, row, 0, Line::styled(" /", view.theme.key));
+    let field = Rect { x: row.x + 2, width: row.width - 3, ..row };
+    frame.render_widget(search.area(), field);
+    cursor::place_in_input(frame, view, field);
+}
+
+impl Changes {
+    /// Returns where the searched text occurs in a text, ignoring the case of ASCII letters.
+    fn found_in(&self, text: &str) -> impl Iterator<Item = Range<usize>> {
+        let wanted = self.search.as_ref().map(|search| search.text().to_ascii_lowercase()).unwrap_or_default();
+        let lower = text.to_ascii_lowercase();
+        let mut at = 0;
+        std::iter::from_fn(move || {
+            let start = at + lower.get(at..).filter(|_| !wanted.is_empty())?.find(&wanted)?;
+            at = start + wanted.len();
+            Some(start..at)
+        })
+    }
+}

@@ -1,0 +1,345 @@
+//! The changes of a job's pull request: a diff with all files one below the other.
+//!
+//! ```text
+//! ─ #1423 Fix broken links ───────────────── 3 files  +48 −12  head 7d40698 ─
+//!   guides/sso.mdx → /guides/sso · 4,897 human · 1,530 AI          +12 −4
+//!   line 41 · Set it up
+//!       41   Before
+//!  −    42   Open the setting page and follow the steps.
+//! ▌+    42   Open the settings page and follow the three steps below.
+//! ─────────────────────────────────────────────────────── line 5 of 61 ─
+//! ```
+
+mod draw;
+mod quote;
+mod rows;
+
+use crate::model::diff::{Diff, LoadedDiff, changed_words};
+use crate::model::load::{Load, Timed};
+use crate::model::row::{JobKey, RemainingJobs};
+use crate::tui::component::prelude::*;
+use crate::tui::compose::editor::Editor;
+use crate::tui::format::position_text;
+use crate::tui::keymap::{Edit, Keymap};
+use crate::tui::widgets::scroll::page_step;
+use crate::tui::widgets::text_input::TextInput;
+use crate::tui::{JobsEffect, JobsMsg};
+use rows::{DiffRow, Rows};
+use std::collections::HashMap;
+use std::ops::{Range, RangeInclusive};
+
+/// The most lines whose changed words are kept.
+const MAX_HIGHLIGHTED: usize = 4000;
+
+#[derive(Debug)]
+pub struct Changes {
+    job: JobKey,
+    load: Load<Box<LoadedDiff>>,
+    rows: Rows,
+    /// The indexes of the selected row and of the first visible row.
+    selected: usize,
+    first: usize,
+    /// The row at which the user began to mark lines.
+    anchor: Option<usize>,
+    ignores_whitespace: bool,
+    search: Option<TextInput>,
+    is_typing: bool,
+    /// The changed words of the lines that were visible, by the index of the line.
+    highlights: HashMap<usize, Vec<Range<usize>>>,
+}
+
+impl Changes {
+    /// Opens the changes of the selected job's pull request.
+    pub fn open(cx: &mut Cx<'_>) {
+        let Some(job) = cx.app.jobs.selected().filter(|job| job.has_known_pull_request()).map(|job| job.key) else {
+            return;
+        };
+        let mut open = Self {
+            job,
+            load: Load::Idle,
+            rows: Rows::default(),
+            selected: 0,
+            first: 0,
+            anchor: None,
+            ignores_whitespace: false,
+            search: None,
+            is_typing: false,
+            highlights: HashMap::new(),
+        };
+        open.request(false, cx);
+        cx.open(open);
+    }
+
+    fn request(&mut self, again: bool, cx: &mut Cx<'_>) {
+        self.load.start();
+        cx.run(Effect::Jobs(JobsEffect::LoadDiff { job: self.job, again }));
+    }
+
+    fn diff(&self) -> Option<&Diff> {
+        self.load.shown().map(|loaded| &loaded.value.diff)
+    }
+
+    /// Lists the rows again, after the diff or the treatment of whitespace has changed. The selected line stays selected.
+    fn list_rows(&mut self) {
+        let before = self.rows.get(self.selected);
+        let rows = self.diff().map(|diff| Rows::new(diff, self.ignores_whitespace)).unwrap_or_default();
+        self.rows = rows;
+        self.selected = before.map_or(0, |row| self.rows.nearest(row));
+        self.anchor = None;
+    }
+
+    fn select(&mut self, row: usize) {
+        self.selected = row.min(self.rows.len().saturating_sub(1));
+    }
+
+    /// Returns the marked rows; without a mark, the selected one.
+    fn marked(&self) -> RangeInclusive<usize> {
+        let anchor = self.anchor.unwrap_or(self.selected);
+        anchor.min(self.selected)..=anchor.max(self.selected)
+    }
+
+    /// Selects the next or previous file.
+    fn go_to_file(&mut self, is_next: bool) {
+        let mut starts = self.rows.file_starts();
+        let found = match is_next {
+            true => starts.find(|at| *at > self.selected),
+            false => starts.rfind(|at| *at < self.selected),
+        };
+        if let Some(at) = found {
+            self.selected = at;
+            // The whole screen shows this file, if it is long enough.
+            self.first = at;
+        }
+    }
+
+    /// Selects the next row with the searched text, starting at row `from`, and beginning again at the other end.
+    /// Returns whether there is one.
+    fn find_from(&mut self, from: usize, is_forward: bool) -> bool {
+        let Some(wanted) = self.search.as_ref().map(|search| search.text().to_lowercase()) else { return false };
+        let (Some(diff), total) = (self.diff(), self.rows.len()) else { return false };
+        let holds = |row: &usize| self.rows.text(*row, diff).to_lowercase().contains(&wanted);
+        let found = match is_forward {
+            true => (from..total).chain(0..from).find(holds),
+            false => (0..from).rev().chain((from..total).rev()).find(holds),
+        };
+        if let Some(row) = found.filter(|_| !wanted.is_empty()) {
+            self.selected = row;
+        }
+        found.is_some()
+    }
+
+    fn find_again(&mut self, is_forward: bool, cx: &mut Cx<'_>) {
+        let from = if is_forward { self.selected + 1 } else { self.selected };
+        if self.search.is_some() && !self.find_from(from.min(self.rows.len()), is_forward) {
+            cx.notify(Severity::Info, "Not found.");
+        }
+    }
+
+    /// Opens a follow-up that quotes the marked lines.
+    fn follow_up(&mut self, cx: &mut Cx<'_>) {
+        let quoted = self.diff().and_then(|diff| quote::quote(diff, &self.rows, self.marked()));
+        cx.app.open_follow_up(cx.now);
+        let Some(editor) = cx.app.dialogs.last_mut().and_then(|top| top.downcast_mut::<Editor>()) else { return };
+        editor.is_reply = false;
+        if let Some(quoted) = quoted {
+            editor.change(cx.now, |input| {
+                input.edit(Edit::TextEnd);
+                input.insert_lines(&quoted);
+                input.edit(Edit::TextEnd);
+                input.edit(Edit::Newline);
+                input.edit(Edit::Newline)
+            });
+            self.anchor = None;
+        }
+    }
+
+    /// Scrolls so that the selected row is visible, with `height` lines on screen.
+    fn show_selected(&mut self, width: usize, height: usize) {
+        let Some(diff) = self.load.shown().map(|loaded| &loaded.value.diff) else { return };
+        self.first = self.first.min(self.selected);
+        let mut used = 0;
+        let heights = (self.first..=self.selected).rev().map(|row| (row, self.rows.height(row, diff, width)));
+        for (row, lines) in heights {
+            used += lines;
+            if used > height && row < self.selected {
+                self.first = row + 1;
+                break;
+            }
+        }
+    }
+
+    /// Returns the visible rows.
+    fn visible(&self, width: usize, height: usize) -> Range<usize> {
+        let Some(diff) = self.diff() else { return 0..0 };
+        let mut used = 0;
+        let fits = |row: &usize| {
+            let is_visible = used < height;
+            used += self.rows.height(*row, diff, width);
+            is_visible
+        };
+        let count = (self.first..self.rows.len()).take_while(fits).count();
+        self.first..self.first + count
+    }
+
+    /// Finds the changed words of the visible lines, so that drawing doesn't compare lines.
+    fn highlight(&mut self, width: usize, height: usize) {
+        let visible = self.visible(width, height);
+        let Some(diff) = self.load.shown().map(|loaded| &loaded.value.diff) else { return };
+        if self.highlights.len() > MAX_HIGHLIGHTED {
+            self.highlights.clear();
+        }
+        for row in visible {
+            let Some(DiffRow::Line { line, is_context: false }) = self.rows.get(row) else { continue };
+            if self.highlights.contains_key(&line) {
+                continue;
+            }
+            let Some(other) = diff.counterpart(line) else { continue };
+            let (old, new) = (line.min(other), line.max(other));
+            let (removed, added) = changed_words(&rows::line_text(diff, old), &rows::line_text(diff, new));
+            self.highlights.insert(old, removed);
+            self.highlights.insert(new, added);
+        }
+    }
+}
+
+impl Component for Changes {
+    fn contexts(&self) -> &'static [Context] {
+        match self.is_typing {
+            true => &[Context::Filter, Context::Text, Context::Everywhere],
+            false => &[Context::Changes, Context::Lists, Context::Everywhere],
+        }
+    }
+
+    fn offers(&self, action: Action, app: &App) -> Option<Label> {
+        let has_rows = self.rows.len() > 0;
+        match action {
+            Action::SaveFilter => None,
+            Action::Close if self.anchor.is_some() => Some("unmark".into()),
+            Action::Close if self.search.is_some() => Some("end search".into()),
+            Action::NextMatch | Action::PreviousMatch => Label::default_if(self.search.is_some()),
+            Action::NextFile | Action::PreviousFile => Label::default_if(self.rows.file_starts().count() > 1),
+            Action::Whitespace => has_rows.then(|| match self.ignores_whitespace {
+                true => "show whitespace".into(),
+                false => Label::Default,
+            }),
+            Action::Mark | Action::Filter => Label::default_if(has_rows),
+            Action::FollowUp => Label::default_if(app.jobs.get(self.job).is_some_and(|job| job.id.is_some())),
+            _ => Some(Label::Default),
+        }
+    }
+
+    fn act(&mut self, action: Action, cx: &mut Cx<'_>) -> Flow {
+        match action {
+            Action::NextFile => self.go_to_file(true),
+            Action::PreviousFile => self.go_to_file(false),
+            Action::Mark => self.anchor = if self.anchor.is_some() { None } else { Some(self.selected) },
+            Action::Whitespace => {
+                self.ignores_whitespace = !self.ignores_whitespace;
+                self.list_rows();
+            }
+            Action::FollowUp => self.follow_up(cx),
+            Action::OpenPr => cx.app.open_prs(cx.now, cx.effects),
+            Action::CopyMain => cx.app.copy_links(cx.now, cx.effects),
+            Action::Refresh => self.request(true, cx),
+            Action::Filter => {
+                let old = self.search.take().map(|search| search.text()).unwrap_or_default();
+                (self.search, self.is_typing) = (Some(TextInput::selected_line(&old)), true);
+            }
+            Action::Confirm if self.is_typing => {
+                self.is_typing = false;
+                self.search.take_if(|search| search.is_blank());
+            }
+            Action::NextMatch => self.find_again(true, cx),
+            Action::PreviousMatch => self.find_again(false, cx),
+            _ => return Flow::Pass,
+        }
+        Flow::Handled
+    }
+
+    /// Ends the search or removes the mark, whichever applies first. Otherwise closes the dialog.
+    fn close(&mut self, _cx: &mut Cx<'_>) -> Flow {
+        if std::mem::take(&mut self.is_typing) {
+            self.search = None;
+        } else if self.anchor.take().is_none() && self.search.take().is_none() {
+            return Flow::Close;
+        }
+        Flow::Handled
+    }
+
+    fn input(&mut self) -> Option<&mut TextInput> {
+        self.search.as_mut().filter(|_| self.is_typing)
+    }
+
+    fn input_changed(&mut self, _cx: &mut Cx<'_>) {
+        self.find_from(self.selected, true);
+    }
+
+    fn scroll(&mut self, by: Scroll, cx: &mut Cx<'_>) {
+        let rows = cx.app.geometry().dialog_rows();
+        let by = match by {
+            // Lines may be wrapped, so a page is what is visible.
+            Scroll::Page(n) => {
+                let g = cx.app.geometry();
+                let visible = self.visible(rows::text_columns(g), rows).len();
+                Scroll::By(page_step(visible).saturating_mul(n))
+            }
+            by => by,
+        };
+        self.selected = by.apply(self.selected, rows, self.rows.len());
+    }
+
+    /// Selects the clicked row.
+    fn click(&mut self, at: Position, cx: &mut Cx<'_>) -> Flow {
+        let g = cx.app.geometry();
+        let Some(diff) = self.diff().filter(|_| g.content.contains(at)) else { return Flow::Handled };
+        let (width, mut below) = (rows::text_columns(g), usize::from(at.y - g.content.y));
+        let clicked = self.visible(width, g.dialog_rows()).find(|row| {
+            let height = self.rows.height(*row, diff, width);
+            let is_hit = below < height;
+            below = below.saturating_sub(height);
+            is_hit
+        });
+        if let Some(row) = clicked {
+            self.select(row);
+        }
+        Flow::Handled
+    }
+
+    fn position(&self, app: &App) -> String {
+        let g = app.geometry();
+        let (total, end) = (self.rows.len(), self.visible(rows::text_columns(g), g.dialog_rows()).end);
+        if total == 0 { String::new() } else { position_text(self.selected, total, total - end) }
+    }
+
+    fn receive(&mut self, msg: Msg, cx: &mut Cx<'_>) -> Result<Flow, Msg> {
+        match msg {
+            Msg::Jobs(JobsMsg::DiffLoaded { job, result }) if job == self.job => {
+                self.load.finish(result.map(|value| Timed { as_of: value.as_of, value }), cx.now);
+                self.highlights.clear();
+                self.list_rows();
+                Ok(Flow::Handled)
+            }
+            msg => Err(msg),
+        }
+    }
+
+    fn retain_jobs(&mut self, remaining: &RemainingJobs, _keymap: &Keymap) -> bool {
+        remaining.contains(self.job)
+    }
+
+    fn refresh(&mut self, app: &App) {
+        let g = app.geometry();
+        let (width, height) = (rows::text_columns(g), g.dialog_rows());
+        // The upper rule of an editor takes a row of the content, the lower one is that of this dialog.
+        let covered = usize::from(app.panes.editor_rows).saturating_sub(1) + usize::from(self.is_typing);
+        self.show_selected(width, height.saturating_sub(covered));
+        self.highlight(width, height);
+    }
+
+    fn draw(&self, frame: &mut Frame<'_>, view: View<'_>) {
+        draw::draw(frame, view, self);
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,191 @@
+use super::*;
+use crate::model::endpoint::Scope;
+use crate::model::failure::Failure;
+use crate::model::job::{JobId, Status};
+use crate::model::text::CleanText;
+use crate::tui::jobs::tests::{at, row};
+use crate::tui::{AppConfig, InitialData};
+use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
+
+const DIFF: &str = "\
+diff --git a/a.mdx b/a.mdx
+--- a/a.mdx
++++ b/a.mdx
+@@ -10,4 +10,4 @@ ## Setup
+ before
+-Open the setting page.
++Open the settings page.
+-  spaces
++\tspaces
+ after
+diff --git a/b.mdx b/b.mdx
+--- a/b.mdx
++++ b/b.mdx
+@@ -1 +1,2 @@
+ one
++two settings
+diff --git a/logo.png b/logo.png
+Binary files a/logo.png and b/logo.png differ
+";
+
+fn app() -> App {
+    let scope = Scope { base_url: "http://127.0.0.1:1".to_owned(), project: "p".to_owned(), organization: None };
+    let utc = chrono::FixedOffset::east_opt(0).expect("UTC");
+    let (mut app, _) = App::new(AppConfig { size: (80, 24), ..AppConfig::new(scope, utc) }, at(0));
+    let mut job = row(1, Status::Completed);
+    job.id = JobId::new("j1");
+    job.remote.pr_link = Some(CleanText::line("https://github.com/acme/docs/pull/7"));
+    let data = InitialData { jobs: vec![job], ..InitialData::default() };
+    app.update(Msg::Jobs(JobsMsg::InitialDataLoaded(Ok(Box::new(data)))), at(0));
+    app
+}
+
+fn press(app: &mut App, code: KeyCode) -> Vec<Effect> {
+    app.update(Msg::Input(Event::Key(KeyEvent::new(code, KeyModifiers::NONE))), at(1))
+}
+
+fn keys(app: &mut App, keys: &str) {
+    for c in keys.chars() {
+        press(app, KeyCode::Char(c));
+    }
+}
+
+fn load(app: &mut App, text: &str) {
+    let head = CleanText::line("7d40698");
+    let diff = Diff::parse(text.to_owned());
+    let loaded = LoadedDiff { head, diff, is_cut: false, as_of: at(0), problem: None };
+    app.update(Msg::Jobs(JobsMsg::DiffLoaded { job: JobKey(1), result: Ok(Box::new(loaded)) }), at(1));
+}
+
+/// Opens the changes.
+fn opened(text: &str) -> App {
+    let mut app = app();
+    let effects = press(&mut app, KeyCode::Char('c'));
+    assert!(effects.contains(&Effect::Jobs(JobsEffect::LoadDiff { job: JobKey(1), again: false })));
+    load(&mut app, text);
+    app
+}
+
+fn open(app: &App) -> &Changes {
+    app.dialogs.iter().find_map(|dialog| dialog.downcast_ref::<Changes>()).expect("the changes")
+}
+
+/// Returns the text of the selected row.
+fn selected(app: &App) -> &str {
+    let open = open(app);
+    open.rows.text(open.selected, open.diff().expect("a diff"))
+}
+
+#[test]
+fn keys_go_from_file_to_file_and_from_line_to_line() {
+    let mut app = opened(DIFF);
+    assert_eq!(selected(&app), "a.mdx");
+    keys(&mut app, "jj");
+    assert_eq!(selected(&app), "before");
+    keys(&mut app, "]");
+    assert_eq!(selected(&app), "b.mdx");
+    keys(&mut app, "]]");
+    assert_eq!(selected(&app), "logo.png", "there is no further file");
+    keys(&mut app, "[[");
+    assert_eq!(selected(&app), "a.mdx");
+    press(&mut app, KeyCode::Esc);
+    assert!(app.dialogs.is_empty());
+}
+
+#[test]
+fn a_search_finds_lines_around_the_end_and_esc_ends_it() {
+    let mut app = opened(DIFF);
+    keys(&mut app, "/SETTINGS");
+    assert_eq!(selected(&app), "Open the settings page.");
+    press(&mut app, KeyCode::Enter);
+    keys(&mut app, "n");
+    assert_eq!(selected(&app), "two settings");
+    keys(&mut app, "n");
+    assert_eq!(selected(&app), "Open the settings page.");
+    keys(&mut app, "N");
+    assert_eq!(selected(&app), "two settings");
+    keys(&mut app, "/nowhere");
+    press(&mut app, KeyCode::Enter);
+    keys(&mut app, "n");
+    assert_eq!(app.notice.as_ref().map(|notice| notice.text.as_str()), Some("Not found."));
+    press(&mut app, KeyCode::Esc);
+    assert!(open(&app).search.is_none());
+}
+
+#[test]
+fn ignored_whitespace_hides_lines_and_keeps_the_selection() {
+    let mut app = opened(DIFF);
+    keys(&mut app, "jjjjj");
+    assert_eq!(selected(&app), "  spaces");
+    let before = open(&app).rows.len();
+    keys(&mut app, "w");
+    assert_eq!((before - open(&app).rows.len(), selected(&app)), (1, "Open the settings page."));
+    keys(&mut app, "w");
+    assert_eq!(open(&app).rows.len(), before);
+    let only = "diff --git a/a.mdx b/a.mdx\n@@ -1 +1 @@\n-a  b\n+a b\n";
+    let mut app = opened(only);
+    keys(&mut app, "w");
+    let remark = open(&app).rows.get(1);
+    assert_eq!(remark, Some(DiffRow::Remark(0)));
+    assert_eq!(rows::remark(open(&app).diff().expect("a diff"), 0), "only whitespace has changed");
+}
+
+#[test]
+fn a_follow_up_quotes_the_marked_lines_below_the_draft() {
+    let mut app = opened(DIFF);
+    keys(&mut app, "jjjjvj");
+    keys(&mut app, "f");
+    let editor = app.top::<Editor>().expect("an editor");
+    assert_eq!(editor.input.text(), "> a.mdx:11\n> Open the settings page.\n>   spaces\n\n");
+    press(&mut app, KeyCode::Esc);
+    assert!(open(&app).anchor.is_none());
+    keys(&mut app, "]f");
+    let text = app.top::<Editor>().expect("an editor").input.text();
+    assert!(text.starts_with("> a.mdx:11\n") && text.ends_with("\n\n> b.mdx\n\n"), "{text:?}");
+}
+
+#[test]
+fn lines_of_several_files_are_quoted_with_their_numbers() {
+    let diff = Diff::parse(DIFF.to_owned());
+    let rows = Rows::new(&diff, false);
+    let quoted = quote::quote(&diff, &rows, 6..=12).expect("a quotation");
+    assert_eq!(quoted, "> a.mdx:12-13\n>     spaces\n> after\n\n> b.mdx:1-2\n> one\n> two settings\n");
+    let removed = quote::quote(&diff, &rows, 3..=3).expect("a quotation");
+    assert_eq!(removed, "> a.mdx:11 (removed)\n> Open the setting page.\n");
+}
+
+#[test]
+fn a_failed_load_keeps_the_older_changes_and_r_tries_again() {
+    let mut app = opened(DIFF);
+    let effects = press(&mut app, KeyCode::Char('r'));
+    assert!(effects.contains(&Effect::Jobs(JobsEffect::LoadDiff { job: JobKey(1), again: true })));
+    let failure = Failure::local("No network.");
+    app.update(Msg::Jobs(JobsMsg::DiffLoaded { job: JobKey(1), result: Err(failure) }), at(2));
+    assert_eq!(open(&app).diff().map(|diff| diff.files.len()), Some(3));
+}
+
+#[test]
+fn the_selected_line_is_always_visible() {
+    let lines: String = (0..300).map(|n| format!("+{} {n}\n", "word ".repeat(n % 40))).collect();
+    let mut app = opened(&format!("diff --git a/a.mdx b/a.mdx\n@@ -0,0 +1,300 @@\n{lines}"));
+    let is_visible = |app: &App| {
+        let g = app.geometry();
+        let visible = open(app).visible(rows::text_columns(g), g.dialog_rows());
+        let heights = (visible.start..=open(app).selected)
+            .map(|row| open(app).rows.height(row, open(app).diff().expect("a diff"), rows::text_columns(g)));
+        visible.contains(&open(app).selected) && heights.sum::<usize>() <= g.dialog_rows()
+    };
+    for key in "jjjjjjjjjjjjjjjjjjjjjjjjGkkkkkkggG".chars() {
+        keys(&mut app, &key.to_string());
+        assert!(is_visible(&app), "{key} {}", open(&app).selected);
+    }
+    for size in [(40, 12), (160, 48), (60, 14)] {
+        app.update(Msg::Input(Event::Resize(size.0, size.1)), at(2));
+        assert!(is_visible(&app), "{size:?}");
+        for _ in 0..20 {
+            press(&mut app, KeyCode::PageUp);
+            assert!(is_visible(&app));
+        }
+        press(&mut app, KeyCode::End);
+    }
+}

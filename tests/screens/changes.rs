@@ -1,0 +1,111 @@
+//! The changes of a pull request: while they are read, read, marked and searched, and if they can't be read.
+
+use crate::screen_fixture::{ScreenFixture, now};
+use crate::{LARGE, SMALL, render, snapshots, text};
+use docdeck::model::diff::{Diff, LoadedDiff};
+use docdeck::model::failure::{Failure, FailureKind};
+use docdeck::model::row::JobKey;
+use docdeck::model::text::CleanText;
+use docdeck::tui::draw::ColorDepth;
+use docdeck::tui::{JobsMsg, Msg};
+
+const DIFF: &str = include_str!("changes.diff");
+
+impl ScreenFixture {
+    fn open_changes(&mut self) {
+        self.load_pull_requests();
+        self.press_keys("c");
+    }
+
+    fn load_diff(&mut self, result: Result<&str, Failure>) {
+        let result = result.map(|text| {
+            let (head, diff) = (CleanText::line("7d40698"), Diff::parse(text.to_owned()));
+            Box::new(LoadedDiff { head, diff, is_cut: false, as_of: now(), problem: None })
+        });
+        let job = self.app.jobs.selected().map_or(JobKey(1), |job| job.key);
+        self.handle(Msg::Jobs(JobsMsg::DiffLoaded { job, result }));
+    }
+}
+
+#[test]
+fn changes_while_they_are_read() {
+    snapshots("changes_loading", &[], &["Reading the changes…"], ScreenFixture::open_changes);
+}
+
+#[test]
+fn changes_with_files_of_every_kind() {
+    snapshots("changes", &[SMALL, LARGE], &["guides/sso.mdx", "+4 −3"], |fixture| {
+        fixture.open_changes();
+        fixture.load_diff(Ok(DIFF));
+    });
+}
+
+#[test]
+fn changes_with_the_views_of_their_pages() {
+    let mut fixture = ScreenFixture::new((120, 40));
+    fixture.load_pull_requests();
+    fixture.load_views(50, false);
+    let path = fixture.app.views.table.rows().first().expect("a page").path.to_string();
+    fixture.press_keys("1 c");
+    let diff = DIFF.replace("guides/sso", path.trim_start_matches('/'));
+    fixture.load_diff(Ok(&diff));
+    let shown = text(&render(&fixture.app, ColorDepth::None));
+    assert!(shown.contains(&format!("→ {path} ·")) && shown.contains(" human · "), "{shown}");
+}
+
+#[test]
+fn a_follow_up_that_quotes_marked_lines() {
+    snapshots("changes_quoted", &[LARGE], &["Follow-up"], |fixture| {
+        fixture.open_changes();
+        fixture.load_diff(Ok(DIFF));
+        fixture.press_keys("j j j j v j f");
+    });
+}
+
+#[test]
+fn changes_while_a_text_is_searched() {
+    snapshots("changes_search", &[SMALL], &["/steps"], |fixture| {
+        fixture.open_changes();
+        fixture.load_diff(Ok(DIFF));
+        fixture.press_keys("/ s t e p s");
+    });
+}
+
+#[test]
+fn changes_that_cannot_be_read() {
+    let sentence = "No token for github.com. Run `gh auth login --hostname github.com`, or add a section \
+        [hosts.\"github.com\"] to the configuration.";
+    snapshots("changes_failed", &[SMALL], &["No token for github.com."], |fixture| {
+        fixture.open_changes();
+        fixture.load_diff(Err(Failure::new(FailureKind::Service, sentence)));
+    });
+}
+
+#[test]
+fn changes_of_an_older_commit_say_so() {
+    let mut fixture = ScreenFixture::new((80, 24));
+    fixture.open_changes();
+    let loaded = LoadedDiff {
+        head: CleanText::line("0000000"),
+        diff: Diff::parse(DIFF.to_owned()),
+        is_cut: false,
+        as_of: now(),
+        problem: None,
+    };
+    fixture.handle(Msg::Jobs(JobsMsg::DiffLoaded { job: JobKey(1), result: Ok(Box::new(loaded)) }));
+    let shown = text(&render(&fixture.app, ColorDepth::None));
+    assert!(shown.contains("there are new commits: r reads them"), "{shown}");
+}
+
+#[test]
+fn control_characters_in_changes_are_not_drawn() {
+    let hostile = "diff --git a/\u{1b}[2Jx b/\u{202e}y\n--- a/x\n+++ b/\u{1b}]0;t\u{7}y\n@@ -1 +1,3 @@ \u{1b}[31m\n \
+        a\u{1b}[2J\rb\n+\u{202e}tfel\n+\u{7}bell \u{200b}zero\n";
+    for size in [SMALL, (80, 24), LARGE] {
+        let mut fixture = ScreenFixture::new(size);
+        fixture.open_changes();
+        fixture.load_diff(Ok(hostile));
+        let shown = text(&render(&fixture.app, ColorDepth::None));
+        assert!(shown.contains("bell zero") && !shown.contains(['\u{1b}', '\u{7}', '\u{202e}', '\r']), "{shown:?}");
+    }
+}
