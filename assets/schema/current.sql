@@ -276,4 +276,13 @@ CREATE TABLE pull_request_diff (
     as_of   INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
+CREATE TABLE pull_request_details (
+    -- As in `job.pr_link`.
+    link    TEXT PRIMARY KEY,
+    -- As JSON, as in `model::pull_request_details`.
+    details TEXT NOT NULL,
+    -- When they were requested.
+    as_of   INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
 INSERT INTO revision (only, value) VALUES (1, 0);

@@ -1,5 +1,5 @@
-//! Loads the changes of pull requests: from the cache as long as the head commit stays the same, otherwise from the code
-//! host.
+//! Loads the changes and the details of pull requests. Changes come from the cache as long as the head commit stays the
+//! same, otherwise from the code host.
 
 use super::Engine;
 use super::clock::local_now;
@@ -8,6 +8,8 @@ use super::pull_requests::Refresher;
 use crate::api::hosts::{HostClient, HostError, RequestBudget};
 use crate::model::engine_event::EngineEvent;
 use crate::model::failure::{Failure, FailureKind};
+use crate::model::load::Timed;
+use crate::model::pull_request_details::PullRequestDetails;
 use crate::model::row::JobKey;
 use crate::model::text::CleanText;
 use crate::store::{Store, StoredDiff};
@@ -43,15 +45,62 @@ impl Engine {
     pub async fn load_diff(&self, job: JobKey) -> Result<StoredDiff, Failure> {
         let (reply, answer) = oneshot::channel();
         self.inner.send_to_refresher(RefreshCommand::LoadDiff(job, reply));
-        let turned_off = "Pull requests are turned off: set enabled = true in [pull_requests].";
-        answer.await.unwrap_or_else(|_| Err(Failure::local(turned_off)))
+        answer.await.unwrap_or_else(|_| Err(turned_off()))
     }
+
+    /// Requests the state and the details of a job's pull request from the code host.
+    ///
+    /// # Errors
+    /// The job has no pull request, its host can't be asked, or a request failed.
+    pub async fn load_pull_request_details(&self, job: JobKey) -> Result<Timed<PullRequestDetails>, Failure> {
+        let (reply, answer) = oneshot::channel();
+        self.inner.send_to_refresher(RefreshCommand::LoadDetails(job, reply));
+        answer.await.unwrap_or_else(|_| Err(turned_off()))
+    }
+}
+
+/// A job's pull request and the client for its code host.
+struct Target {
+    host: String,
+    linked: LinkedJobs,
+    client: HostClient,
+    /// The last known head commit.
+    head: Option<CleanText>,
 }
 
 impl Refresher {
     pub(super) async fn load_diff(&mut self, job: JobKey) -> Result<StoredDiff, Failure> {
+        let target = self.target(job).await?;
         let store = self.inner.store.clone();
-        let row = store.job(job).await.map_err(|error| error.failure())?;
+        let load = DiffLoad::run(&store, &target.client, &target.linked, target.head.clone()).await;
+        self.finish(job, &target, &load.answers).await;
+        load.result
+    }
+
+    /// Loads the state and the details of a job's pull request.
+    pub(super) async fn load_details(&mut self, job: JobKey) -> Result<Timed<PullRequestDetails>, Failure> {
+        let target = self.target(job).await?;
+        let store = self.inner.store.clone();
+        let mut answers = Vec::new();
+        let result = match read_head(&store, &target.client, &target.linked, &mut answers).await {
+            Ok(_) => {
+                let answer = target.client.details(&target.linked.link).await;
+                answers.push((answer.budget, answer.result.as_ref().err().cloned()));
+                answer.result.map_err(|error| host_failure(&error))
+            }
+            Err(failure) => Err(failure),
+        };
+        self.finish(job, &target, &answers).await;
+        let details = Timed { value: result?, as_of: local_now() };
+        if let Some((_, text)) = target.linked.jobs.first() {
+            let saved = store.save_pull_request_details(text, details.clone()).await;
+            saved.map_err(|error| error.failure())?;
+        }
+        Ok(details)
+    }
+
+    async fn target(&mut self, job: JobKey) -> Result<Target, Failure> {
+        let row = self.inner.store.job(job).await.map_err(|error| error.failure())?;
         let by_host = pull_requests_by_host(row.as_ref()).pop_first();
         let Some(((host, kind), Some(linked))) = by_host.map(|(host, mut linked)| (host, linked.pop())) else {
             return Err(Failure::local("This job has no pull request on GitHub or GitLab."));
@@ -60,14 +109,17 @@ impl Refresher {
             return Err(self.obstacle(&host, kind));
         };
         let head = row.and_then(|row| row.pull_request.as_ref().map(|state| state.head.clone()));
-        let load = DiffLoad::run(&store, &client, &linked, head).await;
-        for (budget, error) in &load.answers {
-            self.account(&host, budget, error.as_ref()).await;
+        Ok(Target { host, linked, client, head })
+    }
+
+    /// Records what the answers say about the host's limit, and reports the new state of the job.
+    async fn finish(&mut self, job: JobKey, target: &Target, answers: &[(RequestBudget, Option<HostError>)]) {
+        for (budget, error) in answers {
+            self.account(&target.host, budget, error.as_ref()).await;
         }
-        if let Ok(Some(row)) = store.job(job).await {
+        if let Ok(Some(row)) = self.inner.store.job(job).await {
             self.inner.emit(EngineEvent::Job(Box::new(row))).await;
         }
-        load.result
     }
 }
 
@@ -127,6 +179,11 @@ async fn read_head(
     let head = reported.state.head.clone();
     store.apply_pull_requests(round.reported, local_now()).await.map_err(|error| error.failure())?;
     Ok(head)
+}
+
+/// Returns the failure if no task asks code hosts.
+fn turned_off() -> Failure {
+    Failure::local("Pull requests are turned off: set enabled = true in [pull_requests].")
 }
 
 fn host_failure(error: &HostError) -> Failure {

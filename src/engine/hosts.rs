@@ -4,7 +4,9 @@
 use super::clock::local_now;
 use crate::api::hosts::{HostAnswer, HostClient, HostError, MAX_PER_REQUEST, PullRequestResult, RequestBudget};
 use crate::model::failure::Failure;
+use crate::model::load::Timed;
 use crate::model::pull_request::{HostKind, PullRequest, PullRequestLink};
+use crate::model::pull_request_details::PullRequestDetails;
 use crate::model::row::{Job, JobKey};
 use crate::model::text::CleanText;
 use crate::store::{ReportedPullRequest, StoredDiff};
@@ -52,6 +54,8 @@ pub(super) enum RefreshCommand {
     Refresh(Option<Vec<JobKey>>),
     /// The user wants to see the changes of this job's pull request.
     LoadDiff(JobKey, oneshot::Sender<Result<StoredDiff, Failure>>),
+    /// The user wants to see the details of this job's pull request.
+    LoadDetails(JobKey, oneshot::Sender<Result<Timed<PullRequestDetails>, Failure>>),
 }
 
 /// A pull request and the jobs that link to it: more than one if a job continues the work of another one.

@@ -4,7 +4,9 @@ use super::effect_runner::{EffectRunner, TIPS_KEY, save_failure};
 use crate::model::diff::{Diff, LoadedDiff};
 use crate::model::endpoint::Scope;
 use crate::model::failure::Failure;
+use crate::model::load::Timed;
 use crate::model::prompt::{Delivery, DraftTarget, Thread};
+use crate::model::pull_request_details::PullRequestDetails;
 use crate::model::row::JobKey;
 use crate::store::{StoreError, StoredDiff};
 use crate::tui::{AllProfilesJobs, InitialData, JobsEffect, JobsMsg, MAX_THREAD_BYTES};
@@ -64,6 +66,10 @@ impl EffectRunner {
             JobsEffect::LoadDiff { job, again } => {
                 JobsMsg::DiffLoaded { job, result: self.read_diff(job, again).await.map(Box::new) }
             }
+            JobsEffect::LoadPullRequestDetails { job, is_cached } => {
+                let result = if is_cached { self.read_details(job).await } else { self.request_details(job).await };
+                JobsMsg::PullRequestDetailsLoaded { job, result }
+            }
             JobsEffect::RefreshPullRequests(jobs) => {
                 self.engine().await.ok()?.refresh_pull_requests(Some(jobs));
                 return None;
@@ -97,6 +103,19 @@ impl EffectRunner {
         let parsed = tokio::task::spawn_blocking(|| Diff::parse(text)).await;
         let diff = parsed.map_err(|_| Failure::local("The changes can't be shown."))?;
         Ok(LoadedDiff { head, diff, is_cut, as_of, problem })
+    }
+
+    /// Returns the stored details of a job's pull request; `None` if there are none.
+    async fn read_details(&self, job: JobKey) -> Result<Option<Timed<PullRequestDetails>>, Failure> {
+        let row = self.store.job(job).await.map_err(save_failure)?;
+        match row.and_then(|row| row.remote.pr_link) {
+            Some(link) => self.store.pull_request_details(&link).await.map_err(save_failure),
+            None => Ok(None),
+        }
+    }
+
+    async fn request_details(&self, job: JobKey) -> Result<Option<Timed<PullRequestDetails>>, Failure> {
+        self.with_engine(async |engine| engine.load_pull_request_details(job).await).await.map(Some)
     }
 
     /// Reads the threads of jobs. With `max_bytes`, reads only threads up to this size, as a prefetch for later use. A

@@ -1,7 +1,7 @@
 //! The simulated code host: the part of GitHub's GraphQL API that docdeck uses. The pull requests are those of the
 //! simulated jobs: checks run, reviews arrive, and older pull requests are merged. Does not read the clock.
 
-use super::diffs::{self, changed_files};
+use super::diffs::{self, ChangedFile, changed_files};
 use super::jobs::{SimJob, pull_request_url};
 use super::reply::Reply;
 use super::rng::{SeededRng, mix};
@@ -52,10 +52,12 @@ struct HostPullRequest {
     state: &'static str,
     is_draft: bool,
     merged_at: Option<Time>,
+    /// When its only commit was pushed.
+    pushed_at: Time,
     head: String,
     mergeable: &'static str,
     review: Option<&'static str>,
-    lines: [u32; 3],
+    files: Vec<ChangedFile>,
     checks: Vec<(&'static str, &'static str, &'static str)>,
 }
 
@@ -111,6 +113,7 @@ impl HostPullRequest {
             },
             is_draft: is_draft && merged_at.is_none(),
             merged_at,
+            pushed_at,
             head: format!("{:016x}{:016x}{:08x}", mix(u64::from(link.number)), rng.next(), mix(seed) >> 32),
             mergeable: if conflicts { "CONFLICTING" } else { "MERGEABLE" },
             review: match has_review && wants_changes {
@@ -118,13 +121,13 @@ impl HostPullRequest {
                 false if merged_at.is_some() => Some("APPROVED"),
                 false => None,
             },
-            lines: diffs::totals(&changed_files(seed, link.number, false)),
+            files: changed_files(seed, link.number, false),
             checks: checks.collect(),
         })
     }
 
     fn state_node(&self) -> Value {
-        let [additions, deletions, files] = self.lines;
+        let [additions, deletions, files] = diffs::totals(&self.files);
         json!({
             "number": self.number, "url": pull_request_url(self.number), "title": self.title, "state": self.state,
             "isDraft": self.is_draft, "merged": self.merged_at.is_some(), "mergedAt": self.merged_at.map(json_time),
@@ -158,6 +161,58 @@ impl HostPullRequest {
     }
 }
 
+/// What reviewers of the simulated repository write.
+const REVIEWS: [&str; 4] = [
+    "The steps are right, but the screenshot still shows the old settings page. Can you replace it?",
+    "Please keep the anchor `#before-you-begin`: the product links to it.",
+    "Nice. One question: does this also apply to the free plan?",
+    "The second example doesn't run: `client.views` needs the project id.",
+];
+
+impl HostPullRequest {
+    fn details_node(&self, now: Time) -> Value {
+        let at = |minutes: i64| json_time(self.pushed_at + TimeDelta::minutes(minutes));
+        let text = |n: u64| REVIEWS.get(usize::try_from(mix(u64::from(self.number) + n) % 4).unwrap_or(0));
+        let review = |state: &str, body: &str| json!({ "author": { "login": "maya" }, "state": state, "body": body, "submittedAt": at(3) });
+        let reviews: Vec<Value> = match self.review {
+            Some("CHANGES_REQUESTED") => vec![review("CHANGES_REQUESTED", text(0).copied().unwrap_or_default())],
+            Some(_) => vec![review("APPROVED", "")],
+            None => Vec::new(),
+        };
+        let bot = format!(
+            "Preview deployment for your docs.\n\n| Project | Status | Preview |\n|---|---|---|\n| acme | Ready | \
+             [View Preview]({}) |",
+            self.preview_url()
+        );
+        let mut comments = vec![json!({ "author": { "login": "mintlify" }, "body": bot, "createdAt": at(1) })];
+        if self.number.is_multiple_of(3) && now - self.pushed_at > TimeDelta::minutes(9) {
+            let body = text(1).copied().unwrap_or_default();
+            comments.push(json!({ "author": { "login": "jonas" }, "body": body, "createdAt": at(9) }));
+        }
+        let commit = json!({ "commit": {
+            "abbreviatedOid": self.head.get(..7), "messageHeadline": self.title, "committedDate": at(0),
+        } });
+        json!({
+            "number": self.number, "url": pull_request_url(self.number), "baseRefName": "main",
+            "author": { "login": "mintlify" }, "reviews": { "nodes": reviews }, "comments": { "nodes": comments },
+            "commits": { "totalCount": 1, "nodes": [commit] }, "files": { "nodes": diffs::sizes(&self.files) },
+        })
+    }
+
+    fn preview_node(&self) -> Value {
+        let status = json!({ "state": "SUCCESS", "environmentUrl": self.preview_url() });
+        let deployment = json!({ "environment": "staging", "latestStatus": status });
+        json!({
+            "number": self.number, "url": pull_request_url(self.number),
+            "commits": { "nodes": [{ "commit": { "deployments": { "nodes": [deployment] } } }] },
+        })
+    }
+
+    fn preview_url(&self) -> String {
+        format!("https://acme-{:06x}.mintlify.site/", mix(u64::from(self.number)) >> 40)
+    }
+}
+
 /// What the host knows when it answers.
 pub(super) struct HostWorld<'a> {
     pub(super) jobs: &'a [SimJob],
@@ -188,6 +243,7 @@ impl HostWorld<'_> {
         };
         let query = request.get("query").and_then(Value::as_str).unwrap_or_default();
         let asks_for_checks = query.contains("statusCheckRollup");
+        let (asks_for_details, asks_for_preview) = (query.contains("reviews("), query.contains("deployments("));
         if !query.contains("fragment Part on PullRequest") || !query.contains("rateLimit") {
             let error = json!({ "message": "Expected the fragment Part on PullRequest" });
             return Reply::json(StatusCode::OK, &json!({ "errors": [error] }));
@@ -199,8 +255,13 @@ impl HostWorld<'_> {
             let missing = self.fault == Some(HostFault::HalfMissing) && n % 2 == 1;
             match self.find(url).filter(|_| !missing) {
                 Some(found) => {
-                    let mut node = if asks_for_checks { found.checks_node() } else { found.state_node() };
-                    self.damage(&mut node, asks_for_checks, &alias, &mut errors);
+                    let mut node = match () {
+                        () if asks_for_checks => found.checks_node(),
+                        () if asks_for_details => found.details_node(self.now),
+                        () if asks_for_preview => found.preview_node(),
+                        () => found.state_node(),
+                    };
+                    self.damage(&mut node, asks_for_checks || asks_for_preview, &alias, &mut errors);
                     data.insert(alias, node);
                 }
                 None => {

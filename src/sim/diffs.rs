@@ -106,6 +106,13 @@ pub(super) fn unified_diff(files: &[ChangedFile]) -> String {
     diff
 }
 
+/// Returns the paths with the numbers of lines, as in GraphQL.
+pub(super) fn sizes(files: &[ChangedFile]) -> Vec<Value> {
+    let size =
+        |file: &ChangedFile| json!({ "path": file.path, "additions": file.additions, "deletions": file.deletions });
+    files.iter().map(size).collect()
+}
+
 /// Returns a page of the list of files.
 pub(super) fn page_of_files(files: &[ChangedFile], page: usize, per_page: usize) -> Value {
     files.iter().skip(page.saturating_sub(1) * per_page).take(per_page).map(ChangedFile::json).collect()

@@ -1,10 +1,13 @@
-//! The cached diffs of pull requests: one per link, for the head commit that was current when it was requested.
+//! The cached diffs and details of pull requests, one of each per link. A diff is that of the head commit that was
+//! current when it was requested.
 
 use super::Store;
 use super::columns::UnixMillis;
 use super::error::StoreResult;
 use super::query::Query as _;
 use crate::model::Time;
+use crate::model::load::Timed;
+use crate::model::pull_request_details::PullRequestDetails;
 use crate::model::text::CleanText;
 use rusqlite::Transaction;
 
@@ -36,6 +39,40 @@ impl Store {
         .await
     }
 
+    /// Returns the cached details of the pull request with this link.
+    pub async fn pull_request_details(&self, link: &CleanText) -> StoreResult<Option<Timed<PullRequestDetails>>> {
+        let link = link.clone();
+        self.read(move |db| {
+            let sql = "SELECT details, as_of FROM pull_request_details WHERE link = ?1";
+            let found = db.query_first(sql, [&link], |row| {
+                let UnixMillis(as_of) = row.get(1)?;
+                Ok((row.get::<_, String>(0)?, as_of))
+            })?;
+            // Details that another version wrote may be unreadable. They are requested again.
+            Ok(found.and_then(|(json, as_of)| Some(Timed { value: serde_json::from_str(&json).ok()?, as_of })))
+        })
+        .await
+    }
+
+    /// Replaces the cached details of the pull request with this link.
+    pub async fn save_pull_request_details(
+        &self,
+        link: &CleanText,
+        details: Timed<PullRequestDetails>,
+    ) -> StoreResult<()> {
+        let link = link.clone();
+        self.write(move |tx| {
+            let json = serde_json::to_string(&details.value).unwrap_or_default();
+            tx.change(
+                "INSERT INTO pull_request_details (link, details, as_of) VALUES (?1, ?2, ?3)
+                 ON CONFLICT (link) DO UPDATE SET details = ?2, as_of = ?3",
+                (&link, json, UnixMillis(details.as_of)),
+            )?;
+            Ok(())
+        })
+        .await
+    }
+
     /// Replaces the cached diff of the pull request with this link.
     pub async fn save_diff(&self, link: &CleanText, diff: StoredDiff) -> StoreResult<()> {
         let link = link.clone();
@@ -58,11 +95,11 @@ impl Store {
     }
 }
 
-/// Deletes the diffs of pull requests that no job links to.
+/// Deletes the diffs and details of pull requests that no job links to.
 pub(super) fn delete_unlinked(tx: &Transaction<'_>) -> StoreResult<()> {
-    tx.change(
-        "DELETE FROM pull_request_diff WHERE link NOT IN (SELECT pr_link FROM job WHERE pr_link IS NOT NULL)",
-        [],
-    )?;
+    for table in ["pull_request_diff", "pull_request_details"] {
+        let jobs = "SELECT pr_link FROM job WHERE pr_link IS NOT NULL";
+        tx.change(&format!("DELETE FROM {table} WHERE link NOT IN ({jobs})"), [])?;
+    }
     Ok(())
 }

@@ -19,7 +19,7 @@ const STORED_GROUPS_SCHEMA: i64 = 9;
 const PLAIN_COLUMNS_SCHEMA: i64 = 11;
 
 /// All migrations, oldest first. The first one creates schema version 1.
-pub(super) const MIGRATIONS: [&str; 13] = [
+pub(super) const MIGRATIONS: [&str; 14] = [
     include_str!("../../assets/schema/0001_begin.sql"),
     include_str!("../../assets/schema/0002_own_words.sql"),
     include_str!("../../assets/schema/0003_batch_draft.sql"),
@@ -33,6 +33,7 @@ pub(super) const MIGRATIONS: [&str; 13] = [
     include_str!("../../assets/schema/0011_plain_columns.sql"),
     include_str!("../../assets/schema/0012_pull_requests.sql"),
     include_str!("../../assets/schema/0013_diffs.sql"),
+    include_str!("../../assets/schema/0014_pull_request_details.sql"),
 ];
 
 /// Creates the current schema in an empty file, as all migrations together do, in a twentieth of their time. Made from
@@ -42,7 +43,8 @@ const CURRENT_SCHEMA: &str = include_str!("../../assets/schema/current.sql");
 /// Returns all tables that a sound file with the current schema has. A table comes before the tables that refer to it.
 pub(super) fn tables() -> impl Iterator<Item = &'static str> {
     "scope revision key_value ledger ledger_use job job_count prompt event job_page draft views_answer views_total \
-     views_loading views_part views_report views_path views_row pull_request_diff"
+     views_loading views_part views_report views_path views_row pull_request_diff \
+     pull_request_details"
         .split(' ')
 }
 

@@ -47,6 +47,7 @@ mod pointer;
 mod profile_messages;
 pub mod profiles;
 mod pruned_jobs;
+pub mod pull_request;
 mod queue;
 mod quitting;
 mod startup_queue;

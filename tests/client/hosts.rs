@@ -177,3 +177,22 @@ async fn a_large_diff_is_cut_after_a_complete_file_and_hides_the_token() {
     assert!(reported.is_cut && diff.files.len() == 1 && diff.total() == (10, 0));
     assert!(!diff.text().contains(TOKEN));
 }
+
+#[tokio::test]
+async fn the_details_of_a_pull_request_need_no_permission_to_read_deployments() {
+    let (sim, links, client) = start_host().await;
+    for fault in [None, Some(HostFault::ForbiddenChecks)] {
+        sim.set_host_fault(fault);
+        let before = sim.host_requests();
+        let answer = client.details(&links[0]).await;
+        let details = answer.result.expect("details");
+        assert_eq!((sim.host_requests() - before, answer.budget.cost), (2, Some(2)));
+        assert_eq!((details.author.as_str(), details.base.as_str(), details.commit_count), ("mintlify", "main", 1));
+        assert!(!details.files.is_empty() && !details.entries.is_empty());
+        let preview = details.preview.expect("a preview");
+        assert!(preview.as_str().starts_with("https://acme-"), "{preview}");
+    }
+    sim.set_host_fault(Some(HostFault::OtherRepository));
+    let error = client.details(&links[0]).await.result.expect_err("not the requested one");
+    assert_eq!(error.kind, HostErrorKind::OtherPullRequest);
+}

@@ -1,9 +1,13 @@
-//! The changes of a pull request: while they are read, read, marked and searched, and if they can't be read.
+//! The changes of a pull request (while they are read, read, marked and searched, and if they can't be read), and what
+//! else is known about it.
 
 use crate::screen_fixture::{ScreenFixture, now};
 use crate::{LARGE, SMALL, render, snapshots, text};
+use chrono::TimeDelta;
 use docdeck::model::diff::{Diff, LoadedDiff};
 use docdeck::model::failure::{Failure, FailureKind};
+use docdeck::model::load::Timed;
+use docdeck::model::pull_request_details::{Commit, FileSize, PullRequestDetails, ReviewEntry, ReviewKind};
 use docdeck::model::row::JobKey;
 use docdeck::model::text::CleanText;
 use docdeck::tui::draw::ColorDepth;
@@ -108,4 +112,43 @@ fn control_characters_in_changes_are_not_drawn() {
         let shown = text(&render(&fixture.app, ColorDepth::None));
         assert!(shown.contains("bell zero") && !shown.contains(['\u{1b}', '\u{7}', '\u{202e}', '\r']), "{shown:?}");
     }
+}
+
+fn details() -> PullRequestDetails {
+    let line = CleanText::line;
+    let entry = |author: &str, kind, text: &str, minutes| ReviewEntry {
+        author: line(author),
+        kind,
+        text: text.to_owned(),
+        at: Some(now() - TimeDelta::minutes(minutes)),
+    };
+    let file = |path: &str, additions, deletions| FileSize { path: line(path), additions, deletions };
+    PullRequestDetails {
+        author: line("mintlify"),
+        base: line("main"),
+        entries: vec![
+            entry("maya", ReviewKind::ChangeRequest, "The screenshot still shows the old settings page.", 30),
+            entry("jonas", ReviewKind::Comment, "Does this also apply to the free plan?\n\nOtherwise it's fine.", 12),
+            entry("maya", ReviewKind::Approval, "", 3),
+        ],
+        commits: vec![Commit {
+            id: line("7d40698"),
+            title: line("Fix the broken links in /api"),
+            at: Some(now() - TimeDelta::days(1)),
+        }],
+        commit_count: 1,
+        files: vec![file("guides/sso.mdx", 40, 12), file("docs.json", 8, 0)],
+        preview: Some(line("https://acme-7d40698.mintlify.site/")),
+    }
+}
+
+#[test]
+fn a_pull_request_with_reviews_commits_and_files() {
+    snapshots("pull_request", &[SMALL, LARGE], &["Ready for review: 12 of 12 checks passed."], |fixture| {
+        fixture.load_pull_requests();
+        fixture.press_keys("O");
+        let job = fixture.app.jobs.selected().map_or(JobKey(1), |job| job.key);
+        let result = Ok(Some(Timed { value: details(), as_of: now() }));
+        fixture.handle(Msg::Jobs(JobsMsg::PullRequestDetailsLoaded { job, result }));
+    });
 }

@@ -28,7 +28,7 @@ pub(super) fn checks_query(links: &[PullRequestLink]) -> Value {
 }
 
 /// Returns the body of a request that asks for one fragment per link, under the aliases `p0`, `p1`, ….
-fn query(fragment: &str, links: &[PullRequestLink]) -> Value {
+pub(super) fn query(fragment: &str, links: &[PullRequestLink]) -> Value {
     let mut variables = Map::new();
     let (mut declared, mut fields) = (Vec::new(), Vec::new());
     for (n, link) in links.iter().enumerate() {
@@ -49,13 +49,22 @@ pub(super) fn decode_states(
     links: &[PullRequestLink],
     now: Time,
 ) -> Result<Vec<PullRequestResult<PullRequest>>, HostError> {
-    let answer = Answer::parse(client, body)?;
     let redactor = client.redactor();
-    Ok(answer.each(links, |node, _| {
+    decode_parts(client, body, links, |node, _| {
         let mut state = pull_request(node, now);
         state.redact(&redactor);
         Ok(state)
-    }))
+    })
+}
+
+/// Decodes the node of each link. `decode` also learns whether an error belongs to a part of the node.
+pub(super) fn decode_parts<T>(
+    client: &HostClient,
+    body: &[u8],
+    links: &[PullRequestLink],
+    decode: impl Fn(&Value, bool) -> Result<T, HostErrorKind>,
+) -> Result<Vec<PullRequestResult<T>>, HostError> {
+    Ok(Answer::parse(client, body)?.each(links, decode))
 }
 
 pub(super) fn decode_checks(
@@ -63,9 +72,8 @@ pub(super) fn decode_checks(
     body: &[u8],
     links: &[PullRequestLink],
 ) -> Result<Vec<PullRequestResult<HeadChecks>>, HostError> {
-    let answer = Answer::parse(client, body)?;
     let redactor = client.redactor();
-    Ok(answer.each(links, |node, has_error| {
+    decode_parts(client, body, links, |node, has_error| {
         let commit = node.pointer("/commits/nodes/0/commit").filter(|commit| commit.is_object());
         let mut checks = match commit {
             Some(commit) if !has_error => checks(commit),
@@ -78,7 +86,7 @@ pub(super) fn decode_checks(
         }
         let head = commit.map(|commit| json::line(commit, "oid")).filter(|oid| !oid.is_empty());
         Ok(HeadChecks { head: head.unwrap_or_else(|| json::line(node, "headRefOid")), checks })
-    }))
+    })
 }
 
 /// A GraphQL answer that has data.

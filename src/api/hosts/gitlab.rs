@@ -26,17 +26,21 @@ pub(super) fn decode_state(
 ) -> Result<PullRequest, HostError> {
     let node: Value = serde_json::from_slice(body)
         .map_err(|_| client.error(HostErrorKind::Unreadable(excerpt::excerpt(body, &client.0.token))))?;
-    let answered = json::text(&node, "web_url").and_then(PullRequestLink::parse);
-    let is_requested = json::number(&node, "iid") == Some(link.number)
-        && answered.is_some_and(|answered| {
-            answered.number == link.number && answered.repository.eq_ignore_ascii_case(&link.repository)
-        });
-    if !is_requested {
+    if !is_requested(&node, link) {
         return Err(client.error(HostErrorKind::OtherPullRequest));
     }
     let mut state = merge_request(&node, now);
     state.redact(&client.redactor());
     Ok(state)
+}
+
+/// Whether the answer is the requested merge request, and not one of another project.
+pub(super) fn is_requested(node: &Value, link: &PullRequestLink) -> bool {
+    let answered = json::text(node, "web_url").and_then(PullRequestLink::parse);
+    json::number(node, "iid") == Some(link.number)
+        && answered.is_some_and(|answered| {
+            answered.number == link.number && answered.repository.eq_ignore_ascii_case(&link.repository)
+        })
 }
 
 fn merge_request(node: &Value, now: Time) -> PullRequest {

@@ -3,6 +3,7 @@
 //! The queries are written by hand, and answers are read tolerantly: a missing or unexpected field makes a value unknown
 //! and loses nothing else. A host's token is sent to this host only, and is redacted from everything that it returns.
 
+mod details;
 mod diff;
 mod error;
 mod github;

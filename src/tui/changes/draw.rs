@@ -5,13 +5,13 @@ use super::rows::{self, DiffRow, GUTTER, line_text, wrapped};
 use crate::model::diff::{Diff, DiffFile, FileChange, LineKind, Markup};
 use crate::model::load::Load;
 use crate::model::text::CleanText;
-use crate::model::views::PageRow;
 use crate::tui::draw::boxes::draw_line;
 use crate::tui::draw::cursor;
 use crate::tui::draw::rules::DialogFrame;
 use crate::tui::draw::text::{TextRow, fit, right, truncate_path};
 use crate::tui::format::{count_text, format_count, plural};
 use crate::tui::message_fit::fit_message;
+use crate::tui::pull_request::facts::{page_of_file, title};
 use crate::tui::view::View;
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -25,14 +25,10 @@ const MIN_COLUMNS_WITH_TOTALS: u16 = 60;
 
 pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &Changes) {
     let (app, theme) = (view.app, view.theme);
-    let job = app.jobs.get(open.job);
-    let number = job.and_then(|job| job.pr_number()).map(|number| format!("#{number} ")).unwrap_or_default();
-    let title = job.and_then(|job| job.pull_request.as_ref().map(|state| &state.title));
-    let title = title.or_else(|| job.map(|job| &job.local.title)).map_or("", |title| title.as_str());
     let texts = DialogFrame {
         note: Line::styled(totals(view, open), theme.muted),
         scope: Line::styled(age(view, open), theme.muted),
-        ..DialogFrame::new(view, format!("{number}{title}"))
+        ..DialogFrame::new(view, title(app, open.job))
     };
     let inner = texts.draw(frame, view, open);
     match (open.diff(), &open.load) {
@@ -139,7 +135,7 @@ fn file_line<'a>(view: View<'_>, file: &DiffFile, width: usize) -> Line<'a> {
     } else if file.change != FileChange::Modified {
         note.push_str(&format!("  {}", file.change.word()));
     }
-    if let Some(page) = page_of(view, file) {
+    if let Some(page) = page_of_file(view.app, file.path.as_str()) {
         let counts = &page.counts;
         note.push_str(&format!(
             "  → {} · {} human · {} AI",
@@ -155,15 +151,6 @@ fn file_line<'a>(view: View<'_>, file: &DiffFile, width: usize) -> Line<'a> {
     row.push(" ".repeat(missing + 1), Style::new());
     row.push(added, theme.good).push(" ", Style::new()).push(removed, theme.bad);
     row.line()
-}
-
-/// Returns the listed page that the file is, with its views.
-fn page_of<'a>(view: View<'a>, file: &DiffFile) -> Option<&'a PageRow> {
-    let path = file.path.as_str();
-    let name = [".mdx", ".md"].iter().find_map(|ending| path.strip_suffix(ending))?;
-    let name = name.strip_suffix("/index").unwrap_or(name);
-    let page = if name == "index" { "/".to_owned() } else { format!("/{name}") };
-    view.app.views.table.rows().iter().find(|row| row.path.as_str() == page)
 }
 
 /// Returns the lines on screen of a line of the diff.

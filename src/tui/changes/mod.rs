@@ -17,10 +17,12 @@ mod rows;
 use crate::model::diff::{Diff, LoadedDiff, changed_words};
 use crate::model::load::{Load, Timed};
 use crate::model::row::{JobKey, RemainingJobs};
+use crate::model::text::CleanText;
 use crate::tui::component::prelude::*;
 use crate::tui::compose::editor::Editor;
 use crate::tui::format::position_text;
-use crate::tui::keymap::{Edit, Keymap};
+use crate::tui::keymap::Keymap;
+use crate::tui::pull_request::PullRequestDialog;
 use crate::tui::widgets::scroll::page_step;
 use crate::tui::widgets::text_input::TextInput;
 use crate::tui::{JobsEffect, JobsMsg};
@@ -46,11 +48,18 @@ pub struct Changes {
     is_typing: bool,
     /// The changed words of the lines that were visible, by the index of the line.
     highlights: HashMap<usize, Vec<Range<usize>>>,
+    /// The file to select when the changes are read.
+    wanted_file: Option<CleanText>,
 }
 
 impl Changes {
     /// Opens the changes of the selected job's pull request.
     pub fn open(cx: &mut Cx<'_>) {
+        Self::open_at(None, cx);
+    }
+
+    /// Opens the changes of the selected job's pull request, with this file selected if there is one.
+    pub fn open_at(file: Option<CleanText>, cx: &mut Cx<'_>) {
         let Some(job) = cx.app.jobs.selected().filter(|job| job.has_known_pull_request()).map(|job| job.key) else {
             return;
         };
@@ -65,6 +74,7 @@ impl Changes {
             search: None,
             is_typing: false,
             highlights: HashMap::new(),
+            wanted_file: file,
         };
         open.request(false, cx);
         cx.open(open);
@@ -86,6 +96,14 @@ impl Changes {
         self.rows = rows;
         self.selected = before.map_or(0, |row| self.rows.nearest(row));
         self.anchor = None;
+    }
+
+    fn select_wanted_file(&mut self) {
+        let (Some(path), Some(diff)) = (self.wanted_file.take(), self.diff()) else { return };
+        let file = diff.files.iter().position(|file| file.path == path);
+        if let Some(row) = file.and_then(|file| self.rows.file_starts().nth(file)) {
+            (self.selected, self.first) = (row, row);
+        }
     }
 
     fn select(&mut self, row: usize) {
@@ -142,13 +160,7 @@ impl Changes {
         let Some(editor) = cx.app.dialogs.last_mut().and_then(|top| top.downcast_mut::<Editor>()) else { return };
         editor.is_reply = false;
         if let Some(quoted) = quoted {
-            editor.change(cx.now, |input| {
-                input.edit(Edit::TextEnd);
-                input.insert_lines(&quoted);
-                input.edit(Edit::TextEnd);
-                input.edit(Edit::Newline);
-                input.edit(Edit::Newline)
-            });
+            editor.quote(&quoted, cx.now);
             self.anchor = None;
         }
     }
@@ -238,6 +250,8 @@ impl Component for Changes {
                 self.list_rows();
             }
             Action::FollowUp => self.follow_up(cx),
+            Action::NextPane if cx.app.find::<PullRequestDialog>().is_some() => return Flow::Close,
+            Action::NextPane | Action::PullRequest => PullRequestDialog::open(cx),
             Action::OpenPr => cx.app.open_prs(cx.now, cx.effects),
             Action::CopyMain => cx.app.copy_links(cx.now, cx.effects),
             Action::Refresh => self.request(true, cx),
@@ -317,6 +331,7 @@ impl Component for Changes {
                 self.load.finish(result.map(|value| Timed { as_of: value.as_of, value }), cx.now);
                 self.highlights.clear();
                 self.list_rows();
+                self.select_wanted_file();
                 Ok(Flow::Handled)
             }
             msg => Err(msg),

@@ -170,6 +170,17 @@ impl Editor {
         }
     }
 
+    /// Adds a quotation below the text, and moves the cursor below it.
+    pub fn quote(&mut self, quoted: &str, now: Time) {
+        self.change(now, |input| {
+            input.edit(Edit::TextEnd);
+            input.insert_lines(quoted);
+            input.edit(Edit::TextEnd);
+            input.edit(Edit::Newline);
+            input.edit(Edit::Newline)
+        });
+    }
+
     /// Clears the message and schedules saving, after the text has changed.
     pub fn mark_changed(&mut self, now: Time) {
         self.message = None;

@@ -6,8 +6,10 @@ use crate::model::endpoint::Scope;
 use crate::model::failure::Failure;
 use crate::model::impact::PageImpact;
 use crate::model::job::JobId;
+use crate::model::load::Timed;
 use crate::model::log::LogEntry;
 use crate::model::prompt::{DraftTarget, Thread};
+use crate::model::pull_request_details::PullRequestDetails;
 use crate::model::row::{InitialRows, Job, JobKey};
 use crate::model::text::CleanText;
 
@@ -36,6 +38,8 @@ pub enum JobsMsg {
     ImpactLoaded { job: JobKey, result: Result<Vec<PageImpact>, Failure> },
     /// The changes of a job's pull request were read, or could not be read.
     DiffLoaded { job: JobKey, result: Result<Box<LoadedDiff>, Failure> },
+    /// The details of a job's pull request; `None` if none are stored.
+    PullRequestDetailsLoaded { job: JobKey, result: Result<Option<Timed<PullRequestDetails>>, Failure> },
     /// The jobs of all profiles.
     AllJobsListed(Result<AllProfilesJobs, Failure>),
 }
@@ -75,6 +79,12 @@ pub enum JobsEffect {
     LoadDiff {
         job: JobKey,
         again: bool,
+    },
+    /// Reads the stored details of a job's pull request if `is_cached` is set, otherwise requests them; answered by
+    /// [`JobsMsg::PullRequestDetailsLoaded`].
+    LoadPullRequestDetails {
+        job: JobKey,
+        is_cached: bool,
     },
     /// Requests the state of the pull requests of these jobs from their code hosts, even if it is final.
     RefreshPullRequests(Vec<JobKey>),

@@ -13,6 +13,7 @@ use crate::tui::draw::rules::{draw_rule, draw_separator};
 use crate::tui::format::{more_below_text, short_age_changes_at};
 use crate::tui::geometry::{Geometry, JobsArrangement, title_area};
 use crate::tui::input_dialog::InputField;
+use crate::tui::pull_request::PullRequestDialog;
 use crate::tui::widgets::list_state::line_at;
 use crate::tui::widgets::scroll::page_step;
 use crate::tui::{JobsEffect, Pane, StoreState};
@@ -44,7 +45,7 @@ impl Component for JobsScreen {
             }
             Action::Retry => Label::default_if(!app.acts_on_marks() && selected.is_some_and(Job::can_retry)),
             Action::NextNeedsYou => Label::default_if(app.jobs.count_of(JobGroup::NeedsYou) > 0),
-            Action::Changes => {
+            Action::Changes | Action::PullRequest => {
                 Label::default_if(!app.acts_on_marks() && selected.is_some_and(Job::has_known_pull_request))
             }
             Action::BeforeAfter => Label::default_if(selected.is_some_and(|job| !job.local.pages.is_empty())),
@@ -70,6 +71,10 @@ impl Component for JobsScreen {
             Action::Changes => {
                 app.mark_selected_seen(cx.effects);
                 Changes::open(cx);
+            }
+            Action::PullRequest => {
+                app.mark_selected_seen(cx.effects);
+                PullRequestDialog::open(cx);
             }
             Action::Peek => {
                 app.mark_selected_seen(cx.effects);

@@ -37,7 +37,7 @@ impl App {
             JobsMsg::PromptsFound { text, jobs } => self.apply_prompt_search(text, jobs, now),
             JobsMsg::ImpactLoaded { job, result } => self.apply_impact(job, result, now, effects),
             // The dialog that asked for them is closed.
-            JobsMsg::DiffLoaded { .. } => {}
+            JobsMsg::DiffLoaded { .. } | JobsMsg::PullRequestDetailsLoaded { .. } => {}
             JobsMsg::AllJobsListed(result) => self.apply_all_jobs(result, now),
         }
     }

@@ -199,6 +199,8 @@ impl Action {
             A::Open => "enter show details",
             A::NextNeedsYou => "attention waiting jump review failed",
             A::OpenPr => "pull request browser github link",
+            A::PullRequest => "checks reviews comments commits github gitlab",
+            A::Preview => "deployment staging site browser",
             A::Changes => "diff files review pull request",
             A::Whitespace => "spaces indentation ignore",
             A::CopyMain | A::CopyId => "clipboard yank",

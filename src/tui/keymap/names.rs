@@ -46,6 +46,7 @@ pub enum Context {
     /// The details of a page of the documentation.
     #[strum(to_string = "page-details", serialize = "card")]
     PageDetail,
+    PullRequest,
     /// The changes of a pull request.
     Changes,
     Trend,
@@ -108,6 +109,7 @@ impl Context {
             Self::Calendar => "calendar",
             Self::CalendarLine => "typed range",
             Self::PageDetail => "page details",
+            Self::PullRequest => "pull request",
             Self::Changes => "changes",
             Self::Trend => "trend",
             Self::Movers => "movers",
@@ -157,6 +159,8 @@ pub enum Action {
     NextNeedsYou,
     ToggleDetail,
     OpenPr,
+    PullRequest,
+    Preview,
     Changes,
     NextFile,
     PreviousFile,

@@ -1,0 +1,196 @@
+//! Requests the details of a pull request: who wrote what about it, its commits and its preview.
+
+use super::error::{HostError, HostErrorKind};
+use super::{HostAnswer, HostClient, HostRequest, MAX_STATE_MIB, RequestBudget, github, gitlab, json};
+use crate::api::excerpt;
+use crate::model::link::WebLink;
+use crate::model::pull_request::{HostKind, PullRequestLink};
+use crate::model::pull_request_details::{Commit, FileSize, PullRequestDetails, ReviewEntry, ReviewKind};
+use crate::model::text::CleanText;
+use reqwest::Url;
+use serde_json::Value;
+
+const DETAILS_FRAGMENT: &str = "fragment Part on PullRequest { number url baseRefName author { login } \
+    reviews(last: 30) { nodes { author { login } state body submittedAt } } \
+    comments(last: 30) { nodes { author { login } body createdAt } } \
+    commits(last: 20) { totalCount nodes { commit { abbreviatedOid messageHeadline committedDate } } } \
+    files(first: 100) { nodes { path additions deletions } } }";
+
+/// A request of its own, because a fine-grained token may not read deployments, and would lose everything else.
+const PREVIEW_FRAGMENT: &str = "fragment Part on PullRequest { number url commits(last: 1) { nodes { commit { \
+    deployments(last: 5) { nodes { environment latestStatus { state environmentUrl } } } } } } }";
+
+/// Adds what an answer of GitLab says to the details.
+type ReadPart = fn(&mut PullRequestDetails, &Value);
+
+impl HostClient {
+    /// Requests the details of a pull request: two requests to GitHub, four to GitLab.
+    pub async fn details(&self, link: &PullRequestLink) -> HostAnswer<PullRequestDetails> {
+        let mut answer = match self.0.kind {
+            HostKind::GitHub => self.github_details(link).await,
+            HostKind::GitLab => self.gitlab_details(link).await,
+        };
+        if let Ok(details) = &mut answer.result {
+            let time = |entry: &ReviewEntry| entry.at;
+            details.entries.sort_by_key(time);
+            details.redact(&self.redactor());
+            details.preview = details.preview.take().or_else(|| details.preview_in_comments());
+        }
+        answer
+    }
+
+    async fn github_details(&self, link: &PullRequestLink) -> HostAnswer<PullRequestDetails> {
+        let links = std::slice::from_ref(link);
+        let request = self.graphql_request(github::query(DETAILS_FRAGMENT, links));
+        let mut answer = self.send(request, MAX_STATE_MIB).await.map(|body| self.part(&body, links, github_details));
+        if let Ok(details) = &mut answer.result {
+            let request = self.graphql_request(github::query(PREVIEW_FRAGMENT, links));
+            let preview = self.send(request, MAX_STATE_MIB).await.map(|body| self.part(&body, links, preview));
+            // Without the permission to read deployments, the preview may be in a comment.
+            details.preview = preview.result.ok().flatten();
+            answer.budget = RequestBudget { cost: Some(2), ..preview.budget };
+        }
+        answer
+    }
+
+    /// Decodes the node of the only link.
+    fn part<T>(&self, body: &[u8], links: &[PullRequestLink], decode: impl Fn(&Value) -> T) -> Result<T, HostError> {
+        let parts = github::decode_parts(self, body, links, |node, _| Ok(decode(node)))?;
+        parts.into_iter().next().map_or_else(|| Err(self.error(HostErrorKind::NotFound)), |(_, part)| part)
+    }
+
+    async fn gitlab_details(&self, link: &PullRequestLink) -> HostAnswer<PullRequestDetails> {
+        let mut details = PullRequestDetails::default();
+        let mut budget = RequestBudget::default();
+        let parts: [(&str, ReadPart); 4] = [
+            ("", gitlab_head),
+            ("/notes?sort=desc&order_by=created_at&per_page=50", gitlab_notes),
+            ("/commits?per_page=20", gitlab_commits),
+            ("/approvals", gitlab_approvals),
+        ];
+        for (n, (path, read)) in (1..).zip(parts) {
+            let url = gitlab::merge_request_url(&self.0.rest, link);
+            let Some(url) = url.and_then(|url| Url::parse(&format!("{url}{path}")).ok()) else {
+                return self.failed(HostErrorKind::InvalidAddress);
+            };
+            let answer = self.send(HostRequest::get(url), MAX_STATE_MIB).await;
+            budget = RequestBudget { cost: Some(n), ..answer.budget };
+            match answer.result.map(|body| (serde_json::from_slice::<Value>(&body), body)) {
+                Ok((Ok(value), _)) if n > 1 || gitlab::is_requested(&value, link) => read(&mut details, &value),
+                Ok((Ok(_), _)) => {
+                    return HostAnswer { result: Err(self.error(HostErrorKind::OtherPullRequest)), budget };
+                }
+                Ok((Err(_), body)) => {
+                    let excerpt = excerpt::excerpt(&body, &self.0.token);
+                    return HostAnswer { result: Err(self.error(HostErrorKind::Unreadable(excerpt))), budget };
+                }
+                Err(error) => return HostAnswer { result: Err(error), budget },
+            }
+        }
+        HostAnswer { result: Ok(details), budget }
+    }
+}
+
+fn login(node: &Value, pointer: &str) -> CleanText {
+    // The account of the author may have been deleted.
+    CleanText::title(node.pointer(pointer).and_then(Value::as_str).unwrap_or("ghost"), 60)
+}
+
+fn body(node: &Value, field: &str) -> String {
+    json::text(node, field).unwrap_or_default().to_owned()
+}
+
+fn github_details(node: &Value) -> PullRequestDetails {
+    let reviews = json::list(node, "/reviews/nodes").iter().filter_map(|review| {
+        let kind = match json::text(review, "state") {
+            Some("APPROVED") => ReviewKind::Approval,
+            Some("CHANGES_REQUESTED") => ReviewKind::ChangeRequest,
+            Some("DISMISSED") => ReviewKind::Dismissed,
+            Some("COMMENTED") => ReviewKind::Comment,
+            // A pending review is not submitted yet.
+            _ => return None,
+        };
+        let (author, text) = (login(review, "/author/login"), body(review, "body"));
+        // The comments on single lines are not requested, so a review without a text says nothing.
+        let says_something = kind != ReviewKind::Comment || !text.trim().is_empty();
+        says_something.then(|| ReviewEntry { author, kind, text, at: json::time(review, "submittedAt") })
+    });
+    let comments = json::list(node, "/comments/nodes").iter().map(|comment| ReviewEntry {
+        author: login(comment, "/author/login"),
+        kind: ReviewKind::Comment,
+        text: body(comment, "body"),
+        at: json::time(comment, "createdAt"),
+    });
+    let commits =
+        json::list(node, "/commits/nodes").iter().filter_map(|node| node.get("commit")).map(|commit| Commit {
+            id: json::line(commit, "abbreviatedOid"),
+            title: json::line(commit, "messageHeadline"),
+            at: json::time(commit, "committedDate"),
+        });
+    let commits: Vec<Commit> = commits.collect();
+    let files = json::list(node, "/files/nodes").iter().map(|file| FileSize {
+        path: json::line(file, "path"),
+        additions: json::number(file, "additions").unwrap_or(0),
+        deletions: json::number(file, "deletions").unwrap_or(0),
+    });
+    PullRequestDetails {
+        author: login(node, "/author/login"),
+        base: json::line(node, "baseRefName"),
+        entries: reviews.chain(comments).collect(),
+        commit_count: node.pointer("/commits/totalCount").and_then(Value::as_u64).unwrap_or(commits.len() as u64),
+        commits,
+        files: files.collect(),
+        preview: None,
+    }
+}
+
+/// Returns the address of the newest deployment that succeeded.
+fn preview(node: &Value) -> Option<CleanText> {
+    let deployments = json::list(node, "/commits/nodes/0/commit/deployments/nodes").iter().rev();
+    let addresses = deployments.filter_map(|deployment| {
+        let status = deployment.get("latestStatus")?;
+        let is_ready = json::text(status, "state") == Some("SUCCESS");
+        WebLink::parse(json::text(status, "environmentUrl").filter(|_| is_ready)?)
+    });
+    addresses.map(|link| CleanText::line(link.as_str())).next()
+}
+
+fn gitlab_head(details: &mut PullRequestDetails, node: &Value) {
+    details.author = login(node, "/author/username");
+    details.base = json::line(node, "target_branch");
+}
+
+fn gitlab_notes(details: &mut PullRequestDetails, notes: &Value) {
+    let notes = json::list(notes, "").iter().filter(|note| !json::flag(note, "system"));
+    details.entries.extend(notes.map(|note| ReviewEntry {
+        author: login(note, "/author/username"),
+        kind: ReviewKind::Comment,
+        text: body(note, "body"),
+        at: json::time(note, "created_at"),
+    }));
+}
+
+fn gitlab_commits(details: &mut PullRequestDetails, commits: &Value) {
+    // The newest commit comes first.
+    details.commits = json::list(commits, "")
+        .iter()
+        .rev()
+        .map(|commit| Commit {
+            id: json::line(commit, "short_id"),
+            title: json::line(commit, "title"),
+            at: json::time(commit, "created_at"),
+        })
+        .collect();
+    details.commit_count = details.commits.len() as u64;
+}
+
+/// Adds the approvals. GitLab reports no time for them.
+fn gitlab_approvals(details: &mut PullRequestDetails, answer: &Value) {
+    let approvals = json::list(answer, "/approved_by").iter().map(|approval| ReviewEntry {
+        author: login(approval, "/user/username"),
+        kind: ReviewKind::Approval,
+        text: String::new(),
+        at: None,
+    });
+    details.entries.extend(approvals);
+}

@@ -1,0 +1,127 @@
+//! What a code host knows about a pull request beyond its state: reviews, comments, commits and the preview.
+
+use super::Time;
+use super::link::WebLink;
+use super::redaction::Redactor;
+use super::text::CleanText;
+use serde::{Deserialize, Serialize};
+
+/// The details of a pull request. Its JSON is stored.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct PullRequestDetails {
+    pub author: CleanText,
+    /// The branch into which it is merged.
+    pub base: CleanText,
+    /// The reviews and comments, oldest first.
+    pub entries: Vec<ReviewEntry>,
+    /// The newest commits, oldest first.
+    pub commits: Vec<Commit>,
+    /// The number of all commits.
+    pub commit_count: u64,
+    /// The first changed files, up to 100. Empty if the host reports them only with their lines.
+    #[serde(default)]
+    pub files: Vec<FileSize>,
+    /// The address of the preview of the site with the changes.
+    pub preview: Option<CleanText>,
+}
+
+/// What somebody wrote about a pull request.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReviewEntry {
+    pub author: CleanText,
+    pub kind: ReviewKind,
+    /// The text; empty if a review has none. May have several lines.
+    pub text: String,
+    #[serde(with = "super::time_format")]
+    pub at: Option<Time>,
+}
+
+impl ReviewEntry {
+    /// Returns the link that the service's bot writes into a comment: that of `[View Preview](LINK)`.
+    pub fn preview(&self) -> Option<CleanText> {
+        let (_, rest) = self.text.split_once("[View Preview](")?;
+        let (link, _) = rest.split_once(')')?;
+        WebLink::parse(link).map(|link| CleanText::line(link.as_str()))
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ReviewKind {
+    Comment,
+    Approval,
+    ChangeRequest,
+    /// A review that was withdrawn.
+    Dismissed,
+}
+
+impl ReviewKind {
+    /// Returns what the author did.
+    pub fn verb(self) -> &'static str {
+        match self {
+            Self::Comment => "commented",
+            Self::Approval => "approved",
+            Self::ChangeRequest => "requested changes",
+            Self::Dismissed => "reviewed (dismissed)",
+        }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Commit {
+    pub id: CleanText,
+    pub title: CleanText,
+    #[serde(with = "super::time_format")]
+    pub at: Option<Time>,
+}
+
+/// A changed file with its numbers of added and removed lines.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileSize {
+    pub path: CleanText,
+    pub additions: u64,
+    pub deletions: u64,
+}
+
+impl PullRequestDetails {
+    /// Removes the token from all texts, and control characters from the texts of reviews.
+    pub fn redact(&mut self, redactor: &Redactor) {
+        [&mut self.author, &mut self.base].into_iter().for_each(|text| redactor.clean(text));
+        self.preview.iter_mut().for_each(|text| redactor.clean(text));
+        for entry in &mut self.entries {
+            redactor.clean(&mut entry.author);
+            entry.text = CleanText::block(&redactor.redacted(&entry.text)).as_str().trim().to_owned();
+        }
+        self.files.iter_mut().for_each(|file| redactor.clean(&mut file.path));
+        for commit in &mut self.commits {
+            redactor.clean(&mut commit.id);
+            redactor.clean(&mut commit.title);
+        }
+    }
+
+    /// Returns the link to the preview in the newest comment that has one.
+    pub fn preview_in_comments(&self) -> Option<CleanText> {
+        self.entries.iter().rev().find_map(ReviewEntry::preview)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn comment(text: &str) -> ReviewEntry {
+        ReviewEntry { author: CleanText::line("bot"), kind: ReviewKind::Comment, text: text.to_owned(), at: None }
+    }
+
+    #[test]
+    fn the_preview_is_the_newest_link_of_the_bot() {
+        let mut details = PullRequestDetails::default();
+        assert_eq!(details.preview_in_comments(), None);
+        details.entries = vec![
+            comment("| Preview | [View Preview](https://old.example/) |"),
+            comment("| Preview | [View Preview](https://acme-fix.mintlify.site/) |"),
+            comment("[View Preview](javascript:alert(1))"),
+        ];
+        assert_eq!(details.preview_in_comments(), Some(CleanText::line("https://acme-fix.mintlify.site/")));
+    }
+}

@@ -1,0 +1,235 @@
+//! The lines about a pull request.
+
+use super::facts::page_of_file;
+use crate::model::Time;
+use crate::model::colors::ColorRole;
+use crate::model::load::Load;
+use crate::model::pull_request::{ChecksState, PullRequest, PullRequestFact, Review};
+use crate::model::pull_request_details::{PullRequestDetails, ReviewEntry, ReviewKind};
+use crate::model::row::JobKey;
+use crate::model::text::CleanText;
+use crate::model::views::PageRow;
+use crate::tui::App;
+use crate::tui::draw::text::left;
+use crate::tui::format::{capitalized, count_text, fit, format_count, plural, truncate_path};
+use crate::tui::message_fit::fit_message;
+use crate::tui::wrap::wrap;
+use unicode_width::UnicodeWidthStr as _;
+
+/// The most lines of a comment that are shown.
+pub(super) const MAX_ENTRY_LINES: usize = 40;
+/// The width of the time before a comment or a commit.
+const TIME_WIDTH: usize = 8;
+
+/// What a line is about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum LineTarget {
+    Nothing,
+    Link(CleanText),
+    /// A changed file.
+    File(CleanText),
+    /// A review or comment, by its index.
+    Entry(usize),
+}
+
+/// A piece of a line with its colour.
+type Piece = (String, ColorRole);
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct PullRequestLine {
+    pub(super) pieces: Vec<Piece>,
+    pub(super) target: LineTarget,
+}
+
+/// The lines so far, and the width into which they have to fit.
+struct Lines {
+    lines: Vec<PullRequestLine>,
+    width: usize,
+}
+
+impl Lines {
+    fn push(&mut self, pieces: Vec<Piece>, target: LineTarget) {
+        self.lines.push(PullRequestLine { pieces, target });
+    }
+
+    fn text(&mut self, role: ColorRole, text: impl Into<String>) {
+        self.push(vec![(text.into(), role)], LineTarget::Nothing);
+    }
+
+    fn heading(&mut self, text: &str, count: usize) {
+        self.push(Vec::new(), LineTarget::Nothing);
+        let count = (format!(" {}", format_count(count)), ColorRole::Muted);
+        self.push(vec![(text.to_owned(), ColorRole::Title), count], LineTarget::Nothing);
+    }
+}
+
+/// Returns all lines about the pull request of a job.
+pub(super) fn lines(app: &App, job: JobKey, details: &Load<PullRequestDetails>, width: usize) -> Vec<PullRequestLine> {
+    let mut out = Lines { lines: Vec::new(), width };
+    let state = app.jobs.get(job).and_then(|job| job.pull_request.as_deref());
+    let shown = details.shown().map(|details| &details.value);
+    match state {
+        Some(state) => {
+            let role = state.fact().role();
+            wrap(&state_sentence(state), width, 4).0.into_iter().for_each(|line| out.text(role, line));
+            source_lines(&mut out, state, shown);
+        }
+        None => out.text(ColorRole::Muted, "The state of the pull request is not known yet."),
+    }
+    if let Load::Failed { failure, .. } = details {
+        out.text(ColorRole::Text, "");
+        fit_message(failure.message.as_str(), width, 6).into_iter().for_each(|line| out.text(ColorRole::Bad, line));
+    }
+    if let Some(state) = state {
+        check_lines(&mut out, state);
+    }
+    if let Some(details) = shown {
+        entry_lines(&mut out, app, &details.entries);
+        commit_lines(&mut out, app, details);
+        file_lines(&mut out, app, details);
+    }
+    out.lines
+}
+
+/// Describes the state in one sentence.
+fn state_sentence(state: &PullRequest) -> String {
+    let fact = capitalized(state.fact().word_and_meaning().1);
+    let mut parts = Vec::new();
+    let checks = &state.checks;
+    match checks.state {
+        _ if matches!(state.fact(), PullRequestFact::Merged | PullRequestFact::Closed) => {}
+        ChecksState::None => parts.push("no checks".to_owned()),
+        ChecksState::Unavailable => parts.push("the checks are not available".to_owned()),
+        _ if checks.total > 0 => parts.push(format!("{} of {} checks passed", checks.passed, checks.total)),
+        ChecksState::Passing => parts.push("checks passed".to_owned()),
+        ChecksState::Failing | ChecksState::Pending => {}
+    }
+    if !state.state.is_final() {
+        match state.review {
+            Review::Approved => parts.push("approved".to_owned()),
+            Review::Required => parts.push("a review is required".to_owned()),
+            Review::ChangesRequested if state.fact() != PullRequestFact::ChangesRequested => {
+                parts.push("changes requested".to_owned());
+            }
+            Review::ChangesRequested | Review::None => {}
+        }
+        if state.conflict.is_none() {
+            parts.push("it is not known yet whether there are conflicts".to_owned());
+        }
+        if state.behind {
+            parts.push("the base branch has newer commits".to_owned());
+        }
+    }
+    if parts.is_empty() { format!("{fact}.") } else { format!("{fact}: {}.", parts.join(", ")) }
+}
+
+/// Adds the branches, the author, the head commit, the size and the preview.
+fn source_lines(out: &mut Lines, state: &PullRequest, details: Option<&PullRequestDetails>) {
+    let mut parts = Vec::new();
+    match details {
+        Some(details) => parts.push(format!("{} → {} by {}", state.branch, details.base, details.author)),
+        None => parts.push(state.branch.to_string()),
+    }
+    let head: String = state.head.as_str().chars().take(7).collect();
+    parts.push(format!("head {head}"));
+    if let (Some(added), Some(deleted)) = (state.additions, state.deletions) {
+        let files = state.files.map(|files| format!(" in {}", plural(files, "file"))).unwrap_or_default();
+        parts.push(format!("+{} −{}{files}", format_count(added), format_count(deleted)));
+    }
+    let lines = wrap(&parts.join(" · "), out.width, 3).0;
+    lines.into_iter().for_each(|line| out.text(ColorRole::Muted, line));
+    if let Some(link) = details.and_then(|details| details.preview.as_ref()) {
+        let shown = fit(link.as_str(), out.width.saturating_sub(9));
+        let pieces = vec![("preview  ".to_owned(), ColorRole::Muted), (shown, ColorRole::Text)];
+        out.push(pieces, LineTarget::Link(link.clone()));
+    }
+}
+
+/// Adds the failed checks with their links.
+fn check_lines(out: &mut Lines, state: &PullRequest) {
+    let failed = &state.checks.failed;
+    if failed.is_empty() {
+        return;
+    }
+    out.heading("Failed checks", failed.len());
+    let name_width = failed.iter().map(|check| check.name.as_str().width()).max().unwrap_or(0).min(out.width / 2);
+    for check in failed {
+        let name = left(check.name.as_str(), name_width);
+        let link = check.url.as_ref().map_or("", |url| url.as_str());
+        let link = fit(link.strip_prefix("https://").unwrap_or(link), out.width.saturating_sub(name_width + 4));
+        let pieces =
+            vec![("✗ ".to_owned(), ColorRole::Bad), (format!("{name}  "), ColorRole::Text), (link, ColorRole::Muted)];
+        let target = check.url.clone().map_or(LineTarget::Nothing, LineTarget::Link);
+        out.push(pieces, target);
+    }
+}
+
+/// Adds the reviews and comments, the newest last.
+fn entry_lines(out: &mut Lines, app: &App, entries: &[ReviewEntry]) {
+    // The comment with the preview is a table of the service's bot, and the preview is shown above.
+    let shown: Vec<_> = entries.iter().enumerate().filter(|(_, entry)| entry.preview().is_none()).collect();
+    if shown.is_empty() {
+        return;
+    }
+    out.heading("Reviews and comments", shown.len());
+    for (n, entry) in shown {
+        let role = match entry.kind {
+            ReviewKind::Approval => ColorRole::Good,
+            ReviewKind::ChangeRequest => ColorRole::Warning,
+            ReviewKind::Comment | ReviewKind::Dismissed => ColorRole::Text,
+        };
+        let head = vec![
+            (time_column(app, entry.at), ColorRole::Muted),
+            (format!("{} ", entry.author), ColorRole::Title),
+            (entry.kind.verb().to_owned(), role),
+        ];
+        out.push(head, LineTarget::Entry(n));
+        let (lines, is_cut) = wrap(&entry.text, out.width.saturating_sub(TIME_WIDTH).max(8), MAX_ENTRY_LINES);
+        let more = is_cut.then(|| "…".to_owned());
+        for line in lines.into_iter().chain(more) {
+            out.push(vec![(" ".repeat(TIME_WIDTH), ColorRole::Text), (line, ColorRole::Text)], LineTarget::Entry(n));
+        }
+    }
+}
+
+fn commit_lines(out: &mut Lines, app: &App, details: &PullRequestDetails) {
+    out.heading("Commits", usize::try_from(details.commit_count).unwrap_or(usize::MAX));
+    for commit in &details.commits {
+        let title = fit(commit.title.as_str(), out.width.saturating_sub(TIME_WIDTH + 9));
+        let pieces = vec![
+            (time_column(app, commit.at), ColorRole::Muted),
+            (format!("{}  ", commit.id), ColorRole::Muted),
+            (title, ColorRole::Text),
+        ];
+        out.push(pieces, LineTarget::Nothing);
+    }
+}
+
+/// Adds the changed files, with the views of the pages that they are.
+fn file_lines(out: &mut Lines, app: &App, details: &PullRequestDetails) {
+    if details.files.is_empty() {
+        return;
+    }
+    out.heading("Files", details.files.len());
+    for file in &details.files {
+        let numbers = format!("  +{} −{}", format_count(file.additions), format_count(file.deletions));
+        let views = page_of_file(app, file.path.as_str()).map(views_text).unwrap_or_default();
+        let space = out.width.saturating_sub(numbers.width());
+        let path = truncate_path(file.path.as_str(), space);
+        let views = fit(&views, space.saturating_sub(path.width()));
+        let pieces = vec![(path, ColorRole::Text), (numbers, ColorRole::Muted), (views, ColorRole::Muted)];
+        out.push(pieces, LineTarget::File(file.path.clone()));
+    }
+}
+
+fn views_text(page: &PageRow) -> String {
+    format!("  {} human · {} AI", count_text(&page.counts.human), count_text(&page.counts.ai))
+}
+
+/// Returns the time of day, or the date if it was not today.
+fn time_column(app: &App, at: Option<Time>) -> String {
+    let Some(at) = at else { return " ".repeat(TIME_WIDTH) };
+    let (at, today) = (at.with_timezone(&app.config.offset), app.updated_at.with_timezone(&app.config.offset));
+    let format = if at.date_naive() == today.date_naive() { "%H:%M   " } else { "%m-%d   " };
+    at.format(format).to_string()
+}

@@ -1,0 +1,210 @@
+//! The pull request of a job: its state in a sentence, its checks, reviews, comments, commits and files.
+//!
+//! ```text
+//! ─ #1423 Fix broken links ──────────────────────────────────── as of 14:02 ─
+//!   Ready for review: 12 of 12 checks passed, no review yet.
+//!   agent/links → main by mintlify · head 7d40698 · +48 −12 in 3 files
+//!
+//!   Reviews and comments 1
+//! ▌ 13:10  maya requested changes
+//!          The steps are right, but the screenshot is old.
+//! ───────────────────────────────────────────────────────────── 5 of 12 ─
+//! ```
+
+pub(in crate::tui) mod facts;
+mod lines;
+
+use crate::model::load::{Load, Timed};
+use crate::model::pull_request_details::PullRequestDetails;
+use crate::model::row::{JobKey, RemainingJobs};
+use crate::model::text::CleanText;
+use crate::tui::changes::Changes;
+use crate::tui::component::prelude::*;
+use crate::tui::compose::editor::Editor;
+use crate::tui::draw::boxes::draw_line;
+use crate::tui::draw::rules::DialogFrame;
+use crate::tui::draw::text::TextRow;
+use crate::tui::keymap::Keymap;
+use crate::tui::widgets::list_state::ListState;
+use crate::tui::{JobsEffect, JobsMsg};
+use chrono::TimeDelta;
+use facts::title;
+use lines::{LineTarget, PullRequestLine};
+
+/// Stored details that are older than this are requested again.
+const MAX_AGE: TimeDelta = TimeDelta::seconds(60);
+
+#[derive(Debug)]
+pub struct PullRequestDialog {
+    job: JobKey,
+    details: Load<PullRequestDetails>,
+    lines: Vec<PullRequestLine>,
+    list: ListState,
+}
+
+impl PullRequestDialog {
+    /// Opens the pull request of the selected job.
+    pub fn open(cx: &mut Cx<'_>) {
+        let Some(job) = cx.app.jobs.selected().filter(|job| job.has_known_pull_request()).map(|job| job.key) else {
+            return;
+        };
+        let mut open = Self { job, details: Load::Idle, lines: Vec::new(), list: ListState::default() };
+        open.load(true, cx);
+        open.refresh(cx.app);
+        cx.open(open);
+    }
+
+    fn load(&mut self, is_cached: bool, cx: &mut Cx<'_>) {
+        self.details.start();
+        cx.run(Effect::Jobs(JobsEffect::LoadPullRequestDetails { job: self.job, is_cached }));
+    }
+
+    fn target(&self) -> &LineTarget {
+        self.lines.get(self.list.selected()).map_or(&LineTarget::Nothing, |line| &line.target)
+    }
+
+    fn preview(&self) -> Option<&CleanText> {
+        self.details.shown()?.value.preview.as_ref()
+    }
+
+    /// Opens the link of the selected line, or shows the changes of the selected file.
+    fn open_target(&self, cx: &mut Cx<'_>) {
+        match self.target() {
+            LineTarget::Link(link) => cx.run(Effect::OpenUrl(link.clone())),
+            LineTarget::File(path) => Changes::open_at(Some(path.clone()), cx),
+            LineTarget::Entry(_) | LineTarget::Nothing => {}
+        }
+    }
+
+    /// Opens a follow-up. It quotes the selected comment.
+    fn follow_up(&self, cx: &mut Cx<'_>) {
+        cx.app.open_follow_up(cx.now);
+        let Some(editor) = cx.app.dialogs.last_mut().and_then(|top| top.downcast_mut::<Editor>()) else { return };
+        editor.is_reply = false;
+        let LineTarget::Entry(entry) = self.target() else { return };
+        let Some(entry) = self.details.shown().and_then(|details| details.value.entries.get(*entry)) else { return };
+        let quoted: Vec<String> =
+            entry.text.lines().take(lines::MAX_ENTRY_LINES).map(|line| format!("> {line}")).collect();
+        editor.quote(&format!("> {} {}:\n{}", entry.author, entry.kind.verb(), quoted.join("\n")), cx.now);
+    }
+}
+
+impl Component for PullRequestDialog {
+    fn contexts(&self) -> &'static [Context] {
+        &[Context::PullRequest, Context::Lists, Context::Everywhere]
+    }
+
+    fn offers(&self, action: Action, app: &App) -> Option<Label> {
+        match action {
+            Action::Open => match self.target() {
+                LineTarget::Link(_) => Some(Label::Default),
+                LineTarget::File(_) => Some("changes".into()),
+                LineTarget::Entry(_) | LineTarget::Nothing => None,
+            },
+            Action::Preview => Label::default_if(self.preview().is_some()),
+            Action::FollowUp => Label::default_if(app.jobs.get(self.job).is_some_and(|job| job.id.is_some())),
+            _ => Some(Label::Default),
+        }
+    }
+
+    fn act(&mut self, action: Action, cx: &mut Cx<'_>) -> Flow {
+        match action {
+            Action::Open => self.open_target(cx),
+            Action::NextPane if cx.app.find::<Changes>().is_some() => return Flow::Close,
+            Action::NextPane | Action::Changes => Changes::open(cx),
+            Action::FollowUp => self.follow_up(cx),
+            Action::OpenPr => cx.app.open_prs(cx.now, cx.effects),
+            Action::CopyMain => cx.app.copy_links(cx.now, cx.effects),
+            Action::Preview => {
+                if let Some(link) = self.preview().cloned() {
+                    cx.run(Effect::OpenUrl(link));
+                }
+            }
+            Action::Refresh => self.load(false, cx),
+            _ => return Flow::Pass,
+        }
+        Flow::Handled
+    }
+
+    fn list(&mut self, app: &App) -> Option<(&mut ListState, Rect)> {
+        Some((&mut self.list, app.geometry().content))
+    }
+
+    /// Selects the clicked line, or opens its link if it was already selected.
+    fn click(&mut self, at: Position, cx: &mut Cx<'_>) -> Flow {
+        let area = cx.app.geometry().content;
+        if self.list.click(area, at) == Some(crate::tui::widgets::list_state::ClickedRow::Again) {
+            self.open_target(cx);
+        }
+        Flow::Handled
+    }
+
+    fn position(&self, app: &App) -> String {
+        self.list.position_text(app.geometry().dialog_rows())
+    }
+
+    fn receive(&mut self, msg: Msg, cx: &mut Cx<'_>) -> Result<Flow, Msg> {
+        match msg {
+            Msg::Jobs(JobsMsg::PullRequestDetailsLoaded { job, result }) if job == self.job => {
+                let is_recent = |details: &Timed<_>| cx.now - details.as_of < MAX_AGE;
+                match result {
+                    Ok(Some(details)) => {
+                        let is_recent = is_recent(&details);
+                        self.details.finish(Ok(details), cx.now);
+                        if !is_recent {
+                            self.load(false, cx);
+                        }
+                    }
+                    Ok(None) => self.load(false, cx),
+                    Err(failure) => self.details.finish(Err(failure), cx.now),
+                }
+                Ok(Flow::Handled)
+            }
+            msg => Err(msg),
+        }
+    }
+
+    fn retain_jobs(&mut self, remaining: &RemainingJobs, _keymap: &Keymap) -> bool {
+        remaining.contains(self.job)
+    }
+
+    fn refresh(&mut self, app: &App) {
+        let g = app.geometry();
+        self.lines = lines::lines(app, self.job, &self.details, g.dialog_columns());
+        self.list.set_len(self.lines.len());
+        let covered = usize::from(app.panes.editor_rows).saturating_sub(1);
+        self.list.keep_selected_visible(g.dialog_rows().saturating_sub(covered).max(1));
+    }
+
+    fn draw(&self, frame: &mut Frame<'_>, view: View<'_>) {
+        let theme = view.theme;
+        let texts = DialogFrame {
+            note: Line::styled(self.age(view), theme.muted),
+            ..DialogFrame::new(view, title(view.app, self.job))
+        };
+        let inner = texts.draw(frame, view, self);
+        let rows = usize::from(inner.height);
+        for (n, (line, is_selected)) in self.list.visible(self.lines.iter(), rows).enumerate() {
+            let mut row = TextRow::new(usize::from(inner.width));
+            row.push(if is_selected { "▌" } else { " " }, theme.mark);
+            for (text, role) in &line.pieces {
+                row.push(text, theme.role(*role));
+            }
+            draw_line(frame, inner, n, row.list_line(is_selected, theme));
+        }
+    }
+}
+
+impl PullRequestDialog {
+    fn age(&self, view: View<'_>) -> String {
+        match (&self.details, self.details.shown()) {
+            (Load::Loading { .. }, _) => "reading…".to_owned(),
+            (Load::Failed { .. }, Some(details)) => format!("not updated, {}", view.as_of_clock(details.as_of)),
+            (_, Some(details)) => view.as_of_clock(details.as_of),
+            (_, None) => String::new(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
