@@ -133,6 +133,7 @@ fn build_app_config(settings: &Settings) -> AppConfig {
         opens_all_jobs: settings.display.all_profiles,
         filters: customization::filters(&settings.customization),
         config_path: Some(CleanText::line(&settings.config_path.display().to_string())),
+        allows_pull_request_actions: settings.hosts.as_ref().is_some_and(|hosts| hosts.allows_actions),
         can_copy_long_texts: !settings.customization.clipboard.is_empty(),
         ..AppConfig::new(settings.scope.clone(), local_offset())
     }

@@ -28,11 +28,13 @@ pub(super) struct HostConfig {
 pub(super) struct PullRequestConfig {
     /// Whether code hosts are asked for the state of pull requests.
     pub(super) enabled: bool,
+    /// Whether pull requests can be reviewed, merged and closed.
+    pub(super) actions: bool,
 }
 
 impl Default for PullRequestConfig {
     fn default() -> Self {
-        Self { enabled: true }
+        Self { enabled: true, actions: true }
     }
 }
 

@@ -20,6 +20,8 @@ pub struct HostSettings {
     hosts: BTreeMap<String, HostConfig>,
     /// The path of the configuration file, to which paths of token files are relative.
     config_path: PathBuf,
+    /// Whether pull requests can be reviewed, merged and closed.
+    pub allows_actions: bool,
 }
 
 /// Where the token for a host is looked for.
@@ -35,7 +37,7 @@ pub enum TokenSource {
 impl HostSettings {
     /// Creates the settings from the sections of the file at `config_path`.
     pub(super) fn new(hosts: BTreeMap<String, HostConfig>, config_path: &Path) -> Self {
-        Self { hosts, config_path: config_path.to_owned() }
+        Self { hosts, config_path: config_path.to_owned(), allows_actions: true }
     }
 
     /// Returns where the API of a host is; `None` if the configuration says that the host is of another kind.

@@ -178,7 +178,9 @@ pub fn host_settings(flags: &Flags, environment: &Environment) -> Result<Option<
 }
 
 fn hosts_of(file: &ConfigFile, path: &Path) -> Option<HostSettings> {
-    file.pull_requests.enabled.then(|| HostSettings::new(file.hosts.clone(), path))
+    let mut settings = HostSettings::new(file.hosts.clone(), path);
+    settings.allows_actions = file.pull_requests.actions;
+    file.pull_requests.enabled.then_some(settings)
 }
 
 /// Returns the path of the configuration file, which may not exist.

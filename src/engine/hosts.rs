@@ -6,6 +6,7 @@ use crate::api::hosts::{HostAnswer, HostClient, HostError, MAX_PER_REQUEST, Pull
 use crate::model::failure::Failure;
 use crate::model::load::Timed;
 use crate::model::pull_request::{HostKind, PullRequest, PullRequestLink};
+use crate::model::pull_request_action::{ActionOutcome, PullRequestAction};
 use crate::model::pull_request_details::PullRequestDetails;
 use crate::model::row::{Job, JobKey};
 use crate::model::text::CleanText;
@@ -54,6 +55,8 @@ pub(super) enum RefreshCommand {
     Refresh(Option<Vec<JobKey>>),
     /// The user wants to see the changes of this job's pull request.
     LoadDiff(JobKey, oneshot::Sender<Result<StoredDiff, Failure>>),
+    /// The user acts on this job's pull request, with this head commit on screen.
+    Act(JobKey, CleanText, PullRequestAction, oneshot::Sender<ActionOutcome>),
     /// The user wants to see the details of this job's pull request.
     LoadDetails(JobKey, oneshot::Sender<Result<Timed<PullRequestDetails>, Failure>>),
 }

@@ -10,7 +10,7 @@ mod cached;
 pub mod check;
 mod clock;
 mod connection_sharing;
-mod diffs;
+
 mod dispatch;
 mod fetch;
 mod hook;
@@ -21,6 +21,7 @@ mod ledger;
 mod load_all;
 mod poll;
 mod poller_command;
+mod pull_request_work;
 mod pull_requests;
 mod refresh_plan;
 mod reports;
@@ -37,7 +38,6 @@ use crate::model::failure::Failure;
 use crate::model::row::JobKey;
 pub use cached::StoredViews;
 pub use clock::sleep_until;
-pub use diffs::DiffLoad;
 use hosts::RefreshCommand;
 pub use hosts::{
     HostAccess, HostDirectory, HostRound, LinkedJobs, links_per_round, no_token_text, pull_requests_by_host,
@@ -45,6 +45,7 @@ pub use hosts::{
 pub use instances::RunningInstances;
 pub use lease::LeaseRoles;
 use poller_command::PollerCommand;
+pub use pull_request_work::{ActionRun, DiffLoad};
 pub use refresh_plan::next_refresh;
 pub use setup::{EngineSetup, PollOptions};
 use state::EngineState;

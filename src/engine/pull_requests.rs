@@ -95,6 +95,10 @@ impl Refresher {
                 let _ = reply.send(self.load_diff(job).await);
                 None
             }
+            RefreshCommand::Act(job, head, action, reply) => {
+                let _ = reply.send(self.act(job, &head, &action).await);
+                None
+            }
             RefreshCommand::LoadDetails(job, reply) => {
                 let _ = reply.send(self.load_details(job).await);
                 None

@@ -34,6 +34,7 @@ pub mod period;
 pub mod poll;
 pub mod prompt;
 pub mod pull_request;
+pub mod pull_request_action;
 pub mod pull_request_details;
 pub mod redaction;
 pub mod report;

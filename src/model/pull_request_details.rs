@@ -2,6 +2,7 @@
 
 use super::Time;
 use super::link::WebLink;
+use super::pull_request_action::MergeMethod;
 use super::redaction::Redactor;
 use super::text::CleanText;
 use serde::{Deserialize, Serialize};
@@ -21,6 +22,9 @@ pub struct PullRequestDetails {
     /// The first changed files, up to 100. Empty if the host reports them only with their lines.
     #[serde(default)]
     pub files: Vec<FileSize>,
+    /// The methods by which the repository allows to merge, the preferred one first. Empty if unknown.
+    #[serde(default)]
+    pub merge_methods: Vec<MergeMethod>,
     /// The address of the preview of the site with the changes.
     pub preview: Option<CleanText>,
 }

@@ -277,7 +277,12 @@ impl Job {
 
     /// Whether the link is that of a pull request on a known kind of code host, which can be asked about it.
     pub fn has_known_pull_request(&self) -> bool {
-        self.remote.pr_link.as_ref().is_some_and(|link| PullRequestLink::parse(link.as_str()).is_some())
+        self.known_pull_request().is_some()
+    }
+
+    /// Returns the link to the pull request; `None` if there is none, or on an unknown kind of code host.
+    pub fn known_pull_request(&self) -> Option<PullRequestLink> {
+        PullRequestLink::parse(self.remote.pr_link.as_ref()?.as_str())
     }
 
     /// Returns the pull request's number, or `None` if there is no link or its form is unknown.

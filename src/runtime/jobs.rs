@@ -6,6 +6,7 @@ use crate::model::endpoint::Scope;
 use crate::model::failure::Failure;
 use crate::model::load::Timed;
 use crate::model::prompt::{Delivery, DraftTarget, Thread};
+use crate::model::pull_request_action::ActionOutcome;
 use crate::model::pull_request_details::PullRequestDetails;
 use crate::model::row::JobKey;
 use crate::store::{StoreError, StoredDiff};
@@ -65,6 +66,13 @@ impl EffectRunner {
             }
             JobsEffect::LoadDiff { job, again } => {
                 JobsMsg::DiffLoaded { job, result: self.read_diff(job, again).await.map(Box::new) }
+            }
+            JobsEffect::ActOnPullRequest { job, head, action } => {
+                let outcome = match self.engine().await {
+                    Ok(engine) => engine.act_on_pull_request(job, head, action.clone()).await,
+                    Err(failure) => ActionOutcome::NotDone(failure.message),
+                };
+                JobsMsg::PullRequestActed { job, action, outcome }
             }
             JobsEffect::LoadPullRequestDetails { job, is_cached } => {
                 let result = if is_cached { self.read_details(job).await } else { self.request_details(job).await };

@@ -114,7 +114,7 @@ fn claim_more(answer: &mut Value) {
     }
 }
 
-fn closed_connection() -> Response {
+pub(super) fn closed_connection() -> Response {
     let mut response = Response::new(Body::empty());
     response.extensions_mut().insert(CloseUnanswered);
     response

@@ -2,6 +2,7 @@
 //! simulated jobs: checks run, reviews arrive, and older pull requests are merged. Does not read the clock.
 
 use super::diffs::{self, ChangedFile, changed_files};
+use super::host_actions::UserActions;
 use super::jobs::{SimJob, pull_request_url};
 use super::reply::Reply;
 use super::rng::{SeededRng, mix};
@@ -12,6 +13,7 @@ use crate::model::time_format::json_time;
 use axum::http::StatusCode;
 use chrono::TimeDelta;
 use serde_json::{Map, Value, json};
+use std::collections::HashMap;
 
 /// Added to the number of a pull request to get its random stream.
 const PULL_REQUEST_STREAM: u64 = 11 << 32;
@@ -41,22 +43,28 @@ pub enum HostFault {
     ManyFiles,
     /// A commit is pushed before every request.
     MovingHead,
+    /// A commit is pushed right before a pull request is merged.
+    MovedBeforeMerge,
+    /// Actions are carried out, but the connection ends before the answer.
+    LostActionAnswer,
+    /// The connection ends before actions are carried out.
+    LostAction,
 }
 
 /// A pull request as it is at one time.
 #[derive(Debug)]
-struct HostPullRequest {
-    number: u32,
+pub(super) struct HostPullRequest {
+    pub(super) number: u32,
     title: String,
     branch: String,
-    state: &'static str,
-    is_draft: bool,
-    merged_at: Option<Time>,
+    pub(super) state: &'static str,
+    pub(super) is_draft: bool,
+    pub(super) merged_at: Option<Time>,
     /// When its only commit was pushed.
     pushed_at: Time,
-    head: String,
-    mergeable: &'static str,
-    review: Option<&'static str>,
+    pub(super) head: String,
+    pub(super) mergeable: &'static str,
+    pub(super) review: Option<&'static str>,
     files: Vec<ChangedFile>,
     checks: Vec<(&'static str, &'static str, &'static str)>,
 }
@@ -129,7 +137,8 @@ impl HostPullRequest {
     fn state_node(&self) -> Value {
         let [additions, deletions, files] = diffs::totals(&self.files);
         json!({
-            "number": self.number, "url": pull_request_url(self.number), "title": self.title, "state": self.state,
+            "number": self.number, "url": pull_request_url(self.number), "id": format!("PR_{}", self.number),
+            "title": self.title, "state": self.state,
             "isDraft": self.is_draft, "merged": self.merged_at.is_some(), "mergedAt": self.merged_at.map(json_time),
             "headRefOid": self.head, "headRefName": self.branch, "additions": additions, "deletions": deletions,
             "changedFiles": files, "mergeable": self.mergeable, "mergeStateStatus": "UNKNOWN",
@@ -170,15 +179,18 @@ const REVIEWS: [&str; 4] = [
 ];
 
 impl HostPullRequest {
-    fn details_node(&self, now: Time) -> Value {
+    fn details_node(&self, now: Time, actions: Option<&UserActions>) -> Value {
         let at = |minutes: i64| json_time(self.pushed_at + TimeDelta::minutes(minutes));
         let text = |n: u64| REVIEWS.get(usize::try_from(mix(u64::from(self.number) + n) % 4).unwrap_or(0));
         let review = |state: &str, body: &str| json!({ "author": { "login": "maya" }, "state": state, "body": body, "submittedAt": at(3) });
-        let reviews: Vec<Value> = match self.review {
+        let mut reviews: Vec<Value> = match self.review {
             Some("CHANGES_REQUESTED") => vec![review("CHANGES_REQUESTED", text(0).copied().unwrap_or_default())],
             Some(_) => vec![review("APPROVED", "")],
             None => Vec::new(),
         };
+        if let Some(actions) = actions {
+            reviews = actions.review_nodes().collect();
+        }
         let bot = format!(
             "Preview deployment for your docs.\n\n| Project | Status | Preview |\n|---|---|---|\n| acme | Ready | \
              [View Preview]({}) |",
@@ -196,6 +208,8 @@ impl HostPullRequest {
             "number": self.number, "url": pull_request_url(self.number), "baseRefName": "main",
             "author": { "login": "mintlify" }, "reviews": { "nodes": reviews }, "comments": { "nodes": comments },
             "commits": { "totalCount": 1, "nodes": [commit] }, "files": { "nodes": diffs::sizes(&self.files) },
+            "baseRepository": { "mergeCommitAllowed": true, "squashMergeAllowed": true, "rebaseMergeAllowed": false,
+                                "viewerDefaultMergeMethod": "SQUASH" },
         })
     }
 
@@ -220,23 +234,19 @@ pub(super) struct HostWorld<'a> {
     pub(super) speed: f64,
     pub(super) now: Time,
     pub(super) fault: Option<HostFault>,
+    /// What the user did, by the number of the pull request.
+    pub(super) actions: &'a HashMap<u32, UserActions>,
 }
 
 impl HostWorld<'_> {
     /// Answers a GraphQL request. Accepts only the fragments that docdeck asks for.
     pub(super) fn answer(&self, body: &[u8]) -> Reply {
-        match self.fault {
-            Some(HostFault::ExpiredToken) => return message(StatusCode::UNAUTHORIZED, "Bad credentials"),
-            Some(HostFault::BadGateway) => return message(StatusCode::BAD_GATEWAY, "Something went wrong"),
-            Some(HostFault::LimitInStatus) => {
-                let limited = message(StatusCode::FORBIDDEN, "You have exceeded a secondary rate limit");
-                return Reply { retry_after: Some("60".to_owned()), ..limited };
-            }
-            Some(HostFault::LimitInAnswer) => {
-                let error = json!({ "type": "RATE_LIMITED", "message": "API rate limit exceeded" });
-                return Reply::json(StatusCode::OK, &json!({ "errors": [error] }));
-            }
-            _ => {}
+        if let Some(reply) = self.refusal() {
+            return reply;
+        }
+        if self.fault == Some(HostFault::LimitInAnswer) {
+            let error = json!({ "type": "RATE_LIMITED", "message": "API rate limit exceeded" });
+            return Reply::json(StatusCode::OK, &json!({ "errors": [error] }));
         }
         let Ok(request) = serde_json::from_slice::<Value>(body) else {
             return message(StatusCode::BAD_REQUEST, "Problems parsing JSON");
@@ -257,7 +267,7 @@ impl HostWorld<'_> {
                 Some(found) => {
                     let mut node = match () {
                         () if asks_for_checks => found.checks_node(),
-                        () if asks_for_details => found.details_node(self.now),
+                        () if asks_for_details => found.details_node(self.now, self.actions.get(&found.number)),
                         () if asks_for_preview => found.preview_node(),
                         () => found.state_node(),
                     };
@@ -280,16 +290,23 @@ impl HostWorld<'_> {
         Reply::json(StatusCode::OK, &answer)
     }
 
+    /// Returns the answer to every request if the host refuses them all.
+    pub(super) fn refusal(&self) -> Option<Reply> {
+        match self.fault? {
+            HostFault::ExpiredToken => Some(message(StatusCode::UNAUTHORIZED, "Bad credentials")),
+            HostFault::BadGateway => Some(message(StatusCode::BAD_GATEWAY, "Something went wrong")),
+            HostFault::LimitInStatus => {
+                let limited = message(StatusCode::FORBIDDEN, "You have exceeded a secondary rate limit");
+                Some(Reply { retry_after: Some("60".to_owned()), ..limited })
+            }
+            _ => None,
+        }
+    }
+
     /// Answers a REST request for the pull request with this link: for its diff, or for a page of its files.
     pub(super) fn answer_changes(&self, url: &str, page: Option<(usize, usize)>) -> Reply {
-        match self.fault {
-            Some(HostFault::ExpiredToken) => return message(StatusCode::UNAUTHORIZED, "Bad credentials"),
-            Some(HostFault::BadGateway) => return message(StatusCode::BAD_GATEWAY, "Something went wrong"),
-            Some(HostFault::LimitInStatus | HostFault::LimitInAnswer) => {
-                let limited = message(StatusCode::FORBIDDEN, "You have exceeded a secondary rate limit");
-                return Reply { retry_after: Some("60".to_owned()), ..limited };
-            }
-            _ => {}
+        if let Some(reply) = self.refusal() {
+            return reply;
         }
         let Some(found) = self.find(url) else { return message(StatusCode::NOT_FOUND, "Not Found") };
         let files = changed_files(self.seed, found.number, self.fault == Some(HostFault::ManyFiles));
@@ -302,11 +319,14 @@ impl HostWorld<'_> {
         }
     }
 
-    fn find(&self, url: &str) -> Option<HostPullRequest> {
+    pub(super) fn find(&self, url: &str) -> Option<HostPullRequest> {
         let number = PullRequestLink::parse(url)?.number;
         let is_searched = |job: &SimJob| job.link.is_some_and(|link| u64::from(link.number) == number);
         let job = self.jobs.iter().find(|job| is_searched(job))?;
-        let found = HostPullRequest::of(job, self.seed, self.speed, self.now)?;
+        let mut found = HostPullRequest::of(job, self.seed, self.speed, self.now)?;
+        if let Some(actions) = self.actions.get(&found.number) {
+            actions.apply(&mut found);
+        }
         (pull_request_url(found.number) == url).then_some(found)
     }
 
@@ -333,6 +353,6 @@ impl HostWorld<'_> {
 }
 
 /// Returns an answer in the form of GitHub's errors.
-fn message(status: StatusCode, text: &str) -> Reply {
+pub(super) fn message(status: StatusCode, text: &str) -> Reply {
     Reply::json(status, &json!({ "message": text }))
 }

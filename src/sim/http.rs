@@ -1,8 +1,9 @@
 //! The HTTP server: accepts connections, parses requests and injects faults. If a fault demands that an answer is lost,
 //! the server closes the connection without sending a byte. `service` answers the requests.
 
-use super::bad_bodies::{CloseUnanswered, damage, fault_response};
+use super::bad_bodies::{CloseUnanswered, closed_connection, damage, fault_response};
 use super::faults::FaultKind;
+use super::host_actions::ActionRequest;
 use super::reply::refusal;
 use super::service::{Service, SimRequest};
 use super::views::Parameters;
@@ -13,7 +14,7 @@ use axum::extract::{FromRequestParts, Path, Query, Request, State};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::response::Response;
-use axum::routing::{get, post};
+use axum::routing::{get, post, put};
 use hyper::body::Incoming;
 use hyper::service::Service as _;
 use hyper_util::rt::TokioIo;
@@ -81,8 +82,10 @@ fn router(service: Arc<Service>) -> Router {
         .route("/v2/agent/{project}/job/{id}/message", post(follow_up))
         .route("/v1/analytics/{project}/views", get(get_views))
         .route("/code-host/api/graphql", post(graphql))
-        .route("/code-host/api/v3/repos/{owner}/{name}/pulls/{number}", get(get_diff))
+        .route("/code-host/api/v3/repos/{owner}/{name}/pulls/{number}", get(get_diff).patch(close_pull_request))
         .route("/code-host/api/v3/repos/{owner}/{name}/pulls/{number}/files", get(get_files))
+        .route("/code-host/api/v3/repos/{owner}/{name}/pulls/{number}/reviews", post(review))
+        .route("/code-host/api/v3/repos/{owner}/{name}/pulls/{number}/merge", put(merge))
         .fallback(async || refusal(StatusCode::NOT_FOUND, "Not found"))
         .method_not_allowed_fallback(async || refusal(StatusCode::METHOD_NOT_ALLOWED, "Method not allowed"))
         .layer(axum::middleware::map_response_with_state(Arc::clone(&service), add_date_header))
@@ -144,6 +147,36 @@ async fn get_diff(State(service): ServiceState, path: PullRequestPath, headers: 
         return refusal(StatusCode::UNSUPPORTED_MEDIA_TYPE, "Only diffs are simulated");
     }
     service.answer_changes(text(header::AUTHORIZATION), &pull_request_url(path), None).into_response()
+}
+
+async fn close_pull_request(state: ServiceState, path: PullRequestPath, request: Request) -> Response {
+    act_on_pull_request(state, path, "", request).await
+}
+
+async fn review(state: ServiceState, path: PullRequestPath, request: Request) -> Response {
+    act_on_pull_request(state, path, "reviews", request).await
+}
+
+async fn merge(state: ServiceState, path: PullRequestPath, request: Request) -> Response {
+    act_on_pull_request(state, path, "merge", request).await
+}
+
+async fn act_on_pull_request(
+    State(service): ServiceState,
+    at: PullRequestPath,
+    path: &str,
+    request: Request,
+) -> Response {
+    let (parts, body) = request.into_parts();
+    let Ok(body) = to_bytes(body, MAX_BODY_BYTES).await else {
+        return refusal(StatusCode::PAYLOAD_TOO_LARGE, "The body is too large");
+    };
+    let authorization = parts.headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
+    let request = ActionRequest { method: &parts.method, path, body: &body };
+    match service.act_on_host(authorization, &pull_request_url(at), &request) {
+        Some(reply) => reply.into_response(),
+        None => closed_connection(),
+    }
 }
 
 /// The query parameters of a list of files.

@@ -13,6 +13,7 @@ mod bad_bodies;
 mod code_host;
 mod diffs;
 mod faults;
+mod host_actions;
 mod http;
 mod jobs;
 mod limits;
@@ -123,6 +124,11 @@ impl Sim {
     /// Replaces the fault of the simulated code host.
     pub fn set_host_fault(&self, fault: Option<HostFault>) {
         self.service.set_host_fault(fault);
+    }
+
+    /// Returns how many actions on pull requests arrived at the simulated code host.
+    pub fn host_actions(&self) -> u64 {
+        self.service.host_actions()
     }
 
     /// Returns how many requests to the simulated code host arrived.

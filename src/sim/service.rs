@@ -3,6 +3,7 @@
 
 use super::code_host::HostFault;
 use super::faults::{Fault, Faults, InjectedFaults};
+use super::host_actions::ActionRequest;
 use super::limits::SimLimits;
 use super::options::SimOptions;
 use super::pages::Site;
@@ -38,6 +39,7 @@ pub(super) struct Service {
     carried_out_counts: Counters,
     host_fault: Mutex<Option<HostFault>>,
     host_requests: AtomicU64,
+    host_actions: AtomicU64,
     /// How far the service's clock was moved forward, in milliseconds.
     clock_offset: AtomicI64,
 }
@@ -110,6 +112,7 @@ impl Service {
             carried_out_counts: Counters::default(),
             host_fault: Mutex::default(),
             host_requests: AtomicU64::new(0),
+            host_actions: AtomicU64::new(0),
             clock_offset: AtomicI64::new(0),
         }
     }
@@ -166,7 +169,51 @@ impl Service {
             return Reply::json(StatusCode::UNAUTHORIZED, &serde_json::json!({ "message": "Bad credentials" }));
         }
         let fault = *locked(&self.host_fault);
-        locked(&self.world).code_host(self.now(), fault).answer(body)
+        let mut world = locked(&self.world);
+        let ready = serde_json::from_slice::<serde_json::Value>(body).ok().filter(|request| {
+            request
+                .get("query")
+                .and_then(|query| query.as_str())
+                .is_some_and(|query| query.contains("markPullRequestReady"))
+        });
+        let Some(request) = ready else { return world.code_host(self.now(), fault).answer(body) };
+        self.host_actions.fetch_add(1, Ordering::Relaxed);
+        let id = request.pointer("/variables/id").and_then(|id| id.as_str()).unwrap_or_default();
+        let (reply, done) = world.code_host(self.now(), fault).mark_ready(id);
+        if let Some((number, actions)) = done {
+            world.set_host_actions(number, actions);
+        }
+        reply
+    }
+
+    /// Answers a REST request that acts on a pull request. `None` means that the connection ends without an answer.
+    pub(super) fn act_on_host(
+        &self,
+        authorization: Option<&str>,
+        url: &str,
+        request: &ActionRequest<'_>,
+    ) -> Option<Reply> {
+        self.host_requests.fetch_add(1, Ordering::Relaxed);
+        self.host_actions.fetch_add(1, Ordering::Relaxed);
+        if authorization.and_then(bearer_key) != Some(self.keys.host.as_str()) {
+            let refused = serde_json::json!({ "message": "Bad credentials" });
+            return Some(Reply::json(StatusCode::UNAUTHORIZED, &refused));
+        }
+        let fault = *locked(&self.host_fault);
+        if fault == Some(HostFault::LostAction) {
+            return None;
+        }
+        let mut world = locked(&self.world);
+        let (reply, done) = world.code_host(self.now(), fault).act(url, request);
+        if let Some((number, actions)) = done {
+            world.set_host_actions(number, actions);
+        }
+        (fault != Some(HostFault::LostActionAnswer)).then_some(reply)
+    }
+
+    /// Returns how many actions on pull requests arrived.
+    pub(super) fn host_actions(&self) -> u64 {
+        self.host_actions.load(Ordering::Relaxed)
     }
 
     /// Answers a REST request to the code host for the diff of a pull request, or for a page of its files.

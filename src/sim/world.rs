@@ -3,6 +3,7 @@
 //! exist at the start, and `service` checks API keys and limits.
 
 use super::code_host::{HostFault, HostWorld};
+use super::host_actions::UserActions;
 use super::jobs::{SimJob, SimPullRequest, SimRun, branch, new_id, pull_request_url, title};
 use super::options::SimOptions;
 use super::population::{InitialJobData, populate};
@@ -58,6 +59,8 @@ pub(super) struct SimWorld {
     run_count: u64,
     next_pr: u32,
     received_prompts: Vec<(String, String)>,
+    /// What the user did on the code host, by the number of the pull request.
+    host_actions: HashMap<u32, UserActions>,
 }
 
 impl SimWorld {
@@ -80,6 +83,7 @@ impl SimWorld {
             run_count: 0,
             next_pr: last_pr.unwrap_or(first_pr) + 1,
             received_prompts: Vec::new(),
+            host_actions: HashMap::new(),
         }
     }
 
@@ -146,7 +150,12 @@ impl SimWorld {
 
     /// Returns the code host with the pull requests of the jobs.
     pub(super) fn code_host(&self, now: Time, fault: Option<HostFault>) -> HostWorld<'_> {
-        HostWorld { jobs: &self.jobs, seed: self.seed, speed: self.speed, now, fault }
+        HostWorld { jobs: &self.jobs, seed: self.seed, speed: self.speed, now, fault, actions: &self.host_actions }
+    }
+
+    /// Records what the user has done with a pull request.
+    pub(super) fn set_host_actions(&mut self, number: u32, actions: UserActions) {
+        self.host_actions.insert(number, actions);
     }
 
     fn open_pull_request(&mut self, from: Time) -> SimPullRequest {

@@ -7,13 +7,14 @@ use super::{NewFile, Overwrite, SavedFilter};
 use crate::model::change::QueueChange;
 use crate::model::period::DateRange;
 use crate::model::prompt::{DraftTarget, PromptId, Resolution};
+use crate::model::pull_request_action::PullRequestAction;
 use crate::model::report::LoadPlan;
-use crate::model::row::RemainingJobs;
+use crate::model::row::{JobKey, RemainingJobs};
 use crate::model::setup::WritePermission;
 use crate::model::text::CleanText;
-use crate::tui::PromptsEffect;
 use crate::tui::draw::boxes::draw_box;
 use crate::tui::keymap::Keymap;
+use crate::tui::{JobsEffect, PromptsEffect};
 use ratatui::text::Span;
 use ratatui::widgets::{Paragraph, Wrap};
 use unicode_width::UnicodeWidthStr as _;
@@ -44,6 +45,12 @@ pub enum ConfirmAction {
     LoadTotals(Vec<DateRange>),
     /// Saves the profile of the setup form. The permission limits what may be written to the configuration file.
     SaveProfile(WritePermission),
+    /// Acts on a job's pull request with this head commit.
+    ActOnPullRequest {
+        job: JobKey,
+        head: CleanText,
+        action: PullRequestAction,
+    },
     /// Quits although prompts are queued.
     Quit,
     /// Overwrites an existing file.
@@ -90,6 +97,7 @@ impl ConfirmAction {
             Self::SaveProfile(WritePermission::Change) => ("Save profile", "change"),
             Self::Overwrite(_) => ("Overwrite file", "overwrite"),
             Self::ReplaceFilter(_) => ("Replace filter", "replace"),
+            Self::ActOnPullRequest { action, .. } => action.labels(),
             Self::Quit => ("Quit", "quit"),
         }
     }
@@ -281,6 +289,9 @@ impl App {
             ConfirmAction::LoadAll(orders) => self.load_sequentially(orders, effects),
             ConfirmAction::LoadTotals(ranges) => self.load_totals(ranges, effects),
             ConfirmAction::SaveProfile(allowed) => effects.extend(self.save_profile(allowed)),
+            ConfirmAction::ActOnPullRequest { job, head, action } => {
+                effects.push(Effect::Jobs(JobsEffect::ActOnPullRequest { job, head, action }));
+            }
             ConfirmAction::Quit => self.save_and_quit(effects),
             ConfirmAction::Overwrite(file) => effects.push(Effect::WriteFile(file, Overwrite::Yes)),
             ConfirmAction::ReplaceFilter(filter) => effects.push(Effect::SaveFilter { filter, replace: true }),

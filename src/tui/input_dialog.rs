@@ -7,6 +7,7 @@ use super::tracking::parse_ids;
 use super::wrap::wrap;
 use crate::model::job::JobId;
 use crate::model::prompt::{PromptId, Resolution};
+use crate::model::pull_request_action::PullRequestAction;
 use crate::model::row::{JobKey, RemainingJobs};
 use crate::model::text::CleanText;
 use crate::model::views::{MAX_PAGE_SIZE, MIN_PAGE_SIZE};
@@ -53,6 +54,12 @@ pub enum InputField {
     Title(JobKey),
     Tags(Vec<JobKey>),
     Note(JobKey),
+    /// The text of a review or comment on a job's pull request with this head commit.
+    Review {
+        job: JobKey,
+        head: CleanText,
+        requests_changes: bool,
+    },
     /// A name under which to save the current filter.
     FilterName,
 }
@@ -97,6 +104,10 @@ impl InputDialog {
             InputField::Note(_) => {
                 ("Note", "Saved on this computer, shown in the job details. Empty removes it.", "save")
             }
+            InputField::Review { requests_changes: true, .. } => {
+                ("Request changes", "What has to change? You confirm the review before it is sent.", "next")
+            }
+            InputField::Review { .. } => ("Comment", "You confirm the comment before it is sent.", "next"),
             InputField::FilterName => ("Save this filter", "The name of its tab. Saved in config.toml.", "save"),
             InputField::LinkId(_) => (
                 "Link to an existing job",
@@ -137,18 +148,20 @@ impl InputDialog {
                 _ => format!("a whole number from {low} to {high}"),
             })
         };
-        match self.field {
+        match &self.field {
             InputField::LinkId(_) => JobId::new(typed).map(InputValue::Id).ok_or_else(|| "an id".to_owned()),
             InputField::TrackId => match parse_ids(typed) {
                 ids if ids.is_empty() => Err("one or more ids, separated by spaces".to_owned()),
                 ids => Ok(InputValue::Ids(ids)),
             },
             InputField::FilterName if CleanText::line(typed).is_empty() => Err("a name".to_owned()),
+            InputField::Review { .. } if typed.is_empty() => Err("a text".to_owned()),
             InputField::PromptsFile if typed.is_empty() => Err("a file name".to_owned()),
             InputField::PromptsFile
             | InputField::Title(_)
             | InputField::Tags(_)
             | InputField::Note(_)
+            | InputField::Review { .. }
             | InputField::FilterName => Ok(InputValue::Text(typed.to_owned())),
             InputField::Page => number(1, u32::MAX),
             InputField::PageSize => number(MIN_PAGE_SIZE, MAX_PAGE_SIZE),
@@ -171,6 +184,13 @@ impl InputDialog {
             (InputField::TrackId, InputValue::Ids(ids)) => app.track(ids, *now, effects),
             (InputField::PromptsFile, InputValue::Text(file)) => app.read_file(&file, effects),
             (InputField::FilterName, InputValue::Text(name)) => effects.extend(app.save_filter(&name)),
+            (InputField::Review { job, head, requests_changes }, InputValue::Text(text)) => {
+                let action = match requests_changes {
+                    true => PullRequestAction::RequestChanges(text),
+                    false => PullRequestAction::Comment(text),
+                };
+                app.confirm_pull_request_action(job, head, action);
+            }
             (InputField::Page, InputValue::Number(page)) => effects.extend(app.views.go_to_page(page)),
             (InputField::PageSize, InputValue::Number(limit)) => effects.extend(app.views.set_page_size(limit)),
             (field, value) => app.apply_label(field, value, *now, effects),
@@ -230,7 +250,9 @@ impl Component for InputDialog {
 
     fn retain_jobs(&mut self, remaining: &RemainingJobs, _keymap: &Keymap) -> bool {
         match &mut self.field {
-            InputField::Title(key) | InputField::Note(key) => remaining.contains(*key),
+            InputField::Title(key) | InputField::Note(key) | InputField::Review { job: key, .. } => {
+                remaining.contains(*key)
+            }
             InputField::Tags(keys) => {
                 keys.retain(|key| remaining.contains(*key));
                 !keys.is_empty()

@@ -190,6 +190,8 @@ pub struct AppConfig {
     pub keymap: Keymap,
     pub filters: Vec<SavedFilter>,
     pub commands: Vec<CustomCommand>,
+    /// Whether pull requests can be reviewed, merged and closed.
+    pub allows_pull_request_actions: bool,
     /// Whether the list of all profiles' jobs opens at the start. It never does with a single profile.
     pub opens_all_jobs: bool,
     /// Whether long texts can be copied. This needs a copy command in the configuration, because terminals limit the
@@ -222,6 +224,7 @@ impl AppConfig {
             keymap: Keymap::default(),
             filters: Vec::new(),
             commands: Vec::new(),
+            allows_pull_request_actions: true,
             opens_all_jobs: false,
             can_copy_long_texts: false,
         }

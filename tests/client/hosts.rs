@@ -4,7 +4,11 @@ use crate::support::server::{Server, ServerBehavior};
 use docdeck::api::hosts::{HostAddress, HostClient, HostErrorKind, host_client_options};
 use docdeck::model::diff::Diff;
 use docdeck::model::endpoint::ApiKey;
-use docdeck::model::pull_request::{ChecksState, HostKind, PullRequestFact, PullRequestLink, PullRequestState, Review};
+use docdeck::model::pull_request::{
+    ChecksState, HostKind, PullRequest, PullRequestFact, PullRequestLink, PullRequestState, Review,
+};
+use docdeck::model::pull_request_action::{ActionOutcome, MergeMethod, PullRequestAction};
+use docdeck::model::text::CleanText;
 use docdeck::sim::{HostFault, Sim, SimOptions};
 
 const TOKEN: &str = "glpat-5ecret-5ecret";
@@ -195,4 +199,86 @@ async fn the_details_of_a_pull_request_need_no_permission_to_read_deployments() 
     sim.set_host_fault(Some(HostFault::OtherRepository));
     let error = client.details(&links[0]).await.result.expect_err("not the requested one");
     assert_eq!(error.kind, HostErrorKind::OtherPullRequest);
+}
+
+/// Returns the newest open pull request without conflicts, with its state.
+async fn open_pull_request(client: &HostClient, links: &[PullRequestLink]) -> (PullRequestLink, PullRequest) {
+    let states = client.pull_requests(links, chrono::Utc::now()).await.result.expect("an answer");
+    let open = states.into_iter().filter_map(|(link, state)| Some((link, state.ok()?)));
+    let mut open = open.filter(|(_, state)| state.state == PullRequestState::Open && state.conflict == Some(false));
+    open.next().expect("an open pull request")
+}
+
+#[tokio::test]
+async fn reviews_merging_and_closing_change_the_state_on_the_host() {
+    let (sim, links, client) = start_host().await;
+    let (link, state) = open_pull_request(&client, &links).await;
+    let head = &state.head;
+    let wants = PullRequestAction::RequestChanges("Please shorten it.".to_owned());
+    client.act(&link, head, &wants).await.result.expect("reviewed");
+    assert_eq!(open_state(&client, &link).await.review, Review::ChangesRequested);
+    client.act(&link, head, &PullRequestAction::Approve).await.result.expect("approved");
+    assert_eq!(open_state(&client, &link).await.review, Review::Approved);
+    let comment = PullRequestAction::Comment("Thank you.".to_owned());
+    client.act(&link, head, &comment).await.result.expect("commented");
+    let details = client.details(&link).await.result.expect("details");
+    let texts: Vec<_> = details.entries.iter().map(|entry| entry.text.as_str()).collect();
+    assert!(texts.contains(&"Please shorten it.") && texts.contains(&"Thank you."), "{texts:?}");
+    assert_eq!(details.merge_methods, [MergeMethod::Squash, MergeMethod::Merge]);
+    let rebase = client.act(&link, head, &PullRequestAction::Merge(MergeMethod::Rebase)).await.result;
+    assert!(matches!(rebase.expect_err("not allowed").outcome(), ActionOutcome::NotDone(_)));
+    let old = CleanText::line("0000000000000000000000000000000000000000");
+    let moved = client.act(&link, &old, &PullRequestAction::Merge(MergeMethod::Squash)).await.result;
+    assert_eq!(moved.expect_err("another head").outcome(), ActionOutcome::Moved);
+    client.act(&link, head, &PullRequestAction::Merge(MergeMethod::Squash)).await.result.expect("merged");
+    assert_eq!(open_state(&client, &link).await.state, PullRequestState::Merged);
+    let closed = client.act(&link, head, &PullRequestAction::Close).await.result;
+    assert!(matches!(closed.expect_err("merged already").outcome(), ActionOutcome::NotDone(_)));
+    assert_eq!(sim.host_actions(), 7);
+}
+
+async fn open_state(client: &HostClient, link: &PullRequestLink) -> PullRequest {
+    let mut states = client.pull_requests(std::slice::from_ref(link), chrono::Utc::now()).await.result.expect("states");
+    states.pop().expect("one").1.expect("a state")
+}
+
+#[tokio::test]
+async fn a_draft_becomes_ready_once() {
+    let (_sim, links, client) = start_host().await;
+    let states = client.pull_requests(&links, chrono::Utc::now()).await.result.expect("an answer");
+    let is_draft = |state: &PullRequest| state.state == PullRequestState::Draft;
+    let draft = states.into_iter().find_map(|(link, state)| state.ok().filter(is_draft).map(|state| (link, state)));
+    let (link, state) = draft.expect("a draft");
+    client.act(&link, &state.head, &PullRequestAction::MarkReady).await.result.expect("marked");
+    assert_eq!(open_state(&client, &link).await.state, PullRequestState::Open);
+    let again = client.act(&link, &state.head, &PullRequestAction::MarkReady).await.result.expect_err("no draft");
+    let ActionOutcome::NotDone(why) = again.outcome() else { panic!("{again}") };
+    assert!(why.as_str().contains("not in draft state"), "{why}");
+}
+
+#[tokio::test]
+async fn an_action_without_an_answer_is_unconfirmed_and_sent_once() {
+    let (sim, links, client) = start_host().await;
+    for (fault, is_merged) in [(HostFault::LostAction, false), (HostFault::LostActionAnswer, true)] {
+        let (link, state) = open_pull_request(&client, &links).await;
+        let before = sim.host_actions();
+        sim.set_host_fault(Some(fault));
+        let merge = PullRequestAction::Merge(MergeMethod::Squash);
+        let error = client.act(&link, &state.head, &merge).await.result.expect_err("no answer");
+        assert!(matches!(error.outcome(), ActionOutcome::Unconfirmed(_)), "{error}");
+        assert_eq!(sim.host_actions() - before, 1);
+        sim.set_host_fault(None);
+        assert_eq!(open_state(&client, &link).await.state == PullRequestState::Merged, is_merged);
+    }
+    for (fault, wanted) in [
+        (HostFault::ExpiredToken, "the token was refused (401)"),
+        (HostFault::LimitInStatus, "the limit of requests is reached"),
+    ] {
+        let (link, state) = open_pull_request(&client, &links).await;
+        sim.set_host_fault(Some(fault));
+        let error = client.act(&link, &state.head, &PullRequestAction::Approve).await.result.expect_err("refused");
+        let ActionOutcome::NotDone(why) = error.outcome() else { panic!("{error}") };
+        assert!(why.as_str().contains(wanted), "{why}");
+        sim.set_host_fault(None);
+    }
 }

@@ -138,6 +138,7 @@ fn details() -> PullRequestDetails {
         }],
         commit_count: 1,
         files: vec![file("guides/sso.mdx", 40, 12), file("docs.json", 8, 0)],
+        merge_methods: Vec::new(),
         preview: Some(line("https://acme-7d40698.mintlify.site/")),
     }
 }

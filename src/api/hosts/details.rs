@@ -5,6 +5,7 @@ use super::{HostAnswer, HostClient, HostRequest, MAX_STATE_MIB, RequestBudget, g
 use crate::api::excerpt;
 use crate::model::link::WebLink;
 use crate::model::pull_request::{HostKind, PullRequestLink};
+use crate::model::pull_request_action::MergeMethod;
 use crate::model::pull_request_details::{Commit, FileSize, PullRequestDetails, ReviewEntry, ReviewKind};
 use crate::model::text::CleanText;
 use reqwest::Url;
@@ -14,7 +15,8 @@ const DETAILS_FRAGMENT: &str = "fragment Part on PullRequest { number url baseRe
     reviews(last: 30) { nodes { author { login } state body submittedAt } } \
     comments(last: 30) { nodes { author { login } body createdAt } } \
     commits(last: 20) { totalCount nodes { commit { abbreviatedOid messageHeadline committedDate } } } \
-    files(first: 100) { nodes { path additions deletions } } }";
+    files(first: 100) { nodes { path additions deletions } } \
+    baseRepository { mergeCommitAllowed squashMergeAllowed rebaseMergeAllowed viewerDefaultMergeMethod } }";
 
 /// A request of its own, because a fine-grained token may not read deployments, and would lose everything else.
 const PREVIEW_FRAGMENT: &str = "fragment Part on PullRequest { number url commits(last: 1) { nodes { commit { \
@@ -140,8 +142,23 @@ fn github_details(node: &Value) -> PullRequestDetails {
         commit_count: node.pointer("/commits/totalCount").and_then(Value::as_u64).unwrap_or(commits.len() as u64),
         commits,
         files: files.collect(),
+        merge_methods: node.get("baseRepository").map(merge_methods).unwrap_or_default(),
         preview: None,
     }
+}
+
+/// Returns the methods that the repository allows, the default of the user first.
+fn merge_methods(repository: &Value) -> Vec<MergeMethod> {
+    let default = json::text(repository, "viewerDefaultMergeMethod").map(str::to_ascii_lowercase);
+    let allowed = [
+        ("mergeCommitAllowed", MergeMethod::Merge),
+        ("squashMergeAllowed", MergeMethod::Squash),
+        ("rebaseMergeAllowed", MergeMethod::Rebase),
+    ];
+    let mut methods: Vec<MergeMethod> =
+        allowed.into_iter().filter(|(field, _)| json::flag(repository, field)).map(|(_, method)| method).collect();
+    methods.sort_by_key(|method| Some(method.name()) != default.as_deref());
+    methods
 }
 
 /// Returns the address of the newest deployment that succeeded.

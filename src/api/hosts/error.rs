@@ -46,6 +46,9 @@ pub enum HostErrorKind {
     Unreadable(CleanText),
     #[error("the answer is larger than {limit_mib} MiB")]
     TooLarge { limit_mib: usize },
+    /// The host has no such operation.
+    #[error("{0}")]
+    Unsupported(CleanText),
     /// The answer is about another pull request than the requested one.
     #[error("the answer is about another pull request")]
     OtherPullRequest,

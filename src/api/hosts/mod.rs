@@ -3,6 +3,7 @@
 //! The queries are written by hand, and answers are read tolerantly: a missing or unexpected field makes a value unknown
 //! and loses nothing else. A host's token is sent to this host only, and is redacted from everything that it returns.
 
+mod actions;
 mod details;
 mod diff;
 mod error;
@@ -163,7 +164,7 @@ impl HostClient {
 
     fn graphql_request(&self, body: serde_json::Value) -> HostRequest {
         let url = Url::parse(self.0.graphql.as_str()).ok();
-        HostRequest { method: Method::POST, url, body: Some(body.to_string()), accept: "application/json" }
+        HostRequest::with_body(Method::POST, url, &body)
     }
 
     fn error(&self, kind: HostErrorKind) -> HostError {
@@ -280,6 +281,15 @@ struct HostRequest {
 
 impl HostRequest {
     fn get(url: Url) -> Self {
-        Self { method: Method::GET, url: Some(url), body: None, accept: "application/json" }
+        Self { url: Some(url), ..Self::empty() }
+    }
+
+    /// Returns a GET without a URL.
+    fn empty() -> Self {
+        Self { method: Method::GET, url: None, body: None, accept: "application/json" }
+    }
+
+    fn with_body(method: Method, url: Option<Url>, body: &serde_json::Value) -> Self {
+        Self { method, url, body: Some(body.to_string()), ..Self::empty() }
     }
 }

@@ -9,6 +9,7 @@ use crate::model::job::JobId;
 use crate::model::load::Timed;
 use crate::model::log::LogEntry;
 use crate::model::prompt::{DraftTarget, Thread};
+use crate::model::pull_request_action::{ActionOutcome, PullRequestAction};
 use crate::model::pull_request_details::PullRequestDetails;
 use crate::model::row::{InitialRows, Job, JobKey};
 use crate::model::text::CleanText;
@@ -38,6 +39,8 @@ pub enum JobsMsg {
     ImpactLoaded { job: JobKey, result: Result<Vec<PageImpact>, Failure> },
     /// The changes of a job's pull request were read, or could not be read.
     DiffLoaded { job: JobKey, result: Result<Box<LoadedDiff>, Failure> },
+    /// What became of an action on a job's pull request.
+    PullRequestActed { job: JobKey, action: PullRequestAction, outcome: ActionOutcome },
     /// The details of a job's pull request; `None` if none are stored.
     PullRequestDetailsLoaded { job: JobKey, result: Result<Option<Timed<PullRequestDetails>>, Failure> },
     /// The jobs of all profiles.
@@ -79,6 +82,13 @@ pub enum JobsEffect {
     LoadDiff {
         job: JobKey,
         again: bool,
+    },
+    /// Performs an action on a job's pull request, unless it has another head commit by now; answered by
+    /// [`JobsMsg::PullRequestActed`].
+    ActOnPullRequest {
+        job: JobKey,
+        head: CleanText,
+        action: PullRequestAction,
     },
     /// Reads the stored details of a job's pull request if `is_cached` is set, otherwise requests them; answered by
     /// [`JobsMsg::PullRequestDetailsLoaded`].

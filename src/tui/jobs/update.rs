@@ -36,6 +36,9 @@ impl App {
             JobsMsg::LocalDataChanged(Err(failure)) => self.notify_failure(&failure, now),
             JobsMsg::PromptsFound { text, jobs } => self.apply_prompt_search(text, jobs, now),
             JobsMsg::ImpactLoaded { job, result } => self.apply_impact(job, result, now, effects),
+            JobsMsg::PullRequestActed { job, action, outcome } => {
+                self.show_action_outcome(job, &action, &outcome, now);
+            }
             // The dialog that asked for them is closed.
             JobsMsg::DiffLoaded { .. } | JobsMsg::PullRequestDetailsLoaded { .. } => {}
             JobsMsg::AllJobsListed(result) => self.apply_all_jobs(result, now),

@@ -11,10 +11,12 @@
 //! ───────────────────────────────────────────────────────────── 5 of 12 ─
 //! ```
 
+mod actions;
 pub(in crate::tui) mod facts;
 mod lines;
 
 use crate::model::load::{Load, Timed};
+use crate::model::pull_request_action::MergeMethod;
 use crate::model::pull_request_details::PullRequestDetails;
 use crate::model::row::{JobKey, RemainingJobs};
 use crate::model::text::CleanText;
@@ -102,6 +104,12 @@ impl Component for PullRequestDialog {
                 LineTarget::Entry(_) | LineTarget::Nothing => None,
             },
             Action::Preview => Label::default_if(self.preview().is_some()),
+            Action::Approve
+            | Action::RequestChanges
+            | Action::Comment
+            | Action::MarkReady
+            | Action::Merge
+            | Action::ClosePullRequest => Label::default_if(actions::is_possible(app, self.job, action)),
             Action::FollowUp => Label::default_if(app.jobs.get(self.job).is_some_and(|job| job.id.is_some())),
             _ => Some(Label::Default),
         }
@@ -121,6 +129,18 @@ impl Component for PullRequestDialog {
                 }
             }
             Action::Refresh => self.load(false, cx),
+            Action::Approve
+            | Action::RequestChanges
+            | Action::Comment
+            | Action::MarkReady
+            | Action::Merge
+            | Action::ClosePullRequest => {
+                if actions::is_possible(cx.app, self.job, action) {
+                    let methods = self.details.shown().map(|details| details.value.merge_methods.as_slice());
+                    let method = methods.and_then(<[_]>::first).copied().unwrap_or(MergeMethod::Merge);
+                    actions::start(cx.app, self.job, action, method);
+                }
+            }
             _ => return Flow::Pass,
         }
         Flow::Handled
@@ -159,6 +179,11 @@ impl Component for PullRequestDialog {
                     Err(failure) => self.details.finish(Err(failure), cx.now),
                 }
                 Ok(Flow::Handled)
+            }
+            // The user sees the review or the merge that the host has recorded.
+            Msg::Jobs(JobsMsg::PullRequestActed { job, .. }) if job == self.job => {
+                self.load(false, cx);
+                Err(msg)
             }
             msg => Err(msg),
         }

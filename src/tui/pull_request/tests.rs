@@ -3,8 +3,10 @@ use crate::model::endpoint::Scope;
 use crate::model::failure::Failure;
 use crate::model::job::{JobId, Status};
 use crate::model::pull_request::tests::open_pull_request;
-use crate::model::pull_request::{Checks, ChecksState, FailedCheck, PullRequest};
+use crate::model::pull_request::{Checks, ChecksState, FailedCheck, PullRequest, PullRequestState};
+use crate::model::pull_request_action::{ActionOutcome, PullRequestAction};
 use crate::model::pull_request_details::{Commit, FileSize, ReviewEntry, ReviewKind};
+use crate::tui::confirm::ConfirmDialog;
 use crate::tui::jobs::tests::{at, row};
 use crate::tui::{AppConfig, InitialData};
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
@@ -44,6 +46,7 @@ fn details() -> PullRequestDetails {
         commits: vec![Commit { id: CleanText::line("7d40698"), title: CleanText::line("Fix it"), at: Some(at(0)) }],
         commit_count: 1,
         files: vec![FileSize { path: CleanText::line("a.mdx"), additions: 4, deletions: 1 }],
+        merge_methods: vec![MergeMethod::Squash, MergeMethod::Merge],
         preview: Some(CleanText::line("https://acme-1.mintlify.site/")),
     }
 }
@@ -149,4 +152,79 @@ fn a_follow_up_quotes_the_selected_comment() {
     select(&mut app, "a.mdx");
     press(&mut app, "f");
     assert_eq!(app.top::<Editor>().expect("an editor").input.text(), text, "nothing else is quoted");
+}
+
+fn acted(outcome: ActionOutcome, action: PullRequestAction) -> Msg {
+    Msg::Jobs(JobsMsg::PullRequestActed { job: JobKey(1), action, outcome })
+}
+
+fn act(action: PullRequestAction) -> Effect {
+    Effect::Jobs(JobsEffect::ActOnPullRequest { job: JobKey(1), head: CleanText::line("7d40698"), action })
+}
+
+fn question(app: &App) -> &str {
+    &app.top::<ConfirmDialog>().expect("a question").text
+}
+
+#[test]
+fn an_action_is_sent_only_after_a_confirmation_that_names_what_it_changes() {
+    let mut app = opened();
+    assert_eq!(press(&mut app, "a"), []);
+    for part in ["Approve #7 in acme/docs", "7d40698"] {
+        assert!(question(&app).contains(part), "{}", question(&app));
+    }
+    assert_eq!(press(&mut app, "n"), [], "any other key cancels");
+    assert_eq!(press(&mut app, "a y"), [act(PullRequestAction::Approve)]);
+    assert_eq!(press(&mut app, "m y"), [act(PullRequestAction::Merge(MergeMethod::Squash))], "the preferred method");
+    assert_eq!(press(&mut app, "X y"), [act(PullRequestAction::Close)]);
+    press(&mut app, "x");
+    assert_eq!(press(&mut app, "Enter"), [], "a review needs a text");
+    assert_eq!(press(&mut app, "n o Enter"), []);
+    assert!(question(&app).contains("“no”"), "{}", question(&app));
+    assert_eq!(press(&mut app, "y"), [act(PullRequestAction::RequestChanges("no".to_owned()))]);
+}
+
+#[test]
+fn after_an_action_the_details_are_read_again_and_a_notice_says_what_became_of_it() {
+    let why = CleanText::line("github.com: the connection was lost before the reply arrived (reset)");
+    for (outcome, text) in [
+        (ActionOutcome::Done, "#7 was merged."),
+        (ActionOutcome::Moved, "#7 was not merged: it has new commits."),
+        (
+            ActionOutcome::NotDone(CleanText::line("github.com: the token was refused")),
+            "#7 was not merged: github.com: the",
+        ),
+        (ActionOutcome::Unconfirmed(why), "#7 may have been merged: github.com: the connection was lost"),
+    ] {
+        let mut app = opened();
+        let effects = app.update(acted(outcome, PullRequestAction::Merge(MergeMethod::Merge)), at(2));
+        assert_eq!(effects, [request(false)], "the action is not sent again");
+        let notice = app.notice.as_ref().expect("a notice").text.to_string();
+        assert!(notice.starts_with(text), "{notice}");
+    }
+}
+
+#[test]
+fn actions_that_make_no_sense_or_are_turned_off_are_not_offered() {
+    let hints = |app: &App| app.footer(300).iter().map(|hint| hint.label.clone()).collect::<Vec<_>>();
+    let mut app = opened();
+    assert!(
+        ["approve", "request changes", "comment", "merge"].iter().all(|label| hints(&app).contains(&(*label).into()))
+    );
+    assert!(!hints(&app).contains(&"ready".to_owned()), "it is no draft");
+    let mut job = app.jobs.get(JobKey(1)).cloned().expect("the job");
+    let state = PullRequest { state: PullRequestState::Draft, ..open_pull_request(at(0)) };
+    job.pull_request = Some(Box::new(state.clone()));
+    app.put_job(job.clone());
+    assert!(hints(&app).contains(&"ready".to_owned()) && !hints(&app).contains(&"merge".to_owned()));
+    job.pull_request = Some(Box::new(PullRequest { state: PullRequestState::Merged, ..state }));
+    app.put_job(job);
+    assert!(!hints(&app).contains(&"approve".to_owned()));
+    press(&mut app, "m");
+    assert!(app.top::<PullRequestDialog>().is_some());
+    let mut app = opened();
+    app.config.allows_pull_request_actions = false;
+    assert!(!hints(&app).contains(&"merge".to_owned()));
+    press(&mut app, "a");
+    assert!(app.top::<PullRequestDialog>().is_some());
 }

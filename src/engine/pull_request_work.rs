@@ -1,4 +1,4 @@
-//! Loads the changes and the details of pull requests. Changes come from the cache as long as the head commit stays the
+//! Loads the changes and the details of pull requests, and performs actions on them. Changes come from the cache as long as the head commit stays the
 //! same, otherwise from the code host.
 
 use super::Engine;
@@ -9,6 +9,8 @@ use crate::api::hosts::{HostClient, HostError, RequestBudget};
 use crate::model::engine_event::EngineEvent;
 use crate::model::failure::{Failure, FailureKind};
 use crate::model::load::Timed;
+use crate::model::log::LogKind;
+use crate::model::pull_request_action::{ActionOutcome, PullRequestAction};
 use crate::model::pull_request_details::PullRequestDetails;
 use crate::model::row::JobKey;
 use crate::model::text::CleanText;
@@ -46,6 +48,13 @@ impl Engine {
         let (reply, answer) = oneshot::channel();
         self.inner.send_to_refresher(RefreshCommand::LoadDiff(job, reply));
         answer.await.unwrap_or_else(|_| Err(turned_off()))
+    }
+
+    /// Performs an action on a job's pull request, unless its head commit is another one than `head` by now.
+    pub async fn act_on_pull_request(&self, job: JobKey, head: CleanText, action: PullRequestAction) -> ActionOutcome {
+        let (reply, answer) = oneshot::channel();
+        self.inner.send_to_refresher(RefreshCommand::Act(job, head, action, reply));
+        answer.await.unwrap_or_else(|_| ActionOutcome::NotDone(without_full_stop(&turned_off())))
     }
 
     /// Requests the state and the details of a job's pull request from the code host.
@@ -99,6 +108,19 @@ impl Refresher {
         Ok(details)
     }
 
+    /// Performs an action, unless the head commit is another one by now. Afterwards, reads the state again.
+    pub(super) async fn act(&mut self, job: JobKey, head: &CleanText, action: &PullRequestAction) -> ActionOutcome {
+        let target = match self.target(job).await {
+            Ok(target) => target,
+            Err(failure) => return ActionOutcome::NotDone(without_full_stop(&failure)),
+        };
+        let done = ActionRun::run(&self.inner.store, &target.client, &target.linked, head, action).await;
+        self.finish(job, &target, &done.answers).await;
+        let note = CleanText::line(&done.outcome.sentence(action, target.linked.link.number));
+        self.inner.log(CleanText::line(&target.linked.link.repository), LogKind::Note(note)).await;
+        done.outcome
+    }
+
     async fn target(&mut self, job: JobKey) -> Result<Target, Failure> {
         let row = self.inner.store.job(job).await.map_err(|error| error.failure())?;
         let by_host = pull_requests_by_host(row.as_ref()).pop_first();
@@ -121,6 +143,48 @@ impl Refresher {
             self.inner.emit(EngineEvent::Job(Box::new(row))).await;
         }
     }
+}
+
+/// An action on a pull request.
+#[derive(Debug)]
+pub struct ActionRun {
+    pub outcome: ActionOutcome,
+    /// What each answer says about the host's limit, and why it failed.
+    pub answers: Vec<(RequestBudget, Option<HostError>)>,
+}
+
+impl ActionRun {
+    /// Performs an action, unless the head commit is another one than `head` by now. It is sent once. The state is read
+    /// and stored before and after it, so that after a lost answer the user sees what is true.
+    pub async fn run(
+        store: &Store,
+        client: &HostClient,
+        linked: &LinkedJobs,
+        head: &CleanText,
+        action: &PullRequestAction,
+    ) -> Self {
+        let mut answers = Vec::new();
+        let outcome = match read_head(store, client, linked, &mut answers).await {
+            Err(failure) => ActionOutcome::NotDone(without_full_stop(&failure)),
+            Ok(current) if !current.as_str().starts_with(head.as_str()) => ActionOutcome::Moved,
+            Ok(current) => {
+                let answer = client.act(&linked.link, &current, action).await;
+                let error = answer.result.err();
+                let outcome = error.as_ref().map_or(ActionOutcome::Done, HostError::outcome);
+                // A refusal of this action says nothing about other requests.
+                answers.push((answer.budget, None));
+                // If this fails, the state is read again later.
+                let _ = read_head(store, client, linked, &mut answers).await;
+                outcome
+            }
+        };
+        Self { outcome, answers }
+    }
+}
+
+/// Returns the sentence of a failure as a part of another sentence.
+fn without_full_stop(failure: &Failure) -> CleanText {
+    CleanText::line(failure.message.as_str().trim_end_matches('.'))
 }
 
 async fn load(
