@@ -3,8 +3,8 @@
 
 use super::number_parser::number_parser;
 use super::{
-    completions, diff, doctor, export, follow, help, import, init, jobs, man, new, prune, pull_requests, show, status,
-    track, views, wait, watch,
+    act, completions, diff, doctor, export, follow, help, import, init, jobs, man, new, prune, pull_requests, show,
+    status, track, views, wait, watch,
 };
 use crate::config::{ColorChoice, Flags};
 use crate::sim::{Fault, SimOptions};
@@ -107,6 +107,12 @@ pub(super) enum Command {
     /// print the changes of a job's pull request
     #[command(after_long_help = diff::OUTPUT_HELP)]
     Diff(diff::Options),
+    /// approve a job's pull request at its head commit
+    #[command(after_long_help = act::OUTPUT_HELP)]
+    Approve(act::Options),
+    /// merge a job's pull request at its head commit
+    #[command(after_long_help = act::OUTPUT_HELP)]
+    Merge(act::MergeOptions),
     /// add jobs that were created elsewhere (one request each)
     #[command(after_long_help = track::OUTPUT_HELP)]
     Track(track::Options),
@@ -192,6 +198,8 @@ impl Command {
             Self::Jobs(options) => options.json,
             Self::Show(options) => options.json,
             Self::Pr(options) => options.json,
+            Self::Approve(options) => options.json,
+            Self::Merge(options) => options.common.json,
             Self::Track(options) => options.json,
             Self::Wait(options) => options.json,
             Self::Watch(options) => options.json,

@@ -2,13 +2,11 @@
 
 use super::error::CliError;
 use super::exit_code::Code;
-use super::job_line::id_text;
 use super::out::Out;
-use super::pull_requests::{configured_hosts, turned_off};
-use super::resolve_id;
+use super::pull_requests::{configured_hosts, find_target, turned_off};
 use super::session::{CommandContext, StoreSession};
 use super::table::{ColumnKind, TextCell, TextColumn, table_lines};
-use crate::engine::{DiffLoad, HostAccess, HostDirectory as _, LinkedJobs, no_token_text, pull_requests_by_host};
+use crate::engine::{DiffLoad, LinkedJobs};
 use crate::model::colors::ColorRole;
 use crate::model::diff::{Diff, DiffFile, FileContent, LineKind};
 use crate::model::number_format::grouped_number;
@@ -55,20 +53,17 @@ async fn load_and_print(
     options: &Options,
     out: &mut Out,
 ) -> Result<Code, CliError> {
-    let rows = session.store.jobs(&session.scope).await?;
-    let job = resolve_id::find_by_id_prefix(&rows, &options.id)?;
-    let Some(((host, kind), linked)) = pull_requests_by_host([job]).pop_first() else {
-        out.note(&match &job.remote.pr_link {
-            None => format!("The job {} has no pull request.", id_text(job)),
-            Some(link) => format!("{link} is not a link to a pull request on GitHub or GitLab."),
-        });
-        return Ok(Code::Service);
+    let target = match find_target(session, hosts, &options.id).await? {
+        Ok(target) => target,
+        Err(problem) => {
+            out.note(&problem);
+            return Ok(Code::Service);
+        }
     };
-    let Some(linked) = linked.first() else { return Ok(Code::Service) };
-    let problem = match hosts.access(&host, kind).await {
-        HostAccess::NoToken => no_token_text(&host, kind),
-        HostAccess::Unusable(why) => why.to_string(),
-        HostAccess::Client(client) => match DiffLoad::run(&session.store, &client, linked, None).await.result {
+    let linked = &target.linked;
+    let problem = match &target.client {
+        Err(problem) => problem.clone(),
+        Ok(client) => match DiffLoad::run(&session.store, client, linked, None).await.result {
             Ok(diff) => {
                 print(&diff, options, out);
                 return Ok(Code::Done);

@@ -1,6 +1,7 @@
 //! The command line. Each command has a file; the commands share [`session`] (settings, store and engine), `out` and
 //! `table` (output) and `exit_code`.
 
+mod act;
 mod arguments;
 mod batch;
 mod batch_plan;
@@ -120,6 +121,8 @@ fn dispatch(
             }
             Some(Command::Pr(options)) => pull_requests::run(cx, &options).await,
             Some(Command::Diff(options)) => diff::run(cx, &options).await,
+            Some(Command::Approve(options)) => act::approve(cx, &options).await,
+            Some(Command::Merge(options)) => act::merge(cx, &options).await,
             Some(Command::Track(options)) => track::run(cx, &options).await,
             Some(Command::Watch(options)) => {
                 let work = async |session: &mut Session, out: &mut Out| watch::run(session, options.json, out).await;

@@ -7,11 +7,14 @@ use super::out::Out;
 use super::resolve_id;
 use super::session::{CommandContext, StoreSession};
 use super::table::{ColumnKind, TextCell, TextColumn, table_lines};
+use crate::api::hosts::HostClient;
 use crate::config::{self, SetupState, resolve};
-use crate::engine::{HostAccess, HostDirectory as _, HostRound, links_per_round, no_token_text, pull_requests_by_host};
+use crate::engine::{
+    HostAccess, HostDirectory as _, HostRound, LinkedJobs, links_per_round, no_token_text, pull_requests_by_host,
+};
 use crate::model::colors::ColorRole;
-use crate::model::pull_request::{ChecksState, PullRequest, PullRequestLink, Review};
-use crate::model::row::Job;
+use crate::model::pull_request::{ChecksState, PullRequest, Review};
+use crate::model::row::{Job, JobKey};
 use crate::runtime::hosts::ConfiguredHosts;
 use crate::store::{Store, StoreError};
 use clap::Args;
@@ -133,13 +136,8 @@ pub(super) async fn refresh(
 ) -> Result<Vec<ReadProblem>, StoreError> {
     let mut problems = Vec::new();
     for job in jobs {
-        match &job.remote.pr_link {
-            None => problems.push(ReadProblem::lasting(format!("The job {} has no pull request.", id_text(job)))),
-            Some(link) if PullRequestLink::parse(link.as_str()).is_none() => {
-                let text = format!("{link} is not a link to a pull request on GitHub or GitLab.");
-                problems.push(ReadProblem::lasting(text));
-            }
-            Some(_) => {}
+        if !job.has_known_pull_request() {
+            problems.push(ReadProblem::lasting(no_pull_request(job)));
         }
     }
     for ((host, kind), requested) in pull_requests_by_host(jobs) {
@@ -168,12 +166,52 @@ pub(super) async fn refresh(
     Ok(problems)
 }
 
+/// A job's pull request, and the client for its code host.
+pub(super) struct Target {
+    pub(super) job: JobKey,
+    pub(super) linked: LinkedJobs,
+    /// A sentence if the host can't be asked.
+    pub(super) client: Result<HostClient, String>,
+}
+
+/// Finds the pull request of a job by the job's id. The inner error is a sentence for a job without a pull request.
+///
+/// # Errors
+/// There is no such job, or the store can't be read.
+pub(super) async fn find_target(
+    session: &StoreSession,
+    hosts: &ConfiguredHosts,
+    id: &str,
+) -> Result<Result<Target, String>, CliError> {
+    let rows = session.store.jobs(&session.scope).await?;
+    let job = resolve_id::find_by_id_prefix(&rows, id)?;
+    let by_host = pull_requests_by_host([job]).pop_first();
+    let Some(((host, kind), Some(linked))) = by_host.map(|(host, mut linked)| (host, linked.pop())) else {
+        return Ok(Err(no_pull_request(job)));
+    };
+    let client = match hosts.access(&host, kind).await {
+        HostAccess::Client(client) => Ok(client),
+        HostAccess::NoToken => Err(no_token_text(&host, kind)),
+        HostAccess::Unusable(why) => Err(why.to_string()),
+    };
+    Ok(Ok(Target { job: job.key, linked, client }))
+}
+
+/// Says why a job has no pull request that can be asked for.
+fn no_pull_request(job: &Job) -> String {
+    match &job.remote.pr_link {
+        None => format!("The job {} has no pull request.", id_text(job)),
+        Some(link) => format!("{link} is not a link to a pull request on GitHub or GitLab."),
+    }
+}
+
 /// Returns the error for a configuration that turns requests to code hosts off.
 pub(super) fn turned_off() -> CliError {
     CliError::unusable("Pull requests are turned off: set enabled = true in [pull_requests].")
 }
 
-fn write_table(rows: &[Job], out: &mut Out) {
+/// Writes the state of pull requests, one job per line.
+pub(super) fn write_table(rows: &[Job], out: &mut Out) {
     let state = |row: &Job| row.pull_request.as_deref().map(|state| (state.fact(), state.clone()));
     let columns = [
         TextColumn::new("ID", ColumnKind::Id, |row: &&Job, _| TextCell::new(ColorRole::Muted, id_text(row))),

@@ -140,3 +140,66 @@ fn diff_gives_up_if_commits_are_pushed_all_the_time() {
     let moving = with_token(&fixture, &["diff", &id]).expect_exit_code(4);
     assert!(moving.out.is_empty() && moving.err.contains("got new commits"), "{}", moving.err);
 }
+
+/// Returns a fixture with a pull request that can be merged, the id of its job and its head commit.
+fn fixture_to_merge() -> (CommandFixture, String, String) {
+    for _ in 0..8 {
+        let fixture = fixture_with_pull_request();
+        fixture.sim.advance(chrono::TimeDelta::minutes(10));
+        let answer = with_token(&fixture, &["pr", "--json"]).json();
+        let of_job = |path: &str| answer.pointer(&format!("/jobs/0/{path}")).expect("a field").clone();
+        if of_job("pullRequest/state") == "open" && of_job("pullRequest/conflict") == false {
+            let text = |path: &str| of_job(path).as_str().expect("a text").to_owned();
+            let (id, head) = (text("id"), text("pullRequest/head"));
+            return (fixture, id, head);
+        }
+    }
+    panic!("no pull request can be merged");
+}
+
+#[test]
+fn approve_and_merge_act_at_the_given_commit_only() {
+    let (fixture, id, head) = fixture_to_merge();
+    let other = with_token(&fixture, &["approve", &id, "--head", "0000000"]).expect_exit_code(4);
+    assert!(other.err.contains("was not approved: it has new commits"), "{}", other.err);
+    assert_eq!(fixture.sim.host_actions(), 0);
+    let approved =
+        with_token(&fixture, &["approve", &id, "--head", head.get(..7).expect("digits"), "--json"]).expect_exit_code(0);
+    assert_eq!(approved.json()["jobs"][0]["pullRequest"]["review"], "approved");
+    let asks = with_token(&fixture, &["merge", &id, "--head", &head]).expect_exit_code(2);
+    assert!(asks.err.contains("Add --yes to merge without asking."), "{}", asks.err);
+    let moved = {
+        fixture.sim.set_host_fault(Some(HostFault::MovedBeforeMerge));
+        with_token(&fixture, &["merge", &id, "--head", &head, "--yes"]).expect_exit_code(4)
+    };
+    assert!(moved.err.contains("was not merged: it has new commits"), "{}", moved.err);
+    fixture.sim.set_host_fault(None);
+    let refused = with_token(&fixture, &["merge", &id, "--head", &head, "--yes", "--method", "rebase"]);
+    assert!(refused.expect_exit_code(4).err.contains("not mergeable"));
+    let merged = with_token(&fixture, &["merge", &id, "--head", &head, "--yes"]).expect_exit_code(0);
+    assert!(merged.out.contains("\tmerged\t") && merged.err.contains("was merged."), "{} {}", merged.out, merged.err);
+}
+
+#[test]
+fn a_merge_whose_answer_is_lost_is_unconfirmed_and_sent_once() {
+    let (fixture, id, head) = fixture_to_merge();
+    fixture.sim.set_host_fault(Some(HostFault::LostActionAnswer));
+    let lost =
+        with_token(&fixture, &["merge", &id, "--head", &head, "--yes", "--method", "squash"]).expect_exit_code(6);
+    assert!(lost.err.contains("may have been merged") && lost.out.contains("\tmerged\t"), "{} {}", lost.out, lost.err);
+    assert_eq!(fixture.sim.host_actions(), 1);
+    assert!(!lost.err.contains(fixture.sim.host_token()));
+}
+
+#[test]
+fn actions_can_be_turned_off_and_need_a_token() {
+    let (fixture, id, head) = fixture_to_merge();
+    let without = fixture.run(&["approve", &id, "--head", &head]).expect_exit_code(4);
+    assert!(without.err.contains("No token for github.com."), "{}", without.err);
+    let short = with_token(&fixture, &["approve", &id, "--head", "abc"]).expect_exit_code(2);
+    assert!(short.err.contains("a commit has 7 or more hex digits"), "{}", short.err);
+    write_config(&fixture, "[pull_requests]\nactions = false\n");
+    let off = with_token(&fixture, &["approve", &id, "--head", &head]).expect_exit_code(2);
+    assert!(off.err.contains("Actions are turned off: set actions = true in [pull_requests]."), "{}", off.err);
+    assert_eq!(fixture.sim.host_actions(), 0);
+}

@@ -1,0 +1,158 @@
+//! `docdeck approve` and `docdeck merge`: act on the pull request of a job, at one head commit.
+
+use super::error::CliError;
+use super::exit_code::Code;
+use super::job_line::jobs_json;
+use super::out::Out;
+use super::pull_requests::{Target, configured_hosts, find_target, turned_off, write_table};
+use super::session::{CommandContext, StoreSession};
+use crate::api::hosts::HostClient;
+use crate::engine::ActionRun;
+use crate::model::pull_request_action::{ActionOutcome, MergeMethod, PullRequestAction};
+use crate::model::text::CleanText;
+use crate::runtime::hosts::ConfiguredHosts;
+use clap::Args;
+use std::io::{BufRead as _, IsTerminal as _};
+
+/// Help text about the head commit, the output and the exit codes.
+pub(super) const OUTPUT_HELP: &str = "\
+If the pull request has another head commit by now, nothing is done: look at the new changes first. The action is sent \
+once. If its answer is lost, docdeck reads the state again and prints it, but never repeats the action.
+
+Prints the state as `docdeck pr` does, with --json as `docdeck pr --json`, and what became of the action on stderr.
+
+Exit codes: 0 done; 2 unknown job, usage, configuration or database error; 4 not done: the head has moved, the host \
+refused, or it was not reached; 6 unconfirmed: the answer was lost, so it may have been done.";
+
+/// The shortest abbreviation of a commit, as Git prints it.
+const MIN_HEAD_DIGITS: usize = 7;
+
+#[derive(Debug, Args)]
+pub(super) struct Options {
+    /// id of a tracked job, or a unique prefix of it
+    #[arg(value_name = "ID", add = super::completion_candidates::job_ids())]
+    id: String,
+    /// the head commit that you have looked at, at least 7 digits
+    #[arg(long, value_name = "SHA", value_parser = parse_head)]
+    head: CleanText,
+    /// print JSON
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct MergeOptions {
+    #[command(flatten)]
+    pub(super) common: Options,
+    /// how to merge; by default as the repository prefers
+    #[arg(long, value_name = "METHOD", value_parser = parse_method)]
+    method: Option<MergeMethod>,
+    /// merge without asking
+    #[arg(long)]
+    yes: bool,
+}
+
+fn parse_head(text: &str) -> Result<CleanText, String> {
+    let is_hash = text.len() >= MIN_HEAD_DIGITS && text.len() <= 64 && text.bytes().all(|b| b.is_ascii_hexdigit());
+    if is_hash {
+        Ok(CleanText::line(&text.to_ascii_lowercase()))
+    } else {
+        Err("a commit has 7 or more hex digits".to_owned())
+    }
+}
+
+fn parse_method(text: &str) -> Result<MergeMethod, String> {
+    text.parse().map_err(|_| {
+        let names: Vec<&str> = MergeMethod::ALL.iter().map(|method| method.name()).collect();
+        format!("one of {}", names.join(", "))
+    })
+}
+
+/// Runs `docdeck approve`.
+pub(super) async fn approve(cx: &mut CommandContext<'_>, options: &Options) -> Result<Code, CliError> {
+    run(cx, options, async |_, _| PullRequestAction::Approve, true).await
+}
+
+/// Runs `docdeck merge`.
+pub(super) async fn merge(cx: &mut CommandContext<'_>, options: &MergeOptions) -> Result<Code, CliError> {
+    let can_ask = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
+    if !options.yes && !can_ask {
+        return Err(CliError::unusable(
+            "Merging asks first, which needs a terminal. Add --yes to merge without asking.",
+        ));
+    }
+    let action = async |client: &HostClient, target: &Target| {
+        let preferred = match options.method {
+            Some(method) => Some(method),
+            None => client
+                .details(&target.linked.link)
+                .await
+                .result
+                .ok()
+                .and_then(|details| details.merge_methods.first().copied()),
+        };
+        PullRequestAction::Merge(preferred.unwrap_or(MergeMethod::Merge))
+    };
+    run(cx, &options.common, action, options.yes).await
+}
+
+async fn run(
+    cx: &mut CommandContext<'_>,
+    options: &Options,
+    action: impl AsyncFn(&HostClient, &Target) -> PullRequestAction,
+    is_confirmed: bool,
+) -> Result<Code, CliError> {
+    let Some(hosts) = configured_hosts(cx)? else { return Err(turned_off()) };
+    if !hosts.settings.allows_actions {
+        return Err(CliError::unusable("Actions are turned off: set actions = true in [pull_requests]."));
+    }
+    let session = cx.open_store(true)?;
+    let done = act_and_print(&session, &hosts, options, action, is_confirmed, cx.out).await;
+    session.close().await;
+    done
+}
+
+async fn act_and_print(
+    session: &StoreSession,
+    hosts: &ConfiguredHosts,
+    options: &Options,
+    action: impl AsyncFn(&HostClient, &Target) -> PullRequestAction,
+    is_confirmed: bool,
+    out: &mut Out,
+) -> Result<Code, CliError> {
+    let found = find_target(session, hosts, &options.id).await?;
+    let (target, client) = match found.and_then(|target| target.client.clone().map(|client| (target, client))) {
+        Ok(found) => found,
+        Err(problem) => {
+            out.note(&problem);
+            return Ok(Code::Service);
+        }
+    };
+    let action = action(&client, &target).await;
+    let link = &target.linked.link;
+    if !is_confirmed && !ask(&action.question(link.number, &link.repository, &options.head), out) {
+        out.note("Nothing was done.");
+        return Ok(Code::Service);
+    }
+    let done = ActionRun::run(&session.store, &client, &target.linked, &options.head, &action).await;
+    let rows: Vec<_> = session.store.job(target.job).await?.into_iter().collect();
+    if options.json {
+        out.json(&serde_json::json!({ "jobs": jobs_json(&session.store, &rows).await? }));
+    } else {
+        write_table(&rows, out);
+    }
+    out.note(&done.outcome.sentence(&action, link.number));
+    Ok(match done.outcome {
+        ActionOutcome::Done => Code::Done,
+        ActionOutcome::Moved | ActionOutcome::NotDone(_) => Code::Service,
+        ActionOutcome::Unconfirmed(_) => Code::Unconfirmed,
+    })
+}
+
+/// Asks a question on the terminal. Returns whether the answer is yes.
+fn ask(question: &str, out: &mut Out) -> bool {
+    out.note(&format!("{question} [y/N]"));
+    let mut answer = String::new();
+    let is_read = std::io::stdin().lock().read_line(&mut answer).is_ok();
+    is_read && matches!(answer.trim(), "y" | "Y" | "yes")
+}
