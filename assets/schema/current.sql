@@ -63,7 +63,7 @@ CREATE TABLE job (
         WHEN status IN ('completed', 'archived', 'failed') THEN 3
         ELSE 1
     END
-) VIRTUAL) STRICT;
+) VIRTUAL, pr_need TEXT) STRICT;
 
 CREATE UNIQUE INDEX job_by_id ON job (scope, id) WHERE id IS NOT NULL;
 
@@ -284,5 +284,7 @@ CREATE TABLE pull_request_details (
     -- When they were requested.
     as_of   INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
+
+CREATE INDEX job_by_pr_need ON job (scope, list_group, pr_need, merged_into) WHERE pr_need IS NOT NULL;
 
 INSERT INTO revision (only, value) VALUES (1, 0);

@@ -9,19 +9,22 @@ use super::session::CommandContext;
 use crate::config::{SetupState, data_folder, resolve};
 use crate::model::Time;
 use crate::store::{StatusSummary, Store};
-use crate::tui::format::short_age;
+use crate::tui::format::{needs_you_text, short_age};
 use chrono::TimeDelta;
 use clap::Args;
 use serde_json::{Value, json};
 
 /// Help text about the output and the exit codes.
 pub(super) const OUTPUT_HELP: &str = "\
-Prints `2 need you · 3 working`, plus the number of queued and paused jobs if there are any. If the working jobs have \
+Prints `2 need you · 3 working`, plus the number of queued and paused jobs if there are any. If the state of \
+pull requests is known, also counts how many of the jobs that need you are ready for review, and how many have failing \
+checks: `3 need you · 2 to review · 1 failing · 3 working`. If the working jobs have \
 not been checked for ten minutes (no dashboard is running, or the service can't be reached), adds the age of the last \
 check. Dismissed jobs count as working while the agent works on them. Prints `not set up` without a project, and `no \
 jobs` if none is tracked; both exit with 0, so that a shell prompt stays quiet.
 
-With --json: {\"needYou\", \"active\", \"queued\", \"paused\", \"known\", \"asOf\"}; all null if not set up. \
+With --json: {\"needYou\", \"toReview\", \"failing\", \"active\", \"queued\", \"paused\", \"known\", \"asOf\"}; all null if not set up. \"toReview\" \
+and \"failing\" are included in \"needYou\". \
 \"active\" counts the working jobs, \"known\" all tracked jobs; \"asOf\" is the oldest check time of the \
 working jobs, or null.
 
@@ -71,12 +74,11 @@ pub(super) fn run(cx: &mut CommandContext<'_>, options: &Options) -> Result<Code
 }
 
 fn summary_sentence(summary: StatusSummary, now: Time) -> String {
-    let StatusSummary { tracked: known, needs_you, active, queued, paused, as_of } = summary;
+    let StatusSummary { tracked: known, needs_you, pull_requests, active, queued, paused, as_of } = summary;
     if known == 0 {
         return "no jobs".to_owned();
     }
-    let verb = if needs_you == 1 { "needs" } else { "need" };
-    let mut line = format!("{needs_you} {verb} you · {active} working");
+    let mut line = format!("{} · {active} working", needs_you_text(needs_you, pull_requests));
     if queued > 0 {
         line.push_str(&format!(" · {queued} queued"));
     }
@@ -93,6 +95,8 @@ fn summary_json(summary: Option<StatusSummary>) -> Value {
     let field = |of: fn(&StatusSummary) -> usize| summary.as_ref().map(of);
     json!({
         "needYou": field(|summary| summary.needs_you),
+        "toReview": field(|summary| summary.pull_requests.to_review),
+        "failing": field(|summary| summary.pull_requests.failing),
         "active": field(|summary| summary.active),
         "queued": field(|summary| summary.queued),
         "paused": field(|summary| summary.paused),
@@ -104,6 +108,7 @@ fn summary_json(summary: Option<StatusSummary>) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::row::PullRequestCounts;
 
     #[test]
     fn the_line_has_the_counts_and_the_age_of_an_old_check() {
@@ -116,6 +121,9 @@ mod tests {
             ..StatusSummary::default()
         };
         assert_eq!(summary_sentence(summary, now), "2 need you · 3 working");
+        let pull_requests = PullRequestCounts { to_review: 2, failing: 1 };
+        let with_counts = StatusSummary { needs_you: 3, pull_requests, ..summary };
+        assert_eq!(summary_sentence(with_counts, now), "3 need you · 2 to review · 1 failing · 3 working");
         let old =
             StatusSummary { needs_you: 1, queued: 4, paused: 1, as_of: Some(now - TimeDelta::hours(2)), ..summary };
         assert_eq!(summary_sentence(old, now), "1 needs you · 3 working · 4 queued · 1 paused · checked 2h ago");

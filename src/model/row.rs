@@ -122,6 +122,29 @@ impl JobGroup {
     }
 }
 
+/// How many of the jobs that need the user have a pull request that needs the user.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct PullRequestCounts {
+    /// Jobs whose pull request is ready for review.
+    pub to_review: usize,
+    /// Jobs whose checks are failing.
+    pub failing: usize,
+}
+
+impl PullRequestCounts {
+    /// Adds `by` to the number of jobs that are in this group and whose pull request has this fact.
+    pub fn change(&mut self, group: JobGroup, fact: Option<PullRequestFact>, by: isize) {
+        let count = match fact {
+            Some(PullRequestFact::Ready) => &mut self.to_review,
+            Some(PullRequestFact::Failing) => &mut self.failing,
+            _ => return,
+        };
+        if group == JobGroup::NeedsYou {
+            *count = count.saturating_add_signed(by);
+        }
+    }
+}
+
 /// The top of the jobs list, which the first frame shows before all jobs are loaded.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct InitialRows {
@@ -132,6 +155,7 @@ pub struct InitialRows {
     pub sizes: [usize; JobGroup::ALL.len()],
     /// The number of working jobs, including dismissed ones.
     pub working: usize,
+    pub pull_requests: PullRequestCounts,
     /// The thread of the first job, which is selected; `None` if there are no jobs.
     pub thread: Option<Thread>,
 }

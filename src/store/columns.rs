@@ -5,7 +5,7 @@
 use crate::model::Time;
 use crate::model::job::{JobId, JobSource, RemoteState, Status};
 use crate::model::prompt::{DeliveryKind, EventKind, JobEvent, Prompt, PromptId, PromptKind};
-use crate::model::pull_request::{PullRequest, PullRequestTurn};
+use crate::model::pull_request::{PullRequest, PullRequestFact, PullRequestTurn};
 use crate::model::row::{Job, JobKey, LocalState};
 use crate::model::text::CleanText;
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, Value, ValueRef};
@@ -243,7 +243,7 @@ fn read_local_state(row: &Row<'_>) -> Result<LocalState> {
 
 /// Returns the columns that [`super::job_rows::update_job`] writes, with their values. The user's title, tags and note
 /// are written by `labels` instead.
-pub(super) fn written_columns(job: &Job) -> [(&'static str, ToSqlOutput<'_>); 20] {
+pub(super) fn written_columns(job: &Job) -> [(&'static str, ToSqlOutput<'_>); 21] {
     let time = |time: Option<Time>| time.map_or(NULL, |time| time.timestamp_millis().into());
     let Job { remote, local, .. } = job;
     let pull_request = job.pull_request.as_ref().and_then(|state| serde_json::to_string(state).ok());
@@ -251,6 +251,11 @@ pub(super) fn written_columns(job: &Job) -> [(&'static str, ToSqlOutput<'_>); 20
         PullRequestTurn::User => "user",
         PullRequestTurn::Host => "host",
         PullRequestTurn::Nobody => "nobody",
+    });
+    let need = job.pr_fact().and_then(|fact| match fact {
+        PullRequestFact::Ready => Some("review"),
+        PullRequestFact::Failing => Some("fix"),
+        _ => None,
     });
     [
         ("id", text_or_null(job.id.as_ref().map(JobId::as_str))),
@@ -273,6 +278,7 @@ pub(super) fn written_columns(job: &Job) -> [(&'static str, ToSqlOutput<'_>); 20
         ("gone_at", time(local.gone_at)),
         ("pull_request", pull_request.map_or(NULL, |json| ToSqlOutput::Owned(Value::Text(json)))),
         ("pr_turn", text_or_null(turn)),
+        ("pr_need", text_or_null(need)),
     ]
 }
 

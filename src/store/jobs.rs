@@ -14,7 +14,7 @@ use crate::model::job::{JobId, RemoteJob};
 use crate::model::log::{LogEntry, LogKind};
 use crate::model::merge;
 use crate::model::prompt::JobEvent;
-use crate::model::row::{InitialRows, Job, JobGroup, JobKey, LocalState, RemainingJobs};
+use crate::model::row::{InitialRows, Job, JobGroup, JobKey, LocalState, PullRequestCounts, RemainingJobs};
 use crate::model::text::CleanText;
 use rusqlite::{Connection, Transaction, params};
 use std::collections::BTreeSet;
@@ -81,10 +81,10 @@ impl Store {
     /// each group, and the thread of the first row.
     pub async fn first_jobs(&self, scope: &Scope, limit: u32) -> StoreResult<InitialRows> {
         self.read_in_scope(scope, move |db, scope| {
-            let GroupSizes { sizes, working } = read_group_sizes(db, scope)?;
+            let GroupSizes { sizes, working, pull_requests } = read_group_sizes(db, scope)?;
             let rows = query_jobs(db, FIRST_JOBS_SQL, params![scope, limit])?;
             let thread = rows.first().map(|row| prompts::thread_of_current(db, row.key)).transpose()?;
-            Ok(InitialRows { rows, sizes, working, thread })
+            Ok(InitialRows { rows, sizes, working, pull_requests, thread })
         })
         .await
     }
@@ -258,6 +258,10 @@ impl Store {
 pub(super) const FIRST_JOBS_SQL: &str = "INDEXED BY job_by_list_order WHERE scope = ?1 AND merged_into IS NULL
      ORDER BY list_group, list_order, CASE list_group WHEN 2 THEN key ELSE -key END LIMIT ?2";
 
+/// The query for [`PullRequestCounts`], which reads only an index.
+pub(super) const PULL_REQUEST_COUNTS_SQL: &str = "SELECT pr_need, count(*) FROM job
+     WHERE scope = ?1 AND list_group = ?2 AND merged_into IS NULL AND pr_need IN ('review', 'fix') GROUP BY pr_need";
+
 /// The number of jobs in each group of a scope. Rows that were merged into another row are not counted.
 #[derive(Debug, Default)]
 pub(super) struct GroupSizes {
@@ -265,14 +269,17 @@ pub(super) struct GroupSizes {
     pub(super) sizes: [usize; JobGroup::ALL.len()],
     /// The number of jobs that the agent works on, including dismissed ones.
     pub(super) working: usize,
+    pub(super) pull_requests: PullRequestCounts,
 }
 
+/// The value of the column `list_group` for jobs that need the user.
+const NEEDS_YOU_GROUP: i64 = 0;
 /// The value of the column `list_group` for jobs in the working group.
 pub(super) const WORKING_GROUP: i64 = 1;
 /// The value of the column `list_group` for dismissed jobs that the agent still works on.
 pub(super) const WORKING_DISMISSED_GROUP: i64 = 4;
 
-/// Reads the sizes of the groups, which triggers keep up to date.
+/// Reads the sizes of the groups, which triggers keep up to date, and counts pull requests with an index.
 pub(super) fn read_group_sizes(db: &Connection, scope: i64) -> StoreResult<GroupSizes> {
     let groups: Vec<(i64, i64)> =
         db.query_all("SELECT list_group, jobs FROM job_count WHERE scope = ?1", [scope], |row| row.try_into())?;
@@ -284,6 +291,15 @@ pub(super) fn read_group_sizes(db: &Connection, scope: i64) -> StoreResult<Group
         }
         if matches!(group, WORKING_GROUP | WORKING_DISMISSED_GROUP) {
             counted.working += size;
+        }
+    }
+    let needs: Vec<(String, i64)> =
+        db.query_all(PULL_REQUEST_COUNTS_SQL, [scope, NEEDS_YOU_GROUP], |row| row.try_into())?;
+    for (need, jobs) in needs {
+        let jobs = usize::try_from(jobs).unwrap_or_default();
+        match need.as_str() {
+            "review" => counted.pull_requests.to_review = jobs,
+            _ => counted.pull_requests.failing = jobs,
         }
     }
     Ok(counted)

@@ -13,13 +13,20 @@ use std::time::Duration;
 /// The migration that defines the group of each job, as the generated column `need`.
 const JOB_STATES: &str = include_str!("../../assets/schema/0009_job_states.sql");
 
+/// The migration that defines what the pull request of each job needs, as the column `pr_need`.
+const PULL_REQUEST_COUNTS: &str = include_str!("../../assets/schema/0015_pull_request_counts.sql");
+
 /// The first schema with the columns `job.need` and `job_count.need`.
 const STORED_GROUPS_SCHEMA: i64 = 9;
 /// The first schema in which these two columns are called `list_group`.
 const PLAIN_COLUMNS_SCHEMA: i64 = 11;
+/// The first schema with the column `job.pull_request`.
+const PULL_REQUESTS_SCHEMA: i64 = 12;
+/// The first schema with the column `job.pr_need`.
+const PULL_REQUEST_COUNTS_SCHEMA: i64 = 15;
 
 /// All migrations, oldest first. The first one creates schema version 1.
-pub(super) const MIGRATIONS: [&str; 14] = [
+pub(super) const MIGRATIONS: [&str; 15] = [
     include_str!("../../assets/schema/0001_begin.sql"),
     include_str!("../../assets/schema/0002_own_words.sql"),
     include_str!("../../assets/schema/0003_batch_draft.sql"),
@@ -34,6 +41,7 @@ pub(super) const MIGRATIONS: [&str; 14] = [
     include_str!("../../assets/schema/0012_pull_requests.sql"),
     include_str!("../../assets/schema/0013_diffs.sql"),
     include_str!("../../assets/schema/0014_pull_request_details.sql"),
+    PULL_REQUEST_COUNTS,
 ];
 
 /// Creates the current schema in an empty file, as all migrations together do, in a twentieth of their time. Made from
@@ -87,14 +95,26 @@ pub(super) fn check_owner(connection: &Connection, path: &Path) -> Result<i64, S
 /// their sizes from an older file. The views compute what the file doesn't store. `found` is the file's schema version.
 /// The file is not changed.
 pub(super) fn add_temporary_views(connection: &Connection, found: i64) -> Result<(), StoreError> {
+    if found >= PULL_REQUEST_COUNTS_SCHEMA {
+        return Ok(());
+    }
     if found >= PLAIN_COLUMNS_SCHEMA {
+        let rule = PULL_REQUEST_COUNTS.split_once("pr_need = (").and_then(|(_, rest)| rest.split_once(") WHERE"));
+        let rule = rule.filter(|_| found >= PULL_REQUESTS_SCHEMA).map_or("NULL", |(rule, _)| rule);
+        connection.execute_batch(&format!(
+            "PRAGMA temp_store = MEMORY;
+             CREATE TEMP VIEW job AS
+             SELECT scope, merged_into, undelivered, checked_at, started_at, list_group, {rule} AS pr_need
+             FROM main.job;"
+        ))?;
         return Ok(());
     }
     if found >= STORED_GROUPS_SCHEMA {
         connection.execute_batch(
             "PRAGMA temp_store = MEMORY;
              CREATE TEMP VIEW job AS
-             SELECT scope, merged_into, undelivered, checked_at, started_at, need AS list_group FROM main.job;
+             SELECT scope, merged_into, undelivered, checked_at, started_at, need AS list_group, NULL AS pr_need
+             FROM main.job;
              CREATE TEMP VIEW job_count AS SELECT scope, need AS list_group, jobs FROM main.job_count;",
         )?;
         return Ok(());
@@ -105,7 +125,8 @@ pub(super) fn add_temporary_views(connection: &Connection, found: i64) -> Result
     connection.execute_batch(&format!(
         "PRAGMA temp_store = MEMORY;
          CREATE TEMP VIEW job AS
-         SELECT scope, merged_into, undelivered, checked_at, started_at, {rule} AS list_group FROM (
+         SELECT scope, merged_into, undelivered, checked_at, started_at, {rule} AS list_group, NULL AS pr_need
+         FROM (
              SELECT scope, merged_into, id, status, pr_link, gone, dismissed, changed_at, checked_at, started_at,
                  looked_at AS handled_at, iif(undelivered IS NULL AND id IS NULL AND EXISTS (
                      SELECT 1 FROM main.prompt

@@ -8,6 +8,7 @@ use super::query::Query as _;
 use super::{Store, jobs, open, schema, scopes};
 use crate::model::Time;
 use crate::model::endpoint::Scope;
+use crate::model::row::PullRequestCounts;
 use rusqlite::Connection;
 use std::path::Path;
 use std::time::Duration;
@@ -25,6 +26,8 @@ pub struct StatusSummary {
     pub tracked: usize,
     /// Jobs that wait for the user's decision.
     pub needs_you: usize,
+    /// How many of them have a pull request that needs the user.
+    pub pull_requests: PullRequestCounts,
     /// Jobs that the agent works on, including dismissed ones.
     pub active: usize,
     /// Queued jobs that are not paused.
@@ -71,11 +74,12 @@ fn read_summary(folder: &Path, scope: &Scope, may_roll_back: bool) -> StoreResul
 /// Reads the stored sizes of the groups. Finds the rest with the generated column `list_group`, which has an index.
 fn summarize_scope(db: &Connection, scope: &Scope) -> StoreResult<Option<StatusSummary>> {
     let Some(scope) = scopes::find_scope(db, scope)? else { return Ok(None) };
-    let GroupSizes { sizes, working: active } = jobs::read_group_sizes(db, scope)?;
+    let GroupSizes { sizes, working: active, pull_requests } = jobs::read_group_sizes(db, scope)?;
     let [needs_you, working, queued, done, _] = sizes;
     let mut summary = StatusSummary {
         tracked: needs_you + working + queued + done,
         needs_you,
+        pull_requests,
         active,
         queued,
         ..StatusSummary::default()

@@ -1,6 +1,7 @@
 //! The state of the dashboard, and what all screens and dialogs use of it.
 
 use super::component::Component;
+use super::format::needs_you_text;
 use super::geometry::{Geometry, compute_layout};
 use super::jobs::messages::JobsEffect;
 use super::keymap::{Action, Context};
@@ -219,7 +220,7 @@ impl App {
     pub fn terminal_title(&self) -> String {
         match self.jobs.count_of(JobGroup::NeedsYou) {
             0 => "docdeck".to_owned(),
-            n => format!("{n} need you · docdeck"),
+            n => format!("{} · docdeck", needs_you_text(n, self.jobs.pull_request_counts())),
         }
     }
 

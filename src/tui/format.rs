@@ -4,6 +4,7 @@
 use crate::model::Time;
 pub use crate::model::ledger::{next_wait_text_change, wait_text};
 pub use crate::model::number_format::{format_count, grouped_number, plural};
+use crate::model::row::PullRequestCounts;
 use crate::model::views::{Count, Counts, ViewCount};
 use chrono::TimeDelta;
 use unicode_segmentation::UnicodeSegmentation;
@@ -23,6 +24,19 @@ pub fn format_views(count: ViewCount) -> String {
             format!("{sign}{}.{}", grouped_number(tenths.abs() / 10), tenth.abs())
         }
     }
+}
+
+/// Formats the number of jobs that need the user, and what the user can do about them if their pull requests are known:
+/// `3 need you · 2 to review · 1 failing`.
+pub fn needs_you_text(needs_you: usize, pull_requests: PullRequestCounts) -> String {
+    let verb = if needs_you == 1 { "needs" } else { "need" };
+    let mut text = format!("{needs_you} {verb} you");
+    for (count, word) in [(pull_requests.to_review, "to review"), (pull_requests.failing, "failing")] {
+        if count > 0 {
+            text.push_str(&format!(" · {count} {word}"));
+        }
+    }
+    text
 }
 
 /// Formats a mean of views, rounded to a whole number or, below 10, to one decimal.

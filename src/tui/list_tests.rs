@@ -11,7 +11,9 @@ use crate::model::engine_event::EngineEvent;
 use crate::model::failure::{Failure, FailureKind};
 use crate::model::job::{JobId, Status};
 use crate::model::prompt::{DeliveryKind, DraftTarget, PromptId, Thread};
-use crate::model::row::{InitialRows, Job, JobGroup, JobKey};
+use crate::model::pull_request::tests::open_pull_request;
+use crate::model::pull_request::{Checks, ChecksState, PullRequest, PullRequestState};
+use crate::model::row::{InitialRows, Job, JobGroup, JobKey, PullRequestCounts};
 use crate::model::text::CleanText;
 use crate::tui::{JobsEffect, JobsMsg, Pane, PromptsEffect, PromptsMsg};
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
@@ -416,7 +418,7 @@ fn app_with_partial_list(rows: std::ops::Range<i64>) -> (App, Vec<Job>) {
         job
     };
     let head = rows.rev().map(done).collect();
-    let first = InitialRows { rows: head, sizes: [0, 0, 0, 8, 0], working: 0, thread: None };
+    let first = InitialRows { rows: head, sizes: [0, 0, 0, 8, 0], ..InitialRows::default() };
     let effects = app.update(Msg::Jobs(JobsMsg::FirstRowsLoaded(Ok(first))), at(0));
     assert_eq!(
         effects.last(),
@@ -443,6 +445,36 @@ fn the_first_rows_are_shown_with_the_group_sizes_of_the_complete_list() {
     assert_eq!(shown_jobs(&app), jobs(&[8, 7, 6, 5, 4, 3, 2, 1]));
     assert_eq!(app.jobs.selected().map(|row| row.key), Some(JobKey(7)), "the selection stays");
     assert_eq!((app.jobs.count_of(JobGroup::Done), app.jobs.line_count()), (8, 9));
+}
+
+#[test]
+fn the_window_title_counts_pull_requests_before_and_after_all_rows_are_loaded() {
+    let open = open_pull_request(at(0));
+    let failing = Checks { state: ChecksState::Failing, ..Checks::default() };
+    let job = |key: i64, state: PullRequest| Job { pull_request: Some(Box::new(state)), ..row(key, Status::Failed) };
+    let rows = vec![
+        job(1, open.clone()),
+        job(2, open.clone()),
+        job(3, PullRequest { checks: failing, ..open }),
+        row(4, Status::Failed),
+    ];
+    let (mut app, _) = app_with_partial_list(1..1);
+    assert_eq!(app.terminal_title(), "docdeck");
+    let first = InitialRows {
+        rows: rows[..1].to_vec(),
+        sizes: [4, 0, 0, 0, 0],
+        pull_requests: PullRequestCounts { to_review: 2, failing: 1 },
+        ..InitialRows::default()
+    };
+    app.jobs.show_first_rows(first);
+    let title = "4 need you · 2 to review · 1 failing · docdeck";
+    assert_eq!(app.terminal_title(), title);
+    let all = InitialData { jobs: rows.clone(), ..InitialData::default() };
+    app.update(Msg::Jobs(JobsMsg::InitialDataLoaded(Ok(Box::new(all)))), at(0));
+    assert_eq!(app.terminal_title(), title);
+    let merged = PullRequest { state: PullRequestState::Merged, ..open_pull_request(at(1)) };
+    app.jobs.upsert(Job { revision: 9, ..job(1, merged) });
+    assert!(app.terminal_title().contains("· 1 to review · 1 failing"), "{}", app.terminal_title());
 }
 
 #[test]

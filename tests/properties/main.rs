@@ -334,7 +334,8 @@ impl TestDashboard {
         let msg = match self.pending.remove(0) {
             Effect::Jobs(JobsEffect::LoadFirstRows(_)) => {
                 let rows = (1..3).map(|key| row(key, 1 + u8::try_from(key % 5).expect("small"), None, 0, now));
-                let first = InitialRows { rows: rows.collect(), sizes: [0, 2, 0, 3, 0], working: 2, thread: None };
+                let (rows, sizes) = (rows.collect(), [0, 2, 0, 3, 0]);
+                let first = InitialRows { rows, sizes, working: 2, ..InitialRows::default() };
                 Msg::Jobs(JobsMsg::FirstRowsLoaded(if is_ok { Ok(first) } else { Err(failure()) }))
             }
             Effect::Jobs(JobsEffect::LoadInitialData) => {

@@ -252,6 +252,8 @@ async fn frequent_queries_use_an_index() {
     .await;
     let sorts = first.replace("group_concat(ORDER BY)", "").contains("ORDER BY");
     assert!(first.contains("job_by_list_order") && !sorts, "{first}");
+    let needs = plan(crate::store::jobs::PULL_REQUEST_COUNTS_SQL.replace("?1", "1").replace("?2", "0")).await;
+    assert!(needs.contains("job_by_pr_need (scope=? AND list_group=? AND pr_need=? AND merged_into=?)"), "{needs}");
 }
 
 #[tokio::test]

@@ -324,9 +324,10 @@ async fn a_new_prompt_never_gets_the_id_of_a_lost_one() {
 
 /// SQL that adds a row to every index.
 const ROWS_FOR_EVERY_INDEX: &str = "
-    INSERT INTO job (key, scope, id, title, status, created_at, started_at, changed_at, revision, undelivered)
-        VALUES (900, 1, 'late', 'Late', 'active', 1, 1, 1, 99999, 'queued'),
-               (901, 1, NULL, 'Late', NULL, 1, 1, 1, 99998, NULL);
+    INSERT INTO job (key, scope, id, title, status, created_at, started_at, changed_at, revision, undelivered,
+            pr_need)
+        VALUES (900, 1, 'late', 'Late', 'active', 1, 1, 1, 99999, 'queued', 'review'),
+               (901, 1, NULL, 'Late', NULL, 1, 1, 1, 99998, NULL, NULL);
     UPDATE job SET merged_into = 900 WHERE key = 901;
     INSERT INTO prompt (id, job, kind, text, state, written_at, sent_at)
         VALUES (900, 900, 'create', 'Late', 'accepted', 1, 1), (901, 900, 'follow-up', 'More', 'queued', 2, NULL),

@@ -1,8 +1,10 @@
 use super::*;
 use crate::model::change::QueueChange;
 use crate::model::prompt::DeliveryKind;
-use crate::model::row::JobGroup;
-use crate::store::schema;
+use crate::model::pull_request::tests::open_pull_request;
+use crate::model::pull_request::{Checks, ChecksState, PullRequest, PullRequestState, PullRequestTurn, Review};
+use crate::model::row::{JobGroup, PullRequestCounts};
+use crate::store::{ReportedPullRequest, schema};
 use std::fs;
 
 #[tokio::test]
@@ -74,6 +76,69 @@ async fn the_status_summary_creates_no_store_but_rolls_back_the_journal_of_a_kil
     assert_eq!((summary.tracked, summary.active), (1, 1), "{summary:?}");
 }
 
+/// Returns open, draft, queued and merged pull requests with every result of checks, reviews and conflicts.
+fn pull_requests() -> Vec<PullRequest> {
+    use {ChecksState as C, PullRequestState as S, Review as R};
+    let mut all = Vec::new();
+    for state in [S::Open, S::Draft, S::Queued, S::Merged, S::Closed] {
+        for checks in [C::Passing, C::Failing, C::Pending, C::None, C::Unavailable] {
+            for review in [R::Approved, R::ChangesRequested, R::Required, R::None] {
+                for conflict in [None, Some(false), Some(true)] {
+                    let checks = Checks { state: checks, ..Checks::default() };
+                    all.push(PullRequest { state, checks, review, conflict, ..open_pull_request(at(0)) });
+                }
+            }
+        }
+    }
+    all
+}
+
+/// Adds completed jobs, each with one of [`pull_requests`].
+fn fill_pull_requests(db: &Connection, schema: usize) {
+    for (state, n) in pull_requests().iter().zip(1000..) {
+        let json = serde_json::to_string(state).expect("JSON");
+        let turn = match state.fact().turn() {
+            PullRequestTurn::User => "user",
+            PullRequestTurn::Host => "host",
+            PullRequestTurn::Nobody => "nobody",
+        };
+        db.execute(
+            "INSERT INTO job (scope, title, status, pr_link, changed_at, created_at, started_at, revision, id,
+                 checked_at, pull_request, pr_turn)
+             VALUES (1, 't', 'completed', 'https://x.test/1', 10000, 1000, 2000, 1, ?1, 5000, ?2, ?3)",
+            (format!("j{n}"), json, turn),
+        )
+        .expect("a job");
+    }
+    if schema >= 15 {
+        let (_, update) = schema::MIGRATIONS[14].split_once("UPDATE").expect("fills the column");
+        db.execute_batch(&format!("UPDATE{update}").replace("CREATE INDEX", "CREATE INDEX IF NOT EXISTS"))
+            .expect("filled");
+    }
+}
+
+#[tokio::test]
+async fn pull_requests_are_counted_in_the_status_summary_and_in_the_first_rows() {
+    let folder = tempdir().expect("a folder");
+    let store = open(folder.path());
+    for (n, state) in pull_requests().into_iter().enumerate() {
+        let row =
+            store.track(&scope(), with_pr(&format!("j{n}"), Status::Completed, 7), at(60)).await.expect("tracked");
+        let link = row.remote.pr_link.clone().expect("a link");
+        let reported = ReportedPullRequest { job: row.key, link, state };
+        store.apply_pull_requests(vec![reported], at(70)).await.expect("written");
+        if n % 10 == 1 {
+            store.change_one_job(row.key, LocalChange::Handled, at(80)).await;
+        }
+    }
+    let mut expected = PullRequestCounts::default();
+    store.jobs(&scope()).await.expect("rows").iter().for_each(|row| expected.change(row.group(), row.pr_fact(), 1));
+    assert!(expected.to_review > 5 && expected.failing > expected.to_review, "{expected:?}");
+    let summary = Store::status_summary(folder.path(), &scope()).expect("read").expect("known");
+    let first = store.first_jobs(&scope(), 3).await.expect("read");
+    assert_eq!((summary.pull_requests, first.pull_requests), (expected, expected));
+}
+
 /// Adds jobs in every combination of states, using only columns that every schema has.
 fn fill(db: &Connection, schema: usize) {
     let scope = scope();
@@ -134,6 +199,9 @@ async fn the_status_summary_reads_every_older_schema_without_changing_the_file()
         db.execute_batch(&schema::MIGRATIONS[..schema].concat()).expect("created");
         db.pragma_update(None, "user_version", i64::try_from(schema).expect("small")).expect("numbered");
         fill(&db, schema);
+        if schema >= 12 {
+            fill_pull_requests(&db, schema);
+        }
         db.execute_batch("COMMIT").expect("written");
         drop(db);
         let before = fs::read(&file).expect("bytes");
@@ -144,6 +212,10 @@ async fn the_status_summary_reads_every_older_schema_without_changing_the_file()
         let count = |group| rows.iter().filter(|row| row.group() == group).count();
         let working = rows.iter().filter(|row| row.counts_as_working()).count();
         let counted = [count(JobGroup::NeedsYou), working, count(JobGroup::Queued)];
+        let mut pull_requests = PullRequestCounts::default();
+        rows.iter().for_each(|row| pull_requests.change(row.group(), row.pr_fact(), 1));
+        assert_eq!(old.pull_requests, pull_requests, "schema {schema}");
+        assert_eq!(pull_requests.to_review > 0 && pull_requests.failing > 0, schema >= 12, "schema {schema}");
         assert_eq!([old.needs_you, old.active, old.queued + old.paused], counted, "schema {schema}");
         assert!(working > count(JobGroup::Working), "some dismissed jobs are working");
         let discarded = rows.iter().filter(|row| row.local.undelivered == Some(DeliveryKind::Discarded)).count();

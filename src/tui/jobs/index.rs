@@ -7,7 +7,7 @@
 use super::super::filter::{JobFilter, Match, SearchUpdate};
 use super::super::order::{JobSorting, SECTION_COUNT, Sort, SortKey, section_index};
 use super::{JobList, shown_group};
-use crate::model::row::JobKey;
+use crate::model::row::{JobKey, PullRequestCounts};
 
 impl JobList {
     /// Filters and sorts all rows. The selected job stays selected if it is still listed.
@@ -15,6 +15,7 @@ impl JobList {
         self.keeps_selected_listed = false;
         self.group_counts = [0; SECTION_COUNT];
         self.working_count = 0;
+        self.pull_request_counts = PullRequestCounts::default();
         self.candidates.clear();
         self.order.is_flat = self.sorting.by != Sort::Group;
         let mut entries = EntriesBySection::default();
@@ -24,6 +25,7 @@ impl JobList {
             if let Some(count) = self.group_counts.get_mut(section_index(group)) {
                 *count += 1;
             }
+            self.pull_request_counts.change(group, row.pr_fact(), 1);
             self.working_count += usize::from(row.counts_as_working());
             match self.filter_state.match_row(row) {
                 Match::Passes => entries.push(self.sorting.key(row, group), index),
@@ -217,6 +219,8 @@ mod tests {
     use super::super::tests::row;
     use super::*;
     use crate::model::job::Status;
+    use crate::model::pull_request::tests::open_pull_request;
+    use crate::model::pull_request::{PullRequest, PullRequestState};
     use crate::model::row::Job;
     use crate::model::text::CleanText;
     use crate::tui::filter::FilterState;
@@ -265,6 +269,12 @@ mod tests {
         job.remote.source.git_ref = Some(CleanText::line(git_ref));
         job.local.tags = [CleanText::line(tag)].into();
         job.remote.pr_link = pr.map(|pr| CleanText::line(&format!("https://github.com/acme/docs/pull/{pr}")));
+        let state = match key % 2 {
+            0 => PullRequestState::Open,
+            _ => PullRequestState::Draft,
+        };
+        let state = PullRequest { state, ..open_pull_request(job.created_at) };
+        job.pull_request = pr.map(|_| Box::new(state));
         job.local.dismissed = key % 11 == 0;
         job
     }
@@ -324,6 +334,9 @@ mod tests {
                 prop_assert!(list.order.is_consistent());
                 prop_assert_eq!(list.marked_count(), list.marked_keys().len());
                 prop_assert_eq!(list.group_counts.iter().sum::<usize>(), list.rows.len());
+                let mut counts = PullRequestCounts::default();
+                list.rows.iter().for_each(|row| counts.change(list.shown_group(row), row.pr_fact(), 1));
+                prop_assert_eq!(list.pull_request_counts, counts);
             }
         }
     }

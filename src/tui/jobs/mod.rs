@@ -22,7 +22,7 @@ use super::format::{display_width, position_text};
 use super::marks::MarkedJobs;
 use super::order::{JobOrder, JobSorting, ListItem, SECTION_COUNT, SortKey, section_index};
 use crate::model::job::Status;
-use crate::model::row::{InitialRows, Job, JobGroup, JobKey};
+use crate::model::row::{InitialRows, Job, JobGroup, JobKey, PullRequestCounts};
 use crate::model::text::CleanText;
 use crate::tui::widgets::scroll::FirstLine;
 use std::collections::{BTreeSet, HashMap};
@@ -52,6 +52,7 @@ pub struct JobList {
     group_counts: [usize; SECTION_COUNT],
     /// How many jobs the agent is working on, including dismissed jobs.
     working_count: usize,
+    pull_request_counts: PullRequestCounts,
     selected: Option<JobKey>,
     /// Whether the selected job stays in the group “needs you” until another job is selected.
     keeps_needs_you_group: bool,
@@ -78,6 +79,7 @@ impl JobList {
         self.is_partial = true;
         self.group_counts = first.sizes;
         self.working_count = first.working;
+        self.pull_request_counts = first.pull_requests;
         self.order.set_sizes(first.sizes);
     }
 
@@ -137,7 +139,10 @@ impl JobList {
     }
 
     fn update_counts(&mut self, index: usize, by: isize) {
-        let Some(group) = self.rows.get(index).map(|row| self.shown_group(row)) else { return };
+        let Some((group, fact)) = self.rows.get(index).map(|row| (self.shown_group(row), row.pr_fact())) else {
+            return;
+        };
+        self.pull_request_counts.change(group, fact, by);
         if let Some(count) = self.group_counts.get_mut(section_index(group)) {
             *count = count.saturating_add_signed(by);
         }
@@ -223,6 +228,11 @@ impl JobList {
     /// Returns how many jobs the agent is working on, including dismissed jobs.
     pub fn working_count(&self) -> usize {
         self.working_count
+    }
+
+    /// Returns how many of the jobs that need the user have a pull request that needs the user.
+    pub fn pull_request_counts(&self) -> PullRequestCounts {
+        self.pull_request_counts
     }
 
     /// Returns all rows, in no particular order.
@@ -356,6 +366,7 @@ pub(crate) mod tests {
     use super::*;
     use crate::model::Time;
     use crate::model::job::JobId;
+    use crate::model::pull_request::tests::open_pull_request;
     use crate::tui::filter::JobFilter;
 
     pub(crate) fn at(seconds: i64) -> Time {
@@ -457,6 +468,7 @@ pub(crate) mod tests {
                 let mut changed = row(key, status);
                 changed.revision = i64::try_from(n).expect("small") + 1;
                 changed.local.dismissed = dismissed;
+                changed.pull_request = (key % 3 > 0).then(|| Box::new(open_pull_request(changed.created_at)));
                 list.upsert(changed);
                 list.move_by(step);
                 list.keep_selected_visible(5);
@@ -469,6 +481,9 @@ pub(crate) mod tests {
                 }
                 proptest::prop_assert!(list.order.is_consistent());
                 proptest::prop_assert_eq!(list.group_counts.iter().sum::<usize>(), list.rows.len());
+                let mut counts = PullRequestCounts::default();
+                list.rows.iter().for_each(|row| counts.change(list.shown_group(row), row.pr_fact(), 1));
+                proptest::prop_assert_eq!(list.pull_request_counts, counts);
                 proptest::prop_assert_eq!(list.marked_count(), list.marked_keys().len());
                 for row in list.shown_rows() {
                     proptest::prop_assert!(list.position(row.key).is_some(), "every row is found by its key");
