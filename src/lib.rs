@@ -26,24 +26,20 @@
 //! ```
 //!
 //! At most three files import each other in a cycle; `tests/layers.rs` enforces this and the table. The core (`model`,
-//! `tui`) does no I/O and reads no clock: the current time is an argument. A feature has the same name in every layer,
-//! such as `model::views`, `store::views`, `engine::views` and `tui::views`.
+//! `tui`) does no I/O and reads no clock: the current time is an argument. Most features have the same name in every
+//! layer, such as `model::views`, `store::views`, `engine::views` and `tui::views`.
 //!
 //! # Screens and dialogs
 //!
 //! A screen or dialog is a file or folder of [`tui`] that implements [`tui::component::Component`]: its state, labels
-//! of its shortcuts, clicks, text input, the messages that it waits for, timers and drawing. Little else depends on a
-//! dialog: what opens it, and features such as tips and quitting. A key is looked up in [`tui::keymap`], the table of
-//! all shortcuts except custom commands; footer, help and palette read it too. Its action goes to the topmost dialog,
-//! then to the screen if no dialog covers it, then to the app (`tui::dispatch`); [`Flow::Pass`](tui::component::Flow)
-//! passes it on. Drawing and clicking use the same layout functions.
-//!
-//! In [`tui`], plain data (`state`, `keymap`, lists, messages) is below the app, which is below the screens and
-//! dialogs, which are below `dispatch` and `update`.
+//! of its shortcuts, clicks, text input, the messages that it waits for, timers and drawing. A key is looked up in
+//! [`tui::keymap`], the table of all shortcuts except custom commands; footer, help and palette read it too. Which
+//! shortcuts apply depends on the contexts of what is on top. The action goes to the topmost dialog, then to the screen
+//! if no dialog covers it, then to the app (`tui::dispatch`); [`Flow::Pass`](tui::component::Flow) passes it on. The
+//! app turns movements into scrolling. Drawing and clicking use the same layout functions.
 //!
 //! Drawing changes nothing. Lists draw only visible rows; they are sorted and measured when their data changes. Drawing
-//! uses colour roles; a theme (`assets/themes`, [`config::themes`]) gives them colours, and [`tui::draw::Theme`]
-//! converts these to the number of colours of the terminal.
+//! uses colour roles, to which a theme (`assets/themes`) gives colours.
 //!
 //! # Messages and effects
 //!
@@ -62,23 +58,27 @@
 //!      └───────────────────────────────────────── Msg ◄────────────────────────────────────────────────┘
 //! ```
 //!
-//! A frame is drawn only when something has changed, at most every 16 ms; frames for input have their own interval, so
-//! a key never waits for another frame. There is no fixed tick; [`tui::App::next_timer`] returns the next time at which
-//! the screen changes on its own. The first frame waits only for the rows that it shows.
+//! A frame is drawn only when something has changed, at most every 16 ms; frames for input have their own interval.
+//! There is no fixed tick; [`tui::App::next_timer`] returns the next time at which the screen changes on its own. The
+//! first frame waits only for the rows that it shows.
 //!
 //! # Jobs and prompts
 //!
-//! A poll goes from the scheduler (`engine::schedule`) to the HTTP client. The store merges the answer in one
-//! transaction, and a [`model::engine_event::EngineEvent`] updates the row in the list. Of all instances on the
-//! computer, only the one with the poll lease polls and the one with the dispatch lease sends the queue; leases are
-//! file locks (`engine::lease`). The others notice what it wrote (`engine::watch`), so all show the same data.
+//! A poll: `engine::poll` asks `engine::schedule` what is due, `engine::fetch` requests it with [`api::Client`], the
+//! store merges the answer by the rules of `model::merge` in one transaction, and a
+//! [`model::engine_event::EngineEvent`] updates the row (`tui::jobs::update`). Of all instances on the computer, one
+//! has the poll lease and polls, and one has the dispatch lease and sends the queue; leases are file locks
+//! (`engine::lease`). The others notice what it wrote (`engine::watch`), so all show the same data.
 //!
-//! A prompt is `queued → sending (saved with its ledger entry in one transaction) → accepted | not sent | rejected |
-//! unconfirmed`. After a 429 it is queued again. A queued prompt can be `paused`; one that isn't accepted can be
-//! `discarded`. Every send needs a permit from [`store::Store::request_permit`], which only one instance can get for a
-//! prompt. If a process is killed while sending, the next start or, within seconds, another running instance marks the
-//! prompt as unconfirmed. Queued prompts are in one queue on disk, in the user's order; a batch is stored only as
-//! prompts in this queue, so the ledger limits how fast it is sent, and it continues after a restart.
+//! A prompt goes from `tui::compose` to `engine::submit`, which saves it; independently, `engine::dispatch` sends it
+//! and records the outcome (`store::sending`). It is `queued → sending (saved with its ledger entry in one transaction)
+//! → accepted | not sent | rejected | unconfirmed`. After a 429 it is queued again. A queued prompt can be `paused`;
+//! one that is neither being sent nor accepted can be `discarded`. Every send needs a permit from
+//! [`store::Store::request_permit`], which only one instance can get for a prompt. If a process is killed while
+//! sending, the next start or, within seconds, another running instance marks the prompt as unconfirmed. Queued prompts
+//! are in one queue on disk, in the user's order; a batch is nothing but prompts in this queue.
+//!
+//! Code hosts are asked about pull requests by a task of their own (`engine::pull_requests`) with [`api::hosts`].
 //!
 //! [`store::Store::open`] repairs a damaged database: it rebuilds indexes, or copies every readable row into a new file
 //! (`store::salvage`). Recovered prompts are never sent automatically.

@@ -213,12 +213,12 @@ impl EngineState {
                 // The log must contain no prompt text. A job's title is taken from a prompt, so the log gets the id.
                 let subject = answer.result.as_ref().map_or_else(|_| CleanText::line("new job"), |job| job.id.clean());
                 let result = self.record_answer(Operation::Create, subject, answer).await;
-                self.send_outcome(result)
+                self.outcome_of(result)
             }
             (PromptKind::FollowUp, Some(id)) => {
                 let answer = self.client.send_follow_up(id, &text).await;
                 let result = self.record_answer(Operation::FollowUp, id.clean(), answer).await;
-                self.send_outcome(result)
+                self.outcome_of(result)
             }
             (PromptKind::FollowUp, None) => {
                 let reason = CleanText::line("Not sent: the job has no id yet. Send it again later.");
@@ -250,7 +250,7 @@ impl EngineState {
         self.emit(EngineEvent::Notice(CleanText::line(&notice))).await;
     }
 
-    fn send_outcome(&self, result: Result<RemoteJob, ApiError>) -> SendOutcome {
+    fn outcome_of(&self, result: Result<RemoteJob, ApiError>) -> SendOutcome {
         let error = match result {
             Ok(job) => return SendOutcome { delivery: Delivery::Accepted, job: Some(job), limit: None },
             Err(error) => error,
@@ -294,15 +294,16 @@ impl EngineState {
             };
             let (outcome, obstacle) = (delivery.clone(), error.obstacle());
             let id = job.as_ref().map(|job| job.id.clone()).or_else(|| id.clone());
-            let now = UnrecordedOutcome { prompt, kind, id, outcome, obstacle, is_retried: is_temporary(&error) };
-            if reported.as_ref().is_none_or(|(reported, _)| *reported != now) {
-                self.emit(EngineEvent::Unrecorded(Box::new(now.clone()))).await;
+            let unrecorded =
+                UnrecordedOutcome { prompt, kind, id, outcome, obstacle, is_retried: is_temporary(&error) };
+            if reported.as_ref().is_none_or(|(reported, _)| *reported != unrecorded) {
+                self.emit(EngineEvent::Unrecorded(Box::new(unrecorded.clone()))).await;
             }
-            if !now.is_retried {
+            if !unrecorded.is_retried {
                 lock(&self.submitted_prompts).remove(&prompt);
                 return None;
             }
-            reported = Some((now, self.unrecorded.guard()));
+            reported = Some((unrecorded, self.unrecorded.guard()));
             tokio::time::sleep(RECORD_PAUSE).await;
         }
     }

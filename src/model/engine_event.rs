@@ -25,10 +25,10 @@ pub enum EngineEvent {
     JobsRemoved(RemainingJobs),
     /// Another process wrote to the store, possibly for another project.
     ExternalChange,
-    /// The delivery state of a prompt changed, and thereby the thread of its job; `job` is the updated job. No
-    /// [`EngineEvent::Thread`] follows, so that the thread is read once.
+    /// The delivery state of a prompt changed, and thereby the thread of its job; `job` is the updated job. If this
+    /// instance sent the prompt, no [`EngineEvent::Thread`] follows, so that the thread is read once.
     Prompt { prompt: PromptId, delivery: Delivery, job: Box<Job> },
-    /// An entry was added to the thread of this job.
+    /// The thread of this job has changed, or may have changed because another instance wrote to the job.
     Thread(JobKey),
     /// Progress of loading all pages of a range.
     Loading(LoadProgress),

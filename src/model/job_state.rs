@@ -120,7 +120,7 @@ impl JobState {
             Self::Sending => ("sending", "being sent"),
             Self::NotSent => ("not sent", "did not reach the service"),
             Self::Rejected => ("rejected", "refused by the service"),
-            Self::Unconfirmed => ("unconfirmed", "the reply was lost; the prompt may have arrived"),
+            Self::Unconfirmed => ("unconfirmed", "the prompt may or may not have arrived"),
             Self::Discarded => ("discarded", "dropped by you; the service may have started it"),
         }
     }

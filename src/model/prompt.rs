@@ -57,7 +57,7 @@ pub enum Delivery {
     },
     /// Stored, and not sent until the user resumes it.
     Paused,
-    /// Being sent. If the process is killed, the prompt stays in this state until the next start, when it becomes
+    /// Being sent. If the process is killed, the next start or another running instance marks the prompt as
     /// `Unconfirmed`.
     Sending,
     /// The service accepted the prompt and answered with the job.

@@ -226,7 +226,8 @@ impl Job {
         self.remote.status == Some(Status::Failed) && self.wants_action()
     }
 
-    /// Returns the group in which the job is listed.
+    /// Returns the group in which the job is listed. The store computes the same in SQL, as the column `list_group`;
+    /// `store::tests::job_counts` compares both.
     pub fn group(&self) -> JobGroup {
         if self.local.dismissed && !self.local.undelivered.is_some_and(DeliveryKind::needs_user) {
             return JobGroup::Dismissed;
@@ -288,7 +289,7 @@ impl Job {
     }
 
     /// Returns the time by which lists sort the job: [`Job::state_since`] if it is known, otherwise when the job
-    /// finished, otherwise when it was created.
+    /// finished, otherwise when it was created. The store computes the same in SQL, as the column `list_order`.
     pub fn sort_time(&self) -> Time {
         self.state_since().or(self.local.finished_at).unwrap_or(self.created_at)
     }

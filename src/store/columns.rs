@@ -245,8 +245,30 @@ fn read_local_state(row: &Row<'_>) -> Result<LocalState> {
 /// are written by `labels` instead.
 pub(super) fn written_columns(job: &Job) -> [(&'static str, ToSqlOutput<'_>); 21] {
     let time = |time: Option<Time>| time.map_or(NULL, |time| time.timestamp_millis().into());
-    let Job { remote, local, .. } = job;
-    let pull_request = job.pull_request.as_ref().and_then(|state| serde_json::to_string(state).ok());
+    // All fields are named, so that a new one can't be forgotten.
+    let Job { key: _, id, created_at, remote, pull_request, local, revision: _ } = job;
+    let RemoteState { status, source: JobSource { repository, git_ref }, model, pr_link, archived_at } = remote;
+    let LocalState {
+        title: _,
+        has_custom_title: _,
+        tags: _,
+        note: _,
+        pages: _,
+        started_at,
+        finished_at,
+        changed_at,
+        checked_at,
+        viewed_at,
+        handled_at,
+        followed_up_at,
+        gone,
+        gone_at,
+        dismissed,
+        undelivered: _,
+        undelivered_at: _,
+        queue_position: _,
+    } = local;
+    let pull_request = pull_request.as_ref().and_then(|state| serde_json::to_string(state).ok());
     let turn = job.pr_turn().map(|turn| match turn {
         PullRequestTurn::User => "user",
         PullRequestTurn::Host => "host",
@@ -258,24 +280,24 @@ pub(super) fn written_columns(job: &Job) -> [(&'static str, ToSqlOutput<'_>); 21
         _ => None,
     });
     [
-        ("id", text_or_null(job.id.as_ref().map(JobId::as_str))),
-        ("created_at", time(Some(job.created_at))),
-        ("status", text_or_null(remote.status.as_ref().map(Status::raw_word))),
-        ("repository", text_or_null(remote.source.repository.as_ref().map(|text| text.as_str()))),
-        ("git_ref", text_or_null(remote.source.git_ref.as_ref().map(CleanText::as_str))),
-        ("model", text_or_null(remote.model.as_ref().map(|text| text.as_str()))),
-        ("pr_link", text_or_null(remote.pr_link.as_ref().map(CleanText::as_str))),
-        ("archived_at", time(remote.archived_at)),
-        ("started_at", time(Some(local.started_at))),
-        ("finished_at", time(local.finished_at)),
-        ("changed_at", time(Some(local.changed_at))),
-        ("checked_at", time(local.checked_at)),
-        ("viewed_at", time(local.viewed_at)),
-        ("gone", local.gone.into()),
-        ("dismissed", local.dismissed.into()),
-        ("handled_at", time(local.handled_at)),
-        ("followed_up_at", time(local.followed_up_at)),
-        ("gone_at", time(local.gone_at)),
+        ("id", text_or_null(id.as_ref().map(JobId::as_str))),
+        ("created_at", time(Some(*created_at))),
+        ("status", text_or_null(status.as_ref().map(Status::raw_word))),
+        ("repository", text_or_null(repository.as_ref().map(|text| text.as_str()))),
+        ("git_ref", text_or_null(git_ref.as_ref().map(CleanText::as_str))),
+        ("model", text_or_null(model.as_ref().map(|text| text.as_str()))),
+        ("pr_link", text_or_null(pr_link.as_ref().map(CleanText::as_str))),
+        ("archived_at", time(*archived_at)),
+        ("started_at", time(Some(*started_at))),
+        ("finished_at", time(*finished_at)),
+        ("changed_at", time(Some(*changed_at))),
+        ("checked_at", time(*checked_at)),
+        ("viewed_at", time(*viewed_at)),
+        ("gone", (*gone).into()),
+        ("dismissed", (*dismissed).into()),
+        ("handled_at", time(*handled_at)),
+        ("followed_up_at", time(*followed_up_at)),
+        ("gone_at", time(*gone_at)),
         ("pull_request", pull_request.map_or(NULL, |json| ToSqlOutput::Owned(Value::Text(json)))),
         ("pr_turn", text_or_null(turn)),
         ("pr_need", text_or_null(need)),

@@ -1,5 +1,5 @@
-//! The steps of sending a prompt. Only this module puts a prompt into `Sending`, and only this module takes it out of
-//! that state.
+//! The steps of sending a prompt. Only this module puts a prompt into `Sending`. Only this module takes it out of that
+//! state, except for the repair of a damaged file (`salvage`).
 //!
 //! Each step is one transaction that checks the prompt's current state, so that two instances never send the same
 //! prompt.

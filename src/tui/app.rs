@@ -205,7 +205,7 @@ impl App {
         compute_layout(self.size, super::geometry::Panes { needed_columns, ..self.panes })
     }
 
-    /// Returns whether the screen changed since the last call. The frame scheduler calls this once per frame.
+    /// Returns whether the screen has changed since the last call.
     pub fn take_dirty(&mut self) -> bool {
         std::mem::take(&mut self.dirty)
     }

@@ -236,7 +236,7 @@ impl App {
         }
     }
 
-    /// Scrolls the list or text that is visible on top.
+    /// Scrolls the screen, or the topmost dialog that covers it.
     fn scroll(&mut self, by: Scroll, now: Time, effects: &mut Vec<Effect>) {
         self.dispatch_to_base(now, effects, |component, cx| {
             component.scroll(by, cx);

@@ -203,12 +203,12 @@ impl UndeliveredDialog {
                  you send it here.",
             ),
             (DeliveryKind::Unconfirmed, PromptKind::Create) => (
-                "The reply was lost: the service may or may not have started this job.",
+                "The service may or may not have started this job.",
                 "The API can't list jobs, so docdeck can't find out. It never sends the prompt again \
                  automatically: that could start the job twice.",
             ),
             (DeliveryKind::Unconfirmed, PromptKind::FollowUp) => (
-                "The reply was lost: the service may or may not have received this follow-up.",
+                "The service may or may not have received this follow-up.",
                 "docdeck never sends it again automatically: the agent could do the work twice. Later follow-ups wait \
                  for your decision.",
             ),

@@ -19,7 +19,7 @@ use zeroize::Zeroizing;
 const SHORTCUT_LOCKOUT: TimeDelta = TimeDelta::milliseconds(500);
 
 impl App {
-    /// Handles a message. Returns the effects, which must run in this order.
+    /// Handles a message. Returns the effects, in the order in which they have to be started.
     pub fn update(&mut self, msg: Msg, now: Time) -> Vec<Effect> {
         self.updated_at = now;
         let mut effects = Vec::new();
@@ -66,8 +66,8 @@ impl App {
         }
     }
 
-    /// Restores what must be true after every message: the selection is visible, the details show the selected job, and
-    /// the engine is informed of the visible jobs.
+    /// Restores what must be true after every message, such as: the selection is visible, the details show the selected
+    /// job, threads around it are prefetched, and the engine is informed of the visible jobs.
     pub(super) fn after_update(&mut self, effects: &mut Vec<Effect>) {
         self.panes.editor_rows = self.find::<Editor>().map_or(0, |editor| editor.rows_below_thread(self));
         let g = self.geometry();

@@ -28,7 +28,7 @@ async fn an_unconfirmed_prompt_can_be_linked_to_its_job_by_id() {
     let (sim, mut dashboard) = start_with_unconfirmed(&folder).await;
     let (id, _) = sim.received_prompts().first().cloned().expect("carried out");
     dashboard.press_chars("!");
-    dashboard.assert_shows("The reply was lost: the service may or may not have started this job.");
+    dashboard.assert_shows("The service may or may not have started this job.");
     dashboard.press_chars("l");
     dashboard.press_chars(&id);
     dashboard.press_key(KeyCode::Enter);

@@ -166,16 +166,11 @@ fn reversed(buffer: &Buffer) -> String {
 
 #[test]
 fn an_unconfirmed_prompt() {
-    snapshots(
-        "undelivered_unconfirmed",
-        &[SMALL],
-        &["The reply was lost: the service may or may not have started this job."],
-        |fixture| {
-            fixture.load_jobs();
-            fixture.select_unconfirmed_job();
-            fixture.press_keys("!");
-        },
-    );
+    snapshots("undelivered_unconfirmed", &[SMALL], &["The service may or may not have started this job."], |fixture| {
+        fixture.load_jobs();
+        fixture.select_unconfirmed_job();
+        fixture.press_keys("!");
+    });
 }
 
 #[test]
@@ -189,16 +184,11 @@ fn an_unconfirmed_prompt_scrolled_to_its_end() {
 
 #[test]
 fn an_unconfirmed_follow_up() {
-    snapshots(
-        "undelivered_follow_up",
-        &[],
-        &["The reply was lost: the service may or may not have received this follow-up."],
-        |fixture| {
-            fixture.load_jobs();
-            fixture.add_undelivered_follow_up(DeliveryKind::Unconfirmed);
-            fixture.press_keys("!");
-        },
-    );
+    snapshots("undelivered_follow_up", &[], &["The service may or may not have received this follow-up."], |fixture| {
+        fixture.load_jobs();
+        fixture.add_undelivered_follow_up(DeliveryKind::Unconfirmed);
+        fixture.press_keys("!");
+    });
 }
 
 #[test]

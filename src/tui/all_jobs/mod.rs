@@ -10,7 +10,7 @@ use super::component::prelude::*;
 use super::geometry::{Geometry, below, row_capacity, title_area};
 use super::jobs::JobList;
 use super::jobs::actions::{act_on_jobs, job_label, offers};
-use super::jobs::screen::{click_list_line, scroll_list};
+use super::jobs::screen::click_list_line;
 use super::profiles::ProfilesDialog;
 use super::{AllProfilesJobs, Screen};
 use crate::model::endpoint::Scope;
@@ -64,7 +64,7 @@ impl Component for AllJobsDialog {
 
     fn scroll(&mut self, by: Scroll, cx: &mut Cx<'_>) {
         let rows = cx.app.geometry().all_jobs_rows();
-        scroll_list(cx.app.active_list_mut(), by, rows);
+        cx.app.active_list_mut().scroll(by, rows);
     }
 
     fn click(&mut self, at: Position, cx: &mut Cx<'_>) -> Flow {

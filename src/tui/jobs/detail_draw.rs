@@ -241,7 +241,7 @@ fn loading_text(view: View<'_>) -> String {
 fn job_state_text(view: View<'_>, job: &Job, space: usize) -> (String, Style) {
     let View { app, theme, now } = view;
     let (text, style) = match JobState::of(job) {
-        JobState::Unconfirmed => ("Unconfirmed: the answer was lost", theme.warning),
+        JobState::Unconfirmed => ("Unconfirmed", theme.warning),
         JobState::NotSent => ("Not sent", theme.bad),
         JobState::Rejected => ("Rejected", theme.bad),
         JobState::Sending => ("Sending…", theme.working),

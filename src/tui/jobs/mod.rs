@@ -1,7 +1,7 @@
 //! The jobs list: its rows, the selection and the visible lines.
 //!
-//! Each row is stored once, in `rows`. `order` holds the sorted indexes of the rows that pass the filter. However many
-//! jobs there are, a key press needs only one binary search, and a changed row moves only one entry. The module `index`
+//! Each row is stored once, in `rows`. `order` holds the sorted indexes of the rows that pass the filter. A key press
+//! needs only binary searches, however many jobs there are, and a changed row moves only one entry. The module `index`
 //! filters and sorts the rows, `selection` moves the selection, `marks` holds the marks, and `filter` has the matching
 //! rules.
 
@@ -368,6 +368,7 @@ pub(crate) mod tests {
     use crate::model::job::JobId;
     use crate::model::pull_request::tests::open_pull_request;
     use crate::tui::filter::JobFilter;
+    use crate::tui::widgets::scroll::Scroll;
 
     pub(crate) fn at(seconds: i64) -> Time {
         Time::from_timestamp(1_800_000_000 + seconds, 0).expect("in range")
@@ -451,10 +452,10 @@ pub(crate) mod tests {
     fn scrolling_to_the_first_job_shows_the_heading_above_it() {
         let mut list = JobList::default();
         list.replace((1..=50).map(|key| row(key, Status::Active)).collect());
-        list.move_to_end(true);
+        list.scroll(Scroll::Bottom, 1);
         list.keep_selected_visible(10);
         assert_eq!(list.top(), 41);
-        list.move_to_end(false);
+        list.scroll(Scroll::Top, 1);
         list.keep_selected_visible(10);
         assert_eq!(list.top(), 0);
     }

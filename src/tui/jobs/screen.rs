@@ -15,7 +15,6 @@ use crate::tui::geometry::{Geometry, JobsArrangement, title_area};
 use crate::tui::input_dialog::InputField;
 use crate::tui::pull_request::PullRequestDialog;
 use crate::tui::widgets::list_state::line_at;
-use crate::tui::widgets::scroll::page_step;
 use crate::tui::{JobsEffect, Pane, StoreState};
 
 /// The jobs screen. The pane is the one that has the focus.
@@ -125,7 +124,7 @@ impl Component for JobsScreen {
     fn scroll(&mut self, by: Scroll, cx: &mut Cx<'_>) {
         let g = cx.app.geometry();
         match self.0 {
-            Pane::List => scroll_list(&mut cx.app.jobs, by, g.list_rows()),
+            Pane::List => cx.app.jobs.scroll(by, g.list_rows()),
             Pane::Detail => {
                 let Some(lines) = cx.app.detail_lines() else { return };
                 let top = by.apply(lines.top, lines.rows, lines.last_top() + 1);
@@ -273,16 +272,6 @@ pub(in crate::tui) fn click_list_line(list: &mut JobList, line: usize) -> bool {
         list.select(key);
     }
     was_selected
-}
-
-/// Moves the selection of a jobs list with `rows` visible lines.
-pub(in crate::tui) fn scroll_list(list: &mut JobList, by: Scroll, rows: usize) {
-    match by {
-        Scroll::By(n) => list.move_by(n),
-        Scroll::Page(n) => list.move_by(n.saturating_mul(page_step(rows))),
-        Scroll::Top => list.move_to_end(false),
-        Scroll::Bottom => list.move_to_end(true),
-    }
 }
 
 impl App {

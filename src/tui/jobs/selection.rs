@@ -5,7 +5,7 @@ use super::super::filter::Match;
 use super::super::order::SortKey;
 use super::JobList;
 use crate::model::row::{JobGroup, JobKey};
-use crate::tui::widgets::scroll;
+use crate::tui::widgets::scroll::{self, Scroll};
 use std::collections::HashSet;
 
 impl JobList {
@@ -18,8 +18,10 @@ impl JobList {
         self.select_position(scroll::move_within(at, by, self.listed_count()));
     }
 
-    pub fn move_to_end(&mut self, last: bool) {
-        self.select_position(if last { self.listed_count().saturating_sub(1) } else { 0 });
+    /// Moves the selection in a list with `rows` visible lines.
+    pub(in crate::tui) fn scroll(&mut self, by: Scroll, rows: usize) {
+        let at = self.selected_position().unwrap_or(0);
+        self.select_position(by.apply(at, rows, self.listed_count()));
     }
 
     pub(super) fn select_first(&mut self) {
