@@ -99,13 +99,15 @@ impl Refresher {
             }
             Err(failure) => Err(failure),
         };
-        self.finish(job, &target, &answers).await;
-        let details = Timed { value: result?, as_of: local_now() };
-        if let Some((_, text)) = target.linked.jobs.first() {
-            let saved = store.save_pull_request_details(text, details.clone()).await;
-            saved.map_err(|error| error.failure())?;
+        let details = result.map(|value| Timed { value, as_of: local_now() });
+        let mut saved = Ok(());
+        if let (Ok(details), Some((_, text))) = (&details, target.linked.jobs.first()) {
+            let jobs = target.linked.jobs.iter().map(|(job, _)| *job).collect();
+            saved = store.save_pull_request_details(text, jobs, details.clone()).await;
         }
-        Ok(details)
+        self.finish(job, &target, &answers).await;
+        saved.map_err(|error| error.failure())?;
+        details
     }
 
     /// Performs an action, unless the head commit is another one by now. Afterwards, reads the state again.

@@ -58,9 +58,13 @@ pub enum AfterWindow {
     Complete(DateRange),
 }
 
-/// Returns the windows of a job, from the UTC days on which it was created and last finished. Returns `None` if the
-/// calendar has no such date.
+/// Returns the windows of a job, from the UTC days on which it was created and last finished. If its pull request is
+/// merged, readers saw the changes from that day on, so the windows are before and after that day. Returns `None` if
+/// the calendar has no such date.
 pub fn job_windows(job: &Job) -> Option<ImpactWindows> {
+    if let Some(merged) = job.pull_request.as_ref().and_then(|state| state.merged_at) {
+        return windows(merged.date_naive(), Some(merged.date_naive()));
+    }
     windows(job.created_at.date_naive(), job.local.finished_at.map(|at| at.date_naive()))
 }
 
@@ -167,6 +171,20 @@ mod tests {
         job.local.finished_at = finished.map(noon);
         job.remote.status = Some(if finished.is_some() { Status::Completed } else { Status::Active });
         job
+    }
+
+    #[test]
+    fn the_windows_of_a_merged_pull_request_are_around_the_day_of_the_merge() {
+        let mut job = finished_on("2026-11-02", Some("2026-11-02"));
+        let merged_at: Time = "2026-11-10T23:00:00Z".parse().expect("a time");
+        let open = crate::model::pull_request::tests::open_pull_request(merged_at);
+        job.pull_request = Some(Box::new(open.clone()));
+        assert_eq!(job_windows(&job).map(|windows| windows.before.to().to_string()).as_deref(), Some("2026-11-01"));
+        let merged = crate::model::pull_request::PullRequest { merged_at: Some(merged_at), ..open };
+        job.pull_request = Some(Box::new(merged));
+        let windows = job_windows(&job).expect("in range");
+        assert_eq!(windows.before.to_string(), "2026-11-03 … 2026-11-09");
+        assert_eq!(windows.after.map(|range| range.to_string()).as_deref(), Some("2026-11-11 … 2026-11-17"));
     }
 
     fn page(before: PageViewsState, after: PageViewsState) -> PageImpact {

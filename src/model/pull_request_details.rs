@@ -87,7 +87,20 @@ pub struct FileSize {
     pub deletions: u64,
 }
 
+/// Returns the page that a file of the repository is: `/guides/sso` for `guides/sso.mdx`. `None` for other files.
+pub fn page_of_file(path: &str) -> Option<String> {
+    let name = [".mdx", ".md"].iter().find_map(|ending| path.strip_suffix(ending))?;
+    let name = name.strip_suffix("/index").unwrap_or(name);
+    Some(if name == "index" { "/".to_owned() } else { format!("/{name}") })
+}
+
 impl PullRequestDetails {
+    /// Returns the pages that are changed.
+    pub fn pages(&self) -> Vec<CleanText> {
+        let pages = self.files.iter().filter_map(|file| page_of_file(file.path.as_str()));
+        pages.map(|page| CleanText::line(&page)).collect()
+    }
+
     /// Removes the token from all texts, and control characters from the texts of reviews.
     pub fn redact(&mut self, redactor: &Redactor) {
         [&mut self.author, &mut self.base].into_iter().for_each(|text| redactor.clean(text));
@@ -115,6 +128,12 @@ mod tests {
 
     fn comment(text: &str) -> ReviewEntry {
         ReviewEntry { author: CleanText::line("bot"), kind: ReviewKind::Comment, text: text.to_owned(), at: None }
+    }
+
+    #[test]
+    fn only_markdown_files_are_pages() {
+        let pages = ["guides/sso.mdx", "index.md", "api/index.mdx", "docs.json"].map(page_of_file);
+        assert_eq!(pages, [Some("/guides/sso".to_owned()), Some("/".to_owned()), Some("/api".to_owned()), None]);
     }
 
     #[test]

@@ -4,10 +4,13 @@
 use super::Store;
 use super::columns::UnixMillis;
 use super::error::StoreResult;
+use super::job_rows::{find_job, touch};
+use super::pages;
 use super::query::Query as _;
 use crate::model::Time;
 use crate::model::load::Timed;
 use crate::model::pull_request_details::PullRequestDetails;
+use crate::model::row::JobKey;
 use crate::model::text::CleanText;
 use rusqlite::Transaction;
 
@@ -54,10 +57,12 @@ impl Store {
         .await
     }
 
-    /// Replaces the cached details of the pull request with this link.
+    /// Replaces the cached details of the pull request with this link. Those of its jobs that don't name any pages are
+    /// then about the changed pages.
     pub async fn save_pull_request_details(
         &self,
         link: &CleanText,
+        jobs: Vec<JobKey>,
         details: Timed<PullRequestDetails>,
     ) -> StoreResult<()> {
         let link = link.clone();
@@ -68,6 +73,13 @@ impl Store {
                  ON CONFLICT (link) DO UPDATE SET details = ?2, as_of = ?3",
                 (&link, json, UnixMillis(details.as_of)),
             )?;
+            let changed = details.value.pages();
+            for job in jobs {
+                let names_pages = find_job(tx, job)?.is_none_or(|row| !row.local.pages.is_empty());
+                if !names_pages && pages::add_pages(tx, job, &changed)? {
+                    touch(tx, job)?;
+                }
+            }
             Ok(())
         })
         .await

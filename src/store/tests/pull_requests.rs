@@ -1,8 +1,10 @@
 //! Tests of the state of pull requests: it is merged into the jobs, decides their group, and survives export and import.
 
 use super::*;
+use crate::model::load::Timed;
 use crate::model::pull_request::tests::open_pull_request;
 use crate::model::pull_request::{Checks, ChecksState, PullRequest, PullRequestState};
+use crate::model::pull_request_details::{FileSize, PullRequestDetails};
 use crate::model::row::JobGroup;
 use crate::store::{JobPruneFilter, ReportedPullRequest, ScopeFilter, StoredDiff};
 
@@ -86,4 +88,23 @@ async fn pruning_a_job_deletes_its_diff() {
     let filter = JobPruneFilter { before: at(1000), only: ScopeFilter::default() };
     assert_eq!(store.prune_jobs(filter).await.expect("pruned").counts.jobs, 1);
     assert_eq!(store.diff(&link).await.expect("read"), None);
+}
+
+#[tokio::test]
+async fn a_job_without_pages_is_about_the_changed_pages() {
+    let store = memory();
+    let row = completed_job(&store).await;
+    let link = row.remote.pr_link.clone().expect("a link");
+    let file = |path: &str| FileSize { path: line(path), additions: 1, deletions: 0 };
+    let value =
+        PullRequestDetails { files: vec![file("guides/sso.mdx"), file("docs.json")], ..PullRequestDetails::default() };
+    let details = Timed { value, as_of: at(30) };
+    store.save_pull_request_details(&link, vec![row.key], details.clone()).await.expect("written");
+    assert_eq!(store.pull_request_details(&link).await.expect("read"), Some(details.clone()));
+    let pages = async || store.job(row.key).await.expect("read").expect("there").local.pages;
+    assert_eq!(pages().await.as_slice(), [line("/guides/sso")]);
+    let value = PullRequestDetails { files: vec![file("other.mdx")], ..PullRequestDetails::default() };
+    let other = Timed { value, ..details };
+    store.save_pull_request_details(&link, vec![row.key], other).await.expect("written");
+    assert_eq!(pages().await.as_slice(), [line("/guides/sso")], "it names pages now");
 }

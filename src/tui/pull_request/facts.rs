@@ -1,5 +1,6 @@
 //! What several dialogs about a pull request show.
 
+use crate::model::pull_request_details;
 use crate::model::row::JobKey;
 use crate::model::views::PageRow;
 use crate::tui::App;
@@ -15,8 +16,6 @@ pub(in crate::tui) fn title(app: &App, job: JobKey) -> String {
 
 /// Returns the listed page that a file is, with its views.
 pub(in crate::tui) fn page_of_file<'a>(app: &'a App, path: &str) -> Option<&'a PageRow> {
-    let name = [".mdx", ".md"].iter().find_map(|ending| path.strip_suffix(ending))?;
-    let name = name.strip_suffix("/index").unwrap_or(name);
-    let page = if name == "index" { "/".to_owned() } else { format!("/{name}") };
+    let page = pull_request_details::page_of_file(path)?;
     app.views.table.rows().iter().find(|row| row.path.as_str() == page)
 }
