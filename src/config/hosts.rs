@@ -4,6 +4,7 @@
 //! from the environment is used only for the host for which the program would use it.
 
 use super::error::ConfigError;
+use super::file::ConfigFile;
 use super::host_config::HostConfig;
 use super::key::{KeySource, resolve_path};
 use super::key_command::{KEY_COMMAND_TIMEOUT, TerminalUse, run_key_command};
@@ -12,6 +13,7 @@ use crate::model::endpoint::ApiKey;
 use crate::model::pull_request::HostKind;
 use crate::model::text::CleanText;
 use std::collections::BTreeMap;
+use std::fmt;
 use std::path::{Path, PathBuf};
 
 /// The settings for code hosts.
@@ -35,9 +37,30 @@ pub enum TokenSource {
 }
 
 impl HostSettings {
-    /// Creates the settings from the sections of the file at `config_path`.
-    pub(super) fn new(hosts: BTreeMap<String, HostConfig>, config_path: &Path) -> Self {
-        Self { hosts, config_path: config_path.to_owned(), allows_actions: true }
+    /// Returns the settings of the file at `config_path`; `None` if code hosts are not asked for pull requests.
+    pub fn of_file(file: &ConfigFile, config_path: &Path) -> Option<Self> {
+        let (hosts, config_path) = (file.hosts.clone(), config_path.to_owned());
+        let settings = Self { hosts, config_path, allows_actions: file.pull_requests.actions };
+        file.pull_requests.enabled.then_some(settings)
+    }
+
+    /// Returns the hosts that have a section in the configuration.
+    pub fn configured_hosts(&self) -> impl Iterator<Item = (&str, HostKind)> {
+        let usual_kind = |host: &str| if host == "gitlab.com" { HostKind::GitLab } else { HostKind::GitHub };
+        self.hosts.iter().map(move |(host, config)| (host.as_str(), config.kind.unwrap_or_else(|| usual_kind(host))))
+    }
+
+    /// Reads the token for a host from the first source that has one. Returns it with its source.
+    ///
+    /// # Errors
+    /// Fails if a configured source can't be read or contains no token.
+    pub async fn read_token(&self, host: &str, kind: HostKind) -> Result<Option<(TokenSource, ApiKey)>, ConfigError> {
+        for source in self.token_sources(host, kind, env_variable) {
+            if let Some(token) = source.read(env_variable).await? {
+                return Ok(Some((source, token)));
+            }
+        }
+        Ok(None)
     }
 
     /// Returns where the API of a host is; `None` if the configuration says that the host is of another kind.
@@ -95,6 +118,33 @@ impl HostSettings {
     }
 }
 
+/// Returns the value of an environment variable; `None` if it is not set or empty.
+pub fn env_variable(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|value| !value.is_empty())
+}
+
+/// Names the source without anything that may be private: a command without its arguments, and `token_env` only if it
+/// is surely a name, since a token may have been pasted there.
+impl fmt::Display for TokenSource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let is_name = |text: &str| text.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_');
+        match self {
+            Self::Variable(name) if is_name(name) => write!(f, "{name}"),
+            Self::Variable(_) => write!(f, "the variable of token_env"),
+            Self::Configured(KeySource::File(path)) => write!(f, "token_file {}", path.display()),
+            Self::Configured(KeySource::Command(words)) => {
+                write!(f, "token_command ({})", words.first().map_or("", String::as_str))
+            }
+            Self::Configured(KeySource::Literal(_)) => write!(f, "the configuration"),
+            Self::OtherProgram(words) => {
+                let command: Vec<&str> =
+                    words.iter().map(String::as_str).take_while(|word| !word.starts_with('-')).collect();
+                write!(f, "`{}`", command.join(" "))
+            }
+        }
+    }
+}
+
 impl TokenSource {
     /// Reads the token. Returns `None` if there is none here. A program can't use the terminal, since the dashboard does.
     ///
@@ -117,11 +167,10 @@ pub fn unusable_token_text(host: &str, error: &ConfigError) -> CleanText {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::file::ConfigFile;
 
     fn settings(text: &str) -> HostSettings {
         let path = Path::new("/c/config.toml");
-        HostSettings::new(ConfigFile::parse(path, text).expect("valid").hosts, path)
+        HostSettings::of_file(&ConfigFile::parse(path, text).expect("valid"), path).expect("enabled")
     }
 
     fn sources(settings: &HostSettings, host: &str, kind: HostKind, set: &[(&str, &str)]) -> Vec<String> {

@@ -174,13 +174,7 @@ fn load_config_file(path: &Sourced<PathBuf>) -> Result<LoadedFile, ConfigError> 
 /// Fails if the file is invalid, or missing although the user gave its path.
 pub fn host_settings(flags: &Flags, environment: &Environment) -> Result<Option<HostSettings>, ConfigError> {
     let path = sources::config_path(flags, environment)?;
-    Ok(hosts_of(&load_config_file(&path)?.file, &path.value))
-}
-
-fn hosts_of(file: &ConfigFile, path: &Path) -> Option<HostSettings> {
-    let mut settings = HostSettings::new(file.hosts.clone(), path);
-    settings.allows_actions = file.pull_requests.actions;
-    file.pull_requests.enabled.then_some(settings)
+    Ok(HostSettings::of_file(&load_config_file(&path)?.file, &path.value))
 }
 
 /// Returns the path of the configuration file, which may not exist.
@@ -264,7 +258,7 @@ fn merge_settings(
         polls_per_minute: per_minute,
         display,
         customization: found.file.customization(),
-        hosts: hosts_of(&found.file, path),
+        hosts: HostSettings::of_file(&found.file, path),
         config_path: path.into(),
     })))
 }

@@ -35,12 +35,17 @@ pub trait HostDirectory: Debug + Send + Sync {
     fn access<'a>(&'a self, host: &'a str, kind: HostKind) -> Pin<Box<dyn Future<Output = HostAccess> + Send + 'a>>;
 }
 
-/// Says that there is no token for a host, and how to get one.
-pub fn no_token_text(host: &str, kind: HostKind) -> String {
-    let login = match kind {
+/// Returns the command that gets a token for a host, in backquotes.
+pub fn login_command(host: &str, kind: HostKind) -> String {
+    match kind {
         HostKind::GitHub => format!("`gh auth login --hostname {host}`"),
         HostKind::GitLab => format!("`glab auth login --hostname {host}`"),
-    };
+    }
+}
+
+/// Says that there is no token for a host, and how to get one.
+pub fn no_token_text(host: &str, kind: HostKind) -> String {
+    let login = login_command(host, kind);
     format!("No token for {host}. Run {login}, or add a section [hosts.\"{host}\"] to the configuration.")
 }
 

@@ -40,7 +40,8 @@ pub use cached::StoredViews;
 pub use clock::sleep_until;
 use hosts::RefreshCommand;
 pub use hosts::{
-    HostAccess, HostDirectory, HostRound, LinkedJobs, links_per_round, no_token_text, pull_requests_by_host,
+    HostAccess, HostDirectory, HostRound, LinkedJobs, links_per_round, login_command, no_token_text,
+    pull_requests_by_host,
 };
 pub use instances::RunningInstances;
 pub use lease::LeaseRoles;

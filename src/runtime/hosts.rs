@@ -1,6 +1,6 @@
 //! The clients for code hosts, with the addresses and tokens of the configuration, and for the simulated code host.
 
-use crate::api::hosts::{HostClient, host_client_options};
+use crate::api::hosts::{HostAddress, HostClient, HostError, host_client_options};
 use crate::api::{ClientOptions, ExtraRoots};
 use crate::config::hosts::{HostSettings, unusable_token_text};
 use crate::engine::{HostAccess, HostDirectory};
@@ -26,21 +26,23 @@ impl ConfiguredHosts {
     }
 
     async fn find(&self, host: &str, kind: HostKind) -> HostAccess {
-        let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
         let Some(address) = self.settings.address(host, kind) else { return HostAccess::NoToken };
-        for source in self.settings.token_sources(host, kind, variable) {
-            let token = match source.read(variable).await {
-                Ok(Some(token)) => token,
-                Ok(None) => continue,
-                Err(error) => return HostAccess::Unusable(unusable_token_text(host, &error)),
-            };
-            let options = ClientOptions { roots: self.roots.clone(), ..host_client_options() };
-            return match HostClient::new(&address, token, options) {
+        match self.settings.read_token(host, kind).await {
+            Ok(Some((_, token))) => match self.client(&address, token) {
                 Ok(client) => HostAccess::Client(client),
                 Err(error) => HostAccess::Unusable(CleanText::line(&error.to_string())),
-            };
+            },
+            Ok(None) => HostAccess::NoToken,
+            Err(error) => HostAccess::Unusable(unusable_token_text(host, &error)),
         }
-        HostAccess::NoToken
+    }
+
+    /// Creates the client for a host.
+    ///
+    /// # Errors
+    /// The address is invalid.
+    pub fn client(&self, address: &HostAddress, token: ApiKey) -> Result<HostClient, HostError> {
+        HostClient::new(address, token, ClientOptions { roots: self.roots.clone(), ..host_client_options() })
     }
 }
 

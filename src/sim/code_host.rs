@@ -254,6 +254,9 @@ impl HostWorld<'_> {
         let query = request.get("query").and_then(Value::as_str).unwrap_or_default();
         let asks_for_checks = query.contains("statusCheckRollup");
         let (asks_for_details, asks_for_preview) = (query.contains("reviews("), query.contains("deployments("));
+        if query == "query { rateLimit { cost remaining resetAt } }" {
+            return Reply::json(StatusCode::OK, &json!({ "data": { "rateLimit": self.rate_limit() } }));
+        }
         if !query.contains("fragment Part on PullRequest") || !query.contains("rateLimit") {
             let error = json!({ "message": "Expected the fragment Part on PullRequest" });
             return Reply::json(StatusCode::OK, &json!({ "errors": [error] }));
@@ -282,12 +285,15 @@ impl HostWorld<'_> {
             }
             n += 1;
         }
-        let remaining = POINTS_PER_HOUR - 1;
-        let reset_at = json_time(self.now + TimeDelta::minutes(40));
-        data.insert("rateLimit".to_owned(), json!({ "cost": 1, "remaining": remaining, "resetAt": reset_at }));
+        data.insert("rateLimit".to_owned(), self.rate_limit());
         let answer =
             if errors.is_empty() { json!({ "data": data }) } else { json!({ "data": data, "errors": errors }) };
         Reply::json(StatusCode::OK, &answer)
+    }
+
+    fn rate_limit(&self) -> Value {
+        let reset_at = json_time(self.now + TimeDelta::minutes(40));
+        json!({ "cost": 1, "remaining": POINTS_PER_HOUR - 1, "resetAt": reset_at })
     }
 
     /// Returns the answer to every request if the host refuses them all.

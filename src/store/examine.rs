@@ -7,9 +7,11 @@ use crate::model::Time;
 use crate::model::endpoint::Scope;
 use crate::model::job::JobId;
 use crate::model::ledger::{Budget, RateLimited};
+use crate::model::pull_request::PullRequestLink;
 use crate::model::text::CleanText;
 use chrono::TimeDelta;
 use rusqlite::{Connection, OpenFlags};
+use std::collections::BTreeMap;
 use std::path::Path;
 
 /// Maximum number of faults that are reported.
@@ -44,6 +46,8 @@ pub struct StoreContent {
     pub drafts: i64,
     /// The service's id of the newest job of the project that has an id and still exists at the service.
     pub example_job: Option<JobId>,
+    /// The pull request of the newest job for each code host that jobs of the project link to, sorted by host.
+    pub example_pull_requests: Vec<PullRequestLink>,
     /// The budget of each limited operation at the current time of the service. If it isn't known by how much the
     /// service's clock differs from the local clock, the local time is used instead.
     pub budgets: Vec<(RateLimited, Budget)>,
@@ -76,13 +80,14 @@ pub fn examine(folder: &Path, scope: Option<&Scope>, now: Time) -> StoreResult<O
 
 fn read_content(connection: &Connection, scope: Option<&Scope>, now: Time) -> StoreResult<StoreContent> {
     let count = |sql: &str| connection.query_value(sql, []);
-    let (mut jobs_in_project, mut example_job) = (0, None);
+    let (mut jobs_in_project, mut example_job, mut example_pull_requests) = (0, None, Vec::new());
     if let Some(scope) = scope.map(|scope| scopes::find_scope(connection, scope)).transpose()?.flatten() {
         let in_project = "SELECT count(*) FROM job WHERE scope = ?1 AND merged_into IS NULL";
         jobs_in_project = connection.query_value(in_project, [scope])?;
         let newest = "SELECT id FROM job WHERE scope = ?1 AND id IS NOT NULL AND gone = 0 ORDER BY key DESC LIMIT 1";
         let id: Option<String> = connection.query_first(newest, [scope], |row| row.get(0))?;
         example_job = id.as_deref().and_then(JobId::new);
+        example_pull_requests = read_example_pull_requests(connection, scope)?;
     }
     Ok(StoreContent {
         jobs: count("SELECT count(*) FROM job WHERE merged_into IS NULL")?,
@@ -92,8 +97,18 @@ fn read_content(connection: &Connection, scope: Option<&Scope>, now: Time) -> St
         paused: count("SELECT count(*) FROM prompt WHERE state = 'queued' AND paused = 1")?,
         drafts: count("SELECT count(*) FROM draft")?,
         example_job,
+        example_pull_requests,
         budgets: scope.map(|scope| read_budgets(connection, scope, now)).transpose()?.unwrap_or_default(),
     })
+}
+
+fn read_example_pull_requests(connection: &Connection, scope: i64) -> StoreResult<Vec<PullRequestLink>> {
+    let links = "SELECT pr_link FROM job
+         WHERE scope = ?1 AND merged_into IS NULL AND gone = 0 AND pr_link IS NOT NULL ORDER BY key";
+    let links: Vec<String> = connection.query_all(links, [scope], |row| row.get(0))?;
+    let links = links.iter().filter_map(|text| PullRequestLink::parse(text));
+    let newest: BTreeMap<_, _> = links.map(|link| ((link.host.clone(), link.kind), link)).collect();
+    Ok(newest.into_values().collect())
 }
 
 fn read_budgets(connection: &Connection, scope: &Scope, now: Time) -> StoreResult<Vec<(RateLimited, Budget)>> {

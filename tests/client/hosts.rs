@@ -86,8 +86,8 @@ async fn every_fault_of_the_host_is_an_error_of_its_own() {
     }
 }
 
-/// Answers a request for one merge request with this body; returns the result.
-async fn merge_request(body: &str) -> Result<docdeck::model::pull_request::PullRequest, HostErrorKind> {
+/// Returns a server that answers like GitLab with this body, and a client for it.
+async fn start_gitlab(body: &str) -> (Server, HostClient) {
     let server = Server::start(ServerBehavior::json(200, body)).await;
     let address = HostAddress {
         host: "git.corp.example".to_owned(),
@@ -97,6 +97,25 @@ async fn merge_request(body: &str) -> Result<docdeck::model::pull_request::PullR
     };
     let token = ApiKey::new(TOKEN).expect("a token");
     let client = HostClient::new(&address, token, host_client_options()).expect("a client");
+    (server, client)
+}
+
+#[tokio::test]
+async fn a_token_is_checked_with_a_request_that_needs_no_pull_request() {
+    let (server, client) = start_gitlab("{}").await;
+    client.check_token().await.result.expect("accepted");
+    assert_eq!(server.only_request().line(), "GET /api/v4/user HTTP/1.1");
+    let (sim, _, client) = start_host().await;
+    client.check_token().await.result.expect("accepted");
+    for fault in [HostFault::ExpiredToken, HostFault::LimitInAnswer] {
+        sim.set_host_fault(Some(fault));
+        client.check_token().await.result.expect_err("refused");
+    }
+}
+
+/// Answers a request for one merge request with this body; returns the result.
+async fn merge_request(body: &str) -> Result<docdeck::model::pull_request::PullRequest, HostErrorKind> {
+    let (server, client) = start_gitlab(body).await;
     let link = PullRequestLink::parse("https://git.corp.example/acme/web/docs/-/merge_requests/5").expect("a link");
     let answer = client.pull_requests(&[link], chrono::Utc::now()).await;
     let request = server.only_request();

@@ -203,3 +203,93 @@ fn actions_can_be_turned_off_and_need_a_token() {
     assert!(off.err.contains("Actions are turned off: set actions = true in [pull_requests]."), "{}", off.err);
     assert_eq!(fixture.sim.host_actions(), 0);
 }
+
+/// Runs `docdeck doctor --json` with these arguments and variables. Returns the whole output, and the state, text and
+/// remedy of each check of code hosts.
+fn doctor(fixture: &CommandFixture, more: &[&str], variables: &[(&str, &str)]) -> (String, Vec<[String; 3]>) {
+    let result = fixture.run_with(&[&["doctor", "--json"], more].concat(), variables, "");
+    let report: serde_json::Value = serde_json::from_str(&result.out).expect("JSON");
+    let text = |check: &serde_json::Value, field| {
+        check.get(field).and_then(serde_json::Value::as_str).unwrap_or_default().to_owned()
+    };
+    let checks = report.get("checks").and_then(serde_json::Value::as_array).expect("checks").iter();
+    let checks = checks.filter(|check| text(check, "section") == "Code hosts");
+    let found = checks.map(|check| ["state", "says", "remedy"].map(|field| text(check, field))).collect();
+    (result.out, found)
+}
+
+#[test]
+fn doctor_shows_for_each_code_host_the_source_of_the_token_and_what_it_can_read() {
+    let fixture = fixture_with_pull_request();
+    let token = fixture.sim.host_token().to_owned();
+    let variables = [("HOST_TOKEN", token.as_str())];
+    let from = "github.com: token from HOST_TOKEN";
+    for (fault, state, says) in [
+        (None, "ok", "it reads pull requests and their checks"),
+        (Some(HostFault::ForbiddenChecks), "warning", "it reads pull requests, but not their checks"),
+        (Some(HostFault::ExpiredToken), "problem", "the token was refused (401); it is wrong, expired or revoked"),
+        (Some(HostFault::LimitInAnswer), "warning", "the limit of requests is reached"),
+        (Some(HostFault::BadGateway), "problem", "answered 502: Something went wrong"),
+        (Some(HostFault::OtherRepository), "problem", "the answer is about another pull request"),
+    ] {
+        fixture.sim.set_host_fault(fault);
+        let (all, found) = doctor(&fixture, &[], &variables);
+        let [[found_state, found_says, remedy]] = found.as_slice() else { panic!("{found:?}") };
+        assert_eq!((found_state.as_str(), found_says.clone()), (state, format!("{from}; {says}")));
+        assert_eq!(remedy.contains("gh auth login"), fault == Some(HostFault::ExpiredToken), "{remedy}");
+        assert!(!all.contains(&token) && !all.contains("acme/docs"), "{all}");
+    }
+    fixture.sim.set_host_fault(None);
+    let asked = fixture.sim.host_requests();
+    doctor(&fixture, &[], &variables);
+    assert_eq!(fixture.sim.host_requests(), asked + 2, "the state and the checks of one pull request");
+    let (_, offline) = doctor(&fixture, &["--offline"], &variables);
+    assert_eq!(offline[0][..2], ["skipped".to_owned(), format!("{from}; not tested because of --offline")]);
+    write_config(&fixture, "[pull_requests]\nenabled = false\n");
+    let (_, off) = doctor(&fixture, &[], &variables);
+    assert_eq!(off, [["skipped", "turned off: enabled = false in [pull_requests]", ""].map(str::to_owned)]);
+    assert_eq!(fixture.sim.host_requests(), asked + 2);
+}
+
+#[test]
+fn doctor_shows_what_a_missing_token_would_add_and_tests_a_host_without_pull_requests() {
+    let fixture = fixture_with_pull_request();
+    let (_, missing) = doctor(&fixture, &[], &[]);
+    let [[state, says, remedy]] = missing.as_slice() else { panic!("{missing:?}") };
+    assert_eq!(state, "skipped");
+    assert!(
+        says.starts_with("github.com: no token in HOST_TOKEN; with one, docdeck shows the state, checks"),
+        "{says}"
+    );
+    assert!(remedy.starts_with("run `gh auth login --hostname github.com`, or add a section"), "{remedy}");
+    let other = CommandFixture::new(&[]);
+    let address = other.sim.host_address();
+    let file = other.home.path().join("token");
+    write_config(
+        &other,
+        &format!(
+            "[hosts.\"ghe.corp\"]\nkind = \"github\"\nrest_url = \"{}\"\ngraphql_url = \"{}\"\ntoken_file = \"{}\"\n\
+             [hosts.\"git.corp\"]\nkind = \"gitlab\"\ntoken_command = [\"docdeck-no-such-program\", \"--hidden\"]\n\
+             [hosts.\"github.com\"]\ntoken_env = \"ghp_pasted\"\n",
+            address.rest_url,
+            address.graphql_url,
+            file.display()
+        ),
+    );
+    std::fs::write(&file, other.sim.host_token()).expect("written");
+    std::fs::set_permissions(&file, std::os::unix::fs::PermissionsExt::from_mode(0o600)).expect("private");
+    let (all, found) = doctor(&other, &[], &[]);
+    let [[enterprise, says, _], [lab, why, _], [hub, nothing, _]] = found.as_slice() else { panic!("{found:?}") };
+    assert_eq!([enterprise, lab, hub], ["ok", "problem", "skipped"], "{found:?}");
+    assert!(
+        says.starts_with("ghe.corp: token from token_file ~/token;") && says.contains("the host accepts it"),
+        "{says}"
+    );
+    assert!(why.starts_with("git.corp: ") && why.contains("docdeck-no-such-program"), "{why}");
+    assert!(nothing.starts_with("github.com: no token in the variable of token_env;"), "{nothing}");
+    for private in ["--hidden", "ghp_pasted", other.sim.host_token()] {
+        assert!(!all.contains(private), "{all}");
+    }
+    other.sim.set_host_fault(Some(HostFault::ExpiredToken));
+    assert_eq!(doctor(&other, &[], &[]).1[0][0], "problem");
+}

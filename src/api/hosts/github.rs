@@ -27,6 +27,16 @@ pub(super) fn checks_query(links: &[PullRequestLink]) -> Value {
     query(CHECKS_FRAGMENT, links)
 }
 
+/// Returns the body of a request that every token may send.
+pub(super) fn limit_query() -> Value {
+    json!({ "query": "query { rateLimit { cost remaining resetAt } }" })
+}
+
+/// Returns an error if the answer has no data.
+pub(super) fn check_answer(client: &HostClient, body: &[u8]) -> Result<(), HostError> {
+    Answer::parse(client, body).map(|_| ())
+}
+
 /// Returns the body of a request that asks for one fragment per link, under the aliases `p0`, `p1`, ….
 pub(super) fn query(fragment: &str, links: &[PullRequestLink]) -> Value {
     let mut variables = Map::new();

@@ -162,6 +162,21 @@ impl HostClient {
         answer.map(|body| github::decode_checks(self, &body, links))
     }
 
+    /// Checks with a cheap request that the host accepts the token.
+    pub async fn check_token(&self) -> HostAnswer<()> {
+        match self.0.kind {
+            HostKind::GitHub => {
+                let answer = self.send(self.graphql_request(github::limit_query()), MAX_STATE_MIB).await;
+                answer.map(|body| github::check_answer(self, &body))
+            }
+            HostKind::GitLab => {
+                let url = Url::parse(&format!("{}/user", self.0.rest.as_str())).ok();
+                let answer = self.send(HostRequest { url, ..HostRequest::empty() }, MAX_STATE_MIB).await;
+                answer.map(|_| Ok(()))
+            }
+        }
+    }
+
     fn graphql_request(&self, body: serde_json::Value) -> HostRequest {
         let url = Url::parse(self.0.graphql.as_str()).ok();
         HostRequest::with_body(Method::POST, url, &body)

@@ -1,9 +1,11 @@
 //! Collects what the checks of `docdeck doctor` need. After a mistake in a setting, continues with the other settings.
 
+use super::hosts::{self, HostFacts};
 use super::report::{Finding, PrivateData};
 use crate::api::{ApiAnswer, ApiError, Client, ClientOptions, ExtraRoots, RootsError, Route};
 use crate::config::environment::Environment;
 use crate::config::file::{ConfigFile, LoadedFile, ProfileConfig, read_config_file};
+use crate::config::hosts::HostSettings;
 use crate::config::key::{KeySource, resolve_key_source, resolve_path};
 use crate::config::sourced::Sourced;
 use crate::config::sources;
@@ -59,6 +61,8 @@ pub(super) struct Facts<'a> {
     pub(super) examined: Option<Result<Option<StoreExamination>, StoreError>>,
     pub(super) running: RunningInstances,
     pub(super) answer: Option<TimedAnswer>,
+    /// The code hosts of pull requests; `None` if requests to them are turned off.
+    pub(super) hosts: Option<Vec<HostFacts>>,
     pub(super) replies: Result<ProbeReplies, NotQueried>,
 }
 
@@ -138,6 +142,7 @@ impl<'a> Facts<'a> {
             examined: None,
             running: RunningInstances::default(),
             answer: None,
+            hosts: None,
             replies: Err(NotQueried::Refused),
         }
     }
@@ -185,6 +190,13 @@ impl<'a> Facts<'a> {
         self.answer = Some(TimedAnswer { answer, before, after: Utc::now() });
     }
 
+    /// Examines the code hosts of pull requests, unless requests to them are turned off.
+    pub(super) async fn examine_hosts(&mut self) {
+        let Some(settings) = HostSettings::of_file(&self.config, self.config_file()) else { return };
+        let links = self.content().map(|content| content.example_pull_requests.clone()).unwrap_or_default();
+        self.hosts = Some(hosts::examine(settings, self, &links).await);
+    }
+
     /// Queries the terminal, if there is one.
     pub(super) async fn query_terminal(&mut self) {
         let caps = crate::runtime::terminal_caps(self.environment).ok();
@@ -198,9 +210,11 @@ impl<'a> Facts<'a> {
     /// Returns the data that must not appear in the report.
     pub(super) fn private_data(&self) -> PrivateData {
         let project = self.project.as_ref().filter(|_| self.project_mistake.is_none()).map(|project| &project.value);
+        let links = self.content().map_or(&[][..], |content| &content.example_pull_requests);
+        let repositories = links.iter().map(|link| link.repository.clone());
         PrivateData {
             key: self.key.clone().ok().flatten(),
-            ids: project.into_iter().chain(&self.organization).cloned().collect(),
+            ids: project.into_iter().chain(&self.organization).cloned().chain(repositories).collect(),
             home: directories::BaseDirs::new().map(|dirs| dirs.home_dir().to_path_buf()),
         }
     }

@@ -2,10 +2,12 @@
 //! without `--repair`. The report is safe to post in a bug report.
 //!
 //! [`Facts`] collects what the checks need. Each check is a function that derives a finding from the facts;
-//! [`CHECKS`] lists them in the order of the report.
+//! [`CHECKS`] lists them in the order of the report. Only code hosts have no fixed number of
+//! checks, see [`hosts`].
 
 mod facts;
 mod files;
+mod hosts;
 mod permissions;
 mod report;
 mod service;
@@ -21,7 +23,7 @@ use report::{CheckResult, CheckState, DoctorReport};
 
 #[derive(Debug, Args)]
 pub(super) struct Options {
-    /// skip the request to the service
+    /// skip the requests to the service and to code hosts
     #[arg(long)]
     offline: bool,
     /// repair the database if it is damaged: recover what can be read, and keep the damaged file
@@ -64,6 +66,10 @@ const CHECKS: &[Check] = &[
     ("Service", "connection", service::connection),
     ("Service", "access", service::access),
     ("Service", "clock", service::clock),
+];
+
+/// The last checks, after those of code hosts.
+const TERMINAL_CHECKS: &[Check] = &[
     ("Terminal", "TERM", terminal::term),
     ("Terminal", "size", terminal::size),
     ("Terminal", "colours", terminal::colors),
@@ -87,9 +93,14 @@ pub(super) async fn run(cx: &mut CommandContext<'_>, options: &Options) -> Resul
     }
     facts.examine_store().await;
     facts.request_job().await;
+    facts.examine_hosts().await;
     facts.query_terminal().await;
-    let findings = CHECKS.iter().filter_map(|(section, name, check)| Some((*section, *name, check(&facts)?)));
-    let report = DoctorReport { findings: findings.collect(), private: facts.private_data() };
+    let run = |checks: &'static [Check]| {
+        checks.iter().filter_map(|(section, name, check)| Some((*section, *name, check(&facts)?)))
+    };
+    let hosts = hosts::findings(&facts).into_iter().filter_map(|(name, found)| Some(("Code hosts", name, found?)));
+    let findings = run(CHECKS).chain(hosts).chain(run(TERMINAL_CHECKS)).collect();
+    let report = DoctorReport { findings, private: facts.private_data() };
     if options.json {
         out.json(&report.json());
     } else {

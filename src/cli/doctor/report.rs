@@ -43,7 +43,7 @@ impl CheckState {
 pub(super) struct Finding {
     pub(super) state: CheckState,
     message: String,
-    /// What the user can do about a warning or a problem.
+    /// What the user can do about it.
     remedy: Option<String>,
 }
 
@@ -56,6 +56,11 @@ pub(super) fn ok(message: impl Display) -> CheckResult {
 
 pub(super) fn skipped(why: impl Display) -> CheckResult {
     Some(Finding { state: CheckState::Skipped, message: why.to_string(), remedy: None })
+}
+
+/// Returns a check that was not run, and what the user can do so that it can be run.
+pub(super) fn hint(message: impl Display, remedy: impl Display) -> CheckResult {
+    Some(Finding { state: CheckState::Skipped, message: message.to_string(), remedy: Some(remedy.to_string()) })
 }
 
 pub(super) fn warning(message: impl Display, remedy: impl Display) -> CheckResult {
@@ -75,7 +80,7 @@ pub(super) fn error(error: impl Display) -> CheckResult {
 #[derive(Debug, Default)]
 pub(super) struct PrivateData {
     pub(super) key: Option<ApiKey>,
-    /// The ids of the project and of the organization.
+    /// The ids of the project and of the organization, and the names of repositories.
     pub(super) ids: Vec<String>,
     pub(super) home: Option<PathBuf>,
 }

@@ -1,0 +1,150 @@
+//! Checks the code hosts of pull requests: where the token for each host comes from, and what it can read.
+
+use super::facts::Facts;
+use super::report::{CheckResult, error, hint, ok, problem, skipped, warning};
+use crate::api::hosts::{HostClient, HostError, HostErrorKind};
+use crate::config::hosts::{HostSettings, env_variable};
+use crate::engine::login_command;
+use crate::model::pull_request::{ChecksState, HostKind, PullRequestLink};
+use crate::runtime::hosts::ConfiguredHosts;
+use chrono::Utc;
+use std::collections::BTreeMap;
+
+/// A code host that is configured or that tracked jobs link to.
+#[derive(Debug)]
+pub(super) struct HostFacts {
+    host: String,
+    kind: HostKind,
+    token: TokenFacts,
+}
+
+#[derive(Debug)]
+enum TokenFacts {
+    /// The configuration says that the host is of the other kind.
+    OtherKind,
+    /// There is none in these sources.
+    Missing(Vec<String>),
+    /// The configured source or address can't be used; contains a sentence.
+    Unusable(String),
+    /// It comes from this source. `None` if it was not tested.
+    Found { source: String, readable: Option<Result<Readable, HostError>> },
+}
+
+/// What a token can read.
+#[derive(Debug, Clone, Copy)]
+enum Readable {
+    PullRequestAndChecks,
+    PullRequestOnly,
+    /// The host accepts the token. No pull request of the host is known, so nothing else was requested.
+    Unknown,
+}
+
+/// Examines all hosts. Reads their tokens, so it may run programs. Unless offline, sends each host one request, and for
+/// a pull request on GitHub a second one for the checks.
+pub(super) async fn examine(settings: HostSettings, facts: &Facts<'_>, links: &[PullRequestLink]) -> Vec<HostFacts> {
+    let linked = links.iter().map(|link| ((link.host.clone(), link.kind), Some(link)));
+    let configured = settings.configured_hosts().map(|(host, kind)| ((host.to_owned(), kind), None));
+    let all: BTreeMap<(String, HostKind), Option<&PullRequestLink>> = configured.chain(linked).collect();
+    let roots = facts.ca_file.as_ref().and_then(|(_, roots)| roots.clone().ok());
+    let hosts = ConfiguredHosts { settings, roots };
+    let mut examined = Vec::new();
+    for ((host, kind), link) in all {
+        let token = examine_token(&hosts, &host, kind, link, facts.is_offline).await;
+        examined.push(HostFacts { host, kind, token });
+    }
+    examined
+}
+
+async fn examine_token(
+    hosts: &ConfiguredHosts,
+    host: &str,
+    kind: HostKind,
+    link: Option<&PullRequestLink>,
+    is_offline: bool,
+) -> TokenFacts {
+    let Some(address) = hosts.settings.address(host, kind) else { return TokenFacts::OtherKind };
+    let (source, token) = match hosts.settings.read_token(host, kind).await {
+        Ok(Some(found)) => found,
+        Ok(None) => {
+            let sources = hosts.settings.token_sources(host, kind, env_variable);
+            return TokenFacts::Missing(sources.iter().map(ToString::to_string).collect());
+        }
+        Err(error) => return TokenFacts::Unusable(error.to_string()),
+    };
+    let source = source.to_string();
+    match hosts.client(&address, token) {
+        Ok(_) if is_offline => TokenFacts::Found { source, readable: None },
+        Ok(client) => TokenFacts::Found { source, readable: Some(read(&client, link).await) },
+        Err(error) => TokenFacts::Unusable(error.to_string()),
+    }
+}
+
+/// Finds out what the client's token can read.
+async fn read(client: &HostClient, link: Option<&PullRequestLink>) -> Result<Readable, HostError> {
+    let Some(link) = link else { return client.check_token().await.result.map(|()| Readable::Unknown) };
+    let link = std::slice::from_ref(link);
+    let mut checks = ChecksState::Unavailable;
+    for (_, state) in client.pull_requests(link, Utc::now()).await.result? {
+        checks = state?.checks.state;
+    }
+    if client.kind() == HostKind::GitHub {
+        for (_, reported) in client.checks(link).await.result? {
+            checks = reported.map_or(ChecksState::Unavailable, |reported| reported.checks.state);
+        }
+    }
+    Ok(if checks == ChecksState::Unavailable { Readable::PullRequestOnly } else { Readable::PullRequestAndChecks })
+}
+
+/// Returns the findings about all hosts, each with the name of the check.
+pub(super) fn findings(facts: &Facts<'_>) -> Vec<(&'static str, CheckResult)> {
+    match &facts.hosts {
+        None => vec![("pull requests", skipped("turned off: enabled = false in [pull_requests]"))],
+        Some(hosts) => hosts.iter().map(|host| (host.kind.name(), finding(host))).collect(),
+    }
+}
+
+fn finding(HostFacts { host, kind, token }: &HostFacts) -> CheckResult {
+    let (source, readable) = match token {
+        TokenFacts::OtherKind => {
+            let message =
+                format!("{host}: jobs link to {} there, but the configuration names another kind", kind.name());
+            return warning(message, format!("correct kind in [hosts.\"{host}\"]"));
+        }
+        TokenFacts::Missing(sources) => {
+            let message = format!(
+                "{host}: no token in {}; with one, docdeck shows the state, checks, reviews and changes of pull requests",
+                sources.join(", ")
+            );
+            let login = login_command(host, *kind);
+            return hint(message, format!("run {login}, or add a section [hosts.\"{host}\"] to the configuration"));
+        }
+        TokenFacts::Unusable(why) => return error(format!("{host}: {why}")),
+        TokenFacts::Found { source, readable } => (source, readable),
+    };
+    let from = format!("{host}: token from {source}");
+    match readable {
+        None => skipped(format!("{from}; not tested because of --offline")),
+        Some(Ok(Readable::PullRequestAndChecks)) => ok(format!("{from}; it reads pull requests and their checks")),
+        Some(Ok(Readable::PullRequestOnly)) => {
+            let remedy = match kind {
+                HostKind::GitHub => "a fine-grained token needs the permissions Checks: read and Commit statuses: read",
+                HostKind::GitLab => "the token needs the scope read_api",
+            };
+            warning(format!("{from}; it reads pull requests, but not their checks"), remedy)
+        }
+        Some(Ok(Readable::Unknown)) => ok(format!("{from}; the host accepts it (no job has a pull request there)")),
+        Some(Err(HostError { kind: failure, .. })) => {
+            let message = format!("{from}; {failure}");
+            match failure {
+                HostErrorKind::Unauthorized => {
+                    problem(message, format!("renew it, for example with {}", login_command(host, *kind)))
+                }
+                HostErrorKind::Limited => warning(message, "wait, then try again"),
+                HostErrorKind::NotFound | HostErrorKind::Forbidden(_) => {
+                    warning(message, "allow the token to read the pull requests of the job's repository")
+                }
+                _ => error(message),
+            }
+        }
+    }
+}
