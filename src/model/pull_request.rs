@@ -297,6 +297,13 @@ impl PullRequestFact {
         }
     }
 
+    /// Returns all words that filters accept after `pr:`, without blanks. Besides the facts, these are `open` for every
+    /// pull request that is not merged or closed, and `unknown`.
+    pub fn filter_words() -> impl Iterator<Item = String> {
+        let facts = Self::ALL.into_iter().map(|fact| fact.word_and_meaning().0);
+        ["open"].into_iter().chain(facts).chain(["unknown"]).map(|word| word.replace(' ', "-"))
+    }
+
     /// Returns the colour of the symbol and the word.
     pub fn role(self) -> ColorRole {
         match self {

@@ -11,6 +11,7 @@ use crate::model::job::Status;
 use crate::model::job_state::{
     self, filter_words, normalized, pull_request_words, starts_with_normalized, state_words,
 };
+use crate::model::pull_request::PullRequestFact;
 use crate::model::row::{Job, JobKey};
 use crate::model::text::CleanText;
 use nucleo_matcher::pattern::{Atom, AtomKind, CaseMatching, Normalization};
@@ -106,6 +107,15 @@ impl JobFilter {
         };
         self.terms.iter().find_map(|term| match &term.criterion {
             Criterion::Status(start) if !is_known(start) => Some(start.as_str()),
+            _ => None,
+        })
+    }
+
+    /// Returns the first value of a `pr:` term with which no word for the state of a pull request starts.
+    pub fn unknown_pull_request_state(&self) -> Option<&str> {
+        let is_known = |start: &str| PullRequestFact::filter_words().any(|word| starts_with_normalized(&word, start));
+        self.terms.iter().find_map(|term| match &term.criterion {
+            Criterion::PullRequestState(start) if !is_known(start) => Some(start.as_str()),
             _ => None,
         })
     }
@@ -538,6 +548,20 @@ mod tests {
             assert_eq!(unknown(known), None, "{known}");
         }
         assert_eq!(unknown("sso !s:Fial").as_deref(), Some("fial"));
+    }
+
+    #[test]
+    fn an_unknown_state_of_a_pull_request_is_reported() {
+        use crate::model::pull_request::tests::open_pull_request;
+        let unknown = |typed: &str| JobFilter::parse(typed).unknown_pull_request_state().map(str::to_owned);
+        let words = PullRequestFact::filter_words().map(|word| format!("pr:{word}"));
+        for known in words.chain(["pr:", "!pr:Fail", "pr:merge_queue", "redy"].map(str::to_owned)) {
+            assert_eq!(unknown(&known), None, "{known}");
+        }
+        assert_eq!(unknown("sso pr:open !pr:Redy").as_deref(), Some("redy"));
+        for word in open_pull_request(at(0)).words() {
+            assert!(PullRequestFact::filter_words().any(|other| other == word), "{word}");
+        }
     }
 
     #[test]

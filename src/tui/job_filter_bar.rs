@@ -14,6 +14,7 @@ use super::{App, Effect, SavedFilter, Screen, Severity, StoreState};
 use crate::model::Time;
 use crate::model::failure::Failure;
 use crate::model::job_state::filter_words;
+use crate::model::pull_request::PullRequestFact;
 use crate::model::row::JobKey;
 use crate::model::text::CleanText;
 use crate::tui::widgets::text_input::TextInput;
@@ -28,12 +29,20 @@ impl App {
         &self.search.typed
     }
 
-    /// Returns an error if the filter of the list on screen has an unknown status. The error lists the valid statuses.
+    /// Returns an error if the filter of the list on screen has an unknown status, or an unknown state of pull requests.
+    /// The error lists the valid words.
     pub fn filter_problem(&self) -> Option<String> {
         let is_list = self.screen == Screen::Jobs
             && self.dialogs.iter().all(|dialog| dialog.is::<FilterInput>() || dialog.is::<AllJobsDialog>());
         let list = self.active_list();
-        let unknown = list.filter().unknown_status(list.other_statuses()).filter(|_| is_list)?;
+        if !is_list {
+            return None;
+        }
+        if let Some(unknown) = list.filter().unknown_pull_request_state() {
+            let valid: Vec<String> = PullRequestFact::filter_words().collect();
+            return Some(format!("No state of a pull request starts with “{unknown}”. Valid: {}.", valid.join(", ")));
+        }
+        let unknown = list.filter().unknown_status(list.other_statuses())?;
         let others = list.other_statuses().map(str::to_owned);
         let valid: Vec<String> =
             filter_words().map(|(word, _)| word).filter(|word| word != "active").chain(others).collect();

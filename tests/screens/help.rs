@@ -86,6 +86,19 @@ fn a_filter_with_an_unknown_status() {
 }
 
 #[test]
+fn a_filter_with_an_unknown_state_of_pull_requests() {
+    snapshots(
+        "jobs_unknown_pr_state",
+        &[],
+        &["! No state of a pull request starts with “redy”. Valid: open, ready, failing,"],
+        |fixture| {
+            fixture.load_jobs();
+            fixture.press_keys("/ p r : r e d y");
+        },
+    );
+}
+
+#[test]
 fn the_palette_on_the_views_screen() {
     snapshots("palette_views", &[SMALL, LARGE], &["Compare with…"], |fixture| {
         fixture.load_jobs();
