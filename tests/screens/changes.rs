@@ -13,15 +13,15 @@ use docdeck::model::text::CleanText;
 use docdeck::tui::draw::ColorDepth;
 use docdeck::tui::{JobsMsg, Msg};
 
-const DIFF: &str = include_str!("changes.diff");
+pub(crate) const DIFF: &str = include_str!("changes.diff");
 
 impl ScreenFixture {
-    fn open_changes(&mut self) {
+    pub(crate) fn open_changes(&mut self) {
         self.load_pull_requests();
         self.press_keys("c");
     }
 
-    fn load_diff(&mut self, result: Result<&str, Failure>) {
+    pub(crate) fn load_diff(&mut self, result: Result<&str, Failure>) {
         let result = result.map(|text| {
             let (head, diff) = (CleanText::line("7d40698"), Diff::parse(text.to_owned()));
             Box::new(LoadedDiff { head, diff, is_cut: false, as_of: now(), problem: None })

@@ -3,6 +3,7 @@
 //!
 //! In the SVG, adjacent cells with the same style have a position and a width, so that columns line up in any font.
 
+use crate::changes::DIFF;
 use crate::screen_fixture::{ScreenFixture, now};
 use crate::{render_with_theme, reports};
 use docdeck::config::themes;
@@ -204,6 +205,15 @@ fn the_pictures_match_the_screens() {
         "Rewrite the page on single sign-on\n\n- Say first what it is for.\n- Show the whole set-up for one provider.",
     );
     assert_both_pictures_match("editor", &fixture);
+}
+
+#[test]
+fn the_picture_of_changes_matches_the_screen() {
+    let mut fixture = ScreenFixture::new(SIZE);
+    fixture.open_changes();
+    fixture.load_diff(Ok(DIFF));
+    fixture.press_keys("j j j j j j j j j j");
+    assert_both_pictures_match("changes", &fixture);
 }
 
 #[test]

@@ -75,9 +75,13 @@ fn in_an_input_the_cursor_is_visible_after_the_typed_text() {
 fn keys_that_change_nothing_send_nothing() {
     let mut pty = start_demo();
     pty.send("g");
-    pty.wait_for_quiet();
-    let before = pty.sent().len();
-    pty.send("gkkk");
-    pty.wait_for_quiet();
-    assert_eq!(pty.sent().get(before..), Some(""));
+    // The demo changes something now and then, such as the state of a pull request.
+    let is_silent = (0..20).any(|_| {
+        pty.wait_for_quiet();
+        let before = pty.sent_bytes();
+        pty.send("gkkk");
+        pty.wait_for_quiet();
+        pty.sent_bytes() == before
+    });
+    assert!(is_silent, "{}", pty.sent());
 }
