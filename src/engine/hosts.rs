@@ -79,10 +79,16 @@ pub struct LinkedJobs {
 pub fn pull_requests_by_host<'a>(
     jobs: impl IntoIterator<Item = &'a Job>,
 ) -> BTreeMap<(String, HostKind), Vec<LinkedJobs>> {
+    links_by_host(jobs.into_iter().filter_map(|job| Some((job.key, job.remote.pr_link.as_ref()?))))
+}
+
+/// Like [`pull_requests_by_host`], with the links of the jobs.
+pub(super) fn links_by_host<'a>(
+    jobs: impl Iterator<Item = (JobKey, &'a CleanText)>,
+) -> BTreeMap<(String, HostKind), Vec<LinkedJobs>> {
     let mut by_host: BTreeMap<_, Vec<LinkedJobs>> = BTreeMap::new();
     let mut positions: HashMap<PullRequestLink, usize> = HashMap::new();
-    for job in jobs {
-        let Some(text) = &job.remote.pr_link else { continue };
+    for (job, text) in jobs {
         let Some(link) = PullRequestLink::parse(text.as_str()) else { continue };
         let of_host = by_host.entry((link.host.clone(), link.kind)).or_default();
         let position = *positions.entry(link.clone()).or_insert(of_host.len());
@@ -90,7 +96,7 @@ pub fn pull_requests_by_host<'a>(
             of_host.push(LinkedJobs { link, jobs: Vec::new() });
         }
         if let Some(linked) = of_host.get_mut(position) {
-            linked.jobs.push((job.key, text.clone()));
+            linked.jobs.push((job, text.clone()));
         }
     }
     by_host

@@ -3,8 +3,7 @@
 
 use super::clock::{local_now, sleep_until};
 use super::hosts::{
-    HostAccess, HostDirectory, HostRound, LinkedJobs, RefreshCommand, links_per_round, no_token_text,
-    pull_requests_by_host,
+    HostAccess, HostDirectory, HostRound, LinkedJobs, RefreshCommand, links_by_host, links_per_round, no_token_text,
 };
 use super::lease::LeaseRole;
 use super::refresh_plan::{Occasion, SpentPoints, is_due, next_refresh};
@@ -14,12 +13,12 @@ use crate::model::Time;
 use crate::model::engine_event::EngineEvent;
 use crate::model::failure::{Failure, FailureKind};
 use crate::model::log::LogKind;
-use crate::model::pull_request::HostKind;
-use crate::model::row::{Job, JobKey};
+use crate::model::pull_request::{HostKind, PullRequestLink};
+use crate::model::row::JobKey;
 use crate::model::text::CleanText;
-use crate::store::ReportedPullRequest;
+use crate::store::{ReportedPullRequest, StoreError, StoredPullRequest};
 use chrono::TimeDelta;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
@@ -42,6 +41,15 @@ struct Host {
     blocked_until: Option<Time>,
     /// Whether the host refused the token. Then nothing is requested until the user asks for it.
     is_refused: bool,
+}
+
+/// The pull requests that are requested at once.
+#[derive(Debug, Default)]
+struct Round {
+    /// Each job with its link, the newest job first.
+    due: Vec<(JobKey, CleanText)>,
+    /// When the next of the other pull requests is due.
+    next: Option<Time>,
 }
 
 pub(super) struct Refresher {
@@ -120,11 +128,16 @@ impl Refresher {
     async fn refresh_with_lease(&mut self, occasion: Occasion, only: Option<&[JobKey]>) -> Option<Instant> {
         let now = local_now();
         // Another instance may just have refreshed them, so the store decides what is due.
-        match self.inner.store.jobs_with_pull_requests(&self.inner.scope, occasion == Occasion::User).await {
-            Ok(mut jobs) => {
-                jobs.retain(|job| only.is_none_or(|only| only.contains(&job.key)));
-                self.request_due(&jobs, occasion, now).await;
-                self.next_wake(&jobs, now)
+        match self.find_due(occasion, only, now).await {
+            Ok(round) => {
+                let closed = self.closed_hosts(now).count();
+                for ((host, kind), requested) in links_by_host(round.due.iter().map(|(job, link)| (*job, link))) {
+                    self.request_of_host(&host, kind, &requested, now).await;
+                }
+                // The pull requests of a host without a token may have taken the places of others.
+                let is_incomplete = round.due.len() == MAX_PER_ROUND && self.closed_hosts(now).count() > closed;
+                let latest = if is_incomplete { now } else { now + MAX_SLEEP };
+                self.wake_at(round.next.map_or(latest, |next| next.min(latest)))
             }
             Err(error) => {
                 self.inner.emit_trouble(error.failure()).await;
@@ -133,13 +146,27 @@ impl Refresher {
         }
     }
 
-    async fn request_due(&mut self, jobs: &[Job], occasion: Occasion, now: Time) {
-        let is_waiting = |job: &Job| self.retries.get(&job.key).is_some_and(|at| *at > now);
-        let due =
-            jobs.iter().rev().filter(|job| is_due(job.pull_request.as_deref(), occasion, now) && !is_waiting(job));
-        for ((host, kind), requested) in pull_requests_by_host(due.take(MAX_PER_ROUND)) {
-            self.request_of_host(&host, kind, &requested, now).await;
-        }
+    /// Finds the pull requests to request now. Hosts that can't be asked are left out, so that their pull requests
+    /// don't take the places of others.
+    async fn find_due(&self, occasion: Occasion, only: Option<&[JobKey]>, now: Time) -> Result<Round, StoreError> {
+        let only = only.map(<[JobKey]>::to_vec);
+        let waiting: HashSet<JobKey> = self.retries.iter().filter(|(_, at)| **at > now).map(|(job, _)| *job).collect();
+        let closed: HashSet<String> = self.closed_hosts(now).cloned().collect();
+        let visit = move |round: &mut Round, found: StoredPullRequest<'_>| {
+            if only.as_ref().is_some_and(|only| !only.contains(&found.job)) {
+                return;
+            }
+            let next = found.state.and_then(next_refresh).filter(|next| *next > now);
+            round.next = next.into_iter().chain(round.next).min();
+            if round.due.len() < MAX_PER_ROUND
+                && !waiting.contains(&found.job)
+                && is_due(found.state, occasion, now)
+                && PullRequestLink::parse(found.link.as_str()).is_some_and(|link| !closed.contains(&link.host))
+            {
+                round.due.push((found.job, found.link.clone()));
+            }
+        };
+        self.inner.store.visit_pull_requests(&self.inner.scope, occasion == Occasion::User, visit).await
     }
 
     async fn request_of_host(&mut self, name: &str, kind: HostKind, requested: &[LinkedJobs], now: Time) {
@@ -231,7 +258,7 @@ impl Refresher {
             self.hosts.insert(name.to_owned(), host);
         }
         match &self.hosts.get(name)?.access {
-            HostAccess::Client(client) if !self.is_blocked(name, now) => Some(client.clone()),
+            HostAccess::Client(client) if self.can_ask(name, now) => Some(client.clone()),
             _ => None,
         }
     }
@@ -240,11 +267,15 @@ impl Refresher {
         self.hosts.get(name).is_none_or(|host| host.is_refused || host.blocked_until.is_some_and(|until| until > now))
     }
 
-    /// Returns when the next of these jobs is due, but at most [`MAX_SLEEP`] from now.
-    fn next_wake(&self, jobs: &[Job], now: Time) -> Option<Instant> {
-        let due =
-            jobs.iter().filter_map(|job| job.pull_request.as_deref().and_then(next_refresh)).filter(|due| *due > now);
-        self.wake_at(due.min().map_or(now + MAX_SLEEP, |due| due.min(now + MAX_SLEEP)))
+    /// Returns the known hosts to which no requests can be sent now.
+    fn closed_hosts(&self, now: Time) -> impl Iterator<Item = &String> {
+        self.hosts.keys().filter(move |name| !self.can_ask(name, now))
+    }
+
+    /// Whether requests to this host can be sent now. Its access must be known.
+    fn can_ask(&self, name: &str, now: Time) -> bool {
+        let has_client = self.hosts.get(name).is_some_and(|host| matches!(host.access, HostAccess::Client(_)));
+        has_client && !self.is_blocked(name, now)
     }
 
     fn wake_at(&self, at: Time) -> Option<Instant> {

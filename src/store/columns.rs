@@ -211,7 +211,12 @@ fn read_remote_state(row: &Row<'_>, shared: &mut SharedTexts) -> Result<RemoteSt
 
 /// Reads the state of the pull request. If it can't be read, because others have edited the file, it is unknown.
 fn read_pull_request(row: &Row<'_>) -> Result<Option<Box<PullRequest>>> {
-    let json = row.get_ref(job_column!("pull_request"))?.as_str_or_null()?;
+    parse_pull_request(row.get_ref(job_column!("pull_request"))?)
+}
+
+/// Like [`read_pull_request`], with the value of the column `pull_request`.
+pub(super) fn parse_pull_request(value: ValueRef<'_>) -> Result<Option<Box<PullRequest>>> {
+    let json = value.as_str_or_null()?;
     Ok(json.and_then(|json| serde_json::from_str(json).ok()))
 }
 

@@ -1,6 +1,7 @@
 //! The state of pull requests on their code hosts, stored with the job.
 
 use super::Store;
+use super::columns;
 use super::error::StoreResult;
 use super::job_rows::{find_job, query_jobs, update_job};
 use crate::model::Time;
@@ -19,7 +20,42 @@ pub struct ReportedPullRequest {
     pub state: PullRequest,
 }
 
+/// A pull request that a job links to, and its stored state if it is known.
+#[derive(Debug, Clone, Copy)]
+pub struct StoredPullRequest<'a> {
+    pub job: JobKey,
+    pub link: &'a CleanText,
+    pub state: Option<&'a PullRequest>,
+}
+
 impl Store {
+    /// Passes each pull request of the scope's jobs to `visit`, from the newest job to the oldest, and returns what it
+    /// collects. Needs memory for one pull request at a time. Merged and closed ones are left out unless
+    /// `include_final` is set.
+    pub async fn visit_pull_requests<T: Default + Send + 'static>(
+        &self,
+        scope: &Scope,
+        include_final: bool,
+        visit: impl Fn(&mut T, StoredPullRequest<'_>) + Send + 'static,
+    ) -> StoreResult<T> {
+        self.read_in_scope(scope, move |db, scope| {
+            let open = if include_final { "" } else { "AND pr_turn IS NOT 'nobody'" };
+            let mut statement = db.prepare_cached(&format!(
+                "SELECT key, pr_link, pull_request FROM job NOT INDEXED
+                 WHERE scope = ?1 AND merged_into IS NULL AND gone = 0 AND pr_link IS NOT NULL {open} ORDER BY key DESC"
+            ))?;
+            let mut rows = statement.query([scope])?;
+            let mut collected = T::default();
+            while let Some(row) = rows.next()? {
+                let link: CleanText = row.get(1)?;
+                let state = columns::parse_pull_request(row.get_ref(2)?)?;
+                visit(&mut collected, StoredPullRequest { job: row.get(0)?, link: &link, state: state.as_deref() });
+            }
+            Ok(collected)
+        })
+        .await
+    }
+
     /// Returns the jobs of the scope that have a pull request, oldest first. Jobs whose pull request is merged or closed
     /// are left out unless `include_final` is set.
     pub async fn jobs_with_pull_requests(&self, scope: &Scope, include_final: bool) -> StoreResult<Vec<Job>> {

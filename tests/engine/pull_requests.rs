@@ -3,12 +3,17 @@
 use crate::support::engine::EngineFixture;
 use crate::support::{create_folder, open_store, scope_of, start_sim};
 use chrono::TimeDelta;
+use docdeck::engine::{HostAccess, HostDirectory};
 use docdeck::model::engine_event::EngineEvent;
-use docdeck::model::job::{JobId, RemoteJob};
-use docdeck::model::pull_request::{ChecksState, PullRequestState};
+use docdeck::model::job::{JobId, RemoteJob, RemoteState, Status};
+use docdeck::model::pull_request::{ChecksState, HostKind, PullRequestState};
 use docdeck::model::row::{JobGroup, JobKey};
+use docdeck::model::text::CleanText;
+use docdeck::runtime::hosts::SimulatedHost;
 use docdeck::sim::{HostFault, Sim, SimOptions};
 use docdeck::store::Store;
+use std::pin::Pin;
+use std::sync::Arc;
 
 async fn start_with_hosts(sim: &Sim) -> EngineFixture {
     EngineFixture::start_with_hosts(sim, Store::in_memory().expect("a store"), None).await
@@ -90,6 +95,33 @@ async fn track_jobs_with_one_link(sim: &Sim, store: &Store) -> [JobKey; 2] {
     let first = store.track(&scope, linked.clone(), sim.now()).await.expect("written");
     let second = store.track(&scope, twin, sim.now()).await.expect("written");
     [first.key, second.key]
+}
+
+/// Has a token for the simulated host only.
+#[derive(Debug)]
+struct OneToken(Arc<dyn HostDirectory>);
+
+impl HostDirectory for OneToken {
+    fn access<'a>(&'a self, host: &'a str, kind: HostKind) -> Pin<Box<dyn Future<Output = HostAccess> + Send + 'a>> {
+        if host == "github.com" { self.0.access(host, kind) } else { Box::pin(async { HostAccess::NoToken }) }
+    }
+}
+
+#[tokio::test]
+async fn many_pull_requests_of_a_host_without_a_token_do_not_keep_others_from_being_read() {
+    let sim = start_sim_with_jobs().await;
+    let store = Store::in_memory().expect("a store");
+    let [oldest, _] = track_jobs_with_one_link(&sim, &store).await;
+    for n in 0..220 {
+        let link = CleanText::line(&format!("https://ghe.corp/acme/docs/pull/{n}"));
+        let state = RemoteState { status: Some(Status::Completed), pr_link: Some(link), ..RemoteState::default() };
+        let job = RemoteJob { id: JobId::new(&format!("other-{n}")).expect("an id"), created_at: None, state };
+        store.track(&scope_of(&sim), job, sim.now()).await.expect("written");
+    }
+    let directory = OneToken(SimulatedHost::directory(&sim).expect("a host"));
+    let mut fixture = EngineFixture::start_with_directory(&sim, store, Arc::new(directory)).await;
+    fixture.wait_for_job(oldest, "its state", |row| row.pull_request.is_some()).await;
+    fixture.engine.stop().await;
 }
 
 async fn start_sim_with_jobs() -> Sim {

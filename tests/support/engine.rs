@@ -56,6 +56,10 @@ impl EngineFixture {
         Self::start(store, scope_of(sim), sim.api_key(), lock_folder, None, hosts).await
     }
 
+    pub(crate) async fn start_with_directory(sim: &Sim, store: Store, hosts: Arc<dyn HostDirectory>) -> Self {
+        Self::start(store, scope_of(sim), sim.api_key(), None, None, Some(hosts)).await
+    }
+
     pub(crate) async fn start_on_store(store: Store, scope: Scope, key: &str, lock_folder: Option<&Path>) -> Self {
         Self::start(store, scope, key, lock_folder, None, None).await
     }

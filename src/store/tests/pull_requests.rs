@@ -6,7 +6,7 @@ use crate::model::pull_request::tests::open_pull_request;
 use crate::model::pull_request::{Checks, ChecksState, PullRequest, PullRequestState};
 use crate::model::pull_request_details::{FileSize, PullRequestDetails};
 use crate::model::row::JobGroup;
-use crate::store::{JobPruneFilter, ReportedPullRequest, ScopeFilter, StoredDiff};
+use crate::store::{JobPruneFilter, ReportedPullRequest, ScopeFilter, StoredDiff, StoredPullRequest};
 
 /// Adds a completed job with a pull request.
 async fn completed_job(store: &Store) -> Job {
@@ -37,7 +37,20 @@ async fn a_job_needs_the_user_when_the_checks_have_finished_and_is_done_when_it_
     let row = report(&store, &row, merged, 50).await;
     assert_eq!(row.group(), JobGroup::Done);
     assert_eq!(store.jobs_with_pull_requests(&scope(), false).await.expect("read"), []);
-    assert_eq!(store.jobs_with_pull_requests(&scope(), true).await.expect("read"), [row]);
+    let all = store.jobs_with_pull_requests(&scope(), true).await.expect("read");
+    assert_eq!(all, std::slice::from_ref(&row));
+    store.track(&scope(), with_pr("later", Status::Completed, 9), at(60)).await.expect("tracked");
+    let visit = async |include_final| {
+        let collect = |all: &mut Vec<_>, found: StoredPullRequest<'_>| {
+            all.push((found.job, found.link.clone(), found.state.cloned()));
+        };
+        store.visit_pull_requests(&scope(), include_final, collect).await.expect("read")
+    };
+    let all = visit(true).await;
+    let [(later, _, None), (job, link, state)] = all.as_slice() else { panic!("{all:?}") };
+    assert!(later > job, "the newest job comes first");
+    assert_eq!((*job, Some(link), state.as_ref()), (row.key, row.remote.pr_link.as_ref(), row.pull_request.as_deref()));
+    assert_eq!(visit(false).await.len(), 1);
 }
 
 #[tokio::test]
