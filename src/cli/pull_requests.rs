@@ -153,7 +153,7 @@ pub(super) async fn refresh(
             }
         };
         for chunk in requested.chunks(links_per_round(kind)) {
-            let round = HostRound::read(&client, chunk).await;
+            let round = HostRound::read(&client, chunk, true).await;
             store.apply_pull_requests(round.reported, chrono::Utc::now()).await?;
             let failed = round.failed.iter().map(|(link, error)| format!("#{}: {error}.", link.number));
             problems.extend(failed.map(ReadProblem::passing));

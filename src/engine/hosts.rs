@@ -120,23 +120,23 @@ pub fn links_per_round(kind: HostKind) -> usize {
 }
 
 impl HostRound {
-    /// Reads the state of pull requests of one host, and on GitHub their checks. Conflicts that GitHub is still computing
-    /// are requested once more.
-    pub async fn read(client: &HostClient, requested: &[LinkedJobs]) -> Self {
+    /// Reads the state of pull requests of one host, and on GitHub their checks. With `asks_again`, conflicts that GitHub
+    /// is still computing are requested once more.
+    pub async fn read(client: &HostClient, requested: &[LinkedJobs], asks_again: bool) -> Self {
         let mut round = Self::default();
         let links: Vec<PullRequestLink> = requested.iter().map(|linked| linked.link.clone()).collect();
         let answer = client.pull_requests(&links, local_now()).await;
         round.results = round.take(answer);
         if client.kind() == HostKind::GitHub {
-            round.read_again_and_checks(client).await;
+            round.read_again_and_checks(client, asks_again).await;
         }
         round.assign_to_jobs(requested);
         round
     }
 
-    async fn read_again_and_checks(&mut self, client: &HostClient) {
+    async fn read_again_and_checks(&mut self, client: &HostClient, asks_again: bool) {
         let computing = self.links(|state| state.conflict.is_none());
-        if !computing.is_empty() {
+        if asks_again && !computing.is_empty() {
             tokio::time::sleep(CONFLICT_DELAY).await;
             let answer = client.pull_requests(&computing, local_now()).await;
             for (link, state) in self.take(answer) {

@@ -233,7 +233,7 @@ async fn read_head(
     linked: &LinkedJobs,
     answers: &mut Vec<(RequestBudget, Option<HostError>)>,
 ) -> Result<CleanText, Failure> {
-    let round = HostRound::read(client, std::slice::from_ref(linked)).await;
+    let round = HostRound::read(client, std::slice::from_ref(linked), true).await;
     answers.extend(round.answers);
     if let Some((_, error)) = round.failed.first() {
         return Err(host_failure(error));

@@ -27,6 +27,9 @@ use tokio::time::Instant;
 const RETRY_INTERVAL: TimeDelta = TimeDelta::minutes(5);
 /// The most pull requests that are requested at once. The newest jobs come first.
 const MAX_PER_ROUND: usize = 200;
+/// How many more requests are made at once for conflicts that GitHub is still computing. The others are known the next
+/// time. So 200 pull requests need at most 20 requests.
+const MAX_CONFLICT_REQUESTS: usize = 4;
 /// The longest time until the task looks for new pull requests by itself.
 const MAX_SLEEP: TimeDelta = TimeDelta::seconds(60);
 /// How long to wait while another instance makes a round of requests.
@@ -171,12 +174,12 @@ impl Refresher {
 
     async fn request_of_host(&mut self, name: &str, kind: HostKind, requested: &[LinkedJobs], now: Time) {
         let Some(client) = self.client(name, kind, now).await else { return };
-        for chunk in requested.chunks(links_per_round(kind)) {
+        for (n, chunk) in requested.chunks(links_per_round(kind)).enumerate() {
             let has_points = self.hosts.get_mut(name).is_some_and(|host| host.spent.left(now) >= 3);
             if !has_points || self.is_blocked(name, now) {
                 return;
             }
-            let round = HostRound::read(&client, chunk).await;
+            let round = HostRound::read(&client, chunk, n < MAX_CONFLICT_REQUESTS).await;
             for (budget, error) in &round.answers {
                 self.account(name, budget, error.as_ref()).await;
             }

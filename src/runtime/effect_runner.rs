@@ -92,6 +92,6 @@ impl EffectRunner {
     }
 }
 
-pub(super) fn save_failure(error: StoreError) -> Failure {
+pub(super) fn store_failure(error: StoreError) -> Failure {
     error.not_saved_failure()
 }

@@ -3,7 +3,7 @@
 //! effects that need the terminal (copying, opening, suspending, quitting).
 
 use super::draining_session::{ANSWER_TIMEOUT, CHECK_INTERVAL, DrainingSession, WRITE_TIMEOUT};
-use super::effect_runner::{EffectRunner, StartedEngine, save_failure};
+use super::effect_runner::{EffectRunner, StartedEngine, store_failure};
 use super::first_run::FirstRun;
 use crate::api::Client;
 use crate::engine::{Engine, EngineSetup, HostDirectory, LeaseRoles, PollOptions};
@@ -172,7 +172,7 @@ impl Effects {
             && let Some(rows) = self.first_rows.take()
         {
             self.tasks.spawn(async move {
-                Some(Msg::Jobs(JobsMsg::FirstRowsLoaded(rows.await.ok()?.map_err(save_failure))))
+                Some(Msg::Jobs(JobsMsg::FirstRowsLoaded(rows.await.ok()?.map_err(store_failure))))
             });
             return;
         }
@@ -212,7 +212,7 @@ impl Effects {
         self.tasks.spawn(async move {
             match store.check_writable().await {
                 Ok(is_writable) => (!is_writable).then_some(Msg::StoreReadOnly),
-                Err(error) => Some(Msg::Engine(EngineEvent::InternalFailure(save_failure(error)))),
+                Err(error) => Some(Msg::Engine(EngineEvent::InternalFailure(store_failure(error)))),
             }
         });
     }

@@ -1,6 +1,6 @@
 //! Runs the effects about jobs.
 
-use super::effect_runner::{EffectRunner, TIPS_KEY, save_failure};
+use super::effect_runner::{EffectRunner, TIPS_KEY, store_failure};
 use crate::model::diff::{Diff, LoadedDiff};
 use crate::model::endpoint::Scope;
 use crate::model::failure::Failure;
@@ -20,13 +20,13 @@ impl EffectRunner {
     pub(super) async fn run_jobs_effect(&self, effect: JobsEffect) -> Option<JobsMsg> {
         Some(match effect {
             JobsEffect::LoadFirstRows(limit) => {
-                JobsMsg::FirstRowsLoaded(self.store.first_jobs(&self.scope, limit).await.map_err(save_failure))
+                JobsMsg::FirstRowsLoaded(self.store.first_jobs(&self.scope, limit).await.map_err(store_failure))
             }
             JobsEffect::LoadInitialData => JobsMsg::InitialDataLoaded(self.read_initial_data().await.map(Box::new)),
             JobsEffect::LoadThread(job) => {
                 let read = self.read_threads(vec![job], None).await;
                 let thread = read.map(|mut read| read.pop().map(|(_, thread)| thread));
-                let result = thread.and_then(|thread| thread.ok_or_else(|| save_failure(StoreError::NoSuchJob)));
+                let result = thread.and_then(|thread| thread.ok_or_else(|| store_failure(StoreError::NoSuchJob)));
                 JobsMsg::ThreadLoaded { job, result }
             }
             JobsEffect::PrefetchThreads(jobs) => {
@@ -41,25 +41,27 @@ impl EffectRunner {
             }
             JobsEffect::ChangeLocalData(jobs, change) => {
                 let result = self.store.change_jobs(&jobs, change, Utc::now()).await;
-                JobsMsg::LocalDataChanged(result.map_err(save_failure))
+                JobsMsg::LocalDataChanged(result.map_err(store_failure))
             }
             JobsEffect::ChangeQueue(jobs, change) => {
                 let result = self.with_engine(async |engine| engine.change_queue(&jobs, change).await).await;
                 JobsMsg::LocalDataChanged(result)
             }
             JobsEffect::FindPrompts(text) => {
-                let jobs = self.store.find_jobs_by_prompt(&self.scope, &text).await.map_err(save_failure);
+                let jobs = self.store.find_jobs_by_prompt(&self.scope, &text).await.map_err(store_failure);
                 JobsMsg::PromptsFound { text, jobs }
             }
             JobsEffect::FindPromptsIn(scopes, text) => {
-                let jobs = self.find_prompts_in(&scopes, &text).await.map_err(save_failure);
+                let jobs = self.find_prompts_in(&scopes, &text).await.map_err(store_failure);
                 JobsMsg::PromptsFound { text, jobs }
             }
             JobsEffect::LoadJobImpact(job) => {
-                let result = self.impact_reader().read_job_impact(job).await.map_err(save_failure);
+                let result = self.impact_reader().read_job_impact(job).await.map_err(store_failure);
                 JobsMsg::ImpactLoaded { job, result }
             }
-            JobsEffect::ListAllJobs(scopes) => JobsMsg::AllJobsListed(self.jobs_of(scopes).await.map_err(save_failure)),
+            JobsEffect::ListAllJobs(scopes) => {
+                JobsMsg::AllJobsListed(self.jobs_of(scopes).await.map_err(store_failure))
+            }
             JobsEffect::ReportVisibleJobs(jobs) => {
                 self.engine().await.ok()?.set_on_screen(jobs);
                 return None;
@@ -91,9 +93,9 @@ impl EffectRunner {
     /// commit, or if `again` is set.
     async fn read_diff(&self, job: JobKey, again: bool) -> Result<LoadedDiff, Failure> {
         let row =
-            self.store.job(job).await.map_err(save_failure)?.ok_or_else(|| save_failure(StoreError::NoSuchJob))?;
+            self.store.job(job).await.map_err(store_failure)?.ok_or_else(|| store_failure(StoreError::NoSuchJob))?;
         let stored = match &row.remote.pr_link {
-            Some(link) => self.store.diff(link).await.map_err(save_failure)?,
+            Some(link) => self.store.diff(link).await.map_err(store_failure)?,
             None => None,
         };
         let head = row.pull_request.as_ref().map(|state| &state.head);
@@ -115,9 +117,9 @@ impl EffectRunner {
 
     /// Returns the stored details of a job's pull request; `None` if there are none.
     async fn read_details(&self, job: JobKey) -> Result<Option<Timed<PullRequestDetails>>, Failure> {
-        let row = self.store.job(job).await.map_err(save_failure)?;
+        let row = self.store.job(job).await.map_err(store_failure)?;
         match row.and_then(|row| row.remote.pr_link) {
-            Some(link) => self.store.pull_request_details(&link).await.map_err(save_failure),
+            Some(link) => self.store.pull_request_details(&link).await.map_err(store_failure),
             None => Ok(None),
         }
     }
@@ -137,7 +139,7 @@ impl EffectRunner {
         if max_bytes.is_some() && !is_engine_running {
             return Err(Failure::local("Threads are not prefetched before the engine runs."));
         }
-        let mut threads = self.store.threads(&jobs, max_bytes).await.map_err(save_failure)?;
+        let mut threads = self.store.threads(&jobs, max_bytes).await.map_err(store_failure)?;
         // The store contains service time, and the screen needs local time. Without a running engine, both are assumed
         // to be equal.
         if let Some(Ok(engine)) = self.engine.borrow().as_ref() {
@@ -179,6 +181,6 @@ impl EffectRunner {
             let tips = Some(self.store.value(TIPS_KEY).await?.unwrap_or_default());
             Ok(InitialData { jobs, drafts, draft_pages, log, tips })
         };
-        read.await.map_err(save_failure)
+        read.await.map_err(store_failure)
     }
 }

@@ -1,6 +1,6 @@
 //! Runs the effects about prompts and drafts.
 
-use super::effect_runner::{EffectRunner, save_failure};
+use super::effect_runner::{EffectRunner, store_failure};
 use super::templates;
 use crate::model::Time;
 use crate::model::failure::Failure;
@@ -55,7 +55,7 @@ impl EffectRunner {
                 PromptsMsg::PromptsRestored(self.with_engine(async |engine| engine.restore(&prompts).await).await)
             }
             PromptsEffect::LoadHistory => {
-                PromptsMsg::HistoryLoaded(self.store.sent_prompts(&self.scope).await.map_err(save_failure))
+                PromptsMsg::HistoryLoaded(self.store.sent_prompts(&self.scope).await.map_err(store_failure))
             }
             PromptsEffect::LoadTemplates => {
                 let folder = self.templates.clone();
@@ -100,5 +100,5 @@ fn submitted(
 }
 
 fn draft_saved(slot: DraftTarget, at: Time, result: Result<(), StoreError>) -> PromptsMsg {
-    PromptsMsg::DraftSaved { slot, result: result.map(|()| at).map_err(save_failure) }
+    PromptsMsg::DraftSaved { slot, result: result.map(|()| at).map_err(store_failure) }
 }

@@ -1,6 +1,6 @@
 //! Runs the effects about page views: requests to the service, and reads of cached views, which cost no request.
 
-use super::effect_runner::{EffectRunner, save_failure};
+use super::effect_runner::{EffectRunner, store_failure};
 use super::impact::ImpactReader;
 use crate::model::report::{CachedViews, LoadEndReason, LoadOutcome};
 use crate::tui::{ViewsEffect, ViewsMsg};
@@ -46,12 +46,12 @@ impl EffectRunner {
                 ViewsMsg::TotalsLoaded(self.with_engine(async |engine| engine.load_totals(&ranges).await).await)
             }
             ViewsEffect::LoadCachedPage(path) => {
-                let result = self.impact_reader().read_page_history(&path).await.map_err(save_failure);
+                let result = self.impact_reader().read_page_history(&path).await.map_err(store_failure);
                 ViewsMsg::PageHistoryLoaded { path, result }
             }
             ViewsEffect::ListCachedRanges => {
                 let cached = self.store.cached_ranges(&self.scope).await.map(|cached| self.with_local_times(cached));
-                ViewsMsg::CachedRangesListed(cached.map_err(save_failure))
+                ViewsMsg::CachedRangesListed(cached.map_err(store_failure))
             }
         })
     }

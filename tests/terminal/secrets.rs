@@ -260,9 +260,9 @@ fn a_key_in_the_environment_is_passed_to_no_program() {
     let mut pty = Pty::spawn(home.dashboard().with("DOCDECK_API_KEY", KEY));
     pty.wait_for_text("No jobs yet.");
     pty.send("\x1b[15~");
-    pty.wait_for_quiet();
+    pty.wait_for("the command", |screen| !screen.alternate_screen() && screen.contents().contains("Press Enter"));
     pty.send("\r");
-    pty.wait_for_quiet();
+    pty.wait_for("the dashboard", |screen| screen.alternate_screen() && screen.contents().contains("No jobs yet."));
     pty.send("q");
     pty.wait_for_end();
     let environment = std::fs::read_to_string(&seen).expect("the command ran");
