@@ -254,8 +254,12 @@ impl Refresher {
     pub(super) async fn client(&mut self, name: &str, kind: HostKind, now: Time) -> Option<HostClient> {
         if !self.hosts.contains_key(name) {
             let access = self.directory.access(name, kind).await;
-            if let HostAccess::Unusable(why) = &access {
-                self.inner.emit(EngineEvent::Notice(why.clone())).await;
+            match &access {
+                HostAccess::Client(_) => {}
+                HostAccess::NoToken => {
+                    self.inner.emit(EngineEvent::MissingToken { host: CleanText::line(name), kind }).await;
+                }
+                HostAccess::Unusable(why) => self.inner.emit(EngineEvent::Notice(why.clone())).await,
             }
             let host = Host { access, spent: SpentPoints::default(), blocked_until: None, is_refused: false };
             self.hosts.insert(name.to_owned(), host);

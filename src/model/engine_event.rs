@@ -8,6 +8,7 @@ use super::load::Timed;
 use super::log::LogEntry;
 use super::period::DateRange;
 use super::prompt::{Delivery, PromptId};
+use super::pull_request::HostKind;
 use super::report::LoadProgress;
 use super::row::{Job, JobKey, RemainingJobs};
 use super::text::CleanText;
@@ -49,6 +50,8 @@ pub enum EngineEvent {
     Unrecorded(Box<UnrecordedOutcome>),
     /// The outcome of this prompt, for which [`EngineEvent::Unrecorded`] was sent before, is now in the store.
     Recorded(PromptId),
+    /// Jobs have pull requests on this code host, for which there is no token.
+    MissingToken { host: CleanText, kind: HostKind },
     /// A message to show to the user once, for example that a damaged store was replaced.
     Notice(CleanText),
 }

@@ -5,6 +5,7 @@ use crate::model::Time;
 use crate::model::change::LocalChange;
 use crate::model::layout::Layout;
 use crate::model::prompt::PromptId;
+use crate::model::pull_request::HostKind;
 use crate::model::row::{Job, JobKey, RemainingJobs};
 use crate::model::text::CleanText;
 use crossterm::event::Event;
@@ -138,6 +139,8 @@ pub enum TipPlace {
     PageDetail,
     Trend,
     Movers,
+    /// The jobs list, after its own tip, if jobs have pull requests on a code host for which there is no token.
+    HostToken,
 }
 
 /// Which tips were shown, and the tip that is shown now.
@@ -146,6 +149,8 @@ pub(super) struct Tips {
     /// The places whose tip was shown. `None` if no tips may be shown, because they are turned off or this set is not
     /// loaded yet.
     pub seen: Option<BTreeSet<TipPlace>>,
+    /// The code host for which there is no token although jobs have pull requests there.
+    pub missing_token: Option<(CleanText, HostKind)>,
     /// The current place.
     pub place: Option<TipPlace>,
     /// The tip that is shown now, and until when.

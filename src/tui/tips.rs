@@ -5,6 +5,8 @@ use super::keymap::{Action, Context, Keymap};
 use super::state::TipPlace;
 use super::{App, Effect, Screen, StoreState};
 use crate::model::Time;
+use crate::model::pull_request::HostKind;
+use crate::model::text::CleanText;
 use chrono::TimeDelta;
 use unicode_width::UnicodeWidthStr;
 
@@ -30,7 +32,8 @@ impl App {
             return;
         }
         let fits = |text: &String| text.width() + 2 <= usize::from(self.size.0);
-        let Some(text) = tip_text(place, &self.config.keymap).filter(fits) else {
+        let missing_token = self.tips.missing_token.as_ref();
+        let Some(text) = tip_text(place, &self.config.keymap, missing_token).filter(fits) else {
             return;
         };
         seen.insert(place);
@@ -40,11 +43,22 @@ impl App {
         self.dirty = true;
     }
 
+    /// Whether the tip about a missing token is shown in the jobs list now, or is next.
+    fn is_host_token_next(&self) -> bool {
+        let is_shown = self.tips.place == Some(TipPlace::HostToken);
+        if self.tips.current.is_some() {
+            return is_shown;
+        }
+        let is_seen = |place| self.tips.seen.as_ref().is_none_or(|seen| seen.contains(&place));
+        self.tips.missing_token.is_some() && is_seen(TipPlace::Jobs) && !is_seen(TipPlace::HostToken)
+    }
+
     fn current_place(&self) -> Option<TipPlace> {
         if self.store != StoreState::Read || self.config.is_demo || self.config.read_only {
             return None;
         }
         match self.contexts().first()? {
+            Context::Jobs if self.is_host_token_next() => Some(TipPlace::HostToken),
             Context::Jobs => Some(TipPlace::Jobs),
             Context::Detail => Some(TipPlace::Detail),
             Context::Views => Some(TipPlace::Views),
@@ -61,7 +75,8 @@ impl App {
 }
 
 /// Returns the tip of a place, with the user's keys. `None` if an action that the tip mentions has no key.
-fn tip_text(place: TipPlace, keymap: &Keymap) -> Option<String> {
+/// `missing_token` is the code host for which there is no token.
+fn tip_text(place: TipPlace, keymap: &Keymap, missing_token: Option<&(CleanText, HostKind)>) -> Option<String> {
     use Context as C;
     let key = |context, action| keymap.key(&[context, C::Lists, C::Everywhere], action);
     Some(match place {
@@ -108,6 +123,15 @@ fn tip_text(place: TipPlace, keymap: &Keymap) -> Option<String> {
         TipPlace::Movers => {
             format!("Tip: {} ranks by human, AI or all views.", key(C::Movers, Action::Metric)?)
         }
+        TipPlace::HostToken => {
+            let (host, kind) = missing_token?;
+            let program = match kind {
+                HostKind::GitHub => "gh",
+                HostKind::GitLab => "glab",
+            };
+            let refresh = key(C::Jobs, Action::Refresh)?;
+            format!("Tip: after `{program} auth login`, {refresh} shows checks and reviews from {host}.")
+        }
     })
 }
 
@@ -115,6 +139,7 @@ fn tip_text(place: TipPlace, keymap: &Keymap) -> Option<String> {
 mod tests {
     use super::*;
     use crate::model::endpoint::Scope;
+    use crate::model::engine_event::EngineEvent;
     use crate::model::job::Status;
     use crate::tui::chord::{ch, ctrl};
     use crate::tui::jobs::tests::{at, row};
@@ -152,7 +177,8 @@ mod tests {
     #[test]
     fn every_tip_fits_in_80_columns() {
         for place in TipPlace::iter() {
-            let text = tip_text(place, &Keymap::default()).expect("a tip");
+            let host = (CleanText::line("github.com"), HostKind::GitHub);
+            let text = tip_text(place, &Keymap::default(), Some(&host)).expect("a tip");
             assert!(text.width() <= 78, "{text}");
         }
     }
@@ -167,6 +193,29 @@ mod tests {
         assert_eq!(saved_places(&effects), ["jobs views"]);
         assert_eq!(saved_places(&press(&mut app, KeyCode::Char('1'))), [""; 0]);
         assert_eq!(app.tip(), None);
+    }
+
+    #[test]
+    fn a_missing_token_is_mentioned_once_after_the_tip_of_the_list() {
+        let missing =
+            |host| Msg::Engine(EngineEvent::MissingToken { host: CleanText::line(host), kind: HostKind::GitHub });
+        let (mut app, _) = loaded_app(start((80, 24)), Some(""));
+        assert_eq!(saved_places(&app.update(missing("github.com"), at(0))), [""; 0]);
+        assert!(app.tip().is_some_and(|tip| tip.contains("press ? for the shortcuts")), "{:?}", app.tip());
+        assert_eq!(saved_places(&press(&mut app, KeyCode::Char('j'))), ["jobs host-token"]);
+        let text = "Tip: after `gh auth login`, r shows checks and reviews from github.com.";
+        assert_eq!(app.tip(), Some(text));
+        app.update(missing("github.com"), at(1));
+        assert_eq!(app.tip(), Some(text), "it stays");
+        press(&mut app, KeyCode::Char('j'));
+        app.update(missing("ghe.corp"), at(1));
+        assert_eq!(app.tip(), None);
+        let (mut later, _) = loaded_app(start((100, 24)), Some("jobs host-token"));
+        later.update(missing("github.com"), at(0));
+        assert_eq!(later.tip(), None, "another start doesn't show it again");
+        let (mut without, _) = loaded_app(start((100, 24)), None);
+        without.update(missing("github.com"), at(0));
+        assert_eq!(without.tip(), None, "tips are off");
     }
 
     #[test]
@@ -203,10 +252,10 @@ mod tests {
     fn a_tip_names_custom_keys_and_is_not_shown_if_a_key_is_unbound() {
         let mut keymap = Keymap::default();
         keymap.set_keys(Context::Editor, "history", vec![ctrl('o')]);
-        assert!(tip_text(TipPlace::Editor, &keymap).is_some_and(|tip| tip.contains("Ctrl-O inserts")));
+        assert!(tip_text(TipPlace::Editor, &keymap, None).is_some_and(|tip| tip.contains("Ctrl-O inserts")));
         keymap.set_keys(Context::Views, "load-all", vec![ch('A')]);
-        assert!(tip_text(TipPlace::Views, &keymap).is_some_and(|tip| tip.contains("press A to load")));
+        assert!(tip_text(TipPlace::Views, &keymap, None).is_some_and(|tip| tip.contains("press A to load")));
         keymap.set_keys(Context::Detail, "tags", Vec::new());
-        assert_eq!(tip_text(TipPlace::Detail, &keymap), None);
+        assert_eq!(tip_text(TipPlace::Detail, &keymap, None), None);
     }
 }

@@ -248,6 +248,7 @@ impl App {
             }
             EngineEvent::InternalFailure(failure) => self.notify_failure(&failure, now),
             EngineEvent::Unrecorded(_) | EngineEvent::Recorded(_) => self.recording_changed(&event, now),
+            EngineEvent::MissingToken { host, kind } => self.tips.missing_token = Some((host, kind)),
             EngineEvent::Notice(text) => self.notify(Severity::Warning, text.as_str(), now),
         }
     }

@@ -120,6 +120,11 @@ async fn many_pull_requests_of_a_host_without_a_token_do_not_keep_others_from_be
     }
     let directory = OneToken(SimulatedHost::directory(&sim).expect("a host"));
     let mut fixture = EngineFixture::start_with_directory(&sim, store, Arc::new(directory)).await;
+    let missing = |event: &EngineEvent| match event {
+        EngineEvent::MissingToken { host, .. } => Some(host.to_string()),
+        _ => None,
+    };
+    assert_eq!(fixture.wait_for_event("a missing token", missing).await, "ghe.corp");
     fixture.wait_for_job(oldest, "its state", |row| row.pull_request.is_some()).await;
     fixture.engine.stop().await;
 }
