@@ -123,6 +123,11 @@ pub trait Component: Any + Debug + Send {
         true
     }
 
+    /// Whether nothing of the components below is visible, so that they need not be drawn.
+    fn fills_screen(&self) -> bool {
+        false
+    }
+
     /// Whether typed characters go to the text input rather than to shortcuts.
     fn takes_text(&self) -> bool {
         self.context().takes_text()

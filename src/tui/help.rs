@@ -64,6 +64,10 @@ impl Component for Help {
         }
     }
 
+    fn fills_screen(&self) -> bool {
+        true
+    }
+
     fn offers(&self, action: Action, _app: &App) -> Option<Label> {
         match action {
             Action::Help | Action::SaveFilter => None,

@@ -222,6 +222,10 @@ impl Component for Changes {
         }
     }
 
+    fn fills_screen(&self) -> bool {
+        true
+    }
+
     fn offers(&self, action: Action, app: &App) -> Option<Label> {
         let has_rows = self.rows.len() > 0;
         match action {

@@ -94,10 +94,11 @@ fn draw_screen(frame: &mut Frame<'_>, view: View<'_>) {
     let app = view.app;
     let g = app.geometry();
     frame_lines::draw_header(frame, view, g.header);
-    if let Some(screen) = app.screen_component() {
+    let lowest_visible = app.dialogs.iter().rposition(|dialog| dialog.fills_screen());
+    if let Some(screen) = app.screen_component().filter(|_| lowest_visible.is_none()) {
         screen.draw(frame, view);
     }
-    for dialog in &app.dialogs {
+    for dialog in app.dialogs.iter().skip(lowest_visible.unwrap_or(0)) {
         dialog.draw(frame, view);
     }
     frame_lines::draw_footer(frame, view, g.footer);

@@ -96,6 +96,10 @@ impl Component for PullRequestDialog {
         &[Context::PullRequest, Context::Lists, Context::Everywhere]
     }
 
+    fn fills_screen(&self) -> bool {
+        true
+    }
+
     fn offers(&self, action: Action, app: &App) -> Option<Label> {
         match action {
             Action::Open => match self.target() {

@@ -314,6 +314,10 @@ impl Component for Movers {
         &[Context::Movers, Context::Lists, Context::Everywhere]
     }
 
+    fn fills_screen(&self) -> bool {
+        true
+    }
+
     fn offers(&self, action: Action, _app: &App) -> Option<Label> {
         Label::default_if(action != Action::Open || self.selected().is_some())
     }

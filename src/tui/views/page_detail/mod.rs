@@ -294,6 +294,10 @@ impl Component for PageDetail {
         &[Context::PageDetail, Context::Lists, Context::Everywhere]
     }
 
+    fn fills_screen(&self) -> bool {
+        true
+    }
+
     fn offers(&self, action: Action, app: &App) -> Option<Label> {
         Label::default_if(match action {
             Action::Open | Action::BeforeAfter => self.selected_job().is_some(),
