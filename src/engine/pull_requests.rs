@@ -196,7 +196,7 @@ impl Refresher {
         }
     }
 
-    /// Records what an answer says about the host's limit, and reports a failure.
+    /// Records what an answer says about the host's limit, and adds the request to the log.
     pub(super) async fn account(&mut self, name: &str, budget: &RequestBudget, error: Option<&HostError>) {
         let now = local_now();
         if let Some(host) = self.hosts.get_mut(name) {
@@ -208,15 +208,11 @@ impl Refresher {
                 Some(_) => host.blocked_until = Some(now + RETRY_INTERVAL),
             }
         }
-        if let Some(error) = error {
-            self.report(error).await;
-        }
-    }
-
-    /// Adds a failure to the log. A refused token is also shown to the user, once.
-    async fn report(&self, error: &HostError) {
-        self.inner.log(error.host.clone(), LogKind::Note(CleanText::line(&error.kind.to_string()))).await;
-        if error.kind == HostErrorKind::Unauthorized {
+        let reason = error.map(|error| CleanText::line(&error.kind.to_string()));
+        let request = LogKind::HostRequest { status: budget.status, millis: budget.millis, reason };
+        self.inner.log(CleanText::line(name), request).await;
+        // A refused token is shown to the user once, because it is not used again.
+        if let Some(error) = error.filter(|error| error.kind == HostErrorKind::Unauthorized) {
             let text = format!("{error}. Pull requests are not updated; press r after renewing it.");
             self.inner.emit(EngineEvent::Notice(CleanText::line(&text))).await;
         }

@@ -36,8 +36,10 @@ pub struct LogEntry {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LogKind {
-    /// A request: the HTTP status if there was an answer, the duration, and the reason for a failure.
+    /// A request to the service: the HTTP status if there was an answer, the duration, and the reason for a failure.
     Request { operation: Operation, status: Option<u16>, millis: u32, reason: Option<CleanText> },
+    /// A request to a code host, which is the subject, with the same facts.
+    HostRequest { status: Option<u16>, millis: u32, reason: Option<CleanText> },
     /// A state change of a job.
     Transition(CleanText),
     /// Any other event, for example that a damaged store was replaced or a lease was taken.

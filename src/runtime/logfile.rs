@@ -56,13 +56,19 @@ impl LogGuard {
 fn log_line(entry: &LogEntry) -> String {
     match &entry.kind {
         LogKind::Request { operation, status, millis, reason } => {
-            let status = status.map_or_else(|| "-".to_owned(), |status| status.to_string());
-            let reason = reason.as_ref().map_or("", CleanText::as_str);
-            format!("{} {status} {millis} ms {reason}", operation.name()).trim_end().to_owned()
+            request_line(operation.name(), *status, *millis, reason.as_ref())
+        }
+        LogKind::HostRequest { status, millis, reason } => {
+            request_line(entry.subject.as_str(), *status, *millis, reason.as_ref())
         }
         LogKind::Transition(text) => format!("seen: {text}"),
         LogKind::Note(text) => format!("note: {text}"),
     }
+}
+
+fn request_line(name: &str, status: Option<u16>, millis: u32, reason: Option<&CleanText>) -> String {
+    let status = status.map_or_else(|| "-".to_owned(), |status| status.to_string());
+    format!("{name} {status} {millis} ms {}", reason.map_or("", CleanText::as_str)).trim_end().to_owned()
 }
 
 /// Appends one line directly, since a panic may have broken the writer thread.
@@ -174,5 +180,8 @@ mod tests {
             },
         };
         assert_eq!(log_line(&entry), "get 429 12 ms limited, retry in 60 s");
+        let kind = LogKind::HostRequest { status: Some(200), millis: 340, reason: None };
+        let entry = LogEntry { subject: CleanText::line("github.com"), kind, ..entry };
+        assert_eq!(log_line(&entry), "github.com 200 340 ms");
     }
 }

@@ -98,7 +98,9 @@ fn log_table(width: usize) -> Table<ListCell<LogEntry>> {
         let subject = ((width - 37) * 2 / 5).min(40);
         columns.extend([
             C::right("ms", 9, |row, _| match &row.item.kind {
-                LogKind::Request { millis, .. } => row.muted(grouped_number(*millis)),
+                LogKind::Request { millis, .. } | LogKind::HostRequest { millis, .. } => {
+                    row.muted(grouped_number(*millis))
+                }
                 _ => row.muted(""),
             }),
             // An entry without a result uses the full width for its subject.
@@ -116,6 +118,7 @@ fn log_table(width: usize) -> Table<ListCell<LogEntry>> {
 fn operation_cell<'a>(row: &LogRow<'a>, _width: usize) -> TableCell<'a> {
     match &row.item.kind {
         LogKind::Request { operation, .. } => row.cell(operation.name()),
+        LogKind::HostRequest { .. } => row.cell("host"),
         LogKind::Transition(_) => TableCell::new("change", row.view.theme.working),
         LogKind::Note(_) => row.muted("note"),
     }
@@ -123,11 +126,14 @@ fn operation_cell<'a>(row: &LogRow<'a>, _width: usize) -> TableCell<'a> {
 
 fn status_cell<'a>(row: &LogRow<'a>, _width: usize) -> TableCell<'a> {
     let theme = row.view.theme;
-    match &row.item.kind {
-        LogKind::Request { status: Some(status @ 200..300), .. } => TableCell::new(status.to_string(), theme.good),
-        LogKind::Request { status: Some(status), .. } => TableCell::new(status.to_string(), theme.bad),
-        LogKind::Request { status: None, .. } => TableCell::new("–", theme.bad),
-        LogKind::Transition(_) | LogKind::Note(_) => row.muted(""),
+    let status = match &row.item.kind {
+        LogKind::Request { status, .. } | LogKind::HostRequest { status, .. } => status,
+        LogKind::Transition(_) | LogKind::Note(_) => return row.muted(""),
+    };
+    match status {
+        Some(status @ 200..300) => TableCell::new(status.to_string(), theme.good),
+        Some(status) => TableCell::new(status.to_string(), theme.bad),
+        None => TableCell::new("–", theme.bad),
     }
 }
 
@@ -138,7 +144,7 @@ fn subject_cell<'a>(row: &LogRow<'a>) -> TableCell<'a> {
 fn result_cell<'a>(row: &LogRow<'a>) -> Option<TableCell<'a>> {
     let theme = row.view.theme;
     let (text, style) = match &row.item.kind {
-        LogKind::Request { reason, .. } => (reason.as_ref()?, theme.warning),
+        LogKind::Request { reason, .. } | LogKind::HostRequest { reason, .. } => (reason.as_ref()?, theme.warning),
         LogKind::Transition(text) => (text, theme.text),
         LogKind::Note(text) => (text, theme.muted),
     };

@@ -54,6 +54,8 @@ async fn a_refused_token_is_reported_once_and_not_used_again_until_the_user_asks
         })
         .await;
     assert!(notice.contains("github.com") && notice.contains("refused") && !notice.contains(sim.host_token()));
+    let refused = "the token was refused (401); it is wrong, expired or revoked";
+    assert_eq!(fixture.host_requests(), [(Some(401), Some(refused.to_owned()))]);
     fixture.engine.set_focused(false);
     fixture.engine.set_focused(true);
     let (_, other) = fixture.submit_accepted_job("Fix that too [sim:seconds=1]").await;
@@ -62,6 +64,8 @@ async fn a_refused_token_is_reported_once_and_not_used_again_until_the_user_asks
     sim.set_host_fault(None);
     fixture.engine.refresh_pull_requests(Some(vec![row.key]));
     fixture.wait_for_job(row.key, "its state", |row| row.pull_request.is_some()).await;
+    let logged = fixture.host_requests();
+    assert!(logged.len() > 1 && logged[1..].iter().all(|request| *request == (Some(200), None)), "{logged:?}");
     fixture.engine.stop().await;
 }
 

@@ -90,6 +90,15 @@ impl EngineFixture {
         Self { engine, store, scope, events, requests: Vec::new() }
     }
 
+    /// Returns the status and the failure of each request to a code host that was logged so far.
+    pub(crate) fn host_requests(&self) -> Vec<(Option<u16>, Option<String>)> {
+        let read = |entry: &LogEntry| match &entry.kind {
+            LogKind::HostRequest { status, reason, .. } => Some((*status, reason.as_ref().map(ToString::to_string))),
+            _ => None,
+        };
+        self.requests.iter().filter_map(read).collect()
+    }
+
     /// Skips events until `wanted` returns a value for one, and returns that value.
     pub(crate) async fn wait_for_event<T>(&mut self, what: &str, wanted: impl FnMut(&EngineEvent) -> Option<T>) -> T {
         self.wait_for_event_within(EVENT_TIMEOUT, wanted).await.unwrap_or_else(|| panic!("waited in vain for {what}"))
@@ -105,7 +114,7 @@ impl EngineFixture {
         loop {
             let event = tokio::time::timeout_at(end, self.events.recv()).await.ok()?.expect("the engine runs");
             if let EngineEvent::Logged(entry) = &event
-                && matches!(entry.kind, LogKind::Request { .. })
+                && matches!(entry.kind, LogKind::Request { .. } | LogKind::HostRequest { .. })
             {
                 self.requests.push(entry.clone());
             }

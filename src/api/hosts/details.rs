@@ -50,7 +50,8 @@ impl HostClient {
             let preview = self.send(request, MAX_STATE_MIB).await.map(|body| self.part(&body, links, preview));
             // Without the permission to read deployments, the preview may be in a comment.
             details.preview = preview.result.ok().flatten();
-            answer.budget = RequestBudget { cost: Some(2), ..preview.budget };
+            let millis = answer.budget.millis.saturating_add(preview.budget.millis);
+            answer.budget = RequestBudget { cost: Some(2), millis, ..preview.budget };
         }
         answer
     }
@@ -76,7 +77,8 @@ impl HostClient {
                 return self.failed(HostErrorKind::InvalidAddress);
             };
             let answer = self.send(HostRequest::get(url), MAX_STATE_MIB).await;
-            budget = RequestBudget { cost: Some(n), ..answer.budget };
+            let millis = budget.millis.saturating_add(answer.budget.millis);
+            budget = RequestBudget { cost: Some(n), millis, ..answer.budget };
             match answer.result.map(|body| (serde_json::from_slice::<Value>(&body), body)) {
                 Ok((Ok(value), _)) if n > 1 || gitlab::is_requested(&value, link) => read(&mut details, &value),
                 Ok((Ok(_), _)) => {

@@ -9,7 +9,7 @@ const DEFAULT_PAUSE: TimeDelta = TimeDelta::minutes(1);
 /// The longest wait that is believed.
 const MAX_PAUSE: TimeDelta = TimeDelta::hours(2);
 
-/// What is left of a host's limit. Fields are `None` if the answer doesn't say it.
+/// What a request cost, and what is left of the host's limit. Fields are `None` if the answer doesn't say it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct RequestBudget {
     /// The number of requests, or of points on GitHub, that are left.
@@ -20,6 +20,10 @@ pub struct RequestBudget {
     pub retry_after: Option<TimeDelta>,
     /// How many points a GraphQL query cost.
     pub cost: Option<u64>,
+    /// The HTTP status; `None` if there was no answer.
+    pub status: Option<u16>,
+    /// How long the request took, in milliseconds.
+    pub millis: u32,
 }
 
 impl RequestBudget {
@@ -36,7 +40,7 @@ impl RequestBudget {
                 Ok(seconds) => Some(TimeDelta::seconds(i64::from(seconds))),
                 Err(_) => Some(chrono::DateTime::<Utc>::from(httpdate::parse_http_date(wait).ok()?) - Utc::now()),
             }),
-            cost: None,
+            ..Self::default()
         }
     }
 

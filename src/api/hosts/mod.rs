@@ -30,7 +30,7 @@ use crate::model::text::CleanText;
 use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderValue};
 use reqwest::{Method, Response, Url};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::sync::OnceCell;
 use zeroize::Zeroizing;
 
@@ -204,14 +204,18 @@ impl HostClient {
 
     /// Sends a request. Returns at most `limit` bytes of the body of a successful answer, and whether it is longer.
     async fn send_cut(&self, request: HostRequest, limit: usize) -> HostAnswer<(Vec<u8>, bool)> {
-        match self.response(request).await {
+        let started = Instant::now();
+        let mut answer = match self.response(request).await {
             Ok(mut response) => {
-                let budget = RequestBudget::from_headers(response.headers());
+                let headers = RequestBudget::from_headers(response.headers());
+                let budget = RequestBudget { status: Some(response.status().as_u16()), ..headers };
                 let result = self.body(&mut response, &budget, limit).await;
                 HostAnswer { result: result.map_err(|kind| self.error(kind)), budget }
             }
             Err(kind) => self.failed(kind),
-        }
+        };
+        answer.budget.millis = u32::try_from(started.elapsed().as_millis()).unwrap_or(u32::MAX);
+        answer
     }
 
     async fn response(&self, request: HostRequest) -> Result<Response, HostErrorKind> {
