@@ -56,7 +56,7 @@ pub(super) async fn run(cx: &mut CommandContext<'_>, options: &Options) -> Resul
     let row = cx.with_store(find).await?;
     let send_options = SendOptions { wait: options.wait, timer: options.wait_timeout.start(), json: options.json };
     let work = async |session: &mut Session, out: &mut Out| send_to_job(session, &row, &text, send_options, out).await;
-    cx.with_session(send_options.roles(), work).await
+    cx.with_session(send_options.required_leases(), work).await
 }
 
 async fn send_to_job(

@@ -72,7 +72,7 @@ pub(super) async fn run(cx: &mut CommandContext<'_>, options: &Options) -> Resul
     }
     let text = options.source.read()?;
     let send_options = SendOptions { wait: options.wait, timer: options.wait_timeout.start(), json: options.json };
-    cx.with_session(send_options.roles(), async |session, out| {
+    cx.with_session(send_options.required_leases(), async |session, out| {
         let engine = session.engine.clone();
         // Signals are handled afterwards, so that the prompt is never half saved.
         let (prompt, row) = session.run_uninterrupted(engine.submit_new_job(&text)).await?;

@@ -57,7 +57,7 @@ pub(super) struct SendOptions {
 
 impl SendOptions {
     /// Returns the leases that the command needs: to wait for the job, it must poll.
-    pub(super) fn roles(self) -> LeaseRoles {
+    pub(super) fn required_leases(self) -> LeaseRoles {
         if self.wait { LeaseRoles::Poll } else { LeaseRoles::None }
     }
 }

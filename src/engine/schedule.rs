@@ -129,7 +129,7 @@ impl Scheduler {
         while let Some((start, job, share)) = self.next_start(now)
             && start <= now
         {
-            due_jobs.push(self.start_request(job, share));
+            due_jobs.push(self.mark_in_flight(job, share));
         }
         due_jobs
     }
@@ -138,7 +138,7 @@ impl Scheduler {
     /// due first. Returns `None` if no job waits.
     pub(super) fn take_probe(&mut self) -> Option<JobKey> {
         let first = *self.queue.first()?;
-        Some(self.start_request(first, Share::Common))
+        Some(self.mark_in_flight(first, Share::Common))
     }
 
     /// Returns when the budget permits a probe, at `now` or later. Returns `now` if that depends on requests in
@@ -232,10 +232,11 @@ impl Scheduler {
         (taken_of_share < limit && taken < self.tokens).then_some(at)
     }
 
-    fn start_request(&mut self, job: (Time, JobKey), share: Share) -> JobKey {
-        self.queue.remove(&job);
-        self.in_flight.insert(job.1, share);
-        job.1
+    /// Takes an entry off the queue, because its request is sent now. Returns its job.
+    fn mark_in_flight(&mut self, entry: (Time, JobKey), share: Share) -> JobKey {
+        self.queue.remove(&entry);
+        self.in_flight.insert(entry.1, share);
+        entry.1
     }
 
     /// Returns whether the job's request was in flight. Its token returns in a minute.

@@ -157,7 +157,7 @@ impl ViewCount {
         divide_rounded(self.0, UNIT / 10)
     }
 
-    /// Returns the number times `multiplier / divisor`, rounded to a millionth, or 0 if `divisor` is 0.
+    /// Returns the number multiplied by `multiplier / divisor`, rounded to a millionth, or 0 if `divisor` is 0.
     #[must_use]
     pub fn scaled(self, multiplier: u64, divisor: u64) -> Self {
         match divisor {
