@@ -117,6 +117,9 @@ impl Names {
                     || visibility.starts_with("pub(") && visibility.ends_with(") ")
             });
             let Some((visibility, tree)) = declaration else {
+                // A visibility such as `pub(in crate::sim)` names a module, but uses nothing of it.
+                let limited = line.trim_start().strip_prefix("pub(in ").and_then(|rest| rest.split_once(')'));
+                let line = limited.map_or(line, |(_, rest)| rest);
                 let is_part = |c: char| c.is_alphanumeric() || c == '_' || c == ':';
                 names.paths.extend(line.split(|c| !is_part(c)).filter(|word| word.contains("::")).map(str::to_owned));
                 names.words.extend(line.split(|c| c == ':' || !is_part(c)).map(str::to_owned));
@@ -298,7 +301,7 @@ fn a_cycle_through_parents_children_and_reexports_is_found() {
         ("a::b", "use crate::d::D;"),
         ("a::c", "use super::B;"),
         ("d", "use crate::{a::{self, X}, e};"),
-        ("e", "use std::a::b;"),
+        ("e", "use std::a::b;\npub(in crate::a) fn f() {}"),
     ];
     let modules = Modules(files.map(|(module, code)| (module.to_owned(), Names::of(code))).into());
     assert_eq!(modules.cycles(), BTreeSet::from([BTreeSet::from(["a", "a::b", "a::c", "d"])]));

@@ -4,6 +4,7 @@
 
 use chrono::{DateTime, TimeDelta, Utc};
 use docdeck::model::log::Operation;
+use docdeck::model::pull_request::HostKind;
 use docdeck::sim::{Sim, SimOptions};
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -120,8 +121,8 @@ async fn a_job_is_created_fetched_followed_up_and_finished() {
 
     let prompts: Vec<String> = sim.received_prompts().into_iter().map(|(_, prompt)| prompt).collect();
     assert_eq!(prompts, ["Fix links [sim:seconds=60]", "More"]);
-    assert_eq!(Operation::ALL.map(|operation| sim.requests(operation)), [1, 1, 1, 0]);
-    assert_eq!(Operation::ALL.map(|operation| sim.carried_out(operation)), [1, 1, 1, 0]);
+    assert_eq!(Operation::ALL.map(|operation| sim.requests(operation)), [1, 1, 1, 0, 0, 0]);
+    assert_eq!(Operation::ALL.map(|operation| sim.carried_out(operation)), [1, 1, 1, 0, 0, 0]);
 }
 
 #[tokio::test]
@@ -391,15 +392,20 @@ async fn an_invalid_speed_and_a_taken_port_are_rejected() {
 }
 
 #[tokio::test]
-async fn the_shell_lines_contain_base_url_key_and_project() {
+async fn the_shell_lines_contain_base_url_key_and_project_and_name_the_code_hosts() {
     let sim = start_sim(&[]).await;
     let lines: Vec<String> = sim.shell_lines().lines().map(str::to_owned).collect();
     assert_eq!(
-        lines,
+        lines[..3],
         [
             format!("export DOCDECK_BASE_URL=http://{}", sim.address()),
             format!("export DOCDECK_API_KEY={}", sim.api_key()),
             "export DOCDECK_PROJECT_ID=acme-docs".to_owned(),
         ]
     );
+    // Every other line is a variable or a comment, so that a shell can evaluate all of them.
+    assert!(lines.iter().all(|line| line.starts_with("export ") || line.starts_with("# ")), "{lines:?}");
+    let hosts: Vec<&str> = lines.iter().filter_map(|line| line.strip_prefix("# hosts.")).collect();
+    assert!(hosts[0].contains(&sim.host_address(HostKind::GitHub).graphql_url), "{hosts:?}");
+    assert!(hosts[1].contains(&sim.host_address(HostKind::GitLab).rest_url), "{hosts:?}");
 }

@@ -287,4 +287,11 @@ CREATE TABLE pull_request_details (
 
 CREATE INDEX job_by_pr_need ON job (scope, list_group, pr_need, merged_into) WHERE pr_need IS NOT NULL;
 
+CREATE TABLE preview (
+    -- As in `job.pr_link`.
+    link     TEXT PRIMARY KEY,
+    url      TEXT NOT NULL,
+    built_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
 INSERT INTO revision (only, value) VALUES (1, 0);

@@ -133,6 +133,16 @@ impl Address {
         Url::parse(&format!("{}/v2/agent/{}/job/{id}/message", self.base.as_str(), self.project)).ok()
     }
 
+    /// Returns the URL for building previews.
+    pub(super) fn previews(&self) -> Option<Url> {
+        Url::parse(&format!("{}/v1/project/preview/{}", self.base.as_str(), self.project)).ok()
+    }
+
+    /// Returns the URL of the state of a build, or `None` if the id can't be a path segment.
+    pub(super) fn build(&self, id: &str) -> Option<Url> {
+        Url::parse(&format!("{}/v1/project/update-status/{}", self.base.as_str(), encode_segment(id)?)).ok()
+    }
+
     /// Returns the URL of page views. Both dates are always sent; the second date is exclusive.
     pub(super) fn views(&self, query: &ViewsQuery) -> Option<Url> {
         let (from, to) = (query.range.from(), query.range.exclusive_end());

@@ -90,7 +90,7 @@ impl BodyReader<'_> {
     /// Returns the size limit for the decompressed body of a successful answer, in MiB.
     fn cap_mib(&self) -> usize {
         match self.operation {
-            Operation::Create | Operation::Get | Operation::FollowUp => 4,
+            Operation::Create | Operation::Get | Operation::FollowUp | Operation::Preview | Operation::Build => 4,
             Operation::Views => 16,
         }
     }

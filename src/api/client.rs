@@ -1,5 +1,5 @@
-//! The client with the four operations of the service. Each call makes one request and never retries it: a lost answer
-//! is an error, and the caller decides what to do.
+//! The client of the service. Each call makes one request and never retries it: a lost answer is an error, and the
+//! caller decides what to do.
 
 use super::ApiAnswer;
 use super::address::Address;
@@ -58,10 +58,10 @@ struct ClientState {
     prompt_client: OnceCell<reqwest::Client>,
 }
 
-struct OutgoingRequest {
-    operation: Operation,
-    url: Url,
-    body: Option<String>,
+pub(super) struct OutgoingRequest {
+    pub(super) operation: Operation,
+    pub(super) url: Url,
+    pub(super) body: Option<String>,
 }
 
 impl Client {
@@ -121,7 +121,11 @@ impl Client {
             .await
     }
 
-    async fn request<T>(&self, call: OutgoingRequest, decode: answer::Decode<T>) -> ApiAnswer<T> {
+    pub(super) fn address(&self) -> &Address {
+        &self.0.address
+    }
+
+    pub(super) async fn request<T>(&self, call: OutgoingRequest, decode: answer::Decode<T>) -> ApiAnswer<T> {
         let started = Instant::now();
         let upload_seconds = call.body.as_ref().map_or(0, |body| body.len() / MIN_UPLOAD_BYTES_PER_SECOND);
         let within = self.0.options.total_timeout + Duration::from_secs(u64::try_from(upload_seconds).unwrap_or(0));
@@ -169,7 +173,7 @@ impl Client {
     }
 
     /// Returns the error for the theoretical case that a valid base URL becomes invalid when a path is appended.
-    fn no_url<T>(&self) -> ApiAnswer<T> {
+    pub(super) fn no_url<T>(&self) -> ApiAnswer<T> {
         let cause = ConnectError::Other(CleanText::line("the base URL can't be extended"));
         unsent(ApiError::NotReached { host: self.0.address.base().host().clone(), cause })
     }

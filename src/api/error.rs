@@ -37,6 +37,8 @@ pub enum Unreadable {
     NoId,
     /// The body has neither totals nor rows of page views.
     NoViews,
+    /// The body is a build without an id or a state.
+    NoBuild,
 }
 
 /// Why a request failed, with one variant per documented error of the service. `Display` is the message for the user.
@@ -62,7 +64,7 @@ pub enum ApiError {
     #[error("The service refused the key (401{}); it is wrong, expired or revoked: create a new one on the API keys page of the service's dashboard.", quoted_suffix(.service_text))]
     Unauthorized { service_text: CleanText },
     /// Status 403.
-    #[error("The key may not do this (403{}): it lacks the {} scope, or this computer's address is not on its allowlist; check the API keys page of the service's dashboard.", quoted_suffix(.service_text), permission_name(*.operation))]
+    #[error("The key may not do this (403{}): {}it lacks the {} scope, or this computer's address is not on its allowlist; check the API keys page of the service's dashboard.", quoted_suffix(.service_text), plan_hint(*.operation), permission_name(*.operation))]
     Forbidden { operation: Operation, service_text: CleanText },
     /// Status 404. If the answer is an HTML page instead of an error of the service, the base URL is probably wrong.
     #[error("{}", not_found_text(*.operation, .service_text, *.is_page))]
@@ -245,9 +247,10 @@ fn not_found_text(operation: Operation, service_text: &CleanText, is_page: bool)
                 "The service has no such job (404{quoted}), so the follow-up was rejected: start a new job instead."
             )
         }
-        Operation::Views => {
+        Operation::Views | Operation::Preview => {
             format!("The project was not found (404{quoted}): check the project id and the base URL.")
         }
+        Operation::Build => format!("The service doesn't know this build (404{quoted}): build the preview again."),
     }
 }
 
@@ -268,7 +271,8 @@ fn possible_effect(operation: Operation) -> &'static str {
         Operation::FollowUp => {
             "the follow-up may have arrived all the same, so docdeck does not send it again automatically: check the job"
         }
-        Operation::Get | Operation::Views => "nothing is lost: try again in a moment",
+        Operation::Preview => "the preview may be built all the same",
+        Operation::Get | Operation::Views | Operation::Build => "nothing is lost: try again in a moment",
     }
 }
 
@@ -277,15 +281,22 @@ fn how_to_correct(operation: Operation) -> &'static str {
         Operation::Create => "no job was started: correct the prompt and send it again",
         Operation::FollowUp => "the follow-up was rejected: correct it and send it again",
         Operation::Get => "check the id and the project",
+        Operation::Preview => "nothing is built: check that the branch exists",
+        Operation::Build => "build the preview again",
         Operation::Views => "try another range or page",
     }
 }
 
 fn permission_name(operation: Operation) -> &'static str {
     match operation {
-        Operation::Create | Operation::FollowUp => "write",
-        Operation::Get | Operation::Views => "read",
+        Operation::Create | Operation::FollowUp | Operation::Preview => "write",
+        Operation::Get | Operation::Views | Operation::Build => "read",
     }
+}
+
+/// Returns another reason for a 403, which precedes the others.
+fn plan_hint(operation: Operation) -> &'static str {
+    if operation == Operation::Preview { "the project's plan may not include previews, " } else { "" }
 }
 
 fn unreadable_text(why: Unreadable, excerpt: &CleanText) -> String {
@@ -295,6 +306,7 @@ fn unreadable_text(why: Unreadable, excerpt: &CleanText) -> String {
         Unreadable::NotJson => "something other than a JSON object",
         Unreadable::NoId => "a job that has no id",
         Unreadable::NoViews => "something other than page views",
+        Unreadable::NoBuild => "something other than a build",
     };
     if excerpt.is_empty() { what.to_owned() } else { format!("{what} (“{excerpt}”)") }
 }
@@ -306,6 +318,7 @@ fn short_unreadable(why: Unreadable) -> &'static str {
         Unreadable::NotJson => "answer is not a JSON object",
         Unreadable::NoId => "job without an id",
         Unreadable::NoViews => "answer without views",
+        Unreadable::NoBuild => "answer without a build",
     }
 }
 
@@ -315,7 +328,8 @@ fn quoted_suffix(service_text: &CleanText) -> String {
 
 fn reason_with_text(what: &str, operation: Operation, service_text: &CleanText) -> String {
     match operation {
-        Operation::Get | Operation::Views if !service_text.is_empty() => format!("{what}: {service_text}"),
+        Operation::Create | Operation::FollowUp => what.to_owned(),
+        _ if !service_text.is_empty() => format!("{what}: {service_text}"),
         _ => what.to_owned(),
     }
 }

@@ -12,6 +12,7 @@ mod error;
 mod excerpt;
 mod fields;
 pub mod hosts;
+mod previews;
 mod proxy_info;
 mod retry_after;
 mod roots;

@@ -20,8 +20,8 @@ const IDLE_TIMEOUT: Duration = Duration::from_secs(45);
 pub(super) enum Reuse {
     /// The connection is kept for the next request, which is right for requests that may be repeated.
     Keep,
-    /// Every request opens a new connection. A prompt sent on a kept connection that the other side has just closed
-    /// would become `Unconfirmed`, which is worse than one more handshake.
+    /// Every request opens a new connection. A prompt or an action sent on a kept connection that the other side has
+    /// just closed would become `Unconfirmed`, which is worse than one more handshake.
     Never,
 }
 

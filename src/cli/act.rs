@@ -4,9 +4,8 @@ use super::error::CliError;
 use super::exit_code::Code;
 use super::job_line::jobs_json;
 use super::out::Out;
-use super::pull_requests::{Target, configured_hosts, find_target, turned_off, write_table};
+use super::pull_requests::{configured_hosts, find_target, turned_off, write_table};
 use super::session::{CommandContext, StoreSession};
-use crate::api::hosts::HostClient;
 use crate::engine::ActionRun;
 use crate::model::pull_request_action::{ActionOutcome, MergeMethod, PullRequestAction};
 use crate::model::text::CleanText;
@@ -70,7 +69,7 @@ fn parse_method(text: &str) -> Result<MergeMethod, String> {
 
 /// Runs `docdeck approve`.
 pub(super) async fn approve(cx: &mut CommandContext<'_>, options: &Options) -> Result<Code, CliError> {
-    run(cx, options, async |_, _| PullRequestAction::Approve, true).await
+    run(cx, options, PullRequestAction::Approve, true).await
 }
 
 /// Runs `docdeck merge`.
@@ -81,25 +80,13 @@ pub(super) async fn merge(cx: &mut CommandContext<'_>, options: &MergeOptions) -
             "Merging asks first, which needs a terminal. Add --yes to merge without asking.",
         ));
     }
-    let action = async |client: &HostClient, target: &Target| {
-        let preferred = match options.method {
-            Some(method) => Some(method),
-            None => client
-                .details(&target.linked.link)
-                .await
-                .result
-                .ok()
-                .and_then(|details| details.merge_methods.first().copied()),
-        };
-        PullRequestAction::Merge(preferred.unwrap_or(MergeMethod::Merge))
-    };
-    run(cx, &options.common, action, options.yes).await
+    run(cx, &options.common, PullRequestAction::Merge(options.method), options.yes).await
 }
 
 async fn run(
     cx: &mut CommandContext<'_>,
     options: &Options,
-    action: impl AsyncFn(&HostClient, &Target) -> PullRequestAction,
+    action: PullRequestAction,
     is_confirmed: bool,
 ) -> Result<Code, CliError> {
     let Some(hosts) = configured_hosts(cx)? else { return Err(turned_off()) };
@@ -116,7 +103,7 @@ async fn act_and_print(
     session: &StoreSession,
     hosts: &ConfiguredHosts,
     options: &Options,
-    action: impl AsyncFn(&HostClient, &Target) -> PullRequestAction,
+    action: PullRequestAction,
     is_confirmed: bool,
     out: &mut Out,
 ) -> Result<Code, CliError> {
@@ -128,21 +115,27 @@ async fn act_and_print(
             return Ok(Code::Service);
         }
     };
-    let action = action(&client, &target).await;
-    let link = &target.linked.link;
-    if !is_confirmed && !ask(&action.question(link.number, &link.repository, &options.head), out) {
-        out.note("Nothing was done.");
-        return Ok(Code::Service);
-    }
-    let done = ActionRun::run(&session.store, &client, &target.linked, &options.head, &action).await;
+    let (link, head, store) = (&target.linked.link, &options.head, &session.store);
+    let prepared = match is_confirmed {
+        true => Ok(action.clone()),
+        false => ActionRun::prepare(store, &client, &target.linked, head, &action).await,
+    };
+    let outcome = match prepared {
+        Err(outcome) => outcome,
+        Ok(action) if !is_confirmed && !ask(&action.question(link.number, &link.repository, head), out) => {
+            out.note("Nothing was done.");
+            return Ok(Code::Service);
+        }
+        Ok(action) => ActionRun::run(store, &client, &target.linked, head, &action).await.outcome,
+    };
     let rows: Vec<_> = session.store.job(target.job).await?.into_iter().collect();
     if options.json {
         out.json(&serde_json::json!({ "jobs": jobs_json(&session.store, &rows).await? }));
     } else {
         write_table(&rows, out);
     }
-    out.note(&done.outcome.sentence(&action, link.number));
-    Ok(match done.outcome {
+    out.note(&outcome.sentence(&action, link.number));
+    Ok(match outcome {
         ActionOutcome::Done => Code::Done,
         ActionOutcome::Moved | ActionOutcome::NotDone(_) => Code::Service,
         ActionOutcome::Unconfirmed(_) => Code::Unconfirmed,

@@ -10,6 +10,7 @@ use crate::engine::{DiffLoad, LinkedJobs};
 use crate::model::colors::ColorRole;
 use crate::model::diff::{Diff, DiffFile, FileContent, LineKind};
 use crate::model::number_format::grouped_number;
+use crate::model::pull_request::short_commit;
 use crate::model::text::CleanText;
 use crate::runtime::hosts::ConfiguredHosts;
 use crate::store::StoredDiff;
@@ -73,7 +74,7 @@ async fn load_and_print(
     };
     if let Some(diff) = stored_diff(session, linked).await? {
         print(&diff, options, out);
-        let head: String = diff.head.as_str().chars().take(7).collect();
+        let head = short_commit(&diff.head);
         out.note(&format!("This is the diff of commit {head}; newer changes could not be read."));
     }
     out.note(&problem);

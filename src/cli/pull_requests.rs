@@ -13,7 +13,7 @@ use crate::engine::{
     HostAccess, HostDirectory as _, HostRound, LinkedJobs, links_per_round, no_token_text, pull_requests_by_host,
 };
 use crate::model::colors::ColorRole;
-use crate::model::pull_request::{ChecksState, PullRequest, Review};
+use crate::model::pull_request::{ChecksState, PullRequest, Review, TURNED_OFF, short_commit};
 use crate::model::row::{Job, JobKey};
 use crate::runtime::hosts::ConfiguredHosts;
 use crate::store::{Store, StoreError};
@@ -23,7 +23,7 @@ use clap::Args;
 pub(super) const OUTPUT_HELP: &str = "\
 Without IDs: the jobs whose pull request was open when it was last read, or was never read. Up to 25 pull requests of \
 GitHub are read with two requests; each merge request of GitLab needs one. Tokens are those of gh and glab, unless the \
-configuration has a section [hosts.\"HOST\"]. The requests don't count towards the limits of the service.
+configuration has a section [hosts.\"HOST\"]. The requests don't count toward the limits of the service.
 
 With --json: {\"jobs\": [JOB, …]} as in `docdeck jobs --help`; the state is in \"pullRequest\": {\"number\", \"url\", \
 \"title\", \"state\" (open, draft, queued, merged, closed), \"checks\": {\"state\" (passing, failing, pending, none, \
@@ -207,7 +207,7 @@ fn no_pull_request(job: &Job) -> String {
 
 /// Returns the error for a configuration that turns requests to code hosts off.
 pub(super) fn turned_off() -> CliError {
-    CliError::unusable("Pull requests are turned off: set enabled = true in [pull_requests].")
+    CliError::unusable(TURNED_OFF)
 }
 
 /// Writes the state of pull requests, one job per line.
@@ -230,9 +230,8 @@ pub(super) fn write_table(rows: &[Job], out: &mut Out) {
             TextCell::new(ColorRole::Text, row.pull_request.as_deref().map(review_text).unwrap_or_default())
         }),
         TextColumn::new("HEAD", ColumnKind::Left, |row: &&Job, _| {
-            let head = row.pull_request.as_ref().map(|state| state.head.to_string()).unwrap_or_default();
-            let short: String = head.chars().take(7).collect();
-            TextCell::new(ColorRole::Muted, short).with_piped_text(head)
+            let head = row.pull_request.as_ref().map(|state| state.head.clone()).unwrap_or_default();
+            TextCell::new(ColorRole::Muted, short_commit(&head)).with_piped_text(head.as_str())
         }),
         TextColumn::new("TITLE", ColumnKind::Flexible { min: 12 }, |row: &&Job, _| {
             let title = row.pull_request.as_ref().map_or(&row.local.title, |state| &state.title);
@@ -244,7 +243,7 @@ pub(super) fn write_table(rows: &[Job], out: &mut Out) {
 }
 
 /// Returns the state of the checks, with their numbers if the host reports them.
-fn checks_text(state: &PullRequest) -> String {
+pub(super) fn checks_text(state: &PullRequest) -> String {
     let checks = &state.checks;
     let word = match checks.state {
         ChecksState::Passing => "passing",

@@ -4,6 +4,7 @@ use super::error::CliError;
 use super::exit_code::Code;
 use super::job_line::state_and_role;
 use super::out::Out;
+use super::pull_requests::checks_text;
 use super::resolve_id;
 use super::session::StoreSession;
 use crate::model::Time;
@@ -11,6 +12,7 @@ use crate::model::colors::ColorRole;
 use crate::model::json;
 use crate::model::link;
 use crate::model::prompt::{DeliveryKind, EventKind, JobEvent, Prompt, Thread};
+use crate::model::pull_request::PullRequest;
 use crate::model::row::{Job, JobGroup};
 use crate::model::text::CleanText;
 use crate::tui::format::format_duration;
@@ -82,6 +84,7 @@ fn job_header(row: &Job, now: Time, out: &Out) -> Vec<String> {
     let fields = [
         ("id", row.id.as_ref().map(|id| id.clean().to_string())),
         ("PR", text(row.pr_url().as_ref())),
+        ("PR state", row.pull_request.as_deref().map(|state| pull_request_text(state, out, now))),
         ("repo", text(row.remote.source.repository.as_deref())),
         ("branch", text(row.remote.source.git_ref.as_ref())),
         ("model", text(row.remote.model.as_deref())),
@@ -96,6 +99,14 @@ fn job_header(row: &Job, now: Time, out: &Out) -> Vec<String> {
         }
     }
     lines
+}
+
+/// Returns the most important fact about a pull request, its checks, and when this was read.
+fn pull_request_text(state: &PullRequest, out: &Out, now: Time) -> String {
+    let fact = state.fact();
+    let checks = checks_text(state);
+    let read = out.time_in_words(state.as_of, now);
+    format!("{}, checks {checks}, read {read}", out.paint(fact.role(), fact.word_and_meaning().0))
 }
 
 /// Returns the lines for prompts and events, oldest first.

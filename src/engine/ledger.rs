@@ -10,7 +10,7 @@ use crate::model::ledger::{Budget, RATE_LIMIT_WINDOW, RateLimited, Wait};
 impl EngineState {
     /// Emits the budgets of the three hourly limits.
     pub(super) async fn emit_budgets(&self) {
-        for limited in RateLimited::ALL {
+        for limited in RateLimited::HOURLY {
             self.emit_budget(limited).await;
         }
     }

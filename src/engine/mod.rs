@@ -21,6 +21,7 @@ mod ledger;
 mod load_all;
 mod poll;
 mod poller_command;
+mod previews;
 mod pull_request_work;
 mod pull_requests;
 mod refresh_plan;

@@ -1,5 +1,5 @@
-//! Loads the changes and the details of pull requests, and performs actions on them. Changes come from the cache as long as the head commit stays the
-//! same, otherwise from the code host.
+//! Loads the changes and the details of pull requests, and performs actions on them. Changes come from the cache as long
+//! as the head commit stays the same, otherwise from the code host.
 
 use super::Engine;
 use super::clock::local_now;
@@ -10,6 +10,7 @@ use crate::model::engine_event::EngineEvent;
 use crate::model::failure::{Failure, FailureKind};
 use crate::model::load::Timed;
 use crate::model::log::LogKind;
+use crate::model::pull_request::TURNED_OFF;
 use crate::model::pull_request_action::{ActionOutcome, PullRequestAction};
 use crate::model::pull_request_details::PullRequestDetails;
 use crate::model::row::JobKey;
@@ -54,7 +55,7 @@ impl Engine {
     pub async fn act_on_pull_request(&self, job: JobKey, head: CleanText, action: PullRequestAction) -> ActionOutcome {
         let (reply, answer) = oneshot::channel();
         self.inner.send_to_refresher(RefreshCommand::Act(job, head, action, reply));
-        answer.await.unwrap_or_else(|_| ActionOutcome::NotDone(without_full_stop(&turned_off())))
+        answer.await.unwrap_or_else(|_| ActionOutcome::not_done(&turned_off()))
     }
 
     /// Requests the state and the details of a job's pull request from the code host.
@@ -92,11 +93,7 @@ impl Refresher {
         let store = self.inner.store.clone();
         let mut answers = Vec::new();
         let result = match read_head(&store, &target.client, &target.linked, &mut answers).await {
-            Ok(_) => {
-                let answer = target.client.details(&target.linked.link).await;
-                answers.push((answer.budget, answer.result.as_ref().err().cloned()));
-                answer.result.map_err(|error| host_failure(&error))
-            }
+            Ok(_) => request_details(&target.client, &target.linked, &mut answers).await,
             Err(failure) => Err(failure),
         };
         let details = result.map(|value| Timed { value, as_of: local_now() });
@@ -114,7 +111,7 @@ impl Refresher {
     pub(super) async fn act(&mut self, job: JobKey, head: &CleanText, action: &PullRequestAction) -> ActionOutcome {
         let target = match self.target(job).await {
             Ok(target) => target,
-            Err(failure) => return ActionOutcome::NotDone(without_full_stop(&failure)),
+            Err(failure) => return ActionOutcome::not_done(&failure),
         };
         let done = ActionRun::run(&self.inner.store, &target.client, &target.linked, head, action).await;
         self.finish(job, &target, &done.answers).await;
@@ -166,11 +163,10 @@ impl ActionRun {
         action: &PullRequestAction,
     ) -> Self {
         let mut answers = Vec::new();
-        let outcome = match read_head(store, client, linked, &mut answers).await {
-            Err(failure) => ActionOutcome::NotDone(without_full_stop(&failure)),
-            Ok(current) if !current.as_str().starts_with(head.as_str()) => ActionOutcome::Moved,
-            Ok(current) => {
-                let answer = client.act(&linked.link, &current, action).await;
+        let outcome = match prepare(store, client, linked, head, action, &mut answers).await {
+            Err(outcome) => outcome,
+            Ok((current, action)) => {
+                let answer = client.act(&linked.link, &current, &action).await;
                 let error = answer.result.err();
                 let outcome = error.as_ref().map_or(ActionOutcome::Done, HostError::outcome);
                 // A refusal of this action says nothing about other requests.
@@ -182,11 +178,56 @@ impl ActionRun {
         };
         Self { outcome, answers }
     }
+
+    /// Reads and stores the state, before the user is asked to confirm an action on the commit `head`. Returns the action
+    /// to confirm: merging names the method.
+    ///
+    /// # Errors
+    /// The head commit is another one, or a request failed.
+    pub async fn prepare(
+        store: &Store,
+        client: &HostClient,
+        linked: &LinkedJobs,
+        head: &CleanText,
+        action: &PullRequestAction,
+    ) -> Result<PullRequestAction, ActionOutcome> {
+        prepare(store, client, linked, head, action, &mut Vec::new()).await.map(|(_, action)| action)
+    }
 }
 
-/// Returns the sentence of a failure as a part of another sentence.
-fn without_full_stop(failure: &Failure) -> CleanText {
-    CleanText::line(failure.message.as_str().trim_end_matches('.'))
+/// Reads and stores the state. Returns the head commit, of which `head` is an abbreviation, and the action to send.
+async fn prepare(
+    store: &Store,
+    client: &HostClient,
+    linked: &LinkedJobs,
+    head: &CleanText,
+    action: &PullRequestAction,
+    answers: &mut Vec<(RequestBudget, Option<HostError>)>,
+) -> Result<(CleanText, PullRequestAction), ActionOutcome> {
+    let current =
+        read_head(store, client, linked, answers).await.map_err(|failure| ActionOutcome::not_done(&failure))?;
+    if !current.as_str().starts_with(head.as_str()) {
+        return Err(ActionOutcome::Moved);
+    }
+    let action = match action {
+        PullRequestAction::Merge(None) => {
+            let details = request_details(client, linked, answers).await;
+            let details = details.map_err(|failure| ActionOutcome::not_done(&failure))?;
+            PullRequestAction::Merge(details.merge_methods.first().copied())
+        }
+        action => action.clone(),
+    };
+    Ok((current, action))
+}
+
+async fn request_details(
+    client: &HostClient,
+    linked: &LinkedJobs,
+    answers: &mut Vec<(RequestBudget, Option<HostError>)>,
+) -> Result<PullRequestDetails, Failure> {
+    let answer = client.details(&linked.link).await;
+    answers.push((answer.budget, answer.result.as_ref().err().cloned()));
+    answer.result.map_err(|error| host_failure(&error))
 }
 
 async fn load(
@@ -249,7 +290,7 @@ async fn read_head(
 
 /// Returns the failure if no task asks code hosts.
 fn turned_off() -> Failure {
-    Failure::local("Pull requests are turned off: set enabled = true in [pull_requests].")
+    Failure::local(TURNED_OFF)
 }
 
 fn host_failure(error: &HostError) -> Failure {

@@ -117,7 +117,8 @@ impl Refresher {
         }
     }
 
-    /// Requests what is due, unless another instance is just doing that. Returns when to look again.
+    /// Refreshes the pull requests that are due. If another instance is already refreshing, does so only if the user asked
+    /// for it. Returns when to check again.
     async fn refresh(&mut self, occasion: Occasion, only: Option<&[JobKey]>) -> Option<Instant> {
         let inner = Arc::clone(&self.inner);
         if !inner.leases.try_take(LeaseRole::Refresh) && occasion != Occasion::User {
@@ -238,7 +239,7 @@ impl Refresher {
         let sentence = match host.map(|host| &host.access) {
             Some(HostAccess::Unusable(why)) => why.to_string(),
             Some(HostAccess::Client(_)) if host.is_some_and(|host| host.is_refused) => {
-                format!("{name} refused the token. Renew it, then press r in the jobs list.")
+                format!("{name} refused the token. Renew it, then refresh the jobs list.")
             }
             Some(HostAccess::Client(_)) => format!("{name} can't be asked at the moment. Try again in a few minutes."),
             Some(HostAccess::NoToken) | None => no_token_text(name, kind),

@@ -4,20 +4,28 @@
 use super::Time;
 use chrono::TimeDelta;
 
-/// The operations that the service limits to a number of requests per hour.
+/// The operations that the service limits to a number of requests per hour or minute.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum RateLimited {
     Create,
     FollowUp,
     Views,
+    /// Building previews of the site.
+    Previews,
 }
 
 impl RateLimited {
-    pub const ALL: [Self; 3] = [Self::Create, Self::FollowUp, Self::Views];
+    /// The operations with an hourly limit.
+    pub const HOURLY: [Self; 3] = [Self::Create, Self::FollowUp, Self::Views];
 
-    /// Returns how many requests are allowed in any rolling hour.
+    /// Returns how many requests are allowed within any [`Self::window`].
     pub fn limit(self) -> u32 {
-        100
+        if self == Self::Previews { 5 } else { 100 }
+    }
+
+    /// Returns the length of the rolling window in which the service counts requests.
+    pub fn window(self) -> TimeDelta {
+        if self == Self::Previews { TimeDelta::minutes(1) } else { RATE_LIMIT_WINDOW }
     }
 
     /// Returns the name used in the store.
@@ -26,6 +34,7 @@ impl RateLimited {
             Self::Create => "creates",
             Self::FollowUp => "follow-ups",
             Self::Views => "views",
+            Self::Previews => "previews",
         }
     }
 
@@ -35,6 +44,7 @@ impl RateLimited {
             Self::Create => "new jobs",
             Self::FollowUp => "follow-ups",
             Self::Views => "views",
+            Self::Previews => "previews",
         }
     }
 
@@ -44,11 +54,12 @@ impl RateLimited {
             Self::Create => "new jobs",
             Self::FollowUp => "follow-ups",
             Self::Views => "page views",
+            Self::Previews => "previews",
         }
     }
 }
 
-/// The length of the rolling window in which the service counts requests.
+/// The length of the rolling window of the hourly limits.
 pub const RATE_LIMIT_WINDOW: TimeDelta = TimeDelta::hours(1);
 
 /// The longest wait after a 429. A longer wait can only come from a wrong clock or an invalid header, and is shortened.
@@ -114,9 +125,9 @@ pub struct LedgerEntry {
 }
 
 impl LedgerEntry {
-    /// Returns the start of the hour in which the request counts. While `at` is in the future, the hour starts at the
-    /// clock reading at which that was first noticed. Once the clock has reached `at`, the hour starts at `at`, because
-    /// the slower clock may have been the wrong one, and a request must not expire early.
+    /// Returns when the window of the request starts: at `at` or, while `at` is in the future because the clock was set
+    /// back, when that was first noticed. Once the clock reaches `at`, `at` counts again, so that a request never expires
+    /// too early.
     fn counts_from(&self, now: Time) -> Time {
         if self.at <= now { self.at } else { first_seen(self.seen_ahead_at, now) }
     }
@@ -128,8 +139,8 @@ impl LedgerEntry {
 
     /// Whether the request has expired although `at` is in the future. Such an entry must be deleted, or it would count
     /// again when the clock reaches `at`.
-    pub fn must_be_deleted(&self, now: Time) -> bool {
-        self.at > now && self.counts_from(now) + RATE_LIMIT_WINDOW <= now
+    pub fn must_be_deleted(&self, limited: RateLimited, now: Time) -> bool {
+        self.at > now && self.counts_from(now) + limited.window() <= now
     }
 }
 
@@ -221,14 +232,14 @@ pub fn compute_budget(
     now: Time,
 ) -> Budget {
     let mut inside: Vec<Time> =
-        entries.iter().map(|entry| entry.counts_from(now)).filter(|&at| at + RATE_LIMIT_WINDOW > now).collect();
+        entries.iter().map(|entry| entry.counts_from(now)).filter(|&at| at + limited.window() > now).collect();
     inside.sort_unstable();
     let blocked = block.and_then(|block| block.wait(now));
     let used = u32::try_from(inside.len()).unwrap_or(u32::MAX);
     // If more requests were used than the limit allows (because the limit was higher then, or stores of several
     // computers were merged), another request becomes available only after the surplus has expired.
     let excess = inside.len().saturating_sub(limited.limit() as usize);
-    let frees = inside.get(excess).map(|&at| at + RATE_LIMIT_WINDOW);
+    let frees = inside.get(excess).map(|&at| at + limited.window());
     Budget { used, limit: limited.limit(), resets_at: blocked.map(|wait| wait.until).or(frees), blocked }
 }
 

@@ -38,11 +38,16 @@ fn requests_in_the_future_count_for_an_hour_at_most() {
     let mut uses = entries(ten_days..ten_days + 100);
     let first = compute_budget(RateLimited::Create, &uses, None, at(0));
     assert_eq!((first.requests_left(), until_of(first)), (0, Some(at(3600))));
-    assert!(uses.iter().all(|entry| entry.needs_seen_ahead_at(at(0)) && !entry.must_be_deleted(at(0))));
+    assert!(
+        uses.iter().all(|entry| entry.needs_seen_ahead_at(at(0)) && !entry.must_be_deleted(RateLimited::Views, at(0)))
+    );
     uses.iter_mut().for_each(|entry| entry.seen_ahead_at = Some(at(0)));
     assert_eq!(until_of(compute_budget(RateLimited::Create, &uses, None, at(3599))), Some(at(3600)));
     assert_eq!(compute_budget(RateLimited::Create, &uses, None, at(3600)).requests_left(), 100);
-    assert!(uses.iter().all(|entry| entry.must_be_deleted(at(3600)) && !entry.needs_seen_ahead_at(at(3600))));
+    assert!(
+        uses.iter()
+            .all(|entry| entry.must_be_deleted(RateLimited::Views, at(3600)) && !entry.needs_seen_ahead_at(at(3600)))
+    );
     // If the clock is set back again, the requests count for one more hour at most.
     let earlier = compute_budget(RateLimited::Create, &uses, None, at(-7200));
     assert_eq!((earlier.requests_left(), until_of(earlier)), (0, Some(at(-3600))));

@@ -3,17 +3,21 @@
 use super::Time;
 use super::text::CleanText;
 
-/// The four operations of the service.
+/// The operations of the service.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Operation {
     Create,
     Get,
     FollowUp,
     Views,
+    /// Starts the build of a preview of the site.
+    Preview,
+    /// Reads the state of a build.
+    Build,
 }
 
 impl Operation {
-    pub const ALL: [Self; 4] = [Self::Create, Self::Get, Self::FollowUp, Self::Views];
+    pub const ALL: [Self; 6] = [Self::Create, Self::Get, Self::FollowUp, Self::Views, Self::Preview, Self::Build];
 
     /// Returns the name on the screen, in the log and in the option `--fault`.
     pub fn name(self) -> &'static str {
@@ -22,6 +26,8 @@ impl Operation {
             Self::Get => "get",
             Self::FollowUp => "message",
             Self::Views => "views",
+            Self::Preview => "preview",
+            Self::Build => "build",
         }
     }
 }

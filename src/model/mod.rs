@@ -32,6 +32,7 @@ pub mod merge;
 pub mod number_format;
 pub mod period;
 pub mod poll;
+pub mod preview;
 pub mod prompt;
 pub mod pull_request;
 pub mod pull_request_action;

@@ -171,6 +171,14 @@ pub struct PullRequest {
     pub changed_at: Time,
 }
 
+/// The error if the configuration forbids requests to code hosts.
+pub const TURNED_OFF: &str = "Pull requests are turned off: set enabled = true in [pull_requests].";
+
+/// Returns the abbreviation of a commit id, as Git prints it.
+pub fn short_commit(id: &CleanText) -> String {
+    id.as_str().chars().take(7).collect()
+}
+
 impl PullRequest {
     /// Returns the most important fact.
     pub fn fact(&self) -> PullRequestFact {

@@ -1,5 +1,8 @@
 //! What the user can do with a pull request on its code host, and what became of it.
 
+use super::failure::Failure;
+use super::pull_request::short_commit;
+use super::row::JobKey;
 use super::text::CleanText;
 use serde::{Deserialize, Serialize};
 use strum::{EnumString, IntoStaticStr};
@@ -34,7 +37,8 @@ pub enum PullRequestAction {
     Comment(String),
     /// A draft becomes ready for review.
     MarkReady,
-    Merge(MergeMethod),
+    /// Merges by this method; `None` for the one that the repository prefers.
+    Merge(Option<MergeMethod>),
     /// Closes it without merging.
     Close,
 }
@@ -42,7 +46,7 @@ pub enum PullRequestAction {
 impl PullRequestAction {
     /// Returns the question before the action, which names the pull request, its head commit and the effect.
     pub fn question(&self, number: u64, repository: &str, head: &CleanText) -> String {
-        let head: String = head.as_str().chars().take(7).collect();
+        let head = short_commit(head);
         let pull_request = format!("#{number} in {repository}");
         match self {
             Self::Approve => format!("Approve {pull_request} at commit {head}? Everyone sees the approval as yours."),
@@ -53,17 +57,35 @@ impl PullRequestAction {
             Self::MarkReady => {
                 format!("Mark the draft {pull_request}, head {head}, as ready? Reviewers are asked for a review.")
             }
-            Self::Merge(MergeMethod::Merge) => {
-                format!("Merge {pull_request} at commit {head} with a merge commit? It can't be undone here.")
-            }
-            Self::Merge(MergeMethod::Squash) => {
-                format!("Merge {pull_request} at commit {head} as a single commit? It can't be undone here.")
-            }
-            Self::Merge(MergeMethod::Rebase) => {
-                format!("Merge {pull_request} at commit {head} by rebasing? It can't be undone here.")
+            Self::Merge(method) => {
+                let how = match method {
+                    Some(MergeMethod::Merge) => "with a merge commit",
+                    Some(MergeMethod::Squash) => "as a single commit",
+                    Some(MergeMethod::Rebase) => "by rebasing",
+                    None => "by the repository's preferred method",
+                };
+                format!("Merge {pull_request} at commit {head} {how}? It can't be undone here.")
             }
             Self::Close => format!("Close {pull_request}, head {head}, without merging it?"),
         }
+    }
+
+    /// Returns the question before the action on several pull requests. A list of them follows it.
+    pub fn question_for(&self, count: usize) -> String {
+        let all = format!("{count} pull requests, one after the other");
+        let question = match self {
+            Self::Approve => format!("Approve {all}? Everyone sees the approvals as yours."),
+            Self::RequestChanges(text) => {
+                format!("Request changes of {all}? Everyone sees your review of each: “{text}”")
+            }
+            Self::Comment(text) => format!("Comment on {all}? Everyone sees: “{text}”"),
+            Self::MarkReady => format!("Mark {all}, as ready? Reviewers are asked for reviews."),
+            Self::Merge(_) => {
+                format!("Merge {all}, each by the preferred method of its repository? It can't be undone here.")
+            }
+            Self::Close => format!("Close {all}, without merging?"),
+        };
+        format!("{question} docdeck stops at the first that is not done.")
     }
 
     /// Returns the title of the question, and the label of the key that confirms it.
@@ -79,7 +101,7 @@ impl PullRequestAction {
     }
 
     /// Returns the participle for sentences: `#7 was …`.
-    fn participle(&self) -> &'static str {
+    pub fn participle(&self) -> &'static str {
         match self {
             Self::Approve => "approved",
             Self::RequestChanges(_) => "reviewed",
@@ -89,6 +111,13 @@ impl PullRequestAction {
             Self::Close => "closed",
         }
     }
+}
+
+/// The head commit of a job's pull request that the user has seen. An action on another one is not sent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HeadCommit {
+    pub job: JobKey,
+    pub head: CleanText,
 }
 
 /// What became of an action.
@@ -104,6 +133,11 @@ pub enum ActionOutcome {
 }
 
 impl ActionOutcome {
+    /// Returns the outcome of an action that failed before it was sent.
+    pub fn not_done(failure: &Failure) -> Self {
+        Self::NotDone(CleanText::line(failure.message.as_str().trim_end_matches('.')))
+    }
+
     /// Returns the sentence for the user.
     pub fn sentence(&self, action: &PullRequestAction, number: u64) -> String {
         let participle = action.participle();

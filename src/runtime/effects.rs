@@ -287,7 +287,7 @@ impl Effects {
         if !is_sending() && self.draining.is_empty() {
             return;
         }
-        print_note(if unrecorded.is_empty() {
+        print_to_stderr(if unrecorded.is_empty() {
             "A prompt is being sent; waiting for the answer. Ctrl-C leaves it unconfirmed."
         } else {
             "Still trying to record the outcome. Press Ctrl-C to stop."
@@ -298,7 +298,7 @@ impl Effects {
         while is_sending() || !self.draining.is_empty() {
             tokio::select! {
                 Some(event) = engine_events.recv() => if let Some(sentence) = unrecorded.apply(&event) {
-                    print_note(sentence.as_str());
+                    print_to_stderr(sentence.as_str());
                 },
                 Some(_) = self.draining.join_next() => {}
                 () = tokio::time::sleep(CHECK_INTERVAL) => {}
@@ -322,7 +322,7 @@ impl Effects {
 }
 
 /// Writes a line to stderr, if possible.
-pub(super) fn print_note(text: &str) {
+pub(super) fn print_to_stderr(text: &str) {
     let _ = writeln!(std::io::stderr(), "{text}");
 }
 

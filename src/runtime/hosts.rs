@@ -1,4 +1,4 @@
-//! The clients for code hosts, with the addresses and tokens of the configuration, and for the simulated code host.
+//! The clients for code hosts, with the addresses and tokens of the configuration, and for the simulated code hosts.
 
 use crate::api::hosts::{HostAddress, HostClient, HostError, host_client_options};
 use crate::api::{ClientOptions, ExtraRoots};
@@ -46,21 +46,24 @@ impl ConfiguredHosts {
     }
 }
 
-/// The simulated code host of the demo.
+/// The simulated code hosts of the demo.
 #[derive(Debug)]
-pub struct SimulatedHost(HostClient);
+pub struct SimulatedHosts([HostClient; 2]);
 
-impl SimulatedHost {
-    /// Returns the host of this simulated service for the engine; `None` if its token or address is unusable.
+impl SimulatedHosts {
+    /// Returns the hosts of this simulated service for the engine; `None` if a token or address is unusable.
     pub fn directory(sim: &Sim) -> Option<Arc<dyn HostDirectory>> {
-        let client = HostClient::new(&sim.host_address(), ApiKey::new(sim.host_token())?, host_client_options());
-        Some(Arc::new(Self(client.ok()?)))
+        let client = |kind| {
+            HostClient::new(&sim.host_address(kind), ApiKey::new(sim.host_token(kind))?, host_client_options()).ok()
+        };
+        Some(Arc::new(Self([client(HostKind::GitHub)?, client(HostKind::GitLab)?])))
     }
 }
 
-impl HostDirectory for SimulatedHost {
-    fn access<'a>(&'a self, _host: &'a str, _kind: HostKind) -> Pin<Box<dyn Future<Output = HostAccess> + Send + 'a>> {
-        Box::pin(async { HostAccess::Client(self.0.clone()) })
+impl HostDirectory for SimulatedHosts {
+    fn access<'a>(&'a self, _host: &'a str, kind: HostKind) -> Pin<Box<dyn Future<Output = HostAccess> + Send + 'a>> {
+        let client = self.0.iter().find(|client| client.kind() == kind);
+        Box::pin(async move { client.map_or(HostAccess::NoToken, |client| HostAccess::Client(client.clone())) })
     }
 }
 

@@ -5,14 +5,19 @@ use crate::model::diff::{Diff, LoadedDiff};
 use crate::model::endpoint::Scope;
 use crate::model::failure::Failure;
 use crate::model::load::Timed;
+use crate::model::preview::{Build, BuildState, StartedBuild};
 use crate::model::prompt::{Delivery, DraftTarget, Thread};
-use crate::model::pull_request_action::ActionOutcome;
+use crate::model::pull_request_action::{ActionOutcome, HeadCommit};
 use crate::model::pull_request_details::PullRequestDetails;
 use crate::model::row::JobKey;
+use crate::model::text::CleanText;
 use crate::store::{StoreError, StoredDiff};
 use crate::tui::{AllProfilesJobs, InitialData, JobsEffect, JobsMsg, MAX_THREAD_BYTES};
 use chrono::Utc;
+use std::time::Duration;
 
+/// How long to wait before each request for the state of a build.
+const BUILD_POLL_INTERVAL: Duration = Duration::from_secs(3);
 /// Maximum number of log entries that are loaded at the start.
 const MAX_LOG_ENTRIES: u32 = 500;
 
@@ -69,16 +74,26 @@ impl EffectRunner {
             JobsEffect::LoadDiff { job, again } => {
                 JobsMsg::DiffLoaded { job, result: self.read_diff(job, again).await.map(Box::new) }
             }
-            JobsEffect::ActOnPullRequest { job, head, action } => {
+            JobsEffect::ActOnPullRequest { target: HeadCommit { job, head }, action } => {
                 let outcome = match self.engine().await {
                     Ok(engine) => engine.act_on_pull_request(job, head, action.clone()).await,
-                    Err(failure) => ActionOutcome::NotDone(failure.message),
+                    Err(failure) => ActionOutcome::not_done(&failure),
                 };
                 JobsMsg::PullRequestActed { job, action, outcome }
             }
             JobsEffect::LoadPullRequestDetails { job, is_cached } => {
                 let result = if is_cached { self.read_details(job).await } else { self.request_details(job).await };
-                JobsMsg::PullRequestDetailsLoaded { job, result }
+                let preview = self.preview(job).await.unwrap_or_default();
+                JobsMsg::PullRequestDetailsLoaded { job, result, preview }
+            }
+            JobsEffect::StartPreview(job) => {
+                let result = self.with_engine(async |engine| engine.start_preview(job).await).await;
+                JobsMsg::PreviewStarted { job, result }
+            }
+            JobsEffect::CheckBuild { job, build } => {
+                tokio::time::sleep(BUILD_POLL_INTERVAL).await;
+                let result = self.check_build(job, &build).await;
+                JobsMsg::BuildChecked { job, id: build.id, result }
             }
             JobsEffect::RefreshPullRequests(jobs) => {
                 self.engine().await.ok()?.refresh_pull_requests(Some(jobs));
@@ -87,6 +102,18 @@ impl EffectRunner {
             // `Effects` keeps the focus for engines that start later.
             JobsEffect::ReportFocus(_) => return None,
         })
+    }
+
+    /// Requests the state of a build. If it has succeeded, stores the address of the preview.
+    async fn check_build(&self, job: JobKey, build: &StartedBuild) -> Result<Build, Failure> {
+        let checked = self.with_engine(async |engine| engine.preview_build(&build.id).await).await?;
+        if let (BuildState::Success, Some(url)) = (&checked.state, &build.url) {
+            let row = self.store.job(job).await.map_err(store_failure)?;
+            if let Some(link) = row.and_then(|row| row.remote.pr_link.clone()) {
+                self.store.save_built_preview(&link, url, Utc::now()).await.map_err(store_failure)?;
+            }
+        }
+        Ok(checked)
     }
 
     /// Reads the changes of a job's pull request. They are requested if they are not stored, or are those of an older
@@ -112,7 +139,8 @@ impl EffectRunner {
         // A large diff takes a while.
         let parsed = tokio::task::spawn_blocking(|| Diff::parse(text)).await;
         let diff = parsed.map_err(|_| Failure::local("The changes can't be shown."))?;
-        Ok(LoadedDiff { head, diff, is_cut, as_of, problem })
+        let preview = self.preview(job).await.map_err(store_failure)?;
+        Ok(LoadedDiff { head, diff, is_cut, as_of, problem, preview })
     }
 
     /// Returns the stored details of a job's pull request; `None` if there are none.
@@ -120,6 +148,14 @@ impl EffectRunner {
         let row = self.store.job(job).await.map_err(store_failure)?;
         match row.and_then(|row| row.remote.pr_link) {
             Some(link) => self.store.pull_request_details(&link).await.map_err(store_failure),
+            None => Ok(None),
+        }
+    }
+
+    /// Returns the address of the preview for a job's pull request.
+    async fn preview(&self, job: JobKey) -> Result<Option<CleanText>, StoreError> {
+        match self.store.job(job).await?.and_then(|row| row.remote.pr_link) {
+            Some(link) => self.store.preview(&link).await,
             None => Ok(None),
         }
     }

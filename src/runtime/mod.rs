@@ -188,7 +188,7 @@ pub async fn run_dashboard(config: DashboardConfig) -> io::Result<Outcome> {
     let welcome = app.find::<Welcome>().cloned().map(Box::new);
     let mut unrecorded = app.unrecorded;
     // Prints the unrecorded outcomes, because the screen that showed them is gone.
-    unrecorded.iter().for_each(|one| effects::print_note(&format!("docdeck: {}", one.sentence())));
+    unrecorded.iter().for_each(|one| effects::print_to_stderr(&format!("docdeck: {}", one.sentence())));
     if exit == Exit::Quit && !demo {
         effects.await_answers(&mut engine_events, &mut unrecorded).await;
     }

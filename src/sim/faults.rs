@@ -210,7 +210,7 @@ mod tests {
     fn parse_errors_list_the_valid_values() {
         let error = |text: &str| text.parse::<Fault>().expect_err(text);
         assert!(error("lost").contains("OP=KIND[:PROBABILITY]"));
-        assert!(error("list=lost").contains("create, get, message, views, all"));
+        assert!(error("list=lost").contains("create, get, message, views, preview, build, all"));
         assert!(error("get=weird").contains("502-html") && error("get=latency-x").contains("latency-MS"));
         assert!(error("get=lost:2").contains("from 0 to 1") && error("get=lost:NaN").contains("from 0 to 1"));
     }

@@ -1,9 +1,9 @@
 //! The HTTP server: accepts connections, parses requests and injects faults. If a fault demands that an answer is lost,
 //! the server closes the connection without sending a byte. `service` answers the requests.
 
-use super::bad_bodies::{CloseUnanswered, closed_connection, damage, fault_response};
+use super::bad_bodies::{CloseUnanswered, damage, fault_response};
 use super::faults::FaultKind;
-use super::host_actions::ActionRequest;
+use super::host_routes;
 use super::reply::refusal;
 use super::service::{Service, SimRequest};
 use super::views::Parameters;
@@ -12,9 +12,9 @@ use axum::Router;
 use axum::body::{Body, Bytes, to_bytes};
 use axum::extract::{FromRequestParts, Path, Query, Request, State};
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
+use axum::http::{HeaderValue, Method, StatusCode, header};
 use axum::response::Response;
-use axum::routing::{get, post, put};
+use axum::routing::{get, post};
 use hyper::body::Incoming;
 use hyper::service::Service as _;
 use hyper_util::rt::TokioIo;
@@ -81,11 +81,9 @@ fn router(service: Arc<Service>) -> Router {
         .route("/v2/agent/{project}/job/{id}", get(get_job))
         .route("/v2/agent/{project}/job/{id}/message", post(follow_up))
         .route("/v1/analytics/{project}/views", get(get_views))
-        .route("/code-host/api/graphql", post(graphql))
-        .route("/code-host/api/v3/repos/{owner}/{name}/pulls/{number}", get(get_diff).patch(close_pull_request))
-        .route("/code-host/api/v3/repos/{owner}/{name}/pulls/{number}/files", get(get_files))
-        .route("/code-host/api/v3/repos/{owner}/{name}/pulls/{number}/reviews", post(review))
-        .route("/code-host/api/v3/repos/{owner}/{name}/pulls/{number}/merge", put(merge))
+        .route("/v1/project/preview/{project}", post(post_preview))
+        .route("/v1/project/update-status/{id}", get(get_build))
+        .merge(host_routes::routes())
         .fallback(async || refusal(StatusCode::NOT_FOUND, "Not found"))
         .method_not_allowed_fallback(async || refusal(StatusCode::METHOD_NOT_ALLOWED, "Method not allowed"))
         .layer(axum::middleware::map_response_with_state(Arc::clone(&service), add_date_header))
@@ -123,80 +121,15 @@ async fn get_views(State(service): ServiceState, request: Request) -> Response {
     handle(&service, Operation::Views, request).await
 }
 
-/// Answers a GraphQL request to the code host.
-async fn graphql(State(service): ServiceState, request: Request) -> Response {
-    let (parts, body) = request.into_parts();
-    let Ok(body) = to_bytes(body, MAX_BODY_BYTES).await else {
-        return refusal(StatusCode::PAYLOAD_TOO_LARGE, "The body is too large");
-    };
-    let authorization = parts.headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
-    service.answer_host(authorization, &body).into_response()
+async fn post_preview(State(service): ServiceState, request: Request) -> Response {
+    handle(&service, Operation::Preview, request).await
 }
 
-/// The path of a pull request in the code host's REST API: owner, repository and number.
-type PullRequestPath = Path<(String, String, String)>;
-
-fn pull_request_url(Path((owner, name, number)): PullRequestPath) -> String {
-    format!("https://github.com/{owner}/{name}/pull/{number}")
-}
-
-/// Answers a request for the diff of a pull request.
-async fn get_diff(State(service): ServiceState, path: PullRequestPath, headers: HeaderMap) -> Response {
-    let text = |name| headers.get(name).and_then(|value: &HeaderValue| value.to_str().ok());
-    if text(header::ACCEPT) != Some("application/vnd.github.diff") {
-        return refusal(StatusCode::UNSUPPORTED_MEDIA_TYPE, "Only diffs are simulated");
+async fn get_build(State(service): ServiceState, request: Request) -> Response {
+    if request.method() != Method::GET {
+        return refusal(StatusCode::METHOD_NOT_ALLOWED, "Method not allowed");
     }
-    service.answer_changes(text(header::AUTHORIZATION), &pull_request_url(path), None).into_response()
-}
-
-async fn close_pull_request(state: ServiceState, path: PullRequestPath, request: Request) -> Response {
-    act_on_pull_request(state, path, "", request).await
-}
-
-async fn review(state: ServiceState, path: PullRequestPath, request: Request) -> Response {
-    act_on_pull_request(state, path, "reviews", request).await
-}
-
-async fn merge(state: ServiceState, path: PullRequestPath, request: Request) -> Response {
-    act_on_pull_request(state, path, "merge", request).await
-}
-
-async fn act_on_pull_request(
-    State(service): ServiceState,
-    at: PullRequestPath,
-    path: &str,
-    request: Request,
-) -> Response {
-    let (parts, body) = request.into_parts();
-    let Ok(body) = to_bytes(body, MAX_BODY_BYTES).await else {
-        return refusal(StatusCode::PAYLOAD_TOO_LARGE, "The body is too large");
-    };
-    let authorization = parts.headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
-    let request = ActionRequest { method: &parts.method, path, body: &body };
-    match service.act_on_host(authorization, &pull_request_url(at), &request) {
-        Some(reply) => reply.into_response(),
-        None => closed_connection(),
-    }
-}
-
-/// The query parameters of a list of files.
-#[derive(Debug, serde::Deserialize)]
-#[serde(deny_unknown_fields)]
-struct FilesParameters {
-    page: usize,
-    per_page: usize,
-}
-
-/// Answers a request for one page of the files of a pull request.
-async fn get_files(
-    State(service): ServiceState,
-    path: PullRequestPath,
-    Query(parameters): Query<FilesParameters>,
-    headers: HeaderMap,
-) -> Response {
-    let authorization = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
-    let page = Some((parameters.page, parameters.per_page.min(100)));
-    service.answer_changes(authorization, &pull_request_url(path), page).into_response()
+    handle(&service, Operation::Build, request).await
 }
 
 async fn handle(service: &Service, operation: Operation, request: Request) -> Response {
@@ -227,9 +160,13 @@ async fn handle(service: &Service, operation: Operation, request: Request) -> Re
 async fn extract_request(parts: &mut Parts, operation: Operation, body: Bytes) -> Result<SimRequest, Response> {
     let bad_path = |_| refusal(StatusCode::BAD_REQUEST, "The path is not valid UTF-8");
     let (project, id) = match operation {
-        Operation::Create | Operation::Views => {
+        Operation::Create | Operation::Views | Operation::Preview => {
             let Path(project) = Path::<String>::from_request_parts(parts, &()).await.map_err(bad_path)?;
             (project, String::new())
+        }
+        Operation::Build => {
+            let Path(id) = Path::<String>::from_request_parts(parts, &()).await.map_err(bad_path)?;
+            (String::new(), id)
         }
         Operation::Get | Operation::FollowUp => {
             let Path(both) = Path::<(String, String)>::from_request_parts(parts, &()).await.map_err(bad_path)?;

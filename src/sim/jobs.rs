@@ -6,11 +6,14 @@ use super::rng::SeededRng;
 use crate::api::wire::JobBody;
 use crate::model::Time;
 use crate::model::job::{JobSource, RemoteState, Status};
+use crate::model::pull_request::HostKind;
 use crate::model::text::CleanText;
 use crate::model::time_format::json_time;
 
-/// The repository of every job of the simulated project.
-pub(super) const REPOSITORY: &str = "https://github.com/acme/docs";
+/// The repository of most jobs of the simulated project.
+const GITHUB_REPOSITORY: &str = "https://github.com/acme/docs";
+/// The repository of the other jobs.
+const GITLAB_REPOSITORY: &str = "https://gitlab.com/acme/platform/docs";
 
 /// When and how one run of the agent ends. A run starts with a prompt.
 #[derive(Debug, Clone)]
@@ -36,6 +39,8 @@ pub(super) struct SimJob {
     pub(super) git_ref: String,
     pub(super) model: &'static str,
     pub(super) created_at: Time,
+    /// Where the job's repository is.
+    pub(super) host: HostKind,
     pub(super) run: SimRun,
     pub(super) link: Option<SimPullRequest>,
 }
@@ -53,14 +58,19 @@ impl SimJob {
         let state = RemoteState {
             status: Some(self.status(now)),
             source: JobSource {
-                repository: Some(CleanText::line(REPOSITORY).into()),
+                repository: Some(CleanText::line(repository(self.host)).into()),
                 git_ref: Some(CleanText::line(&self.git_ref)),
             },
             model: Some(CleanText::line(self.model).into()),
-            pr_link: link.map(|link| CleanText::line(&pull_request_url(link.number))),
+            pr_link: link.map(|link| CleanText::line(&pull_request_url(self.host, link.number))),
             archived_at,
         };
         JobBody { id: self.id.clone(), created_at: json_time(self.created_at), state }
+    }
+
+    /// Returns the URL of the job's pull request, also before the service reports it.
+    pub(super) fn pull_request_url(&self) -> Option<String> {
+        self.link.map(|link| pull_request_url(self.host, link.number))
     }
 
     pub(super) fn status(&self, now: Time) -> Status {
@@ -78,9 +88,21 @@ impl SimJob {
     }
 }
 
+/// Returns the URL of the repository on this code host.
+pub(super) fn repository(host: HostKind) -> &'static str {
+    match host {
+        HostKind::GitHub => GITHUB_REPOSITORY,
+        HostKind::GitLab => GITLAB_REPOSITORY,
+    }
+}
+
 /// Returns the URL of the pull request with this number.
-pub(super) fn pull_request_url(number: u32) -> String {
-    format!("{REPOSITORY}/pull/{number}")
+pub(super) fn pull_request_url(host: HostKind, number: u32) -> String {
+    let path = match host {
+        HostKind::GitHub => "pull",
+        HostKind::GitLab => "-/merge_requests",
+    };
+    format!("{}/{path}/{number}", repository(host))
 }
 
 /// Returns a new job id in the form of a ULID: 48 bits of time and 80 random bits.

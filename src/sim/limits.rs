@@ -1,19 +1,19 @@
-//! The documented limits per rolling hour, and the `Retry-After` header for requests beyond these limits. A request
+//! The documented limits per rolling hour or minute, and the `Retry-After` header for requests beyond these limits. A request
 //! that is rejected because of a limit does not count. All other requests with a valid key and project count, even if
 //! they are invalid.
 
 use crate::model::Time;
-use crate::model::ledger::{RATE_LIMIT_WINDOW, RateLimited};
+use crate::model::ledger::RateLimited;
 use std::collections::VecDeque;
 use std::time::SystemTime;
 
 /// Every third rejection has a date in its `Retry-After` header, the others have seconds. Real services send both.
-const DATE_EVERY: u32 = 3;
+const REJECTIONS_PER_DATE: u32 = 3;
 
-/// The requests of the last hour, for each of the three limits of the organization.
+/// The requests of the last hour or minute, for each of the limits of the organization.
 #[derive(Debug, Default)]
 pub(super) struct SimLimits {
-    windows: [Window; 3],
+    windows: [Window; 4],
     rejections: u32,
 }
 
@@ -23,27 +23,28 @@ struct Window(VecDeque<Time>);
 impl SimLimits {
     /// Counts a request. If the limit is reached, returns the value for the `Retry-After` header instead.
     pub(super) fn count_request(&mut self, limited: RateLimited, now: Time) -> Result<(), String> {
-        let [creates, follow_ups, views] = &mut self.windows;
+        let [creates, follow_ups, views, previews] = &mut self.windows;
         let window = match limited {
             RateLimited::Create => creates,
             RateLimited::FollowUp => follow_ups,
             RateLimited::Views => views,
+            RateLimited::Previews => previews,
         };
-        let Err(until) = window.count_request(limited.limit(), now) else { return Ok(()) };
+        let Err(until) = window.count_request(limited, now) else { return Ok(()) };
         self.rejections = self.rejections.wrapping_add(1);
-        let is_date = self.rejections.is_multiple_of(DATE_EVERY);
+        let is_date = self.rejections.is_multiple_of(REJECTIONS_PER_DATE);
         Err(if is_date { as_date(until) } else { as_seconds(until, now) })
     }
 }
 
 impl Window {
-    fn count_request(&mut self, limit: u32, now: Time) -> Result<(), Time> {
-        while self.0.front().is_some_and(|&at| at + RATE_LIMIT_WINDOW <= now) {
+    fn count_request(&mut self, limited: RateLimited, now: Time) -> Result<(), Time> {
+        while self.0.front().is_some_and(|&at| at + limited.window() <= now) {
             self.0.pop_front();
         }
         match self.0.front() {
-            Some(&oldest) if self.0.len() >= usize::try_from(limit).unwrap_or(usize::MAX) => {
-                Err(oldest + RATE_LIMIT_WINDOW)
+            Some(&oldest) if self.0.len() >= usize::try_from(limited.limit()).unwrap_or(usize::MAX) => {
+                Err(oldest + limited.window())
             }
             _ => {
                 self.0.push_back(now);

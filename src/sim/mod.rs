@@ -2,8 +2,9 @@
 //! limits, and faults that can be injected. It accepts only what the documentation of the real service permits.
 //!
 //! The modules `world`, `jobs`, `prompt_directives` and `population` simulate the jobs; `pages`, `paths` and `views`
-//! simulate the page views; `code_host` simulates their pull requests; `limits` and `faults` reject requests or make them fail; `service` combines them; `http`,
-//! `reply` and `bad_bodies` are the server. Only `service` reads the clock.
+//! simulate the page views; `code_host` simulates the pull requests of the jobs; `limits` and `faults` reject requests or
+//! make them fail; `service` combines them; `http`, `host_routes`, `reply` and `bad_bodies` are the server. Only `service`
+//! reads the clock.
 //!
 //! The Date header, `createdAt`, the days of the views and the rolling hour of the limits follow the wall clock. Only
 //! the durations of the jobs are divided by `speed`. A prompt may control its run with directives like `[sim:fail]`
@@ -11,9 +12,8 @@
 
 mod bad_bodies;
 mod code_host;
-mod diffs;
 mod faults;
-mod host_actions;
+mod host_routes;
 mod http;
 mod jobs;
 mod limits;
@@ -21,6 +21,7 @@ mod options;
 mod pages;
 mod paths;
 mod population;
+mod previews;
 mod prompt_directives;
 mod reply;
 mod rng;
@@ -106,32 +107,37 @@ impl Sim {
         &self.service.keys.read
     }
 
-    /// Returns the token for the simulated code host. The same seed gives the same token.
-    pub fn host_token(&self) -> &str {
-        &self.service.keys.host
+    /// Returns the token for the simulated code host of this kind. The same seed gives the same token.
+    pub fn host_token(&self, kind: HostKind) -> &str {
+        self.service.keys.host(kind)
     }
 
-    /// Returns where the simulated code host is, which answers for the host of the pull request links.
-    pub fn host_address(&self) -> HostAddress {
+    /// Returns where the simulated code host of this kind is, which answers for github.com or gitlab.com in the links of
+    /// pull requests.
+    pub fn host_address(&self, kind: HostKind) -> HostAddress {
+        let (host, path, version) = match kind {
+            HostKind::GitHub => ("github.com", "github", "v3"),
+            HostKind::GitLab => ("gitlab.com", "gitlab", "v4"),
+        };
         HostAddress {
-            host: "github.com".to_owned(),
-            kind: HostKind::GitHub,
-            rest_url: format!("{}/code-host/api/v3", self.base_url()),
-            graphql_url: format!("{}/code-host/api/graphql", self.base_url()),
+            host: host.to_owned(),
+            kind,
+            rest_url: format!("{}/{path}/api/{version}", self.base_url()),
+            graphql_url: format!("{}/{path}/api/graphql", self.base_url()),
         }
     }
 
-    /// Replaces the fault of the simulated code host.
+    /// Replaces the fault of the simulated code hosts.
     pub fn set_host_fault(&self, fault: Option<HostFault>) {
         self.service.set_host_fault(fault);
     }
 
-    /// Returns how many actions on pull requests arrived at the simulated code host.
+    /// Returns how many actions on pull requests arrived at the simulated code hosts.
     pub fn host_actions(&self) -> u64 {
         self.service.host_actions()
     }
 
-    /// Returns how many requests to the simulated code host arrived.
+    /// Returns how many requests to the simulated code hosts arrived.
     pub fn host_requests(&self) -> u64 {
         self.service.host_requests()
     }
@@ -141,14 +147,30 @@ impl Sim {
         service::PROJECT
     }
 
-    /// Returns shell commands that make docdeck, when it is started in the same shell, use this simulated service.
+    /// Returns shell commands that make docdeck, when it is started in the same shell, use this simulated service. The
+    /// code hosts need lines in the configuration file, which are comments here.
     pub fn shell_lines(&self) -> String {
-        format!(
+        let mut lines = format!(
             "export DOCDECK_BASE_URL={}\nexport DOCDECK_API_KEY={}\nexport DOCDECK_PROJECT_ID={}\n",
             self.base_url(),
             self.api_key(),
             self.project()
-        )
+        );
+        let hosts = [(HostKind::GitHub, "SIM_GITHUB_TOKEN"), (HostKind::GitLab, "SIM_GITLAB_TOKEN")];
+        for (kind, variable) in hosts {
+            lines.push_str(&format!("export {variable}={}\n", self.host_token(kind)));
+        }
+        lines.push_str("# For pull requests, add these lines to config.toml:\n");
+        for (kind, variable) in hosts {
+            let HostAddress { host, rest_url, graphql_url, .. } = self.host_address(kind);
+            let graphql = match kind {
+                HostKind::GitHub => format!("graphql_url = \"{graphql_url}\", "),
+                HostKind::GitLab => String::new(),
+            };
+            let settings = format!("{graphql}rest_url = \"{rest_url}\", token_env = \"{variable}\"");
+            lines.push_str(&format!("# hosts.\"{host}\" = {{ {settings} }}\n"));
+        }
+        lines
     }
 
     /// Returns the jobs that existed at the start, oldest first, in their current state.

@@ -1,6 +1,8 @@
-//! The options of the simulated service.
+//! The options of the simulated service, and what its speed means.
 
 use super::faults::Fault;
+use chrono::TimeDelta;
+use std::time::Duration;
 
 /// What to simulate, as set by the options of `docdeck sim` and `docdeck demo`.
 #[derive(Debug, Clone)]
@@ -23,4 +25,11 @@ impl Default for SimOptions {
     fn default() -> Self {
         Self { port: 0, jobs: 24, pages: 1200, speed: 1.0, seed: 7, faults: Vec::new() }
     }
+}
+
+/// Returns the duration divided by the speed, or the unchanged duration if the result is not usable.
+pub(super) fn scaled(length: TimeDelta, speed: f64) -> TimeDelta {
+    let Ok(length_std) = length.to_std() else { return length };
+    let shorter = Duration::try_from_secs_f64(length_std.as_secs_f64() / speed);
+    shorter.ok().and_then(|d| TimeDelta::from_std(d).ok()).filter(|d| *d < TimeDelta::days(36_500)).unwrap_or(length)
 }

@@ -5,6 +5,7 @@ use super::jobs::{SimJob, SimPullRequest, SimRun, branch, new_id, title};
 use super::prompt_directives::RunOutcome;
 use super::rng::SeededRng;
 use crate::model::Time;
+use crate::model::pull_request::HostKind;
 use chrono::TimeDelta;
 
 const PROMPTS: &str = include_str!("../../assets/demo/prompts.txt");
@@ -53,7 +54,8 @@ enum SeedEnding {
     UnknownStatus,
 }
 
-/// Creates `count` jobs, oldest first, with pull requests numbered from `first_pr`. `scaled` divides a duration by the
+/// Creates `count` jobs, oldest first, with pull requests numbered from `first_pr`, of which
+/// every fifth is on GitLab. `scaled` divides a duration by the
 /// simulator's speed.
 pub(super) fn populate(
     seed: u64,
@@ -74,6 +76,7 @@ pub(super) fn populate(
     jobs.sort_by_key(|(job, _)| job.created_at);
     for ((job, _), number) in jobs.iter_mut().filter(|(job, _)| job.link.is_some()).zip(first_pr..) {
         job.link = job.link.map(|link| SimPullRequest { number, ..link });
+        job.host = if number % 5 == 4 { HostKind::GitLab } else { HostKind::GitHub };
     }
     jobs
 }
@@ -181,6 +184,7 @@ fn create_job(seed_job: &SeedJob, text: InitialPrompts, now: Time, rng: &mut See
         git_ref: branch(&text.prompt),
         model: if rng.chance(700) { "sonnet" } else { "opus" },
         created_at,
+        host: HostKind::GitHub,
         run: SimRun { ends_at: ends, outcome: run_outcome, archived_at: archived },
         link: has_pr.then(|| SimPullRequest { number: 0, visible_from: first_run_ended.unwrap_or(ends + delay) }),
     };

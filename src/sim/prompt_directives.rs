@@ -9,10 +9,12 @@
 //! | `[sim:status=reviewing]` | ends with the status `reviewing` and stays in it |
 //! | `[sim:late-link=4]` | completes; the link of its pull request appears 4 seconds later |
 //! | `[sim:archive]`, `[sim:archive=60]` | the job is archived when the run ends, or 60 seconds later |
+//! | `[sim:gitlab]` | the job's repository is on GitLab; only in the prompt that creates the job |
 //!
 //! Any directive makes the ending of the run independent of chance: unless a directive changes that, the run ends
 //! with an immediate pull request and the job is not archived.
 
+use crate::model::pull_request::HostKind;
 use chrono::TimeDelta;
 use std::time::Duration;
 
@@ -62,6 +64,8 @@ impl Directives {
             "late-link" => {
                 self.outcome = Some(RunOutcome::PullRequest { late: parse_delay(value).unwrap_or_default() });
             }
+            // See `repository_host`.
+            "gitlab" => {}
             "archive" => self.archive_after = Some(parse_delay(value).unwrap_or_default()),
             _ => return false,
         }
@@ -72,6 +76,11 @@ impl Directives {
 fn parse_delay(value: &str) -> Option<TimeDelta> {
     let length = Duration::try_from_secs_f64(value.parse().ok()?).ok()?;
     TimeDelta::from_std(length).ok().filter(|length| *length < TimeDelta::days(3650))
+}
+
+/// Returns on which code host the repository of a new job with this prompt is.
+pub(super) fn repository_host(prompt: &str) -> HostKind {
+    if prompt.contains("[sim:gitlab]") { HostKind::GitLab } else { HostKind::GitHub }
 }
 
 /// Returns the prompt without its directives, for text derived from the prompt.

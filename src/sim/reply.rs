@@ -2,7 +2,7 @@
 
 use crate::api::wire::{DetailBody, ErrorBody};
 use axum::body::{Body, Bytes};
-use axum::http::{HeaderValue, StatusCode, header};
+use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::Response;
 use serde::Serialize;
 
@@ -11,14 +11,15 @@ use serde::Serialize;
 pub(super) struct Reply {
     pub(super) status: StatusCode,
     pub(super) body: Bytes,
-    pub(super) retry_after: Option<String>,
+    /// Headers besides Content-Type, or another Content-Type than JSON.
+    pub(super) headers: Vec<(HeaderName, String)>,
 }
 
 impl Reply {
     pub(super) fn json(status: StatusCode, body: &impl Serialize) -> Self {
         match serde_json::to_vec(body) {
-            Ok(json) => Self { status, body: json.into(), retry_after: None },
-            Err(_) => Self { status: StatusCode::INTERNAL_SERVER_ERROR, body: Bytes::new(), retry_after: None },
+            Ok(json) => Self { status, body: json.into(), headers: Vec::new() },
+            Err(_) => Self { status: StatusCode::INTERNAL_SERVER_ERROR, body: Bytes::new(), headers: Vec::new() },
         }
     }
 
@@ -38,8 +39,10 @@ impl Reply {
         *response.status_mut() = self.status;
         let headers = response.headers_mut();
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        if let Some(value) = self.retry_after.and_then(|value| HeaderValue::from_str(&value).ok()) {
-            headers.insert(header::RETRY_AFTER, value);
+        for (name, value) in self.headers {
+            if let Ok(value) = HeaderValue::from_str(&value) {
+                headers.insert(name, value);
+            }
         }
         response
     }

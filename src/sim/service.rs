@@ -1,12 +1,12 @@
 //! Answers the requests that the HTTP server has parsed: checks the API key and the limits, and carries out the
 //! operations. The jobs, the limits and the faults each have a lock; no code takes a lock while it holds another.
 
-use super::code_host::HostFault;
+use super::code_host::{self, HostFault, HostReply, HostWorld};
 use super::faults::{Fault, Faults, InjectedFaults};
-use super::host_actions::ActionRequest;
 use super::limits::SimLimits;
 use super::options::SimOptions;
 use super::pages::Site;
+use super::previews::SimPreviews;
 use super::reply::Reply;
 use super::rng::SeededRng;
 use super::views::{Parameters, SimViews};
@@ -15,8 +15,9 @@ use crate::api::wire::JobBody;
 use crate::model::Time;
 use crate::model::ledger::RateLimited;
 use crate::model::log::Operation;
+use crate::model::pull_request::HostKind;
 use crate::model::views::{ViewsPage, ViewsQuery};
-use axum::http::StatusCode;
+use axum::http::{StatusCode, header};
 use chrono::{TimeDelta, Utc};
 use serde_json::Value;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
@@ -37,6 +38,8 @@ pub(super) struct Service {
     faults: Mutex<Faults>,
     request_counts: Counters,
     carried_out_counts: Counters,
+    previews: Mutex<SimPreviews>,
+    speed: f64,
     host_fault: Mutex<Option<HostFault>>,
     host_requests: AtomicU64,
     host_actions: AtomicU64,
@@ -51,8 +54,20 @@ pub(super) struct SimKeys {
     pub(super) write: String,
     /// The key that may only read.
     pub(super) read: String,
-    /// The token for the code host.
-    pub(super) host: String,
+    /// The token for the simulated GitHub.
+    github: String,
+    /// The token for the simulated GitLab.
+    gitlab: String,
+}
+
+impl SimKeys {
+    /// Returns the token for a code host.
+    pub(super) fn host(&self, kind: HostKind) -> &str {
+        match kind {
+            HostKind::GitHub => &self.github,
+            HostKind::GitLab => &self.gitlab,
+        }
+    }
 }
 
 /// A parsed request.
@@ -62,7 +77,7 @@ pub(super) struct SimRequest {
     pub(super) authorization: Option<String>,
     pub(super) is_json: bool,
     pub(super) project: String,
-    /// The job's id; empty if the operation has none.
+    /// The id of the job or build; empty if the operation has none.
     pub(super) job_id: String,
     /// The query parameters of page views; `None` if they could not be parsed.
     pub(super) parameters: Option<Parameters>,
@@ -70,16 +85,18 @@ pub(super) struct SimRequest {
 }
 
 #[derive(Debug, Default)]
-struct Counters([AtomicU64; 4]);
+struct Counters([AtomicU64; 6]);
 
 impl Counters {
     fn counter(&self, operation: Operation) -> &AtomicU64 {
-        let [create, get, follow_up, views] = &self.0;
+        let [create, get, follow_up, views, preview, build] = &self.0;
         match operation {
             Operation::Create => create,
             Operation::Get => get,
             Operation::FollowUp => follow_up,
             Operation::Views => views,
+            Operation::Preview => preview,
+            Operation::Build => build,
         }
     }
 
@@ -102,7 +119,8 @@ impl Service {
             keys: SimKeys {
                 write: format!("mint_sim_{high:016x}{low:016x}"),
                 read: format!("mint_sim_read_{low:016x}{high:016x}"),
-                host: format!("sim_host_{:016x}{:016x}", rng.next(), rng.next()),
+                github: format!("sim_host_{:016x}{:016x}", rng.next(), rng.next()),
+                gitlab: format!("sim_gitlab_{:016x}{:016x}", rng.next(), rng.next()),
             },
             world: Mutex::new(SimWorld::new(options, now)),
             views: SimViews::new(Site::new(options.seed, options.pages, now)),
@@ -110,6 +128,8 @@ impl Service {
             faults: Mutex::new(Faults::new(options.seed, options.faults.clone())),
             request_counts: Counters::default(),
             carried_out_counts: Counters::default(),
+            previews: Mutex::default(),
+            speed: options.speed,
             host_fault: Mutex::default(),
             host_requests: AtomicU64::new(0),
             host_actions: AtomicU64::new(0),
@@ -162,68 +182,37 @@ impl Service {
         self.host_requests.load(Ordering::Relaxed)
     }
 
-    /// Answers a GraphQL request to the code host.
-    pub(super) fn answer_host(&self, authorization: Option<&str>, body: &[u8]) -> Reply {
-        self.host_requests.fetch_add(1, Ordering::Relaxed);
-        if authorization.and_then(bearer_key) != Some(self.keys.host.as_str()) {
-            return Reply::json(StatusCode::UNAUTHORIZED, &serde_json::json!({ "message": "Bad credentials" }));
-        }
-        let fault = *locked(&self.host_fault);
-        let mut world = locked(&self.world);
-        let ready = serde_json::from_slice::<serde_json::Value>(body).ok().filter(|request| {
-            request
-                .get("query")
-                .and_then(|query| query.as_str())
-                .is_some_and(|query| query.contains("markPullRequestReady"))
-        });
-        let Some(request) = ready else { return world.code_host(self.now(), fault).answer(body) };
-        self.host_actions.fetch_add(1, Ordering::Relaxed);
-        let id = request.pointer("/variables/id").and_then(|id| id.as_str()).unwrap_or_default();
-        let (reply, done) = world.code_host(self.now(), fault).mark_ready(id);
-        if let Some((number, actions)) = done {
-            world.set_host_actions(number, actions);
-        }
-        reply
-    }
-
-    /// Answers a REST request that acts on a pull request. `None` means that the connection ends without an answer.
-    pub(super) fn act_on_host(
+    /// Answers a request to a code host. `None` means that the connection ends without an answer. `answer` is called if
+    /// the token is right and the host doesn't refuse every request.
+    pub(super) fn answer_host(
         &self,
+        kind: HostKind,
         authorization: Option<&str>,
-        url: &str,
-        request: &ActionRequest<'_>,
+        is_action: bool,
+        answer: impl FnOnce(&HostWorld<'_>) -> HostReply,
     ) -> Option<Reply> {
         self.host_requests.fetch_add(1, Ordering::Relaxed);
-        self.host_actions.fetch_add(1, Ordering::Relaxed);
-        if authorization.and_then(bearer_key) != Some(self.keys.host.as_str()) {
-            let refused = serde_json::json!({ "message": "Bad credentials" });
-            return Some(Reply::json(StatusCode::UNAUTHORIZED, &refused));
+        self.host_actions.fetch_add(u64::from(is_action), Ordering::Relaxed);
+        let token = self.keys.host(kind);
+        if authorization.and_then(bearer_key) != Some(token) {
+            return Some(code_host::unauthorized(kind));
         }
         let fault = *locked(&self.host_fault);
-        if fault == Some(HostFault::LostAction) {
+        if is_action && fault == Some(HostFault::LostAction) {
             return None;
         }
         let mut world = locked(&self.world);
-        let (reply, done) = world.code_host(self.now(), fault).act(url, request);
+        let host = world.code_host(self.now(), fault, token);
+        let (reply, done) = code_host::refusal(kind, &host).map_or_else(|| answer(&host), |reply| (reply, None));
         if let Some((number, actions)) = done {
             world.set_host_actions(number, actions);
         }
-        (fault != Some(HostFault::LostActionAnswer)).then_some(reply)
+        (!is_action || fault != Some(HostFault::LostActionAnswer)).then_some(reply)
     }
 
     /// Returns how many actions on pull requests arrived.
     pub(super) fn host_actions(&self) -> u64 {
         self.host_actions.load(Ordering::Relaxed)
-    }
-
-    /// Answers a REST request to the code host for the diff of a pull request, or for a page of its files.
-    pub(super) fn answer_changes(&self, authorization: Option<&str>, url: &str, page: Option<(usize, usize)>) -> Reply {
-        self.host_requests.fetch_add(1, Ordering::Relaxed);
-        if authorization.and_then(bearer_key) != Some(self.keys.host.as_str()) {
-            return Reply::json(StatusCode::UNAUTHORIZED, &serde_json::json!({ "message": "Bad credentials" }));
-        }
-        let fault = *locked(&self.host_fault);
-        locked(&self.world).code_host(self.now(), fault).answer_changes(url, page)
     }
 
     /// Answers a request as documented. Checks the API key first, then the project, the limit and the request itself.
@@ -238,7 +227,7 @@ impl Service {
 
     fn check_request(&self, call: &SimRequest, now: Time) -> Result<(), Reply> {
         let reject = |status, why: &str| Err(Reply::error(status, why, Vec::new()));
-        let is_write = matches!(call.operation, Operation::Create | Operation::FollowUp);
+        let is_write = matches!(call.operation, Operation::Create | Operation::FollowUp | Operation::Preview);
         match call.authorization.as_deref().and_then(bearer_key) {
             Some(key) if key == self.keys.write => {}
             Some(key) if key == self.keys.read && !is_write => {}
@@ -248,17 +237,18 @@ impl Service {
             Some(_) => return reject(StatusCode::UNAUTHORIZED, "Invalid or expired API key"),
             None => return reject(StatusCode::UNAUTHORIZED, "Missing API key: send Authorization: Bearer <API_KEY>"),
         }
-        if call.project != PROJECT {
+        if call.operation != Operation::Build && call.project != PROJECT {
             return reject(StatusCode::NOT_FOUND, "Project not found");
         }
         let limited = match call.operation {
             Operation::Create => RateLimited::Create,
             Operation::FollowUp => RateLimited::FollowUp,
             Operation::Views => RateLimited::Views,
-            Operation::Get => return Ok(()),
+            Operation::Preview => RateLimited::Previews,
+            Operation::Get | Operation::Build => return Ok(()),
         };
         locked(&self.limits).count_request(limited, now).map_err(|retry_after| Reply {
-            retry_after: Some(retry_after),
+            headers: vec![(header::RETRY_AFTER, retry_after)],
             ..Reply::error(StatusCode::TOO_MANY_REQUESTS, "Rate limit exceeded", Vec::new())
         })
     }
@@ -271,14 +261,26 @@ impl Service {
     fn carry_out(&self, call: &SimRequest, now: Time) -> Result<Reply, Reply> {
         match call.operation {
             Operation::Create => {
-                let prompt = read_prompt(call)?;
+                let prompt = read_text(call, "prompt")?;
                 let job = locked(&self.world).create(&prompt, now);
                 Ok(Reply::json(StatusCode::CREATED, &job))
             }
             Operation::Get => job_or_404(locked(&self.world).job(&call.job_id, now)),
             Operation::FollowUp => {
-                let prompt = read_prompt(call)?;
+                let prompt = read_text(call, "prompt")?;
                 job_or_404(locked(&self.world).follow_up(&call.job_id, &prompt, now))
+            }
+            Operation::Preview => {
+                let branch = read_text(call, "branch")?;
+                if !locked(&self.world).has_branch(&branch) {
+                    return Err(Reply::error(StatusCode::BAD_REQUEST, "Branch not found", Vec::new()));
+                }
+                Ok(Reply::json(StatusCode::ACCEPTED, &locked(&self.previews).start(&branch, now)))
+            }
+            Operation::Build => {
+                let status = locked(&self.previews).status(&call.job_id, self.speed, now);
+                let unknown = || Reply::error(StatusCode::NOT_FOUND, "Status not found", Vec::new());
+                status.map(|status| Reply::json(StatusCode::OK, &status)).ok_or_else(unknown)
             }
             Operation::Views => {
                 let read = call.parameters.as_ref().map_or_else(|| Err(Vec::new()), Parameters::parse);
@@ -295,17 +297,18 @@ fn job_or_404(job: Option<JobBody>) -> Result<Reply, Reply> {
         .ok_or_else(|| Reply::error(StatusCode::NOT_FOUND, "Job not found", Vec::new()))
 }
 
-fn read_prompt(call: &SimRequest) -> Result<String, Reply> {
+/// Returns a field of the body.
+fn read_text(call: &SimRequest, field: &str) -> Result<String, Reply> {
     let reject = |why: &str| Reply::error(StatusCode::BAD_REQUEST, why, Vec::new());
     if !call.is_json {
         return Err(reject("The body must be JSON: send Content-Type: application/json"));
     }
     let mut body: serde_json::Map<String, Value> =
         serde_json::from_slice(&call.body).map_err(|_| reject("The body must be a JSON object"))?;
-    match body.remove("prompt") {
-        Some(Value::String(prompt)) if !prompt.is_empty() => Ok(prompt),
-        Some(Value::String(_)) => Err(reject("prompt must have at least 1 character")),
-        _ => Err(reject("prompt must be a string")),
+    match body.remove(field) {
+        Some(Value::String(text)) if !text.is_empty() => Ok(text),
+        Some(Value::String(_)) => Err(reject(&format!("{field} must have at least 1 character"))),
+        _ => Err(reject(&format!("{field} must be a string"))),
     }
 }
 

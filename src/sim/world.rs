@@ -2,12 +2,11 @@
 //! the clock, and everything random comes from the seed. `jobs` simulates one job, `population` creates the jobs that
 //! exist at the start, and `service` checks API keys and limits.
 
-use super::code_host::{HostFault, HostWorld};
-use super::host_actions::UserActions;
-use super::jobs::{SimJob, SimPullRequest, SimRun, branch, new_id, pull_request_url, title};
-use super::options::SimOptions;
+use super::code_host::{HostFault, HostWorld, UserActions};
+use super::jobs::{SimJob, SimPullRequest, SimRun, branch, new_id, title};
+use super::options::{SimOptions, scaled};
 use super::population::{InitialJobData, populate};
-use super::prompt_directives::{Directives, RunOutcome};
+use super::prompt_directives::{Directives, RunOutcome, repository_host};
 use super::rng::SeededRng;
 use crate::api::wire::JobBody;
 use crate::model::Time;
@@ -15,7 +14,6 @@ use crate::model::job::{RemoteState, Status};
 use crate::model::text::CleanText;
 use chrono::TimeDelta;
 use std::collections::HashMap;
-use std::time::Duration;
 
 /// Added to the number of a job to get the random stream for its id; see [`SeededRng::new`].
 const ID_STREAM_BASE: u64 = 1 << 32;
@@ -99,6 +97,7 @@ impl SimWorld {
             git_ref: branch(prompt),
             model: if rng.chance(700) { "sonnet" } else { "opus" },
             created_at: now,
+            host: repository_host(prompt),
             run,
             link: None,
         };
@@ -114,6 +113,11 @@ impl SimWorld {
     pub(super) fn job(&self, id: &str, now: Time) -> Option<JobBody> {
         let index = self.indexes.get(id)?;
         self.jobs.get(*index).map(|job| job.body(now))
+    }
+
+    /// Whether a job works on this branch.
+    pub(super) fn has_branch(&self, branch: &str) -> bool {
+        self.jobs.iter().any(|job| job.git_ref == branch)
     }
 
     /// Starts a new run of a job. A finished or archived job becomes active again; an active job stays active at least
@@ -148,9 +152,10 @@ impl SimWorld {
         self.jobs.iter().zip(&self.initial_jobs).map(|(job, seed)| initial_job(job, seed, now)).collect()
     }
 
-    /// Returns the code host with the pull requests of the jobs.
-    pub(super) fn code_host(&self, now: Time, fault: Option<HostFault>) -> HostWorld<'_> {
-        HostWorld { jobs: &self.jobs, seed: self.seed, speed: self.speed, now, fault, actions: &self.host_actions }
+    /// Returns the code hosts with the pull requests of the jobs. `token` is the token of the host that is requested.
+    pub(super) fn code_host<'a>(&'a self, now: Time, fault: Option<HostFault>, token: &'a str) -> HostWorld<'a> {
+        let (seed, speed, actions) = (self.seed, self.speed, &self.host_actions);
+        HostWorld { jobs: &self.jobs, seed, speed, now, fault, token, actions }
     }
 
     /// Records what the user has done with a pull request.
@@ -242,20 +247,13 @@ fn seconds_delta(n: u32) -> TimeDelta {
     TimeDelta::seconds(i64::from(n))
 }
 
-/// Returns the duration divided by the speed, or the unchanged duration if the result is not usable.
-pub(super) fn scaled(length: TimeDelta, speed: f64) -> TimeDelta {
-    let Ok(length_std) = length.to_std() else { return length };
-    let shorter = Duration::try_from_secs_f64(length_std.as_secs_f64() / speed);
-    shorter.ok().and_then(|d| TimeDelta::from_std(d).ok()).filter(|d| *d < TimeDelta::days(36_500)).unwrap_or(length)
-}
-
 fn initial_job(job: &SimJob, seed: &InitialJobData, now: Time) -> InitialJob {
     let body = job.body(now);
     let earlier =
         |status, pr_link| RemoteState { status: Some(status), pr_link, archived_at: None, ..body.state.clone() };
     let mut changes = vec![(job.created_at, earlier(Status::Active, None))];
     if let Some(ended) = seed.first_run_ended {
-        let pr_link = job.link.map(|link| CleanText::line(&pull_request_url(link.number)));
+        let pr_link = job.pull_request_url().map(|url| CleanText::line(&url));
         changes.push((ended, earlier(Status::Completed, pr_link)));
     }
     changes.extend(seed.follow_up_times.iter().map(|&at| (at, earlier(Status::Active, None))));

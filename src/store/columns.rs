@@ -147,7 +147,7 @@ const fn job_column_position(name: &str) -> usize {
     }
 }
 
-/// Finds the column when compiling, since SQLite would compare the names of all columns for each value of each row.
+/// Finds the column at compile time, since SQLite would compare the names of all columns for each value of each row.
 macro_rules! job_column {
     ($name:literal) => {
         const { job_column_position($name) }

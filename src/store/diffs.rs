@@ -1,5 +1,5 @@
-//! The cached diffs and details of pull requests, one of each per link. A diff is that of the head commit that was
-//! current when it was requested.
+//! The cached diffs and details of pull requests and the previews that were built, one of each per link. A diff is that
+//! of the head commit that was current when it was requested.
 
 use super::Store;
 use super::columns::UnixMillis;
@@ -85,6 +85,30 @@ impl Store {
         .await
     }
 
+    /// Returns the address of the preview for the pull request with this link: the one that its code host reported,
+    /// otherwise the last one that the user had built.
+    pub async fn preview(&self, link: &CleanText) -> StoreResult<Option<CleanText>> {
+        let reported = self.pull_request_details(link).await?.and_then(|details| details.value.preview);
+        let link = link.clone();
+        let sql = "SELECT url FROM preview WHERE link = ?1";
+        let built = self.read(move |db| db.query_first(sql, [&link], |row| row.get(0))).await?;
+        Ok(reported.or(built))
+    }
+
+    /// Stores that a preview was built for the pull request with this link.
+    pub async fn save_built_preview(&self, link: &CleanText, url: &CleanText, now: Time) -> StoreResult<()> {
+        let (link, url) = (link.clone(), url.clone());
+        self.write(move |tx| {
+            tx.change(
+                "INSERT INTO preview (link, url, built_at) VALUES (?1, ?2, ?3)
+                 ON CONFLICT (link) DO UPDATE SET url = ?2, built_at = ?3",
+                (&link, &url, UnixMillis(now)),
+            )?;
+            Ok(())
+        })
+        .await
+    }
+
     /// Replaces the cached diff of the pull request with this link.
     pub async fn save_diff(&self, link: &CleanText, diff: StoredDiff) -> StoreResult<()> {
         let link = link.clone();
@@ -107,9 +131,9 @@ impl Store {
     }
 }
 
-/// Deletes the diffs and details of pull requests that no job links to.
+/// Deletes the diffs, details and previews of pull requests that no job links to.
 pub(super) fn delete_unlinked(tx: &Transaction<'_>) -> StoreResult<()> {
-    for table in ["pull_request_diff", "pull_request_details"] {
+    for table in ["pull_request_diff", "pull_request_details", "preview"] {
         let jobs = "SELECT pr_link FROM job WHERE pr_link IS NOT NULL";
         tx.change(&format!("DELETE FROM {table} WHERE link NOT IN ({jobs})"), [])?;
     }

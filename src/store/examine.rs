@@ -115,6 +115,6 @@ fn read_budgets(connection: &Connection, scope: &Scope, now: Time) -> StoreResul
     let stored_offset = kv::get(connection, &scope.clock_key())?;
     let offset = stored_offset.and_then(|millis| millis.parse().ok()).and_then(TimeDelta::try_milliseconds);
     let service_now = offset.and_then(|offset| now.checked_add_signed(offset)).unwrap_or(now);
-    let all = RateLimited::ALL.into_iter();
+    let all = RateLimited::HOURLY.into_iter();
     all.map(|limited| Ok((limited, ledgers::read_budget(connection, scope, limited, service_now)?.0))).collect()
 }

@@ -1,4 +1,4 @@
-//! The ledgers of operations with an hourly limit. A ledger contains every use by this computer, and the time until
+//! The ledgers of operations with a limit. A ledger contains every use by this computer, and the time until
 //! which a 429 blocks further requests.
 //!
 //! The counting rules are in `model::ledger`. The service counts new jobs and follow-ups per project, and requests for
@@ -65,11 +65,11 @@ impl Store {
     }
 }
 
-/// Returns the id by which the service counts this operation: the project, or for views the organization.
+/// Returns the id by which the service counts this operation: the project, or for views and previews the organization.
 fn limit_owner(scope: &Scope, limited: RateLimited) -> &str {
     match limited {
         RateLimited::Create | RateLimited::FollowUp => &scope.project,
-        RateLimited::Views => scope.analytics_owner(),
+        RateLimited::Views | RateLimited::Previews => scope.analytics_owner(),
     }
 }
 
@@ -85,7 +85,7 @@ pub(super) fn read_budget(
     };
     let entries = read_ledger_entries(db, id)?;
     let needs_update = block.is_some_and(|block| block.needs_seen_ahead_at(now))
-        || entries.iter().any(|entry| entry.needs_seen_ahead_at(now) || entry.must_be_deleted(now));
+        || entries.iter().any(|entry| entry.needs_seen_ahead_at(now) || entry.must_be_deleted(limited, now));
     Ok((ledger::compute_budget(limited, &entries, block, now), needs_update))
 }
 
@@ -96,7 +96,7 @@ fn mark_ahead_of_clock(tx: &Transaction<'_>, scope: &Scope, limited: RateLimited
     let Some((id, block)) = find_ledger(tx, scope, limited)? else { return Ok(()) };
     tx.change(
         "DELETE FROM ledger_use WHERE ledger = ?1 AND at > ?2 AND seen_ahead_at <= ?3",
-        params![id, UnixMillis(now), UnixMillis(now - ledger::RATE_LIMIT_WINDOW)],
+        params![id, UnixMillis(now), UnixMillis(now - limited.window())],
     )?;
     tx.change(
         "UPDATE ledger_use SET seen_ahead_at = ?2

@@ -62,7 +62,7 @@ impl Store {
     /// The thread can't be started.
     pub fn open_in_background(folder: &Path, now: Time) -> StoreResult<(Self, PendingOpen)> {
         let (note, folder) = (damage_note(folder), folder.to_owned());
-        Self::launch(move || open_or_create(&folder, now, WriteCheck::Later), Some(note))
+        Self::start_opening(move || open_or_create(&folder, now, WriteCheck::Later), Some(note))
     }
 
     /// Checks every page of the file in `folder`. If the file is damaged, repairs it in the same way as

@@ -195,11 +195,11 @@ impl Store {
     /// Starts a thread for an open connection.
     pub(super) fn start(connection: Connection, read_only: bool, damage_note: Option<PathBuf>) -> StoreResult<Self> {
         let opened = OpenOutcome { read_only, ..OpenOutcome::default() };
-        Ok(Self::launch(move || Ok((connection, opened)), damage_note)?.0)
+        Ok(Self::start_opening(move || Ok((connection, opened)), damage_note)?.0)
     }
 
     /// Starts a thread that opens the connection itself.
-    pub(super) fn launch(
+    pub(super) fn start_opening(
         open: impl FnOnce() -> StoreResult<(Connection, OpenOutcome)> + Send + 'static,
         damage_note: Option<PathBuf>,
     ) -> StoreResult<(Self, PendingOpen)> {

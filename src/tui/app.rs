@@ -98,6 +98,10 @@ pub struct App {
     pub(super) retried: Option<JobKey>,
     /// The follow-up to several jobs that is being saved, if any.
     pub(super) bulk_follow_up: Option<super::state::BulkFollowUp>,
+    /// The rest of an action on several pull requests, while it is under way.
+    pub(super) pull_request_queue: Option<super::state::PullRequestQueue>,
+    /// The last build of a preview for each job, since the start.
+    pub(super) preview_builds: HashMap<JobKey, super::state::PreviewBuild>,
     /// The visible jobs that the agent is working on, as last reported to the engine.
     pub(super) on_screen: Vec<JobKey>,
     /// The commands and themes that were chosen in the command palette, the most recent first.
@@ -156,6 +160,8 @@ impl App {
             tracking: None,
             retried: None,
             bulk_follow_up: None,
+            pull_request_queue: None,
+            preview_builds: HashMap::new(),
             on_screen: Vec::new(),
             recent_choices: Vec::new(),
             finish_alerts: super::finish_alerts::FinishAlerts::default(),

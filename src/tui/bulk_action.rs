@@ -1,6 +1,7 @@
 //! The actions that can be confirmed for several jobs at once.
 
 use crate::model::change::QueueChange;
+use crate::model::pull_request_action::HeadCommit;
 use crate::model::row::JobKey;
 use crate::model::text::CleanText;
 
@@ -31,6 +32,14 @@ pub struct Targets {
     pub titles: Vec<CleanText>,
     /// The marked jobs to skip, each as its title and the reason for skipping it.
     pub skipped: Vec<(CleanText, &'static str)>,
+}
+
+/// The pull requests that an action applies to, with the head commits that were on screen.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct PullRequestTargets {
+    pub heads: Vec<HeadCommit>,
+    /// What the confirmation lists. Empty if the action applies to one pull request only.
+    pub list: Targets,
 }
 
 /// Changes to tags, parsed from typed text. `+x` and a bare `x` add a tag, `-x` removes one.

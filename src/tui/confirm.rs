@@ -1,6 +1,6 @@
 //! A question that the user confirms or cancels, and what happens after the user has confirmed it.
 
-use super::bulk_action::{BulkAction, Targets};
+use super::bulk_action::{BulkAction, PullRequestTargets, Targets};
 use super::component::prelude::*;
 use super::format::{display_width, fit, fit_title, format_count};
 use super::{NewFile, Overwrite, SavedFilter};
@@ -9,12 +9,12 @@ use crate::model::period::DateRange;
 use crate::model::prompt::{DraftTarget, PromptId, Resolution};
 use crate::model::pull_request_action::PullRequestAction;
 use crate::model::report::LoadPlan;
-use crate::model::row::{JobKey, RemainingJobs};
+use crate::model::row::RemainingJobs;
 use crate::model::setup::WritePermission;
 use crate::model::text::CleanText;
+use crate::tui::PromptsEffect;
 use crate::tui::draw::boxes::draw_box;
 use crate::tui::keymap::Keymap;
-use crate::tui::{JobsEffect, PromptsEffect};
 use ratatui::text::Span;
 use ratatui::widgets::{Paragraph, Wrap};
 use unicode_width::UnicodeWidthStr as _;
@@ -45,10 +45,8 @@ pub enum ConfirmAction {
     LoadTotals(Vec<DateRange>),
     /// Saves the profile of the setup form. The permission limits what may be written to the configuration file.
     SaveProfile(WritePermission),
-    /// Acts on a job's pull request with this head commit.
-    ActOnPullRequest {
-        job: JobKey,
-        head: CleanText,
+    ActOnPullRequests {
+        targets: PullRequestTargets,
         action: PullRequestAction,
     },
     /// Quits although prompts are queued.
@@ -60,10 +58,11 @@ pub enum ConfirmAction {
 }
 
 impl ConfirmAction {
-    /// Returns the jobs of a bulk action, or `None` for any other action.
+    /// Returns the jobs to list, or `None` for an action without jobs.
     fn targets(&self) -> Option<&Targets> {
         match self {
             Self::Bulk(_, targets) => Some(targets),
+            Self::ActOnPullRequests { targets, .. } => Some(&targets.list),
             _ => None,
         }
     }
@@ -97,7 +96,7 @@ impl ConfirmAction {
             Self::SaveProfile(WritePermission::Change) => ("Save profile", "change"),
             Self::Overwrite(_) => ("Overwrite file", "overwrite"),
             Self::ReplaceFilter(_) => ("Replace filter", "replace"),
-            Self::ActOnPullRequest { action, .. } => action.labels(),
+            Self::ActOnPullRequests { action, .. } => action.labels(),
             Self::Quit => ("Quit", "quit"),
         }
     }
@@ -106,6 +105,11 @@ impl ConfirmAction {
 impl Component for ConfirmDialog {
     fn contexts(&self) -> &'static [Context] {
         &[Context::Confirm]
+    }
+
+    fn offers(&self, action: Action, _app: &App) -> Option<Label> {
+        let [yes, no] = self.labels();
+        Some(if action == Action::Yes { yes.into() } else { no.into() })
     }
 
     fn act(&mut self, action: Action, cx: &mut Cx<'_>) -> Flow {
@@ -175,11 +179,17 @@ pub(super) struct ConfirmLayout {
 }
 
 impl ConfirmDialog {
+    /// Returns the labels of the buttons that confirm and cancel.
+    fn labels(&self) -> [&'static str; 2] {
+        let no = if self.on_yes == ConfirmAction::Quit { "stay" } else { "cancel" };
+        [self.on_yes.labels().1, no]
+    }
+
     /// Returns the key and the label of each button. The button that confirms comes first.
     fn buttons(&self, app: &App) -> [(String, &'static str); 2] {
-        let no = if self.on_yes == ConfirmAction::Quit { "stay" } else { "cancel" };
+        let [yes, no] = self.labels();
         let key = |action| app.key_label(Context::Confirm, action);
-        [(key(Action::Yes), self.on_yes.labels().1), (key(Action::Close), no)]
+        [(key(Action::Yes), yes), (key(Action::Close), no)]
     }
 
     /// Lays out the text, the list of jobs, a gap and the buttons in a centred box.
@@ -289,8 +299,8 @@ impl App {
             ConfirmAction::LoadAll(orders) => self.load_sequentially(orders, effects),
             ConfirmAction::LoadTotals(ranges) => self.load_totals(ranges, effects),
             ConfirmAction::SaveProfile(allowed) => effects.extend(self.save_profile(allowed)),
-            ConfirmAction::ActOnPullRequest { job, head, action } => {
-                effects.push(Effect::Jobs(JobsEffect::ActOnPullRequest { job, head, action }));
+            ConfirmAction::ActOnPullRequests { targets, action } => {
+                self.act_on_pull_requests(targets, action, now, effects);
             }
             ConfirmAction::Quit => self.save_and_quit(effects),
             ConfirmAction::Overwrite(file) => effects.push(Effect::WriteFile(file, Overwrite::Yes)),

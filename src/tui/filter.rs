@@ -4,7 +4,7 @@
 //! each word, and this module caches which jobs have the word in a prompt (see `job_filter_bar`).
 //!
 //! A fuzzy match needs a minimum score per letter, so a row that doesn't match `gd` may still match `gdpr`. Such a row
-//! is `Match::Fuzzy`. A row that doesn't contain the letters of `gd` in this order can't match a longer word either.
+//! is `Match::Candidate`. A row that doesn't contain the letters of `gd` in this order can't match a longer word either.
 //! Such a row is `Match::Fails`.
 
 use crate::model::job::Status;
@@ -120,7 +120,7 @@ impl JobFilter {
         })
     }
 
-    /// Whether it is certain that every row that passes this filter was `Match::Passes` or `Match::Fuzzy` for the
+    /// Whether it is certain that every row that passes this filter was `Match::Passes` or `Match::Candidate` for the
     /// filter `before`. This is certain if terms were only added or extended and no extended word has search results of
     /// its own (`is_searched`). Such results could contain rows that were `Match::Fails` for `before`.
     fn narrows(&self, before: &Self, is_searched: impl Fn(&str) -> bool) -> bool {
@@ -238,7 +238,7 @@ impl FilterState {
     }
 
     /// Sets the filter. Keeps the search results of words that the previous filter also had. Returns whether every row
-    /// that passes the new filter was `Match::Passes` or `Match::Fuzzy` for the previous one.
+    /// that passes the new filter was `Match::Passes` or `Match::Candidate` for the previous one.
     pub fn set(&mut self, filter: JobFilter) -> bool {
         let narrows = filter.narrows(&self.filter, |word| self.jobs_by_word.contains_key(word));
         let words = filter.prompt_words();

@@ -2,7 +2,7 @@
 //! agree.
 //!
 //! ```text
-//!  docdeck  acme-docs   1 Jobs •4   2 Views   3 Log              ◆ ready  new jobs 37/100 used   header
+//!  docdeck  acme-docs   1 Jobs •4   2 Views   3 Log              ◆ ready  new jobs 37/100 ↺ 22m  header
 //! ─ title of the list ───────────────────────────────────┬─ title of the details ─────────────────────────   upper rule
 //!                                                        │                                                   content
 //! ─ a notice or the scope ─────────── 2 of 44, 28 more ↓ ─┴───────────────────────────────────────────────   lower rule

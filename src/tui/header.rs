@@ -152,7 +152,7 @@ impl App {
     pub fn closest_limit(&self) -> RateLimited {
         let order = match self.screen {
             Screen::Views => [RateLimited::Views, RateLimited::Create, RateLimited::FollowUp],
-            _ => RateLimited::ALL,
+            _ => RateLimited::HOURLY,
         };
         let [first, others @ ..] = order;
         others.into_iter().fold(first, |closest, other| {

@@ -5,7 +5,7 @@
 //! ─ Help: jobs ──────────────────────────── keys that work now ─
 //!  Jobs                            Move
 //!   Enter  open the job's details   j  k   down, up
-//! ─ docdeck help jobs: the guide ───────────────────── 12 more ↓ ─
+//! ─ guide: docdeck help jobs ───────────────────────── 12 more ↓ ─
 //! ```
 
 use super::component::prelude::*;

@@ -1,5 +1,6 @@
 //! The dialog that asks for one value: ids, a file, a page, or a label of a job.
 
+use super::bulk_action::PullRequestTargets;
 use super::component::prelude::*;
 use super::draw::cursor;
 use super::format::{fit, format_count};
@@ -54,10 +55,9 @@ pub enum InputField {
     Title(JobKey),
     Tags(Vec<JobKey>),
     Note(JobKey),
-    /// The text of a review or comment on a job's pull request with this head commit.
+    /// The text of a review or comment on pull requests.
     Review {
-        job: JobKey,
-        head: CleanText,
+        targets: PullRequestTargets,
         requests_changes: bool,
     },
     /// A name under which to save the current filter.
@@ -184,12 +184,12 @@ impl InputDialog {
             (InputField::TrackId, InputValue::Ids(ids)) => app.track(ids, *now, effects),
             (InputField::PromptsFile, InputValue::Text(file)) => app.read_file(&file, effects),
             (InputField::FilterName, InputValue::Text(name)) => effects.extend(app.save_filter(&name)),
-            (InputField::Review { job, head, requests_changes }, InputValue::Text(text)) => {
+            (InputField::Review { targets, requests_changes }, InputValue::Text(text)) => {
                 let action = match requests_changes {
                     true => PullRequestAction::RequestChanges(text),
                     false => PullRequestAction::Comment(text),
                 };
-                app.confirm_pull_request_action(job, head, action);
+                app.confirm_pull_request_action(targets, action);
             }
             (InputField::Page, InputValue::Number(page)) => effects.extend(app.views.go_to_page(page)),
             (InputField::PageSize, InputValue::Number(limit)) => effects.extend(app.views.set_page_size(limit)),
@@ -250,9 +250,8 @@ impl Component for InputDialog {
 
     fn retain_jobs(&mut self, remaining: &RemainingJobs, _keymap: &Keymap) -> bool {
         match &mut self.field {
-            InputField::Title(key) | InputField::Note(key) | InputField::Review { job: key, .. } => {
-                remaining.contains(*key)
-            }
+            InputField::Title(key) | InputField::Note(key) => remaining.contains(*key),
+            InputField::Review { targets, .. } => targets.heads.iter().all(|target| remaining.contains(target.job)),
             InputField::Tags(keys) => {
                 keys.retain(|key| remaining.contains(*key));
                 !keys.is_empty()

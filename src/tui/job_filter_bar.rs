@@ -40,7 +40,7 @@ impl App {
         }
         if let Some(unknown) = list.filter().unknown_pull_request_state() {
             let valid: Vec<String> = PullRequestFact::filter_words().collect();
-            return Some(format!("No state of a pull request starts with “{unknown}”. Valid: {}.", valid.join(", ")));
+            return Some(format!("No pull request state starts with “{unknown}”. Valid: {}.", valid.join(", ")));
         }
         let unknown = list.filter().unknown_status(list.other_statuses())?;
         let others = list.other_statuses().map(str::to_owned);

@@ -32,8 +32,6 @@ pub enum TitlePiece {
 pub type TitlePart = Vec<(String, TitlePiece)>;
 
 const PART_SEPARATOR: &str = "  ";
-/// The minimum width at which the list of all profiles' jobs has its full name rather than a shorter one.
-const MIN_FULL_NAME_WIDTH: usize = 50;
 
 fn pieces_width(part: &[(String, TitlePiece)]) -> usize {
     part.iter().map(|(text, _)| text.width()).sum()
@@ -52,7 +50,7 @@ impl App {
     /// Returns the title of the list of all profiles' jobs, in `width` cells. Empty if that list is not open.
     pub fn all_jobs_title(&self, width: usize) -> TitlePart {
         let Some(open) = &self.all_jobs else { return TitlePart::new() };
-        let name = if width < MIN_FULL_NAME_WIDTH { "All profiles" } else { "Jobs of all profiles" };
+        let name = "All profiles";
         let head = vec![(name.to_owned(), TitlePiece::Name)];
         let filter = |space| filter_text_pieces(open.filter(), self.filter_input(), space);
         self.assemble_title(head, &open.list, &filter, width)

@@ -28,6 +28,7 @@ pub mod impact;
 pub mod input_dialog;
 mod job_filter_bar;
 mod job_labels;
+mod job_tabs;
 pub mod jobs;
 pub mod keymap;
 mod layout;

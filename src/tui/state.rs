@@ -4,12 +4,14 @@ use super::keymap::{Binding, Chord};
 use crate::model::Time;
 use crate::model::change::LocalChange;
 use crate::model::layout::Layout;
+use crate::model::preview::{Build, BuildState, StartedBuild};
 use crate::model::prompt::PromptId;
 use crate::model::pull_request::HostKind;
+use crate::model::pull_request_action::{HeadCommit, PullRequestAction};
 use crate::model::row::{Job, JobKey, RemainingJobs};
 use crate::model::text::CleanText;
 use crossterm::event::Event;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
 use strum::{EnumString, IntoStaticStr};
 
 #[derive(Debug, Default)]
@@ -67,6 +69,45 @@ pub(super) struct BulkFollowUp {
     pub saved_count: usize,
     pub failed_jobs: Vec<JobKey>,
     pub failure_message: Option<CleanText>,
+}
+
+/// An action on several pull requests, while it is under way.
+#[derive(Debug)]
+pub(super) struct PullRequestQueue {
+    pub action: PullRequestAction,
+    /// The job whose answer is awaited.
+    pub current: JobKey,
+    /// The pull requests to which the action has not been sent yet.
+    pub waiting: VecDeque<HeadCommit>,
+    pub done: usize,
+}
+
+/// The build of a preview that the user has asked for.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub(super) struct PreviewBuild {
+    /// `None` until the service has accepted it.
+    pub started: Option<StartedBuild>,
+    /// What the service last reported.
+    pub last: Option<Build>,
+    /// Why it was not started, or why its state is unknown. Then its state is not requested again.
+    pub problem: Option<CleanText>,
+    /// How often its state was requested.
+    pub checks: u16,
+    /// How many of the last requests for its state failed.
+    pub failures: u8,
+}
+
+impl PreviewBuild {
+    /// Whether the result is still awaited.
+    pub(super) fn is_running(&self) -> bool {
+        self.problem.is_none() && !self.last.as_ref().is_some_and(|last| last.state.is_final())
+    }
+
+    /// Returns the address of the preview if the build has succeeded.
+    pub(super) fn url(&self) -> Option<&CleanText> {
+        let is_built = self.last.as_ref().is_some_and(|last| last.state == BuildState::Success);
+        self.started.as_ref().and_then(|started| started.url.as_ref()).filter(|_| is_built)
+    }
 }
 
 /// A list of ids whose jobs are being requested, and the results so far.

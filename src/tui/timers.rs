@@ -78,7 +78,7 @@ impl App {
                 None => format::next_wait_text_change(at, now).min(at),
             })
         };
-        let reset = RateLimited::ALL.into_iter().filter_map(changes).min();
+        let reset = RateLimited::HOURLY.into_iter().filter_map(changes).min();
         connection.into_iter().chain(reset).min()
     }
 }

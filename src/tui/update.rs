@@ -277,7 +277,7 @@ impl App {
         self.retry_reading(now, effects);
         effects.extend(self.save_layout(Some(now)));
         let freed = |limited: RateLimited| self.budget(limited).resets_at.is_some_and(|at| at <= now);
-        if RateLimited::ALL.into_iter().any(freed) {
+        if RateLimited::HOURLY.into_iter().any(freed) {
             // Clears the reset times, so that the budgets are requested only once.
             for budget in self.budgets.values_mut() {
                 budget.resets_at = budget.resets_at.filter(|at| *at > now);

@@ -1,4 +1,4 @@
-//! What drawing depends on.
+//! What all drawing functions get: the app's state, the theme and the current time.
 
 use super::app::App;
 use super::draw::theme::Theme;

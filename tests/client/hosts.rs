@@ -17,10 +17,11 @@ const TOKEN: &str = "glpat-5ecret-5ecret";
 async fn start_host() -> (Sim, Vec<PullRequestLink>, HostClient) {
     let sim = Sim::start(SimOptions { jobs: 60, ..SimOptions::default() }).await.expect("it starts");
     let links = sim.initial_jobs().into_iter().filter_map(|job| job.body.state.pr_link);
-    let links: Vec<PullRequestLink> = links.filter_map(|link| PullRequestLink::parse(link.as_str())).take(25).collect();
+    let links = links.filter_map(|link| PullRequestLink::parse(link.as_str()));
+    let links: Vec<PullRequestLink> = links.filter(|link| link.kind == HostKind::GitHub).take(25).collect();
     assert!(links.len() > 10);
-    let token = ApiKey::new(sim.host_token()).expect("a token");
-    let client = HostClient::new(&sim.host_address(), token, host_client_options()).expect("a client");
+    let token = ApiKey::new(sim.host_token(HostKind::GitHub)).expect("a token");
+    let client = HostClient::new(&sim.host_address(HostKind::GitHub), token, host_client_options()).expect("a client");
     (sim, links, client)
 }
 
@@ -143,6 +144,21 @@ async fn a_merge_request_of_gitlab_is_read_with_its_pipeline() {
 }
 
 #[tokio::test]
+async fn the_project_decides_whether_to_squash_if_the_user_does_not() {
+    for (method, body) in [
+        (None, r#"{"sha":"8e51709"}"#),
+        (Some(MergeMethod::Merge), r#"{"sha":"8e51709","squash":false}"#),
+        (Some(MergeMethod::Squash), r#"{"sha":"8e51709","squash":true}"#),
+    ] {
+        let url = "https://git.corp.example/acme/web/docs/-/merge_requests/5";
+        let (server, client) = start_gitlab(&format!(r#"{{"iid":5,"web_url":"{url}"}}"#)).await;
+        let link = PullRequestLink::parse(url).expect("a link");
+        client.act(&link, &CleanText::line("8e51709"), &PullRequestAction::Merge(method)).await.result.expect("sent");
+        assert_eq!(String::from_utf8_lossy(&server.only_request().body), body);
+    }
+}
+
+#[tokio::test]
 async fn a_merge_request_of_another_project_is_rejected() {
     let body = r#"{"iid": 5, "web_url": "https://git.corp.example/other/docs/-/merge_requests/5", "state": "opened"}"#;
     assert_eq!(merge_request(body).await, Err(HostErrorKind::OtherPullRequest));
@@ -244,12 +260,12 @@ async fn reviews_merging_and_closing_change_the_state_on_the_host() {
     let texts: Vec<_> = details.entries.iter().map(|entry| entry.text.as_str()).collect();
     assert!(texts.contains(&"Please shorten it.") && texts.contains(&"Thank you."), "{texts:?}");
     assert_eq!(details.merge_methods, [MergeMethod::Squash, MergeMethod::Merge]);
-    let rebase = client.act(&link, head, &PullRequestAction::Merge(MergeMethod::Rebase)).await.result;
+    let rebase = client.act(&link, head, &PullRequestAction::Merge(Some(MergeMethod::Rebase))).await.result;
     assert!(matches!(rebase.expect_err("not allowed").outcome(), ActionOutcome::NotDone(_)));
     let old = CleanText::line("0000000000000000000000000000000000000000");
-    let moved = client.act(&link, &old, &PullRequestAction::Merge(MergeMethod::Squash)).await.result;
+    let moved = client.act(&link, &old, &PullRequestAction::Merge(Some(MergeMethod::Squash))).await.result;
     assert_eq!(moved.expect_err("another head").outcome(), ActionOutcome::Moved);
-    client.act(&link, head, &PullRequestAction::Merge(MergeMethod::Squash)).await.result.expect("merged");
+    client.act(&link, head, &PullRequestAction::Merge(Some(MergeMethod::Squash))).await.result.expect("merged");
     assert_eq!(open_state(&client, &link).await.state, PullRequestState::Merged);
     let closed = client.act(&link, head, &PullRequestAction::Close).await.result;
     assert!(matches!(closed.expect_err("merged already").outcome(), ActionOutcome::NotDone(_)));
@@ -272,7 +288,19 @@ async fn a_draft_becomes_ready_once() {
     assert_eq!(open_state(&client, &link).await.state, PullRequestState::Open);
     let again = client.act(&link, &state.head, &PullRequestAction::MarkReady).await.result.expect_err("no draft");
     let ActionOutcome::NotDone(why) = again.outcome() else { panic!("{again}") };
-    assert!(why.as_str().contains("not in draft state"), "{why}");
+    assert!(why.as_str().contains("can't be changed in this way"), "{why}");
+}
+
+#[tokio::test]
+async fn an_action_opens_its_own_connection_and_reads_share_one() {
+    let (server, client) = start_gitlab(r#"{"approved_by":[]}"#).await;
+    let link = PullRequestLink::parse("https://git.corp.example/acme/docs/-/merge_requests/5").expect("a link");
+    for _ in 0..2 {
+        client.check_token().await.result.expect("accepted");
+    }
+    assert_eq!(server.connection_count(), 1, "the connection is kept");
+    client.act(&link, &CleanText::line("8e51709"), &PullRequestAction::Approve).await.result.expect("approved");
+    assert_eq!(server.connection_count(), 2, "a kept connection may have been closed, so that the answer is lost");
 }
 
 #[tokio::test]
@@ -282,7 +310,7 @@ async fn an_action_without_an_answer_is_unconfirmed_and_sent_once() {
         let (link, state) = open_pull_request(&client, &links).await;
         let before = sim.host_actions();
         sim.set_host_fault(Some(fault));
-        let merge = PullRequestAction::Merge(MergeMethod::Squash);
+        let merge = PullRequestAction::Merge(Some(MergeMethod::Squash));
         let error = client.act(&link, &state.head, &merge).await.result.expect_err("no answer");
         assert!(matches!(error.outcome(), ActionOutcome::Unconfirmed(_)), "{error}");
         assert_eq!(sim.host_actions() - before, 1);

@@ -3,7 +3,9 @@
 #![expect(clippy::expect_used, reason = "clippy excuses test functions only, not what they share")]
 
 mod environment;
+mod exchanges;
 mod faults;
+mod gitlab;
 mod hosts;
 mod requests;
 

@@ -10,6 +10,7 @@ mod doctor;
 mod folders;
 mod help;
 mod listing;
+mod merge_requests;
 mod mistakes;
 mod on_terminal;
 mod pull_requests;

@@ -1,9 +1,10 @@
 //! Tests of `docdeck pr` against the simulated code host.
 
 use crate::support::command::{CommandFixture, CommandResult};
+use docdeck::model::pull_request::HostKind;
 use docdeck::sim::HostFault;
 
-fn write_config(fixture: &CommandFixture, text: &str) {
+pub(crate) fn write_config(fixture: &CommandFixture, text: &str) {
     let folder = fixture.home.path().join(".config/docdeck");
     std::fs::create_dir_all(&folder).expect("a folder");
     std::fs::write(folder.join("config.toml"), text).expect("written");
@@ -13,7 +14,7 @@ fn write_config(fixture: &CommandFixture, text: &str) {
 /// request.
 fn fixture_with_pull_request() -> CommandFixture {
     let fixture = CommandFixture::new(&[]);
-    let address = fixture.sim.host_address();
+    let address = fixture.sim.host_address(HostKind::GitHub);
     let hosts = format!(
         "[hosts.\"github.com\"]\nrest_url = \"{}\"\ngraphql_url = \"{}\"\ntoken_env = \"HOST_TOKEN\"\n",
         address.rest_url, address.graphql_url
@@ -24,7 +25,7 @@ fn fixture_with_pull_request() -> CommandFixture {
 }
 
 fn with_token(fixture: &CommandFixture, arguments: &[&str]) -> CommandResult {
-    fixture.run_with(arguments, &[("HOST_TOKEN", fixture.sim.host_token())], "")
+    fixture.run_with(arguments, &[("HOST_TOKEN", fixture.sim.host_token(HostKind::GitHub))], "")
 }
 
 #[test]
@@ -66,7 +67,10 @@ fn a_refused_token_and_a_reached_limit_are_reported_without_the_token() {
         fixture.sim.set_host_fault(Some(fault));
         let result = with_token(&fixture, &["pr"]).expect_exit_code(4);
         assert!(result.err.contains(expected), "{}", result.err);
-        assert!(!result.err.contains(fixture.sim.host_token()) && !result.out.contains(fixture.sim.host_token()));
+        assert!(
+            !result.err.contains(fixture.sim.host_token(HostKind::GitHub))
+                && !result.out.contains(fixture.sim.host_token(HostKind::GitHub))
+        );
     }
 }
 
@@ -188,7 +192,7 @@ fn a_merge_whose_answer_is_lost_is_unconfirmed_and_sent_once() {
         with_token(&fixture, &["merge", &id, "--head", &head, "--yes", "--method", "squash"]).expect_exit_code(6);
     assert!(lost.err.contains("may have been merged") && lost.out.contains("\tmerged\t"), "{} {}", lost.out, lost.err);
     assert_eq!(fixture.sim.host_actions(), 1);
-    assert!(!lost.err.contains(fixture.sim.host_token()));
+    assert!(!lost.err.contains(fixture.sim.host_token(HostKind::GitHub)));
 }
 
 #[test]
@@ -221,7 +225,7 @@ fn doctor(fixture: &CommandFixture, more: &[&str], variables: &[(&str, &str)]) -
 #[test]
 fn doctor_shows_for_each_code_host_the_source_of_the_token_and_what_it_can_read() {
     let fixture = fixture_with_pull_request();
-    let token = fixture.sim.host_token().to_owned();
+    let token = fixture.sim.host_token(HostKind::GitHub).to_owned();
     let variables = [("HOST_TOKEN", token.as_str())];
     let from = "github.com: token from HOST_TOKEN";
     for (fault, state, says) in [
@@ -263,7 +267,7 @@ fn doctor_shows_what_a_missing_token_would_add_and_tests_a_host_without_pull_req
     );
     assert!(remedy.starts_with("run `gh auth login --hostname github.com`, or add a section"), "{remedy}");
     let other = CommandFixture::new(&[]);
-    let address = other.sim.host_address();
+    let address = other.sim.host_address(HostKind::GitHub);
     let file = other.home.path().join("token");
     write_config(
         &other,
@@ -276,7 +280,7 @@ fn doctor_shows_what_a_missing_token_would_add_and_tests_a_host_without_pull_req
             file.display()
         ),
     );
-    std::fs::write(&file, other.sim.host_token()).expect("written");
+    std::fs::write(&file, other.sim.host_token(HostKind::GitHub)).expect("written");
     std::fs::set_permissions(&file, std::os::unix::fs::PermissionsExt::from_mode(0o600)).expect("private");
     let (all, found) = doctor(&other, &[], &[]);
     let [[enterprise, says, _], [lab, why, _], [hub, nothing, _]] = found.as_slice() else { panic!("{found:?}") };
@@ -287,7 +291,7 @@ fn doctor_shows_what_a_missing_token_would_add_and_tests_a_host_without_pull_req
     );
     assert!(why.starts_with("git.corp: ") && why.contains("docdeck-no-such-program"), "{why}");
     assert!(nothing.starts_with("github.com: no token in the variable of token_env;"), "{nothing}");
-    for private in ["--hidden", "ghp_pasted", other.sim.host_token()] {
+    for private in ["--hidden", "ghp_pasted", other.sim.host_token(HostKind::GitHub)] {
         assert!(!all.contains(private), "{all}");
     }
     other.sim.set_host_fault(Some(HostFault::ExpiredToken));

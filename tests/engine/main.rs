@@ -7,6 +7,7 @@ mod batch;
 mod changes;
 mod moving;
 mod polling;
+mod previews;
 mod pull_requests;
 mod reports;
 mod sharing;

@@ -9,7 +9,7 @@ use docdeck::model::job::{JobId, RemoteJob, RemoteState, Status};
 use docdeck::model::pull_request::{ChecksState, HostKind, PullRequestState};
 use docdeck::model::row::{JobGroup, JobKey};
 use docdeck::model::text::CleanText;
-use docdeck::runtime::hosts::SimulatedHost;
+use docdeck::runtime::hosts::SimulatedHosts;
 use docdeck::sim::{HostFault, Sim, SimOptions};
 use docdeck::store::Store;
 use std::pin::Pin;
@@ -42,6 +42,22 @@ async fn a_new_pull_request_is_read_with_its_checks_and_the_job_works_until_they
 }
 
 #[tokio::test]
+async fn pull_requests_of_two_hosts_are_read_with_the_token_of_each() {
+    let sim = Sim::start(SimOptions { jobs: 0, ..SimOptions::default() }).await.expect("a simulator");
+    let mut fixture = start_with_hosts(&sim).await;
+    for (prompt, host) in
+        [("Fix it [sim:seconds=1]", "github.com"), ("Fix it [sim:seconds=1][sim:gitlab]", "gitlab.com")]
+    {
+        let (_, row) = fixture.submit_accepted_job(prompt).await;
+        let row = fixture.wait_for_job(row.key, "its state", |row| row.pull_request.is_some()).await;
+        assert!(row.remote.pr_link.as_ref().is_some_and(|link| link.as_str().contains(host)), "{row:?}");
+        assert_eq!(row.pull_request.expect("a state").checks.state, ChecksState::Pending);
+    }
+    assert!(fixture.host_requests().iter().all(|request| *request == (Some(200), None)));
+    fixture.engine.stop().await;
+}
+
+#[tokio::test]
 async fn a_refused_token_is_reported_once_and_not_used_again_until_the_user_asks() {
     let sim = start_sim(&[]).await;
     sim.set_host_fault(Some(HostFault::ExpiredToken));
@@ -53,7 +69,11 @@ async fn a_refused_token_is_reported_once_and_not_used_again_until_the_user_asks
             _ => None,
         })
         .await;
-    assert!(notice.contains("github.com") && notice.contains("refused") && !notice.contains(sim.host_token()));
+    assert!(
+        notice.contains("github.com")
+            && notice.contains("refused")
+            && !notice.contains(sim.host_token(HostKind::GitHub))
+    );
     let refused = "the token was refused (401); it is wrong, expired or revoked";
     assert_eq!(fixture.host_requests(), [(Some(401), Some(refused.to_owned()))]);
     fixture.engine.set_focused(false);
@@ -122,7 +142,7 @@ async fn many_pull_requests_of_a_host_without_a_token_do_not_keep_others_from_be
         let job = RemoteJob { id: JobId::new(&format!("other-{n}")).expect("an id"), created_at: None, state };
         store.track(&scope_of(&sim), job, sim.now()).await.expect("written");
     }
-    let directory = OneToken(SimulatedHost::directory(&sim).expect("a host"));
+    let directory = OneToken(SimulatedHosts::directory(&sim).expect("a host"));
     let mut fixture = EngineFixture::start_with_directory(&sim, store, Arc::new(directory)).await;
     let missing = |event: &EngineEvent| match event {
         EngineEvent::MissingToken { host, .. } => Some(host.to_string()),

@@ -255,7 +255,7 @@ impl FaultFixture {
 }
 
 /// Checks that the text is a sentence without the API key and without control characters.
-fn check_sentence(sentence: &CleanText) -> Result<(), CaseError> {
+pub(crate) fn check_sentence(sentence: &CleanText) -> Result<(), CaseError> {
     let text = sentence.as_str();
     let is_plain = |c: char| !c.is_control() && !matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     let is_plain_sentence = text.len() > 20 && text.len() < 1_000 && text.ends_with('.') && text.chars().all(is_plain);
@@ -286,6 +286,7 @@ pub(crate) async fn run(fault: &Fault, operation: Operation) -> Result<ExpectedO
         Operation::Create | Operation::FollowUp => fixture.run_prompt(operation).await?,
         Operation::Get => fixture.run_get().await?,
         Operation::Views => fixture.run_views_effect().await?,
+        Operation::Preview | Operation::Build => unreachable!("these have a test of their own"),
     };
     fixture.engine.stop().await;
     fixture.store.close().await;

@@ -18,12 +18,16 @@ mod concurrency;
 mod crash;
 #[cfg(unix)]
 mod disk_errors;
+#[cfg(unix)]
+mod host_commands;
+mod hosts;
 mod list;
 mod matrix;
 #[cfg(unix)]
 mod migration;
 #[cfg(unix)]
 mod power;
+mod previews;
 mod screen;
 
 #[path = "../support/mod.rs"]

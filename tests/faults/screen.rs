@@ -66,6 +66,7 @@ fn press_keys(dashboard: &mut DashboardFixture, operation: Operation) {
         }
         Operation::Get => dashboard.press_chars("r"),
         Operation::Views => dashboard.press_chars("2"),
+        Operation::Preview | Operation::Build => unreachable!("these have a test of their own"),
     }
 }
 

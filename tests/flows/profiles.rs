@@ -146,7 +146,7 @@ async fn a_job_in_the_list_of_all_profiles_opens_its_profile() {
     until_profile(&mut dashboard, "beta").await;
     dashboard.send_accepted_job("Work for beta [sim:seconds=900000]").await;
     dashboard.press_chars("A");
-    dashboard.until_shown("Jobs of all profiles").await;
+    dashboard.until_shown("All profiles").await;
     dashboard.until_shown("Work for acme").await;
     // The list is sorted by age, newest first, so the job of acme is the second one.
     dashboard.press_chars("j");

@@ -4,9 +4,10 @@
 use crate::screen_fixture::{ScreenFixture, now};
 use crate::{LARGE, SMALL, render, snapshots, text};
 use chrono::TimeDelta;
-use docdeck::model::diff::{Diff, LoadedDiff};
+use docdeck::model::diff::{Diff, FileChange, LoadedDiff};
 use docdeck::model::failure::{Failure, FailureKind};
 use docdeck::model::load::Timed;
+use docdeck::model::preview::{Build, BuildState, StartedBuild};
 use docdeck::model::pull_request_details::{Commit, FileSize, PullRequestDetails, ReviewEntry, ReviewKind};
 use docdeck::model::row::JobKey;
 use docdeck::model::text::CleanText;
@@ -24,7 +25,7 @@ impl ScreenFixture {
     pub(crate) fn load_diff(&mut self, result: Result<&str, Failure>) {
         let result = result.map(|text| {
             let (head, diff) = (CleanText::line("7d40698"), Diff::parse(text.to_owned()));
-            Box::new(LoadedDiff { head, diff, is_cut: false, as_of: now(), problem: None })
+            Box::new(LoadedDiff { head, diff, is_cut: false, as_of: now(), problem: None, preview: None })
         });
         let job = self.app.jobs.selected().map_or(JobKey(1), |job| job.key);
         self.handle(Msg::Jobs(JobsMsg::DiffLoaded { job, result }));
@@ -33,7 +34,7 @@ impl ScreenFixture {
 
 #[test]
 fn changes_while_they_are_read() {
-    snapshots("changes_loading", &[], &["Reading the changes…"], ScreenFixture::open_changes);
+    snapshots("changes_loading", &[], &["Loading the changes…"], ScreenFixture::open_changes);
 }
 
 #[test]
@@ -95,6 +96,7 @@ fn changes_of_an_older_commit_say_so() {
         is_cut: false,
         as_of: now(),
         problem: None,
+        preview: None,
     };
     fixture.handle(Msg::Jobs(JobsMsg::DiffLoaded { job: JobKey(1), result: Ok(Box::new(loaded)) }));
     let shown = text(&render(&fixture.app, ColorDepth::None));
@@ -150,6 +152,27 @@ fn a_pull_request_with_reviews_commits_and_files() {
         fixture.press_keys("O");
         let job = fixture.app.jobs.selected().map_or(JobKey(1), |job| job.key);
         let result = Ok(Some(Timed { value: details(), as_of: now() }));
-        fixture.handle(Msg::Jobs(JobsMsg::PullRequestDetailsLoaded { job, result }));
+        let preview = details().preview;
+        fixture.handle(Msg::Jobs(JobsMsg::PullRequestDetailsLoaded { job, result, preview }));
+    });
+}
+
+#[test]
+fn a_pull_request_whose_preview_could_not_be_built() {
+    snapshots("preview_failed", &[(80, 24)], &["the build failed (1 changed"], |fixture| {
+        fixture.load_pull_requests();
+        fixture.press_keys("O");
+        let job = fixture.app.jobs.selected().map_or(JobKey(1), |job| job.key);
+        fixture.press_keys("b");
+        let (id, line) = (CleanText::line("build-1"), CleanText::line);
+        let result = Ok(StartedBuild { id: id.clone(), url: None });
+        fixture.handle(Msg::Jobs(JobsMsg::PreviewStarted { job, result }));
+        let result = Ok(Build {
+            state: BuildState::Failure,
+            summary: line("Syntax error in guides/webhooks.mdx"),
+            log: vec![line("Parsing 128 pages"), line("guides/webhooks.mdx:14:3: Expected a closing tag for <Steps>")],
+            files: vec![(FileChange::Modified, line("guides/webhooks.mdx"))],
+        });
+        fixture.handle(Msg::Jobs(JobsMsg::BuildChecked { job, id, result }));
     });
 }

@@ -90,7 +90,7 @@ fn a_filter_with_an_unknown_state_of_pull_requests() {
     snapshots(
         "jobs_unknown_pr_state",
         &[],
-        &["! No state of a pull request starts with “redy”. Valid: open, ready, failing,"],
+        &["! No pull request state starts with “redy”. Valid: open, ready, failing,"],
         |fixture| {
             fixture.load_jobs();
             fixture.press_keys("/ p r : r e d y");

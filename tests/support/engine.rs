@@ -9,7 +9,7 @@ use docdeck::model::engine_event::EngineEvent;
 use docdeck::model::log::{LogEntry, LogKind, Operation};
 use docdeck::model::prompt::{Delivery, PromptId};
 use docdeck::model::row::{Job, JobKey};
-use docdeck::runtime::hosts::SimulatedHost;
+use docdeck::runtime::hosts::SimulatedHosts;
 use docdeck::sim::Sim;
 use docdeck::store::Store;
 use std::path::Path;
@@ -52,7 +52,7 @@ impl EngineFixture {
 
     /// Starts an engine that also asks the simulated code host for the state of pull requests.
     pub(crate) async fn start_with_hosts(sim: &Sim, store: Store, lock_folder: Option<&Path>) -> Self {
-        let hosts = SimulatedHost::directory(sim);
+        let hosts = SimulatedHosts::directory(sim);
         Self::start(store, scope_of(sim), sim.api_key(), lock_folder, None, hosts).await
     }
 

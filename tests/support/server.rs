@@ -75,6 +75,11 @@ impl ServerBehavior {
         Self::http(status, "content-type: application/json\r\n", body.as_bytes())
     }
 
+    /// Whether the server may reset the connection before a request is sent.
+    pub(crate) fn may_refuse(&self) -> bool {
+        matches!(self, Self::ReadNothing(ConnectionEnd::Reset))
+    }
+
     /// Whether the server reads a complete request.
     pub(crate) fn reads_requests(&self) -> bool {
         matches!(self, Self::Answer(..))

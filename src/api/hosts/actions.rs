@@ -3,6 +3,8 @@
 use super::diff::github_url;
 use super::error::{HostError, HostErrorKind};
 use super::{HostAnswer, HostClient, HostRequest, MAX_STATE_MIB, github, gitlab, json};
+use crate::api::excerpt;
+use crate::api::transport::Reuse;
 use crate::model::pull_request::{HostKind, PullRequestLink};
 use crate::model::pull_request_action::{ActionOutcome, MergeMethod, PullRequestAction};
 use crate::model::text::CleanText;
@@ -12,8 +14,10 @@ use serde_json::{Value, json};
 const NODE_FRAGMENT: &str = "fragment Part on PullRequest { number url id }";
 const READY_MUTATION: &str = "mutation($id: ID!) { \
     markPullRequestReadyForReview(input: { pullRequestId: $id }) { pullRequest { isDraft } } }";
-/// How GitLab marks a draft: at the start of its title.
-const DRAFT_PREFIXES: [&str; 4] = ["Draft:", "[Draft]", "(Draft)", "WIP:"];
+const CLOSE_MUTATION: &str =
+    "mutation($id: ID!) { closePullRequest(input: { pullRequestId: $id }) { pullRequest { state } } }";
+/// How GitLab marks a draft: at the start of its title, in any case.
+const DRAFT_PREFIXES: [&str; 4] = ["draft:", "[draft]", "(draft)", "wip:"];
 
 impl HostClient {
     /// Sends an action on a pull request. Reviews and merging apply to this head commit.
@@ -25,9 +29,17 @@ impl HostClient {
         match request {
             Ok(request) => {
                 let is_graphql = request.url.as_ref().is_some_and(|url| url.as_str() == self.0.graphql.as_str());
+                let request = HostRequest { reuse: Reuse::Never, ..request };
                 let answer = self.send(request, MAX_STATE_MIB).await;
-                // GraphQL answers 200 to a mutation that it refuses.
-                answer.map(|body| if is_graphql { self.check_mutation(&body) } else { Ok(()) })
+                match self.0.kind {
+                    // GraphQL answers 200 to a mutation that it refuses.
+                    HostKind::GitHub if is_graphql => answer.map(|body| self.check_mutation(&body)),
+                    HostKind::GitHub => answer.map(|body| {
+                        let node = serde_json::from_slice(&body).unwrap_or_default();
+                        if confirms_on_github(action, &node) { Ok(()) } else { Err(self.unreadable(&body)) }
+                    }),
+                    HostKind::GitLab => self.check_gitlab_action(link, action, answer),
+                }
             }
             Err(error) => HostAnswer { result: Err(error), budget: super::RequestBudget::default() },
         }
@@ -50,16 +62,20 @@ impl HostClient {
             PullRequestAction::Approve => review("APPROVE", ""),
             PullRequestAction::RequestChanges(text) => review("REQUEST_CHANGES", text),
             PullRequestAction::Comment(text) => review("COMMENT", text),
-            PullRequestAction::Merge(merge_method) => {
-                (Method::PUT, "/merge", json!({ "sha": head.as_str(), "merge_method": merge_method.name() }))
+            PullRequestAction::Merge(method) => {
+                let method = method.unwrap_or(MergeMethod::Merge).name();
+                (Method::PUT, "/merge", json!({ "sha": head.as_str(), "merge_method": method }))
             }
-            PullRequestAction::Close => (Method::PATCH, "", json!({ "state": "closed" })),
-            PullRequestAction::MarkReady => {
-                let id = self.node_id(link).await?;
-                return Ok(self.graphql_request(json!({ "query": READY_MUTATION, "variables": { "id": id } })));
-            }
+            PullRequestAction::MarkReady => return self.mutation(link, READY_MUTATION).await,
+            PullRequestAction::Close => return self.mutation(link, CLOSE_MUTATION).await,
         };
         Ok(HostRequest::with_body(method, github_url(&self.0.rest, link, path), &body))
+    }
+
+    /// Returns the request that changes a pull request by its id, which is requested first.
+    async fn mutation(&self, link: &PullRequestLink, mutation: &str) -> Result<HostRequest, HostError> {
+        let id = self.node_id(link).await?;
+        Ok(self.graphql_request(json!({ "query": mutation, "variables": { "id": id } })))
     }
 
     /// Returns the id of a pull request on GitHub, which mutations need.
@@ -73,18 +89,18 @@ impl HostClient {
         found.into_iter().next().map_or_else(|| Err(self.error(HostErrorKind::NotFound)), |(_, id)| id)
     }
 
-    /// Returns an error if the answer to a mutation contains one.
+    /// Returns an error if the answer to a mutation contains one, or doesn't say that the mutation was carried out.
     fn check_mutation(&self, body: &[u8]) -> Result<(), HostError> {
         let answer: Value = serde_json::from_slice(body).unwrap_or_default();
-        match json::list(&answer, "/errors").first() {
-            Some(error) => {
-                let text = CleanText::title(json::text(error, "message").unwrap_or("refused"), 200);
-                let mut text = text;
-                self.redactor().clean(&mut text);
-                Err(self.error(HostErrorKind::Failed { status: 422, text }))
-            }
-            None => Ok(()),
+        if let Some(error) = json::list(&answer, "/errors").first() {
+            let mut text = CleanText::title(json::text(error, "message").unwrap_or("refused"), 200);
+            self.redactor().clean(&mut text);
+            return Err(self.error(HostErrorKind::Failed { status: 422, text }));
         }
+        // The name of the mutation is the only field.
+        let is_done =
+            answer.get("data").and_then(Value::as_object).is_some_and(|data| data.values().any(|v| !v.is_null()));
+        if is_done { Ok(()) } else { Err(self.unreadable(body)) }
     }
 
     async fn gitlab_action(
@@ -104,8 +120,10 @@ impl HostClient {
         let (method, path, body) = match action {
             PullRequestAction::Approve => (Method::POST, "/approve", json!({ "sha": head.as_str() })),
             PullRequestAction::Comment(text) => (Method::POST, "/notes", json!({ "body": text })),
-            PullRequestAction::Merge(MergeMethod::Rebase) => return unsupported("merge by rebasing"),
-            PullRequestAction::Merge(method) => {
+            PullRequestAction::Merge(Some(MergeMethod::Rebase)) => return unsupported("merge by rebasing"),
+            // Without `squash`, the settings of the project decide.
+            PullRequestAction::Merge(None) => (Method::PUT, "/merge", json!({ "sha": head.as_str() })),
+            PullRequestAction::Merge(Some(method)) => {
                 let squash = *method == MergeMethod::Squash;
                 (Method::PUT, "/merge", json!({ "sha": head.as_str(), "squash": squash }))
             }
@@ -114,13 +132,83 @@ impl HostClient {
             PullRequestAction::MarkReady => {
                 let answer = self.send(HostRequest { url: url(""), ..HostRequest::empty() }, MAX_STATE_MIB).await;
                 let node: Value = serde_json::from_slice(&answer.result?).unwrap_or_default();
-                let title = json::text(&node, "title").unwrap_or_default();
-                let ready = DRAFT_PREFIXES.iter().find_map(|prefix| title.strip_prefix(prefix)).unwrap_or(title);
-                (Method::PUT, "", json!({ "title": ready.trim() }))
+                if !gitlab::is_requested(&node, link) {
+                    return Err(self.error(HostErrorKind::OtherPullRequest));
+                }
+                let title = json::text(&node, "title").and_then(without_draft_prefix).ok_or_else(|| {
+                    self.error(HostErrorKind::Unsupported(CleanText::line("the merge request is not a draft")))
+                })?;
+                (Method::PUT, "", json!({ "title": title }))
             }
         };
         Ok(HostRequest::with_body(method, url(path), &body))
     }
+
+    fn unreadable(&self, body: &[u8]) -> HostError {
+        self.error(HostErrorKind::Unreadable(excerpt::excerpt(body, &self.0.token)))
+    }
+
+    /// Returns an error if the answer to an action doesn't say that GitLab has performed it.
+    fn check_gitlab_action(
+        &self,
+        link: &PullRequestLink,
+        action: &PullRequestAction,
+        answer: HostAnswer<Vec<u8>>,
+    ) -> HostAnswer<()> {
+        let HostAnswer { result, budget } = answer;
+        let result = match result {
+            // GitLab also answers 401 to a good token.
+            Err(HostError { kind: HostErrorKind::Unauthorized, .. }) => Err(HostErrorKind::ActionRefused),
+            Err(error) => Err(error.kind),
+            Ok(body) => {
+                // GitLab answers 200 if it ignores a change, with the unchanged merge request.
+                let node: Value = serde_json::from_slice(&body).unwrap_or_default();
+                let is_ignored = match action {
+                    PullRequestAction::Close => json::text(&node, "state").is_some_and(|state| state != "closed"),
+                    PullRequestAction::MarkReady => json::flag(&node, "draft"),
+                    _ => false,
+                };
+                match confirms_on_gitlab(link, action, &node) {
+                    true if is_ignored => Err(HostErrorKind::Unsupported(CleanText::line("the change was ignored"))),
+                    true => Ok(()),
+                    false => Err(self.unreadable(&body).kind),
+                }
+            }
+        };
+        HostAnswer { result: result.map_err(|kind| self.error(kind)), budget }
+    }
+}
+
+/// Whether a successful answer of GitHub's REST API is one to this action. Proxies answer 200 with their own pages.
+fn confirms_on_github(action: &PullRequestAction, node: &Value) -> bool {
+    match action {
+        PullRequestAction::Merge(_) => json::flag(node, "merged"),
+        _ => json::number(node, "id").is_some(),
+    }
+}
+
+/// Whether a successful answer of GitLab is one to this action.
+fn confirms_on_gitlab(link: &PullRequestLink, action: &PullRequestAction, node: &Value) -> bool {
+    match action {
+        PullRequestAction::Approve => node.get("approved_by").is_some_and(Value::is_array),
+        // A comment that consists of commands is carried out, but doesn't become a note.
+        PullRequestAction::Comment(_) => {
+            json::number(node, "id").is_some() || node.get("commands_changes").is_some_and(Value::is_object)
+        }
+        _ => gitlab::is_requested(node, link),
+    }
+}
+
+/// Returns the title without the marks of a draft; `None` if it has none.
+fn without_draft_prefix(title: &str) -> Option<&str> {
+    let mut rest = title.trim();
+    while let Some(prefix) = DRAFT_PREFIXES
+        .iter()
+        .find(|prefix| rest.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix)))
+    {
+        rest = rest.get(prefix.len()..)?.trim_start();
+    }
+    (rest.len() < title.trim().len()).then_some(rest)
 }
 
 impl HostError {
@@ -129,10 +217,13 @@ impl HostError {
         let why = CleanText::line(&self.to_string());
         match &self.kind {
             HostErrorKind::Failed { status: 409, .. } => ActionOutcome::Moved,
-            HostErrorKind::Failed { status: 400..=499, .. } => ActionOutcome::NotDone(why),
+            // A proxy or the host gave up while the action was in progress, or 303: the result is elsewhere.
+            HostErrorKind::Failed { status: 303 | 408 | 499, .. } => ActionOutcome::Unconfirmed(why),
+            HostErrorKind::Failed { status: 300..=499, .. } => ActionOutcome::NotDone(why),
             HostErrorKind::InvalidAddress
             | HostErrorKind::NotReached(_)
             | HostErrorKind::Unauthorized
+            | HostErrorKind::ActionRefused
             | HostErrorKind::Forbidden(_)
             | HostErrorKind::NotFound
             | HostErrorKind::Limited

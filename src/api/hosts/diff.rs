@@ -7,7 +7,7 @@ use crate::api::address::{BaseUrl, encode_segment};
 use crate::api::excerpt;
 use crate::model::pull_request::{HostKind, PullRequestLink};
 use crate::model::redaction::redacted;
-use reqwest::{Method, Url};
+use reqwest::Url;
 use serde_json::Value;
 use std::fmt::Write as _;
 
@@ -16,10 +16,14 @@ const MAX_DIFF_BYTES: usize = 10 * 1024 * 1024;
 /// The maximum size of one page of files in bytes. A page repeats parts of the diff as JSON strings.
 const MAX_PAGE_BYTES: usize = 24 * 1024 * 1024;
 const FILES_PER_PAGE: usize = 100;
-/// The most pages that are requested. GitHub lists at most 3,000 files.
-const MAX_PAGES: usize = 30;
+/// The most files that are requested, which is GitHub's limit.
+const MAX_FILES: usize = 3000;
+/// The most pages that are requested. GitLab's have up to 30 files.
+const MAX_PAGES: usize = 100;
 /// GitHub's media type for a diff instead of JSON.
 const DIFF_MEDIA_TYPE: &str = "application/vnd.github.diff";
+/// How the diff of a file begins.
+const FIRST_WORDS: &str = "diff --git ";
 
 /// The diff of a pull request, as the code host reported it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,25 +34,33 @@ pub struct ReportedDiff {
 }
 
 impl HostClient {
-    /// Requests the changes of a pull request: one request, or one per 100 files if the host can't report them at once.
-    /// The answer doesn't say to which head commit they belong.
+    /// Requests the changes of a pull request: one request, or one per page of files if the host can't report them
+    /// at once. The answer doesn't say to which head commit they belong.
     pub async fn diff(&self, link: &PullRequestLink) -> HostAnswer<ReportedDiff> {
         if self.0.kind == HostKind::GitLab {
             return self.diff_of_pages(link).await;
         }
         let url = github_url(&self.0.rest, link, "");
-        let request = HostRequest { method: Method::GET, url, body: None, accept: DIFF_MEDIA_TYPE };
+        let request = HostRequest { url, accept: DIFF_MEDIA_TYPE, ..HostRequest::empty() };
         let answer = self.send_cut(request, MAX_DIFF_BYTES).await;
         match answer.result.as_ref().map_err(|error| &error.kind) {
             // The diff has too many files or lines for one answer.
             Err(HostErrorKind::Failed { status: 406, .. }) => self.diff_of_pages(link).await,
-            _ => answer.map(|(body, is_cut)| Ok(self.cleaned(&String::from_utf8_lossy(&body), is_cut))),
+            _ => answer.map(|body| {
+                let text = String::from_utf8_lossy(&body.bytes);
+                // Without changes, the diff is empty. A proxy's page must not become the diff of this commit.
+                if !text.is_empty() && !text.starts_with(FIRST_WORDS) {
+                    let excerpt = excerpt::excerpt(&body.bytes, &self.0.token);
+                    return Err(self.error(HostErrorKind::Unreadable(excerpt)));
+                }
+                Ok(self.cleaned(&text, body.is_cut))
+            }),
         }
     }
 
     async fn diff_of_pages(&self, link: &PullRequestLink) -> HostAnswer<ReportedDiff> {
         let (mut text, mut budget, mut cost) = (String::new(), RequestBudget::default(), 0);
-        let mut is_cut = true;
+        let (mut is_cut, mut file_count) = (true, 0);
         for page in 1..=MAX_PAGES {
             let Some(url) = files_url(self.0.kind, &self.0.rest, link, page) else {
                 return self.failed(HostErrorKind::InvalidAddress);
@@ -56,23 +68,29 @@ impl HostClient {
             let answer = self.send_cut(HostRequest::get(url), MAX_PAGE_BYTES).await;
             (budget, cost) = (answer.budget, cost + 1);
             budget.cost = Some(cost);
-            let (body, is_page_cut) = match answer.result {
+            let body = match answer.result {
                 Ok(answered) => answered,
                 Err(error) => return HostAnswer { result: Err(error), budget },
             };
-            if is_page_cut {
+            if body.is_cut {
                 break;
             }
-            let Ok(Value::Array(files)) = serde_json::from_slice(&body) else {
-                let excerpt = excerpt::excerpt(&body, &self.0.token);
+            let files = serde_json::from_slice(&body.bytes).ok().and_then(|files| match files {
+                Value::Array(files) if files.iter().all(|file| has_name(self.0.kind, file)) => Some(files),
+                _ => None,
+            });
+            let Some(files) = files else {
+                let excerpt = excerpt::excerpt(&body.bytes, &self.0.token);
                 return HostAnswer { result: Err(self.error(HostErrorKind::Unreadable(excerpt))), budget };
             };
             files.iter().for_each(|file| push_file(self.0.kind, file, &mut text));
-            is_cut = text.len() > MAX_DIFF_BYTES;
-            if is_cut || files.len() < FILES_PER_PAGE {
+            file_count += files.len();
+            // GitLab's pages may be smaller than requested: only its header tells the last page.
+            let has_next_page = !files.is_empty() && body.has_next_page.unwrap_or(files.len() >= FILES_PER_PAGE);
+            is_cut = text.len() > MAX_DIFF_BYTES || (has_next_page && (file_count >= MAX_FILES || page == MAX_PAGES));
+            if is_cut || !has_next_page {
                 break;
             }
-            is_cut = page == MAX_PAGES;
         }
         let end = (0..=MAX_DIFF_BYTES.min(text.len())).rev().find(|end| text.is_char_boundary(*end));
         text.truncate(end.unwrap_or(0));
@@ -103,6 +121,15 @@ fn files_url(kind: HostKind, base: &BaseUrl, link: &PullRequestLink, page: usize
             Url::parse(&format!("{url}/diffs{query}")).ok()
         }
     }
+}
+
+/// Whether a file of a list of files has a name.
+fn has_name(kind: HostKind, file: &Value) -> bool {
+    let field = match kind {
+        HostKind::GitHub => "filename",
+        HostKind::GitLab => "new_path",
+    };
+    json::text(file, field).is_some_and(|name| !name.is_empty())
 }
 
 /// Adds a file to the diff, with the header that Git would write.

@@ -29,10 +29,13 @@ pub enum HostErrorKind {
     /// Status 401.
     #[error("the token was refused (401); it is wrong, expired or revoked")]
     Unauthorized,
+    /// Status 401 of GitLab to an action: also if the token is good, but the user may not perform the action.
+    #[error("refused (401); you may not do this, you have already done it, or the token is wrong")]
+    ActionRefused,
     /// Status 403, or an error of this kind in a GraphQL answer.
     #[error("the token may not read this{}", suffix(.0))]
     Forbidden(CleanText),
-    /// Status 404: the host says the same if the token may not see the repository.
+    /// Status 404, also if the token may not see the repository.
     #[error("not found, or the token may not see it")]
     NotFound,
     /// The limit of requests is used up.

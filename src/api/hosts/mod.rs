@@ -109,7 +109,10 @@ struct ClientState {
     graphql: BaseUrl,
     token: ApiKey,
     options: ClientOptions,
-    http: OnceCell<reqwest::Client>,
+    /// For requests that only read.
+    repeatable_client: OnceCell<reqwest::Client>,
+    /// For actions.
+    action_client: OnceCell<reqwest::Client>,
 }
 
 impl HostClient {
@@ -121,8 +124,10 @@ impl HostClient {
             BaseUrl::parse(url).map_err(|_| HostError { host: name.clone(), kind: HostErrorKind::InvalidAddress })
         };
         let (rest, graphql) = (parse(&address.rest_url)?, parse(&address.graphql_url)?);
-        let (kind, http) = (address.kind, OnceCell::new());
-        Ok(Self(Arc::new(ClientState { kind, name, rest, graphql, token, options, http })))
+        let (repeatable_client, action_client) = (OnceCell::new(), OnceCell::new());
+        let kind = address.kind;
+        let state = ClientState { kind, name, rest, graphql, token, options, repeatable_client, action_client };
+        Ok(Self(Arc::new(state)))
     }
 
     /// Returns the kind of the host.
@@ -196,14 +201,14 @@ impl HostClient {
 
     /// Sends a request and returns the body of a successful answer.
     async fn send(&self, request: HostRequest, limit_mib: usize) -> HostAnswer<Vec<u8>> {
-        self.send_cut(request, limit_mib * 1024 * 1024).await.map(|(body, is_cut)| match is_cut {
+        self.send_cut(request, limit_mib * 1024 * 1024).await.map(|body| match body.is_cut {
             true => Err(self.error(HostErrorKind::TooLarge { limit_mib })),
-            false => Ok(body),
+            false => Ok(body.bytes),
         })
     }
 
-    /// Sends a request. Returns at most `limit` bytes of the body of a successful answer, and whether it is longer.
-    async fn send_cut(&self, request: HostRequest, limit: usize) -> HostAnswer<(Vec<u8>, bool)> {
+    /// Sends a request. Returns at most `limit` bytes of the body of a successful answer.
+    async fn send_cut(&self, request: HostRequest, limit: usize) -> HostAnswer<AnswerBody> {
         let started = Instant::now();
         let mut answer = match self.response(request).await {
             Ok(mut response) => {
@@ -219,7 +224,7 @@ impl HostClient {
     }
 
     async fn response(&self, request: HostRequest) -> Result<Response, HostErrorKind> {
-        let http = self.http().await.map_err(HostErrorKind::NotReached)?;
+        let http = self.http(request.reuse).await.map_err(HostErrorKind::NotReached)?;
         let mut bearer = HeaderValue::try_from(Zeroizing::new(format!("Bearer {}", self.0.token.expose())).as_str())
             .map_err(|_| HostErrorKind::Unauthorized)?;
         bearer.set_sensitive(true);
@@ -243,13 +248,13 @@ impl HostClient {
         response: &mut Response,
         budget: &RequestBudget,
         limit: usize,
-    ) -> Result<(Vec<u8>, bool), HostErrorKind> {
+    ) -> Result<AnswerBody, HostErrorKind> {
         let status = response.status();
         if status.is_success() {
+            let has_next_page = response.headers().get("x-next-page").map(|page| !page.is_empty());
             return match read_body_up_to(response, limit).await {
-                (body, BodyEnd::Complete) => Ok((body, false)),
-                (body, BodyEnd::TooLarge) => Ok((body, true)),
                 (_, BodyEnd::Broken(error)) => Err(self.transfer_error(&error)),
+                (bytes, end) => Ok(AnswerBody { bytes, is_cut: matches!(end, BodyEnd::TooLarge), has_next_page }),
             };
         }
         let is_limited = budget.is_limited(status.as_u16());
@@ -271,8 +276,12 @@ impl HostClient {
         }
     }
 
-    async fn http(&self) -> Result<&reqwest::Client, ConnectError> {
-        transport::build_once(&self.0.http, &self.0.rest, &self.0.options, Reuse::Keep).await
+    async fn http(&self, reuse: Reuse) -> Result<&reqwest::Client, ConnectError> {
+        let cell = match reuse {
+            Reuse::Keep => &self.0.repeatable_client,
+            Reuse::Never => &self.0.action_client,
+        };
+        transport::build_once(cell, &self.0.rest, &self.0.options, reuse).await
     }
 }
 
@@ -290,12 +299,22 @@ pub fn host_client_options() -> ClientOptions {
     ClientOptions { connect_timeout: Duration::from_secs(10), total_timeout: Duration::from_secs(20), roots: None }
 }
 
+/// The body of a successful answer.
+struct AnswerBody {
+    bytes: Vec<u8>,
+    /// Whether the rest is missing, because the body is too large.
+    is_cut: bool,
+    /// Whether another page of the list follows, according to GitLab's header; `None` without this header.
+    has_next_page: Option<bool>,
+}
+
 struct HostRequest {
     method: Method,
     /// `None` if the address can't be extended to a valid URL.
     url: Option<Url>,
     body: Option<String>,
     accept: &'static str,
+    reuse: Reuse,
 }
 
 impl HostRequest {
@@ -305,7 +324,7 @@ impl HostRequest {
 
     /// Returns a GET without a URL.
     fn empty() -> Self {
-        Self { method: Method::GET, url: None, body: None, accept: "application/json" }
+        Self { method: Method::GET, url: None, body: None, accept: "application/json", reuse: Reuse::Keep }
     }
 
     fn with_body(method: Method, url: Option<Url>, body: &serde_json::Value) -> Self {

@@ -15,7 +15,7 @@ use crate::model::endpoint::{ApiKey, Scope};
 use crate::model::text::CleanText;
 use crate::runtime::effects::EngineConfig;
 use crate::runtime::first_run::FirstRun;
-use crate::runtime::hosts::SimulatedHost;
+use crate::runtime::hosts::SimulatedHosts;
 use crate::runtime::startup::Preload;
 use crate::runtime::switch::ProfileSwitcher;
 use crate::runtime::{self, DashboardConfig, Exit, Folders};
@@ -70,7 +70,7 @@ pub(super) async fn run(
     let preload = Preload::start(&store, &start).map_err(terminal_error)?;
     history.add_rest(rest);
     tokio::spawn(views::fill_cache(Arc::clone(&sim), store.clone(), start.scope.clone()));
-    let (poll, hosts) = (PollOptions::default(), SimulatedHost::directory(&sim));
+    let (poll, hosts) = (PollOptions::default(), SimulatedHosts::directory(&sim));
     let connection = Some(EngineConfig { client, poll, lock_folder: None, on_change: custom.on_change, hosts });
     let (notify, folders) = (custom.notify.how, Folders { themes: folder, ..Folders::default() });
     let parts = DashboardConfig {

@@ -1,7 +1,7 @@
 //! The changes of a pull request: a unified diff, split into files, hunks and lines.
 //!
-//! The text of the diff is kept as it is, and everything else refers to ranges of it, so that a diff of several megabytes
-//! is parsed quickly and stored once. The texts come from the code host: whoever shows them removes control characters.
+//! Everything refers to ranges of the unchanged text, so that a diff of several megabytes is parsed quickly and stored once.
+//! The text comes from the code host and may contain control characters, which have to be removed before it is shown.
 
 mod markup;
 mod parse;
@@ -36,6 +36,8 @@ pub struct LoadedDiff {
     pub as_of: Time,
     /// Why newer changes could not be read.
     pub problem: Option<Failure>,
+    /// The address of the preview of the site with the changes.
+    pub preview: Option<CleanText>,
 }
 
 /// What happened to a file.

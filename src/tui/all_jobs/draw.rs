@@ -1,7 +1,7 @@
 //! Draws the list of the jobs of all profiles.
 //!
 //! ```text
-//! ─ Jobs of all profiles ──────────────────────── 3 more jobs without a profile ─
+//! ─ All profiles ──────────────────────────────── 3 more jobs without a profile ─
 //!     state        profile  title                                    PR      age
 //!  Needs you 3
 //! ▌*✓ review       acme     Fix broken links in /api  #docs          #1423   14m

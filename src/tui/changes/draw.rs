@@ -4,14 +4,17 @@ use super::Changes;
 use super::rows::{self, DiffRow, GUTTER, line_text, wrapped};
 use crate::model::diff::{Diff, DiffFile, FileChange, LineKind, Markup};
 use crate::model::load::Load;
+use crate::model::pull_request::short_commit;
 use crate::model::text::CleanText;
 use crate::tui::draw::boxes::draw_line;
 use crate::tui::draw::cursor;
 use crate::tui::draw::rules::DialogFrame;
 use crate::tui::draw::text::{TextRow, fit, right, truncate_path};
-use crate::tui::format::{count_text, format_count, plural};
+use crate::tui::format::{format_count, plural};
+use crate::tui::job_tabs::JobTab;
+use crate::tui::keymap::{Action, Context};
 use crate::tui::message_fit::fit_message;
-use crate::tui::pull_request::facts::{page_of_file, title};
+use crate::tui::pull_request::facts::{page_of_file, title, views_text};
 use crate::tui::view::View;
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -28,7 +31,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &Changes) {
     let texts = DialogFrame {
         note: Line::styled(totals(view, open), theme.muted),
         scope: Line::styled(age(view, open), theme.muted),
-        ..DialogFrame::new(view, title(app, open.job))
+        ..DialogFrame::with_tabs(view, JobTab::Changes, title(app, open.job))
     };
     let inner = texts.draw(frame, view, open);
     match (open.diff(), &open.load) {
@@ -40,7 +43,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &Changes) {
                 draw_line(frame, inner, n, Line::styled(format!(" {line}"), theme.bad));
             }
         }
-        (None, _) => draw_line(frame, inner, 0, Line::styled(" Reading the changes…", theme.muted)),
+        (None, _) => draw_line(frame, inner, 0, Line::styled(" Loading the changes…", theme.muted)),
     }
     draw_search(frame, view, open, inner);
 }
@@ -50,7 +53,7 @@ fn totals(view: View<'_>, open: &Changes) -> String {
         return String::new();
     };
     let (additions, deletions) = loaded.value.diff.total();
-    let head: String = loaded.value.head.as_str().chars().take(7).collect();
+    let head = short_commit(&loaded.value.head);
     let files = plural(loaded.value.diff.files.len(), "file");
     format!("{files}  +{} −{}  head {head}", format_count(additions), format_count(deletions))
 }
@@ -61,9 +64,11 @@ fn age(view: View<'_>, open: &Changes) -> String {
     let head = view.app.jobs.get(open.job).and_then(|job| job.pull_request.as_ref()).map(|state| &state.head);
     let is_loading = matches!(open.load, Load::Loading { .. });
     match () {
-        () if is_loading => "reading the changes…".to_owned(),
+        () if is_loading => "loading…".to_owned(),
         () if loaded.problem.is_some() => format!("not updated, {}", view.as_of_clock(loaded.as_of)),
-        () if head.is_some_and(|head| *head != loaded.head) => "there are new commits: r reads them".to_owned(),
+        () if head.is_some_and(|head| *head != loaded.head) => {
+            format!("there are new commits: {} reads them", view.app.key_label(Context::Changes, Action::Refresh))
+        }
         () if loaded.is_cut => "larger than 10 MiB: files at the end are missing".to_owned(),
         () => String::new(),
     }
@@ -136,13 +141,7 @@ fn file_line<'a>(view: View<'_>, file: &DiffFile, width: usize) -> Line<'a> {
         note.push_str(&format!("  {}", file.change.word()));
     }
     if let Some(page) = page_of_file(view.app, file.path.as_str()) {
-        let counts = &page.counts;
-        note.push_str(&format!(
-            "  → {} · {} human · {} AI",
-            page.path,
-            count_text(&counts.human),
-            count_text(&counts.ai)
-        ));
+        note.push_str(&format!("  → {} · {}", page.path, views_text(page)));
     }
     if row.used() < space {
         row.push(fit(&note, space - row.used()), theme.muted);

@@ -1,13 +1,13 @@
 //! The changes of a job's pull request: a diff with all files one below the other.
 //!
 //! ```text
-//! ─ #1423 Fix broken links ───────────────── 3 files  +48 −12  head 7d40698 ─
-//!   guides/sso.mdx → /guides/sso · 4,897 human · 1,530 AI          +12 −4
-//!   line 41 · Set it up
-//!       41   Before
-//!  −    42   Open the setting page and follow the steps.
-//! ▌+    42   Open the settings page and follow the three steps below.
-//! ─────────────────────────────────────────────────────── line 5 of 61 ─
+//! ─ Thread  Pull request  Changes  #1423 Fix… 3 files  +48 −12  head 7d40698 ─
+//!  guides/sso.mdx  → /guides/sso · 4,897 human · 1,530 AI            +12  −4
+//!  line 41 · Set it up
+//!     41    Before
+//!        −  Open the setting page and follow the steps.
+//! ▌   42 +  Open the settings page and follow the three steps below.
+//! ────────────────────────────────────────────────── 6 of 61, 55 more ↓ ─
 //! ```
 
 mod draw;
@@ -21,8 +21,10 @@ use crate::model::text::CleanText;
 use crate::tui::component::prelude::*;
 use crate::tui::compose::editor::Editor;
 use crate::tui::format::position_text;
+use crate::tui::job_tabs::JobTab;
 use crate::tui::keymap::Keymap;
-use crate::tui::pull_request::PullRequestDialog;
+use crate::tui::pull_request::preview::page_in_preview;
+use crate::tui::pull_request::{close_tabs, show_tab};
 use crate::tui::widgets::scroll::page_step;
 use crate::tui::widgets::text_input::TextInput;
 use crate::tui::{JobsEffect, JobsMsg};
@@ -106,10 +108,6 @@ impl Changes {
         }
     }
 
-    fn select(&mut self, row: usize) {
-        self.selected = row.min(self.rows.len().saturating_sub(1));
-    }
-
     /// Returns the marked rows; without a mark, the selected one.
     fn marked(&self) -> RangeInclusive<usize> {
         let anchor = self.anchor.unwrap_or(self.selected);
@@ -133,14 +131,17 @@ impl Changes {
     /// Selects the next row with the searched text, starting at row `from`, and beginning again at the other end.
     /// Returns whether there is one.
     fn find_from(&mut self, from: usize, is_forward: bool) -> bool {
-        let Some(wanted) = self.search.as_ref().map(|search| search.text().to_lowercase()) else { return false };
+        let wanted = self.search.as_ref().map(|search| search.text().to_lowercase()).unwrap_or_default();
+        if wanted.is_empty() {
+            return false;
+        }
         let (Some(diff), total) = (self.diff(), self.rows.len()) else { return false };
         let holds = |row: &usize| self.rows.text(*row, diff).to_lowercase().contains(&wanted);
         let found = match is_forward {
             true => (from..total).chain(0..from).find(holds),
             false => (0..from).rev().chain((from..total).rev()).find(holds),
         };
-        if let Some(row) = found.filter(|_| !wanted.is_empty()) {
+        if let Some(row) = found {
             self.selected = row;
         }
         found.is_some()
@@ -151,6 +152,13 @@ impl Changes {
         if self.search.is_some() && !self.find_from(from.min(self.rows.len()), is_forward) {
             cx.notify(Severity::Info, "Not found.");
         }
+    }
+
+    /// Returns the address of the page that the selected file is, in the preview.
+    fn selected_page(&self) -> Option<CleanText> {
+        let loaded = &self.load.shown()?.value;
+        let file = loaded.diff.files.get(self.rows.file_of(self.selected))?;
+        page_in_preview(loaded.preview.as_ref()?, file.path.as_str())
     }
 
     /// Opens a follow-up that quotes the marked lines.
@@ -239,6 +247,7 @@ impl Component for Changes {
                 false => Label::Default,
             }),
             Action::Mark | Action::Filter => Label::default_if(has_rows),
+            Action::OpenPr if self.selected_page().is_some() => Some("open page".into()),
             Action::FollowUp => Label::default_if(app.jobs.get(self.job).is_some_and(|job| job.id.is_some())),
             _ => Some(Label::Default),
         }
@@ -254,9 +263,12 @@ impl Component for Changes {
                 self.list_rows();
             }
             Action::FollowUp => self.follow_up(cx),
-            Action::NextPane if cx.app.find::<PullRequestDialog>().is_some() => return Flow::Close,
-            Action::NextPane | Action::PullRequest => PullRequestDialog::open(cx),
-            Action::OpenPr => cx.app.open_prs(cx.now, cx.effects),
+            Action::NextPane => return show_tab(JobTab::Thread, cx),
+            Action::PreviousPane | Action::PullRequest => return show_tab(JobTab::PullRequest, cx),
+            Action::OpenPr => match self.selected_page() {
+                Some(page) => cx.run(Effect::OpenUrl(page)),
+                None => cx.app.open_prs(cx.now, cx.effects),
+            },
             Action::CopyMain => cx.app.copy_links(cx.now, cx.effects),
             Action::Refresh => self.request(true, cx),
             Action::Filter => {
@@ -274,11 +286,12 @@ impl Component for Changes {
         Flow::Handled
     }
 
-    /// Ends the search or removes the mark, whichever applies first. Otherwise closes the dialog.
-    fn close(&mut self, _cx: &mut Cx<'_>) -> Flow {
+    /// Ends the search or removes the mark, whichever applies first. Otherwise goes back to where the tabs were opened.
+    fn close(&mut self, cx: &mut Cx<'_>) -> Flow {
         if std::mem::take(&mut self.is_typing) {
             self.search = None;
         } else if self.anchor.take().is_none() && self.search.take().is_none() {
+            close_tabs(cx.app);
             return Flow::Close;
         }
         Flow::Handled
@@ -306,8 +319,11 @@ impl Component for Changes {
         self.selected = by.apply(self.selected, rows, self.rows.len());
     }
 
-    /// Selects the clicked row.
+    /// Shows the clicked tab, or selects the clicked row.
     fn click(&mut self, at: Position, cx: &mut Cx<'_>) -> Flow {
+        if let Some(tab) = JobTab::at(at, self.area(cx.app)) {
+            return if tab == JobTab::Changes { Flow::Handled } else { show_tab(tab, cx) };
+        }
         let g = cx.app.geometry();
         let Some(diff) = self.diff().filter(|_| g.content.contains(at)) else { return Flow::Handled };
         let (width, mut below) = (rows::text_columns(g), usize::from(at.y - g.content.y));
@@ -318,7 +334,7 @@ impl Component for Changes {
             is_hit
         });
         if let Some(row) = clicked {
-            self.select(row);
+            self.selected = row;
         }
         Flow::Handled
     }

@@ -1,10 +1,8 @@
 use super::*;
-use crate::model::endpoint::Scope;
 use crate::model::failure::Failure;
-use crate::model::job::{JobId, Status};
 use crate::model::text::CleanText;
-use crate::tui::jobs::tests::{at, row};
-use crate::tui::{AppConfig, InitialData};
+use crate::tui::jobs::tests::at;
+use crate::tui::pull_request::tests::app_with;
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
 
 const DIFF: &str = "\
@@ -29,15 +27,7 @@ Binary files a/logo.png and b/logo.png differ
 ";
 
 fn app() -> App {
-    let scope = Scope { base_url: "http://127.0.0.1:1".to_owned(), project: "p".to_owned(), organization: None };
-    let utc = chrono::FixedOffset::east_opt(0).expect("UTC");
-    let (mut app, _) = App::new(AppConfig { size: (80, 24), ..AppConfig::new(scope, utc) }, at(0));
-    let mut job = row(1, Status::Completed);
-    job.id = JobId::new("j1");
-    job.remote.pr_link = Some(CleanText::line("https://github.com/acme/docs/pull/7"));
-    let data = InitialData { jobs: vec![job], ..InitialData::default() };
-    app.update(Msg::Jobs(JobsMsg::InitialDataLoaded(Ok(Box::new(data)))), at(0));
-    app
+    app_with(None)
 }
 
 fn press(app: &mut App, code: KeyCode) -> Vec<Effect> {
@@ -53,7 +43,7 @@ fn keys(app: &mut App, keys: &str) {
 fn load(app: &mut App, text: &str) {
     let head = CleanText::line("7d40698");
     let diff = Diff::parse(text.to_owned());
-    let loaded = LoadedDiff { head, diff, is_cut: false, as_of: at(0), problem: None };
+    let loaded = LoadedDiff { head, diff, is_cut: false, as_of: at(0), problem: None, preview: None };
     app.update(Msg::Jobs(JobsMsg::DiffLoaded { job: JobKey(1), result: Ok(Box::new(loaded)) }), at(1));
 }
 

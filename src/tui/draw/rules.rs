@@ -9,12 +9,13 @@ use super::cursor;
 use super::text::{TextRow, paint, row_cells};
 use crate::tui::component::Component;
 use crate::tui::geometry::{between_rules, title_area, with_margin};
+use crate::tui::job_tabs::JobTab;
 use crate::tui::view::View;
 use ratatui::Frame;
 use ratatui::buffer::{Buffer, Cell};
 use ratatui::layout::{Position, Rect};
 use ratatui::style::Style;
-use ratatui::text::Line;
+use ratatui::text::{Line, Span};
 use ratatui::widgets::Clear;
 use std::borrow::Cow;
 
@@ -49,6 +50,13 @@ pub(in crate::tui) struct DialogFrame<'a> {
 impl<'a> DialogFrame<'a> {
     pub(in crate::tui) fn new(view: View<'_>, title: impl Into<Cow<'a, str>>) -> Self {
         Self { title: Line::styled(title, view.theme.focus), ..Self::default() }
+    }
+
+    /// Creates the frame of a tab of a job, with the names of the tabs before the title.
+    pub(in crate::tui) fn with_tabs(view: View<'_>, tab: JobTab, title: String) -> Self {
+        let mut line = Line::from(tab.names(view, view.app.geometry().body));
+        line.push_span(Span::styled(title, view.theme.focus));
+        Self { title: line, ..Self::default() }
     }
 
     /// Clears the area of the dialog, draws the rules and returns the area between them.

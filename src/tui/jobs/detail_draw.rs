@@ -22,6 +22,7 @@ use crate::tui::draw::text::{TextRow, left, truncate_path, truncate_start};
 use crate::tui::format::{fit_title, format_count, format_duration, plural, short_age};
 use crate::tui::geometry::{Geometry, JobsArrangement, title_area};
 use crate::tui::impact::PagesLine;
+use crate::tui::job_tabs::JobTab;
 use crate::tui::view::View;
 use chrono::TimeDelta;
 use ratatui::Frame;
@@ -46,8 +47,13 @@ pub(in crate::tui) fn draw(frame: &mut Frame<'_>, view: View<'_>, g: Geometry) {
     let title_width = usize::from(title_area(rule).width).saturating_sub(taken);
     let marks = marked_jobs_text(view, title_width);
     let space = title_width.saturating_sub(marks.width());
+    let (names, space) = match app.has_job_tabs() {
+        true => (JobTab::Thread.names(view, rule), space.saturating_sub(JobTab::names_width(rule))),
+        false => (Vec::new(), space),
+    };
     let title = fit_title(job.local.title.as_str(), space);
-    let title = Line::from_iter([Span::styled(title, title_style), Span::styled(marks, theme.mark)]);
+    let own = [Span::styled(title, title_style), Span::styled(marks, theme.mark)];
+    let title = names.into_iter().chain(own).collect();
     draw_rule(frame, view, rule, title, Line::styled(position, theme.muted));
     let width = usize::from(text.width);
     let lines = app.detail.layout(facts(job, &next_step(app, job), width), usize::from(text.height));

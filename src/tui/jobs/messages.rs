@@ -8,8 +8,9 @@ use crate::model::impact::PageImpact;
 use crate::model::job::JobId;
 use crate::model::load::Timed;
 use crate::model::log::LogEntry;
+use crate::model::preview::{Build, StartedBuild};
 use crate::model::prompt::{DraftTarget, Thread};
-use crate::model::pull_request_action::{ActionOutcome, PullRequestAction};
+use crate::model::pull_request_action::{ActionOutcome, HeadCommit, PullRequestAction};
 use crate::model::pull_request_details::PullRequestDetails;
 use crate::model::row::{InitialRows, Job, JobKey};
 use crate::model::text::CleanText;
@@ -39,10 +40,18 @@ pub enum JobsMsg {
     ImpactLoaded { job: JobKey, result: Result<Vec<PageImpact>, Failure> },
     /// The changes of a job's pull request were read, or could not be read.
     DiffLoaded { job: JobKey, result: Result<Box<LoadedDiff>, Failure> },
-    /// What became of an action on a job's pull request.
+    /// The outcome of an action on a job's pull request.
     PullRequestActed { job: JobKey, action: PullRequestAction, outcome: ActionOutcome },
-    /// The details of a job's pull request; `None` if none are stored.
-    PullRequestDetailsLoaded { job: JobKey, result: Result<Option<Timed<PullRequestDetails>>, Failure> },
+    /// The details of a job's pull request (`None` if none are stored), and the address of its preview.
+    PullRequestDetailsLoaded {
+        job: JobKey,
+        result: Result<Option<Timed<PullRequestDetails>>, Failure>,
+        preview: Option<CleanText>,
+    },
+    /// The build of a preview was accepted, or not started.
+    PreviewStarted { job: JobKey, result: Result<StartedBuild, Failure> },
+    /// The state of the build of a preview.
+    BuildChecked { job: JobKey, id: CleanText, result: Result<Build, Failure> },
     /// The jobs of all profiles.
     AllJobsListed(Result<AllProfilesJobs, Failure>),
 }
@@ -86,8 +95,7 @@ pub enum JobsEffect {
     /// Performs an action on a job's pull request, unless it has another head commit by now; answered by
     /// [`JobsMsg::PullRequestActed`].
     ActOnPullRequest {
-        job: JobKey,
-        head: CleanText,
+        target: HeadCommit,
         action: PullRequestAction,
     },
     /// Reads the stored details of a job's pull request if `is_cached` is set, otherwise requests them; answered by
@@ -95,6 +103,13 @@ pub enum JobsEffect {
     LoadPullRequestDetails {
         job: JobKey,
         is_cached: bool,
+    },
+    /// Builds a preview of the site with the changes of this job; answered by [`JobsMsg::PreviewStarted`].
+    StartPreview(JobKey),
+    /// Waits a moment, then requests the state of a build; answered by [`JobsMsg::BuildChecked`].
+    CheckBuild {
+        job: JobKey,
+        build: StartedBuild,
     },
     /// Requests the state of the pull requests of these jobs from their code hosts, even if it is final.
     RefreshPullRequests(Vec<JobKey>),

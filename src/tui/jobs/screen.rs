@@ -13,7 +13,8 @@ use crate::tui::draw::rules::{draw_rule, draw_separator};
 use crate::tui::format::{more_below_text, short_age_changes_at};
 use crate::tui::geometry::{Geometry, JobsArrangement, title_area};
 use crate::tui::input_dialog::InputField;
-use crate::tui::pull_request::PullRequestDialog;
+use crate::tui::job_tabs::JobTab;
+use crate::tui::pull_request::{PullRequestActions, PullRequestDialog, show_tab};
 use crate::tui::widgets::list_state::line_at;
 use crate::tui::{JobsEffect, Pane, StoreState};
 
@@ -44,6 +45,9 @@ impl Component for JobsScreen {
             }
             Action::Retry => Label::default_if(!app.acts_on_marks() && selected.is_some_and(Job::can_retry)),
             Action::NextNeedsYou => Label::default_if(app.jobs.count_of(JobGroup::NeedsYou) > 0),
+            Action::PullRequest if app.acts_on_marks() => {
+                app.config.allows_pull_request_actions.then(|| "act on PRs".into())
+            }
             Action::Changes | Action::PullRequest => {
                 Label::default_if(!app.acts_on_marks() && selected.is_some_and(Job::has_known_pull_request))
             }
@@ -71,6 +75,7 @@ impl Component for JobsScreen {
                 app.mark_selected_seen(cx.effects);
                 Changes::open(cx);
             }
+            Action::PullRequest if app.acts_on_marks() => PullRequestActions::open(cx),
             Action::PullRequest => {
                 app.mark_selected_seen(cx.effects);
                 PullRequestDialog::open(cx);
@@ -81,7 +86,9 @@ impl Component for JobsScreen {
                     app.pane = Pane::Detail;
                 }
             }
-            Action::NextPane => {
+            Action::NextPane if app.has_job_tabs() => return show_tab(JobTab::PullRequest, cx),
+            Action::PreviousPane if app.has_job_tabs() => return show_tab(JobTab::Changes, cx),
+            Action::NextPane | Action::PreviousPane => {
                 app.pane = match app.pane {
                     Pane::List if app.jobs.selected().is_some() => Pane::Detail,
                     _ => Pane::List,
@@ -135,6 +142,10 @@ impl Component for JobsScreen {
 
     fn click(&mut self, at: Position, cx: &mut Cx<'_>) -> Flow {
         let (g, app) = (cx.app.geometry(), &mut *cx.app);
+        let tab = JobTab::at(at, g.detail_rule()).filter(|tab| *tab != JobTab::Thread && app.has_job_tabs());
+        if let Some(tab) = tab {
+            return show_tab(tab, cx);
+        }
         if g.divider().contains(at) {
             app.pointer.is_dragging = true;
         } else if self.pane_at(g, at) == Pane::Detail {
@@ -336,6 +347,12 @@ impl App {
     /// thread, otherwise the one with the focus.
     fn visible_pane(&self, focused: Pane) -> Pane {
         if self.panes.editor_rows > 0 && !self.geometry().shows_both() { Pane::Detail } else { focused }
+    }
+
+    /// Whether the details fill the screen and are one of several tabs, because the job has a pull request.
+    pub(in crate::tui) fn has_job_tabs(&self) -> bool {
+        let is_alone = self.pane == Pane::Detail && !self.geometry().shows_both();
+        is_alone && self.jobs.selected().is_some_and(Job::has_known_pull_request)
     }
 
     /// Whether the details of the selected job are visible.

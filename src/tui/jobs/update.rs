@@ -37,8 +37,10 @@ impl App {
             JobsMsg::PromptsFound { text, jobs } => self.apply_prompt_search(text, jobs, now),
             JobsMsg::ImpactLoaded { job, result } => self.apply_impact(job, result, now, effects),
             JobsMsg::PullRequestActed { job, action, outcome } => {
-                self.show_action_outcome(job, &action, &outcome, now);
+                self.finish_pull_request_action(job, &action, &outcome, now, effects);
             }
+            JobsMsg::PreviewStarted { job, result } => self.apply_started_build(job, result, effects),
+            JobsMsg::BuildChecked { job, id, result } => self.apply_build(job, &id, result, now, effects),
             // The dialog that asked for them is closed.
             JobsMsg::DiffLoaded { .. } | JobsMsg::PullRequestDetailsLoaded { .. } => {}
             JobsMsg::AllJobsListed(result) => self.apply_all_jobs(result, now),

@@ -12,11 +12,11 @@ impl JobList {
         }
     }
 
-    /// Returns the first job of the group whose heading is on a visible line; `None` if there is no heading.
-    pub(in crate::tui) fn first_job_below(&self, heading: usize) -> Option<JobKey> {
-        let at = self.top().checked_add(heading)?;
-        self.line(at).filter(|line| matches!(line, JobLine::Heading(..)))?;
-        self.visible_job(heading + 1)
+    /// Returns the first job below the heading on a visible line; `None` if that line is no heading, or its group is folded.
+    pub(in crate::tui) fn first_job_below(&self, line: usize) -> Option<JobKey> {
+        let at = self.top().checked_add(line)?;
+        self.line(at).filter(|found| matches!(found, JobLine::Heading(..)))?;
+        self.visible_job(line + 1)
     }
 
     /// Whether a visible line is the heading of the dismissed jobs. A click on this heading shows or hides them.

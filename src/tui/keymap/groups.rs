@@ -115,6 +115,7 @@ impl Action {
             | A::ShowViews
             | A::ShowLog
             | A::NextPane
+            | A::PreviousPane
             | A::NextJob
             | A::PreviousJob
             | A::ToggleDetail
@@ -155,6 +156,7 @@ impl Action {
         use Action as A;
         let title = match self {
             A::NextPane => "Other pane",
+            A::PreviousPane => "Previous tab",
             A::CopyMain => "Copy",
             A::ToggleDetail => "Show details",
             A::OpenPr => "Open pull request",
@@ -174,7 +176,7 @@ impl Action {
             A::QueueDown => "Send later",
             A::QueueRemove => "Remove from queue",
             A::EditOutside => "External editor",
-            A::CompareBefore(PreviousPeriod::Period) => "Previous period",
+            A::CompareBefore(PreviousPeriod::Period) => "Compare previous",
             A::Edit(Edit::DeleteWordBack) => "Delete word",
             A::Edit(Edit::DeleteWordForward) => "Delete next word",
             A::Edit(Edit::DeleteToLineStart) => "Delete to start",
@@ -207,7 +209,7 @@ impl Action {
             A::MarkReady => "draft undraft review",
             A::Merge => "squash rebase land ship",
             A::ClosePullRequest => "reject abandon",
-            A::Preview => "deployment staging site browser",
+            A::Preview | A::BuildPreview => "deployment staging site browser",
             A::Changes => "diff files review pull request",
             A::Whitespace => "spaces indentation ignore",
             A::CopyMain | A::CopyId => "clipboard yank",

@@ -130,6 +130,7 @@ pub enum Action {
     ShowViews,
     ShowLog,
     NextPane,
+    PreviousPane,
     Help,
     Palette,
     Profiles,
@@ -167,6 +168,8 @@ pub enum Action {
     MarkReady,
     Merge,
     ClosePullRequest,
+    /// Builds a preview of the site.
+    BuildPreview,
     Changes,
     NextFile,
     PreviousFile,
@@ -268,7 +271,7 @@ impl Action {
     }
 }
 
-/// An earlier range that a single key of the calendar compares with the range on screen.
+/// An earlier range that the calendar offers for a comparison with the range on screen. Each has its own key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum PreviousPeriod {
     /// The previous period of the same length.

@@ -1,67 +1,176 @@
-//! Actions on a pull request: when they are possible, their confirmation, and what became of them.
+//! Actions on pull requests: when they are possible, their confirmation, and what became of them. An action on several
+//! pull requests is sent to one after the other, until one is not done.
 
 use crate::model::Time;
-use crate::model::pull_request::PullRequestState;
-use crate::model::pull_request_action::{ActionOutcome, MergeMethod, PullRequestAction};
-use crate::model::row::JobKey;
+use crate::model::pull_request::{PullRequestState, short_commit};
+use crate::model::pull_request_action::{ActionOutcome, HeadCommit, MergeMethod, PullRequestAction};
+use crate::model::row::{Job, JobKey};
 use crate::model::text::CleanText;
+use crate::tui::bulk_action::{PullRequestTargets, Targets};
 use crate::tui::confirm::{ConfirmAction, ConfirmDialog};
+use crate::tui::format::plural;
 use crate::tui::input_dialog::{InputDialog, InputField};
 use crate::tui::keymap::Action;
-use crate::tui::{App, Severity};
+use crate::tui::state::PullRequestQueue;
+use crate::tui::{App, Effect, JobsEffect, Severity};
+use std::collections::VecDeque;
 
-/// Whether an action makes sense in the known state of a job's pull request.
-pub(super) fn is_possible(app: &App, job: JobKey, action: Action) -> bool {
-    let state = app.jobs.get(job).and_then(|job| job.pull_request.as_deref());
-    let Some(state) = state.filter(|_| app.config.allows_pull_request_actions) else { return false };
-    match action {
-        Action::MarkReady => state.state == PullRequestState::Draft,
-        Action::Merge => state.state == PullRequestState::Open && state.conflict != Some(true),
-        _ => !state.state.is_final(),
+/// The keys that act on a pull request on its code host.
+pub(super) const ACTIONS: [Action; 6] = [
+    Action::Approve,
+    Action::RequestChanges,
+    Action::Comment,
+    Action::MarkReady,
+    Action::Merge,
+    Action::ClosePullRequest,
+];
+
+/// Returns why an action makes no sense in the known state of a job's pull request.
+pub(super) fn refusal(job: &Job, action: Action) -> Option<&'static str> {
+    let Some(state) = job.pull_request.as_deref() else {
+        return Some(if job.has_known_pull_request() { "state unknown" } else { "no pull request" });
+    };
+    let is_draft = state.state == PullRequestState::Draft;
+    match (action, state.state) {
+        (_, PullRequestState::Merged) => Some("merged"),
+        (_, PullRequestState::Closed) => Some("closed"),
+        (Action::MarkReady, _) => (!is_draft).then_some("not a draft"),
+        (Action::Merge, PullRequestState::Queued) => Some("in the merge queue"),
+        (Action::Merge, _) if is_draft => Some("draft"),
+        (Action::Merge, _) if state.conflict == Some(true) => Some("merge conflict"),
+        _ => None,
     }
 }
 
+/// Whether an action can be offered for a job's pull request.
+pub(super) fn is_possible(app: &App, job: JobKey, action: Action) -> bool {
+    let refused = |job| refusal(job, action).is_some();
+    app.config.allows_pull_request_actions && app.jobs.get(job).is_some_and(|job| !refused(job))
+}
+
 /// Asks the user to confirm an action on the pull request as it is on screen, after asking for the text of a review.
-pub(super) fn start(app: &mut App, job: JobKey, action: Action, method: MergeMethod) {
-    let Some(row) = app.jobs.get(job) else { return };
-    let Some(head) = row.pull_request.as_ref().map(|state| state.head.clone()) else { return };
+pub(super) fn start(app: &mut App, job: JobKey, action: Action, method: Option<MergeMethod>) {
+    let Some(head) = app.jobs.get(job).and_then(head_commit) else { return };
+    ask(app, PullRequestTargets { heads: vec![head], list: Targets::default() }, action, method);
+}
+
+/// Asks the user to confirm an action on the pull requests of several jobs.
+pub(super) fn start_for_several(app: &mut App, jobs: &[JobKey], action: Action) {
+    let mut list = app.split_targets(jobs, |job| refusal(job, action));
+    let rows: Vec<&Job> = list.keys.iter().filter_map(|key| app.jobs.get(*key)).collect();
+    list.titles = rows.iter().map(|job| pull_request_title(job)).collect();
+    let heads = rows.into_iter().filter_map(head_commit).collect();
+    ask(app, PullRequestTargets { heads, list }, action, None);
+}
+
+fn head_commit(job: &Job) -> Option<HeadCommit> {
+    Some(HeadCommit { job: job.key, head: job.pull_request.as_ref()?.head.clone() })
+}
+
+/// Returns the number, the repository and the head commit of a job's pull request, then its title.
+fn pull_request_title(job: &Job) -> CleanText {
+    let (Some(link), Some(state)) = (job.known_pull_request(), &job.pull_request) else {
+        return job.local.title.clone();
+    };
+    CleanText::line(&format!("#{} {} {} {}", link.number, link.repository, short_commit(&state.head), state.title))
+}
+
+fn ask(app: &mut App, targets: PullRequestTargets, action: Action, method: Option<MergeMethod>) {
     let confirmed = match action {
         Action::Approve => PullRequestAction::Approve,
         Action::MarkReady => PullRequestAction::MarkReady,
         Action::Merge => PullRequestAction::Merge(method),
         Action::ClosePullRequest => PullRequestAction::Close,
         _ => {
-            let title = row.local.title.clone();
-            let field = InputField::Review { job, head, requests_changes: action == Action::RequestChanges };
-            return app.open(InputDialog::new(field, "").with_job(&title));
+            let only = if targets.list.keys.is_empty() { targets.heads.first() } else { None };
+            let title = only.and_then(|only| app.jobs.get(only.job)).map(|job| job.local.title.clone());
+            let field = InputField::Review { targets, requests_changes: action == Action::RequestChanges };
+            let dialog = InputDialog::new(field, "");
+            return app.open(match title {
+                Some(title) => dialog.with_job(&title),
+                None => dialog,
+            });
         }
     };
-    app.confirm_pull_request_action(job, head, confirmed);
+    app.confirm_pull_request_action(targets, confirmed);
 }
 
 impl App {
-    /// Asks the user to confirm an action, with the repository, the number, the head commit and the effect.
+    /// Asks the user to confirm an action, with the repositories, the numbers, the head commits and the effect.
     pub(in crate::tui) fn confirm_pull_request_action(
         &mut self,
-        job: JobKey,
-        head: CleanText,
+        targets: PullRequestTargets,
         action: PullRequestAction,
     ) {
-        let Some(link) = self.jobs.get(job).and_then(|job| job.known_pull_request()) else { return };
-        let text = action.question(link.number, &link.repository, &head);
-        self.open(ConfirmDialog { text, on_yes: ConfirmAction::ActOnPullRequest { job, head, action } });
+        let text = match targets.heads.as_slice() {
+            [only] if targets.list.keys.is_empty() => {
+                let Some(link) = self.jobs.get(only.job).and_then(|job| job.known_pull_request()) else { return };
+                action.question(link.number, &link.repository, &only.head)
+            }
+            several => action.question_for(several.len()),
+        };
+        self.open(ConfirmDialog { text, on_yes: ConfirmAction::ActOnPullRequests { targets, action } });
     }
 
-    /// Shows what became of an action.
-    pub(in crate::tui) fn show_action_outcome(
+    /// Starts a confirmed action.
+    pub(in crate::tui) fn act_on_pull_requests(
+        &mut self,
+        targets: PullRequestTargets,
+        action: PullRequestAction,
+        now: Time,
+        effects: &mut Vec<Effect>,
+    ) {
+        let is_for_several = !targets.list.keys.is_empty();
+        let mut waiting = VecDeque::from(targets.heads);
+        if is_for_several {
+            if self.pull_request_queue.is_some() {
+                let text = "Not started: the last action on several pull requests is still running.";
+                return self.notify(Severity::Warning, text, now);
+            }
+            self.jobs.clear_marks();
+        }
+        let Some(target) = waiting.pop_front() else { return };
+        if is_for_several {
+            let (action, current) = (action.clone(), target.job);
+            self.pull_request_queue = Some(PullRequestQueue { action, current, waiting, done: 0 });
+        }
+        effects.push(Effect::Jobs(JobsEffect::ActOnPullRequest { target, action }));
+    }
+
+    /// Shows what became of an action. Continues with the next pull request if there are several and this one is done.
+    pub(in crate::tui) fn finish_pull_request_action(
         &mut self,
         job: JobKey,
         action: &PullRequestAction,
         outcome: &ActionOutcome,
         now: Time,
+        effects: &mut Vec<Effect>,
     ) {
         let number = self.jobs.get(job).and_then(|job| job.pr_number()).unwrap_or_default();
-        let severity = if *outcome == ActionOutcome::Done { Severity::Info } else { Severity::Warning };
-        self.notify(severity, &outcome.sentence(action, number), now);
+        let is_done = *outcome == ActionOutcome::Done;
+        let mut text = outcome.sentence(action, number);
+        if let Some(mut queue) =
+            self.pull_request_queue.take_if(|queue| queue.current == job && queue.action == *action)
+        {
+            queue.done += usize::from(is_done);
+            let done = plural(queue.done, "pull request");
+            match queue.waiting.pop_front() {
+                Some(target) if is_done => {
+                    text = format!("{text} {} left.", queue.waiting.len() + 1);
+                    queue.current = target.job;
+                    effects.push(Effect::Jobs(JobsEffect::ActOnPullRequest { target, action: queue.action.clone() }));
+                    self.pull_request_queue = Some(queue);
+                }
+                None if is_done => {
+                    let were = if queue.done == 1 { "was" } else { "were" };
+                    text = format!("{done} {were} {}.", action.participle());
+                }
+                next => {
+                    let (before, after) = (queue.done, queue.waiting.len() + usize::from(next.is_some()));
+                    text = format!("{text} {before} done before it, {after} not started.");
+                }
+            }
+        }
+        self.notify(if is_done { Severity::Info } else { Severity::Warning }, &text, now);
     }
 }

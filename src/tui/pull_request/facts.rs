@@ -1,9 +1,10 @@
 //! What several dialogs about a pull request show.
 
-use crate::model::pull_request_details;
+pub(in crate::tui) use crate::model::pull_request_details::page_of_file as page_of_path;
 use crate::model::row::JobKey;
 use crate::model::views::PageRow;
 use crate::tui::App;
+use crate::tui::format::count_text;
 
 /// Returns the number and the title of a job's pull request.
 pub(in crate::tui) fn title(app: &App, job: JobKey) -> String {
@@ -14,8 +15,13 @@ pub(in crate::tui) fn title(app: &App, job: JobKey) -> String {
     format!("{number}{title}")
 }
 
-/// Returns the listed page that a file is, with its views.
+/// Returns the views of a page.
+pub(in crate::tui) fn views_text(page: &PageRow) -> String {
+    format!("{} human · {} AI", count_text(&page.counts.human), count_text(&page.counts.ai))
+}
+
+/// Returns the row of the page views for the page in this file; `None` if the file is no page or has no row.
 pub(in crate::tui) fn page_of_file<'a>(app: &'a App, path: &str) -> Option<&'a PageRow> {
-    let page = pull_request_details::page_of_file(path)?;
+    let page = page_of_path(path)?;
     app.views.table.rows().iter().find(|row| row.path.as_str() == page)
 }

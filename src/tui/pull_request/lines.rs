@@ -1,18 +1,19 @@
 //! The lines about a pull request.
 
-use super::facts::page_of_file;
+use super::facts::{page_of_file, views_text};
 use crate::model::Time;
 use crate::model::colors::ColorRole;
 use crate::model::load::Load;
-use crate::model::pull_request::{ChecksState, PullRequest, PullRequestFact, Review};
+use crate::model::preview::BuildState;
+use crate::model::pull_request::{ChecksState, PullRequest, PullRequestFact, Review, short_commit};
 use crate::model::pull_request_details::{PullRequestDetails, ReviewEntry, ReviewKind};
 use crate::model::row::JobKey;
 use crate::model::text::CleanText;
-use crate::model::views::PageRow;
 use crate::tui::App;
 use crate::tui::draw::text::left;
-use crate::tui::format::{capitalized, count_text, fit, format_count, plural, truncate_path};
+use crate::tui::format::{capitalized, fit, format_count, plural, truncate_path};
 use crate::tui::message_fit::fit_message;
+use crate::tui::state::PreviewBuild;
 use crate::tui::wrap::wrap;
 use unicode_width::UnicodeWidthStr as _;
 
@@ -56,6 +57,11 @@ impl Lines {
         self.push(vec![(text.into(), role)], LineTarget::Nothing);
     }
 
+    /// Adds a line below the state of the preview.
+    fn indented(&mut self, text: String, role: ColorRole) {
+        self.push(vec![(" ".repeat(9), ColorRole::Text), (text, role)], LineTarget::Nothing);
+    }
+
     fn heading(&mut self, text: &str, count: usize) {
         self.push(Vec::new(), LineTarget::Nothing);
         let count = (format!(" {}", format_count(count)), ColorRole::Muted);
@@ -64,7 +70,13 @@ impl Lines {
 }
 
 /// Returns all lines about the pull request of a job.
-pub(super) fn lines(app: &App, job: JobKey, details: &Load<PullRequestDetails>, width: usize) -> Vec<PullRequestLine> {
+pub(super) fn lines(
+    app: &App,
+    job: JobKey,
+    details: &Load<PullRequestDetails>,
+    preview: Option<&CleanText>,
+    width: usize,
+) -> Vec<PullRequestLine> {
     let mut out = Lines { lines: Vec::new(), width };
     let state = app.jobs.get(job).and_then(|job| job.pull_request.as_deref());
     let shown = details.shown().map(|details| &details.value);
@@ -76,6 +88,7 @@ pub(super) fn lines(app: &App, job: JobKey, details: &Load<PullRequestDetails>, 
         }
         None => out.text(ColorRole::Muted, "The state of the pull request is not known yet."),
     }
+    preview_lines(&mut out, app.preview_builds.get(&job), preview);
     if let Load::Failed { failure, .. } = details {
         out.text(ColorRole::Text, "");
         fit_message(failure.message.as_str(), width, 6).into_iter().for_each(|line| out.text(ColorRole::Bad, line));
@@ -123,25 +136,64 @@ fn state_sentence(state: &PullRequest) -> String {
     if parts.is_empty() { format!("{fact}.") } else { format!("{fact}: {}.", parts.join(", ")) }
 }
 
-/// Adds the branches, the author, the head commit, the size and the preview.
+/// Adds the branches, the author, the head commit and the size.
 fn source_lines(out: &mut Lines, state: &PullRequest, details: Option<&PullRequestDetails>) {
     let mut parts = Vec::new();
     match details {
         Some(details) => parts.push(format!("{} → {} by {}", state.branch, details.base, details.author)),
         None => parts.push(state.branch.to_string()),
     }
-    let head: String = state.head.as_str().chars().take(7).collect();
-    parts.push(format!("head {head}"));
+    parts.push(format!("head {}", short_commit(&state.head)));
     if let (Some(added), Some(deleted)) = (state.additions, state.deletions) {
         let files = state.files.map(|files| format!(" in {}", plural(files, "file"))).unwrap_or_default();
         parts.push(format!("+{} −{}{files}", format_count(added), format_count(deleted)));
     }
     let lines = wrap(&parts.join(" · "), out.width, 3).0;
     lines.into_iter().for_each(|line| out.text(ColorRole::Muted, line));
-    if let Some(link) = details.and_then(|details| details.preview.as_ref()) {
-        let shown = fit(link.as_str(), out.width.saturating_sub(9));
-        let pieces = vec![("preview  ".to_owned(), ColorRole::Muted), (shown, ColorRole::Text)];
-        out.push(pieces, LineTarget::Link(link.clone()));
+}
+
+/// Adds the address of the preview, and the state of its build if the user has asked for one. The log is shown if the
+/// build has failed.
+fn preview_lines(out: &mut Lines, build: Option<&PreviewBuild>, preview: Option<&CleanText>) {
+    let label = || ("preview  ".to_owned(), ColorRole::Muted);
+    let width = out.width.saturating_sub(9);
+    if let Some(build) = build {
+        let last = build.last.as_ref();
+        let (role, text) = match last.map(|last| &last.state) {
+            _ if build.problem.is_some() => (ColorRole::Bad, "not built"),
+            None if build.started.is_none() => (ColorRole::Working, "starting the build"),
+            None | Some(BuildState::Queued) => (ColorRole::Working, "build queued"),
+            Some(BuildState::InProgress) => (ColorRole::Working, "building"),
+            Some(BuildState::Success) => (ColorRole::Good, "built"),
+            Some(BuildState::Failure) => (ColorRole::Bad, "the build failed"),
+            Some(BuildState::Other(word)) => (ColorRole::Working, word.as_str()),
+        };
+        let summary = last.map(|last| last.summary.as_str()).filter(|summary| !summary.is_empty());
+        let summary = summary.map(|summary| format!(": {summary}")).unwrap_or_default();
+        let files = last.filter(|last| !last.files.is_empty() && last.state.is_final());
+        let files = files.map(|last| format!(" ({})", plural(last.files.len(), "changed file"))).unwrap_or_default();
+        let text = format!("{text}{files}{summary}");
+        for (n, line) in wrap(&text, width.max(8), 4).0.into_iter().enumerate() {
+            match n {
+                0 => out.push(vec![label(), (line, role)], LineTarget::Nothing),
+                _ => out.indented(line, role),
+            }
+        }
+        if let Some(problem) = &build.problem {
+            fit_message(problem.as_str(), width, 6).into_iter().for_each(|line| out.indented(line, ColorRole::Bad));
+        }
+        let failed = last.filter(|last| last.state == BuildState::Failure);
+        for line in failed.iter().flat_map(|last| &last.log) {
+            wrap(line.as_str(), width.max(8), 3).0.into_iter().for_each(|line| out.indented(line, ColorRole::Muted));
+        }
+        for (change, path) in failed.iter().flat_map(|last| &last.files) {
+            out.indented(fit(&format!("{} {path}", change.word()), width), ColorRole::Muted);
+        }
+    }
+    if let Some(link) = preview {
+        let shown = fit(link.as_str(), width);
+        let label = if build.is_none() { label() } else { (" ".repeat(9), ColorRole::Text) };
+        out.push(vec![label, (shown, ColorRole::Text)], LineTarget::Link(link.clone()));
     }
 }
 
@@ -205,7 +257,7 @@ fn commit_lines(out: &mut Lines, app: &App, details: &PullRequestDetails) {
     }
 }
 
-/// Adds the changed files, with the views of the pages that they are.
+/// Adds the changed files. Those that are pages have their views.
 fn file_lines(out: &mut Lines, app: &App, details: &PullRequestDetails) {
     if details.files.is_empty() {
         return;
@@ -213,17 +265,14 @@ fn file_lines(out: &mut Lines, app: &App, details: &PullRequestDetails) {
     out.heading("Files", details.files.len());
     for file in &details.files {
         let numbers = format!("  +{} −{}", format_count(file.additions), format_count(file.deletions));
-        let views = page_of_file(app, file.path.as_str()).map(views_text).unwrap_or_default();
+        let views =
+            page_of_file(app, file.path.as_str()).map(|page| format!("  {}", views_text(page))).unwrap_or_default();
         let space = out.width.saturating_sub(numbers.width());
         let path = truncate_path(file.path.as_str(), space);
         let views = fit(&views, space.saturating_sub(path.width()));
         let pieces = vec![(path, ColorRole::Text), (numbers, ColorRole::Muted), (views, ColorRole::Muted)];
         out.push(pieces, LineTarget::File(file.path.clone()));
     }
-}
-
-fn views_text(page: &PageRow) -> String {
-    format!("  {} human · {} AI", count_text(&page.counts.human), count_text(&page.counts.ai))
 }
 
 /// Returns the time of day, or the date if it was not today.

@@ -1,22 +1,23 @@
 //! The pull request of a job: its state in a sentence, its checks, reviews, comments, commits and files.
 //!
 //! ```text
-//! ─ #1423 Fix broken links ──────────────────────────────────── as of 14:02 ─
-//!   Ready for review: 12 of 12 checks passed, no review yet.
-//!   agent/links → main by mintlify · head 7d40698 · +48 −12 in 3 files
+//! ─ Thread  Pull request  Changes  #1423 Fix broken links ───── as of 14:02 ─
+//!  Ready for review: 12 of 12 checks passed.
+//!  agent/links → main by mintlify · head 7d40698 · +48 −12 in 3 files
 //!
-//!   Reviews and comments 1
-//! ▌ 13:10  maya requested changes
+//!  Reviews and comments 1
+//! ▌13:10   maya requested changes
 //!          The steps are right, but the screenshot is old.
 //! ───────────────────────────────────────────────────────────── 5 of 12 ─
 //! ```
 
 mod actions;
+mod choice;
 pub(in crate::tui) mod facts;
 mod lines;
+pub(in crate::tui) mod preview;
 
 use crate::model::load::{Load, Timed};
-use crate::model::pull_request_action::MergeMethod;
 use crate::model::pull_request_details::PullRequestDetails;
 use crate::model::row::{JobKey, RemainingJobs};
 use crate::model::text::CleanText;
@@ -26,12 +27,16 @@ use crate::tui::compose::editor::Editor;
 use crate::tui::draw::boxes::draw_line;
 use crate::tui::draw::rules::DialogFrame;
 use crate::tui::draw::text::TextRow;
+use crate::tui::job_tabs::JobTab;
 use crate::tui::keymap::Keymap;
+use crate::tui::state::PreviewBuild;
 use crate::tui::widgets::list_state::ListState;
-use crate::tui::{JobsEffect, JobsMsg};
+use crate::tui::{JobsEffect, JobsMsg, Pane, Screen};
+pub use choice::PullRequestActions;
 use chrono::TimeDelta;
 use facts::title;
 use lines::{LineTarget, PullRequestLine};
+use preview::page_in_preview;
 
 /// Stored details that are older than this are requested again.
 const MAX_AGE: TimeDelta = TimeDelta::seconds(60);
@@ -40,6 +45,8 @@ const MAX_AGE: TimeDelta = TimeDelta::seconds(60);
 pub struct PullRequestDialog {
     job: JobKey,
     details: Load<PullRequestDetails>,
+    /// The address of the preview, as stored.
+    preview: Option<CleanText>,
     lines: Vec<PullRequestLine>,
     list: ListState,
 }
@@ -50,7 +57,7 @@ impl PullRequestDialog {
         let Some(job) = cx.app.jobs.selected().filter(|job| job.has_known_pull_request()).map(|job| job.key) else {
             return;
         };
-        let mut open = Self { job, details: Load::Idle, lines: Vec::new(), list: ListState::default() };
+        let mut open = Self { job, details: Load::Idle, preview: None, lines: Vec::new(), list: ListState::default() };
         open.load(true, cx);
         open.refresh(cx.app);
         cx.open(open);
@@ -65,8 +72,16 @@ impl PullRequestDialog {
         self.lines.get(self.list.selected()).map_or(&LineTarget::Nothing, |line| &line.target)
     }
 
-    fn preview(&self) -> Option<&CleanText> {
-        self.details.shown()?.value.preview.as_ref()
+    /// Returns the address of the preview: of the last build, otherwise as the code host or an earlier build reported it.
+    fn preview<'a>(&'a self, app: &'a App) -> Option<&'a CleanText> {
+        let built = app.preview_builds.get(&self.job).and_then(PreviewBuild::url);
+        built.or(self.preview.as_ref())
+    }
+
+    /// Returns the address of the selected page in the preview.
+    fn selected_page(&self, app: &App) -> Option<CleanText> {
+        let LineTarget::File(path) = self.target() else { return None };
+        page_in_preview(self.preview(app)?, path.as_str())
     }
 
     /// Opens the link of the selected line, or shows the changes of the selected file.
@@ -107,13 +122,10 @@ impl Component for PullRequestDialog {
                 LineTarget::File(_) => Some("changes".into()),
                 LineTarget::Entry(_) | LineTarget::Nothing => None,
             },
-            Action::Preview => Label::default_if(self.preview().is_some()),
-            Action::Approve
-            | Action::RequestChanges
-            | Action::Comment
-            | Action::MarkReady
-            | Action::Merge
-            | Action::ClosePullRequest => Label::default_if(actions::is_possible(app, self.job, action)),
+            Action::Preview => Label::default_if(self.preview(app).is_some()),
+            Action::BuildPreview => Label::default_if(app.can_build_preview(self.job)),
+            Action::OpenPr if self.selected_page(app).is_some() => Some("open page".into()),
+            _ if actions::ACTIONS.contains(&action) => Label::default_if(actions::is_possible(app, self.job, action)),
             Action::FollowUp => Label::default_if(app.jobs.get(self.job).is_some_and(|job| job.id.is_some())),
             _ => Some(Label::Default),
         }
@@ -122,26 +134,25 @@ impl Component for PullRequestDialog {
     fn act(&mut self, action: Action, cx: &mut Cx<'_>) -> Flow {
         match action {
             Action::Open => self.open_target(cx),
-            Action::NextPane if cx.app.find::<Changes>().is_some() => return Flow::Close,
-            Action::NextPane | Action::Changes => Changes::open(cx),
+            Action::NextPane | Action::Changes => return show_tab(JobTab::Changes, cx),
+            Action::PreviousPane => return show_tab(JobTab::Thread, cx),
             Action::FollowUp => self.follow_up(cx),
-            Action::OpenPr => cx.app.open_prs(cx.now, cx.effects),
+            Action::OpenPr => match self.selected_page(cx.app) {
+                Some(page) => cx.run(Effect::OpenUrl(page)),
+                None => cx.app.open_prs(cx.now, cx.effects),
+            },
+            Action::BuildPreview => cx.app.build_preview(self.job, cx.effects),
             Action::CopyMain => cx.app.copy_links(cx.now, cx.effects),
             Action::Preview => {
-                if let Some(link) = self.preview().cloned() {
+                if let Some(link) = self.preview(cx.app).cloned() {
                     cx.run(Effect::OpenUrl(link));
                 }
             }
             Action::Refresh => self.load(false, cx),
-            Action::Approve
-            | Action::RequestChanges
-            | Action::Comment
-            | Action::MarkReady
-            | Action::Merge
-            | Action::ClosePullRequest => {
+            _ if actions::ACTIONS.contains(&action) => {
                 if actions::is_possible(cx.app, self.job, action) {
                     let methods = self.details.shown().map(|details| details.value.merge_methods.as_slice());
-                    let method = methods.and_then(<[_]>::first).copied().unwrap_or(MergeMethod::Merge);
+                    let method = methods.and_then(<[_]>::first).copied();
                     actions::start(cx.app, self.job, action, method);
                 }
             }
@@ -150,12 +161,21 @@ impl Component for PullRequestDialog {
         Flow::Handled
     }
 
+    /// Goes back to where the tabs were opened.
+    fn close(&mut self, cx: &mut Cx<'_>) -> Flow {
+        close_tabs(cx.app);
+        Flow::Close
+    }
+
     fn list(&mut self, app: &App) -> Option<(&mut ListState, Rect)> {
         Some((&mut self.list, app.geometry().content))
     }
 
-    /// Selects the clicked line, or opens its link if it was already selected.
+    /// Shows the clicked tab, or selects the clicked line, or opens its link if it was already selected.
     fn click(&mut self, at: Position, cx: &mut Cx<'_>) -> Flow {
+        if let Some(tab) = JobTab::at(at, self.area(cx.app)) {
+            return if tab == JobTab::PullRequest { Flow::Handled } else { show_tab(tab, cx) };
+        }
         let area = cx.app.geometry().content;
         if self.list.click(area, at) == Some(crate::tui::widgets::list_state::ClickedRow::Again) {
             self.open_target(cx);
@@ -169,7 +189,8 @@ impl Component for PullRequestDialog {
 
     fn receive(&mut self, msg: Msg, cx: &mut Cx<'_>) -> Result<Flow, Msg> {
         match msg {
-            Msg::Jobs(JobsMsg::PullRequestDetailsLoaded { job, result }) if job == self.job => {
+            Msg::Jobs(JobsMsg::PullRequestDetailsLoaded { job, result, preview }) if job == self.job => {
+                self.preview = preview;
                 let is_recent = |details: &Timed<_>| cx.now - details.as_of < MAX_AGE;
                 match result {
                     Ok(Some(details)) => {
@@ -199,7 +220,7 @@ impl Component for PullRequestDialog {
 
     fn refresh(&mut self, app: &App) {
         let g = app.geometry();
-        self.lines = lines::lines(app, self.job, &self.details, g.dialog_columns());
+        self.lines = lines::lines(app, self.job, &self.details, self.preview(app), g.dialog_columns());
         self.list.set_len(self.lines.len());
         let covered = usize::from(app.panes.editor_rows).saturating_sub(1);
         self.list.keep_selected_visible(g.dialog_rows().saturating_sub(covered).max(1));
@@ -209,7 +230,7 @@ impl Component for PullRequestDialog {
         let theme = view.theme;
         let texts = DialogFrame {
             note: Line::styled(self.age(view), theme.muted),
-            ..DialogFrame::new(view, title(view.app, self.job))
+            ..DialogFrame::with_tabs(view, JobTab::PullRequest, title(view.app, self.job))
         };
         let inner = texts.draw(frame, view, self);
         let rows = usize::from(inner.height);
@@ -227,7 +248,7 @@ impl Component for PullRequestDialog {
 impl PullRequestDialog {
     fn age(&self, view: View<'_>) -> String {
         match (&self.details, self.details.shown()) {
-            (Load::Loading { .. }, _) => "reading…".to_owned(),
+            (Load::Loading { .. }, _) => "loading…".to_owned(),
             (Load::Failed { .. }, Some(details)) => format!("not updated, {}", view.as_of_clock(details.as_of)),
             (_, Some(details)) => view.as_of_clock(details.as_of),
             (_, None) => String::new(),
@@ -235,5 +256,28 @@ impl PullRequestDialog {
     }
 }
 
+/// Shows a tab of the selected job instead of the dialog that handles the input. That dialog stays open below the other
+/// one, so that it still has its selection when the user comes back.
+pub(in crate::tui) fn show_tab(tab: JobTab, cx: &mut Cx<'_>) -> Flow {
+    match tab {
+        JobTab::Thread => {
+            close_tabs(cx.app);
+            (cx.app.screen, cx.app.pane) = (Screen::Jobs, Pane::Detail);
+            return Flow::Close;
+        }
+        JobTab::PullRequest if cx.app.find::<PullRequestDialog>().is_some() => return Flow::Close,
+        JobTab::Changes if cx.app.find::<Changes>().is_some() => return Flow::Close,
+        JobTab::PullRequest => PullRequestDialog::open(cx),
+        JobTab::Changes => Changes::open(cx),
+    }
+    Flow::Handled
+}
+
+/// Closes the tabs that are dialogs.
+pub(in crate::tui) fn close_tabs(app: &mut App) {
+    app.close_all::<Changes>(|_| true);
+    app.close_all::<PullRequestDialog>(|_| true);
+}
+
 #[cfg(test)]
-mod tests;
+pub(in crate::tui) mod tests;

@@ -2,31 +2,38 @@ use super::*;
 use crate::model::endpoint::Scope;
 use crate::model::failure::Failure;
 use crate::model::job::{JobId, Status};
+use crate::model::preview::{Build, BuildState, StartedBuild};
 use crate::model::pull_request::tests::open_pull_request;
 use crate::model::pull_request::{Checks, ChecksState, FailedCheck, PullRequest, PullRequestState};
-use crate::model::pull_request_action::{ActionOutcome, PullRequestAction};
+use crate::model::pull_request_action::{ActionOutcome, HeadCommit, MergeMethod, PullRequestAction};
 use crate::model::pull_request_details::{Commit, FileSize, ReviewEntry, ReviewKind};
+use crate::model::row::Job;
 use crate::tui::confirm::ConfirmDialog;
 use crate::tui::jobs::tests::{at, row};
 use crate::tui::{AppConfig, InitialData};
-use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
+use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 
-fn app() -> App {
+/// Returns the dashboard with one completed job, which has a pull request in this state.
+pub(in crate::tui) fn app_with(state: Option<PullRequest>) -> App {
     let scope = Scope { base_url: "http://127.0.0.1:1".to_owned(), project: "p".to_owned(), organization: None };
     let utc = chrono::FixedOffset::east_opt(0).expect("UTC");
     let (mut app, _) = App::new(AppConfig { size: (80, 24), ..AppConfig::new(scope, utc) }, at(0));
     let mut job = row(1, Status::Completed);
     job.id = JobId::new("j1");
     job.remote.pr_link = Some(CleanText::line("https://github.com/acme/docs/pull/7"));
+    job.pull_request = state.map(Box::new);
+    let data = InitialData { jobs: vec![job], ..InitialData::default() };
+    app.update(Msg::Jobs(JobsMsg::InitialDataLoaded(Ok(Box::new(data)))), at(0));
+    app
+}
+
+fn app() -> App {
     let failed = FailedCheck {
         name: CleanText::line("links"),
         url: Some(CleanText::line("https://github.com/acme/docs/runs/1")),
     };
     let checks = Checks { state: ChecksState::Failing, passed: 1, total: 2, failed: vec![failed] };
-    job.pull_request = Some(Box::new(PullRequest { checks, ..open_pull_request(at(0)) }));
-    let data = InitialData { jobs: vec![job], ..InitialData::default() };
-    app.update(Msg::Jobs(JobsMsg::InitialDataLoaded(Ok(Box::new(data)))), at(0));
-    app
+    app_with(Some(PullRequest { checks, ..open_pull_request(at(0)) }))
 }
 
 fn details() -> PullRequestDetails {
@@ -55,6 +62,7 @@ fn press(app: &mut App, keys: &str) -> Vec<Effect> {
     let code = |key: &str| match key {
         "Enter" => KeyCode::Enter,
         "Tab" => KeyCode::Tab,
+        "BackTab" => KeyCode::BackTab,
         "Esc" => KeyCode::Esc,
         key => KeyCode::Char(key.chars().next().expect("a key")),
     };
@@ -66,7 +74,8 @@ fn press(app: &mut App, keys: &str) -> Vec<Effect> {
 }
 
 fn answer(app: &mut App, result: Result<Option<Timed<PullRequestDetails>>, Failure>) -> Vec<Effect> {
-    app.update(Msg::Jobs(JobsMsg::PullRequestDetailsLoaded { job: JobKey(1), result }), at(100))
+    let preview = details().preview;
+    app.update(Msg::Jobs(JobsMsg::PullRequestDetailsLoaded { job: JobKey(1), result, preview }), at(100))
 }
 
 fn request(is_cached: bool) -> Effect {
@@ -135,10 +144,47 @@ fn enter_opens_links_and_the_changes_of_a_file() {
     select(&mut app, "a.mdx");
     assert!(press(&mut app, "Enter").contains(&Effect::Jobs(JobsEffect::LoadDiff { job: JobKey(1), again: false })));
     assert!(app.top::<Changes>().is_some());
+}
+
+#[test]
+fn tab_goes_from_the_thread_to_the_pull_request_and_to_the_changes_and_back() {
+    let mut app = opened();
+    select(&mut app, "a.mdx");
     press(&mut app, "Tab");
-    assert!(app.top::<PullRequestDialog>().is_some() && app.dialogs.len() == 1);
-    press(&mut app, "Tab Tab Esc");
-    assert!(app.dialogs.is_empty());
+    assert!(app.top::<Changes>().is_some());
+    press(&mut app, "BackTab");
+    let open = app.top::<PullRequestDialog>().expect("it is open");
+    assert_eq!(open.target(), &LineTarget::File(CleanText::line("a.mdx")), "it has kept its selection");
+    press(&mut app, "Tab Tab");
+    assert!(app.dialogs.is_empty() && app.pane == Pane::Detail, "the thread");
+    press(&mut app, "Tab");
+    assert!(app.top::<PullRequestDialog>().is_some());
+    press(&mut app, "BackTab BackTab");
+    assert!(app.top::<Changes>().is_some());
+    press(&mut app, "BackTab Esc");
+    assert!(app.dialogs.is_empty() && app.pane == Pane::Detail, "Esc goes back to where the tabs were opened");
+    press(&mut app, "Esc O Tab Esc");
+    assert!(app.dialogs.is_empty() && app.pane == Pane::List);
+}
+
+#[test]
+fn a_click_on_the_name_of_a_tab_shows_it() {
+    let mut app = opened();
+    let click = |app: &mut App, column: u16| {
+        let kind = MouseEventKind::Down(MouseButton::Left);
+        let event = MouseEvent { kind, column, row: 1, modifiers: KeyModifiers::NONE };
+        app.update(Msg::Input(Event::Mouse(event)), at(1));
+    };
+    press(&mut app, "Esc Enter");
+    for (column, text) in [(24, "changes"), (11, "pull request"), (2, "thread"), (24, "changes")] {
+        click(&mut app, column);
+        let found = match () {
+            () if app.top::<Changes>().is_some() => "changes",
+            () if app.top::<PullRequestDialog>().is_some() => "pull request",
+            () => "thread",
+        };
+        assert_eq!(found, text);
+    }
 }
 
 #[test]
@@ -159,7 +205,8 @@ fn acted(outcome: ActionOutcome, action: PullRequestAction) -> Msg {
 }
 
 fn act(action: PullRequestAction) -> Effect {
-    Effect::Jobs(JobsEffect::ActOnPullRequest { job: JobKey(1), head: CleanText::line("7d40698"), action })
+    let target = HeadCommit { job: JobKey(1), head: CleanText::line("7d40698") };
+    Effect::Jobs(JobsEffect::ActOnPullRequest { target, action })
 }
 
 fn question(app: &App) -> &str {
@@ -175,7 +222,11 @@ fn an_action_is_sent_only_after_a_confirmation_that_names_what_it_changes() {
     }
     assert_eq!(press(&mut app, "n"), [], "any other key cancels");
     assert_eq!(press(&mut app, "a y"), [act(PullRequestAction::Approve)]);
-    assert_eq!(press(&mut app, "m y"), [act(PullRequestAction::Merge(MergeMethod::Squash))], "the preferred method");
+    assert_eq!(
+        press(&mut app, "m y"),
+        [act(PullRequestAction::Merge(Some(MergeMethod::Squash)))],
+        "the preferred method"
+    );
     assert_eq!(press(&mut app, "X y"), [act(PullRequestAction::Close)]);
     press(&mut app, "x");
     assert_eq!(press(&mut app, "Enter"), [], "a review needs a text");
@@ -197,7 +248,7 @@ fn after_an_action_the_details_are_read_again_and_a_notice_says_what_became_of_i
         (ActionOutcome::Unconfirmed(why), "#7 may have been merged: github.com: the connection was lost"),
     ] {
         let mut app = opened();
-        let effects = app.update(acted(outcome, PullRequestAction::Merge(MergeMethod::Merge)), at(2));
+        let effects = app.update(acted(outcome, PullRequestAction::Merge(None)), at(2));
         assert_eq!(effects, [request(false)], "the action is not sent again");
         let notice = app.notice.as_ref().expect("a notice").text.to_string();
         assert!(notice.starts_with(text), "{notice}");
@@ -227,4 +278,147 @@ fn actions_that_make_no_sense_or_are_turned_off_are_not_offered() {
     assert!(!hints(&app).contains(&"merge".to_owned()));
     press(&mut app, "a");
     assert!(app.top::<PullRequestDialog>().is_some());
+}
+
+/// Returns the dashboard with four marked jobs: two open pull requests, a draft, and a job without a pull request.
+fn app_with_marks() -> App {
+    let mut app = app_with(Some(open_pull_request(at(0))));
+    let first = app.jobs.get(JobKey(1)).cloned().expect("the job");
+    for key in 2..=4 {
+        let mut job = Job { key: JobKey(key), ..first.clone() };
+        job.remote.pr_link = Some(CleanText::line(&format!("https://github.com/acme/docs/pull/{}", key + 6)));
+        let state = if key == 3 { PullRequestState::Draft } else { PullRequestState::Open };
+        job.pull_request = Some(Box::new(PullRequest { state, ..open_pull_request(at(0)) }));
+        if key == 4 {
+            (job.remote.pr_link, job.pull_request) = (None, None);
+        }
+        app.put_job(job);
+    }
+    press(&mut app, "g v v v v");
+    app
+}
+
+fn answer_action(app: &mut App, job: i64, outcome: ActionOutcome, action: &PullRequestAction) -> Vec<Effect> {
+    app.update(Msg::Jobs(JobsMsg::PullRequestActed { job: JobKey(job), action: action.clone(), outcome }), at(2))
+}
+
+fn sent_job(effects: &[Effect]) -> i64 {
+    match effects {
+        [Effect::Jobs(JobsEffect::ActOnPullRequest { target, .. })] => target.job.0,
+        other => panic!("not one action: {other:?}"),
+    }
+}
+
+#[test]
+fn marked_pull_requests_are_acted_on_one_by_one_after_one_confirmation() {
+    let mut app = app_with_marks();
+    assert_eq!(press(&mut app, "O m"), []);
+    let dialog = app.top::<ConfirmDialog>().expect("a question");
+    assert!(dialog.text.starts_with("Merge 2 pull requests, one after the other"), "{}", dialog.text);
+    let lines: Vec<String> = dialog.job_lines(70, 10).into_iter().map(|line| format!("{line:?}")).collect();
+    for part in ["#7 acme/docs 7d40698", "#8 acme/docs 7d40698", "(draft)", "(no pull request)"] {
+        assert!(lines.iter().any(|line| line.contains(part)), "{part} in {lines:?}");
+    }
+    let merge = PullRequestAction::Merge(None);
+    let first = sent_job(&press(&mut app, "y"));
+    assert_eq!(app.jobs.marked_count(), 0);
+    let second = sent_job(&answer_action(&mut app, first, ActionOutcome::Done, &merge));
+    assert_ne!(first, second);
+    assert_eq!(answer_action(&mut app, second, ActionOutcome::Done, &merge), []);
+    assert_eq!(app.notice.as_ref().expect("a notice").text.as_str(), "2 pull requests were merged.");
+}
+
+#[test]
+fn an_action_on_marked_pull_requests_stops_at_the_first_that_is_not_done() {
+    let why = CleanText::line("github.com: the connection was lost");
+    for outcome in [ActionOutcome::Moved, ActionOutcome::NotDone(why.clone()), ActionOutcome::Unconfirmed(why)] {
+        let mut app = app_with_marks();
+        let first = sent_job(&press(&mut app, "O a y"));
+        let effects = answer_action(&mut app, first, outcome, &PullRequestAction::Approve);
+        assert_eq!(effects, [], "nothing more is sent");
+        let notice = app.notice.as_ref().expect("a notice").text.to_string();
+        assert!(notice.ends_with("0 done before it, 2 not started."), "{notice}");
+        assert_eq!(answer_action(&mut app, first, ActionOutcome::Done, &PullRequestAction::Approve), [], "it is over");
+    }
+}
+
+#[test]
+fn an_action_that_applies_to_none_of_the_marked_jobs_is_explained() {
+    let mut app = app_with_marks();
+    let draft = app.jobs.get(JobKey(3)).cloned().expect("the job");
+    app.put_job(Job { pull_request: Some(Box::new(open_pull_request(at(0)))), ..draft });
+    press(&mut app, "O d");
+    assert!(app.top::<PullRequestActions>().is_some());
+    let notice = app.notice.as_ref().expect("a notice").text.to_string();
+    assert_eq!(notice, "It applies to none of them: not a draft.");
+    press(&mut app, "Esc");
+    app.config.allows_pull_request_actions = false;
+    press(&mut app, "O");
+    assert!(app.top::<PullRequestActions>().is_none());
+}
+
+fn build(state: BuildState) -> Build {
+    Build { state, summary: CleanText::default(), log: Vec::new(), files: Vec::new() }
+}
+
+fn checked(app: &mut App, result: Result<Build, Failure>) -> Vec<Effect> {
+    app.update(Msg::Jobs(JobsMsg::BuildChecked { job: JobKey(1), id: CleanText::line("b1"), result }), at(3))
+}
+
+/// Starts a build. Returns the dashboard, and the effect that requests its state.
+fn building() -> (App, [Effect; 1]) {
+    let mut app = opened();
+    assert_eq!(press(&mut app, "b"), [Effect::Jobs(JobsEffect::StartPreview(JobKey(1)))]);
+    assert_eq!(press(&mut app, "b"), [], "it is being built");
+    let url = Some(CleanText::line("https://acme-docs-1.mintlify.site/"));
+    let started = StartedBuild { id: CleanText::line("b1"), url };
+    let effects = app.update(Msg::Jobs(JobsMsg::PreviewStarted { job: JobKey(1), result: Ok(started.clone()) }), at(2));
+    let check = [Effect::Jobs(JobsEffect::CheckBuild { job: JobKey(1), build: started })];
+    assert_eq!(effects, check);
+    (app, check)
+}
+
+#[test]
+fn the_state_of_a_build_is_requested_until_it_ends_and_its_preview_opens_pages() {
+    let (mut app, check) = building();
+    for state in [BuildState::Queued, BuildState::InProgress, BuildState::Other(CleanText::line("paused"))] {
+        assert_eq!(checked(&mut app, Ok(build(state))), check);
+    }
+    press(&mut app, "Esc");
+    assert_eq!(checked(&mut app, Ok(build(BuildState::Success))), [], "it has ended");
+    assert_eq!(app.notice.as_ref().expect("a notice").text.as_str(), "The preview of #7 is ready: p opens it.");
+    press(&mut app, "O");
+    answer(&mut app, Ok(Some(Timed { value: details(), as_of: at(100) })));
+    let open = |url: &str| Effect::OpenUrl(CleanText::line(url));
+    assert_eq!(press(&mut app, "p"), [open("https://acme-docs-1.mintlify.site/")]);
+    select(&mut app, "a.mdx");
+    assert_eq!(press(&mut app, "o"), [open("https://acme-docs-1.mintlify.site/a")]);
+    assert_eq!(press(&mut app, "b").len(), 1, "it can be built again");
+}
+
+#[test]
+fn a_build_of_which_nothing_is_heard_ends_the_requests_with_the_reason() {
+    let (mut app, check) = building();
+    let offline = || Err(Failure::local("Could not reach api.example."));
+    for _ in 0..4 {
+        assert_eq!(checked(&mut app, offline()), check);
+    }
+    assert_eq!(checked(&mut app, Ok(build(BuildState::Queued))), check, "an answer starts the count again");
+    for _ in 0..4 {
+        checked(&mut app, offline());
+    }
+    assert_eq!(checked(&mut app, offline()), []);
+    let shown: String = texts(&app).join("\n");
+    assert!(shown.contains("not built") && shown.contains("Could not reach api.example."), "{shown}");
+}
+
+#[test]
+fn a_build_that_is_refused_shows_why_and_asks_for_nothing_more() {
+    let mut app = opened();
+    press(&mut app, "b");
+    let result = Err(Failure::local("The key may not do this (403): the project's plan may not include previews."));
+    assert_eq!(app.update(Msg::Jobs(JobsMsg::PreviewStarted { job: JobKey(1), result }), at(2)), []);
+    let shown = texts(&app).join(" ").split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(shown.contains("plan may not include previews"), "{shown}");
+    assert_eq!(press(&mut app, "b").len(), 1, "it can be tried again");
 }

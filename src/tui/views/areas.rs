@@ -4,7 +4,7 @@ use super::super::App;
 use super::trend::chart::AXIS_ROWS;
 use ratatui::layout::Rect;
 
-/// The minimum height of the area below the header that leaves blank rows between the parts.
+/// From this height of the area below the header on, blank rows separate its parts.
 const MIN_ROWS_WITH_BLANKS: u16 = 20;
 
 /// The heights of the area below the header from which the trend is above the table, and the number of rows of its

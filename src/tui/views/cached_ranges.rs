@@ -2,9 +2,9 @@
 //! cached range uses no requests.
 //!
 //! ```text
-//! ┌ Cached: 14 ranges, 3.1 MB; docdeck prune frees space ────────────────────────────┐
+//! ─ Cached: 14 ranges ───────────────────── 3.1 MB, `docdeck prune --all` deletes them ─
 //! │ range                     days   pages               age    human       AI       │
-//! │▌2026-11-14 … 2026-11-20      7   1,200  complete      3m  128,402   61,220       │
+//! │▌2026-11-14 … 2026-11-20      7   1,200  so far        3m  128,402   61,220       │
 //! │ 2026-11-07 … 2026-11-13      7     250  partial       5d  120,001   50,110       │
 //! ```
 
@@ -158,8 +158,8 @@ impl Component for CachedRanges {
 fn size_text(view: View<'_>, cached: Option<&CachedViews>) -> String {
     let Some(cached) = cached.filter(|cached| !cached.ranges.is_empty()) else { return String::new() };
     let size = format_size(cached.bytes);
-    let hint = if view.app.config.is_demo { "until the demo ends" } else { "free it with `docdeck prune`" };
-    let is_narrow = view.app.size.0 < 60;
+    let hint = if view.app.config.is_demo { "until the demo ends" } else { "`docdeck prune --all` deletes them" };
+    let is_narrow = view.app.size.0 < 80;
     if is_narrow { size } else { format!("{size}, {hint}") }
 }
 
@@ -195,7 +195,7 @@ fn completeness<'a>(row: &ListRow<'a, CachedRange>, _width: usize) -> TableCell<
     // If a range was loaded before its last day was over, it has more views by now.
     let is_over = row.item.as_of.date_naive() > row.item.range.to();
     match (row.item.complete, is_over) {
-        (false, _) => TableCell::new(" not all", theme.warning),
+        (false, _) => TableCell::new(" partial", theme.warning),
         (true, false) => TableCell::new(" so far", theme.text),
         (true, true) => TableCell::new(" complete", theme.muted),
     }

@@ -32,7 +32,7 @@ impl Component for ViewsComponent {
     }
 
     fn offers(&self, action: Action, app: &App) -> Option<Label> {
-        is_possible(action, app).then(|| label(action, app).map_or(Label::Default, Label::from))
+        is_offered(action, app).then(|| label(action, app).map_or(Label::Default, Label::from))
     }
 
     fn act(&mut self, action: Action, cx: &mut Cx<'_>) -> Flow {
@@ -171,8 +171,8 @@ impl Component for ViewsComponent {
     }
 }
 
-/// Whether an action would do something now.
-fn is_possible(action: Action, app: &App) -> bool {
+/// Whether the footer offers an action now.
+fn is_offered(action: Action, app: &App) -> bool {
     let (views, table) = (&app.views, &app.views.table);
     let has_pages = !table.rows().is_empty() || table.absent_count() > 0;
     match action {

@@ -217,7 +217,7 @@ fn welcome_message(view: View<'_>, welcome: &Welcome) -> (String, Style) {
             let text = match welcome.line {
                 FormLine::Field(field) => welcome.form.explanation(field),
                 FormLine::Save => format!(
-                    "{} tests key and project with one request, which counts against no limit, then saves {}.",
+                    "{} tests the key and the project with one request (it counts toward no limit), then saves {}.",
                     key(Action::NextField),
                     welcome.config_path
                 ),

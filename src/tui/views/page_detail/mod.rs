@@ -81,7 +81,7 @@ pub enum PageDetailLine {
     Rank,
     /// The number of pages of the range, if there is no space for this number beside the rank.
     RankOf,
-    /// The AI share, if there is no space for a column of shares.
+    /// The AI share on a line of its own, if the column of shares doesn't fit.
     Share,
     /// The heading over the jobs.
     Jobs,

@@ -1,24 +1,28 @@
 //! The changes of simulated pull requests, put together from the examples in `assets/demo/changes.txt`.
 
-use super::paths::paths;
-use super::rng::SeededRng;
+use crate::sim::paths::paths;
+use crate::sim::rng::SeededRng;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 
-const CHANGES: &str = include_str!("../../assets/demo/changes.txt");
+const CHANGES: &str = include_str!("../../../assets/demo/changes.txt");
 /// Added to the number of a pull request to get the random stream of its changes.
 const CHANGES_STREAM: u64 = 12 << 32;
 /// The most files that a diff may have; the REST API then refuses it.
 pub(super) const MAX_DIFF_FILES: usize = 300;
+/// The characters that are encoded in the path of a URL.
+const NOT_IN_PATH: &AsciiSet = &NON_ALPHANUMERIC.remove(b'/').remove(b'-').remove(b'.').remove(b'_');
 /// The number of pages of the site whose files may change.
 const PAGES: u32 = 60;
 
 /// A changed file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ChangedFile {
-    path: String,
-    status: &'static str,
-    hunks: String,
+    pub(super) path: String,
+    /// As GitHub names it: `added` or `modified`.
+    pub(super) status: &'static str,
+    pub(super) hunks: String,
     additions: u32,
     deletions: u32,
 }
@@ -79,8 +83,10 @@ impl ChangedFile {
     }
 
     fn json(&self) -> Value {
+        let blob = format!("https://github.com/acme/docs/blob/main/{}", utf8_percent_encode(&self.path, NOT_IN_PATH));
         json!({ "filename": self.path, "status": self.status, "additions": self.additions, "deletions": self.deletions,
-                "changes": self.additions + self.deletions, "patch": self.hunks.trim_end() })
+                "changes": self.additions + self.deletions, "patch": self.hunks.trim_end(), "sha": "bf2a1c9",
+                "blob_url": blob, "raw_url": blob, "contents_url": blob })
     }
 }
 

@@ -1,0 +1,65 @@
+//! Builds previews of the site with the changes of a job. Each call makes at most one request, only when the user asks.
+
+use super::Engine;
+use super::state::EngineState;
+use crate::api::Reached;
+use crate::model::failure::{Failure, FailureKind};
+use crate::model::ledger::RateLimited;
+use crate::model::log::Operation;
+use crate::model::preview::{Build, StartedBuild};
+use crate::model::row::JobKey;
+use crate::model::text::CleanText;
+
+impl Engine {
+    /// Starts building a preview of the branch that a job works on.
+    ///
+    /// # Errors
+    /// The branch is unknown, the limit of builds per minute is reached, or the request failed.
+    pub async fn start_preview(&self, job: JobKey) -> Result<StartedBuild, Failure> {
+        self.inner.start_preview(job).await
+    }
+
+    /// Requests the state of a build.
+    ///
+    /// # Errors
+    /// The request failed.
+    pub async fn preview_build(&self, id: &CleanText) -> Result<Build, Failure> {
+        let answer = self.inner.client.build(id).await;
+        let result = self.inner.record_answer(Operation::Build, id.clone(), answer).await;
+        result.map_err(|error| error.failure(self.inner.clock.now()))
+    }
+}
+
+impl EngineState {
+    async fn start_preview(&self, job: JobKey) -> Result<StartedBuild, Failure> {
+        let row = self.store.job(job).await.map_err(|error| error.failure())?;
+        let branch = row.and_then(|row| {
+            let of_pull_request = row.pull_request.as_ref().map(|state| state.branch.clone());
+            row.remote.source.git_ref.clone().or(of_pull_request).filter(|branch| !branch.is_empty())
+        });
+        let Some(branch) = branch else {
+            return Err(Failure::local("The branch of this job is unknown, so no preview can be built."));
+        };
+        let spent_at = self.clock.now();
+        let limited = RateLimited::Previews;
+        if let Err(wait) = self.store.spend(&self.scope, limited, spent_at).await.map_err(|error| error.failure())? {
+            let (limit, left) = (limited.limit(), wait.time_left(spent_at));
+            let text = format!("At most {limit} previews a minute can be built. Try again in {left}.");
+            return Err(Failure::new(FailureKind::Limited(wait), &text));
+        }
+        let answer = self.client.start_preview(&branch).await;
+        let result = self.record_answer(Operation::Preview, branch, answer).await;
+        let now = self.clock.now();
+        if let Err(error) = &result {
+            let recorded = match error.wait(now) {
+                Some(wait) => self.store.record_rate_limit(&self.scope, limited, wait, now).await,
+                None if error.reached() == Reached::No => self.store.refund(&self.scope, limited, spent_at).await,
+                None => Ok(()),
+            };
+            if let Err(error) = recorded {
+                self.emit_trouble(error.failure()).await;
+            }
+        }
+        result.map_err(|error| error.failure(now))
+    }
+}

@@ -1,0 +1,349 @@
+//! The simulated GitHub: the part of its GraphQL and REST APIs that docdeck uses. As strict as GitHub.
+
+use super::diffs;
+use super::host_world::{HostFault, HostReply, HostWorld};
+use super::pull_request::{CheckState, EntryKind, HostCheck, HostEntry, HostPullRequest, HostState, UserActions};
+
+use crate::model::pull_request::HostKind;
+use crate::model::time_format::json_time;
+use crate::sim::jobs::pull_request_url;
+use crate::sim::reply::Reply;
+use axum::http::{Method, StatusCode, header};
+use chrono::TimeDelta;
+use serde_json::{Map, Value, json};
+
+/// The points per hour that a token has.
+const POINTS_PER_HOUR: u64 = 5000;
+
+/// A REST request that acts on a pull request.
+pub(in crate::sim) struct ActionRequest<'a> {
+    pub(in crate::sim) method: &'a Method,
+    /// The rest of the path after the number: `reviews` or `merge`.
+    pub(in crate::sim) path: &'a str,
+    pub(in crate::sim) body: &'a [u8],
+}
+
+/// Returns GraphQL's name for a review; `None` for comments.
+fn review_state(kind: EntryKind) -> Option<&'static str> {
+    match kind {
+        EntryKind::Approval => Some("APPROVED"),
+        EntryKind::ChangeRequest => Some("CHANGES_REQUESTED"),
+        EntryKind::CommentReview => Some("COMMENTED"),
+        EntryKind::Comment => None,
+    }
+}
+
+impl HostPullRequest {
+    fn state_node(&self) -> Value {
+        let [additions, deletions, files] = diffs::totals(&self.files);
+        let state = match self.state {
+            HostState::Open => "OPEN",
+            HostState::Closed => "CLOSED",
+            HostState::Merged(_) => "MERGED",
+        };
+        let mergeable = match self.has_conflicts {
+            Some(true) => "CONFLICTING",
+            Some(false) => "MERGEABLE",
+            None => "UNKNOWN",
+        };
+        json!({
+            "number": self.number, "url": self.url,
+            "title": self.title, "state": state,
+            "isDraft": self.is_draft, "merged": self.merged_at().is_some(), "mergedAt": self.merged_at().map(json_time),
+            "headRefOid": self.head, "headRefName": self.branch, "additions": additions, "deletions": deletions,
+            "changedFiles": files, "mergeable": mergeable, "mergeStateStatus": "UNKNOWN",
+            "reviewDecision": self.decision().and_then(review_state), "isInMergeQueue": false,
+        })
+    }
+
+    fn id_node(&self) -> Value {
+        json!({ "number": self.number, "url": self.url, "id": format!("PR_{}", self.number) })
+    }
+
+    fn checks_node(&self) -> Value {
+        let state = match (self.has_check(CheckState::Failed), self.has_check(CheckState::Running)) {
+            (true, _) => "FAILURE",
+            (_, true) => "PENDING",
+            _ => "SUCCESS",
+        };
+        let node = |check: &HostCheck| {
+            let (status, conclusion) = match check.state {
+                CheckState::Running => ("IN_PROGRESS", None),
+                CheckState::Passed => ("COMPLETED", Some("SUCCESS")),
+                CheckState::Failed => ("COMPLETED", Some("FAILURE")),
+            };
+            json!({ "__typename": "CheckRun", "name": check.name, "status": status, "conclusion": conclusion,
+                    "detailsUrl": format!("{}/checks", self.url) })
+        };
+        let contexts: Vec<Value> = self.checks.iter().map(node).collect();
+        json!({
+            "number": self.number, "url": self.url, "headRefOid": self.head,
+            "commits": { "nodes": [{ "commit": {
+                "oid": self.head,
+                "statusCheckRollup": { "state": state, "contexts": { "totalCount": contexts.len(), "nodes": contexts } },
+                "checkSuites": { "nodes": [] },
+            } }] },
+        })
+    }
+
+    fn details_node(&self) -> Value {
+        let review = |entry: &HostEntry| {
+            let state = review_state(entry.kind)?;
+            Some(json!({ "author": { "login": entry.author }, "state": state, "body": entry.text,
+                         "submittedAt": json_time(entry.at) }))
+        };
+        let comment = |entry: &HostEntry| json!({ "author": { "login": entry.author }, "body": entry.text, "createdAt": json_time(entry.at) });
+        let reviews: Vec<Value> = self.entries.iter().filter_map(review).collect();
+        let comments = self.entries.iter().filter(|entry| entry.kind == EntryKind::Comment);
+        let comments: Vec<Value> = comments.map(comment).collect();
+        let commit = json!({ "commit": {
+            "abbreviatedOid": self.head.get(..7), "messageHeadline": self.title,
+            "committedDate": json_time(self.pushed_at),
+        } });
+        json!({
+            "number": self.number, "url": self.url, "baseRefName": "main",
+            "author": { "login": "mintlify" }, "reviews": { "nodes": reviews }, "comments": { "nodes": comments },
+            "commits": { "totalCount": 1, "nodes": [commit] }, "files": { "nodes": diffs::sizes(&self.files) },
+            "baseRepository": { "mergeCommitAllowed": true, "squashMergeAllowed": true, "rebaseMergeAllowed": false,
+                                "viewerDefaultMergeMethod": "SQUASH" },
+        })
+    }
+
+    /// Returns an address in the REST API, relative to that of the pull request.
+    fn rest_url(&self, path: &str) -> String {
+        let rest =
+            self.url.replace("https://github.com/", "https://api.github.com/repos/").replace("/pull/", "/pulls/");
+        format!("{rest}{path}")
+    }
+
+    fn preview_node(&self) -> Value {
+        let deployment = |url: String| {
+            let status = json!({ "state": "SUCCESS", "environmentUrl": url });
+            json!({ "environment": "staging", "latestStatus": status })
+        };
+        let deployments: Vec<Value> = self.preview_url().map(deployment).into_iter().collect();
+        json!({
+            "number": self.number, "url": self.url,
+            "commits": { "nodes": [{ "commit": { "deployments": { "nodes": deployments } } }] },
+        })
+    }
+}
+
+/// Whether the body of a GraphQL request is a mutation.
+pub(in crate::sim) fn is_mutation(body: &[u8]) -> bool {
+    let request: Value = serde_json::from_slice(body).unwrap_or_default();
+    request.get("query").and_then(Value::as_str).is_some_and(|query| query.starts_with("mutation"))
+}
+
+/// Returns the answer to every request if GitHub refuses them all.
+pub(super) fn refusal(fault: HostFault) -> Option<Reply> {
+    match fault {
+        HostFault::ExpiredToken => Some(message(StatusCode::UNAUTHORIZED, "Bad credentials")),
+        HostFault::BadGateway => Some(message(StatusCode::BAD_GATEWAY, "Something went wrong")),
+        HostFault::LimitInStatus => {
+            let limited = message(StatusCode::FORBIDDEN, "You have exceeded a secondary rate limit");
+            Some(Reply { headers: vec![(header::RETRY_AFTER, "60".to_owned())], ..limited })
+        }
+        _ => None,
+    }
+}
+
+impl HostWorld<'_> {
+    /// Answers a GraphQL request. Accepts only the fragments and the mutations that docdeck sends.
+    pub(in crate::sim) fn answer_graphql(&self, body: &[u8]) -> HostReply {
+        let Ok(request) = serde_json::from_slice::<Value>(body) else {
+            return (message(StatusCode::BAD_REQUEST, "Problems parsing JSON"), None);
+        };
+        if self.fault == Some(HostFault::LimitInAnswer) {
+            let error = json!({ "type": "RATE_LIMITED", "message": "API rate limit exceeded" });
+            return (Reply::json(StatusCode::OK, &json!({ "errors": [error] })), None);
+        }
+        if is_mutation(body) {
+            return self.mutate(&request);
+        }
+        (self.answer_query(&request), None)
+    }
+
+    fn answer_query(&self, request: &Value) -> Reply {
+        let query = request.get("query").and_then(Value::as_str).unwrap_or_default();
+        let asks_for_checks = query.contains("statusCheckRollup");
+        let (asks_for_details, asks_for_preview) = (query.contains("reviews("), query.contains("deployments("));
+        let asks_for_id = query.contains("number url id }");
+        if query == "query { rateLimit { cost remaining resetAt } }" {
+            return Reply::json(StatusCode::OK, &json!({ "data": { "rateLimit": self.rate_limit() } }));
+        }
+        if !query.contains("fragment Part on PullRequest") || !query.contains("rateLimit") {
+            let error = json!({ "message": "Expected the fragment Part on PullRequest" });
+            return Reply::json(StatusCode::OK, &json!({ "errors": [error] }));
+        }
+        let (mut data, mut errors) = (Map::new(), Vec::new());
+        let mut n = 0;
+        while let Some(url) = request.pointer(&format!("/variables/u{n}")).and_then(Value::as_str) {
+            let alias = format!("p{n}");
+            let missing = self.fault == Some(HostFault::HalfMissing) && n % 2 == 1;
+            match self.find(url).filter(|_| !missing) {
+                Some(found) => {
+                    let mut node = match () {
+                        () if asks_for_checks => found.checks_node(),
+                        () if asks_for_details => found.details_node(),
+                        () if asks_for_preview => found.preview_node(),
+                        () if asks_for_id => found.id_node(),
+                        () => found.state_node(),
+                    };
+                    self.damage(&mut node, asks_for_checks || asks_for_preview, &alias, &mut errors);
+                    data.insert(alias, node);
+                }
+                None => {
+                    errors.push(json!({ "type": "NOT_FOUND", "path": [alias],
+                                        "message": "Could not resolve to a node" }));
+                    data.insert(alias, Value::Null);
+                }
+            }
+            n += 1;
+        }
+        data.insert("rateLimit".to_owned(), self.rate_limit());
+        let answer =
+            if errors.is_empty() { json!({ "data": data }) } else { json!({ "data": data, "errors": errors }) };
+        Reply::json(StatusCode::OK, &answer)
+    }
+
+    fn rate_limit(&self) -> Value {
+        let reset_at = json_time(self.now + TimeDelta::minutes(40));
+        json!({ "cost": 1, "remaining": POINTS_PER_HOUR - 1, "resetAt": reset_at })
+    }
+
+    fn damage(&self, node: &mut Value, asks_for_checks: bool, alias: &str, errors: &mut Vec<Value>) {
+        let Value::Object(fields) = node else { return };
+        match self.fault {
+            Some(HostFault::ForbiddenChecks) if asks_for_checks => {
+                let Some(Value::Object(commit)) = fields.get_mut("commits").and_then(first_commit) else { return };
+                for field in ["statusCheckRollup", "checkSuites", "deployments"] {
+                    if let Some(value) = commit.get_mut(field) {
+                        *value = Value::Null;
+                        errors.push(
+                            json!({ "type": "FORBIDDEN", "path": [alias, "commits", "nodes", 0, "commit", field],
+                                            "message": "Resource not accessible by personal access token" }),
+                        );
+                    }
+                }
+            }
+            Some(HostFault::OtherRepository) => {
+                fields.insert("url".to_owned(), "https://github.com/other/secrets/pull/1".into());
+            }
+            _ => {}
+        }
+    }
+
+    /// Answers a REST request for the pull request with this link: for its diff, or for a page of its files.
+    pub(in crate::sim) fn answer_changes(&self, url: &str, page: Option<(usize, usize)>) -> Reply {
+        let Some(found) = self.find(url) else { return message(StatusCode::NOT_FOUND, "Not Found") };
+        match page {
+            Some((page, per_page)) => Reply::json(StatusCode::OK, &diffs::page_of_files(&found.files, page, per_page)),
+            None if found.files.len() > diffs::MAX_DIFF_FILES => {
+                message(StatusCode::NOT_ACCEPTABLE, "Sorry, the diff exceeded the maximum number of files (300).")
+            }
+            None => {
+                Reply { status: StatusCode::OK, body: diffs::unified_diff(&found.files).into(), headers: Vec::new() }
+            }
+        }
+    }
+
+    /// Answers a request that acts on the pull request with this link.
+    pub(in crate::sim) fn act(&self, url: &str, request: &ActionRequest<'_>) -> HostReply {
+        let Some(found) = self.find(url) else { return (message(StatusCode::NOT_FOUND, "Not Found"), None) };
+        match self.carry_out(&found, request) {
+            Ok((reply, actions)) => (reply, Some((found.number, actions))),
+            Err((status, text)) => (message(status, text), None),
+        }
+    }
+
+    fn carry_out(
+        &self,
+        found: &HostPullRequest,
+        request: &ActionRequest<'_>,
+    ) -> Result<(Reply, UserActions), (StatusCode, &'static str)> {
+        let invalid = (StatusCode::UNPROCESSABLE_ENTITY, "Validation Failed");
+        let body: Value = serde_json::from_slice(request.body).map_err(|_| invalid)?;
+        let fields = body.as_object().ok_or(invalid)?;
+        let text = |name: &str| fields.get(name).and_then(Value::as_str);
+        let allows = |names: &[&str]| fields.keys().all(|field| names.contains(&field.as_str()));
+        let mut actions = self.actions_on(found);
+        let reply = match (request.method.as_str(), request.path) {
+            ("POST", "reviews") if allows(&["commit_id", "event", "body"]) => {
+                let kind = match text("event") {
+                    Some("APPROVE") => EntryKind::Approval,
+                    Some("REQUEST_CHANGES") => EntryKind::ChangeRequest,
+                    Some("COMMENT") => EntryKind::CommentReview,
+                    _ => return Err(invalid),
+                };
+                let written = text("body").unwrap_or_default();
+                // Only an approval needs no text.
+                if text("commit_id") != Some(&found.head) || (kind != EntryKind::Approval && written.is_empty()) {
+                    return Err(invalid);
+                }
+                actions.write(kind, written, self.now);
+                let id = actions.entries.len();
+                let (api, html) = (found.rest_url(""), format!("{}#pullrequestreview-{id}", found.url));
+                json!({
+                    "id": id, "node_id": format!("PRR_{id}"), "user": null, "body": written,
+                    "state": review_state(kind), "commit_id": found.head, "submitted_at": json_time(self.now),
+                    "html_url": html, "pull_request_url": api, "author_association": "MEMBER",
+                    "_links": { "html": { "href": html }, "pull_request": { "href": api } },
+                })
+            }
+            ("PUT", "merge") if allows(&["sha", "merge_method"]) => {
+                let is_allowed = matches!(text("merge_method"), Some("merge" | "squash"));
+                let is_mergeable =
+                    found.state == HostState::Open && !found.is_draft && found.has_conflicts == Some(false);
+                if !is_mergeable || !is_allowed {
+                    return Err((StatusCode::METHOD_NOT_ALLOWED, "Pull Request is not mergeable"));
+                }
+                if text("sha") != Some(&found.head) || self.fault == Some(HostFault::MovedBeforeMerge) {
+                    let moved = "Head branch was modified. Review and try the merge again.";
+                    return Err((StatusCode::CONFLICT, moved));
+                }
+                actions.merged_at = Some(self.now);
+                json!({ "sha": found.head, "merged": true, "message": "Pull Request successfully merged" })
+            }
+            _ => return Err(invalid),
+        };
+        Ok((Reply::json(StatusCode::OK, &reply), actions))
+    }
+
+    /// Answers a mutation, which marks a draft as ready for review or closes a pull request.
+    fn mutate(&self, request: &Value) -> HostReply {
+        let text = |pointer: &str| request.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
+        let is_closing = text("/query").contains("closePullRequest(");
+        let number = text("/variables/id").strip_prefix("PR_").and_then(|number| number.parse().ok());
+        let found = number.and_then(|number| self.find(&pull_request_url(HostKind::GitHub, number)));
+        let can_change =
+            |found: &HostPullRequest| if is_closing { found.state == HostState::Open } else { found.is_draft };
+        match found.filter(can_change) {
+            Some(found) if is_closing => {
+                let actions = UserActions { is_closed: true, ..self.actions_on(&found) };
+                let data = json!({ "closePullRequest": { "pullRequest": { "state": "CLOSED" } } });
+                (Reply::json(StatusCode::OK, &json!({ "data": data })), Some((found.number, actions)))
+            }
+            Some(found) => {
+                let actions = UserActions { is_ready: true, ..self.actions_on(&found) };
+                let data = json!({ "markPullRequestReadyForReview": { "pullRequest": { "isDraft": false } } });
+                (Reply::json(StatusCode::OK, &json!({ "data": data })), Some((found.number, actions)))
+            }
+            None => {
+                let error = json!({ "type": "UNPROCESSABLE", "message": "Pull request can't be changed in this way" });
+                (Reply::json(StatusCode::OK, &json!({ "data": null, "errors": [error] })), None)
+            }
+        }
+    }
+}
+
+/// Returns the first commit of a list of commits.
+fn first_commit(commits: &mut Value) -> Option<&mut Value> {
+    commits.pointer_mut("/nodes/0/commit")
+}
+
+/// Returns an answer in the form of GitHub's errors.
+fn message(status: StatusCode, text: &str) -> Reply {
+    let documentation = "https://docs.github.com/rest";
+    Reply::json(status, &json!({ "message": text, "documentation_url": documentation, "status": status.as_str() }))
+}

@@ -1,0 +1,82 @@
+//! What the simulated code hosts know when they answer, and the faults that they share.
+
+use super::pull_request::{HostPullRequest, UserActions};
+use crate::model::Time;
+use crate::model::pull_request::PullRequestLink;
+use crate::sim::jobs::SimJob;
+use crate::sim::reply::Reply;
+use std::collections::HashMap;
+
+/// A way in which the code hosts misbehave.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HostFault {
+    /// The token may read pull requests, but not their checks.
+    ForbiddenChecks,
+    /// The limit is reached. GitHub reports it with status 200 and an error, GitLab without `Retry-After`.
+    LimitInAnswer,
+    /// The limit is reached, reported with an error status and `Retry-After`.
+    LimitInStatus,
+    /// The token has expired.
+    ExpiredToken,
+    /// Status 502 after the host's time limit.
+    BadGateway,
+    /// Every answer is about another repository than the requested one.
+    OtherRepository,
+    /// Every second pull request is not found: on GitHub of a request, on GitLab those with an odd number.
+    HalfMissing,
+    /// The host has not computed yet whether there are conflicts.
+    UnknownConflicts,
+    /// Every pull request changes more files than a diff may have.
+    ManyFiles,
+    /// A commit is pushed before every request.
+    MovingHead,
+    /// A commit is pushed right before a pull request is merged.
+    MovedBeforeMerge,
+    /// Actions are carried out, but the connection ends before the answer.
+    LostActionAnswer,
+    /// The connection ends before actions are carried out.
+    LostAction,
+    /// Every title, comment and diff contains control sequences and the token.
+    HostileText,
+}
+
+/// An answer. If the request was an action that is carried out, also the number of the pull request and everything that
+/// the user has done with it.
+pub(in crate::sim) type HostReply = (Reply, Option<(u32, UserActions)>);
+
+/// What the host knows when it answers.
+pub(in crate::sim) struct HostWorld<'a> {
+    pub(in crate::sim) jobs: &'a [SimJob],
+    pub(in crate::sim) seed: u64,
+    pub(in crate::sim) speed: f64,
+    pub(in crate::sim) now: Time,
+    pub(in crate::sim) fault: Option<HostFault>,
+    /// The token of the host that is requested.
+    pub(in crate::sim) token: &'a str,
+    /// What the user did, by the number of the pull request.
+    pub(in crate::sim) actions: &'a HashMap<u32, UserActions>,
+}
+
+impl HostWorld<'_> {
+    /// Returns the pull request with this link in its current state.
+    pub(super) fn find(&self, url: &str) -> Option<HostPullRequest> {
+        let mut found = self.find_unchanged(url)?;
+        if let Some(actions) = self.actions.get(&found.number) {
+            found.apply(actions);
+        }
+        Some(found)
+    }
+
+    /// Returns the pull request with this link without the actions of the user.
+    pub(super) fn find_unchanged(&self, url: &str) -> Option<HostPullRequest> {
+        let number = PullRequestLink::parse(url)?.number;
+        let is_searched = |job: &SimJob| job.link.is_some_and(|link| u64::from(link.number) == number);
+        let found = HostPullRequest::of(self.jobs.iter().find(|job| is_searched(job))?, self)?;
+        (found.url == url).then_some(found)
+    }
+
+    /// Returns what the user has done with a pull request.
+    pub(super) fn actions_on(&self, pull_request: &HostPullRequest) -> UserActions {
+        self.actions.get(&pull_request.number).cloned().unwrap_or_default()
+    }
+}

@@ -1,0 +1,37 @@
+//! The simulated GitHub and GitLab. The pull requests are those of the simulated jobs: checks run, reviews arrive, and
+//! older pull requests are merged. `pull_request` has their state, `host_world` finds them and has the faults, and `github`
+//! and `gitlab` answer requests. Does not read the clock.
+
+mod diffs;
+mod github;
+mod gitlab;
+mod host_world;
+mod pull_request;
+
+pub(super) use github::{ActionRequest, is_mutation};
+pub(super) use gitlab::GitLabRequest;
+pub use host_world::HostFault;
+pub(super) use host_world::{HostReply, HostWorld};
+pub(super) use pull_request::UserActions;
+
+use super::reply::Reply;
+use crate::model::pull_request::HostKind;
+use axum::http::StatusCode;
+use serde_json::json;
+
+/// Returns the answer to every request if the host refuses them all.
+pub(super) fn refusal(kind: HostKind, world: &HostWorld<'_>) -> Option<Reply> {
+    match kind {
+        HostKind::GitHub => github::refusal(world.fault?),
+        HostKind::GitLab => gitlab::refusal(world),
+    }
+}
+
+/// Returns the answer to a request with a wrong token, or without one.
+pub(super) fn unauthorized(kind: HostKind) -> Reply {
+    let text = match kind {
+        HostKind::GitHub => "Bad credentials",
+        HostKind::GitLab => "401 Unauthorized",
+    };
+    Reply::json(StatusCode::UNAUTHORIZED, &json!({ "message": text }))
+}

@@ -1,0 +1,247 @@
+//! The state of a pull request of the simulated code hosts, as it follows from its job, from the time, and from what the
+//! user did with it.
+
+use super::diffs::{ChangedFile, changed_files};
+use super::host_world::{HostFault, HostWorld};
+use crate::model::Time;
+use crate::sim::jobs::SimJob;
+use crate::sim::options::scaled;
+use crate::sim::rng::{SeededRng, mix};
+use chrono::TimeDelta;
+
+/// Added to the number of a pull request to get its random stream.
+const PULL_REQUEST_STREAM: u64 = 11 << 32;
+
+/// The names of the checks of the simulated repository.
+const CHECK_NAMES: [&str; 12] = [
+    "build",
+    "broken links",
+    "spelling",
+    "style guide",
+    "code samples",
+    "OpenAPI",
+    "redirects",
+    "images",
+    "accessibility",
+    "front matter",
+    "preview",
+    "license",
+];
+
+/// What reviewers of the simulated repository write.
+const REVIEWS: [&str; 4] = [
+    "The steps are right, but the screenshot still shows the old settings page. Can you replace it?",
+    "Please keep the anchor `#before-you-begin`: the product links to it.",
+    "Nice. One question: does this also apply to the free plan?",
+    "The second example doesn't run: `client.views` needs the project id.",
+];
+
+/// A pull request as it is at one time.
+#[derive(Debug)]
+pub(super) struct HostPullRequest {
+    pub(super) number: u32,
+    pub(super) url: String,
+    pub(super) title: String,
+    pub(super) branch: String,
+    pub(super) state: HostState,
+    pub(super) is_draft: bool,
+    /// When its only commit was pushed.
+    pub(super) pushed_at: Time,
+    pub(super) head: String,
+    /// Whether it conflicts with the base branch; `None` if the host has not computed it yet.
+    pub(super) has_conflicts: Option<bool>,
+    pub(super) checks: Vec<HostCheck>,
+    /// Reviews and comments, oldest first.
+    pub(super) entries: Vec<HostEntry>,
+    pub(super) files: Vec<ChangedFile>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum HostState {
+    Open,
+    Closed,
+    Merged(Time),
+}
+
+/// A check of the head commit.
+#[derive(Debug)]
+pub(super) struct HostCheck {
+    pub(super) name: &'static str,
+    pub(super) state: CheckState,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum CheckState {
+    Running,
+    Passed,
+    Failed,
+}
+
+/// A review or a comment.
+#[derive(Debug, Clone)]
+pub(super) struct HostEntry {
+    pub(super) author: &'static str,
+    pub(super) kind: EntryKind,
+    pub(super) text: String,
+    pub(super) at: Time,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum EntryKind {
+    Approval,
+    ChangeRequest,
+    /// A review without a decision.
+    CommentReview,
+    Comment,
+}
+
+/// What the user did with one pull request.
+#[derive(Debug, Clone, Default)]
+pub(in crate::sim) struct UserActions {
+    pub(super) entries: Vec<HostEntry>,
+    pub(super) merged_at: Option<Time>,
+    pub(super) is_closed: bool,
+    pub(super) is_ready: bool,
+    pub(super) title: Option<String>,
+}
+
+impl UserActions {
+    /// Adds a review or comment of the user.
+    pub(super) fn write(&mut self, kind: EntryKind, text: &str, at: Time) {
+        self.entries.push(HostEntry { author: "you", kind, text: text.to_owned(), at });
+    }
+}
+
+impl HostPullRequest {
+    /// Returns the pull request of a job without the actions of the user, or `None` if the job has none yet.
+    pub(super) fn of(job: &SimJob, world: &HostWorld<'_>) -> Option<Self> {
+        let (now, has_fault) = (world.now, |fault| world.fault == Some(fault));
+        let link = job.link.filter(|link| link.visible_from <= now)?;
+        let number = u64::from(link.number);
+        let mut rng = SeededRng::new(world.seed, PULL_REQUEST_STREAM + number);
+        let pushed_at = job.run.ends_at.max(link.visible_from).min(now);
+        let is_older_than = |age: TimeDelta| now - pushed_at > age;
+        let scaled = |seconds: u32| scaled(TimeDelta::seconds(i64::from(seconds)), world.speed);
+        let total = usize::try_from(rng.between(3, 12)).unwrap_or(3);
+        let (fails, conflicts, wants_changes) = (rng.chance(150), rng.chance(60), rng.chance(120));
+        let (is_draft, is_abandoned, is_merged) = (rng.chance(80), rng.chance(40), rng.chance(850));
+        let failing = usize::try_from(rng.between(0, 11)).unwrap_or(0) % total;
+        let checks = CHECK_NAMES.iter().zip(0..).take(total).map(|(name, n)| {
+            let state = match is_older_than(scaled(15 + 8 * n)) {
+                false => CheckState::Running,
+                true if fails && usize::try_from(n) == Ok(failing) => CheckState::Failed,
+                true => CheckState::Passed,
+            };
+            HostCheck { name, state }
+        });
+        let is_over = is_older_than(TimeDelta::hours(6)) && !fails && !conflicts;
+        let state = match (is_over && is_abandoned, is_over && is_merged) {
+            (true, _) => HostState::Closed,
+            (false, true) => HostState::Merged(pushed_at + TimeDelta::hours(5)),
+            (false, false) => HostState::Open,
+        };
+        let is_merged = matches!(state, HostState::Merged(_));
+        let head = format!("{:016x}{:016x}{:08x}", mix(number), rng.next(), mix(world.seed) >> 32);
+        let review = match is_older_than(scaled(180)) && wants_changes {
+            true => Some(EntryKind::ChangeRequest),
+            false => is_merged.then_some(EntryKind::Approval),
+        };
+        let mut found = Self {
+            number: link.number,
+            url: job.pull_request_url()?,
+            title: job.title.clone(),
+            branch: job.git_ref.clone(),
+            state,
+            is_draft: is_draft && !is_merged,
+            pushed_at,
+            head: if has_fault(HostFault::MovingHead) { format!("{:040x}", now.timestamp_micros()) } else { head },
+            has_conflicts: (!has_fault(HostFault::UnknownConflicts)).then_some(conflicts),
+            checks: checks.collect(),
+            entries: entries(number, review, pushed_at, now),
+            files: changed_files(world.seed, link.number, has_fault(HostFault::ManyFiles)),
+        };
+        if has_fault(HostFault::HostileText) {
+            found.add_hostile_text(world.token);
+        }
+        Some(found)
+    }
+
+    /// Adds to every text what a terminal must not get, and the token.
+    fn add_hostile_text(&mut self, token: &str) {
+        let hostile = format!("\u{1b}]0;x\u{7}\u{1b}[2J\u{202e}{token}");
+        self.title.push_str(&hostile);
+        self.entries.iter_mut().for_each(|entry| entry.text.push_str(&hostile));
+        for file in &mut self.files {
+            file.hunks = file.hunks.replacen("\n+", &format!("\n+{hostile}"), 1);
+        }
+    }
+
+    /// Changes the pull request as the user did.
+    pub(super) fn apply(&mut self, actions: &UserActions) {
+        if let Some(at) = actions.merged_at {
+            self.state = HostState::Merged(at);
+        } else if actions.is_closed {
+            self.state = HostState::Closed;
+        }
+        self.is_draft &= !actions.is_ready;
+        if let Some(title) = &actions.title {
+            self.title.clone_from(title);
+        }
+        self.entries.extend(actions.entries.iter().cloned());
+    }
+
+    /// Returns the newest decision of the reviewers.
+    pub(super) fn decision(&self) -> Option<EntryKind> {
+        let decides = |kind: &EntryKind| matches!(kind, EntryKind::Approval | EntryKind::ChangeRequest);
+        self.entries.iter().rev().map(|entry| entry.kind).find(decides)
+    }
+
+    /// Whether one of the checks is in this state.
+    pub(super) fn has_check(&self, state: CheckState) -> bool {
+        self.checks.iter().any(|check| check.state == state)
+    }
+
+    pub(super) fn merged_at(&self) -> Option<Time> {
+        match self.state {
+            HostState::Merged(at) => Some(at),
+            _ => None,
+        }
+    }
+
+    /// Returns the address of the preview. Every fourth pull request has none, so that the user can build one.
+    pub(super) fn preview_url(&self) -> Option<String> {
+        preview_url(u64::from(self.number))
+    }
+}
+
+/// Returns what others than the user wrote.
+fn entries(number: u64, review: Option<EntryKind>, pushed_at: Time, now: Time) -> Vec<HostEntry> {
+    let text = |n: u64| {
+        let index = usize::try_from(mix(number + n) % 4).unwrap_or(0);
+        REVIEWS.get(index).copied().unwrap_or_default().to_owned()
+    };
+    let at = |minutes: i64| pushed_at + TimeDelta::minutes(minutes);
+    let bot = |url: String| HostEntry {
+        author: "mintlify",
+        kind: EntryKind::Comment,
+        text: format!(
+            "Preview deployment for your docs.\n\n| Project | Status | Preview |\n|---|---|---|\n| acme | Ready | \
+             [View Preview]({url}) |"
+        ),
+        at: at(1),
+    };
+    let mut entries: Vec<HostEntry> = preview_url(number).map(bot).into_iter().collect();
+    entries.extend(review.map(|kind| {
+        let text = if kind == EntryKind::ChangeRequest { text(0) } else { String::new() };
+        HostEntry { author: "maya", kind, text, at: at(3) }
+    }));
+    if number.is_multiple_of(3) && now > at(9) {
+        entries.push(HostEntry { author: "jonas", kind: EntryKind::Comment, text: text(1), at: at(9) });
+    }
+    entries
+}
+
+fn preview_url(number: u64) -> Option<String> {
+    let has_preview = number % 4 != 1;
+    has_preview.then(|| format!("https://acme-{:06x}.mintlify.site/", mix(number) >> 40))
+}

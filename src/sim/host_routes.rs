@@ -1,0 +1,134 @@
+//! The routes of the simulated code hosts. `code_host` answers the requests.
+
+use super::bad_bodies::closed_connection;
+use super::code_host::{ActionRequest, GitLabRequest, HostReply, HostWorld, is_mutation};
+use super::reply::refusal;
+use super::service::Service;
+use crate::model::pull_request::HostKind;
+use axum::Router;
+use axum::body::Bytes;
+use axum::extract::{DefaultBodyLimit, Path, Query, State};
+use axum::http::{HeaderMap, HeaderName, Method, StatusCode, header};
+use axum::response::Response;
+use axum::routing::{any, get, post, put};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// The longest request body in bytes, which is that of a comment.
+const MAX_BODY_BYTES: usize = 2 * 1024 * 1024;
+
+type ServiceState = State<Arc<Service>>;
+/// The path of a pull request in GitHub's REST API: owner, repository and number.
+type PullRequestPath = Path<(String, String, String)>;
+
+pub(super) fn routes() -> Router<Arc<Service>> {
+    const PULL_REQUEST: &str = "/github/api/v3/repos/{owner}/{name}/pulls/{number}";
+    const MERGE_REQUEST: &str = "/gitlab/api/v4/projects/{project}/merge_requests/{iid}";
+    Router::new()
+        .route("/github/api/graphql", post(graphql))
+        .route(PULL_REQUEST, get(get_diff))
+        .route(&format!("{PULL_REQUEST}/files"), get(get_files))
+        .route(&format!("{PULL_REQUEST}/reviews"), post(review))
+        .route(&format!("{PULL_REQUEST}/merge"), put(merge))
+        .route("/gitlab/api/v4/user", get(gitlab_user))
+        .route(MERGE_REQUEST, any(merge_request))
+        .route(&format!("{MERGE_REQUEST}/{{part}}"), any(merge_request))
+        .layer(DefaultBodyLimit::max(MAX_BODY_BYTES))
+}
+
+/// Answers a request, or closes the connection without an answer.
+fn respond(
+    service: &Service,
+    kind: HostKind,
+    headers: &HeaderMap,
+    is_action: bool,
+    answer: impl FnOnce(&HostWorld<'_>) -> HostReply,
+) -> Response {
+    match service.answer_host(kind, text(headers, header::AUTHORIZATION), is_action, answer) {
+        Some(reply) => reply.into_response(),
+        None => closed_connection(),
+    }
+}
+
+fn text(headers: &HeaderMap, name: HeaderName) -> Option<&str> {
+    headers.get(name).and_then(|value| value.to_str().ok())
+}
+
+async fn graphql(State(service): ServiceState, headers: HeaderMap, body: Bytes) -> Response {
+    respond(&service, HostKind::GitHub, &headers, is_mutation(&body), |host| host.answer_graphql(&body))
+}
+
+fn pull_request_url(Path((owner, name, number)): PullRequestPath) -> String {
+    format!("https://github.com/{owner}/{name}/pull/{number}")
+}
+
+async fn get_diff(State(service): ServiceState, path: PullRequestPath, headers: HeaderMap) -> Response {
+    if text(&headers, header::ACCEPT) != Some("application/vnd.github.diff") {
+        return refusal(StatusCode::UNSUPPORTED_MEDIA_TYPE, "Only diffs are simulated");
+    }
+    respond(&service, HostKind::GitHub, &headers, false, |host| {
+        (host.answer_changes(&pull_request_url(path), None), None)
+    })
+}
+
+/// The query parameters of a list of files.
+#[derive(Debug, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FilesParameters {
+    page: usize,
+    per_page: usize,
+}
+
+async fn get_files(
+    State(service): ServiceState,
+    path: PullRequestPath,
+    Query(parameters): Query<FilesParameters>,
+    headers: HeaderMap,
+) -> Response {
+    let page = Some((parameters.page, parameters.per_page.min(100)));
+    respond(&service, HostKind::GitHub, &headers, false, |host| {
+        (host.answer_changes(&pull_request_url(path), page), None)
+    })
+}
+
+async fn review(state: ServiceState, path: PullRequestPath, headers: HeaderMap, body: Bytes) -> Response {
+    act(state, path, headers, &ActionRequest { method: &Method::POST, path: "reviews", body: &body })
+}
+
+async fn merge(state: ServiceState, path: PullRequestPath, headers: HeaderMap, body: Bytes) -> Response {
+    act(state, path, headers, &ActionRequest { method: &Method::PUT, path: "merge", body: &body })
+}
+
+fn act(
+    State(service): ServiceState,
+    path: PullRequestPath,
+    headers: HeaderMap,
+    request: &ActionRequest<'_>,
+) -> Response {
+    respond(&service, HostKind::GitHub, &headers, true, |host| host.act(&pull_request_url(path), request))
+}
+
+async fn gitlab_user(State(service): ServiceState, headers: HeaderMap) -> Response {
+    respond(&service, HostKind::GitLab, &headers, false, |host| (host.answer_user(), None))
+}
+
+/// Answers every request for a merge request: the path, which contains the project percent-encoded, may have a part.
+async fn merge_request(
+    State(service): ServiceState,
+    Path(path): Path<HashMap<String, String>>,
+    Query(query): Query<HashMap<String, String>>,
+    method: Method,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Response {
+    let parameter = |name: &str| path.get(name).map(String::as_str).unwrap_or_default();
+    let request = GitLabRequest {
+        method: &method,
+        project: parameter("project"),
+        iid: parameter("iid"),
+        part: parameter("part"),
+        query: &query,
+        body: &body,
+    };
+    respond(&service, HostKind::GitLab, &headers, method != Method::GET, |host| host.answer_gitlab(&request))
+}

@@ -1,0 +1,117 @@
+//! The actions on the pull requests of the marked jobs, one per line, with the number of pull requests to which each
+//! applies.
+//!
+//! ```text
+//! ┌ Pull requests of 3 marked jobs ───┐
+//! │▌a  Approve                       3 │
+//! │ d  Mark ready               1 of 3 │
+//! ```
+
+use super::actions::{self, ACTIONS, refusal};
+use crate::model::row::{JobKey, RemainingJobs};
+use crate::tui::component::prelude::*;
+use crate::tui::draw::boxes::{draw_box, draw_line};
+use crate::tui::draw::text::TextRow;
+use crate::tui::format::{display_width, fit, plural};
+use crate::tui::geometry::inside;
+use crate::tui::keymap::Keymap;
+use crate::tui::widgets::list_state::ListState;
+
+/// The keys of a single pull request that do nothing here.
+const IGNORED: [Action; 6] =
+    [Action::FollowUp, Action::NextPane, Action::Preview, Action::BuildPreview, Action::OpenPr, Action::CopyMain];
+
+#[derive(Debug)]
+pub struct PullRequestActions {
+    jobs: Vec<JobKey>,
+    list: ListState,
+}
+
+impl PullRequestActions {
+    /// Opens the actions on the pull requests of the marked jobs.
+    pub fn open(cx: &mut Cx<'_>) {
+        let jobs = cx.app.targets();
+        if !cx.app.config.allows_pull_request_actions {
+            return cx.notify(Severity::Info, "Actions are turned off: set actions = true in [pull_requests].");
+        }
+        let list = ListState::new(ACTIONS.len(), 0);
+        cx.open(Self { jobs, list });
+    }
+
+    /// Returns to how many of the pull requests an action applies.
+    fn count(&self, action: Action, app: &App) -> usize {
+        let jobs = self.jobs.iter().filter_map(|job| app.jobs.get(*job));
+        jobs.filter(|job| refusal(job, action).is_none()).count()
+    }
+
+    fn start(&self, action: Action, cx: &mut Cx<'_>) -> Flow {
+        if self.count(action, cx.app) == 0 {
+            let reason = self.jobs.first().and_then(|job| cx.app.jobs.get(*job)).and_then(|job| refusal(job, action));
+            let text = format!("It applies to none of them: {}.", reason.unwrap_or("no pull request"));
+            cx.notify(Severity::Info, &text);
+            return Flow::Handled;
+        }
+        actions::start_for_several(cx.app, &self.jobs, action);
+        Flow::Close
+    }
+}
+
+impl Component for PullRequestActions {
+    fn contexts(&self) -> &'static [Context] {
+        &[Context::PullRequest, Context::Lists, Context::Everywhere]
+    }
+
+    fn offers(&self, action: Action, app: &App) -> Option<Label> {
+        match action {
+            Action::Open => Some("choose".into()),
+            action if ACTIONS.contains(&action) => Label::default_if(self.count(action, app) > 0),
+            action if IGNORED.contains(&action) => None,
+            _ => Some(Label::Default),
+        }
+    }
+
+    fn act(&mut self, action: Action, cx: &mut Cx<'_>) -> Flow {
+        match action {
+            Action::Open => match ACTIONS.get(self.list.selected()) {
+                Some(action) => self.start(*action, cx),
+                None => Flow::Handled,
+            },
+            action if ACTIONS.contains(&action) => self.start(action, cx),
+            action if IGNORED.contains(&action) => Flow::Handled,
+            _ => Flow::Pass,
+        }
+    }
+
+    fn list(&mut self, app: &App) -> Option<(&mut ListState, Rect)> {
+        let area = inside(self.area(app));
+        Some((&mut self.list, area))
+    }
+
+    fn area(&self, app: &App) -> Rect {
+        app.geometry().small_dialog(8)
+    }
+
+    fn retain_jobs(&mut self, remaining: &RemainingJobs, _keymap: &Keymap) -> bool {
+        self.jobs.retain(|job| remaining.contains(*job));
+        !self.jobs.is_empty()
+    }
+
+    fn draw(&self, frame: &mut Frame<'_>, view: View<'_>) {
+        let (app, theme) = (view.app, view.theme);
+        let title = format!(" Pull requests of {} ", plural(self.jobs.len(), "marked job"));
+        let inner = draw_box(frame, self.area(app), Line::styled(title, theme.title), theme.focus);
+        let (width, rows) = (usize::from(inner.width), usize::from(inner.height));
+        for (n, (action, is_selected)) in self.list.visible(ACTIONS.iter(), rows).enumerate() {
+            let (count, total) = (self.count(*action, app), self.jobs.len());
+            let count = if count == total { count.to_string() } else { format!("{count} of {total}") };
+            let mut row = TextRow::new(width);
+            row.push(if is_selected { "▌" } else { " " }, theme.mark);
+            row.push(format!("{:<3}", app.key_label(Context::PullRequest, *action)), theme.key);
+            let space = width.saturating_sub(row.used() + count.len() + 2);
+            let text = fit(&action.title(), space);
+            let gap = " ".repeat(space.saturating_sub(display_width(&text)) + 1);
+            row.push(text, theme.text).push(gap, theme.text).push(count, theme.muted);
+            draw_line(frame, inner, n, row.list_line(is_selected, theme));
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! Building a preview of the site with the changes of a pull request. The service is asked only after a key press, and
+//! then for the state of the build until it ends, even if the dialog was closed in the meantime.
+
+use super::facts::page_of_path;
+use crate::model::Time;
+use crate::model::failure::Failure;
+use crate::model::preview::{Build, BuildState, StartedBuild};
+use crate::model::row::JobKey;
+use crate::model::text::CleanText;
+use crate::tui::keymap::{Action, Context};
+use crate::tui::state::PreviewBuild;
+use crate::tui::{App, Effect, JobsEffect, Severity};
+
+/// After how many failed requests in a row the state is no longer requested.
+const MAX_FAILURES: u8 = 5;
+/// How often the state is requested at most. At one request every three seconds, that takes half an hour.
+const MAX_CHECKS: u16 = 600;
+
+/// Returns the address of a page in a preview: `https://acme-1.example/guides/sso` for `guides/sso.mdx`. `None` if the
+/// file is no page.
+pub(in crate::tui) fn page_in_preview(preview: &CleanText, path: &str) -> Option<CleanText> {
+    let page = page_of_path(path)?;
+    Some(CleanText::line(&format!("{}{page}", preview.as_str().trim_end_matches('/'))))
+}
+
+impl App {
+    /// Starts building a preview, unless one is being built already.
+    pub(in crate::tui) fn build_preview(&mut self, job: JobKey, effects: &mut Vec<Effect>) {
+        if self.can_build_preview(job) {
+            self.preview_builds.insert(job, PreviewBuild::default());
+            effects.push(Effect::Jobs(JobsEffect::StartPreview(job)));
+        }
+    }
+
+    pub(in crate::tui) fn can_build_preview(&self, job: JobKey) -> bool {
+        !self.preview_builds.get(&job).is_some_and(PreviewBuild::is_running)
+    }
+
+    pub(in crate::tui) fn apply_started_build(
+        &mut self,
+        job: JobKey,
+        result: Result<StartedBuild, Failure>,
+        effects: &mut Vec<Effect>,
+    ) {
+        let Some(build) = self.preview_builds.get_mut(&job) else { return };
+        match result {
+            Ok(started) => {
+                build.started = Some(started.clone());
+                effects.push(Effect::Jobs(JobsEffect::CheckBuild { job, build: started }));
+            }
+            Err(failure) => build.problem = Some(failure.message),
+        }
+    }
+
+    /// Applies the state of a build, and requests it again if the build is still running.
+    pub(in crate::tui) fn apply_build(
+        &mut self,
+        job: JobKey,
+        id: &CleanText,
+        result: Result<Build, Failure>,
+        now: Time,
+        effects: &mut Vec<Effect>,
+    ) {
+        let is_current = |build: &&mut PreviewBuild| build.started.as_ref().is_some_and(|started| started.id == *id);
+        let Some(build) = self.preview_builds.get_mut(&job).filter(is_current) else { return };
+        build.checks = build.checks.saturating_add(1);
+        match result {
+            Ok(last) => (build.last, build.failures) = (Some(last), 0),
+            Err(_) if build.failures + 1 < MAX_FAILURES => build.failures += 1,
+            Err(failure) => build.problem = Some(failure.message),
+        }
+        if build.checks >= MAX_CHECKS && build.is_running() {
+            build.problem = Some(CleanText::line("The build did not end within half an hour."));
+        }
+        if build.is_running() {
+            effects.extend(build.started.clone().map(|build| Effect::Jobs(JobsEffect::CheckBuild { job, build })));
+            return;
+        }
+        let state = build.last.as_ref().map(|last| last.state.clone());
+        let number = self.jobs.get(job).and_then(|job| job.pr_number()).unwrap_or_default();
+        match state {
+            Some(BuildState::Success) => {
+                let key = self.key_label(Context::PullRequest, Action::Preview);
+                self.notify(Severity::Info, &format!("The preview of #{number} is ready: {key} opens it."), now);
+            }
+            Some(BuildState::Failure) => {
+                self.notify(Severity::Warning, &format!("The preview of #{number} could not be built."), now);
+            }
+            _ => {}
+        }
+    }
+}
