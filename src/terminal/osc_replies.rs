@@ -16,9 +16,10 @@ const SPLIT_REPLY_TIMEOUT: Duration = Duration::from_secs(5);
 const EXIT_TIMEOUT: Duration = Duration::from_millis(400);
 /// How long a lone Esc is held back, because it may start a reply. Kept short, because it may also be a typed key.
 const ESC_HOLD: Duration = Duration::from_millis(25);
-/// How long Alt-`]` and the keys after it are held back while they could still be typed keys (unlikely).
+/// How long Alt-`]` is held back, which may be typed as well.
 const START_HOLD: Duration = Duration::from_millis(150);
-/// How long keys that can only be the start of a reply are held back while its next part is awaited.
+/// How long Alt-`]` and further keys of a reply are held back while the next one is awaited. Long enough for a lost packet
+/// or a busy computer: nobody types these keys, but a reply in pieces must not end up in a prompt.
 const REPLY_HOLD: Duration = Duration::from_millis(1000);
 /// How replies start after ESC, where `#` stands for any digit: a colour; the terminal's name and version.
 const REPLY_STARTS: [&str; 2] = ["]1#;rgb", "P>|"];
@@ -59,8 +60,8 @@ impl OscReplyFilter {
 
     /// Returns when [`Self::expire`] must be called for the held keys, or `None` if no keys are held.
     pub fn deadline(&self) -> Option<Instant> {
-        let hold = match self.held_text {
-            Some(_) if self.is_surely_a_reply() => REPLY_HOLD,
+        let hold = match &self.held_text {
+            Some(text) if text.len() > 1 => REPLY_HOLD,
             Some(_) => START_HOLD,
             None => ESC_HOLD,
         };
@@ -271,10 +272,20 @@ mod tests {
         let pieces = [vec![esc()], typed("]11;rgb:ffff/ffff/ffff"), vec![esc()], typed("\\q")].concat();
         let white = Some([255, 255, 255]);
         assert_eq!(feed(pieces, Duration::from_millis(20)), (typed("q"), white));
-        for pause in [20, 140] {
-            let slow = answer("11;rgb:ffff/ffff/ffff", true);
-            assert_eq!(feed(slow, Duration::from_millis(pause)), (vec![], white));
+        let slow = answer("11;rgb:ffff/ffff/ffff", true);
+        assert_eq!(feed(slow, Duration::from_millis(140)), (vec![], white));
+    }
+
+    #[test]
+    fn a_reply_may_pause_after_its_second_character() {
+        let (mut filter, mut out, mut now) = (OscReplyFilter::default(), Vec::new(), Instant::now());
+        filter.expect_reply(now);
+        for (n, event) in answer("11;rgb:ffff/ffff/ffff", true).into_iter().enumerate() {
+            now += if n < 2 { START_HOLD / 2 } else { REPLY_HOLD - Duration::from_millis(1) };
+            filter.expire(now, &mut out);
+            filter.push(event, now, &mut out);
         }
+        assert_eq!((out, filter.take_background()), (vec![], Some([255, 255, 255])));
     }
 
     #[test]
