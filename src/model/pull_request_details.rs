@@ -1,11 +1,13 @@
 //! What a code host knows about a pull request beyond its state: reviews, comments, commits and the preview.
 
 use super::Time;
+use super::impact::PagePeriod;
 use super::link::WebLink;
 use super::pull_request_action::MergeMethod;
 use super::redaction::Redactor;
 use super::text::CleanText;
 use serde::{Deserialize, Serialize};
+use std::collections::HashMap;
 
 /// The details of a pull request. Its JSON is stored.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -85,6 +87,22 @@ pub struct FileSize {
     pub path: CleanText,
     pub additions: u64,
     pub deletions: u64,
+}
+
+/// What is known about the site that a pull request changes, without a request to the code host.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct SiteFacts {
+    /// The address of the preview of the site with the changes.
+    pub preview: Option<CleanText>,
+    /// The views of the changed pages in their newest cached range.
+    pub views: HashMap<CleanText, PagePeriod>,
+}
+
+impl SiteFacts {
+    /// Returns the page that a file is, and its views; `None` if the file is no page or its views are not cached.
+    pub fn page_views(&self, file: &str) -> Option<(&CleanText, &PagePeriod)> {
+        self.views.get_key_value(&CleanText::line(&page_of_file(file)?))
+    }
 }
 
 /// Returns the page that a file of the repository is: `/guides/sso` for `guides/sso.mdx`. `None` for other files.

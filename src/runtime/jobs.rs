@@ -1,17 +1,12 @@
 //! Runs the effects about jobs.
 
 use super::effect_runner::{EffectRunner, TIPS_KEY, store_failure};
-use crate::model::diff::{Diff, LoadedDiff};
 use crate::model::endpoint::Scope;
 use crate::model::failure::Failure;
-use crate::model::load::Timed;
-use crate::model::preview::{Build, BuildState, StartedBuild};
 use crate::model::prompt::{Delivery, DraftTarget, Thread};
 use crate::model::pull_request_action::{ActionOutcome, HeadCommit};
-use crate::model::pull_request_details::PullRequestDetails;
 use crate::model::row::JobKey;
-use crate::model::text::CleanText;
-use crate::store::{StoreError, StoredDiff};
+use crate::store::StoreError;
 use crate::tui::{AllProfilesJobs, InitialData, JobsEffect, JobsMsg, MAX_THREAD_BYTES};
 use chrono::Utc;
 use std::time::Duration;
@@ -83,8 +78,9 @@ impl EffectRunner {
             }
             JobsEffect::LoadPullRequestDetails { job, is_cached } => {
                 let result = if is_cached { self.read_details(job).await } else { self.request_details(job).await };
-                let preview = self.preview(job).await.unwrap_or_default();
-                JobsMsg::PullRequestDetailsLoaded { job, result, preview }
+                let pages = result.iter().flatten().flat_map(|details| details.value.pages()).collect();
+                let site = self.site_facts(job, pages).await.unwrap_or_default();
+                JobsMsg::PullRequestDetailsLoaded { job, result, site }
             }
             JobsEffect::StartPreview(job) => {
                 let result = self.with_engine(async |engine| engine.start_preview(job).await).await;
@@ -102,66 +98,6 @@ impl EffectRunner {
             // `Effects` keeps the focus for engines that start later.
             JobsEffect::ReportFocus(_) => return None,
         })
-    }
-
-    /// Requests the state of a build. If it has succeeded, stores the address of the preview.
-    async fn check_build(&self, job: JobKey, build: &StartedBuild) -> Result<Build, Failure> {
-        let checked = self.with_engine(async |engine| engine.preview_build(&build.id).await).await?;
-        if let (BuildState::Success, Some(url)) = (&checked.state, &build.url) {
-            let row = self.store.job(job).await.map_err(store_failure)?;
-            if let Some(link) = row.and_then(|row| row.remote.pr_link.clone()) {
-                self.store.save_built_preview(&link, url, Utc::now()).await.map_err(store_failure)?;
-            }
-        }
-        Ok(checked)
-    }
-
-    /// Reads the changes of a job's pull request. They are requested if they are not stored, or are those of an older
-    /// commit, or if `again` is set.
-    async fn read_diff(&self, job: JobKey, again: bool) -> Result<LoadedDiff, Failure> {
-        let row =
-            self.store.job(job).await.map_err(store_failure)?.ok_or_else(|| store_failure(StoreError::NoSuchJob))?;
-        let stored = match &row.remote.pr_link {
-            Some(link) => self.store.diff(link).await.map_err(store_failure)?,
-            None => None,
-        };
-        let head = row.pull_request.as_ref().map(|state| &state.head);
-        let is_current = stored.as_ref().is_some_and(|stored| Some(&stored.head) == head);
-        let (stored, problem) = match stored {
-            Some(stored) if is_current && !again => (stored, None),
-            stored => match (self.with_engine(async |engine| engine.load_diff(job).await).await, stored) {
-                (Ok(loaded), _) => (loaded, None),
-                (Err(failure), Some(older)) => (older, Some(failure)),
-                (Err(failure), None) => return Err(failure),
-            },
-        };
-        let StoredDiff { head, text, is_cut, as_of } = stored;
-        // A large diff takes a while.
-        let parsed = tokio::task::spawn_blocking(|| Diff::parse(text)).await;
-        let diff = parsed.map_err(|_| Failure::local("The changes can't be shown."))?;
-        let preview = self.preview(job).await.map_err(store_failure)?;
-        Ok(LoadedDiff { head, diff, is_cut, as_of, problem, preview })
-    }
-
-    /// Returns the stored details of a job's pull request; `None` if there are none.
-    async fn read_details(&self, job: JobKey) -> Result<Option<Timed<PullRequestDetails>>, Failure> {
-        let row = self.store.job(job).await.map_err(store_failure)?;
-        match row.and_then(|row| row.remote.pr_link) {
-            Some(link) => self.store.pull_request_details(&link).await.map_err(store_failure),
-            None => Ok(None),
-        }
-    }
-
-    /// Returns the address of the preview for a job's pull request.
-    async fn preview(&self, job: JobKey) -> Result<Option<CleanText>, StoreError> {
-        match self.store.job(job).await?.and_then(|row| row.remote.pr_link) {
-            Some(link) => self.store.preview(&link).await,
-            None => Ok(None),
-        }
-    }
-
-    async fn request_details(&self, job: JobKey) -> Result<Option<Timed<PullRequestDetails>>, Failure> {
-        self.with_engine(async |engine| engine.load_pull_request_details(job).await).await.map(Some)
     }
 
     /// Reads the threads of jobs. With `max_bytes`, reads only threads up to this size, as a prefetch for later use. A

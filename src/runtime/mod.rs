@@ -36,6 +36,7 @@ pub mod notify;
 pub mod opener;
 mod profile_keys;
 mod prompts;
+mod pull_requests;
 pub mod startup;
 pub mod switch;
 mod templates;

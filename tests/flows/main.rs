@@ -14,6 +14,7 @@ mod layout;
 mod mouse;
 mod pages;
 mod profiles;
+mod pull_requests;
 mod ranges;
 mod sending;
 mod setup;

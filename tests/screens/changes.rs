@@ -4,13 +4,17 @@
 use crate::screen_fixture::{ScreenFixture, now};
 use crate::{LARGE, SMALL, render, snapshots, text};
 use chrono::TimeDelta;
+use docdeck::model::count::Count;
 use docdeck::model::diff::{Diff, FileChange, LoadedDiff};
 use docdeck::model::failure::{Failure, FailureKind};
+use docdeck::model::impact::PagePeriod;
 use docdeck::model::load::Timed;
+use docdeck::model::period::DateRange;
 use docdeck::model::preview::{Build, BuildState, StartedBuild};
-use docdeck::model::pull_request_details::{Commit, FileSize, PullRequestDetails, ReviewEntry, ReviewKind};
+use docdeck::model::pull_request_details::{Commit, FileSize, PullRequestDetails, ReviewEntry, ReviewKind, SiteFacts};
 use docdeck::model::row::JobKey;
 use docdeck::model::text::CleanText;
+use docdeck::model::views::Counts;
 use docdeck::tui::draw::ColorDepth;
 use docdeck::tui::{JobsMsg, Msg};
 
@@ -25,7 +29,7 @@ impl ScreenFixture {
     pub(crate) fn load_diff(&mut self, result: Result<&str, Failure>) {
         let result = result.map(|text| {
             let (head, diff) = (CleanText::line("7d40698"), Diff::parse(text.to_owned()));
-            Box::new(LoadedDiff { head, diff, is_cut: false, as_of: now(), problem: None, preview: None })
+            Box::new(LoadedDiff { head, diff, is_cut: false, as_of: now(), problem: None, site: SiteFacts::default() })
         });
         let job = self.app.jobs.selected().map_or(JobKey(1), |job| job.key);
         self.handle(Msg::Jobs(JobsMsg::DiffLoaded { job, result }));
@@ -45,17 +49,27 @@ fn changes_with_files_of_every_kind() {
     });
 }
 
+/// Returns the views of the page `/guides/sso` in the seven days up to this one.
+fn views_until(last_day: &str) -> SiteFacts {
+    let range = DateRange::last_days(7, last_day.parse().expect("a day"));
+    let [human, ai, total] = [4897, 1530, 6427].map(Count::Known);
+    let views = Timed { value: Counts { human, ai, total }, as_of: now() };
+    let views = [(CleanText::line("/guides/sso"), PagePeriod { range, views })].into();
+    SiteFacts { preview: None, views }
+}
+
 #[test]
-fn changes_with_the_views_of_their_pages() {
+fn changes_with_the_views_of_their_pages_and_the_days_of_the_views() {
     let mut fixture = ScreenFixture::new((120, 40));
-    fixture.load_pull_requests();
-    fixture.load_views(50, false);
-    let path = fixture.app.views.table.rows().first().expect("a page").path.to_string();
-    fixture.press_keys("1 c");
-    let diff = DIFF.replace("guides/sso", path.trim_start_matches('/'));
-    fixture.load_diff(Ok(&diff));
-    let shown = text(&render(&fixture.app, ColorDepth::None));
-    assert!(shown.contains(&format!("→ {path} ·")) && shown.contains(" human · "), "{shown}");
+    fixture.open_changes();
+    for (last_day, words) in [("2026-11-20", "in the last 7 days"), ("2026-11-15", "on 9–15 Nov")] {
+        let (head, diff) = (CleanText::line("7d40698"), Diff::parse(DIFF.to_owned()));
+        let site = views_until(last_day);
+        let loaded = LoadedDiff { head, diff, is_cut: false, as_of: now(), problem: None, site };
+        fixture.handle(Msg::Jobs(JobsMsg::DiffLoaded { job: JobKey(1), result: Ok(Box::new(loaded)) }));
+        let shown = text(&render(&fixture.app, ColorDepth::None));
+        assert!(shown.contains(&format!("→ /guides/sso · 4,897 human · 1,530 AI {words}")), "{shown}");
+    }
 }
 
 #[test]
@@ -96,7 +110,7 @@ fn changes_of_an_older_commit_say_so() {
         is_cut: false,
         as_of: now(),
         problem: None,
-        preview: None,
+        site: SiteFacts::default(),
     };
     fixture.handle(Msg::Jobs(JobsMsg::DiffLoaded { job: JobKey(1), result: Ok(Box::new(loaded)) }));
     let shown = text(&render(&fixture.app, ColorDepth::None));
@@ -152,8 +166,8 @@ fn a_pull_request_with_reviews_commits_and_files() {
         fixture.press_keys("O");
         let job = fixture.app.jobs.selected().map_or(JobKey(1), |job| job.key);
         let result = Ok(Some(Timed { value: details(), as_of: now() }));
-        let preview = details().preview;
-        fixture.handle(Msg::Jobs(JobsMsg::PullRequestDetailsLoaded { job, result, preview }));
+        let site = SiteFacts { preview: details().preview, ..views_until("2026-11-20") };
+        fixture.handle(Msg::Jobs(JobsMsg::PullRequestDetailsLoaded { job, result, site }));
     });
 }
 

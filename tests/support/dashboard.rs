@@ -7,7 +7,7 @@ use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
 use docdeck::api::{Client, ClientOptions};
 use docdeck::config::key::KeySource;
 use docdeck::config::profiles::ConfiguredProfile;
-use docdeck::engine::PollOptions;
+use docdeck::engine::{HostDirectory, PollOptions};
 use docdeck::model::Time;
 use docdeck::model::endpoint::{ApiKey, Scope};
 use docdeck::model::engine_event::EngineEvent;
@@ -18,6 +18,7 @@ use docdeck::model::setup::ExistingSettings;
 use docdeck::model::text::CleanText;
 use docdeck::runtime::effects::{Effects, EngineConfig};
 use docdeck::runtime::first_run::FirstRun;
+use docdeck::runtime::hosts::SimulatedHosts;
 use docdeck::runtime::switch::ProfileSwitcher;
 use docdeck::sim::Sim;
 use docdeck::store::Store;
@@ -28,6 +29,7 @@ use docdeck::tui::{App, AppConfig, Effect, Msg, ProfilesEffect, StoreState};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
@@ -84,7 +86,16 @@ impl DashboardFixture {
         let (store, opened) = Store::open(folder, now()).expect("a store");
         let start = app_config(profile, &scope_of(sim), opened.read_only);
         let layout = docdeck::runtime::startup::read_saved_layout(&store, &start).await;
-        Self::start_on(store, AppConfig { layout, ..start }, sim.api_key(), ClientOptions::default(), folder).await
+        let start = AppConfig { layout, ..start };
+        Self::start_on(store, start, sim.api_key(), ClientOptions::default(), folder, None).await
+    }
+
+    /// Like [`DashboardFixture::start`], with the simulated code hosts.
+    pub(crate) async fn start_with_hosts(sim: &Sim, folder: &Path) -> Self {
+        let (store, opened) = Store::open(folder, now()).expect("a store");
+        let start = app_config("acme-docs", &scope_of(sim), opened.read_only);
+        let hosts = SimulatedHosts::directory(sim);
+        Self::start_on(store, start, sim.api_key(), ClientOptions::default(), folder, hosts).await
     }
 
     pub(crate) async fn start_with_scope(scope: Scope, key: &str, folder: &Path) -> Self {
@@ -94,10 +105,17 @@ impl DashboardFixture {
     /// Like [`DashboardFixture::start_with`], with these options of the client.
     pub(crate) async fn start_with_options(options: ClientOptions, scope: Scope, key: &str, folder: &Path) -> Self {
         let (store, opened) = Store::open(folder, now()).expect("a store");
-        Self::start_on(store, app_config("acme-docs", &scope, opened.read_only), key, options, folder).await
+        Self::start_on(store, app_config("acme-docs", &scope, opened.read_only), key, options, folder, None).await
     }
 
-    async fn start_on(store: Store, start: AppConfig, key: &str, options: ClientOptions, folder: &Path) -> Self {
+    async fn start_on(
+        store: Store,
+        start: AppConfig,
+        key: &str,
+        options: ClientOptions,
+        folder: &Path,
+        hosts: Option<Arc<dyn HostDirectory>>,
+    ) -> Self {
         let scope = start.scope.clone();
         let key = ApiKey::new(key).expect("a key");
         let client = Client::new(scope.clone(), key, options).expect("a client");
@@ -115,7 +133,7 @@ impl DashboardFixture {
             effects.run(effect);
         }
         let (poll, lock_folder) = (PollOptions::default(), Some(folder.to_owned()));
-        effects.start_engine(EngineConfig { client, poll, lock_folder, on_change: Vec::new(), hosts: None }, sender);
+        effects.start_engine(EngineConfig { client, poll, lock_folder, on_change: Vec::new(), hosts }, sender);
         let profiles = ProfileSwitcher { lock_folder: Some(folder.to_owned()), ..ProfileSwitcher::default() };
         let mut dashboard = Self {
             app,

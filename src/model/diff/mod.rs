@@ -13,6 +13,7 @@ use words::equal_pairs;
 
 use super::Time;
 use super::failure::Failure;
+use super::pull_request_details::{SiteFacts, page_of_file};
 use super::text::CleanText;
 use std::collections::HashSet;
 use std::ops::Range;
@@ -36,8 +37,7 @@ pub struct LoadedDiff {
     pub as_of: Time,
     /// Why newer changes could not be read.
     pub problem: Option<Failure>,
-    /// The address of the preview of the site with the changes.
-    pub preview: Option<CleanText>,
+    pub site: SiteFacts,
 }
 
 /// What happened to a file.
@@ -127,6 +127,15 @@ impl DiffLine {
 }
 
 impl Diff {
+    /// Returns the pages that are changed.
+    pub fn pages(&self) -> Vec<CleanText> {
+        self.files
+            .iter()
+            .filter_map(|file| page_of_file(file.path.as_str()))
+            .map(|page| CleanText::line(&page))
+            .collect()
+    }
+
     /// Parses a unified diff as Git writes it. Text that is not part of a diff is skipped.
     pub fn parse(text: String) -> Self {
         parse::parse(text)

@@ -5,6 +5,7 @@ use super::rows::{self, DiffRow, GUTTER, line_text, wrapped};
 use crate::model::diff::{Diff, DiffFile, FileChange, LineKind, Markup};
 use crate::model::load::Load;
 use crate::model::pull_request::short_commit;
+use crate::model::pull_request_details::SiteFacts;
 use crate::model::text::CleanText;
 use crate::tui::draw::boxes::draw_line;
 use crate::tui::draw::cursor;
@@ -14,7 +15,7 @@ use crate::tui::format::{format_count, plural};
 use crate::tui::job_tabs::JobTab;
 use crate::tui::keymap::{Action, Context};
 use crate::tui::message_fit::fit_message;
-use crate::tui::pull_request::facts::{page_of_file, title, views_text};
+use crate::tui::pull_request::facts::{title, views_text};
 use crate::tui::view::View;
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -109,7 +110,11 @@ fn row_lines<'a>(view: View<'_>, open: &Changes, diff: &Diff, row: usize, width:
     match open.rows.get(row) {
         None | Some(DiffRow::Gap) => vec![Line::default()],
         Some(DiffRow::File(file)) => {
-            diff.files.get(file).map(|file| file_line(view, file, width)).into_iter().collect()
+            let (file, loaded) = (diff.files.get(file), open.load.shown());
+            file.zip(loaded)
+                .map(|(file, loaded)| file_line(view, file, &loaded.value.site, width))
+                .into_iter()
+                .collect()
         }
         Some(DiffRow::Remark(file)) => vec![Line::styled(rows::remark(diff, file), theme.muted)],
         Some(DiffRow::Hunk(file, hunk)) => {
@@ -127,7 +132,7 @@ fn row_lines<'a>(view: View<'_>, open: &Changes, diff: &Diff, row: usize, width:
 
 /// Returns the heading of a file: its path, the page that it is, with its views if they are loaded, and the numbers of
 /// lines.
-fn file_line<'a>(view: View<'_>, file: &DiffFile, width: usize) -> Line<'a> {
+fn file_line<'a>(view: View<'_>, file: &DiffFile, site: &SiteFacts, width: usize) -> Line<'a> {
     let theme = view.theme;
     let (added, removed) = (format!("+{}", format_count(file.additions)), format!("−{}", format_count(file.deletions)));
     let numbers = added.width() + removed.width() + 2;
@@ -140,8 +145,8 @@ fn file_line<'a>(view: View<'_>, file: &DiffFile, width: usize) -> Line<'a> {
     } else if file.change != FileChange::Modified {
         note.push_str(&format!("  {}", file.change.word()));
     }
-    if let Some(page) = page_of_file(view.app, file.path.as_str()) {
-        note.push_str(&format!("  → {} · {}", page.path, views_text(page)));
+    if let Some((page, views)) = site.page_views(file.path.as_str()) {
+        note.push_str(&format!("  → {page} · {}", views_text(view.app, views)));
     }
     if row.used() < space {
         row.push(fit(&note, space - row.used()), theme.muted);

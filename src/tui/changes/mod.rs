@@ -158,7 +158,7 @@ impl Changes {
     fn selected_page(&self) -> Option<CleanText> {
         let loaded = &self.load.shown()?.value;
         let file = loaded.diff.files.get(self.rows.file_of(self.selected))?;
-        page_in_preview(loaded.preview.as_ref()?, file.path.as_str())
+        page_in_preview(loaded.site.preview.as_ref()?, file.path.as_str())
     }
 
     /// Opens a follow-up that quotes the marked lines.

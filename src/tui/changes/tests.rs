@@ -1,5 +1,6 @@
 use super::*;
 use crate::model::failure::Failure;
+use crate::model::pull_request_details::SiteFacts;
 use crate::model::text::CleanText;
 use crate::tui::jobs::tests::at;
 use crate::tui::pull_request::tests::app_with;
@@ -43,7 +44,7 @@ fn keys(app: &mut App, keys: &str) {
 fn load(app: &mut App, text: &str) {
     let head = CleanText::line("7d40698");
     let diff = Diff::parse(text.to_owned());
-    let loaded = LoadedDiff { head, diff, is_cut: false, as_of: at(0), problem: None, preview: None };
+    let loaded = LoadedDiff { head, diff, is_cut: false, as_of: at(0), problem: None, site: SiteFacts::default() };
     app.update(Msg::Jobs(JobsMsg::DiffLoaded { job: JobKey(1), result: Ok(Box::new(loaded)) }), at(1));
 }
 

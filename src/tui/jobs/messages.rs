@@ -11,7 +11,7 @@ use crate::model::log::LogEntry;
 use crate::model::preview::{Build, StartedBuild};
 use crate::model::prompt::{DraftTarget, Thread};
 use crate::model::pull_request_action::{ActionOutcome, HeadCommit, PullRequestAction};
-use crate::model::pull_request_details::PullRequestDetails;
+use crate::model::pull_request_details::{PullRequestDetails, SiteFacts};
 use crate::model::row::{InitialRows, Job, JobKey};
 use crate::model::text::CleanText;
 
@@ -42,11 +42,11 @@ pub enum JobsMsg {
     DiffLoaded { job: JobKey, result: Result<Box<LoadedDiff>, Failure> },
     /// The outcome of an action on a job's pull request.
     PullRequestActed { job: JobKey, action: PullRequestAction, outcome: ActionOutcome },
-    /// The details of a job's pull request (`None` if none are stored), and the address of its preview.
+    /// The details of a job's pull request, `None` if none are stored.
     PullRequestDetailsLoaded {
         job: JobKey,
         result: Result<Option<Timed<PullRequestDetails>>, Failure>,
-        preview: Option<CleanText>,
+        site: SiteFacts,
     },
     /// The build of a preview was accepted, or not started.
     PreviewStarted { job: JobKey, result: Result<StartedBuild, Failure> },

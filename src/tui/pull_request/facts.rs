@@ -1,8 +1,8 @@
 //! What several dialogs about a pull request show.
 
-pub(in crate::tui) use crate::model::pull_request_details::page_of_file as page_of_path;
+use crate::model::impact::PagePeriod;
+use crate::model::period::DateRange;
 use crate::model::row::JobKey;
-use crate::model::views::PageRow;
 use crate::tui::App;
 use crate::tui::format::count_text;
 
@@ -15,13 +15,12 @@ pub(in crate::tui) fn title(app: &App, job: JobKey) -> String {
     format!("{number}{title}")
 }
 
-/// Returns the views of a page.
-pub(in crate::tui) fn views_text(page: &PageRow) -> String {
-    format!("{} human · {} AI", count_text(&page.counts.human), count_text(&page.counts.ai))
-}
-
-/// Returns the row of the page views for the page in this file; `None` if the file is no page or has no row.
-pub(in crate::tui) fn page_of_file<'a>(app: &'a App, path: &str) -> Option<&'a PageRow> {
-    let page = page_of_path(path)?;
-    app.views.table.rows().iter().find(|row| row.path.as_str() == page)
+/// Returns the cached views of a page with their days: `4,897 human · 1,530 AI in the last 7 days`.
+pub(in crate::tui) fn views_text(app: &App, period: &PagePeriod) -> String {
+    let (counts, range) = (&period.views.value, period.range);
+    let days = match range == DateRange::last_days(range.days(), app.updated_at.date_naive()) {
+        true => format!("in the last {} days", range.days()),
+        false => format!("on {}", range.words(false)),
+    };
+    format!("{} human · {} AI {days}", count_text(&counts.human), count_text(&counts.ai))
 }

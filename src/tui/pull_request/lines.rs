@@ -1,12 +1,12 @@
 //! The lines about a pull request.
 
-use super::facts::{page_of_file, views_text};
+use super::facts::views_text;
 use crate::model::Time;
 use crate::model::colors::ColorRole;
 use crate::model::load::Load;
 use crate::model::preview::BuildState;
 use crate::model::pull_request::{ChecksState, PullRequest, PullRequestFact, Review, short_commit};
-use crate::model::pull_request_details::{PullRequestDetails, ReviewEntry, ReviewKind};
+use crate::model::pull_request_details::{PullRequestDetails, ReviewEntry, ReviewKind, SiteFacts};
 use crate::model::row::JobKey;
 use crate::model::text::CleanText;
 use crate::tui::App;
@@ -74,7 +74,7 @@ pub(super) fn lines(
     app: &App,
     job: JobKey,
     details: &Load<PullRequestDetails>,
-    preview: Option<&CleanText>,
+    site: &SiteFacts,
     width: usize,
 ) -> Vec<PullRequestLine> {
     let mut out = Lines { lines: Vec::new(), width };
@@ -88,7 +88,8 @@ pub(super) fn lines(
         }
         None => out.text(ColorRole::Muted, "The state of the pull request is not known yet."),
     }
-    preview_lines(&mut out, app.preview_builds.get(&job), preview);
+    let build = app.preview_builds.get(&job);
+    preview_lines(&mut out, build, build.and_then(PreviewBuild::url).or(site.preview.as_ref()));
     if let Load::Failed { failure, .. } = details {
         out.text(ColorRole::Text, "");
         fit_message(failure.message.as_str(), width, 6).into_iter().for_each(|line| out.text(ColorRole::Bad, line));
@@ -99,7 +100,7 @@ pub(super) fn lines(
     if let Some(details) = shown {
         entry_lines(&mut out, app, &details.entries);
         commit_lines(&mut out, app, details);
-        file_lines(&mut out, app, details);
+        file_lines(&mut out, app, details, site);
     }
     out.lines
 }
@@ -258,15 +259,15 @@ fn commit_lines(out: &mut Lines, app: &App, details: &PullRequestDetails) {
 }
 
 /// Adds the changed files. Those that are pages have their views.
-fn file_lines(out: &mut Lines, app: &App, details: &PullRequestDetails) {
+fn file_lines(out: &mut Lines, app: &App, details: &PullRequestDetails, site: &SiteFacts) {
     if details.files.is_empty() {
         return;
     }
     out.heading("Files", details.files.len());
     for file in &details.files {
         let numbers = format!("  +{} −{}", format_count(file.additions), format_count(file.deletions));
-        let views =
-            page_of_file(app, file.path.as_str()).map(|page| format!("  {}", views_text(page))).unwrap_or_default();
+        let views = site.page_views(file.path.as_str()).map(|(_, views)| format!("  {}", views_text(app, views)));
+        let views = views.unwrap_or_default();
         let space = out.width.saturating_sub(numbers.width());
         let path = truncate_path(file.path.as_str(), space);
         let views = fit(&views, space.saturating_sub(path.width()));

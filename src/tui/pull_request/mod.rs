@@ -18,7 +18,7 @@ mod lines;
 pub(in crate::tui) mod preview;
 
 use crate::model::load::{Load, Timed};
-use crate::model::pull_request_details::PullRequestDetails;
+use crate::model::pull_request_details::{PullRequestDetails, SiteFacts};
 use crate::model::row::{JobKey, RemainingJobs};
 use crate::model::text::CleanText;
 use crate::tui::changes::Changes;
@@ -45,8 +45,7 @@ const MAX_AGE: TimeDelta = TimeDelta::seconds(60);
 pub struct PullRequestDialog {
     job: JobKey,
     details: Load<PullRequestDetails>,
-    /// The address of the preview, as stored.
-    preview: Option<CleanText>,
+    site: SiteFacts,
     lines: Vec<PullRequestLine>,
     list: ListState,
 }
@@ -57,7 +56,13 @@ impl PullRequestDialog {
         let Some(job) = cx.app.jobs.selected().filter(|job| job.has_known_pull_request()).map(|job| job.key) else {
             return;
         };
-        let mut open = Self { job, details: Load::Idle, preview: None, lines: Vec::new(), list: ListState::default() };
+        let mut open = Self {
+            job,
+            details: Load::Idle,
+            site: SiteFacts::default(),
+            lines: Vec::new(),
+            list: ListState::default(),
+        };
         open.load(true, cx);
         open.refresh(cx.app);
         cx.open(open);
@@ -75,7 +80,7 @@ impl PullRequestDialog {
     /// Returns the address of the preview: of the last build, otherwise as the code host or an earlier build reported it.
     fn preview<'a>(&'a self, app: &'a App) -> Option<&'a CleanText> {
         let built = app.preview_builds.get(&self.job).and_then(PreviewBuild::url);
-        built.or(self.preview.as_ref())
+        built.or(self.site.preview.as_ref())
     }
 
     /// Returns the address of the selected page in the preview.
@@ -189,8 +194,8 @@ impl Component for PullRequestDialog {
 
     fn receive(&mut self, msg: Msg, cx: &mut Cx<'_>) -> Result<Flow, Msg> {
         match msg {
-            Msg::Jobs(JobsMsg::PullRequestDetailsLoaded { job, result, preview }) if job == self.job => {
-                self.preview = preview;
+            Msg::Jobs(JobsMsg::PullRequestDetailsLoaded { job, result, site }) if job == self.job => {
+                self.site = site;
                 let is_recent = |details: &Timed<_>| cx.now - details.as_of < MAX_AGE;
                 match result {
                     Ok(Some(details)) => {
@@ -220,7 +225,7 @@ impl Component for PullRequestDialog {
 
     fn refresh(&mut self, app: &App) {
         let g = app.geometry();
-        self.lines = lines::lines(app, self.job, &self.details, self.preview(app), g.dialog_columns());
+        self.lines = lines::lines(app, self.job, &self.details, &self.site, g.dialog_columns());
         self.list.set_len(self.lines.len());
         let covered = usize::from(app.panes.editor_rows).saturating_sub(1);
         self.list.keep_selected_visible(g.dialog_rows().saturating_sub(covered).max(1));

@@ -1,10 +1,10 @@
 //! Building a preview of the site with the changes of a pull request. The service is asked only after a key press, and
 //! then for the state of the build until it ends, even if the dialog was closed in the meantime.
 
-use super::facts::page_of_path;
 use crate::model::Time;
 use crate::model::failure::Failure;
 use crate::model::preview::{Build, BuildState, StartedBuild};
+use crate::model::pull_request_details::page_of_file;
 use crate::model::row::JobKey;
 use crate::model::text::CleanText;
 use crate::tui::keymap::{Action, Context};
@@ -19,7 +19,7 @@ const MAX_CHECKS: u16 = 600;
 /// Returns the address of a page in a preview: `https://acme-1.example/guides/sso` for `guides/sso.mdx`. `None` if the
 /// file is no page.
 pub(in crate::tui) fn page_in_preview(preview: &CleanText, path: &str) -> Option<CleanText> {
-    let page = page_of_path(path)?;
+    let page = page_of_file(path)?;
     Some(CleanText::line(&format!("{}{page}", preview.as_str().trim_end_matches('/'))))
 }
 

@@ -74,8 +74,8 @@ fn press(app: &mut App, keys: &str) -> Vec<Effect> {
 }
 
 fn answer(app: &mut App, result: Result<Option<Timed<PullRequestDetails>>, Failure>) -> Vec<Effect> {
-    let preview = details().preview;
-    app.update(Msg::Jobs(JobsMsg::PullRequestDetailsLoaded { job: JobKey(1), result, preview }), at(100))
+    let site = SiteFacts { preview: details().preview, ..SiteFacts::default() };
+    app.update(Msg::Jobs(JobsMsg::PullRequestDetailsLoaded { job: JobKey(1), result, site }), at(100))
 }
 
 fn request(is_cached: bool) -> Effect {

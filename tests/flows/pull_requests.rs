@@ -1,0 +1,57 @@
+//! Tests of a pull request from its job to its merge: the details, the changes and the actions of the dashboard.
+
+use crate::support::dashboard::DashboardFixture;
+use crate::support::{create_folder, start_sim};
+use crossterm::event::KeyCode;
+use docdeck::model::log::Operation;
+use docdeck::model::pull_request::PullRequestState;
+use docdeck::sim::Sim;
+
+/// Starts a dashboard whose only job has a pull request of which the state is known.
+async fn start_with_pull_request(folder: &tempfile::TempDir) -> (Sim, DashboardFixture) {
+    let sim = start_sim(&[]).await;
+    let mut dashboard = DashboardFixture::start_with_hosts(&sim, folder.path()).await;
+    dashboard.send_accepted_job("Fix it [sim:seconds=0.1]").await;
+    dashboard.until("the state", |dashboard| dashboard.selected_job().pull_request.is_some()).await;
+    (sim, dashboard)
+}
+
+#[tokio::test]
+async fn changed_pages_have_their_views_from_the_cache_and_cost_no_request_for_views() {
+    let folder = create_folder();
+    let (sim, mut dashboard) = start_with_pull_request(&folder).await;
+    dashboard.press_chars("O");
+    dashboard.until_shown("Files").await;
+    assert!(!dashboard.shows(" human · ") && sim.requests(Operation::Views) == 0);
+    dashboard.press_key(KeyCode::Esc);
+    dashboard.press_chars("2");
+    dashboard.until_shown("page 1, rows 1–50").await;
+    dashboard.terminate().await;
+    // After a restart, the views are read from the store.
+    let mut dashboard = DashboardFixture::start_with_hosts(&sim, folder.path()).await;
+    for key in ["1O", "c"] {
+        dashboard.press_chars(key);
+        dashboard.until_shown(" AI in the last 7 days").await;
+    }
+    assert_eq!(sim.requests(Operation::Views), 1);
+}
+
+#[tokio::test]
+async fn a_pull_request_is_merged_after_a_confirmation_that_names_its_head() {
+    let folder = create_folder();
+    let (_sim, mut dashboard) = start_with_pull_request(&folder).await;
+    let state = dashboard.selected_job().pull_request.clone().expect("a state");
+    dashboard.press_chars("O");
+    dashboard.until_shown("Files").await;
+    dashboard.press_chars("m");
+    let head: String = state.head.as_str().chars().take(7).collect();
+    dashboard.assert_shows(&format!("at commit {head}"));
+    dashboard.press_chars("n");
+    assert_eq!(dashboard.selected_job().pull_request.as_ref().map(|state| state.state), Some(state.state));
+    dashboard.press_chars("my");
+    dashboard
+        .until("the merge", |dashboard| {
+            dashboard.selected_job().pull_request.as_ref().is_some_and(|state| state.state == PullRequestState::Merged)
+        })
+        .await;
+}
