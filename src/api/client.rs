@@ -79,7 +79,7 @@ impl Client {
         &self.0.scope
     }
 
-    /// Creates a job. Counts towards the project's hourly limit of new jobs.
+    /// Creates a job. Counts toward the project's hourly limit of new jobs.
     pub async fn create_job(&self, prompt: &str) -> ApiAnswer<RemoteJob> {
         let Some(url) = self.0.address.jobs() else {
             return self.no_url();
@@ -102,7 +102,7 @@ impl Client {
         require_same_job(id, Operation::Get, answer)
     }
 
-    /// Sends a follow-up to a job. Counts towards the project's hourly limit of follow-ups.
+    /// Sends a follow-up to a job. Counts toward the project's hourly limit of follow-ups.
     pub async fn send_follow_up(&self, id: &JobId, prompt: &str) -> ApiAnswer<RemoteJob> {
         let Some(url) = self.0.address.message(id) else {
             return unusable_id(id);
@@ -111,7 +111,7 @@ impl Client {
         require_same_job(id, Operation::FollowUp, self.request(call, answer::decode_redacted_job).await)
     }
 
-    /// Fetches page views, at most as many rows as the query asks for. Counts towards the hourly limit of analytics
+    /// Fetches page views, at most as many rows as the query asks for. Counts toward the hourly limit of analytics
     /// requests.
     pub async fn views(&self, query: &ViewsQuery) -> ApiAnswer<ViewsPage> {
         let Some(url) = self.0.address.views(query) else {

@@ -55,7 +55,7 @@ pub enum ApiError {
     #[error("The service did not answer within {}; {}.", duration_text(*.after), possible_effect(*.operation))]
     TimedOut { operation: Operation, after: Duration },
     /// The connection was lost after the request was sent; `detail` is the reason.
-    #[error("The connection was lost before the reply arrived ({detail}); {}.", possible_effect(*.operation))]
+    #[error("The connection was lost before the answer arrived ({detail}); {}.", possible_effect(*.operation))]
     Lost { operation: Operation, detail: CleanText },
     /// Status 400.
     #[error("The service refused the request (400{}); {}.", quoted_suffix(.service_text), how_to_correct(*.operation))]

@@ -1,7 +1,7 @@
 //! The HTTP client for the service. Each call makes one request and never retries it.
 //!
 //! A call returns plain data of the model, or an error with a message for the user. The engine decides when to make a
-//! request, counts it towards the limits, and decides what a lost answer means for a prompt.
+//! request, counts it toward the limits, and decides what a lost answer means for a prompt.
 
 mod address;
 mod answer;

@@ -17,7 +17,7 @@ use serde_json::value::RawValue;
 const MAX_LINE_CHARS: usize = 500;
 
 impl Client {
-    /// Starts building a preview of a branch. Counts towards the organization's limit per minute.
+    /// Starts building a preview of a branch. Counts toward the organization's limit per minute.
     pub async fn start_preview(&self, branch: &CleanText) -> ApiAnswer<StartedBuild> {
         let Some(url) = self.address().previews() else {
             return self.no_url();

@@ -18,7 +18,7 @@ pub(super) const OUTPUT_HELP: &str = "\
 If the pull request has another head commit by now, nothing is done: look at the new changes first. The action is sent \
 once. If its answer is lost, docdeck reads the state again and prints it, but never repeats the action.
 
-Prints the state as `docdeck pr` does, with --json as `docdeck pr --json`, and what became of the action on stderr.
+Prints the new state in the format of `docdeck pr` (or `docdeck pr --json`), and the result of the action on stderr.
 
 Exit codes: 0 done; 2 unknown job, usage, configuration or database error; 4 not done: the head has moved, the host \
 refused, or it was not reached; 6 unconfirmed: the answer was lost, so it may have been done.";

@@ -182,7 +182,7 @@ pub(super) enum Command {
     Help(help::Options),
     /// check configuration, files, database, network, key and terminal; changes nothing without --repair
     ///
-    /// Prints the state of each, and how to fix what is wrong. Changes nothing without --repair. Sends one job lookup,
+    /// Prints the state of each, and how to fix what is wrong. Sends one job lookup,
     /// which doesn't count toward the hourly limits. The report is safe to post: it contains no key and no password,
     /// and ids are shortened.
     #[command(after_long_help = doctor::OUTPUT_HELP)]

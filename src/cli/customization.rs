@@ -55,7 +55,7 @@ pub fn keymap(custom: &Customization, path: &Path) -> Result<Keymap, ConfigError
             return Err(wrong(of_action, what));
         }
     }
-    // The last override that sets one of the two keys is the one to change.
+    // If two bindings conflict, the error points to the last override that set one of their keys.
     let wrong = |rows: [&Binding; 2], what: String| {
         let sets_key = |keys: &&KeyOverride, row: &&Binding| {
             keys.context.parse() == Ok(row.context) && row.action.has_name(&keys.action)

@@ -22,7 +22,7 @@ The code host is asked for the state of the pull request (two requests on GitHub
 if there are new commits since it was last read. If the host can't be asked, the last known diff is printed. Tokens are \
 found as by `docdeck pr`.
 
-Piped output is a unified diff as Git writes it, without control characters. At most 10 MiB are read; a note on \
+When piped, it prints a unified diff as Git writes it, without control characters. At most 10 MiB are read; a note on \
 stderr says if files are missing. With --stat, piped output is one line per file, with tab-separated fields: path, \
 change (added, deleted, modified, renamed, copied), added lines, removed lines.
 

@@ -26,7 +26,7 @@ replaced one.
 
 With --json: JOB as in `docdeck jobs --help`, plus \"followUp\": {\"prompt\", \"delivery\"} and, if earlier \
 prompts were discarded, \"discarded\": [{\"prompt\", \"delivery\"}, …]; plus \"error\" and \"exitCode\" if the \
-exit code is neither 0 nor 1. Piped output is only the job id. The exit codes are those of `docdeck new`; 4 also \
+exit code is neither 0 nor 1. When piped, it prints only the job id. The exit codes are those of `docdeck new`; 4 also \
 means that the job is not tracked.";
 
 #[derive(Debug, Args)]

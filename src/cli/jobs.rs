@@ -21,7 +21,7 @@ prompt: queued, paused, sending, not sent, rejected, unconfirmed, discarded.
 
 If a command with --json fails, it writes an object with \"error\" (the message on stderr) and \"exitCode\".
 
-Piped output is one line per job, with tab-separated fields: id, state, pull request URL, the time at which it \
+When piped, it prints one line per job, with tab-separated fields: id, state, pull request URL, the time at which it \
 entered that state (empty if unknown), title.
 
 Exit codes: 0 listed, even if no job matches; 2 unknown status, usage, configuration or database error.";

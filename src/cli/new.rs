@@ -13,16 +13,17 @@ use std::path::PathBuf;
 
 /// Help text about the output and the exit codes.
 pub(super) const OUTPUT_HELP: &str = "\
-The prompt is saved before it is sent, and sent only once. Piped output is only the job id; progress is on stderr.
+The prompt is saved before it is sent, and sent only once. When piped, it prints only the job id; progress is on stderr.
 
 A batch is saved in full, then sent as fast as the limit allows. The command runs until all prompts are sent, or \
 with --wait until all jobs are finished. If it is interrupted, the unsent prompts are paused in the queue; --rest \
 sends them. Prompts that are in the queue already, or were sent in the last 24 hours, are sent again only with \
---again. Piped output is only the ids, as the jobs are accepted.
+--again. When piped, it prints only the ids, each as soon as its job is accepted.
 
 With --json: JOB as in `docdeck jobs --help`; for a batch {\"jobs\": [JOB, …]}; for --dry-run the \
-numbers \"prompts\", \"known\" (left out: sent before), \"now\", \"later\" (after the limit), \"ahead\" (queued \
-before these), \"usedHere\" of \"limit\", and the times \"laterFrom\" and \"lastNotBefore\" (the earliest time of the \
+numbers \"prompts\" (to send), \"known\" (skipped, because they were sent before), \"now\" (sent at once), \"later\" \
+(sent when the limit allows it), \"ahead\" (queued before these), \"usedHere\" (requests used on this computer) and \
+\"limit\", and the times \"laterFrom\" and \"lastNotBefore\" (the earliest time of the \
 last prompt). If the service \
 returns the same id for two new jobs, docdeck treats them as one job: a note is printed on stderr, and \"sharesIdWith\" lists the \
 other prompts. If the exit code is neither 0 nor 1, the object has \"error\" and \"exitCode\".
@@ -31,7 +32,7 @@ Exit codes: 0 accepted (with --wait: done); 1 the job failed (with --wait); 2 us
 3 key refused; 4 not sent or rejected; 5 hourly limit reached, the prompt is saved and paused; 6 unconfirmed; 124 \
 timeout; 130 Ctrl-C.
 
-After 6, don't just run the command again. Either the reply was lost, and the job may exist; or the job was accepted, \
+After 6, don't just run the command again. Either the answer was lost, and the job may exist; or the job was accepted, \
 but could not be recorded; or its id could not be written to stdout (disk full). In the last two cases, the id is on \
 stderr.";
 

@@ -23,7 +23,8 @@ const DEFAULT_DAYS: u32 = 400;
 pub(super) const OUTPUT_HELP: &str = "\
 With --json: {\"dryRun\", \"ranges\", \"reports\", \"answers\", \"totals\", \"bytesBefore\", \"bytesAfter\", \
 \"stillLarge\"}; with --jobs {\"dryRun\", \"jobs\", \"prompts\", \"spared\", \"bytesBefore\", \"bytesAfter\", \
-\"stillLarge\"}. \"spared\" counts the old jobs that were not deleted.
+\"stillLarge\"}. \"answers\" counts cached pages of rows. \"stillLarge\" is true if the disk space could not be freed. \
+\"spared\" counts the old jobs that were not deleted.
 
 Exit codes: 0 done; 2 usage or database error.";
 

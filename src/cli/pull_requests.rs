@@ -31,7 +31,7 @@ unavailable), \"passed\", \"total\", \"failed\": [{\"name\", \"url\"}, …]}, \"
 required, none), \"conflict\", \"behind\", \"head\", \"branch\", \"additions\", \"deletions\", \"files\", \"mergedAt\", \
 \"asOf\"}, or null if it is unknown.
 
-Piped output is one line per job, with tab-separated fields: id, pull request URL, state, checks, review, head commit, \
+When piped, it prints one line per job, with tab-separated fields: id, pull request URL, state, checks, review, head commit, \
 title.
 
 Exit codes: 0 read; 2 unknown job, usage, configuration or database error; 4 at least one pull request could not be \

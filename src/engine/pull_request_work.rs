@@ -21,7 +21,7 @@ use tokio::sync::oneshot;
 /// How often the diff is requested if commits are pushed in the meantime.
 const ATTEMPTS: usize = 2;
 
-/// A load of a diff. A host doesn't say to which commit a diff belongs, so the state is read before and after it.
+/// A load of a diff. A host doesn't report to which commit a diff belongs, so the state is read before and after it.
 #[derive(Debug)]
 pub struct DiffLoad {
     pub result: Result<StoredDiff, Failure>,

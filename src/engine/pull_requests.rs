@@ -134,12 +134,13 @@ impl Refresher {
         // Another instance may just have refreshed them, so the store decides what is due.
         match self.find_due(occasion, only, now).await {
             Ok(round) => {
-                let closed = self.closed_hosts(now).count();
+                let unavailable = self.unavailable_hosts(now).count();
                 for ((host, kind), requested) in links_by_host(round.due.iter().map(|(job, link)| (*job, link))) {
                     self.request_of_host(&host, kind, &requested, now).await;
                 }
                 // The pull requests of a host without a token may have taken the places of others.
-                let is_incomplete = round.due.len() == MAX_PER_ROUND && self.closed_hosts(now).count() > closed;
+                let is_incomplete =
+                    round.due.len() == MAX_PER_ROUND && self.unavailable_hosts(now).count() > unavailable;
                 let latest = if is_incomplete { now } else { now + MAX_SLEEP };
                 self.wake_at(round.next.map_or(latest, |next| next.min(latest)))
             }
@@ -155,7 +156,7 @@ impl Refresher {
     async fn find_due(&self, occasion: Occasion, only: Option<&[JobKey]>, now: Time) -> Result<Round, StoreError> {
         let only = only.map(<[JobKey]>::to_vec);
         let waiting: HashSet<JobKey> = self.retries.iter().filter(|(_, at)| **at > now).map(|(job, _)| *job).collect();
-        let closed: HashSet<String> = self.closed_hosts(now).cloned().collect();
+        let unavailable: HashSet<String> = self.unavailable_hosts(now).cloned().collect();
         let visit = move |round: &mut Round, found: StoredPullRequest<'_>| {
             if only.as_ref().is_some_and(|only| !only.contains(&found.job)) {
                 return;
@@ -165,7 +166,7 @@ impl Refresher {
             if round.due.len() < MAX_PER_ROUND
                 && !waiting.contains(&found.job)
                 && is_due(found.state, occasion, now)
-                && PullRequestLink::parse(found.link.as_str()).is_some_and(|link| !closed.contains(&link.host))
+                && PullRequestLink::parse(found.link.as_str()).is_some_and(|link| !unavailable.contains(&link.host))
             {
                 round.due.push((found.job, found.link.clone()));
             }
@@ -262,7 +263,7 @@ impl Refresher {
             self.hosts.insert(name.to_owned(), host);
         }
         match &self.hosts.get(name)?.access {
-            HostAccess::Client(client) if self.can_ask(name, now) => Some(client.clone()),
+            HostAccess::Client(client) if self.can_request(name, now) => Some(client.clone()),
             _ => None,
         }
     }
@@ -272,12 +273,12 @@ impl Refresher {
     }
 
     /// Returns the known hosts to which no requests can be sent now.
-    fn closed_hosts(&self, now: Time) -> impl Iterator<Item = &String> {
-        self.hosts.keys().filter(move |name| !self.can_ask(name, now))
+    fn unavailable_hosts(&self, now: Time) -> impl Iterator<Item = &String> {
+        self.hosts.keys().filter(move |name| !self.can_request(name, now))
     }
 
     /// Whether requests to this host can be sent now. Its access must be known.
-    fn can_ask(&self, name: &str, now: Time) -> bool {
+    fn can_request(&self, name: &str, now: Time) -> bool {
         let has_client = self.hosts.get(name).is_some_and(|host| matches!(host.access, HostAccess::Client(_)));
         has_client && !self.is_blocked(name, now)
     }

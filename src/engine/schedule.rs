@@ -147,7 +147,7 @@ impl Scheduler {
         self.next_token(Share::Common, now).unwrap_or(now)
     }
 
-    /// Counts a request outside the schedule toward the budget.
+    /// Counts an unscheduled request toward the budget.
     pub(super) fn count_unscheduled(&mut self, now: Time) {
         self.returning.push_back((now + MINUTE, Share::Common));
     }

@@ -33,7 +33,7 @@ pub enum QueueChange {
     Pause,
     /// Resumes a paused prompt.
     Resume,
-    /// Moves the prompt one position towards the front of the queue.
+    /// Moves the prompt one position toward the front of the queue.
     Up,
     Down,
 }

@@ -15,7 +15,7 @@ pub struct Scope {
 }
 
 impl Scope {
-    /// Returns the owner of the hourly limit that analytics requests count towards: the organization, or the project if
+    /// Returns the owner of the hourly limit that analytics requests count toward: the organization, or the project if
     /// no organization is set.
     pub fn analytics_owner(&self) -> &str {
         self.organization.as_deref().unwrap_or(&self.project)

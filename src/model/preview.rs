@@ -35,7 +35,7 @@ pub enum BuildState {
     InProgress,
     Success,
     Failure,
-    /// A state that docdeck doesn't know.
+    /// A state that is unknown to docdeck.
     Other(CleanText),
 }
 

@@ -182,7 +182,7 @@ pub struct Prompt {
 }
 
 impl Prompt {
-    /// Returns a sentence about what became of a discarded prompt, or `None` if the prompt was not discarded.
+    /// Returns a sentence about the fate of a discarded prompt, or `None` if the prompt was not discarded.
     pub fn discarded_text(&self) -> Option<&'static str> {
         let Delivery::Discarded { from } = self.delivery else { return None };
         let may_have_arrived = match from {

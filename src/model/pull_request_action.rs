@@ -1,4 +1,4 @@
-//! What the user can do with a pull request on its code host, and what became of it.
+//! What the user can do with a pull request on its code host, and the outcome.
 
 use super::failure::Failure;
 use super::pull_request::short_commit;

@@ -41,10 +41,10 @@ impl UnrecordedOutcome {
             (Delivery::Accepted, PromptKind::Create) => format!("Accepted as {id}, but it"),
             (Delivery::Accepted, PromptKind::FollowUp) => format!("The follow-up to {id} was accepted, but that"),
             (Delivery::Unconfirmed(_), PromptKind::Create) => {
-                "The reply was lost, so the job may have been created, but that".to_owned()
+                "The answer was lost, so the job may have been created, but that".to_owned()
             }
             (Delivery::Unconfirmed(_), PromptKind::FollowUp) => {
-                format!("The reply was lost, so the follow-up to {id} may have arrived, but that")
+                format!("The answer was lost, so the follow-up to {id} may have arrived, but that")
             }
             (Delivery::Rejected(_), _) => "The service rejected the prompt, but that".to_owned(),
             (Delivery::Queued { .. }, _) => "Not sent: the hourly limit is reached, but that".to_owned(),

@@ -155,7 +155,7 @@ fn set_paused(tx: &Transaction<'_>, keys: &BTreeSet<JobKey>, pause: bool, now: T
     Ok(changed)
 }
 
-/// Moves the new jobs with these keys by one position, towards the front or the back of the queue. They keep their
+/// Moves the new jobs with these keys by one position, toward the front or the back of the queue. They keep their
 /// order among each other. Jobs that are already in front (or at the back) stay there.
 fn move_new_jobs(tx: &Transaction<'_>, keys: &BTreeSet<JobKey>, towards_front: bool) -> StoreResult<BTreeSet<JobKey>> {
     let Some(first) = keys.first() else { return Ok(BTreeSet::new()) };

@@ -21,7 +21,7 @@ use rusqlite::{Connection, Transaction, params};
 
 /// The reason that is stored with a prompt that becomes unconfirmed because docdeck ended while sending it.
 pub(super) const ABANDONED_REASON: &str =
-    "docdeck ended before the reply arrived: the service may or may not have received this prompt";
+    "docdeck ended before the answer arrived: the service may or may not have received this prompt";
 
 /// Whether a prompt may be sent now.
 #[derive(Debug, PartialEq, Eq)]

@@ -183,7 +183,7 @@ pub trait Component: Any + Debug + Send {
     /// Called after the text of [`Self::input`] has changed.
     fn input_changed(&mut self, _cx: &mut Cx<'_>) {}
 
-    /// Called after the size of the dialog has changed. Scrolls the text input towards its start, as far as possible
+    /// Called after the size of the dialog has changed. Scrolls the text input toward its start, as far as possible
     /// without hiding the cursor.
     fn resized(&mut self) {
         if let Some(input) = self.input() {

@@ -32,7 +32,7 @@ fn fixture() -> CommandFixture {
         }
         let (prompt, _) = store.add_new_job(scope, "Lost one", now).await.expect("written");
         store.request_permit(prompt, "test", now, now).await.expect("a turn");
-        let lost = Delivery::Unconfirmed(CleanText::line("The reply was lost."));
+        let lost = Delivery::Unconfirmed(CleanText::line("The answer was lost."));
         store.finish_send(prompt, lost, None, now).await.expect("unconfirmed");
     });
     fixture

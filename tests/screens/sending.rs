@@ -56,7 +56,7 @@ fn the_editor_of_a_follow_up_below_the_thread() {
 
 #[test]
 fn a_reply_of_several_lines() {
-    snapshots("reply", &[SMALL, (120, 40)], &["Reply", "Link it."], |fixture| {
+    snapshots("reply", &[SMALL, (120, 40)], &["Follow-up", "Link it."], |fixture| {
         fixture.load_jobs();
         fixture.press_keys("Enter f");
         fixture.handle(Msg::Input(Event::Paste("Add a diagram of the retries\n\nLink it.".to_owned())));

@@ -66,14 +66,14 @@ impl HostClient {
                 let method = method.unwrap_or(MergeMethod::Merge).name();
                 (Method::PUT, "/merge", json!({ "sha": head.as_str(), "merge_method": method }))
             }
-            PullRequestAction::MarkReady => return self.mutation(link, READY_MUTATION).await,
-            PullRequestAction::Close => return self.mutation(link, CLOSE_MUTATION).await,
+            PullRequestAction::MarkReady => return self.mutation_request(link, READY_MUTATION).await,
+            PullRequestAction::Close => return self.mutation_request(link, CLOSE_MUTATION).await,
         };
         Ok(HostRequest::with_body(method, github_url(&self.0.rest, link, path), &body))
     }
 
     /// Returns the request that changes a pull request by its id, which is requested first.
-    async fn mutation(&self, link: &PullRequestLink, mutation: &str) -> Result<HostRequest, HostError> {
+    async fn mutation_request(&self, link: &PullRequestLink, mutation: &str) -> Result<HostRequest, HostError> {
         let id = self.node_id(link).await?;
         Ok(self.graphql_request(json!({ "query": mutation, "variables": { "id": id } })))
     }
@@ -89,7 +89,7 @@ impl HostClient {
         found.into_iter().next().map_or_else(|| Err(self.error(HostErrorKind::NotFound)), |(_, id)| id)
     }
 
-    /// Returns an error if the answer to a mutation contains one, or doesn't say that the mutation was carried out.
+    /// Returns an error if the answer to a mutation contains one, or doesn't confirm that the mutation was carried out.
     fn check_mutation(&self, body: &[u8]) -> Result<(), HostError> {
         let answer: Value = serde_json::from_slice(body).unwrap_or_default();
         if let Some(error) = json::list(&answer, "/errors").first() {
@@ -148,7 +148,7 @@ impl HostClient {
         self.error(HostErrorKind::Unreadable(excerpt::excerpt(body, &self.0.token)))
     }
 
-    /// Returns an error if the answer to an action doesn't say that GitLab has performed it.
+    /// Returns an error if the answer to an action doesn't confirm that GitLab has performed it.
     fn check_gitlab_action(
         &self,
         link: &PullRequestLink,
@@ -212,7 +212,7 @@ fn without_draft_prefix(title: &str) -> Option<&str> {
 }
 
 impl HostError {
-    /// Returns what became of an action whose request failed in this way.
+    /// Returns the outcome of an action whose request failed in this way.
     pub fn outcome(&self) -> ActionOutcome {
         let why = CleanText::line(&self.to_string());
         match &self.kind {

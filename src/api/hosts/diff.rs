@@ -35,7 +35,7 @@ pub struct ReportedDiff {
 
 impl HostClient {
     /// Requests the changes of a pull request: one request, or one per page of files if the host can't report them
-    /// at once. The answer doesn't say to which head commit they belong.
+    /// at once. The answer doesn't contain the head commit to which they belong.
     pub async fn diff(&self, link: &PullRequestLink) -> HostAnswer<ReportedDiff> {
         if self.0.kind == HostKind::GitLab {
             return self.diff_of_pages(link).await;

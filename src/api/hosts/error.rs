@@ -24,7 +24,7 @@ pub enum HostErrorKind {
     #[error("no answer within {} s", .0.as_secs())]
     TimedOut(Duration),
     /// The connection was lost after the request was sent.
-    #[error("the connection was lost before the reply arrived ({0})")]
+    #[error("the connection was lost before the answer arrived ({0})")]
     Lost(CleanText),
     /// Status 401.
     #[error("the token was refused (401); it is wrong, expired or revoked")]

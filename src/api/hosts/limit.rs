@@ -9,7 +9,7 @@ const DEFAULT_PAUSE: TimeDelta = TimeDelta::minutes(1);
 /// The longest wait that is believed.
 const MAX_PAUSE: TimeDelta = TimeDelta::hours(2);
 
-/// What a request cost, and what is left of the host's limit. Fields are `None` if the answer doesn't say it.
+/// What a request cost, and what is left of the host's limit. A field is `None` if the answer doesn't contain it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct RequestBudget {
     /// The number of requests, or of points on GitHub, that are left.

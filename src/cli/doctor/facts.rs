@@ -54,7 +54,7 @@ pub(super) struct Facts<'a> {
     /// The error is a sentence: why the base URL can't be used.
     pub(super) route: Result<Route, String>,
     pub(super) display: DisplaySettings,
-    pub(super) theme_mistake: Option<ConfigError>,
+    pub(super) theme_error: Option<ConfigError>,
     pub(super) data_folder: Result<PathBuf, ConfigError>,
     /// The result of the repair, if one was requested.
     pub(super) repair: Option<Finding>,
@@ -113,8 +113,8 @@ impl<'a> Facts<'a> {
         // Any project will do, because the route doesn't depend on it.
         let any = Scope { base_url: base_url.value.clone(), project: "x".to_owned(), organization: None };
         let mut display = display_settings(flags, environment, &config.ui, &at);
-        let theme_mistake = display.theme.read().err();
-        if theme_mistake.is_some() {
+        let theme_error = display.theme.read().err();
+        if theme_error.is_some() {
             display.theme = ChosenTheme::default();
         }
         Self {
@@ -135,7 +135,7 @@ impl<'a> Facts<'a> {
             client: known.map(|(scope, key)| Client::new(scope, key, options)),
             route: Route::for_scope(&any),
             display,
-            theme_mistake,
+            theme_error,
             data_folder: sources::resolve_data_folder(flags, environment).map(|folder| folder.value),
             config,
             repair: None,

@@ -104,7 +104,7 @@ pub(super) fn ca_file(facts: &Facts<'_>) -> CheckResult {
 }
 
 pub(super) fn theme(facts: &Facts<'_>) -> CheckResult {
-    match (&facts.theme_mistake, &facts.config.ui.theme) {
+    match (&facts.theme_error, &facts.config.ui.theme) {
         (Some(mistake), _) => error(mistake),
         (None, Some(theme)) => ok(format!("{theme} ({})", SettingSource::File)),
         (None, None) => ok(format!("{} ({})", themes::AUTO_THEME, SettingSource::Default)),

@@ -202,7 +202,7 @@ impl SetupForm {
                 "An admin key from the API keys page of the service's dashboard. docdeck stores it in a file that only you can read, and never shows it."
             }
             KeySourceChoice::Command => {
-                "A command that prints the key, like: pass show docdeck. docdeck runs it at each start, without a shell; quotes keep spaces. The first line of its output is the key."
+                "A command that prints the key, like: pass show docdeck. docdeck runs it at each start, without a shell; quote arguments that contain spaces. The first line of its output is the key."
             }
             KeySourceChoice::File => {
                 "A file that contains only the key; ~/ is your home folder. It must be readable only by you: chmod 600."

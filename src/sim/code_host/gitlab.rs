@@ -261,7 +261,7 @@ impl HostWorld<'_> {
         Ok((reply, None))
     }
 
-    /// Returns what the user has done with the merge request after this action.
+    /// Returns the user's actions on the merge request, including the requested one.
     fn gitlab_actions_after(&self, found: &HostPullRequest, request: &GitLabRequest<'_>) -> Result<UserActions, Error> {
         let mut actions = self.actions_on(found);
         let check_sha = |fields: &serde_json::Map<String, Value>, is_moved: bool| {

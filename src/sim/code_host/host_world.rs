@@ -67,7 +67,7 @@ impl HostWorld<'_> {
         Some(found)
     }
 
-    /// Returns the pull request with this link without the actions of the user.
+    /// Returns the pull request with this link as it was before the user's actions.
     pub(super) fn find_unchanged(&self, url: &str) -> Option<HostPullRequest> {
         let number = PullRequestLink::parse(url)?.number;
         let is_searched = |job: &SimJob| job.link.is_some_and(|link| u64::from(link.number) == number);

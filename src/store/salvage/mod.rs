@@ -32,9 +32,9 @@ const STORED_COLUMN_ORDER: [(&str, &[&str]); 1] = [("job_page", &["job", "path",
 /// their position.)
 const RENAMED_TABLES: [(&str, &str); 1] = [("memory", "key_value")];
 /// The index of jobs by the service's id. If a job's own row is lost, its scope, id and key can still be found here.
-const JOB_BY_ID: &str = "job_by_id";
+const JOB_ID_INDEX: &str = "job_by_id";
 /// The index of jobs by revision. If a job's own row is lost, its scope can still be found here.
-const JOB_BY_REVISION: &str = "job_by_revision";
+const JOB_REVISION_INDEX: &str = "job_by_revision";
 /// The index of scopes. If a scope's own row is lost, all its columns can still be found here.
 const SCOPE_INDEX: &str = "sqlite_autoindex_scope_1";
 /// The table in which SQLite stores the last key that was assigned in each table.

@@ -2,7 +2,7 @@
 //! decides the state of a prompt if that is uncertain.
 
 use super::pages::{PageKind, RawRecord};
-use super::{JOB_BY_ID, JOB_BY_REVISION, SCOPE_INDEX, SEQUENCE_TABLE, SalvagedTables};
+use super::{JOB_ID_INDEX, JOB_REVISION_INDEX, SCOPE_INDEX, SEQUENCE_TABLE, SalvagedTables};
 use crate::model::Time;
 use crate::model::prompt::{MAX_TITLE_CHARS, prompt_title};
 use crate::model::text::CleanText;
@@ -41,7 +41,7 @@ pub(super) fn guess_table(record: &RawRecord, kind: PageKind) -> Option<&'static
         return match values.len() {
             2 if text(0).is_some() && text(1).is_some() => Some("key_value"),
             3 if is_number(0) && is_number(2) && text(1).is_some_and(|path| path.starts_with('/')) => Some("job_page"),
-            3 if is_number(0) && is_number(2) && text(1).is_some() => Some(JOB_BY_ID),
+            3 if is_number(0) && is_number(2) && text(1).is_some() => Some(JOB_ID_INDEX),
             3 if is_url(0) && text(1).is_some() && is_number(2) => Some(SCOPE_INDEX),
             _ => None,
         };
@@ -85,7 +85,7 @@ pub(super) struct RowRepair<'a> {
 
 impl<'a> RowRepair<'a> {
     pub(super) fn new(found: &'a SalvagedTables, now: Time) -> Self {
-        let by_id = found.records_of(JOB_BY_ID).iter().filter_map(|entry| match entry.values.as_slice() {
+        let by_id = found.records_of(JOB_ID_INDEX).iter().filter_map(|entry| match entry.values.as_slice() {
             [Some(Value::Integer(scope)), Some(Value::Text(id)), Some(Value::Integer(key))] => {
                 Some((*key, (*scope, id.clone())))
             }
@@ -243,7 +243,8 @@ impl<'a> RowRepair<'a> {
     /// Restores jobs of which only prompts were found, and replaces lost titles. If a job has no id, it is uncertain
     /// whether the service has the job, so the prompt that created it becomes unconfirmed.
     fn restore_jobs_of_prompts(&self, tx: &Transaction<'_>) -> StoreResult<()> {
-        let known: HashMap<i64, i64> = self.found.records_of(JOB_BY_REVISION).iter().filter_map(scope_of_job).collect();
+        let known: HashMap<i64, i64> =
+            self.found.records_of(JOB_REVISION_INDEX).iter().filter_map(scope_of_job).collect();
         let default_scope: i64 = tx.query_row("SELECT coalesce(min(id), 1) FROM scope", [], |row| row.get(0))?;
         let lost = "SELECT DISTINCT job FROM prompt WHERE job NOT IN (SELECT key FROM job)";
         for key in tx.query_all(lost, [], |row| row.get(0))? {

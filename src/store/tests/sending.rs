@@ -325,7 +325,7 @@ async fn only_prompts_that_an_ended_instance_was_sending_become_unconfirmed() {
     let rows = store.abandon_sends(&scope(), "dead", at(2)).await.expect("done");
     assert_eq!(rows.iter().map(|row| row.key).collect::<Vec<_>>(), [dead_row.key]);
     let Delivery::Unconfirmed(reason) = delivery(&store, dead_row.key, dead).await else { panic!("not unconfirmed") };
-    assert!(reason.as_str().contains("before the reply arrived"), "{reason}");
+    assert!(reason.as_str().contains("before the answer arrived"), "{reason}");
     assert_eq!(delivery(&store, live_row.key, live).await, Delivery::Sending);
     assert_eq!(store.permit(dead, at(3)).await, SendPermit::NotQueued);
     assert_eq!(store.abandon_sends(&scope(), "dead", at(4)).await.expect("done"), []);

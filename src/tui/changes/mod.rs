@@ -166,7 +166,7 @@ impl Changes {
         let quoted = self.diff().and_then(|diff| quote::quote(diff, &self.rows, self.marked()));
         cx.app.open_follow_up(cx.now);
         let Some(editor) = cx.app.dialogs.last_mut().and_then(|top| top.downcast_mut::<Editor>()) else { return };
-        editor.is_reply = false;
+        editor.is_inline = false;
         if let Some(quoted) = quoted {
             editor.quote(&quoted, cx.now);
             self.anchor = None;

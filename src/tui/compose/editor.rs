@@ -55,7 +55,7 @@ pub struct Editor {
     pub last_failure: Option<CleanText>,
     pub draft_state: DraftState,
     /// Whether a follow-up was opened from the details. It then has one line below the thread, and grows with its text.
-    pub is_reply: bool,
+    pub is_inline: bool,
     /// The height of the editor when it was drawn last.
     height: u16,
     /// A message below the text, such as the reason why the prompt was not sent.
@@ -104,7 +104,7 @@ impl Editor {
             is_in_external_editor: false,
             last_failure: None,
             draft_state: DraftState::Unchanged,
-            is_reply: false,
+            is_inline: false,
             height: 0,
             message: None,
             is_warned: false,
@@ -318,12 +318,12 @@ enum EditorLayout {
     /// In the lower half of the screen, with the thread above.
     LowerHalf,
     /// Below the thread, as high as its text needs.
-    Reply,
+    Inline,
 }
 
-/// Returns the area of the text inside the borders. In a reply, it follows a sign.
+/// Returns the area of the text inside the borders. In an inline follow-up, a sign precedes it.
 fn text_area(inner: Rect, layout: EditorLayout) -> Rect {
-    let indent = if layout == EditorLayout::Reply { 3 } else { 1 };
+    let indent = if layout == EditorLayout::Inline { 3 } else { 1 };
     Rect { x: inner.x + indent, width: inner.width.saturating_sub(indent + 1).min(MAX_TEXT_COLUMNS), ..inner }
 }
 
@@ -502,13 +502,13 @@ impl Component for Editor {
         let theme = view.theme;
         let layout = self.layout(view.app);
         let title = match layout {
-            EditorLayout::Reply => "Reply",
+            EditorLayout::Inline => "Follow-up",
             // The details above have the title of the job.
             EditorLayout::LowerHalf if !view.app.geometry().shows_both() => "Follow-up",
             _ => self.title.as_str(),
         };
         let mut texts = DialogFrame::new(view, title);
-        if layout == EditorLayout::Reply {
+        if layout == EditorLayout::Inline {
             let space = usize::from(self.area(view.app).width.saturating_sub(14));
             let (cost, style) = self.status(view).cost(view, space);
             texts.note = Line::styled(cost, style);
@@ -520,7 +520,7 @@ impl Component for Editor {
             draw_separator(frame, view, g.divider());
         }
         let EditorParts { text, message, gap, has_status } = self.parts(view.app);
-        if layout == EditorLayout::Reply {
+        if layout == EditorLayout::Inline {
             draw_line(frame, inner, 0, Line::styled(" ›", theme.muted));
         }
         frame.render_widget(self.input.area(), text);
@@ -563,8 +563,8 @@ impl Editor {
             DraftTarget::FollowUp(job)
                 if app.screen == Screen::Jobs && selected == Some(job) && self.targets.is_empty() =>
             {
-                if self.is_reply {
-                    EditorLayout::Reply
+                if self.is_inline {
+                    EditorLayout::Inline
                 } else {
                     EditorLayout::LowerHalf
                 }
@@ -580,8 +580,8 @@ impl Editor {
         match self.layout(app) {
             EditorLayout::FullScreen => 0,
             EditorLayout::LowerHalf => half,
-            EditorLayout::Reply => {
-                let width = usize::from(text_area(between_rules(body), EditorLayout::Reply).width);
+            EditorLayout::Inline => {
+                let width = usize::from(text_area(between_rules(body), EditorLayout::Inline).width);
                 let lines =
                     self.input.wrapped_rows(width, usize::from(half)) + self.message_lines(width, MESSAGE_LINES).len();
                 u16::try_from(lines + 2).unwrap_or(half).min(half)
@@ -602,7 +602,7 @@ impl Editor {
         let width = usize::from(inner.width.saturating_sub(2)).max(1);
         let space = usize::from(inner.height.saturating_sub(1 + gap)).max(1);
         let message = self.message_lines(width, space.min(MESSAGE_LINES));
-        let has_status = layout != EditorLayout::Reply && message.len() < space;
+        let has_status = layout != EditorLayout::Inline && message.len() < space;
         let below = u16::try_from(message.len()).unwrap_or(inner.height) + gap + u16::from(has_status);
         let text = text_area(Rect { height: inner.height.saturating_sub(below), ..inner }, layout);
         EditorParts { text, message, gap, has_status }

@@ -59,7 +59,7 @@ impl App {
         } else {
             let title = CleanText::line(&format!("Follow-up: {}", row.local.title));
             let mut editor = self.new_editor(DraftTarget::FollowUp(row.key), title, now);
-            editor.is_reply = self.pane == Pane::Detail;
+            editor.is_inline = self.pane == Pane::Detail;
             self.detail.lines_below = 0;
             self.open(editor);
         }

@@ -653,7 +653,7 @@ fn a_follow_up_takes_the_lower_half_and_keeps_the_focus() {
 }
 
 #[test]
-fn a_reply_has_one_line_and_grows_with_its_text_up_to_half_of_the_screen() {
+fn an_inline_follow_up_has_one_line_and_grows_with_its_text_up_to_half_of_the_screen() {
     for (size, half) in [((80, 24), 11), ((40, 12), 5)] {
         let mut fixture = Fixture::new(Vec::new());
         fixture.send(Msg::Input(Event::Resize(size.0, size.1)));
@@ -670,7 +670,7 @@ fn a_reply_has_one_line_and_grows_with_its_text_up_to_half_of_the_screen() {
 }
 
 #[test]
-fn the_message_of_a_reply_is_below_its_text() {
+fn the_message_of_an_inline_follow_up_is_below_its_text() {
     let mut fixture = Fixture::new(Vec::new());
     fixture.key(KeyCode::Enter);
     fixture.key(KeyCode::Char('f'));

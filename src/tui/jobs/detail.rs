@@ -246,7 +246,7 @@ impl Detail {
         thread.prompts.iter().find(|prompt| prompt.delivery.kind().needs_user())
     }
 
-    /// Returns a sentence about what became of the prompt that was to start the job, if that prompt was discarded.
+    /// Returns a sentence about the fate of the prompt that was to start the job, if that prompt was discarded.
     /// Returns `None` if it was not discarded or the thread is not loaded.
     pub fn discarded_text(&self) -> Option<&'static str> {
         let prompts = &self.thread.shown()?.value.prompts;

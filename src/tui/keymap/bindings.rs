@@ -190,7 +190,7 @@ pub const BINDINGS: &[Binding] = &[
         "open",
         "open the link, or show the changes of the file",
     ),
-    key_binding(C::PullRequest, &[plain_key(KeyCode::Tab), ch('c')], Action::NextPane, "changes", "show the changes"),
+    key_binding(C::PullRequest, &[plain_key(KeyCode::Tab), ch('c')], Action::NextPane, "next tab", "show the changes"),
     key_binding(C::PullRequest, &[plain_key(KeyCode::BackTab)], Action::PreviousPane, "", "show the thread"),
     key_binding(
         C::PullRequest,
@@ -237,7 +237,7 @@ pub const BINDINGS: &[Binding] = &[
         "pull request",
         "show the checks, reviews and comments",
     ),
-    key_binding(C::Changes, &[plain_key(KeyCode::Tab)], Action::NextPane, "thread", "show the thread"),
+    key_binding(C::Changes, &[plain_key(KeyCode::Tab)], Action::NextPane, "next tab", "show the thread"),
     key_binding(
         C::Changes,
         &[ch('o')],

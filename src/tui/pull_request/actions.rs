@@ -1,4 +1,4 @@
-//! Actions on pull requests: when they are possible, their confirmation, and what became of them. An action on several
+//! Actions on pull requests: when they are possible, their confirmation, and their outcome. An action on several
 //! pull requests is sent to one after the other, until one is not done.
 
 use crate::model::Time;
@@ -137,7 +137,7 @@ impl App {
         effects.push(Effect::Jobs(JobsEffect::ActOnPullRequest { target, action }));
     }
 
-    /// Shows what became of an action. Continues with the next pull request if there are several and this one is done.
+    /// Shows the outcome of an action. Continues with the next pull request if there are several and this one is done.
     pub(in crate::tui) fn finish_pull_request_action(
         &mut self,
         job: JobKey,

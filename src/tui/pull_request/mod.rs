@@ -102,7 +102,7 @@ impl PullRequestDialog {
     fn follow_up(&self, cx: &mut Cx<'_>) {
         cx.app.open_follow_up(cx.now);
         let Some(editor) = cx.app.dialogs.last_mut().and_then(|top| top.downcast_mut::<Editor>()) else { return };
-        editor.is_reply = false;
+        editor.is_inline = false;
         let LineTarget::Entry(entry) = self.target() else { return };
         let Some(entry) = self.details.shown().and_then(|details| details.value.entries.get(*entry)) else { return };
         let quoted: Vec<String> =

@@ -237,7 +237,7 @@ fn an_action_is_sent_only_after_a_confirmation_that_names_what_it_changes() {
 
 #[test]
 fn after_an_action_the_details_are_read_again_and_a_notice_says_what_became_of_it() {
-    let why = CleanText::line("github.com: the connection was lost before the reply arrived (reset)");
+    let why = CleanText::line("github.com: the connection was lost before the answer arrived (reset)");
     for (outcome, text) in [
         (ActionOutcome::Done, "#7 was merged."),
         (ActionOutcome::Moved, "#7 was not merged: it has new commits."),

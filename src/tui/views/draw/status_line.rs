@@ -266,7 +266,7 @@ fn resume_hint(view: View<'_>, gap: &str, rows: usize) -> String {
 /// above the table are those of the new range. Then it shows why the rows of the new range are not listed.
 fn outdated_parts(view: View<'_>, shown: &str, as_of: Time, width: usize) -> Vec<StatePart> {
     let View { app, theme, now } = view;
-    let lead = if width < 60 { "still " } else { "still showing " };
+    let lead = if width < 60 { "shown: " } else { "still showing " };
     let shown = format!("{lead}{}\n{}", shown.replace('\n', &format!("\n{lead}")), shortest_form(shown));
     let why = match (app.views.load_failure(now), app.views.load()) {
         (_, Load::Loading { .. }) => "loading…".to_owned(),
