@@ -16,6 +16,19 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+/// The environment variables with tokens that `gh` and `glab` would print for any host. These programs run without them,
+/// since a link in a job must not decide to which host a token is sent.
+const TOKEN_VARIABLES: [&str; 8] = [
+    "GH_TOKEN",
+    "GITHUB_TOKEN",
+    "GH_ENTERPRISE_TOKEN",
+    "GITHUB_ENTERPRISE_TOKEN",
+    "GITLAB_TOKEN",
+    "GITLAB_ACCESS_TOKEN",
+    "OAUTH_TOKEN",
+    "CODESPACES",
+];
+
 /// The settings for code hosts.
 #[derive(Debug, Clone, Default)]
 pub struct HostSettings {
@@ -154,7 +167,10 @@ impl TokenSource {
         match self {
             Self::Variable(name) => Ok(variable(name).as_deref().and_then(ApiKey::new)),
             Self::Configured(source) => source.read_with(TerminalUse::None).await.map(Some),
-            Self::OtherProgram(words) => Ok(run_key_command(words, KEY_COMMAND_TIMEOUT, TerminalUse::None).await.ok()),
+            Self::OtherProgram(words) => {
+                let token = run_key_command(words, KEY_COMMAND_TIMEOUT, TerminalUse::None, &TOKEN_VARIABLES);
+                Ok(token.await.ok())
+            }
         }
     }
 }

@@ -90,7 +90,7 @@ impl KeySource {
         match self {
             Self::Literal(key) => Ok(key.clone()),
             Self::File(path) => read_key_file(path),
-            Self::Command(words) => run_key_command(words, KEY_COMMAND_TIMEOUT, terminal).await,
+            Self::Command(words) => run_key_command(words, KEY_COMMAND_TIMEOUT, terminal, &[]).await,
         }
     }
 }

@@ -32,8 +32,8 @@ pub(super) enum TerminalUse {
     None,
 }
 
-/// Runs the program `words[0]` with the other words as arguments. Returns the first line of stdout that isn't blank as
-/// the API key.
+/// Runs the program `words[0]` with the other words as arguments, and without the environment variables
+/// `removed_variables`. Returns the first line of stdout that isn't blank as the API key.
 ///
 /// # Errors
 /// Fails if the program can't be started, exits with an error, runs longer than `limit`, or prints no valid API key. If
@@ -42,12 +42,16 @@ pub(super) async fn run_key_command(
     words: &[String],
     limit: Duration,
     terminal: TerminalUse,
+    removed_variables: &[&str],
 ) -> Result<ApiKey, ConfigError> {
     let (program, arguments) = words.split_first().map_or(("", [].as_slice()), |(first, rest)| (first.as_str(), rest));
     let failed = |why: &str| ConfigError::KeyCommand { program: redacted_program(program), why: CleanText::line(why) };
     let mut command = Command::new(program);
     command.args(arguments).env_remove(API_KEY_VARIABLE).stdin(Stdio::null());
     command.stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
+    removed_variables.iter().for_each(|variable| {
+        command.env_remove(variable);
+    });
     #[cfg(unix)]
     if can_have_own_group() {
         command.process_group(0);
@@ -227,7 +231,7 @@ mod tests {
     }
 
     async fn run_sh(script: &str) -> Result<ApiKey, ConfigError> {
-        run_key_command(&words(&["sh", "-c", script]), KEY_COMMAND_TIMEOUT, TerminalUse::Foreground).await
+        run_key_command(&words(&["sh", "-c", script]), KEY_COMMAND_TIMEOUT, TerminalUse::Foreground, &[]).await
     }
 
     #[tokio::test]
@@ -238,7 +242,7 @@ mod tests {
 
     #[tokio::test]
     async fn arguments_are_passed_without_a_shell() {
-        let key = run_key_command(&words(&["printf", "%s", "$HOME;x"]), KEY_COMMAND_TIMEOUT, TerminalUse::None)
+        let key = run_key_command(&words(&["printf", "%s", "$HOME;x"]), KEY_COMMAND_TIMEOUT, TerminalUse::None, &[])
             .await
             .expect("a key");
         assert_eq!(key.expose(), "$HOME;x");
@@ -270,6 +274,7 @@ mod tests {
             &words(&["sh", "-c", "echo locked >&2; sleep 600"]),
             Duration::from_millis(300),
             TerminalUse::None,
+            &[],
         )
         .await;
         let message = hangs.expect_err("it hangs").to_string();
@@ -288,7 +293,7 @@ mod tests {
         std::thread::spawn(move || read_ended.send(std::fs::read(fifo_path)));
         let script = format!("sleep 600 >'{}' & wait", fifo.display());
         let hangs =
-            run_key_command(&words(&["sh", "-c", &script]), Duration::from_secs(2), TerminalUse::Foreground).await;
+            run_key_command(&words(&["sh", "-c", &script]), Duration::from_secs(2), TerminalUse::Foreground, &[]).await;
         assert!(matches!(hangs, Err(ConfigError::KeyCommand { .. })), "{hangs:?}");
         let ended = ended.recv_timeout(Duration::from_secs(20));
         assert!(ended.is_ok(), "a child process is still running");
@@ -296,7 +301,7 @@ mod tests {
 
     #[tokio::test]
     async fn the_error_for_a_missing_program_names_the_program() {
-        let error = run_key_command(&words(&["docdeck-no-such-program"]), KEY_COMMAND_TIMEOUT, TerminalUse::None)
+        let error = run_key_command(&words(&["docdeck-no-such-program"]), KEY_COMMAND_TIMEOUT, TerminalUse::None, &[])
             .await
             .expect_err("not there");
         assert!(error.to_string().contains("docdeck-no-such-program"), "{error}");

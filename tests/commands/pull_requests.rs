@@ -57,6 +57,36 @@ fn without_a_token_pr_says_how_to_get_one_and_prints_what_is_known() {
 }
 
 #[test]
+fn gh_and_glab_are_run_without_the_tokens_of_other_hosts() {
+    let fixture = CommandFixture::new(&[]);
+    let bin = fixture.home.path().join("bin");
+    std::fs::create_dir(&bin).expect("a folder");
+    for program in ["gh", "glab"] {
+        let script = "#!/bin/sh\necho \"$GH_ENTERPRISE_TOKEN$GITLAB_TOKEN$OAUTH_TOKEN\"\n";
+        std::fs::write(bin.join(program), script).expect("written");
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        std::fs::set_permissions(bin.join(program), mode).expect("executable");
+    }
+    let mut hosts = String::new();
+    for (name, kind, text) in [("ghe.corp", HostKind::GitHub, "github"), ("git.corp", HostKind::GitLab, "gitlab")] {
+        let address = fixture.sim.host_address(kind);
+        let (rest, graphql) = (address.rest_url, address.graphql_url);
+        hosts.push_str(&format!(
+            "[hosts.\"{name}\"]\nkind = \"{text}\"\nrest_url = \"{rest}\"\ngraphql_url = \"{graphql}\"\n"
+        ));
+    }
+    write_config(&fixture, &hosts);
+    let path = format!("{}:/usr/bin:/bin", bin.display());
+    let [hub, lab] = [HostKind::GitHub, HostKind::GitLab].map(|kind| fixture.sim.host_token(kind));
+    let variables =
+        [("PATH", path.as_str()), ("GH_ENTERPRISE_TOKEN", hub), ("GITLAB_TOKEN", lab), ("OAUTH_TOKEN", lab)];
+    let (_, found) = doctor(&fixture, &[], &variables);
+    let [[_, hub_text, _], [_, lab_text, _]] = found.as_slice() else { panic!("{found:?}") };
+    assert!([hub_text, lab_text].iter().all(|text| text.contains("no token in")), "{found:?}");
+    assert_eq!(fixture.sim.host_requests(), 0);
+}
+
+#[test]
 fn a_refused_token_and_a_reached_limit_are_reported_without_the_token() {
     let fixture = fixture_with_pull_request();
     for (fault, expected) in [
