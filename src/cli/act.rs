@@ -138,7 +138,7 @@ async fn act_and_print(
     Ok(match outcome {
         ActionOutcome::Done => Code::Done,
         ActionOutcome::Moved | ActionOutcome::NotDone(_) => Code::Service,
-        ActionOutcome::Unconfirmed(_) => Code::Unconfirmed,
+        ActionOutcome::Unconfirmed { .. } => Code::Unconfirmed,
     })
 }
 

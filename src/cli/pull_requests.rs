@@ -29,7 +29,7 @@ With --json: {\"jobs\": [JOB, …]} as in `docdeck jobs --help`; the state is in
 \"title\", \"state\" (open, draft, queued, merged, closed), \"checks\": {\"state\" (passing, failing, pending, none, \
 unavailable), \"passed\", \"total\", \"failed\": [{\"name\", \"url\"}, …]}, \"review\" (approved, changes_requested, \
 required, none), \"conflict\", \"behind\", \"head\", \"branch\", \"additions\", \"deletions\", \"files\", \"mergedAt\", \
-\"asOf\"}, or null if it is unknown.
+\"asOf\", \"checksAsOf\" (null if the checks were never read)}, or null if it is unknown.
 
 When piped, it prints one line per job, with tab-separated fields: id, pull request URL, state, checks, review, head commit, \
 title.
@@ -159,7 +159,9 @@ pub(super) async fn refresh(
             problems.extend(failed.map(ReadProblem::passing));
             if let Some(error) = round.answers.into_iter().find_map(|(_, error)| error) {
                 problems.push(ReadProblem::passing(format!("{error}.")));
-                break;
+                if error.kind.concerns_host() {
+                    break;
+                }
             }
         }
     }

@@ -9,7 +9,7 @@ use super::session::{Session, WaitEnd};
 use super::waiting::{Timer, log_progress};
 use crate::engine::next_refresh;
 use crate::model::Time;
-use crate::model::pull_request::PullRequestFact as Fact;
+use crate::model::pull_request::{ChecksState, PullRequestFact as Fact};
 use crate::model::row::Job;
 use crate::runtime::hosts::ConfiguredHosts;
 use crate::tui::format::plural;
@@ -18,6 +18,8 @@ use clap::ValueEnum;
 
 /// How long to wait after a request that failed for a reason that may pass.
 const RETRY_INTERVAL: TimeDelta = TimeDelta::seconds(60);
+
+const UNREADABLE_CHECKS: &str = "has checks that the token may not read, so it is unknown whether it is ready";
 
 /// The state of a pull request that a wait ends with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -53,7 +55,12 @@ fn progress(job: &Job, wanted: WantedState) -> Progress {
     }
     let Some(state) = job.pull_request.as_deref() else { return Progress::Waiting(None) };
     match (state.fact(), wanted) {
-        (Fact::Merged, _) | (Fact::Ready | Fact::Queued, WantedState::Ready) => Progress::Reached,
+        (Fact::Merged, _) => Progress::Reached,
+        (Fact::Ready | Fact::Queued, WantedState::Ready) => match state.checks.state {
+            _ if !state.has_current_checks() => Progress::Waiting(next_refresh(state)),
+            ChecksState::Unavailable => Progress::Never(UNREADABLE_CHECKS, Code::Service),
+            _ => Progress::Reached,
+        },
         (Fact::Closed, _) => Progress::Never("was closed without merging", Code::Failed),
         _ => Progress::Waiting(next_refresh(state)),
     }
@@ -160,7 +167,7 @@ mod tests {
     use super::*;
     use crate::model::job::Status;
     use crate::model::pull_request::tests::open_pull_request;
-    use crate::model::pull_request::{Checks, ChecksState, PullRequest, PullRequestState};
+    use crate::model::pull_request::{Checks, PullRequest, PullRequestState};
     use crate::model::text::CleanText;
     use crate::tui::jobs::tests::{at, row};
 

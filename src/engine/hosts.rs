@@ -2,7 +2,9 @@
 //! that sends them.
 
 use super::clock::local_now;
-use crate::api::hosts::{HostAnswer, HostClient, HostError, MAX_PER_REQUEST, PullRequestResult, RequestBudget};
+use crate::api::hosts::{
+    HostAnswer, HostClient, HostError, HostErrorKind, MAX_PER_REQUEST, PullRequestResult, RequestBudget,
+};
 use crate::model::failure::Failure;
 use crate::model::load::Timed;
 use crate::model::pull_request::{HostKind, PullRequest, PullRequestLink};
@@ -58,8 +60,8 @@ pub(super) enum RefreshCommand {
     Focused(bool),
     /// The user asked for the state of the pull requests of these jobs, or of all jobs.
     Refresh(Option<Vec<JobKey>>),
-    /// The user wants to see the changes of this job's pull request.
-    LoadDiff(JobKey, oneshot::Sender<Result<StoredDiff, Failure>>),
+    /// The user wants to see the changes of this job's pull request, and whether there are new ones.
+    LoadDiff { job: JobKey, again: bool, reply: oneshot::Sender<Result<StoredDiff, Failure>> },
     /// The user acts on this job's pull request, with this head commit on screen.
     Act(JobKey, CleanText, PullRequestAction, oneshot::Sender<ActionOutcome>),
     /// The user wants to see the details of this job's pull request.
@@ -107,7 +109,7 @@ pub(super) fn links_by_host<'a>(
 pub struct HostRound {
     /// The states, for each job of each pull request that could be read.
     pub reported: Vec<ReportedPullRequest>,
-    /// The pull requests that the host answered without their state. Empty if a whole request failed.
+    /// The pull requests that the host answered without their state. Empty if a whole request for several failed.
     pub failed: Vec<(PullRequestLink, HostError)>,
     /// What each answer says about the host's limit, and why it failed.
     pub answers: Vec<(RequestBudget, Option<HostError>)>,
@@ -126,7 +128,14 @@ impl HostRound {
         let mut round = Self::default();
         let links: Vec<PullRequestLink> = requested.iter().map(|linked| linked.link.clone()).collect();
         let answer = client.pull_requests(&links, local_now()).await;
-        round.results = round.take(answer);
+        match (&answer.result, links.as_slice()) {
+            (Err(error), [only]) if !error.kind.concerns_host() => {
+                round.failed.push((only.clone(), error.clone()));
+                round.answers.push((answer.budget, None));
+                return round;
+            }
+            _ => round.results = round.take(answer),
+        }
         if client.kind() == HostKind::GitHub {
             round.read_again_and_checks(client, asks_again).await;
         }
@@ -148,12 +157,26 @@ impl HostRound {
         let open = self.links(|_| true);
         if !open.is_empty() {
             let answer = client.checks(&open).await;
-            for (link, checks) in self.take(answer) {
-                // A new commit may have been pushed between the two requests.
-                if let (Some(state), Ok(checks)) = (self.state_mut(&link), checks)
-                    && state.head == checks.head
-                {
-                    state.checks = checks.checks;
+            // The whole answer may be lost if the token may not read checks.
+            let is_forbidden = answer.result.as_ref().is_err_and(|error| error.kind.is_forbidden());
+            let reported = if is_forbidden {
+                self.answers.push((answer.budget, None));
+                Vec::new()
+            } else {
+                self.take(answer)
+            };
+            let forbidden = open.into_iter().filter(|_| is_forbidden).map(|link| (link, None));
+            let reported = reported.into_iter().filter_map(|(link, checks)| match checks {
+                Ok(checks) => Some((link, Some(checks))),
+                Err(error) => error.kind.is_forbidden().then_some((link, None)),
+            });
+            for (link, checks) in reported.chain(forbidden) {
+                let Some(state) = self.state_mut(&link) else { continue };
+                match checks {
+                    // A new commit was pushed between the two requests.
+                    Some(checks) if checks.head != state.head => {}
+                    Some(checks) => (state.checks, state.checks_as_of) = (checks.checks, Some(state.as_of)),
+                    None => state.checks_as_of = Some(state.as_of),
                 }
             }
         }
@@ -172,6 +195,9 @@ impl HostRound {
                 None => {}
             }
         }
+        // GitHub can report a reached limit for a part of an answer.
+        let limited = self.failed.iter().find(|(_, error)| error.kind == HostErrorKind::Limited);
+        self.answers.extend(limited.map(|(_, error)| (RequestBudget::default(), Some(error.clone()))));
     }
 
     fn take<T>(&mut self, answer: HostAnswer<Vec<T>>) -> Vec<T> {

@@ -5,21 +5,28 @@ use super::Engine;
 use super::clock::local_now;
 use super::hosts::{HostRound, LinkedJobs, RefreshCommand, pull_requests_by_host};
 use super::pull_requests::Refresher;
-use crate::api::hosts::{HostClient, HostError, RequestBudget};
+use crate::api::hosts::{HostClient, HostError, HostErrorKind, RequestBudget};
+use crate::model::Time;
 use crate::model::engine_event::EngineEvent;
 use crate::model::failure::{Failure, FailureKind};
 use crate::model::load::Timed;
 use crate::model::log::LogKind;
-use crate::model::pull_request::TURNED_OFF;
+use crate::model::pull_request::{TURNED_OFF, short_commit};
 use crate::model::pull_request_action::{ActionOutcome, PullRequestAction};
 use crate::model::pull_request_details::PullRequestDetails;
-use crate::model::row::JobKey;
+use crate::model::row::{Job, JobKey};
 use crate::model::text::CleanText;
 use crate::store::{Store, StoredDiff};
+use chrono::TimeDelta;
 use tokio::sync::oneshot;
 
 /// How often the diff is requested if commits are pushed in the meantime.
 const ATTEMPTS: usize = 2;
+
+/// How long after a merge the changed pages are looked up by themselves.
+const MERGED_LATELY: TimeDelta = TimeDelta::days(14);
+/// The most merged pull requests whose pages are looked up at once.
+const MAX_MERGED_AT_ONCE: usize = 4;
 
 /// A load of a diff. A host doesn't report to which commit a diff belongs, so the state is read before and after it.
 #[derive(Debug)]
@@ -41,13 +48,13 @@ impl DiffLoad {
 
 impl Engine {
     /// Loads the changes of a job's pull request: from the cache if they belong to its head commit, otherwise from the
-    /// code host.
+    /// code host. With `again`, the host is asked for the head commit first.
     ///
     /// # Errors
     /// The job has no pull request, its host can't be asked, or the request failed.
-    pub async fn load_diff(&self, job: JobKey) -> Result<StoredDiff, Failure> {
+    pub async fn load_diff(&self, job: JobKey, again: bool) -> Result<StoredDiff, Failure> {
         let (reply, answer) = oneshot::channel();
-        self.inner.send_to_refresher(RefreshCommand::LoadDiff(job, reply));
+        self.inner.send_to_refresher(RefreshCommand::LoadDiff { job, again, reply });
         answer.await.unwrap_or_else(|_| Err(turned_off()))
     }
 
@@ -79,10 +86,11 @@ struct Target {
 }
 
 impl Refresher {
-    pub(super) async fn load_diff(&mut self, job: JobKey) -> Result<StoredDiff, Failure> {
+    pub(super) async fn load_diff(&mut self, job: JobKey, again: bool) -> Result<StoredDiff, Failure> {
         let target = self.target(job).await?;
         let store = self.inner.store.clone();
-        let load = DiffLoad::run(&store, &target.client, &target.linked, target.head.clone()).await;
+        let head = target.head.clone().filter(|_| !again);
+        let load = DiffLoad::run(&store, &target.client, &target.linked, head).await;
         self.finish(job, &target, &load.answers).await;
         load.result
     }
@@ -93,7 +101,9 @@ impl Refresher {
         let store = self.inner.store.clone();
         let mut answers = Vec::new();
         let result = match read_head(&store, &target.client, &target.linked, &mut answers).await {
-            Ok(_) => request_details(&target.client, &target.linked, &mut answers).await,
+            Ok(head) => request_details(&target.client, &target.linked, &mut answers)
+                .await
+                .map(|details| PullRequestDetails { head, ..details }),
             Err(failure) => Err(failure),
         };
         let details = result.map(|value| Timed { value, as_of: local_now() });
@@ -113,11 +123,42 @@ impl Refresher {
             Ok(target) => target,
             Err(failure) => return ActionOutcome::not_done(&failure),
         };
+        let (link, repository) = (&target.linked.link, CleanText::line(&target.linked.link.repository));
+        // If docdeck ends before the answer, the log still shows that the action was sent.
+        let (label, head_text) = (action.labels().0, short_commit(head));
+        let sending = CleanText::line(&format!("#{}: sending “{label}” for commit {head_text}", link.number));
+        self.inner.log(repository.clone(), LogKind::Note(sending)).await;
         let done = ActionRun::run(&self.inner.store, &target.client, &target.linked, head, action).await;
         self.finish(job, &target, &done.answers).await;
-        let note = CleanText::line(&done.outcome.sentence(action, target.linked.link.number));
-        self.inner.log(CleanText::line(&target.linked.link.repository), LogKind::Note(note)).await;
+        let note = CleanText::line(&done.outcome.sentence(action, link.number));
+        self.inner.log(repository, LogKind::Note(note)).await;
         done.outcome
+    }
+
+    /// Loads the changed pages of pull requests that were merged lately, so that the views before and after the merge can
+    /// be compared. Does nothing for jobs that name their pages.
+    pub(super) async fn load_pages_of_merged(&mut self, client: &HostClient, rows: &[Job], now: Time) {
+        let is_new = |job: &&Job| {
+            let merged_at = job.pull_request.as_ref().and_then(|state| state.merged_at);
+            merged_at.is_some_and(|at| now - at < MERGED_LATELY) && job.local.pages.is_empty()
+        };
+        let merged = rows.iter().filter(is_new).take(MAX_MERGED_AT_ONCE);
+        for (host, linked) in pull_requests_by_host(merged)
+            .into_iter()
+            .flat_map(|((host, _), all)| all.into_iter().map(move |linked| (host.clone(), linked)))
+        {
+            let mut answers = Vec::new();
+            let details = request_details(client, &linked, &mut answers).await;
+            for (budget, error) in &answers {
+                self.account(&host, budget, error.as_ref()).await;
+            }
+            let (Ok(details), Some((_, text))) = (details, linked.jobs.first()) else { continue };
+            let jobs = linked.jobs.iter().map(|(job, _)| *job).collect();
+            let details = Timed { value: details, as_of: local_now() };
+            if let Err(error) = self.inner.store.save_pull_request_details(text, jobs, details).await {
+                self.inner.emit_trouble(error.failure()).await;
+            }
+        }
     }
 
     async fn target(&mut self, job: JobKey) -> Result<Target, Failure> {
@@ -126,9 +167,7 @@ impl Refresher {
         let Some(((host, kind), Some(linked))) = by_host.map(|(host, mut linked)| (host, linked.pop())) else {
             return Err(Failure::local("This job has no pull request on GitHub or GitLab."));
         };
-        let Some(client) = self.client(&host, kind, local_now()).await else {
-            return Err(self.obstacle(&host, kind));
-        };
+        let client = self.client(&host, kind).await?;
         let head = row.and_then(|row| row.pull_request.as_ref().map(|state| state.head.clone()));
         Ok(Target { host, linked, client, head })
     }
@@ -169,11 +208,13 @@ impl ActionRun {
                 let answer = client.act(&linked.link, &current, &action).await;
                 let error = answer.result.err();
                 let outcome = error.as_ref().map_or(ActionOutcome::Done, HostError::outcome);
-                // A refusal of this action says nothing about other requests.
-                answers.push((answer.budget, None));
-                // If this fails, the state is read again later.
-                let _ = read_head(store, client, linked, &mut answers).await;
-                outcome
+                let is_limited = error.as_ref().is_some_and(|error| error.kind == HostErrorKind::Limited);
+                // Any other refusal of this action doesn't concern other requests.
+                answers.push((answer.budget, error.filter(|_| is_limited)));
+                match is_limited {
+                    true => outcome,
+                    false => outcome.after_reading(read_head(store, client, linked, &mut answers).await.is_ok()),
+                }
             }
         };
         Self { outcome, answers }

@@ -12,13 +12,14 @@ use crate::api::hosts::{HostClient, HostError, HostErrorKind, RequestBudget};
 use crate::model::Time;
 use crate::model::engine_event::EngineEvent;
 use crate::model::failure::{Failure, FailureKind};
+use crate::model::ledger::Wait;
 use crate::model::log::LogKind;
 use crate::model::pull_request::{HostKind, PullRequestLink};
 use crate::model::row::JobKey;
 use crate::model::text::CleanText;
 use crate::store::{ReportedPullRequest, StoreError, StoredPullRequest};
 use chrono::TimeDelta;
-use std::collections::{HashMap, HashSet};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
@@ -40,19 +41,43 @@ const BUSY_INTERVAL: TimeDelta = TimeDelta::seconds(5);
 struct Host {
     access: HostAccess,
     spent: SpentPoints,
-    /// No request is sent before this time.
-    blocked_until: Option<Time>,
+    /// No request is sent before this time, because the host's limit is reached.
+    limited_until: Option<Time>,
+    /// Nothing is requested before this time unless the user asks for it, because a request failed.
+    paused_until: Option<Time>,
     /// Whether the host refused the token. Then nothing is requested until the user asks for it.
     is_refused: bool,
 }
 
-/// The pull requests that are requested at once.
+/// The pull requests that are due.
 #[derive(Debug, Default)]
-struct Round {
+struct Due {
     /// Each job with its link, the newest job first.
-    due: Vec<(JobKey, CleanText)>,
+    jobs: Vec<(JobKey, CleanText)>,
     /// When the next of the other pull requests is due.
     next: Option<Time>,
+}
+
+/// The pull requests that are requested at once, while the lease is held.
+#[derive(Debug)]
+struct Round {
+    started_at: Time,
+    /// What was not requested yet. Commands are handled between two chunks.
+    chunks: VecDeque<Chunk>,
+    /// When the next pull request is due after this round.
+    next: Time,
+    /// The number of hosts that could not be asked at the start. Set if there was no place for all pull requests.
+    unavailable_at_start: Option<usize>,
+}
+
+/// Pull requests of one host for [`HostRound::read`].
+#[derive(Debug)]
+struct Chunk {
+    host: String,
+    kind: HostKind,
+    requested: Vec<LinkedJobs>,
+    /// Whether conflicts that are still being computed are requested once more.
+    asks_again: bool,
 }
 
 pub(super) struct Refresher {
@@ -60,6 +85,7 @@ pub(super) struct Refresher {
     directory: Arc<dyn HostDirectory>,
     hosts: HashMap<String, Host>,
     is_focused: bool,
+    round: Option<Round>,
     /// When a job whose pull request could not be read is tried again.
     retries: HashMap<JobKey, Time>,
 }
@@ -71,16 +97,20 @@ pub(super) async fn run_refresher(
     mut commands: mpsc::UnboundedReceiver<RefreshCommand>,
 ) {
     let (hosts, retries) = (HashMap::new(), HashMap::new());
-    let mut refresher = Refresher { inner, directory, hosts, is_focused: true, retries };
+    let mut refresher = Refresher { inner, directory, hosts, is_focused: true, round: None, retries };
     let mut next = Some(Instant::now());
     loop {
+        let is_in_round = refresher.round.is_some();
+        // A command of the user doesn't wait for the end of a round.
         tokio::select! {
+            biased;
             command = commands.recv() => match command {
                 Some(command) => next = refresher.handle(command).await.or(next),
                 None => return,
             },
-            () = sleep_until(next), if next.is_some() && refresher.is_focused => {
-                next = refresher.refresh(Occasion::Schedule, None).await;
+            () = std::future::ready(()), if is_in_round => next = refresher.continue_round().await.or(next),
+            () = sleep_until(next), if !is_in_round && next.is_some() && refresher.is_focused => {
+                next = refresher.start_round(Occasion::Schedule, None).await;
             }
         }
     }
@@ -93,17 +123,22 @@ impl Refresher {
             RefreshCommand::NewLink => Some(Instant::now()),
             RefreshCommand::Focused(is_focused) => {
                 let has_changed = std::mem::replace(&mut self.is_focused, is_focused) != is_focused;
-                if has_changed && is_focused { self.refresh(Occasion::Focus, None).await } else { None }
+                match is_focused {
+                    true if has_changed => self.start_round(Occasion::Focus, None).await,
+                    true => None,
+                    false => self.end_round(),
+                }
             }
             RefreshCommand::Refresh(jobs) => {
                 self.retries.clear();
                 // The user may have changed the token.
                 self.hosts.retain(|_, host| !host.is_refused && matches!(host.access, HostAccess::Client(_)));
-                self.refresh(Occasion::User, jobs.as_deref()).await
+                self.hosts.values_mut().for_each(|host| host.paused_until = None);
+                self.start_round(Occasion::User, jobs.as_deref()).await
             }
-            RefreshCommand::LoadDiff(job, reply) => {
+            RefreshCommand::LoadDiff { job, again, reply } => {
                 // Nobody may be waiting any more, but the diff is stored.
-                let _ = reply.send(self.load_diff(job).await);
+                let _ = reply.send(self.load_diff(job, again).await);
                 None
             }
             RefreshCommand::Act(job, head, action, reply) => {
@@ -117,85 +152,104 @@ impl Refresher {
         }
     }
 
-    /// Refreshes the pull requests that are due. If another instance is already refreshing, does so only if the user asked
-    /// for it. Returns when to check again.
-    async fn refresh(&mut self, occasion: Occasion, only: Option<&[JobKey]>) -> Option<Instant> {
-        let inner = Arc::clone(&self.inner);
-        if !inner.leases.try_take(LeaseRole::Refresh) && occasion != Occasion::User {
+    /// Starts to request the pull requests that are due, in place of the rest of the current round. If another instance
+    /// makes a round, does so only if the user asked for it. Returns when to check again.
+    async fn start_round(&mut self, occasion: Occasion, only: Option<&[JobKey]>) -> Option<Instant> {
+        self.end_round();
+        if !self.inner.leases.try_take(LeaseRole::Refresh) && occasion != Occasion::User {
             return self.wake_at(local_now() + BUSY_INTERVAL);
         }
-        let next = self.refresh_with_lease(occasion, only).await;
-        inner.leases.give_back(LeaseRole::Refresh);
-        next
+        let started_at = local_now();
+        // Another instance may just have refreshed them, so the store decides what is due.
+        let due = match self.find_due(occasion, only, started_at).await {
+            Ok(due) => due,
+            Err(error) => {
+                self.inner.leases.give_back(LeaseRole::Refresh);
+                self.inner.emit_trouble(error.failure()).await;
+                return self.wake_at(started_at + MAX_SLEEP);
+            }
+        };
+        let mut chunks = VecDeque::new();
+        for ((host, kind), requested) in links_by_host(due.jobs.iter().map(|(job, link)| (*job, link))) {
+            chunks.extend(requested.chunks(links_per_round(kind)).enumerate().map(|(n, requested)| Chunk {
+                host: host.clone(),
+                kind,
+                requested: requested.to_vec(),
+                asks_again: n < MAX_CONFLICT_REQUESTS,
+            }));
+        }
+        // After a round for some jobs, the others may be overdue.
+        let latest = if only.is_some() { started_at } else { started_at + MAX_SLEEP };
+        let next = due.next.map_or(latest, |next| next.min(latest));
+        let is_full = due.jobs.len() == MAX_PER_ROUND;
+        let unavailable_at_start = is_full.then(|| self.unavailable_hosts(started_at).count());
+        self.round = Some(Round { started_at, chunks, next, unavailable_at_start });
+        self.continue_round().await
     }
 
-    async fn refresh_with_lease(&mut self, occasion: Occasion, only: Option<&[JobKey]>) -> Option<Instant> {
-        let now = local_now();
-        // Another instance may just have refreshed them, so the store decides what is due.
-        match self.find_due(occasion, only, now).await {
-            Ok(round) => {
-                let unavailable = self.unavailable_hosts(now).count();
-                for ((host, kind), requested) in links_by_host(round.due.iter().map(|(job, link)| (*job, link))) {
-                    self.request_of_host(&host, kind, &requested, now).await;
-                }
-                // The pull requests of a host without a token may have taken the places of others.
-                let is_incomplete =
-                    round.due.len() == MAX_PER_ROUND && self.unavailable_hosts(now).count() > unavailable;
-                let latest = if is_incomplete { now } else { now + MAX_SLEEP };
-                self.wake_at(round.next.map_or(latest, |next| next.min(latest)))
-            }
-            Err(error) => {
-                self.inner.emit_trouble(error.failure()).await;
-                self.wake_at(now + MAX_SLEEP)
-            }
+    /// Sends the next requests of the current round. Returns when to check again if the round has ended.
+    async fn continue_round(&mut self) -> Option<Instant> {
+        if let Some(chunk) = self.round.as_mut().and_then(|round| round.chunks.pop_front()) {
+            self.request(&chunk).await;
         }
+        if self.round.as_ref().is_some_and(|round| round.chunks.is_empty()) { self.end_round() } else { None }
+    }
+
+    /// Ends the current round, even if not everything was requested. Returns when to check again.
+    fn end_round(&mut self) -> Option<Instant> {
+        let round = self.round.take()?;
+        self.inner.leases.give_back(LeaseRole::Refresh);
+        // The pull requests of a host without a token may have taken the places of others.
+        let unavailable = self.unavailable_hosts(round.started_at).count();
+        let is_incomplete = round.unavailable_at_start.is_some_and(|at_start| unavailable > at_start);
+        let is_broken_off = !round.chunks.is_empty();
+        self.wake_at(if is_incomplete || is_broken_off { round.started_at } else { round.next })
     }
 
     /// Finds the pull requests to request now. Hosts that can't be asked are left out, so that their pull requests
     /// don't take the places of others.
-    async fn find_due(&self, occasion: Occasion, only: Option<&[JobKey]>, now: Time) -> Result<Round, StoreError> {
+    async fn find_due(&self, occasion: Occasion, only: Option<&[JobKey]>, now: Time) -> Result<Due, StoreError> {
         let only = only.map(<[JobKey]>::to_vec);
         let waiting: HashSet<JobKey> = self.retries.iter().filter(|(_, at)| **at > now).map(|(job, _)| *job).collect();
         let unavailable: HashSet<String> = self.unavailable_hosts(now).cloned().collect();
-        let visit = move |round: &mut Round, found: StoredPullRequest<'_>| {
+        let visit = move |due: &mut Due, found: StoredPullRequest<'_>| {
             if only.as_ref().is_some_and(|only| !only.contains(&found.job)) {
                 return;
             }
             let next = found.state.and_then(next_refresh).filter(|next| *next > now);
-            round.next = next.into_iter().chain(round.next).min();
-            if round.due.len() < MAX_PER_ROUND
+            due.next = next.into_iter().chain(due.next).min();
+            if due.jobs.len() < MAX_PER_ROUND
                 && !waiting.contains(&found.job)
                 && is_due(found.state, occasion, now)
                 && PullRequestLink::parse(found.link.as_str()).is_some_and(|link| !unavailable.contains(&link.host))
             {
-                round.due.push((found.job, found.link.clone()));
+                due.jobs.push((found.job, found.link.clone()));
             }
         };
         self.inner.store.visit_pull_requests(&self.inner.scope, occasion == Occasion::User, visit).await
     }
 
-    async fn request_of_host(&mut self, name: &str, kind: HostKind, requested: &[LinkedJobs], now: Time) {
-        let Some(client) = self.client(name, kind, now).await else { return };
-        for (n, chunk) in requested.chunks(links_per_round(kind)).enumerate() {
-            let has_points = self.hosts.get_mut(name).is_some_and(|host| host.spent.left(now) >= 3);
-            if !has_points || self.is_blocked(name, now) {
-                return;
-            }
-            let round = HostRound::read(&client, chunk, n < MAX_CONFLICT_REQUESTS).await;
-            for (budget, error) in &round.answers {
-                self.account(name, budget, error.as_ref()).await;
-            }
-            for (link, error) in &round.failed {
-                let note = CleanText::line(&format!("pull request #{}: {}", link.number, error.kind));
-                self.inner.log(CleanText::line(&link.repository), LogKind::Note(note)).await;
-            }
-            let jobs = chunk.iter().flat_map(|linked| &linked.jobs);
-            self.retries.extend(jobs.map(|(job, _)| (*job, now + RETRY_INTERVAL)));
-            for reported in &round.reported {
-                self.retries.remove(&reported.job);
-            }
-            self.store(round.reported, now).await;
+    async fn request(&mut self, chunk: &Chunk) {
+        let (name, now) = (chunk.host.as_str(), local_now());
+        let Ok(client) = self.client(name, chunk.kind).await else { return };
+        let has_points = self.hosts.get_mut(name).is_some_and(|host| host.spent.left(now) >= 3);
+        if !has_points || !self.is_available(name, now) {
+            return;
         }
+        let round = HostRound::read(&client, &chunk.requested, chunk.asks_again).await;
+        for (budget, error) in &round.answers {
+            self.account(name, budget, error.as_ref()).await;
+        }
+        for (link, error) in &round.failed {
+            let note = CleanText::line(&format!("pull request #{}: {}", link.number, error.kind));
+            self.inner.log(CleanText::line(&link.repository), LogKind::Note(note)).await;
+        }
+        let jobs = chunk.requested.iter().flat_map(|linked| &linked.jobs);
+        self.retries.extend(jobs.map(|(job, _)| (*job, now + RETRY_INTERVAL)));
+        for reported in &round.reported {
+            self.retries.remove(&reported.job);
+        }
+        self.store(&client, round.reported, now).await;
     }
 
     /// Records what an answer says about the host's limit, and adds the request to the log.
@@ -205,9 +259,10 @@ impl Refresher {
             host.spent.add(now, budget.cost.unwrap_or(1));
             match error.map(|error| &error.kind) {
                 None => {}
-                Some(HostErrorKind::Limited) => host.blocked_until = Some(budget.blocked_until(now)),
+                Some(HostErrorKind::Limited) => host.limited_until = Some(budget.blocked_until(now)),
                 Some(HostErrorKind::Unauthorized) => host.is_refused = true,
-                Some(_) => host.blocked_until = Some(now + RETRY_INTERVAL),
+                Some(kind) if kind.concerns_host() => host.paused_until = Some(now + RETRY_INTERVAL),
+                Some(_) => {}
             }
         }
         let reason = error.map(|error| CleanText::line(&error.kind.to_string()));
@@ -220,12 +275,13 @@ impl Refresher {
         }
     }
 
-    async fn store(&self, reported: Vec<ReportedPullRequest>, now: Time) {
+    async fn store(&mut self, client: &HostClient, reported: Vec<ReportedPullRequest>, now: Time) {
         if reported.is_empty() {
             return;
         }
         match self.inner.store.apply_pull_requests(reported, now).await {
             Ok(rows) => {
+                self.load_pages_of_merged(client, &rows, now).await;
                 for row in rows {
                     self.inner.emit(EngineEvent::Job(Box::new(row))).await;
                 }
@@ -234,22 +290,11 @@ impl Refresher {
         }
     }
 
-    /// Returns why nothing can be requested from a host now.
-    pub(super) fn obstacle(&self, name: &str, kind: HostKind) -> Failure {
-        let host = self.hosts.get(name);
-        let sentence = match host.map(|host| &host.access) {
-            Some(HostAccess::Unusable(why)) => why.to_string(),
-            Some(HostAccess::Client(_)) if host.is_some_and(|host| host.is_refused) => {
-                format!("{name} refused the token. Renew it, then refresh the jobs list.")
-            }
-            Some(HostAccess::Client(_)) => format!("{name} can't be asked at the moment. Try again in a few minutes."),
-            Some(HostAccess::NoToken) | None => no_token_text(name, kind),
-        };
-        Failure::new(FailureKind::Service, &sentence)
-    }
-
-    /// Returns the client for a host; `None` if nothing can be requested from it now.
-    pub(super) async fn client(&mut self, name: &str, kind: HostKind, now: Time) -> Option<HostClient> {
+    /// Returns the client for a host, for requests that the user wants.
+    ///
+    /// # Errors
+    /// There is no usable token, the host refused it, or its limit is reached.
+    pub(super) async fn client(&mut self, name: &str, kind: HostKind) -> Result<HostClient, Failure> {
         if !self.hosts.contains_key(name) {
             let access = self.directory.access(name, kind).await;
             match &access {
@@ -259,28 +304,45 @@ impl Refresher {
                 }
                 HostAccess::Unusable(why) => self.inner.emit(EngineEvent::Notice(why.clone())).await,
             }
-            let host = Host { access, spent: SpentPoints::default(), blocked_until: None, is_refused: false };
+            let host = Host {
+                access,
+                spent: SpentPoints::default(),
+                limited_until: None,
+                paused_until: None,
+                is_refused: false,
+            };
             self.hosts.insert(name.to_owned(), host);
         }
-        match &self.hosts.get(name)?.access {
-            HostAccess::Client(client) if self.can_request(name, now) => Some(client.clone()),
-            _ => None,
-        }
+        let now = local_now();
+        let obstacle = match self.hosts.get(name) {
+            Some(host) => match (&host.access, host.limited_until.filter(|until| *until > now)) {
+                (HostAccess::Client(client), None) if !host.is_refused => return Ok(client.clone()),
+                (HostAccess::Client(_), None) => {
+                    format!("{name} refused the token. Renew it, then refresh the jobs list.")
+                }
+                (HostAccess::Client(_), Some(until)) => {
+                    let left = Wait { until, is_estimate: false }.time_left(now);
+                    format!("The limit of requests to {name} is reached. Try again in {left}.")
+                }
+                (HostAccess::Unusable(why), _) => why.to_string(),
+                (HostAccess::NoToken, _) => no_token_text(name, kind),
+            },
+            None => no_token_text(name, kind),
+        };
+        Err(Failure::new(FailureKind::Service, &obstacle))
     }
 
-    fn is_blocked(&self, name: &str, now: Time) -> bool {
-        self.hosts.get(name).is_none_or(|host| host.is_refused || host.blocked_until.is_some_and(|until| until > now))
-    }
-
-    /// Returns the known hosts to which no requests can be sent now.
+    /// Returns the known hosts from which nothing can be requested now.
     fn unavailable_hosts(&self, now: Time) -> impl Iterator<Item = &String> {
-        self.hosts.keys().filter(move |name| !self.can_request(name, now))
+        self.hosts.keys().filter(move |name| !self.is_available(name, now))
     }
 
-    /// Whether requests to this host can be sent now. Its access must be known.
-    fn can_request(&self, name: &str, now: Time) -> bool {
-        let has_client = self.hosts.get(name).is_some_and(|host| matches!(host.access, HostAccess::Client(_)));
-        has_client && !self.is_blocked(name, now)
+    /// Whether the state of pull requests can be requested from this host now. Its access must be known.
+    fn is_available(&self, name: &str, now: Time) -> bool {
+        self.hosts.get(name).is_some_and(|host| {
+            let until = host.limited_until.max(host.paused_until);
+            matches!(host.access, HostAccess::Client(_)) && !host.is_refused && until.is_none_or(|until| until <= now)
+        })
     }
 
     fn wake_at(&self, at: Time) -> Option<Instant> {

@@ -28,12 +28,13 @@ pub(super) enum Occasion {
     User,
 }
 
-/// Returns when the state is requested again; `None` if it is final.
+/// Returns when the state is requested again, soon if the checks are running or could not be read; `None` if it is final.
 pub fn next_refresh(state: &PullRequest) -> Option<Time> {
     if state.state.is_final() {
         return None;
     }
-    Some(state.as_of + if state.checks.state == ChecksState::Pending { PENDING_INTERVAL } else { INTERVAL })
+    let is_pending = state.checks.state == ChecksState::Pending || !state.has_current_checks();
+    Some(state.as_of + if is_pending { PENDING_INTERVAL } else { INTERVAL })
 }
 
 /// Whether the state belongs into a request that is made now.

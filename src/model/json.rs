@@ -161,6 +161,7 @@ mod tests {
             "files": 3,
             "mergedAt": null,
             "asOf": "2027-01-15T09:00:00.000Z",
+            "checksAsOf": "2027-01-15T09:00:00.000Z",
         });
         assert_eq!(job_object(&job, None)["pullRequest"], expected);
     }

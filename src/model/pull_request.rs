@@ -163,9 +163,12 @@ pub struct PullRequest {
     pub files: Option<u64>,
     #[serde(with = "super::time_format")]
     pub merged_at: Option<Time>,
-    /// When the code host reported this.
+    /// When the code host reported this, except for the checks.
     #[serde(with = "super::time_format::required")]
     pub as_of: Time,
+    /// When the code host reported the checks, or that the token may not read them; `None` if they were never read.
+    #[serde(default, with = "super::time_format")]
+    pub checks_as_of: Option<Time>,
     /// When docdeck saw the current [`PullRequestFact`] for the first time.
     #[serde(with = "super::time_format::required")]
     pub changed_at: Time,
@@ -191,6 +194,10 @@ impl PullRequest {
             (PullRequestState::Queued, _) => PullRequestFact::Queued,
             (_, ChecksState::Pending) => PullRequestFact::Pending,
             (PullRequestState::Draft, _) => PullRequestFact::Draft,
+            // Not ready before that is known. If the token may not read checks, it never will be, so they don't count.
+            (PullRequestState::Open, ChecksState::Unavailable) if self.checks_as_of.is_none() => {
+                PullRequestFact::Pending
+            }
             (PullRequestState::Open, _) => PullRequestFact::Ready,
         }
     }
@@ -209,17 +216,19 @@ impl PullRequest {
         words.into_iter().filter(|(is_true, _)| *is_true).map(|(_, word)| word).chain(fact)
     }
 
-    /// Returns the state after the host reported `newer`, of which the checks are unknown: they are kept as long as the
-    /// head commit stays the same.
+    /// Whether the checks were read with the rest of the state, even if the token may not read them.
+    pub fn has_current_checks(&self) -> bool {
+        self.checks_as_of.is_some_and(|as_of| as_of >= self.as_of)
+    }
+
+    /// Returns the state after the host reported `newer`. If the checks were not read with it, those of the same head
+    /// commit are kept, with their time.
     #[must_use]
     pub fn merged_with(&self, newer: Self) -> Self {
         let same_head = self.head == newer.head;
-        let unknown = newer.checks.state == ChecksState::Unavailable;
-        let checks = if same_head && unknown { self.checks.clone() } else { newer.checks.clone() };
-        let mut merged = Self { checks, ..newer };
-        // A host that is still computing whether there is a conflict has not changed its mind about the same commit.
-        if same_head && merged.conflict.is_none() {
-            merged.conflict = self.conflict;
+        let mut merged = newer;
+        if same_head && merged.checks_as_of.is_none() {
+            (merged.checks, merged.checks_as_of) = (self.checks.clone(), self.checks_as_of);
         }
         if merged.fact() == self.fact() && same_head {
             merged.changed_at = self.changed_at;
@@ -355,6 +364,7 @@ pub(crate) mod tests {
             files: Some(3),
             merged_at: None,
             as_of: at,
+            checks_as_of: Some(at),
             changed_at: at,
         }
     }
@@ -426,11 +436,15 @@ pub(crate) mod tests {
     fn a_new_head_commit_invalidates_the_checks_of_the_old_one() {
         let passing = Checks { state: ChecksState::Passing, passed: 12, total: 12, failed: Vec::new() };
         let before = PullRequest { checks: passing.clone(), ..open_pull_request(at(0)) };
-        let unknown = PullRequest { checks: Checks::default(), conflict: None, ..open_pull_request(at(5)) };
+        let unknown =
+            PullRequest { checks: Checks::default(), checks_as_of: None, conflict: None, ..open_pull_request(at(5)) };
         let same_head = before.merged_with(unknown.clone());
-        assert_eq!((same_head.checks, same_head.conflict), (passing, Some(false)));
+        assert_eq!((&same_head.checks, same_head.checks_as_of), (&passing, Some(at(0))));
+        assert_eq!((same_head.conflict, same_head.has_current_checks()), (None, false));
         assert_eq!((same_head.as_of, same_head.changed_at), (at(5), at(0)));
-        let moved = before.merged_with(PullRequest { head: CleanText::line("8e51709"), ..unknown });
-        assert_eq!((moved.checks, moved.conflict, moved.changed_at), (Checks::default(), None, at(5)));
+        let moved = before.merged_with(PullRequest { head: CleanText::line("8e51709"), ..unknown.clone() });
+        assert_eq!((moved.checks, moved.checks_as_of, moved.changed_at), (Checks::default(), None, at(5)));
+        let forbidden = before.merged_with(PullRequest { checks_as_of: Some(at(5)), ..unknown });
+        assert_eq!((&forbidden.checks, forbidden.has_current_checks()), (&Checks::default(), true));
     }
 }

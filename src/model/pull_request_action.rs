@@ -72,7 +72,10 @@ impl PullRequestAction {
 
     /// Returns the question before the action on several pull requests. A list of them follows it.
     pub fn question_for(&self, count: usize) -> String {
-        let all = format!("{count} pull requests, one after the other");
+        let all = match count {
+            1 => "1 pull request".to_owned(),
+            _ => format!("{count} pull requests, one after the other"),
+        };
         let question = match self {
             Self::Approve => format!("Approve {all}? Everyone sees the approvals as yours."),
             Self::RequestChanges(text) => {
@@ -120,7 +123,7 @@ pub struct HeadCommit {
     pub head: CleanText,
 }
 
-/// What became of an action.
+/// The outcome of an action.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ActionOutcome {
     Done,
@@ -128,14 +131,27 @@ pub enum ActionOutcome {
     Moved,
     /// The host refused the action, or was not reached; contains the reason. Nothing was done.
     NotDone(CleanText),
-    /// The answer was lost, so the action may have been carried out; contains the reason.
-    Unconfirmed(CleanText),
+    /// The answer was lost, so the action may have been carried out.
+    Unconfirmed {
+        why: CleanText,
+        /// Whether the state of the pull request was read after that.
+        is_state_read: bool,
+    },
 }
 
 impl ActionOutcome {
     /// Returns the outcome of an action that failed before it was sent.
     pub fn not_done(failure: &Failure) -> Self {
         Self::NotDone(CleanText::line(failure.message.as_str().trim_end_matches('.')))
+    }
+
+    /// Returns the outcome after the state was read again, or could not be read.
+    #[must_use]
+    pub fn after_reading(self, is_read: bool) -> Self {
+        match self {
+            Self::Unconfirmed { why, .. } => Self::Unconfirmed { why, is_state_read: is_read },
+            other => other,
+        }
     }
 
     /// Returns the sentence for the user.
@@ -147,10 +163,13 @@ impl ActionOutcome {
                 format!("#{number} was not {participle}: it has new commits. Look at its changes, then try again.")
             }
             Self::NotDone(why) => format!("#{number} was not {participle}: {why}."),
-            Self::Unconfirmed(why) => format!(
-                "#{number} may have been {participle}: {why}. docdeck doesn't try again by itself; the state on screen \
-                 was read after that."
-            ),
+            Self::Unconfirmed { why, is_state_read } => {
+                let state = match is_state_read {
+                    true => "the state shown was read after that",
+                    false => "the state could not be read after that, so refresh it first",
+                };
+                format!("#{number} may have been {participle}: {why}. docdeck doesn't try again by itself; {state}.")
+            }
         }
     }
 }

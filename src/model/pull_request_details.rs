@@ -12,6 +12,9 @@ use std::collections::HashMap;
 /// The details of a pull request. Its JSON is stored.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct PullRequestDetails {
+    /// The head commit to which the commits, the files and the preview belong; empty if unknown.
+    #[serde(default)]
+    pub head: CleanText,
     pub author: CleanText,
     /// The branch into which it is merged.
     pub base: CleanText,
@@ -35,6 +38,9 @@ pub struct PullRequestDetails {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReviewEntry {
     pub author: CleanText,
+    /// Whether the author is a program.
+    #[serde(default)]
+    pub is_bot: bool,
     pub kind: ReviewKind,
     /// The text; empty if a review has none. May have several lines.
     pub text: String,
@@ -43,8 +49,12 @@ pub struct ReviewEntry {
 }
 
 impl ReviewEntry {
-    /// Returns the link that the service's bot writes into a comment: that of `[View Preview](LINK)`.
+    /// Returns the link that the service's bot writes into a comment: that of `[View Preview](LINK)`. Others may write
+    /// one too, which is not to be trusted.
     pub fn preview(&self) -> Option<CleanText> {
+        if !self.is_bot {
+            return None;
+        }
         let (_, rest) = self.text.split_once("[View Preview](")?;
         let (link, _) = rest.split_once(')')?;
         WebLink::parse(link).map(|link| CleanText::line(link.as_str()))
@@ -145,7 +155,8 @@ mod tests {
     use super::*;
 
     fn comment(text: &str) -> ReviewEntry {
-        ReviewEntry { author: CleanText::line("bot"), kind: ReviewKind::Comment, text: text.to_owned(), at: None }
+        let kind = ReviewKind::Comment;
+        ReviewEntry { author: CleanText::line("bot"), is_bot: true, kind, text: text.to_owned(), at: None }
     }
 
     #[test]
@@ -162,6 +173,7 @@ mod tests {
             comment("| Preview | [View Preview](https://old.example/) |"),
             comment("| Preview | [View Preview](https://acme-fix.mintlify.site/) |"),
             comment("[View Preview](javascript:alert(1))"),
+            ReviewEntry { is_bot: false, ..comment("[View Preview](https://evil.example/)") },
         ];
         assert_eq!(details.preview_in_comments(), Some(CleanText::line("https://acme-fix.mintlify.site/")));
     }

@@ -44,7 +44,7 @@ impl EffectRunner {
         let is_current = stored.as_ref().is_some_and(|stored| Some(&stored.head) == head);
         let (stored, problem) = match stored {
             Some(stored) if is_current && !again => (stored, None),
-            stored => match (self.with_engine(async |engine| engine.load_diff(job).await).await, stored) {
+            stored => match (self.with_engine(async |engine| engine.load_diff(job, again).await).await, stored) {
                 (Ok(loaded), _) => (loaded, None),
                 (Err(failure), Some(older)) => (older, Some(failure)),
                 (Err(failure), None) => return Err(failure),

@@ -98,10 +98,8 @@ pub struct App {
     pub(super) retried: Option<JobKey>,
     /// The follow-up to several jobs that is being saved, if any.
     pub(super) bulk_follow_up: Option<super::state::BulkFollowUp>,
-    /// The rest of an action on several pull requests, while it is under way.
-    pub(super) pull_request_queue: Option<super::state::PullRequestQueue>,
-    /// The last build of a preview for each job, since the start.
-    pub(super) preview_builds: HashMap<JobKey, super::state::PreviewBuild>,
+    /// What the user has started with pull requests.
+    pub(super) pull_request_work: super::state::PullRequestWork,
     /// The visible jobs that the agent is working on, as last reported to the engine.
     pub(super) on_screen: Vec<JobKey>,
     /// The commands and themes that were chosen in the command palette, the most recent first.
@@ -160,8 +158,7 @@ impl App {
             tracking: None,
             retried: None,
             bulk_follow_up: None,
-            pull_request_queue: None,
-            preview_builds: HashMap::new(),
+            pull_request_work: super::state::PullRequestWork::default(),
             on_screen: Vec::new(),
             recent_choices: Vec::new(),
             finish_alerts: super::finish_alerts::FinishAlerts::default(),

@@ -185,6 +185,7 @@ impl InputDialog {
             (InputField::PromptsFile, InputValue::Text(file)) => app.read_file(&file, effects),
             (InputField::FilterName, InputValue::Text(name)) => effects.extend(app.save_filter(&name)),
             (InputField::Review { targets, requests_changes }, InputValue::Text(text)) => {
+                app.keep_review(&targets, &text);
                 let action = match requests_changes {
                     true => PullRequestAction::RequestChanges(text),
                     false => PullRequestAction::Comment(text),
@@ -200,6 +201,17 @@ impl InputDialog {
 }
 
 impl App {
+    /// Keeps the text of a review until the review was sent, so that a refusal doesn't lose it.
+    fn keep_review(&mut self, targets: &PullRequestTargets, text: &str) {
+        let unsent = &mut self.pull_request_work.unsent_reviews;
+        for target in &targets.heads {
+            match text.trim().is_empty() {
+                true => unsent.remove(&target.job),
+                false => unsent.insert(target.job, text.to_owned()),
+            };
+        }
+    }
+
     pub(super) fn open_input(&mut self, field: InputField, text: &str) {
         self.open(InputDialog::new(field, text));
     }
@@ -226,6 +238,13 @@ impl Component for InputDialog {
         if self.check != InputCheck::Running {
             self.check = InputCheck::NotStarted;
         }
+    }
+
+    fn close(&mut self, cx: &mut Cx<'_>) -> Flow {
+        if let InputField::Review { targets, .. } = &self.field {
+            cx.app.keep_review(targets, &self.input.text());
+        }
+        Flow::Close
     }
 
     /// Handles the result of linking a prompt to the job with the typed id.

@@ -11,7 +11,7 @@ use crate::model::pull_request_action::{HeadCommit, PullRequestAction};
 use crate::model::row::{Job, JobKey, RemainingJobs};
 use crate::model::text::CleanText;
 use crossterm::event::Event;
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeSet, HashMap, VecDeque};
 use strum::{EnumString, IntoStaticStr};
 
 #[derive(Debug, Default)]
@@ -69,6 +69,20 @@ pub(super) struct BulkFollowUp {
     pub saved_count: usize,
     pub failed_jobs: Vec<JobKey>,
     pub failure_message: Option<CleanText>,
+}
+
+/// What the user has started with pull requests since the start.
+#[derive(Debug, Default)]
+pub(super) struct PullRequestWork {
+    /// The rest of an action on several pull requests, while it is under way.
+    pub queue: Option<PullRequestQueue>,
+    /// The last build of a preview for each job.
+    pub builds: HashMap<JobKey, PreviewBuild>,
+    /// When the answer to an action on the pull request of a job was lost. Nothing is offered until its state was read
+    /// after that.
+    pub unconfirmed_at: HashMap<JobKey, Time>,
+    /// The texts of reviews and comments that were written, but not sent.
+    pub unsent_reviews: HashMap<JobKey, String>,
 }
 
 /// An action on several pull requests, while it is under way.

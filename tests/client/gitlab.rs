@@ -211,7 +211,7 @@ async fn a_merge_whose_answer_is_lost_is_unconfirmed_and_sent_once() {
         let before = sim.host_actions();
         sim.set_host_fault(Some(fault));
         let lost = outcome(&client, &link, state.head.as_str(), &PullRequestAction::Merge(None)).await;
-        assert!(matches!(lost, ActionOutcome::Unconfirmed(_)), "{lost:?}");
+        assert!(matches!(lost, ActionOutcome::Unconfirmed { .. }), "{lost:?}");
         assert_eq!(sim.host_actions() - before, 1);
         sim.set_host_fault(None);
         let state = state_of(&client, &link).await.expect("a state");
@@ -224,12 +224,17 @@ async fn the_details_are_those_of_the_merge_request() {
     let (_sim, links, client) = start_gitlab().await;
     let (link, state) = find(&client, &links, |state| state.review == Review::ChangesRequested).await;
     let answer = client.details(&link).await;
-    assert_eq!(answer.budget.cost, Some(4));
+    assert_eq!(answer.budget.cost, Some(5));
     let details = answer.result.expect("details");
     assert_eq!((details.author.as_str(), details.base.as_str(), details.commit_count), ("mintlify", "main", 1));
     assert!(state.head.as_str().starts_with(details.commits[0].id.as_str()));
     assert!(details.entries.iter().any(|entry| entry.author.as_str() == "maya"), "{details:?}");
     assert!(details.entries.is_sorted_by_key(|entry| entry.at), "oldest first");
+    let diff = Diff::parse(client.diff(&link).await.result.expect("a diff").text);
+    let sizes: Vec<_> = details.files.iter().map(|file| (&file.path, file.additions, file.deletions)).collect();
+    let expected: Vec<_> =
+        diff.files.iter().map(|file| (&file.path, u64::from(file.additions), u64::from(file.deletions))).collect();
+    assert_eq!(sizes, expected);
     assert!(details.preview.is_some_and(|preview| preview.as_str().starts_with("https://acme-")));
 }
 

@@ -312,7 +312,7 @@ async fn an_action_without_an_answer_is_unconfirmed_and_sent_once() {
         sim.set_host_fault(Some(fault));
         let merge = PullRequestAction::Merge(Some(MergeMethod::Squash));
         let error = client.act(&link, &state.head, &merge).await.result.expect_err("no answer");
-        assert!(matches!(error.outcome(), ActionOutcome::Unconfirmed(_)), "{error}");
+        assert!(matches!(error.outcome(), ActionOutcome::Unconfirmed { .. }), "{error}");
         assert_eq!(sim.host_actions() - before, 1);
         sim.set_host_fault(None);
         assert_eq!(open_state(&client, &link).await.state == PullRequestState::Merged, is_merged);

@@ -70,7 +70,7 @@ fn is_right(outcome: &ActionOutcome, fault: &Fault) -> bool {
         _ if fault.job.may_refuse() => !matches!(outcome, ActionOutcome::Done),
         ExpectedOutcome::NotSent => matches!(outcome, ActionOutcome::NotDone(_)),
         ExpectedOutcome::Unconfirmed | ExpectedOutcome::Accepted(..) => {
-            matches!(outcome, ActionOutcome::Unconfirmed(_))
+            matches!(outcome, ActionOutcome::Unconfirmed { .. })
         }
         _ => matches!(outcome, ActionOutcome::NotDone(_) | ActionOutcome::Moved),
     }

@@ -134,12 +134,14 @@ fn details() -> PullRequestDetails {
     let line = CleanText::line;
     let entry = |author: &str, kind, text: &str, minutes| ReviewEntry {
         author: line(author),
+        is_bot: false,
         kind,
         text: text.to_owned(),
         at: Some(now() - TimeDelta::minutes(minutes)),
     };
     let file = |path: &str, additions, deletions| FileSize { path: line(path), additions, deletions };
     PullRequestDetails {
+        head: line("7d40698"),
         author: line("mintlify"),
         base: line("main"),
         entries: vec![

@@ -338,6 +338,7 @@ impl ScreenFixture {
             files: Some(3),
             merged_at: None,
             as_of: now(),
+            checks_as_of: Some(now()),
             changed_at: now(),
         };
         let checks = |state, passed| Checks { state, passed, total: 12, failed: Vec::new() };

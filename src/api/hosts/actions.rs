@@ -26,22 +26,21 @@ impl HostClient {
             HostKind::GitHub => self.github_action(link, head, action).await,
             HostKind::GitLab => self.gitlab_action(link, head, action).await,
         };
-        match request {
-            Ok(request) => {
-                let is_graphql = request.url.as_ref().is_some_and(|url| url.as_str() == self.0.graphql.as_str());
-                let request = HostRequest { reuse: Reuse::Never, ..request };
-                let answer = self.send(request, MAX_STATE_MIB).await;
-                match self.0.kind {
-                    // GraphQL answers 200 to a mutation that it refuses.
-                    HostKind::GitHub if is_graphql => answer.map(|body| self.check_mutation(&body)),
-                    HostKind::GitHub => answer.map(|body| {
-                        let node = serde_json::from_slice(&body).unwrap_or_default();
-                        if confirms_on_github(action, &node) { Ok(()) } else { Err(self.unreadable(&body)) }
-                    }),
-                    HostKind::GitLab => self.check_gitlab_action(link, action, answer),
-                }
-            }
-            Err(error) => HostAnswer { result: Err(error), budget: super::RequestBudget::default() },
+        let request = match request {
+            Ok(request) => request,
+            Err(error) => return self.failed(HostErrorKind::NotSent(Box::new(error.kind))),
+        };
+        let is_graphql = request.url.as_ref().is_some_and(|url| url.as_str() == self.0.graphql.as_str());
+        let request = HostRequest { reuse: Reuse::Never, ..request };
+        let answer = self.send(request, MAX_STATE_MIB).await;
+        match self.0.kind {
+            // GraphQL answers 200 to a mutation that it refuses.
+            HostKind::GitHub if is_graphql => answer.map(|body| self.check_mutation(&body)),
+            HostKind::GitHub => answer.map(|body| {
+                let node = serde_json::from_slice(&body).unwrap_or_default();
+                if confirms_on_github(action, &node) { Ok(()) } else { Err(self.unreadable(&body)) }
+            }),
+            HostKind::GitLab => self.check_gitlab_action(link, action, answer),
         }
     }
 
@@ -215,13 +214,15 @@ impl HostError {
     /// Returns the outcome of an action whose request failed in this way.
     pub fn outcome(&self) -> ActionOutcome {
         let why = CleanText::line(&self.to_string());
+        let unconfirmed = |why| ActionOutcome::Unconfirmed { why, is_state_read: false };
         match &self.kind {
             HostErrorKind::Failed { status: 409, .. } => ActionOutcome::Moved,
             // A proxy or the host gave up while the action was in progress, or 303: the result is elsewhere.
-            HostErrorKind::Failed { status: 303 | 408 | 499, .. } => ActionOutcome::Unconfirmed(why),
+            HostErrorKind::Failed { status: 303 | 408 | 499, .. } => unconfirmed(why),
             HostErrorKind::Failed { status: 300..=499, .. } => ActionOutcome::NotDone(why),
             HostErrorKind::InvalidAddress
             | HostErrorKind::NotReached(_)
+            | HostErrorKind::NotSent(_)
             | HostErrorKind::Unauthorized
             | HostErrorKind::ActionRefused
             | HostErrorKind::Forbidden(_)
@@ -233,7 +234,7 @@ impl HostError {
             | HostErrorKind::Lost(_)
             | HostErrorKind::Failed { .. }
             | HostErrorKind::Unreadable(_)
-            | HostErrorKind::TooLarge { .. } => ActionOutcome::Unconfirmed(why),
+            | HostErrorKind::TooLarge { .. } => unconfirmed(why),
         }
     }
 }

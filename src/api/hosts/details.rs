@@ -12,8 +12,8 @@ use reqwest::Url;
 use serde_json::Value;
 
 const DETAILS_FRAGMENT: &str = "fragment Part on PullRequest { number url baseRefName author { login } \
-    reviews(last: 30) { nodes { author { login } state body submittedAt } } \
-    comments(last: 30) { nodes { author { login } body createdAt } } \
+    reviews(last: 30) { nodes { author { __typename login } state body submittedAt } } \
+    comments(last: 30) { nodes { author { __typename login } body createdAt } } \
     commits(last: 20) { totalCount nodes { commit { abbreviatedOid messageHeadline committedDate } } } \
     files(first: 100) { nodes { path additions deletions } } \
     baseRepository { mergeCommitAllowed squashMergeAllowed rebaseMergeAllowed viewerDefaultMergeMethod } }";
@@ -26,7 +26,7 @@ const PREVIEW_FRAGMENT: &str = "fragment Part on PullRequest { number url commit
 type ReadPart = fn(&mut PullRequestDetails, &Value);
 
 impl HostClient {
-    /// Requests the details of a pull request: two requests to GitHub, four to GitLab.
+    /// Requests the details of a pull request: two requests to GitHub, five to GitLab. The head commit is not among them.
     pub async fn details(&self, link: &PullRequestLink) -> HostAnswer<PullRequestDetails> {
         let mut answer = match self.0.kind {
             HostKind::GitHub => self.github_details(link).await,
@@ -91,6 +91,16 @@ impl HostClient {
                 Err(error) => return HostAnswer { result: Err(error), budget },
             }
         }
+        // Large changes are left out: their files are still listed with their lines.
+        if let Some(url) = gitlab::merge_request_url(&self.0.rest, link)
+            && let Ok(url) = Url::parse(&format!("{url}/diffs?per_page=100"))
+        {
+            let answer = self.send(HostRequest::get(url), MAX_STATE_MIB).await;
+            let millis = budget.millis.saturating_add(answer.budget.millis);
+            budget = RequestBudget { cost: Some(5), millis, ..answer.budget };
+            let files = answer.result.ok().and_then(|body| serde_json::from_slice(&body).ok());
+            details.files = files.as_ref().map(gitlab_files).unwrap_or_default();
+        }
         HostAnswer { result: Ok(details), budget }
     }
 }
@@ -98,6 +108,11 @@ impl HostClient {
 fn login(node: &Value, pointer: &str) -> CleanText {
     // The account of the author may have been deleted.
     CleanText::title(node.pointer(pointer).and_then(Value::as_str).unwrap_or("ghost"), 60)
+}
+
+/// Whether the author of a node of GitHub is a program.
+fn is_bot(node: &Value) -> bool {
+    node.pointer("/author/__typename").and_then(Value::as_str) == Some("Bot")
 }
 
 fn body(node: &Value, field: &str) -> String {
@@ -117,10 +132,17 @@ fn github_details(node: &Value) -> PullRequestDetails {
         let (author, text) = (login(review, "/author/login"), body(review, "body"));
         // The comments on single lines are not requested, so a review without a text says nothing.
         let says_something = kind != ReviewKind::Comment || !text.trim().is_empty();
-        says_something.then(|| ReviewEntry { author, kind, text, at: json::time(review, "submittedAt") })
+        says_something.then(|| ReviewEntry {
+            author,
+            is_bot: is_bot(review),
+            kind,
+            text,
+            at: json::time(review, "submittedAt"),
+        })
     });
     let comments = json::list(node, "/comments/nodes").iter().map(|comment| ReviewEntry {
         author: login(comment, "/author/login"),
+        is_bot: is_bot(comment),
         kind: ReviewKind::Comment,
         text: body(comment, "body"),
         at: json::time(comment, "createdAt"),
@@ -138,6 +160,7 @@ fn github_details(node: &Value) -> PullRequestDetails {
         deletions: json::number(file, "deletions").unwrap_or(0),
     });
     PullRequestDetails {
+        head: CleanText::default(),
         author: login(node, "/author/login"),
         base: json::line(node, "baseRefName"),
         entries: reviews.chain(comments).collect(),
@@ -181,8 +204,11 @@ fn gitlab_head(details: &mut PullRequestDetails, node: &Value) {
 
 fn gitlab_notes(details: &mut PullRequestDetails, notes: &Value) {
     let notes = json::list(notes, "").iter().filter(|note| !json::flag(note, "system"));
+    // GitLab doesn't report who is a program. The account that opened the merge request is that of the service.
+    let opened_by = details.author.clone();
     details.entries.extend(notes.map(|note| ReviewEntry {
         author: login(note, "/author/username"),
+        is_bot: login(note, "/author/username") == opened_by,
         kind: ReviewKind::Comment,
         text: body(note, "body"),
         at: json::time(note, "created_at"),
@@ -203,10 +229,22 @@ fn gitlab_commits(details: &mut PullRequestDetails, commits: &Value) {
     details.commit_count = details.commits.len() as u64;
 }
 
+/// Returns the changed files. GitLab reports their lines, but not how many there are.
+fn gitlab_files(diffs: &Value) -> Vec<FileSize> {
+    let count =
+        |diff: &str, sign| u64::try_from(diff.lines().filter(|line| line.starts_with(sign)).count()).unwrap_or(0);
+    let size = |file: &Value| {
+        let diff = json::text(file, "diff").unwrap_or_default();
+        FileSize { path: json::line(file, "new_path"), additions: count(diff, '+'), deletions: count(diff, '-') }
+    };
+    json::list(diffs, "").iter().map(size).collect()
+}
+
 /// Adds the approvals. GitLab reports no time for them.
 fn gitlab_approvals(details: &mut PullRequestDetails, answer: &Value) {
     let approvals = json::list(answer, "/approved_by").iter().map(|approval| ReviewEntry {
         author: login(approval, "/user/username"),
+        is_bot: false,
         kind: ReviewKind::Approval,
         text: String::new(),
         at: None,

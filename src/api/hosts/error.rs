@@ -21,6 +21,9 @@ pub enum HostErrorKind {
     /// No connection was established.
     #[error("could not be reached ({})", reason(.0))]
     NotReached(ConnectError),
+    /// Something that an action needs could not be requested, so the action was not sent.
+    #[error("{0}")]
+    NotSent(Box<HostErrorKind>),
     #[error("no answer within {} s", .0.as_secs())]
     TimedOut(Duration),
     /// The connection was lost after the request was sent.
@@ -55,6 +58,35 @@ pub enum HostErrorKind {
     /// The answer is about another pull request than the requested one.
     #[error("the answer is about another pull request")]
     OtherPullRequest,
+}
+
+impl HostErrorKind {
+    /// Whether the token lacks a permission.
+    pub fn is_forbidden(&self) -> bool {
+        matches!(self, Self::Forbidden(_))
+    }
+
+    /// Whether the host, its limit or the token is the reason, so that other requests would fail as well. Otherwise only
+    /// the requested pull request or operation is concerned.
+    pub fn concerns_host(&self) -> bool {
+        match self {
+            Self::InvalidAddress
+            | Self::NotReached(_)
+            | Self::TimedOut(_)
+            | Self::Lost(_)
+            | Self::Unauthorized
+            | Self::Limited => true,
+            Self::NotSent(why) => why.concerns_host(),
+            Self::Failed { status, .. } => *status >= 500,
+            Self::ActionRefused
+            | Self::Forbidden(_)
+            | Self::NotFound
+            | Self::Unreadable(_)
+            | Self::TooLarge { .. }
+            | Self::Unsupported(_)
+            | Self::OtherPullRequest => false,
+        }
+    }
 }
 
 /// Returns the reason as a phrase.

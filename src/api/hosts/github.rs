@@ -198,6 +198,7 @@ fn pull_request(node: &Value, now: Time) -> PullRequest {
         files: json::number(node, "changedFiles"),
         merged_at: json::time(node, "mergedAt"),
         as_of: now,
+        checks_as_of: None,
         changed_at: now,
     }
 }

@@ -74,6 +74,7 @@ fn merge_request(node: &Value, now: Time) -> PullRequest {
         files: json::text(node, "changes_count").and_then(|count| count.parse().ok()),
         merged_at: json::time(node, "merged_at"),
         as_of: now,
+        checks_as_of: Some(now),
         changed_at: now,
     }
 }

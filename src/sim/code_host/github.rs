@@ -33,6 +33,11 @@ fn review_state(kind: EntryKind) -> Option<&'static str> {
     }
 }
 
+/// The service opens pull requests and comments on them with a bot.
+fn author(login: &str) -> Value {
+    json!({ "__typename": if login == "mintlify" { "Bot" } else { "User" }, "login": login })
+}
+
 impl HostPullRequest {
     fn state_node(&self) -> Value {
         let [additions, deletions, files] = diffs::totals(&self.files);
@@ -89,10 +94,10 @@ impl HostPullRequest {
     fn details_node(&self) -> Value {
         let review = |entry: &HostEntry| {
             let state = review_state(entry.kind)?;
-            Some(json!({ "author": { "login": entry.author }, "state": state, "body": entry.text,
+            Some(json!({ "author": author(entry.author), "state": state, "body": entry.text,
                          "submittedAt": json_time(entry.at) }))
         };
-        let comment = |entry: &HostEntry| json!({ "author": { "login": entry.author }, "body": entry.text, "createdAt": json_time(entry.at) });
+        let comment = |entry: &HostEntry| json!({ "author": author(entry.author), "body": entry.text, "createdAt": json_time(entry.at) });
         let reviews: Vec<Value> = self.entries.iter().filter_map(review).collect();
         let comments = self.entries.iter().filter(|entry| entry.kind == EntryKind::Comment);
         let comments: Vec<Value> = comments.map(comment).collect();
@@ -102,7 +107,7 @@ impl HostPullRequest {
         } });
         json!({
             "number": self.number, "url": self.url, "baseRefName": "main",
-            "author": { "login": "mintlify" }, "reviews": { "nodes": reviews }, "comments": { "nodes": comments },
+            "author": author("mintlify"), "reviews": { "nodes": reviews }, "comments": { "nodes": comments },
             "commits": { "totalCount": 1, "nodes": [commit] }, "files": { "nodes": diffs::sizes(&self.files) },
             "baseRepository": { "mergeCommitAllowed": true, "squashMergeAllowed": true, "rebaseMergeAllowed": false,
                                 "viewerDefaultMergeMethod": "SQUASH" },

@@ -2,7 +2,7 @@
 
 use super::Changes;
 use super::rows::{self, DiffRow, GUTTER, line_text, wrapped};
-use crate::model::diff::{Diff, DiffFile, FileChange, LineKind, Markup};
+use crate::model::diff::{Diff, DiffFile, FileChange, LineKind, LoadedDiff, Markup};
 use crate::model::load::Load;
 use crate::model::pull_request::short_commit;
 use crate::model::pull_request_details::SiteFacts;
@@ -62,7 +62,8 @@ fn totals(view: View<'_>, open: &Changes) -> String {
 /// Says if the changes are not those of the current head commit, or incomplete.
 fn age(view: View<'_>, open: &Changes) -> String {
     let Some(loaded) = open.load.shown().map(|loaded| &loaded.value) else { return String::new() };
-    let head = view.app.jobs.get(open.job).and_then(|job| job.pull_request.as_ref()).map(|state| &state.head);
+    let state = view.app.jobs.get(open.job).and_then(|job| job.pull_request.as_ref());
+    let head = state.map(|state| &state.head);
     let is_loading = matches!(open.load, Load::Loading { .. });
     match () {
         () if is_loading => "loading…".to_owned(),
@@ -70,8 +71,17 @@ fn age(view: View<'_>, open: &Changes) -> String {
         () if head.is_some_and(|head| *head != loaded.head) => {
             format!("there are new commits: {} reads them", view.app.key_label(Context::Changes, Action::Refresh))
         }
-        () if loaded.is_cut => "larger than 10 MiB: files at the end are missing".to_owned(),
+        () if loaded.is_cut => cut_note(loaded, state.and_then(|state| state.files)),
         () => String::new(),
+    }
+}
+
+/// Says what is missing from changes that are too large.
+fn cut_note(loaded: &LoadedDiff, total: Option<u64>) -> String {
+    let shown = loaded.diff.files.len();
+    match total.and_then(|total| usize::try_from(total).ok()).filter(|total| *total > shown) {
+        Some(total) => format!("larger than 10 MiB: {} of {}", format_count(shown), plural(total, "file")),
+        None => "larger than 10 MiB: files at the end are missing".to_owned(),
     }
 }
 

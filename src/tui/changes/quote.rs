@@ -27,9 +27,19 @@ pub(super) fn quote(diff: &Diff, rows: &Rows, marked: RangeInclusive<usize>) -> 
             .collect();
         let separator = if text.is_empty() { "" } else { "\n" };
         let _ = writeln!(text, "{separator}> {}{}", diff.files.get(file)?.path, numbers(diff, &lines));
+        let kind = |line: &usize| diff.lines().get(*line).map_or(LineKind::Context, |line| line.kind);
+        // Signs tell apart lines of the old and of the new version.
+        let is_removed = |line: &usize| kind(line) == LineKind::Removed;
+        let has_signs = lines.iter().any(is_removed) && !lines.iter().all(is_removed);
         for line in lines.iter().take(left) {
+            let sign = match kind(line) {
+                _ if !has_signs => "",
+                LineKind::Removed => "- ",
+                LineKind::Added => "+ ",
+                LineKind::Context => "  ",
+            };
             let shown = rows::line_text(diff, *line);
-            let _ = writeln!(text, "{}", format!("> {shown}").trim_end());
+            let _ = writeln!(text, "{}", format!("> {sign}{shown}").trim_end());
         }
         if lines.len() > left {
             let _ = writeln!(text, "> …");

@@ -127,7 +127,7 @@ fn a_follow_up_quotes_the_marked_lines_below_the_draft() {
     keys(&mut app, "jjjjvj");
     keys(&mut app, "f");
     let editor = app.top::<Editor>().expect("an editor");
-    assert_eq!(editor.input.text(), "> a.mdx:11\n> Open the settings page.\n>   spaces\n\n");
+    assert_eq!(editor.input.text(), "> a.mdx:11\n> + Open the settings page.\n> -   spaces\n\n");
     press(&mut app, KeyCode::Esc);
     assert!(open(&app).anchor.is_none());
     keys(&mut app, "]f");

@@ -2,7 +2,7 @@
 //! pull requests is sent to one after the other, until one is not done.
 
 use crate::model::Time;
-use crate::model::pull_request::{PullRequestState, short_commit};
+use crate::model::pull_request::{HostKind, PullRequestState, short_commit};
 use crate::model::pull_request_action::{ActionOutcome, HeadCommit, MergeMethod, PullRequestAction};
 use crate::model::row::{Job, JobKey};
 use crate::model::text::CleanText;
@@ -13,7 +13,8 @@ use crate::tui::input_dialog::{InputDialog, InputField};
 use crate::tui::keymap::Action;
 use crate::tui::state::PullRequestQueue;
 use crate::tui::{App, Effect, JobsEffect, Severity};
-use std::collections::VecDeque;
+use std::cell::RefCell;
+use std::collections::{HashSet, VecDeque};
 
 /// The keys that act on a pull request on its code host.
 pub(super) const ACTIONS: [Action; 6] = [
@@ -26,12 +27,17 @@ pub(super) const ACTIONS: [Action; 6] = [
 ];
 
 /// Returns why an action makes no sense in the known state of a job's pull request.
-pub(super) fn refusal(job: &Job, action: Action) -> Option<&'static str> {
+pub(super) fn refusal(app: &App, job: &Job, action: Action) -> Option<&'static str> {
     let Some(state) = job.pull_request.as_deref() else {
         return Some(if job.has_known_pull_request() { "state unknown" } else { "no pull request" });
     };
     let is_draft = state.state == PullRequestState::Draft;
+    let is_on_gitlab = job.known_pull_request().is_some_and(|link| link.kind == HostKind::GitLab);
     match (action, state.state) {
+        _ if app.pull_request_work.unconfirmed_at.get(&job.key).is_some_and(|at| state.as_of < *at) => {
+            Some("refresh it first")
+        }
+        (Action::RequestChanges, _) if is_on_gitlab => Some("not possible on GitLab"),
         (_, PullRequestState::Merged) => Some("merged"),
         (_, PullRequestState::Closed) => Some("closed"),
         (Action::MarkReady, _) => (!is_draft).then_some("not a draft"),
@@ -44,7 +50,7 @@ pub(super) fn refusal(job: &Job, action: Action) -> Option<&'static str> {
 
 /// Whether an action can be offered for a job's pull request.
 pub(super) fn is_possible(app: &App, job: JobKey, action: Action) -> bool {
-    let refused = |job| refusal(job, action).is_some();
+    let refused = |job| refusal(app, job, action).is_some();
     app.config.allows_pull_request_actions && app.jobs.get(job).is_some_and(|job| !refused(job))
 }
 
@@ -56,7 +62,12 @@ pub(super) fn start(app: &mut App, job: JobKey, action: Action, method: Option<M
 
 /// Asks the user to confirm an action on the pull requests of several jobs.
 pub(super) fn start_for_several(app: &mut App, jobs: &[JobKey], action: Action) {
-    let mut list = app.split_targets(jobs, |job| refusal(job, action));
+    let links = RefCell::new(HashSet::new());
+    let mut list = app.split_targets(jobs, |job| {
+        // Several jobs can have worked on one pull request.
+        let is_new = || links.borrow_mut().insert(job.known_pull_request());
+        refusal(app, job, action).or_else(|| (!is_new()).then_some("same pull request"))
+    });
     let rows: Vec<&Job> = list.keys.iter().filter_map(|key| app.jobs.get(*key)).collect();
     list.titles = rows.iter().map(|job| pull_request_title(job)).collect();
     let heads = rows.into_iter().filter_map(head_commit).collect();
@@ -84,8 +95,10 @@ fn ask(app: &mut App, targets: PullRequestTargets, action: Action, method: Optio
         _ => {
             let only = if targets.list.keys.is_empty() { targets.heads.first() } else { None };
             let title = only.and_then(|only| app.jobs.get(only.job)).map(|job| job.local.title.clone());
+            let unsent = &app.pull_request_work.unsent_reviews;
+            let text = targets.heads.iter().find_map(|target| unsent.get(&target.job)).cloned().unwrap_or_default();
             let field = InputField::Review { targets, requests_changes: action == Action::RequestChanges };
-            let dialog = InputDialog::new(field, "");
+            let dialog = InputDialog::new(field, &text);
             return app.open(match title {
                 Some(title) => dialog.with_job(&title),
                 None => dialog,
@@ -123,7 +136,7 @@ impl App {
         let is_for_several = !targets.list.keys.is_empty();
         let mut waiting = VecDeque::from(targets.heads);
         if is_for_several {
-            if self.pull_request_queue.is_some() {
+            if self.pull_request_work.queue.is_some() {
                 let text = "Not started: the last action on several pull requests is still running.";
                 return self.notify(Severity::Warning, text, now);
             }
@@ -132,7 +145,7 @@ impl App {
         let Some(target) = waiting.pop_front() else { return };
         if is_for_several {
             let (action, current) = (action.clone(), target.job);
-            self.pull_request_queue = Some(PullRequestQueue { action, current, waiting, done: 0 });
+            self.pull_request_work.queue = Some(PullRequestQueue { action, current, waiting, done: 0 });
         }
         effects.push(Effect::Jobs(JobsEffect::ActOnPullRequest { target, action }));
     }
@@ -149,8 +162,19 @@ impl App {
         let number = self.jobs.get(job).and_then(|job| job.pr_number()).unwrap_or_default();
         let is_done = *outcome == ActionOutcome::Done;
         let mut text = outcome.sentence(action, number);
+        match outcome {
+            ActionOutcome::Unconfirmed { is_state_read: false, .. } => {
+                self.pull_request_work.unconfirmed_at.insert(job, now);
+            }
+            _ => {
+                self.pull_request_work.unconfirmed_at.remove(&job);
+            }
+        }
+        if is_done && matches!(action, PullRequestAction::RequestChanges(_) | PullRequestAction::Comment(_)) {
+            self.pull_request_work.unsent_reviews.remove(&job);
+        }
         if let Some(mut queue) =
-            self.pull_request_queue.take_if(|queue| queue.current == job && queue.action == *action)
+            self.pull_request_work.queue.take_if(|queue| queue.current == job && queue.action == *action)
         {
             queue.done += usize::from(is_done);
             let done = plural(queue.done, "pull request");
@@ -159,7 +183,7 @@ impl App {
                     text = format!("{text} {} left.", queue.waiting.len() + 1);
                     queue.current = target.job;
                     effects.push(Effect::Jobs(JobsEffect::ActOnPullRequest { target, action: queue.action.clone() }));
-                    self.pull_request_queue = Some(queue);
+                    self.pull_request_work.queue = Some(queue);
                 }
                 None if is_done => {
                     let were = if queue.done == 1 { "was" } else { "were" };

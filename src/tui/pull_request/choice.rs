@@ -41,12 +41,13 @@ impl PullRequestActions {
     /// Returns to how many of the pull requests an action applies.
     fn count(&self, action: Action, app: &App) -> usize {
         let jobs = self.jobs.iter().filter_map(|job| app.jobs.get(*job));
-        jobs.filter(|job| refusal(job, action).is_none()).count()
+        jobs.filter(|job| refusal(app, job, action).is_none()).count()
     }
 
     fn start(&self, action: Action, cx: &mut Cx<'_>) -> Flow {
         if self.count(action, cx.app) == 0 {
-            let reason = self.jobs.first().and_then(|job| cx.app.jobs.get(*job)).and_then(|job| refusal(job, action));
+            let reason =
+                self.jobs.first().and_then(|job| cx.app.jobs.get(*job)).and_then(|job| refusal(cx.app, job, action));
             let text = format!("It applies to none of them: {}.", reason.unwrap_or("no pull request"));
             cx.notify(Severity::Info, &text);
             return Flow::Handled;

@@ -83,12 +83,12 @@ pub(super) fn lines(
     match state {
         Some(state) => {
             let role = state.fact().role();
-            wrap(&state_sentence(state), width, 4).0.into_iter().for_each(|line| out.text(role, line));
+            wrap(&state_sentence(app, state), width, 4).0.into_iter().for_each(|line| out.text(role, line));
             source_lines(&mut out, state, shown);
         }
         None => out.text(ColorRole::Muted, "The state of the pull request is not known yet."),
     }
-    let build = app.preview_builds.get(&job);
+    let build = app.pull_request_work.builds.get(&job);
     preview_lines(&mut out, build, build.and_then(PreviewBuild::url).or(site.preview.as_ref()));
     if let Load::Failed { failure, .. } = details {
         out.text(ColorRole::Text, "");
@@ -106,17 +106,26 @@ pub(super) fn lines(
 }
 
 /// Describes the state in one sentence.
-fn state_sentence(state: &PullRequest) -> String {
-    let fact = capitalized(state.fact().word_and_meaning().1);
-    let mut parts = Vec::new();
+fn state_sentence(app: &App, state: &PullRequest) -> String {
     let checks = &state.checks;
+    let are_unread = state.checks_as_of.is_none() && checks.state == ChecksState::Unavailable;
+    let fact = match are_unread && state.fact() == PullRequestFact::Pending {
+        true => "Open".to_owned(),
+        false => capitalized(state.fact().word_and_meaning().1),
+    };
+    let mut parts = Vec::new();
     match checks.state {
-        _ if matches!(state.fact(), PullRequestFact::Merged | PullRequestFact::Closed) => {}
+        _ if state.state.is_final() => {}
+        _ if are_unread => parts.push("the checks could not be read yet".to_owned()),
         ChecksState::None => parts.push("no checks".to_owned()),
         ChecksState::Unavailable => parts.push("the checks are not available".to_owned()),
         _ if checks.total > 0 => parts.push(format!("{} of {} checks passed", checks.passed, checks.total)),
         ChecksState::Passing => parts.push("checks passed".to_owned()),
         ChecksState::Failing | ChecksState::Pending => {}
+    }
+    if let Some(at) = state.checks_as_of.filter(|_| !state.state.is_final() && !state.has_current_checks()) {
+        let at = at.with_timezone(&app.config.offset).format("%H:%M");
+        parts.push(format!("the checks are as of {at} and could not be read since"));
     }
     if !state.state.is_final() {
         match state.review {
@@ -187,7 +196,8 @@ fn preview_lines(out: &mut Lines, build: Option<&PreviewBuild>, preview: Option<
         for line in failed.iter().flat_map(|last| &last.log) {
             wrap(line.as_str(), width.max(8), 3).0.into_iter().for_each(|line| out.indented(line, ColorRole::Muted));
         }
-        for (change, path) in failed.iter().flat_map(|last| &last.files) {
+        let ended = last.filter(|last| last.state.is_final());
+        for (change, path) in ended.iter().flat_map(|last| &last.files) {
             out.indented(fit(&format!("{} {path}", change.word()), width), ColorRole::Muted);
         }
     }

@@ -18,6 +18,7 @@ mod lines;
 pub(in crate::tui) mod preview;
 
 use crate::model::load::{Load, Timed};
+use crate::model::pull_request::short_commit;
 use crate::model::pull_request_details::{PullRequestDetails, SiteFacts};
 use crate::model::row::{JobKey, RemainingJobs};
 use crate::model::text::CleanText;
@@ -79,7 +80,7 @@ impl PullRequestDialog {
 
     /// Returns the address of the preview: of the last build, otherwise as the code host or an earlier build reported it.
     fn preview<'a>(&'a self, app: &'a App) -> Option<&'a CleanText> {
-        let built = app.preview_builds.get(&self.job).and_then(PreviewBuild::url);
+        let built = app.pull_request_work.builds.get(&self.job).and_then(PreviewBuild::url);
         built.or(self.site.preview.as_ref())
     }
 
@@ -196,7 +197,11 @@ impl Component for PullRequestDialog {
         match msg {
             Msg::Jobs(JobsMsg::PullRequestDetailsLoaded { job, result, site }) if job == self.job => {
                 self.site = site;
-                let is_recent = |details: &Timed<_>| cx.now - details.as_of < MAX_AGE;
+                let head =
+                    cx.app.jobs.get(job).and_then(|job| job.pull_request.as_ref()).map(|state| state.head.clone());
+                let is_recent = |details: &Timed<PullRequestDetails>| {
+                    cx.now - details.as_of < MAX_AGE && Some(&details.value.head) == head.as_ref()
+                };
                 match result {
                     Ok(Some(details)) => {
                         let is_recent = is_recent(&details);
@@ -252,7 +257,12 @@ impl Component for PullRequestDialog {
 
 impl PullRequestDialog {
     fn age(&self, view: View<'_>) -> String {
+        let head = view.app.jobs.get(self.job).and_then(|job| job.pull_request.as_ref()).map(|state| &state.head);
+        let is_outdated = |details: &PullRequestDetails| !details.head.is_empty() && Some(&details.head) != head;
         match (&self.details, self.details.shown()) {
+            (Load::Ready(_), Some(details)) if is_outdated(&details.value) => {
+                format!("of commit {}, {}", short_commit(&details.value.head), view.as_of_clock(details.as_of))
+            }
             (Load::Loading { .. }, _) => "loading…".to_owned(),
             (Load::Failed { .. }, Some(details)) => format!("not updated, {}", view.as_of_clock(details.as_of)),
             (_, Some(details)) => view.as_of_clock(details.as_of),

@@ -27,13 +27,13 @@ impl App {
     /// Starts building a preview, unless one is being built already.
     pub(in crate::tui) fn build_preview(&mut self, job: JobKey, effects: &mut Vec<Effect>) {
         if self.can_build_preview(job) {
-            self.preview_builds.insert(job, PreviewBuild::default());
+            self.pull_request_work.builds.insert(job, PreviewBuild::default());
             effects.push(Effect::Jobs(JobsEffect::StartPreview(job)));
         }
     }
 
     pub(in crate::tui) fn can_build_preview(&self, job: JobKey) -> bool {
-        !self.preview_builds.get(&job).is_some_and(PreviewBuild::is_running)
+        !self.pull_request_work.builds.get(&job).is_some_and(PreviewBuild::is_running)
     }
 
     pub(in crate::tui) fn apply_started_build(
@@ -42,7 +42,7 @@ impl App {
         result: Result<StartedBuild, Failure>,
         effects: &mut Vec<Effect>,
     ) {
-        let Some(build) = self.preview_builds.get_mut(&job) else { return };
+        let Some(build) = self.pull_request_work.builds.get_mut(&job) else { return };
         match result {
             Ok(started) => {
                 build.started = Some(started.clone());
@@ -62,7 +62,7 @@ impl App {
         effects: &mut Vec<Effect>,
     ) {
         let is_current = |build: &&mut PreviewBuild| build.started.as_ref().is_some_and(|started| started.id == *id);
-        let Some(build) = self.preview_builds.get_mut(&job).filter(is_current) else { return };
+        let Some(build) = self.pull_request_work.builds.get_mut(&job).filter(is_current) else { return };
         build.checks = build.checks.saturating_add(1);
         match result {
             Ok(last) => (build.last, build.failures) = (Some(last), 0),

@@ -1,5 +1,6 @@
 use super::*;
 use crate::model::endpoint::Scope;
+use crate::model::engine_event::EngineEvent;
 use crate::model::failure::Failure;
 use crate::model::job::{JobId, Status};
 use crate::model::preview::{Build, BuildState, StartedBuild};
@@ -9,6 +10,7 @@ use crate::model::pull_request_action::{ActionOutcome, HeadCommit, MergeMethod, 
 use crate::model::pull_request_details::{Commit, FileSize, ReviewEntry, ReviewKind};
 use crate::model::row::Job;
 use crate::tui::confirm::ConfirmDialog;
+use crate::tui::input_dialog::InputDialog;
 use crate::tui::jobs::tests::{at, row};
 use crate::tui::{AppConfig, InitialData};
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
@@ -39,11 +41,13 @@ fn app() -> App {
 fn details() -> PullRequestDetails {
     let entry = |kind, text: &str| ReviewEntry {
         author: CleanText::line("maya"),
+        is_bot: text.contains("[View Preview]"),
         kind,
         text: text.to_owned(),
         at: Some(at(0)),
     };
     PullRequestDetails {
+        head: CleanText::line("7d40698"),
         author: CleanText::line("mintlify"),
         base: CleanText::line("main"),
         entries: vec![
@@ -56,6 +60,10 @@ fn details() -> PullRequestDetails {
         merge_methods: vec![MergeMethod::Squash, MergeMethod::Merge],
         preview: Some(CleanText::line("https://acme-1.mintlify.site/")),
     }
+}
+
+fn unconfirmed(why: CleanText, is_state_read: bool) -> ActionOutcome {
+    ActionOutcome::Unconfirmed { why, is_state_read }
 }
 
 fn press(app: &mut App, keys: &str) -> Vec<Effect> {
@@ -245,7 +253,7 @@ fn after_an_action_the_details_are_read_again_and_a_notice_says_what_became_of_i
             ActionOutcome::NotDone(CleanText::line("github.com: the token was refused")),
             "#7 was not merged: github.com: the",
         ),
-        (ActionOutcome::Unconfirmed(why), "#7 may have been merged: github.com: the connection was lost"),
+        (unconfirmed(why, true), "#7 may have been merged: github.com: the connection was lost"),
     ] {
         let mut app = opened();
         let effects = app.update(acted(outcome, PullRequestAction::Merge(None)), at(2));
@@ -253,6 +261,42 @@ fn after_an_action_the_details_are_read_again_and_a_notice_says_what_became_of_i
         let notice = app.notice.as_ref().expect("a notice").text.to_string();
         assert!(notice.starts_with(text), "{notice}");
     }
+}
+
+#[test]
+fn after_a_lost_answer_nothing_is_offered_until_the_state_was_read_again() {
+    let why = CleanText::line("github.com: the connection was lost");
+    let mut app = opened();
+    app.update(acted(unconfirmed(why, false), PullRequestAction::Approve), at(2));
+    let notice = app.notice.as_ref().expect("a notice").text.to_string();
+    assert!(notice.ends_with("the state could not be read after that, so refresh it first."), "{notice}");
+    press(&mut app, "a");
+    assert!(app.top::<ConfirmDialog>().is_none(), "nothing is offered");
+    let state = PullRequest { as_of: at(3), ..open_pull_request(at(0)) };
+    let job = Job { pull_request: Some(Box::new(state)), ..app.jobs.get(JobKey(1)).expect("a job").clone() };
+    app.update(Msg::Engine(EngineEvent::Job(Box::new(job))), at(3));
+    press(&mut app, "a");
+    assert!(app.top::<ConfirmDialog>().is_some());
+}
+
+#[test]
+fn the_text_of_a_review_is_kept_until_the_review_was_sent() {
+    let mut app = opened();
+    press(&mut app, "x N o Enter n");
+    press(&mut app, "x");
+    let typed = |app: &App| app.find::<InputDialog>().map(|dialog| dialog.input.text());
+    assert_eq!(typed(&app).as_deref(), Some("No"), "after a cancelled confirmation");
+    press(&mut app, "t Esc x");
+    assert_eq!(typed(&app).as_deref(), Some("Not"), "after Esc");
+    press(&mut app, "Enter y");
+    let review = || PullRequestAction::RequestChanges("Not".to_owned());
+    app.update(acted(ActionOutcome::Moved, review()), at(2));
+    press(&mut app, "x");
+    assert_eq!(typed(&app).as_deref(), Some("Not"), "after a refusal");
+    press(&mut app, "Enter y");
+    app.update(acted(ActionOutcome::Done, review()), at(2));
+    press(&mut app, "x");
+    assert_eq!(typed(&app).as_deref(), Some(""));
 }
 
 #[test]
@@ -331,7 +375,7 @@ fn marked_pull_requests_are_acted_on_one_by_one_after_one_confirmation() {
 #[test]
 fn an_action_on_marked_pull_requests_stops_at_the_first_that_is_not_done() {
     let why = CleanText::line("github.com: the connection was lost");
-    for outcome in [ActionOutcome::Moved, ActionOutcome::NotDone(why.clone()), ActionOutcome::Unconfirmed(why)] {
+    for outcome in [ActionOutcome::Moved, ActionOutcome::NotDone(why.clone()), unconfirmed(why, true)] {
         let mut app = app_with_marks();
         let first = sent_job(&press(&mut app, "O a y"));
         let effects = answer_action(&mut app, first, outcome, &PullRequestAction::Approve);
