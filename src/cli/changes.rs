@@ -13,6 +13,8 @@ pub(super) enum JobChange {
     New,
     Status,
     PullRequest,
+    /// The most important fact about the pull request changed.
+    PullRequestState,
     /// The service no longer has the job.
     Gone,
     /// The service has the job again.
@@ -28,6 +30,7 @@ impl JobChange {
             Self::New => "new",
             Self::Status => "status",
             Self::PullRequest => "pullRequest",
+            Self::PullRequestState => "pullRequestState",
             Self::Gone => "gone",
             Self::Back => "back",
             Self::Delivery => "delivery",
@@ -38,9 +41,11 @@ impl JobChange {
 /// Returns the changes from `old` to `new`. `old` is `None` if the job was not tracked before.
 pub(super) fn changes_between(old: Option<&Job>, new: &Job) -> Vec<JobChange> {
     let Some(old) = old else { return vec![JobChange::New] };
+    let fact = |job: &Job| job.pull_request.as_ref().map(|state| state.fact());
     let all = [
         (old.remote.status != new.remote.status, JobChange::Status),
         (old.remote.pr_link != new.remote.pr_link && new.remote.pr_link.is_some(), JobChange::PullRequest),
+        (new.pull_request.is_some() && fact(old) != fact(new), JobChange::PullRequestState),
         (!old.local.gone && new.local.gone, JobChange::Gone),
         (old.local.gone && !new.local.gone, JobChange::Back),
         (old.local.undelivered != new.local.undelivered, JobChange::Delivery),
@@ -57,6 +62,13 @@ pub(super) fn describe_changes(changes: &[JobChange], row: &Job) -> String {
             JobChange::Status => row.remote.status.as_ref().map_or("not checked yet", Status::word).to_owned(),
             JobChange::PullRequest => match &row.remote.pr_link {
                 Some(link) => format!("pull request {}", link::display_url(link)),
+                None => continue,
+            },
+            JobChange::PullRequestState => match &row.pull_request {
+                Some(state) => {
+                    let number = row.pr_number().map(|number| format!("#{number}: ")).unwrap_or_default();
+                    format!("{number}{}", state.fact().word_and_meaning().1)
+                }
                 None => continue,
             },
             JobChange::Gone => "gone from the service".to_owned(),
@@ -105,6 +117,12 @@ mod tests {
             describe_changes(&changes, &new),
             "completed, pull request https://x.example/pull/7: Fix the links (job j1)"
         );
+        let mut ready = new.clone();
+        ready.pull_request = Some(Box::new(crate::model::pull_request::tests::open_pull_request(Time::default())));
+        let changes = changes_between(Some(&new), &ready);
+        assert_eq!(changes, [JobChange::PullRequestState]);
+        assert_eq!(describe_changes(&changes, &ready), "#7: ready for review: Fix the links (job j1)");
+        assert_eq!(changes_between(Some(&ready), &ready), []);
         let mut gone = new.clone();
         gone.local.gone = true;
         assert_eq!(changes_between(Some(&new), &gone), [JobChange::Gone]);

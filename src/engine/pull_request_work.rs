@@ -14,9 +14,9 @@ use crate::model::log::LogKind;
 use crate::model::pull_request::{TURNED_OFF, short_commit};
 use crate::model::pull_request_action::{ActionOutcome, PullRequestAction};
 use crate::model::pull_request_details::PullRequestDetails;
-use crate::model::row::{Job, JobKey};
+use crate::model::row::JobKey;
 use crate::model::text::CleanText;
-use crate::store::{Store, StoredDiff};
+use crate::store::{AppliedPullRequest, Store, StoredDiff};
 use chrono::TimeDelta;
 use tokio::sync::oneshot;
 
@@ -137,12 +137,18 @@ impl Refresher {
 
     /// Loads the changed pages of pull requests that were merged lately, so that the views before and after the merge can
     /// be compared. Does nothing for jobs that name their pages.
-    pub(super) async fn load_pages_of_merged(&mut self, client: &HostClient, rows: &[Job], now: Time) {
-        let is_new = |job: &&Job| {
-            let merged_at = job.pull_request.as_ref().and_then(|state| state.merged_at);
-            merged_at.is_some_and(|at| now - at < MERGED_LATELY) && job.local.pages.is_empty()
+    pub(super) async fn load_pages_of_merged(
+        &mut self,
+        client: &HostClient,
+        applied: &[AppliedPullRequest],
+        now: Time,
+    ) {
+        let is_new = |applied: &&AppliedPullRequest| {
+            let merged_at = applied.job.pull_request.as_ref().and_then(|state| state.merged_at);
+            let is_late = merged_at.is_some_and(|at| now - at < MERGED_LATELY);
+            is_late && applied.has_new_fact() && applied.job.local.pages.is_empty()
         };
-        let merged = rows.iter().filter(is_new).take(MAX_MERGED_AT_ONCE);
+        let merged = applied.iter().filter(is_new).take(MAX_MERGED_AT_ONCE).map(|applied| &applied.job);
         for (host, linked) in pull_requests_by_host(merged)
             .into_iter()
             .flat_map(|((host, _), all)| all.into_iter().map(move |linked| (host.clone(), linked)))

@@ -33,6 +33,8 @@ const MAX_PER_ROUND: usize = 200;
 const MAX_CONFLICT_REQUESTS: usize = 4;
 /// The longest time until the task looks for new pull requests by itself.
 const MAX_SLEEP: TimeDelta = TimeDelta::seconds(60);
+/// How long after the end of a job the first state of its pull request counts as a change.
+const FINISHED_LATELY: TimeDelta = TimeDelta::hours(1);
 /// How long to wait while another instance makes a round of requests.
 const BUSY_INTERVAL: TimeDelta = TimeDelta::seconds(5);
 
@@ -280,10 +282,15 @@ impl Refresher {
             return;
         }
         match self.inner.store.apply_pull_requests(reported, now).await {
-            Ok(rows) => {
-                self.load_pages_of_merged(client, &rows, now).await;
-                for row in rows {
-                    self.inner.emit(EngineEvent::Job(Box::new(row))).await;
+            Ok(applied) => {
+                self.load_pages_of_merged(client, &applied, now).await;
+                for applied in applied {
+                    // The first state of an old job, which may have been imported, is no change.
+                    let is_new = applied.job.local.finished_at.is_some_and(|at| now - at < FINISHED_LATELY);
+                    if applied.has_new_fact() && (applied.before.is_some() || is_new) {
+                        self.inner.queue_hook(&applied.job).await;
+                    }
+                    self.inner.emit(EngineEvent::Job(Box::new(applied.job))).await;
                 }
             }
             Err(error) => self.inner.emit_trouble(error.failure()).await,

@@ -55,7 +55,7 @@ pub use open_outcome::{OpenOutcome, RecoveryCounts};
 pub use prompts::RecentPrompt;
 pub use prune::{Pruned, PrunedViews, ViewsPruneFilter};
 pub use prune_jobs::{JobPruneFilter, PrunedJobs};
-pub use pull_requests::{ReportedPullRequest, StoredPullRequest};
+pub use pull_requests::{AppliedPullRequest, ReportedPullRequest, StoredPullRequest};
 pub use queue::{PausedBy, QueuedPrompt};
 pub use reports::UnfinishedReport;
 pub use scopes::ScopeFilter;

@@ -7,7 +7,7 @@ use super::job_rows::{find_job, query_jobs, update_job};
 use crate::model::Time;
 use crate::model::endpoint::Scope;
 use crate::model::merge;
-use crate::model::pull_request::PullRequest;
+use crate::model::pull_request::{PullRequest, PullRequestFact};
 use crate::model::row::{Job, JobKey};
 use crate::model::text::CleanText;
 
@@ -18,6 +18,20 @@ pub struct ReportedPullRequest {
     /// The link for which the state was requested. If the job has another one by now, the state is dropped.
     pub link: CleanText,
     pub state: PullRequest,
+}
+
+/// A job whose pull request was read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AppliedPullRequest {
+    pub job: Job,
+    /// The most important fact before; `None` if the state was unknown.
+    pub before: Option<PullRequestFact>,
+}
+
+impl AppliedPullRequest {
+    pub fn has_new_fact(&self) -> bool {
+        self.job.pull_request.as_ref().map(|state| state.fact()) != self.before
+    }
 }
 
 /// A pull request that a job links to, and its stored state if it is known.
@@ -70,15 +84,20 @@ impl Store {
         .await
     }
 
-    /// Merges the state of pull requests into their jobs, in one transaction. Returns the rows of these jobs.
-    pub async fn apply_pull_requests(&self, reported: Vec<ReportedPullRequest>, now: Time) -> StoreResult<Vec<Job>> {
+    /// Merges the state of pull requests into their jobs, in one transaction. Returns these jobs.
+    pub async fn apply_pull_requests(
+        &self,
+        reported: Vec<ReportedPullRequest>,
+        now: Time,
+    ) -> StoreResult<Vec<AppliedPullRequest>> {
         self.write(move |tx| {
             let mut rows = Vec::new();
             for ReportedPullRequest { job, link, state } in &reported {
                 let row = find_job(tx, *job)?.filter(|row| row.remote.pr_link.as_ref() == Some(link));
                 if let Some(mut row) = row {
+                    let before = row.pull_request.as_ref().map(|state| state.fact());
                     merge::merge_pull_request(&mut row, state.clone(), now);
-                    rows.push(update_job(tx, &row)?);
+                    rows.push(AppliedPullRequest { job: update_job(tx, &row)?, before });
                 }
             }
             Ok(rows)

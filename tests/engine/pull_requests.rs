@@ -7,7 +7,7 @@ use docdeck::engine::{HostAccess, HostDirectory};
 use docdeck::model::engine_event::EngineEvent;
 use docdeck::model::job::{JobId, RemoteJob, RemoteState, Status};
 use docdeck::model::pull_request::{ChecksState, HostKind, PullRequestState};
-use docdeck::model::row::{JobGroup, JobKey};
+use docdeck::model::row::{Job, JobGroup, JobKey};
 use docdeck::model::text::CleanText;
 use docdeck::runtime::hosts::SimulatedHosts;
 use docdeck::sim::{HostFault, Sim, SimOptions};
@@ -190,4 +190,75 @@ async fn the_focused_instance_refreshes_although_another_one_polls() {
     polling.engine.stop().await;
     focused.engine.stop().await;
     assert_eq!(sim.host_requests(), 1, "the instance without the focus requests nothing");
+}
+
+#[tokio::test]
+async fn a_failure_that_concerns_one_pull_request_does_not_stop_the_requests_to_its_host() {
+    let sim = Sim::start(SimOptions { jobs: 0, ..SimOptions::default() }).await.expect("a simulator");
+    let mut fixture = start_with_hosts(&sim).await;
+    let (_, row) = fixture.submit_accepted_job("Fix it [sim:seconds=1]").await;
+    fixture.wait_for_job(row.key, "its state", |row| row.pull_request.is_some()).await;
+    for (fault, is_of_host) in [(HostFault::OtherRepository, false), (HostFault::LimitInStatus, true)] {
+        sim.set_host_fault(Some(fault));
+        fixture.engine.load_diff(row.key, true).await.expect_err("no diff");
+        sim.set_host_fault(None);
+        let details = fixture.engine.load_pull_request_details(row.key).await;
+        assert_eq!(details.is_err(), is_of_host, "{fault:?}: {details:?}");
+    }
+    let limited = fixture.engine.load_diff(row.key, true).await.expect_err("still limited").message;
+    assert!(limited.as_str().starts_with("The limit of requests to github.com is reached. Try again in "), "{limited}");
+    fixture.engine.stop().await;
+}
+
+#[tokio::test]
+async fn checks_that_could_not_be_read_are_neither_ready_nor_lost() {
+    let sim = Sim::start(SimOptions { jobs: 0, ..SimOptions::default() }).await.expect("a simulator");
+    let mut fixture = start_with_hosts(&sim).await;
+    let (_, row) = fixture.submit_accepted_job("Fix it [sim:seconds=1]").await;
+    fixture.wait_for_job(row.key, "its state", |row| row.pull_request.is_some()).await;
+    sim.advance(TimeDelta::minutes(10));
+    fixture.engine.refresh_pull_requests(None);
+    let is_finished = |row: &Job| row.group() == JobGroup::NeedsYou;
+    let read = fixture.wait_for_job(row.key, "finished checks", is_finished).await;
+    let read = read.pull_request.expect("a state");
+    assert!(read.has_current_checks());
+    sim.set_host_fault(Some(HostFault::ForbiddenChecks));
+    fixture.engine.refresh_pull_requests(None);
+    let is_newer = |row: &Job| row.pull_request.as_ref().is_some_and(|state| state.as_of > read.as_of);
+    let forbidden = fixture.wait_for_job(row.key, "a newer state", is_newer).await.pull_request.expect("a state");
+    assert_eq!((forbidden.checks.state, forbidden.has_current_checks()), (ChecksState::Unavailable, true));
+    fixture.engine.stop().await;
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn the_on_change_program_runs_when_the_checks_have_finished() {
+    let folder = create_folder();
+    let file = folder.path().join("changes");
+    let program = ["sh", "-c", "cat >>\"$0\"", &file.display().to_string()].map(str::to_owned).to_vec();
+    let sim = Sim::start(SimOptions { jobs: 0, ..SimOptions::default() }).await.expect("a simulator");
+    let mut fixture = EngineFixture::start_with_hosts_and_on_change(&sim, program).await;
+    let (_, row) = fixture.submit_accepted_job("Fix it [sim:seconds=1]").await;
+    fixture.wait_for_job(row.key, "its state", |row| row.pull_request.is_some()).await;
+    sim.advance(TimeDelta::minutes(10));
+    fixture.engine.refresh_pull_requests(None);
+    fixture.wait_for_job(row.key, "finished checks", |row| row.group() == JobGroup::NeedsYou).await;
+    let written = tokio::time::timeout(std::time::Duration::from_secs(10), async {
+        loop {
+            let written = std::fs::read_to_string(&file).unwrap_or_default();
+            if written.lines().count() >= 3 {
+                return written;
+            }
+            tokio::task::yield_now().await;
+        }
+    });
+    let written = written.await.expect("three changes");
+    let checks: Vec<serde_json::Value> = written
+        .lines()
+        .map(|line| serde_json::from_str::<serde_json::Value>(line).expect("one JSON object a line"))
+        .map(|job| job["pullRequest"]["checks"]["state"].clone())
+        .collect();
+    assert_eq!(checks[..2], [serde_json::Value::Null, "pending".into()], "{written}");
+    assert!(["passing", "failing"].contains(&checks[2].as_str().unwrap_or_default()), "{written}");
+    fixture.engine.stop().await;
 }

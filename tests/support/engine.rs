@@ -50,6 +50,12 @@ impl EngineFixture {
         Self::start(open_store(folder), scope_of(sim), sim.api_key(), Some(folder), Some(on_change), None).await
     }
 
+    /// Like [`EngineFixture::start_with_hosts`], with an `on_change` program.
+    pub(crate) async fn start_with_hosts_and_on_change(sim: &Sim, on_change: Vec<String>) -> Self {
+        let (store, hosts) = (Store::in_memory().expect("a store"), SimulatedHosts::directory(sim));
+        Self::start(store, scope_of(sim), sim.api_key(), None, Some(on_change), hosts).await
+    }
+
     /// Starts an engine that also asks the simulated code host for the state of pull requests.
     pub(crate) async fn start_with_hosts(sim: &Sim, store: Store, lock_folder: Option<&Path>) -> Self {
         let hosts = SimulatedHosts::directory(sim);

@@ -42,6 +42,17 @@ struct WireKind {
     version: Option<u32>,
 }
 
+/// The state of a pull request, with the number and the link that the JSON of commands also has.
+#[derive(Serialize, Deserialize)]
+struct WirePullRequest {
+    #[serde(default)]
+    number: Option<u64>,
+    #[serde(default)]
+    url: Option<String>,
+    #[serde(flatten)]
+    state: Box<PullRequest>,
+}
+
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct WireJob {
@@ -52,7 +63,7 @@ pub(super) struct WireJob {
     #[serde(flatten)]
     remote: RemoteState,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pull_request: Option<Box<PullRequest>>,
+    pull_request: Option<WirePullRequest>,
     title: Option<String>,
     #[serde(default)]
     named: bool,
@@ -156,7 +167,10 @@ fn wire_job(record: &JobRecord) -> WireJob {
         id: row.id.as_ref().map(|id| id.as_str().to_owned()),
         created_at: moment(Some(row.created_at)),
         remote: row.remote.clone(),
-        pull_request: row.pull_request.clone(),
+        pull_request: row.pull_request.clone().map(|state| {
+            let url = row.pr_url().map(|url| url.to_string());
+            WirePullRequest { number: row.pr_number(), url, state }
+        }),
         title: Some(row.local.title.to_string()),
         named: row.local.has_custom_title,
         tags: texts(&row.local.tags),
@@ -285,7 +299,7 @@ fn parse_job(line: WireJob, now: Time) -> Result<JobRecord, LineError> {
         dismissed: line.dismissed,
         ..job.local
     };
-    let row = Job { id, remote: line.remote, pull_request: line.pull_request, local, ..job };
+    let row = Job { id, remote: line.remote, pull_request: line.pull_request.map(|wire| wire.state), local, ..job };
     let events = line.events.into_iter().map(parse_event).collect::<Result<_, _>>()?;
     let draft = line.draft.and_then(|line| draft_text(line.text, line.saved_at, now));
     Ok(JobRecord { scope: parse_scope(&line.base_url, line.project)?, row, prompts, events, draft })

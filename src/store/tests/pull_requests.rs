@@ -18,7 +18,7 @@ async fn completed_job(store: &Store) -> Job {
 async fn report(store: &Store, row: &Job, state: PullRequest, minute: i64) -> Job {
     let link = row.remote.pr_link.clone().expect("a link");
     let reported = ReportedPullRequest { job: row.key, link, state: PullRequest { as_of: at(minute), ..state } };
-    store.apply_pull_requests(vec![reported], at(minute)).await.expect("written").pop().expect("its row")
+    store.apply_pull_requests(vec![reported], at(minute)).await.expect("written").pop().expect("its row").job
 }
 
 #[tokio::test]

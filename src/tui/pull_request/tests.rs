@@ -9,7 +9,7 @@ use crate::model::pull_request::{Checks, ChecksState, FailedCheck, PullRequest, 
 use crate::model::pull_request_action::{ActionOutcome, HeadCommit, MergeMethod, PullRequestAction};
 use crate::model::pull_request_details::{Commit, FileSize, ReviewEntry, ReviewKind};
 use crate::model::row::Job;
-use crate::tui::confirm::ConfirmDialog;
+use crate::tui::confirm::{ConfirmAction, ConfirmDialog};
 use crate::tui::input_dialog::InputDialog;
 use crate::tui::jobs::tests::{at, row};
 use crate::tui::{AppConfig, InitialData};
@@ -340,6 +340,19 @@ fn app_with_marks() -> App {
     }
     press(&mut app, "g v v v v");
     app
+}
+
+#[test]
+fn a_pull_request_of_two_marked_jobs_is_acted_on_once() {
+    let mut app = app_with_marks();
+    let twin = Job { key: JobKey(5), ..app.jobs.get(JobKey(1)).cloned().expect("the job") };
+    app.put_job(twin);
+    app.jobs.clear_marks();
+    press(&mut app, "g v v v v v O a");
+    let dialog = app.top::<ConfirmDialog>().expect("a confirmation");
+    let ConfirmAction::ActOnPullRequests { targets, .. } = &dialog.on_yes else { panic!("{:?}", dialog.on_yes) };
+    assert_eq!(targets.heads.len(), 3);
+    assert!(targets.list.skipped.iter().any(|(_, why)| *why == "same pull request"), "{:?}", targets.list.skipped);
 }
 
 fn answer_action(app: &mut App, job: i64, outcome: ActionOutcome, action: &PullRequestAction) -> Vec<Effect> {
