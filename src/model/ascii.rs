@@ -10,7 +10,7 @@ pub fn ascii_symbol(symbol: &str) -> Option<&'static str> {
         "┌" | "┐" | "└" | "┘" => "+",
         "─" | "–" => "-",
         "▪" => "#",
-        "‖" => "\"",
+        "‖" => "|",
         "∅" => "0",
         "│" => "|",
         "┤" | "┴" | "┬" => "+",
@@ -31,22 +31,22 @@ pub fn ascii_symbol(symbol: &str) -> Option<&'static str> {
         "↑" | "▲" => "^",
         "↓" | "▼" => "v",
         "●" => "@",
-        "•" => ":",
+        "•" => "*",
         "◐" => "o",
         "◆" => "=",
         "◇" => "-",
         "✓" => "+",
         "✗" => "x",
-        "…" => "~",
+        "…" | "⋯" => "~",
         "·" => ".",
         "↺" => "@",
         "≠" => "&",
         "±" => "c",
-        "◌" => "o",
+        "◌" => "%",
         "»" => ">",
         "□" => "d",
         "⬢" => "m",
-        "⊘" => "-",
+        "⊘" => "/",
         "“" | "”" => "\"",
         "’" => "'",
         "×" => "x",
@@ -72,6 +72,19 @@ pub fn to_ascii(text: &str, keeps_text: bool) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn the_symbols_of_jobs_and_pull_requests_are_distinct_in_ascii() {
+        use crate::model::job_state::JobState;
+        use crate::model::pull_request::PullRequestFact;
+        let jobs: BTreeSet<_> = JobState::ALL.iter().map(|state| state.symbol()).collect();
+        let facts: BTreeSet<_> = PullRequestFact::ALL.iter().map(|fact| fact.symbol()).collect();
+        // A symbol that both have means the same.
+        let symbols: BTreeSet<_> = jobs.union(&facts).copied().collect();
+        let in_ascii: BTreeSet<_> = symbols.iter().map(|symbol| ascii_symbol(symbol).unwrap_or(symbol)).collect();
+        assert_eq!(symbols.len(), in_ascii.len(), "{symbols:?} {in_ascii:?}");
+    }
 
     #[test]
     fn a_line_keeps_its_width_in_cells() {

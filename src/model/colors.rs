@@ -37,8 +37,10 @@ pub const ANSI_COLOR_NAMES: [&str; 16] = [
     "bright-white",
 ];
 
-/// Minimum contrast of symbols and lines. Text needs 4.5.
-const MIN_SYMBOL_CONTRAST: f64 = 3.0;
+/// Minimum contrast of text.
+pub const MIN_TEXT_CONTRAST: f64 = 4.5;
+/// Minimum contrast of symbols and lines.
+pub const MIN_SYMBOL_CONTRAST: f64 = 3.0;
 
 impl Rgb {
     /// Parses `#rrggbb`. Returns `None` for any other text.
@@ -198,15 +200,14 @@ impl ColorPalette {
         self.paints.get(role as usize).copied().unwrap_or_default()
     }
 
-    /// Returns the style of a symbol or bar in the selected row: its own colour if the contrast with the row is high
-    /// enough, otherwise the row's colour. Without known colours the contrast is unknown.
-    pub fn on_selected(&self, role: ColorRole) -> Paint {
-        let (selected, own) = (self.paint(ColorRole::Selected), self.paint(role));
-        let is_readable = match (own.fg, selected.bg) {
-            (ThemeColor::Rgb(fg), ThemeColor::Rgb(bg)) => fg.contrast(bg) >= MIN_SYMBOL_CONTRAST,
-            _ => false,
-        };
-        if is_readable && !selected.reversed { own } else { selected }
+    /// Returns the contrast of a role's colour with the selected row; `None` if it is unknown, because one of the colours
+    /// is the terminal's.
+    pub fn contrast_with_selected(&self, role: ColorRole) -> Option<f64> {
+        let selected = self.paint(ColorRole::Selected);
+        match (self.paint(role).fg, selected.bg) {
+            (ThemeColor::Rgb(fg), ThemeColor::Rgb(bg)) if !selected.reversed => Some(fg.contrast(bg)),
+            _ => None,
+        }
     }
 
     pub fn set(&mut self, role: ColorRole, paint: Paint) {

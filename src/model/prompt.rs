@@ -237,9 +237,11 @@ impl EventKind {
 
     /// Describes the change in a few words, for the log.
     pub fn log_text(&self) -> CleanText {
+        // As on the screen, which says working instead of active.
+        let word = |status: &Status| if *status == Status::Active { "working".to_owned() } else { status.to_string() };
         CleanText::line(&match self {
-            Self::Status { from: Some(from), to } => format!("{from} → {to}"),
-            Self::Status { from: None, to } => to.to_string(),
+            Self::Status { from: Some(from), to } => format!("{} → {}", word(from), word(to)),
+            Self::Status { from: None, to } => word(to),
             Self::PullRequest(link) => format!("pull request {}", link::display_url(link)),
             Self::Gone => "no longer on the service".to_owned(),
             Self::Back => "on the service again".to_owned(),
@@ -298,7 +300,7 @@ mod tests {
     #[test]
     fn the_log_text_of_a_status_change_shows_the_new_status() {
         let kind = EventKind::Status { from: Some(Status::Active), to: Status::Completed };
-        assert_eq!(kind.log_text().as_str(), "active → completed");
+        assert_eq!(kind.log_text().as_str(), "working → completed");
         let first = EventKind::Status { from: None, to: Status::parse("odd one") };
         assert_eq!(first.log_text().as_str(), "odd one");
     }

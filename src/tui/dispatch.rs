@@ -199,6 +199,7 @@ impl App {
                 Action::NewProfile => self.config.config_path.is_some(),
                 Action::SaveFilter => self.can_save_filter(),
                 Action::Close => self.has_something_to_close(),
+                Action::NextPane => matches!(context, Some(Context::Jobs | Context::Detail)),
                 Action::Refresh => {
                     use Context as C;
                     matches!(context, Some(C::Jobs | C::Detail | C::Views | C::AllJobs))

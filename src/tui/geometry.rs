@@ -25,9 +25,9 @@ pub const MIN_ROWS_STACKED: u16 = 36;
 pub const MIN_PANE_COLUMNS: u16 = 40;
 /// The minimum number of rows of the list, and of the details, when one is above the other.
 pub const MIN_PANE_ROWS: u16 = 6;
-/// The minimum number of columns of the screen at which the list gets the columns that its longest title needs.
-const MIN_COLUMNS_FOR_TITLES: u16 = 144;
-/// The number of columns that the details keep if the list gets the columns that its longest title needs.
+/// The number of columns of the list that its longest title may take from the details, down to [`MIN_PANE_COLUMNS`].
+const TITLE_COLUMNS: u16 = 80;
+/// The number of columns that the details keep even if a title needs more: enough for the links of pull requests.
 const DETAIL_COLUMNS_BESIDE_TITLES: u16 = 57;
 
 /// How the jobs list and the details share the screen.
@@ -96,7 +96,8 @@ pub fn compute_layout(size: (u16, u16), panes: Panes) -> Geometry {
     let (list, detail) = match arrangement {
         JobsArrangement::OneAtATime => (space, space),
         JobsArrangement::Right => {
-            let most = if width < MIN_COLUMNS_FOR_TITLES { 0 } else { width - 1 - DETAIL_COLUMNS_BESIDE_TITLES };
+            let kept = (width - TITLE_COLUMNS).clamp(MIN_PANE_COLUMNS, DETAIL_COLUMNS_BESIDE_TITLES);
+            let most = width - 1 - kept;
             let default = default_size(width).max(panes.needed_columns.min(most));
             let columns = list_size(width - 1, panes.columns.unwrap_or(default), MIN_PANE_COLUMNS);
             let detail = Rect { x: columns + 1, width: width - columns - 1, ..space };

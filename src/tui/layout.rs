@@ -85,7 +85,6 @@ impl App {
     /// `previous`, the panes of the previous profile.
     pub(super) fn load_layout(&mut self, previous: Panes) -> Option<Effect> {
         self.panes = previous;
-        self.detail.set_width(self.geometry().detail_columns());
         self.config.can_save_layout().then(|| Effect::LoadLayout(self.config.layout_key()))
     }
 
@@ -97,7 +96,6 @@ impl App {
         }
         if let Some(saved) = saved.filter(|_| self.dialogs.is_empty() && self.is_unfiltered_in_default_order()) {
             self.apply_layout(saved, now);
-            self.detail.set_width(self.geometry().detail_columns());
             self.dirty = true;
         }
         self.saved_layout = SavedLayout::Saved(self.current_layout());
@@ -150,7 +148,6 @@ impl App {
             JobsArrangement::OneAtATime => format!("No space for list and details. {open} opens them."),
         };
         self.notify(Severity::Info, &text, now);
-        self.detail.set_width(self.geometry().detail_columns());
     }
 }
 

@@ -126,7 +126,6 @@ impl App {
         }
         if panes != self.panes {
             self.panes = panes;
-            self.detail.set_width(self.geometry().detail_columns());
             self.dirty = true;
         }
     }

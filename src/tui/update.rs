@@ -71,6 +71,8 @@ impl App {
     pub(super) fn after_update(&mut self, effects: &mut Vec<Effect>) {
         self.panes.editor_rows = self.find::<Editor>().map_or(0, |editor| editor.rows_below_thread(self));
         let g = self.geometry();
+        // Also when a longer title has widened the list.
+        self.detail.set_width(g.detail_columns());
         self.jobs.keep_selected_visible(self.uncovered_rows(g.list_lines()));
         self.views.table.show_selection(self.uncovered_rows(self.views_areas().lines));
         if let Some(open) = &mut self.all_jobs {
@@ -123,7 +125,6 @@ impl App {
             Event::Resize(columns, rows) => {
                 self.size = (columns, rows);
                 self.dialogs.iter_mut().for_each(|dialog| dialog.resized());
-                self.detail.set_width(self.geometry().detail_columns());
                 self.dirty = true;
             }
             _ => {}

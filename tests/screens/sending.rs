@@ -460,8 +460,8 @@ fn the_choices_for_a_rejected_prompt_are_complete_beside_the_list_and_alone() {
         fixture.add_undelivered_follow_up(DeliveryKind::Rejected);
         fixture.press_keys(if size.0 < 120 { "Enter G" } else { "Tab G" });
         let shown = text(&render(&fixture.app, ColorDepth::None));
-        let shown = shown.split(|c: char| c.is_whitespace() || c == '│').filter(|word| !word.is_empty());
-        let shown = shown.collect::<Vec<_>>().join(" ");
+        let detail = shown.lines().map(|line| line.rsplit('│').next().unwrap_or_default());
+        let shown = detail.flat_map(str::split_whitespace).collect::<Vec<_>>().join(" ");
         assert!(shown.contains("! Rejected") && shown.contains("Edit it with !."), "{shown}");
     }
 }

@@ -94,7 +94,8 @@ fn role_theme() -> Theme {
     for ((_, style), position) in roles(&mut theme).into_iter().zip(0..) {
         *style = Style::new().fg(Color::Indexed(position));
     }
-    theme.kept_on_selected = (0..14).map(Color::Indexed).collect();
+    theme.symbols_on_selected = (0..14).map(Color::Indexed).collect();
+    theme.texts_on_selected = theme.symbols_on_selected.clone();
     theme
 }
 
@@ -199,6 +200,7 @@ fn every_theme_draws_the_same_texts_and_the_same_roles() {
 fn assert_styled_by_role(theme: (&str, Background, ColorDepth), by_role: &Buffer, drawn: &Buffer) {
     let (mut named, mut themed) = (role_theme(), load_theme(theme));
     let colors = roles(&mut named).map(|(_, style)| style.fg);
+    let (themed_ai, part_of_ai) = (themed.ai.fg, themed.ai_part().fg);
     let themed_selection = (themed.selected.fg, themed.selected.bg);
     let styles = roles(&mut themed);
     for (role, cell) in by_role.content.iter().zip(&drawn.content).filter(|(cell, _)| cell.symbol() != " ") {
@@ -209,8 +211,10 @@ fn assert_styled_by_role(theme: (&str, Background, ColorDepth), by_role: &Buffer
             cell.modifier.contains(Modifier::REVERSED) || themed_selection == (Some(cell.fg), Some(cell.bg));
         // The texture of AI views is a darker tone on their colour.
         let is_texture = cell.symbol() == "▒" && style.fg == Some(cell.bg);
+        let is_part = style.fg == themed_ai && Some(cell.fg) == part_of_ai;
         let is_styled = is_selected
             || is_texture
+            || is_part
             || style.fg.is_none_or(|fg| fg == cell.fg)
                 && style.bg.is_none_or(|bg| bg == cell.bg)
                 && cell.modifier.contains(style.add_modifier);

@@ -21,7 +21,7 @@ fn views_without_any_answer() {
     snapshots(
         "views_failed",
         &[],
-        &["Not loaded. The service can't be reached: no network. This range is not"],
+        &["Not loaded. The service can't be reached: no network. Press r to try again."],
         |fixture| {
             fixture.load_jobs();
             fixture.load_failing_views();

@@ -193,8 +193,8 @@ async fn the_last_events_are_returned_as_log_entries_without_prompt_texts() {
     };
     let all = words(store.recent_events(&scope(), 10).await.expect("lines"));
     let expected = [
-        "0 Prompt of j1 active",
-        "5 Prompt of j1 active → completed",
+        "0 Prompt of j1 working",
+        "5 Prompt of j1 working → completed",
         "5 Prompt of j1 pull request https://github.com/acme/docs/pull/3",
     ];
     assert_eq!(all, expected);

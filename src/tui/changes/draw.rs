@@ -130,9 +130,8 @@ fn row_lines<'a>(view: View<'_>, open: &Changes, diff: &Diff, row: usize, width:
         Some(DiffRow::Hunk(file, hunk)) => {
             let hunk = diff.files.get(file).and_then(|file| file.hunks.get(hunk));
             let text = hunk.map(|hunk| {
-                let section = CleanText::line(diff.section(hunk));
-                let separator = if section.is_empty() { "" } else { " · " };
-                format!("line {}{separator}{section}", format_count(hunk.new_start.max(1)))
+                // The numbers of the lines follow.
+                format!("⋯ {}", CleanText::line(diff.section(hunk)))
             });
             vec![Line::styled(fit(&text.unwrap_or_default(), width), theme.muted)]
         }
@@ -179,7 +178,9 @@ fn diff_lines<'a>(view: View<'_>, open: &Changes, diff: &Diff, index: usize, is_
         (LineKind::Context, Markup::Heading) => (" ", theme.title),
         (LineKind::Context, Markup::FrontMatter | Markup::Jsx | Markup::Code) => (" ", theme.muted),
     };
-    let number = right(&line.number().to_string(), GUTTER - 4);
+    // Removed lines have no number in the new version, and two columns of numbers would be wide.
+    let number = if kind == LineKind::Removed { String::new() } else { line.number().to_string() };
+    let number = right(&number, GUTTER - 4);
     let text = line_text(diff, index);
     let words = open.highlights.get(&index).map_or(&[][..], Vec::as_slice).iter().filter(|_| !is_context);
     let emphasis = Modifier::BOLD | Modifier::UNDERLINED;

@@ -74,7 +74,7 @@ pub(in crate::tui) fn bar_spans(
     // A block with a gap around it has no eighths.
     let parts_per_cell = if sign == TOTAL { 1 } else { theme.parts_per_cell() };
     let parts = cells_of_fraction(part, width * parts_per_cell).max(usize::from(has_views && width > 0));
-    let end = if sign == AI { theme.ai } else { style };
+    let end = if sign == AI { theme.ai_part() } else { style };
     solid(sign, parts, parts_per_cell, [style, end]).into()
 }
 
@@ -104,11 +104,11 @@ pub(in crate::tui) fn stacked_bar(counts: &Counts, full: f64, width: usize, them
     let (shared, mut ai_parts) = (human_parts % per_cell, parts - human_cells * per_cell);
     // Two colours fit in a cell, but no third one for its blank end. Such a cell shows only AI views.
     if shared > 0 && ai_parts >= per_cell {
-        let style = Style { bg: theme.ai.fg, ..theme.human };
+        let style = Style { bg: theme.ai_part().fg, ..theme.human };
         bar.push(Span::styled(eighths_at_left(shared), style));
         ai_parts -= per_cell;
     }
-    bar.extend(solid(AI, ai_parts, per_cell, [theme.ai_fill(), theme.ai]));
+    bar.extend(solid(AI, ai_parts, per_cell, [theme.ai_fill(), theme.ai_part()]));
     bar
 }
 
@@ -214,7 +214,7 @@ mod tests {
         let theme = Theme::new(ColorDepth::True);
         let spans = stacked_bar(&counts, 80.0, 10, &theme);
         let shared = spans.iter().find(|span| span.content == "▏").expect("a shared cell");
-        assert_eq!((shared.style.fg, shared.style.bg), (theme.human.fg, theme.ai.fg));
+        assert_eq!((shared.style.fg, shared.style.bg), (theme.human.fg, theme.ai_part().fg));
     }
 
     #[test]

@@ -263,7 +263,11 @@ pub(in crate::tui) fn selected_line<'a>(mut line: Line<'a>, theme: &Theme) -> Li
     for span in &mut line.spans {
         // Only parts of bars have a background.
         let color = span.style.bg.or(span.style.fg);
-        let keeps_color = color.is_some_and(|color| theme.kept_on_selected.contains(&color)) && is_symbol(span);
+        let keeps_color = match (is_symbol(span), span.content.contains(|c: char| c.is_alphanumeric())) {
+            (false, _) => false,
+            (true, false) => color.is_some_and(|color| theme.symbols_on_selected.contains(&color)),
+            (true, true) => color.is_some_and(|color| theme.texts_on_selected.contains(&color)),
+        };
         let kept = |color: Option<Color>| color.filter(|_| keeps_color);
         span.style = Style { fg: kept(span.style.fg), bg: kept(span.style.bg), ..span.style };
     }

@@ -1,7 +1,7 @@
 //! Converts the colours of a theme to styles with the colours that the terminal supports. Drawing code uses only these
 //! styles, and colour alone never carries a meaning.
 
-use crate::model::colors::{ColorPalette, ColorRole, Paint, Rgb, ThemeColor};
+use crate::model::colors::{ColorPalette, ColorRole, MIN_SYMBOL_CONTRAST, MIN_TEXT_CONTRAST, Paint, Rgb, ThemeColor};
 use ratatui::style::{Color, Modifier, Style};
 
 /// How many colours the terminal supports.
@@ -47,7 +47,9 @@ pub struct Theme {
     pub human: Style,
     pub ai: Style,
     /// The colours that symbols and bars keep in the selected row, because their contrast with the row is high enough.
-    pub kept_on_selected: Vec<Color>,
+    pub symbols_on_selected: Vec<Color>,
+    /// The colours that texts keep in the selected row.
+    pub texts_on_selected: Vec<Color>,
 }
 
 impl Theme {
@@ -61,9 +63,12 @@ impl Theme {
         let style = |meaning| paint_style(colors.paint(meaning), depth);
         // With few colours, different colours of a theme become the same one, so their contrast is unknown.
         let has_contrast = matches!(depth, ColorDepth::Indexed256 | ColorDepth::True);
-        let kept = ColorRole::ALL.iter().copied().filter(|role| colors.on_selected(*role) == colors.paint(*role));
-        let kept_on_selected = kept.filter(|_| has_contrast).filter_map(|role| color(colors.paint(role).fg, depth));
-        Self {
+        let kept = |min: f64| -> Vec<Color> {
+            let roles = ColorRole::ALL.iter().copied();
+            let kept = roles.filter(|role| has_contrast && colors.contrast_with_selected(*role) >= Some(min));
+            kept.filter_map(|role| color(colors.paint(role).fg, depth)).collect()
+        };
+        let mut theme = Self {
             ascii: false,
             shows_unicode_text: true,
             has_eighths: true,
@@ -84,8 +89,12 @@ impl Theme {
             working: style(ColorRole::Working),
             human: style(ColorRole::Human),
             ai: style(ColorRole::Ai),
-            kept_on_selected: kept_on_selected.collect(),
-        }
+            symbols_on_selected: kept(MIN_SYMBOL_CONTRAST),
+            texts_on_selected: kept(MIN_TEXT_CONTRAST),
+        };
+        let is_ai_kept = theme.ai.fg.is_some_and(|ai| theme.symbols_on_selected.contains(&ai));
+        theme.symbols_on_selected.extend(theme.ai_part().fg.filter(|_| is_ai_kept));
+        theme
     }
 
     /// Returns the style of a role.
@@ -114,10 +123,18 @@ impl Theme {
     }
 
     /// Returns the style of the cells of AI bars that are filled completely: the texture is a darker tone on the colour
-    /// of AI views, so that it goes with the last cell of the bar, which has no texture.
+    /// of AI views.
     pub(in crate::tui) fn ai_fill(&self) -> Style {
         match self.ai.fg.and_then(|ai| Some((ai, darker(ai)?))) {
             Some((ai, darker)) if self.parts_per_cell() > 1 => Style { fg: Some(darker), bg: Some(ai), ..self.ai },
+            _ => self.ai,
+        }
+    }
+
+    /// Returns the style of the cells of AI bars that are filled in part. They have no texture, but its mean tone.
+    pub fn ai_part(&self) -> Style {
+        match self.ai.fg.and_then(|ai| mean(ai, darker(ai)?)) {
+            Some(mean) if self.parts_per_cell() > 1 => Style { fg: Some(mean), ..self.ai },
             _ => self.ai,
         }
     }
@@ -182,13 +199,26 @@ fn fixed_colors() -> impl Iterator<Item = (Rgb, u8)> {
     cube.chain(greys).zip(16..=255)
 }
 
-/// Returns the nearest fixed colour that is darker; `None` for one of the sixteen colours that the terminal defines.
+/// Returns the values of a colour; `None` for one of the sixteen colours that the terminal defines.
+fn rgb(color: Color) -> Option<Rgb> {
+    match color {
+        Color::Rgb(r, g, b) => Some(Rgb(r, g, b)),
+        Color::Indexed(n) => fixed_colors().find(|(_, index)| *index == n).map(|(rgb, _)| rgb),
+        _ => None,
+    }
+}
+
+/// Returns the fixed colour that is nearest to the mean of two colours. Of two equally near ones, the lighter one.
+fn mean(one: Color, other: Color) -> Option<Color> {
+    let (one, other) = (rgb(one)?, rgb(other)?);
+    let mean = Rgb(one.0.midpoint(other.0), one.1.midpoint(other.1), one.2.midpoint(other.2));
+    let lightest_first = fixed_colors().collect::<Vec<_>>().into_iter().rev();
+    Some(Color::Indexed(nearest(mean, lightest_first)))
+}
+
+/// Returns the nearest fixed colour that is darker.
 fn darker(color: Color) -> Option<Color> {
-    let Rgb(r, g, b) = match color {
-        Color::Rgb(r, g, b) => Rgb(r, g, b),
-        Color::Indexed(n) => fixed_colors().find(|(_, index)| *index == n)?.0,
-        _ => return None,
-    };
+    let Rgb(r, g, b) = rgb(color)?;
     Some(Color::Indexed(nearest(Rgb(r / 4 * 3, g / 4 * 3, b / 4 * 3), fixed_colors())))
 }
 

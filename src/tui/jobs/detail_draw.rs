@@ -294,7 +294,7 @@ fn pull_request_text(state: &PullRequest, space: usize) -> String {
         (Checks { total: 0, .. }, _) => None,
         (Checks { passed, total, .. }, _) => Some(format!("checks {passed}/{total}")),
     };
-    let size = state.additions.zip(state.deletions).map(|(added, deleted)| format!("+{added} -{deleted}"));
+    let size = state.additions.zip(state.deletions).map(|(added, deleted)| format!("+{added} −{deleted}"));
     for part in checks.into_iter().chain(size) {
         let longer = format!("{text} · {part}");
         if longer.width() <= space {

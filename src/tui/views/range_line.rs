@@ -32,6 +32,9 @@ pub struct RangeName {
 /// The minimum number of columns at which all names are shown rather than only that of the current range.
 const MIN_COLUMNS_WITH_ALL_NAMES: usize = 100;
 
+/// The number of cells behind each name. One would not tell names of two words apart.
+const NAME_GAP: usize = 2;
+
 /// Formats a range: first and last day in UTC, number of days, and whether today is included. If that doesn't fit in
 /// `width` columns, leaves out the number of days.
 pub fn format_range(range: DateRange, now: Time, width: usize) -> String {
@@ -59,11 +62,11 @@ impl App {
         let only = vec![(format!("‹ {range_name} ›"), true, PresetChoice::Next)];
         let candidates = if width < MIN_COLUMNS_WITH_ALL_NAMES { vec![only] } else { vec![all, only] };
         for names in candidates {
-            let needed = names.iter().map(|(text, ..)| text.width() + 1).sum::<usize>() + 1;
+            let needed = names.iter().map(|(text, ..)| text.width() + NAME_GAP).sum::<usize>() + 1;
             let Some(mut column) = width.checked_sub(needed).filter(|start| *start > used) else { continue };
             let place = |(text, is_current, choice): (String, bool, PresetChoice)| {
                 let start_column = column;
-                column += text.width() + 1;
+                column += text.width() + NAME_GAP;
                 RangeName { start_column, text, is_current, choice }
             };
             return names.into_iter().map(place).collect();

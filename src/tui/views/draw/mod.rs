@@ -61,7 +61,11 @@ fn draw_not_loaded(frame: &mut Frame<'_>, view: View<'_>, area: Rect) {
                 }
                 _ => String::new(),
             };
-            (format!("Not loaded. {}{still}", failure.message), theme.warning)
+            let again = match failure.kind {
+                FailureKind::Limited(_) => String::new(),
+                _ => format!(" Press {} to try again.", view.app.key_label(Context::Views, Action::Refresh)),
+            };
+            (format!("Not loaded. {}{again}{still}", failure.message), theme.warning)
         }
         (Load::Loading { .. }, _) => ("Loading…".to_owned(), theme.muted),
         // A failed load gets here if its reason was a rate limit that has ended.

@@ -204,7 +204,10 @@ impl Chart {
                 // The mean is not known for a day that is not loaded.
                 let blank = if is_mean && bar.views().is_none() { (" ", theme.text) } else { blank };
                 let (symbol, style) = match self.cell(bar, level, theme) {
-                    Some((_, style)) if is_mean && bar.views().is_some() => ("━", crossed(style, theme)),
+                    // A day in progress is no part of the mean, and its hatching would be gone.
+                    Some((_, style)) if is_mean && !bar.is_incomplete && bar.views().is_some() => {
+                        ("━", crossed(style, theme))
+                    }
                     Some(cell) => cell,
                     None => blank,
                 };
@@ -241,12 +244,14 @@ impl Chart {
             (0, _) => return None,
             (_, all) if all == per_cell => (human_sign, theme.human),
             (all, 0) if all == per_cell => (ai_sign, ai_style),
-            (filled, 0) => (eighths_at_bottom(filled), theme.ai),
+            (filled, 0) => (eighths_at_bottom(filled), theme.ai_part()),
             (filled, human) if filled == human => (eighths_at_bottom(filled), theme.human),
-            (all, human) if all == per_cell => (eighths_at_bottom(human), Style { bg: theme.ai.fg, ..theme.human }),
+            (all, human) if all == per_cell => {
+                (eighths_at_bottom(human), Style { bg: theme.ai_part().fg, ..theme.human })
+            }
             // Two colours fit in a cell, but no third one for its blank end. AI views would not be visible otherwise.
-            (filled, _) if level > 1 => (eighths_at_bottom(filled), theme.ai),
-            (filled, _) => (eighths_at_bottom(filled), if human >= ai { theme.human } else { theme.ai }),
+            (filled, _) if level > 1 => (eighths_at_bottom(filled), theme.ai_part()),
+            (filled, _) => (eighths_at_bottom(filled), if human >= ai { theme.human } else { theme.ai_part() }),
         })
     }
 
@@ -359,7 +364,8 @@ pub(in crate::tui) fn chart_bars(
 
 /// Returns the style of the mean where it crosses a bar: its background is the colour of the bar.
 fn crossed(bar: Style, theme: &Theme) -> Style {
-    let bg: Option<Color> = bar.bg.or(bar.fg);
+    // A textured cell has the mean tone of its texture.
+    let bg: Option<Color> = if bar.bg.is_some() { theme.ai_part().fg } else { bar.fg };
     Style { bg, ..theme.text }
 }
 
