@@ -184,7 +184,7 @@ fn prompt_body(prompt: &str) -> String {
 }
 
 fn unusable_id<T>(id: &JobId) -> ApiAnswer<T> {
-    unsent(ApiError::UnusableId { id: id.clean() })
+    unsent(ApiError::UnusableId { id: id.to_clean_text() })
 }
 
 fn unsent<T>(error: ApiError) -> ApiAnswer<T> {
@@ -196,7 +196,7 @@ fn unsent<T>(error: ApiError) -> ApiAnswer<T> {
 fn require_same_job(id: &JobId, operation: Operation, mut answer: ApiAnswer<RemoteJob>) -> ApiAnswer<RemoteJob> {
     answer.result = answer.result.and_then(|job| match job.id == *id {
         true => Ok(job),
-        false => Err(ApiError::OtherJob { operation, got: job.id.clean() }),
+        false => Err(ApiError::OtherJob { operation, got: job.id.to_clean_text() }),
     });
     answer
 }

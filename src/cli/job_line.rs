@@ -25,7 +25,7 @@ pub(super) fn state_and_role(row: &Job) -> (&str, ColorRole) {
 
 /// Returns the job's id as clean text. The text is empty if the service has not accepted the job.
 pub(super) fn id_text(row: &Job) -> String {
-    row.id.as_ref().map(|id| id.clean().to_string()).unwrap_or_default()
+    row.id.as_ref().map(|id| id.to_clean_text().to_string()).unwrap_or_default()
 }
 
 /// Writes jobs as a table. In a pipe, the columns are: id, state, pull request URL, start of the state (empty if

@@ -41,7 +41,8 @@ fn untracked_job_error(wanted: &str) -> CliError {
 }
 
 fn ambiguous_prefix_error(wanted: &str, found: &[&Job]) -> CliError {
-    let ids = found.iter().take(MAX_LISTED_IDS).filter_map(|row| row.id.as_ref()).map(|id| id.clean().to_string());
+    let ids =
+        found.iter().take(MAX_LISTED_IDS).filter_map(|row| row.id.as_ref()).map(|id| id.to_clean_text().to_string());
     let mut listed = ids.collect::<Vec<_>>().join(", ");
     if found.len() > MAX_LISTED_IDS {
         listed.push_str(&format!(" and {} more", found.len() - MAX_LISTED_IDS));

@@ -496,7 +496,7 @@ fn unrecorded_error(unrecorded: &UnrecordedOutcome, session: &Session) -> CliErr
         Delivery::Queued { .. } => Code::Limited,
         _ => Code::Unconfirmed,
     };
-    let id = unrecorded.id.as_ref().map(|id| id.clean()).unwrap_or_default();
+    let id = unrecorded.id.as_ref().map(|id| id.to_clean_text()).unwrap_or_default();
     let next = match (&unrecorded.outcome, unrecorded.kind) {
         (Delivery::Accepted, PromptKind::Create) => format!("press `!` on it and link it to {id}"),
         (Delivery::Accepted, PromptKind::FollowUp) => "press `!` on it and discard it, since it has arrived".to_owned(),

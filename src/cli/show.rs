@@ -82,7 +82,7 @@ fn job_header(row: &Job, now: Time, out: &Out) -> Vec<String> {
         (!texts.is_empty()).then(|| texts.join(", "))
     };
     let fields = [
-        ("id", row.id.as_ref().map(|id| id.clean().to_string())),
+        ("id", row.id.as_ref().map(|id| id.to_clean_text().to_string())),
         ("PR", text(row.pr_url().as_ref())),
         ("PR state", row.pull_request.as_deref().map(|state| pull_request_text(state, out, now))),
         ("repo", text(row.remote.source.repository.as_deref())),

@@ -68,7 +68,7 @@ async fn track_ids(session: &mut Session, ids: Vec<JobId>, out: &mut Out) -> Res
         match session.run_interruptible(engine.track(&id)).await? {
             Ok(row) => tracked.rows.push(row),
             Err(failure) => {
-                out.note(&format!("docdeck: {}: {}", id.clean(), failure.message));
+                out.note(&format!("docdeck: {}: {}", id.to_clean_text(), failure.message));
                 // The remaining requests would fail the same way.
                 let is_for_all = matches!(failure.kind, FailureKind::KeyRefused | FailureKind::Limited(_));
                 tracked.failures.push((id, failure));

@@ -232,7 +232,8 @@ impl JobWait {
 
 /// Returns the command that waits for these jobs again.
 pub(super) fn wait_command(rows: &[Job]) -> String {
-    let ids: Vec<String> = rows.iter().filter_map(|row| row.id.as_ref()).map(|id| id.clean().to_string()).collect();
+    let ids: Vec<String> =
+        rows.iter().filter_map(|row| row.id.as_ref()).map(|id| id.to_clean_text().to_string()).collect();
     format!("docdeck wait {}", ids.join(" "))
 }
 

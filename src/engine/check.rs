@@ -49,7 +49,7 @@ fn check_not_found(service_text: &CleanText) -> Result<CleanText, Failure> {
     }
     let quoted = if service_text.is_empty() { String::new() } else { format!(" (“{service_text}”)") };
     Ok(CleanText::line(&format!(
-        "The key works: the test asked for a job that doesn't exist, and the service said so{quoted}. Your first job will show whether the key may \
+        "The key works: the test asked for a job that doesn't exist, and the service answered that there is none{quoted}. Your first job will show whether the key may \
          start jobs in this project."
     )))
 }

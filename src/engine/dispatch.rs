@@ -211,13 +211,14 @@ impl EngineState {
             (PromptKind::Create, _) => {
                 let answer = self.client.create_job(&text).await;
                 // The log must contain no prompt text. A job's title is taken from a prompt, so the log gets the id.
-                let subject = answer.result.as_ref().map_or_else(|_| CleanText::line("new job"), |job| job.id.clean());
+                let subject =
+                    answer.result.as_ref().map_or_else(|_| CleanText::line("new job"), |job| job.id.to_clean_text());
                 let result = self.record_answer(Operation::Create, subject, answer).await;
                 self.outcome_of(result)
             }
             (PromptKind::FollowUp, Some(id)) => {
                 let answer = self.client.send_follow_up(id, &text).await;
-                let result = self.record_answer(Operation::FollowUp, id.clean(), answer).await;
+                let result = self.record_answer(Operation::FollowUp, id.to_clean_text(), answer).await;
                 self.outcome_of(result)
             }
             (PromptKind::FollowUp, None) => {
@@ -239,7 +240,7 @@ impl EngineState {
 
     /// Emits a notice that the service returned the same id for two new jobs. It states that there is only one job.
     async fn emit_shared_id(&self, row: &Job, other: &CleanText) {
-        let id = row.id.as_ref().map(|id| id.clean()).unwrap_or_default();
+        let id = row.id.as_ref().map(|id| id.to_clean_text()).unwrap_or_default();
         let note = format!("the service returned the id {id} for two new jobs, which are shown as one");
         self.log(id.clone(), LogKind::Note(CleanText::line(&note))).await;
         let notice = format!(

@@ -92,7 +92,7 @@ impl EngineState {
 
     async fn get(&self, id: &JobId) -> (Result<RemoteJob, Failure>, ServiceHealth) {
         let answer = self.client.get_job(id).await;
-        match self.record_answer(Operation::Get, id.clean(), answer).await {
+        match self.record_answer(Operation::Get, id.to_clean_text(), answer).await {
             Ok(job) => (Ok(job), ServiceHealth::Good),
             Err(error) => {
                 let failure = error.failure(self.clock.now());
@@ -130,7 +130,7 @@ impl EngineState {
     }
 
     async fn log_transitions(&self, row: &Job, events: &[JobEvent]) {
-        let subject = row.id.as_ref().map(JobId::clean).unwrap_or_default();
+        let subject = row.id.as_ref().map(JobId::to_clean_text).unwrap_or_default();
         for event in events {
             self.log(subject.clone(), LogKind::Transition(event.kind.log_text())).await;
         }

@@ -77,7 +77,7 @@ impl EngineState {
         let thread = self.store.thread(row.key).await.unwrap_or_default();
         let mut job = json::job_object(row, thread.creation_prompt()).to_string();
         job.push('\n');
-        let subject = row.id.as_ref().map(|id| id.clean()).unwrap_or_default();
+        let subject = row.id.as_ref().map(|id| id.to_clean_text()).unwrap_or_default();
         let change = HookChange { subject: subject.clone(), job_json: job, running: self.running_hooks.guard() };
         if changes.try_send(change).is_err() {
             let note = "on_change was not run: too many changes are waiting";

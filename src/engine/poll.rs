@@ -53,7 +53,7 @@ struct Poller {
     not_before: Time,
     /// Whether the scheduler contains all unfinished jobs that were in the store when this instance got the poll lease.
     has_loaded_jobs: bool,
-    gets: JoinSet<FetchOutcome>,
+    fetches: JoinSet<FetchOutcome>,
     /// Requests in flight that the poller did not start.
     others_in_flight: usize,
     connection: ConnectionReporter,
@@ -74,7 +74,7 @@ pub(super) async fn run_poller(
         mode: PollerMode::Running,
         not_before: inner.clock.steady_now(),
         has_loaded_jobs: false,
-        gets: JoinSet::new(),
+        fetches: JoinSet::new(),
         others_in_flight: 0,
         connection: ConnectionReporter::new(Arc::clone(&inner)),
         mode_changed_at: local_now(),
@@ -88,14 +88,14 @@ pub(super) async fn run_poller(
             poller.handle(command).await;
         }
         poller.start_due().await;
-        poller.connection.emit_connecting(poller.others_in_flight > 0 || !poller.gets.is_empty()).await;
+        poller.connection.emit_connecting(poller.others_in_flight > 0 || !poller.fetches.is_empty()).await;
         let wake = poller.next_wake().map(|at| poller.inner.clock.steady_to_instant(at));
         tokio::select! {
             command = commands.recv() => match command {
                 Some(command) => poller.handle(command).await,
                 None => return,
             },
-            Some(Ok(outcome)) = poller.gets.join_next() => poller.handle_finished_get(outcome).await,
+            Some(Ok(outcome)) = poller.fetches.join_next() => poller.handle_finished_get(outcome).await,
             () = sleep_until(wake), if wake.is_some() => {}
         }
     }
@@ -132,7 +132,7 @@ impl Poller {
         };
         for key in to_check {
             let inner = Arc::clone(&self.inner);
-            self.gets.spawn(async move {
+            self.fetches.spawn(async move {
                 let fetched = AssertUnwindSafe(inner.fetch_job(key)).catch_unwind().await;
                 fetched.map_or_else(|_| FetchOutcome::crashed(key), |(_, outcome)| outcome)
             });

@@ -326,7 +326,7 @@ impl EngineState {
                 continue;
             }
             for row in self.store.abandon_sends(&self.scope, &name, local_now()).await? {
-                let subject = row.id.as_ref().map_or_else(|| CleanText::line("new job"), |id| id.clean());
+                let subject = row.id.as_ref().map_or_else(|| CleanText::line("new job"), |id| id.to_clean_text());
                 let note = "unconfirmed: docdeck ended while sending";
                 self.log(subject, LogKind::Note(CleanText::line(note))).await;
                 let key = row.key;

@@ -24,7 +24,7 @@ impl JobId {
     }
 
     /// Returns the id for display.
-    pub fn clean(&self) -> CleanText {
+    pub fn to_clean_text(&self) -> CleanText {
         CleanText::line(&self.0)
     }
 }

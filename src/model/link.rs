@@ -35,7 +35,7 @@ impl WebLink {
     }
 
     /// Returns the full URL, for display.
-    pub fn clean(&self) -> CleanText {
+    pub fn to_clean_text(&self) -> CleanText {
         CleanText::line(self.as_str())
     }
 
@@ -47,7 +47,7 @@ impl WebLink {
 
 /// Returns the full URL for display, or the text as received if it is not a web link.
 pub fn display_url(link: &CleanText) -> CleanText {
-    WebLink::parse(link.as_str()).map_or_else(|| link.clone(), |web| web.clean())
+    WebLink::parse(link.as_str()).map_or_else(|| link.clone(), |web| web.to_clean_text())
 }
 
 /// Returns the URL without `https://` for display, or the text as received if it is not a web link.

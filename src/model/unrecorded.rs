@@ -36,7 +36,7 @@ impl UnrecordedOutcome {
 
     /// Returns a sentence for the user: what happened, and what to do.
     pub fn sentence(&self) -> CleanText {
-        let id = self.id.as_ref().map(|id| id.clean().to_string()).unwrap_or_default();
+        let id = self.id.as_ref().map(|id| id.to_clean_text().to_string()).unwrap_or_default();
         let what = match (&self.outcome, self.kind) {
             (Delivery::Accepted, PromptKind::Create) => format!("Accepted as {id}, but it"),
             (Delivery::Accepted, PromptKind::FollowUp) => format!("The follow-up to {id} was accepted, but that"),
@@ -104,7 +104,7 @@ impl UnrecordedPrompts {
             EngineEvent::Recorded(prompt) => {
                 let at = self.all.iter().position(|known| known.prompt == *prompt)?;
                 self.recorded = Some(*prompt);
-                let id = self.all.remove(at).id.map(|id| id.clean().to_string());
+                let id = self.all.remove(at).id.map(|id| id.to_clean_text().to_string());
                 let what = id.unwrap_or_else(|| "the prompt".to_owned());
                 Some(CleanText::line(&format!("Recorded now: {what}.")))
             }

@@ -37,7 +37,7 @@ impl EffectRunner {
             }
             JobsEffect::Track(job) => {
                 let result = self.with_engine(async |engine| engine.track(&job).await).await;
-                JobsMsg::Tracked { id: job.clean(), result }
+                JobsMsg::Tracked { id: job.to_clean_text(), result }
             }
             JobsEffect::ChangeLocalData(jobs, change) => {
                 let result = self.store.change_jobs(&jobs, change, Utc::now()).await;

@@ -326,7 +326,7 @@ pub(super) fn track_job(tx: &Transaction<'_>, scope: i64, job: &RemoteJob, now: 
         row.local.dismissed = false;
         return update_job(tx, &row);
     }
-    let key = insert_job(tx, scope, &job.id.clean(), now)?;
+    let key = insert_job(tx, scope, &job.id.to_clean_text(), now)?;
     let mut row = read_current_job(tx, key)?;
     let events = merge::merge_answer(&mut row, job, now);
     row.id = Some(job.id.clone());

@@ -155,9 +155,9 @@ fn set_paused(tx: &Transaction<'_>, keys: &BTreeSet<JobKey>, pause: bool, now: T
     Ok(changed)
 }
 
-/// Moves the new jobs with these keys by one position, toward the front or the back of the queue. They keep their
-/// order among each other. Jobs that are already in front (or at the back) stay there.
-fn move_new_jobs(tx: &Transaction<'_>, keys: &BTreeSet<JobKey>, towards_front: bool) -> StoreResult<BTreeSet<JobKey>> {
+/// Moves the new jobs with these keys by one position, toward the front or the back of the queue. Their relative
+/// order is kept. Jobs that are already in front (or at the back) stay there.
+fn move_new_jobs(tx: &Transaction<'_>, keys: &BTreeSet<JobKey>, toward_front: bool) -> StoreResult<BTreeSet<JobKey>> {
     let Some(first) = keys.first() else { return Ok(BTreeSet::new()) };
     // The queued prompts of new jobs: prompt, job and position.
     let mut queue: Vec<(PromptId, JobKey, i64)> = tx.query_all(
@@ -168,7 +168,7 @@ fn move_new_jobs(tx: &Transaction<'_>, keys: &BTreeSet<JobKey>, towards_front: b
         |row| row.try_into(),
     )?;
     let positions: Vec<i64> = queue.iter().map(|(_, _, position)| *position).collect();
-    if !towards_front {
+    if !toward_front {
         queue.reverse();
     }
     for at in 1..queue.len() {
@@ -177,7 +177,7 @@ fn move_new_jobs(tx: &Transaction<'_>, keys: &BTreeSet<JobKey>, towards_front: b
             queue.swap(at - 1, at);
         }
     }
-    if !towards_front {
+    if !toward_front {
         queue.reverse();
     }
     let mut changed = BTreeSet::new();

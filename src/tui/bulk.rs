@@ -292,7 +292,7 @@ impl App {
 fn main_text(row: &Job) -> Option<(&'static str, String)> {
     match (&row.remote.pr_link, &row.id) {
         (Some(link), _) => Some(("link", link::display_url(link).to_string())),
-        (None, Some(id)) => Some(("job id", id.clean().to_string())),
+        (None, Some(id)) => Some(("job id", id.to_clean_text().to_string())),
         (None, None) => None,
     }
 }

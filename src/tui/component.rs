@@ -1,6 +1,6 @@
 //! What every screen and dialog offers: its shortcuts, what they do, where it can be clicked, and how it is drawn. A
-//! dialog is one file (or folder) that implements [`Component`]. Little else depends on it: what opens it, and features
-//! that treat some dialogs differently, such as tips.
+//! dialog is one file (or folder) that implements [`Component`]. Only the code that opens a dialog depends on it, and
+//! features that treat some dialogs differently, such as tips.
 //!
 //! A key press goes to the topmost dialog. If no dialog covers the screen, it goes to the screen. If these pass it on,
 //! the app handles it.
@@ -211,7 +211,7 @@ pub trait Component: Any + Debug + Send {
     }
 
     /// Returns the text at the right of the lower rule: the position in the list, and how many rows follow.
-    fn position(&self, _app: &App) -> String {
+    fn position_text(&self, _app: &App) -> String {
         String::new()
     }
 

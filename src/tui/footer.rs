@@ -141,7 +141,7 @@ impl App {
             .rev()
             .find(|dialog| dialog.covers_screen() && dialog.area(self).bottom() == g.body.bottom());
         let component = owner.map(AsRef::as_ref).or(self.screen_component());
-        let position = component.map_or(0, |component| display_width(&component.position(self)));
+        let position = component.map_or(0, |component| display_width(&component.position_text(self)));
         let is_beside = self.screen == Screen::Jobs && owner.is_none() && g.arrangement == JobsArrangement::Right;
         let rule = if is_beside { Rect { width: g.list.width, ..g.lower_rule() } } else { g.lower_rule() };
         let taken = if position == 0 { 0 } else { u16::try_from(position + 3).unwrap_or(u16::MAX) };

@@ -10,7 +10,7 @@
 
 use super::component::prelude::*;
 use super::draw::cursor;
-use super::draw::text::{TextRow, fit, left};
+use super::draw::text::{TextRow, align_left, fit};
 use super::format::capitalized;
 use super::geometry::MIN_COLUMNS_SIDE_BY_SIDE;
 use super::jobs::list_draw::symbol_style;
@@ -116,7 +116,7 @@ impl Component for Help {
         self.scroll = 0;
     }
 
-    fn position(&self, app: &App) -> String {
+    fn position_text(&self, app: &App) -> String {
         let area = self.lines_area(app.geometry().content);
         let total = longest(&self.columns(app, area.width.into()));
         more_below_text(total.saturating_sub(self.scroll + row_capacity(area)))
@@ -168,7 +168,7 @@ fn help_line<'a>(view: View<'_>, line: &HelpLine, key_width: usize, width: usize
         HelpLine::Symbol(symbol, style, text) => (symbol, style.style(view), text),
     };
     let mut row = TextRow::new(width);
-    row.push("  ", theme.text).push(left(keys, key_width), style);
+    row.push("  ", theme.text).push(align_left(keys, key_width), style);
     row.push("  ", theme.text).push(text.as_str(), theme.text);
     row.line()
 }

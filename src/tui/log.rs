@@ -49,7 +49,7 @@ impl Component for LogComponent {
     }
 
     /// Returns the position of the last visible entry.
-    fn position(&self, app: &App) -> String {
+    fn position_text(&self, app: &App) -> String {
         // A message may cover some of the rows.
         let (rows, total) = (row_capacity(below(app.geometry().content, 1)), app.log.len());
         let shown = (app.log.first_visible(rows) + rows).min(total);
@@ -62,7 +62,7 @@ impl Component for LogComponent {
         let area = g.content;
         let limit = format!("newest {} entries", format_count(MAX_LOG_ENTRIES));
         draw_rule(frame, view, g.upper_rule(), Line::styled("Log", theme.focus), Line::styled(limit, theme.muted));
-        draw_rule(frame, view, g.lower_rule(), Line::default(), Line::styled(self.position(app), theme.muted));
+        draw_rule(frame, view, g.lower_rule(), Line::default(), Line::styled(self.position_text(app), theme.muted));
         cursor::place_in_corner(frame, area);
         if app.log.is_empty() {
             draw_line(frame, area, 1, Line::styled("  No requests yet.", theme.muted));

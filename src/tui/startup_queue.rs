@@ -71,7 +71,7 @@ impl App {
     pub(super) fn queue_merge(&mut self, gone: JobKey, into: JobKey) -> bool {
         let reading = self.store != StoreState::Read;
         if reading {
-            self.startup_queue.merges.push((gone, into));
+            self.startup_queue.merged_jobs.push((gone, into));
         }
         reading
     }
@@ -95,7 +95,7 @@ impl App {
         for row in std::mem::take(&mut self.startup_queue.changed_rows) {
             self.jobs.upsert(row);
         }
-        for (gone, into) in std::mem::take(&mut self.startup_queue.merges) {
+        for (gone, into) in std::mem::take(&mut self.startup_queue.merged_jobs) {
             self.merge_jobs(gone, into);
         }
         if let Some(remaining) = self.startup_queue.remaining_jobs.take() {

@@ -21,7 +21,7 @@ pub(super) struct StartupQueue {
     /// Changed jobs.
     pub changed_rows: Vec<Job>,
     /// Merged jobs, each as the removed job and the job into which it was merged.
-    pub merges: Vec<(JobKey, JobKey)>,
+    pub merged_jobs: Vec<(JobKey, JobKey)>,
     /// The jobs that remain after the last pruning.
     pub remaining_jobs: Option<RemainingJobs>,
 }

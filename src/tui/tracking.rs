@@ -32,7 +32,7 @@ impl App {
         }
         if ids.len() > 1 || self.tracking.is_some() {
             let tracking = self.tracking.get_or_insert_default();
-            tracking.pending_ids.extend(ids.iter().map(JobId::clean));
+            tracking.pending_ids.extend(ids.iter().map(JobId::to_clean_text));
         }
         // Ids are opaque, so they are sent exactly as typed.
         effects.extend(ids.into_iter().map(JobsEffect::Track).map(Effect::Jobs));

@@ -114,7 +114,7 @@ impl Component for UndeliveredDialog {
         self.scroll = self.scroll.min(total.saturating_sub(rows));
     }
 
-    fn position(&self, app: &App) -> String {
+    fn position_text(&self, app: &App) -> String {
         let (total, rows) = self.line_and_row_counts(app);
         more_below_text(total.saturating_sub(self.scroll + rows))
     }

@@ -28,7 +28,7 @@ async fn a_new_job_is_sent_accepted_and_polled_until_it_is_finished() {
         },
         _ => None,
     });
-    assert_eq!(line.await, "active → completed");
+    assert_eq!(line.await, "working → completed");
     assert_eq!((sim.requests(Operation::Create), fixture.request_count_of(Operation::Create)), (1, 1));
 }
 

@@ -394,7 +394,7 @@ impl TestDashboard {
                 Msg::Jobs(JobsMsg::Checked(if is_ok { Ok(changed(job.0)) } else { Err(failure()) }))
             }
             Effect::Jobs(JobsEffect::Track(id)) => Msg::Jobs(JobsMsg::Tracked {
-                id: id.clean(),
+                id: id.to_clean_text(),
                 result: if is_ok { Ok(changed(50)) } else { Err(failure()) },
             }),
             Effect::Jobs(JobsEffect::FindPrompts(text)) => {

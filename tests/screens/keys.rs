@@ -109,7 +109,7 @@ fn a_default_key_in_a_text_is_detected() {
         "a page",
         "more →",
         "! rejected",
-        "completed → active",
+        "completed → working",
         "Alt-\u{1200} a",
         "5 more ↓ · rows",
         "in 12 s",

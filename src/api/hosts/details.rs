@@ -22,8 +22,8 @@ const DETAILS_FRAGMENT: &str = "fragment Part on PullRequest { number url baseRe
 const PREVIEW_FRAGMENT: &str = "fragment Part on PullRequest { number url commits(last: 1) { nodes { commit { \
     deployments(last: 5) { nodes { environment latestStatus { state environmentUrl } } } } } } }";
 
-/// Adds what an answer of GitLab says to the details.
-type ReadPart = fn(&mut PullRequestDetails, &Value);
+/// Adds the data of an answer of GitLab to the details.
+type PartReader = fn(&mut PullRequestDetails, &Value);
 
 impl HostClient {
     /// Requests the details of a pull request: two requests to GitHub, five to GitLab. The head commit is not among them.
@@ -65,7 +65,7 @@ impl HostClient {
     async fn gitlab_details(&self, link: &PullRequestLink) -> HostAnswer<PullRequestDetails> {
         let mut details = PullRequestDetails::default();
         let mut budget = RequestBudget::default();
-        let parts: [(&str, ReadPart); 4] = [
+        let parts: [(&str, PartReader); 4] = [
             ("", gitlab_head),
             ("/notes?sort=desc&order_by=created_at&per_page=50", gitlab_notes),
             ("/commits?per_page=20", gitlab_commits),

@@ -134,7 +134,7 @@ impl JobRecord {
     pub fn default_title(&self) -> CleanText {
         let first = self.prompts.iter().find(|prompt| prompt.kind == PromptKind::Create);
         let first = first.map(|first| prompt_title(&first.text)).filter(|title| !title.is_empty());
-        first.or_else(|| self.row.id.as_ref().map(JobId::clean)).unwrap_or_default()
+        first.or_else(|| self.row.id.as_ref().map(JobId::to_clean_text)).unwrap_or_default()
     }
 }
 

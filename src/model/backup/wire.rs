@@ -275,7 +275,7 @@ fn parse_job(line: WireJob, now: Time) -> Result<JobRecord, LineError> {
     let prompts = prompts.collect::<Result<Vec<PromptRecord>, _>>()?;
     let id = line.id.as_deref().and_then(JobId::new);
     let first = prompts.iter().find(|prompt| prompt.kind == PromptKind::Create);
-    let default_title = first.map(|first| prompt_title(&first.text)).or_else(|| id.as_ref().map(JobId::clean));
+    let default_title = first.map(|first| prompt_title(&first.text)).or_else(|| id.as_ref().map(JobId::to_clean_text));
     let default_title = default_title.ok_or(LineError::Nameless)?;
     let given = line.title.map(|given| CleanText::title(&given, MAX_TITLE_CHARS)).filter(|given| !given.is_empty());
     let has_custom_title = line.named && given.is_some();

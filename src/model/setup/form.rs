@@ -221,7 +221,7 @@ impl SetupForm {
         self.key_presence == KeyPresence::Environment
     }
 
-    /// Whether the chosen source can have a key. Only an unset environment variable can't.
+    /// Whether the chosen source can provide a key. Only an unset environment variable can't.
     pub fn source_can_have_key(&self) -> bool {
         self.source != KeySourceChoice::Variable || self.has_variable()
     }

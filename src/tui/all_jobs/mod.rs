@@ -81,7 +81,7 @@ impl Component for AllJobsDialog {
         Flow::Handled
     }
 
-    fn position(&self, app: &App) -> String {
+    fn position_text(&self, app: &App) -> String {
         app.active_list().position_text(app.geometry().all_jobs_rows())
     }
 

@@ -10,7 +10,7 @@ use crate::model::text::CleanText;
 use crate::tui::draw::boxes::draw_line;
 use crate::tui::draw::cursor;
 use crate::tui::draw::rules::DialogFrame;
-use crate::tui::draw::text::{TextRow, fit, right, truncate_path};
+use crate::tui::draw::text::{TextRow, align_right, fit, truncate_path};
 use crate::tui::format::{format_count, plural};
 use crate::tui::job_tabs::JobTab;
 use crate::tui::keymap::{Action, Context};
@@ -180,7 +180,7 @@ fn diff_lines<'a>(view: View<'_>, open: &Changes, diff: &Diff, index: usize, is_
     };
     // Removed lines have no number in the new version, and two columns of numbers would be wide.
     let number = if kind == LineKind::Removed { String::new() } else { line.number().to_string() };
-    let number = right(&number, GUTTER - 4);
+    let number = align_right(&number, GUTTER - 4);
     let text = line_text(diff, index);
     let words = open.highlights.get(&index).map_or(&[][..], Vec::as_slice).iter().filter(|_| !is_context);
     let emphasis = Modifier::BOLD | Modifier::UNDERLINED;

@@ -339,7 +339,7 @@ impl Component for Changes {
         Flow::Handled
     }
 
-    fn position(&self, app: &App) -> String {
+    fn position_text(&self, app: &App) -> String {
         let g = app.geometry();
         let (total, end) = (self.rows.len(), self.visible(rows::text_columns(g), g.dialog_rows()).end);
         if total == 0 { String::new() } else { position_text(self.selected, total, total - end) }

@@ -14,7 +14,7 @@ use crate::tui::component::prelude::*;
 use crate::tui::draw::boxes::draw_line;
 use crate::tui::draw::cursor;
 use crate::tui::draw::rules::DialogFrame;
-use crate::tui::draw::text::{TextRow, fit, right};
+use crate::tui::draw::text::{TextRow, align_right, fit};
 use crate::tui::format::{format_count, plural};
 use crate::tui::geometry::{Geometry, below, row_capacity, with_margin};
 use crate::tui::input_dialog::InputField;
@@ -345,7 +345,7 @@ impl Component for Batch {
         self.draft_state.due_at()
     }
 
-    fn position(&self, app: &App) -> String {
+    fn position_text(&self, app: &App) -> String {
         match &self.step {
             BatchStep::Preview(preview) => preview.list.position_text(row_capacity(prompt_lines(app.geometry()))),
             BatchStep::Writing | BatchStep::Reading(_) => String::new(),
@@ -436,7 +436,7 @@ fn draw_preview(frame: &mut Frame<'_>, view: View<'_>, batch: &Batch, preview: &
     for (n, ((at, title), chosen)) in preview.list.visible(preview.titles.iter().enumerate(), rows).enumerate() {
         let mut row = TextRow::new(width);
         row.push(if chosen { "▌" } else { " " }, theme.mark);
-        row.push(right(&format_count(at + 1), digits), theme.muted).push("  ", theme.text);
+        row.push(align_right(&format_count(at + 1), digits), theme.muted).push("  ", theme.text);
         row.push(title.as_str(), theme.text);
         draw_line(frame, lines, n, row.list_line(chosen, theme));
     }

@@ -77,7 +77,7 @@ impl App {
         let mut values =
             if pages.is_empty() { TemplateValues::default() } else { self.page_template_values(pages, now) };
         let named = |row: &Job| match &row.id {
-            Some(id) => format!("\"{}\" ({})", row.local.title, id.clean()),
+            Some(id) => format!("\"{}\" ({})", row.local.title, id.to_clean_text()),
             None => format!("\"{}\"", row.local.title),
         };
         let job = match editor.map(|editor| editor.slot) {

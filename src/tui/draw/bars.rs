@@ -139,13 +139,13 @@ pub(in crate::tui) fn scale_line(scale: BarScale, width: usize) -> String {
         BarScale::Linear(full) | BarScale::Log(full) if log.len() + end.width() > width => short_number(full),
         _ => end,
     };
-    super::text::right(&format!("{log}{end}"), width)
+    super::text::align_right(&format!("{log}{end}"), width)
 }
 
 /// Returns a line that shows a scale without a name, such as `0 ──── 13,430`, in exactly `width` cells if it fits.
 pub(in crate::tui) fn plain_scale_line(full: &str, width: usize) -> String {
     let line = width.saturating_sub(full.width() + 3);
-    if line < 2 { super::text::right(full, width) } else { format!("0 {} {full}", "─".repeat(line)) }
+    if line < 2 { super::text::align_right(full, width) } else { format!("0 {} {full}", "─".repeat(line)) }
 }
 
 /// Formats a number in thousands or millions if that is exact: `14k`, `1.4m`. Otherwise formats all its digits.

@@ -65,7 +65,7 @@ impl<'a> DialogFrame<'a> {
         frame.render_widget(Clear, area);
         draw_rule(frame, view, Rect { height: 1, ..area }, self.title, self.note);
         let lower = Rect { y: area.bottom().saturating_sub(1), height: 1, ..area };
-        let position = Line::styled(dialog.position(view.app), view.theme.muted);
+        let position = Line::styled(dialog.position_text(view.app), view.theme.muted);
         draw_rule(frame, view, lower, self.scope, position);
         let content = between_rules(area);
         cursor::place_in_corner(frame, with_margin(content));

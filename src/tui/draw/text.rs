@@ -22,7 +22,7 @@ pub(in crate::tui) fn blanks(width: usize) -> Cow<'static, str> {
 }
 
 /// Pads or cuts a text to exactly `width` cells. Aligns it to the left.
-pub(in crate::tui) fn left(text: &str, width: usize) -> String {
+pub(in crate::tui) fn align_left(text: &str, width: usize) -> String {
     let mut out = fit(text, width);
     let missing = width.saturating_sub(display_width(&out));
     out.push_str(&blanks(missing));
@@ -30,7 +30,7 @@ pub(in crate::tui) fn left(text: &str, width: usize) -> String {
 }
 
 /// Pads or cuts a text to exactly `width` cells. Aligns it to the right.
-pub(in crate::tui) fn right(text: &str, width: usize) -> String {
+pub(in crate::tui) fn align_right(text: &str, width: usize) -> String {
     let text = fit(text, width);
     let missing = width.saturating_sub(display_width(&text));
     [&blanks(missing), text.as_str()].concat()
@@ -227,7 +227,7 @@ impl<'a> TextRow<'a> {
         let missing = width.checked_sub(display_width(&text));
         match missing.filter(|_| width <= self.remaining()) {
             Some(missing) => self.push_cow(text, style).push_cow(blanks(missing), style),
-            None => self.push_cow(left(&text, width), style),
+            None => self.push_cow(align_left(&text, width), style),
         }
     }
 
@@ -237,7 +237,7 @@ impl<'a> TextRow<'a> {
         let missing = width.checked_sub(display_width(&text));
         match missing.filter(|_| width <= self.remaining()) {
             Some(missing) => self.push_cow(blanks(missing), style).push_cow(text, style),
-            None => self.push_cow(right(&text, width), style),
+            None => self.push_cow(align_right(&text, width), style),
         }
     }
 
@@ -295,8 +295,8 @@ mod tests {
     #[test]
     fn columns_have_the_given_width_for_any_text() {
         for text in ["", "a", "日本語 text", "e\u{301}x", "a very long text indeed"] {
-            assert_eq!(left(text, 8).width(), 8, "{text}");
-            assert_eq!(right(text, 8).width(), 8, "{text}");
+            assert_eq!(align_left(text, 8).width(), 8, "{text}");
+            assert_eq!(align_right(text, 8).width(), 8, "{text}");
         }
     }
 
@@ -324,8 +324,8 @@ mod tests {
             at_left.left(text.as_str(), width, Style::new());
             at_right.right(text.as_str(), width, Style::new());
             prop_assert!(width > space || (at_left.used, at_right.used) == (width, width));
-            prop_assert_eq!(shown(at_left), fitted(left(&text, width)));
-            prop_assert_eq!(shown(at_right), fitted(right(&text, width)));
+            prop_assert_eq!(shown(at_left), fitted(align_left(&text, width)));
+            prop_assert_eq!(shown(at_right), fitted(align_right(&text, width)));
         }
 
         #[test]

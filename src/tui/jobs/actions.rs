@@ -51,7 +51,8 @@ pub(in crate::tui) fn act_on_jobs(action: Action, cx: &mut Cx<'_>) -> Flow {
         Action::CopyMain => app.copy_links(now, cx.effects),
         Action::CopyId => {
             if let Some(id) = app.active_list().selected().and_then(|job| job.id.as_ref()) {
-                cx.effects.push(Effect::copy(&format!("the job id {}", id.clean()), id.clean().to_string()));
+                cx.effects
+                    .push(Effect::copy(&format!("the job id {}", id.to_clean_text()), id.to_clean_text().to_string()));
             }
         }
         Action::Dismiss => app.dismiss(now, cx.effects),

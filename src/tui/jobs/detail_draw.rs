@@ -18,7 +18,7 @@ use crate::tui::draw::cursor;
 use crate::tui::draw::impact;
 use crate::tui::draw::links::ScreenLink;
 use crate::tui::draw::rules::draw_rule;
-use crate::tui::draw::text::{TextRow, left, truncate_path, truncate_start};
+use crate::tui::draw::text::{TextRow, align_left, truncate_path, truncate_start};
 use crate::tui::format::{fit_title, format_count, format_duration, plural, short_age};
 use crate::tui::geometry::{Geometry, JobsArrangement, title_area};
 use crate::tui::impact::PagesLine;
@@ -119,7 +119,7 @@ fn fact_line<'a>(view: View<'_>, job: &Job, fact: &Fact, width: usize) -> Line<'
     let theme = view.theme;
     let mut row = TextRow::new(width);
     let mut labelled = |label: &str, value: &str, style: Style| {
-        row.push(left(label, LABEL_WIDTH), theme.muted).push(value, style);
+        row.push(align_left(label, LABEL_WIDTH), theme.muted).push(value, style);
     };
     match fact {
         Fact::State => {
@@ -163,7 +163,7 @@ fn source_text(job: &Job, width: usize) -> String {
         repository.to_owned(),
         source.git_ref.as_ref().map(ToString::to_string).unwrap_or_default(),
         job.remote.model.as_ref().map(ToString::to_string).unwrap_or_default(),
-        job.id.as_ref().map(|id| id.clean().to_string()).unwrap_or_default(),
+        job.id.as_ref().map(|id| id.to_clean_text().to_string()).unwrap_or_default(),
     ];
     let mut text = String::new();
     for part in parts.into_iter().filter(|part| !part.is_empty()) {
@@ -182,7 +182,7 @@ fn pages_line<'a>(view: View<'_>, job: &Job, line: PagesLine, width: usize) -> L
     let mut row = TextRow::new(width);
     let (windows, after) = (job_windows(job), after_window(job, now.date_naive()));
     let label = if line == PagesLine::DaysBefore { "pages" } else { "" };
-    row.push(left(label, LABEL_WIDTH), theme.muted);
+    row.push(align_left(label, LABEL_WIDTH), theme.muted);
     let known = |place: usize| (app.detail.job_pages.page(place), windows);
     match line {
         PagesLine::DaysBefore => {
@@ -361,7 +361,7 @@ fn thread_line<'a>(view: View<'_>, line: &ThreadLine, width: usize) -> Line<'a> 
                 EntryKind::Prompt => ("›", theme.key, theme.text),
                 EntryKind::Events(state) => (state.symbol(), symbol_style(view, *state), theme.muted),
             };
-            row.push(left(&time_or_day(view, *at), 6), theme.muted);
+            row.push(align_left(&time_or_day(view, *at), 6), theme.muted);
             row.push(symbol, symbol_style).pad_to(ENTRY_INDENT).push(text, style);
         }
         ThreadLine::Continuation(text) => {

@@ -14,7 +14,7 @@ use crate::model::job_state::{
 use crate::model::row::{Job, JobGroup};
 use crate::tui::draw::boxes::draw_line;
 use crate::tui::draw::rules::draw_rule;
-use crate::tui::draw::text::{left, selected_line};
+use crate::tui::draw::text::{align_left, selected_line};
 use crate::tui::draw::{cursor, list_title};
 use crate::tui::format::{capitalized, fit_title, format_count, plural, short_age};
 use crate::tui::geometry::{Geometry, title_area};
@@ -108,7 +108,10 @@ fn key_lines<'a>(view: View<'_>, all: &[(Context, Action, &'static str)]) -> Vec
     let label = |(context, action, _): &(Context, Action, _)| view.app.key_label(*context, *action);
     let widest = all.iter().map(|row| label(row).width()).max().unwrap_or(0);
     let line = |row: &(Context, Action, &'static str)| {
-        Line::from(vec![Span::styled(left(&label(row), widest), view.theme.key), Span::raw(format!("  {}", row.2))])
+        Line::from(vec![
+            Span::styled(align_left(&label(row), widest), view.theme.key),
+            Span::raw(format!("  {}", row.2)),
+        ])
     };
     all.iter().map(line).collect()
 }

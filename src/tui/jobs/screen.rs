@@ -178,7 +178,7 @@ impl Component for JobsScreen {
         ages.chain(counting.then(|| app.seconds_change_at(now))).min()
     }
 
-    fn position(&self, app: &App) -> String {
+    fn position_text(&self, app: &App) -> String {
         let g = app.geometry();
         let hidden = || app.detail_lines().map_or(0, |lines| lines.hidden_below());
         match (g.arrangement, app.visible_pane(self.0)) {
@@ -198,7 +198,7 @@ impl Component for JobsScreen {
     fn draw(&self, frame: &mut Frame<'_>, view: View<'_>) {
         let g = view.app.geometry();
         let pane = view.app.visible_pane(self.0);
-        draw_rules(frame, view, g, self.position(view.app));
+        draw_rules(frame, view, g, self.position_text(view.app));
         // The focused pane is drawn last, so that the cursor ends there.
         if g.shows_both() && pane == Pane::List {
             detail_draw::draw(frame, view, g);

@@ -72,9 +72,9 @@ pub(in crate::tui) const COMBINED: &[(Context, &[Action], &str)] = &[
     (Context::Editor, &[Action::Edit(Edit::PageDown), Action::Edit(Edit::PageUp)], "a page down, up"),
     (Context::BatchText, &[Action::Edit(Edit::PageDown), Action::Edit(Edit::PageUp)], "a page down, up"),
     (Context::Text, &[Action::Edit(Edit::Undo), Action::Edit(Edit::Redo)], "undo, redo the last change"),
-    (Context::Text, &[Action::Edit(Edit::WordBack), Action::Edit(Edit::WordForward)], "a word back, forward"),
-    (Context::Text, &[Action::Edit(Edit::LineStart), Action::Edit(Edit::LineEnd)], "start, end of the line"),
-    (Context::Text, &[Action::Edit(Edit::TextStart), Action::Edit(Edit::TextEnd)], "start, end of the text"),
+    (Context::Text, &[Action::Edit(Edit::WordBack), Action::Edit(Edit::WordForward)], "move a word back, forward"),
+    (Context::Text, &[Action::Edit(Edit::LineStart), Action::Edit(Edit::LineEnd)], "go to the start, end of the line"),
+    (Context::Text, &[Action::Edit(Edit::TextStart), Action::Edit(Edit::TextEnd)], "go to the start, end of the text"),
     (
         Context::Text,
         &[Action::Edit(Edit::DeleteWordBack), Action::Edit(Edit::DeleteWordForward)],

@@ -10,7 +10,7 @@ use crate::model::pull_request_details::{PullRequestDetails, ReviewEntry, Review
 use crate::model::row::JobKey;
 use crate::model::text::CleanText;
 use crate::tui::App;
-use crate::tui::draw::text::left;
+use crate::tui::draw::text::align_left;
 use crate::tui::format::{capitalized, fit, format_count, plural, truncate_path};
 use crate::tui::message_fit::fit_message;
 use crate::tui::state::PreviewBuild;
@@ -217,7 +217,7 @@ fn check_lines(out: &mut Lines, state: &PullRequest) {
     out.heading("Failed checks", failed.len());
     let name_width = failed.iter().map(|check| check.name.as_str().width()).max().unwrap_or(0).min(out.width / 2);
     for check in failed {
-        let name = left(check.name.as_str(), name_width);
+        let name = align_left(check.name.as_str(), name_width);
         let link = check.url.as_ref().map_or("", |url| url.as_str());
         let link = fit(link.strip_prefix("https://").unwrap_or(link), out.width.saturating_sub(name_width + 4));
         let pieces =

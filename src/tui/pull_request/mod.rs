@@ -189,7 +189,7 @@ impl Component for PullRequestDialog {
         Flow::Handled
     }
 
-    fn position(&self, app: &App) -> String {
+    fn position_text(&self, app: &App) -> String {
         self.list.position_text(app.geometry().dialog_rows())
     }
 

@@ -121,7 +121,7 @@ impl Component for CachedRanges {
         visible.map(|(known, _)| short_age_changes_at(known.as_of, now)).min()
     }
 
-    fn position(&self, app: &App) -> String {
+    fn position_text(&self, app: &App) -> String {
         self.list.position_text(row_count(app.geometry()))
     }
 

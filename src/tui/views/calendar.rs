@@ -19,7 +19,7 @@ use crate::model::period::{DateRange, Period, RangeError, TypedPeriod, parse_per
 use crate::tui::component::prelude::*;
 use crate::tui::draw::boxes::{draw_box, draw_line};
 use crate::tui::draw::cursor;
-use crate::tui::draw::text::{TextRow, fit, left, right};
+use crate::tui::draw::text::{TextRow, align_left, align_right, fit};
 use crate::tui::format;
 use crate::tui::keymap::PreviousPeriod;
 use crate::tui::widgets::text_input::TextInput;
@@ -340,7 +340,7 @@ impl Component for Calendar {
         let name =
             months.first_days.first().filter(|_| !months.is_tall).map(|first| first.format(": %B %Y").to_string());
         let title = format!(" {what}{} ", name.clone().unwrap_or_default());
-        let legend = Span::styled("(· its totals are loaded) ", theme.muted);
+        let legend = Span::styled("(· = totals loaded) ", theme.muted);
         let legend = Some(legend).filter(|_| name.is_none());
         let title = Line::from_iter([Span::styled(title, theme.title)].into_iter().chain(legend));
         draw_box(frame, months.area, title, theme.focus);
@@ -425,7 +425,7 @@ fn quick_line<'a>(view: View<'_>, open: &Calendar, before: PreviousPeriod, width
     };
     let mut row = TextRow::new(width);
     let key = view.app.key_label(Context::Calendar, Action::CompareBefore(before));
-    row.push(key, view.theme.key).push(format!("  {}", left(name, 20)), view.theme.text);
+    row.push(key, view.theme.key).push(format!("  {}", align_left(name, 20)), view.theme.text);
     let range = open.quick_range(before).map(|range| range.to_string()).unwrap_or_default();
     row.push(range, view.theme.muted);
     row.line()
@@ -443,7 +443,7 @@ fn month_lines<'a>(view: View<'_>, open: &Calendar, months: &CalendarLayout) -> 
         for first in firsts {
             let name = first.format("%B %Y").to_string();
             row.push(
-                left(&format!("{}{name}", " ".repeat(WEEK_NUMBER_WIDTH + 1)), MONTH_WIDTH + MONTH_GAP),
+                align_left(&format!("{}{name}", " ".repeat(WEEK_NUMBER_WIDTH + 1)), MONTH_WIDTH + MONTH_GAP),
                 theme.title,
             );
         }
@@ -474,7 +474,7 @@ fn push_week(row: &mut TextRow<'_>, view: View<'_>, picked: CalendarDays<'_>, fi
     let theme = view.theme;
     let days = days_of_week(first, week);
     let number = days.iter().flatten().next().map(|day| day.iso_week().week().to_string()).unwrap_or_default();
-    row.push(right(&number, WEEK_NUMBER_WIDTH - 1), theme.muted).push(" ", theme.text);
+    row.push(align_right(&number, WEEK_NUMBER_WIDTH - 1), theme.muted).push(" ", theme.text);
     for day in days {
         match day {
             Some(day) => push_day(row, view, picked, day),

@@ -18,7 +18,7 @@ use crate::model::text::CleanText;
 use crate::tui::component::prelude::*;
 use crate::tui::confirm::{ConfirmAction, ConfirmDialog};
 use crate::tui::draw::boxes::{draw_box, draw_line};
-use crate::tui::draw::text::{TextRow, fit, left};
+use crate::tui::draw::text::{TextRow, align_left, fit};
 use crate::tui::format::plural;
 use crate::tui::geometry::centered;
 use crate::tui::views::ViewsScreen;
@@ -316,7 +316,7 @@ fn choice_line<'a>(view: View<'_>, open: &ExportDialog, part: ExportLine, width:
     let is_selected = part == open.line;
     let mut row = TextRow::new(width);
     row.push(if is_selected { "▌" } else { " " }, theme.mark);
-    row.push(left(label, LABEL_WIDTH - 1), if is_selected { theme.title } else { theme.muted });
+    row.push(align_left(label, LABEL_WIDTH - 1), if is_selected { theme.title } else { theme.muted });
     for (name, chosen) in open.choices(part) {
         let (text, style) = if chosen { (format!("[{name}]"), theme.mark) } else { (format!(" {name} "), theme.muted) };
         let space = row.remaining();

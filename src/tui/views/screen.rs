@@ -151,7 +151,7 @@ impl Component for ViewsComponent {
         })
     }
 
-    fn position(&self, app: &App) -> String {
+    fn position_text(&self, app: &App) -> String {
         let (table, rows) = (&app.views.table, app.views_rows());
         if table.is_empty() {
             return String::new();

@@ -72,7 +72,7 @@ fn legend<'a>(view: View<'_>) -> TitleSpans<'a> {
     };
     let mut part = Vec::new();
     if table.measures().absent_count > 0 {
-        part.push(Span::styled("(1) previous", theme.muted));
+        part.push(Span::styled("(n) previous", theme.muted));
     }
     for (metric, name) in metrics {
         let (sign, style) = bars::symbol_and_style(*metric, theme);

@@ -70,8 +70,8 @@ fn basis_forms(view: View<'_>) -> Vec<String> {
         })
         .collect();
     if !views.is_comparing() {
-        days.iter_mut().for_each(|days| *days = format!("changes: {days}"));
-        days.extend(change.map(|change| format!("changes vs {}", change.ranges.before.words(false))));
+        days.iter_mut().for_each(|days| *days = format!("compared: {days}"));
+        days.extend(change.map(|change| format!("compared vs {}", change.ranges.before.words(false))));
     }
     let key = load_key(view);
     let is_answer = !views.table.is_report() && !views.table.is_empty();

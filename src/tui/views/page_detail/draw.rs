@@ -25,7 +25,7 @@ use crate::model::row::Job;
 use crate::model::views::{Count, Counts};
 use crate::tui::draw::boxes::draw_line;
 use crate::tui::draw::rules::DialogFrame;
-use crate::tui::draw::text::{TextRow, left, right, truncate_path};
+use crate::tui::draw::text::{TextRow, align_left, align_right, truncate_path};
 use crate::tui::draw::{bars, impact};
 use crate::tui::format::{count_text, mismatch_sign};
 use crate::tui::format::{format_count, format_mean, grouped_number, plural};
@@ -54,7 +54,8 @@ const PERIOD_NUMBER_CELLS: usize = 11;
 const BAR_CELLS: (usize, usize) = (6, 3);
 /// Width of the status of a job.
 const STATUS_CELLS: usize = 13;
-/// Minimum width of the pane at which a range has its last day and a bar.
+/// Minimum width of the pane at which the table of cached ranges has the last day of each range and a bar. A narrower
+/// table has only the first day.
 const MIN_WIDTH_WITH_BARS: usize = 66;
 
 pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &PageDetail) {
@@ -87,10 +88,10 @@ fn detail_line<'a>(view: View<'_>, detail: &PageDetail, line: PageDetailLine, wi
             let number = number_width(width);
             let as_of = numbers.now.as_of().filter(|_| is_wide(width)).map(|at| view.as_of_clock(at));
             row.left(as_of.unwrap_or_default(), label_width(width), theme.muted);
-            row.push(right("human", number), theme.human);
-            row.push(right("AI", number), theme.ai).push(right("total", number), theme.muted);
+            row.push(align_right("human", number), theme.human);
+            row.push(align_right("AI", number), theme.ai).push(align_right("total", number), theme.muted);
             if is_wide(width) {
-                row.push(right("AI share", number), theme.muted);
+                row.push(align_right("AI share", number), theme.muted);
             }
             row.line()
         }
@@ -202,15 +203,15 @@ fn counts_line<'a>(
 ) -> Line<'a> {
     let theme = view.theme;
     let mut row = TextRow::new(width);
-    row.push(left(label, label_width(width)), theme.muted);
+    row.push(align_left(label, label_width(width)), theme.muted);
     match views {
         Some(PageViewsState::Known(known)) => {
             let counts = &known.value;
             for (count, style) in [(&counts.human, theme.human), (&counts.ai, theme.ai), (&counts.total, theme.text)] {
-                row.push(right(&count_text(count), number_width(width)), style);
+                row.push(align_right(&count_text(count), number_width(width)), style);
             }
             if is_wide(width) {
-                row.push(right(&share(counts), number_width(width)), theme.text);
+                row.push(align_right(&share(counts), number_width(width)), theme.text);
             }
             let sign = mismatch_sign(counts);
             row.push(sign, theme.warning);
@@ -251,22 +252,22 @@ fn change_line<'a>(view: View<'_>, detail: &PageDetail, width: usize) -> Line<'a
     let mut row = TextRow::new(width);
     let compared = detail.numbers.compared.as_ref();
     let is_per_day = is_wide(width) && compared.is_some_and(|compared| compared.ranges.is_per_day());
-    row.push(left(if is_per_day { "change per day" } else { "change" }, label_width(width)), theme.muted);
+    row.push(align_left(if is_per_day { "change per day" } else { "change" }, label_width(width)), theme.muted);
     let counts =
         compared.and_then(|compared| Some((compared.ranges, compared.now.counts()?, compared.before.counts()?)));
     let Some((ranges, now, before)) = counts else {
-        row.push(right("–", number_width(width)), theme.muted);
+        row.push(align_right("–", number_width(width)), theme.muted);
         return row.line();
     };
     let pairs = [(&now.human, &before.human), (&now.ai, &before.ai), (&now.total, &before.total)];
     for (now, before) in pairs {
         let change = ranges.change(now, before).unwrap_or(ViewsChange::Unknown);
         let weight = ChangeWeight::of(change, compared_site_views(view));
-        row.push(right(&change_cell(change), number_width(width)), weight.style(change, theme));
+        row.push(align_right(&change_cell(change), number_width(width)), weight.style(change, theme));
     }
     if is_wide(width) {
         let points = now.ai_share().zip(before.ai_share()).map(|(now, before)| points_cell((now - before) * 100.0));
-        row.push(right(points.as_deref().unwrap_or("–"), number_width(width)), theme.text);
+        row.push(align_right(points.as_deref().unwrap_or("–"), number_width(width)), theme.text);
     }
     row.line()
 }
@@ -280,7 +281,7 @@ fn share_line<'a>(view: View<'_>, detail: &PageDetail, width: usize) -> Line<'a>
     let theme = view.theme;
     let mut row = TextRow::new(width);
     let now = detail.numbers.now.counts().map_or_else(|| "–".to_owned(), share);
-    row.push(left("AI", LABEL_CELLS.0), theme.muted).push(format!("   {now} of human and AI"), theme.text);
+    row.push(align_left("AI", LABEL_CELLS.0), theme.muted).push(format!("   {now} of human and AI"), theme.text);
     if let Some(before) = detail.numbers.compared.as_ref().and_then(|compared| compared.before.counts()) {
         row.push(format!(", was {}", share(before)), theme.muted);
     }
@@ -296,7 +297,7 @@ fn rank_line<'a>(view: View<'_>, detail: &PageDetail, width: usize) -> Line<'a> 
     let mut row = TextRow::new(width);
     let pages = detail.numbers.rank.filter(|_| is_wide(width)).map(|rank| plural(rank.page_count, "page"));
     let label = pages.map_or_else(|| "rank".to_owned(), |pages| format!("rank of {pages}"));
-    row.push(left(&label, label_width(width)), theme.muted);
+    row.push(align_left(&label, label_width(width)), theme.muted);
     let Some(rank) = detail.numbers.rank else {
         let load_all = || view.app.key_label(Context::PageDetail, Action::LoadAll);
         let text = match detail.numbers.now {
@@ -308,7 +309,7 @@ fn rank_line<'a>(view: View<'_>, detail: &PageDetail, width: usize) -> Line<'a> 
         return row.line();
     };
     for place in [rank.human, rank.ai, rank.total] {
-        row.push(right(&place.map_or_else(|| "–".to_owned(), format_count), number_width(width)), theme.text);
+        row.push(align_right(&place.map_or_else(|| "–".to_owned(), format_count), number_width(width)), theme.text);
     }
     row.line()
 }
@@ -360,12 +361,12 @@ fn page_job_line<'a>(view: View<'_>, job: Option<&Job>, selected: bool, width: u
         (None, None) => String::new(),
     };
     let dismissed = if job.local.dismissed { "dismissed  " } else { "" };
-    let info = format!("  {dismissed}{}{}", right(&pr, 7), right(&list_draw::state_age(job, view.now), 6));
+    let info = format!("  {dismissed}{}{}", align_right(&pr, 7), align_right(&list_draw::state_age(job, view.now), 6));
     if is_wide(width) {
-        row.push(left(list_word(job), STATUS_CELLS), theme.muted);
+        row.push(align_left(list_word(job), STATUS_CELLS), theme.muted);
     }
     let title_width = row.remaining().saturating_sub(info.width());
-    row.push(left(job.local.title.as_str(), title_width), theme.text);
+    row.push(align_left(job.local.title.as_str(), title_width), theme.text);
     row.push(info, theme.muted);
     row.list_line(selected, theme)
 }

@@ -381,7 +381,7 @@ impl Component for PageDetail {
         self.scroll = self.scroll.min(total.saturating_sub(g.dialog_rows()));
     }
 
-    fn position(&self, app: &App) -> String {
+    fn position_text(&self, app: &App) -> String {
         let g = app.geometry();
         let jobs = self.history.shown().map_or(0, |known| known.value.jobs.len());
         let below = self.lines(g.dialog_columns()).len().saturating_sub(self.scroll + g.dialog_rows());

@@ -16,7 +16,7 @@ use crate::model::period::DateRange;
 use crate::model::views::{Count, ViewCount};
 use crate::tui::draw::Theme;
 use crate::tui::draw::bars::{self, exact_short_number};
-use crate::tui::draw::text::{TextRow, right};
+use crate::tui::draw::text::{TextRow, align_right};
 use crate::tui::format::display_width;
 use ratatui::style::{Color, Style};
 use ratatui::text::Line;
@@ -187,7 +187,7 @@ impl Chart {
     fn row_line<'a>(&self, level: usize, width: usize, theme: &Theme) -> Line<'a> {
         let mut row = TextRow::new(width);
         let grid = self.grid.iter().find(|line| line.level == level);
-        row.push(right(grid.map_or("", |line| &line.label), self.label_width), theme.muted);
+        row.push(align_right(grid.map_or("", |line| &line.label), self.label_width), theme.muted);
         row.push(if grid.is_some() { " ┤" } else { " │" }, theme.border);
         let mean = self.mean.map(|mean| bars::bar_cells(mean, self.top.as_f64(), self.rows));
         let is_mean = mean == Some(level);
@@ -287,7 +287,7 @@ impl Chart {
     fn axis_line<'a>(&self, width: usize, theme: &Theme) -> Line<'a> {
         let mut row = TextRow::new(width);
         let zero = if self.grid.is_empty() { "" } else { "0" };
-        row.push(right(zero, self.label_width), theme.muted).push(" ┴", theme.border);
+        row.push(align_right(zero, self.label_width), theme.muted).push(" ┴", theme.border);
         let arrow = |place: usize| self.selected == Some(place);
         if self.is_line {
             let cells = self.visible().step_by(2);
@@ -320,7 +320,7 @@ impl Chart {
     fn dates_line<'a>(&self, width: usize, theme: &Theme) -> Line<'a> {
         let mut row = TextRow::new(width);
         let gutter = self.label_width + 2;
-        row.push(right(if self.shown.start > 0 { "…" } else { "" }, gutter), theme.muted);
+        row.push(align_right(if self.shown.start > 0 { "…" } else { "" }, gutter), theme.muted);
         let per_cell = if self.is_line { 2 } else { 1 };
         let is_weekly = self.is_weekly();
         let each = (DATE_CELLS * per_cell + if is_weekly { per_cell } else { 2 * per_cell }).div_ceil(self.slot);
