@@ -101,7 +101,7 @@ fn target(job: &Value) -> Option<Target> {
     is_mergeable.then_some(Target { kind, id: text("/id")?, head: text("/pullRequest/head")? })
 }
 
-/// Checks the exit code, and that neither the output nor a file contains a token or control characters.
+/// Checks the exit code, that an error has a reason, and the rest as [`check_output`] does.
 fn check_result(
     fixture: &CommandFixture,
     folder: &Path,
@@ -109,9 +109,14 @@ fn check_result(
     codes: &[i32],
 ) -> Result<(), CaseError> {
     check(codes.contains(&result.code), || format!("exit code {} instead of {codes:?}: {result:?}", result.code))?;
+    check(result.code == 0 || !result.err.is_empty(), || format!("no reason: {result:?}"))?;
+    check_output(fixture, folder, result)
+}
+
+/// Checks that neither the output nor a file contains a token or control characters.
+fn check_output(fixture: &CommandFixture, folder: &Path, result: &CommandResult) -> Result<(), CaseError> {
     let is_plain = |c: char| matches!(c, '\n' | '\t') || !(c.is_control() || matches!(c, '\u{202a}'..='\u{202e}'));
     check([&result.out, &result.err].iter().all(|text| text.chars().all(is_plain)), || format!("hostile: {result:?}"))?;
-    check(result.code == 0 || !result.err.is_empty(), || format!("no reason: {result:?}"))?;
     for token in [HostKind::GitHub, HostKind::GitLab].map(|kind| fixture.sim.host_token(kind)) {
         check(!result.out.contains(token) && !result.err.contains(token), || format!("a token: {result:?}"))?;
         for entry in std::fs::read_dir(folder.join("data")).expect("a folder").flatten() {
@@ -195,6 +200,55 @@ async fn commands_for_pull_requests_end_as_documented_with_every_fault_of_the_ne
     assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), results.len(), wrong.join("\n"));
     assert_eq!(redirect_target.connection_count(), 0, "no redirect is followed, so the token stays with its host");
     assert_eq!(fixture.sim.host_actions(), 0, "an action is sent to its address only");
+}
+
+/// Runs `docdeck doctor` with this fault of both code hosts, which have no pull request of a job.
+async fn run_doctor(fixture: Arc<CommandFixture>, fault: &Fault) -> Result<(), CaseError> {
+    let server = Server::start(fault.job.clone()).await;
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::create_dir(folder.path().join("data")).expect("a folder");
+    let base = server.base_url();
+    let config = format!(
+        "[hosts.\"github.com\"]\nrest_url = \"{base}\"\ngraphql_url = \"{base}/graphql\"\ntoken_env = \"HUB_TOKEN\"\n\
+         [hosts.\"gitlab.com\"]\nrest_url = \"{base}\"\ntoken_env = \"LAB_TOKEN\"\n"
+    );
+    std::fs::write(folder.path().join("config.toml"), config).expect("written");
+    let running = tokio::task::spawn_blocking(move || {
+        let result = run(&fixture, folder.path(), &["doctor", "--json"]);
+        check(result.code < 2 && result.err.is_empty(), || format!("an error: {result:?}"))?;
+        check_output(&fixture, folder.path(), &result).map(|()| result)
+    });
+    let report = running.await.expect("it ran")?.multiline_json();
+    let checks = report.get("checks").and_then(Value::as_array).expect("checks");
+    let state = |kind: &str| {
+        let of_kind = |check: &&Value| check.get("check").and_then(Value::as_str) == Some(kind);
+        checks.iter().find(of_kind).and_then(|check| check.get("state")?.as_str()).unwrap_or("missing")
+    };
+    check(["problem", "warning"].contains(&state("GitHub")), || format!("GitHub: {report:#}"))?;
+    // GitLab has no other sign that it accepts the token than the status.
+    check(["problem", "warning", "ok"].contains(&state("GitLab")), || format!("GitLab: {report:#}"))?;
+    let requests = server.requests();
+    let lines: Vec<&str> = requests.iter().map(|request| request.line()).collect();
+    let expected = ["POST /graphql HTTP/1.1", "GET /user HTTP/1.1"];
+    check(if fault.job.reads_requests() { lines == expected } else { lines.is_empty() }, || format!("{lines:?}"))
+}
+
+/// Runs a sample, and all faults with `DOCDECK_SLOW_TESTS`. Does not wait for timeouts, which are those of the program.
+#[tokio::test]
+async fn doctor_reports_every_fault_of_the_network_to_a_code_host() {
+    let redirect_target = Server::start(ServerBehavior::json(200, "{}")).await;
+    let fixture = tokio::task::spawn_blocking(|| CommandFixture::new(&[])).await.expect("a fixture");
+    let fixture = Arc::new(fixture);
+    let faults = faults(redirect_target.port()).into_iter().filter(|fault| !fault.short_timeout);
+    let faults: Vec<Fault> = sample(faults, 12);
+    let results = futures_util::stream::iter(&faults).map(async |fault| {
+        run_doctor(Arc::clone(&fixture), fault).await.map_err(|wrong| format!("{}: {wrong}", fault.name))
+    });
+    let results: Vec<Result<(), String>> = results.buffer_unordered(CONCURRENT_FAULTS).collect().await;
+    let wrong: Vec<String> = results.iter().filter_map(|result| result.clone().err()).collect();
+    println!("{} cases, {} wrong", results.len(), wrong.len());
+    assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), results.len(), wrong.join("\n"));
+    assert_eq!(redirect_target.connection_count(), 0, "no redirect is followed, so the token stays with its host");
 }
 
 /// Each fault of the simulated code hosts, with the exit codes of the commands in the order of [`HostCommand::ALL`], and

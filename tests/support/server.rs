@@ -80,6 +80,11 @@ impl ServerBehavior {
         matches!(self, Self::ReadNothing(ConnectionEnd::Reset))
     }
 
+    /// Whether the server accepts a connection, but reads nothing.
+    pub(crate) fn reads_nothing(&self) -> bool {
+        matches!(self, Self::ReadNothing(_))
+    }
+
     /// Whether the server reads a complete request.
     pub(crate) fn reads_requests(&self) -> bool {
         matches!(self, Self::Answer(..))
@@ -141,6 +146,16 @@ pub(crate) struct Server {
 
 impl Server {
     pub(crate) async fn start(wire: ServerBehavior) -> Self {
+        Self::start_with_first(None, wire).await
+    }
+
+    /// Starts a server that sends this answer to the requests on the first connection, and behaves like `wire` on all
+    /// others.
+    pub(crate) async fn start_after(first_answer: Vec<u8>, wire: ServerBehavior) -> Self {
+        Self::start_with_first(Some(ServerBehavior::answer(first_answer, ConnectionEnd::Keep)), wire).await
+    }
+
+    async fn start_with_first(first: Option<ServerBehavior>, wire: ServerBehavior) -> Self {
         let received = Arc::new(ReceivedTraffic::default());
         match &wire {
             ServerBehavior::UnresolvableHost => {
@@ -156,7 +171,7 @@ impl Server {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let scheme = if matches!(wire, ServerBehavior::Tls(_)) { "https" } else { "http" };
         let base_url = format!("{scheme}://{}", listener.local_addr().expect("an address"));
-        let task = tokio::spawn(accept(listener, wire, Arc::clone(&received)));
+        let task = tokio::spawn(accept(listener, first, wire, Arc::clone(&received)));
         Self { base_url, received, task: Some(task), _reserved_port: None }
     }
 
@@ -197,10 +212,16 @@ impl Drop for Server {
     }
 }
 
-async fn accept(listener: TcpListener, wire: ServerBehavior, received: Arc<ReceivedTraffic>) {
+async fn accept(
+    listener: TcpListener,
+    mut first: Option<ServerBehavior>,
+    wire: ServerBehavior,
+    received: Arc<ReceivedTraffic>,
+) {
     while let Ok((stream, _)) = listener.accept().await {
         received.connections.fetch_add(1, Ordering::SeqCst);
-        tokio::spawn(serve(stream, wire.clone(), Arc::clone(&received)));
+        let behavior = first.take().unwrap_or_else(|| wire.clone());
+        tokio::spawn(serve(stream, behavior, Arc::clone(&received)));
     }
 }
 
