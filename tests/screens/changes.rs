@@ -2,7 +2,7 @@
 //! else is known about it.
 
 use crate::screen_fixture::{ScreenFixture, now};
-use crate::{LARGE, SMALL, render, snapshots, text};
+use crate::{LARGE, SIZES, SMALL, render, snapshots, text};
 use chrono::TimeDelta;
 use docdeck::model::count::Count;
 use docdeck::model::diff::{Diff, FileChange, LoadedDiff};
@@ -17,6 +17,7 @@ use docdeck::model::text::CleanText;
 use docdeck::model::views::Counts;
 use docdeck::tui::draw::ColorDepth;
 use docdeck::tui::{JobsMsg, Msg};
+use unicode_width::UnicodeWidthStr as _;
 
 pub(crate) const DIFF: &str = include_str!("changes.diff");
 
@@ -158,6 +159,52 @@ fn details() -> PullRequestDetails {
         files: vec![file("guides/sso.mdx", 40, 12), file("docs.json", 8, 0)],
         merge_methods: Vec::new(),
         preview: Some(line("https://acme-7d40698.mintlify.site/")),
+    }
+}
+
+/// Returns details in which every text contains `text`.
+fn details_with(text: &str) -> PullRequestDetails {
+    let (line, title) = (CleanText::line(text), CleanText::title(text, 60));
+    let mut details = details();
+    (details.author, details.base, details.preview) = (title.clone(), line.clone(), Some(line.clone()));
+    for entry in &mut details.entries {
+        // The client for code hosts cleans the text in this way.
+        (entry.author, entry.text) = (title.clone(), CleanText::block(text).as_str().to_owned());
+    }
+    for commit in &mut details.commits {
+        (commit.id, commit.title) = (line.clone(), line.clone());
+    }
+    details.files.iter_mut().for_each(|file| file.path = line.clone());
+    details
+}
+
+#[test]
+fn no_text_of_a_code_host_leaves_its_place_on_the_screen() {
+    let control =
+        "\u{1b}[2J\u{9b}1;1H\u{202e}ab\u{2066}c\u{1b}]8;;https://evil.example\u{1b}\\d\u{1b}]8;;\u{1b}\\\re\u{7}\0";
+    let marks = format!("a{}b", "\u{301}\u{489}".repeat(500));
+    let (long, wide) = ("x".repeat(2000), "界".repeat(1000));
+    for hostile in [control, &marks, &long, &wide] {
+        for size in SIZES {
+            let mut fixture = ScreenFixture::new(size);
+            fixture.load_pull_request_with(hostile);
+            let list = text(&render(&fixture.app, ColorDepth::None));
+            fixture.press_keys("O");
+            let job = fixture.app.jobs.selected().map_or(JobKey(1), |job| job.key);
+            let result = Ok(Some(Timed { value: details_with(hostile), as_of: now() }));
+            fixture.handle(Msg::Jobs(JobsMsg::PullRequestDetailsLoaded { job, result, site: SiteFacts::default() }));
+            let start = text(&render(&fixture.app, ColorDepth::None));
+            fixture.press_keys("G");
+            let end = text(&render(&fixture.app, ColorDepth::None));
+            for shown in [&list, &start, &end] {
+                let is_hidden = |c: char| {
+                    c.is_control() && c != '\n' || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+                };
+                assert!(!shown.contains(is_hidden) && !shown.contains("evil"), "{size:?} {shown:?}");
+                assert!(shown.lines().all(|line| line.width() <= usize::from(size.0)), "{size:?}\n{shown}");
+                assert_eq!(shown.lines().count(), usize::from(size.1), "{size:?}\n{shown}");
+            }
+        }
     }
 }
 

@@ -17,7 +17,7 @@ use docdeck::model::period::DateRange;
 use docdeck::model::prompt::{
     Delivery, DeliveryKind, DraftTarget, EventKind, JobEvent, Prompt, PromptId, PromptKind, Thread,
 };
-use docdeck::model::pull_request::{Checks, ChecksState, PullRequest, PullRequestState, Review};
+use docdeck::model::pull_request::{Checks, ChecksState, FailedCheck, PullRequest, PullRequestState, Review};
 use docdeck::model::report::Report;
 use docdeck::model::row::{Job, JobKey};
 use docdeck::model::setup::ExistingSettings;
@@ -373,6 +373,35 @@ impl ScreenFixture {
             jobs,
             ..InitialData::default()
         })))));
+    }
+
+    /// Loads a job with a pull request, in which every text contains `text`, with failed checks of this name and link.
+    pub(crate) fn load_pull_request_with(&mut self, text: &str) {
+        let (line, title) = (CleanText::line(text), CleanText::title(text, 100));
+        let failed = FailedCheck { name: title.clone(), url: Some(line.clone()) };
+        let failed = vec![failed, FailedCheck { name: title, url: None }];
+        let state = PullRequest {
+            title: line.clone(),
+            state: PullRequestState::Open,
+            checks: Checks { state: ChecksState::Failing, passed: 1, total: 3, failed },
+            review: Review::None,
+            conflict: None,
+            behind: true,
+            head: line.clone(),
+            branch: line,
+            additions: Some(u64::MAX),
+            deletions: Some(u64::MAX),
+            files: Some(u64::MAX),
+            merged_at: None,
+            as_of: now(),
+            checks_as_of: Some(now()),
+            changed_at: now(),
+        };
+        let mut job = row(1, text, Some(Status::Completed), 3);
+        job.remote.pr_link = Some(CleanText::line("https://github.com/acme/docs/pull/1423"));
+        job.pull_request = Some(Box::new(state));
+        let data = InitialData { jobs: vec![job], ..InitialData::default() };
+        self.handle(Msg::Jobs(JobsMsg::InitialDataLoaded(Ok(Box::new(data)))));
     }
 
     pub(crate) fn load_hostile_job(&mut self, title: &str) {

@@ -115,7 +115,7 @@ fn docdeck_sequence(text: &str) -> Option<(usize, &str)> {
     ["\x1b=", "\x1b>"].iter().any(|known| text.starts_with(known)).then_some((2, ""))
 }
 
-/// A service that puts attack texts into every string of its answers.
+/// A service that puts attack texts into every string of its answers, and the code hosts of [`crate::hostile_hosts`].
 pub(crate) struct HostileService {
     pub(crate) url: String,
 }
@@ -137,8 +137,9 @@ impl HostileService {
                 let links = std::sync::Arc::clone(&links);
                 std::thread::spawn(move || {
                     let mut reader = BufReader::new(stream);
-                    while let Some((line, _)) = read_request(&mut reader) {
-                        let Reply { status, headers, body } = reply(&line, &links);
+                    while let Some((line, body)) = read_request(&mut reader) {
+                        let of_host = crate::hostile_hosts::reply(&line, &body);
+                        let Reply { status, headers, body } = of_host.unwrap_or_else(|| reply(&line, &links));
                         let head = format!(
                             "HTTP/1.1 {status}\r\n{headers}content-type: application/json\r\ncontent-length: {}\r\n\r\n",
                             body.len()
@@ -178,7 +179,8 @@ fn read_request(reader: &mut BufReader<std::net::TcpStream>) -> Option<(String, 
     Some((first, body))
 }
 
-struct Reply {
+/// An answer of the service, or of one of the code hosts.
+pub(crate) struct Reply {
     /// Status code and reason phrase.
     status: String,
     headers: String,
@@ -186,7 +188,7 @@ struct Reply {
 }
 
 impl Reply {
-    fn new(status: u16, body: String) -> Self {
+    pub(crate) fn new(status: u16, body: String) -> Self {
         Self { status: format!("{status} X"), headers: String::new(), body }
     }
 }

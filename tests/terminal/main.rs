@@ -13,6 +13,7 @@ mod doctor;
 mod folders;
 mod guide;
 mod hostile;
+mod hostile_hosts;
 mod importing;
 mod init;
 mod key;
