@@ -1,7 +1,7 @@
 //! The routes of the simulated code hosts. `code_host` answers the requests.
 
 use super::bad_bodies::closed_connection;
-use super::code_host::{ActionRequest, GitLabRequest, HostReply, HostWorld, is_mutation};
+use super::code_host::{ActionRequest, GitLabRequest, HostCost, HostReply, HostWorld, graphql_cost, is_mutation};
 use super::reply::refusal;
 use super::service::Service;
 use crate::model::pull_request::HostKind;
@@ -42,9 +42,10 @@ fn respond(
     kind: HostKind,
     headers: &HeaderMap,
     is_action: bool,
+    cost: HostCost,
     answer: impl FnOnce(&HostWorld<'_>) -> HostReply,
 ) -> Response {
-    match service.answer_host(kind, text(headers, header::AUTHORIZATION), is_action, answer) {
+    match service.answer_host(kind, text(headers, header::AUTHORIZATION), is_action, cost, answer) {
         Some(reply) => reply.into_response(),
         None => closed_connection(),
     }
@@ -55,7 +56,9 @@ fn text(headers: &HeaderMap, name: HeaderName) -> Option<&str> {
 }
 
 async fn graphql(State(service): ServiceState, headers: HeaderMap, body: Bytes) -> Response {
-    respond(&service, HostKind::GitHub, &headers, is_mutation(&body), |host| host.answer_graphql(&body))
+    respond(&service, HostKind::GitHub, &headers, is_mutation(&body), graphql_cost(&body), |host| {
+        host.answer_graphql(&body)
+    })
 }
 
 fn pull_request_url(Path((owner, name, number)): PullRequestPath) -> String {
@@ -66,7 +69,7 @@ async fn get_diff(State(service): ServiceState, path: PullRequestPath, headers: 
     if text(&headers, header::ACCEPT) != Some("application/vnd.github.diff") {
         return refusal(StatusCode::UNSUPPORTED_MEDIA_TYPE, "Only diffs are simulated");
     }
-    respond(&service, HostKind::GitHub, &headers, false, |host| {
+    respond(&service, HostKind::GitHub, &headers, false, HostCost::Rest, |host| {
         (host.answer_changes(&pull_request_url(path), None), None)
     })
 }
@@ -86,7 +89,7 @@ async fn get_files(
     headers: HeaderMap,
 ) -> Response {
     let page = Some((parameters.page, parameters.per_page.min(100)));
-    respond(&service, HostKind::GitHub, &headers, false, |host| {
+    respond(&service, HostKind::GitHub, &headers, false, HostCost::Rest, |host| {
         (host.answer_changes(&pull_request_url(path), page), None)
     })
 }
@@ -105,11 +108,13 @@ fn act(
     headers: HeaderMap,
     request: &ActionRequest<'_>,
 ) -> Response {
-    respond(&service, HostKind::GitHub, &headers, true, |host| host.act(&pull_request_url(path), request))
+    respond(&service, HostKind::GitHub, &headers, true, HostCost::Rest, |host| {
+        host.act(&pull_request_url(path), request)
+    })
 }
 
 async fn gitlab_user(State(service): ServiceState, headers: HeaderMap) -> Response {
-    respond(&service, HostKind::GitLab, &headers, false, |host| (host.answer_user(), None))
+    respond(&service, HostKind::GitLab, &headers, false, HostCost::Free, |host| (host.answer_user(), None))
 }
 
 /// Answers every request for a merge request: the path, which contains the project percent-encoded, may have a part.
@@ -130,5 +135,7 @@ async fn merge_request(
         query: &query,
         body: &body,
     };
-    respond(&service, HostKind::GitLab, &headers, method != Method::GET, |host| host.answer_gitlab(&request))
+    respond(&service, HostKind::GitLab, &headers, method != Method::GET, HostCost::Free, |host| {
+        host.answer_gitlab(&request)
+    })
 }

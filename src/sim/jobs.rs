@@ -31,6 +31,15 @@ pub(super) struct SimPullRequest {
     pub(super) visible_from: Time,
 }
 
+/// Why a pull request that is otherwise in order can't be merged yet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum MergeHold {
+    /// The base branch has commits that the branch lacks.
+    Behind,
+    /// It waits in the merge queue as soon as its checks have passed.
+    Queued,
+}
+
 #[derive(Debug, Clone)]
 pub(super) struct SimJob {
     pub(super) id: String,
@@ -43,6 +52,8 @@ pub(super) struct SimJob {
     pub(super) host: HostKind,
     pub(super) run: SimRun,
     pub(super) link: Option<SimPullRequest>,
+    /// `None` if chance decides about the pull request.
+    pub(super) hold: Option<MergeHold>,
 }
 
 impl SimJob {

@@ -1,7 +1,7 @@
 //! Creates the jobs that exist at the start. They are minutes to weeks old and in every state that a job can be in; a
 //! few finish one after the other while the user watches. Their prompts are in `assets/demo/prompts.txt`.
 
-use super::jobs::{SimJob, SimPullRequest, SimRun, branch, new_id, title};
+use super::jobs::{MergeHold, SimJob, SimPullRequest, SimRun, branch, new_id, title};
 use super::prompt_directives::RunOutcome;
 use super::rng::SeededRng;
 use crate::model::Time;
@@ -10,6 +10,9 @@ use chrono::TimeDelta;
 
 const PROMPTS: &str = include_str!("../../assets/demo/prompts.txt");
 const POPULATION_STREAM: u64 = 3 << 32;
+/// Added to the number of a pull request to decide what holds up its merge. Chosen so that the demo has one pull request
+/// that is behind its base branch, and one in the merge queue.
+const HOLD_STREAM: u64 = 1887 << 32;
 
 /// When the active jobs finish, one after the other, in seconds after the start at speed 1.
 const FINISH_SECONDS: [u32; 6] = [14, 32, 58, 92, 134, 178];
@@ -76,9 +79,18 @@ pub(super) fn populate(
     jobs.sort_by_key(|(job, _)| job.created_at);
     for ((job, _), number) in jobs.iter_mut().filter(|(job, _)| job.link.is_some()).zip(first_pr..) {
         job.link = job.link.map(|link| SimPullRequest { number, ..link });
+        job.hold = merge_hold(seed, number);
         job.host = if number % 5 == 4 { HostKind::GitLab } else { HostKind::GitHub };
     }
     jobs
+}
+
+fn merge_hold(seed: u64, number: u32) -> Option<MergeHold> {
+    match SeededRng::new(seed, HOLD_STREAM + u64::from(number)).between(0, 999) {
+        ..40 => Some(MergeHold::Queued),
+        40..100 => Some(MergeHold::Behind),
+        _ => None,
+    }
 }
 
 fn working_jobs(count: u32, rng: &mut SeededRng, scaled: impl Fn(TimeDelta) -> TimeDelta) -> Vec<SeedJob> {
@@ -187,6 +199,7 @@ fn create_job(seed_job: &SeedJob, text: InitialPrompts, now: Time, rng: &mut See
         host: HostKind::GitHub,
         run: SimRun { ends_at: ends, outcome: run_outcome, archived_at: archived },
         link: has_pr.then(|| SimPullRequest { number: 0, visible_from: first_run_ended.unwrap_or(ends + delay) }),
+        hold: None,
     };
     let follow_up_at = follow_ups.iter().map(|_| last_began).collect();
     let InitialPrompts { prompt, is_variation, .. } = text;

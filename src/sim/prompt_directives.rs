@@ -9,11 +9,17 @@
 //! | `[sim:status=reviewing]` | ends with the status `reviewing` and stays in it |
 //! | `[sim:late-link=4]` | completes; the link of its pull request appears 4 seconds later |
 //! | `[sim:archive]`, `[sim:archive=60]` | the job is archived when the run ends, or 60 seconds later |
+//! | `[sim:behind]` | its base branch has newer commits, so the pull request can't be merged |
+//! | `[sim:queued]` | its pull request is in the merge queue when its checks have passed |
 //! | `[sim:gitlab]` | the job's repository is on GitLab; only in the prompt that creates the job |
+//!
+//! `behind` and `queued` also count only in the prompt that creates the job. Such a pull request is no draft, its checks
+//! pass, and it has no conflicts.
 //!
 //! Any directive makes the ending of the run independent of chance: unless a directive changes that, the run ends
 //! with an immediate pull request and the job is not archived.
 
+use super::jobs::MergeHold;
 use crate::model::pull_request::HostKind;
 use chrono::TimeDelta;
 use std::time::Duration;
@@ -64,8 +70,8 @@ impl Directives {
             "late-link" => {
                 self.outcome = Some(RunOutcome::PullRequest { late: parse_delay(value).unwrap_or_default() });
             }
-            // See `repository_host`.
-            "gitlab" => {}
+            // See `repository_host` and `merge_hold`.
+            "gitlab" | "behind" | "queued" => {}
             "archive" => self.archive_after = Some(parse_delay(value).unwrap_or_default()),
             _ => return false,
         }
@@ -81,6 +87,12 @@ fn parse_delay(value: &str) -> Option<TimeDelta> {
 /// Returns on which code host the repository of a new job with this prompt is.
 pub(super) fn repository_host(prompt: &str) -> HostKind {
     if prompt.contains("[sim:gitlab]") { HostKind::GitLab } else { HostKind::GitHub }
+}
+
+/// Returns what holds up the merge of the pull request of a new job with this prompt.
+pub(super) fn merge_hold(prompt: &str) -> Option<MergeHold> {
+    let holds = [("[sim:behind]", MergeHold::Behind), ("[sim:queued]", MergeHold::Queued)];
+    holds.into_iter().find(|(directive, _)| prompt.contains(directive)).map(|(_, hold)| hold)
 }
 
 /// Returns the prompt without its directives, for text derived from the prompt.

@@ -1,7 +1,7 @@
 //! Answers the requests that the HTTP server has parsed: checks the API key and the limits, and carries out the
 //! operations. The jobs, the limits and the faults each have a lock; no code takes a lock while it holds another.
 
-use super::code_host::{self, HostFault, HostReply, HostWorld};
+use super::code_host::{self, GitHubLimits, HostCost, HostFault, HostReply, HostWorld, RateLimit};
 use super::faults::{Fault, Faults, InjectedFaults};
 use super::limits::SimLimits;
 use super::options::SimOptions;
@@ -41,6 +41,7 @@ pub(super) struct Service {
     previews: Mutex<SimPreviews>,
     speed: f64,
     host_fault: Mutex<Option<HostFault>>,
+    host_limits: Mutex<GitHubLimits>,
     host_requests: AtomicU64,
     host_actions: AtomicU64,
     /// How far the service's clock was moved forward, in milliseconds.
@@ -131,6 +132,7 @@ impl Service {
             previews: Mutex::default(),
             speed: options.speed,
             host_fault: Mutex::default(),
+            host_limits: Mutex::default(),
             host_requests: AtomicU64::new(0),
             host_actions: AtomicU64::new(0),
             clock_offset: AtomicI64::new(0),
@@ -189,6 +191,7 @@ impl Service {
         kind: HostKind,
         authorization: Option<&str>,
         is_action: bool,
+        cost: HostCost,
         answer: impl FnOnce(&HostWorld<'_>) -> HostReply,
     ) -> Option<Reply> {
         self.host_requests.fetch_add(1, Ordering::Relaxed);
@@ -201,11 +204,17 @@ impl Service {
         if is_action && fault == Some(HostFault::LostAction) {
             return None;
         }
+        let now = self.now();
+        let rate_limit = locked(&self.host_limits).spend(cost, now);
         let mut world = locked(&self.world);
-        let host = world.code_host(self.now(), fault, token);
-        let (reply, done) = code_host::refusal(kind, &host).map_or_else(|| answer(&host), |reply| (reply, None));
+        let host = world.code_host(now, fault, token, rate_limit);
+        let (mut reply, done) = code_host::refusal(kind, &host).map_or_else(|| answer(&host), |reply| (reply, None));
         if let Some((number, actions)) = done {
             world.set_host_actions(number, actions);
+        }
+        // The simulated limits of a fault have nothing to do with this one.
+        if !matches!(fault, Some(HostFault::LimitInAnswer | HostFault::LimitInStatus)) {
+            reply.headers.extend(rate_limit.iter().flat_map(RateLimit::headers));
         }
         (!is_action || fault != Some(HostFault::LostActionAnswer)).then_some(reply)
     }
@@ -319,4 +328,37 @@ fn bearer_key(header: &str) -> Option<&str> {
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_token_without_requests_left_gets_the_errors_of_each_api() {
+        let service = Service::new(&SimOptions { jobs: 0, pages: 0, ..SimOptions::default() });
+        let bearer = format!("Bearer {}", service.keys.host(HostKind::GitHub));
+        let ask = |cost| {
+            let answer = |_: &HostWorld<'_>| (Reply::json(StatusCode::OK, &"answered"), None);
+            service.answer_host(HostKind::GitHub, Some(&bearer), false, cost, answer).expect("an answer")
+        };
+        let remaining = |reply: &Reply| {
+            let header = reply.headers.iter().find(|(name, _)| name == "x-ratelimit-remaining");
+            header.map(|(_, value)| value.clone())
+        };
+        for _ in 0..4999 {
+            assert_eq!(ask(HostCost::Rest).status, StatusCode::OK);
+        }
+        let last = ask(HostCost::Rest);
+        assert_eq!((last.status, remaining(&last)), (StatusCode::OK, Some("0".to_owned())));
+        let refused = ask(HostCost::Rest);
+        assert_eq!((refused.status, remaining(&refused)), (StatusCode::FORBIDDEN, Some("0".to_owned())));
+        assert_eq!(ask(HostCost::GraphQl(5000)).body, "\"answered\"");
+        let refused = ask(HostCost::GraphQl(1));
+        let body: Value = serde_json::from_slice(&refused.body).expect("JSON");
+        assert_eq!((refused.status, remaining(&refused)), (StatusCode::OK, Some("0".to_owned())));
+        assert_eq!(body.pointer("/errors/0/type").and_then(Value::as_str), Some("RATE_LIMITED"));
+        service.advance(TimeDelta::hours(1));
+        assert_eq!(ask(HostCost::Rest).status, StatusCode::OK);
+    }
 }

@@ -2,11 +2,11 @@
 //! the clock, and everything random comes from the seed. `jobs` simulates one job, `population` creates the jobs that
 //! exist at the start, and `service` checks API keys and limits.
 
-use super::code_host::{HostFault, HostWorld, UserActions};
+use super::code_host::{HostFault, HostWorld, RateLimit, UserActions};
 use super::jobs::{SimJob, SimPullRequest, SimRun, branch, new_id, title};
 use super::options::{SimOptions, scaled};
 use super::population::{InitialJobData, populate};
-use super::prompt_directives::{Directives, RunOutcome, repository_host};
+use super::prompt_directives::{Directives, RunOutcome, merge_hold, repository_host};
 use super::rng::SeededRng;
 use crate::api::wire::JobBody;
 use crate::model::Time;
@@ -100,6 +100,7 @@ impl SimWorld {
             host: repository_host(prompt),
             run,
             link: None,
+            hold: merge_hold(prompt),
         };
         job.link = delay.map(|delay| self.open_pull_request(job.run.ends_at + delay));
         let body = job.body(now);
@@ -153,9 +154,15 @@ impl SimWorld {
     }
 
     /// Returns the code hosts with the pull requests of the jobs. `token` is the token of the host that is requested.
-    pub(super) fn code_host<'a>(&'a self, now: Time, fault: Option<HostFault>, token: &'a str) -> HostWorld<'a> {
+    pub(super) fn code_host<'a>(
+        &'a self,
+        now: Time,
+        fault: Option<HostFault>,
+        token: &'a str,
+        rate_limit: Option<RateLimit>,
+    ) -> HostWorld<'a> {
         let (seed, speed, actions) = (self.seed, self.speed, &self.host_actions);
-        HostWorld { jobs: &self.jobs, seed, speed, now, fault, token, actions }
+        HostWorld { jobs: &self.jobs, seed, speed, now, fault, token, rate_limit, actions }
     }
 
     /// Records what the user has done with a pull request.

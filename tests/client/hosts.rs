@@ -1,9 +1,10 @@
 //! Tests of the client for code hosts: against the simulated GitHub, and against a server that answers like GitLab.
 
+use crate::support::http;
 use crate::support::server::{Server, ServerBehavior};
 use docdeck::api::hosts::{HostAddress, HostClient, HostErrorKind, host_client_options};
 use docdeck::model::diff::Diff;
-use docdeck::model::endpoint::ApiKey;
+use docdeck::model::endpoint::{ApiKey, Scope};
 use docdeck::model::pull_request::{
     ChecksState, HostKind, PullRequest, PullRequestFact, PullRequestLink, PullRequestState, Review,
 };
@@ -327,5 +328,95 @@ async fn an_action_without_an_answer_is_unconfirmed_and_sent_once() {
         let ActionOutcome::NotDone(why) = error.outcome() else { panic!("{error}") };
         assert!(why.as_str().contains(wanted), "{why}");
         sim.set_host_fault(None);
+    }
+}
+
+/// A query that opens 252,525 lists, which cost 2,525 points.
+fn costly_query() -> String {
+    let fragment = "fragment Part on PullRequest { commits(last: 100) { nodes { commit { checkSuites(first: 100) { \
+        nodes { checkRuns(first: 100) { nodes { name } } } } } } } }";
+    let fields = "p: resource(url: $u) { ...Part } ".repeat(25);
+    let query = format!("query($u: URI!) {{ {fields} rateLimit {{ cost remaining resetAt }} }} {fragment}");
+    serde_json::json!({ "query": query, "variables": {} }).to_string()
+}
+
+#[tokio::test]
+async fn the_limit_of_a_token_is_metered_and_starts_again_after_an_hour() {
+    let (sim, links, client) = start_host().await;
+    let now = sim.now();
+    let first = client.pull_requests(&links, now).await.budget;
+    let second = client.checks(&links).await.budget;
+    assert_eq!((first.remaining, second.remaining), (Some(4999), Some(4998)));
+    let resets_at = first.resets_at.expect("a time");
+    assert_eq!((second.resets_at, (resets_at - now).num_minutes()), (Some(resets_at), 59), "an hour, in whole seconds");
+    let (url, token) = (sim.host_address(HostKind::GitHub).graphql_url, sim.host_token(HostKind::GitHub).to_owned());
+    let costly = tokio::task::spawn_blocking(move || [(); 2].map(|()| http::post(&url, &token, &costly_query())));
+    let [third, fourth] = costly.await.expect("answers").map(|body| {
+        let answer: serde_json::Value = serde_json::from_str(&body).expect("JSON");
+        answer["data"]["rateLimit"].clone()
+    });
+    assert_eq!((&third["cost"], &third["remaining"]), (&2525.into(), &(4998 - 2525).into()));
+    assert_eq!((&fourth["remaining"], &fourth["resetAt"]), (&0.into(), &third["resetAt"]));
+    let answer = client.pull_requests(&links, now).await;
+    assert_eq!(answer.result.expect_err("nothing is left").kind, HostErrorKind::Limited);
+    assert_eq!((answer.budget.status, answer.budget.remaining), (Some(200), Some(0)));
+    assert_eq!(answer.budget.blocked_until(now), resets_at);
+    assert_eq!(client.diff(&links[0]).await.budget.remaining, Some(4999), "REST has a limit of its own");
+    sim.advance(chrono::TimeDelta::hours(1));
+    let answer = client.pull_requests(&links, sim.now()).await;
+    assert!(answer.result.is_ok() && answer.budget.remaining == Some(4999));
+}
+
+/// Returns the state of each pull request of this service, with its checks on GitHub.
+async fn all_states(sim: &Sim, links: impl IntoIterator<Item = PullRequestLink>) -> Vec<PullRequest> {
+    let mut states = Vec::new();
+    for link in links {
+        let token = ApiKey::new(sim.host_token(link.kind)).expect("a token");
+        let client = HostClient::new(&sim.host_address(link.kind), token, host_client_options()).expect("a client");
+        let mut state = open_state(&client, &link).await;
+        if link.kind == HostKind::GitHub {
+            let mut checks = client.checks(std::slice::from_ref(&link)).await.result.expect("checks");
+            state.checks = checks.pop().expect("one").1.expect("checks").checks;
+        }
+        states.push(state);
+    }
+    states
+}
+
+#[tokio::test]
+async fn the_demo_has_a_pull_request_that_is_behind_and_one_in_the_merge_queue() {
+    let sim = Sim::start(SimOptions::default()).await.expect("it starts");
+    let links = sim.initial_jobs().into_iter().filter_map(|job| job.body.state.pr_link);
+    let states = all_states(&sim, links.filter_map(|link| PullRequestLink::parse(link.as_str()))).await;
+    let count = |is_wanted: fn(&PullRequest) -> bool| states.iter().filter(|state| is_wanted(state)).count();
+    assert_eq!(count(|state| state.behind && state.fact() == PullRequestFact::Ready), 1);
+    assert_eq!(count(|state| state.fact() == PullRequestFact::Queued), 1);
+}
+
+#[tokio::test]
+async fn a_prompt_decides_that_its_pull_request_is_behind_or_queued_and_can_not_be_merged() {
+    let sim = Sim::start(SimOptions { jobs: 0, speed: 1000.0, ..SimOptions::default() }).await.expect("it starts");
+    let scope = Scope { base_url: sim.base_url(), project: sim.project().to_owned(), organization: None };
+    let key = ApiKey::new(sim.api_key()).expect("a key");
+    let service = docdeck::api::Client::new(scope, key, docdeck::api::ClientOptions::default()).expect("a client");
+    let mut links = Vec::new();
+    for prompt in ["Fix it [sim:behind]", "Fix it [sim:gitlab][sim:behind]", "Fix it [sim:queued]"] {
+        let id = service.create_job(prompt).await.result.expect("a job").id;
+        sim.advance(chrono::TimeDelta::minutes(10));
+        let link = service.get_job(&id).await.result.expect("the job").state.pr_link.expect("a link");
+        links.push(PullRequestLink::parse(link.as_str()).expect("a link"));
+    }
+    let states = all_states(&sim, links.clone()).await;
+    let expected = [
+        (PullRequestState::Open, true, PullRequestFact::Ready),
+        (PullRequestState::Open, true, PullRequestFact::Ready),
+        (PullRequestState::Queued, false, PullRequestFact::Queued),
+    ];
+    assert_eq!(states.iter().map(|state| (state.state, state.behind, state.fact())).collect::<Vec<_>>(), expected);
+    for (link, state) in links.iter().zip(&states) {
+        let token = ApiKey::new(sim.host_token(link.kind)).expect("a token");
+        let client = HostClient::new(&sim.host_address(link.kind), token, host_client_options()).expect("a client");
+        let merged = client.act(link, &state.head, &PullRequestAction::Merge(Some(MergeMethod::Squash))).await.result;
+        assert!(matches!(merged.expect_err("not yet").outcome(), ActionOutcome::NotDone(_)), "{link:?}");
     }
 }

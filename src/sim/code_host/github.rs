@@ -3,17 +3,14 @@
 use super::diffs;
 use super::host_world::{HostFault, HostReply, HostWorld};
 use super::pull_request::{CheckState, EntryKind, HostCheck, HostEntry, HostPullRequest, HostState, UserActions};
+use super::rate_limit::{HostCost, RateLimit, query_points};
 
 use crate::model::pull_request::HostKind;
 use crate::model::time_format::json_time;
 use crate::sim::jobs::pull_request_url;
 use crate::sim::reply::Reply;
 use axum::http::{Method, StatusCode, header};
-use chrono::TimeDelta;
 use serde_json::{Map, Value, json};
-
-/// The points per hour that a token has.
-const POINTS_PER_HOUR: u64 = 5000;
 
 /// A REST request that acts on a pull request.
 pub(in crate::sim) struct ActionRequest<'a> {
@@ -56,9 +53,23 @@ impl HostPullRequest {
             "title": self.title, "state": state,
             "isDraft": self.is_draft, "merged": self.merged_at().is_some(), "mergedAt": self.merged_at().map(json_time),
             "headRefOid": self.head, "headRefName": self.branch, "additions": additions, "deletions": deletions,
-            "changedFiles": files, "mergeable": mergeable, "mergeStateStatus": "UNKNOWN",
-            "reviewDecision": self.decision().and_then(review_state), "isInMergeQueue": false,
+            "changedFiles": files, "mergeable": mergeable, "mergeStateStatus": self.merge_state(),
+            "reviewDecision": self.decision().and_then(review_state), "isInMergeQueue": self.is_queued(),
         })
+    }
+
+    /// Returns `mergeStateStatus`.
+    fn merge_state(&self) -> &'static str {
+        match (self.state, self.has_conflicts) {
+            (HostState::Open, Some(true)) => "DIRTY",
+            (HostState::Open, Some(false)) if self.is_draft => "DRAFT",
+            (HostState::Open, Some(false)) if self.is_behind() => "BEHIND",
+            (HostState::Open, Some(false)) if self.checks.iter().any(|check| check.state != CheckState::Passed) => {
+                "UNSTABLE"
+            }
+            (HostState::Open, Some(false)) => "CLEAN",
+            _ => "UNKNOWN",
+        }
     }
 
     fn id_node(&self) -> Value {
@@ -140,8 +151,28 @@ pub(in crate::sim) fn is_mutation(body: &[u8]) -> bool {
     request.get("query").and_then(Value::as_str).is_some_and(|query| query.starts_with("mutation"))
 }
 
-/// Returns the answer to every request if GitHub refuses them all.
-pub(super) fn refusal(fault: HostFault) -> Option<Reply> {
+/// Returns what a GraphQL request costs.
+pub(in crate::sim) fn graphql_cost(body: &[u8]) -> HostCost {
+    let request: Value = serde_json::from_slice(body).unwrap_or_default();
+    HostCost::GraphQl(query_points(request.get("query").and_then(Value::as_str).unwrap_or_default()))
+}
+
+/// Returns the answer to a request that GitHub refuses because of a fault or of the limit of the token.
+pub(super) fn refusal(world: &HostWorld<'_>) -> Option<Reply> {
+    let of_fault = world.fault.and_then(refusal_of);
+    of_fault.or_else(|| world.rate_limit.filter(|limit| limit.is_exceeded).map(|limit| exceeded(&limit)))
+}
+
+/// Returns the answer to a request if nothing is left of the limit.
+fn exceeded(limit: &RateLimit) -> Reply {
+    let text = "API rate limit exceeded for user ID 1.";
+    match limit.is_graphql() {
+        true => Reply::json(StatusCode::OK, &json!({ "errors": [{ "type": "RATE_LIMITED", "message": text }] })),
+        false => message(StatusCode::FORBIDDEN, text),
+    }
+}
+
+fn refusal_of(fault: HostFault) -> Option<Reply> {
     match fault {
         HostFault::ExpiredToken => Some(message(StatusCode::UNAUTHORIZED, "Bad credentials")),
         HostFault::BadGateway => Some(message(StatusCode::BAD_GATEWAY, "Something went wrong")),
@@ -213,8 +244,10 @@ impl HostWorld<'_> {
     }
 
     fn rate_limit(&self) -> Value {
-        let reset_at = json_time(self.now + TimeDelta::minutes(40));
-        json!({ "cost": 1, "remaining": POINTS_PER_HOUR - 1, "resetAt": reset_at })
+        self.rate_limit.map_or(
+            Value::Null,
+            |limit| json!({ "cost": limit.cost, "remaining": limit.remaining, "resetAt": json_time(limit.resets_at) }),
+        )
     }
 
     fn damage(&self, node: &mut Value, asks_for_checks: bool, alias: &str, errors: &mut Vec<Value>) {
@@ -298,8 +331,9 @@ impl HostWorld<'_> {
             }
             ("PUT", "merge") if allows(&["sha", "merge_method"]) => {
                 let is_allowed = matches!(text("merge_method"), Some("merge" | "squash"));
-                let is_mergeable =
-                    found.state == HostState::Open && !found.is_draft && found.has_conflicts == Some(false);
+                let is_held = found.is_behind() || found.is_queued();
+                let is_in_order = !found.is_draft && found.has_conflicts == Some(false);
+                let is_mergeable = found.state == HostState::Open && is_in_order && !is_held;
                 if !is_mergeable || !is_allowed {
                     return Err((StatusCode::METHOD_NOT_ALLOWED, "Pull Request is not mergeable"));
                 }

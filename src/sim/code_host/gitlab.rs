@@ -98,6 +98,7 @@ impl HostPullRequest {
             _ if self.has_check(CheckState::Running) => "ci_still_running",
             _ if self.has_check(CheckState::Failed) => "ci_must_pass",
             _ if self.needs_approval() && self.approvals().next().is_none() => "not_approved",
+            _ if self.is_behind() => "need_rebase",
             _ => "mergeable",
         }
     }

@@ -1,6 +1,7 @@
 //! What the simulated code hosts know when they answer, and the faults that they share.
 
 use super::pull_request::{HostPullRequest, UserActions};
+use super::rate_limit::RateLimit;
 use crate::model::Time;
 use crate::model::pull_request::PullRequestLink;
 use crate::sim::jobs::SimJob;
@@ -53,6 +54,8 @@ pub(in crate::sim) struct HostWorld<'a> {
     pub(in crate::sim) fault: Option<HostFault>,
     /// The token of the host that is requested.
     pub(in crate::sim) token: &'a str,
+    /// What is left of the limit of the token after the request; `None` if it has none.
+    pub(in crate::sim) rate_limit: Option<RateLimit>,
     /// What the user did, by the number of the pull request.
     pub(in crate::sim) actions: &'a HashMap<u32, UserActions>,
 }

@@ -1,28 +1,30 @@
 //! The simulated GitHub and GitLab. The pull requests are those of the simulated jobs: checks run, reviews arrive, and
-//! older pull requests are merged. `pull_request` has their state, `host_world` finds them and has the faults, and `github`
-//! and `gitlab` answer requests. Does not read the clock.
+//! older pull requests are merged. `pull_request` has their state, `host_world` finds them and has the faults, `rate_limit`
+//! has GitHub's limits, and `github` and `gitlab` answer requests. Does not read the clock.
 
 mod diffs;
 mod github;
 mod gitlab;
 mod host_world;
 mod pull_request;
+mod rate_limit;
 
-pub(super) use github::{ActionRequest, is_mutation};
+pub(super) use github::{ActionRequest, graphql_cost, is_mutation};
 pub(super) use gitlab::GitLabRequest;
 pub use host_world::HostFault;
 pub(super) use host_world::{HostReply, HostWorld};
 pub(super) use pull_request::UserActions;
+pub(super) use rate_limit::{GitHubLimits, HostCost, RateLimit};
 
 use super::reply::Reply;
 use crate::model::pull_request::HostKind;
 use axum::http::StatusCode;
 use serde_json::json;
 
-/// Returns the answer to every request if the host refuses them all.
+/// Returns the answer to a request that the host refuses whatever it asks for.
 pub(super) fn refusal(kind: HostKind, world: &HostWorld<'_>) -> Option<Reply> {
     match kind {
-        HostKind::GitHub => github::refusal(world.fault?),
+        HostKind::GitHub => github::refusal(world),
         HostKind::GitLab => gitlab::refusal(world),
     }
 }

@@ -4,7 +4,7 @@
 use super::diffs::{ChangedFile, changed_files};
 use super::host_world::{HostFault, HostWorld};
 use crate::model::Time;
-use crate::sim::jobs::SimJob;
+use crate::sim::jobs::{MergeHold, SimJob};
 use crate::sim::options::scaled;
 use crate::sim::rng::{SeededRng, mix};
 use chrono::TimeDelta;
@@ -50,6 +50,7 @@ pub(super) struct HostPullRequest {
     pub(super) head: String,
     /// Whether it conflicts with the base branch; `None` if the host has not computed it yet.
     pub(super) has_conflicts: Option<bool>,
+    hold: Option<MergeHold>,
     pub(super) checks: Vec<HostCheck>,
     /// Reviews and comments, oldest first.
     pub(super) entries: Vec<HostEntry>,
@@ -125,6 +126,10 @@ impl HostPullRequest {
         let total = usize::try_from(rng.between(3, 12)).unwrap_or(3);
         let (fails, conflicts, wants_changes) = (rng.chance(150), rng.chance(60), rng.chance(120));
         let (is_draft, is_abandoned, is_merged) = (rng.chance(80), rng.chance(40), rng.chance(850));
+        // A pull request that only has to wait is otherwise in order.
+        let is_usual = job.hold.is_none();
+        let (fails, conflicts, wants_changes) = (fails && is_usual, conflicts && is_usual, wants_changes && is_usual);
+        let is_draft = is_draft && is_usual;
         let failing = usize::try_from(rng.between(0, 11)).unwrap_or(0) % total;
         let checks = CHECK_NAMES.iter().zip(0..).take(total).map(|(name, n)| {
             let state = match is_older_than(scaled(15 + 8 * n)) {
@@ -156,6 +161,7 @@ impl HostPullRequest {
             pushed_at,
             head: if has_fault(HostFault::MovingHead) { format!("{:040x}", now.timestamp_micros()) } else { head },
             has_conflicts: (!has_fault(HostFault::UnknownConflicts)).then_some(conflicts),
+            hold: job.hold,
             checks: checks.collect(),
             entries: entries(number, review, pushed_at, now),
             files: changed_files(world.seed, link.number, has_fault(HostFault::ManyFiles)),
@@ -199,6 +205,17 @@ impl HostPullRequest {
     /// Whether one of the checks is in this state.
     pub(super) fn has_check(&self, state: CheckState) -> bool {
         self.checks.iter().any(|check| check.state == state)
+    }
+
+    /// Whether it is open, and its base branch has commits that the branch lacks.
+    pub(super) fn is_behind(&self) -> bool {
+        self.state == HostState::Open && self.hold == Some(MergeHold::Behind)
+    }
+
+    /// Whether it waits in GitHub's merge queue. GitLab has none.
+    pub(super) fn is_queued(&self) -> bool {
+        let has_passed = self.checks.iter().all(|check| check.state == CheckState::Passed);
+        self.state == HostState::Open && self.hold == Some(MergeHold::Queued) && has_passed
     }
 
     pub(super) fn merged_at(&self) -> Option<Time> {
