@@ -277,6 +277,14 @@ pub(super) struct SimArguments {
     /// The request succeeds, but its answer is bad: lost (no answer), 500-done (status 500), malformed, empty, huge, slow,
     /// odd (wrong counts of views), tenths (counts with fractions), stuck (always the first rows), endless (no last page).
     /// The request is delayed first: latency-MS.
+    ///
+    /// OP of the code hosts: host-state, host-checks, host-details, host-diff, host-merge,
+    /// host-review (also comments), host-edit (mark as ready, close) or host-all.
+    /// The request fails: 401, 502, limit, limit-retry-after.
+    /// The answer is odd: forbidden-checks, other-repository, half-missing, unknown-conflicts,
+    /// many-files (above the limit of a diff), moving-head (always a new commit), hostile-text.
+    /// An action goes wrong: lost (carried out, no answer), refuse (neither), moved (a new commit
+    /// before the merge).
     #[arg(long = "fault", value_name = "OP=KIND[:PROBABILITY]", value_parser = str::parse::<Fault>, verbatim_doc_comment)]
     faults: Vec<Fault>,
 }

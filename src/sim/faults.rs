@@ -1,6 +1,7 @@
 //! Parses the faults of the option `--fault OP=KIND[:PROBABILITY]`, and determines which faults apply to a request.
 //! `bad_bodies` builds the responses.
 
+use super::code_host::{HostFault, HostOperation};
 use super::rng::SeededRng;
 use crate::model::log::Operation;
 use std::str::FromStr;
@@ -11,11 +12,18 @@ const FAULT_STREAM: u64 = 5 << 32;
 /// One fault: `OP=KIND[:PROBABILITY]`, for example `views=503:0.3` or `create=lost`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Fault {
-    /// The affected operation; `None` for every operation (`all`).
-    pub operation: Option<Operation>,
-    pub kind: FaultKind,
+    pub target: FaultTarget,
     /// The probability that the fault applies to a request, from 0 to 1.
     pub probability: f64,
+}
+
+/// What goes wrong with which requests.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FaultTarget {
+    /// Requests to the service for this operation; `None` for every operation (`all`).
+    Service(Option<Operation>, FaultKind),
+    /// Requests to the code hosts for this operation; `None` for every operation (`host-all`).
+    Host(Option<HostOperation>, HostFault),
 }
 
 /// What goes wrong with a request. Each description begins with the name of the fault in `--fault`.
@@ -97,7 +105,7 @@ const FIXED_KINDS: [(&str, FaultKind); 23] = [
 impl Fault {
     /// Returns a fault that applies to every request of this operation.
     pub fn always(operation: Operation, kind: FaultKind) -> Self {
-        Self { operation: Some(operation), kind, probability: 1.0 }
+        Self { target: FaultTarget::Service(Some(operation), kind), probability: 1.0 }
     }
 }
 
@@ -112,18 +120,32 @@ impl FromStr for Fault {
             Some((kind, probability)) => (kind, parse_probability(probability)?),
             None => (rest, 1.0),
         };
-        Ok(Self { operation: parse_operation(operation)?, kind: parse_kind(kind)?, probability })
+        Ok(Self { target: parse_target(operation, kind)?, probability })
     }
 }
 
-fn parse_operation(name: &str) -> Result<Option<Operation>, String> {
-    if name == "all" {
-        return Ok(None);
+fn parse_target(operation: &str, kind: &str) -> Result<FaultTarget, String> {
+    match operation {
+        "all" => return Ok(FaultTarget::Service(None, parse_kind(kind)?)),
+        "host-all" => return Ok(FaultTarget::Host(None, parse_host_fault(kind)?)),
+        _ => {}
     }
-    let known = Operation::ALL.into_iter().find(|operation| operation.name() == name);
-    known.map(Some).ok_or_else(|| {
-        let names = Operation::ALL.map(Operation::name).join(", ");
-        format!("unknown operation `{name}`: use one of {names}, all")
+    if let Some(known) = Operation::ALL.into_iter().find(|known| known.name() == operation) {
+        return Ok(FaultTarget::Service(Some(known), parse_kind(kind)?));
+    }
+    if let Some(known) = HostOperation::ALL.into_iter().find(|known| known.name() == operation) {
+        return Ok(FaultTarget::Host(Some(known), parse_host_fault(kind)?));
+    }
+    let names = Operation::ALL.map(Operation::name).join(", ");
+    let host_names = HostOperation::ALL.map(HostOperation::name).join(", ");
+    Err(format!("unknown operation `{operation}`: use one of {names}, all, {host_names}, host-all"))
+}
+
+fn parse_host_fault(name: &str) -> Result<HostFault, String> {
+    let known = HostFault::NAMED.into_iter().find(|(known, _)| *known == name);
+    known.map(|(_, fault)| fault).ok_or_else(|| {
+        let names = HostFault::NAMED.map(|(known, _)| known).join(", ");
+        format!("unknown fault `{name}` of a code host: use one of {names}")
     })
 }
 
@@ -176,17 +198,28 @@ impl Faults {
     pub(super) fn pick(&mut self, operation: Operation) -> InjectedFaults {
         let mut injected = InjectedFaults { wait: Duration::ZERO, kind: None };
         for fault in &self.list {
-            let applies = fault.operation.is_none_or(|of| of == operation);
-            if !applies || self.rng.unit() >= fault.probability {
+            let FaultTarget::Service(of, kind) = fault.target else { continue };
+            if of.is_some_and(|of| of != operation) || self.rng.unit() >= fault.probability {
                 continue;
             }
-            match fault.kind {
+            match kind {
                 FaultKind::Latency(wait) => injected.wait += wait,
                 kind if injected.kind.is_none() => injected.kind = Some(kind),
                 _ => {}
             }
         }
         injected
+    }
+
+    /// Determines which fault applies to the next request of an operation of a code host: the first one.
+    pub(super) fn pick_of_host(&mut self, operation: HostOperation) -> Option<HostFault> {
+        let Self { list, rng } = self;
+        list.iter().find_map(|fault| match fault.target {
+            FaultTarget::Host(of, kind) if of.is_none_or(|of| of == operation) => {
+                (rng.unit() < fault.probability).then_some(kind)
+            }
+            _ => None,
+        })
     }
 }
 
@@ -197,13 +230,41 @@ mod tests {
     #[test]
     fn faults_are_parsed() {
         let fault = |text: &str| text.parse::<Fault>().expect(text);
-        let lost = fault("create=lost");
-        assert_eq!(lost, Fault { operation: Some(Operation::Create), kind: FaultKind::Lost, probability: 1.0 });
+        assert_eq!(fault("create=lost"), Fault::always(Operation::Create, FaultKind::Lost));
         let often = fault("all=503:0.25");
-        assert_eq!(often, Fault { operation: None, kind: FaultKind::Status(503), probability: 0.25 });
-        assert_eq!(fault("views=latency-1500").kind, FaultKind::Latency(Duration::from_millis(1500)));
-        assert_eq!(fault("message=429-5").kind, FaultKind::TooMany(SimRetryAfter::Seconds(5)));
-        assert_eq!(fault("get=slow:1").kind, FaultKind::Slow);
+        let target = FaultTarget::Service(None, FaultKind::Status(503));
+        assert_eq!(often, Fault { target, probability: 0.25 });
+        let latency = FaultKind::Latency(Duration::from_millis(1500));
+        assert_eq!(fault("views=latency-1500"), Fault::always(Operation::Views, latency));
+        let limited = FaultKind::TooMany(SimRetryAfter::Seconds(5));
+        assert_eq!(fault("message=429-5"), Fault::always(Operation::FollowUp, limited));
+        assert_eq!(fault("get=slow:1"), Fault::always(Operation::Get, FaultKind::Slow));
+    }
+
+    #[test]
+    fn faults_of_code_hosts_are_parsed() {
+        let fault = |text: &str| text.parse::<Fault>().expect(text);
+        let target = FaultTarget::Host(Some(HostOperation::Merge), HostFault::MovedBeforeMerge);
+        assert_eq!(fault("host-merge=moved:0.5"), Fault { target, probability: 0.5 });
+        let target = FaultTarget::Host(None, HostFault::ExpiredToken);
+        assert_eq!(fault("host-all=401"), Fault { target, probability: 1.0 });
+        for (operation, kind) in
+            HostOperation::ALL.into_iter().flat_map(|operation| HostFault::NAMED.map(|kind| (operation, kind)))
+        {
+            let target = FaultTarget::Host(Some(operation), kind.1);
+            assert_eq!(fault(&format!("{}={}", operation.name(), kind.0)), Fault { target, probability: 1.0 });
+        }
+    }
+
+    #[test]
+    fn a_fault_of_a_code_host_applies_to_its_operation_only() {
+        let list = ["host-state=502", "all=503", "host-all=401"].map(|text| text.parse().expect(text));
+        let mut faults = Faults::new(1, list.to_vec());
+        assert_eq!(faults.pick_of_host(HostOperation::State), Some(HostFault::BadGateway));
+        assert_eq!(faults.pick_of_host(HostOperation::Diff), Some(HostFault::ExpiredToken));
+        assert_eq!(faults.pick(Operation::Get).kind, Some(FaultKind::Status(503)));
+        faults.replace(vec!["all=503".parse().expect("a fault")]);
+        assert_eq!(faults.pick_of_host(HostOperation::State), None);
     }
 
     #[test]
@@ -211,6 +272,11 @@ mod tests {
         let error = |text: &str| text.parse::<Fault>().expect_err(text);
         assert!(error("lost").contains("OP=KIND[:PROBABILITY]"));
         assert!(error("list=lost").contains("create, get, message, views, preview, build, all"));
+        let hosts = "host-state, host-checks, host-details, host-diff, host-review, host-merge, host-edit, host-all";
+        assert!(error("host-list=401").contains(hosts));
+        assert!(
+            error("host-state=weird").contains("401, 502, limit") && error("host-all=slow").contains("hostile-text")
+        );
         assert!(error("get=weird").contains("502-html") && error("get=latency-x").contains("latency-MS"));
         assert!(error("get=lost:2").contains("from 0 to 1") && error("get=lost:NaN").contains("from 0 to 1"));
     }

@@ -1,7 +1,7 @@
 //! The routes of the simulated code hosts. `code_host` answers the requests.
 
 use super::bad_bodies::closed_connection;
-use super::code_host::{ActionRequest, GitLabRequest, HostCost, HostReply, HostWorld, graphql_cost, is_mutation};
+use super::code_host::{ActionRequest, GitLabRequest, HostCost, HostOperation, HostReply, HostWorld, graphql_request};
 use super::reply::refusal;
 use super::service::Service;
 use crate::model::pull_request::HostKind;
@@ -41,11 +41,11 @@ fn respond(
     service: &Service,
     kind: HostKind,
     headers: &HeaderMap,
-    is_action: bool,
+    operation: HostOperation,
     cost: HostCost,
     answer: impl FnOnce(&HostWorld<'_>) -> HostReply,
 ) -> Response {
-    match service.answer_host(kind, text(headers, header::AUTHORIZATION), is_action, cost, answer) {
+    match service.answer_host(kind, text(headers, header::AUTHORIZATION), operation, cost, answer) {
         Some(reply) => reply.into_response(),
         None => closed_connection(),
     }
@@ -56,9 +56,8 @@ fn text(headers: &HeaderMap, name: HeaderName) -> Option<&str> {
 }
 
 async fn graphql(State(service): ServiceState, headers: HeaderMap, body: Bytes) -> Response {
-    respond(&service, HostKind::GitHub, &headers, is_mutation(&body), graphql_cost(&body), |host| {
-        host.answer_graphql(&body)
-    })
+    let (operation, cost) = graphql_request(&body);
+    respond(&service, HostKind::GitHub, &headers, operation, cost, |host| host.answer_graphql(&body))
 }
 
 fn pull_request_url(Path((owner, name, number)): PullRequestPath) -> String {
@@ -69,7 +68,7 @@ async fn get_diff(State(service): ServiceState, path: PullRequestPath, headers: 
     if text(&headers, header::ACCEPT) != Some("application/vnd.github.diff") {
         return refusal(StatusCode::UNSUPPORTED_MEDIA_TYPE, "Only diffs are simulated");
     }
-    respond(&service, HostKind::GitHub, &headers, false, HostCost::Rest, |host| {
+    respond(&service, HostKind::GitHub, &headers, HostOperation::Diff, HostCost::Rest, |host| {
         (host.answer_changes(&pull_request_url(path), None), None)
     })
 }
@@ -89,7 +88,7 @@ async fn get_files(
     headers: HeaderMap,
 ) -> Response {
     let page = Some((parameters.page, parameters.per_page.min(100)));
-    respond(&service, HostKind::GitHub, &headers, false, HostCost::Rest, |host| {
+    respond(&service, HostKind::GitHub, &headers, HostOperation::Diff, HostCost::Rest, |host| {
         (host.answer_changes(&pull_request_url(path), page), None)
     })
 }
@@ -108,13 +107,16 @@ fn act(
     headers: HeaderMap,
     request: &ActionRequest<'_>,
 ) -> Response {
-    respond(&service, HostKind::GitHub, &headers, true, HostCost::Rest, |host| {
+    let operation = if request.path == "merge" { HostOperation::Merge } else { HostOperation::Review };
+    respond(&service, HostKind::GitHub, &headers, operation, HostCost::Rest, |host| {
         host.act(&pull_request_url(path), request)
     })
 }
 
 async fn gitlab_user(State(service): ServiceState, headers: HeaderMap) -> Response {
-    respond(&service, HostKind::GitLab, &headers, false, HostCost::Free, |host| (host.answer_user(), None))
+    respond(&service, HostKind::GitLab, &headers, HostOperation::State, HostCost::Free, |host| {
+        (host.answer_user(), None)
+    })
 }
 
 /// Answers every request for a merge request: the path, which contains the project percent-encoded, may have a part.
@@ -135,7 +137,7 @@ async fn merge_request(
         query: &query,
         body: &body,
     };
-    respond(&service, HostKind::GitLab, &headers, method != Method::GET, HostCost::Free, |host| {
+    respond(&service, HostKind::GitLab, &headers, request.operation(), HostCost::Free, |host| {
         host.answer_gitlab(&request)
     })
 }

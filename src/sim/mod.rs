@@ -29,8 +29,8 @@ mod service;
 mod views;
 mod world;
 
-pub use code_host::HostFault;
-pub use faults::{Fault, FaultKind, SimRetryAfter};
+pub use code_host::{HostFault, HostOperation};
+pub use faults::{Fault, FaultKind, FaultTarget, SimRetryAfter};
 pub use options::SimOptions;
 pub use world::InitialJob;
 
@@ -127,7 +127,8 @@ impl Sim {
         }
     }
 
-    /// Replaces the fault of the simulated code hosts.
+    /// Replaces the fault that applies to every request to the simulated code hosts. With `None`, those of
+    /// [`Sim::set_faults`] apply.
     pub fn set_host_fault(&self, fault: Option<HostFault>) {
         self.service.set_host_fault(fault);
     }

@@ -1,7 +1,7 @@
 //! Answers the requests that the HTTP server has parsed: checks the API key and the limits, and carries out the
 //! operations. The jobs, the limits and the faults each have a lock; no code takes a lock while it holds another.
 
-use super::code_host::{self, GitHubLimits, HostCost, HostFault, HostReply, HostWorld, RateLimit};
+use super::code_host::{self, GitHubLimits, HostCost, HostFault, HostOperation, HostReply, HostWorld, RateLimit};
 use super::faults::{Fault, Faults, InjectedFaults};
 use super::limits::SimLimits;
 use super::options::SimOptions;
@@ -190,17 +190,19 @@ impl Service {
         &self,
         kind: HostKind,
         authorization: Option<&str>,
-        is_action: bool,
+        operation: HostOperation,
         cost: HostCost,
         answer: impl FnOnce(&HostWorld<'_>) -> HostReply,
     ) -> Option<Reply> {
         self.host_requests.fetch_add(1, Ordering::Relaxed);
+        let is_action = operation.is_action();
         self.host_actions.fetch_add(u64::from(is_action), Ordering::Relaxed);
         let token = self.keys.host(kind);
         if authorization.and_then(bearer_key) != Some(token) {
             return Some(code_host::unauthorized(kind));
         }
-        let fault = *locked(&self.host_fault);
+        let of_all = *locked(&self.host_fault);
+        let fault = of_all.or_else(|| locked(&self.faults).pick_of_host(operation));
         if is_action && fault == Some(HostFault::LostAction) {
             return None;
         }
@@ -340,7 +342,7 @@ mod tests {
         let bearer = format!("Bearer {}", service.keys.host(HostKind::GitHub));
         let ask = |cost| {
             let answer = |_: &HostWorld<'_>| (Reply::json(StatusCode::OK, &"answered"), None);
-            service.answer_host(HostKind::GitHub, Some(&bearer), false, cost, answer).expect("an answer")
+            service.answer_host(HostKind::GitHub, Some(&bearer), HostOperation::State, cost, answer).expect("an answer")
         };
         let remaining = |reply: &Reply| {
             let header = reply.headers.iter().find(|(name, _)| name == "x-ratelimit-remaining");

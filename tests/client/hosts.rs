@@ -420,3 +420,35 @@ async fn a_prompt_decides_that_its_pull_request_is_behind_or_queued_and_can_not_
         assert!(matches!(merged.expect_err("not yet").outcome(), ActionOutcome::NotDone(_)), "{link:?}");
     }
 }
+
+#[tokio::test]
+async fn faults_of_the_options_apply_to_their_operation_of_the_host() {
+    let faults = ["host-checks=forbidden-checks", "host-details=502", "host-review=lost", "host-edit=401"];
+    let faults = faults.map(|text| text.parse().expect(text)).to_vec();
+    let sim = Sim::start(SimOptions { jobs: 60, faults, ..SimOptions::default() }).await.expect("it starts");
+    for kind in [HostKind::GitHub, HostKind::GitLab] {
+        let token = ApiKey::new(sim.host_token(kind)).expect("a token");
+        let client = HostClient::new(&sim.host_address(kind), token, host_client_options()).expect("a client");
+        let links = sim.initial_jobs().into_iter().filter_map(|job| job.body.state.pr_link);
+        let mut links = links.filter_map(|link| PullRequestLink::parse(link.as_str()));
+        let link = links.find(|link| link.kind == kind).expect("a link");
+        let state = open_state(&client, &link).await;
+        if kind == HostKind::GitHub {
+            let mut checks = client.checks(std::slice::from_ref(&link)).await.result.expect("an answer");
+            let checks = checks.pop().expect("one").1.expect("no error");
+            assert_eq!(checks.checks.state, ChecksState::Unavailable);
+        }
+        client.diff(&link).await.result.expect("no fault");
+        // GitLab's first answer about the details is the state.
+        let error = client.details(&link).await.result.expect_err("a fault");
+        assert!(matches!(error.kind, HostErrorKind::Failed { status: 502, .. }), "{error}");
+        let comment = PullRequestAction::Comment("Thank you.".to_owned());
+        let outcome = client.act(&link, &state.head, &comment).await.result.expect_err("no answer").outcome();
+        assert!(matches!(outcome, ActionOutcome::Unconfirmed { .. }), "{outcome:?}");
+        let outcome =
+            client.act(&link, &state.head, &PullRequestAction::Close).await.result.expect_err("401").outcome();
+        assert!(matches!(outcome, ActionOutcome::NotDone(_)), "{outcome:?}");
+    }
+    sim.set_faults(Vec::new());
+    assert_eq!(sim.host_actions(), 4);
+}

@@ -1,7 +1,8 @@
 //! The simulated GitHub: the part of its GraphQL and REST APIs that docdeck uses. As strict as GitHub.
 
 use super::diffs;
-use super::host_world::{HostFault, HostReply, HostWorld};
+use super::host_fault::{HostFault, HostOperation};
+use super::host_world::{HostReply, HostWorld};
 use super::pull_request::{CheckState, EntryKind, HostCheck, HostEntry, HostPullRequest, HostState, UserActions};
 use super::rate_limit::{HostCost, RateLimit, query_points};
 
@@ -145,16 +146,29 @@ impl HostPullRequest {
     }
 }
 
-/// Whether the body of a GraphQL request is a mutation.
-pub(in crate::sim) fn is_mutation(body: &[u8]) -> bool {
+/// Returns what a GraphQL request is for, and what it costs.
+pub(in crate::sim) fn graphql_request(body: &[u8]) -> (HostOperation, HostCost) {
     let request: Value = serde_json::from_slice(body).unwrap_or_default();
-    request.get("query").and_then(Value::as_str).is_some_and(|query| query.starts_with("mutation"))
+    let query = request.get("query").and_then(Value::as_str).unwrap_or_default();
+    let operation = match () {
+        () if query.starts_with("mutation") => HostOperation::Edit,
+        () if asks_for_checks(query) => HostOperation::Checks,
+        () if asks_for_details(query) || asks_for_preview(query) => HostOperation::Details,
+        () => HostOperation::State,
+    };
+    (operation, HostCost::GraphQl(query_points(query)))
 }
 
-/// Returns what a GraphQL request costs.
-pub(in crate::sim) fn graphql_cost(body: &[u8]) -> HostCost {
-    let request: Value = serde_json::from_slice(body).unwrap_or_default();
-    HostCost::GraphQl(query_points(request.get("query").and_then(Value::as_str).unwrap_or_default()))
+fn asks_for_checks(query: &str) -> bool {
+    query.contains("statusCheckRollup")
+}
+
+fn asks_for_details(query: &str) -> bool {
+    query.contains("reviews(")
+}
+
+fn asks_for_preview(query: &str) -> bool {
+    query.contains("deployments(")
 }
 
 /// Returns the answer to a request that GitHub refuses because of a fault or of the limit of the token.
@@ -194,7 +208,7 @@ impl HostWorld<'_> {
             let error = json!({ "type": "RATE_LIMITED", "message": "API rate limit exceeded" });
             return (Reply::json(StatusCode::OK, &json!({ "errors": [error] })), None);
         }
-        if is_mutation(body) {
+        if graphql_request(body).0 == HostOperation::Edit {
             return self.mutate(&request);
         }
         (self.answer_query(&request), None)
@@ -202,8 +216,6 @@ impl HostWorld<'_> {
 
     fn answer_query(&self, request: &Value) -> Reply {
         let query = request.get("query").and_then(Value::as_str).unwrap_or_default();
-        let asks_for_checks = query.contains("statusCheckRollup");
-        let (asks_for_details, asks_for_preview) = (query.contains("reviews("), query.contains("deployments("));
         let asks_for_id = query.contains("number url id }");
         if query == "query { rateLimit { cost remaining resetAt } }" {
             return Reply::json(StatusCode::OK, &json!({ "data": { "rateLimit": self.rate_limit() } }));
@@ -220,13 +232,14 @@ impl HostWorld<'_> {
             match self.find(url).filter(|_| !missing) {
                 Some(found) => {
                     let mut node = match () {
-                        () if asks_for_checks => found.checks_node(),
-                        () if asks_for_details => found.details_node(),
-                        () if asks_for_preview => found.preview_node(),
+                        () if asks_for_checks(query) => found.checks_node(),
+                        () if asks_for_details(query) => found.details_node(),
+                        () if asks_for_preview(query) => found.preview_node(),
                         () if asks_for_id => found.id_node(),
                         () => found.state_node(),
                     };
-                    self.damage(&mut node, asks_for_checks || asks_for_preview, &alias, &mut errors);
+                    let may_be_forbidden = asks_for_checks(query) || asks_for_preview(query);
+                    self.damage(&mut node, may_be_forbidden, &alias, &mut errors);
                     data.insert(alias, node);
                 }
                 None => {

@@ -2,7 +2,8 @@
 //! pipelines succeed, and that every third merge request is approved.
 
 use super::diffs::ChangedFile;
-use super::host_world::{HostFault, HostReply, HostWorld};
+use super::host_fault::{HostFault, HostOperation};
+use super::host_world::{HostReply, HostWorld};
 use super::pull_request::{CheckState, EntryKind, HostEntry, HostPullRequest, HostState, UserActions};
 
 use crate::model::pull_request::HostKind;
@@ -39,6 +40,18 @@ pub(in crate::sim) struct GitLabRequest<'a> {
 }
 
 impl GitLabRequest<'_> {
+    /// Returns what the request is for.
+    pub(in crate::sim) fn operation(&self) -> HostOperation {
+        match (self.method.as_str(), self.part) {
+            ("GET", "") => HostOperation::State,
+            ("GET", "diffs") => HostOperation::Diff,
+            ("GET", _) => HostOperation::Details,
+            (_, "merge") => HostOperation::Merge,
+            (_, "") => HostOperation::Edit,
+            _ => HostOperation::Review,
+        }
+    }
+
     /// Returns a page of a list with GitLab's paging headers.
     fn page(&self, entries: &[Value], max_per_page: usize) -> Result<Reply, Error> {
         let number = |name: &str, default: usize| match self.query.get(name) {

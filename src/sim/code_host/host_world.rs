@@ -1,5 +1,6 @@
-//! What the simulated code hosts know when they answer, and the faults that they share.
+//! What the simulated code hosts know when they answer.
 
+use super::host_fault::HostFault;
 use super::pull_request::{HostPullRequest, UserActions};
 use super::rate_limit::RateLimit;
 use crate::model::Time;
@@ -7,39 +8,6 @@ use crate::model::pull_request::PullRequestLink;
 use crate::sim::jobs::SimJob;
 use crate::sim::reply::Reply;
 use std::collections::HashMap;
-
-/// A way in which the code hosts misbehave.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum HostFault {
-    /// The token may read pull requests, but not their checks.
-    ForbiddenChecks,
-    /// The limit is reached. GitHub reports it with status 200 and an error, GitLab without `Retry-After`.
-    LimitInAnswer,
-    /// The limit is reached, reported with an error status and `Retry-After`.
-    LimitInStatus,
-    /// The token has expired.
-    ExpiredToken,
-    /// Status 502 after the host's time limit.
-    BadGateway,
-    /// Every answer is about another repository than the requested one.
-    OtherRepository,
-    /// Every second pull request is not found: on GitHub of a request, on GitLab those with an odd number.
-    HalfMissing,
-    /// The host has not computed yet whether there are conflicts.
-    UnknownConflicts,
-    /// Every pull request changes more files than a diff may have.
-    ManyFiles,
-    /// A commit is pushed before every request.
-    MovingHead,
-    /// A commit is pushed right before a pull request is merged.
-    MovedBeforeMerge,
-    /// Actions are carried out, but the connection ends before the answer.
-    LostActionAnswer,
-    /// The connection ends before actions are carried out.
-    LostAction,
-    /// Every title, comment and diff contains control sequences and the token.
-    HostileText,
-}
 
 /// An answer. If the request was an action that is carried out, also the number of the pull request and everything that
 /// the user has done with it.

@@ -1,17 +1,18 @@
 //! The simulated GitHub and GitLab. The pull requests are those of the simulated jobs: checks run, reviews arrive, and
-//! older pull requests are merged. `pull_request` has their state, `host_world` finds them and has the faults, `rate_limit`
-//! has GitHub's limits, and `github` and `gitlab` answer requests. Does not read the clock.
+//! older pull requests are merged. `pull_request` has their state, `host_world` finds them, `host_fault` has the faults,
+//! `rate_limit` has GitHub's limits, and `github` and `gitlab` answer requests. Does not read the clock.
 
 mod diffs;
 mod github;
 mod gitlab;
+mod host_fault;
 mod host_world;
 mod pull_request;
 mod rate_limit;
 
-pub(super) use github::{ActionRequest, graphql_cost, is_mutation};
+pub(super) use github::{ActionRequest, graphql_request};
 pub(super) use gitlab::GitLabRequest;
-pub use host_world::HostFault;
+pub use host_fault::{HostFault, HostOperation};
 pub(super) use host_world::{HostReply, HostWorld};
 pub(super) use pull_request::UserActions;
 pub(super) use rate_limit::{GitHubLimits, HostCost, RateLimit};

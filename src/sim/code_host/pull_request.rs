@@ -2,7 +2,8 @@
 //! user did with it.
 
 use super::diffs::{ChangedFile, changed_files};
-use super::host_world::{HostFault, HostWorld};
+use super::host_fault::HostFault;
+use super::host_world::HostWorld;
 use crate::model::Time;
 use crate::sim::jobs::{MergeHold, SimJob};
 use crate::sim::options::scaled;

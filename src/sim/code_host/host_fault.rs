@@ -1,0 +1,93 @@
+//! The faults that the simulated code hosts share, and the operations to which they can be limited.
+
+/// What a request to a code host is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HostOperation {
+    /// The state of pull requests, on GitLab with the result of the checks; also the check of a token.
+    State,
+    Checks,
+    /// Reviews, comments, commits, files and the preview.
+    Details,
+    Diff,
+    /// A review, an approval or a comment.
+    Review,
+    Merge,
+    /// Marks a pull request as ready for review, or closes it.
+    Edit,
+}
+
+impl HostOperation {
+    pub(in crate::sim) const ALL: [Self; 7] =
+        [Self::State, Self::Checks, Self::Details, Self::Diff, Self::Review, Self::Merge, Self::Edit];
+
+    /// Returns the name in the option `--fault`.
+    pub(in crate::sim) fn name(self) -> &'static str {
+        match self {
+            Self::State => "host-state",
+            Self::Checks => "host-checks",
+            Self::Details => "host-details",
+            Self::Diff => "host-diff",
+            Self::Review => "host-review",
+            Self::Merge => "host-merge",
+            Self::Edit => "host-edit",
+        }
+    }
+
+    /// Whether it changes something on the host.
+    pub(in crate::sim) fn is_action(self) -> bool {
+        matches!(self, Self::Review | Self::Merge | Self::Edit)
+    }
+}
+
+/// A way in which the code hosts misbehave.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HostFault {
+    /// The token may read pull requests, but not their checks.
+    ForbiddenChecks,
+    /// The limit is reached. GitHub reports it with status 200 and an error, GitLab without `Retry-After`.
+    LimitInAnswer,
+    /// The limit is reached, reported with an error status and `Retry-After`.
+    LimitInStatus,
+    /// The token has expired.
+    ExpiredToken,
+    /// Status 502 after the host's time limit.
+    BadGateway,
+    /// Every answer is about another repository than the requested one.
+    OtherRepository,
+    /// Every second pull request is not found: on GitHub of a request, on GitLab those with an odd number.
+    HalfMissing,
+    /// The host has not computed yet whether there are conflicts.
+    UnknownConflicts,
+    /// Every pull request changes more files than a diff may have.
+    ManyFiles,
+    /// A commit is pushed before every request.
+    MovingHead,
+    /// A commit is pushed right before a pull request is merged.
+    MovedBeforeMerge,
+    /// Actions are carried out, but the connection ends before the answer.
+    LostActionAnswer,
+    /// The connection ends before actions are carried out.
+    LostAction,
+    /// Every title, comment and diff contains control sequences and the token.
+    HostileText,
+}
+
+impl HostFault {
+    /// All faults with their names in the option `--fault`.
+    pub(in crate::sim) const NAMED: [(&'static str, Self); 14] = [
+        ("401", Self::ExpiredToken),
+        ("502", Self::BadGateway),
+        ("limit", Self::LimitInAnswer),
+        ("limit-retry-after", Self::LimitInStatus),
+        ("forbidden-checks", Self::ForbiddenChecks),
+        ("other-repository", Self::OtherRepository),
+        ("half-missing", Self::HalfMissing),
+        ("unknown-conflicts", Self::UnknownConflicts),
+        ("many-files", Self::ManyFiles),
+        ("moving-head", Self::MovingHead),
+        ("hostile-text", Self::HostileText),
+        ("lost", Self::LostActionAnswer),
+        ("refuse", Self::LostAction),
+        ("moved", Self::MovedBeforeMerge),
+    ];
+}
