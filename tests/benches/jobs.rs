@@ -1,5 +1,6 @@
 //! Measures the jobs screen with 10,000 and 100,000 jobs at 160×48 with the details on the right: the time of a key
-//! press and the frame after it, without a real terminal. Goals: 0.3 ms to move the selection, whatever the number of
+//! press and the frame after it, without a real terminal. The 10,000 jobs are measured without and with the states of their
+//! pull requests. Goals: 0.3 ms to move the selection, whatever the number of
 //! jobs; 10 ms to filter or sort all rows. Also measures a change of one job, a search in prompts, and loading all
 //! rows. Takes about a minute.
 //!
@@ -15,13 +16,38 @@ use criterion::measurement::WallTime;
 use criterion::{BenchmarkGroup, BenchmarkId, Criterion};
 use docdeck::model::job::Status;
 use docdeck::model::prompt::{Delivery, EventKind, JobEvent, Prompt, PromptId, PromptKind, Thread};
-use docdeck::model::row::JobKey;
+use docdeck::model::row::{Job, JobKey};
 use docdeck::tui::{JobsMsg, Msg};
-use stage::{AppFixture, finished_jobs, key_press, now};
+use stage::{AppFixture, finished_jobs, key_press, now, with_pull_requests};
+use std::fmt;
 use std::time::Instant;
 use timing::{bench_group, bench_timed, short_criterion};
 
-const JOB_COUNTS: [i64; 2] = [10_000, 100_000];
+/// The jobs to measure.
+#[derive(Clone, Copy)]
+struct JobSet {
+    count: i64,
+    has_pull_requests: bool,
+}
+
+impl JobSet {
+    const ALL: [Self; 3] = [
+        Self { count: 10_000, has_pull_requests: false },
+        Self { count: 10_000, has_pull_requests: true },
+        Self { count: 100_000, has_pull_requests: false },
+    ];
+
+    fn rows(self) -> Vec<Job> {
+        let jobs = finished_jobs(self.count);
+        if self.has_pull_requests { with_pull_requests(jobs) } else { jobs }
+    }
+}
+
+impl fmt::Display for JobSet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}{}", self.count, if self.has_pull_requests { " with pull requests" } else { "" })
+    }
+}
 
 /// A key press to measure: its description, the keys pressed before it, the measured key, and the keys pressed after it
 /// to restore the state.
@@ -52,8 +78,8 @@ const STEPS: [Step; 20] = [
 
 fn main() {
     let mut criterion = short_criterion();
-    for jobs in JOB_COUNTS {
-        let mut fixture = AppFixture::with_jobs(finished_jobs(jobs));
+    for jobs in JobSet::ALL {
+        let mut fixture = AppFixture::with_jobs(jobs.rows());
         print_allocations(jobs, &mut fixture);
         bench_keys(&mut criterion, jobs, &mut fixture);
         bench_unchanged_frame(&mut criterion, jobs, &mut fixture);
@@ -69,7 +95,7 @@ fn main() {
 }
 
 /// Prints the allocations of a key press that moves the selection, and of the frame after it.
-fn print_allocations(jobs: i64, fixture: &mut AppFixture) {
+fn print_allocations(jobs: JobSet, fixture: &mut AppFixture) {
     fixture.press("g Down Down");
     let key = key_press("Down");
     let key = allocation_counter::measure(|| fixture.send(key)).count_total;
@@ -77,7 +103,7 @@ fn print_allocations(jobs: i64, fixture: &mut AppFixture) {
     println!("{jobs} jobs: {key} allocations per key press, {frame} per frame");
 }
 
-fn bench_keys(criterion: &mut Criterion, jobs: i64, fixture: &mut AppFixture) {
+fn bench_keys(criterion: &mut Criterion, jobs: JobSet, fixture: &mut AppFixture) {
     let mut group = bench_group(criterion, "key and frame");
     for step in STEPS {
         fixture.press("g");
@@ -85,7 +111,7 @@ fn bench_keys(criterion: &mut Criterion, jobs: i64, fixture: &mut AppFixture) {
     }
 }
 
-fn bench_step(group: &mut BenchmarkGroup<'_, WallTime>, jobs: i64, fixture: &mut AppFixture, step: Step) {
+fn bench_step(group: &mut BenchmarkGroup<'_, WallTime>, jobs: JobSet, fixture: &mut AppFixture, step: Step) {
     let (what, before, key, after) = step;
     bench_timed(group, BenchmarkId::new(what, jobs), || {
         fixture.press(before);
@@ -101,7 +127,7 @@ fn bench_step(group: &mut BenchmarkGroup<'_, WallTime>, jobs: i64, fixture: &mut
 }
 
 /// Measures drawing a frame when nothing has changed.
-fn bench_unchanged_frame(criterion: &mut Criterion, jobs: i64, fixture: &mut AppFixture) {
+fn bench_unchanged_frame(criterion: &mut Criterion, jobs: JobSet, fixture: &mut AppFixture) {
     let mut group = bench_group(criterion, "frame");
     bench_timed(&mut group, BenchmarkId::from_parameter(jobs), || {
         let began = Instant::now();
@@ -111,11 +137,11 @@ fn bench_unchanged_frame(criterion: &mut Criterion, jobs: i64, fixture: &mut App
 }
 
 /// Measures a change that moves a job far down in the list to another group, and the frame after it.
-fn bench_job_change(criterion: &mut Criterion, jobs: i64, fixture: &mut AppFixture) {
+fn bench_job_change(criterion: &mut Criterion, jobs: JobSet, fixture: &mut AppFixture) {
     let mut group = bench_group(criterion, "change of a job and frame");
     let mut changed = finished_jobs(10).pop().expect("a row");
     bench_timed(&mut group, BenchmarkId::from_parameter(jobs), || {
-        changed.revision += jobs;
+        changed.revision += jobs.count;
         changed.local.gone = !changed.local.gone;
         let msg = Msg::Jobs(JobsMsg::JobsChangedElsewhere(vec![changed.clone()]));
         let began = Instant::now();
@@ -126,12 +152,14 @@ fn bench_job_change(criterion: &mut Criterion, jobs: i64, fixture: &mut AppFixtu
 }
 
 /// Measures a filter word that occurs in the prompts of half of the jobs, but in no row of the list.
-fn bench_prompt_search(criterion: &mut Criterion, jobs: i64, fixture: &mut AppFixture) {
+fn bench_prompt_search(criterion: &mut Criterion, jobs: JobSet, fixture: &mut AppFixture) {
     let mut group = bench_group(criterion, "word found in prompts and frame");
     bench_timed(&mut group, BenchmarkId::from_parameter(jobs), || {
         fixture.press("/ q q");
-        let msg =
-            Msg::Jobs(JobsMsg::PromptsFound { text: "qq".to_owned(), jobs: Ok((1..=jobs / 2).map(JobKey).collect()) });
+        let msg = Msg::Jobs(JobsMsg::PromptsFound {
+            text: "qq".to_owned(),
+            jobs: Ok((1..=jobs.count / 2).map(JobKey).collect()),
+        });
         fixture.draw();
         let began = Instant::now();
         fixture.send(msg);
@@ -144,10 +172,10 @@ fn bench_prompt_search(criterion: &mut Criterion, jobs: i64, fixture: &mut AppFi
 }
 
 /// Measures loading, sorting and counting all rows.
-fn bench_load(criterion: &mut Criterion, jobs: i64) {
+fn bench_load(criterion: &mut Criterion, jobs: JobSet) {
     let mut group = bench_group(criterion, "all rows");
     bench_timed(&mut group, BenchmarkId::from_parameter(jobs), || {
-        let rows = finished_jobs(jobs);
+        let rows = jobs.rows();
         let began = Instant::now();
         let fixture = AppFixture::with_jobs(rows);
         let took = began.elapsed();

@@ -7,6 +7,7 @@ use docdeck::model::Time;
 use docdeck::model::endpoint::Scope;
 use docdeck::model::job::{JobId, Status};
 use docdeck::model::prompt::Thread;
+use docdeck::model::pull_request::{Checks, ChecksState, FailedCheck, PullRequest, PullRequestState, Review};
 use docdeck::model::row::{Job, JobKey};
 use docdeck::model::text::CleanText;
 use docdeck::tui::draw::{ColorDepth, Theme, draw};
@@ -82,6 +83,43 @@ impl AppFixture {
 pub(crate) fn key_press(key: &str) -> Msg {
     let chord = Chord::parse(key).expect("a key");
     Msg::Input(Event::Key(KeyEvent::new(chord.code, chord.mods)))
+}
+
+/// Returns these jobs with the state of most of their pull requests: four in five. Half of these are merged; the checks of
+/// one in ten have failed.
+pub(crate) fn with_pull_requests(mut jobs: Vec<Job>) -> Vec<Job> {
+    for job in jobs.iter_mut().filter(|job| job.remote.pr_link.is_some() && job.key.0 % 5 != 0) {
+        job.pull_request = Some(Box::new(pull_request(job.key.0)));
+    }
+    jobs
+}
+
+fn pull_request(key: i64) -> PullRequest {
+    let failed = ["broken links", "spelling"].map(|name| FailedCheck {
+        name: CleanText::line(name),
+        url: Some(CleanText::line(&format!("https://github.com/acme/docs/runs/{key}"))),
+    });
+    let checks = match key % 10 {
+        3 => Checks { state: ChecksState::Failing, passed: 10, total: 12, failed: failed.to_vec() },
+        _ => Checks { state: ChecksState::Passing, passed: 12, total: 12, failed: Vec::new() },
+    };
+    PullRequest {
+        title: CleanText::line(&format!("Rewrite the guide about topic {key}")),
+        state: if key % 2 == 0 { PullRequestState::Merged } else { PullRequestState::Open },
+        checks,
+        review: Review::Approved,
+        conflict: Some(false),
+        behind: false,
+        head: CleanText::line(&format!("{key:040x}")),
+        branch: CleanText::line(&format!("agent/branch-{key}")),
+        additions: Some(48),
+        deletions: Some(12),
+        files: Some(3),
+        merged_at: (key % 2 == 0).then(now),
+        as_of: now(),
+        checks_as_of: Some(now()),
+        changed_at: now(),
+    }
 }
 
 /// Returns this many finished jobs. One in ten failed, and the others have a pull request. One in seven was viewed. The

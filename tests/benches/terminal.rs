@@ -1,4 +1,5 @@
-//! Measures the complete program in a pseudo-terminal of 160×48, with 10,000 and 100,000 jobs and as the demo. For
+//! Measures the complete program in a pseudo-terminal of 160×48, with 10,000 jobs without and with the states of their pull
+//! requests, with 100,000 jobs, and as the demo. For
 //! comparison, the "floor" is a minimal program with the same library: a bordered list of 50 rows whose highlight
 //! moves. Prints the median of three runs. Times vary between machines; their ratio to the floor varies much less.
 //! CPU time, memory and wake-ups come from `/proc` and are 0 on systems other than Linux. Takes two to three minutes.
@@ -11,7 +12,7 @@
 #[path = "backup.rs"]
 mod backup;
 
-use backup::{ENVIRONMENT, backup_of_jobs};
+use backup::{ENVIRONMENT, backup_of_jobs, backup_with_pull_requests};
 use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
 use ratatui::crossterm::event::{self, Event, KeyCode};
 use ratatui::style::{Modifier, Style};
@@ -45,11 +46,13 @@ fn main() {
         return;
     }
     let bench_program = std::env::current_exe().expect("a path").display().to_string();
-    let (ten, hundred) = (home_with_jobs(10_000), home_with_jobs(100_000));
+    let [ten, with_states, hundred] =
+        [backup_of_jobs(10_000), backup_with_pull_requests(10_000), backup_of_jobs(100_000)].map(home_with_jobs);
     let empty = tempfile::tempdir().expect("a folder");
-    let programs: [(&str, &[&str], &str, &Path); 4] = [
+    let programs: [(&str, &[&str], &str, &Path); 5] = [
         ("floor", &[&bench_program, FLOOR], "row 000", empty.path()),
         ("10,000 jobs", &[DOCDECK], "topic", ten.path()),
+        ("with PR states", &[DOCDECK], "topic", with_states.path()),
         ("100,000 jobs", &[DOCDECK], "topic", hundred.path()),
         ("demo", &[DOCDECK, "demo", "--no-tour"], "Needs you", empty.path()),
     ];
@@ -58,7 +61,7 @@ fn main() {
         (name, measure(words, ready, home))
     });
     print!("{:<44}", "");
-    columns.iter().for_each(|(name, _)| print!("{name:>14}"));
+    columns.iter().for_each(|(name, _)| print!("{name:>16}"));
     println!();
     let rows = columns.first().map_or(0, |(_, values)| values.len());
     for at in 0..rows {
@@ -67,12 +70,12 @@ fn main() {
             if column == 0 {
                 print!("{what:<44}");
             }
-            print!("{value:>14.2}");
+            print!("{value:>16.2}");
         }
         println!();
     }
     let size = std::fs::metadata(DOCDECK).expect("there").len();
-    println!("{:<44}{:>28.2}", "size of the program, MB", to_f64(size) / 1e6);
+    println!("{:<44}{:>32.2}", "size of the program, MB", to_f64(size) / 1e6);
 }
 
 /// Runs the minimal program for comparison.
@@ -107,8 +110,8 @@ fn run_floor() -> std::io::Result<()> {
     Ok(())
 }
 
-/// Creates a home folder with this many tracked jobs.
-fn home_with_jobs(jobs: u32) -> tempfile::TempDir {
+/// Creates a home folder with the jobs of this backup.
+fn home_with_jobs(backup: String) -> tempfile::TempDir {
     let home = tempfile::tempdir().expect("a folder");
     let import = Command::new(DOCDECK)
         .args(["import", "-"])
@@ -119,7 +122,7 @@ fn home_with_jobs(jobs: u32) -> tempfile::TempDir {
         .stdout(Stdio::null())
         .spawn();
     let mut import = import.expect("started");
-    let written = import.stdin.take().map(|mut stdin| stdin.write_all(backup_of_jobs(jobs).as_bytes()));
+    let written = import.stdin.take().map(|mut stdin| stdin.write_all(backup.as_bytes()));
     assert!(matches!(written, Some(Ok(()))) && import.wait().expect("ended").success(), "the jobs were not imported");
     home
 }

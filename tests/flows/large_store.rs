@@ -1,11 +1,14 @@
 //! Tests the dashboard with ten thousand jobs.
 
+use crate::backup::backup_with_pull_requests;
 use crate::support::dashboard::DashboardFixture;
 use crate::support::{create_folder, scope_of, start_sim};
 use crossterm::event::KeyCode;
 use docdeck::model::change::QueueChange;
+use docdeck::model::endpoint::Scope;
 use docdeck::model::log::Operation;
-use docdeck::store::Store;
+use docdeck::model::pull_request::PullRequestFact;
+use docdeck::store::{ScopeFilter, Store};
 use std::time::{Duration, Instant};
 
 /// More than an unoptimized build needs on a busy machine, but less than visiting all jobs for each key would take.
@@ -50,4 +53,36 @@ async fn with_ten_thousand_jobs_opening_moving_and_filtering_are_correct_and_fas
     dashboard.until("all of them", |dashboard| dashboard.app.jobs.listed_count() == 10_000).await;
     assert!(started.elapsed() < TIME_LIMIT, "{:?}", started.elapsed());
     assert_eq!(sim.requests(Operation::Create), 0, "what is paused is not sent");
+}
+
+#[tokio::test]
+async fn with_ten_thousand_jobs_with_pull_requests_opening_moving_and_filtering_are_correct_and_fast() {
+    let folder = create_folder();
+    let now = chrono::Utc::now();
+    let (store, _) = Store::open(folder.path(), now).expect("a store");
+    let lines = std::io::Cursor::new(backup_with_pull_requests(10_000));
+    store.import(lines, ScopeFilter::default(), false, now).await.expect("imported");
+    store.close().await;
+
+    let started = Instant::now();
+    // The jobs are finished, so nothing is requested at this address, where nothing answers.
+    let scope = Scope { base_url: "http://127.0.0.1:9".to_owned(), project: "acme".to_owned(), organization: None };
+    let mut dashboard = DashboardFixture::start_with_scope(scope, "mint_of_nobody", folder.path()).await;
+    dashboard.until_shown(" of 10,000").await;
+    // The 4,000 open pull requests, and 200 of the jobs whose pull request has no known state: those not viewed yet.
+    dashboard.until("all jobs", |dashboard| dashboard.shows("Needs you 4,200")).await;
+    for _ in 0..500 {
+        dashboard.press_key(KeyCode::Down);
+    }
+    assert!(dashboard.selected_job().pull_request.is_some());
+    dashboard.press_chars("G");
+    dashboard.press_chars("g");
+    dashboard.press_chars("/pr:failing");
+    dashboard.press_key(KeyCode::Enter);
+    dashboard.until("the filtered list", |dashboard| dashboard.app.jobs.listed_count() == 1000).await;
+    let selected = dashboard.selected_job().pull_request.as_ref().map(|state| state.fact());
+    assert_eq!(selected, Some(PullRequestFact::Failing));
+    dashboard.press_key(KeyCode::Esc);
+    dashboard.until("all of them", |dashboard| dashboard.app.jobs.listed_count() == 10_000).await;
+    assert!(started.elapsed() < TIME_LIMIT, "{:?}", started.elapsed());
 }
