@@ -72,8 +72,9 @@ const STEPS: [Step; 20] = [
     ("sort by status", "s s", "s", "s"),
     ("reverse", "", "S", "S"),
     ("mark", "g", "v", "Esc"),
-    ("mark all", "g v G", "V", "Esc"),
-    ("down, all marked", "g v G V g", "Down", "Esc"),
+    // Several marks are cleared only by the second Esc.
+    ("mark all", "g v G", "V", "Esc Esc"),
+    ("down, all marked", "g v G V g", "Down", "Esc Esc"),
 ];
 
 fn main() {
