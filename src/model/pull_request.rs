@@ -5,7 +5,6 @@
 use super::Time;
 use super::colors::ColorRole;
 use super::link::WebLink;
-use super::redaction::Redactor;
 use super::text::CleanText;
 use serde::{Deserialize, Serialize};
 
@@ -234,15 +233,6 @@ impl PullRequest {
             merged.changed_at = self.changed_at;
         }
         merged
-    }
-
-    /// Removes the token from all texts.
-    pub fn redact(&mut self, redactor: &Redactor) {
-        [&mut self.title, &mut self.head, &mut self.branch].into_iter().for_each(|text| redactor.clean(text));
-        for check in &mut self.checks.failed {
-            redactor.clean(&mut check.name);
-            check.url.iter_mut().for_each(|url| redactor.clean(url));
-        }
     }
 }
 

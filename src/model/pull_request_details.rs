@@ -4,7 +4,6 @@ use super::Time;
 use super::impact::PagePeriod;
 use super::link::WebLink;
 use super::pull_request_action::MergeMethod;
-use super::redaction::Redactor;
 use super::text::CleanText;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
@@ -127,21 +126,6 @@ impl PullRequestDetails {
     pub fn pages(&self) -> Vec<CleanText> {
         let pages = self.files.iter().filter_map(|file| page_of_file(file.path.as_str()));
         pages.map(|page| CleanText::line(&page)).collect()
-    }
-
-    /// Removes the token from all texts, and control characters from the texts of reviews.
-    pub fn redact(&mut self, redactor: &Redactor) {
-        [&mut self.author, &mut self.base].into_iter().for_each(|text| redactor.clean(text));
-        self.preview.iter_mut().for_each(|text| redactor.clean(text));
-        for entry in &mut self.entries {
-            redactor.clean(&mut entry.author);
-            entry.text = CleanText::block(&redactor.redacted(&entry.text)).as_str().trim().to_owned();
-        }
-        self.files.iter_mut().for_each(|file| redactor.clean(&mut file.path));
-        for commit in &mut self.commits {
-            redactor.clean(&mut commit.id);
-            redactor.clean(&mut commit.title);
-        }
     }
 
     /// Returns the link to the preview in the newest comment that has one.

@@ -22,13 +22,16 @@ impl CleanText {
         if is_printable_ascii(raw) {
             return Self(redacted(raw.trim()).into());
         }
-        let text = remove_controls(raw, false);
+        let text = remove_controls(raw, Whitespace::Spaces);
         Self(redacted(text.trim()).into())
     }
 
     /// Cleans text of several lines: CR and CRLF become LF, and a tab becomes four spaces.
     pub fn block(raw: &str) -> Self {
-        Self(redacted(&remove_controls(raw, true)).into())
+        if is_printable_ascii(raw) {
+            return Self(redacted(raw).into());
+        }
+        Self(redacted(&remove_controls(raw, Whitespace::Lines)).into())
     }
 
     /// Returns the first line that isn't blank, cut to `max` characters with `…` if it is longer. Used for titles and
@@ -87,6 +90,20 @@ impl AsRef<str> for CleanText {
     }
 }
 
+/// Cleans source text line by line: tabs, LF and CRLF stay, so that a diff remains one. Does not remove keys.
+pub fn clean_source(raw: &str) -> Cow<'_, str> {
+    let is_clean = |text: &str| text.bytes().all(|byte| matches!(byte, b' '..=b'~' | b'\n' | b'\t'));
+    if is_clean(raw) {
+        return Cow::Borrowed(raw);
+    }
+    let mut out = String::with_capacity(raw.len());
+    for line in raw.split_inclusive('\n') {
+        // An escape sequence that isn't ended must not remove the following lines.
+        if is_clean(line) { out.push_str(line) } else { out.push_str(&remove_controls(line, Whitespace::Source)) }
+    }
+    Cow::Owned(out)
+}
+
 /// Filters the output of a command right before it is written to stdout or stderr. Of all control and format
 /// characters, only line breaks, tabs and well-formed colours (SGR sequences) pass.
 pub fn filter_output(text: &str) -> Cow<'_, str> {
@@ -131,25 +148,42 @@ pub fn escaped_json(json: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
+/// What becomes of tabs and line breaks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Whitespace {
+    /// Each becomes a space.
+    Spaces,
+    /// CR and CRLF become LF, and a tab becomes four spaces.
+    Lines,
+    /// Tabs, LF and CRLF stay. CR becomes a space.
+    Source,
+}
+
 /// Whether the text is only printable ASCII and therefore needs no cleaning, like most text.
-fn is_printable_ascii(raw: &str) -> bool {
+pub fn is_printable_ascii(raw: &str) -> bool {
     raw.bytes().all(|byte| matches!(byte, b' '..=b'~'))
 }
 
-fn remove_controls(raw: &str, keep_lines: bool) -> String {
+fn remove_controls(raw: &str, whitespace: Whitespace) -> String {
+    let line_break = if whitespace == Whitespace::Spaces { ' ' } else { '\n' };
     let mut out = String::with_capacity(raw.len());
     let mut marks = 0;
     let mut chars = raw.chars().peekable();
     while let Some(c) = chars.next() {
         match c {
-            '\r' => {
-                if chars.peek() == Some(&'\n') {
-                    chars.next();
-                }
-                out.push(if keep_lines { '\n' } else { ' ' });
-            }
-            '\n' | '\u{2028}' | '\u{2029}' => out.push(if keep_lines { '\n' } else { ' ' }),
-            '\t' => out.push_str(if keep_lines { "    " } else { " " }),
+            '\r' => match (chars.next_if_eq(&'\n').is_some(), whitespace) {
+                (true, Whitespace::Source) => out.push_str("\r\n"),
+                (false, Whitespace::Source) => out.push(' '),
+                _ => out.push(line_break),
+            },
+            '\n' => out.push(line_break),
+            // In source text, these are no line breaks.
+            '\u{2028}' | '\u{2029}' => out.push(if whitespace == Whitespace::Lines { '\n' } else { ' ' }),
+            '\t' => out.push_str(match whitespace {
+                Whitespace::Spaces => " ",
+                Whitespace::Lines => "    ",
+                Whitespace::Source => "\t",
+            }),
             // An escape sequence is removed completely, so combining marks after it belong to the character before it.
             '\x1b' => {
                 skip_escape(&mut chars);
@@ -254,6 +288,12 @@ fn is_combining_mark(c: char) -> bool {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn source_text_keeps_its_lines_tabs_and_line_ends() {
+        assert_eq!(clean_source("a\tb\r\nc\n"), "a\tb\r\nc\n");
+        assert_eq!(clean_source("+a\x1b]0;title\n-b\rc\u{200b}d\u{2028}e\n"), "+a\n-b cd e\n");
+    }
 
     #[test]
     fn escape_sequences_are_removed_with_their_contents() {

@@ -104,7 +104,7 @@ async fn start_gitlab(body: &str) -> (Server, HostClient) {
 
 #[tokio::test]
 async fn a_token_is_checked_with_a_request_that_needs_no_pull_request() {
-    let (server, client) = start_gitlab("{}").await;
+    let (server, client) = start_gitlab(r#"{"id":1,"username":"ana"}"#).await;
     client.check_token().await.result.expect("accepted");
     assert_eq!(server.only_request().line(), "GET /api/v4/user HTTP/1.1");
     let (sim, _, client) = start_host().await;
@@ -294,7 +294,7 @@ async fn a_draft_becomes_ready_once() {
 
 #[tokio::test]
 async fn an_action_opens_its_own_connection_and_reads_share_one() {
-    let (server, client) = start_gitlab(r#"{"approved_by":[]}"#).await;
+    let (server, client) = start_gitlab(r#"{"username":"ana","approved_by":[]}"#).await;
     let link = PullRequestLink::parse("https://git.corp.example/acme/docs/-/merge_requests/5").expect("a link");
     for _ in 0..2 {
         client.check_token().await.result.expect("accepted");

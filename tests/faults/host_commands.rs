@@ -226,7 +226,7 @@ async fn run_doctor(fixture: Arc<CommandFixture>, fault: &Fault) -> Result<(), C
     };
     check(["problem", "warning"].contains(&state("GitHub")), || format!("GitHub: {report:#}"))?;
     // GitLab has no other sign that it accepts the token than the status.
-    check(["problem", "warning", "ok"].contains(&state("GitLab")), || format!("GitLab: {report:#}"))?;
+    check(["problem", "warning"].contains(&state("GitLab")), || format!("GitLab: {report:#}"))?;
     let requests = server.requests();
     let lines: Vec<&str> = requests.iter().map(|request| request.line()).collect();
     let expected = ["POST /graphql HTTP/1.1", "GET /user HTTP/1.1"];

@@ -3,7 +3,6 @@
 use super::diff::github_url;
 use super::error::{HostError, HostErrorKind};
 use super::{HostAnswer, HostClient, HostRequest, MAX_STATE_MIB, github, gitlab, json};
-use crate::api::excerpt;
 use crate::api::transport::Reuse;
 use crate::model::pull_request::{HostKind, PullRequestLink};
 use crate::model::pull_request_action::{ActionOutcome, MergeMethod, PullRequestAction};
@@ -37,7 +36,7 @@ impl HostClient {
             // GraphQL answers 200 to a mutation that it refuses.
             HostKind::GitHub if is_graphql => answer.map(|body| self.check_mutation(&body)),
             HostKind::GitHub => answer.map(|body| {
-                let node = serde_json::from_slice(&body).unwrap_or_default();
+                let node = self.parse_json(&body).unwrap_or_default();
                 if confirms_on_github(action, &node) { Ok(()) } else { Err(self.unreadable(&body)) }
             }),
             HostKind::GitLab => self.check_gitlab_action(link, action, answer),
@@ -90,16 +89,20 @@ impl HostClient {
 
     /// Returns an error if the answer to a mutation contains one, or doesn't confirm that the mutation was carried out.
     fn check_mutation(&self, body: &[u8]) -> Result<(), HostError> {
-        let answer: Value = serde_json::from_slice(body).unwrap_or_default();
-        if let Some(error) = json::list(&answer, "/errors").first() {
-            let mut text = CleanText::title(json::text(error, "message").unwrap_or("refused"), 200);
-            self.redactor().clean(&mut text);
-            return Err(self.error(HostErrorKind::Failed { status: 422, text }));
-        }
+        let answer = self.parse_json(body).unwrap_or_default();
         // The name of the mutation is the only field.
         let is_done =
             answer.get("data").and_then(Value::as_object).is_some_and(|data| data.values().any(|v| !v.is_null()));
-        if is_done { Ok(()) } else { Err(self.unreadable(body)) }
+        let Some(error) = json::list(&answer, "/errors").first() else {
+            return if is_done { Ok(()) } else { Err(self.unreadable(body)) };
+        };
+        let text = CleanText::title(json::text(error, "message").unwrap_or("refused"), 200);
+        Err(self.error(match json::text(error, "type") {
+            Some("RATE_LIMITED" | "RATE_LIMIT") => HostErrorKind::Limited,
+            Some(_) if !is_done => HostErrorKind::Failed { status: 422, text },
+            // An error without a type is one of the host, such as a timeout: the mutation may have been carried out.
+            _ => HostErrorKind::Unreadable(text),
+        }))
     }
 
     async fn gitlab_action(
@@ -143,10 +146,6 @@ impl HostClient {
         Ok(HostRequest::with_body(method, url(path), &body))
     }
 
-    fn unreadable(&self, body: &[u8]) -> HostError {
-        self.error(HostErrorKind::Unreadable(excerpt::excerpt(body, &self.0.token)))
-    }
-
     /// Returns an error if the answer to an action doesn't confirm that GitLab has performed it.
     fn check_gitlab_action(
         &self,
@@ -161,7 +160,7 @@ impl HostClient {
             Err(error) => Err(error.kind),
             Ok(body) => {
                 // GitLab answers 200 if it ignores a change, with the unchanged merge request.
-                let node: Value = serde_json::from_slice(&body).unwrap_or_default();
+                let node = self.parse_json(&body).unwrap_or_default();
                 let is_ignored = match action {
                     PullRequestAction::Close => json::text(&node, "state").is_some_and(|state| state != "closed"),
                     PullRequestAction::MarkReady => json::flag(&node, "draft"),

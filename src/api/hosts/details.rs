@@ -2,7 +2,6 @@
 
 use super::error::{HostError, HostErrorKind};
 use super::{HostAnswer, HostClient, HostRequest, MAX_STATE_MIB, RequestBudget, github, gitlab, json};
-use crate::api::excerpt;
 use crate::model::link::WebLink;
 use crate::model::pull_request::{HostKind, PullRequestLink};
 use crate::model::pull_request_action::MergeMethod;
@@ -35,7 +34,6 @@ impl HostClient {
         if let Ok(details) = &mut answer.result {
             let time = |entry: &ReviewEntry| entry.at;
             details.entries.sort_by_key(time);
-            details.redact(&self.redactor());
             details.preview = details.preview.take().or_else(|| details.preview_in_comments());
         }
         answer
@@ -79,15 +77,12 @@ impl HostClient {
             let answer = self.send(HostRequest::get(url), MAX_STATE_MIB).await;
             let millis = budget.millis.saturating_add(answer.budget.millis);
             budget = RequestBudget { cost: Some(n), millis, ..answer.budget };
-            match answer.result.map(|body| (serde_json::from_slice::<Value>(&body), body)) {
-                Ok((Ok(value), _)) if n > 1 || gitlab::is_requested(&value, link) => read(&mut details, &value),
-                Ok((Ok(_), _)) => {
+            match answer.result.map(|body| (self.parse_json(&body), body)) {
+                Ok((Some(value), _)) if n > 1 || gitlab::is_requested(&value, link) => read(&mut details, &value),
+                Ok((Some(_), _)) => {
                     return HostAnswer { result: Err(self.error(HostErrorKind::OtherPullRequest)), budget };
                 }
-                Ok((Err(_), body)) => {
-                    let excerpt = excerpt::excerpt(&body, &self.0.token);
-                    return HostAnswer { result: Err(self.error(HostErrorKind::Unreadable(excerpt))), budget };
-                }
+                Ok((None, body)) => return HostAnswer { result: Err(self.unreadable(&body)), budget },
                 Err(error) => return HostAnswer { result: Err(error), budget },
             }
         }
@@ -98,7 +93,7 @@ impl HostClient {
             let answer = self.send(HostRequest::get(url), MAX_STATE_MIB).await;
             let millis = budget.millis.saturating_add(answer.budget.millis);
             budget = RequestBudget { cost: Some(5), millis, ..answer.budget };
-            let files = answer.result.ok().and_then(|body| serde_json::from_slice(&body).ok());
+            let files = answer.result.ok().and_then(|body| self.parse_json(&body));
             details.files = files.as_ref().map(gitlab_files).unwrap_or_default();
         }
         HostAnswer { result: Ok(details), budget }
@@ -116,7 +111,7 @@ fn is_bot(node: &Value) -> bool {
 }
 
 fn body(node: &Value, field: &str) -> String {
-    json::text(node, field).unwrap_or_default().to_owned()
+    CleanText::block(json::text(node, field).unwrap_or_default()).as_str().trim().to_owned()
 }
 
 fn github_details(node: &Value) -> PullRequestDetails {

@@ -7,6 +7,7 @@ use crate::api::address::{BaseUrl, encode_segment};
 use crate::api::excerpt;
 use crate::model::pull_request::{HostKind, PullRequestLink};
 use crate::model::redaction::redacted;
+use crate::model::text::clean_source;
 use reqwest::Url;
 use serde_json::Value;
 use std::fmt::Write as _;
@@ -97,11 +98,13 @@ impl HostClient {
         HostAnswer { result: Ok(self.cleaned(&text, is_cut)), budget }
     }
 
-    /// Removes the token, keys of the service, and the incomplete file at the end of a cut diff.
+    /// Removes control and hidden characters, the token, keys of the service, and the incomplete file at the end of a cut
+    /// diff.
     fn cleaned(&self, text: &str, is_cut: bool) -> ReportedDiff {
         let end = text.rfind("\ndiff --git ").filter(|_| is_cut).map_or(text.len(), |at| at + 1);
-        let text = text.get(..end).unwrap_or_default();
-        ReportedDiff { text: redacted(&self.redactor().redacted(text)).into_owned(), is_cut }
+        // Before the token, which hidden characters could split.
+        let text = clean_source(text.get(..end).unwrap_or_default());
+        ReportedDiff { text: redacted(&self.redactor().redacted(&text)).into_owned(), is_cut }
     }
 }
 

@@ -59,12 +59,7 @@ pub(super) fn decode_states(
     links: &[PullRequestLink],
     now: Time,
 ) -> Result<Vec<PullRequestResult<PullRequest>>, HostError> {
-    let redactor = client.redactor();
-    decode_parts(client, body, links, |node, _| {
-        let mut state = pull_request(node, now);
-        state.redact(&redactor);
-        Ok(state)
-    })
+    decode_parts(client, body, links, |node, _| Ok(pull_request(node, now)))
 }
 
 /// Decodes the node of each link. `decode` also learns whether an error belongs to a part of the node.
@@ -82,18 +77,13 @@ pub(super) fn decode_checks(
     body: &[u8],
     links: &[PullRequestLink],
 ) -> Result<Vec<PullRequestResult<HeadChecks>>, HostError> {
-    let redactor = client.redactor();
     decode_parts(client, body, links, |node, has_error| {
         let commit = node.pointer("/commits/nodes/0/commit").filter(|commit| commit.is_object());
-        let mut checks = match commit {
+        let checks = match commit {
             Some(commit) if !has_error => checks(commit),
             // A part of the answer that the token may not read must not look like a commit without checks.
             _ => Checks::default(),
         };
-        for check in &mut checks.failed {
-            redactor.clean(&mut check.name);
-            check.url.iter_mut().for_each(|url| redactor.clean(url));
-        }
         let head = commit.map(|commit| json::line(commit, "oid")).filter(|oid| !oid.is_empty());
         Ok(HeadChecks { head: head.unwrap_or_else(|| json::line(node, "headRefOid")), checks })
     })
@@ -108,8 +98,8 @@ struct Answer<'a> {
 
 impl<'a> Answer<'a> {
     fn parse(client: &'a HostClient, body: &[u8]) -> Result<Self, HostError> {
-        let unreadable = || client.error(HostErrorKind::Unreadable(excerpt::excerpt(body, &client.0.token)));
-        let Ok(Value::Object(mut answer)) = serde_json::from_slice(body) else { return Err(unreadable()) };
+        let unreadable = || client.unreadable(body);
+        let Some(Value::Object(mut answer)) = client.parse_json(body) else { return Err(unreadable()) };
         let errors = match answer.remove("errors") {
             Some(Value::Array(errors)) => errors,
             _ => Vec::new(),

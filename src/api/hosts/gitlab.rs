@@ -3,7 +3,6 @@
 use super::error::{HostError, HostErrorKind};
 use super::{HostClient, json};
 use crate::api::address::{BaseUrl, encode_segment};
-use crate::api::excerpt;
 use crate::model::Time;
 use crate::model::pull_request::{
     Checks, ChecksState, FailedCheck, PullRequest, PullRequestLink, PullRequestState, Review,
@@ -24,14 +23,11 @@ pub(super) fn decode_state(
     link: &PullRequestLink,
     now: Time,
 ) -> Result<PullRequest, HostError> {
-    let node: Value = serde_json::from_slice(body)
-        .map_err(|_| client.error(HostErrorKind::Unreadable(excerpt::excerpt(body, &client.0.token))))?;
+    let node = client.parse_json(body).ok_or_else(|| client.unreadable(body))?;
     if !is_requested(&node, link) {
         return Err(client.error(HostErrorKind::OtherPullRequest));
     }
-    let mut state = merge_request(&node, now);
-    state.redact(&client.redactor());
-    Ok(state)
+    Ok(merge_request(&node, now))
 }
 
 /// Whether the answer is the requested merge request, and not one of another project.

@@ -26,9 +26,10 @@ use crate::model::Time;
 use crate::model::endpoint::ApiKey;
 use crate::model::pull_request::{Checks, HostKind, PullRequest, PullRequestLink};
 use crate::model::redaction::Redactor;
-use crate::model::text::CleanText;
+use crate::model::text::{CleanText, clean_source};
 use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderValue};
 use reqwest::{Method, Response, Url};
+use serde_json::Value;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::OnceCell;
@@ -177,7 +178,10 @@ impl HostClient {
             HostKind::GitLab => {
                 let url = Url::parse(&format!("{}/user", self.0.rest.as_str())).ok();
                 let answer = self.send(HostRequest { url, ..HostRequest::empty() }, MAX_STATE_MIB).await;
-                answer.map(|_| Ok(()))
+                // A proxy answers 200 with pages of its own.
+                let is_user =
+                    |body: &[u8]| self.parse_json(body).is_some_and(|user| json::text(&user, "username").is_some());
+                answer.map(|body| if is_user(&body) { Ok(()) } else { Err(self.unreadable(&body)) })
             }
         }
     }
@@ -193,6 +197,18 @@ impl HostClient {
 
     fn failed<T>(&self, kind: HostErrorKind) -> HostAnswer<T> {
         HostAnswer { result: Err(self.error(kind)), budget: RequestBudget::default() }
+    }
+
+    /// Parses an answer. Removes hidden characters and then the token, which they could split, from all texts before any of
+    /// them is cut.
+    fn parse_json(&self, body: &[u8]) -> Option<Value> {
+        let mut answer = serde_json::from_slice(body).ok()?;
+        clean_texts(&mut answer, &self.redactor());
+        Some(answer)
+    }
+
+    fn unreadable(&self, body: &[u8]) -> HostError {
+        self.error(HostErrorKind::Unreadable(excerpt::excerpt(body, &self.0.token)))
     }
 
     fn redactor(&self) -> Redactor {
@@ -297,6 +313,21 @@ pub fn check_url(url: &str) -> Option<&'static str> {
 /// Returns the usual options for code hosts: GitHub gives up after 10 s, so there is no point in waiting much longer.
 pub fn host_client_options() -> ClientOptions {
     ClientOptions { connect_timeout: Duration::from_secs(10), total_timeout: Duration::from_secs(20), roots: None }
+}
+
+fn clean_texts(value: &mut Value, redactor: &Redactor) {
+    match value {
+        Value::String(text) => {
+            let clean = clean_source(text);
+            let clean = redactor.redacted(&clean);
+            if clean != text.as_str() {
+                *text = clean.into_owned();
+            }
+        }
+        Value::Array(values) => values.iter_mut().for_each(|value| clean_texts(value, redactor)),
+        Value::Object(fields) => fields.values_mut().for_each(|value| clean_texts(value, redactor)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
 }
 
 /// The body of a successful answer.

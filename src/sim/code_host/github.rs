@@ -119,7 +119,7 @@ impl HostPullRequest {
         } });
         json!({
             "number": self.number, "url": self.url, "baseRefName": "main",
-            "author": author("mintlify"), "reviews": { "nodes": reviews }, "comments": { "nodes": comments },
+            "author": { "login": "mintlify" }, "reviews": { "nodes": reviews }, "comments": { "nodes": comments },
             "commits": { "totalCount": 1, "nodes": [commit] }, "files": { "nodes": diffs::sizes(&self.files) },
             "baseRepository": { "mergeCommitAllowed": true, "squashMergeAllowed": true, "rebaseMergeAllowed": false,
                                 "viewerDefaultMergeMethod": "SQUASH" },

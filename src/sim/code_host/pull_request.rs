@@ -175,7 +175,9 @@ impl HostPullRequest {
 
     /// Adds to every text what a terminal must not get, and the token.
     fn add_hostile_text(&mut self, token: &str) {
-        let hostile = format!("\u{1b}]0;x\u{7}\u{1b}[2J\u{202e}{token}");
+        // Once more with a character that is removed before the text is shown.
+        let (start, end) = token.split_at_checked(4).unwrap_or((token, ""));
+        let hostile = format!("\u{1b}]0;x\u{7}\u{1b}[2J\u{202e}{token} {start}\u{200b}{end}");
         self.title.push_str(&hostile);
         self.entries.iter_mut().for_each(|entry| entry.text.push_str(&hostile));
         for file in &mut self.files {

@@ -1,7 +1,7 @@
 //! The rows of the changes, and how many lines on screen each of them needs. Only visible rows are laid out.
 
 use crate::model::diff::{Diff, FileContent, LineKind};
-use crate::model::text::CleanText;
+use crate::model::text::{CleanText, is_printable_ascii};
 use crate::tui::geometry::Geometry;
 use crate::tui::wrap::wrap;
 use std::borrow::Cow;
@@ -115,7 +115,7 @@ impl Rows {
             Some(DiffRow::Line { line, .. }) => {
                 let text = diff.lines().get(line).map_or("", |line| diff.line_text(line));
                 // A tab is shown as four blanks.
-                let fits = text.len() <= width && text.bytes().all(|byte| matches!(byte, b' '..=b'~'));
+                let fits = text.len() <= width && is_printable_ascii(text);
                 if fits { 1 } else { wrapped(&line_text(diff, line), width).len() }
             }
             _ => 1,
@@ -138,6 +138,9 @@ pub(super) fn line_text(diff: &Diff, line: usize) -> String {
 
 /// Wraps the text of a line. An empty text is one empty line.
 pub(super) fn wrapped(text: &str, width: usize) -> Vec<String> {
+    if text.len() <= width && is_printable_ascii(text) {
+        return vec![text.to_owned()];
+    }
     let mut lines = wrap(text, width, MAX_WRAPPED).0;
     if lines.is_empty() {
         lines.push(String::new());

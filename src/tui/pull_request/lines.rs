@@ -19,6 +19,8 @@ use unicode_width::UnicodeWidthStr as _;
 
 /// The most lines of a comment that are shown.
 pub(super) const MAX_ENTRY_LINES: usize = 40;
+/// The most lines about the branches, the author, the head commit and the size. Enough for the longest branches.
+const MAX_SOURCE_LINES: usize = 20;
 /// The width of the time before a comment or a commit.
 const TIME_WIDTH: usize = 8;
 
@@ -158,7 +160,7 @@ fn source_lines(out: &mut Lines, state: &PullRequest, details: Option<&PullReque
         let files = state.files.map(|files| format!(" in {}", plural(files, "file"))).unwrap_or_default();
         parts.push(format!("+{} −{}{files}", format_count(added), format_count(deleted)));
     }
-    let lines = wrap(&parts.join(" · "), out.width, 3).0;
+    let lines = wrap(&parts.join(" · "), out.width, MAX_SOURCE_LINES).0;
     lines.into_iter().for_each(|line| out.text(ColorRole::Muted, line));
 }
 
@@ -243,7 +245,7 @@ fn entry_lines(out: &mut Lines, app: &App, entries: &[ReviewEntry]) {
         };
         let head = vec![
             (time_column(app, entry.at), ColorRole::Muted),
-            (format!("{} ", entry.author), ColorRole::Title),
+            (format!("{} ", fit(entry.author.as_str(), out.width / 2)), ColorRole::Title),
             (entry.kind.verb().to_owned(), role),
         ];
         out.push(head, LineTarget::Entry(n));
