@@ -2,16 +2,20 @@
 //! page first. `pages` determines how often each page is read.
 
 use super::rng::SeededRng;
+use std::collections::HashSet;
+use std::sync::LazyLock;
 
 const WORDS: &str = include_str!("../../assets/demo/pages.txt");
 const PATH_STREAM: u64 = 4 << 32;
+/// The paths of [`all_paths`]. They are formed once, because every simulated pull request needs them.
+static ALL_PATHS: LazyLock<Vec<String>> = LazyLock::new(all_paths);
 
 /// Returns `count` different paths: the well-known pages in the order of the file, then all other pages in an order
 /// that depends on the seed, then translations of these other pages.
 pub(super) fn paths(seed: u64, count: u32) -> Vec<Box<str>> {
     let count = usize::try_from(count).unwrap_or(usize::MAX);
     let mut paths: Vec<Box<str>> = section_lines("top").take(count).map(Box::from).collect();
-    let mut site = all_paths();
+    let mut site: Vec<&str> = ALL_PATHS.iter().map(String::as_str).collect();
     SeededRng::new(seed, PATH_STREAM).shuffle(&mut site);
     let editions = std::iter::once("").chain(section_lines("locales"));
     for edition in editions {
@@ -44,7 +48,8 @@ fn all_paths() -> Vec<String> {
     for year in 2023..=2026 {
         site.extend((1..=12).map(|month| format!("/changelog/{year}-{month:02}")));
     }
-    site.retain(|path| !section_lines("top").any(|top| top == path));
+    let top: HashSet<&str> = section_lines("top").collect();
+    site.retain(|path| !top.contains(path.as_str()));
     site
 }
 
@@ -57,7 +62,6 @@ fn section_lines(name: &'static str) -> impl Iterator<Item = &'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::collections::HashSet;
 
     #[test]
     fn no_path_occurs_twice_for_any_count() {
