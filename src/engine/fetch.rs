@@ -130,9 +130,8 @@ impl EngineState {
     }
 
     async fn log_transitions(&self, row: &Job, events: &[JobEvent]) {
-        let subject = row.id.as_ref().map(JobId::to_clean_text).unwrap_or_default();
         for event in events {
-            self.log(subject.clone(), LogKind::Transition(event.kind.log_text())).await;
+            self.log(row.local.title.clone(), LogKind::Transition(event.kind.log_text())).await;
         }
     }
 }
