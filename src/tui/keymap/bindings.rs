@@ -242,8 +242,8 @@ pub const BINDINGS: &[Binding] = &[
     key_binding(C::Changes, &[ch('y')], Action::CopyMain, "", "copy the pull request link"),
     key_binding(C::Changes, &[ch('c')], Action::Close, "", "close the changes"),
     key_binding(C::Trend, &[ch('a')], Action::LoadAll, "load missing", "fetch the missing days (shows the cost first)"),
-    key_binding(C::Trend, &[plain_key(KeyCode::Left), ch('h')], Action::Up, "", "select the previous bar"),
-    key_binding(C::Trend, &[plain_key(KeyCode::Right), ch('l')], Action::Down, "", "select the next bar"),
+    key_binding(C::Trend, &[plain_key(KeyCode::Left), ch('h')], Action::Up, "previous", "select the previous bar"),
+    key_binding(C::Trend, &[plain_key(KeyCode::Right), ch('l')], Action::Down, "next", "select the next bar"),
     key_binding(C::Trend, &[ch('t')], Action::Close, "", "close the trend"),
     key_binding(C::Movers, &[plain_key(KeyCode::Enter)], Action::Open, "open", "show page details"),
     key_binding(

@@ -328,10 +328,13 @@ impl Chart {
         for (at, (_, bar)) in self.visible().enumerate().step_by(each.max(1)) {
             let from = bar.bar.range.from();
             let mut label = from.format(if is_weekly { "%-d %b" } else { "%a %-d" }).to_string();
-            if bar.is_incomplete && bar.bar.totals.is_some() && self.slot > display_width(&label) + SO_FAR.len() {
+            let start = gutter + at * self.slot / per_cell;
+            let with_so_far = display_width(&label) + SO_FAR.len();
+            // Behind the last bar, nothing else needs the space.
+            let fits = self.slot > with_so_far || at + 1 == self.shown.len() && start + with_so_far <= end;
+            if bar.is_incomplete && bar.bar.totals.is_some() && fits {
                 label.push_str(SO_FAR);
             }
-            let start = gutter + at * self.slot / per_cell;
             if start + display_width(&label) <= end {
                 row.pad_to(start).push(label, theme.muted);
             }
