@@ -1,5 +1,6 @@
 //! Wraps text to a width in cells, between words if possible.
 
+use super::format::display_width;
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
@@ -30,12 +31,18 @@ fn wrap_paragraph(paragraph: &str, width: usize, max: usize, lines: &mut Vec<Str
         if lines.len() >= max {
             return;
         }
-        if cells > 0 && cells + word.width() > width {
+        let word_cells = display_width(word);
+        if cells > 0 && cells + word_cells > width {
             lines.push(std::mem::take(&mut line).trim_end().to_owned());
             cells = 0;
             if word.trim().is_empty() {
                 continue;
             }
+        }
+        if cells + word_cells <= width {
+            line.push_str(word);
+            cells += word_cells;
+            continue;
         }
         // A word that is wider than a line is broken between graphemes.
         for grapheme in word.graphemes(true) {
@@ -58,7 +65,7 @@ fn split_words(paragraph: &str, width: usize) -> Vec<&str> {
     let mut before = "";
     for (at, part) in paragraph.split_word_bound_indices() {
         let is_joined = !is_whitespace(before) && !is_whitespace(part) && !is_wide(before) && !is_wide(part);
-        let fits = paragraph.get(start..at + part.len()).is_some_and(|word| word.width() <= width);
+        let fits = paragraph.get(start..at + part.len()).is_some_and(|word| display_width(word) <= width);
         if !(is_joined && fits) {
             words.extend(paragraph.get(start..at).filter(|word| !word.is_empty()));
             start = at;
@@ -74,7 +81,7 @@ fn is_whitespace(part: &str) -> bool {
 }
 
 fn is_wide(part: &str) -> bool {
-    part.graphemes(true).any(|grapheme| grapheme.width() > 1)
+    !part.is_ascii() && part.graphemes(true).any(|grapheme| grapheme.width() > 1)
 }
 
 #[cfg(test)]

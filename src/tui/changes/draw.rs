@@ -188,7 +188,8 @@ fn diff_lines<'a>(view: View<'_>, open: &Changes, diff: &Diff, index: usize, is_
     ranges.extend(open.found_in(&text).map(|found| (found, Modifier::REVERSED)));
     let width = rows::text_columns(view.app.geometry());
     let mut end = 0;
-    let lines = wrapped(&text, width).into_iter().enumerate().map(|(n, part)| {
+    let parts = open.wrapped.get(&(index, width)).cloned().unwrap_or_else(|| wrapped(&text, width));
+    let lines = parts.into_iter().enumerate().map(|(n, part)| {
         let start = text.get(end..).and_then(|rest| rest.find(&part)).map_or(end, |at| end + at);
         end = start + part.len();
         let mut row = TextRow::new(width + GUTTER);

@@ -32,8 +32,8 @@ use rows::{DiffRow, Rows};
 use std::collections::HashMap;
 use std::ops::{Range, RangeInclusive};
 
-/// The most lines whose changed words are kept.
-const MAX_HIGHLIGHTED: usize = 4000;
+/// The most lines whose changed words, or lines on screen, are kept.
+const MAX_PREPARED: usize = 4000;
 
 #[derive(Debug)]
 pub struct Changes {
@@ -50,6 +50,8 @@ pub struct Changes {
     is_typing: bool,
     /// The changed words of the lines that were visible, by the index of the line.
     highlights: HashMap<usize, Vec<Range<usize>>>,
+    /// The lines on screen of the long lines that were visible, by the index of the line and the width.
+    wrapped: HashMap<(usize, usize), Vec<String>>,
     /// The file to select when the changes are read.
     wanted_file: Option<CleanText>,
 }
@@ -76,6 +78,7 @@ impl Changes {
             search: None,
             is_typing: false,
             highlights: HashMap::new(),
+            wrapped: HashMap::new(),
             wanted_file: file,
         };
         open.request(false, cx);
@@ -178,7 +181,7 @@ impl Changes {
         let Some(diff) = self.load.shown().map(|loaded| &loaded.value.diff) else { return };
         self.first = self.first.min(self.selected);
         let mut used = 0;
-        let heights = (self.first..=self.selected).rev().map(|row| (row, self.rows.height(row, diff, width)));
+        let heights = (self.first..=self.selected).rev().map(|row| (row, self.height(row, diff, width)));
         for (row, lines) in heights {
             used += lines;
             if used > height && row < self.selected {
@@ -188,29 +191,42 @@ impl Changes {
         }
     }
 
+    /// Returns how many lines on screen a row needs. `width` is the width of the text of lines.
+    fn height(&self, row: usize, diff: &Diff, width: usize) -> usize {
+        let known = match self.rows.get(row) {
+            Some(DiffRow::Line { line, .. }) => self.wrapped.get(&(line, width)).map(Vec::len),
+            _ => None,
+        };
+        known.unwrap_or_else(|| self.rows.height(row, diff, width))
+    }
+
     /// Returns the visible rows.
     fn visible(&self, width: usize, height: usize) -> Range<usize> {
         let Some(diff) = self.diff() else { return 0..0 };
         let mut used = 0;
         let fits = |row: &usize| {
             let is_visible = used < height;
-            used += self.rows.height(*row, diff, width);
+            used += self.height(*row, diff, width);
             is_visible
         };
         let count = (self.first..self.rows.len()).take_while(fits).count();
         self.first..self.first + count
     }
 
-    /// Finds the changed words of the visible lines, so that drawing doesn't compare lines.
-    fn highlight(&mut self, width: usize, height: usize) {
+    /// Wraps the visible lines and finds their changed words, so that drawing does neither.
+    fn prepare_visible(&mut self, width: usize, height: usize) {
         let visible = self.visible(width, height);
         let Some(diff) = self.load.shown().map(|loaded| &loaded.value.diff) else { return };
-        if self.highlights.len() > MAX_HIGHLIGHTED {
+        if self.highlights.len() > MAX_PREPARED {
             self.highlights.clear();
         }
+        if self.wrapped.len() > MAX_PREPARED {
+            self.wrapped.clear();
+        }
         for row in visible {
-            let Some(DiffRow::Line { line, is_context: false }) = self.rows.get(row) else { continue };
-            if self.highlights.contains_key(&line) {
+            let Some(DiffRow::Line { line, is_context }) = self.rows.get(row) else { continue };
+            self.wrapped.entry((line, width)).or_insert_with(|| rows::wrapped(&rows::line_text(diff, line), width));
+            if is_context || self.highlights.contains_key(&line) {
                 continue;
             }
             let Some(other) = diff.counterpart(line) else { continue };
@@ -350,6 +366,7 @@ impl Component for Changes {
             Msg::Jobs(JobsMsg::DiffLoaded { job, result }) if job == self.job => {
                 self.load.finish(result.map(|value| Timed { as_of: value.as_of, value }), cx.now);
                 self.highlights.clear();
+                self.wrapped.clear();
                 self.list_rows();
                 self.select_wanted_file();
                 Ok(Flow::Handled)
@@ -368,7 +385,7 @@ impl Component for Changes {
         // The upper rule of an editor takes a row of the content, the lower one is that of this dialog.
         let covered = usize::from(app.panes.editor_rows).saturating_sub(1) + usize::from(self.is_typing);
         self.show_selected(width, height.saturating_sub(covered));
-        self.highlight(width, height);
+        self.prepare_visible(width, height);
     }
 
     fn draw(&self, frame: &mut Frame<'_>, view: View<'_>) {
