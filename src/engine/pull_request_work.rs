@@ -6,17 +6,15 @@ use super::clock::local_now;
 use super::hosts::{HostRound, LinkedJobs, RefreshCommand, pull_requests_by_host};
 use super::pull_requests::Refresher;
 use crate::api::hosts::{HostClient, HostError, HostErrorKind, RequestBudget};
-use crate::model::Time;
-use crate::model::engine_event::EngineEvent;
 use crate::model::failure::{Failure, FailureKind};
 use crate::model::load::Timed;
 use crate::model::log::LogKind;
-use crate::model::pull_request::{TURNED_OFF, short_commit};
+use crate::model::pull_request::{PullRequestFact, TURNED_OFF, short_commit};
 use crate::model::pull_request_action::{ActionOutcome, PullRequestAction};
 use crate::model::pull_request_details::PullRequestDetails;
-use crate::model::row::JobKey;
+use crate::model::row::{Job, JobKey};
 use crate::model::text::CleanText;
-use crate::store::{AppliedPullRequest, Store, StoredDiff};
+use crate::store::{Store, StoredDiff};
 use chrono::TimeDelta;
 use tokio::sync::oneshot;
 
@@ -25,8 +23,8 @@ const ATTEMPTS: usize = 2;
 
 /// How long after a merge the changed pages are looked up by themselves.
 const MERGED_LATELY: TimeDelta = TimeDelta::days(14);
-/// The most merged pull requests whose pages are looked up at once.
-const MAX_MERGED_AT_ONCE: usize = 4;
+/// The most merged pull requests whose pages are looked up by themselves. Opening one always looks them up.
+const MAX_LOOKED_UP: usize = 50;
 
 /// A load of a diff. A host doesn't report to which commit a diff belongs, so the state is read before and after it.
 #[derive(Debug)]
@@ -83,6 +81,8 @@ struct Target {
     client: HostClient,
     /// The last known head commit.
     head: Option<CleanText>,
+    /// The last known state.
+    fact: Option<PullRequestFact>,
 }
 
 impl Refresher {
@@ -100,20 +100,11 @@ impl Refresher {
         let target = self.target(job).await?;
         let store = self.inner.store.clone();
         let mut answers = Vec::new();
-        let result = match read_head(&store, &target.client, &target.linked, &mut answers).await {
-            Ok(head) => request_details(&target.client, &target.linked, &mut answers)
-                .await
-                .map(|details| PullRequestDetails { head, ..details }),
+        let details = match read_head(&store, &target.client, &target.linked, &mut answers).await {
+            Ok(head) => request_and_store_details(&store, &target.client, &target.linked, head, &mut answers).await,
             Err(failure) => Err(failure),
         };
-        let details = result.map(|value| Timed { value, as_of: local_now() });
-        let mut saved = Ok(());
-        if let (Ok(details), Some((_, text))) = (&details, target.linked.jobs.first()) {
-            let jobs = target.linked.jobs.iter().map(|(job, _)| *job).collect();
-            saved = store.save_pull_request_details(text, jobs, details.clone()).await;
-        }
         self.finish(job, &target, &answers).await;
-        saved.map_err(|error| error.failure())?;
         details
     }
 
@@ -135,36 +126,27 @@ impl Refresher {
         done.outcome
     }
 
-    /// Loads the changed pages of pull requests that were merged lately, so that the views before and after the merge can
-    /// be compared. Does nothing for jobs that name their pages.
-    pub(super) async fn load_pages_of_merged(
-        &mut self,
-        client: &HostClient,
-        applied: &[AppliedPullRequest],
-        now: Time,
-    ) {
-        let is_new = |applied: &&AppliedPullRequest| {
-            let merged_at = applied.job.pull_request.as_ref().and_then(|state| state.merged_at);
-            let is_late = merged_at.is_some_and(|at| now - at < MERGED_LATELY);
-            is_late && applied.has_new_fact() && applied.job.local.pages.is_empty()
+    /// Looks up the changed pages of a job whose pull request was merged lately, once, so that the views before and after
+    /// the merge can be compared. Does nothing if the job names its pages. Returns the job with its pages.
+    pub(super) async fn look_up_pages_of_merged(&mut self, client: &HostClient, job: Job) -> Job {
+        let state = job.pull_request.as_deref();
+        let merged_at = state.and_then(|state| state.merged_at);
+        let is_wanted = merged_at.is_some_and(|at| local_now() - at < MERGED_LATELY)
+            && job.local.pages.is_empty()
+            && self.looked_up.len() < MAX_LOOKED_UP
+            && self.looked_up.insert(job.key);
+        let by_host = pull_requests_by_host(is_wanted.then_some(&job)).pop_first();
+        let Some(((host, _), Some(linked))) = by_host.map(|(host, mut linked)| (host, linked.pop())) else {
+            return job;
         };
-        let merged = applied.iter().filter(is_new).take(MAX_MERGED_AT_ONCE).map(|applied| &applied.job);
-        for (host, linked) in pull_requests_by_host(merged)
-            .into_iter()
-            .flat_map(|((host, _), all)| all.into_iter().map(move |linked| (host.clone(), linked)))
-        {
-            let mut answers = Vec::new();
-            let details = request_details(client, &linked, &mut answers).await;
-            for (budget, error) in &answers {
-                self.account(&host, budget, error.as_ref()).await;
-            }
-            let (Ok(details), Some((_, text))) = (details, linked.jobs.first()) else { continue };
-            let jobs = linked.jobs.iter().map(|(job, _)| *job).collect();
-            let details = Timed { value: details, as_of: local_now() };
-            if let Err(error) = self.inner.store.save_pull_request_details(text, jobs, details).await {
-                self.inner.emit_trouble(error.failure()).await;
-            }
+        let head = state.map(|state| state.head.clone()).unwrap_or_default();
+        let (store, mut answers) = (self.inner.store.clone(), Vec::new());
+        // If this fails, the pages are found when the user opens the pull request.
+        let _ = request_and_store_details(&store, client, &linked, head, &mut answers).await;
+        for (budget, error) in &answers {
+            self.account(&host, budget, error.as_ref()).await;
         }
+        store.job(job.key).await.ok().flatten().unwrap_or(job)
     }
 
     async fn target(&mut self, job: JobKey) -> Result<Target, Failure> {
@@ -174,8 +156,9 @@ impl Refresher {
             return Err(Failure::local("This job has no pull request on GitHub or GitLab."));
         };
         let client = self.client(&host, kind).await?;
-        let head = row.and_then(|row| row.pull_request.as_ref().map(|state| state.head.clone()));
-        Ok(Target { host, linked, client, head })
+        let state = row.and_then(|row| row.pull_request);
+        let fact = state.as_ref().map(|state| state.fact());
+        Ok(Target { host, linked, client, fact, head: state.map(|state| state.head) })
     }
 
     /// Records what the answers say about the host's limit, and reports the new state of the job.
@@ -183,8 +166,8 @@ impl Refresher {
         for (budget, error) in answers {
             self.account(&target.host, budget, error.as_ref()).await;
         }
-        if let Ok(Some(row)) = self.inner.store.job(job).await {
-            self.inner.emit(EngineEvent::Job(Box::new(row))).await;
+        if let Ok(Some(job)) = self.inner.store.job(job).await {
+            self.emit_pull_request(&target.client, job, target.fact).await;
         }
     }
 }
@@ -265,6 +248,23 @@ async fn prepare(
         action => action.clone(),
     };
     Ok((current, action))
+}
+
+/// Requests and stores the details of a pull request with this head commit.
+async fn request_and_store_details(
+    store: &Store,
+    client: &HostClient,
+    linked: &LinkedJobs,
+    head: CleanText,
+    answers: &mut Vec<(RequestBudget, Option<HostError>)>,
+) -> Result<Timed<PullRequestDetails>, Failure> {
+    let details = request_details(client, linked, answers).await?;
+    let details = Timed { value: PullRequestDetails { head, ..details }, as_of: local_now() };
+    if let Some((_, text)) = linked.jobs.first() {
+        let jobs = linked.jobs.iter().map(|(job, _)| *job).collect();
+        store.save_pull_request_details(text, jobs, details.clone()).await.map_err(|error| error.failure())?;
+    }
+    Ok(details)
 }
 
 async fn request_details(

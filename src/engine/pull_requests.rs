@@ -14,10 +14,10 @@ use crate::model::engine_event::EngineEvent;
 use crate::model::failure::{Failure, FailureKind};
 use crate::model::ledger::Wait;
 use crate::model::log::LogKind;
-use crate::model::pull_request::{HostKind, PullRequestLink};
-use crate::model::row::JobKey;
+use crate::model::pull_request::{HostKind, PullRequestFact, PullRequestLink};
+use crate::model::row::{Job, JobKey};
 use crate::model::text::CleanText;
-use crate::store::{ReportedPullRequest, StoreError, StoredPullRequest};
+use crate::store::{AppliedPullRequest, ReportedPullRequest, StoreError, StoredPullRequest};
 use chrono::TimeDelta;
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
@@ -90,6 +90,8 @@ pub(super) struct Refresher {
     round: Option<Round>,
     /// When a job whose pull request could not be read is tried again.
     retries: HashMap<JobKey, Time>,
+    /// The jobs with a merged pull request whose pages were looked up.
+    pub(super) looked_up: HashSet<JobKey>,
 }
 
 /// Runs until the engine stops.
@@ -98,8 +100,8 @@ pub(super) async fn run_refresher(
     directory: Arc<dyn HostDirectory>,
     mut commands: mpsc::UnboundedReceiver<RefreshCommand>,
 ) {
-    let (hosts, retries) = (HashMap::new(), HashMap::new());
-    let mut refresher = Refresher { inner, directory, hosts, is_focused: true, round: None, retries };
+    let (hosts, retries, looked_up) = (HashMap::new(), HashMap::new(), HashSet::new());
+    let mut refresher = Refresher { inner, directory, hosts, is_focused: true, round: None, retries, looked_up };
     let mut next = Some(Instant::now());
     loop {
         let is_in_round = refresher.round.is_some();
@@ -283,18 +285,24 @@ impl Refresher {
         }
         match self.inner.store.apply_pull_requests(reported, now).await {
             Ok(applied) => {
-                self.load_pages_of_merged(client, &applied, now).await;
-                for applied in applied {
-                    // The first state of an old job, which may have been imported, is no change.
-                    let is_new = applied.job.local.finished_at.is_some_and(|at| now - at < FINISHED_LATELY);
-                    if applied.has_new_fact() && (applied.before.is_some() || is_new) {
-                        self.inner.queue_hook(&applied.job).await;
-                    }
-                    self.inner.emit(EngineEvent::Job(Box::new(applied.job))).await;
+                for AppliedPullRequest { job, before } in applied {
+                    self.emit_pull_request(client, job, before).await;
                 }
             }
             Err(error) => self.inner.emit_trouble(error.failure()).await,
         }
+    }
+
+    /// Reports a job whose pull request was read. `before` is the most important fact before.
+    pub(super) async fn emit_pull_request(&mut self, client: &HostClient, job: Job, before: Option<PullRequestFact>) {
+        let job = self.look_up_pages_of_merged(client, job).await;
+        // The first state of an old job, which may have been imported, is no change.
+        let is_new = job.local.finished_at.is_some_and(|at| local_now() - at < FINISHED_LATELY);
+        let has_changed = job.pull_request.as_ref().map(|state| state.fact()) != before;
+        if has_changed && (before.is_some() || is_new) {
+            self.inner.queue_hook(&job).await;
+        }
+        self.inner.emit(EngineEvent::Job(Box::new(job))).await;
     }
 
     /// Returns the client for a host, for requests that the user wants.

@@ -28,12 +28,6 @@ pub struct AppliedPullRequest {
     pub before: Option<PullRequestFact>,
 }
 
-impl AppliedPullRequest {
-    pub fn has_new_fact(&self) -> bool {
-        self.job.pull_request.as_ref().map(|state| state.fact()) != self.before
-    }
-}
-
 /// A pull request that a job links to, and its stored state if it is known.
 #[derive(Debug, Clone, Copy)]
 pub struct StoredPullRequest<'a> {

@@ -8,6 +8,21 @@ use docdeck::model::job::{JobId, Status};
 use docdeck::model::log::{LogKind, Operation};
 use docdeck::model::prompt::Resolution;
 
+/// Waits until a file has this many lines, and returns its text.
+#[cfg(unix)]
+pub(crate) async fn wait_for_lines(file: &std::path::Path, lines: usize) -> String {
+    let written = tokio::time::timeout(std::time::Duration::from_secs(10), async {
+        loop {
+            let written = std::fs::read_to_string(file).unwrap_or_default();
+            if written.lines().count() >= lines {
+                return written;
+            }
+            tokio::task::yield_now().await;
+        }
+    });
+    written.await.expect("all lines")
+}
+
 #[cfg(unix)]
 #[tokio::test]
 async fn the_on_change_program_gets_each_change_once_as_json_although_two_instances_run() {
@@ -23,16 +38,7 @@ async fn the_on_change_program_gets_each_change_once_as_json_although_two_instan
     // The engine waits for the `on_change` program before it checks the next job, so the first change is in the file.
     let (_, other) = one.submit_accepted_job("Another [sim:seconds=30] [sim:fail]").await;
     one.wait_for_job(other.key, "the end of the other", |row| row.remote.status == Some(Status::Failed)).await;
-    let written = tokio::time::timeout(std::time::Duration::from_secs(10), async {
-        loop {
-            let written = std::fs::read_to_string(&file).unwrap_or_default();
-            if written.lines().count() >= 2 {
-                return written;
-            }
-            tokio::task::yield_now().await;
-        }
-    });
-    let written = written.await.expect("both changes");
+    let written = wait_for_lines(&file, 2).await;
     let jobs: Vec<serde_json::Value> =
         written.lines().map(|line| serde_json::from_str(line).expect("one JSON object a line")).collect();
     assert_eq!(jobs.len(), 2, "{written}");
@@ -56,16 +62,7 @@ async fn a_follow_up_that_reactivates_a_job_runs_the_on_change_program_once() {
         fixture.engine.submit_follow_up(row.key, "More [sim:seconds=30] [sim:fail]").await.expect("on disk");
     fixture.wait_for_delivery(prompt).await;
     fixture.wait_for_job(row.key, "the second end", |row| row.remote.status == Some(Status::Failed)).await;
-    let written = tokio::time::timeout(std::time::Duration::from_secs(10), async {
-        loop {
-            let written = std::fs::read_to_string(&file).unwrap_or_default();
-            if written.lines().count() >= 3 {
-                return written;
-            }
-            tokio::task::yield_now().await;
-        }
-    });
-    let written = written.await.expect("all three changes");
+    let written = wait_for_lines(&file, 3).await;
     let statuses: Vec<serde_json::Value> = written
         .lines()
         .map(|line| serde_json::from_str::<serde_json::Value>(line).expect("one JSON object a line")["status"].clone())

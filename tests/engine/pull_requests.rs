@@ -1,5 +1,7 @@
 //! Tests of the requests to code hosts: when they are sent, what they change, and when they stop.
 
+#[cfg(unix)]
+use crate::changes::wait_for_lines;
 use crate::support::engine::EngineFixture;
 use crate::support::{create_folder, open_store, scope_of, start_sim};
 use chrono::TimeDelta;
@@ -7,6 +9,7 @@ use docdeck::engine::{HostAccess, HostDirectory};
 use docdeck::model::engine_event::EngineEvent;
 use docdeck::model::job::{JobId, RemoteJob, RemoteState, Status};
 use docdeck::model::pull_request::{ChecksState, HostKind, PullRequestState};
+use docdeck::model::pull_request_action::{ActionOutcome, PullRequestAction};
 use docdeck::model::row::{Job, JobGroup, JobKey};
 use docdeck::model::text::CleanText;
 use docdeck::runtime::hosts::SimulatedHosts;
@@ -243,16 +246,7 @@ async fn the_on_change_program_runs_when_the_checks_have_finished() {
     sim.advance(TimeDelta::minutes(10));
     fixture.engine.refresh_pull_requests(None);
     fixture.wait_for_job(row.key, "finished checks", |row| row.group() == JobGroup::NeedsYou).await;
-    let written = tokio::time::timeout(std::time::Duration::from_secs(10), async {
-        loop {
-            let written = std::fs::read_to_string(&file).unwrap_or_default();
-            if written.lines().count() >= 3 {
-                return written;
-            }
-            tokio::task::yield_now().await;
-        }
-    });
-    let written = written.await.expect("three changes");
+    let written = wait_for_lines(&file, 3).await;
     let checks: Vec<serde_json::Value> = written
         .lines()
         .map(|line| serde_json::from_str::<serde_json::Value>(line).expect("one JSON object a line"))
@@ -260,5 +254,19 @@ async fn the_on_change_program_runs_when_the_checks_have_finished() {
         .collect();
     assert_eq!(checks[..2], [serde_json::Value::Null, "pending".into()], "{written}");
     assert!(["passing", "failing"].contains(&checks[2].as_str().unwrap_or_default()), "{written}");
+    fixture.engine.stop().await;
+}
+
+#[tokio::test]
+async fn a_merge_looks_up_the_changed_pages_of_the_job() {
+    let sim = Sim::start(SimOptions { jobs: 0, ..SimOptions::default() }).await.expect("a simulator");
+    let mut fixture = start_with_hosts(&sim).await;
+    let (_, row) = fixture.submit_accepted_job("Fix it [sim:seconds=1]").await;
+    let row = fixture.wait_for_job(row.key, "its state", |row| row.pull_request.is_some()).await;
+    assert!(row.local.pages.is_empty());
+    let head = row.pull_request.expect("a state").head;
+    let merged = fixture.engine.act_on_pull_request(row.key, head, PullRequestAction::Merge(None)).await;
+    assert_eq!(merged, ActionOutcome::Done);
+    fixture.wait_for_job(row.key, "the pages", |row| !row.local.pages.is_empty()).await;
     fixture.engine.stop().await;
 }
