@@ -15,6 +15,8 @@ use docdeck::model::text::CleanText;
 use docdeck::runtime::hosts::SimulatedHosts;
 use docdeck::sim::{HostFault, Sim, SimOptions};
 use docdeck::store::Store;
+#[cfg(unix)]
+use std::collections::BTreeSet;
 use std::pin::Pin;
 use std::sync::Arc;
 
@@ -247,13 +249,14 @@ async fn the_on_change_program_runs_when_the_checks_have_finished() {
     fixture.engine.refresh_pull_requests(None);
     fixture.wait_for_job(row.key, "finished checks", |row| row.group() == JobGroup::NeedsYou).await;
     let written = wait_for_lines(&file, 3).await;
-    let checks: Vec<serde_json::Value> = written
+    let checks = written
         .lines()
         .map(|line| serde_json::from_str::<serde_json::Value>(line).expect("one JSON object a line"))
-        .map(|job| job["pullRequest"]["checks"]["state"].clone())
-        .collect();
-    assert_eq!(checks[..2], [serde_json::Value::Null, "pending".into()], "{written}");
-    assert!(["passing", "failing"].contains(&checks[2].as_str().unwrap_or_default()), "{written}");
+        .map(|job| job["pullRequest"]["checks"]["state"].as_str().unwrap_or("unknown").to_owned());
+    // The programs of changes that follow each other closely run at the same time.
+    let checks: BTreeSet<String> = checks.collect();
+    assert_eq!(checks.len(), 3, "{written}");
+    assert!(checks.contains("unknown") && checks.contains("pending"), "{written}");
     fixture.engine.stop().await;
 }
 
