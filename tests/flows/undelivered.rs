@@ -90,7 +90,9 @@ async fn after_a_429_a_prompt_waits_and_is_then_sent_automatically_once() {
     set_faults(&sim, &[]);
     dashboard.until_shown("◐ started").await;
     assert_eq!(dashboard.only_prompt().await.delivery, Delivery::Accepted);
-    assert_eq!((sim.requests(Operation::Create), sim.received_prompts().len()), (2, 1));
+    // On a busy computer, the wait of one second may end before the fault is removed. Then another 429 follows.
+    assert!(sim.requests(Operation::Create) >= 2);
+    assert_eq!((sim.carried_out(Operation::Create), sim.received_prompts().len()), (1, 1));
     let sent = dashboard.requested_effects.iter().filter(|effect| {
         matches!(effect, Effect::Prompts(PromptsEffect::SubmitNewJob(_)) | Effect::Prompts(PromptsEffect::Resolve(..)))
     });
