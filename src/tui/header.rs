@@ -77,9 +77,12 @@ impl App {
         let without_name = Form { name_width: None, ..without_keys };
         let last = Form { limit: None, ..without_name };
         let shorter = [full, without_program, without_keys, truncated, without_name];
+        let tab_names = [false, true].map(|has_keys| self.tab_names(has_keys));
+        let [tabs_alone, tabs_with_keys] =
+            tab_names.each_ref().map(|names| names.iter().map(|(text, _)| gap + text.width()).sum::<usize>());
         // Returns the cells that a form leaves for the profile name, without the gap before it.
         let space_for_name = |form: Form<'_>| {
-            let tabs: usize = self.tab_names(form.has_keys).iter().map(|(text, _)| gap + text.width()).sum();
+            let tabs = if form.has_keys { tabs_with_keys } else { tabs_alone };
             let right = [connection.as_str(), form.limit.unwrap_or_default()];
             let right: usize = right.into_iter().filter(|text| !text.is_empty()).map(|text| text.width() + GAP).sum();
             let lead = if form.program.is_empty() { 1 } else { GAP };
@@ -97,7 +100,8 @@ impl App {
             at = tab.at + tab.text.width();
             tab
         };
-        let tabs = self.tab_names(form.has_keys).into_iter().map(tab).collect();
+        let [names_alone, names_with_keys] = tab_names;
+        let tabs = if form.has_keys { names_with_keys } else { names_alone }.into_iter().map(tab).collect();
         HeaderText { program: form.program, profile, tabs, connection, limit: form.limit.map(str::to_owned) }
     }
 

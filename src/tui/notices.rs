@@ -115,8 +115,8 @@ impl App {
 
     /// Returns the lines of the message, for a screen of this width.
     pub fn message_lines(&self, width: usize) -> Vec<String> {
-        let rule_width = self.message_rule_width().min(width);
-        self.message().map(|message| message.lines(rule_width, width, usize::from(self.size.1))).unwrap_or_default()
+        let Some(message) = self.message() else { return Vec::new() };
+        message.lines(self.message_rule_width().min(width), width, usize::from(self.size.1))
     }
 }
 

@@ -74,7 +74,9 @@ impl App {
         // Also when a longer title has widened the list.
         self.detail.set_width(g.detail_columns());
         self.jobs.keep_selected_visible(self.uncovered_rows(g.list_lines()));
-        self.views.table.show_selection(self.uncovered_rows(self.views_areas().lines));
+        if self.screen == Screen::Views {
+            self.views.table.show_selection(self.uncovered_rows(self.views_areas().lines));
+        }
         if let Some(open) = &mut self.all_jobs {
             open.list.keep_selected_visible(g.all_jobs_rows());
         }

@@ -5,7 +5,7 @@ use super::Context as C;
 use super::{Action, Binding, Chord, Edit, PreviousPeriod};
 use crossterm::event::KeyCode;
 
-/// All bindings, in the order in which the footer and the help show them.
+/// All bindings, context by context, in the order in which the footer and the help show them.
 pub const BINDINGS: &[Binding] = &[
     key_binding(C::Jobs, &[ch('n')], Action::NewJob, "new", "start a new job"),
     key_binding(C::Jobs, &[ch('D')], Action::Drafts, "drafts", "open the drafts"),
@@ -279,6 +279,9 @@ pub const BINDINGS: &[Binding] = &[
     key_binding(C::Editor, &[ctrl('t')], Action::Templates, "templates", "insert a template"),
     key_binding(C::Editor, &[ctrl('r')], Action::History, "history", "insert a prompt you sent before"),
     key_binding(C::Editor, &[ctrl('g')], Action::EditOutside, "$EDITOR", "continue in $VISUAL or $EDITOR"),
+    key_binding(C::Editor, &[ctrl('y')], Action::CopyMain, "copy", "copy the text"),
+    key_binding(C::Editor, &[plain_key(KeyCode::PageUp)], Action::Edit(Edit::PageUp), "", "scroll up a page"),
+    key_binding(C::Editor, &[plain_key(KeyCode::PageDown)], Action::Edit(Edit::PageDown), "", "scroll down a page"),
     key_binding(
         C::BatchText,
         &[ctrl('s'), with_ctrl(KeyCode::Enter)],
@@ -294,6 +297,8 @@ pub const BINDINGS: &[Binding] = &[
         "save & close",
         "close and save the text",
     ),
+    key_binding(C::BatchText, &[plain_key(KeyCode::PageUp)], Action::Edit(Edit::PageUp), "", "scroll up a page"),
+    key_binding(C::BatchText, &[plain_key(KeyCode::PageDown)], Action::Edit(Edit::PageDown), "", "scroll down a page"),
     key_binding(
         C::Batch,
         &[ch('y'), plain_key(KeyCode::Enter), ctrl('s')],
@@ -331,11 +336,6 @@ pub const BINDINGS: &[Binding] = &[
     key_binding(C::Drafts, &[ch('x')], Action::DeleteDraft, "delete", "delete the draft (asks first)"),
     key_binding(C::Text, &[ctrl('_')], Action::Edit(Edit::Undo), "undo", "undo the last change"),
     key_binding(C::Text, &[alt('u')], Action::Edit(Edit::Redo), "", "redo the last undone change"),
-    key_binding(C::Editor, &[ctrl('y')], Action::CopyMain, "copy", "copy the text"),
-    key_binding(C::Editor, &[plain_key(KeyCode::PageUp)], Action::Edit(Edit::PageUp), "", "scroll up a page"),
-    key_binding(C::Editor, &[plain_key(KeyCode::PageDown)], Action::Edit(Edit::PageDown), "", "scroll down a page"),
-    key_binding(C::BatchText, &[plain_key(KeyCode::PageUp)], Action::Edit(Edit::PageUp), "", "scroll up a page"),
-    key_binding(C::BatchText, &[plain_key(KeyCode::PageDown)], Action::Edit(Edit::PageDown), "", "scroll down a page"),
     key_binding(
         C::Text,
         &[plain_key(KeyCode::Enter), ctrl('j')],

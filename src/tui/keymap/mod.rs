@@ -14,6 +14,7 @@ pub use groups::KeyGroup;
 pub use names::{Action, Context, Edit, PreviousPeriod};
 
 use std::collections::HashMap;
+use std::sync::LazyLock;
 
 /// A row of the table: the keys that run an action in a context.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,6 +28,17 @@ pub struct Binding {
     pub help: &'static str,
 }
 
+/// The bindings of each context, because a frame looks up dozens of keys.
+static BY_CONTEXT: LazyLock<HashMap<Context, &'static [Binding]>> = LazyLock::new(|| {
+    let groups = BINDINGS.chunk_by(|one, other| one.context == other.context);
+    groups.filter_map(|rows| Some((rows.first()?.context, rows))).collect()
+});
+
+/// Returns the bindings of a context.
+pub fn bindings_of(context: Context) -> &'static [Binding] {
+    BY_CONTEXT.get(&context).copied().unwrap_or_default()
+}
+
 /// The key bindings in use: the default bindings, some with other keys from the configuration.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Keymap {
@@ -37,7 +49,7 @@ impl Keymap {
     /// Replaces the keys of a binding. If `keys` is empty, no key runs the action. Returns false if the context has no
     /// action with this name.
     pub fn set_keys(&mut self, context: Context, action: &str, keys: Vec<Chord>) -> bool {
-        let row = BINDINGS.iter().find(|row| row.context == context && row.action.has_name(action));
+        let row = bindings_of(context).iter().find(|row| row.action.has_name(action));
         let row = row.map(|row| self.overrides.insert((context, row.action), keys));
         row.is_some()
     }
@@ -49,9 +61,7 @@ impl Keymap {
 
     /// Returns the first key of an action in these contexts. `None` if the action has no key in any of them.
     pub fn key(&self, contexts: &[Context], action: Action) -> Option<Chord> {
-        let rows = contexts
-            .iter()
-            .filter_map(|context| BINDINGS.iter().find(|row| row.context == *context && row.action == action));
+        let rows = contexts.iter().filter_map(|context| bindings_of(*context).iter().find(|row| row.action == action));
         rows.filter_map(|row| self.keys(row).first().copied()).next()
     }
 
@@ -81,17 +91,17 @@ impl Keymap {
         wanted: impl Fn(&Binding) -> bool + Copy + 'a,
     ) -> impl Iterator<Item = &'static Binding> + 'a {
         contexts.iter().enumerate().flat_map(move |(rank, &context)| {
-            BINDINGS.iter().filter(move |row| {
+            bindings_of(context).iter().filter(move |row| {
                 let shadowed =
                     |chord: &Chord| contexts.iter().take(rank).any(|&above| self.binding(above, *chord).is_some());
-                row.context == context && wanted(row) && !self.keys(row).iter().all(shadowed)
+                wanted(row) && !self.keys(row).iter().all(shadowed)
             })
         })
     }
 
     /// Returns the binding of a key in a context.
     pub fn binding(&self, context: Context, chord: Chord) -> Option<&'static Binding> {
-        BINDINGS.iter().find(|row| row.context == context && self.keys(row).contains(&chord))
+        bindings_of(context).iter().find(|row| self.keys(row).contains(&chord))
     }
 
     /// Returns the first key that two bindings of a context share, with both bindings.
@@ -134,6 +144,11 @@ mod tests {
     fn no_key_is_bound_twice_in_a_context() {
         assert!(Keymap::default().find_conflict().is_none());
         assert_eq!(Keymap::default().find_hidden_global(), None);
+    }
+
+    #[test]
+    fn the_bindings_of_a_context_are_adjacent_in_the_table() {
+        assert_eq!(BY_CONTEXT.values().map(|rows| rows.len()).sum::<usize>(), BINDINGS.len());
     }
 
     #[test]
