@@ -2,6 +2,8 @@
 //! comparisons.
 
 use super::text::CleanText;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::borrow::Cow;
 use std::fmt;
 use std::iter::Sum;
 use std::ops::{Add, Sub};
@@ -82,6 +84,38 @@ impl Count {
             Self::Fraction(number) => Some(ViewCount::from_fraction(*number)),
             Self::Other(_) | Self::Missing => None,
         }
+    }
+}
+
+/// Writes a number, the text that was received instead of one, or null.
+impl Serialize for Count {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Known(number) => serializer.serialize_i64(*number),
+            Self::Fraction(number) => serializer.serialize_f64(number.get()),
+            Self::Other(text) => text.serialize(serializer),
+            Self::Missing => serializer.serialize_none(),
+        }
+    }
+}
+
+/// Reads what [`Serialize`] writes.
+impl<'de> Deserialize<'de> for Count {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(untagged)]
+        enum Stored<'a> {
+            Known(i64),
+            Fraction(f64),
+            Other(#[serde(borrow)] Cow<'a, str>),
+            Missing(()),
+        }
+        Ok(match Stored::deserialize(deserializer)? {
+            Stored::Known(number) => Self::Known(number),
+            Stored::Fraction(number) => Self::from_f64(number).unwrap_or_default(),
+            Stored::Other(text) => Self::Other(CleanText::line(&text)),
+            Stored::Missing(()) => Self::Missing,
+        })
     }
 }
 

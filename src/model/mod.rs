@@ -3,6 +3,7 @@
 //! This layer does no I/O, depends on no async runtime or terminal, and never reads a clock: the current time is always
 //! an argument.
 
+pub mod analytics;
 pub mod ascii;
 pub mod backup;
 pub mod batch;

@@ -4,6 +4,7 @@ pub use super::count::{Count, Fraction, ViewCount};
 
 use super::period::DateRange;
 use super::text::CleanText;
+use serde::{Deserialize, Serialize};
 
 /// The minimum number of rows that one request can ask for.
 pub const MIN_PAGE_SIZE: u32 = 1;
@@ -13,7 +14,8 @@ pub const MAX_PAGE_SIZE: u32 = 250;
 pub const DEFAULT_PAGE_SIZE: u32 = 50;
 
 /// Human, AI and total views of a page or of the site.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Counts {
     pub human: Count,
     pub ai: Count,
@@ -44,7 +46,7 @@ pub fn as_f64(n: u64) -> f64 {
 }
 
 /// One page of the site and its views.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PageRow {
     pub path: CleanText,
     pub counts: Counts,

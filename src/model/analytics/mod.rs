@@ -1,0 +1,271 @@
+//! The analytics of the service besides page views: visitors, searches, feedback and questions. Each report is a list of
+//! rows for a date range that arrives in several answers.
+//!
+//! `rows` has the kinds of rows, `needs_work` the pages that need work according to all reports.
+
+pub mod needs_work;
+mod rows;
+
+pub use rows::{Feedback, FeedbackStatus, PageFeedback, Question, Search, Source, page_path};
+
+use super::Time;
+use super::period::DateRange;
+use super::report::LoadEndReason;
+use super::text::CleanText;
+use super::views::{Counts, PageRow};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::fmt::Debug;
+use std::sync::Arc;
+
+/// A kind of report.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum AnalyticsKind {
+    /// The visitors of each page.
+    Visitors,
+    /// What readers searched for.
+    Searches,
+    /// What readers wrote about pages.
+    Feedback,
+    /// The votes and comments of each page, counted.
+    FeedbackByPage,
+    /// The questions that readers asked the assistant.
+    Questions,
+}
+
+impl AnalyticsKind {
+    pub const ALL: [Self; 5] = [Self::Visitors, Self::Searches, Self::Feedback, Self::FeedbackByPage, Self::Questions];
+
+    /// Returns the name in the log, in the option `--fault` and in the store.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Visitors => "visitors",
+            Self::Searches => "searches",
+            Self::Feedback => "feedback",
+            Self::FeedbackByPage => "feedback-by-page",
+            Self::Questions => "questions",
+        }
+    }
+
+    /// Returns the name in a sentence.
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::FeedbackByPage => "feedback by page",
+            other => other.name(),
+        }
+    }
+
+    /// Returns the maximum number of rows that one request can ask for.
+    pub fn max_rows(self) -> u32 {
+        match self {
+            Self::Visitors => 250,
+            Self::Searches | Self::Feedback | Self::FeedbackByPage => 100,
+            Self::Questions => 1_000,
+        }
+    }
+
+    /// Whether the rows contain what readers wrote, which is stored for a limited time only.
+    pub fn has_reader_text(self) -> bool {
+        matches!(self, Self::Feedback | Self::Questions)
+    }
+}
+
+/// Where the next answer begins, as the service named it. For visitors it is the number of rows before.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Cursor(String);
+
+impl Cursor {
+    /// The maximum length in bytes. A longer one is not sent back.
+    const MAX_BYTES: usize = 2_048;
+
+    /// Returns `None` if the text is empty or too long.
+    pub fn new(text: impl Into<String>) -> Option<Self> {
+        let text = text.into();
+        (1..=Self::MAX_BYTES).contains(&text.len()).then_some(Self(text))
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+/// A row of a report.
+pub trait AnalyticsRow: Clone + PartialEq + Debug + Serialize + DeserializeOwned + Send + Sync + 'static {
+    /// The kind of report that consists of these rows.
+    const KIND: AnalyticsKind;
+
+    /// Returns what identifies the row in its report. If it arrives twice, because the data changed between two
+    /// answers, the later row replaces the earlier one.
+    fn key(&self) -> &CleanText;
+}
+
+impl AnalyticsRow for PageRow {
+    const KIND: AnalyticsKind = AnalyticsKind::Visitors;
+
+    fn key(&self) -> &CleanText {
+        &self.path
+    }
+}
+
+/// One answer of the service.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RowsAnswer<R> {
+    pub rows: Vec<R>,
+    /// The totals of the site: of visitors, or in `total` the number of searches. Missing in other reports.
+    pub totals: Counts,
+    /// Where the next answer begins; `None` if this is the last one.
+    pub next: Option<Cursor>,
+    /// Whether the service has more rows, but offers no way to request them.
+    pub is_cut: bool,
+}
+
+/// The rows of a date range, all or only those loaded so far.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RowsReport<R> {
+    pub range: DateRange,
+    /// The rows, each key once, in the service's order.
+    pub rows: Vec<R>,
+    /// See [`RowsAnswer::totals`]; from the last answer.
+    pub totals: Counts,
+    /// Where loading continues; `None` if all rows are loaded.
+    pub next: Option<Cursor>,
+    /// See [`RowsAnswer::is_cut`].
+    pub is_cut: bool,
+    /// The number of received rows that replaced an earlier row with the same key.
+    pub duplicates: u32,
+    /// The number of answers that were merged.
+    pub answers: u32,
+    /// When the oldest answer was received.
+    pub as_of: Time,
+}
+
+impl<R> RowsReport<R> {
+    /// Whether all rows that the service offers are loaded.
+    pub fn is_complete(&self) -> bool {
+        self.next.is_none()
+    }
+}
+
+/// A report with an index of its rows, to which answers are added.
+#[derive(Debug, Clone)]
+pub struct RowsMerge<R> {
+    report: RowsReport<R>,
+    positions: HashMap<CleanText, usize>,
+}
+
+impl<R: AnalyticsRow> RowsMerge<R> {
+    /// Starts a report with its first answer.
+    pub fn start(range: DateRange, answer: RowsAnswer<R>, as_of: Time) -> Self {
+        let report = RowsReport {
+            range,
+            rows: Vec::with_capacity(answer.rows.len()),
+            totals: Counts::default(),
+            next: None,
+            is_cut: false,
+            duplicates: 0,
+            answers: 0,
+            as_of,
+        };
+        let mut merge = Self { report, positions: HashMap::new() };
+        merge.add_answer(answer, as_of);
+        merge
+    }
+
+    /// Adds the next answer. Returns whether it contains a row that is new to the report.
+    pub fn add_answer(&mut self, answer: RowsAnswer<R>, as_of: Time) -> bool {
+        let (report, before) = (&mut self.report, self.positions.len());
+        for row in answer.rows {
+            match self.positions.entry(row.key().clone()) {
+                Entry::Occupied(entry) => {
+                    if let Some(known) = report.rows.get_mut(*entry.get()) {
+                        *known = row;
+                    }
+                    report.duplicates = report.duplicates.saturating_add(1);
+                }
+                Entry::Vacant(entry) => {
+                    entry.insert(report.rows.len());
+                    report.rows.push(row);
+                }
+            }
+        }
+        (report.totals, report.next, report.is_cut) = (answer.totals, answer.next, answer.is_cut);
+        report.answers = report.answers.saturating_add(1);
+        report.as_of = report.as_of.min(as_of);
+        self.positions.len() > before
+    }
+
+    pub fn report(&self) -> &RowsReport<R> {
+        &self.report
+    }
+
+    pub fn into_report(self) -> RowsReport<R> {
+        self.report
+    }
+}
+
+/// How to load a report.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RowsPlan {
+    pub range: DateRange,
+    /// The maximum number of requests; at least one is made if no fresh report is cached.
+    pub max_requests: u32,
+    /// Whether to request everything again, even if it is cached.
+    pub from_start: bool,
+}
+
+/// The progress of loading a report.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RowsProgress {
+    pub kind: AnalyticsKind,
+    pub range: DateRange,
+    /// The number of rows loaded so far.
+    pub rows: usize,
+    /// The number of requests of this load so far.
+    pub requests: u32,
+    pub is_complete: bool,
+}
+
+/// The result of loading a report.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RowsOutcome<R> {
+    /// The report that is stored now, complete or partial; `None` if nothing was loaded.
+    pub report: Option<Arc<RowsReport<R>>>,
+    pub end_reason: LoadEndReason,
+    /// The number of requests that this load used.
+    pub requests: u32,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn search(query: &str, hits: i64) -> Search {
+        Search { query: CleanText::line(query), hits: crate::model::views::Count::Known(hits), ..Search::default() }
+    }
+
+    fn answer(rows: Vec<Search>, next: Option<&str>) -> RowsAnswer<Search> {
+        RowsAnswer { rows, totals: Counts::default(), next: next.and_then(Cursor::new), is_cut: false }
+    }
+
+    #[test]
+    fn a_row_that_arrives_twice_is_kept_once_with_its_last_values() {
+        let range = DateRange::last_days(7, chrono::NaiveDate::default());
+        let mut merge =
+            RowsMerge::start(range, answer(vec![search("a", 1), search("b", 2)], Some("x")), Time::default());
+        assert!(!merge.report().is_complete());
+        assert!(merge.add_answer(answer(vec![search("b", 3), search("c", 4)], Some("y")), Time::default()));
+        assert!(!merge.add_answer(answer(vec![search("c", 4)], None), Time::default()), "nothing new");
+        let report = merge.into_report();
+        assert_eq!(report.rows, [search("a", 1), search("b", 3), search("c", 4)]);
+        assert_eq!((report.duplicates, report.answers, report.is_complete()), (2, 3, true));
+    }
+
+    #[test]
+    fn a_cursor_is_never_empty_or_very_long() {
+        assert_eq!(Cursor::new(""), None);
+        assert_eq!(Cursor::new("x".repeat(2_049)), None);
+        assert_eq!(Cursor::new("01J").as_ref().map(Cursor::as_str), Some("01J"));
+    }
+}

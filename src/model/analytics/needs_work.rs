@@ -1,0 +1,439 @@
+//! Which pages need work, according to all reports of a date range. There is no hidden formula: each signal of a page
+//! is a number with its share of the site's total, and the pages are ranked by the weighted sum of these shares. A
+//! signal whose report is not loaded is unknown and never counted as zero.
+
+use super::{Feedback, PageFeedback, Question, RowsReport, Search, page_path};
+use crate::model::report::Report;
+use crate::model::text::CleanText;
+use crate::model::views::{Count, ViewCount};
+use std::collections::{HashMap, HashSet};
+
+/// A sign that a page needs work.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Signal {
+    /// The views of the page.
+    Views,
+    /// How many views fewer than in the previous period.
+    LostViews,
+    ThumbsDown,
+    /// Comments that nobody has dealt with.
+    OpenComments,
+    UnansweredQuestions,
+    /// Searches for words of the page's path after which nobody clicked a result.
+    UnclickedSearches,
+}
+
+impl Signal {
+    pub const ALL: [Self; 6] = [
+        Self::Views,
+        Self::LostViews,
+        Self::ThumbsDown,
+        Self::OpenComments,
+        Self::UnansweredQuestions,
+        Self::UnclickedSearches,
+    ];
+
+    fn index(self) -> usize {
+        Self::ALL.iter().position(|signal| *signal == self).unwrap_or(0)
+    }
+
+    /// Returns the name in the configuration and in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Views => "views",
+            Self::LostViews => "lostViews",
+            Self::ThumbsDown => "thumbsDown",
+            Self::OpenComments => "openComments",
+            Self::UnansweredQuestions => "unansweredQuestions",
+            Self::UnclickedSearches => "unclickedSearches",
+        }
+    }
+
+    /// Returns the name in a sentence.
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Views => "views",
+            Self::LostViews => "lost views",
+            Self::ThumbsDown => "thumbs down",
+            Self::OpenComments => "open comments",
+            Self::UnansweredQuestions => "unanswered questions",
+            Self::UnclickedSearches => "unclicked searches",
+        }
+    }
+}
+
+/// One value per signal.
+pub type PerSignal<T> = [T; Signal::ALL.len()];
+
+/// How much the share of each signal counts.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Weights(pub PerSignal<f64>);
+
+impl Default for Weights {
+    /// All signs of a problem count the same. The number of views alone is no problem.
+    fn default() -> Self {
+        Self(Signal::ALL.map(|signal| if signal == Signal::Views { 0.0 } else { 1.0 }))
+    }
+}
+
+impl Weights {
+    pub fn of(&self, signal: Signal) -> f64 {
+        self.0.get(signal.index()).copied().unwrap_or_default()
+    }
+
+    pub fn set(&mut self, signal: Signal, weight: f64) {
+        if let Some(slot) = self.0.get_mut(signal.index()) {
+            *slot = weight;
+        }
+    }
+}
+
+/// The reports from which the signals are computed; `None` for those that are not loaded.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct LoadedReports<'a> {
+    pub views: Option<&'a Report>,
+    /// Page views of the previous period of the same length.
+    pub previous_views: Option<&'a Report>,
+    pub feedback_by_page: Option<&'a RowsReport<PageFeedback>>,
+    pub feedback: Option<&'a RowsReport<Feedback>>,
+    pub questions: Option<&'a RowsReport<Question>>,
+    pub searches: Option<&'a RowsReport<Search>>,
+}
+
+/// A page with its signals.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PageSignals {
+    /// The path of the page; `None` for what can't be assigned to any page.
+    pub path: Option<CleanText>,
+    values: PerSignal<Option<ViewCount>>,
+    /// The views in the previous period.
+    pub previous_views: Option<ViewCount>,
+    /// The weighted sum of the shares, divided by the sum of the weights of all known signals, 0 to 1.
+    pub score: f64,
+}
+
+impl PageSignals {
+    /// Returns the number of this signal; `None` if its report is not loaded.
+    pub fn value(&self, signal: Signal) -> Option<ViewCount> {
+        self.values.get(signal.index()).copied().flatten()
+    }
+
+    /// Returns the change of views from the previous period, as a fraction of the views then. `None` if it is unknown
+    /// or if there were none.
+    pub fn views_change(&self) -> Option<f64> {
+        let (now, before) = (self.value(Signal::Views)?, self.previous_views.filter(|before| !before.is_zero())?);
+        Some((now - before).ratio_to(before))
+    }
+
+    /// Whether any sign of a problem is above zero.
+    pub fn has_problem(&self) -> bool {
+        Signal::ALL
+            .into_iter()
+            .filter(|signal| *signal != Signal::Views)
+            .any(|signal| self.value(signal).is_some_and(|value| value > ViewCount::ZERO))
+    }
+}
+
+/// The pages of a site with their signals.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct NeedsWork {
+    /// The pages with at least one problem, highest score first, then by path.
+    pub pages: Vec<PageSignals>,
+    totals: PerSignal<Option<ViewCount>>,
+}
+
+impl NeedsWork {
+    /// Computes the signals of all pages.
+    pub fn compute(reports: LoadedReports<'_>, weights: &Weights) -> Self {
+        let mut collected = Collected::new(reports);
+        collected.add_views(reports);
+        collected.add_feedback(reports);
+        collected.add_questions(reports);
+        collected.add_searches(reports);
+        collected.rank(weights)
+    }
+
+    /// Returns the sum of a signal over all pages; `None` if its report is not loaded.
+    pub fn total(&self, signal: Signal) -> Option<ViewCount> {
+        self.totals.get(signal.index()).copied().flatten()
+    }
+
+    /// Returns the share of the site's total that a page has, 0 to 1.
+    pub fn share(&self, page: &PageSignals, signal: Signal) -> Option<f64> {
+        let total = self.total(signal).filter(|total| !total.is_zero())?;
+        Some(page.value(signal)?.ratio_to(total))
+    }
+}
+
+/// The signals while they are collected. The key of what can't be assigned to a page is `None`.
+struct Collected {
+    is_loaded: PerSignal<bool>,
+    pages: HashMap<Option<CleanText>, (PerSignal<ViewCount>, Option<ViewCount>)>,
+}
+
+impl Collected {
+    fn new(reports: LoadedReports<'_>) -> Self {
+        let is_loaded = Signal::ALL.map(|signal| match signal {
+            Signal::Views => reports.views.is_some(),
+            Signal::LostViews => reports.views.is_some() && reports.previous_views.is_some(),
+            Signal::ThumbsDown => reports.feedback_by_page.is_some(),
+            Signal::OpenComments => reports.feedback.is_some(),
+            Signal::UnansweredQuestions => reports.questions.is_some(),
+            Signal::UnclickedSearches => reports.searches.is_some(),
+        });
+        Self { is_loaded, pages: HashMap::new() }
+    }
+
+    fn add(&mut self, path: Option<CleanText>, signal: Signal, value: ViewCount) {
+        let (values, _) = self.pages.entry(path).or_default();
+        if let Some(slot) = values.get_mut(signal.index()) {
+            *slot = *slot + value;
+        }
+    }
+
+    fn add_views(&mut self, reports: LoadedReports<'_>) {
+        let Some(views) = reports.views else { return };
+        for row in &views.rows {
+            self.add(Some(page_path(row.path.as_str())), Signal::Views, known(&row.counts.total));
+        }
+        let Some(previous) = reports.previous_views else { return };
+        let mut before: HashMap<CleanText, ViewCount> = HashMap::new();
+        for row in &previous.rows {
+            let sum = before.entry(page_path(row.path.as_str())).or_default();
+            *sum = *sum + known(&row.counts.total);
+        }
+        for (path, before) in before {
+            let (values, previous) = self.pages.entry(Some(path.clone())).or_default();
+            let now = values.get(Signal::Views.index()).copied().unwrap_or_default();
+            *previous = Some(before);
+            if before > now {
+                self.add(Some(path), Signal::LostViews, before - now);
+            }
+        }
+    }
+
+    fn add_feedback(&mut self, reports: LoadedReports<'_>) {
+        for row in reports.feedback_by_page.iter().flat_map(|report| &report.rows) {
+            self.add(Some(page_path(row.path.as_str())), Signal::ThumbsDown, known(&row.thumbs_down));
+        }
+        let comments = reports.feedback.iter().flat_map(|report| &report.rows);
+        for row in comments.filter(|row| row.status.is_open() && row.comment.is_some()) {
+            self.add(Some(page_path(row.path.as_str())), Signal::OpenComments, ViewCount::ONE);
+        }
+    }
+
+    fn add_questions(&mut self, reports: LoadedReports<'_>) {
+        let questions = reports.questions.iter().flat_map(|report| &report.rows);
+        for row in questions.filter(|row| row.is_answered == Some(false)) {
+            self.add(row.about(), Signal::UnansweredQuestions, ViewCount::ONE);
+        }
+    }
+
+    fn add_searches(&mut self, reports: LoadedReports<'_>) {
+        let Some(searches) = reports.searches else { return };
+        let pages = SearchablePages::new(self.pages.keys().flatten());
+        for row in searches.rows.iter().filter(|row| row.is_unclicked()) {
+            let clicked = row.top_page.as_ref().map(|page| page_path(page.as_str()));
+            let path = clicked.or_else(|| pages.find(row.query.as_str()));
+            self.add(path, Signal::UnclickedSearches, known(&row.hits));
+        }
+    }
+
+    fn rank(self, weights: &Weights) -> NeedsWork {
+        let Self { is_loaded, pages } = self;
+        let loaded = |values: PerSignal<ViewCount>| {
+            let mut out = is_loaded.map(|is_loaded| is_loaded.then_some(ViewCount::ZERO));
+            out.iter_mut().zip(values).for_each(|(slot, value)| *slot = slot.map(|_| value));
+            out
+        };
+        let mut sums = PerSignal::<ViewCount>::default();
+        for (values, _) in pages.values() {
+            sums.iter_mut().zip(values).for_each(|(sum, value)| *sum = *sum + *value);
+        }
+        let mut ranked = NeedsWork { pages: Vec::new(), totals: loaded(sums) };
+        let weighed = Signal::ALL.into_iter().filter(|signal| ranked.total(*signal).is_some_and(|sum| !sum.is_zero()));
+        let all: f64 = weighed.map(|signal| weights.of(signal)).sum();
+        let mut rows: Vec<PageSignals> = Vec::new();
+        for (path, (values, previous_views)) in pages {
+            let mut page = PageSignals { path, values: loaded(values), previous_views, score: 0.0 };
+            let shares = Signal::ALL.into_iter().filter_map(|signal| Some((signal, ranked.share(&page, signal)?)));
+            let sum: f64 = shares.map(|(signal, share)| weights.of(signal) * share).sum();
+            page.score = if all > 0.0 { sum / all } else { 0.0 };
+            if page.has_problem() {
+                rows.push(page);
+            }
+        }
+        rows.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| a.path.cmp(&b.path)));
+        ranked.pages = rows;
+        ranked
+    }
+}
+
+fn known(count: &Count) -> ViewCount {
+    count.value().unwrap_or_default()
+}
+
+/// The words of all paths, to find the page that a search was about.
+struct SearchablePages {
+    /// The paths that contain a word.
+    by_word: HashMap<String, Vec<CleanText>>,
+}
+
+/// Words that say nothing about the page.
+const FILLER_WORDS: [&str; 16] =
+    ["a", "an", "and", "the", "to", "of", "in", "for", "on", "with", "how", "do", "i", "is", "what", "docs"];
+
+fn words(text: &str) -> HashSet<String> {
+    let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_lowercase);
+    words.filter(|word| !FILLER_WORDS.contains(&word.as_str())).collect()
+}
+
+impl SearchablePages {
+    fn new<'a>(paths: impl Iterator<Item = &'a CleanText>) -> Self {
+        let mut by_word: HashMap<String, Vec<CleanText>> = HashMap::new();
+        for path in paths {
+            for word in words(path.as_str()) {
+                by_word.entry(word).or_default().push(path.clone());
+            }
+        }
+        Self { by_word }
+    }
+
+    /// Returns the page whose path contains all words of the search: the shortest of them, then the first in order.
+    /// Returns `None` if there is none.
+    fn find(&self, query: &str) -> Option<CleanText> {
+        let words = words(query);
+        let lists: Option<Vec<&Vec<CleanText>>> = words.iter().map(|word| self.by_word.get(word)).collect();
+        let lists = lists?;
+        let rarest = lists.iter().min_by_key(|paths| paths.len())?;
+        let has_all = |path: &&CleanText| lists.iter().all(|paths| paths.contains(path));
+        rarest.iter().filter(has_all).min_by_key(|path| (path.as_str().len(), *path)).cloned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Time;
+    use crate::model::analytics::{FeedbackStatus, RowsAnswer, RowsMerge};
+    use crate::model::period::DateRange;
+    use crate::model::views::{Counts, PageRow, ViewsPage};
+
+    fn range() -> DateRange {
+        DateRange::last_days(7, chrono::NaiveDate::default())
+    }
+
+    fn views(rows: &[(&str, i64)]) -> Report {
+        let row = |(path, total): &(&str, i64)| PageRow {
+            path: CleanText::line(path),
+            counts: Counts { total: Count::Known(*total), ..Counts::default() },
+        };
+        let answer = ViewsPage { rows: rows.iter().map(row).collect(), ..ViewsPage::default() };
+        Report::from_first_answer(range(), answer, true, Time::default())
+    }
+
+    fn report<R: super::super::AnalyticsRow>(rows: Vec<R>) -> RowsReport<R> {
+        let answer = RowsAnswer { rows, totals: Counts::default(), next: None, is_cut: false };
+        RowsMerge::start(range(), answer, Time::default()).into_report()
+    }
+
+    fn votes(path: &str, down: i64) -> PageFeedback {
+        PageFeedback { path: CleanText::line(path), thumbs_down: Count::Known(down), ..PageFeedback::default() }
+    }
+
+    fn search(query: &str, hits: i64, page: Option<&str>) -> Search {
+        let click_rate = if page.is_some() { Count::from_f64(0.4).expect("a count") } else { Count::Known(0) };
+        let top_page = page.map(CleanText::line);
+        Search { query: CleanText::line(query), hits: Count::Known(hits), click_rate, top_page, last_searched_at: None }
+    }
+
+    fn page<'a>(found: &'a NeedsWork, path: &str) -> &'a PageSignals {
+        found.pages.iter().find(|page| page.path.as_ref().is_some_and(|found| found.as_str() == path)).expect("a page")
+    }
+
+    #[test]
+    fn a_signal_that_is_not_loaded_is_unknown_and_not_zero() {
+        let down = report(vec![votes("/a", 3), votes("/b", 1)]);
+        let reports = LoadedReports { feedback_by_page: Some(&down), ..LoadedReports::default() };
+        let found = NeedsWork::compute(reports, &Weights::default());
+        let first = page(&found, "/a");
+        assert_eq!(first.value(Signal::ThumbsDown), Some(3.into()));
+        assert_eq!(first.value(Signal::OpenComments), None);
+        assert_eq!((found.total(Signal::Views), first.views_change()), (None, None));
+        assert!((first.score - 0.75).abs() < 1e-9, "the only known signal decides: {}", first.score);
+    }
+
+    #[test]
+    fn shares_add_up_to_one_and_decide_the_order() {
+        let (now, before) = (views(&[("/a", 50), ("/b", 100)]), views(&[("/a", 100), ("/b", 90), ("/gone", 10)]));
+        let down = report(vec![votes("/b", 4), votes("/a", 1)]);
+        let reports = LoadedReports {
+            views: Some(&now),
+            previous_views: Some(&before),
+            feedback_by_page: Some(&down),
+            ..LoadedReports::default()
+        };
+        let found = NeedsWork::compute(reports, &Weights::default());
+        for signal in [Signal::LostViews, Signal::ThumbsDown] {
+            let sum: f64 = found.pages.iter().filter_map(|page| found.share(page, signal)).sum();
+            assert!((sum - 1.0).abs() < 1e-9, "{signal:?} {sum}");
+        }
+        let paths: Vec<_> = found.pages.iter().filter_map(|page| page.path.as_ref().map(CleanText::as_str)).collect();
+        assert_eq!(paths, ["/a", "/b", "/gone"]);
+        assert_eq!(page(&found, "/a").views_change(), Some(-0.5));
+        assert_eq!(page(&found, "/gone").value(Signal::LostViews), Some(10.into()));
+        let mut only_votes = Weights(Signal::ALL.map(|_| 0.0));
+        only_votes.set(Signal::ThumbsDown, 2.0);
+        let found = NeedsWork::compute(reports, &only_votes);
+        assert_eq!(found.pages.first().and_then(|page| page.path.clone()), Some(CleanText::line("/b")));
+    }
+
+    #[test]
+    fn a_search_without_clicks_belongs_to_the_page_with_its_words_or_to_none() {
+        let now = views(&[("/guides/preview-deployments", 9), ("/guides/preview-deployments/limits", 1), ("/sso", 5)]);
+        let searches = report(vec![
+            search("how do preview deployments", 5, None),
+            search("preview deployments limits", 2, None),
+            search("webhook retries", 3, None),
+            search("sso", 9, Some("/sso")),
+        ]);
+        let reports = LoadedReports { views: Some(&now), searches: Some(&searches), ..LoadedReports::default() };
+        let found = NeedsWork::compute(reports, &Weights::default());
+        let of = |path: &str| page(&found, path).value(Signal::UnclickedSearches);
+        assert_eq!(of("/guides/preview-deployments"), Some(5.into()));
+        assert_eq!(of("/guides/preview-deployments/limits"), Some(2.into()));
+        let unassigned = found.pages.iter().find(|page| page.path.is_none()).expect("a row");
+        assert_eq!(unassigned.value(Signal::UnclickedSearches), Some(3.into()));
+        assert!(found.pages.iter().all(|page| page.path.as_ref().is_none_or(|path| path.as_str() != "/sso")));
+    }
+
+    #[test]
+    fn only_open_comments_and_unanswered_questions_count() {
+        let comment = |id: &str, status| Feedback {
+            id: CleanText::line(id),
+            path: CleanText::line("/a"),
+            comment: Some(CleanText::line("Which port?")),
+            status,
+            ..Feedback::default()
+        };
+        let vote = Feedback { comment: None, ..comment("4", FeedbackStatus::Pending) };
+        let comments = report(vec![
+            comment("1", FeedbackStatus::Pending),
+            comment("2", FeedbackStatus::Resolved),
+            comment("3", FeedbackStatus::InProgress),
+            vote,
+        ]);
+        let question = |id: &str, is_answered| Question {
+            id: CleanText::line(id),
+            is_answered,
+            page: Some(CleanText::line("https://docs.acme.dev/a?x=1")),
+            ..Question::default()
+        };
+        let questions = report(vec![question("1", Some(false)), question("2", Some(true)), question("3", None)]);
+        let reports =
+            LoadedReports { feedback: Some(&comments), questions: Some(&questions), ..LoadedReports::default() };
+        let found = NeedsWork::compute(reports, &Weights::default());
+        assert_eq!(page(&found, "/a").value(Signal::OpenComments), Some(2.into()));
+        assert_eq!(page(&found, "/a").value(Signal::UnansweredQuestions), Some(1.into()));
+    }
+}

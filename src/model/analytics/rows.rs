@@ -1,0 +1,242 @@
+//! The rows of the reports.
+
+use super::{AnalyticsKind, AnalyticsRow};
+use crate::model::text::CleanText;
+use crate::model::views::Count;
+use crate::model::{Time, time_format};
+use serde::{Deserialize, Deserializer, Serialize};
+
+/// Reads text of several lines.
+fn block<'de, D: Deserializer<'de>>(deserializer: D) -> Result<CleanText, D::Error> {
+    Ok(CleanText::block(&String::deserialize(deserializer)?))
+}
+
+/// Reads text of several lines, or null.
+fn optional_block<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<CleanText>, D::Error> {
+    Ok(Option::<String>::deserialize(deserializer)?.map(|text| CleanText::block(&text)))
+}
+
+/// A text that readers searched for.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Search {
+    pub query: CleanText,
+    /// How often it was searched for.
+    pub hits: Count,
+    /// The share of searches after which a result was clicked, 0 to 1.
+    pub click_rate: Count,
+    /// The page that was clicked most often; `None` if nobody clicked.
+    pub top_page: Option<CleanText>,
+    #[serde(with = "time_format")]
+    pub last_searched_at: Option<Time>,
+}
+
+impl Search {
+    /// Whether nobody clicked a result. The service doesn't report whether there were results.
+    pub fn is_unclicked(&self) -> bool {
+        self.top_page.is_none() || matches!(self.click_rate, Count::Known(0))
+    }
+}
+
+impl AnalyticsRow for Search {
+    const KIND: AnalyticsKind = AnalyticsKind::Searches;
+
+    fn key(&self) -> &CleanText {
+        &self.query
+    }
+}
+
+/// Whether somebody has dealt with a reader's feedback.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FeedbackStatus {
+    #[default]
+    Pending,
+    InProgress,
+    Resolved,
+    Dismissed,
+    /// A status that this version doesn't know, as received.
+    #[serde(untagged)]
+    Other(CleanText),
+}
+
+impl FeedbackStatus {
+    /// Parses the service's word.
+    pub fn parse(text: &str) -> Self {
+        match text {
+            "pending" => Self::Pending,
+            "in_progress" => Self::InProgress,
+            "resolved" => Self::Resolved,
+            "dismissed" => Self::Dismissed,
+            other => Self::Other(CleanText::line(other)),
+        }
+    }
+
+    /// Returns the service's word.
+    pub fn service_name(&self) -> &str {
+        match self {
+            Self::Pending => "pending",
+            Self::InProgress => "in_progress",
+            Self::Resolved => "resolved",
+            Self::Dismissed => "dismissed",
+            Self::Other(text) => text.as_str(),
+        }
+    }
+
+    /// Returns the word on the screen.
+    pub fn label(&self) -> &str {
+        if *self == Self::InProgress { "in progress" } else { self.service_name() }
+    }
+
+    /// Whether nobody has dealt with it yet.
+    pub fn is_open(&self) -> bool {
+        matches!(self, Self::Pending | Self::InProgress)
+    }
+}
+
+/// What a reader said about a page. Contact addresses are not part of it, because they are never stored.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Feedback {
+    pub id: CleanText,
+    pub path: CleanText,
+    /// What the reader wrote.
+    #[serde(deserialize_with = "optional_block")]
+    pub comment: Option<CleanText>,
+    #[serde(with = "time_format")]
+    pub created_at: Option<Time>,
+    /// Where it was given: `code_snippet`, `contextual`, `agent` or `thumbs_only`.
+    pub source: Option<CleanText>,
+    pub status: FeedbackStatus,
+    /// The reader's vote; `None` for feedback about a code example.
+    pub helpful: Option<bool>,
+    /// The code example that the feedback is about.
+    #[serde(deserialize_with = "optional_block")]
+    pub code: Option<CleanText>,
+    /// The file name of the code example.
+    pub filename: Option<CleanText>,
+    /// The language of the code example.
+    pub lang: Option<CleanText>,
+}
+
+impl AnalyticsRow for Feedback {
+    const KIND: AnalyticsKind = AnalyticsKind::Feedback;
+
+    fn key(&self) -> &CleanText {
+        &self.id
+    }
+}
+
+/// The feedback about a page, counted.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct PageFeedback {
+    pub path: CleanText,
+    pub thumbs_up: Count,
+    pub thumbs_down: Count,
+    /// The number of comments about code examples.
+    pub code: Count,
+    pub total: Count,
+}
+
+impl AnalyticsRow for PageFeedback {
+    const KIND: AnalyticsKind = AnalyticsKind::FeedbackByPage;
+
+    fn key(&self) -> &CleanText {
+        &self.path
+    }
+}
+
+/// A page that the assistant used for an answer.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Source {
+    pub title: CleanText,
+    pub url: CleanText,
+}
+
+/// A question that a reader asked the assistant.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Question {
+    pub id: CleanText,
+    #[serde(with = "time_format")]
+    pub asked_at: Option<Time>,
+    pub query: CleanText,
+    #[serde(deserialize_with = "block")]
+    pub response: CleanText,
+    /// Whether the assistant asked the reader back instead of answering.
+    pub is_clarifying: bool,
+    pub sources: Vec<Source>,
+    /// Whether the question was answered; `None` if the service doesn't say.
+    pub is_answered: Option<bool>,
+    pub category: Option<CleanText>,
+    /// The page on which it was asked.
+    pub page: Option<CleanText>,
+}
+
+impl Question {
+    /// Returns the page that the question is about: the one on which it was asked, otherwise the first source.
+    pub fn about(&self) -> Option<CleanText> {
+        let source = || self.sources.first().map(|source| &source.url);
+        self.page.as_ref().or_else(source).map(|url| page_path(url.as_str()))
+    }
+}
+
+impl AnalyticsRow for Question {
+    const KIND: AnalyticsKind = AnalyticsKind::Questions;
+
+    fn key(&self) -> &CleanText {
+        &self.id
+    }
+}
+
+/// Returns the path of a page from its path or web address, without query and fragment: `/guides/sso`.
+pub fn page_path(address: &str) -> CleanText {
+    let rest =
+        address.split_once("://").map_or(address, |(_, rest)| rest.find('/').map_or("/", |at| rest.split_at(at).1));
+    let path = rest.split(['?', '#']).next().unwrap_or_default();
+    let path = if path.len() > 1 { path.trim_end_matches('/') } else { path };
+    if path.starts_with('/') { CleanText::line(path) } else { CleanText::line(&format!("/{path}")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_path_of_a_page_is_the_same_in_all_reports() {
+        for address in [
+            "/guides/sso",
+            "guides/sso",
+            "https://docs.acme.dev/guides/sso?q=1#top",
+            "https://docs.acme.dev/guides/sso/",
+        ] {
+            assert_eq!(page_path(address).as_str(), "/guides/sso", "{address}");
+        }
+        assert_eq!(page_path("https://docs.acme.dev").as_str(), "/");
+        assert_eq!(page_path("").as_str(), "/");
+    }
+
+    #[test]
+    fn a_search_without_clicks_is_recognized_in_both_forms() {
+        let search = |rate, page: Option<&str>| Search {
+            click_rate: rate,
+            top_page: page.map(CleanText::line),
+            ..Search::default()
+        };
+        assert!(search(Count::Known(0), Some("/a")).is_unclicked());
+        assert!(search(Count::Missing, None).is_unclicked());
+        assert!(!search(Count::from_f64(0.5).expect("a count"), Some("/a")).is_unclicked());
+    }
+
+    #[test]
+    fn an_unknown_status_survives_storing() {
+        for word in ["pending", "in_progress", "resolved", "dismissed", "escalated"] {
+            let status = FeedbackStatus::parse(word);
+            let json = serde_json::to_string(&status).expect("JSON");
+            assert_eq!(json, format!("\"{word}\""));
+            assert_eq!(serde_json::from_str::<FeedbackStatus>(&json).expect("read"), status);
+        }
+    }
+}
