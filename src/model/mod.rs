@@ -19,6 +19,7 @@ pub mod engine_event;
 pub mod export;
 pub mod failure;
 pub mod file_size;
+pub mod filter;
 pub mod guide;
 pub mod impact;
 pub mod job;

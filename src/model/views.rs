@@ -46,9 +46,10 @@ pub fn as_f64(n: u64) -> f64 {
 }
 
 /// One page of the site and its views.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct PageRow {
     pub path: CleanText,
+    #[serde(flatten)]
     pub counts: Counts,
 }
 

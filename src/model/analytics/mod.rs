@@ -1,8 +1,12 @@
 //! The analytics of the service besides page views: visitors, searches, feedback and questions. Each report is a list of
 //! rows for a date range that arrives in several answers.
 //!
-//! `rows` has the kinds of rows, `needs_work` the pages that need work according to all reports.
+//! `rows` has the kinds of rows, `fields` their values for filters, sorting and exports, `needs_work` the pages that
+//! need work according to all reports.
 
+pub mod export;
+pub mod fields;
+pub mod filter;
 pub mod needs_work;
 mod rows;
 

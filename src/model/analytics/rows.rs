@@ -1,4 +1,4 @@
-//! The rows of the reports.
+//! The rows of the reports. Their JSON has the field names of the service; it is stored, and also exported.
 
 use super::{AnalyticsKind, AnalyticsRow};
 use crate::model::text::CleanText;
@@ -20,12 +20,15 @@ fn optional_block<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<C
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Search {
+    #[serde(rename = "searchQuery")]
     pub query: CleanText,
     /// How often it was searched for.
     pub hits: Count,
     /// The share of searches after which a result was clicked, 0 to 1.
+    #[serde(rename = "ctr")]
     pub click_rate: Count,
     /// The page that was clicked most often; `None` if nobody clicked.
+    #[serde(rename = "topClickedPage")]
     pub top_page: Option<CleanText>,
     #[serde(with = "time_format")]
     pub last_searched_at: Option<Time>,
@@ -160,19 +163,55 @@ pub struct Source {
 #[serde(rename_all = "camelCase", default)]
 pub struct Question {
     pub id: CleanText,
-    #[serde(with = "time_format")]
+    #[serde(rename = "timestamp", with = "time_format")]
     pub asked_at: Option<Time>,
     pub query: CleanText,
     #[serde(deserialize_with = "block")]
     pub response: CleanText,
     /// Whether the assistant asked the reader back instead of answering.
+    #[serde(rename = "responseType", with = "response_type")]
     pub is_clarifying: bool,
     pub sources: Vec<Source>,
     /// Whether the question was answered; `None` if the service doesn't say.
+    #[serde(rename = "resolutionStatus", with = "resolution_status")]
     pub is_answered: Option<bool>,
+    #[serde(rename = "queryCategory")]
     pub category: Option<CleanText>,
     /// The page on which it was asked.
+    #[serde(rename = "pageUrl")]
     pub page: Option<CleanText>,
+}
+
+/// The kind of the assistant's answer, in the service's words.
+mod response_type {
+    use serde::{Deserialize as _, Deserializer, Serializer};
+
+    const CLARIFYING: &str = "clarifying_question";
+
+    pub(super) fn serialize<S: Serializer>(is_clarifying: &bool, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(if *is_clarifying { CLARIFYING } else { "answer" })
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
+        Ok(Option::<String>::deserialize(deserializer)?.as_deref() == Some(CLARIFYING))
+    }
+}
+
+/// Whether a question was answered, in the service's words.
+mod resolution_status {
+    use serde::{Deserialize as _, Deserializer, Serialize as _, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(is_answered: &Option<bool>, serializer: S) -> Result<S::Ok, S::Error> {
+        is_answered.map(|is_answered| if is_answered { "answered" } else { "unanswered" }).serialize(serializer)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<bool>, D::Error> {
+        Ok(match Option::<String>::deserialize(deserializer)?.as_deref() {
+            Some("answered") => Some(true),
+            Some("unanswered") => Some(false),
+            _ => None,
+        })
+    }
 }
 
 impl Question {
@@ -228,6 +267,27 @@ mod tests {
         assert!(search(Count::Known(0), Some("/a")).is_unclicked());
         assert!(search(Count::Missing, None).is_unclicked());
         assert!(!search(Count::from_f64(0.5).expect("a count"), Some("/a")).is_unclicked());
+    }
+
+    #[test]
+    fn every_row_survives_storing() {
+        let question = Question {
+            id: CleanText::line("q1"),
+            query: CleanText::line("Which port?"),
+            response: CleanText::block("I don't know.\nAsk support."),
+            is_answered: Some(false),
+            is_clarifying: true,
+            sources: vec![Source { title: CleanText::line("SSO"), url: CleanText::line("/guides/sso") }],
+            ..Question::default()
+        };
+        let json = serde_json::to_string(&question).expect("JSON");
+        assert!(json.contains(r#""responseType":"clarifying_question""#), "{json}");
+        assert!(json.contains(r#""resolutionStatus":"unanswered""#), "{json}");
+        assert_eq!(serde_json::from_str::<Question>(&json).expect("read"), question);
+        let search = Search { click_rate: Count::from_f64(0.25).expect("a count"), ..Search::default() };
+        let json = serde_json::to_string(&search).expect("JSON");
+        assert!(json.contains(r#""ctr":0.25,"topClickedPage":null"#), "{json}");
+        assert_eq!(serde_json::from_str::<Search>(&json).expect("read"), search);
     }
 
     #[test]

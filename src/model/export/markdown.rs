@@ -90,7 +90,7 @@ fn markdown_change(line: &ExportedPage<'_>, ranges: ComparedRanges) -> String {
 }
 
 /// Escapes all characters that Markdown or HTML would interpret in a table cell. A line break becomes a space.
-fn escape_markdown(text: &str) -> Cow<'_, str> {
+pub(in crate::model) fn escape_markdown(text: &str) -> Cow<'_, str> {
     let special = |c: char| "|`\\*_[]<>~#&!".contains(c) || c.is_control();
     if !text.contains(special) {
         return Cow::Borrowed(text);

@@ -10,6 +10,7 @@ mod markdown;
 
 pub use content::{ExportContent, ExportedComparison, ExportedPage, PreviousViews, format_received};
 pub use csv::{guard_formulas, guard_unless_number};
+pub(super) use markdown::escape_markdown;
 
 use super::period::DateRange;
 
@@ -20,6 +21,12 @@ pub const MAX_COPY_BYTES: usize = 74_994;
 #[derive(Debug, thiserror::Error)]
 #[error("The export could not be written: {0}.")]
 pub struct ExportError(String);
+
+impl ExportError {
+    pub(in crate::model) fn new(error: impl std::fmt::Display) -> Self {
+        Self(error.to_string())
+    }
+}
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ExportFormat {

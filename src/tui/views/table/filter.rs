@@ -22,6 +22,7 @@
 use super::comparison::{ComparisonBaseline, PageMetrics};
 use super::metric::Metric;
 use crate::model::comparison::ViewsChange;
+use crate::model::filter::{OPERATORS, Operator, TypedComparison, contains_word, parse_count, tokens, without_commas};
 use crate::model::views::{Count, ViewCount};
 
 /// A parsed filter; a page passes if it passes every term.
@@ -68,22 +69,11 @@ enum FilterOperand {
     Change(Metric),
 }
 
-#[derive(Debug, Clone, Copy, PartialEq)]
-enum Operator {
-    Less,
-    AtMost,
-    More,
-    AtLeast,
-    Equal,
-}
-
-const OPERATORS: [char; 5] = ['<', '>', '=', '≤', '≥'];
-
 impl PageFilter {
     /// Parses the typed text. Terms about changes and about new or gone pages are valid only if `compared` is true.
     pub(super) fn parse(typed: &str, compared: bool) -> Self {
         let mut filter = Self::default();
-        for token in tokens(typed) {
+        for token in tokens(typed, |name| find_operand(name).is_some()) {
             match parse_term(&token, compared) {
                 Ok(term) => filter.terms.extend(term),
                 Err(problem) => {
@@ -101,7 +91,7 @@ impl PageFilter {
 
     pub(super) fn passes(&self, path: &str, figures: &PageMetrics<'_>) -> bool {
         self.terms.iter().all(|term| match term {
-            PageTerm::Word { word, not } => has_word(path, word) != *not,
+            PageTerm::Word { word, not } => contains_word(path, word) != *not,
             PageTerm::New { not } => matches!(figures.baseline, ComparisonBaseline::New) != *not,
             PageTerm::Gone { not } => matches!(figures.baseline, ComparisonBaseline::Gone(_)) != *not,
             PageTerm::Views { operand, operator, value } => {
@@ -121,44 +111,6 @@ impl PageFilter {
             }
         })
     }
-}
-
-impl Operator {
-    fn holds<T: PartialOrd>(self, known: &T, value: &T, equal: bool) -> bool {
-        match self {
-            Self::Less => known < value,
-            Self::AtMost => known <= value,
-            Self::More => known > value,
-            Self::AtLeast => known >= value,
-            Self::Equal => equal,
-        }
-    }
-}
-
-/// Whether the path contains `word`, ignoring case. `word` is in lower case.
-fn has_word(path: &str, word: &str) -> bool {
-    let may_differ = |path: &str| path.bytes().any(|byte| byte.is_ascii_uppercase() || !byte.is_ascii());
-    path.contains(word) || (may_differ(path) && path.to_lowercase().contains(word))
-}
-
-/// Splits the text into terms at its blanks. Blanks around an operator belong to the term and are removed.
-fn tokens(typed: &str) -> Vec<String> {
-    let mut tokens: Vec<String> = Vec::new();
-    for word in typed.split_whitespace() {
-        let goes_on = tokens.last().is_some_and(|last| {
-            let begins = word.starts_with(OPERATORS) && find_operand(last).is_some();
-            let is_open = last
-                .strip_suffix(OPERATORS)
-                .is_some_and(|name| find_operand(name.trim_end_matches(OPERATORS)).is_some());
-            let is_percent = word == "%" && last.contains(OPERATORS);
-            begins || is_open || is_percent
-        });
-        match tokens.last_mut() {
-            Some(last) if goes_on => last.push_str(word),
-            _ => tokens.push(word.to_owned()),
-        }
-    }
-    tokens
 }
 
 /// Looks up an operand by its name.
@@ -203,21 +155,7 @@ fn parse_term(token: &str, compared: bool) -> Result<Option<PageTerm>, String> {
 }
 
 fn parse_comparison(token: &str, compared: bool) -> Result<PageTerm, String> {
-    let at = token.find(OPERATORS).unwrap_or(token.len());
-    let (name, rest) = token.split_at_checked(at).unwrap_or((token, ""));
-    let typed = rest.trim_start_matches(OPERATORS);
-    let sign = rest.strip_suffix(typed).unwrap_or(rest);
-    let operator = match sign {
-        "<" => Operator::Less,
-        "<=" | "=<" | "≤" => Operator::AtMost,
-        ">" => Operator::More,
-        ">=" | "=>" | "≥" => Operator::AtLeast,
-        "=" | "==" => Operator::Equal,
-        _ => return Err(format!("{sign} is not an operator: use < <= > >= or =")),
-    };
-    if name.starts_with('!') {
-        return Err(format!("{token}: ! works before words; reverse the comparison instead"));
-    }
+    let TypedComparison { name, sign, operator, value: typed } = TypedComparison::parse(token)?;
     let Some(operand) = find_operand(name) else {
         return Err(format!("{name}{sign} is unknown: use human ai total share Δ, or \" before a word"));
     };
@@ -257,29 +195,7 @@ fn parse_comparison(token: &str, compared: bool) -> Result<PageTerm, String> {
         let tolerance = (0..decimals).fold(0.5, |tolerance, _| tolerance / 10.0);
         return Ok(PageTerm::Percent { operand, operator, value, near: tolerance });
     }
-    Ok(PageTerm::Views { operand, operator, value: parse_views(digits).ok_or_else(invalid)? })
-}
-
-/// Removes the commas from a number. `None` unless the rest is digits with an optional sign and decimal point.
-fn without_commas(typed: &str) -> Option<String> {
-    let plain = typed.replace(',', "");
-    let unsigned = plain.strip_prefix(['+', '-']).unwrap_or(&plain);
-    let is_digit = |byte: u8| byte.is_ascii_digit() || byte == b'.';
-    (unsigned.starts_with(|c: char| c.is_ascii_digit()) && unsigned.bytes().all(is_digit)).then_some(plain)
-}
-
-/// Parses a number of views: 12.5, 1,000, or a short form such as 1.5k or 2m.
-fn parse_views(typed: &str) -> Option<ViewCount> {
-    let (digits, zeros) = match typed.strip_suffix(['k', 'K', 'm', 'M']) {
-        Some(digits) => (digits, if typed.ends_with(['k', 'K']) { 3 } else { 6 }),
-        None => (typed, 0),
-    };
-    let digits = without_commas(digits)?;
-    let (integer, decimals) = digits.split_once('.').unwrap_or((&digits, ""));
-    // Moves the decimal point to the right, by as many digits as the letter stands for.
-    let (moved, rest) = decimals.split_at_checked(zeros).unwrap_or((decimals, ""));
-    let point = if rest.is_empty() { "" } else { "." };
-    ViewCount::parse(&format!("{integer}{moved:0<zeros$}{point}{rest}"))
+    Ok(PageTerm::Views { operand, operator, value: parse_count(digits).ok_or_else(invalid)? })
 }
 
 #[cfg(test)]

@@ -1,0 +1,234 @@
+//! The fields of the rows: their names in filters, sorting and exports, and how their values compare.
+
+use super::{AnalyticsRow, Feedback, PageFeedback, Question, Search};
+use crate::model::Time;
+use crate::model::text::CleanText;
+use crate::model::views::{Count, PageRow};
+use std::borrow::Cow;
+use std::cmp::Ordering;
+
+/// The value of a field.
+#[derive(Debug, Clone, PartialEq)]
+pub enum FieldValue<'a> {
+    Text(Cow<'a, str>),
+    Count(&'a Count),
+    /// A share of 1.
+    Share(&'a Count),
+    Time(Option<Time>),
+}
+
+impl<'a> FieldValue<'a> {
+    fn text(text: impl Into<Cow<'a, str>>) -> Self {
+        Self::Text(text.into())
+    }
+
+    /// Returns the number that a filter compares: a count, or a share in percent. `None` if there is no number.
+    pub fn number(&self) -> Option<f64> {
+        match self {
+            Self::Count(count) => count.signed().map(|count| count.as_f64()),
+            Self::Share(count) => count.signed().map(|count| count.as_f64() * 100.0),
+            Self::Text(_) | Self::Time(_) => None,
+        }
+    }
+
+    /// Compares two values of the same field. An unknown value comes first.
+    pub fn compare(&self, other: &Self) -> Ordering {
+        match (self, other) {
+            (Self::Text(one), Self::Text(other)) => one.to_lowercase().cmp(&other.to_lowercase()),
+            (Self::Time(one), Self::Time(other)) => one.cmp(other),
+            _ => self.number().partial_cmp(&other.number()).unwrap_or(Ordering::Equal),
+        }
+    }
+}
+
+/// A field of a row.
+#[derive(Debug)]
+pub struct Field<R> {
+    /// The name in filters and headings.
+    pub name: &'static str,
+    /// The name of the service, for exports.
+    pub service_name: &'static str,
+    /// Whether readers wrote the value. It is exported only on request.
+    pub is_reader_text: bool,
+    pub value: fn(&R) -> FieldValue<'_>,
+}
+
+impl<R> Field<R> {
+    const fn new(name: &'static str, service_name: &'static str, value: fn(&R) -> FieldValue<'_>) -> Self {
+        Self { name, service_name, is_reader_text: false, value }
+    }
+
+    const fn reader_text(name: &'static str, service_name: &'static str, value: fn(&R) -> FieldValue<'_>) -> Self {
+        Self { is_reader_text: true, ..Self::new(name, service_name, value) }
+    }
+
+    /// Whether the field has numbers, which a filter can compare.
+    pub fn is_number(&self, row: &R) -> bool {
+        matches!((self.value)(row), FieldValue::Count(_) | FieldValue::Share(_))
+    }
+}
+
+/// A word that stands for a property in filters, and whether a row has the property.
+pub type Flag<R> = (&'static str, fn(&R) -> bool);
+
+/// A row with its fields.
+pub trait FieldedRow: AnalyticsRow + Default {
+    /// The name of the list in the service's JSON.
+    const LIST_NAME: &'static str;
+    /// The fields, in the order of columns.
+    const FIELDS: &'static [Field<Self>];
+    /// The words for properties in filters.
+    const FLAGS: &'static [Flag<Self>];
+    /// The name of the field by which the rows are sorted at first, highest value first.
+    const DEFAULT_SORT: &'static str;
+}
+
+/// Returns the field with this name.
+pub fn find_field<R: FieldedRow>(name: &str) -> Option<&'static Field<R>> {
+    R::FIELDS.iter().find(|field| field.name.eq_ignore_ascii_case(name))
+}
+
+fn optional(text: Option<&CleanText>) -> FieldValue<'_> {
+    FieldValue::text(text.map(CleanText::as_str).unwrap_or_default())
+}
+
+impl FieldedRow for PageRow {
+    const LIST_NAME: &'static str = "visitors";
+    const FIELDS: &'static [Field<Self>] = &[
+        Field::new("page", "path", |row| FieldValue::text(row.path.as_str())),
+        Field::new("human", "human", |row| FieldValue::Count(&row.counts.human)),
+        Field::new("ai", "ai", |row| FieldValue::Count(&row.counts.ai)),
+        Field::new("total", "total", |row| FieldValue::Count(&row.counts.total)),
+    ];
+    const FLAGS: &'static [Flag<Self>] = &[];
+    const DEFAULT_SORT: &'static str = "total";
+}
+
+impl FieldedRow for Search {
+    const LIST_NAME: &'static str = "searches";
+    const FIELDS: &'static [Field<Self>] = &[
+        Field::new("search", "searchQuery", |row| FieldValue::text(row.query.as_str())),
+        Field::new("hits", "hits", |row| FieldValue::Count(&row.hits)),
+        Field::new("ctr", "ctr", |row| FieldValue::Share(&row.click_rate)),
+        Field::new("page", "topClickedPage", |row| optional(row.top_page.as_ref())),
+        Field::new("last", "lastSearchedAt", |row| FieldValue::Time(row.last_searched_at)),
+    ];
+    const FLAGS: &'static [Flag<Self>] = &[("unclicked", Search::is_unclicked)];
+    const DEFAULT_SORT: &'static str = "hits";
+}
+
+impl FieldedRow for Feedback {
+    const LIST_NAME: &'static str = "feedback";
+    const FIELDS: &'static [Field<Self>] = &[
+        Field::new("time", "createdAt", |row| FieldValue::Time(row.created_at)),
+        Field::new("page", "path", |row| FieldValue::text(row.path.as_str())),
+        Field::new("status", "status", |row| FieldValue::text(row.status.label())),
+        Field::new("vote", "helpful", |row| {
+            FieldValue::text(match row.helpful {
+                Some(true) => "up",
+                Some(false) => "down",
+                None => "",
+            })
+        }),
+        Field::new("source", "source", |row| optional(row.source.as_ref())),
+        Field::reader_text("comment", "comment", |row| optional(row.comment.as_ref())),
+        Field::reader_text("code", "code", |row| optional(row.code.as_ref())),
+        Field::new("file", "filename", |row| optional(row.filename.as_ref())),
+        Field::new("language", "lang", |row| optional(row.lang.as_ref())),
+        Field::new("id", "id", |row| FieldValue::text(row.id.as_str())),
+    ];
+    const FLAGS: &'static [Flag<Self>] = &[
+        ("open", |row| row.status.is_open()),
+        ("pending", |row| row.status.service_name() == "pending"),
+        ("resolved", |row| row.status.service_name() == "resolved"),
+        ("dismissed", |row| row.status.service_name() == "dismissed"),
+        ("up", |row| row.helpful == Some(true)),
+        ("down", |row| row.helpful == Some(false)),
+        ("comment", |row| row.comment.is_some()),
+        ("code", |row| row.code.is_some()),
+    ];
+    const DEFAULT_SORT: &'static str = "time";
+}
+
+impl FieldedRow for PageFeedback {
+    const LIST_NAME: &'static str = "feedback";
+    const FIELDS: &'static [Field<Self>] = &[
+        Field::new("page", "path", |row| FieldValue::text(row.path.as_str())),
+        Field::new("up", "thumbsUp", |row| FieldValue::Count(&row.thumbs_up)),
+        Field::new("down", "thumbsDown", |row| FieldValue::Count(&row.thumbs_down)),
+        Field::new("code", "code", |row| FieldValue::Count(&row.code)),
+        Field::new("total", "total", |row| FieldValue::Count(&row.total)),
+    ];
+    const FLAGS: &'static [Flag<Self>] = &[];
+    const DEFAULT_SORT: &'static str = "down";
+}
+
+impl FieldedRow for Question {
+    const LIST_NAME: &'static str = "conversations";
+    const FIELDS: &'static [Field<Self>] = &[
+        Field::new("time", "timestamp", |row| FieldValue::Time(row.asked_at)),
+        Field::new("status", "resolutionStatus", |row| {
+            FieldValue::text(match row.is_answered {
+                Some(true) => "answered",
+                Some(false) => "unanswered",
+                None => "",
+            })
+        }),
+        Field::new("page", "pageUrl", |row| {
+            FieldValue::text(row.about().map(|path| path.to_string()).unwrap_or_default())
+        }),
+        Field::new("category", "queryCategory", |row| optional(row.category.as_ref())),
+        Field::reader_text("question", "query", |row| FieldValue::text(row.query.as_str())),
+        Field::reader_text("answer", "response", |row| FieldValue::text(row.response.as_str())),
+        Field::new("id", "id", |row| FieldValue::text(row.id.as_str())),
+    ];
+    const FLAGS: &'static [Flag<Self>] =
+        &[("unanswered", |row| row.is_answered == Some(false)), ("answered", |row| row.is_answered == Some(true))];
+    const DEFAULT_SORT: &'static str = "time";
+}
+
+/// Sorts rows by a field, highest value first unless `ascending` is set; equal rows by their key.
+pub fn sort_rows<R: FieldedRow>(rows: &mut [&R], field: &Field<R>, ascending: bool) {
+    rows.sort_by(|one, other| {
+        let order = (field.value)(one).compare(&(field.value)(other));
+        let order = if ascending { order } else { order.reverse() };
+        order.then_with(|| one.key().cmp(other.key()))
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Checks that all names are unique and that the JSON of a row has all fields by the service's name.
+    fn check_fields<R: FieldedRow>() {
+        let row = serde_json::to_value(R::default()).expect("JSON");
+        let mut names: Vec<&str> = R::FIELDS.iter().map(|field| field.name).collect();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), R::FIELDS.len());
+        for field in R::FIELDS {
+            assert!(row.get(field.service_name).is_some(), "{} in {row}", field.service_name);
+        }
+        assert!(find_field::<R>(R::DEFAULT_SORT).is_some());
+    }
+
+    #[test]
+    fn every_field_has_the_name_of_the_service_in_json() {
+        check_fields::<PageRow>();
+        check_fields::<Search>();
+        check_fields::<Feedback>();
+        check_fields::<PageFeedback>();
+        check_fields::<Question>();
+    }
+
+    #[test]
+    fn unknown_values_are_sorted_last() {
+        let search = |query: &str, hits| Search { query: CleanText::line(query), hits, ..Search::default() };
+        let all = [search("a", Count::Missing), search("b", Count::Known(3)), search("c", Count::Known(7))];
+        let mut rows: Vec<&Search> = all.iter().collect();
+        sort_rows(&mut rows, find_field("hits").expect("a field"), false);
+        let order: Vec<&str> = rows.iter().map(|row| row.query.as_str()).collect();
+        assert_eq!(order, ["c", "b", "a"]);
+    }
+}

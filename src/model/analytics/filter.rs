@@ -1,0 +1,179 @@
+//! The filters of the reports.
+//!
+//! ```text
+//! filter     = term { " " term }              a row has to match all terms
+//! term       = [ "!" ] word                   a text of the row contains the word (with !: none), ignoring case
+//!            | [ "!" ] property               such as unclicked or unanswered
+//!            | '"' word                       a word, even if it looks like a property
+//!            | field operator value           hits>20, ctr<5%, down>=3
+//! ```
+//!
+//! Shares are in percent. Unknown values match no operator. A term that is invalid is ignored and reported.
+
+use super::fields::{Field, FieldValue, FieldedRow, Flag, find_field};
+use crate::model::filter::{OPERATORS, Operator, TypedComparison, contains_word, parse_count, tokens, without_commas};
+
+/// A parsed filter; a row passes if it passes every term.
+#[derive(Debug)]
+pub struct RowFilter<R: 'static> {
+    terms: Vec<RowTerm<R>>,
+    /// What is wrong with the first invalid term, and how to correct it.
+    problem: Option<String>,
+}
+
+impl<R> Default for RowFilter<R> {
+    fn default() -> Self {
+        Self { terms: Vec::new(), problem: None }
+    }
+}
+
+#[derive(Debug)]
+enum RowTerm<R: 'static> {
+    Word { word: String, not: bool },
+    Flag { flag: &'static Flag<R>, not: bool },
+    Number { field: &'static Field<R>, operator: Operator, value: f64 },
+}
+
+/// Values that differ by less than this are equal.
+const TOLERANCE: f64 = 1e-6;
+
+impl<R: FieldedRow> RowFilter<R> {
+    /// Parses the typed text.
+    pub fn parse(typed: &str) -> Self {
+        let mut filter = Self::default();
+        for token in tokens(typed, |name| find_field::<R>(name).is_some()) {
+            match parse_term(&token) {
+                Ok(term) => filter.terms.extend(term),
+                Err(problem) => {
+                    filter.problem.get_or_insert(problem);
+                }
+            }
+        }
+        filter
+    }
+
+    /// Returns what is wrong with the first invalid term, and how to correct it.
+    pub fn problem(&self) -> Option<&str> {
+        self.problem.as_deref()
+    }
+
+    pub fn passes(&self, row: &R) -> bool {
+        self.terms.iter().all(|term| match term {
+            RowTerm::Word { word, not } => has_word(row, word) != *not,
+            RowTerm::Flag { flag: (_, has), not } => has(row) != *not,
+            RowTerm::Number { field, operator, value } => {
+                let known = (field.value)(row).number();
+                known.is_some_and(|known| operator.holds(&known, value, (known - value).abs() < TOLERANCE))
+            }
+        })
+    }
+}
+
+fn has_word<R: FieldedRow>(row: &R, word: &str) -> bool {
+    R::FIELDS.iter().any(|field| match (field.value)(row) {
+        FieldValue::Text(text) => contains_word(&text, word),
+        _ => false,
+    })
+}
+
+/// Parses a term. `None` if the term has no text yet, such as a single `!`.
+fn parse_term<R: FieldedRow>(token: &str) -> Result<Option<RowTerm<R>>, String> {
+    if let Some(word) = token.strip_prefix('"') {
+        let word = word.trim_end_matches('"').to_lowercase();
+        return Ok((!word.is_empty()).then_some(RowTerm::Word { word, not: false }));
+    }
+    if token.contains(OPERATORS) {
+        return parse_comparison(token).map(Some);
+    }
+    let (not, word) = token.strip_prefix('!').map_or((false, token), |word| (true, word));
+    let word = word.to_lowercase();
+    let flag = R::FLAGS.iter().find(|(name, _)| *name == word);
+    Ok(match flag {
+        _ if word.is_empty() => None,
+        Some(flag) => Some(RowTerm::Flag { flag, not }),
+        None => Some(RowTerm::Word { word, not }),
+    })
+}
+
+fn parse_comparison<R: FieldedRow>(token: &str) -> Result<RowTerm<R>, String> {
+    let TypedComparison { name, sign, operator, value } = TypedComparison::parse(token)?;
+    let sample = R::default();
+    let numbers = || R::FIELDS.iter().filter(|field| field.is_number(&sample));
+    let Some(field) = numbers().find(|field| field.name.eq_ignore_ascii_case(name)) else {
+        let names: Vec<&str> = numbers().map(|field| field.name).collect();
+        let hint =
+            if names.is_empty() { "no field has numbers".to_owned() } else { format!("use {}", names.join(" ")) };
+        return Err(format!("{name}{sign} is unknown: {hint}, or \" before a word"));
+    };
+    let is_share = matches!((field.value)(&sample), FieldValue::Share(_));
+    let example = if is_share { format!("{name}{sign}5%") } else { format!("{name}{sign}20") };
+    if value.is_empty() {
+        return Err(format!("{name}{sign} needs a number, like {example}"));
+    }
+    let invalid = || format!("{value} is not a number: try {example}");
+    let digits = value.strip_suffix('%').filter(|_| is_share).unwrap_or(value);
+    let number = match is_share {
+        true => without_commas(digits).and_then(|digits| digits.parse().ok()),
+        false => parse_count(digits).map(|count| count.as_f64()),
+    };
+    Ok(RowTerm::Number { field, operator, value: number.ok_or_else(invalid)? })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::analytics::{Question, Search};
+    use crate::model::text::CleanText;
+    use crate::model::views::Count;
+
+    fn search() -> Search {
+        Search {
+            query: CleanText::line("Preview deployments"),
+            hits: Count::Known(1_200),
+            click_rate: Count::from_f64(0.045).expect("a count"),
+            top_page: Some(CleanText::line("/guides/previews")),
+            last_searched_at: None,
+        }
+    }
+
+    fn passes(typed: &str) -> bool {
+        let filter = RowFilter::parse(typed);
+        assert_eq!(filter.problem(), None, "{typed}");
+        filter.passes(&search())
+    }
+
+    #[test]
+    fn rows_are_found_by_words_properties_and_numbers() {
+        for typed in
+            ["", "preview", "GUIDES", "hits>20", "hits >= 1.2k", "ctr<5%", "ctr<5", "!unclicked", "ctr=4.5%", "!"]
+        {
+            assert!(passes(typed), "{typed}");
+        }
+        for typed in ["sso", "!preview", "hits<20", "ctr>5%", "unclicked", "preview sso", "\"unclicked"] {
+            assert!(!passes(typed), "{typed}");
+        }
+    }
+
+    #[test]
+    fn an_invalid_term_is_ignored_and_explained() {
+        let problem = |typed: &str| {
+            let filter = RowFilter::<Search>::parse(typed);
+            assert!(filter.passes(&search()), "{typed}");
+            filter.problem().map(str::to_owned).unwrap_or_default()
+        };
+        assert_eq!(problem("clicks>3"), "clicks> is unknown: use hits ctr, or \" before a word");
+        assert_eq!(problem("hits>"), "hits> needs a number, like hits>20");
+        assert_eq!(problem("hits>many"), "many is not a number: try hits>20");
+        assert_eq!(problem("ctr<x%"), "x% is not a number: try ctr<5%");
+        let none = RowFilter::<Question>::parse("page>3");
+        assert!(none.problem().is_some_and(|problem| problem.contains("no field has numbers")));
+    }
+
+    #[test]
+    fn unknown_values_match_no_operator() {
+        let unknown = Search { hits: Count::Missing, ..search() };
+        for typed in ["hits>0", "hits<1", "hits=0"] {
+            assert!(!RowFilter::parse(typed).passes(&unknown), "{typed}");
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! The parts of which filters of reports consist: words, and comparisons of a value with a number. The filter of page
+//! views (`tui::views::table`) and the filters of the other reports (`model::analytics`) use them.
+
+use super::views::ViewCount;
+
+/// How a value is compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Operator {
+    Less,
+    AtMost,
+    More,
+    AtLeast,
+    Equal,
+}
+
+/// The characters of which operators consist.
+pub const OPERATORS: [char; 5] = ['<', '>', '=', '≤', '≥'];
+
+impl Operator {
+    /// Whether a value passes. `equal` says whether the two values count as equal.
+    pub fn holds<T: PartialOrd>(self, known: &T, value: &T, equal: bool) -> bool {
+        match self {
+            Self::Less => known < value,
+            Self::AtMost => known <= value,
+            Self::More => known > value,
+            Self::AtLeast => known >= value,
+            Self::Equal => equal,
+        }
+    }
+}
+
+/// A term that compares a value: `total>=1k`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TypedComparison<'a> {
+    pub name: &'a str,
+    /// The operator as typed.
+    pub sign: &'a str,
+    pub operator: Operator,
+    /// What follows the operator; may be empty.
+    pub value: &'a str,
+}
+
+impl<'a> TypedComparison<'a> {
+    /// Splits a term that contains an operator.
+    ///
+    /// # Errors
+    /// What is wrong with the term.
+    pub fn parse(token: &'a str) -> Result<Self, String> {
+        let at = token.find(OPERATORS).unwrap_or(token.len());
+        let (name, rest) = token.split_at_checked(at).unwrap_or((token, ""));
+        let value = rest.trim_start_matches(OPERATORS);
+        let sign = rest.strip_suffix(value).unwrap_or(rest);
+        let operator = match sign {
+            "<" => Operator::Less,
+            "<=" | "=<" | "≤" => Operator::AtMost,
+            ">" => Operator::More,
+            ">=" | "=>" | "≥" => Operator::AtLeast,
+            "=" | "==" => Operator::Equal,
+            _ => return Err(format!("{sign} is not an operator: use < <= > >= or =")),
+        };
+        if name.starts_with('!') {
+            return Err(format!("{token}: ! works before words; reverse the comparison instead"));
+        }
+        Ok(Self { name, sign, operator, value })
+    }
+}
+
+/// Whether the text contains `word`, ignoring case. `word` is in lower case.
+pub fn contains_word(text: &str, word: &str) -> bool {
+    let may_differ = |text: &str| text.bytes().any(|byte| byte.is_ascii_uppercase() || !byte.is_ascii());
+    text.contains(word) || (may_differ(text) && text.to_lowercase().contains(word))
+}
+
+/// Splits the text into terms at its blanks. Blanks around an operator belong to the term and are removed.
+/// `is_operand` says whether a name can be compared.
+pub fn tokens(typed: &str, is_operand: impl Fn(&str) -> bool) -> Vec<String> {
+    let mut tokens: Vec<String> = Vec::new();
+    for word in typed.split_whitespace() {
+        let goes_on = tokens.last().is_some_and(|last| {
+            let begins = word.starts_with(OPERATORS) && is_operand(last);
+            let is_open = last.strip_suffix(OPERATORS).is_some_and(|name| is_operand(name.trim_end_matches(OPERATORS)));
+            let is_percent = word == "%" && last.contains(OPERATORS);
+            begins || is_open || is_percent
+        });
+        match tokens.last_mut() {
+            Some(last) if goes_on => last.push_str(word),
+            _ => tokens.push(word.to_owned()),
+        }
+    }
+    tokens
+}
+
+/// Removes the commas from a number. `None` unless the rest is digits with an optional sign and decimal point.
+pub fn without_commas(typed: &str) -> Option<String> {
+    let plain = typed.replace(',', "");
+    let unsigned = plain.strip_prefix(['+', '-']).unwrap_or(&plain);
+    let is_digit = |byte: u8| byte.is_ascii_digit() || byte == b'.';
+    (unsigned.starts_with(|c: char| c.is_ascii_digit()) && unsigned.bytes().all(is_digit)).then_some(plain)
+}
+
+/// Parses a count: 12.5, 1,000, or a short form such as 1.5k or 2m.
+pub fn parse_count(typed: &str) -> Option<ViewCount> {
+    let (digits, zeros) = match typed.strip_suffix(['k', 'K', 'm', 'M']) {
+        Some(digits) => (digits, if typed.ends_with(['k', 'K']) { 3 } else { 6 }),
+        None => (typed, 0),
+    };
+    let digits = without_commas(digits)?;
+    let (integer, decimals) = digits.split_once('.').unwrap_or((&digits, ""));
+    // Moves the decimal point to the right, by as many digits as the letter stands for.
+    let (moved, rest) = decimals.split_at_checked(zeros).unwrap_or((decimals, ""));
+    let point = if rest.is_empty() { "" } else { "." };
+    ViewCount::parse(&format!("{integer}{moved:0<zeros$}{point}{rest}"))
+}
