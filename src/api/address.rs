@@ -1,8 +1,10 @@
 //! Builds the URLs of the service's operations: validates the base URL, and encodes the project id and job ids as path
 //! segments. Makes no requests.
 
+use crate::model::analytics::{AnalyticsKind, Cursor};
 use crate::model::endpoint::Scope;
 use crate::model::job::JobId;
+use crate::model::period::DateRange;
 use crate::model::text::CleanText;
 use crate::model::views::ViewsQuery;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
@@ -150,6 +152,29 @@ impl Address {
         let parameters = format!("dateFrom={from}&dateTo={to}&limit={limit}&offset={offset}");
         Url::parse(&format!("{}/v1/analytics/{}/views?{parameters}", self.base.as_str(), self.project)).ok()
     }
+
+    /// Returns the URL of the rows of a report after the cursor, as many as one request can ask for.
+    pub(super) fn analytics(&self, kind: AnalyticsKind, range: DateRange, cursor: Option<&Cursor>) -> Option<Url> {
+        let (report, parameter) = match kind {
+            AnalyticsKind::Visitors => ("visitors", "offset"),
+            AnalyticsKind::Searches => ("searches", "cursor"),
+            AnalyticsKind::Feedback => ("feedback", "cursor"),
+            AnalyticsKind::FeedbackByPage => ("feedback/by-page", "cursor"),
+            AnalyticsKind::Questions => ("assistant", "cursor"),
+        };
+        let (from, to, limit) = (range.from(), range.exclusive_end(), kind.max_rows());
+        let next = cursor.map_or_else(String::new, |cursor| {
+            format!("&{parameter}={}", utf8_percent_encode(cursor.as_str(), SEGMENT_ENCODE_SET))
+        });
+        let parameters = format!("dateFrom={from}&dateTo={to}&limit={limit}{next}");
+        Url::parse(&format!("{}/v1/analytics/{}/{report}?{parameters}", self.base.as_str(), self.project)).ok()
+    }
+
+    /// Returns the URL of a conversation with the assistant, or `None` if the id can't be a path segment.
+    pub(super) fn thread(&self, id: &str) -> Option<Url> {
+        let id = encode_segment(id)?;
+        Url::parse(&format!("{}/v1/analytics/{}/assistant/threads/{id}", self.base.as_str(), self.project)).ok()
+    }
 }
 
 /// Returns the host of a URL, with the port if the URL has one, but without user info, path or query. Returns `None` if
@@ -179,7 +204,6 @@ fn loopback(host: &str) -> Option<Loopback> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::period::DateRange;
 
     fn scope(base_url: &str, project: &str) -> Scope {
         Scope { base_url: base_url.to_owned(), project: project.to_owned(), organization: None }
@@ -261,5 +285,25 @@ mod tests {
         let wanted =
             "https://example.com/v1/analytics/proj/views?dateFrom=2026-11-14&dateTo=2026-11-21&limit=50&offset=100";
         assert_eq!(url.expect("a url").as_str(), wanted);
+    }
+
+    #[test]
+    fn a_cursor_is_one_percent_encoded_value_and_visitors_have_an_offset() {
+        let range = DateRange::last_days(7, "2026-11-20".parse().expect("a date"));
+        let url = |kind, cursor: Option<&str>| {
+            let cursor = cursor.and_then(Cursor::new);
+            let url = address("https://example.com").expect("an address").analytics(kind, range, cursor.as_ref());
+            let url = url.expect("a url");
+            url.as_str().strip_prefix("https://example.com/v1/analytics/proj/").expect("a report").to_owned()
+        };
+        let dates = "dateFrom=2026-11-14&dateTo=2026-11-21";
+        assert_eq!(url(AnalyticsKind::Visitors, Some("250")), format!("visitors?{dates}&limit=250&offset=250"));
+        assert_eq!(url(AnalyticsKind::Searches, None), format!("searches?{dates}&limit=100"));
+        assert_eq!(url(AnalyticsKind::FeedbackByPage, None), format!("feedback/by-page?{dates}&limit=100"));
+        let hostile = url(AnalyticsKind::Questions, Some("a&limit=1#é+ ="));
+        assert_eq!(hostile, format!("assistant?{dates}&limit=1000&cursor=a%26limit%3D1%23%C3%A9%2B%20%3D"));
+        let thread = |id| address("https://example.com").expect("an address").thread(id);
+        assert_eq!(thread("a/b").expect("a url").path(), "/v1/analytics/proj/assistant/threads/a%2Fb");
+        assert_eq!(thread(".."), None);
     }
 }

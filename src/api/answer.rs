@@ -12,7 +12,7 @@ use crate::model::job::RemoteJob;
 use crate::model::log::Operation;
 use crate::model::redaction::Redactor;
 use crate::model::text::CleanText;
-use crate::model::views::ViewsPage;
+use crate::model::views::{Count, ViewsPage};
 use chrono::Utc;
 use reqwest::header::{DATE, HeaderMap, HeaderName, LOCATION, RETRY_AFTER};
 use reqwest::{Response, Url};
@@ -52,7 +52,16 @@ pub(super) fn decode_redacted_job(body: &[u8], key: &ApiKey) -> Result<RemoteJob
 pub(super) fn decode_redacted_views(body: &[u8], key: &ApiKey) -> Result<ViewsPage, Unreadable> {
     let redactor = Redactor::new(key);
     let mut page = decode::decode_views(body)?;
-    page.rows.iter_mut().for_each(|row| redactor.clean(&mut row.path));
+    let rows = page.rows.iter_mut().map(|row| (Some(&mut row.path), &mut row.counts));
+    for (path, counts) in rows.chain([(None, &mut page.totals)]) {
+        path.into_iter().for_each(|path| redactor.clean(path));
+        for count in [&mut counts.human, &mut counts.ai, &mut counts.total] {
+            // A text in the place of a number is shown too.
+            if let Count::Other(text) = count {
+                redactor.clean(text);
+            }
+        }
+    }
     Ok(page)
 }
 
@@ -91,7 +100,7 @@ impl BodyReader<'_> {
     fn cap_mib(&self) -> usize {
         match self.operation {
             Operation::Create | Operation::Get | Operation::FollowUp | Operation::Preview | Operation::Build => 4,
-            Operation::Views => 16,
+            Operation::Views | Operation::Analytics(_) | Operation::Thread => 16,
         }
     }
 
@@ -132,7 +141,10 @@ impl BodyReader<'_> {
 
     fn unreadable(&self, status: u16, why: Unreadable, body: &[u8]) -> ApiError {
         let why = if why == Unreadable::NotJson && is_page(body) { Unreadable::Page } else { why };
-        ApiError::Unreadable { operation: self.operation, status, why, excerpt: excerpt(body, self.key) }
+        // The beginning of such an answer may contain a reader's contact address.
+        let is_private = self.operation.has_reader_text() && why != Unreadable::Page;
+        let excerpt = if is_private { CleanText::default() } else { excerpt(body, self.key) };
+        ApiError::Unreadable { operation: self.operation, status, why, excerpt }
     }
 
     fn status_error(&self, status: u16, retry_after: Option<&str>, body: &[u8]) -> ApiError {

@@ -94,7 +94,7 @@ impl Client {
     /// Fetches a job.
     pub async fn get_job(&self, id: &JobId) -> ApiAnswer<RemoteJob> {
         let Some(url) = self.0.address.job(id) else {
-            return unusable_id(id);
+            return unusable_id(id.to_clean_text());
         };
         let answer = self
             .request(OutgoingRequest { operation: Operation::Get, url, body: None }, answer::decode_redacted_job)
@@ -105,7 +105,7 @@ impl Client {
     /// Sends a follow-up to a job. Counts toward the project's hourly limit of follow-ups.
     pub async fn send_follow_up(&self, id: &JobId, prompt: &str) -> ApiAnswer<RemoteJob> {
         let Some(url) = self.0.address.message(id) else {
-            return unusable_id(id);
+            return unusable_id(id.to_clean_text());
         };
         let call = OutgoingRequest { operation: Operation::FollowUp, url, body: Some(prompt_body(prompt)) };
         require_same_job(id, Operation::FollowUp, self.request(call, answer::decode_redacted_job).await)
@@ -183,8 +183,8 @@ fn prompt_body(prompt: &str) -> String {
     serde_json::json!({ "prompt": prompt }).to_string()
 }
 
-fn unusable_id<T>(id: &JobId) -> ApiAnswer<T> {
-    unsent(ApiError::UnusableId { id: id.to_clean_text() })
+pub(super) fn unusable_id<T>(id: CleanText) -> ApiAnswer<T> {
+    unsent(ApiError::UnusableId { id })
 }
 
 fn unsent<T>(error: ApiError) -> ApiAnswer<T> {

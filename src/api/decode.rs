@@ -1,6 +1,6 @@
 //! Decodes the service's answers tolerantly: if a field is missing, null, unknown or of another type, at most this
 //! field is lost. Only three answers are rejected: a body that is not a JSON object, a job without a usable id, and
-//! page views with neither totals nor a list of rows.
+//! page views with neither totals nor a list of rows. `analytics` and `previews` decode the other answers by these rules.
 
 use super::error::Unreadable;
 use super::fields::{FieldValues, body_text, field_values, object_fields, parse_line, parse_rows, scalar_text};
@@ -14,9 +14,9 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 /// The path that is shown for a row without a path.
-const NO_PATH: &str = "(no path)";
+pub(super) const NO_PATH: &str = "(no path)";
 /// The names of the fields of one row of page views.
-const ROW_FIELDS: [&str; 4] = ["path", "human", "ai", "total"];
+pub(super) const ROW_FIELDS: [&str; 4] = ["path", "human", "ai", "total"];
 /// The maximum number of characters of a malformed number; a longer one is cut.
 const MAX_NUMBER_CHARS: usize = 40;
 
@@ -107,7 +107,7 @@ fn parse_counts(human: Option<&RawValue>, ai: Option<&RawValue>, total: Option<&
 }
 
 /// Parses a count from a JSON number (`12`, `12.0`, `12.5`, `1.2e1`). Any other value is kept as received.
-fn parse_count(raw: Option<&RawValue>) -> Count {
+pub(super) fn parse_count(raw: Option<&RawValue>) -> Count {
     let Some(raw) = raw else {
         return Count::Missing;
     };
@@ -116,7 +116,7 @@ fn parse_count(raw: Option<&RawValue>) -> Count {
     })
 }
 
-fn parse_flag(raw: &RawValue) -> Option<bool> {
+pub(super) fn parse_flag(raw: &RawValue) -> Option<bool> {
     let text = scalar_text(raw)?;
     match text.trim() {
         yes if yes == "1" || yes.eq_ignore_ascii_case("true") => Some(true),
@@ -127,7 +127,7 @@ fn parse_flag(raw: &RawValue) -> Option<bool> {
 
 /// Parses an RFC 3339 time. A time without a zone, or a date without a time, is read as UTC. Returns `None` for any
 /// other text and for years of more than four digits.
-fn parse_time(raw: &RawValue) -> Option<Time> {
+pub(super) fn parse_time(raw: &RawValue) -> Option<Time> {
     let text = scalar_text(raw)?;
     let text = text.trim();
     if let Ok(time) = DateTime::parse_from_rfc3339(text) {

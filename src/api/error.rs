@@ -39,6 +39,10 @@ pub enum Unreadable {
     NoViews,
     /// The body is a build without an id or a state.
     NoBuild,
+    /// The body has no list of the rows of a report.
+    NoRows,
+    /// The body has no list of the messages of a conversation.
+    NoMessages,
 }
 
 /// Why a request failed, with one variant per documented error of the service. `Display` is the message for the user.
@@ -247,10 +251,13 @@ fn not_found_text(operation: Operation, service_text: &CleanText, is_page: bool)
                 "The service has no such job (404{quoted}), so the follow-up was rejected: start a new job instead."
             )
         }
-        Operation::Views | Operation::Preview => {
+        Operation::Views | Operation::Analytics(_) | Operation::Preview => {
             format!("The project was not found (404{quoted}): check the project id and the base URL.")
         }
         Operation::Build => format!("The service doesn't know this build (404{quoted}): build the preview again."),
+        Operation::Thread => {
+            format!("The service doesn't have this conversation (404{quoted}): load the questions again.")
+        }
     }
 }
 
@@ -272,7 +279,9 @@ fn possible_effect(operation: Operation) -> &'static str {
             "the follow-up may have arrived all the same, so docdeck does not send it again automatically: check the job"
         }
         Operation::Preview => "the preview may be built all the same",
-        Operation::Get | Operation::Views | Operation::Build => "nothing is lost: try again in a moment",
+        Operation::Get | Operation::Views | Operation::Build | Operation::Analytics(_) | Operation::Thread => {
+            "nothing is lost: try again in a moment"
+        }
     }
 }
 
@@ -284,13 +293,15 @@ fn how_to_correct(operation: Operation) -> &'static str {
         Operation::Preview => "nothing is built: check that the branch exists",
         Operation::Build => "build the preview again",
         Operation::Views => "try another range or page",
+        Operation::Analytics(_) => "try another range, or load the report from the start",
+        Operation::Thread => "load the questions again",
     }
 }
 
 fn permission_name(operation: Operation) -> &'static str {
     match operation {
         Operation::Create | Operation::FollowUp | Operation::Preview => "write",
-        Operation::Get | Operation::Views | Operation::Build => "read",
+        Operation::Get | Operation::Views | Operation::Build | Operation::Analytics(_) | Operation::Thread => "read",
     }
 }
 
@@ -307,6 +318,8 @@ fn unreadable_text(why: Unreadable, excerpt: &CleanText) -> String {
         Unreadable::NoId => "a job that has no id",
         Unreadable::NoViews => "something other than page views",
         Unreadable::NoBuild => "something other than a build",
+        Unreadable::NoRows => "something other than the requested report",
+        Unreadable::NoMessages => "something other than a conversation",
     };
     if excerpt.is_empty() { what.to_owned() } else { format!("{what} (“{excerpt}”)") }
 }
@@ -319,6 +332,8 @@ fn short_unreadable(why: Unreadable) -> &'static str {
         Unreadable::NoId => "job without an id",
         Unreadable::NoViews => "answer without views",
         Unreadable::NoBuild => "answer without a build",
+        Unreadable::NoRows => "answer without the report",
+        Unreadable::NoMessages => "answer without messages",
     }
 }
 

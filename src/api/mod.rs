@@ -4,6 +4,7 @@
 //! request, counts it toward the limits, and decides what a lost answer means for a prompt.
 
 mod address;
+mod analytics;
 mod answer;
 mod client;
 mod connect_error;
@@ -19,6 +20,7 @@ mod roots;
 mod transport;
 pub mod wire;
 
+pub use analytics::DecodedRow;
 pub use answer::BodyReader;
 pub use client::{Client, ClientOptions};
 pub use connect_error::ConnectError;
@@ -41,4 +43,11 @@ pub struct ApiAnswer<T> {
     pub took: Duration,
     /// The time in the answer's `Date` header; `None` if it has none.
     pub date: Option<Time>,
+}
+
+impl<T> ApiAnswer<T> {
+    /// Converts a decoded answer.
+    fn map<U>(self, convert: impl FnOnce(T) -> U) -> ApiAnswer<U> {
+        ApiAnswer { result: self.result.map(convert), status: self.status, took: self.took, date: self.date }
+    }
 }

@@ -271,7 +271,8 @@ pub(super) struct SimArguments {
     seed: u64,
     /// simulate a fault; can be repeated
     ///
-    /// OP: create, get, message, views, preview, build or all.
+    /// OP: create, get, message, views, preview, build, visitors, searches, feedback,
+    /// feedback-by-page, questions, thread or all.
     /// The request fails: refuse, 302 (a redirect), 400, 401, 403, 404, 500, 503, html and 502-html (an HTML page), 429, and 429 with
     /// another Retry-After: 429-SECONDS, 429-date, 429-bare (none).
     /// The request succeeds, but its answer is bad: lost (no answer), 500-done (status 500), malformed, empty, huge, slow,

@@ -1,6 +1,7 @@
 //! Entries of the log screen: requests and state changes, never the text of prompts or the API key.
 
 use super::Time;
+use super::analytics::AnalyticsKind;
 use super::text::CleanText;
 
 /// The operations of the service.
@@ -14,10 +15,27 @@ pub enum Operation {
     Preview,
     /// Reads the state of a build.
     Build,
+    /// Reads rows of a report.
+    Analytics(AnalyticsKind),
+    /// Reads the messages of a conversation with the assistant.
+    Thread,
 }
 
 impl Operation {
-    pub const ALL: [Self; 6] = [Self::Create, Self::Get, Self::FollowUp, Self::Views, Self::Preview, Self::Build];
+    pub const ALL: [Self; 12] = [
+        Self::Create,
+        Self::Get,
+        Self::FollowUp,
+        Self::Views,
+        Self::Preview,
+        Self::Build,
+        Self::Analytics(AnalyticsKind::Visitors),
+        Self::Analytics(AnalyticsKind::Searches),
+        Self::Analytics(AnalyticsKind::Feedback),
+        Self::Analytics(AnalyticsKind::FeedbackByPage),
+        Self::Analytics(AnalyticsKind::Questions),
+        Self::Thread,
+    ];
 
     /// Returns the name on the screen, in the log and in the option `--fault`.
     pub fn name(self) -> &'static str {
@@ -28,6 +46,17 @@ impl Operation {
             Self::Views => "views",
             Self::Preview => "preview",
             Self::Build => "build",
+            Self::Analytics(kind) => kind.name(),
+            Self::Thread => "thread",
+        }
+    }
+
+    /// Whether the answer contains what readers of the site wrote. Such text must not get into messages and the log.
+    pub fn has_reader_text(self) -> bool {
+        match self {
+            Self::Analytics(kind) => kind.has_reader_text(),
+            Self::Thread => true,
+            _ => false,
         }
     }
 }

@@ -122,6 +122,13 @@ impl Redactor {
         }
     }
 
+    /// Removes the key from a clean text of several lines.
+    pub fn clean_block(&self, text: &mut CleanText) {
+        if let Cow::Owned(redacted) = self.redacted(text.as_str()) {
+            *text = CleanText::block(&redacted);
+        }
+    }
+
     /// Whether the text contains the key.
     pub fn finds(&self, text: &str) -> bool {
         matches!(self.redacted(text), Cow::Owned(_))

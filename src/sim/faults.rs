@@ -271,7 +271,7 @@ mod tests {
     fn parse_errors_list_the_valid_values() {
         let error = |text: &str| text.parse::<Fault>().expect_err(text);
         assert!(error("lost").contains("OP=KIND[:PROBABILITY]"));
-        assert!(error("list=lost").contains("create, get, message, views, preview, build, all"));
+        assert!(error("list=lost").contains("create, get, message, views, preview, build, visitors"));
         let hosts = "host-state, host-checks, host-details, host-diff, host-review, host-merge, host-edit, host-all";
         assert!(error("host-list=401").contains(hosts));
         assert!(

@@ -160,7 +160,7 @@ async fn handle(service: &Service, operation: Operation, request: Request) -> Re
 async fn extract_request(parts: &mut Parts, operation: Operation, body: Bytes) -> Result<SimRequest, Response> {
     let bad_path = |_| refusal(StatusCode::BAD_REQUEST, "The path is not valid UTF-8");
     let (project, id) = match operation {
-        Operation::Create | Operation::Views | Operation::Preview => {
+        Operation::Create | Operation::Views | Operation::Preview | Operation::Analytics(_) => {
             let Path(project) = Path::<String>::from_request_parts(parts, &()).await.map_err(bad_path)?;
             (project, String::new())
         }
@@ -168,7 +168,7 @@ async fn extract_request(parts: &mut Parts, operation: Operation, body: Bytes) -
             let Path(id) = Path::<String>::from_request_parts(parts, &()).await.map_err(bad_path)?;
             (String::new(), id)
         }
-        Operation::Get | Operation::FollowUp => {
+        Operation::Get | Operation::FollowUp | Operation::Thread => {
             let Path(both) = Path::<(String, String)>::from_request_parts(parts, &()).await.map_err(bad_path)?;
             both
         }

@@ -85,28 +85,21 @@ pub(super) struct SimRequest {
     pub(super) body: axum::body::Bytes,
 }
 
+/// The number of requests of each operation.
 #[derive(Debug, Default)]
-struct Counters([AtomicU64; 6]);
+struct Counters([AtomicU64; Operation::ALL.len()]);
 
 impl Counters {
-    fn counter(&self, operation: Operation) -> &AtomicU64 {
-        let [create, get, follow_up, views, preview, build] = &self.0;
-        match operation {
-            Operation::Create => create,
-            Operation::Get => get,
-            Operation::FollowUp => follow_up,
-            Operation::Views => views,
-            Operation::Preview => preview,
-            Operation::Build => build,
-        }
-    }
-
     fn add(&self, operation: Operation) {
-        self.counter(operation).fetch_add(1, Ordering::Relaxed);
+        let counter = Operation::ALL.iter().zip(&self.0).find(|(known, _)| **known == operation);
+        counter.into_iter().for_each(|(_, counter)| {
+            counter.fetch_add(1, Ordering::Relaxed);
+        });
     }
 
     fn get(&self, operation: Operation) -> u64 {
-        self.counter(operation).load(Ordering::Relaxed)
+        let counter = Operation::ALL.iter().zip(&self.0).find(|(known, _)| **known == operation);
+        counter.map_or(0, |(_, counter)| counter.load(Ordering::Relaxed))
     }
 }
 
@@ -254,7 +247,7 @@ impl Service {
         let limited = match call.operation {
             Operation::Create => RateLimited::Create,
             Operation::FollowUp => RateLimited::FollowUp,
-            Operation::Views => RateLimited::Views,
+            Operation::Views | Operation::Analytics(_) | Operation::Thread => RateLimited::Views,
             Operation::Preview => RateLimited::Previews,
             Operation::Get | Operation::Build => return Ok(()),
         };
@@ -292,6 +285,9 @@ impl Service {
                 let status = locked(&self.previews).status(&call.job_id, self.speed, now);
                 let unknown = || Reply::error(StatusCode::NOT_FOUND, "Status not found", Vec::new());
                 status.map(|status| Reply::json(StatusCode::OK, &status)).ok_or_else(unknown)
+            }
+            Operation::Analytics(_) | Operation::Thread => {
+                Err(Reply::error(StatusCode::NOT_FOUND, "Not found", Vec::new()))
             }
             Operation::Views => {
                 let read = call.parameters.as_ref().map_or_else(|| Err(Vec::new()), Parameters::parse);

@@ -287,7 +287,9 @@ pub(crate) async fn run(fault: &Fault, operation: Operation) -> Result<ExpectedO
         Operation::Create | Operation::FollowUp => fixture.run_prompt(operation).await?,
         Operation::Get => fixture.run_get().await?,
         Operation::Views => fixture.run_views_effect().await?,
-        Operation::Preview | Operation::Build => unreachable!("these have a test of their own"),
+        Operation::Preview | Operation::Build | Operation::Analytics(_) | Operation::Thread => {
+            unreachable!("these have tests of their own")
+        }
     };
     fixture.engine.stop().await;
     fixture.store.close().await;

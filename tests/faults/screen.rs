@@ -66,7 +66,9 @@ fn press_keys(dashboard: &mut DashboardFixture, operation: Operation) {
         }
         Operation::Get => dashboard.press_chars("r"),
         Operation::Views => dashboard.press_chars("2"),
-        Operation::Preview | Operation::Build => unreachable!("these have a test of their own"),
+        Operation::Preview | Operation::Build | Operation::Analytics(_) | Operation::Thread => {
+            unreachable!("these have tests of their own")
+        }
     }
 }
 

@@ -10,7 +10,7 @@ pub mod filter;
 pub mod needs_work;
 mod rows;
 
-pub use rows::{Feedback, FeedbackStatus, PageFeedback, Question, Search, Source, page_path};
+pub use rows::{Feedback, FeedbackStatus, PageFeedback, Question, Search, Source, ThreadMessage, page_path};
 
 use super::Time;
 use super::period::DateRange;

@@ -230,6 +230,25 @@ impl AnalyticsRow for Question {
     }
 }
 
+/// A message of a conversation with the assistant. Messages are not stored.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ThreadMessage {
+    /// Empty if the service sends none.
+    pub id: CleanText,
+    /// Who wrote it, in the service's word; empty if the service doesn't say.
+    pub role: CleanText,
+    /// What was written, of several lines.
+    pub content: CleanText,
+    pub created_at: Option<Time>,
+}
+
+impl ThreadMessage {
+    /// Whether the reader wrote the message, and not the assistant.
+    pub fn is_by_reader(&self) -> bool {
+        self.role.as_str().eq_ignore_ascii_case("user")
+    }
+}
+
 /// Returns the path of a page from its path or web address, without query and fragment: `/guides/sso`.
 pub fn page_path(address: &str) -> CleanText {
     let rest =

@@ -1,0 +1,349 @@
+//! The reports besides page views, and conversations with the assistant: requests them, and decodes them as tolerantly
+//! as `decode` does. A row is never lost: if a field is missing or of another type, only this field is lost.
+//!
+//! What readers wrote is cut to a length that a terminal can show. Their contact addresses are never read.
+
+use super::ApiAnswer;
+use super::client::{Client, OutgoingRequest, unusable_id};
+use super::decode::{NO_PATH, ROW_FIELDS, parse_count, parse_flag, parse_time};
+use super::error::Unreadable;
+use super::fields::{FieldValues, body_text, field_values, object_fields, parse_line, parse_rows, scalar_text};
+use crate::model::analytics::{
+    AnalyticsKind, AnalyticsRow, Cursor, Feedback, FeedbackStatus, PageFeedback, Question, RowsAnswer, Search, Source,
+    ThreadMessage,
+};
+use crate::model::endpoint::ApiKey;
+use crate::model::log::Operation;
+use crate::model::period::DateRange;
+use crate::model::redaction::Redactor;
+use crate::model::text::CleanText;
+use crate::model::views::{Count, Counts, PageRow, ViewCount};
+use serde_json::value::RawValue;
+use std::fmt::Debug;
+
+/// The maximum number of characters of a comment, a code example, an answer of the assistant or a message.
+const MAX_BLOCK_CHARS: usize = 10_000;
+/// The maximum number of sources of an answer that are kept.
+const MAX_SOURCES: usize = 50;
+/// The query that is shown for a search without one.
+const NO_QUERY: &str = "(no query)";
+
+/// A row that [`Client::analytics`] can request. Only this crate implements it.
+pub trait DecodedRow: AnalyticsRow + row::Decode {}
+
+impl<R: AnalyticsRow + row::Decode> DecodedRow for R {}
+
+/// The part of [`DecodedRow`] that other crates can neither call nor implement.
+mod row {
+    use super::{RawValue, TextReader};
+
+    pub trait Decode: Sized {
+        /// The name of the list of rows in an answer.
+        const LIST: &'static str;
+
+        /// Decodes the list of rows. Returns `None` if it is not a list.
+        fn decode_list(raw: &RawValue, texts: &TextReader) -> Option<Vec<Self>>;
+    }
+}
+
+/// An answer before it is known where the next one begins.
+struct DecodedRows<R> {
+    rows: Vec<R>,
+    totals: Counts,
+    has_more: Option<bool>,
+    next: NextCursor,
+}
+
+/// The cursor in an answer.
+enum NextCursor {
+    Missing,
+    Usable(Cursor),
+    /// It is too long, contains the API key, or is neither text nor a number.
+    Unusable,
+}
+
+impl Client {
+    /// Fetches rows of a report: the first ones, or those after the cursor of the answer before. Asks for as many rows
+    /// as one request can. Counts toward the hourly limit of analytics requests.
+    ///
+    /// The next cursor may be the same as the requested one if the service is faulty, so the caller must check whether
+    /// an answer has new rows.
+    pub async fn analytics<R: DecodedRow>(
+        &self,
+        range: DateRange,
+        cursor: Option<&Cursor>,
+    ) -> ApiAnswer<RowsAnswer<R>> {
+        let Some(url) = self.address().analytics(R::KIND, range, cursor) else {
+            return self.no_url();
+        };
+        let call = OutgoingRequest { operation: Operation::Analytics(R::KIND), url, body: None };
+        self.request(call, decode_rows::<R>).await.map(|answer| answer.after(cursor))
+    }
+
+    /// Fetches the messages of a conversation with the assistant, in the service's order. Counts toward the hourly limit
+    /// of analytics requests.
+    pub async fn question_thread(&self, id: &CleanText) -> ApiAnswer<Vec<ThreadMessage>> {
+        let Some(url) = self.address().thread(id.as_str()) else {
+            return unusable_id(id.clone());
+        };
+        self.request(OutgoingRequest { operation: Operation::Thread, url, body: None }, decode_thread).await
+    }
+}
+
+impl<R: AnalyticsRow> DecodedRows<R> {
+    /// Determines where the next answer begins. `requested` is the cursor of the request.
+    fn after(self, requested: Option<&Cursor>) -> RowsAnswer<R> {
+        let limit = R::KIND.max_rows();
+        // If the answer doesn't state whether there are more rows, a full one is assumed not to be the last.
+        let is_full = self.rows.len() >= usize::try_from(limit).unwrap_or(usize::MAX);
+        let (next, is_cut) = match (R::KIND, self.has_more, self.next) {
+            (AnalyticsKind::Visitors, has_more, _) => {
+                let before: u64 = requested.and_then(|cursor| cursor.as_str().parse().ok()).unwrap_or(0);
+                let next = before.saturating_add(limit.into()).to_string();
+                (Cursor::new(next).filter(|_| has_more.unwrap_or(is_full)), false)
+            }
+            // The service has no parameter for further rows of this report.
+            (AnalyticsKind::FeedbackByPage, has_more, _) => (None, has_more.unwrap_or(is_full)),
+            (_, Some(false), _) => (None, false),
+            (_, _, NextCursor::Usable(cursor)) => (Some(cursor), false),
+            (_, _, NextCursor::Unusable) => (None, true),
+            (_, has_more, NextCursor::Missing) => (None, has_more == Some(true)),
+        };
+        RowsAnswer { rows: self.rows, totals: self.totals, next, is_cut }
+    }
+}
+
+/// Decodes rows of a report. An answer without their list is rejected, because it would look like an empty report.
+fn decode_rows<R: DecodedRow>(body: &[u8], key: &ApiKey) -> Result<DecodedRows<R>, Unreadable> {
+    let (body, texts) = (body_text(body), TextReader(Redactor::new(key)));
+    let names = &[R::LIST, "totals", "totalSearches", "hasMore", "nextCursor"];
+    let [list, totals, searches, has_more, next] = object_fields(&body, names)?;
+    let rows = list.and_then(|raw| R::decode_list(raw, &texts)).ok_or(Unreadable::NoRows)?;
+    // The totals have the same fields as a row of visitors, except for the path.
+    let [_, human, ai, total] = totals.map_or([None; 4], |raw| field_values(raw, &ROW_FIELDS));
+    Ok(DecodedRows {
+        rows,
+        totals: texts.counts(human, ai, total.or(searches)),
+        has_more: has_more.and_then(parse_flag),
+        next: next.map_or(NextCursor::Missing, |raw| parse_cursor(raw, &texts.0)),
+    })
+}
+
+fn parse_cursor(raw: &RawValue, redactor: &Redactor) -> NextCursor {
+    let is_text_or_number = raw.get().starts_with(|first: char| first == '"' || first == '-' || first.is_ascii_digit());
+    match scalar_text(raw).filter(|_| is_text_or_number) {
+        Some(text) if text.is_empty() => NextCursor::Missing,
+        Some(text) if redactor.finds(&text) => NextCursor::Unusable,
+        Some(text) => Cursor::new(text).map_or(NextCursor::Unusable, NextCursor::Usable),
+        None if raw.get() == "false" => NextCursor::Missing,
+        None => NextCursor::Unusable,
+    }
+}
+
+fn decode_thread(body: &[u8], key: &ApiKey) -> Result<Vec<ThreadMessage>, Unreadable> {
+    let (body, texts) = (body_text(body), TextReader(Redactor::new(key)));
+    let [messages] = object_fields(&body, &["messages"])?;
+    // If a message is a string, it is the content.
+    let rows = messages.and_then(|raw| parse_rows(raw, &["content", "id", "role", "createdAt"]));
+    let messages = rows.ok_or(Unreadable::NoMessages)?.into_iter().map(|[content, id, role, created_at]| {
+        let (id, role) = (texts.line(id).unwrap_or_default(), texts.line(role).unwrap_or_default());
+        let content = texts.block(content).unwrap_or_default();
+        ThreadMessage { id, role, content, created_at: created_at.and_then(parse_time) }
+    });
+    Ok(messages.collect())
+}
+
+/// Reads texts without the API key.
+#[derive(Debug)]
+pub struct TextReader(Redactor);
+
+impl TextReader {
+    /// Returns text of one line, or `None` if nothing would be visible.
+    fn line(&self, raw: Option<&RawValue>) -> Option<CleanText> {
+        let mut text = parse_line(raw?)?;
+        self.0.clean(&mut text);
+        Some(text)
+    }
+
+    fn count(&self, raw: Option<&RawValue>) -> Count {
+        match parse_count(raw) {
+            // The text may be cut within the key, so the complete one is searched.
+            Count::Other(_) if raw.is_some_and(|raw| self.has_key(raw)) => Count::Missing,
+            count => count,
+        }
+    }
+
+    fn counts(&self, human: Option<&RawValue>, ai: Option<&RawValue>, total: Option<&RawValue>) -> Counts {
+        Counts { human: self.count(human), ai: self.count(ai), total: self.count(total) }
+    }
+
+    fn has_key(&self, raw: &RawValue) -> bool {
+        let text = scalar_text(raw).unwrap_or_else(|| raw.get().into());
+        self.0.finds(CleanText::line(&text).as_str())
+    }
+
+    /// Returns text of several lines, cut to [`MAX_BLOCK_CHARS`], or `None` if nothing would be visible.
+    fn block(&self, raw: Option<&RawValue>) -> Option<CleanText> {
+        let mut text = CleanText::block(&scalar_text(raw?)?);
+        // The key is removed before the text is cut, so that no part of it remains.
+        self.0.clean_block(&mut text);
+        let kept = text.as_str().trim_end().trim_start_matches('\n');
+        let end = kept.char_indices().nth(MAX_BLOCK_CHARS).and_then(|(end, _)| kept.get(..end));
+        match end {
+            Some(head) => Some(CleanText::block(&format!("{head}…"))),
+            None if kept.trim().is_empty() => None,
+            None if kept.len() < text.as_str().len() => Some(CleanText::block(kept)),
+            None => Some(text),
+        }
+    }
+}
+
+/// Returns an id for a row that has none: the same one whenever the service sends the same row.
+fn missing_id(row: &impl Debug) -> CleanText {
+    // FNV-1a; a row without its id must not become another row with each release of Rust.
+    let hash = format!("{row:?}")
+        .bytes()
+        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
+    CleanText::line(&format!("(no id) {hash:016x}"))
+}
+
+/// Decodes each row of a list with these fields.
+fn decode_each<R, const N: usize>(
+    raw: &RawValue,
+    names: &[&str; N],
+    decode: impl Fn(FieldValues<'_, N>) -> R,
+) -> Option<Vec<R>> {
+    Some(parse_rows(raw, names)?.into_iter().map(decode).collect())
+}
+
+impl row::Decode for PageRow {
+    const LIST: &'static str = "visitors";
+
+    fn decode_list(raw: &RawValue, texts: &TextReader) -> Option<Vec<Self>> {
+        decode_each(raw, &ROW_FIELDS, |[path, human, ai, total]| Self {
+            path: texts.line(path).unwrap_or_else(|| CleanText::line(NO_PATH)),
+            counts: texts.counts(human, ai, total),
+        })
+    }
+}
+
+impl row::Decode for Search {
+    const LIST: &'static str = "searches";
+
+    fn decode_list(raw: &RawValue, texts: &TextReader) -> Option<Vec<Self>> {
+        let names = &["searchQuery", "hits", "ctr", "topClickedPage", "lastSearchedAt"];
+        let mut rows = decode_each(raw, names, |[query, hits, click_rate, page, at]| Self {
+            query: texts.line(query).unwrap_or_else(|| CleanText::line(NO_QUERY)),
+            hits: texts.count(hits),
+            click_rate: texts.count(click_rate),
+            top_page: texts.line(page),
+            last_searched_at: at.and_then(parse_time),
+        })?;
+        convert_percentages(&mut rows);
+        Some(rows)
+    }
+}
+
+/// Converts click rates in percent to 0 to 1. The service doesn't document which of the two it sends. If one of an
+/// answer is above 1, all of them are in percent; a single one of 0.5 could mean either.
+fn convert_percentages(rows: &mut [Search]) {
+    let number = |rate: &Count| rate.value().map(ViewCount::as_f64);
+    if rows.iter().filter_map(|row| number(&row.click_rate)).any(|rate| rate > 1.0) {
+        for row in rows {
+            if let Some(rate) = number(&row.click_rate).and_then(|rate| Count::from_f64(rate / 100.0)) {
+                row.click_rate = rate;
+            }
+        }
+    }
+}
+
+impl row::Decode for Feedback {
+    const LIST: &'static str = "feedback";
+
+    /// Decodes every field except `contact`.
+    fn decode_list(raw: &RawValue, texts: &TextReader) -> Option<Vec<Self>> {
+        let names = &["id", "path", "comment", "createdAt", "source", "status", "helpful", "code", "filename", "lang"];
+        decode_each(raw, names, |[id, path, comment, created_at, source, status, helpful, code, filename, lang]| {
+            let status = texts.line(status);
+            let row = Self {
+                id: CleanText::default(),
+                path: texts.line(path).unwrap_or_else(|| CleanText::line(NO_PATH)),
+                comment: texts.block(comment),
+                created_at: created_at.and_then(parse_time),
+                source: texts.line(source),
+                status: status.map_or_else(FeedbackStatus::default, |status| FeedbackStatus::parse(status.as_str())),
+                helpful: helpful.and_then(parse_flag),
+                code: texts.block(code),
+                filename: texts.line(filename),
+                lang: texts.line(lang),
+            };
+            let id = texts.line(id).unwrap_or_else(|| missing_id(&row));
+            Self { id, ..row }
+        })
+    }
+}
+
+impl row::Decode for PageFeedback {
+    const LIST: &'static str = "feedback";
+
+    fn decode_list(raw: &RawValue, texts: &TextReader) -> Option<Vec<Self>> {
+        decode_each(raw, &["path", "thumbsUp", "thumbsDown", "code", "total"], |[path, up, down, code, total]| Self {
+            path: texts.line(path).unwrap_or_else(|| CleanText::line(NO_PATH)),
+            thumbs_up: texts.count(up),
+            thumbs_down: texts.count(down),
+            code: texts.count(code),
+            total: texts.count(total),
+        })
+    }
+}
+
+impl row::Decode for Question {
+    const LIST: &'static str = "conversations";
+
+    fn decode_list(raw: &RawValue, texts: &TextReader) -> Option<Vec<Self>> {
+        let names = &[
+            "id",
+            "timestamp",
+            "query",
+            "response",
+            "responseType",
+            "sources",
+            "resolutionStatus",
+            "queryCategory",
+            "pageUrl",
+        ];
+        decode_each(raw, names, |[id, asked_at, query, response, kind, sources, resolution, category, page]| {
+            let row = Self {
+                id: CleanText::default(),
+                asked_at: asked_at.and_then(parse_time),
+                query: texts.line(query).unwrap_or_else(|| CleanText::line(NO_QUERY)),
+                response: texts.block(response).unwrap_or_default(),
+                is_clarifying: texts.line(kind).is_some_and(|kind| kind.as_str() == "clarifying_question"),
+                sources: sources.map_or_else(Vec::new, |raw| decode_sources(raw, texts)),
+                is_answered: texts.line(resolution).and_then(|status| match status.as_str() {
+                    "answered" => Some(true),
+                    "unanswered" => Some(false),
+                    _ => None,
+                }),
+                category: texts.line(category),
+                page: texts.line(page),
+            };
+            let id = texts.line(id).unwrap_or_else(|| missing_id(&row));
+            Self { id, ..row }
+        })
+    }
+}
+
+/// Decodes the sources of an answer. A source without an address is left out. If a source is a string, it is the
+/// address.
+fn decode_sources(raw: &RawValue, texts: &TextReader) -> Vec<Source> {
+    let rows = parse_rows(raw, &["url", "title"]).unwrap_or_default();
+    let source = |[url, title]: FieldValues<'_, 2>| {
+        Some(Source { url: texts.line(url)?, title: texts.line(title).unwrap_or_default() })
+    };
+    rows.into_iter().filter_map(source).take(MAX_SOURCES).collect()
+}
+
+#[cfg(test)]
+#[path = "analytics_tests.rs"]
+mod tests;
