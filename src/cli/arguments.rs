@@ -141,7 +141,7 @@ pub(super) enum Command {
     /// write jobs and drafts as JSON Lines, for backup or another computer
     ///
     /// Exports drafts and jobs (threads, titles, tags, notes, pages) of all projects unless --project or --base-url
-    /// selects one. Exports neither the key nor page views, which can be loaded again. Needs no key and no network.
+    /// selects one. Exports neither the key nor analytics, which can be loaded again. Needs no key and no network.
     ///
     /// Queued prompts are sent only from this computer: on another computer they are imported as unconfirmed, and
     /// docdeck never sends them there automatically. To move a queue, pause it first (p in the dashboard): paused
@@ -160,11 +160,12 @@ pub(super) enum Command {
     /// and no network.
     #[command(after_long_help = import::OUTPUT_HELP)]
     Import(import::Options),
-    /// delete old page views (or, with --jobs, finished jobs) from this computer
+    /// delete old analytics (or, with --jobs, finished jobs) from this computer
     ///
-    /// Page views can be loaded again, which uses requests. Jobs, prompts and drafts are stored only on this computer
-    /// and are deleted only with --jobs. Needs no key and no network. Covers all projects unless --project or
-    /// --base-url selects one.
+    /// Analytics (page views, visitors, searches, feedback, questions) can be loaded again, which uses requests. Comments
+    /// and questions of readers are also deleted if they were loaded more than 30 days ago, as set by reader_text_days in
+    /// the configuration file. Jobs, prompts and drafts are stored only on this computer and are deleted only with
+    /// --jobs. Needs no key and no network. Covers all projects unless --project or --base-url selects one.
     ///
     /// --jobs deletes a job and its thread if all of these hold: it is finished, gone or discarded; you have opened it;
     /// it has not changed for --older-than days. It never deletes a job that needs you or has a draft. To keep a copy, run `docdeck export` first.

@@ -71,6 +71,7 @@ pub(super) async fn open_dashboard(
     let connection = Some(EngineConfig {
         client,
         poll: PollOptions { per_minute: settings.polls_per_minute, ..PollOptions::default() },
+        reader_text_days: settings.reader_text_days,
         lock_folder: Some(settings.data_folder.clone()),
         on_change: settings.customization.on_change.clone(),
         hosts,
@@ -86,6 +87,7 @@ pub(super) async fn open_dashboard(
     let profiles = ProfileSwitcher {
         profiles: settings.profiles.clone(),
         poll: PollOptions { per_minute: settings.polls_per_minute, ..PollOptions::default() },
+        reader_text_days: settings.reader_text_days,
         lock_folder: Some(settings.data_folder.clone()),
         on_change: settings.customization.on_change.clone(),
         hosts: settings.hosts.clone(),

@@ -1,5 +1,5 @@
-//! `docdeck prune`: deletes cached page views or, with `--jobs`, finished jobs, and frees their disk space. Needs
-//! neither key nor network, and reads no configuration file.
+//! `docdeck prune`: deletes cached analytics or, with `--jobs`, finished jobs, and frees their disk space. Needs neither
+//! key nor network.
 
 use super::data_folder::{open_undamaged, store_exists, store_failure};
 use super::error::CliError;
@@ -7,42 +7,44 @@ use super::exit_code::Code;
 use super::export::export_filter;
 use super::number_parser::number_parser;
 use super::session::CommandContext;
-use crate::config::{Flags, data_folder};
+use crate::config::{Flags, data_folder, reader_text_days};
 use crate::model::Time;
+use crate::model::analytics::ReaderTextDays;
 use crate::model::file_size::format_size;
-use crate::store::{JobPruneFilter, Pruned, PrunedJobs, PrunedViews, Store, StoreError, ViewsPruneFilter};
+use crate::store::{AnalyticsPruneFilter, JobPruneFilter, Pruned, PrunedAnalytics, PrunedJobs, Store, StoreError};
 use crate::tui::format::plural;
 use chrono::{TimeDelta, Utc};
 use clap::Args;
 use serde_json::{Value, json};
 
-/// Page views that were loaded more than this many days ago are removed by default.
+/// Analytics that were loaded more than this many days ago are removed by default.
 const DEFAULT_DAYS: u32 = 400;
 
 /// Help text about the JSON output and the exit codes.
 pub(super) const OUTPUT_HELP: &str = "\
-With --json: {\"dryRun\", \"ranges\", \"reports\", \"answers\", \"totals\", \"bytesBefore\", \"bytesAfter\", \
-\"stillLarge\"}; with --jobs {\"dryRun\", \"jobs\", \"prompts\", \"spared\", \"bytesBefore\", \"bytesAfter\", \
-\"stillLarge\"}. \"answers\" counts cached pages of rows. \"stillLarge\" is true if the disk space could not be freed. \
-\"spared\" counts the old jobs that were not deleted.
+With --json: {\"dryRun\", \"ranges\", \"reports\", \"answers\", \"totals\", \"otherReports\", \"bytesBefore\", \
+\"bytesAfter\", \"stillLarge\"}; with --jobs {\"dryRun\", \"jobs\", \"prompts\", \"spared\", \"bytesBefore\", \
+\"bytesAfter\", \"stillLarge\"}. \"answers\" counts cached pages of rows, \"otherReports\" the reports of visitors, \
+searches, feedback and questions. \"stillLarge\" is true if the disk space could not be freed. \"spared\" counts the old \
+jobs that were not deleted.
 
 Exit codes: 0 done; 2 usage or database error.";
 
 #[derive(Debug, Args)]
 pub(super) struct Options {
-    /// delete page views loaded more than this many days ago, or with --jobs, jobs unchanged for that long
+    /// delete analytics loaded more than this many days ago, or with --jobs, jobs unchanged for that long
     /// [default: 400; no default with --keep, --all or --jobs]
     #[arg(long, value_name = "DAYS", allow_negative_numbers = true,
           value_parser = number_parser(0..=u32::MAX, "a whole number of days, like 400"))]
     older_than: Option<u32>,
-    /// delete all page views except the N ranges of each project that were loaded most recently
+    /// delete all analytics except the N ranges of each project that were loaded most recently
     #[arg(long, value_name = "N", allow_negative_numbers = true,
           value_parser = number_parser(0..=u32::MAX, "a whole number of ranges, like 20"))]
     keep: Option<u32>,
-    /// delete all page views
+    /// delete all analytics
     #[arg(long, conflicts_with_all = ["older_than", "keep"])]
     all: bool,
-    /// delete finished jobs instead of page views
+    /// delete finished jobs instead of analytics
     #[arg(long, requires = "older_than", conflicts_with_all = ["keep", "all"])]
     jobs: bool,
     /// only print what would be deleted
@@ -54,13 +56,19 @@ pub(super) struct Options {
 }
 
 impl Options {
-    fn views_filter(&self, flags: &Flags, now: Time) -> ViewsPruneFilter {
+    fn analytics_filter(&self, flags: &Flags, reader_texts: ReaderTextDays, now: Time) -> AnalyticsPruneFilter {
         let days = match (self.older_than, self.keep, self.all) {
             (None, None, false) => Some(DEFAULT_DAYS),
             (older_than, ..) => older_than,
         };
         let before = days.map(|days| subtract_days(days, now));
-        ViewsPruneFilter { before, keep: self.keep, all: self.all, only: export_filter(flags) }
+        AnalyticsPruneFilter {
+            before,
+            keep: self.keep,
+            all: self.all,
+            reader_texts_before: Some(reader_texts.expire_before(now)),
+            only: export_filter(flags),
+        }
     }
 }
 
@@ -74,15 +82,16 @@ pub(super) async fn run(cx: &mut CommandContext<'_>, options: &Options) -> Resul
     let CommandContext { flags, environment, out } = cx;
     let folder = data_folder(flags, environment)?;
     let exists = store_exists(&folder)?;
+    let reader_texts = reader_text_days(flags, environment)?;
     let (json, lines) = if exists {
         let store = open_undamaged(&folder, !options.dry_run, out).await?;
-        let pruned = prune(&store, flags, options).await;
+        let pruned = prune(&store, flags, reader_texts, options).await;
         store.close().await;
         pruned.map_err(|error| store_failure(&folder, &error))?
     } else if options.jobs {
         describe(Pruned::default(), options.dry_run, jobs_json, jobs_lines)
     } else {
-        describe(Pruned::default(), options.dry_run, views_json, views_lines)
+        describe(Pruned::default(), options.dry_run, analytics_json, analytics_lines)
     };
     if options.json {
         out.json(&json);
@@ -95,16 +104,21 @@ pub(super) async fn run(cx: &mut CommandContext<'_>, options: &Options) -> Resul
 }
 
 /// Deletes what the options select. Returns the counts, as JSON and as lines.
-async fn prune(store: &Store, flags: &Flags, options: &Options) -> Result<(Value, Vec<String>), StoreError> {
+async fn prune(
+    store: &Store,
+    flags: &Flags,
+    reader_texts: ReaderTextDays,
+    options: &Options,
+) -> Result<(Value, Vec<String>), StoreError> {
     let (now, dry_run) = (Utc::now(), options.dry_run);
     if let Some(days) = options.older_than.filter(|_| options.jobs) {
         let filter = JobPruneFilter { before: subtract_days(days, now), only: export_filter(flags) };
         let pruned = if dry_run { store.plan_prune_jobs(filter).await } else { store.prune_jobs(filter).await };
         return Ok(describe(pruned?, dry_run, jobs_json, jobs_lines));
     }
-    let filter = options.views_filter(flags, now);
-    let pruned = if dry_run { store.plan_prune(filter).await } else { store.prune_views(filter).await };
-    Ok(describe(pruned?, dry_run, views_json, views_lines))
+    let filter = options.analytics_filter(flags, reader_texts, now);
+    let pruned = if dry_run { store.plan_prune(filter).await } else { store.prune_analytics(filter).await };
+    Ok(describe(pruned?, dry_run, analytics_json, analytics_lines))
 }
 
 /// Describes what was deleted and the size of the database, as JSON and as lines.
@@ -138,17 +152,25 @@ fn describe<C>(
     (json, lines)
 }
 
-fn views_json(PrunedViews { ranges, reports, answers, totals }: &PrunedViews) -> Value {
-    json!({ "ranges": ranges, "reports": reports, "answers": answers, "totals": totals })
+fn analytics_json(pruned: &PrunedAnalytics) -> Value {
+    let PrunedAnalytics { ranges, reports, answers, totals, other_reports } = pruned;
+    json!({
+        "ranges": ranges, "reports": reports, "answers": answers, "totals": totals, "otherReports": other_reports
+    })
 }
 
-fn views_lines(pruned: &PrunedViews, dry_run: bool) -> Vec<String> {
-    let PrunedViews { ranges, reports, answers, totals } = *pruned;
+fn analytics_lines(pruned: &PrunedAnalytics, dry_run: bool) -> Vec<String> {
+    let PrunedAnalytics { ranges, reports, answers, totals, other_reports } = *pruned;
     let reports_text = format!("{} of all pages", plural(reports, "report"));
     let parts = [(reports, reports_text), (answers, plural(answers, "answer")), (totals, plural(totals, "total"))];
     let parts: Vec<String> = parts.into_iter().filter(|(n, _)| *n > 0).map(|(_, text)| text).collect();
     let what = format!("page views of {}: {}", plural(ranges, "range"), parts.join(", "));
-    vec![deletion_line(parts.is_empty(), dry_run, "page views", &what)]
+    let mut lines = vec![deletion_line(parts.is_empty(), dry_run, "page views", &what)];
+    if other_reports > 0 {
+        let what = format!("{} of visitors, searches, feedback and questions", plural(other_reports, "report"));
+        lines.push(deletion_line(false, dry_run, "reports", &what));
+    }
+    lines
 }
 
 fn jobs_json(PrunedJobs { jobs, prompts, skipped }: &PrunedJobs) -> Value {
@@ -181,14 +203,19 @@ mod tests {
     use crate::cli::arguments::{Arguments, Command};
     use clap::Parser;
 
-    fn views_filter(arguments: &[&str]) -> ViewsPruneFilter {
+    fn filter(arguments: &[&str]) -> AnalyticsPruneFilter {
         let read = Arguments::parse_from([&["docdeck", "prune"], arguments].concat());
         let Some(Command::Prune(options)) = read.command else { panic!("{:?}", read.command) };
-        options.views_filter(&Flags::from(read.options), now())
+        options.analytics_filter(&Flags::from(read.options), ReaderTextDays::default(), now())
     }
 
     fn now() -> Time {
         "2026-11-20T12:00:00Z".parse().expect("a time")
+    }
+
+    /// The filter that selects only expired texts of readers.
+    fn default_filter() -> AnalyticsPruneFilter {
+        AnalyticsPruneFilter { reader_texts_before: before("2026-10-21T12:00:00Z"), ..AnalyticsPruneFilter::default() }
     }
 
     fn before(text: &str) -> Option<Time> {
@@ -196,23 +223,19 @@ mod tests {
     }
 
     #[test]
-    fn page_views_older_than_400_days_are_removed_by_default() {
-        assert_eq!(
-            views_filter(&[]),
-            ViewsPruneFilter { before: before("2025-10-16T12:00:00Z"), ..ViewsPruneFilter::default() }
-        );
-        assert_eq!(views_filter(&["--dry-run", "--json"]), views_filter(&[]));
-        assert_eq!(views_filter(&["--keep", "3"]), ViewsPruneFilter { keep: Some(3), ..ViewsPruneFilter::default() });
-        assert_eq!(views_filter(&["--all"]), ViewsPruneFilter { all: true, ..ViewsPruneFilter::default() });
-        let both =
-            ViewsPruneFilter { before: before("2026-11-20T12:00:00Z"), keep: Some(3), ..ViewsPruneFilter::default() };
-        assert_eq!(views_filter(&["--older-than", "0", "--keep", "3"]), both);
-        assert_eq!(views_filter(&["--older-than", "4294967295"]).before, Some(Time::MIN_UTC));
+    fn analytics_older_than_400_days_and_texts_of_readers_older_than_30_are_removed_by_default() {
+        assert_eq!(filter(&[]), AnalyticsPruneFilter { before: before("2025-10-16T12:00:00Z"), ..default_filter() });
+        assert_eq!(filter(&["--dry-run", "--json"]), filter(&[]));
+        assert_eq!(filter(&["--keep", "3"]), AnalyticsPruneFilter { keep: Some(3), ..default_filter() });
+        assert_eq!(filter(&["--all"]), AnalyticsPruneFilter { all: true, ..default_filter() });
+        let both = AnalyticsPruneFilter { before: before("2026-11-20T12:00:00Z"), keep: Some(3), ..default_filter() };
+        assert_eq!(filter(&["--older-than", "0", "--keep", "3"]), both);
+        assert_eq!(filter(&["--older-than", "4294967295"]).before, Some(Time::MIN_UTC));
     }
 
     #[test]
     fn a_project_and_a_service_can_be_selected() {
-        let named = views_filter(&["--all", "--project", "docs", "--base-url", "https://x.example/"]);
+        let named = filter(&["--all", "--project", "docs", "--base-url", "https://x.example/"]);
         assert_eq!(named.only.project.as_deref(), Some("docs"));
         assert_eq!(named.only.base_url.as_deref(), Some("https://x.example"));
     }
@@ -225,17 +248,19 @@ mod tests {
 
     #[test]
     fn the_summary_lists_what_was_removed() {
-        let text = |pruned, dry_run| describe(pruned, dry_run, views_json, views_lines).1.join("\n");
-        let counts = PrunedViews { ranges: 12, reports: 1, answers: 60, totals: 15 };
+        let text = |pruned, dry_run| describe(pruned, dry_run, analytics_json, analytics_lines).1.join("\n");
+        let counts = PrunedAnalytics { ranges: 12, reports: 1, answers: 60, totals: 15, other_reports: 4 };
         let pruned = Pruned { counts, bytes_before: 24_160_000, bytes_after: 3_200_000, still_large: false };
         assert_eq!(
             text(pruned, false),
             "Deleted page views of 12 ranges: 1 report of all pages, 60 answers, 15 totals.\n\
+             Deleted 4 reports of visitors, searches, feedback and questions.\n\
              The database used 24.1 MB and now uses 3.2 MB."
         );
         assert_eq!(
             text(Pruned { bytes_after: 24_160_000, ..pruned }, true),
             "Would delete page views of 12 ranges: 1 report of all pages, 60 answers, 15 totals.\n\
+             Would delete 4 reports of visitors, searches, feedback and questions.\n\
              The database uses 24.1 MB."
         );
         let nothing = Pruned { bytes_before: 900, bytes_after: 900, still_large: true, ..Pruned::default() };

@@ -7,6 +7,7 @@ use super::flags::ColorChoice;
 use super::host_config::{self, HostConfig, PullRequestConfig};
 use super::keys::{self, KeyOverride, KeyTables};
 use super::positions::{KeyPositions, LineColumn, Mistake, line_and_column};
+use super::privacy::Privacy;
 use crate::model::colors::Background;
 use crate::model::text::CleanText;
 use serde::Deserialize;
@@ -46,6 +47,8 @@ pub struct ConfigFile {
     pub(super) hosts: BTreeMap<String, HostConfig>,
     #[serde(default)]
     pub(super) pull_requests: PullRequestConfig,
+    #[serde(default)]
+    pub(super) privacy: Privacy,
     /// The line and column of the keyboard key of each custom command, in the order of `commands`.
     #[serde(skip)]
     command_key_positions: Vec<LineColumn>,
@@ -298,6 +301,7 @@ fn expected_type(expected: &str) -> &str {
         "a boolean" => "true or false",
         "a sequence" => "an array",
         "u32" => "a whole number above 0",
+        "u16" => "a whole number from 0 to 65535",
         "a map" => "a table",
         table if table.starts_with("struct ") => "a table",
         choice if choice.starts_with("enum ") => "a word in quotes",

@@ -17,6 +17,7 @@ pub mod key;
 mod key_command;
 pub mod keys;
 mod positions;
+mod privacy;
 pub mod profiles;
 pub mod sourced;
 pub mod sources;
@@ -28,6 +29,7 @@ pub use error::ConfigError;
 pub use flags::{ColorChoice, Flags};
 
 use crate::api::{ClientOptions, ExtraRoots};
+use crate::model::analytics::ReaderTextDays;
 use crate::model::endpoint::Scope;
 use crate::model::setup::{ExistingSettings, KeyPresence};
 use crate::model::text::CleanText;
@@ -60,6 +62,7 @@ pub struct Settings {
     pub default_profile: Option<usize>,
     /// The maximum number of GET requests per minute for polling.
     pub polls_per_minute: u32,
+    pub reader_text_days: ReaderTextDays,
     pub display: DisplaySettings,
     pub customization: Customization,
     /// The settings for code hosts; `None` if they are not asked for the state of pull requests.
@@ -177,6 +180,15 @@ pub fn host_settings(flags: &Flags, environment: &Environment) -> Result<Option<
     Ok(HostSettings::of_file(&load_config_file(&path)?.file, &path.value))
 }
 
+/// Returns for how many days the texts of readers are stored.
+///
+/// # Errors
+/// Fails if the file is invalid, or missing although the user gave its path.
+pub fn reader_text_days(flags: &Flags, environment: &Environment) -> Result<ReaderTextDays, ConfigError> {
+    let path = sources::config_path(flags, environment)?;
+    Ok(load_config_file(&path)?.file.privacy.reader_text_days())
+}
+
 /// Returns the path of the configuration file, which may not exist.
 ///
 /// # Errors
@@ -256,6 +268,7 @@ fn merge_settings(
         profiles,
         current_profile: current,
         polls_per_minute: per_minute,
+        reader_text_days: found.file.privacy.reader_text_days(),
         display,
         customization: found.file.customization(),
         hosts: HostSettings::of_file(&found.file, path),

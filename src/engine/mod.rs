@@ -3,8 +3,8 @@
 //!
 //! The store records every fact before the engine emits it as an event. Its tasks share one `state::EngineState`: the
 //! dispatcher sends prompts, the poller checks jobs, and the watcher takes leases and notices what other docdeck
-//! instances on this computer changed. Two more tasks may run: one asks code hosts for the state of pull requests, the
-//! other runs the program `on_change`.
+//! instances on this computer changed. Another task deletes expired texts of readers. Two more tasks may run: one asks
+//! code hosts for the state of pull requests, the other runs the program `on_change`.
 
 mod cached;
 pub mod check;
@@ -24,6 +24,7 @@ mod poller_command;
 mod previews;
 mod pull_request_work;
 mod pull_requests;
+mod reader_texts;
 mod refresh_plan;
 mod reports;
 mod running_loads;
@@ -77,6 +78,7 @@ impl Engine {
         let mut tasks = vec![
             tokio::spawn(dispatch::run_dispatcher(Arc::clone(&inner), start.trouble)),
             tokio::spawn(poll::run_poller(Arc::clone(&inner), commands, poll)),
+            tokio::spawn(reader_texts::run_cleanup(Arc::clone(&inner))),
         ];
         if let Some(hook) = start.hook {
             tasks.push(tokio::spawn(hook.run(Arc::clone(&inner))));

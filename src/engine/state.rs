@@ -10,6 +10,7 @@ use super::running_loads::{PendingLoad, RunningLoadAll};
 use super::setup::EngineSetup;
 use crate::api::{ApiAnswer, ApiError, Client};
 use crate::model::Time;
+use crate::model::analytics::ReaderTextDays;
 use crate::model::connection::Connection;
 use crate::model::endpoint::Scope;
 use crate::model::engine_event::EngineEvent;
@@ -35,6 +36,7 @@ pub(super) struct EngineState {
     pub(super) client: Client,
     pub(super) store: Store,
     pub(super) scope: Scope,
+    pub(super) reader_text_days: ReaderTextDays,
     pub(super) clock: ServiceClock,
     pub(super) leases: Leases,
     pub(super) instance: Instance,
@@ -95,7 +97,8 @@ impl EngineState {
     pub(super) async fn new(
         setup: EngineSetup,
     ) -> Result<(Self, mpsc::UnboundedReceiver<PollerCommand>, StartState), Failure> {
-        let EngineSetup { client, store, scope, lock_folder, on_change, hosts, events, poll, roles } = setup;
+        let EngineSetup { client, store, scope, lock_folder, on_change, hosts, events, poll, reader_text_days, roles } =
+            setup;
         let failure = |error: StoreError| error.failure();
         // Read before the rows, so that the watcher notices a change made between the two reads.
         let data_version = match lock_folder {
@@ -136,6 +139,7 @@ impl EngineState {
             client,
             store,
             scope,
+            reader_text_days,
             instance,
             reserves_prompts: reserving,
             dispatch_wake: Notify::new(),

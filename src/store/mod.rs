@@ -4,6 +4,7 @@
 //! stops waiting. Several processes may use the same file. The store guarantees that no prompt is lost and that only
 //! one process at a time may send a prompt. The engine decides when to send, poll or reload.
 
+mod analytics;
 mod backup;
 mod cached_ranges;
 mod check;
@@ -42,6 +43,7 @@ mod views;
 #[cfg(test)]
 mod tests;
 
+pub use analytics::{AnswerPosition, UnfinishedRows};
 pub use backup::{ExportCounts, ImportCounts, ImportError, MAX_LINE_BYTES, check_backup};
 pub use check::{StoreHealth, check_store};
 pub use diffs::StoredDiff;
@@ -53,7 +55,7 @@ pub use loading::ReportAnswer;
 pub use open::DATABASE_FILE;
 pub use open_outcome::{OpenOutcome, RecoveryCounts};
 pub use prompts::RecentPrompt;
-pub use prune::{Pruned, PrunedViews, ViewsPruneFilter};
+pub use prune::{AnalyticsPruneFilter, Pruned, PrunedAnalytics};
 pub use prune_jobs::{JobPruneFilter, PrunedJobs};
 pub use pull_requests::{AppliedPullRequest, ReportedPullRequest, StoredPullRequest};
 pub use queue::{PausedBy, QueuedPrompt};

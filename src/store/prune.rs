@@ -1,25 +1,27 @@
-//! Deletes old page views and returns their space to the disk. Jobs, prompts and drafts are never deleted here: they
-//! exist only on this computer, while page views can be loaded again.
+//! Deletes old page views and other analytics and returns their space to the disk. Jobs, prompts and drafts are never
+//! deleted here: they exist only on this computer, while analytics can be loaded again.
 
 use super::columns::UnixMillis;
 use super::error::StoreResult;
 use super::query::Query as _;
 use super::scopes::ScopeFilter;
-use super::{Store, loading, reports};
+use super::{Store, analytics, loading, reports};
 use crate::model::Time;
 use rusqlite::{Connection, Transaction, params};
 use std::collections::BTreeSet;
 
-/// Which page views to delete. An item is deleted if it matches `only`, and `before`, `keep` or `all` selects it.
+/// Which analytics to delete. An item is deleted if it matches `only`, and one of the other fields selects it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct ViewsPruneFilter {
+pub struct AnalyticsPruneFilter {
     /// Selects what was loaded before this moment.
     pub before: Option<Time>,
     /// Each project keeps this many ranges, namely those that were loaded most recently. Selects all its other ranges.
     pub keep: Option<u32>,
     /// Selects everything.
     pub all: bool,
-    /// Only page views of these projects and services are deleted.
+    /// Selects the texts of readers that were loaded before this moment.
+    pub reader_texts_before: Option<Time>,
+    /// Only analytics of these projects and services are deleted.
     pub only: ScopeFilter,
 }
 
@@ -50,9 +52,9 @@ impl<C> Pruned<C> {
     }
 }
 
-/// Counts of cached page views.
+/// Counts of cached analytics.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct PrunedViews {
+pub struct PrunedAnalytics {
     /// Ranges with cached pages. The other counts also include ranges for which only totals were cached.
     pub ranges: u32,
     /// Reports of all pages of a range, complete or partial.
@@ -61,16 +63,18 @@ pub struct PrunedViews {
     pub answers: u32,
     /// Cached totals of a range or of a day.
     pub totals: u32,
+    /// Reports of visitors, searches, feedback and questions, complete or partial.
+    pub other_reports: u32,
 }
 
 impl Store {
-    /// Counts what [`Store::prune_views`] would delete. Changes nothing.
-    pub async fn plan_prune(&self, filter: ViewsPruneFilter) -> StoreResult<Pruned<PrunedViews>> {
+    /// Counts what [`Store::prune_analytics`] would delete. Changes nothing.
+    pub async fn plan_prune(&self, filter: AnalyticsPruneFilter) -> StoreResult<Pruned<PrunedAnalytics>> {
         self.read(move |db| Pruned::planned(db, count_pruned(&items_to_delete(db, &filter)?))).await
     }
 
-    /// Deletes the selected page views in one transaction, then returns their space to the disk.
-    pub async fn prune_views(&self, filter: ViewsPruneFilter) -> StoreResult<Pruned<PrunedViews>> {
+    /// Deletes the selected analytics in one transaction, then returns their space to the disk.
+    pub async fn prune_analytics(&self, filter: AnalyticsPruneFilter) -> StoreResult<Pruned<PrunedAnalytics>> {
         let delete = self.write(move |tx| {
             let selected = items_to_delete(tx, &filter)?;
             let pruned = Pruned::planned(tx, count_pruned(&selected))?;
@@ -94,6 +98,8 @@ enum RangeContent {
     Answer,
     /// The totals of the range. They have no id of their own, but are identified by scope and range.
     Totals,
+    /// A report of visitors, searches, feedback or questions, complete or partial.
+    OtherReport,
 }
 
 /// An item that is stored for a range, and that may be deleted.
@@ -107,53 +113,60 @@ struct CachedItem {
     has_pages: bool,
 }
 
-fn count_pruned(selected: &[CachedItem]) -> PrunedViews {
+fn count_pruned(selected: &[CachedItem]) -> PrunedAnalytics {
     let ranges: BTreeSet<&RangeKey> = selected.iter().filter(|item| item.has_pages).map(|item| &item.key).collect();
-    let mut pruned = PrunedViews { ranges: u32::try_from(ranges.len()).unwrap_or(u32::MAX), ..PrunedViews::default() };
+    let mut pruned =
+        PrunedAnalytics { ranges: u32::try_from(ranges.len()).unwrap_or(u32::MAX), ..PrunedAnalytics::default() };
     for item in selected {
         let count = match item.kind {
             RangeContent::Report | RangeContent::Loading => &mut pruned.reports,
             RangeContent::Answer => &mut pruned.answers,
             RangeContent::Totals => &mut pruned.totals,
+            RangeContent::OtherReport => &mut pruned.other_reports,
         };
         *count = count.saturating_add(1);
     }
     pruned
 }
 
-fn items_to_delete(db: &Connection, filter: &ViewsPruneFilter) -> StoreResult<Vec<CachedItem>> {
-    let ViewsPruneFilter { before, keep, all, only: ScopeFilter { project, base_url } } = filter;
-    db.query_all(
+fn items_to_delete(db: &Connection, filter: &AnalyticsPruneFilter) -> StoreResult<Vec<CachedItem>> {
+    let AnalyticsPruneFilter { before, keep, all, reader_texts_before, only: ScopeFilter { project, base_url } } =
+        filter;
+    let sql = format!(
         "WITH item AS (
-             SELECT 0 AS kind, id, scope, date_from, date_to, as_of, 1 AS has_pages FROM views_report
-             UNION ALL SELECT 1, views_loading.id, scope, date_from, date_to, min(views_part.as_of), 1
+             SELECT 0 AS kind, id, scope, date_from, date_to, as_of, 1 AS has_pages, 0 AS has_reader_text
+                 FROM views_report
+             UNION ALL SELECT 1, views_loading.id, scope, date_from, date_to, min(views_part.as_of), 1, 0
                  FROM views_loading JOIN views_part ON loading = views_loading.id GROUP BY views_loading.id
-             UNION ALL SELECT 2, rowid, scope, date_from, date_to, as_of, row_limit > 1 FROM views_answer
-             UNION ALL SELECT 3, 0, scope, date_from, date_to, as_of, 0 FROM views_total),
+             UNION ALL SELECT 2, rowid, scope, date_from, date_to, as_of, row_limit > 1, 0 FROM views_answer
+             UNION ALL SELECT 3, 0, scope, date_from, date_to, as_of, 0, 0 FROM views_total
+             UNION ALL SELECT 4, id, scope, date_from, date_to, as_of, 0, kind IN ({}) FROM analytics_report),
          ranked AS (
              SELECT scope, date_from, date_to, row_number() OVER (
                  PARTITION BY scope ORDER BY max(as_of) DESC, date_to DESC, date_from) AS age_rank
-             FROM item WHERE has_pages = 1 GROUP BY scope, date_from, date_to)
+             FROM item WHERE has_pages = 1 OR kind = 4 GROUP BY scope, date_from, date_to)
          SELECT kind, id, scope, date_from, date_to, as_of, has_pages
          FROM item LEFT JOIN ranked USING (scope, date_from, date_to)
          WHERE scope IN (SELECT id FROM scope WHERE project = coalesce(?1, project) AND base_url = coalesce(?2, base_url))
-             AND (?3 OR as_of < ?4 OR age_rank > ?5)",
-        params![project, base_url, all, before.map(UnixMillis), keep],
-        |row| {
-            Ok(CachedItem {
-                kind: match row.get("kind")? {
-                    0 => RangeContent::Report,
-                    1 => RangeContent::Loading,
-                    2 => RangeContent::Answer,
-                    _ => RangeContent::Totals,
-                },
-                id: row.get("id")?,
-                key: (row.get("scope")?, row.get("date_from")?, row.get("date_to")?),
-                as_of: row.get("as_of")?,
-                has_pages: row.get("has_pages")?,
-            })
-        },
-    )
+             AND (?3 OR as_of < ?4 OR age_rank > ?5 OR has_reader_text AND as_of < ?6)",
+        analytics::reader_text_kinds()
+    );
+    let (before, reader_texts_before) = (before.map(UnixMillis), reader_texts_before.map(UnixMillis));
+    db.query_all(&sql, params![project, base_url, all, before, keep, reader_texts_before], |row| {
+        Ok(CachedItem {
+            kind: match row.get("kind")? {
+                0 => RangeContent::Report,
+                1 => RangeContent::Loading,
+                2 => RangeContent::Answer,
+                3 => RangeContent::Totals,
+                _ => RangeContent::OtherReport,
+            },
+            id: row.get("id")?,
+            key: (row.get("scope")?, row.get("date_from")?, row.get("date_to")?),
+            as_of: row.get("as_of")?,
+            has_pages: row.get("has_pages")?,
+        })
+    })
 }
 
 /// Deletes the items, and the paths that are then in no report any more. Returns the number of deleted paths.
@@ -167,6 +180,7 @@ fn delete_items(tx: &Transaction<'_>, selected: &[CachedItem]) -> StoreResult<us
                 "DELETE FROM views_total WHERE scope = ?1 AND date_from = ?2 AND date_to = ?3 AND as_of = ?4",
                 params![scope, from, to, as_of],
             )?),
+            RangeContent::OtherReport => analytics::delete_report(tx, *id)?,
         }
     }
     tx.change("DELETE FROM views_path WHERE id NOT IN (SELECT path FROM views_row)", [])

@@ -26,7 +26,7 @@ const PULL_REQUESTS_SCHEMA: i64 = 12;
 const PULL_REQUEST_COUNTS_SCHEMA: i64 = 15;
 
 /// All migrations, oldest first. The first one creates schema version 1.
-pub(super) const MIGRATIONS: [&str; 16] = [
+pub(super) const MIGRATIONS: [&str; 17] = [
     include_str!("../../assets/schema/0001_begin.sql"),
     include_str!("../../assets/schema/0002_own_words.sql"),
     include_str!("../../assets/schema/0003_batch_draft.sql"),
@@ -43,6 +43,7 @@ pub(super) const MIGRATIONS: [&str; 16] = [
     include_str!("../../assets/schema/0014_pull_request_details.sql"),
     PULL_REQUEST_COUNTS,
     include_str!("../../assets/schema/0016_previews.sql"),
+    include_str!("../../assets/schema/0017_analytics.sql"),
 ];
 
 /// Creates the current schema in an empty file, as all migrations together do, in a twentieth of their time. Made from
@@ -53,7 +54,7 @@ const CURRENT_SCHEMA: &str = include_str!("../../assets/schema/current.sql");
 pub(super) fn tables() -> impl Iterator<Item = &'static str> {
     "scope revision key_value ledger ledger_use job job_count prompt event job_page draft views_answer views_total \
      views_loading views_part views_report views_path views_row pull_request_diff \
-     pull_request_details preview"
+     pull_request_details preview analytics_report analytics_answer"
         .split(' ')
 }
 

@@ -27,7 +27,7 @@ use docdeck::model::period::DateRange;
 use docdeck::model::report::ReportMerge;
 use docdeck::model::text::CleanText;
 use docdeck::model::views::{Count, Counts, MAX_PAGE_SIZE, PageRow, ViewsPage};
-use docdeck::store::{ReportAnswer, ScopeFilter, Store, ViewsPruneFilter};
+use docdeck::store::{AnalyticsPruneFilter, ReportAnswer, ScopeFilter, Store};
 use std::future::Future;
 use std::hint::black_box;
 use std::ops::Range;
@@ -106,7 +106,7 @@ async fn bench_history(folder: &Path) {
     let (store, _) = Store::open(folder, now()).expect("a store");
     bench_reads(&store).await;
     let (took, pruned) =
-        timed(store.prune_views(ViewsPruneFilter { keep: Some(20), ..ViewsPruneFilter::default() })).await;
+        timed(store.prune_analytics(AnalyticsPruneFilter { keep: Some(20), ..AnalyticsPruneFilter::default() })).await;
     print_times("prune to 20 ranges", vec![took]);
     println!("on disk then: {:.1} MB", f64::from(u32::try_from(pruned.bytes_after).expect("small")) / 1e6);
     store.close().await;

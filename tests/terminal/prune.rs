@@ -2,10 +2,11 @@
 
 use crate::support::pty;
 use docdeck::model::Time;
+use docdeck::model::analytics::{Question, RowsAnswer};
 use docdeck::model::endpoint::Scope;
 use docdeck::model::period::DateRange;
 use docdeck::model::views::{Count, Counts, PageRow, ViewsPage, ViewsQuery};
-use docdeck::store::{ReportAnswer, Store};
+use docdeck::store::{AnswerPosition, ReportAnswer, Store};
 use std::path::Path;
 
 /// Runs `docdeck prune` and expects this exit code; returns stdout and stderr.
@@ -82,6 +83,26 @@ async fn without_a_key_old_page_views_are_removed_and_jobs_stay() {
     assert!(out.contains("The database used ") && size() < before, "{out}");
     assert_eq!(remaining(folder.path(), "docs").await, (2, 1));
     assert!(prune(folder.path(), &[], 0).0.starts_with("No page views to delete.\nThe database uses "));
+}
+
+#[tokio::test]
+async fn texts_of_readers_are_removed_after_the_configured_number_of_days() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let now: Time = chrono::Utc::now();
+    let as_of = now - chrono::TimeDelta::days(8);
+    let (store, _) = Store::open(&folder.path().join("data"), now).expect("a store");
+    let answer = RowsAnswer { rows: vec![Question::default()], totals: Counts::default(), next: None, is_cut: false };
+    let range = DateRange::day(as_of.date_naive());
+    let position = AnswerPosition { range, number: 1, as_of, started_at: as_of, starts_over: false };
+    assert!(store.save_rows_answer(&scope("docs"), &answer, position).await.expect("kept"));
+    store.close().await;
+    assert_eq!(prune_json(folder.path(), &[])["otherReports"], 0);
+    let config = folder.path().join("settings.toml");
+    std::fs::write(&config, "[privacy]\nreader_text_days = 7\n").expect("written");
+    let (out, _) = prune(folder.path(), &["--config", config.to_str().expect("a path")], 0);
+    let expected = "No page views to delete.\nDeleted 1 report of visitors, searches, feedback and questions.\n";
+    assert!(out.starts_with(expected), "{out}");
+    assert_eq!(prune_json(folder.path(), &["--all"])["otherReports"], 0);
 }
 
 #[tokio::test]

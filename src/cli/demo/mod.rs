@@ -11,6 +11,7 @@ use crate::api::{Client, ClientOptions};
 use crate::config::environment::Environment;
 use crate::config::{Flags, display_settings, read_explicit_config_file, themes};
 use crate::engine::PollOptions;
+use crate::model::analytics::ReaderTextDays;
 use crate::model::endpoint::{ApiKey, Scope};
 use crate::model::text::CleanText;
 use crate::runtime::effects::EngineConfig;
@@ -71,7 +72,14 @@ pub(super) async fn run(
     history.add_rest(rest);
     tokio::spawn(views::fill_cache(Arc::clone(&sim), store.clone(), start.scope.clone()));
     let (poll, hosts) = (PollOptions::default(), SimulatedHosts::directory(&sim));
-    let connection = Some(EngineConfig { client, poll, lock_folder: None, on_change: custom.on_change, hosts });
+    let connection = Some(EngineConfig {
+        client,
+        poll,
+        reader_text_days: ReaderTextDays::default(),
+        lock_folder: None,
+        on_change: custom.on_change,
+        hosts,
+    });
     let (notify, folders) = (custom.notify.how, Folders { themes: folder, ..Folders::default() });
     let parts = DashboardConfig {
         app: start,

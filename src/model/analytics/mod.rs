@@ -1,16 +1,18 @@
 //! The analytics of the service besides page views: visitors, searches, feedback and questions. Each report is a list of
 //! rows for a date range that arrives in several answers.
 //!
-//! `rows` has the kinds of rows, `fields` their values for filters, sorting and exports, `needs_work` the pages that
-//! need work according to all reports.
+//! `rows` has the kinds of rows, `fields` their values for filters, sorting and exports, `stored` what is known about
+//! stored reports, `needs_work` the pages that need work according to all reports.
 
 pub mod export;
 pub mod fields;
 pub mod filter;
 pub mod needs_work;
 mod rows;
+mod stored;
 
 pub use rows::{Feedback, FeedbackStatus, PageFeedback, Question, Search, Source, ThreadMessage, page_path};
+pub use stored::{ReaderTextDays, StoredRows};
 
 use super::Time;
 use super::period::DateRange;
@@ -177,6 +179,12 @@ impl<R: AnalyticsRow> RowsMerge<R> {
         merge
     }
 
+    /// Creates the index of a partial report, so that more answers can be added to it.
+    pub fn resume(report: RowsReport<R>) -> Self {
+        let positions = report.rows.iter().enumerate().map(|(position, row)| (row.key().clone(), position)).collect();
+        Self { report, positions }
+    }
+
     /// Adds the next answer. Returns whether it contains a row that is new to the report.
     pub fn add_answer(&mut self, answer: RowsAnswer<R>, as_of: Time) -> bool {
         let (report, before) = (&mut self.report, self.positions.len());
@@ -198,6 +206,11 @@ impl<R: AnalyticsRow> RowsMerge<R> {
         report.answers = report.answers.saturating_add(1);
         report.as_of = report.as_of.min(as_of);
         self.positions.len() > before
+    }
+
+    /// Whether the report contains a row with this key.
+    pub fn contains(&self, key: &CleanText) -> bool {
+        self.positions.contains_key(key)
     }
 
     pub fn report(&self) -> &RowsReport<R> {

@@ -23,6 +23,10 @@ const UNCERTAIN_REASON: &str = "the database was damaged: the service may or may
 /// The text that a prompt gets if its own text can't be read.
 const LOST_TEXT: &str = "(The text of this prompt was lost when the database was damaged.)";
 
+/// The tables whose first column is the row's key, which SQLite stores separately, with NULL as the column's value.
+const KEYED_TABLES: [&str; 9] =
+    ["scope", "revision", "ledger", "job", "prompt", "event", "views_report", "views_path", "analytics_report"];
+
 /// The times that can be shown as a date, in milliseconds: the years 1 to 9999.
 const SHOWABLE_TIMES: std::ops::RangeInclusive<i64> = -62_135_596_800_000..=253_402_300_799_999;
 
@@ -108,8 +112,7 @@ impl<'a> RowRepair<'a> {
         record: &RawRecord,
     ) -> SalvagedRow<'c> {
         let mut row: SalvagedRow<'c> = columns.iter().map(String::as_str).zip(record.values.iter().cloned()).collect();
-        // In these tables, SQLite stores the row's key separately, and NULL as the value of the key's column.
-        if matches!(table, "scope" | "revision" | "ledger" | "job" | "prompt" | "event" | "views_report" | "views_path")
+        if KEYED_TABLES.contains(&table)
             && let Some(key_column) = columns.first()
         {
             row.insert(key_column, Some(Value::Integer(record.rowid)));
@@ -207,7 +210,9 @@ impl<'a> RowRepair<'a> {
                  OR row_count <> (SELECT count(*) FROM views_row JOIN views_path ON views_path.id = views_row.path
                                   WHERE report = views_report.id);
              DELETE FROM views_row WHERE report NOT IN (SELECT id FROM views_report);
-             DELETE FROM views_path WHERE id NOT IN (SELECT path FROM views_row);",
+             DELETE FROM views_path WHERE id NOT IN (SELECT path FROM views_row);
+             DELETE FROM analytics_report WHERE scope NOT IN (SELECT id FROM scope);
+             DELETE FROM analytics_answer WHERE report NOT IN (SELECT id FROM analytics_report);",
         )?;
         Ok(())
     }

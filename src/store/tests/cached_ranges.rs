@@ -4,7 +4,7 @@ use crate::model::period::DateRange;
 use crate::model::prompt::DraftTarget;
 use crate::model::report::CachedRange;
 use crate::model::views::{Counts, ViewsQuery};
-use crate::store::{Pruned, PrunedViews, ReportAnswer, ScopeFilter, ViewsPruneFilter, schema};
+use crate::store::{AnalyticsPruneFilter, Pruned, PrunedAnalytics, ReportAnswer, ScopeFilter, schema};
 
 const OCTOBER: (&str, &str) = ("2026-10-01", "2026-10-31");
 
@@ -29,9 +29,9 @@ impl Store {
         self.cached_ranges(&scope()).await.expect("read").ranges.into_iter().map(|known| known.range).collect()
     }
 
-    async fn prune(&self, what: ViewsPruneFilter) -> Pruned<PrunedViews> {
+    async fn prune(&self, what: AnalyticsPruneFilter) -> Pruned<PrunedAnalytics> {
         let would = self.plan_prune(what.clone()).await.expect("read");
-        let did = self.prune_views(what).await.expect("pruned");
+        let did = self.prune_analytics(what).await.expect("pruned");
         assert_eq!(would.counts, did.counts, "the plan matches the result");
         did
     }
@@ -71,10 +71,14 @@ async fn an_interrupted_load_counts_each_page_once_and_is_pruned_by_the_age_of_i
     let listed = CachedRange { range: week(), rows: 3, complete: false, as_of: at(10), totals: counts(9, 0) };
     assert_eq!(cached.ranges, [listed]);
     assert_eq!(
-        store.prune(ViewsPruneFilter { before: Some(at(10)), ..ViewsPruneFilter::default() }).await.counts.reports,
+        store
+            .prune(AnalyticsPruneFilter { before: Some(at(10)), ..AnalyticsPruneFilter::default() })
+            .await
+            .counts
+            .reports,
         0
     );
-    let pruned = store.prune(ViewsPruneFilter { before: Some(at(11)), ..ViewsPruneFilter::default() }).await;
+    let pruned = store.prune(AnalyticsPruneFilter { before: Some(at(11)), ..AnalyticsPruneFilter::default() }).await;
     assert_eq!((pruned.counts.ranges, pruned.counts.reports), (1, 1));
     assert_eq!((store.count_rows("views_loading").await, store.count_rows("views_part").await), (0, 0));
 }
@@ -85,15 +89,15 @@ async fn pruning_by_age_also_deletes_paths_that_no_report_uses_any_more() {
     store.save_complete(october(), "/old", 10).await;
     store.save_complete(week(), "/new", 20).await;
     store.save_rows(&scope(), week(), 50, 1, 3, 9).await;
-    let pruned = store.prune(ViewsPruneFilter { before: Some(at(15)), ..ViewsPruneFilter::default() }).await;
+    let pruned = store.prune(AnalyticsPruneFilter { before: Some(at(15)), ..AnalyticsPruneFilter::default() }).await;
     assert_eq!(
         (pruned.counts.ranges, pruned.counts.reports, pruned.counts.answers, pruned.counts.totals),
         (2, 1, 1, 1)
     );
     assert_eq!(store.ranges().await, [week()]);
     assert_eq!((store.count_rows("views_path").await, store.count_rows("views_row").await), (1, 1));
-    let again = store.prune(ViewsPruneFilter { before: Some(at(15)), ..ViewsPruneFilter::default() }).await;
-    assert_eq!(again.counts, PrunedViews::default());
+    let again = store.prune(AnalyticsPruneFilter { before: Some(at(15)), ..AnalyticsPruneFilter::default() }).await;
+    assert_eq!(again.counts, PrunedAnalytics::default());
 }
 
 #[tokio::test]
@@ -107,7 +111,7 @@ async fn pruning_all_but_a_number_of_ranges_keeps_the_newest_of_each_project_and
     store.save_rows(&scope(), september, 50, 1, 3, 10).await;
     store.save_rows(&scope(), range("2026-11-20", "2026-11-20"), 1, 1, 1, 1).await;
     store.save_rows(&other, week(), 50, 1, 3, 1).await;
-    let pruned = store.prune(ViewsPruneFilter { keep: Some(2), ..ViewsPruneFilter::default() }).await;
+    let pruned = store.prune(AnalyticsPruneFilter { keep: Some(2), ..AnalyticsPruneFilter::default() }).await;
     assert_eq!(
         (pruned.counts.ranges, pruned.counts.reports, pruned.counts.answers, pruned.counts.totals),
         (1, 1, 1, 1)
@@ -115,10 +119,10 @@ async fn pruning_all_but_a_number_of_ranges_keeps_the_newest_of_each_project_and
     assert_eq!(store.ranges().await, [week(), october()]);
     assert_eq!(store.cached_ranges(&other).await.expect("read").ranges.len(), 1);
     let pruned = store
-        .prune(ViewsPruneFilter {
+        .prune(AnalyticsPruneFilter {
             keep: Some(0),
             only: ScopeFilter { project: Some("other".to_owned()), base_url: None },
-            ..ViewsPruneFilter::default()
+            ..AnalyticsPruneFilter::default()
         })
         .await;
     assert_eq!((pruned.counts.ranges, pruned.counts.answers), (1, 1));
@@ -134,13 +138,13 @@ async fn pruning_all_page_views_deletes_nothing_else() {
     let more = page(&[("/b", counts(1, 1))], 9);
     store.add_part(part(1, more, false, 30)).await;
     store.save_rows(&scope(), range("2026-11-20", "2026-11-20"), 1, 1, 1, 1).await;
-    let elsewhere = ViewsPruneFilter {
+    let elsewhere = AnalyticsPruneFilter {
         all: true,
         only: ScopeFilter { project: None, base_url: Some("https://elsewhere".to_owned()) },
-        ..ViewsPruneFilter::default()
+        ..AnalyticsPruneFilter::default()
     };
     assert_eq!(store.prune(elsewhere).await.counts.reports, 0);
-    let pruned = store.prune(ViewsPruneFilter { all: true, ..ViewsPruneFilter::default() }).await;
+    let pruned = store.prune(AnalyticsPruneFilter { all: true, ..AnalyticsPruneFilter::default() }).await;
     assert_eq!(
         (pruned.counts.ranges, pruned.counts.reports, pruned.counts.answers, pruned.counts.totals),
         (1, 2, 1, 1)
@@ -159,12 +163,12 @@ async fn pruning_all_page_views_deletes_nothing_else() {
 async fn pruning_returns_the_space_to_the_disk() {
     let folder = tempdir().expect("a folder");
     let store = open(folder.path());
-    for number in 1..=40 {
+    for number in 1..=60 {
         store.save_rows(&scope(), week(), 250, number, 250, 1).await;
     }
     let size = || std::fs::metadata(folder.path().join("docdeck.db")).expect("a file").len();
     let before = size();
-    let pruned = store.prune(ViewsPruneFilter { all: true, ..ViewsPruneFilter::default() }).await;
+    let pruned = store.prune(AnalyticsPruneFilter { all: true, ..AnalyticsPruneFilter::default() }).await;
     assert_eq!((pruned.bytes_before, pruned.bytes_after, pruned.still_large), (before, size(), false));
     assert!(size() < before / 2, "{} of {before}", size());
 }
@@ -173,11 +177,11 @@ async fn pruning_returns_the_space_to_the_disk() {
 async fn a_prune_that_deletes_nothing_still_returns_free_space_to_the_disk() {
     let folder = tempdir().expect("a folder");
     let store = open(folder.path());
-    for number in 1..=40 {
+    for number in 1..=60 {
         store.save_rows(&scope(), week(), 250, number, 250, 1).await;
     }
     store.with_connection(|db| db.execute("DELETE FROM views_answer", []).expect("deleted")).await;
-    let pruned = store.prune(ViewsPruneFilter::default()).await;
+    let pruned = store.prune(AnalyticsPruneFilter::default()).await;
     assert!(!pruned.still_large && pruned.bytes_after < pruned.bytes_before / 2, "{pruned:?}");
 }
 

@@ -1,5 +1,6 @@
 //! Tests of the store through its public calls. Many of them use a store in memory, others a real file.
 
+mod analytics;
 mod backup;
 mod cached_ranges;
 mod drafts_and_ledgers;

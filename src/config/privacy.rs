@@ -1,0 +1,18 @@
+//! The section `[privacy]` of the configuration file.
+
+use crate::model::analytics::ReaderTextDays;
+use serde::Deserialize;
+
+/// The section `[privacy]`.
+#[derive(Debug, Clone, Copy, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Privacy {
+    /// For how many days the texts of readers are stored; 0 to never store them.
+    reader_text_days: Option<u16>,
+}
+
+impl Privacy {
+    pub(super) fn reader_text_days(self) -> ReaderTextDays {
+        self.reader_text_days.map_or_else(ReaderTextDays::default, ReaderTextDays)
+    }
+}

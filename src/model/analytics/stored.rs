@@ -1,0 +1,48 @@
+//! What is stored of the reports on this computer, and for how long.
+
+use super::RowsReport;
+use crate::model::Time;
+use chrono::TimeDelta;
+use std::sync::Arc;
+
+/// The data about a date range that is stored on this computer. Reading it uses no requests.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoredRows<R> {
+    /// The complete report, or the rows of an interrupted load if there is no complete report.
+    pub report: Option<Arc<RowsReport<R>>>,
+    /// The number of answers that an interrupted load had received; `None` if there is no load to continue.
+    pub interrupted_after: Option<u32>,
+    /// The number of requests that loading the stored complete report took; `None` if there is no complete report.
+    pub requests_last_time: Option<u32>,
+}
+
+impl<R> Default for StoredRows<R> {
+    fn default() -> Self {
+        Self { report: None, interrupted_after: None, requests_last_time: None }
+    }
+}
+
+/// For how many days after they were loaded the texts of readers are stored. With 0, they are never stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ReaderTextDays(pub u16);
+
+impl Default for ReaderTextDays {
+    fn default() -> Self {
+        Self(30)
+    }
+}
+
+impl ReaderTextDays {
+    /// Whether the texts of readers are never stored.
+    pub fn is_never(self) -> bool {
+        self.0 == 0
+    }
+
+    /// Returns the time before which texts must have been loaded to be deleted at `now`.
+    pub fn expire_before(self, now: Time) -> Time {
+        if self.is_never() {
+            return Time::MAX_UTC;
+        }
+        now.checked_sub_signed(TimeDelta::days(i64::from(self.0))).unwrap_or(Time::MIN_UTC)
+    }
+}

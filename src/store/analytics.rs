@@ -1,0 +1,313 @@
+//! Reports of visitors, searches, feedback and questions. A range may have a complete report and, at the same time, an
+//! unfinished one that is being loaded answer by answer.
+//!
+//! Answers are stored as received, each in one transaction, so that an interrupted load can always be continued. Others
+//! may have edited the file: a report that can't be read counts as not stored. Times are the service's.
+
+use super::Store;
+use super::columns::{UnixMillis, read_time};
+use super::error::{StoreError, StoreResult};
+use super::json_column::{decode_counts, encode_counts};
+use super::query::Query as _;
+use super::views::date_columns;
+use crate::model::Time;
+use crate::model::analytics::{
+    AnalyticsKind, AnalyticsRow, Cursor, ReaderTextDays, RowsAnswer, RowsMerge, RowsReport, StoredRows,
+};
+use crate::model::endpoint::Scope;
+use crate::model::period::DateRange;
+use crate::model::views::Counts;
+use chrono::TimeDelta;
+use rusqlite::{Connection, Row, Transaction, params};
+use std::sync::Arc;
+
+/// Where an answer belongs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AnswerPosition {
+    pub range: DateRange,
+    /// The number of the answer within its report, starting at 1.
+    pub number: u32,
+    /// When this answer was received.
+    pub as_of: Time,
+    /// When the first answer of the report was received, which tells apart two loads of the same range.
+    pub started_at: Time,
+    /// Whether the first answer of a report replaces an unfinished report.
+    pub starts_over: bool,
+}
+
+/// A report that is being loaded, or whose load was interrupted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnfinishedRows<R> {
+    pub report: RowsReport<R>,
+    /// See [`AnswerPosition::started_at`].
+    pub started_at: Time,
+}
+
+impl Store {
+    /// Adds the next answer to the report that is being loaded. The last answer completes the report, which then
+    /// replaces the previous complete report. Returns `false` and changes nothing if the answer doesn't continue the
+    /// report, since another instance has already added it, or has restarted the load or deleted the report.
+    pub async fn save_rows_answer<R: AnalyticsRow>(
+        &self,
+        scope: &Scope,
+        answer: &RowsAnswer<R>,
+        position: AnswerPosition,
+    ) -> StoreResult<bool> {
+        let new = EncodedAnswer::of(answer)?;
+        self.write_in_scope(scope, move |tx, scope| {
+            let Some(id) = report_to_extend::<R>(tx, scope, position)? else { return Ok(false) };
+            append_answer(tx, id, &new, position)?;
+            if new.next_cursor.is_none() {
+                let key = ReportKey { scope, kind: R::KIND, range: position.range, complete: true };
+                if let Some(previous) = find_report(tx, key)? {
+                    delete_report(tx, previous.id)?;
+                }
+                tx.change("UPDATE analytics_report SET complete = 1 WHERE id = ?1", [id])?;
+            }
+            Ok(true)
+        })
+        .await
+    }
+
+    /// Returns what is stored for a range. Its `report` is the complete report or, if there is none, the unfinished
+    /// one.
+    pub async fn rows_report<R: AnalyticsRow>(&self, scope: &Scope, range: DateRange) -> StoreResult<StoredRows<R>> {
+        self.read_in_scope(scope, move |db, scope| {
+            let complete = read_report::<R>(db, scope, range, true)?.map(|(report, _)| report);
+            let unfinished = read_report::<R>(db, scope, range, false)?.map(|(report, _)| report);
+            Ok(StoredRows {
+                interrupted_after: unfinished.as_ref().map(|report| report.answers),
+                requests_last_time: complete.as_ref().map(|report| report.answers),
+                report: complete.or(unfinished).map(Arc::new),
+            })
+        })
+        .await
+    }
+
+    /// Returns the unfinished report of the range with the answers received so far, if there is one.
+    pub async fn unfinished_rows<R: AnalyticsRow>(
+        &self,
+        scope: &Scope,
+        range: DateRange,
+    ) -> StoreResult<Option<UnfinishedRows<R>>> {
+        self.read_in_scope(scope, move |db, scope| {
+            let found = read_report(db, scope, range, false)?;
+            Ok(found.map(|(report, started_at)| UnfinishedRows { report, started_at }))
+        })
+        .await
+    }
+
+    /// Deletes the reports of all projects with texts of readers that were loaded longer ago than `days`, and overwrites
+    /// the texts in the file. Returns the number of deleted reports. `now` is the service's time.
+    pub async fn delete_expired_reader_texts(&self, days: ReaderTextDays, now: Time) -> StoreResult<usize> {
+        // A time far in the future is from a clock that was wrong, so the age of the report is unknown.
+        let (before, after) = (days.expire_before(now), now.checked_add_signed(TimeDelta::days(1)).unwrap_or(now));
+        let sql = format!(
+            "SELECT id FROM analytics_report WHERE kind IN ({}) AND (as_of < ?1 OR as_of > ?2)",
+            reader_text_kinds()
+        );
+        let limits = [UnixMillis(before), UnixMillis(after)];
+        let find = move |db: &Connection| db.query_all(&sql, limits, |row| row.get(0));
+        // Reading needs no lock for writing, and usually there is nothing to delete.
+        if self.read(find.clone()).await?.is_empty() {
+            return Ok(0);
+        }
+        self.write(move |tx| {
+            let expired: Vec<i64> = find(tx)?;
+            expired.iter().try_for_each(|id| delete_report(tx, *id))?;
+            Ok(expired.len())
+        })
+        .await
+    }
+}
+
+/// Returns the kinds of reports with texts of readers, as a list in SQL.
+pub(super) fn reader_text_kinds() -> String {
+    let kinds = AnalyticsKind::ALL.into_iter().filter(|kind| kind.has_reader_text());
+    kinds.map(|kind| format!("'{}'", kind.name())).collect::<Vec<_>>().join(", ")
+}
+
+/// An answer in the form in which it is written to disk.
+struct EncodedAnswer {
+    rows: String,
+    row_count: u32,
+    totals: String,
+    next_cursor: Option<String>,
+    is_cut: bool,
+}
+
+impl EncodedAnswer {
+    fn of<R: AnalyticsRow>(answer: &RowsAnswer<R>) -> StoreResult<Self> {
+        let rows = serde_json::to_string(&answer.rows).map_err(|error| StoreError::Unusable(error.to_string()))?;
+        Ok(Self {
+            rows,
+            row_count: u32::try_from(answer.rows.len()).unwrap_or(u32::MAX),
+            totals: encode_counts(&answer.totals)?,
+            next_cursor: answer.next.as_ref().map(|cursor| cursor.as_str().to_owned()),
+            is_cut: answer.is_cut,
+        })
+    }
+}
+
+/// What identifies a report.
+#[derive(Clone, Copy)]
+struct ReportKey {
+    scope: i64,
+    kind: AnalyticsKind,
+    range: DateRange,
+    complete: bool,
+}
+
+/// A row of the table `analytics_report`.
+struct ReportRow {
+    id: i64,
+    /// `None` if the row can't be read.
+    header: Option<ReportHeader>,
+}
+
+struct ReportHeader {
+    answers: u32,
+    row_count: u32,
+    started_at: Time,
+    as_of: Time,
+    totals: Counts,
+    next: Option<Cursor>,
+    is_cut: bool,
+}
+
+fn find_report(db: &Connection, key: ReportKey) -> StoreResult<Option<ReportRow>> {
+    let sql = "SELECT id, complete, answers, row_count, started_at, as_of, totals, next_cursor, is_cut
+         FROM analytics_report WHERE scope = ?1 AND kind = ?2 AND date_from = ?3 AND date_to = ?4 AND complete = ?5";
+    let (from, to) = date_columns(key.range);
+    db.query_first(sql, params![key.scope, key.kind.name(), from, to, key.complete], |row| {
+        // Values of the wrong type or out of range are an error here, but no failure of the store.
+        Ok(ReportRow { id: row.get("id")?, header: read_header(row).ok().flatten() })
+    })
+}
+
+fn read_header(row: &Row<'_>) -> rusqlite::Result<Option<ReportHeader>> {
+    let next = row.get::<_, Option<String>>("next_cursor")?;
+    let (is_complete, has_next) = (row.get::<_, bool>("complete")?, next.is_some());
+    let next = next.and_then(Cursor::new);
+    if is_complete == has_next || next.is_some() != has_next {
+        return Ok(None);
+    }
+    Ok(Some(ReportHeader {
+        answers: row.get("answers")?,
+        row_count: row.get("row_count")?,
+        started_at: read_time(row, "started_at")?,
+        as_of: read_time(row, "as_of")?,
+        totals: decode_counts(row.get_ref("totals")?.as_str()?),
+        next,
+        is_cut: row.get("is_cut")?,
+    }))
+}
+
+/// Reads a report and when its load was started. Returns `None` if there is none or if it can't be read.
+fn read_report<R: AnalyticsRow>(
+    db: &Connection,
+    scope: i64,
+    range: DateRange,
+    complete: bool,
+) -> StoreResult<Option<(RowsReport<R>, Time)>> {
+    let Some(ReportRow { id, header: Some(header) }) =
+        find_report(db, ReportKey { scope, kind: R::KIND, range, complete })?
+    else {
+        return Ok(None);
+    };
+    let started_at = header.started_at;
+    Ok(merge_answers(db, range, id, header)?.map(|report| (report, started_at)))
+}
+
+/// Merges the stored answers of a report. Returns `None` if one of them is missing or can't be read, since the report
+/// would be wrong without some of its rows.
+fn merge_answers<R: AnalyticsRow>(
+    db: &Connection,
+    range: DateRange,
+    id: i64,
+    header: ReportHeader,
+) -> StoreResult<Option<RowsReport<R>>> {
+    let ReportHeader { answers, row_count, as_of, totals, next, is_cut, .. } = header;
+    let mut statement =
+        db.prepare_cached("SELECT number, rows FROM analytics_answer WHERE report = ?1 ORDER BY number")?;
+    let mut found = statement.query([id])?;
+    let mut merge: Option<RowsMerge<R>> = None;
+    let (mut read_answers, mut read_rows) = (0_u32, 0_u32);
+    while let Some(row) = found.next()? {
+        read_answers = read_answers.saturating_add(1);
+        let is_next = row.get_ref("number")?.as_i64() == Ok(i64::from(read_answers));
+        let rows = row.get_ref("rows")?.as_str().ok().and_then(|text| serde_json::from_str::<Vec<R>>(text).ok());
+        let Some(rows) = rows.filter(|_| is_next) else { return Ok(None) };
+        read_rows = read_rows.saturating_add(u32::try_from(rows.len()).unwrap_or(u32::MAX));
+        let answer = RowsAnswer { rows, totals: Counts::default(), next: None, is_cut };
+        match &mut merge {
+            Some(merge) => drop(merge.add_answer(answer, as_of)),
+            None => merge = Some(RowsMerge::start(range, answer, as_of)),
+        }
+    }
+    let merge = merge.filter(|_| (read_answers, read_rows) == (answers, row_count));
+    Ok(merge.map(|merge| RowsReport { totals, next, is_cut, ..merge.into_report() }))
+}
+
+/// Returns the id of the unfinished report that the answer at this position continues, or of a new one. Returns `None`
+/// if the answer belongs to another load.
+fn report_to_extend<R: AnalyticsRow>(
+    tx: &Transaction<'_>,
+    scope: i64,
+    position: AnswerPosition,
+) -> StoreResult<Option<i64>> {
+    let AnswerPosition { range, number, as_of, started_at, starts_over } = position;
+    let stored = find_report(tx, ReportKey { scope, kind: R::KIND, range, complete: false })?;
+    if number > 1 {
+        let continues = |header: &ReportHeader| {
+            header.answers.checked_add(1) == Some(number)
+                && header.started_at.timestamp_millis() == started_at.timestamp_millis()
+        };
+        return Ok(stored.filter(|stored| stored.header.as_ref().is_some_and(continues)).map(|stored| stored.id));
+    }
+    if let Some(stored) = stored {
+        if !starts_over && read_report::<R>(tx, scope, range, false)?.is_some() {
+            return Ok(None);
+        }
+        delete_report(tx, stored.id)?;
+    }
+    let (from, to) = date_columns(range);
+    let id = tx.insert(
+        "INSERT INTO analytics_report
+             (scope, kind, date_from, date_to, complete, answers, row_count, started_at, as_of, totals, is_cut)
+         VALUES (?1, ?2, ?3, ?4, 0, 0, 0, ?5, ?6, '', 0)",
+        params![scope, R::KIND.name(), from, to, UnixMillis(started_at), UnixMillis(as_of)],
+    )?;
+    Ok(Some(id))
+}
+
+fn append_answer(tx: &Transaction<'_>, id: i64, new: &EncodedAnswer, position: AnswerPosition) -> StoreResult<()> {
+    tx.change(
+        "INSERT INTO analytics_answer (report, number, rows) VALUES (?1, ?2, ?3)",
+        params![id, position.number, new.rows],
+    )?;
+    tx.change(
+        "UPDATE analytics_report SET answers = ?2, row_count = row_count + ?3, as_of = min(as_of, ?4), totals = ?5,
+             next_cursor = ?6, is_cut = ?7 WHERE id = ?1",
+        params![
+            id,
+            position.number,
+            new.row_count,
+            UnixMillis(position.as_of),
+            new.totals,
+            new.next_cursor,
+            new.is_cut
+        ],
+    )?;
+    Ok(())
+}
+
+/// Deletes a report with its answers, and overwrites them with zeros: they may contain texts of readers, which would
+/// otherwise stay in the unused space of the file.
+pub(super) fn delete_report(tx: &Transaction<'_>, id: i64) -> StoreResult<()> {
+    tx.execute_batch("PRAGMA secure_delete = ON")?;
+    tx.change("DELETE FROM analytics_answer WHERE report = ?1", [id])?;
+    tx.change("DELETE FROM analytics_report WHERE id = ?1", [id])?;
+    tx.execute_batch("PRAGMA secure_delete = OFF")?;
+    Ok(())
+}

@@ -1,0 +1,277 @@
+//! Tests of the stored reports of visitors, searches, feedback and questions.
+
+use super::reports::{counts, range, week};
+use super::*;
+use crate::model::analytics::{
+    AnalyticsRow, Cursor, Feedback, FeedbackStatus, PageFeedback, Question, ReaderTextDays, RowsAnswer, RowsMerge,
+    RowsReport, Search, Source, StoredRows,
+};
+use crate::model::period::DateRange;
+use crate::model::views::{Count, Counts, PageRow};
+use crate::store::{AnalyticsPruneFilter, AnswerPosition, PrunedAnalytics, salvage};
+use crate::store::{open as opening, schema};
+
+fn answer<R>(rows: Vec<R>, next: Option<&str>) -> RowsAnswer<R> {
+    RowsAnswer { rows, totals: counts(7, 1), next: next.and_then(Cursor::new), is_cut: false }
+}
+
+/// Returns the position of an answer in a report whose load was started at 10.
+fn position(number: u32, seconds: i64) -> AnswerPosition {
+    AnswerPosition { range: week(), number, as_of: at(seconds), started_at: at(10), starts_over: false }
+}
+
+fn search(query: &str) -> Search {
+    Search { query: line(query), hits: Count::Known(3), ..Search::default() }
+}
+
+fn comment(id: &str, text: &str) -> Feedback {
+    let text = Some(CleanText::block(text));
+    Feedback { id: line(id), path: line("/a"), comment: text, status: FeedbackStatus::Pending, ..Feedback::default() }
+}
+
+impl Store {
+    async fn save_part<R: AnalyticsRow>(&self, answer: &RowsAnswer<R>, position: AnswerPosition) -> bool {
+        self.save_rows_answer(&scope(), answer, position).await.expect("written")
+    }
+
+    async fn stored<R: AnalyticsRow>(&self) -> StoredRows<R> {
+        self.rows_report(&scope(), week()).await.expect("read")
+    }
+
+    /// Stores a complete report of one row.
+    async fn save_one_row<R: AnalyticsRow>(&self, range: DateRange, row: R, seconds: i64) {
+        let position = AnswerPosition { range, started_at: at(seconds), ..position(1, seconds) };
+        assert!(self.save_part(&answer(vec![row], None), position).await);
+    }
+
+    async fn prune_other_reports(&self, what: AnalyticsPruneFilter) -> u32 {
+        let planned = self.plan_prune(what.clone()).await.expect("read").counts;
+        let counts = self.prune_analytics(what).await.expect("pruned").counts;
+        assert_eq!(counts, planned);
+        assert_eq!(counts, PrunedAnalytics { other_reports: counts.other_reports, ..PrunedAnalytics::default() });
+        counts.other_reports
+    }
+}
+
+/// Asserts that a report of two answers with these rows is read as it was written.
+async fn assert_round_trip<R: AnalyticsRow>(rows: Vec<R>) {
+    let store = memory();
+    let (first, last) = (answer(rows, Some("01J \"x\" ü")), RowsAnswer { is_cut: true, ..answer(Vec::new(), None) });
+    assert!(store.save_part(&first, position(1, 10)).await);
+    let mut merge = RowsMerge::start(week(), first, at(10));
+    assert_eq!(store.stored::<R>().await.report.as_deref(), Some(merge.report()), "unfinished");
+    assert!(store.save_part(&last, position(2, 20)).await);
+    merge.add_answer(last, at(20));
+    assert_eq!(store.stored::<R>().await.report.as_deref(), Some(merge.report()), "complete");
+}
+
+#[tokio::test]
+async fn rows_of_every_kind_are_read_as_they_were_written() {
+    let odd = Counts { human: Count::Other(line("12.5x")), ai: Count::Missing, total: Count::Known(-3) };
+    let page = |path: &str, counts| PageRow { path: line(path), counts };
+    assert_round_trip(vec![page("/a", counts(i64::MAX, 0)), page("/b ü\"", odd), page("", Counts::default())]).await;
+    let rate = Count::from_f64(0.25).expect("a count");
+    let clicked =
+        Search { click_rate: rate, top_page: Some(line("/sso")), last_searched_at: Some(at(5)), ..search("b") };
+    assert_round_trip(vec![search("a"), clicked, Search::default()]).await;
+    let code = Feedback {
+        code: Some(CleanText::block("let x = 1;\n\tx")),
+        filename: Some(line("a.rs")),
+        lang: Some(line("rust")),
+        helpful: Some(false),
+        source: Some(line("code_snippet")),
+        created_at: Some(at(1)),
+        status: FeedbackStatus::Other(line("escalated")),
+        ..Feedback::default()
+    };
+    assert_round_trip(vec![comment("f1", "Two\nlines \u{202e}\x1b[31m"), code]).await;
+    let votes = PageFeedback { path: line("/a"), thumbs_down: Count::Known(2), ..PageFeedback::default() };
+    assert_round_trip(vec![votes, PageFeedback::default()]).await;
+    let question = Question {
+        id: line("q1"),
+        asked_at: Some(at(3)),
+        query: line("How?"),
+        response: CleanText::block("So:\n\n1. like\n2. this"),
+        sources: vec![Source { title: line("SSO"), url: line("https://docs.acme.dev/sso") }],
+        is_answered: Some(true),
+        category: Some(line("auth")),
+        page: Some(line("/sso")),
+        is_clarifying: true,
+    };
+    assert_round_trip(vec![question, Question::default()]).await;
+}
+
+#[tokio::test]
+async fn an_interrupted_load_is_continued_and_replaces_the_complete_report_when_it_ends() {
+    let store = memory();
+    assert_eq!(store.stored::<Search>().await, StoredRows::default());
+    store.save_one_row(week(), search("old"), 1).await;
+    assert!(store.save_part(&answer(vec![search("a"), search("b")], Some("x")), position(1, 10)).await);
+    let stored = store.stored::<Search>().await;
+    assert_eq!(stored.report.map(|report| report.rows.clone()), Some(vec![search("old")]));
+    assert_eq!((stored.interrupted_after, stored.requests_last_time), (Some(1), Some(1)));
+    let unfinished = store.unfinished_rows::<Search>(&scope(), week()).await.expect("read").expect("a report");
+    assert_eq!((unfinished.started_at, unfinished.report.next), (at(10), Cursor::new("x")));
+    assert!(store.save_part(&answer(vec![search("b"), search("c")], None), position(2, 20)).await);
+    let stored = store.stored::<Search>().await;
+    let report = stored.report.expect("a report");
+    assert_eq!(report.rows, [search("a"), search("b"), search("c")]);
+    assert_eq!((report.duplicates, report.answers, report.as_of), (1, 2, at(10)));
+    assert_eq!((stored.interrupted_after, stored.requests_last_time), (None, Some(2)));
+    assert_eq!((store.count_rows("analytics_report").await, store.count_rows("analytics_answer").await), (1, 2));
+}
+
+#[tokio::test]
+async fn an_answer_of_another_load_is_not_mixed_into_the_report() {
+    let store = memory();
+    let next = |rows: &[&str]| answer(rows.iter().map(|query| search(query)).collect(), Some("x"));
+    assert!(!store.save_part(&next(&["b"]), position(2, 20)).await, "there is nothing to continue");
+    assert!(store.save_part(&next(&["a"]), position(1, 10)).await);
+    assert!(!store.save_part(&next(&["b"]), position(1, 10)).await, "another instance has begun");
+    assert!(!store.save_part(&next(&["b"]), position(3, 20)).await, "an answer is missing");
+    assert!(store.save_part(&next(&["b"]), position(2, 20)).await);
+    assert!(!store.save_part(&next(&["c"]), position(2, 20)).await, "it is already stored");
+    let restarted = AnswerPosition { started_at: at(30), starts_over: true, ..position(1, 30) };
+    assert!(store.save_part(&next(&["d"]), restarted).await);
+    assert!(!store.save_part(&next(&["b"]), position(2, 40)).await, "the load was started again");
+    let report = store.stored::<Search>().await.report.expect("a report");
+    assert_eq!((report.rows.as_slice(), report.as_of), ([search("d")].as_slice(), at(30)));
+}
+
+#[tokio::test]
+async fn profiles_with_the_same_service_and_project_share_reports_and_kinds_and_ranges_do_not() {
+    let store = memory();
+    store.save_one_row(week(), search("a"), 1).await;
+    let other_profile = Scope { organization: Some("acme".to_owned()), ..scope() };
+    assert!(store.rows_report::<Search>(&other_profile, week()).await.expect("read").report.is_some());
+    let other_project = Scope { project: "blog".to_owned(), ..scope() };
+    assert!(store.rows_report::<Search>(&other_project, week()).await.expect("read").report.is_none());
+    let october = range("2026-10-01", "2026-10-31");
+    assert!(store.rows_report::<Search>(&scope(), october).await.expect("read").report.is_none());
+    assert!(store.stored::<Question>().await.report.is_none());
+}
+
+#[tokio::test]
+async fn a_report_that_was_edited_by_others_counts_as_not_stored_and_can_be_replaced() {
+    for edit in [
+        "UPDATE analytics_answer SET rows = '{'",
+        "UPDATE analytics_answer SET rows = '[{\"query\": 5}]'",
+        "UPDATE analytics_answer SET rows = '[[[[]]]]'",
+        "UPDATE analytics_answer SET rows = '[]'",
+        "UPDATE analytics_answer SET number = 3 WHERE number = 2",
+        "DELETE FROM analytics_answer WHERE number = 1",
+        "UPDATE analytics_report SET answers = -1",
+        "UPDATE analytics_report SET row_count = 9223372036854775807",
+        "UPDATE analytics_report SET as_of = 9223372036854775807",
+        "UPDATE analytics_report SET started_at = -9223372036854775807",
+        "UPDATE analytics_report SET next_cursor = ''",
+        "UPDATE analytics_report SET next_cursor = hex(zeroblob(2000))",
+        "UPDATE analytics_report SET next_cursor = iif(complete, 'x', NULL)",
+    ] {
+        let store = memory();
+        assert!(store.save_part(&answer(vec![search("a")], Some("x")), position(1, 10)).await);
+        assert!(store.save_part(&answer(vec![search("b")], None), position(2, 20)).await);
+        assert!(store.save_part(&answer(vec![search("c")], Some("x")), position(1, 30)).await);
+        assert!(
+            store
+                .save_part(
+                    &answer(vec![search("d")], Some("y")),
+                    AnswerPosition { started_at: at(10), ..position(2, 40) }
+                )
+                .await
+        );
+        assert_eq!(store.stored::<Search>().await.interrupted_after, Some(2));
+        store.with_connection(move |db| db.execute_batch(edit).expect(edit)).await;
+        assert_eq!(store.stored::<Search>().await, StoredRows::default(), "{edit}");
+        assert_eq!(store.unfinished_rows::<Search>(&scope(), week()).await.expect("read"), None, "{edit}");
+        store.save_one_row(week(), search("new"), 50).await;
+        let report = store.stored::<Search>().await.report.expect(edit);
+        assert_eq!((report.rows.as_slice(), report.as_of), ([search("new")].as_slice(), at(50)), "{edit}");
+        assert_eq!(store.count_rows("analytics_answer").await, 1, "{edit}");
+    }
+}
+
+#[tokio::test]
+async fn text_in_an_edited_file_is_cleaned_and_odd_totals_are_missing() {
+    let store = memory();
+    store.save_one_row(week(), search("a"), 1).await;
+    let edit = "UPDATE analytics_answer SET rows = '[{\"query\": \"a\\u001b[31m\\u202eb\", \"unknown\": [1]}]';
+         UPDATE analytics_report SET totals = '[1, {}]'";
+    store.with_connection(move |db| db.execute_batch(edit).expect("edited")).await;
+    let report = store.stored::<Search>().await.report.expect("a report");
+    assert!(report.rows.iter().all(|row| !row.query.as_str().contains(['\u{1b}', '\u{202e}'])), "{report:?}");
+    assert_eq!(report.totals, Counts::default());
+}
+
+fn days_later(days: i64) -> Time {
+    at(days * 86_400)
+}
+
+#[tokio::test]
+async fn only_texts_of_readers_expire_and_nothing_of_them_stays_in_the_file() {
+    let folder = tempdir().expect("a folder");
+    let store = open(folder.path());
+    store.save_one_row(week(), search("a"), 0).await;
+    store.save_one_row(week(), Question { id: line("q1"), ..Question::default() }, 0).await;
+    let secret = "my door code is 4711 ".repeat(500);
+    store.save_one_row(week(), comment("f1", &secret), 0).await;
+    let days = ReaderTextDays::default();
+    assert_eq!(store.delete_expired_reader_texts(days, days_later(30)).await.expect("nothing to do"), 0);
+    assert_eq!(store.delete_expired_reader_texts(days, days_later(31)).await.expect("deleted"), 2);
+    assert!(store.stored::<Feedback>().await.report.is_none() && store.stored::<Question>().await.report.is_none());
+    assert!(store.stored::<Search>().await.report.is_some());
+    // A report from the future was loaded with a wrong clock, so its age is unknown.
+    store.save_one_row(week(), comment("f1", &secret), 10 * 86_400).await;
+    assert_eq!(store.delete_expired_reader_texts(days, days_later(1)).await.expect("deleted"), 1);
+    store.save_one_row(week(), comment("f1", &secret), 0).await;
+    assert_eq!(store.delete_expired_reader_texts(ReaderTextDays(0), at(1)).await.expect("deleted"), 1);
+    store.close().await;
+    let bytes = std::fs::read(folder.path().join("docdeck.db")).expect("bytes");
+    let found = bytes.windows(9).filter(|window| window == b"door code").count();
+    assert_eq!(found, 0, "a deleted text is still in the file");
+}
+
+#[tokio::test]
+async fn pruning_deletes_other_reports_by_the_rules_of_page_views_and_expired_texts() {
+    let store = memory();
+    let fill = async || {
+        for (n, seconds) in [(1, 10), (2, 20), (3, 30)] {
+            let day = DateRange::day(format!("2026-11-0{n}").parse().expect("a day"));
+            store.save_one_row(day, search("a"), seconds).await;
+            store.save_one_row(day, comment("f", "x"), seconds).await;
+        }
+    };
+    let none = AnalyticsPruneFilter::default();
+    fill().await;
+    assert_eq!(store.prune_other_reports(none.clone()).await, 0);
+    let expired = AnalyticsPruneFilter { reader_texts_before: Some(at(20)), ..none.clone() };
+    assert_eq!(store.prune_other_reports(expired).await, 1, "the feedback of one range");
+    assert_eq!(store.prune_other_reports(AnalyticsPruneFilter { before: Some(at(20)), ..none.clone() }).await, 1);
+    assert_eq!(store.prune_other_reports(AnalyticsPruneFilter { keep: Some(1), ..none.clone() }).await, 2);
+    assert_eq!(store.prune_other_reports(AnalyticsPruneFilter { all: true, ..none }).await, 2);
+    assert_eq!(store.count_rows("analytics_answer").await, 0);
+}
+
+#[tokio::test]
+async fn reports_are_recovered_from_a_damaged_file_if_all_of_their_answers_are() {
+    let folder = tempdir().expect("a folder");
+    let store = open(folder.path());
+    let rows: Vec<Search> = (0..500).map(|n| search(&format!("query {n} {}", "words ".repeat(20)))).collect();
+    assert!(store.save_part(&answer(rows, Some("x")), position(1, 10)).await);
+    assert!(store.save_part(&answer(vec![search("b")], None), position(2, 20)).await);
+    store.save_one_row(week(), comment("f", "x"), 5).await;
+    let expected = store.stored::<Search>().await;
+    store
+        .with_connection(|db| db.execute_batch("DELETE FROM analytics_answer WHERE report = 2").expect("damaged"))
+        .await;
+    store.close().await;
+    let found = salvage::salvage_tables(&folder.path().join("docdeck.db")).expect("read");
+    let mut db = opening::in_memory().expect("a store");
+    salvage::write_recovered_rows(&mut db, &found, at(99)).expect("written");
+    schema::check_sound(&db, true).expect("sound");
+    let store = Store::start(db, false, None).expect("a store");
+    assert_eq!(store.stored::<Search>().await, expected);
+    assert_eq!(store.stored::<Feedback>().await, StoredRows::default());
+    let report: &RowsReport<Search> = expected.report.as_deref().expect("a report");
+    assert_eq!((report.rows.len(), report.answers), (501, 2));
+}
