@@ -91,6 +91,10 @@
 //! are sorted, filtered, folded and compared. A complete report stays cached until a new one replaces it. The screen
 //! shows the expected cost before loading, and marks a report that is partial.
 //!
+//! Visitors, searches, feedback and questions also arrive in several answers, each of which names the cursor of the
+//! next. [`engine::Engine::load_rows`] loads them in the same way and within the same hourly limit. What readers wrote
+//! is deleted from the store after some days (`engine::reader_texts`).
+//!
 //! # Commands
 //!
 //! Each command is a file or folder in `cli`. Commands that send no request open only the store, without an API key;

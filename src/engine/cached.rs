@@ -1,10 +1,11 @@
-//! Reads fresh page views from the store without an engine, because cached data needs neither an API key nor
+//! Reads fresh analytics from the store without an engine, because cached data needs neither an API key nor
 //! a request. Data counts as fresh by the same rule as in the engine.
 
 use super::clock::{ServiceClock, local_now, saved_offset};
 use super::reports::read_failure;
 use super::views::is_fresh;
 use crate::model::Time;
+use crate::model::analytics::{AnalyticsRow, RowsReport};
 use crate::model::endpoint::Scope;
 use crate::model::failure::Failure;
 use crate::model::load::Timed;
@@ -14,7 +15,7 @@ use crate::model::views::{ViewsPage, ViewsQuery};
 use crate::store::Store;
 use std::sync::Arc;
 
-/// The stored page views of one scope.
+/// The stored analytics of one scope.
 #[derive(Debug)]
 pub struct StoredViews<'a> {
     store: &'a Store,
@@ -23,7 +24,7 @@ pub struct StoredViews<'a> {
 }
 
 impl<'a> StoredViews<'a> {
-    /// Opens the page views of `scope`. Service time is the local time plus the last saved offset.
+    /// Opens the analytics of `scope`. Service time is the local time plus the last saved offset.
     ///
     /// # Errors
     /// The store can't be read.
@@ -57,6 +58,22 @@ impl<'a> StoredViews<'a> {
         // If a later load of the range was interrupted, `load_all` would send requests to finish it, so the cached
         // report doesn't count as complete.
         let complete = cached.report.filter(|report| report.complete && cached.interrupted_after.is_none());
+        let fresh = complete.filter(|report| is_fresh(range, report.as_of, self.clock.now()));
+        Ok(fresh.map(|mut report| {
+            let local = Arc::make_mut(&mut report);
+            local.as_of = self.clock.service_to_local(local.as_of);
+            report
+        }))
+    }
+
+    /// Returns the stored report of a range if it is complete and fresh, so that [`super::Engine::load_rows`] would
+    /// make no request.
+    ///
+    /// # Errors
+    /// The store can't be read.
+    pub async fn fresh_rows<R: AnalyticsRow>(&self, range: DateRange) -> Result<Option<Arc<RowsReport<R>>>, Failure> {
+        let stored = self.store.rows_report::<R>(self.scope, range).await.map_err(read_failure)?;
+        let complete = stored.report.filter(|report| report.is_complete() && stored.interrupted_after.is_none());
         let fresh = complete.filter(|report| is_fresh(range, report.as_of, self.clock.now()));
         Ok(fresh.map(|mut report| {
             let local = Arc::make_mut(&mut report);

@@ -134,6 +134,11 @@ impl ServiceClock {
         self.service_to_local_at(service, local_now())
     }
 
+    /// Converts local wall time to service time, the reverse of [`Self::service_to_local`].
+    pub(super) fn local_to_service(&self, local: Time) -> Time {
+        local.checked_sub_signed(self.service_to_local(local) - local).unwrap_or(local)
+    }
+
     fn service_to_local_at(&self, service: Time, wall: Time) -> Time {
         let behind = wall - self.now();
         if behind.abs() < MIN_CLOCK_CHANGE {

@@ -1,13 +1,75 @@
-//! Spends page-view requests from the ledger and emits the budgets of the three hourly limits. Requests
-//! that the store can't record (disk full) are counted in memory, so that they count toward the limit.
+//! Makes requests for analytics within their hourly limit and emits the budgets of the three hourly limits.
+//! Requests that the store can't record (disk full) are counted in memory, so that they count toward the
+//! limit.
 
+use super::poller_command::{FetchOutcome, PollerCommand};
 use super::state::{EngineState, lock};
+use crate::api::{ApiAnswer, ApiError, Reached};
 use crate::model::Time;
 use crate::model::engine_event::EngineEvent;
 use crate::model::failure::{Failure, FailureKind};
 use crate::model::ledger::{Budget, RATE_LIMIT_WINDOW, RateLimited, Wait};
+use crate::model::log::Operation;
+use crate::model::text::CleanText;
+
+/// Why a request for analytics has no result.
+#[derive(Debug)]
+pub(super) struct RequestFailure {
+    pub(super) failure: Failure,
+    /// Whether it used up one of the hour's requests.
+    pub(super) used_request: bool,
+}
 
 impl EngineState {
+    /// Makes one request for analytics within the hourly limit, which is shared by all of them. A request that
+    /// never reached the service is refunded, and a 429 blocks further requests. `subject` is the subject of the
+    /// log entry.
+    pub(super) async fn request_analytics<T>(
+        &self,
+        operation: Operation,
+        subject: CleanText,
+        request: impl Future<Output = ApiAnswer<T>>,
+    ) -> Result<T, RequestFailure> {
+        let spent = self.spend_views_request().await;
+        let spent_at = spent.map_err(|failure| RequestFailure { failure, used_request: false })?;
+        let _in_flight = self.in_flight_guard();
+        let answer = request.await;
+        match self.record_answer(operation, subject, answer).await {
+            Ok(answer) => {
+                self.send_to_poller(PollerCommand::Outcome(FetchOutcome::answered()));
+                Ok(answer)
+            }
+            Err(error) => Err(self.record_failed_request(&error, spent_at).await),
+        }
+    }
+
+    async fn record_failed_request(&self, error: &ApiError, spent_at: Time) -> RequestFailure {
+        let now = self.clock.now();
+        let failure = error.failure(now);
+        let used_request = error.reached() != Reached::No;
+        if let Some(wait) = error.wait(now) {
+            if let Err(error) = self.store.record_rate_limit(&self.scope, RateLimited::Views, wait, now).await {
+                self.emit_trouble(error.failure()).await;
+            }
+            self.emit_budget(RateLimited::Views).await;
+        } else if !used_request {
+            self.refund_views_request(spent_at).await;
+        }
+        let message = failure.message.clone();
+        match error {
+            // This shows nothing about the service.
+            ApiError::UnusableId { .. } => {}
+            _ if !used_request => {
+                self.send_to_poller(PollerCommand::Outcome(FetchOutcome::unreachable(message)));
+            }
+            _ if failure.kind == FailureKind::Service => {
+                self.send_to_poller(PollerCommand::Outcome(FetchOutcome::unusable(message)));
+            }
+            _ => {}
+        }
+        RequestFailure { failure, used_request }
+    }
+
     /// Emits the budgets of the three hourly limits.
     pub(super) async fn emit_budgets(&self) {
         for limited in RateLimited::HOURLY {
@@ -27,11 +89,11 @@ impl EngineState {
         }
     }
 
-    /// Spends one page-view request. Returns the time at which it is recorded, for a later refund.
+    /// Spends one request for analytics. Returns the time at which it is recorded, for a later refund.
     ///
     /// # Errors
     /// No request is left; the message states when to try again.
-    pub(super) async fn spend_views_request(&self) -> Result<Time, Failure> {
+    async fn spend_views_request(&self) -> Result<Time, Failure> {
         let now = self.clock.now();
         match self.store.spend(&self.scope, RateLimited::Views, now).await {
             Ok(Ok(budget)) => {
@@ -40,7 +102,7 @@ impl EngineState {
             }
             Ok(Err(wait)) => Err(self.limit_reached_failure(wait, now).await),
             Err(error) => {
-                // Page views can be loaded even if the store can't be written.
+                // Analytics can be loaded even if the store can't be written.
                 self.emit_trouble(error.failure()).await;
                 self.spend_unwritten(now).await
             }
@@ -48,7 +110,7 @@ impl EngineState {
     }
 
     /// Refunds the request that was spent at `paid_at`, because it never reached the service.
-    pub(super) async fn refund_views_request(&self, paid_at: Time) {
+    async fn refund_views_request(&self, paid_at: Time) {
         let unwritten = {
             let mut spends = lock(&self.unwritten_spends);
             let position = spends.iter().position(|at| *at == paid_at);
@@ -110,7 +172,7 @@ fn describe_limit_reached(blocked: bool, wait: Wait, now: Time) -> Failure {
     let why = if blocked {
         "The service reported that the limit is reached".to_owned()
     } else {
-        format!("The hourly limit of {} page-view requests is reached (this computer)", RateLimited::Views.limit())
+        format!("The hourly limit of {} analytics requests is reached (this computer)", RateLimited::Views.limit())
     };
     Failure::new(FailureKind::Limited(wait), &format!("{why}, so no request was made. Try again {when}."))
 }
@@ -128,7 +190,7 @@ mod tests {
         assert_eq!(failure.kind, FailureKind::Limited(wait));
         assert_eq!(
             failure.message.as_str(),
-            "The hourly limit of 100 page-view requests is reached (this computer), so no request was made. Try again \
+            "The hourly limit of 100 analytics requests is reached (this computer), so no request was made. Try again \
              in 12m, at 14:41:00 UTC."
         );
         let guessed =

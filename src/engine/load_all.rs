@@ -5,8 +5,8 @@
 
 use super::Engine;
 use super::reports::read_failure;
-use super::running_loads::{RunningLoadAll, SharedLoadOutcome, ViewsRequestResult};
-use super::state::{EngineState, lock};
+use super::running_loads::ViewsRequestResult;
+use super::state::EngineState;
 use super::views::{RequestPurpose, no_progress_failure, report_answer};
 use crate::model::Time;
 use crate::model::engine_event::EngineEvent;
@@ -16,7 +16,6 @@ use crate::model::period::DateRange;
 use crate::model::report::{LoadEndReason, LoadOutcome, LoadPlan, LoadProgress, Report, ReportMerge};
 use crate::model::views::{MAX_PAGE_SIZE, ViewsPage, ViewsQuery};
 use crate::store::UnfinishedReport;
-use futures_util::FutureExt;
 use std::sync::Arc;
 
 impl Engine {
@@ -26,59 +25,28 @@ impl Engine {
     /// unless `plan.from_start` is set. If a load of the same range is running, waits for that load and ignores
     /// `plan`.
     pub async fn load_all(&self, plan: LoadPlan) -> LoadOutcome {
-        Arc::clone(&self.inner).join_load_all(plan).await
+        let load = Arc::clone(&self.inner).run_load(plan);
+        self.inner.loading_all.join(plan.range, load, crashed_load_outcome).await
     }
 
     /// Stops loading all pages of this range as soon as the request in flight is answered.
     pub fn stop_loading(&self, range: DateRange) {
-        if let Some(load) = lock(&self.inner.loading_all).get_mut(&range) {
-            load.stop_requested = true;
-        }
+        self.inner.loading_all.request_stop(range);
     }
 }
 
 impl EngineState {
-    /// Aborts every running load. The answer to a request in flight is nevertheless cached and merged into
-    /// the report on disk.
+    /// Aborts every running load. The answer to a request in flight is nevertheless stored.
     pub(super) fn abort_loading(&self) {
-        for (_, load) in lock(&self.loading_all).drain() {
-            load.task.abort();
-        }
-    }
-
-    /// Joins the running load of this range or starts a new load. If the running load was asked to stop, it
-    /// continues instead.
-    fn join_load_all(self: Arc<Self>, plan: LoadPlan) -> SharedLoadOutcome {
-        let mut loads = lock(&self.loading_all);
-        if let Some(load) = loads.get_mut(&plan.range) {
-            load.stop_requested = false;
-            return load.outcome.clone();
-        }
-        let inner = Arc::clone(&self);
-        // The load is a separate task, so that it continues if the caller stops waiting.
-        let task = tokio::spawn(async move { inner.run_load(plan).await });
-        let abort = task.abort_handle();
-        let outcome = async move { task.await.unwrap_or_else(|_| crashed_load_outcome()) }.boxed().shared();
-        loads.insert(plan.range, RunningLoadAll { outcome: outcome.clone(), stop_requested: false, task: abort });
-        outcome
-    }
-
-    /// Whether the user has stopped the load of this range. If so, removes it from the running loads, so
-    /// that the next call starts a new load.
-    fn take_stop_request(&self, range: DateRange) -> bool {
-        let mut loads = lock(&self.loading_all);
-        let stop_requested = loads.get(&range).is_some_and(|load| load.stop_requested);
-        if stop_requested {
-            loads.remove(&range);
-        }
-        stop_requested
+        self.loading_all.abort_all();
+        self.loading_rows.abort_all();
     }
 
     async fn run_load(self: Arc<Self>, plan: LoadPlan) -> LoadOutcome {
         let mut load = LoadRun { inner: &self, plan, report: None, since: None, requests: 0 };
         let ended = load.run().await;
         if ended != LoadEndReason::Stopped {
-            lock(&self.loading_all).remove(&plan.range);
+            self.loading_all.remove(plan.range);
         }
         let LoadRun { report, requests, .. } = load;
         let cached = match ended {
@@ -117,7 +85,7 @@ impl LoadRun<'_> {
         }
         // A fresh complete report needs no further answer.
         while !self.so_far().is_some_and(|report| report.complete) {
-            if self.inner.take_stop_request(self.plan.range) {
+            if self.inner.loading_all.take_stop_request(self.plan.range) {
                 return LoadEndReason::Stopped;
             }
             if self.has_enough() {

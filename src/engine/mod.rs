@@ -1,4 +1,4 @@
-//! The engine submits prompts, polls and tracks jobs, loads page views, and keeps requests within the hourly limits.
+//! The engine submits prompts, polls and tracks jobs, loads analytics, and keeps requests within the hourly limits.
 //! The dashboard and the commands both use it.
 //!
 //! The store records every fact before the engine emits it as an event. Its tasks share one `state::EngineState`: the
@@ -6,6 +6,7 @@
 //! instances on this computer changed. Another task deletes expired texts of readers. Two more tasks may run: one asks
 //! code hosts for the state of pull requests, the other runs the program `on_change`.
 
+mod analytics;
 mod cached;
 pub mod check;
 mod clock;

@@ -1,10 +1,15 @@
-//! The page-view loads that are running. All callers that wait for the same load share it.
+//! The loads that are running. All callers that wait for the same load share it.
 
+use super::state::lock;
 use crate::model::failure::Failure;
 use crate::model::load::Timed;
-use crate::model::report::LoadOutcome;
 use crate::model::views::ViewsPage;
+use futures_util::FutureExt as _;
 use futures_util::future::{BoxFuture, Shared};
+use std::collections::HashMap;
+use std::fmt;
+use std::hash::Hash;
+use std::sync::Mutex;
 use tokio::task::AbortHandle;
 
 /// The page views of one query, or why they could not be loaded.
@@ -31,14 +36,81 @@ impl ViewsRequestResult {
     }
 }
 
-/// The future outcome of a load of all pages, shared by all callers that wait for it.
-pub(super) type SharedLoadOutcome = Shared<BoxFuture<'static, LoadOutcome>>;
+/// The future outcome of a load of a whole report, shared by all callers that wait for it.
+pub(super) type SharedOutcome<O> = Shared<BoxFuture<'static, O>>;
 
-/// A running load of all pages of a range.
-#[derive(Debug)]
-pub(super) struct RunningLoadAll {
-    pub(super) outcome: SharedLoadOutcome,
+/// A running load of a whole report.
+struct RunningLoad<O> {
+    outcome: SharedOutcome<O>,
     /// Whether the user has stopped the load. The load ends before its next request.
-    pub(super) stop_requested: bool,
-    pub(super) task: AbortHandle,
+    stop_requested: bool,
+    task: AbortHandle,
+}
+
+/// The running loads of whole reports, by what they load.
+pub(super) struct RunningLoads<K, O>(Mutex<HashMap<K, RunningLoad<O>>>);
+
+impl<K, O> Default for RunningLoads<K, O> {
+    fn default() -> Self {
+        Self(Mutex::default())
+    }
+}
+
+impl<K, O> fmt::Debug for RunningLoads<K, O> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RunningLoads").finish_non_exhaustive()
+    }
+}
+
+impl<K: Copy + Eq + Hash, O: Clone + Send + Sync + 'static> RunningLoads<K, O> {
+    /// Joins the running load of `key`, or starts `load`, which then must call [`Self::take_stop_request`] before each
+    /// request and [`Self::remove`] at its end unless it was stopped. If the running load was asked to stop, it
+    /// continues instead. `crashed` is the outcome if the load panics.
+    pub(super) fn join(
+        &self,
+        key: K,
+        load: impl Future<Output = O> + Send + 'static,
+        crashed: impl FnOnce() -> O + Send + 'static,
+    ) -> SharedOutcome<O> {
+        let mut loads = lock(&self.0);
+        if let Some(load) = loads.get_mut(&key) {
+            load.stop_requested = false;
+            return load.outcome.clone();
+        }
+        // The load is a separate task, so that it continues if the caller stops waiting.
+        let task = tokio::spawn(load);
+        let abort = task.abort_handle();
+        let outcome = async move { task.await.unwrap_or_else(|_| crashed()) }.boxed().shared();
+        loads.insert(key, RunningLoad { outcome: outcome.clone(), stop_requested: false, task: abort });
+        outcome
+    }
+
+    /// Stops the load of `key` as soon as its request in flight is answered.
+    pub(super) fn request_stop(&self, key: K) {
+        if let Some(load) = lock(&self.0).get_mut(&key) {
+            load.stop_requested = true;
+        }
+    }
+
+    /// Whether the user has stopped the load of `key`. If so, removes it from the running loads, so that the next call
+    /// starts a new load.
+    pub(super) fn take_stop_request(&self, key: K) -> bool {
+        let mut loads = lock(&self.0);
+        let stop_requested = loads.get(&key).is_some_and(|load| load.stop_requested);
+        if stop_requested {
+            loads.remove(&key);
+        }
+        stop_requested
+    }
+
+    pub(super) fn remove(&self, key: K) {
+        lock(&self.0).remove(&key);
+    }
+
+    /// Aborts every running load.
+    pub(super) fn abort_all(&self) {
+        for (_, load) in lock(&self.0).drain() {
+            load.task.abort();
+        }
+    }
 }

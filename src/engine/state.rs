@@ -6,11 +6,11 @@ use super::hook::{Hook, HookChange};
 use super::hosts::{HostDirectory, RefreshCommand};
 use super::lease::{Instance, LeaseRole, Leases};
 use super::poller_command::PollerCommand;
-use super::running_loads::{PendingLoad, RunningLoadAll};
+use super::running_loads::{PendingLoad, RunningLoads};
 use super::setup::EngineSetup;
 use crate::api::{ApiAnswer, ApiError, Client};
 use crate::model::Time;
-use crate::model::analytics::ReaderTextDays;
+use crate::model::analytics::{AnalyticsKind, ReaderTextDays};
 use crate::model::connection::Connection;
 use crate::model::endpoint::Scope;
 use crate::model::engine_event::EngineEvent;
@@ -18,10 +18,12 @@ use crate::model::failure::Failure;
 use crate::model::log::{LogEntry, LogKind, Operation};
 use crate::model::period::DateRange;
 use crate::model::prompt::{Delivery, DeliveryKind, PromptId};
+use crate::model::report::LoadOutcome;
 use crate::model::row::{Job, JobKey};
 use crate::model::text::CleanText;
 use crate::model::views::ViewsQuery;
 use crate::store::{JobChanges, PausedBy, Store, StoreError};
+use std::any::Any;
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -52,7 +54,10 @@ pub(super) struct EngineState {
     /// Prompts that this instance is sending right now.
     pub(super) prompts_being_sent: Mutex<HashSet<PromptId>>,
     pub(super) pending_loads: Mutex<HashMap<ViewsQuery, PendingLoad>>,
-    pub(super) loading_all: Mutex<HashMap<DateRange, RunningLoadAll>>,
+    pub(super) loading_all: RunningLoads<DateRange, LoadOutcome>,
+    /// The running loads of other reports. Each outcome is a [`RowsOutcome`](crate::model::analytics::RowsOutcome) with
+    /// rows of this kind.
+    pub(super) loading_rows: RunningLoads<(AnalyticsKind, DateRange), Arc<dyn Any + Send + Sync>>,
     /// Page-view requests that the store could not record.
     pub(super) unwritten_spends: Mutex<Vec<Time>>,
     /// The queue of changes for the `on_change` program; `None` if the user has configured no program.
@@ -147,7 +152,8 @@ impl EngineState {
             submitted_prompts: Mutex::default(),
             prompts_being_sent: Mutex::default(),
             pending_loads: Mutex::default(),
-            loading_all: Mutex::default(),
+            loading_all: RunningLoads::default(),
+            loading_rows: RunningLoads::default(),
             unwritten_spends: Mutex::default(),
             hook_queue: changes,
             fetch_slots: Semaphore::new(poll.in_flight.max(1)),

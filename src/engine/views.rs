@@ -4,14 +4,12 @@
 //! merges it into the report on disk.
 
 use super::Engine;
-use super::poller_command::{FetchOutcome, PollerCommand};
+use super::ledger::RequestFailure;
 use super::running_loads::{PendingLoad, ViewsRequestResult};
 use super::state::{EngineState, lock};
-use crate::api::Reached;
 use crate::model::Time;
 use crate::model::engine_event::EngineEvent;
 use crate::model::failure::{Failure, FailureKind};
-use crate::model::ledger::RateLimited;
 use crate::model::load::Timed;
 use crate::model::log::Operation;
 use crate::model::period::DateRange;
@@ -136,45 +134,14 @@ impl EngineState {
         if !force && let Some(cached) = self.fresh_views(query).await {
             return ViewsRequestResult::not_merged(Ok(cached), false);
         }
-        match self.spend_views_request().await {
-            Ok(spent_at) => self.send_views_request(query, spent_at, purpose).await,
-            Err(failure) => ViewsRequestResult::not_merged(Err(failure), false),
-        }
-    }
-
-    /// Makes one request. A request that never reached the service is refunded.
-    async fn send_views_request(
-        &self,
-        query: ViewsQuery,
-        spent_at: Time,
-        purpose: RequestPurpose,
-    ) -> ViewsRequestResult {
-        let _in_flight = self.in_flight_guard();
-        let answer = self.client.views(&query).await;
         let subject = CleanText::line(&format!("{}, page {}", query.range, query.page));
-        let result = self.record_answer(Operation::Views, subject, answer).await;
-        let now = self.clock.now();
-        let page = match result {
+        let page = match self.request_analytics(Operation::Views, subject, self.client.views(&query)).await {
             Ok(page) => page,
-            Err(error) => {
-                if let Some(wait) = error.wait(now) {
-                    if let Err(error) = self.store.record_rate_limit(&self.scope, RateLimited::Views, wait, now).await {
-                        self.emit_trouble(error.failure()).await;
-                    }
-                    self.emit_budget(RateLimited::Views).await;
-                } else if error.reached() == Reached::No {
-                    self.refund_views_request(spent_at).await;
-                    self.send_to_poller(PollerCommand::Outcome(FetchOutcome::unreachable(error.failure(now).message)));
-                    return ViewsRequestResult::not_merged(Err(error.failure(now)), false);
-                }
-                let failure = error.failure(now);
-                if failure.kind == FailureKind::Service {
-                    self.send_to_poller(PollerCommand::Outcome(FetchOutcome::unusable(failure.message.clone())));
-                }
-                return ViewsRequestResult::not_merged(Err(failure), true);
+            Err(RequestFailure { failure, used_request }) => {
+                return ViewsRequestResult::not_merged(Err(failure), used_request);
             }
         };
-        self.send_to_poller(PollerCommand::Outcome(FetchOutcome::answered()));
+        let now = self.clock.now();
         let answer = Timed { value: page, as_of: now };
         let is_saved = matches!(purpose, RequestPurpose::Report { .. });
         if let Err(error) = self.save(query, &answer, purpose).await {

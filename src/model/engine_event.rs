@@ -1,6 +1,7 @@
 //! Events that the engine sends to the dashboard or to a waiting command. A change is in the store before its event is
 //! sent, except for [`EngineEvent::Unrecorded`].
 
+use super::analytics::RowsProgress;
 use super::connection::Connection;
 use super::failure::Failure;
 use super::ledger::{Budget, RateLimited};
@@ -33,6 +34,8 @@ pub enum EngineEvent {
     Thread(JobKey),
     /// Progress of loading all pages of a range.
     Loading(LoadProgress),
+    /// Progress of loading a report other than page views.
+    LoadingRows(RowsProgress),
     /// The service sent the site's totals of a range.
     Totals { range: DateRange, totals: Timed<Counts> },
     /// The state of the connection changed.

@@ -233,6 +233,7 @@ impl App {
             EngineEvent::ExternalChange => self.refresh_all_jobs(effects),
             EngineEvent::QueueOwnership(sends) => self.sends_queue = sends,
             EngineEvent::Loading(progress) => self.load_progressed(progress, now),
+            EngineEvent::LoadingRows(_) => {}
             EngineEvent::Totals { range, totals } => self.totals_received(range, totals),
             EngineEvent::Connection(connection) => {
                 // If the API key was tested, the connection counts as ready while the engine is still connecting.

@@ -1,0 +1,274 @@
+//! Loads reports of visitors, searches, feedback and questions, one answer after the other, within the hourly
+//! limit of all analytics. Each answer is stored at once. However a load ends (the user stops it, or a 429, a
+//! lost connection or a killed process does), the next load continues after the last answer.
+
+use super::Engine;
+use super::ledger::RequestFailure;
+use super::reports::read_failure;
+use super::state::EngineState;
+use crate::api::DecodedRow;
+use crate::model::Time;
+use crate::model::analytics::{
+    AnalyticsKind, AnalyticsRow, RowsAnswer, RowsMerge, RowsOutcome, RowsPlan, RowsProgress, RowsReport, StoredRows,
+    ThreadMessage,
+};
+use crate::model::engine_event::EngineEvent;
+use crate::model::failure::{Failure, FailureKind};
+use crate::model::log::Operation;
+use crate::model::period::DateRange;
+use crate::model::report::LoadEndReason;
+use crate::model::text::CleanText;
+use crate::store::{AnswerPosition, StoreError, UnfinishedRows};
+use std::any::Any;
+use std::sync::Arc;
+
+impl Engine {
+    /// Loads a report within the hourly limit. Emits [`EngineEvent::LoadingRows`] after each answer. However a load
+    /// ends, its answers stay on disk, and the next load of the range continues after them. A complete report that
+    /// is fresh costs no request, unless `plan.from_start` is set. If a load of the same kind and range is running,
+    /// waits for that load and ignores `plan`.
+    ///
+    /// Texts of readers are not stored if the configuration says so; then every load starts from the beginning.
+    pub async fn load_rows<R: DecodedRow>(&self, plan: RowsPlan) -> RowsOutcome<R> {
+        let inner = Arc::clone(&self.inner);
+        let load = async move { Arc::new(inner.run_rows_load::<R>(plan).await) as Arc<dyn Any + Send + Sync> };
+        let crashed = || Arc::new(crashed_outcome::<R>()) as Arc<dyn Any + Send + Sync>;
+        let outcome = self.inner.loading_rows.join((R::KIND, plan.range), load, crashed).await;
+        outcome.downcast_ref::<RowsOutcome<R>>().cloned().unwrap_or_else(crashed_outcome)
+    }
+
+    /// Stops loading this report as soon as the request in flight is answered.
+    pub fn stop_loading_rows(&self, kind: AnalyticsKind, range: DateRange) {
+        self.inner.loading_rows.request_stop((kind, range));
+    }
+
+    /// Returns the stored report of any age, without a request: the complete one, otherwise the rows of an interrupted
+    /// load. Returns `None` if there is none or the store can't be read.
+    pub async fn cached_rows<R: AnalyticsRow>(&self, range: DateRange) -> Option<Arc<RowsReport<R>>> {
+        match self.stored_rows(range).await {
+            Ok(stored) => stored.report,
+            Err(failure) => {
+                self.inner.emit_trouble(failure).await;
+                None
+            }
+        }
+    }
+
+    /// Returns what is stored for a range, without a request.
+    ///
+    /// # Errors
+    /// The store can't be read.
+    pub async fn stored_rows<R: AnalyticsRow>(&self, range: DateRange) -> Result<StoredRows<R>, Failure> {
+        self.inner.stored_rows(range).await.map_err(read_failure)
+    }
+
+    /// Whether the report is complete and so fresh that [`Engine::load_rows`] would not request it again.
+    pub fn has_fresh_rows<R>(&self, report: &RowsReport<R>) -> bool {
+        report.is_complete() && self.inner.is_fresh(report.range, self.inner.clock.local_to_service(report.as_of))
+    }
+
+    /// Requests the messages of a conversation with the assistant, in the service's order, within the hourly limit of
+    /// analytics. They are not stored.
+    ///
+    /// # Errors
+    /// The request failed or no request is left. The kind is [`FailureKind::NotFound`] if the service doesn't have
+    /// the conversation.
+    pub async fn question_thread(&self, id: &CleanText) -> Result<Vec<ThreadMessage>, Failure> {
+        let request = self.inner.client.question_thread(id);
+        let result = self.inner.request_analytics(Operation::Thread, id.clone(), request).await;
+        result.map_err(|failed| failed.failure)
+    }
+}
+
+impl EngineState {
+    async fn stored_rows<R: AnalyticsRow>(&self, range: DateRange) -> Result<StoredRows<R>, StoreError> {
+        let mut stored = self.store.rows_report::<R>(&self.scope, range).await?;
+        stored.report = stored.report.map(|report| self.rows_in_local_time(report));
+        Ok(stored)
+    }
+
+    /// Converts the report's time from service time, as it is stored, to local wall time.
+    fn rows_in_local_time<R: Clone>(&self, mut report: Arc<RowsReport<R>>) -> Arc<RowsReport<R>> {
+        let local = Arc::make_mut(&mut report);
+        local.as_of = self.clock.service_to_local(local.as_of);
+        report
+    }
+
+    async fn run_rows_load<R: DecodedRow>(self: Arc<Self>, plan: RowsPlan) -> RowsOutcome<R> {
+        let mut load = RowsLoad { inner: &self, plan, so_far: SoFar::default(), requests: 0 };
+        let end_reason = load.run().await;
+        if end_reason != LoadEndReason::Stopped {
+            self.loading_rows.remove((R::KIND, plan.range));
+        }
+        let RowsLoad { so_far, requests, .. } = load;
+        let stored = match end_reason {
+            LoadEndReason::Complete => None,
+            // A complete older report is more useful than an incomplete new one.
+            _ => self.stored_rows(plan.range).await.ok().and_then(|stored| stored.report),
+        };
+        let loaded = || so_far.merge.map(|merge| self.rows_in_local_time(Arc::new(merge.into_report())));
+        RowsOutcome { report: stored.or_else(loaded), end_reason, requests }
+    }
+
+    /// Makes one request for the answer after `so_far`, stores the answer and adds it to `so_far`. Returns `so_far` also
+    /// if this fails.
+    async fn load_next_rows<R: DecodedRow>(
+        self: Arc<Self>,
+        plan: RowsPlan,
+        so_far: SoFar<R>,
+    ) -> (SoFar<R>, Result<(), RequestFailure>) {
+        let number = so_far.report().map_or(0, |report| report.answers).saturating_add(1);
+        let cursor = so_far.report().and_then(|report| report.next.clone());
+        let subject = CleanText::line(&format!("{}, answer {number}", plan.range));
+        let request = self.client.analytics::<R>(plan.range, cursor.as_ref());
+        let answer = match self.request_analytics(Operation::Analytics(R::KIND), subject, request).await {
+            Ok(answer) => answer,
+            Err(failed) => return (so_far, Err(failed)),
+        };
+        if let Some(failure) = so_far.no_progress_failure(&answer) {
+            return (so_far, Err(RequestFailure { failure, used_request: true }));
+        }
+        let as_of = self.clock.now();
+        let started_at = so_far.started_at.unwrap_or(as_of);
+        let position = AnswerPosition { range: plan.range, number, as_of, started_at, starts_over: plan.from_start };
+        self.save_rows(&answer, position).await;
+        (so_far.with(position, answer), Ok(()))
+    }
+
+    async fn save_rows<R: AnalyticsRow>(&self, answer: &RowsAnswer<R>, position: AnswerPosition) {
+        if R::KIND.has_reader_text() && self.reader_text_days.is_never() {
+            return;
+        }
+        if let Err(error) = self.store.save_rows_answer(&self.scope, answer, position).await {
+            // The answer is shown even if it can't be stored. The next load of the range requests it again.
+            self.emit_trouble(error.failure()).await;
+        }
+    }
+}
+
+/// What a load has loaded so far, also in earlier runs.
+struct SoFar<R> {
+    merge: Option<RowsMerge<R>>,
+    /// When the first answer was received, in service time.
+    started_at: Option<Time>,
+}
+
+impl<R> Default for SoFar<R> {
+    fn default() -> Self {
+        Self { merge: None, started_at: None }
+    }
+}
+
+impl<R: AnalyticsRow> SoFar<R> {
+    fn report(&self) -> Option<&RowsReport<R>> {
+        self.merge.as_ref().map(RowsMerge::report)
+    }
+
+    fn with(mut self, position: AnswerPosition, answer: RowsAnswer<R>) -> Self {
+        match &mut self.merge {
+            Some(merge) => drop(merge.add_answer(answer, position.as_of)),
+            None => self.merge = Some(RowsMerge::start(position.range, answer, position.as_of)),
+        }
+        self.started_at = Some(position.started_at);
+        self
+    }
+
+    /// Returns a failure if the answer announces more rows, but contains no new row or doesn't move the cursor, because
+    /// the load would then never end.
+    fn no_progress_failure(&self, answer: &RowsAnswer<R>) -> Option<Failure> {
+        let next = answer.next.as_ref()?;
+        let is_new = |row: &R| !self.merge.as_ref().is_some_and(|merge| merge.contains(row.key()));
+        let returned = match () {
+            () if answer.rows.is_empty() => "returned none",
+            () if !answer.rows.iter().any(is_new) => "returned only known ones",
+            () if self.report().is_some_and(|report| report.next.as_ref() == Some(next)) => {
+                "doesn't say where they begin"
+            }
+            () => return None,
+        };
+        let sentence = format!(
+            "Loading stopped: the service reports more {} after the first {}, but {returned}. The loaded rows are saved. \
+             Try again later.",
+            R::KIND.label(),
+            self.report().map_or(0, |report| report.rows.len())
+        );
+        Some(Failure::new(FailureKind::Service, &sentence))
+    }
+}
+
+/// One load of a report.
+struct RowsLoad<'a, R> {
+    inner: &'a Arc<EngineState>,
+    plan: RowsPlan,
+    so_far: SoFar<R>,
+    /// The number of requests that this load has used.
+    requests: u32,
+}
+
+impl<R: DecodedRow> RowsLoad<'_, R> {
+    async fn run(&mut self) -> LoadEndReason {
+        if !self.plan.from_start
+            && let Err(error) = self.resume().await
+        {
+            return LoadEndReason::Failed(read_failure(error));
+        }
+        while !self.so_far.report().is_some_and(RowsReport::is_complete) {
+            if self.inner.loading_rows.take_stop_request((R::KIND, self.plan.range)) {
+                return LoadEndReason::Stopped;
+            }
+            if self.requests >= self.plan.max_requests.max(1) {
+                return LoadEndReason::RequestLimit;
+            }
+            if let Err(failure) = self.load_next().await {
+                return LoadEndReason::Failed(failure);
+            }
+            self.emit_progress().await;
+        }
+        LoadEndReason::Complete
+    }
+
+    /// Continues an interrupted load, even if its answers are old, because the report shows their age. If no load was
+    /// interrupted, starts with the stored report if it is fresh.
+    async fn resume(&mut self) -> Result<(), StoreError> {
+        let (inner, range) = (self.inner, self.plan.range);
+        if let Some(UnfinishedRows { report, started_at }) = inner.store.unfinished_rows(&inner.scope, range).await? {
+            self.so_far = SoFar { merge: Some(RowsMerge::resume(report)), started_at: Some(started_at) };
+            return Ok(());
+        }
+        let stored = inner.store.rows_report::<R>(&inner.scope, range).await?.report;
+        let fresh = stored.filter(|report| report.is_complete() && inner.is_fresh(range, report.as_of));
+        self.so_far.merge = fresh.map(|report| RowsMerge::resume(Arc::unwrap_or_clone(report)));
+        Ok(())
+    }
+
+    async fn load_next(&mut self) -> Result<(), Failure> {
+        let so_far = std::mem::take(&mut self.so_far);
+        // The request is a separate task, so that an answer that cost a request is stored even if the load is aborted.
+        let next = tokio::spawn(Arc::clone(self.inner).load_next_rows(self.plan, so_far));
+        let (so_far, result) = next.await.map_err(|_| crash_failure())?;
+        self.so_far = so_far;
+        let used_request = result.as_ref().err().is_none_or(|failed| failed.used_request);
+        self.requests = self.requests.saturating_add(u32::from(used_request));
+        result.map_err(|failed| failed.failure)
+    }
+
+    async fn emit_progress(&self) {
+        let Some(report) = self.so_far.report() else { return };
+        let progress = RowsProgress {
+            kind: R::KIND,
+            range: self.plan.range,
+            rows: report.rows.len(),
+            requests: self.requests,
+            is_complete: report.is_complete(),
+        };
+        self.inner.emit(EngineEvent::LoadingRows(progress)).await;
+    }
+}
+
+fn crash_failure() -> Failure {
+    Failure::local("Loading the report failed inside docdeck. The loaded rows are saved: load again to continue.")
+}
+
+fn crashed_outcome<R>() -> RowsOutcome<R> {
+    RowsOutcome { report: None, end_reason: LoadEndReason::Failed(crash_failure()), requests: 0 }
+}
