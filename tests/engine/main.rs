@@ -3,6 +3,7 @@
 
 #![expect(clippy::expect_used, clippy::panic, reason = "clippy excuses test functions only, not what they share")]
 
+mod analytics;
 mod batch;
 mod changes;
 mod moving;
