@@ -77,25 +77,40 @@ fn change_json(body: &Bytes, change: impl FnOnce(&mut Value)) -> Bytes {
     Bytes::from(value.to_string())
 }
 
-/// Makes numbers invalid in four of five rows of page views. Answers about jobs have no rows and stay unchanged.
+/// The names of the lists of rows in reports.
+const LISTS: [&str; 5] = ["views", "visitors", "searches", "feedback", "conversations"];
+/// The names of the counts in the rows and totals of reports.
+const COUNTS: [&str; 8] = ["human", "thumbsUp", "hits", "ai", "thumbsDown", "code", "total", "totalSearches"];
+
+fn rows(answer: &mut Value) -> impl Iterator<Item = &mut Value> {
+    let fields = answer.as_object_mut().into_iter().flatten();
+    let lists = fields.filter(|(name, _)| LISTS.contains(&name.as_str()));
+    lists.filter_map(|(_, list)| list.as_array_mut()).flatten()
+}
+
+/// Makes numbers invalid in four of five rows of a report. Answers about jobs have no rows and stay unchanged.
 fn make_malformed(answer: &mut Value) {
-    let rows = answer.get_mut("views").and_then(Value::as_array_mut).into_iter().flatten();
-    for (row, kind) in rows.filter_map(Value::as_object_mut).zip((0..5).cycle()) {
+    for (row, kind) in rows(answer).filter_map(Value::as_object_mut).zip((0..5).cycle()) {
+        let counts = COUNTS.iter().filter(|name| row.get(**name).is_some_and(Value::is_number));
+        let counts: Vec<&str> = counts.copied().collect();
+        // Searches have one count, so all faults affect it.
+        let (Some(first), Some(last)) = (counts.first(), counts.last()) else { continue };
+        let second = counts.get(1).unwrap_or(first);
         match kind {
-            1 => row.insert("human".to_owned(), Value::from(12.5)),
-            2 => row.remove("ai"),
-            3 => row.insert("total".to_owned(), Value::from(1e30)),
-            4 => row.insert("human".to_owned(), Value::from(-3)),
+            1 => row.insert((*first).to_owned(), Value::from(12.5)),
+            2 => row.remove(*second),
+            3 => row.insert((*last).to_owned(), Value::from(1e30)),
+            4 => row.insert((*first).to_owned(), Value::from(-3)),
             _ => None,
         };
     }
 }
 
-/// Divides every number of page views by ten. The service's schema allows fractions, because a count is just a JSON
+/// Divides every count of a report by ten. The service's schema allows fractions, because a count is just a JSON
 /// number. The totals still match.
 fn make_tenths(answer: &mut Value) {
     let divide = |counts: &mut Value| {
-        for name in ["human", "ai", "total"] {
+        for name in COUNTS {
             if let Some(number) = counts.get_mut(name)
                 && let Some(count) = number.as_f64()
             {
@@ -104,10 +119,11 @@ fn make_tenths(answer: &mut Value) {
         }
     };
     answer.get_mut("totals").into_iter().for_each(divide);
-    answer.get_mut("views").and_then(Value::as_array_mut).into_iter().flatten().for_each(divide);
+    rows(answer).for_each(divide);
+    divide(answer);
 }
 
-/// Makes an answer with page views claim that there are more rows. Answers about jobs stay unchanged.
+/// Makes a report claim that there are more rows. Answers about jobs stay unchanged.
 fn claim_more(answer: &mut Value) {
     if let Some(more) = answer.get_mut("hasMore") {
         *more = Value::Bool(true);
@@ -190,6 +206,20 @@ mod tests {
         assert_eq!(answer["totals"], serde_json::json!({"human": 0.9, "ai": 0.1, "total": 1.0}));
         assert_eq!(answer["views"][1], serde_json::json!({"path": "/b", "human": 0.4, "ai": 0.1, "total": 0.5}));
         assert_eq!(apply_change(r#"{"id":"j"}"#, make_tenths), serde_json::json!({"id": "j"}));
+    }
+
+    #[test]
+    fn the_counts_of_every_report_are_changed_and_its_texts_are_not() {
+        let pages = r#"{"feedback":[{"path":"/a","thumbsUp":5,"thumbsDown":1,"code":0,"total":6}],"hasMore":false}"#;
+        let row = serde_json::json!({"path": "/a", "thumbsUp": 0.5, "thumbsDown": 0.1, "code": 0.0, "total": 0.6});
+        assert_eq!(apply_change(pages, make_tenths)["feedback"][0], row);
+        let searches = r#"{"searches":[{"searchQuery":"a","hits":4,"ctr":0.5},{"searchQuery":"b","hits":4,"ctr":0.5}],
+            "totalSearches":8,"nextCursor":null}"#;
+        let tenths = apply_change(searches, make_tenths);
+        assert_eq!((&tenths["totalSearches"], &tenths["searches"][0]["ctr"]), (&Value::from(0.8), &Value::from(0.5)));
+        assert_eq!(apply_change(searches, make_malformed)["searches"][1]["hits"], Value::from(12.5));
+        let code = r#"{"feedback":[{"id":"a","code":"a()"},{"id":"b","code":"b()"}],"nextCursor":null}"#;
+        assert_eq!(apply_change(code, make_malformed), serde_json::from_str::<Value>(code).expect("JSON"));
     }
 
     #[test]

@@ -56,14 +56,15 @@ pub enum FaultKind {
     Huge,
     /// `slow`: carried out, answered at eight bytes a second.
     Slow,
-    /// `odd`: carried out. In page views, four of five rows have an invalid number: a fraction that the total does not
-    /// contain, a missing number, a number beyond 64 bits, or a negative number.
+    /// `odd`: carried out. In page views and other reports, four of five rows have an invalid number: a fraction that
+    /// the total does not contain, a missing number, a number beyond 64 bits, or a negative number.
     MalformedNumbers,
-    /// `tenths`: carried out. Every number in page views is divided by ten, so most numbers have a fraction.
+    /// `tenths`: carried out. Every count in a report is divided by ten, so most counts have a fraction.
     Tenths,
-    /// `stuck`: carried out. Page views always start at the first row and claim that there are more rows.
+    /// `stuck`: carried out. Every report starts at the first row, and claims that there are more rows after the same
+    /// cursor.
     Stuck,
-    /// `endless`: carried out. Page views always claim that there are more rows.
+    /// `endless`: carried out. Every report claims that there are more rows.
     Endless,
 }
 

@@ -7,6 +7,7 @@ use super::host_routes;
 use super::reply::refusal;
 use super::service::{Service, SimRequest};
 use super::views::Parameters;
+use crate::model::analytics::AnalyticsKind;
 use crate::model::log::Operation;
 use axum::Router;
 use axum::body::{Body, Bytes, to_bytes};
@@ -14,7 +15,7 @@ use axum::extract::{FromRequestParts, Path, Query, Request, State};
 use axum::http::request::Parts;
 use axum::http::{HeaderValue, Method, StatusCode, header};
 use axum::response::Response;
-use axum::routing::{get, post};
+use axum::routing::{MethodRouter, get, post};
 use hyper::body::Incoming;
 use hyper::service::Service as _;
 use hyper_util::rt::TokioIo;
@@ -77,12 +78,18 @@ struct Unanswered;
 
 fn router(service: Arc<Service>) -> Router {
     Router::new()
-        .route("/v2/agent/{project}/job", post(post_job))
-        .route("/v2/agent/{project}/job/{id}", get(get_job))
-        .route("/v2/agent/{project}/job/{id}/message", post(follow_up))
-        .route("/v1/analytics/{project}/views", get(get_views))
-        .route("/v1/project/preview/{project}", post(post_preview))
-        .route("/v1/project/update-status/{id}", get(get_build))
+        .route("/v2/agent/{project}/job", posting(Operation::Create))
+        .route("/v2/agent/{project}/job/{id}", getting(Operation::Get))
+        .route("/v2/agent/{project}/job/{id}/message", posting(Operation::FollowUp))
+        .route("/v1/analytics/{project}/views", getting(Operation::Views))
+        .route("/v1/analytics/{project}/visitors", getting(Operation::Analytics(AnalyticsKind::Visitors)))
+        .route("/v1/analytics/{project}/searches", getting(Operation::Analytics(AnalyticsKind::Searches)))
+        .route("/v1/analytics/{project}/feedback", getting(Operation::Analytics(AnalyticsKind::Feedback)))
+        .route("/v1/analytics/{project}/feedback/by-page", getting(Operation::Analytics(AnalyticsKind::FeedbackByPage)))
+        .route("/v1/analytics/{project}/assistant", getting(Operation::Analytics(AnalyticsKind::Questions)))
+        .route("/v1/analytics/{project}/assistant/threads/{id}", getting(Operation::Thread))
+        .route("/v1/project/preview/{project}", posting(Operation::Preview))
+        .route("/v1/project/update-status/{id}", getting(Operation::Build))
         .merge(host_routes::routes())
         .fallback(async || refusal(StatusCode::NOT_FOUND, "Not found"))
         .method_not_allowed_fallback(async || refusal(StatusCode::METHOD_NOT_ALLOWED, "Method not allowed"))
@@ -99,37 +106,19 @@ async fn add_date_header(State(service): ServiceState, mut response: Response) -
     response
 }
 
-async fn post_job(State(service): ServiceState, request: Request) -> Response {
-    handle(&service, Operation::Create, request).await
+/// Returns the route of an operation that is a POST.
+fn posting(operation: Operation) -> MethodRouter<Arc<Service>> {
+    post(async move |State(service): ServiceState, request: Request| handle(&service, operation, request).await)
 }
 
-async fn get_job(State(service): ServiceState, request: Request) -> Response {
-    if request.method() != Method::GET {
-        return refusal(StatusCode::METHOD_NOT_ALLOWED, "Method not allowed");
-    }
-    handle(&service, Operation::Get, request).await
-}
-
-async fn follow_up(State(service): ServiceState, request: Request) -> Response {
-    handle(&service, Operation::FollowUp, request).await
-}
-
-async fn get_views(State(service): ServiceState, request: Request) -> Response {
-    if request.method() != Method::GET {
-        return refusal(StatusCode::METHOD_NOT_ALLOWED, "Method not allowed");
-    }
-    handle(&service, Operation::Views, request).await
-}
-
-async fn post_preview(State(service): ServiceState, request: Request) -> Response {
-    handle(&service, Operation::Preview, request).await
-}
-
-async fn get_build(State(service): ServiceState, request: Request) -> Response {
-    if request.method() != Method::GET {
-        return refusal(StatusCode::METHOD_NOT_ALLOWED, "Method not allowed");
-    }
-    handle(&service, Operation::Build, request).await
+/// Returns the route of an operation that is a GET. axum would also answer HEAD, which the service doesn't document.
+fn getting(operation: Operation) -> MethodRouter<Arc<Service>> {
+    get(async move |State(service): ServiceState, request: Request| {
+        if request.method() != Method::GET {
+            return refusal(StatusCode::METHOD_NOT_ALLOWED, "Method not allowed");
+        }
+        handle(&service, operation, request).await
+    })
 }
 
 async fn handle(service: &Service, operation: Operation, request: Request) -> Response {
@@ -148,8 +137,9 @@ async fn handle(service: &Service, operation: Operation, request: Request) -> Re
         Err(response) => return response,
     };
     if let (Some(FaultKind::Stuck), Some(parameters)) = (injected.kind, &mut sim_request.parameters) {
-        parameters.offset = None;
+        (parameters.offset, parameters.cursor) = (None, None);
     }
+    sim_request.claims_more = matches!(injected.kind, Some(FaultKind::Stuck | FaultKind::Endless));
     let reply = service.answer(&sim_request);
     match injected.kind {
         Some(kind) => damage(kind, reply),
@@ -182,6 +172,7 @@ async fn extract_request(parts: &mut Parts, operation: Operation, body: Bytes) -
         project,
         job_id: id,
         parameters: Query::<Parameters>::try_from_uri(&parts.uri).ok().map(|Query(parameters)| parameters),
+        claims_more: false,
         body,
     })
 }

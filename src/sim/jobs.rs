@@ -116,7 +116,7 @@ pub(super) fn pull_request_url(host: HostKind, number: u32) -> String {
     format!("{}/{path}/{number}", repository(host))
 }
 
-/// Returns a new job id in the form of a ULID: 48 bits of time and 80 random bits.
+/// Returns a new id in the form of a ULID: 48 bits of time and 80 random bits.
 pub(super) fn new_id(at: Time, rng: &mut SeededRng) -> String {
     let millis = u64::try_from(at.timestamp_millis()).unwrap_or(0);
     let mut id = String::with_capacity(26);

@@ -2,7 +2,7 @@
 //! limits, and faults that can be injected. It accepts only what the documentation of the real service permits.
 //!
 //! The modules `world`, `jobs`, `prompt_directives` and `population` simulate the jobs; `pages`, `paths` and `views`
-//! simulate the page views; `code_host` simulates the pull requests of the jobs; `limits` and `faults` reject requests or
+//! simulate the page views, `analytics` the other reports; `code_host` simulates the pull requests of the jobs; `limits` and `faults` reject requests or
 //! make them fail; `service` combines them; `http`, `host_routes`, `reply` and `bad_bodies` are the server. Only `service`
 //! reads the clock.
 //!
@@ -10,6 +10,7 @@
 //! the durations of the jobs are divided by `speed`. A prompt may control its run with directives like `[sim:fail]`
 //! or `[sim:seconds=3]`; see the table in `prompt_directives`.
 
+mod analytics;
 mod bad_bodies;
 mod code_host;
 mod faults;
@@ -29,6 +30,7 @@ mod service;
 mod views;
 mod world;
 
+pub use analytics::SimulatedRow;
 pub use code_host::{HostFault, HostOperation};
 pub use faults::{Fault, FaultKind, FaultTarget, SimRetryAfter};
 pub use options::SimOptions;
@@ -36,7 +38,9 @@ pub use world::InitialJob;
 
 use crate::api::hosts::HostAddress;
 use crate::model::Time;
+use crate::model::analytics::RowsAnswer;
 use crate::model::log::Operation;
+use crate::model::period::DateRange;
 use crate::model::pull_request::HostKind;
 use crate::model::views::{ViewsPage, ViewsQuery};
 use chrono::TimeDelta;
@@ -207,6 +211,11 @@ impl Sim {
     /// Returns what the service would answer to a query now, without a request. Used to fill a store with history.
     pub fn views(&self, query: ViewsQuery) -> ViewsPage {
         self.service.views(query)
+    }
+
+    /// Returns all rows of a report that a client could load now, without a request.
+    pub fn analytics<R: SimulatedRow>(&self, range: DateRange) -> RowsAnswer<R> {
+        self.service.analytics(range)
     }
 
     /// Returns every accepted prompt as (job id, text), in the order of arrival.

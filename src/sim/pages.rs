@@ -30,8 +30,9 @@ pub(super) struct Site {
     first_day: NaiveDate,
 }
 
+/// A page of the site.
 #[derive(Debug)]
-struct SimPage {
+pub(super) struct SimPage {
     path: Box<str>,
     seed: u64,
     /// The views on an average day, in thousandths.
@@ -55,6 +56,7 @@ enum PageTrend {
 /// One day, with the factors for the views of all pages.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Day {
+    date: NaiveDate,
     index: i64,
     human: u64,
     ai: u64,
@@ -93,7 +95,7 @@ impl Site {
 
     /// Returns the path of the page with this index.
     pub(super) fn path(&self, index: u32) -> &str {
-        usize::try_from(index).ok().and_then(|index| self.pages.get(index)).map_or("", |page| &page.path)
+        self.page(index).map_or("", SimPage::path)
     }
 
     /// Returns the days of a range that have views, from the start of the history to today.
@@ -102,6 +104,31 @@ impl Site {
         let from = from.max(self.first_day);
         let days = from.iter_days().take_while(|day| *day < before && *day <= today);
         days.map(|day| self.day(day, if day == today { part_of_day(now) } else { 1_000_000 })).collect()
+    }
+
+    /// Returns the same days, with all views that today will have.
+    pub(super) fn whole_days(&self, from: NaiveDate, before: NaiveDate, now: Time) -> Vec<Day> {
+        let days = self.days(from, before, now).into_iter();
+        days.map(|day| Day { elapsed: 1_000_000, ..day }).collect()
+    }
+
+    /// Returns all pages, most read first, with their indexes.
+    pub(super) fn pages(&self) -> impl Iterator<Item = (u32, &SimPage)> {
+        (0..).zip(&self.pages)
+    }
+
+    /// Returns the page with this index.
+    pub(super) fn page(&self, index: u32) -> Option<&SimPage> {
+        self.pages.get(usize::try_from(index).ok()?)
+    }
+
+    pub(super) fn page_count(&self) -> u64 {
+        u64::try_from(self.pages.len()).unwrap_or(u64::MAX)
+    }
+
+    /// Returns how many times as many pages as by default the site has, at least 1.
+    pub(super) fn scale(&self) -> u64 {
+        (self.page_count() / 1200).max(1)
     }
 
     /// Returns the sum of the views on these days for every page, in the order of the pages.
@@ -121,6 +148,7 @@ impl Site {
         let grown = 1000 + u64::try_from(index).unwrap_or(0);
         let weekday_factor = |week: [u64; 7]| week.get(weekday).copied().unwrap_or(1000) * grown / 1000;
         Day {
+            date,
             index,
             human: weekday_factor(HUMAN_WEEKDAY_FACTORS),
             ai: weekday_factor(AI_WEEKDAY_FACTORS),
@@ -130,7 +158,37 @@ impl Site {
     }
 }
 
+impl Day {
+    pub(super) fn date(&self) -> NaiveDate {
+        self.date
+    }
+
+    /// Returns the number of the day, counted from a day before the history.
+    pub(super) fn number(&self) -> u64 {
+        u64::try_from(self.index).unwrap_or(0)
+    }
+
+    /// Returns the part of a number of whole days that has arrived so far.
+    pub(super) fn arrived(&self, number: u64) -> u64 {
+        number * self.elapsed / 1_000_000
+    }
+}
+
 impl SimPage {
+    pub(super) fn path(&self) -> &str {
+        &self.path
+    }
+
+    /// Returns a random number that stays the same for this page.
+    pub(super) fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    /// Whether readers turn away from the page.
+    pub(super) fn is_falling(&self) -> bool {
+        matches!(self.trend, PageTrend::Falling)
+    }
+
     fn new(seed: u64, path: Box<str>, rank: u32) -> Self {
         let mut rng = SeededRng::new(seed, (6 << 32) + u64::from(rank));
         // The average number of views is inversely proportional to (rank + 6) to the power of 1.5.
@@ -149,7 +207,8 @@ impl SimPage {
         Self { path, seed: rng.next(), mean: u32::try_from(mean).unwrap_or(u32::MAX), ai_bias, trend }
     }
 
-    fn views(&self, day: &Day) -> PageViewSum {
+    /// Returns the views on this day.
+    pub(super) fn views(&self, day: &Day) -> PageViewSum {
         let mean = u64::from(self.mean) * self.trend.factor(day.index) / 1000;
         if mean == 0 {
             return PageViewSum::default();

@@ -1,6 +1,7 @@
 //! Answers the requests that the HTTP server has parsed: checks the API key and the limits, and carries out the
 //! operations. The jobs, the limits and the faults each have a lock; no code takes a lock while it holds another.
 
+use super::analytics::{Merges, Readers, RowsQuery, SimAnalytics, SimulatedRow};
 use super::code_host::{self, GitHubLimits, HostCost, HostFault, HostOperation, HostReply, HostWorld, RateLimit};
 use super::faults::{Fault, Faults, InjectedFaults};
 use super::limits::SimLimits;
@@ -11,17 +12,19 @@ use super::reply::Reply;
 use super::rng::SeededRng;
 use super::views::{Parameters, SimViews};
 use super::world::{InitialJob, SimWorld};
-use crate::api::wire::JobBody;
+use crate::api::wire::{DetailBody, JobBody};
 use crate::model::Time;
+use crate::model::analytics::{AnalyticsKind, RowsAnswer};
 use crate::model::ledger::RateLimited;
 use crate::model::log::Operation;
+use crate::model::period::DateRange;
 use crate::model::pull_request::HostKind;
 use crate::model::views::{ViewsPage, ViewsQuery};
 use axum::http::{StatusCode, header};
 use chrono::{TimeDelta, Utc};
 use serde_json::Value;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The id of the simulated project.
 pub(super) const PROJECT: &str = "acme-docs";
@@ -34,6 +37,8 @@ pub(super) struct Service {
     pub(super) keys: SimKeys,
     world: Mutex<SimWorld>,
     views: SimViews,
+    analytics: SimAnalytics,
+    merges: Mutex<KnownMerges>,
     limits: Mutex<SimLimits>,
     faults: Mutex<Faults>,
     request_counts: Counters,
@@ -78,12 +83,17 @@ pub(super) struct SimRequest {
     pub(super) authorization: Option<String>,
     pub(super) is_json: bool,
     pub(super) project: String,
-    /// The id of the job or build; empty if the operation has none.
+    /// The id of the job, build or conversation; empty if the operation has none.
     pub(super) job_id: String,
-    /// The query parameters of page views; `None` if they could not be parsed.
+    /// The query parameters of page views and other reports; `None` if they could not be parsed.
     pub(super) parameters: Option<Parameters>,
+    /// Whether a report has a cursor even if there are no more rows, because of a fault.
+    pub(super) claims_more: bool,
     pub(super) body: axum::body::Bytes,
 }
+
+/// The merges of the last minute, and the minute and number of actions on pull requests after which they were read.
+type KnownMerges = Option<((i64, u64), Arc<Merges>)>;
 
 /// The number of requests of each operation.
 #[derive(Debug, Default)]
@@ -118,6 +128,8 @@ impl Service {
             },
             world: Mutex::new(SimWorld::new(options, now)),
             views: SimViews::new(Site::new(options.seed, options.pages, now)),
+            analytics: SimAnalytics::default(),
+            merges: Mutex::default(),
             limits: Mutex::default(),
             faults: Mutex::new(Faults::new(options.seed, options.faults.clone())),
             request_counts: Counters::default(),
@@ -262,6 +274,44 @@ impl Service {
         self.views.page(query, self.now())
     }
 
+    /// Returns all rows of a report at the current time, without counting a request.
+    pub(super) fn analytics<R: SimulatedRow>(&self, range: DateRange) -> RowsAnswer<R> {
+        self.with_readers(self.now(), |readers| self.analytics.rows(range, readers))
+    }
+
+    /// Calls `answer` with what the reports are computed from.
+    fn with_readers<T>(&self, now: Time, answer: impl FnOnce(Readers<'_>) -> T) -> T {
+        let minute = now.timestamp().div_euclid(60);
+        let now = Time::from_timestamp(minute * 60, 0).unwrap_or(now);
+        let state = (minute, self.host_actions());
+        let known = locked(&self.merges).as_ref().filter(|(of, _)| *of == state).map(|(_, merges)| Arc::clone(merges));
+        let merges = known.unwrap_or_else(|| {
+            let pages = locked(&self.world).code_host(now, None, "", None).merged_pages();
+            let merges = Arc::new(Merges::new(pages));
+            *locked(&self.merges) = Some((state, Arc::clone(&merges)));
+            merges
+        });
+        answer(Readers { site: self.views.site(), merges: &merges, now })
+    }
+
+    fn analytics_reply(&self, kind: AnalyticsKind, call: &SimRequest, now: Time) -> Result<Reply, Reply> {
+        let wrong = |details| Reply::error(StatusCode::BAD_REQUEST, "Invalid query parameters", details);
+        let query = call
+            .parameters
+            .as_ref()
+            .map_or_else(|| Err(Vec::new()), |parameters| RowsQuery::parse(kind, parameters, call.claims_more));
+        let query = query.map_err(wrong)?;
+        let body = self.with_readers(now, |readers| self.analytics.answer(kind, &query, readers));
+        let body = body.map_err(|message| wrong(vec![DetailBody { message: message.to_owned() }]))?;
+        Ok(Reply::json(StatusCode::OK, &body))
+    }
+
+    fn thread_reply(&self, id: &str, now: Time) -> Result<Reply, Reply> {
+        let thread = self.with_readers(now, |readers| self.analytics.thread(id, readers));
+        let unknown = || Reply::error(StatusCode::NOT_FOUND, "Thread not found", Vec::new());
+        thread.map(|thread| Reply::json(StatusCode::OK, &thread)).ok_or_else(unknown)
+    }
+
     fn carry_out(&self, call: &SimRequest, now: Time) -> Result<Reply, Reply> {
         match call.operation {
             Operation::Create => {
@@ -286,9 +336,8 @@ impl Service {
                 let unknown = || Reply::error(StatusCode::NOT_FOUND, "Status not found", Vec::new());
                 status.map(|status| Reply::json(StatusCode::OK, &status)).ok_or_else(unknown)
             }
-            Operation::Analytics(_) | Operation::Thread => {
-                Err(Reply::error(StatusCode::NOT_FOUND, "Not found", Vec::new()))
-            }
+            Operation::Analytics(kind) => self.analytics_reply(kind, call, now),
+            Operation::Thread => self.thread_reply(&call.job_id, now),
             Operation::Views => {
                 let read = call.parameters.as_ref().map_or_else(|| Err(Vec::new()), Parameters::parse);
                 let wrong = |details| Reply::error(StatusCode::BAD_REQUEST, "Invalid query parameters", details);

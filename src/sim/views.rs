@@ -13,7 +13,7 @@ use chrono::{DateTime, NaiveDate, NaiveDateTime, NaiveTime, Timelike, Utc};
 use serde::Deserialize;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The query parameters before parsing. Unknown parameters are ignored.
+/// The query parameters of page views and of the other reports before parsing. Unknown parameters are ignored.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Parameters {
@@ -21,6 +21,9 @@ pub(super) struct Parameters {
     pub(super) date_to: Option<String>,
     pub(super) limit: Option<String>,
     pub(super) offset: Option<String>,
+    pub(super) cursor: Option<String>,
+    pub(super) source: Option<String>,
+    pub(super) status: Option<String>,
 }
 
 /// The parsed query parameters. The range is from the day `from` up to, but not including, the day `before`.
@@ -35,27 +38,38 @@ pub(super) struct SimViewsQuery {
 impl Parameters {
     /// Parses the parameters. On failure, returns a message for each invalid parameter.
     pub(super) fn parse(&self) -> Result<SimViewsQuery, Vec<DetailBody>> {
-        let from = parse_date_time("dateFrom", self.date_from.as_deref());
-        let to = parse_date_time("dateTo", self.date_to.as_deref());
+        let dates = self.parse_dates();
         let limit = parse_number("limit", self.limit.as_deref(), DEFAULT_PAGE_SIZE, MIN_PAGE_SIZE, MAX_PAGE_SIZE);
         let offset = parse_number("offset", self.offset.as_deref(), 0, 0, u32::MAX);
-        let wrong_way = match (&from, &to) {
-            (Ok(from), Ok(to)) if from >= to => Some("dateFrom must be before dateTo".to_owned()),
-            _ => None,
-        };
-        match (from, to, limit, offset, wrong_way) {
-            (Ok(from), Ok(to), Ok(limit), Ok(offset), None) => {
-                // Views are counted by day, so a day that begins before dateTo is included.
-                let is_midnight = to.time() == NaiveTime::MIN;
-                let before = if is_midnight { Some(to.date()) } else { to.date().succ_opt() };
-                Ok(SimViewsQuery { from: from.date(), before: before.unwrap_or(NaiveDate::MAX), limit, offset })
-            }
-            (from, to, limit, offset, wrong_way) => {
-                let found = [from.err(), to.err(), limit.err(), offset.err(), wrong_way];
-                Err(found.into_iter().flatten().map(|message| DetailBody { message }).collect())
+        match (dates, limit, offset) {
+            (Ok((from, before)), Ok(limit), Ok(offset)) => Ok(SimViewsQuery { from, before, limit, offset }),
+            (dates, limit, offset) => {
+                Err(details(dates.err().into_iter().flatten().chain(limit.err()).chain(offset.err())))
             }
         }
     }
+
+    /// Parses the range: its first day, and the day after its last one. On failure, returns a message for each invalid
+    /// parameter.
+    pub(super) fn parse_dates(&self) -> Result<(NaiveDate, NaiveDate), Vec<String>> {
+        let from = parse_date_time("dateFrom", self.date_from.as_deref());
+        let to = parse_date_time("dateTo", self.date_to.as_deref());
+        match (from, to) {
+            (Ok(from), Ok(to)) if from >= to => Err(vec!["dateFrom must be before dateTo".to_owned()]),
+            (Ok(from), Ok(to)) => {
+                // Views are counted by day, so a day that begins before dateTo is included.
+                let is_midnight = to.time() == NaiveTime::MIN;
+                let before = if is_midnight { Some(to.date()) } else { to.date().succ_opt() };
+                Ok((from.date(), before.unwrap_or(NaiveDate::MAX)))
+            }
+            (from, to) => Err(from.err().into_iter().chain(to.err()).collect()),
+        }
+    }
+}
+
+/// Returns the details of an error answer.
+pub(super) fn details(messages: impl Iterator<Item = String>) -> Vec<DetailBody> {
+    messages.map(|message| DetailBody { message }).collect()
 }
 
 fn parse_date_time(name: &str, value: Option<&str>) -> Result<NaiveDateTime, String> {
@@ -68,7 +82,14 @@ fn parse_date_time(name: &str, value: Option<&str>) -> Result<NaiveDateTime, Str
         .ok_or_else(|| format!("{name} must be a date in ISO 8601 or YYYY-MM-DD"))
 }
 
-fn parse_number(name: &str, value: Option<&str>, default: u32, low: u32, high: u32) -> Result<usize, String> {
+/// Parses a whole number from `low` to `high`. On failure, returns a message.
+pub(super) fn parse_number(
+    name: &str,
+    value: Option<&str>,
+    default: u32,
+    low: u32,
+    high: u32,
+) -> Result<usize, String> {
     let number = match value {
         None => Some(default),
         Some(text) if text.bytes().all(|b| b.is_ascii_digit()) => text.parse().ok(),
@@ -114,6 +135,10 @@ struct SimViewsRow {
 impl SimViews {
     pub(super) fn new(site: Site) -> Self {
         Self { site, last: Mutex::new(None) }
+    }
+
+    pub(super) fn site(&self) -> &Site {
+        &self.site
     }
 
     /// Returns the rows that the query asks for, with the totals of the complete range.
@@ -182,13 +207,13 @@ impl Ranking {
     }
 }
 
-fn counts_from_body(body: &CountsBody) -> Counts {
+pub(super) fn counts_from_body(body: &CountsBody) -> Counts {
     let [human, ai, total] =
         [body.human, body.ai, body.total].map(|n| i64::try_from(n).map_or(Count::Missing, Count::Known));
     Counts { human, ai, total }
 }
 
-fn counts_body(sum: PageViewSum) -> CountsBody {
+pub(super) fn counts_body(sum: PageViewSum) -> CountsBody {
     CountsBody { human: sum.human, ai: sum.ai, total: sum.total() }
 }
 

@@ -7,7 +7,13 @@ fn now() -> Time {
 
 fn parameters(from: &str, to: &str, limit: &str, offset: &str) -> Parameters {
     let text = |value: &str| (!value.is_empty()).then(|| value.to_owned());
-    Parameters { date_from: text(from), date_to: text(to), limit: text(limit), offset: text(offset) }
+    Parameters {
+        date_from: text(from),
+        date_to: text(to),
+        limit: text(limit),
+        offset: text(offset),
+        ..Parameters::default()
+    }
 }
 
 fn wanted(from: &str, to: &str) -> SimViewsQuery {

@@ -2,6 +2,7 @@
 
 #![expect(clippy::expect_used, reason = "clippy excuses test functions only, not what they share")]
 
+mod analytics;
 mod documented;
 mod environment;
 mod exchanges;

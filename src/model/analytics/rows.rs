@@ -4,7 +4,9 @@ use super::{AnalyticsKind, AnalyticsRow};
 use crate::model::text::CleanText;
 use crate::model::views::Count;
 use crate::model::{Time, time_format};
+use percent_encoding::percent_decode_str;
 use serde::{Deserialize, Deserializer, Serialize};
+use std::borrow::Cow;
 
 /// Reads text of several lines.
 fn block<'de, D: Deserializer<'de>>(deserializer: D) -> Result<CleanText, D::Error> {
@@ -249,13 +251,15 @@ impl ThreadMessage {
     }
 }
 
-/// Returns the path of a page from its path or web address, without query and fragment: `/guides/sso`.
+/// Returns the path of a page from its path or web address, without query and fragment, and decoded: `/guides/sso`.
 pub fn page_path(address: &str) -> CleanText {
     let rest =
         address.split_once("://").map_or(address, |(_, rest)| rest.find('/').map_or("/", |at| rest.split_at(at).1));
     let path = rest.split(['?', '#']).next().unwrap_or_default();
     let path = if path.len() > 1 { path.trim_end_matches('/') } else { path };
-    if path.starts_with('/') { CleanText::line(path) } else { CleanText::line(&format!("/{path}")) }
+    // Web addresses are percent-encoded, the paths of page views are not. Invalid UTF-8 is left as it is.
+    let path = percent_decode_str(path).decode_utf8().unwrap_or(Cow::Borrowed(path));
+    if path.starts_with('/') { CleanText::line(&path) } else { CleanText::line(&format!("/{path}")) }
 }
 
 #[cfg(test)]
@@ -274,6 +278,8 @@ mod tests {
         }
         assert_eq!(page_path("https://docs.acme.dev").as_str(), "/");
         assert_eq!(page_path("").as_str(), "/");
+        assert_eq!(page_path("https://docs.acme.dev/de/%C3%BCbersicht").as_str(), "/de/übersicht");
+        assert_eq!(page_path("/de/übersicht/%ff").as_str(), "/de/übersicht/%ff");
     }
 
     #[test]

@@ -9,6 +9,9 @@ use crate::sim::jobs::SimJob;
 use crate::sim::reply::Reply;
 use std::collections::HashMap;
 
+/// The maximum number of jobs that are searched for merged pages.
+const MAX_MERGED_JOBS: usize = 100;
+
 /// An answer. If the request was an action that is carried out, also the number of the pull request and everything that
 /// the user has done with it.
 pub(in crate::sim) type HostReply = (Reply, Option<(u32, UserActions)>);
@@ -46,8 +49,27 @@ impl HostWorld<'_> {
         (found.url == url).then_some(found)
     }
 
+    /// Returns the pages of the site that a merged pull request changed, each with the time of the merge. Only the
+    /// newest jobs count.
+    pub(in crate::sim) fn merged_pages(&self) -> Vec<(String, Time)> {
+        let newest = self.jobs.iter().rev().take(MAX_MERGED_JOBS).filter_map(|job| HostPullRequest::of(job, self));
+        let merged = newest.filter_map(|mut found| {
+            if let Some(actions) = self.actions.get(&found.number) {
+                found.apply(actions);
+            }
+            let at = found.merged_at()?;
+            Some(found.files.into_iter().filter_map(move |file| Some((page_of(&file.path)?, at))))
+        });
+        merged.flatten().collect()
+    }
+
     /// Returns what the user has done with a pull request.
     pub(super) fn actions_on(&self, pull_request: &HostPullRequest) -> UserActions {
         self.actions.get(&pull_request.number).cloned().unwrap_or_default()
     }
+}
+
+/// Returns the path of the page that a file of the repository contains.
+fn page_of(file: &str) -> Option<String> {
+    file.strip_suffix(".mdx").map(|path| format!("/{path}"))
 }

@@ -1,0 +1,127 @@
+//! What readers did on a page: when, and in which mood. Both are computed from the seed when they are needed. Pages that
+//! lose readers get more complaints, and pages that a merged job has changed get fewer from then on.
+
+use super::parameters::SimRange;
+use crate::model::Time;
+use crate::sim::pages::{SimPage, Site};
+use crate::sim::rng::mix;
+use chrono::{NaiveTime, TimeDelta};
+use std::collections::HashMap;
+
+/// What a report is computed from.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::sim) struct Readers<'a> {
+    pub(in crate::sim) site: &'a Site,
+    pub(in crate::sim) merges: &'a Merges,
+    /// The current time, without seconds, so that an answer stays the same for a minute.
+    pub(in crate::sim) now: Time,
+}
+
+/// When jobs that changed a page were merged.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(in crate::sim) struct Merges(HashMap<String, Time>);
+
+impl Merges {
+    /// Takes the first merge of each page.
+    pub(in crate::sim) fn new(pages: Vec<(String, Time)>) -> Self {
+        let mut first = HashMap::new();
+        for (page, at) in pages {
+            let known = first.entry(page).or_insert(at);
+            *known = at.min(*known);
+        }
+        Self(first)
+    }
+
+    fn of(&self, page: &SimPage) -> Option<Time> {
+        self.0.get(page.path()).copied()
+    }
+}
+
+/// How readers like a page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Mood {
+    Content,
+    /// The page has a problem.
+    Annoyed,
+    /// The page had its problem until a job about it was merged, or is one that a job improved.
+    Relieved,
+}
+
+/// Something that a reader did on a page.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct ReaderEvent {
+    /// The index of the page.
+    pub(super) page: u32,
+    pub(super) at: Time,
+    pub(super) mood: Mood,
+    /// When a job about the page was merged; `None` if that was before the event, or if there is none.
+    pub(super) fixed_at: Option<Time>,
+    /// A random number of this event.
+    pub(super) noise: u64,
+}
+
+impl ReaderEvent {
+    /// Returns a random number below `count` that differs for each `use_number`.
+    pub(super) fn pick(&self, use_number: u64, count: u64) -> u64 {
+        mix(self.noise ^ mix(use_number)) % count.max(1)
+    }
+
+    /// Returns a random element that differs for each `use_number`.
+    pub(super) fn choose<'t>(&self, use_number: u64, texts: &[&'t str]) -> &'t str {
+        let index = self.pick(use_number, u64::try_from(texts.len()).unwrap_or(1));
+        usize::try_from(index).ok().and_then(|index| texts.get(index)).copied().unwrap_or_default()
+    }
+}
+
+/// How often something happens.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Rates {
+    /// A number that makes these events independent of others.
+    pub(super) stream: u64,
+    /// The number of events per million human views on pages without a problem.
+    pub(super) usual: u64,
+    /// The same for pages with a problem.
+    pub(super) annoyed: u64,
+}
+
+impl Readers<'_> {
+    /// Returns all events of a range, newest first.
+    pub(super) fn events(&self, range: SimRange, rates: Rates) -> Vec<ReaderEvent> {
+        let days = self.site.whole_days(range.from, range.before, self.now);
+        let scale = self.site.scale();
+        let mut events = Vec::new();
+        for (index, page) in self.site.pages() {
+            let (has_problem, merged_at) = (has_problem(page), self.merges.of(page));
+            for day in &days {
+                let human = page.views(day).human;
+                if human == 0 {
+                    continue;
+                }
+                let midnight = day.date().and_time(NaiveTime::MIN).and_utc();
+                let is_annoying = has_problem && merged_at.is_none_or(|at| at > midnight);
+                let rate = if is_annoying { rates.annoyed } else { rates.usual };
+                let noise = mix(page.seed() ^ mix(rates.stream ^ day.number()));
+                for n in 0..(human * rate * scale + noise % 1_000_000) / 1_000_000 {
+                    let noise = mix(noise ^ (n + 1));
+                    let at = midnight + TimeDelta::seconds(i64::try_from(noise % 86_400).unwrap_or(0));
+                    let is_fixed = merged_at.is_some_and(|merged| merged <= at);
+                    let mood = match (is_fixed, has_problem) {
+                        (true, _) => Mood::Relieved,
+                        (false, true) => Mood::Annoyed,
+                        (false, false) => Mood::Content,
+                    };
+                    let fixed_at = merged_at.filter(|_| !is_fixed);
+                    events.push(ReaderEvent { page: index, at, mood, fixed_at, noise });
+                }
+            }
+        }
+        events.retain(|event| event.at <= self.now);
+        events.sort_unstable_by_key(|event| std::cmp::Reverse((event.at, event.noise)));
+        events
+    }
+}
+
+/// Whether readers dislike a page: always if they turn away from it, and a few others, of which some are read often.
+pub(super) fn has_problem(page: &SimPage) -> bool {
+    page.is_falling() || mix(page.seed() ^ 0x70b1).is_multiple_of(11)
+}

@@ -1,0 +1,156 @@
+//! What readers wrote about pages, as a list and counted by page.
+
+use super::events::{Mood, Rates, ReaderEvent, Readers};
+use super::parameters::{FeedbackFilter, SimRange};
+use super::texts::{AGENT_REPORTS, CODE_EXAMPLES, CODE_REPORTS, CONTACTS, CodeExample, PRAISE, complaints};
+use super::topics::{Section, Topic};
+use crate::model::Time;
+use crate::sim::rng::mix;
+use chrono::TimeDelta;
+use std::collections::HashMap;
+
+const RATES: Rates = Rates { stream: 0xfeed, usual: 430, annoyed: 2_100 };
+
+/// One piece of feedback, without its texts, which [`Entry::text`] puts together when they are needed.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Entry {
+    event: ReaderEvent,
+    /// In the service's words.
+    pub(super) source: &'static str,
+    pub(super) status: &'static str,
+    /// The vote; `None` for a code example.
+    pub(super) helpful: Option<bool>,
+}
+
+/// The texts of one piece of feedback.
+#[derive(Debug)]
+pub(super) struct EntryText {
+    pub(super) comment: Option<String>,
+    pub(super) contact: Option<&'static str>,
+    pub(super) code: Option<&'static CodeExample>,
+}
+
+/// The feedback about one page.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct PageVotes {
+    pub(super) up: u64,
+    pub(super) down: u64,
+    pub(super) code: u64,
+    pub(super) total: u64,
+}
+
+/// Returns the feedback of a range, newest first.
+pub(super) fn entries(readers: Readers<'_>, range: SimRange) -> Vec<Entry> {
+    let events = readers.events(range, RATES).into_iter();
+    events.map(|event| Entry::new(event, readers)).collect()
+}
+
+impl FeedbackFilter {
+    pub(super) fn accepts(&self, entry: &Entry) -> bool {
+        self.source.is_none_or(|source| source == entry.source)
+            && self.status.is_none_or(|status| status == entry.status)
+    }
+}
+
+impl Entry {
+    fn new(event: ReaderEvent, readers: Readers<'_>) -> Self {
+        let section = Topic::of(readers.site.path(event.page)).section;
+        let has_code = matches!(section, Section::Api | Section::Sdk);
+        let comments = if event.mood == Mood::Annoyed { 56 } else { 26 };
+        let source = match event.pick(1, 100) {
+            0..12 if has_code => "code_snippet",
+            n if n < comments => "contextual",
+            n if n < comments + 4 => "agent",
+            _ => "thumbs_only",
+        };
+        let down = match event.mood {
+            Mood::Content => 230,
+            Mood::Annoyed => 720,
+            Mood::Relieved => 90,
+        };
+        let helpful = match source {
+            "code_snippet" => None,
+            // Agents only report problems.
+            "agent" => Some(false),
+            _ => Some(event.pick(2, 1_000) >= down),
+        };
+        let mut entry = Self { event, source, status: "pending", helpful };
+        entry.status = entry.status_at(readers.now);
+        entry
+    }
+
+    /// Returns what somebody has done about it by now. Votes without a comment stay pending.
+    fn status_at(&self, now: Time) -> &'static str {
+        if self.source == "thumbs_only" {
+            return "pending";
+        }
+        let age = now - self.event.at;
+        let handled_after = TimeDelta::hours(i64::try_from(30 + self.event.pick(3, 1_000)).unwrap_or(0));
+        if self.event.fixed_at.is_some_and(|at| at <= now) {
+            return "resolved";
+        }
+        match self.event.pick(4, 10) {
+            0..6 if age >= handled_after => "resolved",
+            6..8 if age >= handled_after => "dismissed",
+            0..5 if age >= handled_after / 2 => "in_progress",
+            _ => "pending",
+        }
+    }
+
+    /// Returns the id. It reveals neither the page nor the time.
+    pub(super) fn id(&self) -> String {
+        format!("{:016x}{:08x}", mix(self.event.noise), mix(self.event.noise ^ 1) >> 32)
+    }
+
+    /// Returns the position in the list: newer feedback comes first.
+    pub(super) fn position(&self) -> [u64; 2] {
+        [u64::try_from(self.event.at.timestamp()).unwrap_or(0), self.event.noise]
+    }
+
+    pub(super) fn page(&self) -> u32 {
+        self.event.page
+    }
+
+    pub(super) fn created_at(&self) -> Time {
+        self.event.at
+    }
+
+    /// Puts the texts together.
+    pub(super) fn text(&self, readers: Readers<'_>) -> EntryText {
+        let topic = Topic::of(readers.site.path(self.event.page));
+        let comment = match (self.source, self.helpful) {
+            ("code_snippet", _) => self.event.choose(5, &CODE_REPORTS),
+            ("agent", _) => self.event.choose(5, &AGENT_REPORTS),
+            ("contextual", Some(true)) => self.event.choose(5, &PRAISE),
+            ("contextual", _) => self.event.choose(5, complaints(topic.section)),
+            _ => "",
+        };
+        let has_contact = self.source == "contextual" && self.event.pick(6, 10) < 4;
+        let language = topic.language.map_or("bash", |(language, _)| language);
+        let example = CODE_EXAMPLES.iter().find(|example| example.language == language);
+        EntryText {
+            comment: (!comment.is_empty()).then(|| topic.fill(comment)),
+            contact: has_contact.then(|| self.event.choose(7, &CONTACTS)),
+            code: example.filter(|_| self.source == "code_snippet"),
+        }
+    }
+}
+
+/// Returns the feedback of each page, most feedback first.
+pub(super) fn by_page<'a>(entries: impl Iterator<Item = &'a Entry>, readers: Readers<'_>) -> Vec<(u32, PageVotes)> {
+    let mut pages: HashMap<u32, PageVotes> = HashMap::new();
+    for entry in entries {
+        let votes = pages.entry(entry.event.page).or_default();
+        match entry.helpful {
+            Some(true) => votes.up += 1,
+            Some(false) => votes.down += 1,
+            None => votes.code += 1,
+        }
+        votes.total += 1;
+    }
+    let mut pages: Vec<_> = pages.into_iter().collect();
+    pages.sort_unstable_by(|(a, of_a), (b, of_b)| {
+        of_b.total.cmp(&of_a.total).then_with(|| readers.site.path(*a).cmp(readers.site.path(*b)))
+    });
+    pages
+}

@@ -1,0 +1,244 @@
+//! The reports of the simulated service besides page views. Everything is computed from the seed when it is needed, and
+//! fits the page views: pages that lose readers get more thumbs down, complaints and unanswered questions, until a job
+//! about them is merged.
+//!
+//! `events` has what readers did on which page, `visitors`, `searches`, `feedback` and `questions` the reports, `topics`,
+//! `texts` and `question_texts` what readers write, `parameters` and `cursors` what a request asks for, `rows` the rows as a client
+//! decodes them.
+
+mod cursors;
+mod events;
+mod feedback;
+mod parameters;
+mod question_texts;
+mod questions;
+mod rows;
+mod searches;
+mod texts;
+mod topics;
+mod visitors;
+
+pub(super) use events::{Merges, Readers};
+pub(super) use parameters::RowsQuery;
+pub use rows::SimulatedRow;
+
+use crate::model::Time;
+use crate::model::analytics::AnalyticsKind;
+use crate::model::time_format::json_time;
+use crate::sim::pages::Site;
+use crate::sim::views::counts_body;
+use feedback::Entry;
+use parameters::SimRange;
+use questions::{Asked, Outcome};
+use searches::{SearchTexts, SimSearch};
+use serde_json::{Value, json};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use visitors::Visitors;
+
+/// The text of an answer with status 400 to a cursor that the service did not send.
+const BAD_CURSOR: &str = "cursor is not valid";
+
+/// The last list of each report. A client that loads all rows within the same minute gets every answer from the same
+/// lists.
+#[derive(Debug, Default)]
+pub(super) struct SimAnalytics {
+    texts: OnceLock<SearchTexts>,
+    visitors: Latest<Visitors>,
+    searches: Latest<Vec<SimSearch>>,
+    feedback: Latest<Vec<Entry>>,
+    questions: Latest<Vec<Asked>>,
+}
+
+/// The last value of a report.
+#[derive(Debug)]
+struct Latest<T>(Mutex<Option<Computed<T>>>);
+
+/// A value, with the range, the time and the merges for which it was computed.
+#[derive(Debug)]
+struct Computed<T> {
+    range: SimRange,
+    now: Time,
+    merges: Merges,
+    value: Arc<T>,
+}
+
+impl<T> Default for Latest<T> {
+    fn default() -> Self {
+        Self(Mutex::new(None))
+    }
+}
+
+impl<T> Latest<T> {
+    fn get(&self, readers: Readers<'_>, range: SimRange, compute: impl FnOnce() -> T) -> Arc<T> {
+        let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = last.as_ref()
+            && (known.range, known.now) == (range, readers.now)
+            && known.merges == *readers.merges
+        {
+            return Arc::clone(&known.value);
+        }
+        let value = Arc::new(compute());
+        let merges = readers.merges.clone();
+        *last = Some(Computed { range, now: readers.now, merges, value: Arc::clone(&value) });
+        value
+    }
+}
+
+impl SimAnalytics {
+    /// Returns the rows that the query asks for, or a message if the cursor is not valid.
+    pub(super) fn answer(
+        &self,
+        kind: AnalyticsKind,
+        query: &RowsQuery,
+        readers: Readers<'_>,
+    ) -> Result<Value, &'static str> {
+        match kind {
+            AnalyticsKind::Visitors => Ok(self.visitors_body(query, readers)),
+            AnalyticsKind::Searches => self.searches_body(query, readers),
+            AnalyticsKind::Feedback => self.feedback_body(query, readers),
+            AnalyticsKind::FeedbackByPage => Ok(self.by_page_body(query, readers)),
+            AnalyticsKind::Questions => self.questions_body(query, readers),
+        }
+    }
+
+    /// Returns the conversation with this id, or `None` if there is none.
+    pub(super) fn thread(&self, id: &str, readers: Readers<'_>) -> Option<Value> {
+        let asked = questions::find(readers, id)?;
+        let messages: Vec<Value> = asked
+            .messages(readers.site)
+            .into_iter()
+            .map(|message| {
+                json!({ "id": message.id, "role": message.role, "content": message.content,
+                        "createdAt": json_time(message.at) })
+            })
+            .collect();
+        Some(json!({ "threadId": id, "createdAt": json_time(asked.asked_at()), "messages": messages }))
+    }
+
+    fn visitors(&self, range: SimRange, readers: Readers<'_>) -> Arc<Visitors> {
+        self.visitors.get(readers, range, || Visitors::new(readers, range))
+    }
+
+    fn searches(&self, range: SimRange, readers: Readers<'_>) -> Arc<Vec<SimSearch>> {
+        let texts = self.texts.get_or_init(|| SearchTexts::new(readers.site));
+        self.searches.get(readers, range, || texts.in_range(readers, range))
+    }
+
+    fn feedback(&self, range: SimRange, readers: Readers<'_>) -> Arc<Vec<Entry>> {
+        self.feedback.get(readers, range, || feedback::entries(readers, range))
+    }
+
+    fn questions(&self, range: SimRange, readers: Readers<'_>) -> Arc<Vec<Asked>> {
+        self.questions.get(readers, range, || questions::questions(readers, range))
+    }
+
+    fn visitors_body(&self, query: &RowsQuery, readers: Readers<'_>) -> Value {
+        let visitors = self.visitors(query.range, readers);
+        let rows = visitors.pages.iter().skip(query.offset).take(query.limit);
+        let rows: Vec<Value> = rows
+            .map(|(page, of)| {
+                json!({ "path": readers.site.path(*page), "human": of.human, "ai": of.ai, "total": of.total() })
+            })
+            .collect();
+        let has_more = visitors.pages.len() > query.offset.saturating_add(query.limit);
+        json!({ "totals": counts_body(visitors.totals), "visitors": rows, "hasMore": has_more })
+    }
+
+    /// The cursor contains the minute of the first answer, so that all answers come from the same list.
+    fn searches_body(&self, query: &RowsQuery, readers: Readers<'_>) -> Result<Value, &'static str> {
+        let number = query.list_number(AnalyticsKind::Searches);
+        let position = query.cursor.as_deref().map(|cursor| cursors::decode(number, cursor).ok_or(BAD_CURSOR));
+        let minute = u64::try_from(readers.now.timestamp()).unwrap_or(0);
+        let [minute, offset] = position.transpose()?.unwrap_or([minute, 0]);
+        let at = i64::try_from(minute).ok().and_then(|seconds| Time::from_timestamp(seconds, 0));
+        let searches = self.searches(query.range, Readers { now: at.unwrap_or(readers.now), ..readers });
+        let skipped = usize::try_from(offset).unwrap_or(usize::MAX);
+        let rows = searches.iter().skip(skipped).take(query.limit).map(|search| search_row(search, readers.site));
+        let end = skipped.saturating_add(query.limit);
+        let has_more = query.claims_more || searches.len() > end;
+        let next = has_more.then(|| cursors::encode(number, [minute, u64::try_from(end).unwrap_or(u64::MAX)]));
+        let total: u64 = searches.iter().map(|search| search.hits).sum();
+        Ok(json!({ "searches": rows.collect::<Vec<_>>(), "totalSearches": total, "nextCursor": next }))
+    }
+
+    /// The cursor is the position of the last row, so that new rows don't move the next answer.
+    fn feedback_body(&self, query: &RowsQuery, readers: Readers<'_>) -> Result<Value, &'static str> {
+        let number = query.list_number(AnalyticsKind::Feedback);
+        let position = query.cursor.as_deref().map(|cursor| cursors::decode(number, cursor).ok_or(BAD_CURSOR));
+        let after = position.transpose()?;
+        let entries = self.feedback(query.range, readers);
+        let mut rest = entries
+            .iter()
+            .filter(|entry| query.filter.accepts(entry))
+            .skip_while(|entry| after.is_some_and(|after| entry.position() >= after))
+            .peekable();
+        let page: Vec<&Entry> = rest.by_ref().take(query.limit).collect();
+        let has_more = query.claims_more || rest.peek().is_some();
+        let last = page.last().map(|entry| entry.position()).or(after).unwrap_or_default();
+        let next = has_more.then(|| cursors::encode(number, last));
+        let rows: Vec<Value> = page.into_iter().map(|entry| feedback_row(entry, readers)).collect();
+        Ok(json!({ "feedback": rows, "nextCursor": next, "hasMore": has_more }))
+    }
+
+    fn by_page_body(&self, query: &RowsQuery, readers: Readers<'_>) -> Value {
+        let entries = self.feedback(query.range, readers);
+        let pages = feedback::by_page(entries.iter().filter(|entry| query.filter.accepts(entry)), readers);
+        let rows = pages.iter().take(query.limit).map(|(page, votes)| {
+            json!({ "path": readers.site.path(*page), "thumbsUp": votes.up, "thumbsDown": votes.down,
+                    "code": votes.code, "total": votes.total })
+        });
+        json!({ "feedback": rows.collect::<Vec<_>>(), "hasMore": pages.len() > query.limit })
+    }
+
+    /// The cursor is the id of the last row.
+    fn questions_body(&self, query: &RowsQuery, readers: Readers<'_>) -> Result<Value, &'static str> {
+        let after = query.cursor.as_deref();
+        if after.is_some_and(|after| !questions::is_id(after)) {
+            return Err(BAD_CURSOR);
+        }
+        let asked = self.questions(query.range, readers);
+        let is_before = |asked: &Asked| after.is_some_and(|after| asked.id().as_str() >= after);
+        let start = asked.partition_point(is_before);
+        let rest = asked.get(start..).unwrap_or_default();
+        let page = rest.get(..query.limit.min(rest.len())).unwrap_or_default();
+        let has_more = query.claims_more || rest.len() > page.len();
+        let last = page.last().map(Asked::id).or_else(|| after.map(str::to_owned));
+        let rows: Vec<Value> = page.iter().map(|asked| question_row(asked, readers.site)).collect();
+        Ok(json!({ "conversations": rows, "nextCursor": last.filter(|_| has_more), "hasMore": has_more }))
+    }
+}
+
+fn search_row(search: &SimSearch, site: &Site) -> Value {
+    let rate = f64::from(search.clicked) / 10_000.0;
+    json!({ "searchQuery": search.text, "hits": search.hits, "ctr": rate,
+            "topClickedPage": search.page.map(|page| site.path(page)), "lastSearchedAt": json_time(search.last_at) })
+}
+
+fn feedback_row(entry: &Entry, readers: Readers<'_>) -> Value {
+    let text = entry.text(readers);
+    let mut row = json!({ "id": entry.id(), "path": readers.site.path(entry.page()), "comment": text.comment,
+                          "createdAt": json_time(entry.created_at()), "source": entry.source, "status": entry.status });
+    let others = match text.code {
+        Some(example) => json!({ "code": example.code, "filename": example.filename, "lang": example.language }),
+        None => json!({ "helpful": entry.helpful, "contact": text.contact }),
+    };
+    if let (Some(row), Value::Object(others)) = (row.as_object_mut(), others) {
+        row.extend(others);
+    }
+    row
+}
+
+fn question_row(asked: &Asked, site: &Site) -> Value {
+    let text = asked.text(site);
+    let kind = if asked.outcome == Outcome::Clarifying { "clarifying_question" } else { "answer" };
+    let resolution = if asked.outcome == Outcome::Unanswered { "unanswered" } else { "answered" };
+    let sources: Vec<Value> =
+        text.sources.into_iter().map(|(title, url)| json!({ "title": title, "url": url })).collect();
+    json!({ "id": asked.id(), "timestamp": json_time(asked.asked_at()), "query": text.query,
+            "response": text.response, "responseType": kind, "sources": sources, "resolutionStatus": resolution,
+            "queryCategory": text.category, "pageUrl": text.page })
+}
+
+#[cfg(test)]
+#[path = "tests.rs"]
+mod tests;

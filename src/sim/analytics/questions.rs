@@ -1,0 +1,169 @@
+//! The questions that readers asked the assistant, and the conversations that they belong to.
+
+use super::events::{Mood, Rates, ReaderEvent, Readers};
+use super::parameters::SimRange;
+use super::question_texts::{self, CLARIFICATIONS, NO_ANSWERS, QuestionText};
+use super::topics::{Section, Topic};
+use crate::model::Time;
+use crate::sim::jobs::new_id;
+use crate::sim::pages::Site;
+use crate::sim::rng::SeededRng;
+use chrono::{DateTime, TimeDelta};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use std::cmp::Reverse;
+
+const RATES: Rates = Rates { stream: 0xa55, usual: 420, annoyed: 2_000 };
+/// The web address of the simulated site.
+const SITE_URL: &str = "https://docs.acme.dev";
+/// The characters that are encoded in the path of a web address.
+const NOT_IN_PATH: &AsciiSet = &NON_ALPHANUMERIC.remove(b'/').remove(b'-').remove(b'.').remove(b'_');
+/// The digits of an id.
+const ID_DIGITS: &str = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+
+/// One question, without its texts, which [`Asked::text`] puts together when they are needed.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Asked {
+    event: ReaderEvent,
+    pub(super) outcome: Outcome,
+}
+
+/// How the assistant reacted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Outcome {
+    Answered,
+    Unanswered,
+    /// It asked the reader back.
+    Clarifying,
+}
+
+/// The texts of one question.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct AskedText {
+    pub(super) query: String,
+    pub(super) response: String,
+    /// The titles and web addresses of the pages that were used.
+    pub(super) sources: Vec<(String, String)>,
+    pub(super) category: Option<&'static str>,
+    /// The web address of the page on which it was asked.
+    pub(super) page: Option<String>,
+}
+
+/// A message of a conversation.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct SimMessage {
+    pub(super) id: String,
+    pub(super) role: &'static str,
+    pub(super) content: String,
+    pub(super) at: Time,
+}
+
+/// Returns the questions of a range, newest first.
+pub(super) fn questions(readers: Readers<'_>, range: SimRange) -> Vec<Asked> {
+    let mut asked: Vec<Asked> = readers.events(range, RATES).into_iter().map(Asked::new).collect();
+    // The ids of the same second are in another order than the events.
+    asked.sort_by_cached_key(|asked| Reverse(asked.id()));
+    asked
+}
+
+/// Returns the question that began a conversation, or `None` for an unknown id.
+pub(super) fn find(readers: Readers<'_>, id: &str) -> Option<Asked> {
+    let day = time_of(id)?.date_naive();
+    let range = SimRange { from: day, before: day.succ_opt()? };
+    questions(readers, range).into_iter().find(|asked| asked.id() == id)
+}
+
+/// Whether the text has the form of an id.
+pub(super) fn is_id(text: &str) -> bool {
+    time_of(text).is_some()
+}
+
+/// Returns the time in an id, or `None` if the text is no id.
+fn time_of(id: &str) -> Option<Time> {
+    let digit = |c: char| ID_DIGITS.find(c).and_then(|digit| i64::try_from(digit).ok());
+    let digits: Option<Vec<i64>> = id.chars().map(digit).collect();
+    let digits = digits.filter(|digits| digits.len() == 26)?;
+    DateTime::from_timestamp_millis(digits.iter().take(10).fold(0, |millis, digit| millis * 32 + digit))
+}
+
+impl Asked {
+    fn new(event: ReaderEvent) -> Self {
+        let unanswered = match event.mood {
+            Mood::Content => 110,
+            Mood::Annoyed => 470,
+            Mood::Relieved => 40,
+        };
+        let outcome = match event.pick(1, 1_000) {
+            n if n < unanswered => Outcome::Unanswered,
+            n if n >= 930 => Outcome::Clarifying,
+            _ => Outcome::Answered,
+        };
+        Self { event, outcome }
+    }
+
+    /// Returns the id, also of the conversation. Newer ids are greater.
+    pub(super) fn id(&self) -> String {
+        new_id(self.event.at, &mut SeededRng::new(self.event.noise, RATES.stream))
+    }
+
+    pub(super) fn asked_at(&self) -> Time {
+        self.event.at
+    }
+
+    fn question(&self, section: Section) -> &'static QuestionText {
+        const NONE: QuestionText = QuestionText { query: "", answer: "", category: "" };
+        let questions = question_texts::questions(section);
+        let index = self.event.pick(2, u64::try_from(questions.len()).unwrap_or(1));
+        usize::try_from(index).ok().and_then(|index| questions.get(index)).unwrap_or(&NONE)
+    }
+
+    /// Puts the texts together.
+    pub(super) fn text(&self, site: &Site) -> AskedText {
+        let path = site.path(self.event.page);
+        let topic = Topic::of(path);
+        let question = self.question(topic.section);
+        let response = match self.outcome {
+            Outcome::Answered => question.answer,
+            Outcome::Unanswered => self.event.choose(3, &NO_ANSWERS),
+            Outcome::Clarifying => self.event.choose(3, &CLARIFICATIONS),
+        };
+        let mut sources = Vec::new();
+        if self.outcome != Outcome::Clarifying {
+            sources.push((topic.fill("{Topic}"), web_address(path)));
+        }
+        if self.outcome == Outcome::Answered && self.event.pick(4, 2) == 0 {
+            let other = site.path(u32::try_from(self.event.pick(5, 12)).unwrap_or(0));
+            if other != path {
+                sources.push((Topic::of(other).fill("{Topic}"), web_address(other)));
+            }
+        }
+        AskedText {
+            query: topic.fill(question.query),
+            response: topic.fill(response),
+            sources,
+            category: (self.event.pick(6, 100) >= 15).then_some(question.category),
+            // Without a page, only the sources tell what the question is about.
+            page: (self.outcome == Outcome::Clarifying || self.event.pick(7, 100) >= 25).then(|| web_address(path)),
+        }
+    }
+
+    /// Returns the messages of the conversation.
+    pub(super) fn messages(&self, site: &Site) -> Vec<SimMessage> {
+        let text = self.text(site);
+        let mut contents = vec![("user", text.query), ("assistant", text.response)];
+        if self.outcome == Outcome::Clarifying {
+            let topic = Topic::of(site.path(self.event.page));
+            contents.push(("user", "The hosted one. There is no error message.".to_owned()));
+            contents.push(("assistant", topic.fill(self.question(topic.section).answer)));
+        }
+        let messages = contents.into_iter().zip(0_i64..).map(|((role, content), n)| {
+            let at = self.event.at + TimeDelta::seconds(n * 9);
+            let noise = self.event.noise ^ u64::try_from(n + 1).unwrap_or(0);
+            SimMessage { id: new_id(at, &mut SeededRng::new(noise, RATES.stream)), role, content, at }
+        });
+        messages.collect()
+    }
+}
+
+fn web_address(path: &str) -> String {
+    format!("{SITE_URL}{}", utf8_percent_encode(path, NOT_IN_PATH))
+}

@@ -1,0 +1,140 @@
+//! The rows of the reports as a client decodes them, to compare with what it loaded, and to fill a store with history.
+
+use super::feedback::by_page;
+use super::parameters::SimRange;
+use super::questions::Outcome;
+use super::{Readers, SimAnalytics};
+use crate::model::analytics::{
+    AnalyticsKind, AnalyticsRow, Feedback, FeedbackStatus, PageFeedback, Question, RowsAnswer, Search, Source,
+};
+use crate::model::period::DateRange;
+use crate::model::text::CleanText;
+use crate::model::views::{Count, Counts, PageRow};
+use crate::sim::views::{counts_body, counts_from_body};
+use sealed::World;
+
+/// A row of a report of the simulated service. Only this crate implements it.
+pub trait SimulatedRow: AnalyticsRow + sealed::InWorld {}
+
+impl<R: AnalyticsRow + sealed::InWorld> SimulatedRow for R {}
+
+/// The part of [`SimulatedRow`] that other crates can neither call nor implement.
+mod sealed {
+    use super::{Counts, Readers, SimAnalytics, SimRange};
+
+    pub trait InWorld: Sized {
+        /// Returns all rows of a range, and the totals of the site.
+        fn all(world: World<'_>) -> (Vec<Self>, Counts);
+    }
+
+    /// A range of the simulated service.
+    #[derive(Debug, Clone, Copy)]
+    pub struct World<'a> {
+        pub(super) analytics: &'a SimAnalytics,
+        pub(super) range: SimRange,
+        pub(super) readers: Readers<'a>,
+    }
+}
+
+impl SimAnalytics {
+    /// Returns all rows that a client can load.
+    pub(in crate::sim) fn rows<R: SimulatedRow>(&self, range: DateRange, readers: Readers<'_>) -> RowsAnswer<R> {
+        let range = SimRange { from: range.from(), before: range.exclusive_end() };
+        let (mut rows, totals) = R::all(World { analytics: self, range, readers });
+        let most = usize::try_from(R::KIND.max_rows()).unwrap_or(usize::MAX);
+        let is_cut = R::KIND == AnalyticsKind::FeedbackByPage && rows.len() > most;
+        if is_cut {
+            rows.truncate(most);
+        }
+        RowsAnswer { rows, totals, next: None, is_cut }
+    }
+}
+
+fn count(number: u64) -> Count {
+    i64::try_from(number).map_or(Count::Missing, Count::Known)
+}
+
+impl sealed::InWorld for PageRow {
+    fn all(World { analytics, range, readers }: World<'_>) -> (Vec<Self>, Counts) {
+        let visitors = analytics.visitors(range, readers);
+        let rows = visitors.pages.iter().map(|(page, of)| Self {
+            path: CleanText::line(readers.site.path(*page)),
+            counts: counts_from_body(&counts_body(*of)),
+        });
+        (rows.collect(), counts_from_body(&counts_body(visitors.totals)))
+    }
+}
+
+impl sealed::InWorld for Search {
+    fn all(World { analytics, range, readers }: World<'_>) -> (Vec<Self>, Counts) {
+        let searches = analytics.searches(range, readers);
+        let rows = searches.iter().map(|search| Self {
+            query: CleanText::line(&search.text),
+            hits: count(search.hits),
+            click_rate: Count::from_f64(f64::from(search.clicked) / 10_000.0).unwrap_or_default(),
+            top_page: search.page.map(|page| CleanText::line(readers.site.path(page))),
+            last_searched_at: Some(search.last_at),
+        });
+        let total = count(searches.iter().map(|search| search.hits).sum());
+        (rows.collect(), Counts { total, ..Counts::default() })
+    }
+}
+
+impl sealed::InWorld for Feedback {
+    fn all(World { analytics, range, readers }: World<'_>) -> (Vec<Self>, Counts) {
+        let entries = analytics.feedback(range, readers);
+        let rows = entries.iter().map(|entry| {
+            let text = entry.text(readers);
+            Self {
+                id: CleanText::line(&entry.id()),
+                path: CleanText::line(readers.site.path(entry.page())),
+                comment: text.comment.as_deref().map(CleanText::block),
+                created_at: Some(entry.created_at()),
+                source: Some(CleanText::line(entry.source)),
+                status: FeedbackStatus::parse(entry.status),
+                helpful: entry.helpful,
+                code: text.code.map(|example| CleanText::block(example.code)),
+                filename: text.code.map(|example| CleanText::line(example.filename)),
+                lang: text.code.map(|example| CleanText::line(example.language)),
+            }
+        });
+        (rows.collect(), Counts::default())
+    }
+}
+
+impl sealed::InWorld for PageFeedback {
+    fn all(World { analytics, range, readers }: World<'_>) -> (Vec<Self>, Counts) {
+        let pages = by_page(analytics.feedback(range, readers).iter(), readers);
+        let rows = pages.into_iter().map(|(page, votes)| Self {
+            path: CleanText::line(readers.site.path(page)),
+            thumbs_up: count(votes.up),
+            thumbs_down: count(votes.down),
+            code: count(votes.code),
+            total: count(votes.total),
+        });
+        (rows.collect(), Counts::default())
+    }
+}
+
+impl sealed::InWorld for Question {
+    fn all(World { analytics, range, readers }: World<'_>) -> (Vec<Self>, Counts) {
+        let asked = analytics.questions(range, readers);
+        let rows = asked.iter().map(|asked| {
+            let text = asked.text(readers.site);
+            let source =
+                |(title, url): (String, String)| Source { title: CleanText::line(&title), url: CleanText::line(&url) };
+            Self {
+                id: CleanText::line(&asked.id()),
+                asked_at: Some(asked.asked_at()),
+                query: CleanText::line(&text.query),
+                response: CleanText::block(&text.response),
+                is_clarifying: asked.outcome == Outcome::Clarifying,
+                sources: text.sources.into_iter().map(source).collect(),
+                is_answered: Some(asked.outcome != Outcome::Unanswered),
+                category: text.category.map(CleanText::line),
+                page: text.page.as_deref().map(CleanText::line),
+            }
+        });
+        (rows.collect(), Counts::default())
+    }
+}

@@ -1,0 +1,180 @@
+//! What a page is about, in words, as far as its path says it: `/guides/preview-deployments/python` is a guide about
+//! preview deployments with examples in Python.
+
+use crate::sim::rng::mix;
+
+/// The languages of examples, as they occur in paths and in sentences.
+const LANGUAGES: [(&str, &str); 8] = [
+    ("python", "Python"),
+    ("typescript", "TypeScript"),
+    ("go", "Go"),
+    ("ruby", "Ruby"),
+    ("java", "Java"),
+    ("rust", "Rust"),
+    ("php", "PHP"),
+    ("csharp", "C#"),
+];
+/// Words with another spelling in sentences.
+const SPELLINGS: [(&str, &str); 13] = [
+    ("sso", "SSO"),
+    ("scim", "SCIM"),
+    ("seo", "SEO"),
+    ("mcp", "MCP"),
+    ("cli", "CLI"),
+    ("api", "API"),
+    ("faq", "FAQ"),
+    ("openapi", "OpenAPI"),
+    ("github", "GitHub"),
+    ("gitlab", "GitLab"),
+    ("hubspot", "HubSpot"),
+    ("posthog", "PostHog"),
+    ("pagerduty", "PagerDuty"),
+];
+/// The first segments of the paths of translations and of old versions.
+const EDITIONS: [&str; 13] = ["v2", "v1", "de", "es", "fr", "ja", "ko", "pt-BR", "zh", "it", "nl", "pl", "tr"];
+/// A longer segment is a sentence instead of a name.
+const MAX_NAME_BYTES: usize = 40;
+
+/// The kind of a page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Section {
+    Api,
+    Sdk,
+    Integration,
+    Guide,
+    /// Any other page, such as the introduction or the prices.
+    Other,
+}
+
+/// What a page is about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Topic {
+    pub(super) section: Section,
+    /// In a sentence: `preview deployments`, `SSO`.
+    pub(super) name: String,
+    /// As it occurs in the path, with spaces.
+    words: String,
+    /// The language of the examples, as it occurs in paths and in sentences.
+    pub(super) language: Option<(&'static str, &'static str)>,
+}
+
+impl Topic {
+    /// Reads the topic from the path of a page.
+    pub(super) fn of(path: &str) -> Self {
+        let segments: Vec<&str> = path.split('/').filter(|segment| !segment.is_empty()).collect();
+        let segments = match segments.split_first() {
+            Some((first, rest)) if EDITIONS.contains(first) && !rest.is_empty() => rest,
+            _ => segments.as_slice(),
+        };
+        let section = match segments.first() {
+            Some(&"api") => Section::Api,
+            Some(&"sdks") => Section::Sdk,
+            Some(&"integrations") => Section::Integration,
+            Some(&("guides" | "concepts")) => Section::Guide,
+            _ => Section::Other,
+        };
+        let language_of = |segment: &&str| LANGUAGES.into_iter().find(|(word, _)| word == segment);
+        let language = segments.iter().find_map(language_of);
+        let is_name = |segment: &&&str| {
+            segment.len() <= MAX_NAME_BYTES && language_of(segment).is_none() && !is_facet(segment, section)
+        };
+        // The first segment is only the section, and the pages of a section may have numbers.
+        let named = match section {
+            Section::Other => segments.get(..1),
+            _ => segments.get(1..).filter(|rest| !rest.is_empty()),
+        };
+        let named = named.unwrap_or(segments);
+        let last = named.iter().rev().find(is_name).or(named.last()).copied().unwrap_or("home page");
+        let words = last.replace('-', " ");
+        let spelled: Vec<&str> = words.split(' ').map(spelling).collect();
+        let mut name = spelled.join(" ");
+        match section {
+            Section::Integration => name = capitalized(&name),
+            Section::Api => name = last.to_owned(),
+            _ => {}
+        }
+        Self { section, name, words, language }
+    }
+
+    /// Returns what readers type to find the page, most frequent first. All words of the first text occur in the path.
+    pub(super) fn searches(&self, seed: u64) -> Vec<String> {
+        let words = self.words.to_lowercase();
+        let first = match self.language {
+            Some((language, _)) if self.section == Section::Guide => format!("{words} {language}"),
+            Some((language, _)) if self.words != language => format!("{language} {words}"),
+            _ => words.clone(),
+        };
+        let second = match (self.section, mix(seed) % 4) {
+            (Section::Api, 0 | 1) => format!("{words} example"),
+            (Section::Api, _) => format!("{words} error 400"),
+            (Section::Integration, 0 | 1) => format!("connect {words}"),
+            (Section::Guide, 0) => format!("how to set up {words}"),
+            (Section::Guide, 1) => format!("{words} not working"),
+            (_, _) => return vec![first],
+        };
+        vec![first, second]
+    }
+
+    /// Fills the blanks of a text: `{topic}`, `{Topic}` at the start of a sentence, and `{language}`.
+    pub(super) fn fill(&self, text: &str) -> String {
+        let language = self.language.map_or("Python", |(_, name)| name);
+        let filled = text.replace("{topic}", &self.name).replace("{Topic}", &capitalized(&self.name));
+        filled.replace("{language}", language)
+    }
+}
+
+/// Whether the segment is a part of every integration.
+fn is_facet(segment: &str, section: Section) -> bool {
+    section == Section::Integration && matches!(segment, "setup" | "permissions" | "troubleshooting")
+}
+
+fn spelling(word: &str) -> &str {
+    SPELLINGS.iter().chain(&LANGUAGES).find(|(known, _)| *known == word).map_or(word, |(_, spelled)| spelled)
+}
+
+fn capitalized(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_topic_is_read_from_the_path() {
+        for (path, name, language) in [
+            ("/guides/preview-deployments", "preview deployments", None),
+            ("/guides/preview-deployments/python", "preview deployments", Some("Python")),
+            ("/de/guides/sso", "SSO", None),
+            ("/sdks/typescript", "TypeScript", Some("TypeScript")),
+            ("/sdks/csharp/api-key", "API key", Some("C#")),
+            ("/integrations/hubspot/setup", "HubSpot", None),
+            ("/integrations/slack", "Slack", None),
+            ("/ja/クイックスタート", "クイックスタート", None),
+            ("/api/create-job", "create-job", None),
+            ("/changelog/2025-10", "changelog", None),
+            ("/llms.txt", "llms.txt", None),
+            ("/", "home page", None),
+        ] {
+            let topic = Topic::of(path);
+            assert_eq!((topic.name.as_str(), topic.language.map(|(_, name)| name)), (name, language), "{path}");
+        }
+        let long = "/guides/monorepo/how-to-keep-several-documentation-sites-in-one-repository-without-losing-previews";
+        assert_eq!(Topic::of(long).name, "monorepo");
+    }
+
+    #[test]
+    fn the_words_of_the_first_search_occur_in_the_path() {
+        for path in ["/guides/audit-log/go", "/sdks/rust", "/sdks/rust/api-key", "/integrations/jira/setup", "/faq"] {
+            let search = Topic::of(path).searches(7).remove(0);
+            assert!(search.split(' ').all(|word| path.contains(word)), "{path}: {search}");
+        }
+    }
+
+    #[test]
+    fn blanks_are_filled() {
+        let topic = Topic::of("/guides/custom-domains");
+        assert_eq!(topic.fill("{Topic} in {language}: {topic}"), "Custom domains in Python: custom domains");
+    }
+}

@@ -1,0 +1,54 @@
+//! The visitors of each page. A page never has more visitors than views on a day. Somebody who comes back on another day,
+//! or reads several pages, is counted once, so the visitors of a range are fewer than the sum of its days, and those of
+//! the site fewer than the sum of its pages.
+
+use super::events::Readers;
+use super::parameters::SimRange;
+use crate::sim::pages::PageViewSum;
+use crate::sim::rng::mix;
+
+/// The visitors of a range, most visited page first.
+#[derive(Debug)]
+pub(super) struct Visitors {
+    pub(super) totals: PageViewSum,
+    /// The indexes of the pages with their visitors.
+    pub(super) pages: Vec<(u32, PageViewSum)>,
+}
+
+impl Visitors {
+    pub(super) fn new(readers: Readers<'_>, range: SimRange) -> Self {
+        let site = readers.site;
+        let days = site.days(range.from, range.before, readers.now);
+        let (mut sum, mut most) = (PageViewSum::default(), PageViewSum::default());
+        let mut pages = Vec::new();
+        for (index, page) in site.pages() {
+            let (mut first, mut later, mut best) =
+                (PageViewSum::default(), PageViewSum::default(), PageViewSum::default());
+            for (day, is_first) in days.iter().zip(std::iter::once(true).chain(std::iter::repeat(false))) {
+                let views = page.views(day);
+                let noise = mix(page.seed() ^ mix(day.number() ^ 0x715_1702));
+                // Rounded up, so that a page with views has visitors, and never above the views.
+                let human = (views.human * (560 + noise % 260)).div_ceil(1000);
+                let ai = (views.ai * (820 + (noise >> 20) % 170)).div_ceil(1000);
+                let to = if is_first { &mut first } else { &mut later };
+                (to.human, to.ai) = (to.human + human, to.ai + ai);
+                (best.human, best.ai) = (best.human.max(human), best.ai.max(ai));
+            }
+            let visitors = PageViewSum {
+                human: (first.human + later.human * 62 / 100).max(best.human),
+                ai: (first.ai + later.ai * 45 / 100).max(best.ai),
+            };
+            if visitors.total() > 0 {
+                (sum.human, sum.ai) = (sum.human + visitors.human, sum.ai + visitors.ai);
+                (most.human, most.ai) = (most.human.max(visitors.human), most.ai.max(visitors.ai));
+                pages.push((index, visitors));
+            }
+        }
+        pages.sort_unstable_by(|(a, of_a), (b, of_b)| {
+            of_b.total().cmp(&of_a.total()).then_with(|| site.path(*a).cmp(site.path(*b)))
+        });
+        let totals =
+            PageViewSum { human: (sum.human * 43 / 100).max(most.human), ai: (sum.ai * 24 / 100).max(most.ai) };
+        Self { totals, pages }
+    }
+}
