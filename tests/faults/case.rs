@@ -268,7 +268,7 @@ pub(crate) fn check_sentence(sentence: &CleanText) -> Result<(), CaseError> {
 /// Returns the seconds that the server demanded in `Retry-After`, given that the request was answered between `before`
 /// and `after` and that the engine waits until `until`. The 600 seconds of a date count from the creation of the fault
 /// list, up to 300 seconds earlier.
-fn retry_seconds(before: Time, until: Time, after: Time) -> Result<i64, CaseError> {
+pub(crate) fn retry_seconds(before: Time, until: Time, after: Time) -> Result<i64, CaseError> {
     let (longest, shortest) = (until - before, until - after);
     for seconds in [60, 90, 600, 86_400] {
         let requested = chrono::TimeDelta::seconds(seconds);

@@ -11,6 +11,7 @@
     reason = "clippy excuses test functions only, not what they share"
 )]
 
+mod analytics;
 mod case;
 #[cfg(unix)]
 mod concurrency;
