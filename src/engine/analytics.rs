@@ -64,7 +64,12 @@ impl Engine {
 
     /// Whether the report is complete and so fresh that [`Engine::load_rows`] would not request it again.
     pub fn has_fresh_rows<R>(&self, report: &RowsReport<R>) -> bool {
-        report.is_complete() && self.inner.is_fresh(report.range, self.inner.clock.local_to_service(report.as_of))
+        report.is_complete() && self.is_recent(report)
+    }
+
+    /// Whether the rows that are loaded are still fresh, even if more rows follow.
+    pub fn is_recent<R>(&self, report: &RowsReport<R>) -> bool {
+        self.inner.is_fresh(report.range, self.inner.clock.local_to_service(report.as_of))
     }
 
     /// Requests the messages of a conversation with the assistant, in the service's order, within the hourly limit of

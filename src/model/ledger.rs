@@ -43,7 +43,7 @@ impl RateLimited {
         match self {
             Self::Create => "new jobs",
             Self::FollowUp => "follow-ups",
-            Self::Views => "views",
+            Self::Views => "analytics",
             Self::Previews => "previews",
         }
     }
@@ -53,7 +53,7 @@ impl RateLimited {
         match self {
             Self::Create => "new jobs",
             Self::FollowUp => "follow-ups",
-            Self::Views => "page views",
+            Self::Views => "analytics",
             Self::Previews => "previews",
         }
     }

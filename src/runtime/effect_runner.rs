@@ -38,6 +38,7 @@ impl EffectRunner {
             Effect::Jobs(effect) => self.run_jobs_effect(effect).await.map(Msg::Jobs),
             Effect::Prompts(effect) => self.run_prompts_effect(effect).await.map(Msg::Prompts),
             Effect::Views(effect) => self.run_views_effect(effect).await.map(Msg::Views),
+            Effect::Analytics(effect) => self.run_analytics_effect(effect).await.map(Msg::Analytics),
             Effect::Profiles(effect) => self.first_run.run(effect).await.map(Msg::Profiles),
             Effect::LoadLayout(key) => {
                 let text = self.store.value(&key).await.ok().flatten();

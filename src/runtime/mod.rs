@@ -16,6 +16,7 @@
 //! - [`notify`]: builds notifications for the terminal; [`theme_state`]: the current theme
 //! - [`logfile`]: the log file; [`crash`]: reports panics; [`core_dump`]: forbids core dumps
 
+mod analytics;
 mod copying;
 pub mod core_dump;
 pub mod crash;

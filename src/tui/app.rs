@@ -30,7 +30,7 @@ pub enum Screen {
 /// The screens in the header, each with the action that opens it and its name.
 pub(super) const TABS: [(Screen, Action, &str); 3] = [
     (Screen::Jobs, Action::ShowJobs, "Jobs"),
-    (Screen::Views, Action::ShowViews, "Views"),
+    (Screen::Views, Action::ShowViews, "Analytics"),
     (Screen::Log, Action::ShowLog, "Log"),
 ];
 
@@ -78,6 +78,8 @@ pub struct App {
     /// The jobs of all profiles, while their list is open.
     pub all_jobs: Option<super::all_jobs::list::AllJobs>,
     pub views: super::views::ViewsScreen,
+    /// The tabs of the analytics screen other than the page views.
+    pub analytics: super::analytics::AnalyticsState,
     pub log: super::log_entries::LogEntries,
     pub connection: Connection,
     pub notice: Option<Notice>,
@@ -144,6 +146,7 @@ impl App {
             detail: super::jobs::detail::Detail::default(),
             all_jobs: None,
             views: super::views::ViewsScreen::new(now),
+            analytics: super::analytics::AnalyticsState::default(),
             log: super::log_entries::LogEntries::default(),
             connection: if config.is_verified { Connection::Ready } else { Connection::Unknown },
             notice: None,

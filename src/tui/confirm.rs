@@ -4,6 +4,7 @@ use super::bulk_action::{BulkAction, PullRequestTargets, Targets};
 use super::component::prelude::*;
 use super::format::{display_width, fit, fit_title, format_count};
 use super::{NewFile, Overwrite, SavedFilter};
+use crate::model::analytics::AnalyticsKind;
 use crate::model::change::QueueChange;
 use crate::model::period::DateRange;
 use crate::model::prompt::{DraftTarget, PromptId, Resolution};
@@ -43,6 +44,12 @@ pub enum ConfirmAction {
     LoadAll(Vec<LoadPlan>),
     /// Fetches the total page views of these date ranges.
     LoadTotals(Vec<DateRange>),
+    /// Loads all rows of a report of the analytics screen, with at most this many requests.
+    LoadRows(AnalyticsKind, u32),
+    /// Loads the reports about pages that need work: those that are missing, or all of them.
+    LoadSignals {
+        everything: bool,
+    },
     /// Saves the profile of the setup form. The permission limits what may be written to the configuration file.
     SaveProfile(WritePermission),
     ActOnPullRequests {
@@ -91,6 +98,8 @@ impl ConfirmAction {
             Self::Bulk(BulkAction::Export, _) => ("Export jobs", "export"),
             Self::LoadAll(_) => ("Load all pages", "load all"),
             Self::LoadTotals(_) => ("Load trend", "load"),
+            Self::LoadRows(..) => ("Load all rows", "load all"),
+            Self::LoadSignals { .. } => ("Load reports", "load"),
             Self::SaveProfile(WritePermission::Nothing) => ("Save profile", "save"),
             Self::SaveProfile(WritePermission::Add) => ("Save profile", "add"),
             Self::SaveProfile(WritePermission::Change) => ("Save profile", "change"),
@@ -298,6 +307,8 @@ impl App {
             ConfirmAction::Bulk(bulk, targets) => self.run_bulk(bulk, targets.keys, now, effects),
             ConfirmAction::LoadAll(orders) => self.load_sequentially(orders, effects),
             ConfirmAction::LoadTotals(ranges) => self.load_totals(ranges, effects),
+            ConfirmAction::LoadRows(kind, max_requests) => self.load_rows(kind, max_requests, effects),
+            ConfirmAction::LoadSignals { everything } => self.load_signals(everything, effects),
             ConfirmAction::SaveProfile(allowed) => effects.extend(self.save_profile(allowed)),
             ConfirmAction::ActOnPullRequests { targets, action } => {
                 self.act_on_pull_requests(targets, action, now, effects);

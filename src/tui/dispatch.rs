@@ -1,6 +1,9 @@
 //! Hands inputs and messages to the open dialogs and the current screen. What they pass on is handled here if it works
 //! everywhere.
 
+use super::analytics::AnalyticsTab;
+use super::analytics::needs_work_screen::NeedsWorkScreen;
+use super::analytics::screen::ReportScreen;
 use super::app::screen_of;
 use super::component::{Component, Cx, Flow, TextEntry};
 use super::compose::editor::Editor;
@@ -11,6 +14,7 @@ use super::log::LogComponent;
 use super::views::screen::ViewsComponent;
 use super::{App, Effect, Msg, Pane, Screen, Severity};
 use crate::model::Time;
+use crate::model::analytics::{Feedback, PageFeedback, Question, Search};
 use crate::tui::PromptsEffect;
 use crate::tui::widgets::scroll::Scroll;
 
@@ -52,9 +56,21 @@ impl App {
         match (self.screen, self.pane) {
             (Screen::Jobs, Pane::List) => Some(&JobsScreen(Pane::List)),
             (Screen::Jobs, Pane::Detail) => Some(&JobsScreen(Pane::Detail)),
-            (Screen::Views, _) => Some(&ViewsComponent),
+            (Screen::Views, _) => Some(self.analytics_component()),
             (Screen::Log, _) => Some(&LogComponent),
             (Screen::Welcome, _) => None,
+        }
+    }
+
+    /// Returns the component of the tab of the analytics screen.
+    fn analytics_component(&self) -> &'static dyn Component {
+        match (self.analytics.tab, self.analytics.is_by_page) {
+            (AnalyticsTab::Pages, _) => &ViewsComponent,
+            (AnalyticsTab::Searches, _) => &ReportScreen::<Search>::NEW,
+            (AnalyticsTab::Feedback, false) => &ReportScreen::<Feedback>::NEW,
+            (AnalyticsTab::Feedback, true) => &ReportScreen::<PageFeedback>::NEW,
+            (AnalyticsTab::Questions, _) => &ReportScreen::<Question>::NEW,
+            (AnalyticsTab::NeedsWork, _) => &NeedsWorkScreen,
         }
     }
 
@@ -104,7 +120,14 @@ impl App {
         let mut cx = Cx { app: self, now, effects };
         match screen {
             Screen::Jobs => handle(&mut JobsScreen(pane), &mut cx),
-            Screen::Views => handle(&mut ViewsComponent, &mut cx),
+            Screen::Views => match (cx.app.analytics.tab, cx.app.analytics.is_by_page) {
+                (AnalyticsTab::Pages, _) => handle(&mut ViewsComponent, &mut cx),
+                (AnalyticsTab::Searches, _) => handle(&mut ReportScreen::<Search>::new(), &mut cx),
+                (AnalyticsTab::Feedback, false) => handle(&mut ReportScreen::<Feedback>::new(), &mut cx),
+                (AnalyticsTab::Feedback, true) => handle(&mut ReportScreen::<PageFeedback>::new(), &mut cx),
+                (AnalyticsTab::Questions, _) => handle(&mut ReportScreen::<Question>::new(), &mut cx),
+                (AnalyticsTab::NeedsWork, _) => handle(&mut NeedsWorkScreen, &mut cx),
+            },
             Screen::Log => handle(&mut LogComponent, &mut cx),
             Screen::Welcome => Flow::Pass,
         }

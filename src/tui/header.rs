@@ -225,16 +225,16 @@ mod tests {
             assert!(end + GAP + right < width, "{width}: {text}");
             format!("{text}|{}", header.limit.unwrap_or_default())
         };
-        let (long, keys, bare) = ("the-handbook-of-acme", "1 Jobs •1 2 Views 3 Log ", "Jobs •1 Views Log ");
+        let (long, keys, bare) = ("the-handbook-of-acme", "1 Jobs •1 2 Analytics 3 Log ", "Jobs •1 Analytics Log ");
         let expected = [
             (130, format!("docdeck|{long}|{keys}|new jobs 37/100 used on this computer, resets in 22m")),
-            (111, format!("docdeck|{long}|{keys}|new jobs 37/100 used, resets in 22m")),
-            (91, format!("docdeck|{long}|{keys}|new jobs 37/100 ↺ 22m")),
-            (85, format!("docdeck|{long}|{keys}|new jobs 37/100")),
-            (79, format!("|{long}|{keys}|new jobs 37/100")),
-            (71, format!("|{long}|{bare}|new jobs 37/100")),
-            (60, format!("|the-handbo…|{bare}|new jobs 37/100")),
-            (50, format!("||{bare}|new jobs 37/100")),
+            (115, format!("docdeck|{long}|{keys}|new jobs 37/100 used, resets in 22m")),
+            (95, format!("docdeck|{long}|{keys}|new jobs 37/100 ↺ 22m")),
+            (89, format!("docdeck|{long}|{keys}|new jobs 37/100")),
+            (83, format!("|{long}|{keys}|new jobs 37/100")),
+            (75, format!("|{long}|{bare}|new jobs 37/100")),
+            (64, format!("|the-handbo…|{bare}|new jobs 37/100")),
+            (54, format!("||{bare}|new jobs 37/100")),
             (40, format!("||{bare}|")),
         ];
         for (width, text) in expected {

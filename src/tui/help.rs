@@ -241,6 +241,7 @@ fn topic(contexts: &[Context]) -> &'static str {
         Some(C::Editor | C::Picker | C::Drafts | C::BatchText | C::Batch) => "prompts",
         Some(
             C::Views
+            | C::Analytics
             | C::Calendar
             | C::CalendarLine
             | C::PageDetail

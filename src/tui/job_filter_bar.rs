@@ -3,6 +3,7 @@
 
 use super::all_jobs::AllJobsDialog;
 use super::all_jobs::list::AllJobs;
+use super::analytics::AnalyticsTab;
 use super::app::NOT_IN_DEMO;
 use super::confirm::{ConfirmAction, ConfirmDialog};
 use super::filter::JobFilter;
@@ -22,7 +23,16 @@ use crate::tui::widgets::text_input::TextInput;
 impl App {
     /// Returns the typed filter of the current screen, whether or not the user is still typing it.
     pub fn filter_text(&self) -> &str {
-        if self.screen == Screen::Views { self.views.table.filter_text() } else { &self.search.typed }
+        match (self.screen, self.analytics.tab) {
+            (Screen::Views, AnalyticsTab::Pages) => self.views.table.filter_text(),
+            (Screen::Views, _) => self.analytics.filter_text(),
+            _ => &self.search.typed,
+        }
+    }
+
+    /// Whether the list on screen is filtered, or its filter is being typed.
+    pub(in crate::tui) fn is_filtering(&self) -> bool {
+        self.filter_input().is_some() || !self.filter_text().trim().is_empty()
     }
 
     pub(super) fn jobs_filter_text(&self) -> &str {
@@ -69,10 +79,17 @@ impl App {
         if self.all_jobs.is_some() {
             self.filter_all_jobs(&text);
         } else if self.screen == Screen::Views {
-            self.views.table.set_filter(&text);
+            self.filter_analytics(&text);
         } else {
             self.search.typed = text;
             self.apply_filter();
+        }
+    }
+
+    fn filter_analytics(&mut self, text: &str) {
+        match self.analytics.tab {
+            AnalyticsTab::Pages => self.views.table.set_filter(text),
+            _ => self.analytics.set_filter(text),
         }
     }
 
@@ -85,7 +102,7 @@ impl App {
         }
         let had = !self.filter_text().trim().is_empty();
         if self.screen == Screen::Views {
-            self.views.table.set_filter("");
+            self.filter_analytics("");
             return had;
         }
         self.search.typed.clear();

@@ -5,6 +5,7 @@
 //! `timers` computes when the screen has to change although no message arrives.
 
 pub mod all_jobs;
+pub mod analytics;
 pub mod app;
 pub mod bulk;
 pub mod bulk_action;
@@ -66,6 +67,7 @@ pub mod welcome;
 pub mod widgets;
 pub mod wrap;
 
+pub use analytics::messages::{AnalyticsEffect, AnalyticsMsg, RowsMsg};
 pub use app::{App, Pane, Screen, StoreState};
 pub use compose::messages::{PromptsEffect, PromptsMsg, SubmitError, Template};
 pub use jobs::messages::{AllProfilesJobs, InitialData, JobsEffect, JobsMsg};

@@ -1,6 +1,7 @@
 //! The messages that the state machine handles, and the effects that it requests. Most effects are answered by a
 //! message, even if they fail. Those of a feature are in its `messages` module, with what the messages change.
 
+use super::analytics::messages::{AnalyticsEffect, AnalyticsMsg};
 use super::compose::messages::{PromptsEffect, PromptsMsg};
 use super::jobs::messages::{JobsEffect, JobsMsg};
 use super::keymap::Keymap;
@@ -19,6 +20,7 @@ pub enum Msg {
     Jobs(JobsMsg),
     Prompts(PromptsMsg),
     Views(ViewsMsg),
+    Analytics(AnalyticsMsg),
     Profiles(ProfilesMsg),
     /// A key, a mouse event, a paste, a resize or a focus change of the terminal.
     Input(crossterm::event::Event),
@@ -90,6 +92,7 @@ pub enum Effect {
     Jobs(JobsEffect),
     Prompts(PromptsEffect),
     Views(ViewsEffect),
+    Analytics(AnalyticsEffect),
     Profiles(ProfilesEffect),
     /// Loads the layout saved under this key; answered by [`Msg::Layout`].
     LoadLayout(String),

@@ -713,8 +713,8 @@ fn a_click_on_a_preset_selects_its_range() {
         app.range_line(160, at(1)).1.into_iter().find(|name| name.choice == PresetChoice::Custom).expect("there");
     click(&mut app, u16::try_from(custom.start_column).expect("a cell"), 1);
     assert!(app.top::<Calendar>().is_some());
-    let mut app = views_app((80, 24), 3);
-    let only = app.range_line(80, at(1)).1;
+    let mut app = views_app((40, 24), 3);
+    let only = app.range_line(40, at(1)).1;
     assert!(matches!(only.as_slice(), [name] if name.choice == PresetChoice::Next), "{only:?}");
     click(&mut app, u16::try_from(only[0].start_column + 2).expect("a cell"), 1);
     assert_eq!(app.views.range_name(at(1).date_naive()).as_deref(), Some("30d"));

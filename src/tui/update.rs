@@ -43,6 +43,7 @@ impl App {
             Msg::Jobs(msg) => self.handle_jobs_msg(msg, now, effects),
             Msg::Prompts(msg) => self.handle_prompts_msg(msg, now, effects),
             Msg::Views(msg) => self.handle_views_msg(msg, now, effects),
+            Msg::Analytics(msg) => self.handle_analytics_msg(msg, now, effects),
             Msg::Profiles(msg) => self.handle_profiles_msg(msg, now, effects),
             Msg::Input(event) => self.handle_input(event, now, effects),
             Msg::Engine(event) => self.handle_engine_event(event, now, effects),
@@ -82,6 +83,7 @@ impl App {
         }
         self.refresh_dialogs();
         self.drop_unused_comparison();
+        self.load_shown_tab(effects);
         let selected = self.jobs.selected().map(|row| (row.key, row.revision));
         effects.extend(self.detail.show(selected).map(JobsEffect::LoadThread).map(Effect::Jobs));
         effects
@@ -233,7 +235,7 @@ impl App {
             EngineEvent::ExternalChange => self.refresh_all_jobs(effects),
             EngineEvent::QueueOwnership(sends) => self.sends_queue = sends,
             EngineEvent::Loading(progress) => self.load_progressed(progress, now),
-            EngineEvent::LoadingRows(_) => {}
+            EngineEvent::LoadingRows(progress) => self.rows_progressed(progress),
             EngineEvent::Totals { range, totals } => self.totals_received(range, totals),
             EngineEvent::Connection(connection) => {
                 // If the API key was tested, the connection counts as ready while the engine is still connecting.

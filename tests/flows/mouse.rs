@@ -49,7 +49,7 @@ async fn a_job_can_be_sent_selected_and_opened_by_clicks() {
 async fn all_pages_can_be_loaded_after_a_confirmation_and_sorted_by_clicks() {
     let (folder, sim) = (create_folder(), start_sim(&[]).await);
     let mut dashboard = DashboardFixture::start(&sim, folder.path()).await;
-    click_on(&mut dashboard, "2 Views");
+    click_on(&mut dashboard, "2 Analytics");
     assert_eq!(dashboard.app.screen, Screen::Views);
     dashboard.until("the views", |dashboard| dashboard.app.views.is_current()).await;
     click_on(&mut dashboard, "load all");

@@ -31,7 +31,7 @@ fn type_value(dashboard: &mut DashboardFixture, text: &str) {
 async fn the_views_screen_sends_one_request_at_the_first_visit_and_none_later() {
     let folder = create_folder();
     let (sim, mut dashboard) = start_on_views_screen(&folder).await;
-    dashboard.until_shown("page views 1/100").await;
+    dashboard.until_shown("analytics 1/100").await;
     for shown in ["7 days UTC, today so far", "[7d]", "as of"] {
         dashboard.assert_shows(shown);
     }
@@ -121,7 +121,7 @@ async fn a_custom_range_can_be_typed_and_a_range_without_views_is_reported() {
     dashboard.press_chars(&format!("D{day}"));
     dashboard.press_key(KeyCode::Enter);
     let is_shown =
-        |dashboard: &DashboardFixture| dashboard.shows(&format!("─ {day} UTC")) && dashboard.app.views.is_current();
+        |dashboard: &DashboardFixture| dashboard.shows(&format!("  {day} UTC")) && dashboard.app.views.is_current();
     dashboard.until("one day", is_shown).await;
     dashboard.assert_shows("[custom]");
     dashboard.assert_shows(&day.to_string());
@@ -154,7 +154,7 @@ async fn after_a_429_the_retry_time_is_shown_and_no_request_is_sent_before_it() 
     let mut dashboard = DashboardFixture::start(&sim, folder.path()).await;
     dashboard.press_chars("2");
     dashboard.until_shown("Not loaded.").await;
-    dashboard.until_shown("page views: limit reached, next in").await;
+    dashboard.until_shown("analytics: limit reached, next in").await;
     dashboard.assert_shows("Try again in 10 min.");
     set_faults(&sim, &[]);
     dashboard.press_chars("r");

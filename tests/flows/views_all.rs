@@ -202,7 +202,7 @@ async fn after_a_429_during_a_load_the_next_load_continues_where_it_stopped() {
         .until("the limit in the ledger", |dashboard| dashboard.app.budget(RateLimited::Views).requests_left() == 0)
         .await;
     dashboard.press_chars("a");
-    dashboard.assert_shows("No page-view requests are left this hour; the next one is free in");
+    dashboard.assert_shows("No analytics requests are left this hour; the next one is free in");
     assert_eq!(view_requests(&sim), so_far);
     dashboard
         .until("requests to be possible again", |dashboard| {

@@ -33,7 +33,7 @@ fn assert_has_parts(name: &str, screen: &Buffer, texts: &[&str]) {
     let shown = text(screen);
     let lines: Vec<&str> = shown.lines().collect();
     let (header, footer) = (lines.first().expect("a header"), lines.last().expect("a footer"));
-    assert!(header.contains("docdeck") || header.contains("Views"), "{name}: no header\n{shown}");
+    assert!(header.contains("docdeck") || header.contains("Analytics"), "{name}: no header\n{shown}");
     let ways_on = ["help", "Esc", "n cancel", "n stay", "quit", "Ctrl-C"];
     assert!(ways_on.iter().any(|key| footer.contains(key)), "{name}: no keys in the footer\n{shown}");
     assert!(lines.iter().all(|line| line.width() <= usize::from(screen.area.width)), "{name}: too wide\n{shown}");

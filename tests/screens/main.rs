@@ -2,6 +2,7 @@
 
 #![expect(clippy::expect_used, reason = "a test that can't build its fixture should fail")]
 
+mod analytics;
 mod changes;
 mod checks;
 mod help;

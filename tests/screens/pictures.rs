@@ -231,6 +231,13 @@ fn the_pictures_of_page_views_match_the_screens() {
 }
 
 #[test]
+fn the_picture_of_pages_that_need_work_matches_the_screen() {
+    let mut fixture = ScreenFixture::new(SIZE);
+    crate::analytics::load_signals(&mut fixture, true);
+    assert_both_pictures_match("needs-work", &fixture);
+}
+
+#[test]
 fn readme_and_guide_show_every_picture_and_link_to_no_missing_file() {
     let assets = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets");
     let names = |folder: &Path| {

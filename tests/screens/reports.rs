@@ -220,7 +220,7 @@ fn no_rows_and_no_requests_left() {
             let budget = Budget { used: 100, limit: 100, resets_at: Some(until), blocked: None };
             fixture.handle(Msg::Engine(EngineEvent::Budget(RateLimited::Views, budget)));
             fixture.press_keys("2");
-            let sentence = "The hourly limit of 100 page-view requests is reached; nothing was sent. Try again in 22 min, at 14:24.";
+            let sentence = "The hourly limit of 100 analytics requests is reached; nothing was sent. Try again in 22 min, at 14:24.";
             let failure = Failure::new(limited(until), sentence);
             fixture.handle(Msg::Views(ViewsMsg::Answered {
                 query: fixture.app.views.query(),
@@ -524,7 +524,10 @@ fn the_title_of_each_dialog_contains_the_range() {
                 open_comparison(fixture);
                 fixture.press_keys(keys);
             });
-            assert!(shown.lines().any(|line| line.starts_with(['─', '┌']) && line.contains(range)), "{shown}");
+            assert!(
+                shown.lines().any(|line| line.trim_start().starts_with(['─', '┌']) && line.contains(range)),
+                "{shown}"
+            );
         }
     }
 }

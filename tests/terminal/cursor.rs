@@ -30,7 +30,7 @@ fn in_a_list_the_cursor_is_hidden_on_the_first_letter_of_the_selected_row() {
         pty.wait_for_quiet();
     }
     pty.send("2");
-    pty.wait_for_text("7 days UTC");
+    pty.wait_for_text("Searches  Feedback");
     pty.wait_for("the rows", |screen| screen.contents().contains('▌'));
     pty.wait_for_quiet();
     let (row, _) = text_at_cursor(&mut pty);

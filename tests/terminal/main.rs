@@ -80,11 +80,11 @@ fn without_colours_the_terminal_is_not_queried() {
 fn a_late_reply_between_typed_keys_changes_the_theme_and_types_nothing() {
     let mut pty = start_demo();
     pty.send("2");
-    pty.wait_for_text("7 days UTC");
+    pty.wait_for_text("Searches  Feedback");
     // If docdeck took this reply as typed keys, the `1` in it would switch to the jobs screen.
     pty.send("jj\x1b]11;rgb:ffff/ffff/ffff\x1b\\j");
     pty.wait_for_sent("38;5;24");
-    pty.wait_for_text("7 days UTC");
+    pty.wait_for_text("Searches  Feedback");
     pty.send("k\x1b]11;rgb:0000/0000/0000\x07k");
     pty.wait_for_sent("38;5;74");
     pty.send("1");
@@ -101,7 +101,7 @@ fn an_esc_typed_before_the_first_frame_is_not_taken_as_part_of_a_reply() {
     pty.wait_for_sent("38;5;24");
     pty.send("2");
     // The Esc has closed the help. With the help still open, `2` would not switch to the views.
-    pty.wait_for_text("7 days UTC");
+    pty.wait_for_text("Searches  Feedback");
     pty.quit();
 }
 

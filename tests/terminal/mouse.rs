@@ -35,9 +35,9 @@ fn the_mouse_is_captured_while_it_is_on_but_never_for_every_motion() {
     // In a wide terminal the position of a tab does not depend on the rest of the header.
     pty.resize(160, 40);
     pty.wait_for("both panes", |screen| screen.contents().contains("┬"));
-    let before = pty.screen().contents().split_once("2 Views").expect("the second tab").0.chars().count();
+    let before = pty.screen().contents().split_once("2 Analytics").expect("the second tab").0.chars().count();
     click(&mut pty, u16::try_from(before + 1).expect("a column"), 1);
-    pty.wait_for_text("7 days UTC");
+    pty.wait_for_text("Searches  Feedback");
     assert!(!pty.sent().contains("?1003"));
     quit(pty);
 }

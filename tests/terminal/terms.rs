@@ -67,7 +67,7 @@ fn colors(sent: &str) -> BTreeSet<&'static str> {
 fn run_demo(setup: Setup) -> String {
     let mut pty = Pty::spawn(setup);
     pty.wait_for_text("Needs you");
-    for (keys, shown) in [("j", "Needs you"), ("2", "7 days UTC"), ("3", "Log"), ("?", "Help: ")] {
+    for (keys, shown) in [("j", "Needs you"), ("2", "Searches  Feedback"), ("3", "Log"), ("?", "Help: ")] {
         pty.send(keys);
         pty.wait_for_text(shown);
     }

@@ -31,12 +31,34 @@ impl<'a> FieldValue<'a> {
         }
     }
 
-    /// Compares two values of the same field. An unknown value comes first.
-    pub fn compare(&self, other: &Self) -> Ordering {
+    /// Returns the key by which rows are sorted. An unknown value comes first.
+    fn sort_key(self) -> SortKey<'a> {
+        match self {
+            Self::Text(text) => SortKey::Text(text),
+            Self::Time(time) => SortKey::Time(time),
+            Self::Count(_) | Self::Share(_) => SortKey::Number(self.number()),
+        }
+    }
+}
+
+/// The key by which rows are sorted; all keys of a field are of the same kind.
+#[derive(Debug)]
+enum SortKey<'a> {
+    Text(Cow<'a, str>),
+    Number(Option<f64>),
+    Time(Option<Time>),
+}
+
+impl SortKey<'_> {
+    fn compare(&self, other: &Self) -> Ordering {
         match (self, other) {
-            (Self::Text(one), Self::Text(other)) => one.to_lowercase().cmp(&other.to_lowercase()),
+            (Self::Text(one), Self::Text(other)) => {
+                let (one, other) = (one.bytes(), other.bytes());
+                one.map(|byte| byte.to_ascii_lowercase()).cmp(other.map(|byte| byte.to_ascii_lowercase()))
+            }
             (Self::Time(one), Self::Time(other)) => one.cmp(other),
-            _ => self.number().partial_cmp(&other.number()).unwrap_or(Ordering::Equal),
+            (Self::Number(one), Self::Number(other)) => one.partial_cmp(other).unwrap_or(Ordering::Equal),
+            _ => Ordering::Equal,
         }
     }
 }
@@ -81,6 +103,17 @@ pub trait FieldedRow: AnalyticsRow + Default {
     const FLAGS: &'static [Flag<Self>];
     /// The name of the field by which the rows are sorted at first, highest value first.
     const DEFAULT_SORT: &'static str;
+
+    /// Returns the number that is compared with the previous period. `None` if rows of this kind can't be compared.
+    fn compared(&self) -> Option<&Count> {
+        None
+    }
+
+    /// Returns the row of a period that doesn't have it, given the row of the previous period. `None` if rows of this
+    /// kind can't be compared.
+    fn gone(&self) -> Option<Self> {
+        None
+    }
 }
 
 /// Returns the field with this name.
@@ -113,8 +146,17 @@ impl FieldedRow for Search {
         Field::new("page", "topClickedPage", |row| optional(row.top_page.as_ref())),
         Field::new("last", "lastSearchedAt", |row| FieldValue::Time(row.last_searched_at)),
     ];
-    const FLAGS: &'static [Flag<Self>] = &[("unclicked", Search::is_unclicked)];
+    const FLAGS: &'static [Flag<Self>] =
+        &[("unclicked", Search::is_unclicked), ("gone", |row| matches!(row.hits, Count::Known(0)))];
     const DEFAULT_SORT: &'static str = "hits";
+
+    fn compared(&self) -> Option<&Count> {
+        Some(&self.hits)
+    }
+
+    fn gone(&self) -> Option<Self> {
+        Some(Self { hits: Count::Known(0), click_rate: Count::Missing, ..self.clone() })
+    }
 }
 
 impl FieldedRow for Feedback {
@@ -123,10 +165,10 @@ impl FieldedRow for Feedback {
         Field::new("time", "createdAt", |row| FieldValue::Time(row.created_at)),
         Field::new("page", "path", |row| FieldValue::text(row.path.as_str())),
         Field::new("status", "status", |row| FieldValue::text(row.status.label())),
-        Field::new("vote", "helpful", |row| {
+        Field::new("helpful", "helpful", |row| {
             FieldValue::text(match row.helpful {
-                Some(true) => "up",
-                Some(false) => "down",
+                Some(true) => "true",
+                Some(false) => "false",
                 None => "",
             })
         }),
@@ -184,16 +226,19 @@ impl FieldedRow for Question {
     ];
     const FLAGS: &'static [Flag<Self>] =
         &[("unanswered", |row| row.is_answered == Some(false)), ("answered", |row| row.is_answered == Some(true))];
-    const DEFAULT_SORT: &'static str = "time";
+    // Unanswered questions come first.
+    const DEFAULT_SORT: &'static str = "status";
 }
 
-/// Sorts rows by a field, highest value first unless `ascending` is set; equal rows by their key.
-pub fn sort_rows<R: FieldedRow>(rows: &mut [&R], field: &Field<R>, ascending: bool) {
-    rows.sort_by(|one, other| {
-        let order = (field.value)(one).compare(&(field.value)(other));
-        let order = if ascending { order } else { order.reverse() };
-        order.then_with(|| one.key().cmp(other.key()))
+/// Sorts rows by a field, highest value first unless `ascending` is set. Equal rows stay in their order.
+pub fn sort_rows<R: FieldedRow>(rows: &mut Vec<&R>, field: &Field<R>, ascending: bool) {
+    // The values are computed once and not for each comparison.
+    let mut keyed: Vec<(SortKey<'_>, &R)> = rows.iter().map(|row| ((field.value)(row).sort_key(), *row)).collect();
+    keyed.sort_by(|(one, _), (other, _)| {
+        let order = one.compare(other);
+        if ascending { order } else { order.reverse() }
     });
+    *rows = keyed.into_iter().map(|(_, row)| row).collect();
 }
 
 #[cfg(test)]
@@ -227,7 +272,8 @@ mod tests {
         let search = |query: &str, hits| Search { query: CleanText::line(query), hits, ..Search::default() };
         let all = [search("a", Count::Missing), search("b", Count::Known(3)), search("c", Count::Known(7))];
         let mut rows: Vec<&Search> = all.iter().collect();
-        sort_rows(&mut rows, find_field("hits").expect("a field"), false);
+        let field = find_field::<Search>("hits").expect("a field");
+        sort_rows(&mut rows, field, false);
         let order: Vec<&str> = rows.iter().map(|row| row.query.as_str()).collect();
         assert_eq!(order, ["c", "b", "a"]);
     }

@@ -108,11 +108,16 @@ pub struct PageSignals {
     values: PerSignal<Option<ViewCount>>,
     /// The views in the previous period.
     pub previous_views: Option<ViewCount>,
+    /// The searches for the page after which nobody clicked, in the service's order, up to [`Self::MAX_SEARCHES`].
+    pub searches: Vec<CleanText>,
     /// The weighted sum of the shares, divided by the sum of the weights of all known signals, 0 to 1.
     pub score: f64,
 }
 
 impl PageSignals {
+    /// The maximum number of searches to keep.
+    pub const MAX_SEARCHES: usize = 10;
+
     /// Returns the number of this signal; `None` if its report is not loaded.
     pub fn value(&self, signal: Signal) -> Option<ViewCount> {
         self.values.get(signal.index()).copied().flatten()
@@ -168,7 +173,14 @@ impl NeedsWork {
 /// The signals while they are collected. The key of what can't be assigned to a page is `None`.
 struct Collected {
     is_loaded: PerSignal<bool>,
-    pages: HashMap<Option<CleanText>, (PerSignal<ViewCount>, Option<ViewCount>)>,
+    pages: HashMap<Option<CleanText>, CollectedPage>,
+}
+
+#[derive(Default)]
+struct CollectedPage {
+    values: PerSignal<ViewCount>,
+    previous_views: Option<ViewCount>,
+    searches: Vec<CleanText>,
 }
 
 impl Collected {
@@ -185,8 +197,8 @@ impl Collected {
     }
 
     fn add(&mut self, path: Option<CleanText>, signal: Signal, value: ViewCount) {
-        let (values, _) = self.pages.entry(path).or_default();
-        if let Some(slot) = values.get_mut(signal.index()) {
+        let page = self.pages.entry(path).or_default();
+        if let Some(slot) = page.values.get_mut(signal.index()) {
             *slot = *slot + value;
         }
     }
@@ -203,9 +215,9 @@ impl Collected {
             *sum = *sum + known(&row.counts.total);
         }
         for (path, before) in before {
-            let (values, previous) = self.pages.entry(Some(path.clone())).or_default();
-            let now = values.get(Signal::Views.index()).copied().unwrap_or_default();
-            *previous = Some(before);
+            let page = self.pages.entry(Some(path.clone())).or_default();
+            let now = page.values.get(Signal::Views.index()).copied().unwrap_or_default();
+            page.previous_views = Some(before);
             if before > now {
                 self.add(Some(path), Signal::LostViews, before - now);
             }
@@ -235,7 +247,11 @@ impl Collected {
         for row in searches.rows.iter().filter(|row| row.is_unclicked()) {
             let clicked = row.top_page.as_ref().map(|page| page_path(page.as_str()));
             let path = clicked.or_else(|| pages.find(row.query.as_str()));
-            self.add(path, Signal::UnclickedSearches, known(&row.hits));
+            self.add(path.clone(), Signal::UnclickedSearches, known(&row.hits));
+            let page = self.pages.entry(path).or_default();
+            if page.searches.len() < PageSignals::MAX_SEARCHES {
+                page.searches.push(row.query.clone());
+            }
         }
     }
 
@@ -247,15 +263,23 @@ impl Collected {
             out
         };
         let mut sums = PerSignal::<ViewCount>::default();
-        for (values, _) in pages.values() {
-            sums.iter_mut().zip(values).for_each(|(sum, value)| *sum = *sum + *value);
+        for page in pages.values() {
+            sums.iter_mut().zip(&page.values).for_each(|(sum, value)| *sum = *sum + *value);
         }
         let mut ranked = NeedsWork { pages: Vec::new(), totals: loaded(sums) };
         let weighed = Signal::ALL.into_iter().filter(|signal| ranked.total(*signal).is_some_and(|sum| !sum.is_zero()));
         let all: f64 = weighed.map(|signal| weights.of(signal)).sum();
         let mut rows: Vec<PageSignals> = Vec::new();
-        for (path, (values, previous_views)) in pages {
-            let mut page = PageSignals { path, values: loaded(values), previous_views, score: 0.0 };
+        for (path, collected) in pages {
+            let CollectedPage { values, previous_views, searches } = collected;
+            let mut values = loaded(values);
+            if path.is_none()
+                && let Some(views) = values.get_mut(Signal::Views.index())
+            {
+                // What belongs to no page has no views.
+                *views = None;
+            }
+            let mut page = PageSignals { path, values, previous_views, searches, score: 0.0 };
             let shares = Signal::ALL.into_iter().filter_map(|signal| Some((signal, ranked.share(&page, signal)?)));
             let sum: f64 = shares.map(|(signal, share)| weights.of(signal) * share).sum();
             page.score = if all > 0.0 { sum / all } else { 0.0 };
@@ -404,6 +428,10 @@ mod tests {
         assert_eq!(of("/guides/preview-deployments/limits"), Some(2.into()));
         let unassigned = found.pages.iter().find(|page| page.path.is_none()).expect("a row");
         assert_eq!(unassigned.value(Signal::UnclickedSearches), Some(3.into()));
+        assert_eq!(
+            (unassigned.value(Signal::Views), &unassigned.searches),
+            (None, &vec![CleanText::line("webhook retries")])
+        );
         assert!(found.pages.iter().all(|page| page.path.as_ref().is_none_or(|path| path.as_str() != "/sso")));
     }
 

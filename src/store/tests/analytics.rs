@@ -155,7 +155,7 @@ async fn profiles_with_the_same_service_and_project_share_reports_and_kinds_and_
 async fn a_report_that_was_edited_by_others_counts_as_not_stored_and_can_be_replaced() {
     for edit in [
         "UPDATE analytics_answer SET rows = '{'",
-        "UPDATE analytics_answer SET rows = '[{\"query\": 5}]'",
+        "UPDATE analytics_answer SET rows = '[{\"searchQuery\": 5}]'",
         "UPDATE analytics_answer SET rows = '[[[[]]]]'",
         "UPDATE analytics_answer SET rows = '[]'",
         "UPDATE analytics_answer SET number = 3 WHERE number = 2",
@@ -195,7 +195,7 @@ async fn a_report_that_was_edited_by_others_counts_as_not_stored_and_can_be_repl
 async fn text_in_an_edited_file_is_cleaned_and_odd_totals_are_missing() {
     let store = memory();
     store.save_one_row(week(), search("a"), 1).await;
-    let edit = "UPDATE analytics_answer SET rows = '[{\"query\": \"a\\u001b[31m\\u202eb\", \"unknown\": [1]}]';
+    let edit = "UPDATE analytics_answer SET rows = '[{\"searchQuery\": \"a\\u001b[31m\\u202eb\", \"unknown\": [1]}]';
          UPDATE analytics_report SET totals = '[1, {}]'";
     store.with_connection(move |db| db.execute_batch(edit).expect("edited")).await;
     let report = store.stored::<Search>().await.report.expect("a report");

@@ -181,6 +181,21 @@ impl Editor {
         });
     }
 
+    /// Adds what reports say about the pages below the text, unless the text contains it. The cursor is then at the end
+    /// of the first line, where a template is inserted.
+    pub fn append_evidence(&mut self, evidence: &str, now: Time) {
+        if self.input.text().contains(evidence) {
+            return;
+        }
+        self.change(now, |input| {
+            input.edit(Edit::TextEnd);
+            input.edit(Edit::Newline);
+            input.insert_lines(evidence);
+            input.edit(Edit::TextStart);
+            input.edit(Edit::LineEnd)
+        });
+    }
+
     /// Clears the message and schedules saving, after the text has changed.
     pub fn mark_changed(&mut self, now: Time) {
         self.message = None;

@@ -15,6 +15,8 @@ pub enum Context {
     /// The job details while they have the focus.
     Detail,
     Views,
+    /// The tabs of the analytics screen other than the page views.
+    Analytics,
     Editor,
     /// Any text input, single-line or multi-line.
     Text,
@@ -94,6 +96,7 @@ impl Context {
             Self::Jobs => "jobs",
             Self::Detail => "job details",
             Self::Views => "views",
+            Self::Analytics => "analytics",
             Self::Editor => "editor",
             Self::Text => "text inputs",
             Self::Picker => "picker",

@@ -173,6 +173,20 @@ impl ViewsScreen {
         is_first.then(|| self.load_cached())
     }
 
+    /// Forgets that the current range is being read, because a tab with another report is shown.
+    pub(in crate::tui) fn postpone_loading(&mut self) {
+        self.reading_range = None;
+        if self.load.is_loading() {
+            self.load = Load::Idle;
+        }
+    }
+
+    /// Returns the effect that reads the current range from the cache, unless its rows are shown or being loaded.
+    pub(in crate::tui) fn load_unless_current(&mut self) -> Option<Effect> {
+        let is_waiting = matches!(self.load, Load::Idle) && !self.is_current();
+        is_waiting.then(|| self.load_cached())
+    }
+
     fn request_page(&mut self, force: bool) -> Effect {
         self.load.start();
         Effect::Views(ViewsEffect::Load { query: self.query, force })

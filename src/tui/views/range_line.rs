@@ -6,7 +6,7 @@ use super::super::App;
 use crate::model::Time;
 use crate::model::period::{DateRange, Preset};
 use crate::tui::format::plural;
-use chrono::NaiveDate;
+use chrono::{Datelike as _, NaiveDate};
 use unicode_width::UnicodeWidthStr as _;
 
 /// What a click on a name in the range line does.
@@ -32,39 +32,72 @@ pub struct RangeName {
 /// The minimum number of columns at which all names are shown rather than only that of the current range.
 const MIN_COLUMNS_WITH_ALL_NAMES: usize = 100;
 
-/// The number of cells behind each name. One would not tell names of two words apart.
-const NAME_GAP: usize = 2;
+/// The number of cells between two names. One would not tell names of two words apart.
+pub(in crate::tui) const NAME_GAP: usize = 2;
 
-/// Formats a range: first and last day in UTC, number of days, and whether today is included. If that doesn't fit in
-/// `width` columns, leaves out the number of days.
+/// Formats a range in at most `width` cells if possible: first and last day in UTC, number of days, and whether today is
+/// included. The shorter forms leave out the number of days, and write the days in words.
 pub fn format_range(range: DateRange, now: Time, width: usize) -> String {
     let days = plural(range.days(), "day");
-    let has_today = range.contains(now.date_naive());
+    let today = now.date_naive();
+    let has_today = range.contains(today);
+    let so_far = if has_today { ", so far" } else { "" };
+    let words = range.words(range.from().year() != today.year());
     if range.days() == 1 {
-        return format!("{} UTC{}", range.from(), if has_today { ", so far" } else { "" });
+        let full = format!("{} UTC{so_far}", range.from());
+        return if full.width() <= width { full } else { format!("{words} UTC{so_far}") };
     }
-    let full = format!("{range}, {days} UTC{}", if has_today { ", today so far" } else { "" });
-    if full.width() < width { full } else { format!("{range} UTC{}", if has_today { ", so far" } else { "" }) }
+    let forms = [
+        format!("{range}, {days} UTC{}", if has_today { ", today so far" } else { "" }),
+        format!("{range} UTC{so_far}"),
+        format!("{words} UTC{so_far}"),
+        if has_today { format!("{} – today UTC", range.from().format("%-d %b")) } else { format!("{words} UTC") },
+    ];
+    let [.., shortest] = forms.clone();
+    forms.into_iter().find(|form| form.width() <= width).unwrap_or(shortest)
+}
+
+/// A name, whether it is that of the range on screen, and what a click on it does.
+type NameChoice = (String, bool, PresetChoice);
+
+/// Returns the cells that names need at the right of a rule.
+fn names_width(names: &[NameChoice]) -> usize {
+    let texts: usize = names.iter().map(|(text, ..)| text.width()).sum();
+    // A blank and a cell of the rule follow the last name.
+    texts + NAME_GAP * names.len().saturating_sub(1) + 2
+}
+
+fn is_day_count(preset: Preset) -> bool {
+    preset.name().ends_with('d')
 }
 
 impl App {
-    /// Returns the preset names that fit at the right of a rule of `width` columns whose first `used` columns are taken.
-    fn names_that_fit(&self, used: usize, width: usize, today: NaiveDate) -> Vec<RangeName> {
+    /// Returns the lists of range names for a rule of `width` columns, the longest first.
+    fn name_lists(&self, width: usize, today: NaiveDate) -> Vec<Vec<NameChoice>> {
         let current = self.views.preset_if_current(today);
         // A week, month or quarter that is not a preset shows its own name instead of `custom`.
         let range_name = self.views.range_name(today).unwrap_or_else(|| "custom".to_owned());
-        let presets = Preset::ALL.map(|preset| (preset.name(), current == Some(preset), PresetChoice::Preset(preset)));
+        let bracketed = |name: &str, is_current| if is_current { format!("[{name}]") } else { name.to_owned() };
+        let preset = |preset: Preset| {
+            let is_current = current == Some(preset);
+            (bracketed(preset.name(), is_current), is_current, PresetChoice::Preset(preset))
+        };
         let last = if current.is_some() { "custom" } else { range_name.as_str() };
-        let all = presets.into_iter().chain([(last, current.is_none(), PresetChoice::Custom)]);
-        let all: Vec<(String, bool, PresetChoice)> = all
-            .map(|(name, on, choice)| (if on { format!("[{name}]") } else { name.to_owned() }, on, choice))
-            .collect();
+        let custom = (bracketed(last, current.is_none()), current.is_none(), PresetChoice::Custom);
+        let all = Preset::ALL.into_iter().map(preset).chain([custom.clone()]).collect();
+        let days = Preset::ALL.into_iter().filter(|preset| is_day_count(*preset) || current == Some(*preset));
+        let few = days.map(preset).chain([custom]).collect();
         let only = vec![(format!("‹ {range_name} ›"), true, PresetChoice::Next)];
-        let candidates = if width < MIN_COLUMNS_WITH_ALL_NAMES { vec![only] } else { vec![all, only] };
-        for names in candidates {
-            let needed = names.iter().map(|(text, ..)| text.width() + NAME_GAP).sum::<usize>() + 1;
-            let Some(mut column) = width.checked_sub(needed).filter(|start| *start > used) else { continue };
-            let place = |(text, is_current, choice): (String, bool, PresetChoice)| {
+        if width < MIN_COLUMNS_WITH_ALL_NAMES { vec![only] } else { vec![all, few, only] }
+    }
+
+    /// Returns the names that fit at the right of a rule of `width` columns whose first `used` columns are taken.
+    fn names_that_fit(&self, used: usize, width: usize, today: NaiveDate) -> Vec<RangeName> {
+        for names in self.name_lists(width, today) {
+            let Some(mut column) = width.checked_sub(names_width(&names)).filter(|start| *start > used) else {
+                continue;
+            };
+            let place = |(text, is_current, choice): NameChoice| {
                 let start_column = column;
                 column += text.width() + NAME_GAP;
                 RangeName { start_column, text, is_current, choice }
@@ -74,11 +107,18 @@ impl App {
         Vec::new()
     }
 
-    /// Returns the title of the rule above the page views: the dates of the range, and at its right the names that fit
+    /// Returns what follows the tabs in the upper rule: the dates of the range, and at the right the names that fit
     /// beside them in a rule of `width` columns.
     pub fn range_line(&self, width: usize, now: Time) -> (String, Vec<RangeName>) {
-        let text = format_range(self.views.query().range, now, width.saturating_sub(4));
-        let names = self.names_that_fit(text.width() + 3, width, now.date_naive());
+        let tabs = self.analytics.tab.names_width(u16::try_from(width).unwrap_or(u16::MAX));
+        let today = now.date_naive();
+        // The dates leave space for the names of the common ranges. Beside all tabs on a narrow screen they don't,
+        // because that would hide that today is not over.
+        let lists = self.name_lists(width, today);
+        let own = lists.last().filter(|_| tabs < width / 2);
+        let reserved = lists.iter().rev().nth(1).or(own).map_or(0, |names| names_width(names));
+        let text = format_range(self.views.query().range, now, width.saturating_sub(tabs + 5 + reserved));
+        let names = self.names_that_fit(tabs + text.width() + 4, width, today);
         (text, names)
     }
 

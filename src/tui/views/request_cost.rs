@@ -200,7 +200,7 @@ impl App {
             Some(wait) => format!("the next one is free in {}", wait.time_left(now)),
             None => "the next one is free in a moment".to_owned(),
         };
-        format!("No page-view requests are left this hour; {when}. {AVAILABLE_WITHOUT_REQUESTS}")
+        format!("No analytics requests are left this hour; {when}. {AVAILABLE_WITHOUT_REQUESTS}")
     }
 }
 

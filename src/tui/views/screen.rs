@@ -13,6 +13,7 @@ use super::table::{Metric, PageSorting, PageTable};
 use super::trend::TrendDialog;
 use crate::model::failure::FailureKind;
 use crate::model::ledger::Wait;
+use crate::tui::analytics::AnalyticsTab;
 use crate::tui::component::prelude::*;
 use crate::tui::filter_input::FilterInput;
 use crate::tui::format::{format_count, position_text};
@@ -42,6 +43,8 @@ impl Component for ViewsComponent {
             Action::PreviousPage if views.table.is_tree() => views.table.leave_folder(),
             Action::NextPage => cx.effects.extend(views.turn_page(true)),
             Action::PreviousPage => cx.effects.extend(views.turn_page(false)),
+            Action::NextPane => cx.app.show_analytics_tab(AnalyticsTab::Pages.step(1)),
+            Action::PreviousPane => cx.app.show_analytics_tab(AnalyticsTab::Pages.step(-1)),
             Action::NextRange => cx.effects.extend(views.next_preset(cx.now)),
             Action::PeriodBefore => cx.app.step_period(-1, cx.now, cx.effects),
             Action::PeriodAfter => cx.app.step_period(1, cx.now, cx.effects),
@@ -112,7 +115,10 @@ impl Component for ViewsComponent {
     fn click(&mut self, at: Position, cx: &mut Cx<'_>) -> Flow {
         let areas = cx.app.views_areas();
         if areas.range.contains(at) {
-            click_range(usize::from(at.x), cx);
+            match AnalyticsTab::Pages.at(at, areas.range, cx.app.is_filtering()) {
+                Some(tab) => cx.app.show_analytics_tab(tab),
+                None => click_range(usize::from(at.x), cx),
+            }
             return Flow::Handled;
         }
         // There is no table until page views are loaded.

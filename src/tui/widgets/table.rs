@@ -187,12 +187,17 @@ impl<K> Table<K> {
 
     /// Returns the key of the column at a cell. Blank cells belong to the column at their left.
     pub fn key_at(&self, cell: usize) -> Option<&K> {
+        self.column_at(cell).map(|column| &column.key)
+    }
+
+    /// Returns the column at a cell. Blank cells belong to the column at their left.
+    pub fn column_at(&self, cell: usize) -> Option<&Column<K>> {
         let begins = self.columns.iter().scan(0, |end, column| {
             let begin = *end + column.gap;
             *end = begin + column.width;
-            Some((begin, &column.key))
+            Some((begin, column))
         });
-        begins.take_while(|(begin, _)| *begin <= cell).last().map(|(_, key)| key)
+        begins.take_while(|(begin, _)| *begin <= cell).last().map(|(_, column)| column)
     }
 }
 

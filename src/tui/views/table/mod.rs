@@ -280,6 +280,11 @@ impl PageTable {
         self.filter.problem().filter(|_| self.is_report())
     }
 
+    /// Returns what is wrong with a filter; `None` if it is valid. Terms about changes are valid only if `is_compared`.
+    pub fn problem_of_filter(typed: &str, is_compared: bool) -> Option<String> {
+        PageFilter::parse(typed, is_compared).problem().map(str::to_owned)
+    }
+
     /// Sets the text of the filter and applies it.
     pub fn set_filter(&mut self, typed: &str) {
         typed.clone_into(&mut self.filter_text);

@@ -1,0 +1,192 @@
+//! The columns of the reports, without the marks at the start of each row.
+
+use super::rows_tab::RowChange;
+use crate::model::analytics::{Feedback, FeedbackStatus, PageFeedback, Question, Search};
+use crate::model::views::{Count, ViewCount, as_f64};
+use crate::tui::format::{count_text, short_age, truncate_path};
+use crate::tui::widgets::table::{Column, ListCell, ListRow, TableCell};
+use ratatui::style::Style;
+use ratatui::text::Span;
+
+/// The width of a bar in cells.
+const BAR_CELLS: usize = 10;
+/// The blocks of a bar, from one eighth of a cell to a whole one.
+const EIGHTHS: [&str; 8] = ["▏", "▎", "▍", "▌", "▋", "▊", "▉", "█"];
+
+/// Formats a share of 1 in percent; `None` if it is no number.
+pub(super) fn percent(share: &Count) -> Option<String> {
+    let percent = share.signed()?.as_f64() * 100.0;
+    Some(if percent > 0.0 && percent < 9.95 { format!("{percent:.1} %") } else { format!("{percent:.0} %") })
+}
+
+/// Returns a bar of at most `width` cells for a share from 0 to 1.
+pub(super) fn bar(share: f64, width: usize) -> String {
+    let most = width * EIGHTHS.len();
+    let wanted = share.clamp(0.0, 1.0) * as_f64(u64::try_from(most).unwrap_or_default());
+    let eighths = (0..=most).rev().find(|n| as_f64(u64::try_from(*n).unwrap_or_default()) <= wanted + 0.5).unwrap_or(0);
+    // A share above zero is never invisible.
+    let eighths = if share > 0.0 { eighths.max(1) } else { 0 };
+    let (whole, rest) = (eighths / EIGHTHS.len(), eighths % EIGHTHS.len());
+    let part = rest.checked_sub(1).and_then(|at| EIGHTHS.get(at)).copied().unwrap_or_default();
+    format!("{}{part}", "█".repeat(whole))
+}
+
+fn age<'a, R>(row: &ListRow<'a, R>, time: Option<crate::model::Time>) -> TableCell<'a> {
+    row.muted(time.map_or_else(|| "–".to_owned(), |time| short_age(row.view.now - time)))
+}
+
+fn path<'a, R>(row: &ListRow<'a, R>, path: Option<&str>, width: usize) -> TableCell<'a> {
+    match path {
+        Some(path) => row.cell(truncate_path(path, width.saturating_sub(1))),
+        None => row.muted("–"),
+    }
+}
+
+pub(super) fn searches() -> Vec<Column<ListCell<Search>>> {
+    type C = Column<ListCell<Search>>;
+    vec![
+        C::flexible("search", 16, |row, _| row.cell(row.item.query.as_str().to_owned())),
+        C::right("hits", 8, |row, _| row.cell(count_text(&row.item.hits))),
+        C::right("change", 9, search_change).optional(3),
+        C::right("clicked", 9, |row, _| {
+            let style = if row.item.is_unclicked() { row.view.theme.warning } else { row.view.theme.text };
+            TableCell::new(percent(&row.item.click_rate).unwrap_or_else(|| "–".to_owned()), style)
+        }),
+        C::left("", BAR_CELLS, |row, _| {
+            let share = row.item.click_rate.value().map_or(0.0, ViewCount::as_f64);
+            TableCell::new(bar(share, BAR_CELLS), row.view.theme.human)
+        })
+        .after_gap(1)
+        .optional(3),
+        C::left("page", 30, |row, width| path(row, row.item.top_page.as_ref().map(|page| page.as_str()), width))
+            .after_gap(2)
+            .optional(2),
+        C::right("last", 5, |row, _| age(row, row.item.last_searched_at)).optional(4),
+        C::left("", 1, |row, _| row.cell("")),
+    ]
+}
+
+/// Returns the change of the hits from the previous period; blank if nothing is compared.
+fn search_change<'a>(row: &ListRow<'a, Search>, _width: usize) -> TableCell<'a> {
+    let theme = row.view.theme;
+    match row.view.app.analytics.searches.change(row.item) {
+        None => row.cell(""),
+        Some(RowChange::New) => TableCell::new("new", theme.mark),
+        Some(RowChange::Gone) => TableCell::new("gone", theme.muted),
+        Some(RowChange::Unknown) => row.muted("–"),
+        Some(RowChange::By(change)) => {
+            let percent = change * 100.0;
+            let sign = if percent < 0.0 { "−" } else { "+" };
+            let style = if percent.abs() < 10.0 { theme.muted } else { theme.text };
+            TableCell::new(format!("{sign}{:.0} %", percent.abs()), style)
+        }
+    }
+}
+
+fn status_style(row: &ListRow<'_, Feedback>) -> Style {
+    match row.item.status {
+        FeedbackStatus::Pending | FeedbackStatus::InProgress => row.view.theme.warning,
+        FeedbackStatus::Resolved | FeedbackStatus::Dismissed | FeedbackStatus::Other(_) => row.view.theme.muted,
+    }
+}
+
+pub(super) fn feedback() -> Vec<Column<ListCell<Feedback>>> {
+    type C = Column<ListCell<Feedback>>;
+    vec![
+        C::right("age", 4, |row, _| age(row, row.item.created_at)).optional(3),
+        C::left("vote", 5, |row, _| match row.item.helpful {
+            Some(true) => TableCell::new("+", row.view.theme.good),
+            Some(false) => TableCell::new("−", row.view.theme.bad),
+            None => row.muted("code"),
+        })
+        .after_gap(2),
+        C::left("status", 12, |row, _| TableCell::new(row.item.status.label().to_owned(), status_style(row)))
+            .optional(2),
+        C::left("page", 28, |row, width| path(row, Some(row.item.path.as_str()), width)).optional(1),
+        C::flexible("comment", 16, |row, _| match &row.item.comment {
+            Some(comment) => row.cell(comment.as_str().lines().collect::<Vec<_>>().join(" ")),
+            None => row.muted("–"),
+        }),
+        C::left("", 1, |row, _| row.cell("")),
+    ]
+}
+
+/// The width of each half of a diverging bar.
+const HALF_BAR_CELLS: usize = 12;
+
+pub(super) fn page_feedback() -> Vec<Column<ListCell<PageFeedback>>> {
+    type C = Column<ListCell<PageFeedback>>;
+    vec![
+        C::flexible("page", 16, |row, width| path(row, Some(row.item.path.as_str()), width)),
+        C::right("down", 7, |row, _| row.cell(count_text(&row.item.thumbs_down))),
+        C::left("", 2 * HALF_BAR_CELLS + 1, votes).after_gap(2).optional(1),
+        C::left("up", 7, |row, _| row.cell(count_text(&row.item.thumbs_up))).after_gap(2),
+        C::right("about code", 11, |row, _| row.cell(count_text(&row.item.code))).optional(2),
+        C::left("", 1, |row, _| row.cell("")),
+    ]
+}
+
+/// Returns a bar to the left for thumbs down and one to the right for thumbs up, as shares of all votes of the page.
+fn votes<'a>(row: &ListRow<'a, PageFeedback>, _width: usize) -> TableCell<'a> {
+    let theme = row.view.theme;
+    let count = |count: &Count| count.value().map_or(0.0, ViewCount::as_f64);
+    let (down, up) = (count(&row.item.thumbs_down), count(&row.item.thumbs_up));
+    let all = (down + up).max(1.0);
+    let cells = |share: f64| bar(share, HALF_BAR_CELLS).chars().count();
+    let (left, right) = (cells(down / all), cells(up / all));
+    TableCell::Spans(vec![
+        Span::raw(" ".repeat(HALF_BAR_CELLS - left.min(HALF_BAR_CELLS))),
+        Span::styled("▒".repeat(left), theme.bad),
+        Span::styled("│", theme.border),
+        Span::styled("█".repeat(right), theme.good),
+    ])
+}
+
+pub(super) fn questions() -> Vec<Column<ListCell<Question>>> {
+    type C = Column<ListCell<Question>>;
+    vec![
+        C::right("age", 4, |row, _| age(row, row.item.asked_at)).optional(3),
+        C::left("status", 12, |row, _| match row.item.is_answered {
+            Some(false) => TableCell::new("unanswered", row.view.theme.warning),
+            Some(true) => row.muted("answered"),
+            None => row.muted("–"),
+        })
+        .after_gap(2),
+        C::flexible("question", 16, |row, _| row.cell(row.item.query.as_str().to_owned())),
+        C::left("page", 28, |row, width| {
+            let about = row.item.about();
+            path(row, about.as_ref().map(|page| page.as_str()), width)
+        })
+        .after_gap(2)
+        .optional(1),
+        C::left("category", 14, |row, _| match &row.item.category {
+            Some(category) => row.muted(category.as_str().to_owned()),
+            None => row.muted("–"),
+        })
+        .optional(2),
+        C::left("", 1, |row, _| row.cell("")),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bars_grow_in_eighths_and_show_every_share_above_zero() {
+        assert_eq!(bar(0.0, 10), "");
+        assert_eq!(bar(0.0001, 10), "▏");
+        assert_eq!(bar(0.5, 4), "██");
+        assert_eq!(bar(0.53, 4), "██▏");
+        assert_eq!(bar(2.0, 3), "███");
+    }
+
+    #[test]
+    fn small_shares_have_a_decimal() {
+        let share = |share| percent(&Count::from_f64(share).expect("a count"));
+        assert_eq!(share(0.046).as_deref(), Some("4.6 %"));
+        assert_eq!(share(0.25).as_deref(), Some("25 %"));
+        assert_eq!(share(0.0).as_deref(), Some("0 %"));
+        assert_eq!(percent(&Count::Missing), None);
+    }
+}

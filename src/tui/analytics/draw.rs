@@ -1,0 +1,192 @@
+//! Draws a report: the tabs and the range, its numbers, and its rows.
+
+use super::report_row::ReportRow;
+use super::rows_tab::RowsTab;
+use super::tab::AnalyticsTab;
+use super::tab_names::tab_names;
+use crate::model::job_state::{MARKED, SELECTED};
+use crate::tui::component::Component;
+use crate::tui::draw::boxes::draw_line;
+use crate::tui::draw::list_title::filter_spans;
+use crate::tui::draw::rules::draw_rule;
+use crate::tui::draw::text::TextRow;
+use crate::tui::draw::text::selected_line;
+use crate::tui::format::{capitalized, display_width, fit, format_count};
+use crate::tui::geometry::title_area;
+use crate::tui::keymap::{Action, Context};
+use crate::tui::view::View;
+use crate::tui::views::areas::ViewsAreas;
+use crate::tui::views::draw::presets::range_names_line;
+use crate::tui::widgets::table::{Column, ListCell, ListRow, Table};
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+use ratatui::widgets::{Paragraph, Wrap};
+
+/// The minimum number of cells for the filter beside the range.
+const MIN_FILTER_CELLS: usize = 20;
+/// The cells before the table of each row: for the selection and for the mark.
+const MARK_CELLS: usize = 2;
+
+pub(super) fn draw_report<R: ReportRow>(frame: &mut Frame<'_>, view: View<'_>, screen: &dyn Component) {
+    let areas = view.app.report_areas();
+    let tab = R::of(&view.app.analytics);
+    draw_range_rule(frame, view, areas.range, R::TAB);
+    draw_position_rule(frame, view, areas.position, status_text(view, tab), screen.position_text(view.app));
+    let Some(report) = tab.report() else {
+        draw_not_loaded(frame, view, tab.failure().map(|failure| failure.message.to_string()), tab.is_loading());
+        return;
+    };
+    let as_of = view.as_of_clock(report.as_of);
+    draw_line(frame, areas.totals, 0, summary_line(view, &tab.summary, &as_of, areas.totals.width));
+    if report.rows.is_empty() {
+        draw_hint(frame, areas.lines, &format!("No {} in this range.", R::KIND.label()), view.theme.muted);
+        return;
+    }
+    let table = table::<R>(usize::from(areas.lines.width), tab.compared_range().is_some());
+    let mut headings = Line::from(" ".repeat(MARK_CELLS));
+    headings.extend(table.headings(view.theme.muted).spans);
+    draw_line(frame, areas.headings, 0, headings);
+    let rows = usize::from(areas.lines.height);
+    for (n, (item, is_selected)) in tab.visible(rows).enumerate() {
+        let row = ListRow { view, item, is_selected };
+        let is_marked = tab.is_marked(item);
+        let mut line = Line::from(vec![
+            Span::styled(if is_selected { SELECTED } else { " " }, view.theme.mark),
+            Span::styled(if is_marked { MARKED } else { " " }, view.theme.mark),
+        ]);
+        line.extend(table.line(|cell, width| cell(&row, width)).spans);
+        draw_line(frame, areas.lines, n, if is_selected { selected_line(line, view.theme) } else { line });
+    }
+    if tab.is_empty() {
+        let clears = view.app.key_label(Context::Analytics, Action::Close);
+        draw_hint(frame, areas.lines, &format!("No row passes the filter. {clears} clears it."), view.theme.muted);
+    }
+}
+
+/// Returns the table of a report on a screen of this width. Changes are shown if the report is compared.
+pub(super) fn table<R: ReportRow>(width: usize, is_compared: bool) -> Table<ListCell<R>> {
+    let is_shown = |column: &Column<ListCell<R>>| is_compared || column.heading() != "change";
+    Table::new(R::columns().into_iter().filter(is_shown), width.saturating_sub(MARK_CELLS))
+}
+
+/// Returns the column of the screen at which the tables begin.
+pub(super) fn table_start() -> usize {
+    MARK_CELLS
+}
+
+/// Draws the rule above a report: the tabs, the range and the filter, and the names of ranges that fit beside them.
+pub(super) fn draw_range_rule(frame: &mut Frame<'_>, view: View<'_>, row: Rect, tab: AnalyticsTab) {
+    let View { app, theme, now } = view;
+    let is_filtered = app.is_filtering();
+    let mut title = Line::from(tab_names(tab, view, row.width));
+    let (range, mut names) = app.range_line(usize::from(row.width), now);
+    let cells = usize::from(title_area(row).width);
+    let space = |title: &Line<'_>| cells.saturating_sub(title.width() + 2);
+    if !is_filtered {
+        title.push_span(Span::styled(range, theme.title));
+    } else {
+        if space(&title) >= range.len() + MIN_FILTER_CELLS {
+            title.push_span(Span::styled(format!("{range}  "), theme.title));
+        }
+        if let Some(filter) = filter_spans(view, space(&title)) {
+            title.extend(filter);
+        }
+        names.clear();
+    }
+    draw_rule(frame, view, row, title, range_names_line(view, names));
+}
+
+/// Draws the rule below a report.
+pub(super) fn draw_position_rule(
+    frame: &mut Frame<'_>,
+    view: View<'_>,
+    row: Rect,
+    (text, is_problem): (String, bool),
+    position: String,
+) {
+    let style = if is_problem { view.theme.warning } else { view.theme.muted };
+    draw_rule(frame, view, row, Line::styled(text, style), Line::styled(position, view.theme.muted));
+}
+
+/// Returns the line with the numbers of a report and its age.
+pub(super) fn summary_line<'a>(view: View<'_>, summary: &str, as_of: &str, width: u16) -> Line<'a> {
+    let mut row = TextRow::new(usize::from(width));
+    row.push("  ", view.theme.text).push(fit(summary, row_space(width)), view.theme.text);
+    let end = usize::from(width).saturating_sub(display_width(as_of) + 1);
+    if row.used() < end {
+        row.pad_to(end).push(as_of, view.theme.muted);
+    }
+    row.line()
+}
+
+/// Returns the cells for the summary on a screen of this width.
+fn row_space(width: u16) -> usize {
+    usize::from(width).saturating_sub(3)
+}
+
+/// Returns what the lower rule says about a report, and whether it is a problem.
+fn status_text<R: ReportRow>(view: View<'_>, tab: &RowsTab<R>) -> (String, bool) {
+    if let Some(problem) = tab.filter_problem() {
+        return (capitalized(problem), true);
+    }
+    let key = |action| view.app.key_label(Context::Analytics, action);
+    if let Some(progress) = tab.progress() {
+        let rows = format_count(progress.rows);
+        return (format!("loading: {rows} rows so far, {} stops", key(Action::Close)), false);
+    }
+    let Some(report) = tab.report() else { return (String::new(), false) };
+    if let Some(failure) = tab.failure() {
+        return (format!("Not updated. {}", failure.message), true);
+    }
+    if tab.is_loading() {
+        return ("loading…".to_owned(), false);
+    }
+    let mut parts = Vec::new();
+    if !report.is_complete() {
+        parts.push(format!("first {} rows, {} loads more", format_count(report.rows.len()), key(Action::LoadAll)));
+    } else if report.is_cut {
+        parts.push(format!("the service offers only {} rows", format_count(report.rows.len())));
+    }
+    if let Some(range) = tab.compared_range() {
+        let (new, gone) = tab.new_and_gone_counts();
+        let (new, gone) = (format_count(new), format_count(gone));
+        parts.push(format!("compared with {}: {new} new, {gone} gone", range.words(false)));
+    }
+    if tab.marked_count() > 0 {
+        parts.push(format!("{} marked", format_count(tab.marked_count())));
+    }
+    let (field, is_ascending) = tab.sort();
+    if field != R::DEFAULT_SORT || is_ascending {
+        parts.push(format!("by {field}{}", if is_ascending { ", lowest first" } else { "" }));
+    }
+    (parts.join(" · "), false)
+}
+
+/// Draws what is shown before the first answer.
+pub(super) fn draw_not_loaded(frame: &mut Frame<'_>, view: View<'_>, failure: Option<String>, is_loading: bool) {
+    let theme = view.theme;
+    let refresh = view.app.key_label(Context::Analytics, Action::Refresh);
+    let (text, style) = match (failure, is_loading) {
+        (Some(failure), _) => (format!("Not loaded. {failure} Press {refresh} to try again."), theme.warning),
+        (None, true) => ("Loading…".to_owned(), theme.muted),
+        (None, false) => (format!("Not loaded; {refresh} loads it."), theme.muted),
+    };
+    let content = view.app.geometry().content;
+    let below = Rect { y: content.y + 1, height: content.height.saturating_sub(1), ..content };
+    draw_hint(frame, below, &text, style);
+}
+
+/// Draws a sentence instead of rows.
+pub(super) fn draw_hint(frame: &mut Frame<'_>, area: Rect, text: &str, style: Style) {
+    let inner = Rect { x: area.x + 2, width: area.width.saturating_sub(4), ..area };
+    frame.render_widget(Paragraph::new(Line::styled(text, style)).wrap(Wrap { trim: true }), inner);
+}
+
+impl crate::tui::App {
+    /// Returns the areas of a tab other than page views, which has no trend.
+    pub(super) fn report_areas(&self) -> ViewsAreas {
+        ViewsAreas::new(self.geometry().body, false)
+    }
+}

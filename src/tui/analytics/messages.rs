@@ -1,0 +1,53 @@
+//! The messages and effects about the reports of the analytics screen other than page views.
+
+use crate::model::analytics::{
+    AnalyticsKind, Feedback, PageFeedback, Question, RowsOutcome, RowsPlan, RowsReport, Search,
+};
+use crate::model::period::DateRange;
+use crate::model::report::{LoadOutcome, LoadPlan, Report};
+use crate::model::views::PageRow;
+use std::sync::Arc;
+
+/// A message about a report.
+#[derive(Debug)]
+pub enum AnalyticsMsg {
+    Visitors(RowsMsg<PageRow>),
+    Searches(RowsMsg<Search>),
+    Feedback(RowsMsg<Feedback>),
+    FeedbackByPage(RowsMsg<PageFeedback>),
+    Questions(RowsMsg<Question>),
+    /// The cached page views of a range, if there are any.
+    CachedViews {
+        range: DateRange,
+        report: Option<Arc<Report>>,
+    },
+    /// Loading page views for the pages that need work ended.
+    ViewsLoaded {
+        range: DateRange,
+        outcome: LoadOutcome,
+    },
+}
+
+/// A message about a report with rows of one kind.
+#[derive(Debug)]
+pub enum RowsMsg<R> {
+    /// The cached report of a range, if there is one, and whether it is fresh.
+    Cached { range: DateRange, report: Option<Arc<RowsReport<R>>>, is_fresh: bool },
+    /// Loading ended, whether or not all rows were loaded.
+    Ended { range: DateRange, outcome: RowsOutcome<R> },
+}
+
+/// A side effect about a report.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum AnalyticsEffect {
+    /// Reads the cached report of a range, without a request; answered by [`RowsMsg::Cached`].
+    LoadCached(AnalyticsKind, DateRange),
+    /// Loads a report, or continues a partial one; answered by [`RowsMsg::Ended`].
+    Load(AnalyticsKind, RowsPlan),
+    /// Stops the load of a report once its current request is answered.
+    Stop(AnalyticsKind, DateRange),
+    /// Reads the cached page views of a range, without a request; answered by [`AnalyticsMsg::CachedViews`].
+    LoadCachedViews(DateRange),
+    /// Loads page views; answered by [`AnalyticsMsg::ViewsLoaded`].
+    LoadViews(LoadPlan),
+}

@@ -1,0 +1,311 @@
+//! The component of the tab with the pages that need work: one row per page, with what all reports say about it. Nothing is requested
+//! before the user has confirmed the cost, and a signal that is not loaded is shown as `–`.
+//!
+//! ```text
+//!    page                          views  change  thumbs down  comments  unanswered  searches  share of the problem
+//! ▌  /guides/preview-deployments   1,411   −48 %           12         3           9         3  ████████████▌ 6.1 %
+//!    /billing                        950    +2 %            7         0          14         –  █████████▍    4.7 %
+//! ```
+
+use super::columns::bar;
+use super::draw;
+use super::evidence::{READER_TEXT_HEADING, quote};
+use super::needs_work::NeedsWorkTab;
+use super::screen::{act_on_range, click_range_rule};
+use super::tab::AnalyticsTab;
+use crate::model::analytics::needs_work::{LoadedReports, NeedsWork, PageSignals, Signal};
+use crate::model::analytics::{AnalyticsKind, page_path};
+use crate::model::text::CleanText;
+use crate::tui::component::prelude::*;
+use crate::tui::confirm::{ConfirmAction, ConfirmDialog};
+use crate::tui::draw::boxes::draw_line;
+use crate::tui::format::{format_count, format_views, plural, truncate_path};
+use crate::tui::widgets::list_state::ClickedRow;
+use crate::tui::widgets::table::{Column, ListCell, ListRow, Table, TableCell};
+use ratatui::text::Span;
+
+/// The width of the bars in cells.
+const BAR_CELLS: usize = 14;
+/// The maximum number of comments, and of questions, that a prompt quotes.
+const MAX_QUOTES: usize = 10;
+/// The requests of a complete refresh: page views and four reports.
+pub(in crate::tui) const REFRESH_REQUESTS: u32 = 5;
+
+impl App {
+    /// Computes the signals again. Called when a report has changed.
+    pub(super) fn update_needs_work(&mut self) {
+        let analytics = &mut self.analytics;
+        let tab = &mut analytics.needs_work;
+        let reports = LoadedReports {
+            views: tab.views.as_deref(),
+            previous_views: tab.previous_views.as_deref().filter(|_| tab.views.as_ref().is_some_and(|v| v.complete)),
+            feedback_by_page: analytics.feedback_by_page.report().map(AsRef::as_ref),
+            feedback: analytics.feedback.report().map(AsRef::as_ref),
+            questions: analytics.questions.report().map(AsRef::as_ref),
+            searches: analytics.searches.report().map(AsRef::as_ref),
+        };
+        let selected = tab.selected().and_then(|page| page.path.clone());
+        tab.found = NeedsWork::compute(reports, &tab.weights);
+        tab.list.set_len(tab.found.pages.len());
+        let at = tab.found.pages.iter().position(|page| selected.is_some() && page.path == selected);
+        tab.list.select(at.unwrap_or(0));
+        self.dirty = true;
+    }
+
+    /// Returns the reports that are not loaded.
+    fn missing_reports(&self) -> Vec<AnalyticsKind> {
+        let analytics = &self.analytics;
+        let missing = [
+            (AnalyticsKind::FeedbackByPage, analytics.feedback_by_page.report().is_none()),
+            (AnalyticsKind::Feedback, analytics.feedback.report().is_none()),
+            (AnalyticsKind::Questions, analytics.questions.report().is_none()),
+            (AnalyticsKind::Searches, analytics.searches.report().is_none()),
+        ];
+        missing.into_iter().filter(|(_, is_missing)| *is_missing).map(|(kind, _)| kind).collect()
+    }
+
+    /// Asks whether to load the reports that are missing, or all of them if none is.
+    fn ask_to_load_signals(&mut self, everything: bool, now: Time) {
+        let missing = self.missing_reports();
+        let missing_views = !self.analytics.needs_work.has_views();
+        let is_refresh = everything || (missing.is_empty() && !missing_views);
+        let requests = match is_refresh {
+            true => REFRESH_REQUESTS,
+            false => u32::try_from(missing.len()).unwrap_or(0) + u32::from(missing_views),
+        };
+        let left = self.view_requests_left();
+        if left == 0 {
+            return self.notify_no_requests_left(now);
+        }
+        let what = if is_refresh { "Load all reports again" } else { "Load the missing reports" };
+        let range = self.analytics.needs_work.range.map(|range| format!(" of {range}")).unwrap_or_default();
+        let costs = plural(requests as usize, "request");
+        let text = format!("{what}{range}? {costs}, {} left.", format_count(left as usize));
+        self.open(ConfirmDialog { text, on_yes: ConfirmAction::LoadSignals { everything: is_refresh } });
+    }
+
+    /// Opens the editor for a job about the selected page, with its numbers and what readers wrote about it.
+    fn open_job_about_signals(&mut self, now: Time, effects: &mut Vec<Effect>) {
+        let Some(page) = self.analytics.needs_work.selected().cloned() else { return };
+        let evidence = self.signals_text(&page);
+        self.open_job_with_evidence(page.path.into_iter().collect(), &evidence, now, effects);
+    }
+
+    /// Returns the signals of a page for a prompt.
+    fn signals_text(&self, page: &PageSignals) -> String {
+        let tab = &self.analytics.needs_work;
+        let range = tab.range.map(|range| range.to_string()).unwrap_or_default();
+        let name = page.path.as_ref().map_or("what belongs to no page", |path| path.as_str());
+        let mut lines = vec![format!("Evidence about {name}, {range} (UTC):")];
+        for signal in Signal::ALL {
+            if let Some(value) = page.value(signal) {
+                let share = tab.found.share(page, signal).filter(|share| *share > 0.0);
+                let share = share.map(|share| format!(" ({:.1} % of the site)", share * 100.0)).unwrap_or_default();
+                lines.push(format!("- {}: {}{share}", signal.label(), format_views(value)));
+            }
+        }
+        let quotes = self.reader_texts(page);
+        if !quotes.is_empty() {
+            lines.push(READER_TEXT_HEADING.to_owned());
+            lines.extend(quotes);
+        }
+        lines.join("\n")
+    }
+
+    /// Returns what readers wrote about a page, as quotes.
+    fn reader_texts(&self, page: &PageSignals) -> Vec<String> {
+        let is_about = |other: Option<CleanText>| other == page.path;
+        let comments = self.analytics.feedback.report().into_iter().flat_map(|report| &report.rows);
+        let comments = comments
+            .filter(|row| row.status.is_open() && is_about(Some(page_path(row.path.as_str()))))
+            .filter_map(|row| row.comment.as_ref())
+            .map(|comment| ("- comment:", comment));
+        let questions = self.analytics.questions.report().into_iter().flat_map(|report| &report.rows);
+        let questions = questions
+            .filter(|row| row.is_answered == Some(false) && is_about(row.about()))
+            .map(|row| ("- unanswered question:", &row.query));
+        let searches = page.searches.iter().map(|query| ("- search without a click:", query));
+        let texts = comments.take(MAX_QUOTES).chain(questions.take(MAX_QUOTES)).chain(searches);
+        texts.flat_map(|(name, text)| std::iter::once(name.to_owned()).chain(quote(text.as_str()))).collect()
+    }
+}
+
+/// The component of the tab.
+#[derive(Debug)]
+pub(in crate::tui) struct NeedsWorkScreen;
+
+impl Component for NeedsWorkScreen {
+    fn contexts(&self) -> &'static [Context] {
+        &[Context::Analytics, Context::Lists, Context::Everywhere]
+    }
+
+    fn offers(&self, action: Action, app: &App) -> Option<Label> {
+        let has_page = app.analytics.needs_work.selected().is_some();
+        match action {
+            Action::NewJob | Action::CopyMain => Label::default_if(has_page),
+            Action::LoadAll => match app.missing_reports().is_empty() && app.analytics.needs_work.has_views() {
+                true => Some("load again".into()),
+                false => Some("load missing".into()),
+            },
+            Action::Open
+            | Action::Mark
+            | Action::Filter
+            | Action::NextSort
+            | Action::ReverseSort
+            | Action::Fold
+            | Action::Compare
+            | Action::Close => None,
+            _ => Some(Label::Default),
+        }
+    }
+
+    fn act(&mut self, action: Action, cx: &mut Cx<'_>) -> Flow {
+        if act_on_range(action, cx) {
+            return Flow::Handled;
+        }
+        match action {
+            Action::NewJob => cx.app.open_job_about_signals(cx.now, cx.effects),
+            Action::LoadAll => cx.app.ask_to_load_signals(false, cx.now),
+            Action::Refresh => cx.app.ask_to_load_signals(true, cx.now),
+            Action::CopyMain => {
+                let page = cx.app.analytics.needs_work.selected().and_then(|page| page.path.clone());
+                cx.effects.extend(page.map(|path| Effect::copy(&format!("the path {path}"), path.to_string())));
+            }
+            _ => return Flow::Pass,
+        }
+        Flow::Handled
+    }
+
+    fn close(&mut self, _cx: &mut Cx<'_>) -> Flow {
+        Flow::Pass
+    }
+
+    fn scroll(&mut self, by: Scroll, cx: &mut Cx<'_>) {
+        let rows = usize::from(cx.app.report_areas().lines.height).max(1);
+        cx.app.analytics.needs_work.list.scroll(by, rows);
+    }
+
+    fn click(&mut self, at: Position, cx: &mut Cx<'_>) -> Flow {
+        let areas = cx.app.report_areas();
+        if !click_range_rule(AnalyticsTab::NeedsWork, at, areas.range, cx)
+            && cx.app.analytics.needs_work.list.click(areas.lines, at) == Some(ClickedRow::Again)
+        {
+            cx.app.open_job_about_signals(cx.now, cx.effects);
+        }
+        Flow::Handled
+    }
+
+    fn position_text(&self, app: &App) -> String {
+        app.analytics.needs_work.list.position_text(usize::from(app.report_areas().lines.height))
+    }
+
+    fn draw(&self, frame: &mut Frame<'_>, view: View<'_>) {
+        let areas = view.app.report_areas();
+        let tab = &view.app.analytics.needs_work;
+        draw::draw_range_rule(frame, view, areas.range, AnalyticsTab::NeedsWork);
+        draw::draw_position_rule(frame, view, areas.position, status_text(view), self.position_text(view.app));
+        draw_line(frame, areas.totals, 0, draw::summary_line(view, &summary(tab), "", areas.totals.width));
+        if tab.found.pages.is_empty() {
+            draw_empty(frame, view, areas.lines);
+            return;
+        }
+        let table = table(usize::from(areas.lines.width));
+        draw_line(frame, areas.headings, 0, table.headings(view.theme.muted));
+        let rows = usize::from(areas.lines.height);
+        for (n, (page, is_selected)) in tab.list.visible(tab.found.pages.iter(), rows).enumerate() {
+            draw_line(frame, areas.lines, n, table.row(view, page, is_selected));
+        }
+    }
+}
+
+fn draw_empty(frame: &mut Frame<'_>, view: View<'_>, lines: Rect) {
+    let key = view.app.key_label(Context::Analytics, Action::LoadAll);
+    let is_complete = view.app.missing_reports().is_empty() && view.app.analytics.needs_work.has_views();
+    let text = match (view.app.analytics.needs_work.loading > 0, is_complete) {
+        (true, _) => "Loading…".to_owned(),
+        (false, true) => "No page needs work, according to the loaded reports.".to_owned(),
+        (false, false) => format!("Nothing is loaded for this range. {key} loads it and shows the cost first."),
+    };
+    draw::draw_hint(frame, lines, &text, view.theme.muted);
+}
+
+/// Returns the totals of the site.
+fn summary(tab: &NeedsWorkTab) -> String {
+    let total = |signal| tab.found.total(signal).map_or_else(|| "–".to_owned(), format_views);
+    format!(
+        "Thumbs down {}   Open comments {}   Unanswered {}   Unclicked searches {}",
+        total(Signal::ThumbsDown),
+        total(Signal::OpenComments),
+        total(Signal::UnansweredQuestions),
+        total(Signal::UnclickedSearches)
+    )
+}
+
+/// Returns what the lower rule says, and whether it is a problem.
+fn status_text(view: View<'_>) -> (String, bool) {
+    let tab = &view.app.analytics.needs_work;
+    if tab.loading > 0 {
+        return (format!("loading {}…", plural(tab.loading as usize, "report")), false);
+    }
+    if let Some(failure) = &tab.failure {
+        return (failure.clone(), true);
+    }
+    let mut missing: Vec<&str> = view.app.missing_reports().into_iter().map(AnalyticsKind::label).collect();
+    if !tab.has_views() {
+        missing.insert(0, "page views");
+    }
+    if missing.is_empty() {
+        let partial = tab.views.as_ref().is_some_and(|views| !views.complete);
+        let previous = if tab.previous_views.is_none() { "the previous period is not loaded" } else { "" };
+        let views = if partial { "only the most viewed pages have views" } else { previous };
+        return (views.to_owned(), false);
+    }
+    let key = view.app.key_label(Context::Analytics, Action::LoadAll);
+    (format!("not loaded: {}; {key} loads them", missing.join(", ")), false)
+}
+
+fn table(width: usize) -> Table<ListCell<PageSignals>> {
+    type C = Column<ListCell<PageSignals>>;
+    let columns = [
+        C::left("", 2, |row, _| row.cursor()),
+        C::flexible("page", 20, |row, width| match &row.item.path {
+            Some(path) => row.cell(truncate_path(path.as_str(), width.saturating_sub(1))),
+            None => row.muted("(no page)"),
+        }),
+        C::right("views", 9, |row, _| signal_cell(row, Signal::Views)).optional(4),
+        C::right("change", 8, change_cell).optional(4),
+        C::right("thumbs down", 12, |row, _| signal_cell(row, Signal::ThumbsDown)),
+        C::right("comments", 9, |row, _| signal_cell(row, Signal::OpenComments)).optional(3),
+        C::right("unanswered", 11, |row, _| signal_cell(row, Signal::UnansweredQuestions)).optional(2),
+        C::right("searches", 9, |row, _| signal_cell(row, Signal::UnclickedSearches)).optional(2),
+        C::left("share of the problem", BAR_CELLS + 8, share_cell).after_gap(2).optional(1),
+        C::left("", 1, |row, _| row.cell("")),
+    ];
+    Table::new(columns, width)
+}
+
+fn signal_cell<'a>(row: &ListRow<'a, PageSignals>, signal: Signal) -> TableCell<'a> {
+    match row.item.value(signal) {
+        Some(value) => row.cell(format_views(value)),
+        None => row.muted("–"),
+    }
+}
+
+fn change_cell<'a>(row: &ListRow<'a, PageSignals>, _width: usize) -> TableCell<'a> {
+    let Some(change) = row.item.views_change() else { return row.muted("–") };
+    let percent = change * 100.0;
+    let (sign, style) = if percent < 0.0 { ("−", row.view.theme.bad) } else { ("+", row.view.theme.muted) };
+    TableCell::new(format!("{sign}{:.0} %", percent.abs()), style)
+}
+
+fn share_cell<'a>(row: &ListRow<'a, PageSignals>, _width: usize) -> TableCell<'a> {
+    let longest = row.view.app.analytics.needs_work.found.pages.first().map_or(0.0, |page| page.score);
+    let share = if longest > 0.0 { row.item.score / longest } else { 0.0 };
+    let bar = bar(share, BAR_CELLS);
+    let blank = BAR_CELLS.saturating_sub(bar.chars().count());
+    TableCell::Spans(vec![
+        Span::styled(bar, row.view.theme.warning),
+        Span::raw(" ".repeat(blank)),
+        Span::styled(format!(" {:.1} %", row.item.score * 100.0), row.view.theme.text),
+    ])
+}

@@ -1,0 +1,275 @@
+//! What is specific to a kind of row: where its report is in the state, its columns, its details, and what it says about
+//! a page.
+
+use super::columns;
+use super::rows_tab::RowsTab;
+use super::state::AnalyticsState;
+use super::tab::AnalyticsTab;
+use crate::model::analytics::fields::FieldedRow;
+use crate::model::analytics::{Feedback, PageFeedback, Question, RowsReport, Search, page_path};
+use crate::model::text::CleanText;
+use crate::tui::format::{count_text, format_count};
+use crate::tui::widgets::table::{Column, ListCell};
+
+/// A named text of a row's details.
+pub(in crate::tui) type DetailPart = (&'static str, String);
+
+/// A row of a report on the screen.
+pub(in crate::tui) trait ReportRow: FieldedRow {
+    const TAB: AnalyticsTab;
+    /// The names of the fields that are columns.
+    const COLUMNS: &'static [&'static str];
+
+    fn of(state: &AnalyticsState) -> &RowsTab<Self>;
+
+    fn of_mut(state: &mut AnalyticsState) -> &mut RowsTab<Self>;
+
+    /// Returns the columns of the table.
+    fn columns() -> Vec<Column<ListCell<Self>>>;
+
+    /// Returns the numbers above the table.
+    fn summary(report: &RowsReport<Self>) -> String;
+
+    /// Returns the path of the page that the row is about.
+    fn page(&self) -> Option<CleanText>;
+
+    /// Describes the row in a line of a prompt.
+    fn evidence(&self) -> String;
+
+    /// Returns the text of the row that readers wrote; empty if there is none.
+    fn reader_text(&self) -> &str {
+        ""
+    }
+
+    /// Returns the complete row.
+    fn details(&self) -> Vec<DetailPart>;
+}
+
+fn time_text(time: Option<crate::model::Time>) -> String {
+    time.map(|time| time.format("%Y-%m-%d %H:%M UTC").to_string()).unwrap_or_default()
+}
+
+impl ReportRow for Search {
+    const TAB: AnalyticsTab = AnalyticsTab::Searches;
+    const COLUMNS: &'static [&'static str] = &["search", "hits", "ctr", "page", "last"];
+
+    fn of(state: &AnalyticsState) -> &RowsTab<Self> {
+        &state.searches
+    }
+
+    fn of_mut(state: &mut AnalyticsState) -> &mut RowsTab<Self> {
+        &mut state.searches
+    }
+
+    fn columns() -> Vec<Column<ListCell<Self>>> {
+        columns::searches()
+    }
+
+    fn summary(report: &RowsReport<Self>) -> String {
+        let unclicked = report.rows.iter().filter(|row| row.is_unclicked()).count();
+        let total = match report.totals.total.value() {
+            Some(_) => format!("Searches {}   ", count_text(&report.totals.total)),
+            None => String::new(),
+        };
+        format!("{total}Texts {}   Unclicked {}", format_count(report.rows.len()), format_count(unclicked))
+    }
+
+    fn page(&self) -> Option<CleanText> {
+        self.top_page.as_ref().map(|page| page_path(page.as_str()))
+    }
+
+    fn evidence(&self) -> String {
+        let clicks = match (self.is_unclicked(), columns::percent(&self.click_rate)) {
+            (true, _) => "nobody clicked a result".to_owned(),
+            (false, Some(percent)) => format!("{percent} clicked a result"),
+            (false, None) => "unknown clicks".to_owned(),
+        };
+        format!("searched {} times, {clicks}:", count_text(&self.hits))
+    }
+
+    fn reader_text(&self) -> &str {
+        self.query.as_str()
+    }
+
+    fn details(&self) -> Vec<DetailPart> {
+        let page = self.top_page.as_ref().map_or_else(|| "nobody clicked a result".to_owned(), CleanText::to_string);
+        vec![
+            ("Search", self.query.to_string()),
+            ("Searched", format!("{} times", count_text(&self.hits))),
+            ("Clicked", columns::percent(&self.click_rate).unwrap_or_else(|| "unknown".to_owned())),
+            ("Most clicked page", page),
+            ("Last searched", time_text(self.last_searched_at)),
+        ]
+    }
+}
+
+impl ReportRow for Feedback {
+    const TAB: AnalyticsTab = AnalyticsTab::Feedback;
+    const COLUMNS: &'static [&'static str] = &["time", "page", "status", "helpful", "comment"];
+
+    fn of(state: &AnalyticsState) -> &RowsTab<Self> {
+        &state.feedback
+    }
+
+    fn of_mut(state: &mut AnalyticsState) -> &mut RowsTab<Self> {
+        &mut state.feedback
+    }
+
+    fn columns() -> Vec<Column<ListCell<Self>>> {
+        columns::feedback()
+    }
+
+    fn summary(report: &RowsReport<Self>) -> String {
+        let count = |is: fn(&Feedback) -> bool| format_count(report.rows.iter().filter(|row| is(row)).count());
+        format!(
+            "Feedback {}   Comments {}   Open {}   Thumbs down {}",
+            format_count(report.rows.len()),
+            count(|row| row.comment.is_some()),
+            count(|row| row.status.is_open()),
+            count(|row| row.helpful == Some(false))
+        )
+    }
+
+    fn page(&self) -> Option<CleanText> {
+        Some(page_path(self.path.as_str()))
+    }
+
+    fn evidence(&self) -> String {
+        let vote = match self.helpful {
+            Some(true) => "thumbs up",
+            Some(false) => "thumbs down",
+            None => "feedback about a code example",
+        };
+        let text = if self.reader_text().is_empty() { "" } else { ":" };
+        format!("{vote}, {}{text}", self.status.label())
+    }
+
+    fn reader_text(&self) -> &str {
+        self.comment.as_ref().map(CleanText::as_str).unwrap_or_default()
+    }
+
+    fn details(&self) -> Vec<DetailPart> {
+        let optional = |text: &Option<CleanText>| text.as_ref().map(CleanText::to_string).unwrap_or_default();
+        let vote = match self.helpful {
+            Some(true) => "helpful",
+            Some(false) => "not helpful",
+            None => "",
+        };
+        vec![
+            ("Page", self.path.to_string()),
+            ("Given", time_text(self.created_at)),
+            ("Status", self.status.label().to_owned()),
+            ("Vote", vote.to_owned()),
+            ("Where", optional(&self.source)),
+            ("File", optional(&self.filename)),
+            ("Language", optional(&self.lang)),
+            ("Comment", optional(&self.comment)),
+            ("Code", optional(&self.code)),
+        ]
+    }
+}
+
+impl ReportRow for PageFeedback {
+    const TAB: AnalyticsTab = AnalyticsTab::Feedback;
+    const COLUMNS: &'static [&'static str] = &["page", "up", "down", "code"];
+
+    fn of(state: &AnalyticsState) -> &RowsTab<Self> {
+        &state.feedback_by_page
+    }
+
+    fn of_mut(state: &mut AnalyticsState) -> &mut RowsTab<Self> {
+        &mut state.feedback_by_page
+    }
+
+    fn columns() -> Vec<Column<ListCell<Self>>> {
+        columns::page_feedback()
+    }
+
+    fn summary(report: &RowsReport<Self>) -> String {
+        let sum = |of: fn(&PageFeedback) -> &crate::model::views::Count| {
+            let sum = report.rows.iter().filter_map(|row| of(row).value()).sum();
+            crate::tui::format::format_views(sum)
+        };
+        format!(
+            "Pages {}   Thumbs up {}   Thumbs down {}",
+            format_count(report.rows.len()),
+            sum(|row| &row.thumbs_up),
+            sum(|row| &row.thumbs_down)
+        )
+    }
+
+    fn page(&self) -> Option<CleanText> {
+        Some(page_path(self.path.as_str()))
+    }
+
+    fn evidence(&self) -> String {
+        format!("{} thumbs up, {} thumbs down", count_text(&self.thumbs_up), count_text(&self.thumbs_down))
+    }
+
+    fn details(&self) -> Vec<DetailPart> {
+        vec![
+            ("Page", self.path.to_string()),
+            ("Thumbs up", count_text(&self.thumbs_up)),
+            ("Thumbs down", count_text(&self.thumbs_down)),
+            ("About code", count_text(&self.code)),
+            ("Total", count_text(&self.total)),
+        ]
+    }
+}
+
+impl ReportRow for Question {
+    const TAB: AnalyticsTab = AnalyticsTab::Questions;
+    const COLUMNS: &'static [&'static str] = &["time", "status", "page", "category", "question"];
+
+    fn of(state: &AnalyticsState) -> &RowsTab<Self> {
+        &state.questions
+    }
+
+    fn of_mut(state: &mut AnalyticsState) -> &mut RowsTab<Self> {
+        &mut state.questions
+    }
+
+    fn columns() -> Vec<Column<ListCell<Self>>> {
+        columns::questions()
+    }
+
+    fn summary(report: &RowsReport<Self>) -> String {
+        let unanswered = report.rows.iter().filter(|row| row.is_answered == Some(false)).count();
+        format!("Questions {}   Unanswered {}", format_count(report.rows.len()), format_count(unanswered))
+    }
+
+    fn page(&self) -> Option<CleanText> {
+        self.about()
+    }
+
+    fn evidence(&self) -> String {
+        match self.is_answered {
+            Some(false) => "question that the assistant could not answer:".to_owned(),
+            _ => "question to the assistant:".to_owned(),
+        }
+    }
+
+    fn reader_text(&self) -> &str {
+        self.query.as_str()
+    }
+
+    fn details(&self) -> Vec<DetailPart> {
+        let sources: Vec<String> =
+            self.sources.iter().map(|source| format!("{} ({})", source.title, source.url)).collect();
+        let status = match (self.is_answered, self.is_clarifying) {
+            (Some(false), _) => "unanswered",
+            (Some(true), _) => "answered",
+            (None, true) => "the assistant asked back",
+            (None, false) => "unknown",
+        };
+        vec![
+            ("Asked", time_text(self.asked_at)),
+            ("Status", status.to_owned()),
+            ("Page", self.about().map(|page| page.to_string()).unwrap_or_default()),
+            ("Category", self.category.as_ref().map(CleanText::to_string).unwrap_or_default()),
+            ("Question", self.query.to_string()),
+            ("Answer", self.response.to_string()),
+            ("Sources", sources.join("\n")),
+        ]
+    }
+}

@@ -1,0 +1,191 @@
+//! The component of the tabs that show a report.
+
+use super::detail::RowDetail;
+use super::draw;
+use super::report_row::ReportRow;
+use super::tab::AnalyticsTab;
+use crate::tui::component::prelude::*;
+use crate::tui::filter_input::FilterInput;
+use crate::tui::views::calendar::{Calendar, CalendarPurpose};
+use crate::tui::views::range_line::PresetChoice;
+use crate::tui::widgets::list_state::ClickedRow;
+use crate::tui::widgets::text_input::TextInput;
+use std::marker::PhantomData;
+
+/// The component of a tab with rows of one kind.
+#[derive(Debug)]
+pub(in crate::tui) struct ReportScreen<R>(PhantomData<R>);
+
+impl<R> ReportScreen<R> {
+    pub(in crate::tui) const NEW: Self = Self(PhantomData);
+
+    pub(in crate::tui) fn new() -> Self {
+        Self(PhantomData)
+    }
+}
+
+impl<R: ReportRow> Component for ReportScreen<R> {
+    fn contexts(&self) -> &'static [Context] {
+        &[Context::Analytics, Context::Lists, Context::Everywhere]
+    }
+
+    fn offers(&self, action: Action, app: &App) -> Option<Label> {
+        let tab = R::of(&app.analytics);
+        let has_rows = tab.report().is_some_and(|report| !report.rows.is_empty());
+        let is_shown = tab.selected().is_some();
+        match action {
+            Action::Open | Action::Mark | Action::CopyMain | Action::NewJob => Label::default_if(is_shown),
+            Action::Filter | Action::NextSort | Action::ReverseSort => Label::default_if(has_rows),
+            Action::LoadAll => Label::default_if(tab.report().is_some_and(|report| !report.is_complete())),
+            Action::Compare if R::default().compared().is_none() => None,
+            Action::Compare if tab.compared_range().is_some() => Some("stop comparing".into()),
+            Action::Compare => Label::default_if(has_rows),
+            Action::Fold => match (R::TAB, app.analytics.is_by_page) {
+                (AnalyticsTab::Feedback, true) => Some("comments".into()),
+                (AnalyticsTab::Feedback, false) => Some("by page".into()),
+                _ => None,
+            },
+            Action::Close if tab.stop().is_some() => Some("stop loading".into()),
+            Action::Close if tab.marked_count() > 0 => Some("unmark".into()),
+            Action::Close => (!tab.filter_text().is_empty()).then(|| "clear filter".into()),
+            _ => Some(Label::Default),
+        }
+    }
+
+    fn act(&mut self, action: Action, cx: &mut Cx<'_>) -> Flow {
+        if act_on_range(action, cx) {
+            return Flow::Handled;
+        }
+        let app = &mut *cx.app;
+        let tab = R::of_mut(&mut app.analytics);
+        match action {
+            Action::Open => {
+                if let Some(row) = tab.selected() {
+                    let dialog = RowDetail::new(R::KIND.label(), row.details());
+                    cx.open(dialog);
+                }
+            }
+            Action::NewJob => cx.app.open_job_about_rows::<R>(cx.now, cx.effects),
+            Action::Filter => {
+                let input = TextInput::line(tab.filter_text());
+                cx.open(FilterInput { input });
+            }
+            Action::NextSort => tab.sort_by_next(|name| R::COLUMNS.contains(&name)),
+            Action::ReverseSort => tab.reverse(),
+            Action::Compare if R::default().compared().is_some() => cx.effects.extend(tab.toggle_comparison()),
+            Action::Mark => {
+                tab.toggle_mark();
+                self.scroll(Scroll::By(1), cx);
+            }
+            Action::Fold if R::TAB == AnalyticsTab::Feedback => {
+                app.analytics.is_by_page = !app.analytics.is_by_page;
+            }
+            Action::LoadAll => cx.app.ask_to_load_rows::<R>(cx.now),
+            Action::Refresh => cx.effects.extend(tab.load(1, true)),
+            Action::CopyMain => {
+                let copy = tab.selected().map(|row| {
+                    let lines = row.details().into_iter().filter(|(_, text)| !text.is_empty());
+                    let text: Vec<String> = lines.map(|(name, text)| format!("{name}: {text}")).collect();
+                    Effect::copy("the row", text.join("\n"))
+                });
+                cx.effects.extend(copy);
+            }
+            _ => return Flow::Pass,
+        }
+        Flow::Handled
+    }
+
+    /// Stops loading, or clears the marks or the filter, whichever applies first.
+    fn close(&mut self, cx: &mut Cx<'_>) -> Flow {
+        let tab = R::of_mut(&mut cx.app.analytics);
+        if let Some(stop) = tab.stop() {
+            cx.effects.push(stop);
+        } else if tab.marked_count() > 0 {
+            tab.clear_marks();
+        } else if !tab.filter_text().is_empty() {
+            tab.set_filter("");
+        } else {
+            return Flow::Pass;
+        }
+        Flow::Handled
+    }
+
+    fn scroll(&mut self, by: Scroll, cx: &mut Cx<'_>) {
+        let rows = usize::from(cx.app.report_areas().lines.height).max(1);
+        R::of_mut(&mut cx.app.analytics).list.scroll(by, rows);
+    }
+
+    fn click(&mut self, at: Position, cx: &mut Cx<'_>) -> Flow {
+        let areas = cx.app.report_areas();
+        if click_range_rule(R::TAB, at, areas.range, cx) {
+            return Flow::Handled;
+        }
+        let tab = R::of_mut(&mut cx.app.analytics);
+        if areas.headings.contains(at) {
+            let table = draw::table::<R>(usize::from(areas.lines.width), tab.compared_range().is_some());
+            let column = usize::from(at.x).checked_sub(draw::table_start()).and_then(|cell| table.column_at(cell));
+            if let Some(name) = column.map(|column| field_of_heading(column.heading())) {
+                tab.sort_by(name);
+            }
+        } else if tab.list.click(areas.lines, at) == Some(ClickedRow::Again) {
+            return self.act(Action::Open, cx);
+        }
+        Flow::Handled
+    }
+
+    fn position_text(&self, app: &App) -> String {
+        R::of(&app.analytics).list.position_text(usize::from(app.report_areas().lines.height))
+    }
+
+    fn draw(&self, frame: &mut Frame<'_>, view: View<'_>) {
+        draw::draw_report::<R>(frame, view, self);
+    }
+}
+
+/// Returns the name of the field that a column shows.
+fn field_of_heading(heading: &str) -> &str {
+    match heading {
+        "clicked" => "ctr",
+        "age" => "time",
+        "about code" => "code",
+        "vote" => "helpful",
+        other => other,
+    }
+}
+
+/// Handles the actions that all tabs except the page views have in common: the tab and the range. Returns whether it
+/// was one of them.
+pub(super) fn act_on_range(action: Action, cx: &mut Cx<'_>) -> bool {
+    let views = &mut cx.app.views;
+    match action {
+        Action::NextPane => cx.app.show_analytics_tab(cx.app.analytics.tab.step(1)),
+        Action::PreviousPane => cx.app.show_analytics_tab(cx.app.analytics.tab.step(-1)),
+        Action::NextRange => cx.effects.extend(views.next_preset(cx.now)),
+        Action::PeriodBefore => cx.app.step_period(-1, cx.now, cx.effects),
+        Action::PeriodAfter => cx.app.step_period(1, cx.now, cx.effects),
+        Action::CustomRange => Calendar::open(CalendarPurpose::Show, cx),
+        _ => return false,
+    }
+    true
+}
+
+/// Handles a click on the upper rule: shows the clicked tab or range. Returns whether the click was on the rule.
+pub(in crate::tui) fn click_range_rule(tab: AnalyticsTab, at: Position, rule: Rect, cx: &mut Cx<'_>) -> bool {
+    if !rule.contains(at) {
+        return false;
+    }
+    if let Some(clicked) = tab.at(at, rule, cx.app.is_filtering()) {
+        cx.app.show_analytics_tab(clicked);
+        return true;
+    }
+    match cx.app.range_choice_at(usize::from(at.x), usize::from(cx.app.size.0), cx.now) {
+        Some(PresetChoice::Preset(preset)) => {
+            let period = preset.period(cx.now.date_naive());
+            cx.effects.extend(cx.app.views.set_period(period, Some(preset), cx.now));
+        }
+        Some(PresetChoice::Custom) => Calendar::open(CalendarPurpose::Show, cx),
+        Some(PresetChoice::Next) => cx.effects.extend(cx.app.views.next_preset(cx.now)),
+        None => {}
+    }
+    true
+}

@@ -1,0 +1,105 @@
+//! The tabs of the analytics screen, and their names at the start of its upper rule.
+//!
+//! ```text
+//! ─ Pages  Searches  Feedback  Questions  Needs work  16–22 Nov UTC, today so far ──────── ‹ 7d › ─
+//! ```
+
+use crate::tui::geometry::title_area;
+use ratatui::layout::{Position, Rect};
+use unicode_width::UnicodeWidthStr as _;
+
+/// The narrowest rule with the names of all tabs. A narrower one has at most the name of the current tab.
+const MIN_RULE_WIDTH: u16 = 80;
+/// The narrowest rule with the names of all tabs beside a filter.
+const MIN_RULE_WIDTH_WITH_FILTER: u16 = 100;
+/// The cells after each name.
+pub(in crate::tui) const GAP: usize = 2;
+
+/// A tab of the analytics screen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum AnalyticsTab {
+    /// The page views.
+    #[default]
+    Pages,
+    Searches,
+    Feedback,
+    Questions,
+    NeedsWork,
+}
+
+impl AnalyticsTab {
+    pub const ALL: [Self; 5] = [Self::Pages, Self::Searches, Self::Feedback, Self::Questions, Self::NeedsWork];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Pages => "Pages",
+            Self::Searches => "Searches",
+            Self::Feedback => "Feedback",
+            Self::Questions => "Questions",
+            Self::NeedsWork => "Needs work",
+        }
+    }
+
+    /// Returns the tab `steps` to the right, or to the left if negative. After the last tab comes the first.
+    #[must_use]
+    pub(in crate::tui) fn step(self, steps: isize) -> Self {
+        let len = isize::try_from(Self::ALL.len()).unwrap_or(1);
+        let at = Self::ALL.iter().position(|tab| *tab == self).and_then(|at| isize::try_from(at).ok()).unwrap_or(0);
+        let next = usize::try_from((at + steps).rem_euclid(len)).unwrap_or(0);
+        Self::ALL.get(next).copied().unwrap_or_default()
+    }
+
+    /// Returns the tabs whose names are shown in a rule of this width.
+    pub(in crate::tui) fn shown(self, width: u16, is_filtered: bool) -> impl Iterator<Item = Self> {
+        let has_all = width >= if is_filtered { MIN_RULE_WIDTH_WITH_FILTER } else { MIN_RULE_WIDTH };
+        // The page views are recognized without a name, and a filter needs the space.
+        let has_own = self != Self::Pages && (!is_filtered || width >= MIN_RULE_WIDTH);
+        Self::ALL.into_iter().filter(move |tab| has_all || (has_own && *tab == self))
+    }
+
+    /// Returns the number of cells of the names in a rule without a filter, with the gap after them.
+    pub(in crate::tui) fn names_width(self, width: u16) -> usize {
+        self.shown(width, false).map(|tab| tab.name().width() + GAP).sum()
+    }
+
+    /// Returns the tab whose name was clicked in the upper rule.
+    pub(in crate::tui) fn at(self, at: Position, rule: Rect, is_filtered: bool) -> Option<Self> {
+        let mut x = usize::from(title_area(rule).x);
+        self.shown(rule.width, is_filtered).filter(|_| rule.contains(at)).find(|tab| {
+            let start = x;
+            x += tab.name().width() + GAP;
+            (start..start + tab.name().width()).contains(&usize::from(at.x))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_tabs_wrap_around() {
+        assert_eq!(AnalyticsTab::Pages.step(-1), AnalyticsTab::NeedsWork);
+        assert_eq!(AnalyticsTab::NeedsWork.step(1), AnalyticsTab::Pages);
+        assert_eq!(AnalyticsTab::Pages.step(1), AnalyticsTab::Searches);
+    }
+
+    #[test]
+    fn a_click_finds_the_name_under_it() {
+        let rule = Rect::new(0, 1, 100, 1);
+        let at = |x| AnalyticsTab::Pages.at(Position { x, y: 1 }, rule, false);
+        assert_eq!(
+            [2, 6, 7, 9, 16].map(at),
+            [
+                Some(AnalyticsTab::Pages),
+                Some(AnalyticsTab::Pages),
+                None,
+                Some(AnalyticsTab::Searches),
+                Some(AnalyticsTab::Searches)
+            ]
+        );
+        assert_eq!(AnalyticsTab::Pages.at(Position { x: 2, y: 2 }, rule, false), None);
+        let narrow = Rect::new(0, 1, 60, 1);
+        assert_eq!(AnalyticsTab::Feedback.at(Position { x: 3, y: 1 }, narrow, false), Some(AnalyticsTab::Feedback));
+    }
+}
