@@ -3,8 +3,8 @@
 
 use super::number_parser::number_parser;
 use super::{
-    act, completions, diff, doctor, export, follow, help, import, init, jobs, man, new, prune, pull_requests, show,
-    status, track, views, wait, watch,
+    act, analytics, completions, diff, doctor, export, follow, help, import, init, jobs, man, new, prune,
+    pull_requests, show, status, track, views, wait, watch,
 };
 use crate::config::{ColorChoice, Flags};
 use crate::sim::{Fault, SimOptions};
@@ -138,6 +138,21 @@ pub(super) enum Command {
     /// limit is reached.
     #[command(after_long_help = views::FORMAT_HELP)]
     Views(views::Options),
+    /// show what readers searched for, and whether they clicked a result
+    #[command(after_long_help = analytics::FORMAT_HELP)]
+    Searches(analytics::Options),
+    /// show the feedback of readers, comment by comment or counted by page
+    #[command(after_long_help = analytics::FORMAT_HELP)]
+    Feedback(analytics::FeedbackOptions),
+    /// show the questions that readers asked the assistant, and which it could not answer
+    #[command(after_long_help = analytics::FORMAT_HELP)]
+    Questions(analytics::Options),
+    /// show the human and AI visitors of each page
+    #[command(after_long_help = analytics::FORMAT_HELP)]
+    Visitors(analytics::Options),
+    /// show the pages that need work, according to page views, feedback, questions and searches
+    #[command(after_long_help = analytics::needs_work::OUTPUT_HELP)]
+    NeedsWork(analytics::needs_work::Options),
     /// write jobs and drafts as JSON Lines, for backup or another computer
     ///
     /// Exports drafts and jobs (threads, titles, tags, notes, pages) of all projects unless --project or --base-url
@@ -206,6 +221,9 @@ impl Command {
             Self::Watch(options) => options.json,
             Self::Status(options) => options.json,
             Self::Views(options) => options.is_json(),
+            Self::Searches(options) | Self::Questions(options) | Self::Visitors(options) => options.is_json(),
+            Self::Feedback(options) => options.is_json(),
+            Self::NeedsWork(options) => options.is_json(),
             Self::Import(options) => options.json,
             Self::Doctor(options) => options.json,
             Self::Prune(options) => options.json,

@@ -2,6 +2,7 @@
 //! `table` (output) and `exit_code`.
 
 mod act;
+mod analytics;
 mod arguments;
 mod batch;
 mod batch_plan;
@@ -32,6 +33,7 @@ mod out;
 mod prompt_text;
 mod prune;
 mod pull_requests;
+mod range_options;
 mod resolve_id;
 mod sending;
 mod session;
@@ -51,6 +53,8 @@ mod welcome;
 use crate::config::Flags;
 use crate::config::environment::Environment;
 use crate::engine::LeaseRoles;
+use crate::model::analytics::{Question, Search};
+use crate::model::views::PageRow;
 use crate::runtime;
 use arguments::{Arguments, Command};
 use clap::CommandFactory as _;
@@ -131,6 +135,11 @@ fn dispatch(
             Some(Command::Status(options)) => status::run(cx, &options),
             Some(Command::Wait(options)) => wait::run(cx, &options).await,
             Some(Command::Views(options)) => views::run(cx, &options).await,
+            Some(Command::Searches(options)) => analytics::run::<Search>(cx, &options).await,
+            Some(Command::Feedback(options)) => analytics::run_feedback(cx, &options).await,
+            Some(Command::Questions(options)) => analytics::run::<Question>(cx, &options).await,
+            Some(Command::Visitors(options)) => analytics::run::<PageRow>(cx, &options).await,
+            Some(Command::NeedsWork(options)) => analytics::needs_work::run(cx, &options).await,
             Some(Command::Export(options)) => export::run(cx, &options).await,
             Some(Command::Import(options)) => import::run(cx, &options).await,
             Some(Command::Doctor(options)) => doctor::run(cx, &options).await,

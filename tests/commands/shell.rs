@@ -173,7 +173,8 @@ fn the_manual_has_every_command_and_every_exit_code() {
     let folder = fixture.home.path().join("man");
     fixture.run(&["man", "--dir", "man"]).expect_exit_code(0);
     for name in &names {
-        assert!(page.contains(&format!("docdeck\\-{name}(1)")), "{name} is not in the page");
+        let escaped = name.replace('-', "\\-");
+        assert!(page.contains(&format!("docdeck\\-{escaped}(1)")), "{name} is not in the page");
         let command_page =
             std::fs::read_to_string(folder.join(format!("docdeck-{name}.1"))).expect("a page of its own");
         assert!(

@@ -3,21 +3,24 @@
 
 mod all;
 mod cached;
-mod days;
+mod check;
+mod load_progress;
+mod output;
 mod table;
 
 use super::error::CliError;
 use super::exit_code::Code;
 use super::number_parser::number_parser;
 use super::out::Out;
+use super::range_options::RangeOptions;
 use super::session::{CommandContext, Interrupted, Session};
 use crate::engine::LeaseRoles;
-use crate::model::export::{ExportContent, ExportFormat};
+use crate::model::export::ExportContent;
 use crate::model::load::Timed;
 use crate::model::views::{DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, MIN_PAGE_SIZE, ViewsPage, ViewsQuery};
 use chrono::Utc;
-use clap::{Args, ValueEnum};
-use days::RangeOptions;
+use clap::Args;
+use output::{OutputFormat, write_content};
 
 /// Help text about the formats and the exit codes.
 pub(super) const FORMAT_HELP: &str = "\
@@ -29,7 +32,7 @@ pages fails, the partial data with \"error\" and \"exitCode\". csv and md: as ex
 
 Fresh cached data is read without the key and without running a key command.
 
-Exit codes: 0 written; 2 usage, configuration or database error; 3 key refused; 4 service or network error; 5 hourly \
+Exit codes: 0 written; 1 --check found pages; 2 usage, configuration or database error; 3 key refused; 4 service or network error; 5 hourly \
 limit reached; 130 Ctrl-C. Loaded data is cached: run the same command again to continue.";
 
 #[derive(Debug, Args)]
@@ -50,6 +53,10 @@ pub(super) struct Options {
     /// with --all, stop when this share of the views is loaded, like 95%; the rest often takes most of the requests
     #[arg(long, value_name = "PERCENT", requires = "all", value_parser = parse_percent)]
     until: Option<u8>,
+    /// load all pages, print those that pass this filter, such as 'Δ<-30% human>200' (Δ: compared with the previous
+    /// period), and exit with 1 if there are any
+    #[arg(long, value_name = "FILTER", conflicts_with_all = ["page", "limit", "all"])]
+    check: Option<String>,
     /// load from the service even if the cache is fresh; with --all, start over
     #[arg(long)]
     fresh: bool,
@@ -64,14 +71,6 @@ pub(super) struct Options {
 fn parse_percent(text: &str) -> Result<u8, String> {
     let percent = text.trim().trim_end_matches('%').parse().ok().filter(|percent| (1..=100).contains(percent));
     percent.ok_or_else(|| "write a whole number from 1 to 100, like 95%".to_owned())
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum OutputFormat {
-    Table,
-    Csv,
-    Json,
-    Md,
 }
 
 impl Options {
@@ -89,8 +88,11 @@ impl Options {
 pub(super) async fn run(cx: &mut CommandContext<'_>, options: &Options) -> Result<Code, CliError> {
     // The range is checked first, because an invalid range can be reported without a key.
     options.days.range(Utc::now().date_naive())?;
+    if let Some(problem) = options.check.as_deref().and_then(check::filter_problem) {
+        return Err(CliError::unusable(problem));
+    }
     // An error is ignored here, because the session that is opened below then reports it.
-    if let Some(session) = cx.open_store(false).ok().filter(|_| !options.fresh) {
+    if let Some(session) = cx.open_store(false).ok().filter(|_| !options.fresh && options.check.is_none()) {
         let answered = cached::write_if_cached(&session, options, cx.out).await;
         session.close().await;
         if answered? {
@@ -104,6 +106,9 @@ async fn load_and_write(session: &mut Session, options: &Options, out: &mut Out)
     // Today is taken from the service's clock if its time is known, otherwise from this computer's clock.
     let days = options.days.range(session.engine.service_now().date_naive())?;
     days.note_future_end(out);
+    if let Some(filter) = &options.check {
+        return check::check(session, days.range, filter, options.fresh, options.format(), out).await;
+    }
     if options.all {
         return all::load_and_write_all(session, days.range, options, out).await;
     }
@@ -132,26 +137,5 @@ fn write_page(query: ViewsQuery, loaded: &Timed<ViewsPage>, options: &Options, o
             options.page.saturating_add(1)
         ));
     }
-    Ok(())
-}
-
-/// Writes the content in a format. `before` is the number of rows on earlier pages.
-fn write_content(
-    content: &ExportContent<'_>,
-    before: u64,
-    format: OutputFormat,
-    out: &mut Out,
-) -> Result<(), CliError> {
-    let format = match format {
-        OutputFormat::Table => {
-            table::write_page_table(content, before, out);
-            return Ok(());
-        }
-        OutputFormat::Csv => ExportFormat::Csv,
-        OutputFormat::Json => ExportFormat::Json,
-        OutputFormat::Md => ExportFormat::Markdown,
-    };
-    let text = format.write(content).map_err(CliError::unusable)?;
-    out.write(&text);
     Ok(())
 }

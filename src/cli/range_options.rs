@@ -1,4 +1,4 @@
-//! The range of `docdeck views`: parses `--from`, `--to` and `--last` by the rules of the dashboard's range field.
+//! The range of the commands about analytics: parses `--from`, `--to` and `--last` by the rules of the dashboard's range field.
 
 use crate::cli::completion_candidates;
 use crate::cli::error::CliError;
@@ -11,7 +11,7 @@ const DEFAULT_SPAN: &str = "7d";
 
 /// The options that select the range: whole UTC days, both ends inclusive.
 #[derive(Debug, Args)]
-pub(super) struct RangeOptions {
+pub(in crate::cli) struct RangeOptions {
     /// first day, YYYY-MM-DD in UTC; without --to, a week (2026-w47), month (2026-10) or quarter (2026-q3) means all of
     /// it
     #[arg(long, value_name = "D")]
@@ -27,15 +27,15 @@ pub(super) struct RangeOptions {
 
 /// A parsed range.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct ParsedRange {
-    pub(super) range: DateRange,
+pub(in crate::cli) struct ParsedRange {
+    pub(in crate::cli) range: DateRange,
     /// The requested last day, if it is in the future. The range then ends today instead.
-    pub(super) future_end: Option<NaiveDate>,
+    pub(in crate::cli) future_end: Option<NaiveDate>,
 }
 
 impl ParsedRange {
     /// Prints a note if the range ends earlier than requested.
-    pub(super) fn note_future_end(self, out: &mut Out) {
+    pub(in crate::cli) fn note_future_end(self, out: &mut Out) {
         if let Some(last) = self.future_end {
             out.note(&format!("docdeck: {last} is in the future, so the range ends today, {} UTC.", self.range.to()));
         }
@@ -47,7 +47,7 @@ impl RangeOptions {
     ///
     /// # Errors
     /// An option is wrong (exit code 2).
-    pub(super) fn range(&self, today: NaiveDate) -> Result<ParsedRange, CliError> {
+    pub(in crate::cli) fn range(&self, today: NaiveDate) -> Result<ParsedRange, CliError> {
         let last = self.last.as_deref().map(|last| last.trim().to_lowercase());
         let last = last.as_deref();
         if let Some(days) = last.filter(|last| is_day_count(last)) {

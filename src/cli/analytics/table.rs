@@ -1,0 +1,74 @@
+//! Prints the rows of a report: with headings on a terminal; in a pipe, one uncut line per row with tabs between the
+//! columns.
+
+use crate::cli::out::Out;
+use crate::cli::table::{ColumnKind, TextCell, TextColumn, table_lines};
+use crate::model::analytics::export::RowsExport;
+use crate::model::analytics::fields::{Field, FieldValue, FieldedRow};
+use crate::model::colors::ColorRole;
+use crate::model::export::{format_received, guard_formulas, guard_unless_number};
+use crate::model::time_format::json_time;
+use crate::tui::format::count_text;
+
+/// The longest text that is printed on a terminal without being the flexible column.
+const MAX_CELLS: usize = 32;
+
+/// Writes the table.
+pub(super) fn write<R: FieldedRow>(export: &RowsExport<'_, R>, out: &mut Out) {
+    let fields: Vec<&'static Field<R>> = shown_fields(export, out.is_terminal());
+    let flexible = fields.iter().rposition(|field| field.is_reader_text).unwrap_or(0);
+    let column = |(at, field): (usize, &&'static Field<R>)| {
+        let field: &'static Field<R> = field;
+        let kind = match (at == flexible, field.is_number(&R::default())) {
+            (true, _) => ColumnKind::Flexible { min: 12 },
+            (false, true) => ColumnKind::Number,
+            (false, false) => ColumnKind::Left,
+        };
+        TextColumn::new(field.name, kind, move |row: &&R, _: &Out| cell(&(field.value)(row), at == flexible))
+    };
+    let columns: Vec<TextColumn<'_, &R>> = fields.iter().enumerate().map(column).collect();
+    let lines = table_lines(&columns, &export.rows, out);
+    if out.is_terminal() {
+        let range = out.paint(ColorRole::Title, &export.range.to_string());
+        out.lines(&[format!("{range} UTC")]);
+        if lines.is_empty() {
+            out.lines(&["No rows."]);
+        }
+    }
+    out.lines(&lines);
+}
+
+/// Returns the fields to print: on a terminal, those with a value in any row, without ids.
+fn shown_fields<R: FieldedRow>(export: &RowsExport<'_, R>, is_terminal: bool) -> Vec<&'static Field<R>> {
+    let has_value = |field: &Field<R>| {
+        export.rows.iter().any(|row| match (field.value)(row) {
+            FieldValue::Text(text) => !text.is_empty(),
+            FieldValue::Time(time) => time.is_some(),
+            FieldValue::Count(_) | FieldValue::Share(_) => true,
+        })
+    };
+    let is_shown = |field: &&'static Field<R>| !is_terminal || (field.name != "id" && has_value(field));
+    export.fields().filter(is_shown).collect()
+}
+
+fn cell(value: &FieldValue<'_>, is_flexible: bool) -> TextCell {
+    match value {
+        FieldValue::Text(text) => {
+            let line = text.lines().collect::<Vec<_>>().join(" ");
+            let is_long = !is_flexible && line.chars().count() > MAX_CELLS;
+            let shown = if is_long { line.chars().take(MAX_CELLS - 1).chain(['…']).collect() } else { line };
+            TextCell::plain(shown).with_piped_text(guard_formulas(text))
+        }
+        FieldValue::Count(count) => {
+            TextCell::plain(count_text(count)).with_piped_text(guard_unless_number(format_received(count)))
+        }
+        FieldValue::Share(count) => {
+            let percent = value.number().map_or_else(|| "–".to_owned(), |percent| format!("{percent:.1}%"));
+            TextCell::plain(percent).with_piped_text(guard_unless_number(format_received(count)))
+        }
+        FieldValue::Time(time) => {
+            let shown = time.map_or_else(|| "–".to_owned(), |time| time.format("%Y-%m-%d %H:%M").to_string());
+            TextCell::plain(shown).with_piped_text(time.map(json_time).unwrap_or_default())
+        }
+    }
+}

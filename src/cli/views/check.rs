@@ -1,0 +1,78 @@
+//! `docdeck views --check FILTER`: loads all pages, compares them with the previous period if the filter needs that, and
+//! writes the pages that pass the filter.
+
+use super::load_progress::{LoadProgressBar, cost_line, load_with_progress};
+use super::output::{OutputFormat, write_content};
+use crate::cli::error::CliError;
+use crate::cli::exit_code::Code;
+use crate::cli::out::Out;
+use crate::cli::session::Session;
+use crate::model::comparison::{ComparedRanges, Comparison};
+use crate::model::export::ExportContent;
+use crate::model::period::DateRange;
+use crate::model::report::{LoadEndReason, LoadPlan, Report};
+use crate::tui::views::table::PageTable;
+use std::sync::Arc;
+
+/// Returns what is wrong with a filter, as a sentence. `None` if it is valid.
+pub(super) fn filter_problem(filter: &str) -> Option<String> {
+    let problem = PageTable::problem_of_filter(filter, true)?;
+    Some(format!("--check: {problem}. Nothing was loaded."))
+}
+
+/// Writes the pages that pass the filter. Returns [`Code::Failed`] if there are any.
+pub(super) async fn check(
+    session: &mut Session,
+    range: DateRange,
+    filter: &str,
+    fresh: bool,
+    format: OutputFormat,
+    out: &mut Out,
+) -> Result<Code, CliError> {
+    let report = load(session, range, fresh, out).await?;
+    // Without a comparison, the only problem of a valid filter is that it needs one.
+    let needs_comparison = PageTable::problem_of_filter(filter, false).is_some();
+    let comparison = if needs_comparison { Some(compare(session, &report, fresh, out).await?) } else { None };
+    let mut table = PageTable::default();
+    table.show_compared(Arc::clone(&report), comparison.clone());
+    table.set_filter(filter);
+    let content = ExportContent::of_pages(&report, comparison.as_ref(), table.shown_pages());
+    let found = content.lines.len();
+    write_content(&content, 0, format, out)?;
+    Ok(if found > 0 { Code::Failed } else { Code::Done })
+}
+
+/// Loads what is compared: the complete days of the range, and as many days before it.
+async fn compare(
+    session: &mut Session,
+    report: &Arc<Report>,
+    fresh: bool,
+    out: &mut Out,
+) -> Result<Comparison, CliError> {
+    let today = session.engine.service_now().date_naive();
+    let not_comparable = |why: &dyn std::fmt::Display| CliError::unusable(format!("--check: {why}"));
+    let previous = report.range.step(-1).ok_or_else(|| not_comparable(&"there is no previous period."))?;
+    let ranges = ComparedRanges::of(report.range, previous, true, today).map_err(|why| not_comparable(&why))?;
+    let now =
+        if ranges.now == report.range { Arc::clone(report) } else { load(session, ranges.now, fresh, out).await? };
+    let before = load(session, ranges.before, fresh, out).await?;
+    Ok(Comparison { now, before })
+}
+
+/// Loads all pages of a range, or takes them from the cache.
+async fn load(session: &mut Session, range: DateRange, fresh: bool, out: &mut Out) -> Result<Arc<Report>, CliError> {
+    if let Some(cost) = cost_line(session, range, fresh).await? {
+        out.note(&cost);
+    }
+    let plan = LoadPlan { range, from_start: fresh, max_requests: u32::MAX, stop_at_percent: None };
+    let mut progress = LoadProgressBar::begin(out);
+    let ended = load_with_progress(session, plan, &mut progress, out).await;
+    progress.end();
+    let interrupted = || CliError::new(Code::Interrupted, format!("Interrupted. {}", progress.cached_message(range)));
+    let outcome = ended.ok_or_else(interrupted)?;
+    match (outcome.end_reason, outcome.report) {
+        (LoadEndReason::Complete, Some(report)) => Ok(report),
+        (LoadEndReason::Failed(failure), _) => Err(CliError::from(failure)),
+        _ => Err(CliError::new(Code::Interrupted, "Loading was stopped.")),
+    }
+}
