@@ -19,6 +19,17 @@ pub(super) fn percent(share: &Count) -> Option<String> {
     Some(if percent > 0.0 && percent < 9.95 { format!("{percent:.1} %") } else { format!("{percent:.0} %") })
 }
 
+/// Formats a change, given as a fraction of the number before.
+pub(super) fn change_text(change: f64) -> String {
+    let percent = change * 100.0;
+    let sign = match percent {
+        percent if percent.abs() < 0.5 => "",
+        percent if percent < 0.0 => "−",
+        _ => "+",
+    };
+    format!("{sign}{:.0} %", percent.abs())
+}
+
 /// Returns a bar of at most `width` cells for a share from 0 to 1.
 pub(super) fn bar(share: f64, width: usize) -> String {
     let most = width * EIGHTHS.len();
@@ -75,10 +86,8 @@ fn search_change<'a>(row: &ListRow<'a, Search>, _width: usize) -> TableCell<'a> 
         Some(RowChange::Gone) => TableCell::new("gone", theme.muted),
         Some(RowChange::Unknown) => row.muted("–"),
         Some(RowChange::By(change)) => {
-            let percent = change * 100.0;
-            let sign = if percent < 0.0 { "−" } else { "+" };
-            let style = if percent.abs() < 10.0 { theme.muted } else { theme.text };
-            TableCell::new(format!("{sign}{:.0} %", percent.abs()), style)
+            let style = if change.abs() < 0.1 { theme.muted } else { theme.text };
+            TableCell::new(change_text(change), style)
         }
     }
 }
@@ -126,12 +135,12 @@ pub(super) fn page_feedback() -> Vec<Column<ListCell<PageFeedback>>> {
     ]
 }
 
-/// Returns a bar to the left for thumbs down and one to the right for thumbs up, as shares of all votes of the page.
+/// Returns a bar to the left for thumbs down and one to the right for thumbs up. All pages have the same scale.
 fn votes<'a>(row: &ListRow<'a, PageFeedback>, _width: usize) -> TableCell<'a> {
     let theme = row.view.theme;
     let count = |count: &Count| count.value().map_or(0.0, ViewCount::as_f64);
     let (down, up) = (count(&row.item.thumbs_down), count(&row.item.thumbs_up));
-    let all = (down + up).max(1.0);
+    let all = row.view.app.analytics.feedback_by_page.full_bar.max(1.0);
     let cells = |share: f64| bar(share, HALF_BAR_CELLS).chars().count();
     let (left, right) = (cells(down / all), cells(up / all));
     TableCell::Spans(vec![

@@ -7,7 +7,7 @@
 //!    /billing                        950    +2 %            7         0          14         –  █████████▍    4.7 %
 //! ```
 
-use super::columns::bar;
+use super::columns::{bar, change_text};
 use super::draw;
 use super::evidence::{READER_TEXT_HEADING, quote};
 use super::needs_work::NeedsWorkTab;
@@ -274,10 +274,10 @@ fn table(width: usize) -> Table<ListCell<PageSignals>> {
         }),
         C::right("views", 9, |row, _| signal_cell(row, Signal::Views)).optional(4),
         C::right("change", 8, change_cell).optional(4),
-        C::right("thumbs down", 12, |row, _| signal_cell(row, Signal::ThumbsDown)),
-        C::right("comments", 9, |row, _| signal_cell(row, Signal::OpenComments)).optional(3),
-        C::right("unanswered", 11, |row, _| signal_cell(row, Signal::UnansweredQuestions)).optional(2),
-        C::right("searches", 9, |row, _| signal_cell(row, Signal::UnclickedSearches)).optional(2),
+        C::right("thumbs down", 13, |row, _| signal_cell(row, Signal::ThumbsDown)),
+        C::right("comments", 10, |row, _| signal_cell(row, Signal::OpenComments)).optional(3),
+        C::right("unanswered", 12, |row, _| signal_cell(row, Signal::UnansweredQuestions)).optional(2),
+        C::right("searches", 10, |row, _| signal_cell(row, Signal::UnclickedSearches)).optional(2),
         C::left("share of the problem", BAR_CELLS + 8, share_cell).after_gap(2).optional(1),
         C::left("", 1, |row, _| row.cell("")),
     ];
@@ -293,9 +293,8 @@ fn signal_cell<'a>(row: &ListRow<'a, PageSignals>, signal: Signal) -> TableCell<
 
 fn change_cell<'a>(row: &ListRow<'a, PageSignals>, _width: usize) -> TableCell<'a> {
     let Some(change) = row.item.views_change() else { return row.muted("–") };
-    let percent = change * 100.0;
-    let (sign, style) = if percent < 0.0 { ("−", row.view.theme.bad) } else { ("+", row.view.theme.muted) };
-    TableCell::new(format!("{sign}{:.0} %", percent.abs()), style)
+    let style = if change < 0.0 { row.view.theme.bad } else { row.view.theme.muted };
+    TableCell::new(change_text(change), style)
 }
 
 fn share_cell<'a>(row: &ListRow<'a, PageSignals>, _width: usize) -> TableCell<'a> {
@@ -306,6 +305,6 @@ fn share_cell<'a>(row: &ListRow<'a, PageSignals>, _width: usize) -> TableCell<'a
     TableCell::Spans(vec![
         Span::styled(bar, row.view.theme.warning),
         Span::raw(" ".repeat(blank)),
-        Span::styled(format!(" {:.1} %", row.item.score * 100.0), row.view.theme.text),
+        Span::styled(format!("{:>6.1} %", row.item.score * 100.0), row.view.theme.text),
     ])
 }

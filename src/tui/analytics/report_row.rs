@@ -30,6 +30,11 @@ pub(in crate::tui) trait ReportRow: FieldedRow {
     /// Returns the numbers above the table.
     fn summary(report: &RowsReport<Self>) -> String;
 
+    /// Returns the number that the longest bar stands for, so that the bars of all rows have the same scale.
+    fn full_bar(_report: &RowsReport<Self>) -> f64 {
+        1.0
+    }
+
     /// Returns the path of the page that the row is about.
     fn page(&self) -> Option<CleanText>;
 
@@ -196,6 +201,11 @@ impl ReportRow for PageFeedback {
             sum(|row| &row.thumbs_up),
             sum(|row| &row.thumbs_down)
         )
+    }
+
+    fn full_bar(report: &RowsReport<Self>) -> f64 {
+        let votes = report.rows.iter().flat_map(|row| [&row.thumbs_up, &row.thumbs_down]);
+        votes.filter_map(|count| count.value()).max().map_or(0.0, crate::model::views::ViewCount::as_f64)
     }
 
     fn page(&self) -> Option<CleanText> {

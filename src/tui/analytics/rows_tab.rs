@@ -35,6 +35,8 @@ pub struct RowsTab<R: FieldedRow> {
     comparison: Option<RowsComparison<R>>,
     /// The numbers above the table.
     pub(in crate::tui) summary: String,
+    /// The number that the longest bar stands for.
+    pub(in crate::tui) full_bar: f64,
 }
 
 /// A comparison with the previous period.
@@ -77,6 +79,7 @@ impl<R: FieldedRow> Default for RowsTab<R> {
             marks: HashSet::new(),
             comparison: None,
             summary: String::new(),
+            full_bar: 0.0,
         }
     }
 }
@@ -241,9 +244,10 @@ impl<R: FieldedRow> RowsTab<R> {
         self.report = self.report.shown().cloned().map_or(Load::Idle, Load::Ready);
     }
 
+    /// Shows the progress of a load. It may arrive after the end of the load, and is then ignored.
     pub(in crate::tui) fn progressed(&mut self, progress: RowsProgress) {
-        if self.range == Some(progress.range) {
-            self.progress = Some(progress);
+        if self.range == Some(progress.range) && self.report.is_loading() {
+            self.progress = Some(progress).filter(|progress| !progress.is_complete);
         }
     }
 
