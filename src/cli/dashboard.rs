@@ -71,7 +71,7 @@ pub(super) async fn open_dashboard(
     let connection = Some(EngineConfig {
         client,
         poll: PollOptions { per_minute: settings.polls_per_minute, ..PollOptions::default() },
-        reader_text_days: settings.reader_text_days,
+        analytics: settings.analytics,
         lock_folder: Some(settings.data_folder.clone()),
         on_change: settings.customization.on_change.clone(),
         hosts,
@@ -87,7 +87,7 @@ pub(super) async fn open_dashboard(
     let profiles = ProfileSwitcher {
         profiles: settings.profiles.clone(),
         poll: PollOptions { per_minute: settings.polls_per_minute, ..PollOptions::default() },
-        reader_text_days: settings.reader_text_days,
+        analytics: settings.analytics,
         lock_folder: Some(settings.data_folder.clone()),
         on_change: settings.customization.on_change.clone(),
         hosts: settings.hosts.clone(),
@@ -135,6 +135,7 @@ fn build_app_config(settings: &Settings) -> AppConfig {
         opens_all_jobs: settings.display.all_profiles,
         filters: customization::filters(&settings.customization),
         config_path: Some(CleanText::line(&settings.config_path.display().to_string())),
+        weights: settings.weights,
         allows_pull_request_actions: settings.hosts.as_ref().is_some_and(|hosts| hosts.allows_actions),
         can_copy_long_texts: !settings.customization.clipboard.is_empty(),
         ..AppConfig::new(settings.scope.clone(), local_offset())

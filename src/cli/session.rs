@@ -138,7 +138,7 @@ impl CommandContext<'_> {
             store: store.clone(),
             scope: settings.scope.clone(),
             poll: PollOptions { per_minute: settings.polls_per_minute, ..PollOptions::default() },
-            reader_text_days: settings.reader_text_days,
+            analytics: settings.analytics,
             roles,
             lock_folder: Some(settings.data_folder),
             on_change: (!settings.customization.on_change.is_empty()).then_some(settings.customization.on_change),

@@ -1,6 +1,7 @@
 //! Reads `config.toml` and reports the line and column of a mistake. Unknown fields are errors, so that a typo is never
 //! silently ignored. [`super::resolve`] merges the file's values with command-line options and environment variables.
 
+use super::analytics::Analytics;
 use super::customization::{self, CommandConfig, Customization, FilterConfig, Notify};
 use super::error::ConfigError;
 use super::flags::ColorChoice;
@@ -49,6 +50,8 @@ pub struct ConfigFile {
     pub(super) pull_requests: PullRequestConfig,
     #[serde(default)]
     pub(super) privacy: Privacy,
+    #[serde(default)]
+    pub(super) analytics: Analytics,
     /// The line and column of the keyboard key of each custom command, in the order of `commands`.
     #[serde(skip)]
     command_key_positions: Vec<LineColumn>,

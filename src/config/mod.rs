@@ -4,6 +4,7 @@
 //! The settings contain a [`KeySource`] instead of the API key. Reading the API key may run a program, so the caller
 //! decides when to read it.
 
+mod analytics;
 pub mod check;
 pub mod customization;
 mod display;
@@ -29,7 +30,8 @@ pub use error::ConfigError;
 pub use flags::{ColorChoice, Flags};
 
 use crate::api::{ClientOptions, ExtraRoots};
-use crate::model::analytics::ReaderTextDays;
+use crate::model::analytics::needs_work::Weights;
+use crate::model::analytics::{AnalyticsSettings, ReaderTextDays};
 use crate::model::endpoint::Scope;
 use crate::model::setup::{ExistingSettings, KeyPresence};
 use crate::model::text::CleanText;
@@ -62,7 +64,9 @@ pub struct Settings {
     pub default_profile: Option<usize>,
     /// The maximum number of GET requests per minute for polling.
     pub polls_per_minute: u32,
-    pub reader_text_days: ReaderTextDays,
+    pub analytics: AnalyticsSettings,
+    /// How much each sign of a problem counts for the pages that need work.
+    pub weights: Weights,
     pub display: DisplaySettings,
     pub customization: Customization,
     /// The settings for code hosts; `None` if they are not asked for the state of pull requests.
@@ -180,6 +184,15 @@ pub fn host_settings(flags: &Flags, environment: &Environment) -> Result<Option<
     Ok(HostSettings::of_file(&load_config_file(&path)?.file, &path.value))
 }
 
+/// Returns how much each sign of a problem counts for the pages that need work.
+///
+/// # Errors
+/// Fails if the file is invalid, or missing although the user gave its path.
+pub fn analytics_weights(flags: &Flags, environment: &Environment) -> Result<Weights, ConfigError> {
+    let path = sources::config_path(flags, environment)?;
+    Ok(load_config_file(&path)?.file.analytics.weights())
+}
+
 /// Returns for how many days the texts of readers are stored.
 ///
 /// # Errors
@@ -268,7 +281,11 @@ fn merge_settings(
         profiles,
         current_profile: current,
         polls_per_minute: per_minute,
-        reader_text_days: found.file.privacy.reader_text_days(),
+        analytics: AnalyticsSettings {
+            reader_text_days: found.file.privacy.reader_text_days(),
+            records_days: found.file.analytics.record_days.unwrap_or(false),
+        },
+        weights: found.file.analytics.weights(),
         display,
         customization: found.file.customization(),
         hosts: HostSettings::of_file(&found.file, path),

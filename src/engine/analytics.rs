@@ -141,7 +141,7 @@ impl EngineState {
     }
 
     async fn save_rows<R: AnalyticsRow>(&self, answer: &RowsAnswer<R>, position: AnswerPosition) {
-        if R::KIND.has_reader_text() && self.reader_text_days.is_never() {
+        if R::KIND.has_reader_text() && self.analytics.reader_text_days.is_never() {
             return;
         }
         if let Err(error) = self.store.save_rows_answer(&self.scope, answer, position).await {

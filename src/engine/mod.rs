@@ -12,6 +12,7 @@ pub mod check;
 mod clock;
 mod connection_sharing;
 
+mod daily;
 mod dispatch;
 mod fetch;
 mod hook;
@@ -81,6 +82,9 @@ impl Engine {
             tokio::spawn(poll::run_poller(Arc::clone(&inner), commands, poll)),
             tokio::spawn(reader_texts::run_cleanup(Arc::clone(&inner))),
         ];
+        if inner.analytics.records_days {
+            tasks.push(tokio::spawn(daily::run_recorder(Arc::clone(&inner))));
+        }
         if let Some(hook) = start.hook {
             tasks.push(tokio::spawn(hook.run(Arc::clone(&inner))));
         }

@@ -13,7 +13,7 @@ pub(super) async fn run_cleanup(inner: Arc<EngineState>) {
     loop {
         let now = inner.clock.now();
         // If the store can't be written, which is reported elsewhere, a later check deletes them.
-        let _ = inner.store.delete_expired_reader_texts(inner.reader_text_days, now).await;
+        let _ = inner.store.delete_expired_reader_texts(inner.analytics.reader_text_days, now).await;
         tokio::time::sleep(CHECK_INTERVAL).await;
     }
 }

@@ -3,7 +3,7 @@
 use super::hosts::HostDirectory;
 use super::lease::LeaseRoles;
 use crate::api::Client;
-use crate::model::analytics::ReaderTextDays;
+use crate::model::analytics::AnalyticsSettings;
 use crate::model::endpoint::Scope;
 use crate::model::engine_event::EngineEvent;
 use crate::store::Store;
@@ -33,7 +33,7 @@ pub struct EngineSetup {
     pub store: Store,
     pub scope: Scope,
     pub poll: PollOptions,
-    pub reader_text_days: ReaderTextDays,
+    pub analytics: AnalyticsSettings,
     /// The leases that this instance may take. It sends the prompts submitted to it even without a lease.
     pub roles: LeaseRoles,
     /// The folder for the lock files of leases and instances; `None` in the demo, which has only one

@@ -10,7 +10,7 @@ use super::running_loads::{PendingLoad, RunningLoads};
 use super::setup::EngineSetup;
 use crate::api::{ApiAnswer, ApiError, Client};
 use crate::model::Time;
-use crate::model::analytics::{AnalyticsKind, ReaderTextDays};
+use crate::model::analytics::{AnalyticsKind, AnalyticsSettings};
 use crate::model::connection::Connection;
 use crate::model::endpoint::Scope;
 use crate::model::engine_event::EngineEvent;
@@ -38,7 +38,7 @@ pub(super) struct EngineState {
     pub(super) client: Client,
     pub(super) store: Store,
     pub(super) scope: Scope,
-    pub(super) reader_text_days: ReaderTextDays,
+    pub(super) analytics: AnalyticsSettings,
     pub(super) clock: ServiceClock,
     pub(super) leases: Leases,
     pub(super) instance: Instance,
@@ -102,8 +102,7 @@ impl EngineState {
     pub(super) async fn new(
         setup: EngineSetup,
     ) -> Result<(Self, mpsc::UnboundedReceiver<PollerCommand>, StartState), Failure> {
-        let EngineSetup { client, store, scope, lock_folder, on_change, hosts, events, poll, reader_text_days, roles } =
-            setup;
+        let EngineSetup { client, store, scope, lock_folder, on_change, hosts, events, poll, analytics, roles } = setup;
         let failure = |error: StoreError| error.failure();
         // Read before the rows, so that the watcher notices a change made between the two reads.
         let data_version = match lock_folder {
@@ -144,7 +143,7 @@ impl EngineState {
             client,
             store,
             scope,
-            reader_text_days,
+            analytics,
             instance,
             reserves_prompts: reserving,
             dispatch_wake: Notify::new(),

@@ -7,7 +7,7 @@ use super::effect_runner::{EffectRunner, StartedEngine, store_failure};
 use super::first_run::FirstRun;
 use crate::api::Client;
 use crate::engine::{Engine, EngineSetup, HostDirectory, LeaseRoles, PollOptions};
-use crate::model::analytics::ReaderTextDays;
+use crate::model::analytics::AnalyticsSettings;
 use crate::model::endpoint::Scope;
 use crate::model::engine_event::EngineEvent;
 use crate::model::prompt::Resolution;
@@ -38,7 +38,7 @@ const DATABASE_CHECK_DELAY: Duration = Duration::from_secs(2);
 pub struct EngineConfig {
     pub client: Client,
     pub poll: PollOptions,
-    pub reader_text_days: ReaderTextDays,
+    pub analytics: AnalyticsSettings,
     /// The folder of the lease files; `None` for the demo.
     pub lock_folder: Option<PathBuf>,
     /// A program, with its arguments, that runs each time a job changes; empty for none.
@@ -109,7 +109,7 @@ impl Effects {
             store: self.runner.store.clone(),
             scope: self.runner.scope.clone(),
             poll: config.poll,
-            reader_text_days: config.reader_text_days,
+            analytics: config.analytics,
             roles: LeaseRoles::All,
             lock_folder: config.lock_folder,
             on_change: (!config.on_change.is_empty()).then_some(config.on_change),

@@ -8,7 +8,7 @@ use crate::config::hosts::HostSettings;
 use crate::config::key::KeySource;
 use crate::config::profiles::ConfiguredProfile;
 use crate::engine::PollOptions;
-use crate::model::analytics::ReaderTextDays;
+use crate::model::analytics::AnalyticsSettings;
 use crate::model::endpoint::ApiKey;
 use crate::model::failure::{Failure, FailureKind};
 use crate::model::job::JobId;
@@ -32,7 +32,7 @@ pub struct ProfileSwitcher {
     /// The profiles in the same order as in the state machine, which refers to them by their index (`at`).
     pub profiles: Vec<ConfiguredProfile>,
     pub poll: PollOptions,
-    pub reader_text_days: ReaderTextDays,
+    pub analytics: AnalyticsSettings,
     pub lock_folder: Option<PathBuf>,
     pub on_change: Vec<String>,
     /// `None` if the state of pull requests is not requested.
@@ -100,8 +100,8 @@ impl ProfileSwitcher {
         let (poll, lock_folder, on_change) = (poll.clone(), lock_folder.clone(), on_change.clone());
         let options = self.client_options(at)?;
         let hosts = ConfiguredHosts::directory(self.hosts.clone(), options.roots.clone());
-        let (client, reader_text_days) = (self.client(at, key, options)?, self.reader_text_days);
-        Ok(EngineConfig { client, poll, reader_text_days, lock_folder, on_change, hosts })
+        let (client, analytics) = (self.client(at, key, options)?, self.analytics);
+        Ok(EngineConfig { client, poll, analytics, lock_folder, on_change, hosts })
     }
 }
 

@@ -7,6 +7,7 @@ use super::jobs::messages::{JobsEffect, JobsMsg};
 use super::keymap::Keymap;
 use super::profile_messages::{ProfileEntry, ProfilesEffect, ProfilesMsg, RelaunchTarget};
 use super::views::messages::{ViewsEffect, ViewsMsg};
+use crate::model::analytics::needs_work::Weights;
 use crate::model::endpoint::Scope;
 use crate::model::engine_event::EngineEvent;
 use crate::model::failure::Failure;
@@ -195,6 +196,8 @@ pub struct AppConfig {
     pub commands: Vec<CustomCommand>,
     /// Whether pull requests can be reviewed, merged and closed.
     pub allows_pull_request_actions: bool,
+    /// How much each sign of a problem counts for the pages that need work.
+    pub weights: Weights,
     /// Whether the list of all profiles' jobs opens at the start. It never does with a single profile.
     pub opens_all_jobs: bool,
     /// Whether long texts can be copied. This needs a copy command in the configuration, because terminals limit the
@@ -228,6 +231,7 @@ impl AppConfig {
             filters: Vec::new(),
             commands: Vec::new(),
             allows_pull_request_actions: true,
+            weights: Weights::default(),
             opens_all_jobs: false,
             can_copy_long_texts: false,
         }

@@ -44,6 +44,10 @@ const MISTAKES: &[(&str, &str)] = &[
     ("[poll]\nper_minute = \"60\"\n", "{}:2:14: expected a whole number above 0, found a string."),
     ("[poll]\nper_minute = -1\n", "{}:2:14: expected a whole number above 0, found a number."),
     ("[poll]\nper_minute = 0\n", "{}:2:14: per_minute is 0, but must be between 1 and 600."),
+    ("[analytics]\nrecord_days = 1\n", "{}:2:15: expected true or false, found a number."),
+    ("[analytics]\nweights = 1\n", "{}:2:11: expected a table, found a number."),
+    ("[analytics]\nweights = { votes = 2 }\n", "{}:2:13: unknown field `votes`, expected one of `views`, `lost_views`"),
+    ("analytics = 1\n", "{}:1:13: expected a table, found a number."),
     ("privacy = 1\n", "{}:1:11: expected a table, found a number."),
     ("[privacy]\nreader_text_days = -1\n", "{}:2:20: expected a whole number from 0 to 65535, found a number."),
     ("ui = []\n", "{}:1:6: expected a table, found an array."),
@@ -189,7 +193,17 @@ fn settings_of(table: &str) -> Vec<String> {
 #[test]
 fn the_table_of_mistakes_covers_every_setting() {
     let command = "[[commands]]\nkey = \"X\"\nname = \"x\"\nrun = [\"a\"]\n";
-    for table in ["", "[profiles.a]\n", "[poll]\n", "[privacy]\n", "[ui]\n", "[notify]\n", "[[filters]]\n", command] {
+    for table in [
+        "",
+        "[profiles.a]\n",
+        "[poll]\n",
+        "[analytics]\n",
+        "[privacy]\n",
+        "[ui]\n",
+        "[notify]\n",
+        "[[filters]]\n",
+        command,
+    ] {
         for name in settings_of(table) {
             let (head, _) = table.split_once('\n').unwrap_or_default();
             let is_about = |(text, message): &&(&str, &str)| {

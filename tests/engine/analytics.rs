@@ -13,8 +13,8 @@ use docdeck::api::{Client, ClientOptions};
 use docdeck::engine::{Engine, EngineSetup, LeaseRoles, PollOptions};
 use docdeck::model::Time;
 use docdeck::model::analytics::{
-    AnalyticsKind, Feedback, Question, ReaderTextDays, RowsAnswer, RowsOutcome, RowsPlan, RowsProgress, RowsReport,
-    Search,
+    AnalyticsKind, AnalyticsSettings, Feedback, Question, ReaderTextDays, RowsAnswer, RowsOutcome, RowsPlan,
+    RowsProgress, RowsReport, Search,
 };
 use docdeck::model::endpoint::{ApiKey, Scope};
 use docdeck::model::engine_event::EngineEvent;
@@ -456,7 +456,7 @@ async fn start_engine(site: &RunningSite, store: Store, days: u16) -> (Engine, m
         store,
         scope: site.scope(),
         poll: PollOptions::default(),
-        reader_text_days: ReaderTextDays(days),
+        analytics: AnalyticsSettings { reader_text_days: ReaderTextDays(days), ..AnalyticsSettings::default() },
         roles: LeaseRoles::None,
         lock_folder: None,
         on_change: None,

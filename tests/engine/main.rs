@@ -6,6 +6,7 @@
 mod analytics;
 mod batch;
 mod changes;
+mod daily;
 mod moving;
 mod polling;
 mod previews;

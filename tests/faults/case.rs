@@ -5,7 +5,7 @@ use crate::support::server::{ConnectionEnd, Server, ServerBehavior};
 use docdeck::api::{Client, ClientOptions, ExtraRoots};
 use docdeck::engine::{Engine, EngineSetup, LeaseRoles, PollOptions};
 use docdeck::model::Time;
-use docdeck::model::analytics::ReaderTextDays;
+use docdeck::model::analytics::AnalyticsSettings;
 use docdeck::model::endpoint::{ApiKey, Scope};
 use docdeck::model::engine_event::EngineEvent;
 use docdeck::model::failure::{Failure, FailureKind};
@@ -119,7 +119,7 @@ impl FaultFixture {
             store: store.clone(),
             scope: scope.clone(),
             poll: PollOptions::default(),
-            reader_text_days: ReaderTextDays::default(),
+            analytics: AnalyticsSettings::default(),
             // Without roles, the engine sends only the requests that the case makes.
             roles: LeaseRoles::None,
             lock_folder: Some(folder.to_owned()),

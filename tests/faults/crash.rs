@@ -7,7 +7,7 @@ use crate::support::command::{CommandFixture, CommandResult, RunningCommand};
 use crate::support::slow::sample;
 use docdeck::api::{Client, ClientOptions};
 use docdeck::engine::{Engine, EngineSetup, LeaseRoles, PollOptions};
-use docdeck::model::analytics::ReaderTextDays;
+use docdeck::model::analytics::AnalyticsSettings;
 use docdeck::model::endpoint::ApiKey;
 use docdeck::model::log::Operation;
 use docdeck::model::prompt::{DeliveryKind, DraftTarget};
@@ -125,7 +125,7 @@ pub(crate) fn send_whole_queue(fixture: &CommandFixture) {
             store: store.clone(),
             scope: scope.clone(),
             poll: PollOptions::default(),
-            reader_text_days: ReaderTextDays::default(),
+            analytics: AnalyticsSettings::default(),
             roles: LeaseRoles::All,
             lock_folder: Some(fixture.data_folder()),
             on_change: None,

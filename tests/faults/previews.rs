@@ -6,7 +6,7 @@ use crate::support::server::{ConnectionEnd, Server, ServerBehavior};
 use crate::support::slow::sample;
 use docdeck::api::Client;
 use docdeck::engine::{Engine, EngineSetup, LeaseRoles, PollOptions};
-use docdeck::model::analytics::ReaderTextDays;
+use docdeck::model::analytics::AnalyticsSettings;
 use docdeck::model::endpoint::ApiKey;
 use docdeck::model::job::{JobId, RemoteJob, Status};
 use docdeck::model::ledger::RateLimited;
@@ -45,7 +45,7 @@ async fn a_preview_is_requested_once_whatever_the_answer_is() {
                     store: store.clone(),
                     scope: scope.clone(),
                     poll: PollOptions::default(),
-                    reader_text_days: ReaderTextDays::default(),
+                    analytics: AnalyticsSettings::default(),
                     roles: LeaseRoles::None,
                     lock_folder: Some(folder.path().to_owned()),
                     on_change: None,

@@ -9,7 +9,7 @@ use docdeck::config::key::KeySource;
 use docdeck::config::profiles::ConfiguredProfile;
 use docdeck::engine::{HostDirectory, PollOptions};
 use docdeck::model::Time;
-use docdeck::model::analytics::ReaderTextDays;
+use docdeck::model::analytics::AnalyticsSettings;
 use docdeck::model::endpoint::{ApiKey, Scope};
 use docdeck::model::engine_event::EngineEvent;
 use docdeck::model::job::Status;
@@ -134,8 +134,8 @@ impl DashboardFixture {
             effects.run(effect);
         }
         let (poll, lock_folder) = (PollOptions::default(), Some(folder.to_owned()));
-        let (reader_text_days, on_change) = (ReaderTextDays::default(), Vec::new());
-        effects.start_engine(EngineConfig { client, poll, reader_text_days, lock_folder, on_change, hosts }, sender);
+        let (analytics, on_change) = (AnalyticsSettings::default(), Vec::new());
+        effects.start_engine(EngineConfig { client, poll, analytics, lock_folder, on_change, hosts }, sender);
         let profiles = ProfileSwitcher { lock_folder: Some(folder.to_owned()), ..ProfileSwitcher::default() };
         let mut dashboard = Self {
             app,

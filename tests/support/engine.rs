@@ -4,7 +4,7 @@
 use super::{open_store, scope_of};
 use docdeck::api::{Client, ClientOptions};
 use docdeck::engine::{Engine, EngineSetup, HostDirectory, LeaseRoles, PollOptions};
-use docdeck::model::analytics::ReaderTextDays;
+use docdeck::model::analytics::AnalyticsSettings;
 use docdeck::model::endpoint::{ApiKey, Scope};
 use docdeck::model::engine_event::EngineEvent;
 use docdeck::model::log::{LogEntry, LogKind, Operation};
@@ -87,7 +87,7 @@ impl EngineFixture {
             store: store.clone(),
             scope: scope.clone(),
             poll: PollOptions::default(),
-            reader_text_days: ReaderTextDays::default(),
+            analytics: AnalyticsSettings::default(),
             roles: LeaseRoles::All,
             lock_folder: lock_folder.map(Path::to_owned),
             on_change,

@@ -8,9 +8,10 @@ use crate::cli::out::Out;
 use crate::cli::range_options::RangeOptions;
 use crate::cli::session::{CommandContext, Interrupted, Session};
 use crate::cli::table::{ColumnKind, TextCell, TextColumn, table_lines};
+use crate::config::analytics_weights;
 use crate::engine::{Engine, LeaseRoles};
 use crate::model::analytics::fields::FieldedRow;
-use crate::model::analytics::needs_work::{LoadedReports, NeedsWork, PageSignals, Signal, Weights};
+use crate::model::analytics::needs_work::{LoadedReports, NeedsWork, PageSignals, Signal};
 use crate::model::analytics::{Feedback, PageFeedback, Question, RowsPlan, RowsReport, Search};
 use crate::model::colors::ColorRole;
 use crate::model::export::{guard_formulas, guard_unless_number};
@@ -31,7 +32,7 @@ const REFRESH_REQUESTS: u32 = 5;
 pub(in crate::cli) const OUTPUT_HELP: &str = "\
 Each row is a page with the number of each signal: views and lost views (compared with the period before, if its page \
 views are cached), thumbs down, open comments, unanswered questions, and searches for words of the page's path after \
-which nobody clicked a result. The score is the mean of the page's shares of the site's totals. A signal whose report \
+which nobody clicked a result. The score is the mean of the page's shares of the site's totals, weighted by [analytics] weights in config.toml. A signal whose report \
 is not loaded is empty, never 0. What belongs to no page is in a row without a path.
 
 Without --load, no request is sent. --load uses at most 5 requests: the first 250 pages, and the first rows of the other \
@@ -82,6 +83,7 @@ impl Options {
 /// Runs `docdeck needs-work`.
 pub(in crate::cli) async fn run(cx: &mut CommandContext<'_>, options: &Options) -> Result<Code, CliError> {
     options.days.range(Utc::now().date_naive())?;
+    let weights = analytics_weights(cx.flags, cx.environment)?;
     cx.with_session(LeaseRoles::None, async |session, out| {
         let now = session.engine.service_now();
         let days = options.days.range(now.date_naive())?;
@@ -90,7 +92,7 @@ pub(in crate::cli) async fn run(cx: &mut CommandContext<'_>, options: &Options) 
             load_reports(session, days.range, options.fresh, out).await?;
         }
         let reports = CachedReports::read(&session.engine, days.range).await?;
-        let found = NeedsWork::compute(reports.loaded(), &Weights::default());
+        let found = NeedsWork::compute(reports.loaded(), &weights);
         let missing = reports.missing();
         if !missing.is_empty() {
             let command = if options.load { "" } else { " Load them with --load." };

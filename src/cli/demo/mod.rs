@@ -11,7 +11,7 @@ use crate::api::{Client, ClientOptions};
 use crate::config::environment::Environment;
 use crate::config::{Flags, display_settings, read_explicit_config_file, themes};
 use crate::engine::PollOptions;
-use crate::model::analytics::ReaderTextDays;
+use crate::model::analytics::AnalyticsSettings;
 use crate::model::endpoint::{ApiKey, Scope};
 use crate::model::text::CleanText;
 use crate::runtime::effects::EngineConfig;
@@ -75,7 +75,7 @@ pub(super) async fn run(
     let connection = Some(EngineConfig {
         client,
         poll,
-        reader_text_days: ReaderTextDays::default(),
+        analytics: AnalyticsSettings::default(),
         lock_folder: None,
         on_change: custom.on_change,
         hosts,

@@ -12,7 +12,7 @@ mod rows;
 mod stored;
 
 pub use rows::{Feedback, FeedbackStatus, PageFeedback, Question, Search, Source, ThreadMessage, page_path};
-pub use stored::{ReaderTextDays, StoredRows};
+pub use stored::{AnalyticsSettings, ReaderTextDays, StoredRows};
 
 use super::Time;
 use super::period::DateRange;

@@ -46,3 +46,11 @@ impl ReaderTextDays {
         now.checked_sub_signed(TimeDelta::days(i64::from(self.0))).unwrap_or(Time::MIN_UTC)
     }
 }
+
+/// The user's settings for analytics.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct AnalyticsSettings {
+    pub reader_text_days: ReaderTextDays,
+    /// Whether the page views of yesterday are recorded once a day, with one request, so that trends cost nothing later.
+    pub records_days: bool,
+}

@@ -1,7 +1,7 @@
 //! The state of the tab with the pages that need work.
 
 use super::messages::AnalyticsEffect;
-use crate::model::analytics::needs_work::{NeedsWork, PageSignals, Weights};
+use crate::model::analytics::needs_work::{NeedsWork, PageSignals};
 use crate::model::period::DateRange;
 use crate::model::report::Report;
 use crate::tui::msg::Effect;
@@ -20,8 +20,6 @@ pub struct NeedsWorkTab {
     pub(super) loading: u32,
     /// Why the last load failed.
     pub(super) failure: Option<String>,
-    /// How much each signal counts.
-    pub weights: Weights,
 }
 
 impl NeedsWorkTab {
@@ -30,7 +28,7 @@ impl NeedsWorkTab {
         if self.range == Some(range) {
             return Vec::new();
         }
-        *self = Self { range: Some(range), weights: self.weights, ..Self::default() };
+        *self = Self { range: Some(range), ..Self::default() };
         let ranges = [Some(range), range.step(-1)];
         let read = |range| Effect::Analytics(AnalyticsEffect::LoadCachedViews(range));
         ranges.into_iter().flatten().map(read).collect()

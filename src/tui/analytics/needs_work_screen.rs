@@ -45,7 +45,7 @@ impl App {
             searches: analytics.searches.report().map(AsRef::as_ref),
         };
         let selected = tab.selected().and_then(|page| page.path.clone());
-        tab.found = NeedsWork::compute(reports, &tab.weights);
+        tab.found = NeedsWork::compute(reports, &self.config.weights);
         tab.list.set_len(tab.found.pages.len());
         let at = tab.found.pages.iter().position(|page| selected.is_some() && page.path == selected);
         tab.list.select(at.unwrap_or(0));

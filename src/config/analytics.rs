@@ -1,0 +1,48 @@
+//! The section `[analytics]` of the configuration file.
+
+use crate::model::analytics::needs_work::{Signal, Weights};
+use serde::Deserialize;
+
+/// The section `[analytics]`.
+#[derive(Debug, Clone, Copy, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Analytics {
+    /// Whether the page views of yesterday are recorded once a day.
+    pub(super) record_days: Option<bool>,
+    #[serde(default)]
+    weights: WeightTable,
+}
+
+/// How much each sign of a problem counts for the pages that need work.
+#[derive(Debug, Clone, Copy, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WeightTable {
+    views: Option<f64>,
+    lost_views: Option<f64>,
+    thumbs_down: Option<f64>,
+    open_comments: Option<f64>,
+    unanswered_questions: Option<f64>,
+    unclicked_searches: Option<f64>,
+}
+
+impl Analytics {
+    /// Returns the weights. A negative or infinite weight counts as 0.
+    pub(super) fn weights(self) -> Weights {
+        let mut weights = Weights::default();
+        let table = self.weights;
+        let chosen = [
+            (Signal::Views, table.views),
+            (Signal::LostViews, table.lost_views),
+            (Signal::ThumbsDown, table.thumbs_down),
+            (Signal::OpenComments, table.open_comments),
+            (Signal::UnansweredQuestions, table.unanswered_questions),
+            (Signal::UnclickedSearches, table.unclicked_searches),
+        ];
+        for (signal, weight) in chosen {
+            if let Some(weight) = weight {
+                weights.set(signal, if weight.is_finite() { weight.max(0.0) } else { 0.0 });
+            }
+        }
+        weights
+    }
+}
