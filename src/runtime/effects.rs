@@ -333,7 +333,10 @@ pub(super) fn print_to_stderr(text: &str) {
 /// Ordered effects are awaited when docdeck ends.
 fn is_ordered(effect: &Effect) -> bool {
     match effect {
-        Effect::Jobs(effect) => matches!(effect, JobsEffect::ChangeLocalData(..) | JobsEffect::ChangeQueue(..)),
+        Effect::Jobs(effect) => matches!(
+            effect,
+            JobsEffect::ChangeLocalData(..) | JobsEffect::ChangeQueue(..) | JobsEffect::SaveUnsentReview { .. }
+        ),
         Effect::Prompts(effect) => match effect {
             PromptsEffect::Resolve(_, resolution) => matches!(resolution, Resolution::SendEdited(_)),
             PromptsEffect::LoadHistory | PromptsEffect::LoadTemplates | PromptsEffect::ReadPrompts(_) => false,

@@ -76,6 +76,10 @@ impl EffectRunner {
                 };
                 JobsMsg::PullRequestActed { job, action, outcome }
             }
+            JobsEffect::SaveUnsentReview { links, text } => {
+                let result = self.store.save_unsent_review(&links, &text).await;
+                JobsMsg::UnsentReviewSaved { links, result: result.map(|()| Utc::now()).map_err(store_failure) }
+            }
             JobsEffect::LoadPullRequestDetails { job, is_cached } => {
                 let result = if is_cached { self.read_details(job).await } else { self.request_details(job).await };
                 let pages = result.iter().flatten().flat_map(|details| details.value.pages()).collect();
@@ -145,13 +149,14 @@ impl EffectRunner {
         let read = async {
             let jobs = self.store.jobs(&self.scope).await?;
             let drafts = self.store.drafts(&self.scope).await?;
+            let unsent_reviews = self.store.unsent_reviews().await?;
             let log = self.store.recent_events(&self.scope, MAX_LOG_ENTRIES).await?;
             let about = drafts.iter().find(|draft| draft.slot == DraftTarget::AboutPages);
             let draft_pages = about.map(|draft| draft.pages.clone()).unwrap_or_default();
             let drafts = drafts.into_iter().map(|draft| (draft.slot, draft.text)).collect();
             // If no tips are stored, none was shown yet, even if there are jobs, which commands may have created.
             let tips = Some(self.store.value(TIPS_KEY).await?.unwrap_or_default());
-            Ok(InitialData { jobs, drafts, draft_pages, log, tips })
+            Ok(InitialData { jobs, drafts, draft_pages, unsent_reviews, log, tips })
         };
         read.await.map_err(store_failure)
     }

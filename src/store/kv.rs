@@ -19,11 +19,16 @@ impl Store {
     }
 }
 
-fn set(tx: &Transaction<'_>, key: &str, value: &str) -> StoreResult<()> {
+pub(super) fn set(tx: &Transaction<'_>, key: &str, value: &str) -> StoreResult<()> {
     tx.change(
         "INSERT INTO key_value (key, value) VALUES (?1, ?2) ON CONFLICT (key) DO UPDATE SET value = ?2",
         [key, value],
     )?;
+    Ok(())
+}
+
+pub(super) fn delete(tx: &Transaction<'_>, key: &str) -> StoreResult<()> {
+    tx.change("DELETE FROM key_value WHERE key = ?1", [key])?;
     Ok(())
 }
 

@@ -38,6 +38,7 @@ mod scopes;
 mod sending;
 mod status_summary;
 mod thread;
+mod unsent_reviews;
 mod views;
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use super::error::StoreResult;
 use super::prune::Pruned;
 use super::query::Query as _;
 use super::scopes::{self, ScopeFilter};
-use super::{Store, diffs, drafts, job_rows, jobs, kv, prompts};
+use super::{Store, diffs, drafts, job_rows, jobs, kv, prompts, unsent_reviews};
 use crate::model::Time;
 use crate::model::prompt::{DeliveryKind, DraftTarget};
 use crate::model::row::{Job, JobGroup, JobKey};
@@ -124,5 +124,6 @@ fn delete_jobs(tx: &Transaction<'_>, keys: &[JobKey]) -> StoreResult<()> {
             tx.change(sql, [key])?;
         }
     }
-    diffs::delete_unlinked(tx)
+    diffs::delete_unlinked(tx)?;
+    unsent_reviews::delete_unlinked(tx)
 }

@@ -36,7 +36,7 @@ impl App {
     /// would have an effect now.
     pub fn hints(&self) -> impl Iterator<Item = (Chord, &'static Binding)> {
         let takes_text = self.takes_text();
-        let in_editor = matches!(self.contexts().first(), Some(Context::Editor | Context::BatchText));
+        let in_editor = matches!(self.contexts().first(), Some(Context::Editor | Context::BatchText | Context::Review));
         // Hints of keys that edit text are shown only in multi-line editors.
         let is_shown = move |row: &Binding| {
             let is_relevant = match row.action {

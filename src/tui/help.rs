@@ -237,7 +237,7 @@ fn title(contexts: &[Context]) -> &'static str {
 fn topic(contexts: &[Context]) -> &'static str {
     use Context as C;
     match contexts.first() {
-        Some(C::Jobs | C::Detail | C::AllJobs | C::Resolve | C::PullRequest | C::Changes) => "jobs",
+        Some(C::Jobs | C::Detail | C::AllJobs | C::Resolve | C::PullRequest | C::Changes | C::Review) => "jobs",
         Some(C::Editor | C::Picker | C::Drafts | C::BatchText | C::Batch) => "prompts",
         Some(
             C::Views

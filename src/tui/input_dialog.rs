@@ -1,6 +1,5 @@
 //! The dialog that asks for one value: ids, a file, a page, or a label of a job.
 
-use super::bulk_action::PullRequestTargets;
 use super::component::prelude::*;
 use super::draw::cursor;
 use super::format::{fit, format_count};
@@ -8,7 +7,6 @@ use super::tracking::parse_ids;
 use super::wrap::wrap;
 use crate::model::job::JobId;
 use crate::model::prompt::{PromptId, Resolution};
-use crate::model::pull_request_action::PullRequestAction;
 use crate::model::row::{JobKey, RemainingJobs};
 use crate::model::text::CleanText;
 use crate::model::views::{MAX_PAGE_SIZE, MIN_PAGE_SIZE};
@@ -55,11 +53,6 @@ pub enum InputField {
     Title(JobKey),
     Tags(Vec<JobKey>),
     Note(JobKey),
-    /// The text of a review or comment on pull requests.
-    Review {
-        targets: PullRequestTargets,
-        requests_changes: bool,
-    },
     /// A name under which to save the current filter.
     FilterName,
 }
@@ -104,10 +97,6 @@ impl InputDialog {
             InputField::Note(_) => {
                 ("Note", "Saved on this computer, shown in the job details. Empty removes it.", "save")
             }
-            InputField::Review { requests_changes: true, .. } => {
-                ("Request changes", "What has to change? You confirm the review before it is sent.", "next")
-            }
-            InputField::Review { .. } => ("Comment", "You confirm the comment before it is sent.", "next"),
             InputField::FilterName => ("Save this filter", "The name of its tab. Saved in config.toml.", "save"),
             InputField::LinkId(_) => (
                 "Link to an existing job",
@@ -155,13 +144,11 @@ impl InputDialog {
                 ids => Ok(InputValue::Ids(ids)),
             },
             InputField::FilterName if CleanText::line(typed).is_empty() => Err("a name".to_owned()),
-            InputField::Review { .. } if typed.is_empty() => Err("a text".to_owned()),
             InputField::PromptsFile if typed.is_empty() => Err("a file name".to_owned()),
             InputField::PromptsFile
             | InputField::Title(_)
             | InputField::Tags(_)
             | InputField::Note(_)
-            | InputField::Review { .. }
             | InputField::FilterName => Ok(InputValue::Text(typed.to_owned())),
             InputField::Page => number(1, u32::MAX),
             InputField::PageSize => number(MIN_PAGE_SIZE, MAX_PAGE_SIZE),
@@ -184,14 +171,6 @@ impl InputDialog {
             (InputField::TrackId, InputValue::Ids(ids)) => app.track(ids, *now, effects),
             (InputField::PromptsFile, InputValue::Text(file)) => app.read_file(&file, effects),
             (InputField::FilterName, InputValue::Text(name)) => effects.extend(app.save_filter(&name)),
-            (InputField::Review { targets, requests_changes }, InputValue::Text(text)) => {
-                app.keep_review(&targets, &text);
-                let action = match requests_changes {
-                    true => PullRequestAction::RequestChanges(text),
-                    false => PullRequestAction::Comment(text),
-                };
-                app.confirm_pull_request_action(targets, action);
-            }
             (InputField::Page, InputValue::Number(page)) => effects.extend(app.views.go_to_page(page)),
             (InputField::PageSize, InputValue::Number(limit)) => effects.extend(app.views.set_page_size(limit)),
             (field, value) => app.apply_label(field, value, *now, effects),
@@ -201,17 +180,6 @@ impl InputDialog {
 }
 
 impl App {
-    /// Keeps the text of a review until the review was sent, so that a refusal doesn't lose it.
-    fn keep_review(&mut self, targets: &PullRequestTargets, text: &str) {
-        let unsent = &mut self.pull_request_work.unsent_reviews;
-        for target in &targets.heads {
-            match text.trim().is_empty() {
-                true => unsent.remove(&target.job),
-                false => unsent.insert(target.job, text.to_owned()),
-            };
-        }
-    }
-
     pub(super) fn open_input(&mut self, field: InputField, text: &str) {
         self.open(InputDialog::new(field, text));
     }
@@ -240,13 +208,6 @@ impl Component for InputDialog {
         }
     }
 
-    fn close(&mut self, cx: &mut Cx<'_>) -> Flow {
-        if let InputField::Review { targets, .. } = &self.field {
-            cx.app.keep_review(targets, &self.input.text());
-        }
-        Flow::Close
-    }
-
     /// Handles the result of linking a prompt to the job with the typed id.
     fn receive(&mut self, msg: Msg, cx: &mut Cx<'_>) -> Result<Flow, Msg> {
         match msg {
@@ -270,7 +231,6 @@ impl Component for InputDialog {
     fn retain_jobs(&mut self, remaining: &RemainingJobs, _keymap: &Keymap) -> bool {
         match &mut self.field {
             InputField::Title(key) | InputField::Note(key) => remaining.contains(*key),
-            InputField::Review { targets, .. } => targets.heads.iter().all(|target| remaining.contains(target.job)),
             InputField::Tags(keys) => {
                 keys.retain(|key| remaining.contains(*key));
                 !keys.is_empty()

@@ -81,8 +81,8 @@ pub(super) struct PullRequestWork {
     /// When the answer to an action on the pull request of a job was lost. Nothing is offered until its state was read
     /// after that.
     pub unconfirmed_at: HashMap<JobKey, Time>,
-    /// The texts of reviews and comments that were written, but not sent.
-    pub unsent_reviews: HashMap<JobKey, String>,
+    /// The texts of reviews and comments that were written, but not sent, by the links of their pull requests.
+    pub unsent_reviews: HashMap<CleanText, String>,
 }
 
 /// An action on several pull requests, while it is under way.

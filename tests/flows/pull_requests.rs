@@ -37,6 +37,46 @@ async fn changed_pages_have_their_views_from_the_cache_and_cost_no_request_for_v
 }
 
 #[tokio::test]
+async fn the_text_of_a_review_survives_a_crash_and_a_restart_until_it_is_sent() {
+    let folder = create_folder();
+    let (sim, mut dashboard) = start_with_pull_request(&folder).await;
+    let has_text = async |dashboard: &DashboardFixture| {
+        let texts = dashboard.store.unsent_reviews().await.expect("read");
+        texts.into_values().next()
+    };
+    dashboard.press_chars("O");
+    dashboard.until_shown("Files").await;
+    dashboard.press_chars("xHalf a");
+    dashboard.assert_shows("draft not saved yet");
+    dashboard.until_shown("draft saved").await;
+    assert_eq!(has_text(&dashboard).await.as_deref(), Some("Half a"));
+    dashboard.crash().await;
+    let mut dashboard = DashboardFixture::start_with_hosts(&sim, folder.path()).await;
+    dashboard.press_chars("O");
+    dashboard.until_shown("Files").await;
+    dashboard.press_chars("x");
+    dashboard.assert_shows("Half a");
+    dashboard.press_chars(" thought");
+    dashboard.terminate().await;
+    let mut dashboard = DashboardFixture::start_with_hosts(&sim, folder.path()).await;
+    assert_eq!(has_text(&dashboard).await.as_deref(), Some("Half a thought"));
+    dashboard.press_chars("O");
+    dashboard.until_shown("Files").await;
+    dashboard.press_chars("x");
+    dashboard.press_ctrl('s');
+    dashboard.assert_shows("Half a thought");
+    dashboard.press_chars("y");
+    dashboard.until_shown("Half a thought").await;
+    for _ in 0..500 {
+        if has_text(&dashboard).await.is_none() {
+            break;
+        }
+        dashboard.run_for(std::time::Duration::from_millis(20)).await;
+    }
+    assert_eq!(has_text(&dashboard).await, None, "a sent text is no longer a draft");
+}
+
+#[tokio::test]
 async fn a_pull_request_is_merged_after_a_confirmation_that_names_its_head() {
     let folder = create_folder();
     let (_sim, mut dashboard) = start_with_pull_request(&folder).await;

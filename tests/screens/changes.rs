@@ -221,6 +221,14 @@ fn a_pull_request_with_reviews_commits_and_files() {
 }
 
 #[test]
+fn the_text_of_a_review_is_written_on_several_lines() {
+    snapshots("review_text", &[SMALL, (40, 12)], &["Request changes: ", "draft not saved yet"], |fixture| {
+        fixture.load_pull_requests();
+        fixture.press_keys("O x o n e Enter t w o");
+    });
+}
+
+#[test]
 fn a_pull_request_whose_preview_could_not_be_built() {
     snapshots("preview_failed", &[(80, 24)], &["the build failed (1 changed"], |fixture| {
         fixture.load_pull_requests();

@@ -98,9 +98,26 @@ async fn pruning_a_job_deletes_its_diff() {
     report(&store, &row, merged, 20).await;
     store.change_one_job(row.key, LocalChange::Handled, at(21)).await;
     store.save_diff(&link, diff_of("a", 10, 22)).await.expect("written");
+    store.save_unsent_review(std::slice::from_ref(&link), "No").await.expect("written");
     let filter = JobPruneFilter { before: at(1000), only: ScopeFilter::default() };
     assert_eq!(store.prune_jobs(filter).await.expect("pruned").counts.jobs, 1);
     assert_eq!(store.diff(&link).await.expect("read"), None);
+    assert!(store.unsent_reviews().await.expect("read").is_empty());
+}
+
+#[tokio::test]
+async fn the_text_of_a_review_is_stored_until_it_is_replaced_with_a_blank_one() {
+    let store = memory();
+    let links = [line("https://github.com/acme/docs/pull/1"), line("https://github.com/acme/docs/pull/2")];
+    store.set_value("layout", "wide").await.expect("written");
+    store.save_unsent_review(&links, "Two\nlines").await.expect("written");
+    store.save_unsent_review(&links[1..], " \n").await.expect("written");
+    let expected = [(links[0].clone(), "Two\nlines".to_owned())].into();
+    assert_eq!(store.unsent_reviews().await.expect("read"), expected);
+    let filter = JobPruneFilter { before: at(1000), only: ScopeFilter::default() };
+    store.prune_jobs(filter).await.expect("pruned");
+    assert_eq!(store.unsent_reviews().await.expect("read"), expected, "no job was deleted");
+    assert_eq!(store.value("layout").await.expect("read").as_deref(), Some("wide"));
 }
 
 #[tokio::test]

@@ -58,7 +58,7 @@ impl DraftState {
     }
 
     /// Returns why the draft is not saved; `None` if saving didn't fail.
-    pub(super) fn failure_text(&self) -> Option<String> {
+    pub(in crate::tui) fn failure_text(&self) -> Option<String> {
         match self {
             Self::Failed(reason) => Some(format!("Could not save the draft: {reason}")),
             _ => None,

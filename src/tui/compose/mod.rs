@@ -9,7 +9,7 @@ pub mod drafts;
 pub mod editor;
 pub mod messages;
 pub mod picker;
-mod status_line;
+pub(in crate::tui) mod status_line;
 mod submit;
 pub mod templates;
 

@@ -101,9 +101,14 @@ fn cost_forms(app: &App, theme: &Theme, limited: RateLimited, requests: usize, n
 /// Describes the state of the draft of this slot. Empty if there is no draft, or if saving it failed, which a message
 /// states.
 pub(super) fn draft_state_text(app: &App, slot: DraftTarget, state: &DraftState) -> String {
+    saved_state_text(app, app.draft(slot).is_some_and(|text| !text.trim().is_empty()), state)
+}
+
+/// Describes whether a text is saved. `is_restored` is true if it was saved before its dialog was opened.
+pub(in crate::tui) fn saved_state_text(app: &App, is_restored: bool, state: &DraftState) -> String {
     match state {
         DraftState::Failed(_) => String::new(),
-        DraftState::Unchanged if app.draft(slot).is_none_or(|text| text.trim().is_empty()) => String::new(),
+        DraftState::Unchanged if !is_restored => String::new(),
         DraftState::Unchanged | DraftState::Saved(_) if app.config.is_demo => {
             "draft kept until the demo ends".to_owned()
         }

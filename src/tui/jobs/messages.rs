@@ -1,5 +1,6 @@
 //! The messages and effects about jobs.
 
+use crate::model::Time;
 use crate::model::change::{LocalChange, QueueChange};
 use crate::model::diff::LoadedDiff;
 use crate::model::endpoint::Scope;
@@ -14,6 +15,7 @@ use crate::model::pull_request_action::{ActionOutcome, HeadCommit, PullRequestAc
 use crate::model::pull_request_details::{PullRequestDetails, SiteFacts};
 use crate::model::row::{InitialRows, Job, JobKey};
 use crate::model::text::CleanText;
+use std::collections::HashMap;
 
 /// A message about jobs.
 #[derive(Debug)]
@@ -52,6 +54,8 @@ pub enum JobsMsg {
     PreviewStarted { job: JobKey, result: Result<StartedBuild, Failure> },
     /// The state of the build of a preview.
     BuildChecked { job: JobKey, id: CleanText, result: Result<Build, Failure> },
+    /// The text of a review was saved at the time in `result`, or could not be saved.
+    UnsentReviewSaved { links: Vec<CleanText>, result: Result<Time, Failure> },
     /// The jobs of all profiles.
     AllJobsListed(Result<AllProfilesJobs, Failure>),
 }
@@ -98,6 +102,12 @@ pub enum JobsEffect {
         target: HeadCommit,
         action: PullRequestAction,
     },
+    /// Saves the text of a review of the pull requests with these links until it was sent; a blank text deletes it.
+    /// Answered by [`JobsMsg::UnsentReviewSaved`].
+    SaveUnsentReview {
+        links: Vec<CleanText>,
+        text: String,
+    },
     /// Reads the stored details of a job's pull request if `is_cached` is set, otherwise requests them; answered by
     /// [`JobsMsg::PullRequestDetailsLoaded`].
     LoadPullRequestDetails {
@@ -131,6 +141,8 @@ pub struct InitialData {
     pub drafts: Vec<(DraftTarget, String)>,
     /// The pages that the draft in [`DraftTarget::AboutPages`] is about.
     pub draft_pages: Vec<CleanText>,
+    /// The texts of reviews that were not sent, by the links of their pull requests.
+    pub unsent_reviews: HashMap<CleanText, String>,
     pub log: Vec<LogEntry>,
     /// The names of the screens and dialogs whose tip was shown, separated by spaces. `None` if tips are turned off.
     pub tips: Option<String>,

@@ -39,6 +39,9 @@ impl App {
             JobsMsg::PullRequestActed { job, action, outcome } => {
                 self.finish_pull_request_action(job, &action, &outcome, now, effects);
             }
+            // The dialog is closed, so that it can't show this.
+            JobsMsg::UnsentReviewSaved { result: Err(failure), .. } => self.notify_failure(&failure, now),
+            JobsMsg::UnsentReviewSaved { result: Ok(_), .. } => {}
             JobsMsg::PreviewStarted { job, result } => self.apply_started_build(job, result, effects),
             JobsMsg::BuildChecked { job, id, result } => self.apply_build(job, &id, result, now, effects),
             // The dialog that asked for them is closed.
@@ -101,6 +104,7 @@ impl App {
                 }
                 self.drafts.extend(data.drafts);
                 self.draft_pages = data.draft_pages;
+                self.pull_request_work.unsent_reviews.extend(data.unsent_reviews);
                 self.log.prepend(data.log);
                 self.tips.set_seen(data.tips.as_deref());
                 self.store = StoreState::Read;

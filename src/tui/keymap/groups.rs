@@ -72,6 +72,7 @@ pub(in crate::tui) const COMBINED: &[(Context, &[Action], &str)] = &[
     (Context::Filter, &[Action::PageDown, Action::PageUp], "a page down, up"),
     (Context::Editor, &[Action::Edit(Edit::PageDown), Action::Edit(Edit::PageUp)], "a page down, up"),
     (Context::BatchText, &[Action::Edit(Edit::PageDown), Action::Edit(Edit::PageUp)], "a page down, up"),
+    (Context::Review, &[Action::Edit(Edit::PageDown), Action::Edit(Edit::PageUp)], "a page down, up"),
     (Context::Text, &[Action::Edit(Edit::Undo), Action::Edit(Edit::Redo)], "undo, redo the last change"),
     (Context::Text, &[Action::Edit(Edit::WordBack), Action::Edit(Edit::WordForward)], "move a word back, forward"),
     (Context::Text, &[Action::Edit(Edit::LineStart), Action::Edit(Edit::LineEnd)], "go to the start, end of the line"),

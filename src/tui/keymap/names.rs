@@ -36,6 +36,8 @@ pub enum Context {
     /// A dialog that asks for one value.
     #[strum(to_string = "input", serialize = "ask")]
     Input,
+    /// The dialog in which the text of a review is written.
+    Review,
     /// The dialog about an undelivered prompt.
     Resolve,
     /// A dialog that asks the user to confirm an action.
@@ -83,6 +85,7 @@ impl Context {
                 | Self::Palette
                 | Self::Filter
                 | Self::Input
+                | Self::Review
                 | Self::Welcome
                 | Self::WelcomeText
         )
@@ -107,6 +110,7 @@ impl Context {
             Self::Filter => "filter",
             Self::Help => "help",
             Self::Input => "input",
+            Self::Review => "review",
             Self::Resolve => "undelivered prompt",
             Self::Confirm => "confirmation",
             Self::Calendar => "calendar",

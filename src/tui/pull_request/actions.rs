@@ -1,6 +1,7 @@
 //! Actions on pull requests: when they are possible, their confirmation, and their outcome. An action on several
 //! pull requests is sent to one after the other, until one is not done.
 
+use super::review::ReviewDialog;
 use crate::model::Time;
 use crate::model::pull_request::{HostKind, PullRequestState, short_commit};
 use crate::model::pull_request_action::{ActionOutcome, HeadCommit, MergeMethod, PullRequestAction};
@@ -9,7 +10,6 @@ use crate::model::text::CleanText;
 use crate::tui::bulk_action::{PullRequestTargets, Targets};
 use crate::tui::confirm::{ConfirmAction, ConfirmDialog};
 use crate::tui::format::plural;
-use crate::tui::input_dialog::{InputDialog, InputField};
 use crate::tui::keymap::Action;
 use crate::tui::state::PullRequestQueue;
 use crate::tui::{App, Effect, JobsEffect, Severity};
@@ -93,16 +93,8 @@ fn ask(app: &mut App, targets: PullRequestTargets, action: Action, method: Optio
         Action::Merge => PullRequestAction::Merge(method),
         Action::ClosePullRequest => PullRequestAction::Close,
         _ => {
-            let only = if targets.list.keys.is_empty() { targets.heads.first() } else { None };
-            let title = only.and_then(|only| app.jobs.get(only.job)).map(|job| job.local.title.clone());
-            let unsent = &app.pull_request_work.unsent_reviews;
-            let text = targets.heads.iter().find_map(|target| unsent.get(&target.job)).cloned().unwrap_or_default();
-            let field = InputField::Review { targets, requests_changes: action == Action::RequestChanges };
-            let dialog = InputDialog::new(field, &text);
-            return app.open(match title {
-                Some(title) => dialog.with_job(&title),
-                None => dialog,
-            });
+            let dialog = ReviewDialog::new(app, targets, action == Action::RequestChanges);
+            return app.open(dialog);
         }
     };
     app.confirm_pull_request_action(targets, confirmed);
@@ -170,8 +162,10 @@ impl App {
                 self.pull_request_work.unconfirmed_at.remove(&job);
             }
         }
-        if is_done && matches!(action, PullRequestAction::RequestChanges(_) | PullRequestAction::Comment(_)) {
-            self.pull_request_work.unsent_reviews.remove(&job);
+        if let PullRequestAction::RequestChanges(text) | PullRequestAction::Comment(text) = action
+            && is_done
+        {
+            self.delete_sent_review(job, text, effects);
         }
         if let Some(mut queue) =
             self.pull_request_work.queue.take_if(|queue| queue.current == job && queue.action == *action)

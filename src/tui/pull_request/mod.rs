@@ -16,6 +16,7 @@ mod choice;
 pub(in crate::tui) mod facts;
 mod lines;
 pub(in crate::tui) mod preview;
+mod review;
 
 use crate::model::load::{Load, Timed};
 use crate::model::pull_request::short_commit;

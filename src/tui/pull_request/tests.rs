@@ -10,7 +10,6 @@ use crate::model::pull_request_action::{ActionOutcome, HeadCommit, MergeMethod, 
 use crate::model::pull_request_details::{Commit, FileSize, ReviewEntry, ReviewKind};
 use crate::model::row::Job;
 use crate::tui::confirm::{ConfirmAction, ConfirmDialog};
-use crate::tui::input_dialog::InputDialog;
 use crate::tui::jobs::tests::{at, row};
 use crate::tui::{AppConfig, InitialData};
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
@@ -66,7 +65,7 @@ fn unconfirmed(why: CleanText, is_state_read: bool) -> ActionOutcome {
     ActionOutcome::Unconfirmed { why, is_state_read }
 }
 
-fn press(app: &mut App, keys: &str) -> Vec<Effect> {
+pub(super) fn press(app: &mut App, keys: &str) -> Vec<Effect> {
     let code = |key: &str| match key {
         "Enter" => KeyCode::Enter,
         "Tab" => KeyCode::Tab,
@@ -74,9 +73,15 @@ fn press(app: &mut App, keys: &str) -> Vec<Effect> {
         "Esc" => KeyCode::Esc,
         key => KeyCode::Char(key.chars().next().expect("a key")),
     };
+    let event = |key: &str| match key {
+        "Ctrl-S" => KeyEvent::new(KeyCode::Char('s'), KeyModifiers::CONTROL),
+        key => KeyEvent::new(code(key), KeyModifiers::NONE),
+    };
     let mut effects = Vec::new();
     for key in keys.split(' ') {
-        effects.extend(app.update(Msg::Input(Event::Key(KeyEvent::new(code(key), KeyModifiers::NONE))), at(1)));
+        effects.extend(app.update(Msg::Input(Event::Key(event(key))), at(1)));
+        // The next key is not pressed at once, so it isn't ignored as late typing.
+        app.input_closed_at = None;
     }
     effects
 }
@@ -90,7 +95,7 @@ fn request(is_cached: bool) -> Effect {
     Effect::Jobs(JobsEffect::LoadPullRequestDetails { job: JobKey(1), is_cached })
 }
 
-fn opened() -> App {
+pub(super) fn opened() -> App {
     let mut app = app();
     assert!(press(&mut app, "O").contains(&request(true)));
     answer(&mut app, Ok(Some(Timed { value: details(), as_of: at(99) })));
@@ -208,7 +213,7 @@ fn a_follow_up_quotes_the_selected_comment() {
     assert_eq!(app.top::<Editor>().expect("an editor").input.text(), text, "nothing else is quoted");
 }
 
-fn acted(outcome: ActionOutcome, action: PullRequestAction) -> Msg {
+pub(super) fn acted(outcome: ActionOutcome, action: PullRequestAction) -> Msg {
     Msg::Jobs(JobsMsg::PullRequestActed { job: JobKey(1), action, outcome })
 }
 
@@ -237,8 +242,10 @@ fn an_action_is_sent_only_after_a_confirmation_that_names_what_it_changes() {
     );
     assert_eq!(press(&mut app, "X y"), [act(PullRequestAction::Close)]);
     press(&mut app, "x");
-    assert_eq!(press(&mut app, "Enter"), [], "a review needs a text");
-    assert_eq!(press(&mut app, "n o Enter"), []);
+    assert_eq!(press(&mut app, "Ctrl-S"), [], "a review needs a text");
+    let links = vec![CleanText::line("https://github.com/acme/docs/pull/7")];
+    let saved = JobsEffect::SaveUnsentReview { links, text: "no".to_owned() };
+    assert_eq!(press(&mut app, "n o Ctrl-S"), [Effect::Jobs(saved)]);
     assert!(question(&app).contains("“no”"), "{}", question(&app));
     assert_eq!(press(&mut app, "y"), [act(PullRequestAction::RequestChanges("no".to_owned()))]);
 }
@@ -277,26 +284,6 @@ fn after_a_lost_answer_nothing_is_offered_until_the_state_was_read_again() {
     app.update(Msg::Engine(EngineEvent::Job(Box::new(job))), at(3));
     press(&mut app, "a");
     assert!(app.top::<ConfirmDialog>().is_some());
-}
-
-#[test]
-fn the_text_of_a_review_is_kept_until_the_review_was_sent() {
-    let mut app = opened();
-    press(&mut app, "x N o Enter n");
-    press(&mut app, "x");
-    let typed = |app: &App| app.find::<InputDialog>().map(|dialog| dialog.input.text());
-    assert_eq!(typed(&app).as_deref(), Some("No"), "after a cancelled confirmation");
-    press(&mut app, "t Esc x");
-    assert_eq!(typed(&app).as_deref(), Some("Not"), "after Esc");
-    press(&mut app, "Enter y");
-    let review = || PullRequestAction::RequestChanges("Not".to_owned());
-    app.update(acted(ActionOutcome::Moved, review()), at(2));
-    press(&mut app, "x");
-    assert_eq!(typed(&app).as_deref(), Some("Not"), "after a refusal");
-    press(&mut app, "Enter y");
-    app.update(acted(ActionOutcome::Done, review()), at(2));
-    press(&mut app, "x");
-    assert_eq!(typed(&app).as_deref(), Some(""));
 }
 
 #[test]

@@ -1,0 +1,283 @@
+//! The dialog in which the text of a review or comment is written. The text is saved for its pull requests like a
+//! draft, until the review was sent.
+
+use crate::model::pull_request_action::PullRequestAction;
+use crate::model::row::{JobKey, RemainingJobs};
+use crate::model::text::CleanText;
+use crate::tui::JobsEffect;
+use crate::tui::bulk_action::PullRequestTargets;
+use crate::tui::component::prelude::*;
+use crate::tui::compose::draft_state::DraftState;
+use crate::tui::compose::status_line::saved_state_text;
+use crate::tui::draw::boxes::{draw_box, draw_line};
+use crate::tui::draw::cursor;
+use crate::tui::draw::text::fit;
+use crate::tui::geometry::{inside, with_margin};
+use crate::tui::jobs::messages::JobsMsg;
+use crate::tui::keymap::Keymap;
+use crate::tui::message_fit::fit_message;
+use crate::tui::widgets::text_input::TextInput;
+
+/// The height of the dialog, in rows.
+const ROWS: u16 = 14;
+/// Maximum number of lines for a message below the text.
+const MAX_MESSAGE_LINES: usize = 3;
+
+#[derive(Debug)]
+pub(in crate::tui) struct ReviewDialog {
+    targets: PullRequestTargets,
+    /// The links of the pull requests, for which the text is saved.
+    links: Vec<CleanText>,
+    requests_changes: bool,
+    title: String,
+    pub(super) input: TextInput,
+    draft_state: DraftState,
+    /// Whether the text was saved before the dialog was opened.
+    is_restored: bool,
+}
+
+impl ReviewDialog {
+    /// Creates the dialog with the text that was written for one of these pull requests, but not sent.
+    pub(super) fn new(app: &App, targets: PullRequestTargets, requests_changes: bool) -> Self {
+        let links: Vec<CleanText> = targets.heads.iter().filter_map(|target| link_of(app, target.job)).collect();
+        let unsent = &app.pull_request_work.unsent_reviews;
+        let text = links.iter().find_map(|link| unsent.get(link)).map_or("", String::as_str);
+        let name = if requests_changes { "Request changes" } else { "Comment" };
+        let only = if targets.list.keys.is_empty() { targets.heads.first() } else { None };
+        let title = match only.and_then(|only| app.jobs.get(only.job)) {
+            Some(job) => format!("{name}: {}", job.local.title),
+            None => name.to_owned(),
+        };
+        let (input, is_restored) = (TextInput::block(text), !text.is_empty());
+        let draft_state = DraftState::Unchanged;
+        Self { targets, links, requests_changes, title, input, draft_state, is_restored }
+    }
+
+    /// Saves the text if it has changed, or deletes the saved one if the text is blank.
+    fn keep_text(&mut self, cx: &mut Cx<'_>) {
+        cx.effects.extend(self.save_draft());
+        let unsent = &mut cx.app.pull_request_work.unsent_reviews;
+        for link in &self.links {
+            match self.input.is_blank() {
+                true => unsent.remove(link),
+                false => unsent.insert(link.clone(), self.input.text()),
+            };
+        }
+    }
+
+    /// Asks the user to confirm the review with the text.
+    fn confirm(&mut self, cx: &mut Cx<'_>) -> Flow {
+        if self.input.is_blank() {
+            return Flow::Handled;
+        }
+        self.keep_text(cx);
+        let text = self.input.text().trim().to_owned();
+        let action = match self.requests_changes {
+            true => PullRequestAction::RequestChanges(text),
+            false => PullRequestAction::Comment(text),
+        };
+        cx.app.confirm_pull_request_action(self.targets.clone(), action);
+        Flow::Close
+    }
+
+    fn hint(&self) -> &'static str {
+        match self.requests_changes {
+            true => "What has to change? You confirm the review before it is sent.",
+            false => "You confirm the comment before it is sent.",
+        }
+    }
+
+    fn outer_area(app: &App) -> Rect {
+        app.geometry().small_dialog(ROWS)
+    }
+
+    /// Returns the area of the text, and the lines below it.
+    fn text_and_message(&self, app: &App) -> (Rect, Vec<String>) {
+        let inner = with_margin(inside(Self::outer_area(app)));
+        let failure = self.draft_state.failure_text();
+        let message = failure.as_deref().unwrap_or_else(|| self.hint());
+        let mut lines = fit_message(message, usize::from(inner.width).max(1), MAX_MESSAGE_LINES);
+        let saved = saved_state_text(app, self.is_restored, &self.draft_state);
+        lines.extend((!saved.is_empty()).then_some(saved));
+        let below = u16::try_from(lines.len() + 1).unwrap_or(inner.height);
+        (Rect { height: inner.height.saturating_sub(below).max(1).min(inner.height), ..inner }, lines)
+    }
+}
+
+impl App {
+    /// Deletes the text of a review that was sent, unless another text was written since.
+    pub(super) fn delete_sent_review(&mut self, job: JobKey, sent: &str, effects: &mut Vec<Effect>) {
+        let Some(link) = link_of(self, job) else { return };
+        let unsent = &mut self.pull_request_work.unsent_reviews;
+        if unsent.get(&link).is_some_and(|text| text.trim() == sent) {
+            unsent.remove(&link);
+            effects.push(Effect::Jobs(JobsEffect::SaveUnsentReview { links: vec![link], text: String::new() }));
+        }
+    }
+}
+
+/// Returns the link of the pull request of a job.
+fn link_of(app: &App, job: JobKey) -> Option<CleanText> {
+    app.jobs.get(job)?.remote.pr_link.clone()
+}
+
+impl Component for ReviewDialog {
+    fn contexts(&self) -> &'static [Context] {
+        &[Context::Review, Context::Text, Context::Everywhere]
+    }
+
+    fn offers(&self, action: Action, _app: &App) -> Option<Label> {
+        match action {
+            Action::Confirm => Label::default_if(!self.input.is_blank()),
+            Action::Close if self.input.is_blank() => Some("close".into()),
+            _ => Some(Label::Default),
+        }
+    }
+
+    fn act(&mut self, action: Action, cx: &mut Cx<'_>) -> Flow {
+        if action == Action::Confirm { self.confirm(cx) } else { Flow::Pass }
+    }
+
+    fn close(&mut self, cx: &mut Cx<'_>) -> Flow {
+        self.keep_text(cx);
+        Flow::Close
+    }
+
+    fn input(&mut self) -> Option<&mut TextInput> {
+        Some(&mut self.input)
+    }
+
+    fn input_changed(&mut self, cx: &mut Cx<'_>) {
+        self.draft_state.mark_changed(cx.now);
+    }
+
+    fn save_draft(&mut self) -> Option<Effect> {
+        self.draft_state
+            .start_saving()
+            .then(|| Effect::Jobs(JobsEffect::SaveUnsentReview { links: self.links.clone(), text: self.input.text() }))
+    }
+
+    fn click(&mut self, at: Position, cx: &mut Cx<'_>) -> Flow {
+        let (text, _) = self.text_and_message(cx.app);
+        self.input.click(text, at);
+        Flow::Handled
+    }
+
+    fn wheel(&mut self, _at: Position, by: isize, _cx: &mut Cx<'_>) {
+        self.input.move_lines(by);
+    }
+
+    fn receive(&mut self, msg: Msg, cx: &mut Cx<'_>) -> Result<Flow, Msg> {
+        match msg {
+            Msg::Jobs(JobsMsg::UnsentReviewSaved { links, result }) if links == self.links => {
+                self.draft_state.apply_saved(result);
+                Ok(Flow::Handled)
+            }
+            msg => {
+                if matches!(msg, Msg::Timer) && self.draft_state.is_due(cx.now) {
+                    self.keep_text(cx);
+                }
+                Err(msg)
+            }
+        }
+    }
+
+    fn next_timer(&self, _app: &App, _now: Time) -> Option<Time> {
+        self.draft_state.due_at()
+    }
+
+    fn retain_jobs(&mut self, remaining: &RemainingJobs, _keymap: &Keymap) -> bool {
+        self.targets.heads.iter().all(|target| remaining.contains(target.job))
+    }
+
+    fn draw(&self, frame: &mut Frame<'_>, view: View<'_>) {
+        let theme = view.theme;
+        let area = Self::outer_area(view.app);
+        let title = fit(&self.title, usize::from(area.width.saturating_sub(4)));
+        let inner = draw_box(frame, area, Line::styled(format!(" {title} "), theme.title), theme.focus);
+        let (text, message) = self.text_and_message(view.app);
+        frame.render_widget(self.input.area(), text);
+        cursor::place_in_input(frame, view, text);
+        let style = if self.draft_state.failure_text().is_some() { theme.warning } else { theme.muted };
+        for (n, line) in message.into_iter().enumerate() {
+            draw_line(frame, with_margin(inner), usize::from(text.height) + 1 + n, Line::styled(line, style));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{acted, opened, press};
+    use super::*;
+    use crate::model::failure::Failure;
+    use crate::model::pull_request_action::ActionOutcome;
+    use crate::tui::jobs::tests::at;
+
+    fn links() -> Vec<CleanText> {
+        vec![CleanText::line("https://github.com/acme/docs/pull/7")]
+    }
+
+    fn save(text: &str) -> Effect {
+        Effect::Jobs(JobsEffect::SaveUnsentReview { links: links(), text: text.to_owned() })
+    }
+
+    fn saved(result: Result<Time, Failure>) -> Msg {
+        Msg::Jobs(JobsMsg::UnsentReviewSaved { links: links(), result })
+    }
+
+    fn typed(app: &App) -> Option<String> {
+        app.find::<ReviewDialog>().map(|dialog| dialog.input.text())
+    }
+
+    #[test]
+    fn the_text_of_a_review_is_kept_until_the_review_was_sent() {
+        let mut app = opened();
+        press(&mut app, "x N o Ctrl-S n");
+        press(&mut app, "x");
+        assert_eq!(typed(&app).as_deref(), Some("No"), "after a cancelled confirmation");
+        press(&mut app, "t Esc x");
+        assert_eq!(typed(&app).as_deref(), Some("Not"), "after Esc");
+        press(&mut app, "Ctrl-S y");
+        let review = || PullRequestAction::RequestChanges("Not".to_owned());
+        app.update(acted(ActionOutcome::Moved, review()), at(2));
+        press(&mut app, "x");
+        assert_eq!(typed(&app).as_deref(), Some("Not"), "after a refusal");
+        press(&mut app, "Ctrl-S y");
+        assert!(app.update(acted(ActionOutcome::Done, review()), at(2)).contains(&save("")));
+        press(&mut app, "x");
+        assert_eq!(typed(&app).as_deref(), Some(""));
+    }
+
+    #[test]
+    fn a_text_is_saved_a_second_after_a_change_and_when_docdeck_ends() {
+        let mut app = opened();
+        assert_eq!(press(&mut app, "x N o"), []);
+        assert_eq!(app.next_timer(at(1)), Some(at(2)));
+        assert_eq!(app.update(Msg::Timer, at(2)), [save("No")]);
+        app.update(saved(Ok(at(2))), at(2));
+        assert_eq!(press(&mut app, "Esc"), [], "it is saved already");
+        press(&mut app, "x t");
+        assert_eq!(app.update(Msg::Terminate, at(2)).first(), Some(&save("Not")));
+        let mut app = opened();
+        assert_eq!(press(&mut app, "x N Enter o Esc"), [save("N\no")], "Enter inserts a line break");
+    }
+
+    #[test]
+    fn a_text_that_could_not_be_saved_is_saved_again_and_a_newer_one_survives_sending() {
+        let mut app = opened();
+        press(&mut app, "x N o");
+        app.update(Msg::Timer, at(2));
+        app.update(saved(Err(Failure::local("The disk is full."))), at(2));
+        let dialog = app.find::<ReviewDialog>().expect("open");
+        assert_eq!(dialog.draft_state.failure_text().as_deref(), Some("Could not save the draft: The disk is full."));
+        assert_eq!(press(&mut app, "Esc"), [save("No")]);
+        app.update(saved(Err(Failure::local("The disk is full."))), at(2));
+        assert!(app.notice.as_ref().is_some_and(|notice| notice.text.as_str().contains("disk is full")));
+        press(&mut app, "x Ctrl-S y");
+        press(&mut app, "x w Esc");
+        let sent = PullRequestAction::RequestChanges("No".to_owned());
+        assert!(!app.update(acted(ActionOutcome::Done, sent), at(3)).contains(&save("")));
+        press(&mut app, "x");
+        assert_eq!(typed(&app).as_deref(), Some("Now"));
+    }
+}
