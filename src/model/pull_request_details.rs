@@ -1,4 +1,4 @@
-//! What a code host knows about a pull request beyond its state: reviews, comments, commits and the preview.
+//! What a code host knows about a pull request beyond its state: reviews, comments, commits, checks and the preview.
 
 use super::Time;
 use super::impact::PagePeriod;
@@ -26,11 +26,32 @@ pub struct PullRequestDetails {
     /// The first changed files, up to 100. Empty if the host reports them only with their lines.
     #[serde(default)]
     pub files: Vec<FileSize>,
+    /// The checks that have not failed. `None` if the token may not read them.
+    #[serde(default)]
+    pub checks: Option<OtherChecks>,
     /// The methods by which the repository allows to merge, the preferred one first. Empty if unknown.
     #[serde(default)]
     pub merge_methods: Vec<MergeMethod>,
     /// The address of the preview of the site with the changes.
     pub preview: Option<CleanText>,
+}
+
+/// The checks of a commit that have not failed. Those that have failed are part of the state of the pull request.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct OtherChecks {
+    /// The commit that is checked.
+    pub head: CleanText,
+    pub pending: Vec<PendingCheck>,
+    /// The names of the checks that passed.
+    pub passed: Vec<CleanText>,
+}
+
+/// A check without a result.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PendingCheck {
+    pub name: CleanText,
+    /// The page with its details.
+    pub url: Option<CleanText>,
 }
 
 /// What somebody wrote about a pull request.
@@ -147,6 +168,15 @@ mod tests {
     fn only_markdown_files_are_pages() {
         let pages = ["guides/sso.mdx", "index.md", "api/index.mdx", "docs.json"].map(page_of_file);
         assert_eq!(pages, [Some("/guides/sso".to_owned()), Some("/".to_owned()), Some("/api".to_owned()), None]);
+    }
+
+    #[test]
+    fn details_that_an_older_version_stored_are_readable() {
+        let details = PullRequestDetails { checks: Some(OtherChecks::default()), ..PullRequestDetails::default() };
+        let mut json = serde_json::to_value(&details).expect("JSON");
+        assert_eq!(serde_json::from_value::<PullRequestDetails>(json.clone()).expect("readable"), details);
+        json.as_object_mut().expect("an object").remove("checks");
+        assert_eq!(serde_json::from_value::<PullRequestDetails>(json).expect("readable").checks, None);
     }
 
     #[test]

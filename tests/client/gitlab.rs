@@ -228,6 +228,9 @@ async fn the_details_are_those_of_the_merge_request() {
     let details = answer.result.expect("details");
     assert_eq!((details.author.as_str(), details.base.as_str(), details.commit_count), ("mintlify", "main", 1));
     assert!(state.head.as_str().starts_with(details.commits[0].id.as_str()));
+    let checks = details.checks.as_ref().expect("the pipeline");
+    let has_failed = state.checks.state == ChecksState::Failing;
+    assert_eq!((&checks.head, checks.passed.len() + checks.pending.len()), (&state.head, usize::from(!has_failed)));
     assert!(details.entries.iter().any(|entry| entry.author.as_str() == "maya"), "{details:?}");
     assert!(details.entries.is_sorted_by_key(|entry| entry.at), "oldest first");
     let diff = Diff::parse(client.diff(&link).await.result.expect("a diff").text);

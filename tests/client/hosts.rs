@@ -219,15 +219,25 @@ async fn a_large_diff_is_cut_after_a_complete_file_and_hides_the_token() {
 }
 
 #[tokio::test]
-async fn the_details_of_a_pull_request_need_no_permission_to_read_deployments() {
+async fn the_details_of_a_pull_request_need_no_permission_to_read_deployments_or_checks() {
     let (sim, links, client) = start_host().await;
+    let checks = client.checks(&links[..1]).await.result.expect("an answer").remove(0).1.expect("checks");
     for fault in [None, Some(HostFault::ForbiddenChecks)] {
         sim.set_host_fault(fault);
         let before = sim.host_requests();
         let answer = client.details(&links[0]).await;
         let details = answer.result.expect("details");
-        assert_eq!((sim.host_requests() - before, answer.budget.cost), (2, Some(2)));
+        assert_eq!((sim.host_requests() - before, answer.budget.cost), (3, Some(3)));
         assert_eq!((details.author.as_str(), details.base.as_str(), details.commit_count), ("mintlify", "main", 1));
+        match fault {
+            None => {
+                let other = details.checks.as_ref().expect("checks");
+                let listed = other.passed.len() + other.pending.len() + checks.checks.failed.len();
+                assert_eq!((&other.head, listed), (&checks.head, usize::try_from(checks.checks.total).expect("few")));
+                assert_eq!(other.passed.len(), usize::try_from(checks.checks.passed).expect("few"));
+            }
+            Some(_) => assert_eq!(details.checks, None, "unknown, which is not the same as no checks"),
+        }
         assert!(!details.files.is_empty() && !details.entries.is_empty());
         let preview = details.preview.expect("a preview");
         assert!(preview.as_str().starts_with("https://acme-"), "{preview}");

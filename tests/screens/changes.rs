@@ -11,7 +11,9 @@ use docdeck::model::impact::PagePeriod;
 use docdeck::model::load::Timed;
 use docdeck::model::period::DateRange;
 use docdeck::model::preview::{Build, BuildState, StartedBuild};
-use docdeck::model::pull_request_details::{Commit, FileSize, PullRequestDetails, ReviewEntry, ReviewKind, SiteFacts};
+use docdeck::model::pull_request_details::{
+    Commit, FileSize, OtherChecks, PendingCheck, PullRequestDetails, ReviewEntry, ReviewKind, SiteFacts,
+};
 use docdeck::model::row::JobKey;
 use docdeck::model::text::CleanText;
 use docdeck::model::views::Counts;
@@ -141,6 +143,8 @@ fn details() -> PullRequestDetails {
         at: Some(now() - TimeDelta::minutes(minutes)),
     };
     let file = |path: &str, additions, deletions| FileSize { path: line(path), additions, deletions };
+    let passed =
+        "build, lint, links, spelling, redirects, front matter, images, code samples, anchors, vale, size, deploy";
     PullRequestDetails {
         head: line("7d40698"),
         author: line("mintlify"),
@@ -157,6 +161,11 @@ fn details() -> PullRequestDetails {
         }],
         commit_count: 1,
         files: vec![file("guides/sso.mdx", 40, 12), file("docs.json", 8, 0)],
+        checks: Some(OtherChecks {
+            head: line("7d40698"),
+            pending: Vec::new(),
+            passed: passed.split(", ").map(line).collect(),
+        }),
         merge_methods: Vec::new(),
         preview: Some(line("https://acme-7d40698.mintlify.site/")),
     }
@@ -170,6 +179,10 @@ fn details_with(text: &str) -> PullRequestDetails {
     for entry in &mut details.entries {
         // The client for code hosts cleans the text in this way.
         (entry.author, entry.text) = (title.clone(), CleanText::block(text).as_str().to_owned());
+    }
+    if let Some(checks) = &mut details.checks {
+        checks.pending = vec![PendingCheck { name: title.clone(), url: Some(line.clone()) }];
+        checks.passed = vec![title.clone(); 3];
     }
     for commit in &mut details.commits {
         (commit.id, commit.title) = (line.clone(), line.clone());
@@ -208,16 +221,20 @@ fn no_text_of_a_code_host_leaves_its_place_on_the_screen() {
     }
 }
 
+/// Opens a pull request with reviews, commits and files.
+pub(crate) fn open_pull_request(fixture: &mut ScreenFixture) {
+    fixture.load_pull_requests();
+    fixture.press_keys("O");
+    let job = fixture.app.jobs.selected().map_or(JobKey(1), |job| job.key);
+    let result = Ok(Some(Timed { value: details(), as_of: now() }));
+    let site = SiteFacts { preview: details().preview, ..views_until("2026-11-20") };
+    fixture.handle(Msg::Jobs(JobsMsg::PullRequestDetailsLoaded { job, result, site }));
+}
+
 #[test]
 fn a_pull_request_with_reviews_commits_and_files() {
-    snapshots("pull_request", &[SMALL, LARGE], &["Ready for review: 12 of 12 checks passed."], |fixture| {
-        fixture.load_pull_requests();
-        fixture.press_keys("O");
-        let job = fixture.app.jobs.selected().map_or(JobKey(1), |job| job.key);
-        let result = Ok(Some(Timed { value: details(), as_of: now() }));
-        let site = SiteFacts { preview: details().preview, ..views_until("2026-11-20") };
-        fixture.handle(Msg::Jobs(JobsMsg::PullRequestDetailsLoaded { job, result, site }));
-    });
+    let contains = ["Ready for review: 12 of 12 checks passed.", "✓ 12 passed: build, lint, "];
+    snapshots("pull_request", &[SMALL, LARGE], &contains, open_pull_request);
 }
 
 #[test]

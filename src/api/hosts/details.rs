@@ -25,7 +25,7 @@ const PREVIEW_FRAGMENT: &str = "fragment Part on PullRequest { number url commit
 type PartReader = fn(&mut PullRequestDetails, &Value);
 
 impl HostClient {
-    /// Requests the details of a pull request: two requests to GitHub, five to GitLab. The head commit is not among them.
+    /// Requests the details of a pull request: three requests to GitHub, five to GitLab. The head commit is not among them.
     pub async fn details(&self, link: &PullRequestLink) -> HostAnswer<PullRequestDetails> {
         let mut answer = match self.0.kind {
             HostKind::GitHub => self.github_details(link).await,
@@ -46,10 +46,21 @@ impl HostClient {
         if let Ok(details) = &mut answer.result {
             let request = self.graphql_request(github::query(PREVIEW_FRAGMENT, links));
             let preview = self.send(request, MAX_STATE_MIB).await.map(|body| self.part(&body, links, preview));
+            let is_limited = matches!(&preview.result, Err(error) if error.kind == HostErrorKind::Limited);
             // Without the permission to read deployments, the preview may be in a comment.
             details.preview = preview.result.ok().flatten();
             let millis = answer.budget.millis.saturating_add(preview.budget.millis);
             answer.budget = RequestBudget { cost: Some(2), millis, ..preview.budget };
+            if is_limited {
+                return answer;
+            }
+            // A fine-grained token may not read checks either. The state of the pull request has those that failed.
+            let request = self.graphql_request(github::checks_query(links));
+            let checks = self.send(request, MAX_STATE_MIB).await;
+            let checks = checks.map(|body| self.part(&body, links, github::other_checks));
+            details.checks = checks.result.ok().flatten();
+            let millis = answer.budget.millis.saturating_add(checks.budget.millis);
+            answer.budget = RequestBudget { cost: Some(3), millis, ..checks.budget };
         }
         answer
     }
@@ -162,6 +173,7 @@ fn github_details(node: &Value) -> PullRequestDetails {
         commit_count: node.pointer("/commits/totalCount").and_then(Value::as_u64).unwrap_or(commits.len() as u64),
         commits,
         files: files.collect(),
+        checks: None,
         merge_methods: node.get("baseRepository").map(merge_methods).unwrap_or_default(),
         preview: None,
     }
@@ -195,6 +207,7 @@ fn preview(node: &Value) -> Option<CleanText> {
 fn gitlab_head(details: &mut PullRequestDetails, node: &Value) {
     details.author = login(node, "/author/username");
     details.base = json::line(node, "target_branch");
+    details.checks = gitlab::other_checks(node);
 }
 
 fn gitlab_notes(details: &mut PullRequestDetails, notes: &Value) {

@@ -7,6 +7,7 @@ use crate::model::Time;
 use crate::model::pull_request::{
     Checks, ChecksState, FailedCheck, PullRequest, PullRequestLink, PullRequestState, Review,
 };
+use crate::model::pull_request_details::{OtherChecks, PendingCheck};
 use crate::model::text::CleanText;
 use serde_json::{Map, Value, json};
 
@@ -245,6 +246,22 @@ fn check_result(context: &Value) -> CheckResult {
         (Some("COMPLETED"), Some("FAILURE" | "CANCELLED" | "TIMED_OUT" | "ACTION_REQUIRED")) => CheckResult::Failed,
         _ => CheckResult::Pending,
     }
+}
+
+/// Returns the checks of the head commit that have not failed. `None` if the token may not read them.
+pub(super) fn other_checks(node: &Value) -> Option<OtherChecks> {
+    let commit = node.pointer("/commits/nodes/0/commit")?;
+    let rollup = commit.get("statusCheckRollup").filter(|rollup| !rollup.is_null())?;
+    let mut checks = OtherChecks { head: json::line(commit, "oid"), ..OtherChecks::default() };
+    for context in json::list(rollup, "/contexts/nodes") {
+        let FailedCheck { name, url } = failed_check(context);
+        match check_result(context) {
+            CheckResult::Passed => checks.passed.push(name),
+            CheckResult::Pending => checks.pending.push(PendingCheck { name, url }),
+            CheckResult::Failed => {}
+        }
+    }
+    Some(checks)
 }
 
 fn failed_check(context: &Value) -> FailedCheck {

@@ -7,9 +7,13 @@ use crate::model::Time;
 use crate::model::pull_request::{
     Checks, ChecksState, FailedCheck, PullRequest, PullRequestLink, PullRequestState, Review,
 };
+use crate::model::pull_request_details::{OtherChecks, PendingCheck};
 use crate::model::text::CleanText;
 use reqwest::Url;
 use serde_json::Value;
+
+/// The name of the only check that GitLab reports with a merge request.
+const PIPELINE: &str = "pipeline";
 
 /// Returns the URL of one merge request.
 pub(super) fn merge_request_url(rest: &BaseUrl, link: &PullRequestLink) -> Option<Url> {
@@ -75,6 +79,22 @@ fn merge_request(node: &Value, now: Time) -> PullRequest {
     }
 }
 
+/// Returns the pipeline of the head commit, unless it has failed.
+pub(super) fn other_checks(node: &Value) -> Option<OtherChecks> {
+    let found = node.get("head_pipeline").filter(|pipeline| !pipeline.is_null())?;
+    let mut checks = OtherChecks { head: json::line(node, "sha"), ..OtherChecks::default() };
+    let name = CleanText::line(PIPELINE);
+    match pipeline(Some(found)).state {
+        ChecksState::Passing => checks.passed.push(name),
+        ChecksState::Pending => {
+            let url = json::text(found, "web_url").map(CleanText::line);
+            checks.pending.push(PendingCheck { name, url });
+        }
+        ChecksState::Failing | ChecksState::None | ChecksState::Unavailable => {}
+    }
+    Some(checks)
+}
+
 /// Returns the state of the pipeline of the head commit. GitLab reports no number of jobs with it.
 fn pipeline(pipeline: Option<&Value>) -> Checks {
     let Some(pipeline) = pipeline else { return Checks::default() };
@@ -86,7 +106,7 @@ fn pipeline(pipeline: Option<&Value>) -> Checks {
         None => ChecksState::Unavailable,
     };
     let failed = (state == ChecksState::Failing).then(|| FailedCheck {
-        name: CleanText::line("pipeline"),
+        name: CleanText::line(PIPELINE),
         url: json::text(pipeline, "web_url").map(CleanText::line),
     });
     Checks { state, failed: failed.into_iter().collect(), ..Checks::default() }

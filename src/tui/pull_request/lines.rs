@@ -1,5 +1,6 @@
 //! The lines about a pull request.
 
+use super::check_lines::check_lines;
 use super::facts::views_text;
 use crate::model::Time;
 use crate::model::colors::ColorRole;
@@ -10,7 +11,6 @@ use crate::model::pull_request_details::{PullRequestDetails, ReviewEntry, Review
 use crate::model::row::JobKey;
 use crate::model::text::CleanText;
 use crate::tui::App;
-use crate::tui::draw::text::align_left;
 use crate::tui::format::{capitalized, fit, format_count, plural, truncate_path};
 use crate::tui::message_fit::fit_message;
 use crate::tui::state::PreviewBuild;
@@ -45,13 +45,13 @@ pub(super) struct PullRequestLine {
 }
 
 /// The lines so far, and the width into which they have to fit.
-struct Lines {
+pub(super) struct Lines {
     lines: Vec<PullRequestLine>,
-    width: usize,
+    pub(super) width: usize,
 }
 
 impl Lines {
-    fn push(&mut self, pieces: Vec<Piece>, target: LineTarget) {
+    pub(super) fn push(&mut self, pieces: Vec<Piece>, target: LineTarget) {
         self.lines.push(PullRequestLine { pieces, target });
     }
 
@@ -64,7 +64,7 @@ impl Lines {
         self.push(vec![(" ".repeat(9), ColorRole::Text), (text, role)], LineTarget::Nothing);
     }
 
-    fn heading(&mut self, text: &str, count: usize) {
+    pub(super) fn heading(&mut self, text: &str, count: usize) {
         self.push(Vec::new(), LineTarget::Nothing);
         let count = (format!(" {}", format_count(count)), ColorRole::Muted);
         self.push(vec![(text.to_owned(), ColorRole::Title), count], LineTarget::Nothing);
@@ -97,7 +97,7 @@ pub(super) fn lines(
         fit_message(failure.message.as_str(), width, 6).into_iter().for_each(|line| out.text(ColorRole::Bad, line));
     }
     if let Some(state) = state {
-        check_lines(&mut out, state);
+        check_lines(&mut out, state, shown.and_then(|details| details.checks.as_ref()));
     }
     if let Some(details) = shown {
         entry_lines(&mut out, app, &details.entries);
@@ -207,25 +207,6 @@ fn preview_lines(out: &mut Lines, build: Option<&PreviewBuild>, preview: Option<
         let shown = fit(link.as_str(), width);
         let label = if build.is_none() { label() } else { (" ".repeat(9), ColorRole::Text) };
         out.push(vec![label, (shown, ColorRole::Text)], LineTarget::Link(link.clone()));
-    }
-}
-
-/// Adds the failed checks with their links.
-fn check_lines(out: &mut Lines, state: &PullRequest) {
-    let failed = &state.checks.failed;
-    if failed.is_empty() {
-        return;
-    }
-    out.heading("Failed checks", failed.len());
-    let name_width = failed.iter().map(|check| check.name.as_str().width()).max().unwrap_or(0).min(out.width / 2);
-    for check in failed {
-        let name = align_left(check.name.as_str(), name_width);
-        let link = check.url.as_ref().map_or("", |url| url.as_str());
-        let link = fit(link.strip_prefix("https://").unwrap_or(link), out.width.saturating_sub(name_width + 4));
-        let pieces =
-            vec![("✗ ".to_owned(), ColorRole::Bad), (format!("{name}  "), ColorRole::Text), (link, ColorRole::Muted)];
-        let target = check.url.clone().map_or(LineTarget::Nothing, LineTarget::Link);
-        out.push(pieces, target);
     }
 }
 

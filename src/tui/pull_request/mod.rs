@@ -12,6 +12,7 @@
 //! ```
 
 mod actions;
+mod check_lines;
 mod choice;
 pub(in crate::tui) mod facts;
 mod lines;

@@ -7,7 +7,7 @@ use crate::model::preview::{Build, BuildState, StartedBuild};
 use crate::model::pull_request::tests::open_pull_request;
 use crate::model::pull_request::{Checks, ChecksState, FailedCheck, PullRequest, PullRequestState};
 use crate::model::pull_request_action::{ActionOutcome, HeadCommit, MergeMethod, PullRequestAction};
-use crate::model::pull_request_details::{Commit, FileSize, ReviewEntry, ReviewKind};
+use crate::model::pull_request_details::{Commit, FileSize, OtherChecks, PendingCheck, ReviewEntry, ReviewKind};
 use crate::model::row::Job;
 use crate::tui::confirm::{ConfirmAction, ConfirmDialog};
 use crate::tui::jobs::tests::{at, row};
@@ -56,6 +56,7 @@ fn details() -> PullRequestDetails {
         commits: vec![Commit { id: CleanText::line("7d40698"), title: CleanText::line("Fix it"), at: Some(at(0)) }],
         commit_count: 1,
         files: vec![FileSize { path: CleanText::line("a.mdx"), additions: 4, deletions: 1 }],
+        checks: None,
         merge_methods: vec![MergeMethod::Squash, MergeMethod::Merge],
         preview: Some(CleanText::line("https://acme-1.mintlify.site/")),
     }
@@ -284,6 +285,40 @@ fn after_a_lost_answer_nothing_is_offered_until_the_state_was_read_again() {
     app.update(Msg::Engine(EngineEvent::Job(Box::new(job))), at(3));
     press(&mut app, "a");
     assert!(app.top::<ConfirmDialog>().is_some());
+}
+
+/// Returns the lines about the checks.
+fn check_texts(app: &App) -> Vec<String> {
+    let lines = texts(app).into_iter().map(|line| line.trim_end().to_owned());
+    let has_count = |line: &str, name| line.strip_prefix(name).is_some_and(|count| count.parse::<usize>().is_ok());
+    let is_heading = |line: &str| has_count(line, "Checks ") || has_count(line, "Failed checks ");
+    lines.skip_while(|line| !is_heading(line)).skip(1).take_while(|line| !line.is_empty()).collect()
+}
+
+#[test]
+fn all_checks_are_listed_and_the_state_decides_which_have_failed_or_passed_since() {
+    let line = CleanText::line;
+    let pending = |name: &str| PendingCheck { name: line(name), url: Some(line("https://ci.example/1")) };
+    let checks = OtherChecks {
+        head: line("7d40698"),
+        pending: vec![pending("links"), pending("spelling")],
+        passed: (1..=40).map(|n| line(&format!("build {n}"))).collect(),
+    };
+    let show = |app: &mut App, checks: OtherChecks| {
+        press(app, "O");
+        let value = PullRequestDetails { checks: Some(checks), ..details() };
+        answer(app, Ok(Some(Timed { value, as_of: at(99) })));
+        check_texts(app)
+    };
+    let shown = show(&mut app(), checks.clone());
+    assert_eq!(shown[..2], ["✗ links     github.com/acme/docs/runs/1", "◌ spelling  ci.example/1"]);
+    assert!(shown[2].starts_with("✓ 40 passed: build 1, build 2, "), "{shown:?}");
+    assert!(shown.len() == 5 && shown[4].starts_with("  ") && shown[4].ends_with('…'), "{shown:?}");
+    let passing = Checks { state: ChecksState::Passing, passed: 42, total: 42, failed: Vec::new() };
+    let mut app = app_with(Some(PullRequest { checks: passing, ..open_pull_request(at(0)) }));
+    assert!(show(&mut app, checks.clone())[0].starts_with("✓ 42 passed: build 1, "));
+    let other = OtherChecks { head: line("8e51709"), ..checks };
+    assert_eq!(show(&mut super::tests::app(), other), ["✗ links  github.com/acme/docs/runs/1"], "of another commit");
 }
 
 #[test]

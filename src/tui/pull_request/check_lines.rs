@@ -1,0 +1,90 @@
+//! The lines about the checks of a pull request: those that failed, those without a result, and those that passed.
+
+use super::lines::{LineTarget, Lines};
+use crate::model::colors::ColorRole;
+use crate::model::pull_request::{ChecksState, PullRequest, PullRequestFact};
+use crate::model::pull_request_details::{OtherChecks, PendingCheck};
+use crate::model::text::CleanText;
+use crate::tui::draw::text::align_left;
+use crate::tui::format::{fit, format_count};
+use crate::tui::message_fit::fit_message;
+use unicode_width::UnicodeWidthStr as _;
+
+/// The most lines with the names of the checks that passed.
+const MAX_PASSED_LINES: usize = 3;
+/// The width of the symbol before a check, with the space after it.
+const SYMBOL_WIDTH: usize = 2;
+
+/// The checks of the head commit that have not failed.
+#[derive(Default)]
+struct NotFailed<'a> {
+    pending: Vec<&'a PendingCheck>,
+    passed: Vec<&'a CleanText>,
+}
+
+impl<'a> NotFailed<'a> {
+    /// Selects the checks that have not failed by now. The state of the pull request may be newer than `other`.
+    fn new(state: &PullRequest, other: &'a OtherChecks) -> Self {
+        let has_failed = |name: &CleanText| state.checks.failed.iter().any(|failed| failed.name == *name);
+        let pending = other.pending.iter().filter(|check| !has_failed(&check.name));
+        let passed = other.passed.iter().filter(|name| !has_failed(name));
+        match state.checks.state {
+            // They have passed since they were listed.
+            ChecksState::Passing => {
+                Self { pending: Vec::new(), passed: passed.chain(pending.map(|check| &check.name)).collect() }
+            }
+            _ => Self { pending: pending.collect(), passed: passed.collect() },
+        }
+    }
+}
+
+/// Adds the checks, the failed ones first.
+pub(super) fn check_lines(out: &mut Lines, state: &PullRequest, other: Option<&OtherChecks>) {
+    let failed = &state.checks.failed;
+    let other = other.filter(|other| other.head == state.head).map(|other| NotFailed::new(state, other));
+    let is_complete = other.is_some();
+    let NotFailed { pending, passed } = other.unwrap_or_default();
+    let listed = failed.len() + pending.len() + passed.len();
+    if listed == 0 {
+        return;
+    }
+    out.heading(if is_complete { "Checks" } else { "Failed checks" }, listed);
+    let names = failed.iter().map(|check| &check.name).chain(pending.iter().map(|check| &check.name));
+    let name_width = names.map(|name| name.as_str().width()).max().unwrap_or(0).min(out.width / 2);
+    for check in failed {
+        check_line(out, PullRequestFact::Failing, name_width, &check.name, check.url.as_ref());
+    }
+    for check in pending {
+        check_line(out, PullRequestFact::Pending, name_width, &check.name, check.url.as_ref());
+    }
+    passed_lines(out, &passed);
+}
+
+/// Adds a check with its link. Its symbol and colour are those of a pull request with such a check.
+fn check_line(out: &mut Lines, fact: PullRequestFact, name_width: usize, name: &CleanText, url: Option<&CleanText>) {
+    let link = url.map_or("", |url| url.as_str());
+    let rest = out.width.saturating_sub(name_width + SYMBOL_WIDTH + 2);
+    let link = fit(link.strip_prefix("https://").unwrap_or(link), rest);
+    let name = align_left(name.as_str(), name_width);
+    let pieces = vec![
+        (format!("{} ", fact.symbol()), fact.role()),
+        (format!("{name}  "), ColorRole::Text),
+        (link, ColorRole::Muted),
+    ];
+    out.push(pieces, url.cloned().map_or(LineTarget::Nothing, LineTarget::Link));
+}
+
+/// Adds the number and the names of the checks that passed, as many as fit.
+fn passed_lines(out: &mut Lines, passed: &[&CleanText]) {
+    if passed.is_empty() {
+        return;
+    }
+    let names: Vec<&str> = passed.iter().map(|name| name.as_str()).collect();
+    let text = format!("{} passed: {}", format_count(passed.len()), names.join(", "));
+    let width = out.width.saturating_sub(SYMBOL_WIDTH).max(8);
+    for (n, line) in fit_message(&text, width, MAX_PASSED_LINES).into_iter().enumerate() {
+        let fact = PullRequestFact::Ready;
+        let symbol = if n == 0 { format!("{} ", fact.symbol()) } else { " ".repeat(SYMBOL_WIDTH) };
+        out.push(vec![(symbol, fact.role()), (line, ColorRole::Muted)], LineTarget::Nothing);
+    }
+}
