@@ -3,7 +3,7 @@
 //!
 //! In the SVG, adjacent cells with the same style have a position and a width, so that columns line up in any font.
 
-use crate::changes::DIFF;
+use crate::changes::{DIFF, open_pull_request};
 use crate::screen_fixture::{ScreenFixture, now};
 use crate::{render_with_theme, reports};
 use docdeck::config::themes;
@@ -214,6 +214,13 @@ fn the_picture_of_changes_matches_the_screen() {
     fixture.load_diff(Ok(DIFF));
     fixture.press_keys("j j j j j j j j j j");
     assert_both_pictures_match("changes", &fixture);
+}
+
+#[test]
+fn the_picture_of_a_pull_request_matches_the_screen() {
+    let mut fixture = ScreenFixture::new(SIZE);
+    open_pull_request(&mut fixture);
+    assert_both_pictures_match("pull-request", &fixture);
 }
 
 #[test]
