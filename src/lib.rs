@@ -77,23 +77,19 @@
 //! [`store::Store::request_permit`], which only one instance can get for a prompt. If a process is killed while
 //! sending, the next start or, within seconds, another running instance marks the prompt as unconfirmed. Queued prompts
 //! are in one queue on disk, in the user's order; a batch is nothing but prompts in this queue.
-//!
 //! Code hosts are asked about pull requests by a task of their own (`engine::pull_requests`) with [`api::hosts`].
 //!
 //! [`store::Store::open`] repairs a damaged database: it rebuilds indexes, or copies every readable row into a new file
 //! (`store::salvage`). Recovered prompts are never sent automatically.
 //!
-//! # Page views
+//! # Analytics
 //!
 //! The service returns page views in answers of at most 250 rows and no row count. [`engine::Engine::load_all`]
 //! requests one answer after the other, within the hourly limit, and the store saves each in its own transaction, so an
 //! interrupted load can be continued. The answers of a range are merged into a [`model::report::Report`]; only reports
 //! are sorted, filtered, folded and compared. A complete report stays cached until a new one replaces it. The screen
 //! shows the expected cost before loading, and marks a report that is partial.
-//!
-//! Visitors, searches, feedback and questions also arrive in several answers, each of which names the cursor of the
-//! next. [`engine::Engine::load_rows`] loads them in the same way and within the same hourly limit. What readers wrote
-//! is deleted from the store after some days (`engine::reader_texts`).
+//! [`engine::Engine::load_rows`] loads visitors, searches, feedback and questions in the same way, within the same limit.
 //!
 //! # Commands
 //!

@@ -154,6 +154,7 @@ impl Component for NeedsWorkScreen {
             | Action::ReverseSort
             | Action::Fold
             | Action::Compare
+            | Action::Export
             | Action::Close => None,
             _ => Some(Label::Default),
         }

@@ -3,13 +3,19 @@
 use super::detail::RowDetail;
 use super::draw;
 use super::report_row::ReportRow;
+use super::rows_tab::RowsTab;
 use super::tab::AnalyticsTab;
+use crate::model::analytics::export::RowsExport;
+use crate::model::export::ExportFormat;
+use crate::model::text::CleanText;
 use crate::tui::component::prelude::*;
 use crate::tui::filter_input::FilterInput;
+use crate::tui::format::plural;
 use crate::tui::views::calendar::{Calendar, CalendarPurpose};
 use crate::tui::views::range_line::PresetChoice;
 use crate::tui::widgets::list_state::ClickedRow;
 use crate::tui::widgets::text_input::TextInput;
+use crate::tui::{NewFile, Overwrite};
 use std::marker::PhantomData;
 
 /// The component of a tab with rows of one kind.
@@ -35,7 +41,7 @@ impl<R: ReportRow> Component for ReportScreen<R> {
         let is_shown = tab.selected().is_some();
         match action {
             Action::Open | Action::Mark | Action::CopyMain | Action::NewJob => Label::default_if(is_shown),
-            Action::Filter | Action::NextSort | Action::ReverseSort => Label::default_if(has_rows),
+            Action::Filter | Action::NextSort | Action::ReverseSort | Action::Export => Label::default_if(has_rows),
             Action::LoadAll => Label::default_if(tab.report().is_some_and(|report| !report.is_complete())),
             Action::Compare if R::default().compared().is_none() => None,
             Action::Compare if tab.compared_range().is_some() => Some("stop comparing".into()),
@@ -82,6 +88,7 @@ impl<R: ReportRow> Component for ReportScreen<R> {
             }
             Action::LoadAll => cx.app.ask_to_load_rows::<R>(cx.now),
             Action::Refresh => cx.effects.extend(tab.load(1, true)),
+            Action::Export => cx.effects.extend(export(tab)),
             Action::CopyMain => {
                 let copy = tab.selected().map(|row| {
                     let lines = row.details().into_iter().filter(|(_, text)| !text.is_empty());
@@ -140,6 +147,17 @@ impl<R: ReportRow> Component for ReportScreen<R> {
     fn draw(&self, frame: &mut Frame<'_>, view: View<'_>) {
         draw::draw_report::<R>(frame, view, self);
     }
+}
+
+/// Returns the effect that writes the shown rows as CSV. What readers wrote is left out.
+fn export<R: ReportRow>(tab: &RowsTab<R>) -> Option<Effect> {
+    let report = tab.report()?;
+    let rows: Vec<&R> = tab.rows().collect();
+    let what = CleanText::line(&format!("{} without what readers wrote", plural(rows.len(), "row")));
+    let text = RowsExport::new(report, rows, false).write(ExportFormat::Csv).ok()?;
+    let days = format!("{}_{}", report.range.from(), report.range.to());
+    let name = format!("docdeck-{}-{days}.csv", R::KIND.name());
+    Some(Effect::WriteFile(NewFile { name, text, what }, Overwrite::Ask))
 }
 
 /// Returns the name of the field that a column shows.

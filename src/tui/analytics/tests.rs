@@ -237,3 +237,28 @@ fn searches_are_compared_with_the_previous_period() {
     press(&mut app, 'c');
     assert!(!screen(&app).contains("gone"));
 }
+
+#[test]
+fn an_export_has_the_shown_rows_without_what_readers_wrote() {
+    let (mut app, range) = open(AnalyticsTab::Feedback);
+    let row = |id: &str, path: &str| Feedback {
+        id: CleanText::line(id),
+        path: CleanText::line(path),
+        comment: Some(CleanText::line("my private words")),
+        ..Feedback::default()
+    };
+    let rows = vec![row("1", "/guides/sso"), row("2", "/pricing")];
+    app.update(Msg::Analytics(AnalyticsMsg::Feedback(loaded(range, rows))), at(0));
+    press(&mut app, '/');
+    "sso".chars().for_each(|letter| drop(press(&mut app, letter)));
+    key(&mut app, KeyCode::Enter);
+    let effects = press(&mut app, 'e');
+    let file = effects.iter().find_map(|effect| match effect {
+        Effect::WriteFile(file, _) => Some(file.clone()),
+        _ => None,
+    });
+    let file = file.expect("a file");
+    assert!(file.name.starts_with("docdeck-feedback-20") && file.name.ends_with(".csv"), "{}", file.name);
+    assert!(file.text.contains("/guides/sso") && !file.text.contains("/pricing"), "{}", file.text);
+    assert!(!file.text.contains("private"), "{}", file.text);
+}

@@ -183,6 +183,7 @@ pub const BINDINGS: &[Binding] = &[
     key_binding(C::Analytics, &[ch('D')], Action::CustomRange, "custom", "choose a custom date range"),
     key_binding(C::Analytics, &[ch('[')], Action::PeriodBefore, "", "go to the previous period of the same length"),
     key_binding(C::Analytics, &[ch(']')], Action::PeriodAfter, "", "go to the next period, up to today"),
+    key_binding(C::Analytics, &[ch('e')], Action::Export, "", "write the rows as CSV, without what readers wrote"),
     key_binding(C::Analytics, &[ch('y')], Action::CopyMain, "", "copy the row"),
     key_binding(C::PageDetail, &[plain_key(KeyCode::Enter)], Action::Open, "go to job", "go to the selected job"),
     key_binding(C::PageDetail, &[ch('n')], Action::NewJob, "new job", "start a job about this page"),
