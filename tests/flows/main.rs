@@ -3,6 +3,7 @@
 
 #![expect(clippy::expect_used, clippy::panic, reason = "clippy excuses test functions only, not what they share")]
 
+mod analytics;
 #[path = "../benches/backup.rs"]
 #[expect(dead_code, reason = "benchmarks and other tests use the rest")]
 mod backup;
