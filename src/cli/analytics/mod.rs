@@ -135,8 +135,8 @@ pub(super) async fn run<R: FieldedRow + DecodedRow>(
     let order = Order::<R>::parse(options.sort.as_deref())?;
     cx.with_session(LeaseRoles::None, async |session, out| {
         let report = load::<R>(session, options, out).await?;
-        let mut rows: Vec<&R> = report.rows.iter().filter(|row| filter.passes(row)).collect();
-        sort_rows(&mut rows, order.field, order.is_ascending);
+        let rows: Vec<&R> = report.rows.iter().filter(|row| filter.passes(row)).collect();
+        let rows = sort_rows(rows, |row| row, order.field, order.is_ascending);
         let found = rows.len();
         write(&report, rows, options, out)?;
         Ok(if options.check.is_some() && found > 0 { Code::Failed } else { Code::Done })

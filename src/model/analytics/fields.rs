@@ -32,9 +32,9 @@ impl<'a> FieldValue<'a> {
     }
 
     /// Returns the key by which rows are sorted. An unknown value comes first.
-    fn sort_key(self) -> SortKey<'a> {
+    fn sort_key(self) -> SortKey {
         match self {
-            Self::Text(text) => SortKey::Text(text),
+            Self::Text(text) => SortKey::Text(text.to_ascii_lowercase()),
             Self::Time(time) => SortKey::Time(time),
             Self::Count(_) | Self::Share(_) => SortKey::Number(self.number()),
         }
@@ -43,19 +43,16 @@ impl<'a> FieldValue<'a> {
 
 /// The key by which rows are sorted; all keys of a field are of the same kind.
 #[derive(Debug)]
-enum SortKey<'a> {
-    Text(Cow<'a, str>),
+enum SortKey {
+    Text(String),
     Number(Option<f64>),
     Time(Option<Time>),
 }
 
-impl SortKey<'_> {
+impl SortKey {
     fn compare(&self, other: &Self) -> Ordering {
         match (self, other) {
-            (Self::Text(one), Self::Text(other)) => {
-                let (one, other) = (one.bytes(), other.bytes());
-                one.map(|byte| byte.to_ascii_lowercase()).cmp(other.map(|byte| byte.to_ascii_lowercase()))
-            }
+            (Self::Text(one), Self::Text(other)) => one.cmp(other),
             (Self::Time(one), Self::Time(other)) => one.cmp(other),
             (Self::Number(one), Self::Number(other)) => one.partial_cmp(other).unwrap_or(Ordering::Equal),
             _ => Ordering::Equal,
@@ -230,15 +227,21 @@ impl FieldedRow for Question {
     const DEFAULT_SORT: &'static str = "status";
 }
 
-/// Sorts rows by a field, highest value first unless `ascending` is set. Equal rows stay in their order.
-pub fn sort_rows<R: FieldedRow>(rows: &mut Vec<&R>, field: &Field<R>, ascending: bool) {
+/// Sorts items by a field of their rows, highest value first unless `ascending` is set. Equal rows stay in their order.
+pub fn sort_rows<'a, T, R: FieldedRow>(
+    items: Vec<T>,
+    row: impl Fn(&T) -> &'a R,
+    field: &Field<R>,
+    ascending: bool,
+) -> Vec<T> {
     // The values are computed once and not for each comparison.
-    let mut keyed: Vec<(SortKey<'_>, &R)> = rows.iter().map(|row| ((field.value)(row).sort_key(), *row)).collect();
+    let mut keyed: Vec<(SortKey, T)> =
+        items.into_iter().map(|item| ((field.value)(row(&item)).sort_key(), item)).collect();
     keyed.sort_by(|(one, _), (other, _)| {
         let order = one.compare(other);
         if ascending { order } else { order.reverse() }
     });
-    *rows = keyed.into_iter().map(|(_, row)| row).collect();
+    keyed.into_iter().map(|(_, item)| item).collect()
 }
 
 #[cfg(test)]
@@ -271,9 +274,8 @@ mod tests {
     fn unknown_values_are_sorted_last() {
         let search = |query: &str, hits| Search { query: CleanText::line(query), hits, ..Search::default() };
         let all = [search("a", Count::Missing), search("b", Count::Known(3)), search("c", Count::Known(7))];
-        let mut rows: Vec<&Search> = all.iter().collect();
         let field = find_field::<Search>("hits").expect("a field");
-        sort_rows(&mut rows, field, false);
+        let rows: Vec<&Search> = sort_rows(all.iter().collect(), |row| row, field, false);
         let order: Vec<&str> = rows.iter().map(|row| row.query.as_str()).collect();
         assert_eq!(order, ["c", "b", "a"]);
     }

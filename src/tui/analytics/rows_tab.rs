@@ -264,12 +264,11 @@ impl<R: FieldedRow> RowsTab<R> {
         let report = self.report.shown().map(|report| Arc::clone(&report.value));
         let gone = self.comparison.as_ref().map_or(&[][..], |comparison| comparison.gone.as_slice());
         let rows = AllRows { listed: report.as_ref().map_or(&[], |report| report.rows.as_slice()), gone };
-        let mut order: Vec<&R> = rows.iter().filter(|row| self.filter.passes(row)).collect();
+        let mut order: Vec<(usize, &R)> = rows.iter().enumerate().filter(|(_, row)| self.filter.passes(row)).collect();
         if let Some(field) = self.sort_field() {
-            sort_rows(&mut order, field, self.is_ascending);
+            order = sort_rows(order, |(_, row)| row, field, self.is_ascending);
         }
-        let positions: HashMap<&CleanText, usize> = rows.iter().enumerate().map(|(at, row)| (row.key(), at)).collect();
-        self.shown = order.into_iter().filter_map(|row| positions.get(row.key()).copied()).collect();
+        self.shown = order.into_iter().map(|(at, _)| at).collect();
         self.list.set_len(self.shown.len());
         let at = selected.and_then(|key| self.rows().position(|row| *row.key() == key));
         self.list.select(at.unwrap_or(0));
@@ -314,7 +313,7 @@ impl<R: FieldedRow> RowsTab<R> {
     }
 
     /// Returns the shown rows, in their order.
-    pub(in crate::tui) fn rows(&self) -> impl Iterator<Item = &R> {
+    pub fn rows(&self) -> impl Iterator<Item = &R> {
         let rows = self.all_rows();
         self.shown.iter().filter_map(move |at| rows.get(*at))
     }

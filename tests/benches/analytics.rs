@@ -1,0 +1,73 @@
+//! Measures the Searches tab of the analytics screen with 1,000 and 25,000 rows at 160×48: the time of a key press and
+//! the frame after it, without a real terminal. Goal: 5 ms to filter or sort all rows.
+//!
+//! `cargo bench --bench analytics`
+
+#![expect(clippy::expect_used, reason = "a benchmark that can't be set up should fail")]
+
+#[expect(dead_code, reason = "the jobs benchmark uses the rest")]
+mod stage;
+mod timing;
+
+use criterion::BenchmarkId;
+use docdeck::model::analytics::{RowsAnswer, RowsMerge, RowsReport, Search};
+use docdeck::model::period::DateRange;
+use docdeck::model::text::CleanText;
+use docdeck::model::views::{Count, Counts};
+use docdeck::tui::{AnalyticsMsg, Msg, RowsMsg, Screen};
+use stage::{AppFixture, key_press, now};
+use std::sync::Arc;
+use std::time::Instant;
+use timing::{bench_group, bench_timed, short_criterion};
+
+const ROW_COUNTS: [i64; 2] = [1_000, 25_000];
+
+/// Sequences of keys. Only the last key of each is measured; the keys before it prepare the state.
+const KEYS: [&str; 8] = ["j", "G", "s", "s s", "S", "/ w", "/ w e", "/ h i t s > 2 0"];
+
+fn main() {
+    let mut criterion = short_criterion();
+    for rows in ROW_COUNTS {
+        let report = sample_report(rows);
+        let mut group = bench_group(&mut criterion, "key and frame");
+        for keys in KEYS {
+            let (first, last) = keys.rsplit_once(' ').unwrap_or(("", keys));
+            bench_timed(&mut group, BenchmarkId::new(keys, rows), || {
+                let mut fixture = open_searches(&report);
+                fixture.press(first);
+                fixture.draw();
+                let msg = key_press(last);
+                let began = Instant::now();
+                fixture.send(msg);
+                fixture.draw();
+                began.elapsed()
+            });
+        }
+    }
+    criterion.final_summary();
+}
+
+fn sample_report(rows: i64) -> Arc<RowsReport<Search>> {
+    let search = |n: i64| Search {
+        query: CleanText::line(&format!("how to set up webhook number {}", n * 7919 % 1_000_003)),
+        hits: Count::Known(200_000 / (n + 20) + n * 31 % 17),
+        click_rate: Count::Known(n % 2),
+        top_page: (n % 3 > 0).then(|| CleanText::line(&format!("/guides/topic-{}", n % 197))),
+        last_searched_at: Some(now()),
+    };
+    let range = DateRange::last_days(7, now().date_naive());
+    let answer =
+        RowsAnswer { rows: (0..rows).map(search).collect(), totals: Counts::default(), next: None, is_cut: false };
+    Arc::new(RowsMerge::start(range, answer, now()).into_report())
+}
+
+/// Opens the Searches tab with a cached report.
+fn open_searches(report: &Arc<RowsReport<Search>>) -> AppFixture {
+    let mut fixture = AppFixture::with_jobs(Vec::new());
+    fixture.press("2 Tab");
+    assert_eq!(fixture.app.screen, Screen::Views);
+    let cached = RowsMsg::Cached { range: report.range, report: Some(Arc::clone(report)), is_fresh: true };
+    fixture.send(Msg::Analytics(AnalyticsMsg::Searches(cached)));
+    assert_eq!(fixture.app.analytics.searches.rows().count(), report.rows.len());
+    fixture
+}
