@@ -156,7 +156,7 @@ pub(crate) fn load_signals(fixture: &mut ScreenFixture, with_questions: bool) {
 
 #[test]
 fn searches_of_a_range() {
-    snapshots("searches", &[SMALL, LARGE], &["quickstart", "45 %"], |fixture| {
+    snapshots("searches", &[SMALL, LARGE], &["quickstart", "45%"], |fixture| {
         let range = open(fixture, 1);
         analytics(fixture, AnalyticsMsg::Searches(loaded(range, searches(), Some("more"))));
     });

@@ -224,7 +224,7 @@ fn json_text(found: &NeedsWork, pages: &[&PageSignals], range: DateRange, missin
         value.map_or(Value::Null, |value| serde_json::from_str(&value.to_string()).unwrap_or_default())
     };
     let page = |page: &&PageSignals| {
-        let mut row = json!({ "path": page.path, "score": page.score, "change": page.views_change() });
+        let mut row = json!({ "path": page.path, "score": page.score, "change": page.views_change().percent().map(|percent| percent / 100.0) });
         for signal in Signal::ALL {
             if let Some(fields) = row.as_object_mut() {
                 fields.insert(signal.name().to_owned(), number(page.value(signal)));

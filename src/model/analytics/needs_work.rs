@@ -3,6 +3,7 @@
 //! signal whose report is not loaded is unknown and never counted as zero.
 
 use super::{Feedback, PageFeedback, Question, RowsReport, Search, page_path};
+use crate::model::comparison::ViewsChange;
 use crate::model::report::Report;
 use crate::model::text::CleanText;
 use crate::model::views::{Count, ViewCount};
@@ -123,11 +124,15 @@ impl PageSignals {
         self.values.get(signal.index()).copied().flatten()
     }
 
-    /// Returns the change of views from the previous period, as a fraction of the views then. `None` if it is unknown
-    /// or if there were none.
-    pub fn views_change(&self) -> Option<f64> {
-        let (now, before) = (self.value(Signal::Views)?, self.previous_views.filter(|before| !before.is_zero())?);
-        Some((now - before).ratio_to(before))
+    /// Returns the change of views from the previous period.
+    pub fn views_change(&self) -> ViewsChange {
+        let Some(now) = self.value(Signal::Views) else { return ViewsChange::Unknown };
+        match self.previous_views {
+            Some(before) if now.is_zero() && !before.is_zero() => ViewsChange::Gone(before),
+            Some(before) => ViewsChange::InBoth { now, before },
+            None if self.value(Signal::LostViews).is_some() && !now.is_zero() => ViewsChange::New(now),
+            None => ViewsChange::Unknown,
+        }
     }
 
     /// Whether any sign of a problem is above zero.
@@ -383,7 +388,7 @@ mod tests {
         let first = page(&found, "/a");
         assert_eq!(first.value(Signal::ThumbsDown), Some(3.into()));
         assert_eq!(first.value(Signal::OpenComments), None);
-        assert_eq!((found.total(Signal::Views), first.views_change()), (None, None));
+        assert_eq!((found.total(Signal::Views), first.views_change()), (None, ViewsChange::Unknown));
         assert!((first.score - 0.75).abs() < 1e-9, "the only known signal decides: {}", first.score);
     }
 
@@ -404,7 +409,7 @@ mod tests {
         }
         let paths: Vec<_> = found.pages.iter().filter_map(|page| page.path.as_ref().map(CleanText::as_str)).collect();
         assert_eq!(paths, ["/a", "/b", "/gone"]);
-        assert_eq!(page(&found, "/a").views_change(), Some(-0.5));
+        assert_eq!(page(&found, "/a").views_change().percent(), Some(-50.0));
         assert_eq!(page(&found, "/gone").value(Signal::LostViews), Some(10.into()));
         let mut only_votes = Weights(Signal::ALL.map(|_| 0.0));
         only_votes.set(Signal::ThumbsDown, 2.0);

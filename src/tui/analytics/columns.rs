@@ -1,45 +1,23 @@
 //! The columns of the reports, without the marks at the start of each row.
 
-use super::rows_tab::RowChange;
 use crate::model::analytics::{Feedback, FeedbackStatus, PageFeedback, Question, Search};
-use crate::model::views::{Count, ViewCount, as_f64};
+use crate::model::views::{Count, ViewCount};
+use crate::tui::draw::bars::{bar_cells, fraction_bar};
 use crate::tui::format::{count_text, short_age, truncate_path};
+use crate::tui::views::columns::CHANGE_WIDTH;
+use crate::tui::views::draw::change::ChangeWeight;
+use crate::tui::views::draw::table::change_cell;
 use crate::tui::widgets::table::{Column, ListCell, ListRow, TableCell};
 use ratatui::style::Style;
 use ratatui::text::Span;
 
 /// The width of a bar in cells.
 const BAR_CELLS: usize = 10;
-/// The blocks of a bar, from one eighth of a cell to a whole one.
-const EIGHTHS: [&str; 8] = ["▏", "▎", "▍", "▌", "▋", "▊", "▉", "█"];
 
 /// Formats a share of 1 in percent; `None` if it is no number.
 pub(super) fn percent(share: &Count) -> Option<String> {
     let percent = share.signed()?.as_f64() * 100.0;
-    Some(if percent > 0.0 && percent < 9.95 { format!("{percent:.1} %") } else { format!("{percent:.0} %") })
-}
-
-/// Formats a change, given as a fraction of the number before.
-pub(super) fn change_text(change: f64) -> String {
-    let percent = change * 100.0;
-    let sign = match percent {
-        percent if percent.abs() < 0.5 => "",
-        percent if percent < 0.0 => "−",
-        _ => "+",
-    };
-    format!("{sign}{:.0} %", percent.abs())
-}
-
-/// Returns a bar of at most `width` cells for a share from 0 to 1.
-pub(super) fn bar(share: f64, width: usize) -> String {
-    let most = width * EIGHTHS.len();
-    let wanted = share.clamp(0.0, 1.0) * as_f64(u64::try_from(most).unwrap_or_default());
-    let eighths = (0..=most).rev().find(|n| as_f64(u64::try_from(*n).unwrap_or_default()) <= wanted + 0.5).unwrap_or(0);
-    // A share above zero is never invisible.
-    let eighths = if share > 0.0 { eighths.max(1) } else { 0 };
-    let (whole, rest) = (eighths / EIGHTHS.len(), eighths % EIGHTHS.len());
-    let part = rest.checked_sub(1).and_then(|at| EIGHTHS.get(at)).copied().unwrap_or_default();
-    format!("{}{part}", "█".repeat(whole))
+    Some(if percent > 0.0 && percent < 9.95 { format!("{percent:.1}%") } else { format!("{percent:.0}%") })
 }
 
 fn age<'a, R>(row: &ListRow<'a, R>, time: Option<crate::model::Time>) -> TableCell<'a> {
@@ -58,14 +36,14 @@ pub(super) fn searches() -> Vec<Column<ListCell<Search>>> {
     vec![
         C::flexible("search", 16, |row, _| row.cell(row.item.query.as_str().to_owned())),
         C::right("hits", 8, |row, _| row.cell(count_text(&row.item.hits))),
-        C::right("change", 9, search_change).optional(3),
+        C::right("change", CHANGE_WIDTH, search_change).optional(3),
         C::right("clicked", 9, |row, _| {
             let style = if row.item.is_unclicked() { row.view.theme.warning } else { row.view.theme.text };
             TableCell::new(percent(&row.item.click_rate).unwrap_or_else(|| "–".to_owned()), style)
         }),
         C::left("", BAR_CELLS, |row, _| {
-            let share = row.item.click_rate.value().map_or(0.0, ViewCount::as_f64);
-            TableCell::new(bar(share, BAR_CELLS), row.view.theme.human)
+            let (share, theme) = (row.item.click_rate.value().map_or(0.0, ViewCount::as_f64), row.view.theme);
+            TableCell::Spans(fraction_bar(share, BAR_CELLS, theme.human, theme))
         })
         .after_gap(1)
         .optional(3),
@@ -77,19 +55,13 @@ pub(super) fn searches() -> Vec<Column<ListCell<Search>>> {
     ]
 }
 
-/// Returns the change of the hits from the previous period; blank if nothing is compared.
+/// Returns the change of the hits from the previous period; blank if nothing is compared. More searches are neither good
+/// nor bad.
 fn search_change<'a>(row: &ListRow<'a, Search>, _width: usize) -> TableCell<'a> {
     let theme = row.view.theme;
-    match row.view.app.analytics.searches.change(row.item) {
-        None => row.cell(""),
-        Some(RowChange::New) => TableCell::new("new", theme.mark),
-        Some(RowChange::Gone) => TableCell::new("gone", theme.muted),
-        Some(RowChange::Unknown) => row.muted("–"),
-        Some(RowChange::By(change)) => {
-            let style = if change.abs() < 0.1 { theme.muted } else { theme.text };
-            TableCell::new(change_text(change), style)
-        }
-    }
+    let Some(change) = row.view.app.analytics.searches.change(row.item) else { return row.cell("") };
+    let is_small = ChangeWeight::of(change, ViewCount::ZERO) == ChangeWeight::Small;
+    TableCell::new(change_cell(change), if is_small { theme.muted } else { theme.text })
 }
 
 fn status_style(row: &ListRow<'_, Feedback>) -> Style {
@@ -138,13 +110,11 @@ pub(super) fn page_feedback() -> Vec<Column<ListCell<PageFeedback>>> {
 /// Returns a bar to the left for thumbs down and one to the right for thumbs up. All pages have the same scale.
 fn votes<'a>(row: &ListRow<'a, PageFeedback>, _width: usize) -> TableCell<'a> {
     let theme = row.view.theme;
-    let count = |count: &Count| count.value().map_or(0.0, ViewCount::as_f64);
-    let (down, up) = (count(&row.item.thumbs_down), count(&row.item.thumbs_up));
-    let all = row.view.app.analytics.feedback_by_page.full_bar.max(1.0);
-    let cells = |share: f64| bar(share, HALF_BAR_CELLS).chars().count();
-    let (left, right) = (cells(down / all), cells(up / all));
+    let full = row.view.app.analytics.feedback_by_page.full_bar;
+    let cells = |count: &Count| bar_cells(count.value().unwrap_or_default(), full, HALF_BAR_CELLS);
+    let (left, right) = (cells(&row.item.thumbs_down), cells(&row.item.thumbs_up));
     TableCell::Spans(vec![
-        Span::raw(" ".repeat(HALF_BAR_CELLS - left.min(HALF_BAR_CELLS))),
+        Span::raw(" ".repeat(HALF_BAR_CELLS.saturating_sub(left))),
         Span::styled("▒".repeat(left), theme.bad),
         Span::styled("│", theme.border),
         Span::styled("█".repeat(right), theme.good),
@@ -182,20 +152,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bars_grow_in_eighths_and_show_every_share_above_zero() {
-        assert_eq!(bar(0.0, 10), "");
-        assert_eq!(bar(0.0001, 10), "▏");
-        assert_eq!(bar(0.5, 4), "██");
-        assert_eq!(bar(0.53, 4), "██▏");
-        assert_eq!(bar(2.0, 3), "███");
-    }
-
-    #[test]
     fn small_shares_have_a_decimal() {
         let share = |share| percent(&Count::from_f64(share).expect("a count"));
-        assert_eq!(share(0.046).as_deref(), Some("4.6 %"));
-        assert_eq!(share(0.25).as_deref(), Some("25 %"));
-        assert_eq!(share(0.0).as_deref(), Some("0 %"));
+        assert_eq!(share(0.046).as_deref(), Some("4.6%"));
+        assert_eq!(share(0.25).as_deref(), Some("25%"));
+        assert_eq!(share(0.0).as_deref(), Some("0%"));
         assert_eq!(percent(&Count::Missing), None);
     }
 }

@@ -1,13 +1,12 @@
-//! The component of the tab with the pages that need work: one row per page, with what all reports say about it. Nothing is requested
-//! before the user has confirmed the cost, and a signal that is not loaded is shown as `–`.
+//! The component of the tab with the pages that need work: one row per page, with its numbers in all reports. Nothing is
+//! requested before the user has confirmed the cost, and a signal that is not loaded is shown as `–`.
 //!
 //! ```text
 //!    page                          views  change  thumbs down  comments  unanswered  searches  share of the problem
-//! ▌  /guides/preview-deployments   1,411   −48 %           12         3           9         3  ████████████▌ 6.1 %
-//!    /billing                        950    +2 %            7         0          14         –  █████████▍    4.7 %
+//! ▌  /guides/preview-deployments   1,411   ▼ 48%           12         3           9         3  ████████████▌ 6.1%
+//!    /billing                        950    ▲ 2%            7         0          14         –  █████████▍    4.7%
 //! ```
 
-use super::columns::{bar, change_text};
 use super::draw;
 use super::evidence::{READER_TEXT_HEADING, quote};
 use super::needs_work::NeedsWorkTab;
@@ -16,10 +15,15 @@ use super::tab::AnalyticsTab;
 use crate::model::analytics::needs_work::{LoadedReports, NeedsWork, PageSignals, Signal};
 use crate::model::analytics::{AnalyticsKind, page_path};
 use crate::model::text::CleanText;
+use crate::model::views::ViewCount;
 use crate::tui::component::prelude::*;
 use crate::tui::confirm::{ConfirmAction, ConfirmDialog};
+use crate::tui::draw::bars::fraction_bar;
 use crate::tui::draw::boxes::draw_line;
 use crate::tui::format::{format_count, format_views, plural, truncate_path};
+use crate::tui::views::columns::CHANGE_WIDTH;
+use crate::tui::views::draw::change::ChangeWeight;
+use crate::tui::views::draw::table::change_cell;
 use crate::tui::widgets::list_state::ClickedRow;
 use crate::tui::widgets::table::{Column, ListCell, ListRow, Table, TableCell};
 use ratatui::text::Span;
@@ -100,7 +104,7 @@ impl App {
         for signal in Signal::ALL {
             if let Some(value) = page.value(signal) {
                 let share = tab.found.share(page, signal).filter(|share| *share > 0.0);
-                let share = share.map(|share| format!(" ({:.1} % of the site)", share * 100.0)).unwrap_or_default();
+                let share = share.map(|share| format!(" ({:.1}% of the site)", share * 100.0)).unwrap_or_default();
                 lines.push(format!("- {}: {}{share}", signal.label(), format_views(value)));
             }
         }
@@ -274,12 +278,12 @@ fn table(width: usize) -> Table<ListCell<PageSignals>> {
             None => row.muted("(no page)"),
         }),
         C::right("views", 9, |row, _| signal_cell(row, Signal::Views)).optional(4),
-        C::right("change", 8, change_cell).optional(4),
+        C::right("change", CHANGE_WIDTH, views_change_cell).optional(4),
         C::right("thumbs down", 13, |row, _| signal_cell(row, Signal::ThumbsDown)),
         C::right("comments", 10, |row, _| signal_cell(row, Signal::OpenComments)).optional(3),
         C::right("unanswered", 12, |row, _| signal_cell(row, Signal::UnansweredQuestions)).optional(2),
         C::right("searches", 10, |row, _| signal_cell(row, Signal::UnclickedSearches)).optional(2),
-        C::left("share of the problem", BAR_CELLS + 8, share_cell).after_gap(2).optional(1),
+        C::left("share of the problem", BAR_CELLS + 7, share_cell).after_gap(2).optional(1),
         C::left("", 1, |row, _| row.cell("")),
     ];
     Table::new(columns, width)
@@ -292,20 +296,18 @@ fn signal_cell<'a>(row: &ListRow<'a, PageSignals>, signal: Signal) -> TableCell<
     }
 }
 
-fn change_cell<'a>(row: &ListRow<'a, PageSignals>, _width: usize) -> TableCell<'a> {
-    let Some(change) = row.item.views_change() else { return row.muted("–") };
-    let style = if change < 0.0 { row.view.theme.bad } else { row.view.theme.muted };
-    TableCell::new(change_text(change), style)
+fn views_change_cell<'a>(row: &ListRow<'a, PageSignals>, _width: usize) -> TableCell<'a> {
+    let change = row.item.views_change();
+    let style = ChangeWeight::of(change, ViewCount::ZERO).style(change, row.view.theme);
+    TableCell::new(change_cell(change), style)
 }
 
 fn share_cell<'a>(row: &ListRow<'a, PageSignals>, _width: usize) -> TableCell<'a> {
     let longest = row.view.app.analytics.needs_work.found.pages.first().map_or(0.0, |page| page.score);
     let share = if longest > 0.0 { row.item.score / longest } else { 0.0 };
-    let bar = bar(share, BAR_CELLS);
-    let blank = BAR_CELLS.saturating_sub(bar.chars().count());
-    TableCell::Spans(vec![
-        Span::styled(bar, row.view.theme.warning),
-        Span::raw(" ".repeat(blank)),
-        Span::styled(format!("{:>6.1} %", row.item.score * 100.0), row.view.theme.text),
-    ])
+    let theme = row.view.theme;
+    let mut spans = fraction_bar(share, BAR_CELLS, theme.warning, theme);
+    let blank = BAR_CELLS.saturating_sub(spans.iter().map(Span::width).sum());
+    spans.push(Span::styled(format!("{}{:>6.1}%", " ".repeat(blank), row.item.score * 100.0), theme.text));
+    TableCell::Spans(spans)
 }

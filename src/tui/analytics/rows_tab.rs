@@ -5,11 +5,13 @@ use crate::model::Time;
 use crate::model::analytics::fields::{Field, FieldValue, FieldedRow, sort_rows};
 use crate::model::analytics::filter::RowFilter;
 use crate::model::analytics::{AnalyticsRow, RowsPlan, RowsProgress, RowsReport};
+use crate::model::comparison::ViewsChange;
 use crate::model::failure::Failure;
 use crate::model::load::{Load, Timed};
 use crate::model::period::DateRange;
 use crate::model::report::LoadEndReason;
 use crate::model::text::CleanText;
+use crate::model::views::Count;
 use crate::tui::msg::Effect;
 use crate::tui::widgets::list_state::ListState;
 use std::collections::{HashMap, HashSet};
@@ -51,17 +53,6 @@ struct RowsComparison<R> {
     gone: Vec<R>,
     /// The number of rows that the previous period doesn't have.
     new_count: usize,
-}
-
-/// How a row has changed since the previous period.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(in crate::tui) enum RowChange {
-    /// The change as a fraction of the number before.
-    By(f64),
-    New,
-    Gone,
-    /// One of the reports is partial, or has no number.
-    Unknown,
 }
 
 impl<R: FieldedRow> Default for RowsTab<R> {
@@ -224,18 +215,18 @@ impl<R: FieldedRow> RowsTab<R> {
         self.comparison.as_ref().map_or((0, 0), |comparison| (comparison.new_count, comparison.gone.len()))
     }
 
-    /// Returns how a row has changed; `None` if nothing is compared.
-    pub(in crate::tui) fn change(&self, row: &R) -> Option<RowChange> {
+    /// Returns how the compared number of a row has changed; `None` if nothing is compared. If one of the reports is
+    /// partial or has no number, the change is unknown.
+    pub(in crate::tui) fn change(&self, row: &R) -> Option<ViewsChange> {
         let comparison = self.comparison.as_ref()?;
-        let before = comparison.before.as_ref()?;
-        let Some(then) = comparison.positions.get(row.key()).and_then(|at| before.rows.get(*at)) else {
-            return Some(if before.is_complete() { RowChange::New } else { RowChange::Unknown });
-        };
-        let number = |row: &R| row.compared().and_then(crate::model::views::Count::value);
-        Some(match (number(row), number(then)) {
-            (Some(now), Some(_)) if now.is_zero() => RowChange::Gone,
-            (Some(now), Some(then)) if !then.is_zero() => RowChange::By((now - then).ratio_to(then)),
-            _ => RowChange::Unknown,
+        let report = comparison.before.as_ref()?;
+        let number = |row: &R| row.compared().and_then(Count::value);
+        let before = comparison.positions.get(row.key()).and_then(|at| report.rows.get(*at));
+        Some(match (number(row), before.map(number)) {
+            (Some(now), None) if report.is_complete() => ViewsChange::New(now),
+            (Some(now), Some(Some(before))) if now.is_zero() => ViewsChange::Gone(before),
+            (Some(now), Some(Some(before))) => ViewsChange::InBoth { now, before },
+            _ => ViewsChange::Unknown,
         })
     }
 

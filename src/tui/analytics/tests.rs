@@ -203,10 +203,10 @@ fn pages_that_need_work_show_unknown_signals_as_unknown() {
     app.update(Msg::Analytics(AnalyticsMsg::Questions(loaded(range, vec![question]))), at(0));
     let text = screen(&app);
     let line = text.lines().find(|line| line.contains("/sso")).expect("a row").to_owned();
-    assert!(line.contains("940") && line.contains('–') && line.contains("100.0 %"), "{line}");
+    assert!(line.contains("940") && line.contains('–') && line.contains("100.0%"), "{line}");
     press(&mut app, 'n');
     let text = app.find::<Editor>().expect("an editor").input.text();
-    assert!(text.contains("- unanswered questions: 1 (100.0 % of the site)"), "{text}");
+    assert!(text.contains("- unanswered questions: 1 (100.0% of the site)"), "{text}");
     assert!(text.contains("  > Which port does SSO need?"), "{text}");
     assert!(!text.contains("thumbs down"), "unknown numbers are not evidence: {text}");
 }
@@ -232,7 +232,7 @@ fn searches_are_compared_with_the_previous_period() {
     searches(&mut app, before, vec![search("sso", 20, None), search("old", 9, None)]);
     let text = screen(&app);
     let line = |word: &str| text.lines().find(|line| line.contains(word)).expect("a row").to_owned();
-    assert!(line("sso").contains("+50 %") && line("fresh").contains("new") && line("old").contains("gone"), "{text}");
+    assert!(line("sso").contains("▲ 50%") && line("fresh").contains("new") && line("old").contains("gone"), "{text}");
     assert!(text.contains("1 new, 1 gone"), "{text}");
     press(&mut app, 'c');
     assert!(!screen(&app).contains("gone"));

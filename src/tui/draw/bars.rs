@@ -78,6 +78,12 @@ pub(in crate::tui) fn bar_spans(
     solid(sign, parts, parts_per_cell, [style, end]).into()
 }
 
+/// Returns a bar for a fraction (0 to 1), in at most `width` cells. A fraction above 0 is never invisible.
+pub(in crate::tui) fn fraction_bar(part: f64, width: usize, style: Style, theme: &Theme) -> Vec<Span<'static>> {
+    let per_cell = theme.parts_per_cell();
+    solid(HUMAN, cells_of_fraction(part, width * per_cell), per_cell, [style; 2]).into()
+}
+
 /// Returns whole cells, and a last cell that is filled in part, with their styles.
 fn solid(sign: &str, parts: usize, parts_per_cell: usize, [whole, end]: [Style; 2]) -> [Span<'static>; 2] {
     let cells = Span::styled(sign.repeat(parts / parts_per_cell), whole);
@@ -284,6 +290,18 @@ mod tests {
         assert_eq!(plain(5, 5, Metric::Ai, BarScale::Linear(10.into())), "▒▒▒▒▒");
         assert_eq!(plain(50, 50, Metric::Total, BarScale::Log(10_000.into())), "■■■■■");
         assert_eq!(plain(60, 40, Metric::Share, BarScale::Share), "▒▒▒▒");
+    }
+
+    #[test]
+    fn the_bar_of_a_fraction_grows_in_eighths_and_shows_every_fraction_above_zero() {
+        let bar = |part, width| -> String {
+            let theme = Theme::new(ColorDepth::None);
+            fraction_bar(part, width, theme.text, &theme).iter().map(|span| span.content.as_ref()).collect()
+        };
+        assert_eq!(
+            [bar(0.0, 10), bar(0.0001, 10), bar(0.5, 4), bar(0.53, 4), bar(2.0, 3)],
+            ["", "▏", "██", "██▏", "███"]
+        );
     }
 
     #[test]

@@ -274,7 +274,7 @@ pub(in crate::tui) fn selected_line<'a>(mut line: Line<'a>, theme: &Theme) -> Li
     line.style(theme.selected)
 }
 
-/// Whether a span contains a single symbol, a part of a bar, or a change such as `▲ 5 %`.
+/// Whether a span contains a single symbol, a part of a bar, or a change such as `▲ 5%`.
 fn is_symbol(span: &Span<'_>) -> bool {
     let mut chars = span.content.trim().chars();
     match (chars.next(), chars.next()) {
