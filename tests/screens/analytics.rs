@@ -140,9 +140,11 @@ pub(crate) fn load_signals(fixture: &mut ScreenFixture, with_questions: bool) {
     analytics(fixture, AnalyticsMsg::Searches(loaded(range, searches(), None)));
     analytics(fixture, AnalyticsMsg::Feedback(loaded(range, comments(), None)));
     analytics(fixture, AnalyticsMsg::FeedbackByPage(loaded(range, votes(), None)));
-    if with_questions {
-        analytics(fixture, AnalyticsMsg::Questions(loaded(range, questions(), None)));
-    }
+    let questions = match with_questions {
+        true => loaded(range, questions(), None),
+        false => RowsMsg::Cached { range, report: None, is_fresh: false },
+    };
+    analytics(fixture, AnalyticsMsg::Questions(questions));
     let views = |range, factor: i64| {
         let row = |path: &str, human: i64| PageRow { path: line(path), counts: counts(human * factor, human) };
         let rows = vec![row("/quickstart", 940), row("/guides/sso", 350), row("/pricing", 210), row("/api", 90)];
@@ -238,7 +240,11 @@ fn pages_that_need_work_with_a_report_that_is_not_loaded() {
 #[test]
 fn pages_that_need_work_before_anything_is_loaded() {
     snapshots("needs_work_empty", &[], &["Nothing is loaded for this range."], |fixture| {
-        open(fixture, 4);
+        let range = open(fixture, 4);
+        analytics(fixture, AnalyticsMsg::FeedbackByPage(RowsMsg::Cached { range, report: None, is_fresh: false }));
+        analytics(fixture, AnalyticsMsg::Feedback(RowsMsg::Cached { range, report: None, is_fresh: false }));
+        analytics(fixture, AnalyticsMsg::Questions(RowsMsg::Cached { range, report: None, is_fresh: false }));
+        analytics(fixture, AnalyticsMsg::Searches(RowsMsg::Cached { range, report: None, is_fresh: false }));
     });
 }
 

@@ -11,7 +11,7 @@ use crate::cli::table::{ColumnKind, TextCell, TextColumn, table_lines};
 use crate::config::analytics_weights;
 use crate::engine::{Engine, LeaseRoles};
 use crate::model::analytics::fields::FieldedRow;
-use crate::model::analytics::needs_work::{LoadedReports, NeedsWork, PageSignals, Signal};
+use crate::model::analytics::needs_work::{LoadedReports, MissingReports, NeedsWork, PageSignals, Signal};
 use crate::model::analytics::{Feedback, PageFeedback, Question, RowsPlan, RowsReport, Search};
 use crate::model::colors::ColorRole;
 use crate::model::export::{guard_formulas, guard_unless_number};
@@ -25,15 +25,13 @@ use clap::Args;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-/// The requests of a complete refresh: page views and four reports.
-const REFRESH_REQUESTS: u32 = 5;
-
 /// Help text about the columns and the exit codes.
 pub(in crate::cli) const OUTPUT_HELP: &str = "\
-Each row is a page with the number of each signal: views and lost views (compared with the period before, if its page \
-views are cached), thumbs down, open comments, unanswered questions, and searches for words of the page's path after \
-which nobody clicked a result. The score is the mean of the page's shares of the site's totals, weighted by [analytics] weights in config.toml. A signal whose report \
-is not loaded is empty, never 0. What belongs to no page is in a row without a path.
+Each row is a page with its signals: views and lost views (compared with the previous period, if all its page views \
+are cached), thumbs down, open comments, unanswered questions, and searches for words of the page's path after which \
+nobody clicked a result. The score is the mean of the page's shares of the site's totals, weighted by `weights` under \
+[analytics] in config.toml. A signal whose report is not loaded is empty, never 0. What belongs to no page is in a row \
+without a path.
 
 Without --load, no request is sent. --load uses at most 5 requests: the first 250 pages, and the first rows of the other \
 reports. `docdeck views --all`, `searches`, `feedback` and `questions` load all rows.
@@ -93,7 +91,7 @@ pub(in crate::cli) async fn run(cx: &mut CommandContext<'_>, options: &Options) 
         }
         let reports = CachedReports::read(&session.engine, days.range).await?;
         let found = NeedsWork::compute(reports.loaded(), &weights);
-        let missing = reports.missing();
+        let missing = reports.loaded().missing().names();
         if !missing.is_empty() {
             let command = if options.load { "" } else { " Load them with --load." };
             out.note(&format!("Not loaded: {}.{command}", missing.join(", ")));
@@ -120,7 +118,7 @@ struct CachedReports {
 impl CachedReports {
     async fn read(engine: &Engine, range: DateRange) -> Result<Self, Failure> {
         let previous_views = match range.step(-1) {
-            Some(previous) => engine.cached_report(previous).await?.report.filter(|report| report.complete),
+            Some(previous) => engine.cached_report(previous).await?.report,
             None => None,
         };
         Ok(Self {
@@ -136,23 +134,12 @@ impl CachedReports {
     fn loaded(&self) -> LoadedReports<'_> {
         LoadedReports {
             views: self.views.as_deref(),
-            previous_views: self.previous_views.as_deref().filter(|_| self.views.as_ref().is_some_and(|v| v.complete)),
+            previous_views: self.previous_views.as_deref(),
             feedback_by_page: self.feedback_by_page.as_deref(),
             feedback: self.feedback.as_deref(),
             questions: self.questions.as_deref(),
             searches: self.searches.as_deref(),
         }
-    }
-
-    fn missing(&self) -> Vec<&'static str> {
-        let all = [
-            ("page views", self.views.is_none()),
-            ("feedback by page", self.feedback_by_page.is_none()),
-            ("feedback", self.feedback.is_none()),
-            ("questions", self.questions.is_none()),
-            ("searches", self.searches.is_none()),
-        ];
-        all.into_iter().filter(|(_, is_missing)| *is_missing).map(|(name, _)| name).collect()
     }
 }
 
@@ -161,7 +148,8 @@ async fn load_reports(session: &mut Session, range: DateRange, fresh: bool, out:
     let now = session.engine.service_now();
     let left = session.store.budget(&session.scope, RateLimited::Views, now).await?.requests_left();
     out.note(&format!(
-        "Loading the reports of {range}: at most {REFRESH_REQUESTS} of {left} analytics requests left this hour."
+        "Loading the reports of {range}: at most {} of {left} analytics requests left this hour.",
+        MissingReports::all().count()
     ));
     let engine = session.engine.clone();
     let load = async {

@@ -2,7 +2,7 @@
 //! is a number with its share of the site's total, and the pages are ranked by the weighted sum of these shares. A
 //! signal whose report is not loaded is unknown and never counted as zero.
 
-use super::{Feedback, PageFeedback, Question, RowsReport, Search, page_path};
+use super::{AnalyticsKind, Feedback, PageFeedback, Question, RowsReport, Search, page_path};
 use crate::model::comparison::ViewsChange;
 use crate::model::report::Report;
 use crate::model::text::CleanText;
@@ -101,6 +101,56 @@ pub struct LoadedReports<'a> {
     pub searches: Option<&'a RowsReport<Search>>,
 }
 
+impl<'a> LoadedReports<'a> {
+    /// Returns what is not loaded.
+    pub fn missing(&self) -> MissingReports {
+        let rows = [
+            (AnalyticsKind::FeedbackByPage, self.feedback_by_page.is_none()),
+            (AnalyticsKind::Feedback, self.feedback.is_none()),
+            (AnalyticsKind::Questions, self.questions.is_none()),
+            (AnalyticsKind::Searches, self.searches.is_none()),
+        ];
+        let rows = rows.into_iter().filter(|(_, is_missing)| *is_missing).map(|(kind, _)| kind).collect();
+        MissingReports { views: self.views.is_none(), rows }
+    }
+
+    /// Returns the page views of the previous period if they can be compared. In a partial report, pages with views may
+    /// be missing.
+    fn compared_views(&self) -> Option<&'a Report> {
+        let is_complete = self.views.is_some_and(|views| views.complete);
+        self.previous_views.filter(|previous| is_complete && previous.complete)
+    }
+}
+
+/// The reports that are not loaded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MissingReports {
+    /// Whether the page views are missing.
+    pub views: bool,
+    pub rows: Vec<AnalyticsKind>,
+}
+
+impl MissingReports {
+    /// All reports.
+    pub fn all() -> Self {
+        LoadedReports::default().missing()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.count() == 0
+    }
+
+    /// Returns the number of reports, and so of the requests that load the first rows of each.
+    pub fn count(&self) -> usize {
+        usize::from(self.views) + self.rows.len()
+    }
+
+    /// Returns the names of the reports in a sentence.
+    pub fn names(&self) -> Vec<&'static str> {
+        self.views.then_some("page views").into_iter().chain(self.rows.iter().map(|kind| kind.label())).collect()
+    }
+}
+
 /// A page with its signals.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PageSignals {
@@ -192,7 +242,7 @@ impl Collected {
     fn new(reports: LoadedReports<'_>) -> Self {
         let is_loaded = Signal::ALL.map(|signal| match signal {
             Signal::Views => reports.views.is_some(),
-            Signal::LostViews => reports.views.is_some() && reports.previous_views.is_some(),
+            Signal::LostViews => reports.compared_views().is_some(),
             Signal::ThumbsDown => reports.feedback_by_page.is_some(),
             Signal::OpenComments => reports.feedback.is_some(),
             Signal::UnansweredQuestions => reports.questions.is_some(),
@@ -213,7 +263,7 @@ impl Collected {
         for row in &views.rows {
             self.add(Some(page_path(row.path.as_str())), Signal::Views, known(&row.counts.total));
         }
-        let Some(previous) = reports.previous_views else { return };
+        let Some(previous) = reports.compared_views() else { return };
         let mut before: HashMap<CleanText, ViewCount> = HashMap::new();
         for row in &previous.rows {
             let sum = before.entry(page_path(row.path.as_str())).or_default();

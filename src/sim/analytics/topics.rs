@@ -1,5 +1,5 @@
-//! What a page is about, in words, as far as its path says it: `/guides/preview-deployments/python` is a guide about
-//! preview deployments with examples in Python.
+//! Derives the topic of a page from its path: `/guides/preview-deployments/python` is a guide about preview deployments
+//! with examples in Python.
 
 use crate::sim::rng::mix;
 

@@ -1,9 +1,11 @@
 //! The state of the tab with the pages that need work.
 
 use super::messages::AnalyticsEffect;
+use crate::model::Time;
 use crate::model::analytics::needs_work::{NeedsWork, PageSignals};
+use crate::model::load::{Load, Timed};
 use crate::model::period::DateRange;
-use crate::model::report::Report;
+use crate::model::report::{LoadEndReason, LoadOutcome, LoadPlan, Report};
 use crate::tui::msg::Effect;
 use crate::tui::widgets::list_state::ListState;
 use std::sync::Arc;
@@ -12,14 +14,10 @@ use std::sync::Arc;
 #[derive(Debug, Default)]
 pub struct NeedsWorkTab {
     pub(super) range: Option<DateRange>,
-    pub(super) views: Option<Arc<Report>>,
+    pub(super) views: Load<Arc<Report>>,
     pub(super) previous_views: Option<Arc<Report>>,
     pub(super) found: NeedsWork,
     pub(super) list: ListState,
-    /// How many reports are being loaded.
-    pub(super) loading: u32,
-    /// Why the last load failed.
-    pub(super) failure: Option<String>,
 }
 
 impl NeedsWorkTab {
@@ -34,26 +32,46 @@ impl NeedsWorkTab {
         ranges.into_iter().flatten().map(read).collect()
     }
 
-    /// Stores page views that were read or loaded. Ignores those of another range.
-    pub(super) fn set_views(&mut self, range: DateRange, report: Option<Arc<Report>>) {
-        match report {
-            Some(report) if self.range == Some(range) => self.views = Some(report),
-            Some(report) if self.range.and_then(|shown| shown.step(-1)) == Some(range) && report.complete => {
-                self.previous_views = Some(report);
-            }
-            _ => {}
+    /// Stores page views that were read from the cache. Ignores those of another range.
+    pub(super) fn set_cached_views(&mut self, range: DateRange, report: Option<Arc<Report>>, now: Time) {
+        let Some(report) = report else { return };
+        if self.range == Some(range) {
+            self.show_views(report, now);
+        } else if self.range.and_then(|shown| shown.step(-1)) == Some(range) && report.complete {
+            self.previous_views = Some(report);
         }
+    }
+
+    /// Requests page views. Returns the effect.
+    pub(super) fn load_views(&mut self, from_start: bool) -> Option<Effect> {
+        let plan = LoadPlan { range: self.range?, from_start, max_requests: 1, stop_at_percent: None };
+        self.views.start();
+        Some(Effect::Analytics(AnalyticsEffect::LoadViews(plan)))
+    }
+
+    /// Stores the outcome of a load. Ignores that of another range.
+    pub(super) fn views_loaded(&mut self, range: DateRange, outcome: LoadOutcome, now: Time) {
+        if self.range != Some(range) {
+            return;
+        }
+        if let Some(report) = outcome.report {
+            self.show_views(report, now);
+        }
+        if let LoadEndReason::Failed(failure) = outcome.end_reason {
+            self.views.finish(Err(failure), now);
+        }
+    }
+
+    fn show_views(&mut self, report: Arc<Report>, now: Time) {
+        let as_of = report.as_of;
+        self.views.finish(Ok(Timed { value: report, as_of }), now);
+    }
+
+    pub(super) fn views(&self) -> Option<&Report> {
+        self.views.shown().map(|views| views.value.as_ref())
     }
 
     pub(super) fn selected(&self) -> Option<&PageSignals> {
         self.found.pages.get(self.list.selected())
-    }
-
-    pub(super) fn range(&self) -> Option<DateRange> {
-        self.range
-    }
-
-    pub(super) fn has_views(&self) -> bool {
-        self.views.is_some()
     }
 }

@@ -12,8 +12,8 @@ use super::evidence::{READER_TEXT_HEADING, quote};
 use super::needs_work::NeedsWorkTab;
 use super::screen::{act_on_range, click_range_rule};
 use super::tab::AnalyticsTab;
-use crate::model::analytics::needs_work::{LoadedReports, NeedsWork, PageSignals, Signal};
-use crate::model::analytics::{AnalyticsKind, page_path};
+use crate::model::analytics::needs_work::{MissingReports, NeedsWork, PageSignals, Signal};
+use crate::model::analytics::page_path;
 use crate::model::text::CleanText;
 use crate::model::views::ViewCount;
 use crate::tui::component::prelude::*;
@@ -32,58 +32,32 @@ use ratatui::text::Span;
 const BAR_CELLS: usize = 14;
 /// The maximum number of comments, and of questions, that a prompt quotes.
 const MAX_QUOTES: usize = 10;
-/// The requests of a complete refresh: page views and four reports.
-pub(in crate::tui) const REFRESH_REQUESTS: u32 = 5;
 
 impl App {
     /// Computes the signals again. Called when a report has changed.
     pub(super) fn update_needs_work(&mut self) {
-        let analytics = &mut self.analytics;
-        let tab = &mut analytics.needs_work;
-        let reports = LoadedReports {
-            views: tab.views.as_deref(),
-            previous_views: tab.previous_views.as_deref().filter(|_| tab.views.as_ref().is_some_and(|v| v.complete)),
-            feedback_by_page: analytics.feedback_by_page.report().map(AsRef::as_ref),
-            feedback: analytics.feedback.report().map(AsRef::as_ref),
-            questions: analytics.questions.report().map(AsRef::as_ref),
-            searches: analytics.searches.report().map(AsRef::as_ref),
-        };
-        let selected = tab.selected().and_then(|page| page.path.clone());
-        tab.found = NeedsWork::compute(reports, &self.config.weights);
+        let selected = self.analytics.needs_work.selected().and_then(|page| page.path.clone());
+        let found = NeedsWork::compute(self.analytics.loaded_reports(), &self.config.weights);
+        let tab = &mut self.analytics.needs_work;
+        tab.found = found;
         tab.list.set_len(tab.found.pages.len());
         let at = tab.found.pages.iter().position(|page| selected.is_some() && page.path == selected);
         tab.list.select(at.unwrap_or(0));
         self.dirty = true;
     }
 
-    /// Returns the reports that are not loaded.
-    fn missing_reports(&self) -> Vec<AnalyticsKind> {
-        let analytics = &self.analytics;
-        let missing = [
-            (AnalyticsKind::FeedbackByPage, analytics.feedback_by_page.report().is_none()),
-            (AnalyticsKind::Feedback, analytics.feedback.report().is_none()),
-            (AnalyticsKind::Questions, analytics.questions.report().is_none()),
-            (AnalyticsKind::Searches, analytics.searches.report().is_none()),
-        ];
-        missing.into_iter().filter(|(_, is_missing)| *is_missing).map(|(kind, _)| kind).collect()
-    }
-
     /// Asks whether to load the reports that are missing, or all of them if none is.
     fn ask_to_load_signals(&mut self, everything: bool, now: Time) {
-        let missing = self.missing_reports();
-        let missing_views = !self.analytics.needs_work.has_views();
-        let is_refresh = everything || (missing.is_empty() && !missing_views);
-        let requests = match is_refresh {
-            true => REFRESH_REQUESTS,
-            false => u32::try_from(missing.len()).unwrap_or(0) + u32::from(missing_views),
-        };
+        let missing = self.analytics.loaded_reports().missing();
+        let is_refresh = everything || missing.is_empty();
+        let requests = if is_refresh { MissingReports::all().count() } else { missing.count() };
         let left = self.view_requests_left();
         if left == 0 {
             return self.notify_no_requests_left(now);
         }
         let what = if is_refresh { "Load all reports again" } else { "Load the missing reports" };
         let range = self.analytics.needs_work.range.map(|range| format!(" of {range}")).unwrap_or_default();
-        let costs = plural(requests as usize, "request");
+        let costs = plural(requests, "request");
         let text = format!("{what}{range}? {costs}, {} left.", format_count(left as usize));
         self.open(ConfirmDialog { text, on_yes: ConfirmAction::LoadSignals { everything: is_refresh } });
     }
@@ -147,7 +121,7 @@ impl Component for NeedsWorkScreen {
         let has_page = app.analytics.needs_work.selected().is_some();
         match action {
             Action::NewJob | Action::CopyMain => Label::default_if(has_page),
-            Action::LoadAll => match app.missing_reports().is_empty() && app.analytics.needs_work.has_views() {
+            Action::LoadAll => match app.analytics.loaded_reports().missing().is_empty() {
                 true => Some("load again".into()),
                 false => Some("load missing".into()),
             },
@@ -225,8 +199,8 @@ impl Component for NeedsWorkScreen {
 
 fn draw_empty(frame: &mut Frame<'_>, view: View<'_>, lines: Rect) {
     let key = view.app.key_label(Context::Analytics, Action::LoadAll);
-    let is_complete = view.app.missing_reports().is_empty() && view.app.analytics.needs_work.has_views();
-    let text = match (view.app.analytics.needs_work.loading > 0, is_complete) {
+    let analytics = &view.app.analytics;
+    let text = match (analytics.loading_count() > 0, analytics.loaded_reports().missing().is_empty()) {
         (true, _) => "Loading…".to_owned(),
         (false, true) => "No page needs work, according to the loaded reports.".to_owned(),
         (false, false) => format!("Nothing is loaded for this range. {key} loads it and shows the cost first."),
@@ -248,25 +222,23 @@ fn summary(tab: &NeedsWorkTab) -> String {
 
 /// Returns what the lower rule says, and whether it is a problem.
 fn status_text(view: View<'_>) -> (String, bool) {
-    let tab = &view.app.analytics.needs_work;
-    if tab.loading > 0 {
-        return (format!("loading {}…", plural(tab.loading as usize, "report")), false);
+    let analytics = &view.app.analytics;
+    let (tab, loading) = (&analytics.needs_work, analytics.loading_count());
+    if loading > 0 {
+        return (format!("loading {}…", plural(loading, "report")), false);
     }
-    if let Some(failure) = &tab.failure {
-        return (failure.clone(), true);
+    if let Some(failure) = analytics.load_failure() {
+        return (failure.message.to_string(), true);
     }
-    let mut missing: Vec<&str> = view.app.missing_reports().into_iter().map(AnalyticsKind::label).collect();
-    if !tab.has_views() {
-        missing.insert(0, "page views");
-    }
+    let missing = analytics.loaded_reports().missing();
     if missing.is_empty() {
-        let partial = tab.views.as_ref().is_some_and(|views| !views.complete);
+        let partial = tab.views().is_some_and(|views| !views.complete);
         let previous = if tab.previous_views.is_none() { "the previous period is not loaded" } else { "" };
         let views = if partial { "only the most viewed pages have views" } else { previous };
         return (views.to_owned(), false);
     }
     let key = view.app.key_label(Context::Analytics, Action::LoadAll);
-    (format!("not loaded: {}; {key} loads them", missing.join(", ")), false)
+    (format!("not loaded: {}; {key} loads them", missing.names().join(", ")), false)
 }
 
 fn table(width: usize) -> Table<ListCell<PageSignals>> {

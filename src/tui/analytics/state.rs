@@ -3,7 +3,10 @@
 use super::needs_work::NeedsWorkTab;
 use super::rows_tab::RowsTab;
 use super::tab::AnalyticsTab;
-use crate::model::analytics::{Feedback, PageFeedback, Question, Search};
+use crate::model::analytics::needs_work::LoadedReports;
+use crate::model::analytics::{AnalyticsKind, Feedback, PageFeedback, Question, Search};
+use crate::model::failure::Failure;
+use crate::tui::msg::Effect;
 
 /// The state of the analytics screen, except for the page views.
 #[derive(Debug, Default)]
@@ -20,6 +23,53 @@ pub struct AnalyticsState {
 }
 
 impl AnalyticsState {
+    /// Returns the reports from which the pages that need work are found.
+    pub(super) fn loaded_reports(&self) -> LoadedReports<'_> {
+        LoadedReports {
+            views: self.needs_work.views(),
+            previous_views: self.needs_work.previous_views.as_deref(),
+            feedback_by_page: self.feedback_by_page.report().map(AsRef::as_ref),
+            feedback: self.feedback.report().map(AsRef::as_ref),
+            questions: self.questions.report().map(AsRef::as_ref),
+            searches: self.searches.report().map(AsRef::as_ref),
+        }
+    }
+
+    /// Requests a report, from its start or continuing it. Returns the effect.
+    pub(super) fn load(&mut self, kind: AnalyticsKind, max_requests: u32, from_start: bool) -> Option<Effect> {
+        match kind {
+            AnalyticsKind::Visitors => None,
+            AnalyticsKind::Searches => self.searches.load(max_requests, from_start),
+            AnalyticsKind::Feedback => self.feedback.load(max_requests, from_start),
+            AnalyticsKind::FeedbackByPage => self.feedback_by_page.load(max_requests, from_start),
+            AnalyticsKind::Questions => self.questions.load(max_requests, from_start),
+        }
+    }
+
+    /// Returns how many of these reports are being loaded.
+    pub(super) fn loading_count(&self) -> usize {
+        let loading = [
+            self.needs_work.views.is_loading(),
+            self.feedback_by_page.is_loading(),
+            self.feedback.is_loading(),
+            self.questions.is_loading(),
+            self.searches.is_loading(),
+        ];
+        loading.into_iter().filter(|is_loading| *is_loading).count()
+    }
+
+    /// Returns why one of these reports could not be loaded.
+    pub(super) fn load_failure(&self) -> Option<&Failure> {
+        let views = self.needs_work.views.failure();
+        let rows = [
+            self.feedback_by_page.failure(),
+            self.feedback.failure(),
+            self.questions.failure(),
+            self.searches.failure(),
+        ];
+        views.or_else(|| rows.into_iter().flatten().next())
+    }
+
     /// Returns the filter of the tab; empty for a tab without a filter.
     pub(in crate::tui) fn filter_text(&self) -> &str {
         match self.tab {

@@ -1,11 +1,11 @@
 //! Applies messages to the reports, and loads what the shown tab needs.
 
-use super::messages::{AnalyticsEffect, AnalyticsMsg, RowsMsg};
+use super::messages::{AnalyticsMsg, RowsMsg};
 use super::report_row::ReportRow;
 use super::tab::AnalyticsTab;
 use crate::model::Time;
-use crate::model::analytics::{AnalyticsKind, Feedback, PageFeedback, Question, RowsPlan, RowsProgress, Search};
-use crate::model::report::{LoadEndReason, LoadPlan};
+use crate::model::analytics::needs_work::MissingReports;
+use crate::model::analytics::{AnalyticsKind, Feedback, PageFeedback, Question, RowsProgress, Search};
 use crate::tui::confirm::{ConfirmAction, ConfirmDialog};
 use crate::tui::format::format_count;
 use crate::tui::{App, Effect, Screen, ViewsEffect};
@@ -27,21 +27,16 @@ impl App {
     pub(in crate::tui) fn handle_analytics_msg(&mut self, msg: AnalyticsMsg, now: Time, effects: &mut Vec<Effect>) {
         self.dirty = true;
         match msg {
-            // Visitors are columns of the page views.
+            // No tab shows visitors.
             AnalyticsMsg::Visitors(_) => {}
             AnalyticsMsg::Searches(msg) => self.rows_received::<Search>(msg, now, effects),
             AnalyticsMsg::Feedback(msg) => self.rows_received::<Feedback>(msg, now, effects),
             AnalyticsMsg::FeedbackByPage(msg) => self.rows_received::<PageFeedback>(msg, now, effects),
             AnalyticsMsg::Questions(msg) => self.rows_received::<Question>(msg, now, effects),
-            AnalyticsMsg::CachedViews { range, report } => self.analytics.needs_work.set_views(range, report),
-            AnalyticsMsg::ViewsLoaded { range, outcome } => {
-                let tab = &mut self.analytics.needs_work;
-                tab.loading = tab.loading.saturating_sub(1);
-                tab.set_views(range, outcome.report);
-                if let LoadEndReason::Failed(failure) = outcome.end_reason {
-                    tab.failure = Some(failure.message.to_string());
-                }
+            AnalyticsMsg::CachedViews { range, report } => {
+                self.analytics.needs_work.set_cached_views(range, report, now);
             }
+            AnalyticsMsg::ViewsLoaded { range, outcome } => self.analytics.needs_work.views_loaded(range, outcome, now),
         }
         if self.analytics.tab == AnalyticsTab::NeedsWork {
             self.update_needs_work();
@@ -49,13 +44,6 @@ impl App {
     }
 
     fn rows_received<R: ReportRow>(&mut self, msg: RowsMsg<R>, now: Time, effects: &mut Vec<Effect>) {
-        if let RowsMsg::Ended { outcome, .. } = &msg {
-            let tab = &mut self.analytics.needs_work;
-            tab.loading = tab.loading.saturating_sub(1);
-            if let LoadEndReason::Failed(failure) = &outcome.end_reason {
-                tab.failure = Some(failure.message.to_string());
-            }
-        }
         let tab = R::of_mut(&mut self.analytics);
         let follows = tab.receive(msg, now);
         if let Some(report) = tab.report().cloned() {
@@ -142,39 +130,17 @@ impl App {
 
     /// Loads a report after the user has confirmed the cost.
     pub(in crate::tui) fn load_rows(&mut self, kind: AnalyticsKind, max_requests: u32, effects: &mut Vec<Effect>) {
-        let analytics = &mut self.analytics;
-        effects.extend(match kind {
-            AnalyticsKind::Visitors => None,
-            AnalyticsKind::Searches => analytics.searches.load(max_requests, false),
-            AnalyticsKind::Feedback => analytics.feedback.load(max_requests, false),
-            AnalyticsKind::FeedbackByPage => analytics.feedback_by_page.load(max_requests, false),
-            AnalyticsKind::Questions => analytics.questions.load(max_requests, false),
-        });
+        effects.extend(self.analytics.load(kind, max_requests, false));
     }
 
     /// Loads the missing reports for the pages that need work, or all of them, with one request each.
     pub(in crate::tui) fn load_signals(&mut self, everything: bool, effects: &mut Vec<Effect>) {
-        let Some(range) = self.analytics.needs_work.range() else { return };
         let analytics = &mut self.analytics;
-        let mut started = Vec::new();
-        if everything || !analytics.needs_work.has_views() {
-            let plan = LoadPlan { range, from_start: everything, max_requests: 1, stop_at_percent: None };
-            started.push(Effect::Analytics(AnalyticsEffect::LoadViews(plan)));
+        let reports = if everything { MissingReports::all() } else { analytics.loaded_reports().missing() };
+        if reports.views {
+            effects.extend(analytics.needs_work.load_views(everything));
         }
-        let plan = RowsPlan { range, max_requests: 1, from_start: everything };
-        let load = |kind| Effect::Analytics(AnalyticsEffect::Load(kind, plan));
-        let reports = [
-            (AnalyticsKind::FeedbackByPage, analytics.feedback_by_page.report().is_none()),
-            (AnalyticsKind::Feedback, analytics.feedback.report().is_none()),
-            (AnalyticsKind::Questions, analytics.questions.report().is_none()),
-            (AnalyticsKind::Searches, analytics.searches.report().is_none()),
-        ];
-        started.extend(
-            reports.into_iter().filter(|(_, is_missing)| everything || *is_missing).map(|(kind, _)| load(kind)),
-        );
-        analytics.needs_work.failure = None;
-        analytics.needs_work.loading = u32::try_from(started.len()).unwrap_or(0);
-        effects.extend(started);
+        effects.extend(reports.rows.into_iter().filter_map(|kind| analytics.load(kind, 1, everything)));
         self.dirty = true;
     }
 }
