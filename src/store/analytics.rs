@@ -302,12 +302,10 @@ fn append_answer(tx: &Transaction<'_>, id: i64, new: &EncodedAnswer, position: A
     Ok(())
 }
 
-/// Deletes a report with its answers, and overwrites them with zeros: they may contain texts of readers, which would
-/// otherwise stay in the unused space of the file.
+/// Deletes a report with its answers. SQLite overwrites them in the file, see
+/// [`overwrite_deleted`](super::schema::overwrite_deleted).
 pub(super) fn delete_report(tx: &Transaction<'_>, id: i64) -> StoreResult<()> {
-    tx.execute_batch("PRAGMA secure_delete = ON")?;
     tx.change("DELETE FROM analytics_answer WHERE report = ?1", [id])?;
     tx.change("DELETE FROM analytics_report WHERE id = ?1", [id])?;
-    tx.execute_batch("PRAGMA secure_delete = OFF")?;
     Ok(())
 }

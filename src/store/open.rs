@@ -238,6 +238,7 @@ fn open_database(
     let mut read_only = connection.is_readonly(rusqlite::MAIN_DB)?;
     if !read_only {
         restrict_permissions(path);
+        schema::overwrite_deleted(&connection)?;
         let prepared = schema::use_rollback_journal(&connection);
         let is_old = found < schema::supported_version();
         match prepared.and_then(|()| if is_old { schema::migrate(&mut connection) } else { Ok(()) }) {

@@ -200,6 +200,12 @@ pub(super) fn use_rollback_journal(connection: &Connection) -> Result<(), StoreE
     }
 }
 
+/// Lets SQLite overwrite what it deletes or moves within the file, because answers may contain texts of readers, which
+/// would otherwise stay in its unused space.
+pub(super) fn overwrite_deleted(connection: &Connection) -> Result<(), StoreError> {
+    Ok(connection.pragma_update(None, "secure_delete", true)?)
+}
+
 /// Migrates the file to the current schema. Several processes may do this at the same time: those that get the lock
 /// later find nothing left to do.
 pub(super) fn migrate(connection: &mut Connection) -> Result<(), StoreError> {

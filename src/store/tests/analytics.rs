@@ -225,6 +225,15 @@ async fn only_texts_of_readers_expire_and_nothing_of_them_stays_in_the_file() {
     assert_eq!(store.delete_expired_reader_texts(days, days_later(1)).await.expect("deleted"), 1);
     store.save_one_row(week(), comment("f1", &secret), 0).await;
     assert_eq!(store.delete_expired_reader_texts(ReaderTextDays(0), at(1)).await.expect("deleted"), 1);
+    // Inserting and deleting rows of different sizes moves texts from page to page.
+    for n in 0..60_i64 {
+        let day = DateRange::day("2026-09-01".parse::<chrono::NaiveDate>().expect("a day") + chrono::TimeDelta::days(n));
+        let times = usize::try_from(n * 7 % 40 + 1).expect("small");
+        store.save_one_row(day, comment("f1", &"my door code is 4711 ".repeat(times)), 0).await;
+        store.save_one_row(day, search(&"a search ".repeat(times)), 0).await;
+        store.save_one_row(day, Question { query: line("my door code is 4711"), ..Question::default() }, 0).await;
+    }
+    assert_eq!(store.delete_expired_reader_texts(ReaderTextDays(0), at(1)).await.expect("deleted"), 120);
     store.close().await;
     let bytes = std::fs::read(folder.path().join("docdeck.db")).expect("bytes");
     let found = bytes.windows(9).filter(|window| window == b"door code").count();
