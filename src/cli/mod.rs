@@ -30,6 +30,7 @@ mod man;
 mod new;
 mod number_parser;
 mod out;
+mod output_format;
 mod prompt_text;
 mod prune;
 mod pull_requests;

@@ -62,6 +62,11 @@ impl Engine {
         self.inner.stored_rows(range).await.map_err(read_failure)
     }
 
+    /// Whether reports of this kind are stored, so that a load can be continued later.
+    pub fn stores_rows(&self, kind: AnalyticsKind) -> bool {
+        self.inner.stores_rows(kind)
+    }
+
     /// Whether the report is complete and so fresh that [`Engine::load_rows`] would not request it again.
     pub fn has_fresh_rows<R>(&self, report: &RowsReport<R>) -> bool {
         report.is_complete() && self.is_recent(report)
@@ -130,7 +135,7 @@ impl EngineState {
             Ok(answer) => answer,
             Err(failed) => return (so_far, Err(failed)),
         };
-        if let Some(failure) = so_far.no_progress_failure(&answer) {
+        if let Some(failure) = so_far.no_progress_failure(&answer, self.stores_rows(R::KIND)) {
             return (so_far, Err(RequestFailure { failure, used_request: true }));
         }
         let as_of = self.clock.now();
@@ -140,8 +145,12 @@ impl EngineState {
         (so_far.with(position, answer), Ok(()))
     }
 
+    fn stores_rows(&self, kind: AnalyticsKind) -> bool {
+        !(kind.has_reader_text() && self.analytics.reader_text_days.is_never())
+    }
+
     async fn save_rows<R: AnalyticsRow>(&self, answer: &RowsAnswer<R>, position: AnswerPosition) {
-        if R::KIND.has_reader_text() && self.analytics.reader_text_days.is_never() {
+        if !self.stores_rows(R::KIND) {
             return;
         }
         if let Err(error) = self.store.save_rows_answer(&self.scope, answer, position).await {
@@ -180,7 +189,7 @@ impl<R: AnalyticsRow> SoFar<R> {
 
     /// Returns a failure if the answer announces more rows, but contains no new row or doesn't move the cursor, because
     /// the load would then never end.
-    fn no_progress_failure(&self, answer: &RowsAnswer<R>) -> Option<Failure> {
+    fn no_progress_failure(&self, answer: &RowsAnswer<R>, is_stored: bool) -> Option<Failure> {
         let next = answer.next.as_ref()?;
         let is_new = |row: &R| !self.merge.as_ref().is_some_and(|merge| merge.contains(row.key()));
         let returned = match () {
@@ -191,9 +200,9 @@ impl<R: AnalyticsRow> SoFar<R> {
             }
             () => return None,
         };
+        let saved = if is_stored { " The loaded rows are saved." } else { "" };
         let sentence = format!(
-            "Loading stopped: the service reports more {} after the first {}, but {returned}. The loaded rows are saved. \
-             Try again later.",
+            "Loading stopped: the service reports more {} after the first {}, but {returned}.{saved} Try again later.",
             R::KIND.label(),
             self.report().map_or(0, |report| report.rows.len())
         );
@@ -271,7 +280,7 @@ impl<R: DecodedRow> RowsLoad<'_, R> {
 }
 
 fn crash_failure() -> Failure {
-    Failure::local("Loading the report failed inside docdeck. The loaded rows are saved: load again to continue.")
+    Failure::local("Loading the report failed inside docdeck. Load it again.")
 }
 
 fn crashed_outcome<R>() -> RowsOutcome<R> {

@@ -4,6 +4,7 @@
 #![cfg(unix)]
 #![expect(clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 
+mod analytics;
 mod backup;
 mod batching;
 mod doctor;

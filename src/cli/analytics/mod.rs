@@ -8,30 +8,31 @@ use super::error::CliError;
 use super::exit_code::Code;
 use super::number_parser::number_parser;
 use super::out::{Out, rfc3339_seconds};
+use super::output_format::FormatOptions;
 use super::range_options::RangeOptions;
-use super::session::{CommandContext, Interrupted, Session};
+use super::session::{CommandContext, Interrupted, Session, StoreSession};
 use crate::api::DecodedRow;
-use crate::engine::LeaseRoles;
+use crate::engine::{LeaseRoles, StoredViews};
 use crate::model::analytics::export::RowsExport;
 use crate::model::analytics::fields::{Field, FieldedRow, find_field, sort_rows};
 use crate::model::analytics::filter::RowFilter;
 use crate::model::analytics::{Feedback, PageFeedback, RowsPlan, RowsReport};
-use crate::model::export::ExportFormat;
 use crate::model::ledger::RateLimited;
 use crate::model::report::LoadEndReason;
 use crate::tui::format::{format_count, plural};
 use chrono::Utc;
-use clap::{Args, ValueEnum};
+use clap::Args;
 use std::sync::Arc;
 
 /// Help text about the formats and the exit codes.
 pub(super) const FORMAT_HELP: &str = "\
-table: on a terminal, with headings; in a pipe, one line per row with tabs between the columns. json, csv and md have \
-the field names of the service; json is {\"range\", the list of rows, \"complete\", \"asOf\"}. \"complete\" is true if \
+table: on a terminal, with headings; in a pipe, one line per row with tabs between the columns. json and csv have the \
+field names of the service; json is {\"range\", the list of rows, \"complete\", \"asOf\"}. \"complete\" is true if \
 all rows of the range are included.
 
 The rows arrive in several answers, each of which takes one of the 100 analytics requests an hour. Loaded rows are \
-cached: run the same command again to continue. A range that is over is never requested twice.
+cached: run the same command again to continue. A range that is over is never requested twice. With reader_text_days = 0 \
+in config.toml, feedback and questions are not cached.
 
 What readers wrote is printed on a terminal, but in a pipe and in json, csv and md only with --with-comments.
 
@@ -61,12 +62,8 @@ pub(super) struct Options {
     /// also write what readers wrote
     #[arg(long)]
     with_comments: bool,
-    /// print in this format
-    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = OutputFormat::Table)]
-    format: OutputFormat,
-    /// print JSON, the same as --format json
-    #[arg(long, conflicts_with = "format")]
-    json: bool,
+    #[command(flatten)]
+    format: FormatOptions,
 }
 
 #[derive(Debug, Args)]
@@ -78,34 +75,10 @@ pub(super) struct FeedbackOptions {
     options: Options,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum OutputFormat {
-    Table,
-    Csv,
-    Json,
-    Md,
-}
-
-impl OutputFormat {
-    /// Returns the format of exports; `None` for a table.
-    fn export_format(self) -> Option<ExportFormat> {
-        match self {
-            Self::Table => None,
-            Self::Csv => Some(ExportFormat::Csv),
-            Self::Json => Some(ExportFormat::Json),
-            Self::Md => Some(ExportFormat::Markdown),
-        }
-    }
-}
-
 impl Options {
     /// Whether the output is JSON.
     pub(super) fn is_json(&self) -> bool {
-        self.format() == OutputFormat::Json
-    }
-
-    fn format(&self) -> OutputFormat {
-        if self.json { OutputFormat::Json } else { self.format }
+        self.format.is_json()
     }
 }
 
@@ -131,17 +104,37 @@ pub(super) async fn run<R: FieldedRow + DecodedRow>(
 ) -> Result<Code, CliError> {
     // Mistakes in the options are reported before anything is requested.
     options.days.range(Utc::now().date_naive())?;
-    let filter = parse_filter::<R>(options)?;
-    let order = Order::<R>::parse(options.sort.as_deref())?;
+    let printer = Printer::<R>::new(options)?;
+    // An error is ignored here, because the session that is opened below then reports it.
+    if let Some(session) = cx.open_store(false).ok().filter(|_| !options.fresh) {
+        let cached = fresh_report::<R>(&session, options, cx.out).await;
+        session.close().await;
+        if let Some(report) = cached? {
+            printer.note_gaps(&report, 0, true, cx.out);
+            return printer.print(&report, cx.out);
+        }
+    }
     cx.with_session(LeaseRoles::None, async |session, out| {
-        let report = load::<R>(session, options, out).await?;
-        let rows: Vec<&R> = report.rows.iter().filter(|row| filter.passes(row)).collect();
-        let rows = sort_rows(rows, |row| row, order.field, order.is_ascending);
-        let found = rows.len();
-        write(&report, rows, options, out)?;
-        Ok(if options.check.is_some() && found > 0 { Code::Failed } else { Code::Done })
+        let (report, requests) = load::<R>(session, options, out).await?;
+        printer.note_gaps(&report, requests, session.engine.stores_rows(R::KIND), out);
+        printer.print(&report, out)
     })
     .await
+}
+
+/// Returns the complete report of the range if it is cached and fresh. This needs neither a key nor a request.
+async fn fresh_report<R: FieldedRow>(
+    session: &StoreSession,
+    options: &Options,
+    out: &mut Out,
+) -> Result<Option<Arc<RowsReport<R>>>, CliError> {
+    let stored = StoredViews::open(&session.store, &session.scope).await?;
+    let days = options.days.range(stored.service_now().date_naive())?;
+    let report = stored.fresh_rows::<R>(days.range).await?;
+    if report.is_some() {
+        days.note_future_end(out);
+    }
+    Ok(report)
 }
 
 fn parse_filter<R: FieldedRow>(options: &Options) -> Result<RowFilter<R>, CliError> {
@@ -183,79 +176,88 @@ impl<R: FieldedRow> Order<R> {
     }
 }
 
-/// Loads the report, or takes it from the cache. Prints the cost before, and what is missing afterwards.
+/// Loads the report, and returns it with the number of requests that this took. Prints the cost before.
 async fn load<R: FieldedRow + DecodedRow>(
     session: &mut Session,
     options: &Options,
     out: &mut Out,
-) -> Result<Arc<RowsReport<R>>, CliError> {
+) -> Result<(Arc<RowsReport<R>>, u32), CliError> {
     // Today is taken from the service's clock if its time is known, otherwise from this computer's clock.
     let now = session.engine.service_now();
     let days = options.days.range(now.date_naive())?;
     days.note_future_end(out);
     let (range, engine) = (days.range, session.engine.clone());
     let kind = R::KIND.label();
-    let cached = engine.cached_rows::<R>(range).await;
-    let is_fresh = cached.as_ref().is_some_and(|report| report.is_complete() && range.is_fresh(report.as_of, now));
-    if !is_fresh || options.fresh {
-        let left = session.store.budget(&session.scope, RateLimited::Views, now).await?.requests_left();
-        let most = options.max_requests.min(left.max(1));
-        out.note(&format!("Loading {kind} of {range}: 1 to {most} of {left} analytics requests left this hour."));
-    }
+    let left = session.store.budget(&session.scope, RateLimited::Views, now).await?.requests_left();
+    let most = options.max_requests.min(left.max(1));
+    out.note(&format!("Loading {kind} of {range}: 1 to {most} of {left} analytics requests left this hour."));
     let plan = RowsPlan { range, max_requests: options.max_requests, from_start: options.fresh };
     out.show_live(&format!("loading {kind}"));
     let ended = session.run_interruptible(engine.load_rows::<R>(plan)).await;
     out.clear_live();
     let outcome = ended.map_err(|Interrupted| {
         engine.stop_loading_rows(R::KIND, range);
-        CliError::new(Code::Interrupted, "Interrupted. The answers that arrived are cached.")
+        let cached = if engine.stores_rows(R::KIND) { " The answers that arrived are cached." } else { "" };
+        CliError::new(Code::Interrupted, format!("Interrupted.{cached}"))
     })?;
-    let Some(report) = outcome.report else {
-        return match outcome.end_reason {
-            LoadEndReason::Failed(failure) => Err(CliError::from(failure)),
-            _ => Err(CliError::new(Code::Service, format!("No {kind} were loaded."))),
-        };
-    };
-    if let LoadEndReason::Failed(failure) = outcome.end_reason {
+    match (outcome.end_reason, outcome.report) {
         // Partial rows are cached and can be printed by a later call.
-        return Err(CliError::from(failure));
-    }
-    note_gaps(&report, outcome.requests, out);
-    Ok(report)
-}
-
-/// Prints the age of the rows, and what is missing.
-fn note_gaps<R: FieldedRow>(report: &RowsReport<R>, requests: u32, out: &mut Out) {
-    let (rows, as_of) = (format_count(report.rows.len()), rfc3339_seconds(report.as_of));
-    let cost = if requests == 0 { "no requests".to_owned() } else { plural(requests, "request") };
-    out.note(&format!("{rows} rows as of {as_of}, {cost}."));
-    if !report.is_complete() {
-        out.note("Partial: there are more rows. Run the same command again to continue.");
-    } else if report.is_cut {
-        out.note("The service has more rows, but offers no way to load them.");
-    }
-    if report.duplicates > 0 {
-        let duplicates = plural(report.duplicates, "duplicate row");
-        out.note(&format!("Merged {duplicates}, because rows moved between two requests."));
+        (LoadEndReason::Failed(failure), _) => Err(CliError::from(failure)),
+        (_, Some(report)) => Ok((report, outcome.requests)),
+        (_, None) => Err(CliError::new(Code::Service, format!("No {kind} were loaded."))),
     }
 }
 
-fn write<R: FieldedRow>(
-    report: &RowsReport<R>,
-    rows: Vec<&R>,
-    options: &Options,
-    out: &mut Out,
-) -> Result<(), CliError> {
-    let is_table_on_terminal = options.format() == OutputFormat::Table && out.is_terminal();
-    let export = RowsExport::new(report, rows, options.with_comments || is_table_on_terminal);
-    match options.format().export_format() {
-        Some(format) => {
-            let text = export.write(format).map_err(CliError::unusable)?;
-            out.write(&text);
+/// Prints the rows of a report that the options select.
+struct Printer<'a, R: 'static> {
+    options: &'a Options,
+    filter: RowFilter<R>,
+    order: Order<R>,
+}
+
+impl<'a, R: FieldedRow> Printer<'a, R> {
+    fn new(options: &'a Options) -> Result<Self, CliError> {
+        Ok(Self { options, filter: parse_filter(options)?, order: Order::parse(options.sort.as_deref())? })
+    }
+
+    /// Prints the rows. With `--check`, returns [`Code::Failed`] if there are any.
+    fn print(&self, report: &RowsReport<R>, out: &mut Out) -> Result<Code, CliError> {
+        let rows: Vec<&R> = report.rows.iter().filter(|row| self.filter.passes(row)).collect();
+        let found = rows.len();
+        let is_check = self.options.check.is_some();
+        if is_check && found == 0 && !report.is_complete() {
+            return Err(CliError::new(
+                Code::Limited,
+                "--check: no loaded row passes the filter, but not all rows are loaded.",
+            ));
         }
-        None => table::write(&export, out),
+        let rows = sort_rows(rows, |row| row, self.order.field, self.order.is_ascending);
+        let format = self.options.format.export_format();
+        let is_table_on_terminal = format.is_none() && out.is_terminal();
+        let export = RowsExport::new(report, rows, self.options.with_comments || is_table_on_terminal);
+        match format {
+            Some(format) => out.write(&export.write(format).map_err(CliError::unusable)?),
+            None => table::write(&export, out),
+        }
+        Ok(if is_check && found > 0 { Code::Failed } else { Code::Done })
     }
-    Ok(())
+
+    /// Prints the age of the rows, and what is missing. `is_stored`: whether a later load continues this one.
+    fn note_gaps(&self, report: &RowsReport<R>, requests: u32, is_stored: bool, out: &mut Out) {
+        let (rows, as_of) = (format_count(report.rows.len()), rfc3339_seconds(report.as_of));
+        let cost = if requests == 0 { "no requests".to_owned() } else { plural(requests, "request") };
+        out.note(&format!("{rows} rows as of {as_of}, {cost}."));
+        if !report.is_complete() {
+            let more = if is_stored { "Run the same command again to continue." } else { "Raise --max-requests." };
+            out.note(&format!("Partial: there are more rows. {more}"));
+        } else if report.is_cut {
+            out.note("The service has more rows, but offers no way to load them.");
+        }
+        if report.duplicates > 0 {
+            let duplicates = plural(report.duplicates, "duplicate row");
+            out.note(&format!("Merged {duplicates}, because rows moved between two requests."));
+        }
+    }
 }
 
 #[cfg(test)]

@@ -1,28 +1,29 @@
 //! `docdeck needs-work`: prints the pages that need work, from cached reports. With --load, loads what is missing first.
 
-use super::OutputFormat;
 use crate::api::DecodedRow;
 use crate::cli::error::CliError;
 use crate::cli::exit_code::Code;
 use crate::cli::out::Out;
+use crate::cli::output_format::FormatOptions;
 use crate::cli::range_options::RangeOptions;
-use crate::cli::session::{CommandContext, Interrupted, Session};
+use crate::cli::session::{CommandContext, Interrupted, Session, StoreSession};
 use crate::cli::table::{ColumnKind, TextCell, TextColumn, table_lines};
 use crate::config::analytics_weights;
-use crate::engine::{Engine, LeaseRoles};
+use crate::engine::{Engine, LeaseRoles, StoredViews};
 use crate::model::analytics::fields::FieldedRow;
-use crate::model::analytics::needs_work::{LoadedReports, MissingReports, NeedsWork, PageSignals, Signal};
+use crate::model::analytics::needs_work::{LoadedReports, NeedsWork, PageSignals, ReportSet, Signal, Weights};
+use crate::model::analytics::needs_work_export::NeedsWorkExport;
 use crate::model::analytics::{Feedback, PageFeedback, Question, RowsPlan, RowsReport, Search};
 use crate::model::colors::ColorRole;
-use crate::model::export::{guard_formulas, guard_unless_number};
+use crate::model::export::guard_formulas;
 use crate::model::failure::Failure;
 use crate::model::ledger::RateLimited;
 use crate::model::period::DateRange;
 use crate::model::report::{LoadEndReason, LoadPlan, Report};
+use crate::store::StoreError;
 use crate::tui::format::format_views;
 use chrono::Utc;
 use clap::Args;
-use serde_json::{Value, json};
 use std::sync::Arc;
 
 /// Help text about the columns and the exit codes.
@@ -37,7 +38,8 @@ Without --load, no request is sent. --load uses at most 5 requests: the first 25
 reports. `docdeck views --all`, `searches`, `feedback` and `questions` load all rows.
 
 json: {\"range\": {\"from\", \"to\"}, \"totals\": {…}, \"pages\": [{\"path\", \"score\", \"views\", \"change\", \
-\"lostViews\", \"thumbsDown\", \"openComments\", \"unansweredQuestions\", \"unclickedSearches\"}, …], \"missing\": […]}.
+\"lostViews\", \"thumbsDown\", \"openComments\", \"unansweredQuestions\", \"unclickedSearches\"}, …], \"missing\": […], \"partial\": […], \"asOf\"}. \
+\"missing\" and \"partial\" name the reports that are not or not completely loaded.
 
 Exit codes: 0 written; 1 --check found pages; 2 usage, configuration or database error; 3 key refused; 4 service or \
 network error; 5 hourly limit reached; 130 Ctrl-C.";
@@ -52,18 +54,14 @@ pub(in crate::cli) struct Options {
     /// with --load, load all reports again
     #[arg(long, requires = "load")]
     fresh: bool,
-    /// exit with 1 if a page has at least this percentage of the problem, like 5%
+    /// exit with 1 if the score of a page is at least this percentage, like 5%
     #[arg(long, value_name = "PERCENT", value_parser = parse_percent)]
     check: Option<f64>,
     /// print at most this many pages
     #[arg(long, value_name = "N", default_value_t = 50)]
     limit: usize,
-    /// print in this format
-    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = OutputFormat::Table)]
-    format: OutputFormat,
-    /// print JSON, the same as --format json
-    #[arg(long, conflicts_with = "format")]
-    json: bool,
+    #[command(flatten)]
+    format: FormatOptions,
 }
 
 fn parse_percent(text: &str) -> Result<f64, String> {
@@ -74,7 +72,7 @@ fn parse_percent(text: &str) -> Result<f64, String> {
 impl Options {
     /// Whether the output is JSON.
     pub(in crate::cli) fn is_json(&self) -> bool {
-        self.json || self.format == OutputFormat::Json
+        self.format.is_json()
     }
 }
 
@@ -82,29 +80,27 @@ impl Options {
 pub(in crate::cli) async fn run(cx: &mut CommandContext<'_>, options: &Options) -> Result<Code, CliError> {
     options.days.range(Utc::now().date_naive())?;
     let weights = analytics_weights(cx.flags, cx.environment)?;
+    if !options.load {
+        return cx
+            .with_store(async |session, out| {
+                let stored = StoredViews::open(&session.store, &session.scope).await?;
+                let days = options.days.range(stored.service_now().date_naive())?;
+                days.note_future_end(out);
+                let reports = CachedReports::read(session, days.range).await?;
+                print(&reports, days.range, &weights, options, out)
+            })
+            .await;
+    }
     cx.with_session(LeaseRoles::None, async |session, out| {
-        let now = session.engine.service_now();
-        let days = options.days.range(now.date_naive())?;
+        let days = options.days.range(session.engine.service_now().date_naive())?;
         days.note_future_end(out);
-        if options.load {
-            load_reports(session, days.range, options.fresh, out).await?;
-        }
-        let reports = CachedReports::read(&session.engine, days.range).await?;
-        let found = NeedsWork::compute(reports.loaded(), &weights);
-        let missing = reports.loaded().missing().names();
-        if !missing.is_empty() {
-            let command = if options.load { "" } else { " Load them with --load." };
-            out.note(&format!("Not loaded: {}.{command}", missing.join(", ")));
-        }
-        write(&found, days.range, &missing, options, out)?;
-        let limit = options.check.map(|percent| percent / 100.0);
-        let is_above = limit.is_some_and(|limit| found.pages.iter().any(|page| page.score >= limit));
-        Ok(if is_above { Code::Failed } else { Code::Done })
+        let reports = load_reports(session, days.range, options.fresh, out).await?;
+        print(&reports, days.range, &weights, options, out)
     })
     .await
 }
 
-/// The reports of a range that are cached.
+/// The reports of a range that are loaded.
 #[derive(Debug, Default)]
 struct CachedReports {
     views: Option<Arc<Report>>,
@@ -116,18 +112,46 @@ struct CachedReports {
 }
 
 impl CachedReports {
-    async fn read(engine: &Engine, range: DateRange) -> Result<Self, Failure> {
+    /// Reads what is cached.
+    async fn read(session: &StoreSession, range: DateRange) -> Result<Self, StoreError> {
+        let StoreSession { store, scope } = session;
+        let previous_views = match range.step(-1) {
+            Some(previous) => store.cached_report(scope, previous).await?.report,
+            None => None,
+        };
+        Ok(Self {
+            views: store.cached_report(scope, range).await?.report,
+            previous_views,
+            feedback_by_page: store.rows_report(scope, range).await?.report,
+            feedback: store.rows_report(scope, range).await?.report,
+            questions: store.rows_report(scope, range).await?.report,
+            searches: store.rows_report(scope, range).await?.report,
+        })
+    }
+
+    /// Loads what is not cached with one request per report. With `fresh`, loads all of them.
+    async fn load(engine: &Engine, range: DateRange, fresh: bool) -> Result<Self, Failure> {
         let previous_views = match range.step(-1) {
             Some(previous) => engine.cached_report(previous).await?.report,
             None => None,
         };
+        let cached_views = engine.cached_report(range).await?.report.filter(|_| !fresh);
+        let views = match cached_views {
+            Some(views) => Some(views),
+            None => {
+                let plan = LoadPlan { range, from_start: fresh, max_requests: 1, stop_at_percent: None };
+                let outcome = engine.load_all(plan).await;
+                failure_of(outcome.end_reason)?;
+                outcome.report
+            }
+        };
         Ok(Self {
-            views: engine.cached_report(range).await?.report,
+            views,
             previous_views,
-            feedback_by_page: engine.cached_rows(range).await,
-            feedback: engine.cached_rows(range).await,
-            questions: engine.cached_rows(range).await,
-            searches: engine.cached_rows(range).await,
+            feedback_by_page: load_first(engine, range, fresh).await?,
+            feedback: load_first(engine, range, fresh).await?,
+            questions: load_first(engine, range, fresh).await?,
+            searches: load_first(engine, range, fresh).await?,
         })
     }
 
@@ -143,133 +167,90 @@ impl CachedReports {
     }
 }
 
-/// Loads the reports with one request each. Those that are cached and fresh cost nothing unless `fresh` is set.
-async fn load_reports(session: &mut Session, range: DateRange, fresh: bool, out: &mut Out) -> Result<(), CliError> {
+/// Loads the reports, and prints the cost before.
+async fn load_reports(
+    session: &mut Session,
+    range: DateRange,
+    fresh: bool,
+    out: &mut Out,
+) -> Result<CachedReports, CliError> {
     let now = session.engine.service_now();
     let left = session.store.budget(&session.scope, RateLimited::Views, now).await?.requests_left();
     out.note(&format!(
         "Loading the reports of {range}: at most {} of {left} analytics requests left this hour.",
-        MissingReports::all().count()
+        ReportSet::all().count()
     ));
     let engine = session.engine.clone();
-    let load = async {
-        let has_views = engine.cached_report(range).await?.report.is_some();
-        if fresh || !has_views {
-            let plan = LoadPlan { range, from_start: fresh, max_requests: 1, stop_at_percent: None };
-            failure_of(engine.load_all(plan).await.end_reason)?;
-        }
-        load_first::<PageFeedback>(&engine, range, fresh).await?;
-        load_first::<Feedback>(&engine, range, fresh).await?;
-        load_first::<Question>(&engine, range, fresh).await?;
-        load_first::<Search>(&engine, range, fresh).await
-    };
     out.show_live("loading reports");
-    let ended = session.run_interruptible(load).await;
+    let ended = session.run_interruptible(CachedReports::load(&engine, range, fresh)).await;
     out.clear_live();
-    let ended = ended
-        .map_err(|Interrupted| CliError::new(Code::Interrupted, "Interrupted. The answers that arrived are cached."))?;
+    let ended = ended.map_err(|Interrupted| CliError::new(Code::Interrupted, "Interrupted."))?;
     ended.map_err(CliError::from)
 }
 
-async fn load_first<R: FieldedRow + DecodedRow>(engine: &Engine, range: DateRange, fresh: bool) -> Result<(), Failure> {
-    if !fresh && engine.cached_rows::<R>(range).await.is_some() {
-        return Ok(());
+/// Returns the first rows of a report. A cached report, however old, is not requested unless `fresh` is set.
+async fn load_first<R: FieldedRow + DecodedRow>(
+    engine: &Engine,
+    range: DateRange,
+    fresh: bool,
+) -> Result<Option<Arc<RowsReport<R>>>, Failure> {
+    let cached = engine.stored_rows::<R>(range).await?.report.filter(|_| !fresh);
+    if cached.is_some() {
+        return Ok(cached);
     }
-    failure_of(engine.load_rows::<R>(RowsPlan { range, max_requests: 1, from_start: fresh }).await.end_reason)
+    let outcome = engine.load_rows::<R>(RowsPlan { range, max_requests: 1, from_start: fresh }).await;
+    failure_of(outcome.end_reason)?;
+    Ok(outcome.report)
 }
 
 fn failure_of(end: LoadEndReason) -> Result<(), Failure> {
     if let LoadEndReason::Failed(failure) = end { Err(failure) } else { Ok(()) }
 }
 
-fn write(
-    found: &NeedsWork,
+/// Prints the pages. With `--check`, returns [`Code::Failed`] if the score of one is too high.
+fn print(
+    reports: &CachedReports,
     range: DateRange,
-    missing: &[&str],
+    weights: &Weights,
     options: &Options,
     out: &mut Out,
-) -> Result<(), CliError> {
-    let pages: Vec<&PageSignals> = found.pages.iter().take(options.limit).collect();
-    match options.format {
-        _ if options.is_json() => out.write(&json_text(found, &pages, range, missing)),
-        OutputFormat::Csv => out.write(&csv_text(&pages)),
-        OutputFormat::Md => out.write(&markdown_text(&pages, range)),
-        OutputFormat::Table | OutputFormat::Json => write_table(&pages, range, out),
+) -> Result<Code, CliError> {
+    let loaded = reports.loaded();
+    let found = NeedsWork::compute(loaded, weights);
+    let (missing, partial) = (loaded.missing(), loaded.partial());
+    if !missing.is_empty() {
+        out.note(&format!("Not loaded: {}. Load them with --load.", missing.names().join(", ")));
     }
-    Ok(())
-}
-
-fn path_of(page: &PageSignals) -> &str {
-    page.path.as_ref().map(|path| path.as_str()).unwrap_or_default()
-}
-
-fn number_text(page: &PageSignals, signal: Signal) -> String {
-    page.value(signal).map(|value| value.to_string()).unwrap_or_default()
-}
-
-fn json_text(found: &NeedsWork, pages: &[&PageSignals], range: DateRange, missing: &[&str]) -> String {
-    let number = |value: Option<crate::model::views::ViewCount>| {
-        value.map_or(Value::Null, |value| serde_json::from_str(&value.to_string()).unwrap_or_default())
-    };
-    let page = |page: &&PageSignals| {
-        let mut row = json!({ "path": page.path, "score": page.score, "change": page.views_change().percent().map(|percent| percent / 100.0) });
-        for signal in Signal::ALL {
-            if let Some(fields) = row.as_object_mut() {
-                fields.insert(signal.name().to_owned(), number(page.value(signal)));
-            }
+    if !partial.is_empty() {
+        out.note(&format!("Partial: {}.", partial.names().join(", ")));
+    }
+    let limit = options.check.map(|percent| percent / 100.0);
+    let is_above = limit.is_some_and(|limit| found.pages.iter().any(|page| page.score >= limit));
+    if limit.is_some() && !is_above && !missing.is_empty() {
+        return Err(CliError::unusable("--check: no score is that high, but not all reports are loaded."));
+    }
+    let pages = found.pages.get(..options.limit).unwrap_or(&found.pages);
+    match options.format.export_format() {
+        Some(format) => {
+            let export = NeedsWorkExport { range, found: &found, pages, reports: loaded };
+            out.write(&export.write(format).map_err(CliError::unusable)?);
         }
-        row
-    };
-    let totals: serde_json::Map<String, Value> =
-        Signal::ALL.map(|signal| (signal.name().to_owned(), number(found.total(signal)))).into_iter().collect();
-    let pages: Vec<Value> = pages.iter().map(page).collect();
-    let range = json!({ "from": range.from(), "to": range.to() });
-    let text = json!({ "range": range, "totals": totals, "pages": pages, "missing": missing });
-    format!("{}\n", crate::model::text::escaped_json(&text.to_string()))
-}
-
-fn csv_text(pages: &[&PageSignals]) -> String {
-    let quoted = |text: &str| {
-        let needs_quotes = text.contains([',', '"', '\n', '\r']);
-        if needs_quotes { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.to_owned() }
-    };
-    let names: Vec<&str> = Signal::ALL.map(Signal::name).to_vec();
-    let mut out = format!("path,score,{}\r\n", names.join(","));
-    for page in pages {
-        let numbers = Signal::ALL.map(|signal| guard_unless_number(number_text(page, signal)));
-        out.push_str(&format!(
-            "{},{:.4},{}\r\n",
-            quoted(&guard_formulas(path_of(page))),
-            page.score,
-            numbers.map(|number| quoted(&number)).join(",")
-        ));
+        None => write_table(pages, range, out),
     }
-    out
+    Ok(if is_above { Code::Failed } else { Code::Done })
 }
 
-fn markdown_text(pages: &[&PageSignals], range: DateRange) -> String {
-    let names: Vec<&str> = Signal::ALL.map(Signal::label).to_vec();
-    let mut out = format!("**Pages that need work, {range} (UTC)**\n\n| page | share | {} |\n", names.join(" | "));
-    out.push_str(&format!("| --- |{}\n", " ---: |".repeat(names.len() + 1)));
-    for page in pages {
-        let numbers = Signal::ALL.map(|signal| number_text(page, signal));
-        let path = path_of(page).replace('|', "\\|").replace('`', "\\`");
-        out.push_str(&format!("| {path} | {:.1} % | {} |\n", page.score * 100.0, numbers.join(" | ")));
-    }
-    out
-}
-
-fn write_table(pages: &[&PageSignals], range: DateRange, out: &mut Out) {
+fn write_table(pages: &[PageSignals], range: DateRange, out: &mut Out) {
     let number = |signal: Signal, heading: &'static str| {
-        TextColumn::new(heading, ColumnKind::Number, move |page: &&PageSignals, _: &Out| {
+        TextColumn::new(heading, ColumnKind::Number, move |page: &PageSignals, _: &Out| {
             let shown = page.value(signal).map_or_else(|| "–".to_owned(), format_views);
-            TextCell::plain(shown).with_piped_text(number_text(page, signal))
+            TextCell::plain(shown).with_piped_text(page.number_text(signal))
         })
     };
     let columns = [
-        TextColumn::new("page", ColumnKind::Flexible { min: 12 }, |page: &&PageSignals, _: &Out| {
-            let name = if page.path.is_none() { "(no page)" } else { path_of(page) };
-            TextCell::plain(name).with_piped_text(path_of(page))
+        TextColumn::new("page", ColumnKind::Flexible { min: 12 }, |page: &PageSignals, _: &Out| {
+            let name = if page.path.is_none() { "(no page)" } else { page.path_text() };
+            TextCell::plain(name).with_piped_text(guard_formulas(page.path_text()))
         }),
         number(Signal::Views, "views"),
         number(Signal::LostViews, "lost"),
@@ -277,7 +258,7 @@ fn write_table(pages: &[&PageSignals], range: DateRange, out: &mut Out) {
         number(Signal::OpenComments, "comments"),
         number(Signal::UnansweredQuestions, "unanswered"),
         number(Signal::UnclickedSearches, "searches"),
-        TextColumn::new("share", ColumnKind::Number, |page: &&PageSignals, _: &Out| {
+        TextColumn::new("score", ColumnKind::Number, |page: &PageSignals, _: &Out| {
             TextCell::plain(format!("{:.1}%", page.score * 100.0)).with_piped_text(format!("{:.4}", page.score))
         }),
     ];

@@ -1,7 +1,7 @@
 //! Prints the rows of a report: with headings on a terminal; in a pipe, one uncut line per row with tabs between the
 //! columns.
 
-use crate::cli::out::Out;
+use crate::cli::out::{Out, cut_to_width};
 use crate::cli::table::{ColumnKind, TextCell, TextColumn, table_lines};
 use crate::model::analytics::export::RowsExport;
 use crate::model::analytics::fields::{Field, FieldValue, FieldedRow};
@@ -55,8 +55,7 @@ fn cell(value: &FieldValue<'_>, is_flexible: bool) -> TextCell {
     match value {
         FieldValue::Text(text) => {
             let line = text.lines().collect::<Vec<_>>().join(" ");
-            let is_long = !is_flexible && line.chars().count() > MAX_CELLS;
-            let shown = if is_long { line.chars().take(MAX_CELLS - 1).chain(['…']).collect() } else { line };
+            let shown = if is_flexible { line } else { cut_to_width(&line, MAX_CELLS).into_owned() };
             TextCell::plain(shown).with_piped_text(guard_formulas(text))
         }
         FieldValue::Count(count) => {

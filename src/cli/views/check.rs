@@ -2,13 +2,13 @@
 //! writes the pages that pass the filter.
 
 use super::load_progress::{LoadProgressBar, cost_line, load_with_progress};
-use super::output::{OutputFormat, write_content};
+use super::output::write_content;
 use crate::cli::error::CliError;
 use crate::cli::exit_code::Code;
 use crate::cli::out::Out;
 use crate::cli::session::Session;
 use crate::model::comparison::{ComparedRanges, Comparison};
-use crate::model::export::ExportContent;
+use crate::model::export::{ExportContent, ExportFormat};
 use crate::model::period::DateRange;
 use crate::model::report::{LoadEndReason, LoadPlan, Report};
 use crate::tui::views::table::PageTable;
@@ -26,7 +26,7 @@ pub(super) async fn check(
     range: DateRange,
     filter: &str,
     fresh: bool,
-    format: OutputFormat,
+    format: Option<ExportFormat>,
     out: &mut Out,
 ) -> Result<Code, CliError> {
     let report = load(session, range, fresh, out).await?;

@@ -12,6 +12,7 @@ use super::error::CliError;
 use super::exit_code::Code;
 use super::number_parser::number_parser;
 use super::out::Out;
+use super::output_format::FormatOptions;
 use super::range_options::RangeOptions;
 use super::session::{CommandContext, Interrupted, Session};
 use crate::engine::LeaseRoles;
@@ -20,7 +21,7 @@ use crate::model::load::Timed;
 use crate::model::views::{DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, MIN_PAGE_SIZE, ViewsPage, ViewsQuery};
 use chrono::Utc;
 use clap::Args;
-use output::{OutputFormat, write_content};
+use output::write_content;
 
 /// Help text about the formats and the exit codes.
 pub(super) const FORMAT_HELP: &str = "\
@@ -60,12 +61,8 @@ pub(super) struct Options {
     /// load from the service even if the cache is fresh; with --all, start over
     #[arg(long)]
     fresh: bool,
-    /// print in this format
-    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = OutputFormat::Table)]
-    format: OutputFormat,
-    /// print JSON, the same as --format json
-    #[arg(long, conflicts_with = "format")]
-    json: bool,
+    #[command(flatten)]
+    format: FormatOptions,
 }
 
 fn parse_percent(text: &str) -> Result<u8, String> {
@@ -76,11 +73,7 @@ fn parse_percent(text: &str) -> Result<u8, String> {
 impl Options {
     /// Whether the output is JSON.
     pub(super) fn is_json(&self) -> bool {
-        self.format() == OutputFormat::Json
-    }
-
-    fn format(&self) -> OutputFormat {
-        if self.json { OutputFormat::Json } else { self.format }
+        self.format.is_json()
     }
 }
 
@@ -107,7 +100,7 @@ async fn load_and_write(session: &mut Session, options: &Options, out: &mut Out)
     let days = options.days.range(session.engine.service_now().date_naive())?;
     days.note_future_end(out);
     if let Some(filter) = &options.check {
-        return check::check(session, days.range, filter, options.fresh, options.format(), out).await;
+        return check::check(session, days.range, filter, options.fresh, options.format.export_format(), out).await;
     }
     if options.all {
         return all::load_and_write_all(session, days.range, options, out).await;
@@ -128,7 +121,7 @@ async fn load_and_write(session: &mut Session, options: &Options, out: &mut Out)
 fn write_page(query: ViewsQuery, loaded: &Timed<ViewsPage>, options: &Options, out: &mut Out) -> Result<(), CliError> {
     let is_all = options.page == 1 && !query.has_next(&loaded.value);
     let content = ExportContent::of_answer(query.range, &loaded.value, is_all, loaded.as_of);
-    write_content(&content, query.offset(), options.format(), out)?;
+    write_content(&content, query.offset(), options.format.export_format(), out)?;
     if loaded.value.rows.is_empty() && options.page > 1 {
         out.note(&format!("docdeck: Page {} is empty. Choose a lower --page.", options.page));
     } else if query.has_next(&loaded.value) {

@@ -5,13 +5,12 @@ use super::fields::{Field, FieldValue, FieldedRow};
 use super::{AnalyticsKind, RowsReport};
 use crate::model::Time;
 use crate::model::export::{
-    ExportError, ExportFormat, escape_markdown, format_received, guard_formulas, guard_unless_number,
+    ExportError, ExportFormat, csv_text, escape_markdown, format_received, guard_formulas, guard_unless_number,
 };
 use crate::model::period::DateRange;
-use crate::model::text::escaped_json;
+use crate::model::text::{escaped_json, sentence_case};
 use crate::model::time_format::json_time;
 use crate::model::views::{Count, Counts};
-use ::csv::{QuoteStyle, Terminator, WriterBuilder};
 use serde_json::{Value, json};
 
 /// The rows to export, with what readers have to know about them.
@@ -53,21 +52,16 @@ impl<'a, R: FieldedRow> RowsExport<'a, R> {
     }
 
     fn write_csv(&self) -> Result<String, ExportError> {
-        let mut writer = WriterBuilder::new()
-            .terminator(Terminator::CRLF)
-            .quote_style(QuoteStyle::Necessary)
-            .from_writer(Vec::new());
-        writer.write_record(self.fields().map(|field| field.service_name)).map_err(ExportError::new)?;
-        for row in &self.rows {
-            let cells = self.fields().map(|field| match (field.value)(row) {
+        let heads: Vec<&str> = self.fields().map(|field| field.service_name).collect();
+        let record = |row: &&R| -> Vec<String> {
+            let cell = |field: &'static Field<R>| match (field.value)(row) {
                 FieldValue::Text(text) => guard_formulas(&text),
                 FieldValue::Count(count) | FieldValue::Share(count) => guard_unless_number(format_received(count)),
                 FieldValue::Time(time) => time.map(json_time).unwrap_or_default(),
-            });
-            writer.write_record(cells).map_err(ExportError::new)?;
-        }
-        let bytes = writer.into_inner().map_err(ExportError::new)?;
-        String::from_utf8(bytes).map_err(ExportError::new)
+            };
+            self.fields().map(cell).collect()
+        };
+        csv_text(&heads, self.rows.iter().map(record))
     }
 
     /// Writes each row on its own line, so that two exports can be compared with a line diff.
@@ -98,7 +92,7 @@ impl<'a, R: FieldedRow> RowsExport<'a, R> {
     }
 
     fn write_markdown(&self) -> String {
-        let mut out = format!("**{} {} (UTC)**\n\n", capitalized(R::KIND.label()), self.range);
+        let mut out = format!("**{} {} (UTC)**\n\n", sentence_case(R::KIND.label()), self.range);
         if !self.is_complete {
             out.push_str("Partial: rows are missing.\n\n");
         }
@@ -120,12 +114,8 @@ impl<'a, R: FieldedRow> RowsExport<'a, R> {
     }
 }
 
-fn to_json(value: &impl serde::Serialize) -> Result<String, ExportError> {
+pub(super) fn to_json(value: &impl serde::Serialize) -> Result<String, ExportError> {
     serde_json::to_string(value).map(|text| escaped_json(&text).into_owned()).map_err(ExportError::new)
-}
-
-fn capitalized(text: &str) -> String {
-    crate::model::text::sentence_case(text)
 }
 
 /// Formats a value for people: a share in percent, a time as date and time in UTC.

@@ -8,6 +8,7 @@ pub mod export;
 pub mod fields;
 pub mod filter;
 pub mod needs_work;
+pub mod needs_work_export;
 mod rows;
 mod stored;
 

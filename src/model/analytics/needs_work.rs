@@ -3,6 +3,7 @@
 //! signal whose report is not loaded is unknown and never counted as zero.
 
 use super::{AnalyticsKind, Feedback, PageFeedback, Question, RowsReport, Search, page_path};
+use crate::model::Time;
 use crate::model::comparison::ViewsChange;
 use crate::model::report::Report;
 use crate::model::text::CleanText;
@@ -103,15 +104,40 @@ pub struct LoadedReports<'a> {
 
 impl<'a> LoadedReports<'a> {
     /// Returns what is not loaded.
-    pub fn missing(&self) -> MissingReports {
+    pub fn missing(&self) -> ReportSet {
         let rows = [
             (AnalyticsKind::FeedbackByPage, self.feedback_by_page.is_none()),
             (AnalyticsKind::Feedback, self.feedback.is_none()),
             (AnalyticsKind::Questions, self.questions.is_none()),
             (AnalyticsKind::Searches, self.searches.is_none()),
         ];
-        let rows = rows.into_iter().filter(|(_, is_missing)| *is_missing).map(|(kind, _)| kind).collect();
-        MissingReports { views: self.views.is_none(), rows }
+        ReportSet::of(self.views.is_none(), rows)
+    }
+
+    /// Returns the loaded reports of which rows are missing.
+    pub fn partial(&self) -> ReportSet {
+        fn is_partial<R>(report: Option<&RowsReport<R>>) -> bool {
+            report.is_some_and(|report| !report.is_complete() || report.is_cut)
+        }
+        let rows = [
+            (AnalyticsKind::FeedbackByPage, is_partial(self.feedback_by_page)),
+            (AnalyticsKind::Feedback, is_partial(self.feedback)),
+            (AnalyticsKind::Questions, is_partial(self.questions)),
+            (AnalyticsKind::Searches, is_partial(self.searches)),
+        ];
+        ReportSet::of(self.views.is_some_and(|views| !views.complete), rows)
+    }
+
+    /// Returns when the oldest loaded report was received; `None` if none is loaded.
+    pub fn as_of(&self) -> Option<Time> {
+        let times = [
+            self.views.map(|report| report.as_of),
+            self.feedback_by_page.map(|report| report.as_of),
+            self.feedback.map(|report| report.as_of),
+            self.questions.map(|report| report.as_of),
+            self.searches.map(|report| report.as_of),
+        ];
+        times.into_iter().flatten().min()
     }
 
     /// Returns the page views of the previous period if they can be compared. In a partial report, pages with views may
@@ -122,18 +148,22 @@ impl<'a> LoadedReports<'a> {
     }
 }
 
-/// The reports that are not loaded.
+/// Some of the reports from which the signals are computed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct MissingReports {
-    /// Whether the page views are missing.
+pub struct ReportSet {
+    /// Whether the page views are in the set.
     pub views: bool,
     pub rows: Vec<AnalyticsKind>,
 }
 
-impl MissingReports {
-    /// All reports.
+impl ReportSet {
+    /// Returns the set of all reports.
     pub fn all() -> Self {
         LoadedReports::default().missing()
+    }
+
+    fn of(views: bool, rows: [(AnalyticsKind, bool); 4]) -> Self {
+        Self { views, rows: rows.into_iter().filter(|(_, is_included)| *is_included).map(|(kind, _)| kind).collect() }
     }
 
     pub fn is_empty(&self) -> bool {
@@ -161,7 +191,8 @@ pub struct PageSignals {
     pub previous_views: Option<ViewCount>,
     /// The searches for the page after which nobody clicked, in the service's order, up to [`Self::MAX_SEARCHES`].
     pub searches: Vec<CleanText>,
-    /// The weighted sum of the shares, divided by the sum of the weights of all known signals, 0 to 1.
+    /// The weighted sum of the shares, divided by the sum of the weights of all signals with a total above zero,
+    /// 0 to 1.
     pub score: f64,
 }
 
@@ -172,6 +203,16 @@ impl PageSignals {
     /// Returns the number of this signal; `None` if its report is not loaded.
     pub fn value(&self, signal: Signal) -> Option<ViewCount> {
         self.values.get(signal.index()).copied().flatten()
+    }
+
+    /// Returns the path; empty for what can't be assigned to any page.
+    pub fn path_text(&self) -> &str {
+        self.path.as_ref().map(CleanText::as_str).unwrap_or_default()
+    }
+
+    /// Returns the number of a signal with all its digits; empty if its report is not loaded.
+    pub fn number_text(&self, signal: Signal) -> String {
+        self.value(signal).map(|value| value.to_string()).unwrap_or_default()
     }
 
     /// Returns the change of views from the previous period.
@@ -393,7 +434,6 @@ impl SearchablePages {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::Time;
     use crate::model::analytics::{FeedbackStatus, RowsAnswer, RowsMerge};
     use crate::model::period::DateRange;
     use crate::model::views::{Counts, PageRow, ViewsPage};

@@ -3,7 +3,8 @@
 
 use super::ExportError;
 use super::content::{
-    ExportContent, PagePresence, PreviousViews, change_in_total, format_received, page_presence, share_text,
+    ExportContent, ExportedPage, PagePresence, PreviousViews, change_in_total, format_received, page_presence,
+    share_text,
 };
 use crate::model::views::Counts;
 use ::csv::{QuoteStyle, Terminator, WriterBuilder};
@@ -14,9 +15,6 @@ const COMPLETE_DAYS_COLUMN_NAMES: [&str; 3] = ["human_complete_days", "ai_comple
 const BEFORE_COLUMN_NAMES: [&str; 3] = ["human_before", "ai_before", "total_before"];
 
 pub(super) fn write_csv(content: &ExportContent<'_>) -> Result<String, ExportError> {
-    let failed = |error: &dyn std::fmt::Display| ExportError(error.to_string());
-    let mut writer =
-        WriterBuilder::new().terminator(Terminator::CRLF).quote_style(QuoteStyle::Necessary).from_writer(Vec::new());
     let mut heads = COLUMN_NAMES.to_vec();
     if let Some(compared) = content.comparison {
         heads.extend(content.complete_days().iter().flat_map(|_| COMPLETE_DAYS_COLUMN_NAMES));
@@ -24,8 +22,7 @@ pub(super) fn write_csv(content: &ExportContent<'_>) -> Result<String, ExportErr
         // `change` is the change of the total views, empty if unknown; `status` is `new`, `gone` or empty.
         heads.extend([if compared.ranges.is_per_day() { "change_per_day" } else { "change" }, "status"]);
     }
-    writer.write_record(heads).map_err(|error| failed(&error))?;
-    for line in &content.lines {
+    let record = |line: &ExportedPage<'_>| {
         let mut cells = vec![guard_formulas(line.path)];
         cells.extend(csv_numbers(line.now));
         cells.push(line.now.map(share_text).unwrap_or_default());
@@ -39,10 +36,27 @@ pub(super) fn write_csv(content: &ExportContent<'_>) -> Result<String, ExportErr
             cells.push(change_in_total(line, compared.ranges).map(|change| change.to_string()).unwrap_or_default());
             cells.push(page_presence(line).map(PagePresence::word).unwrap_or_default().to_owned());
         }
-        writer.write_record(&cells).map_err(|error| failed(&error))?;
+        cells
+    };
+    csv_text(&heads, content.lines.iter().map(record))
+}
+
+/// Returns a header line and these records as CSV.
+///
+/// # Errors
+/// Fails if the writer fails, which it never does in memory.
+pub(in crate::model) fn csv_text(
+    heads: &[&str],
+    records: impl IntoIterator<Item = Vec<String>>,
+) -> Result<String, ExportError> {
+    let mut writer =
+        WriterBuilder::new().terminator(Terminator::CRLF).quote_style(QuoteStyle::Necessary).from_writer(Vec::new());
+    writer.write_record(heads).map_err(ExportError::new)?;
+    for record in records {
+        writer.write_record(record).map_err(ExportError::new)?;
     }
-    let bytes = writer.into_inner().map_err(|error| failed(&error))?;
-    String::from_utf8(bytes).map_err(|error| failed(&error))
+    let bytes = writer.into_inner().map_err(ExportError::new)?;
+    String::from_utf8(bytes).map_err(ExportError::new)
 }
 
 fn csv_numbers(counts: Option<&Counts>) -> [String; 3] {

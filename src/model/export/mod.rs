@@ -9,6 +9,7 @@ mod json;
 mod markdown;
 
 pub use content::{ExportContent, ExportedComparison, ExportedPage, PreviousViews, format_received};
+pub(super) use csv::csv_text;
 pub use csv::{guard_formulas, guard_unless_number};
 pub(super) use markdown::escape_markdown;
 

@@ -227,7 +227,8 @@ async fn only_texts_of_readers_expire_and_nothing_of_them_stays_in_the_file() {
     assert_eq!(store.delete_expired_reader_texts(ReaderTextDays(0), at(1)).await.expect("deleted"), 1);
     // Inserting and deleting rows of different sizes moves texts from page to page.
     for n in 0..60_i64 {
-        let day = DateRange::day("2026-09-01".parse::<chrono::NaiveDate>().expect("a day") + chrono::TimeDelta::days(n));
+        let day =
+            DateRange::day("2026-09-01".parse::<chrono::NaiveDate>().expect("a day") + chrono::TimeDelta::days(n));
         let times = usize::try_from(n * 7 % 40 + 1).expect("small");
         store.save_one_row(day, comment("f1", &"my door code is 4711 ".repeat(times)), 0).await;
         store.save_one_row(day, search(&"a search ".repeat(times)), 0).await;

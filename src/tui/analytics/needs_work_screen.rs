@@ -12,7 +12,7 @@ use super::evidence::{READER_TEXT_HEADING, quote};
 use super::needs_work::NeedsWorkTab;
 use super::screen::{act_on_range, click_range_rule};
 use super::tab::AnalyticsTab;
-use crate::model::analytics::needs_work::{MissingReports, NeedsWork, PageSignals, Signal};
+use crate::model::analytics::needs_work::{NeedsWork, PageSignals, ReportSet, Signal};
 use crate::model::analytics::page_path;
 use crate::model::text::CleanText;
 use crate::model::views::ViewCount;
@@ -50,7 +50,7 @@ impl App {
     fn ask_to_load_signals(&mut self, everything: bool, now: Time) {
         let missing = self.analytics.loaded_reports().missing();
         let is_refresh = everything || missing.is_empty();
-        let requests = if is_refresh { MissingReports::all().count() } else { missing.count() };
+        let requests = if is_refresh { ReportSet::all().count() } else { missing.count() };
         let left = self.view_requests_left();
         if left == 0 {
             return self.notify_no_requests_left(now);

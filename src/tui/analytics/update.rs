@@ -4,7 +4,7 @@ use super::messages::{AnalyticsMsg, RowsMsg};
 use super::report_row::ReportRow;
 use super::tab::AnalyticsTab;
 use crate::model::Time;
-use crate::model::analytics::needs_work::MissingReports;
+use crate::model::analytics::needs_work::ReportSet;
 use crate::model::analytics::{AnalyticsKind, Feedback, PageFeedback, Question, RowsProgress, Search};
 use crate::tui::confirm::{ConfirmAction, ConfirmDialog};
 use crate::tui::format::format_count;
@@ -136,7 +136,7 @@ impl App {
     /// Loads the missing reports for the pages that need work, or all of them, with one request each.
     pub(in crate::tui) fn load_signals(&mut self, everything: bool, effects: &mut Vec<Effect>) {
         let analytics = &mut self.analytics;
-        let reports = if everything { MissingReports::all() } else { analytics.loaded_reports().missing() };
+        let reports = if everything { ReportSet::all() } else { analytics.loaded_reports().missing() };
         if reports.views {
             effects.extend(analytics.needs_work.load_views(everything));
         }

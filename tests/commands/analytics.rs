@@ -1,0 +1,150 @@
+//! `docdeck searches`, `feedback`, `questions`, `visitors`, `needs-work` and `views --check`: the requests that they send,
+//! their output formats and their exit codes.
+
+use crate::support::command::CommandFixture;
+use docdeck::model::analytics::AnalyticsKind;
+use docdeck::model::log::Operation;
+use serde_json::Value;
+
+fn requests(fixture: &CommandFixture, kind: AnalyticsKind) -> u64 {
+    fixture.sim.requests(Operation::Analytics(kind))
+}
+
+fn all_requests(fixture: &CommandFixture) -> u64 {
+    AnalyticsKind::ALL.into_iter().map(|kind| requests(fixture, kind)).sum()
+}
+
+/// Returns the rows in a field of a JSON answer.
+fn rows<'a>(answer: &'a Value, field: &str) -> &'a [Value] {
+    answer.get(field).and_then(Value::as_array).map(Vec::as_slice).expect("rows")
+}
+
+#[test]
+fn rows_are_cached_and_then_need_neither_a_request_nor_a_key() {
+    let fixture = CommandFixture::new(&[]);
+    let loaded = fixture.run(&["searches"]).expect_exit_code(0);
+    assert!(loaded.err.contains("Loading searches of 20") && loaded.err.contains(" rows as of 20"), "{}", loaded.err);
+    let hits = |line: &str| line.split('\t').nth(1).and_then(|hits| hits.parse::<u64>().ok()).expect("a number");
+    let hits: Vec<u64> = loaded.out.lines().map(hits).collect();
+    assert!(hits.len() > 5 && hits.is_sorted_by(|a, b| a >= b), "the highest number first: {hits:?}");
+    let sent = requests(&fixture, AnalyticsKind::Searches);
+    let cached = fixture.run_with(&["searches"], &[("DOCDECK_API_KEY", "")], "").expect_exit_code(0);
+    assert_eq!(cached.out, loaded.out);
+    assert!(cached.err.contains("no requests."), "{}", cached.err);
+    assert_eq!(requests(&fixture, AnalyticsKind::Searches), sent);
+    let fresh = fixture.run_with(&["searches", "--fresh"], &[("DOCDECK_API_KEY", "")], "").expect_exit_code(2);
+    assert!(fresh.err.contains("The API key is not set yet."), "{}", fresh.err);
+    fixture.run(&["searches", "--fresh"]).expect_exit_code(0);
+    assert!(requests(&fixture, AnalyticsKind::Searches) > sent);
+}
+
+#[test]
+fn each_report_has_each_format() {
+    let fixture = CommandFixture::new(&[]);
+    let commands: [(&[&str], &str, &str); 5] = [
+        (&["searches"], "searches", "searchQuery,hits,ctr"),
+        (&["feedback"], "feedback", "createdAt,path"),
+        (&["feedback", "--by-page"], "feedback", "path,thumbsUp"),
+        (&["questions"], "conversations", "timestamp,"),
+        (&["visitors"], "visitors", "path,"),
+    ];
+    for (command, field, heads) in commands {
+        let run = |format: &str| fixture.run(&[command, &["--format", format]].concat()).expect_exit_code(0);
+        let json = run("json").multiline_json();
+        let count = rows(&json, field).len();
+        assert!(count > 0 && json.get("complete") == Some(&Value::Bool(true)), "{command:?}");
+        let csv = run("csv").out;
+        assert_eq!((csv.starts_with(heads), csv.lines().count()), (true, count + 1), "{command:?}: {csv}");
+        let markdown = run("md").out;
+        assert_eq!(markdown.lines().filter(|line| line.starts_with("| ")).count(), count + 2, "{command:?}");
+        assert_eq!(run("table").out.lines().count(), count, "{command:?}");
+    }
+}
+
+#[test]
+fn what_readers_wrote_leaves_the_terminal_only_on_request() {
+    let fixture = CommandFixture::new(&[]);
+    let all = fixture.run(&["feedback", "--json", "--with-comments"]).expect_exit_code(0).multiline_json();
+    let comment = |row: &Value| row.get("comment").and_then(Value::as_str).map(str::to_owned);
+    let comments: Vec<String> = rows(&all, "feedback").iter().filter_map(comment).collect();
+    assert!(!comments.is_empty());
+    for format in ["table", "csv", "json", "md"] {
+        let out = fixture.run(&["feedback", "--format", format]).expect_exit_code(0).out;
+        assert!(!comments.iter().any(|comment| out.contains(comment.as_str())), "{format}");
+    }
+    let csv = fixture.run(&["feedback", "--format", "csv", "--with-comments"]).expect_exit_code(0).out;
+    assert!(comments.iter().any(|comment| csv.contains(comment.as_str())));
+}
+
+#[test]
+fn a_check_exits_with_1_if_rows_are_found_and_never_passes_on_partial_rows() {
+    let fixture = CommandFixture::with_pages(640, &[]);
+    let check = ["feedback", "--last", "30d", "--check", "page /no/such/page", "--max-requests", "1"];
+    let partial = fixture.run(&check).expect_exit_code(5);
+    assert!(partial.err.contains("Run the same command again to continue."), "{}", partial.err);
+    assert!(partial.err.contains("not all rows are loaded."), "{}", partial.err);
+    fixture.run(&["feedback", "--check", "page /no/such/page"]).expect_exit_code(0);
+    let found = fixture.run(&["searches", "--check", "hits>0"]).expect_exit_code(1);
+    assert!(found.out.lines().count() > 5);
+    assert_eq!(fixture.run(&["searches", "--check", "hits>999999999"]).expect_exit_code(0).out, "");
+    let wrong = fixture.run(&["searches", "--check", "clicks>3", "--fresh"]).expect_exit_code(2);
+    assert!(wrong.err.contains("--check: ") && wrong.err.contains("Nothing was loaded."), "{}", wrong.err);
+}
+
+#[test]
+fn a_check_of_views_prints_the_pages_that_pass_the_filter() {
+    let fixture = CommandFixture::new(&[]);
+    let found = fixture.run(&["views", "--check", "human>0"]).expect_exit_code(1);
+    assert!(found.out.lines().count() > 2 && found.out.starts_with('/'), "{}", found.out);
+    assert_eq!(fixture.run(&["views", "--check", "human>999999999"]).expect_exit_code(0).out, "");
+    fixture.run(&["views", "--check", "Δ<-100%", "--json"]).expect_exit_code(0);
+    let wrong = fixture.run(&["views", "--check", "hits>3"]).expect_exit_code(2);
+    assert!(wrong.err.contains("hits> is unknown") && wrong.err.contains("Nothing was loaded."), "{}", wrong.err);
+}
+
+#[test]
+fn pages_that_need_work_are_found_in_cached_reports_and_loaded_with_at_most_five_requests() {
+    let fixture = CommandFixture::new(&[]);
+    let empty = fixture.run_with(&["needs-work"], &[("DOCDECK_API_KEY", "")], "").expect_exit_code(0);
+    assert_eq!((empty.out.as_str(), all_requests(&fixture)), ("", 0));
+    assert!(
+        empty.err.contains("Not loaded: page views, feedback by page, feedback, questions, searches."),
+        "{}",
+        empty.err
+    );
+    let unknown = fixture.run(&["needs-work", "--check", "5%"]).expect_exit_code(2);
+    assert!(unknown.err.contains("not all reports are loaded"), "{}", unknown.err);
+    let loaded = fixture.run(&["needs-work", "--load", "--json"]).expect_exit_code(0);
+    let sent = |fixture: &CommandFixture| (all_requests(fixture), fixture.sim.requests(Operation::Views));
+    assert_eq!(sent(&fixture), (4, 1));
+    let answer: Value = serde_json::from_str(&loaded.out).expect("JSON");
+    assert_eq!((rows(&answer, "missing").len(), answer.get("asOf").is_some_and(Value::is_string)), (0, true));
+    let scores: Vec<f64> =
+        rows(&answer, "pages").iter().filter_map(|page| page.get("score").and_then(Value::as_f64)).collect();
+    assert!(scores.len() > 2 && scores.is_sorted_by(|a, b| a >= b), "{scores:?}");
+    let cached = fixture.run_with(&["needs-work", "--json"], &[("DOCDECK_API_KEY", "")], "").expect_exit_code(0);
+    assert_eq!(cached.json().get("pages"), answer.get("pages"));
+    fixture.run(&["needs-work", "--load"]).expect_exit_code(0);
+    assert_eq!(sent(&fixture), (4, 1), "cached reports are not requested again");
+    fixture.run(&["needs-work", "--check", "1%"]).expect_exit_code(1);
+    fixture.run(&["needs-work", "--check", "100%"]).expect_exit_code(0);
+    let csv = fixture.run(&["needs-work", "--format", "csv", "--limit", "2"]).expect_exit_code(0).out;
+    assert!(csv.starts_with("path,score,views,lostViews,") && csv.lines().count() == 3, "{csv}");
+}
+
+#[test]
+fn reports_that_are_not_stored_are_nevertheless_printed() {
+    let fixture = CommandFixture::with_pages(640, &[]);
+    let config = fixture.home.path().join("config.toml");
+    std::fs::write(&config, "[privacy]\nreader_text_days = 0\n").expect("written");
+    let path = config.display().to_string();
+    let variables = [("DOCDECK_CONFIG", path.as_str())];
+    let loaded = fixture.run_with(&["needs-work", "--load", "--json"], &variables, "").expect_exit_code(0);
+    assert_eq!(loaded.json().get("missing"), Some(&Value::Array(Vec::new())), "{}", loaded.err);
+    let words = ["feedback", "--last", "30d", "--max-requests", "1"];
+    let feedback = fixture.run_with(&words, &variables, "").expect_exit_code(0);
+    assert!(feedback.err.contains("Partial: there are more rows. Raise --max-requests."), "{}", feedback.err);
+    let before = requests(&fixture, AnalyticsKind::Feedback);
+    fixture.run_with(&words, &variables, "").expect_exit_code(0);
+    assert_eq!(requests(&fixture, AnalyticsKind::Feedback), before + 1, "nothing was stored");
+}
