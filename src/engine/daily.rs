@@ -4,34 +4,40 @@
 use super::lease::LeaseRole;
 use super::state::EngineState;
 use super::views::RequestPurpose;
+use crate::model::Time;
+use crate::model::failure::Failure;
 use crate::model::period::DateRange;
 use crate::model::views::{MAX_PAGE_SIZE, ViewsQuery};
+use chrono::TimeDelta;
 use std::sync::Arc;
 use std::time::Duration;
 
 /// The time between two checks. It is much shorter than a day, because the timer stops while the computer sleeps.
 const CHECK_INTERVAL: Duration = Duration::from_secs(600);
+/// The time until the next check after a failed request, so that a lasting failure uses few of the hour's requests.
+const RETRY_INTERVAL: Duration = Duration::from_secs(3600);
 /// How long after its end a day is recorded, because the service may still be counting.
 const SETTLE_HOURS: i64 = 2;
 
 /// Records each day once it is over, until the task is aborted. Only the instance that polls for all records.
 pub(super) async fn run_recorder(inner: Arc<EngineState>) {
     loop {
-        if inner.leases.holds(LeaseRole::Poll) {
-            record_yesterday(&inner).await;
-        }
-        tokio::time::sleep(CHECK_INTERVAL).await;
+        let has_failed = inner.leases.holds(LeaseRole::Poll) && record_yesterday(&inner).await.is_err();
+        tokio::time::sleep(if has_failed { RETRY_INTERVAL } else { CHECK_INTERVAL }).await;
     }
 }
 
-/// Requests the page views of yesterday, unless they were loaded after that day had ended.
-async fn record_yesterday(inner: &Arc<EngineState>) {
-    let now = inner.clock.now();
-    let Some(day) = (now - chrono::TimeDelta::hours(SETTLE_HOURS)).date_naive().pred_opt() else { return };
+/// Requests the page views of yesterday, unless they were loaded after they had settled.
+///
+/// # Errors
+/// The request failed or was refused. The failure is already in the log.
+async fn record_yesterday(inner: &Arc<EngineState>) -> Result<(), Failure> {
+    let settled_day = |time: Time| (time - TimeDelta::hours(SETTLE_HOURS)).date_naive();
+    let Some(day) = settled_day(inner.clock.now()).pred_opt() else { return Ok(()) };
     let query = ViewsQuery { range: DateRange::day(day), limit: MAX_PAGE_SIZE, page: 1 };
-    let is_recorded = inner.cached_views(query).await.is_some_and(|views| views.as_of.date_naive() > day);
-    if !is_recorded {
-        // A failure is in the log, and the next check tries again.
-        let _ = inner.load_views_for(query, true, RequestPurpose::Page).await;
+    let is_recorded = inner.cached_views(query).await.is_some_and(|views| settled_day(views.as_of) > day);
+    if is_recorded {
+        return Ok(());
     }
+    inner.load_views_for(query, true, RequestPurpose::Page).await.loaded.map(drop)
 }

@@ -1,6 +1,7 @@
 //! Recording the page views of each day.
 
 use crate::support::{open_store, scope_of, start_sim};
+use chrono::TimeDelta;
 use docdeck::api::{Client, ClientOptions};
 use docdeck::engine::{Engine, EngineSetup, LeaseRoles, PollOptions};
 use docdeck::model::analytics::AnalyticsSettings;
@@ -8,6 +9,7 @@ use docdeck::model::endpoint::ApiKey;
 use docdeck::model::engine_event::EngineEvent;
 use docdeck::model::log::Operation;
 use docdeck::model::period::DateRange;
+use docdeck::model::views::{MAX_PAGE_SIZE, ViewsPage, ViewsQuery};
 use docdeck::sim::Sim;
 use docdeck::store::Store;
 use std::time::Duration;
@@ -31,12 +33,9 @@ async fn start(sim: &Sim, store: Store, records_days: bool) -> (Engine, mpsc::Re
     (Engine::start(setup).await.expect("an engine"), events)
 }
 
-#[tokio::test]
-async fn yesterday_is_recorded_with_one_request_and_not_again_after_a_restart() {
-    let (sim, folder) = (start_sim(&[]).await, tempfile::tempdir().expect("a folder"));
-    let store = open_store(folder.path());
-    let (engine, mut events) = start(&sim, store.clone(), true).await;
-    let recorded = async {
+/// Waits until the engine has loaded the views of a range, and returns it.
+async fn next_loaded_range(events: &mut mpsc::Receiver<EngineEvent>) -> DateRange {
+    let loaded = async {
         loop {
             match events.recv().await {
                 Some(EngineEvent::Totals { range, .. }) => return range,
@@ -45,17 +44,50 @@ async fn yesterday_is_recorded_with_one_request_and_not_again_after_a_restart() 
             }
         }
     };
-    let range = tokio::time::timeout(Duration::from_secs(60), recorded).await.expect("in time");
-    let day = (sim.now() - chrono::TimeDelta::hours(2)).date_naive().pred_opt().expect("a day");
-    assert_eq!((range, sim.requests(Operation::Views)), (DateRange::day(day), 1));
+    tokio::time::timeout(Duration::from_secs(60), loaded).await.expect("in time")
+}
+
+/// Returns the last day whose views have settled.
+fn settled_day(sim: &Sim) -> DateRange {
+    DateRange::day((sim.now() - TimeDelta::hours(2)).date_naive().pred_opt().expect("a day"))
+}
+
+#[tokio::test]
+async fn yesterday_is_recorded_with_one_request_and_not_again_after_a_restart() {
+    let (sim, folder) = (start_sim(&[]).await, tempfile::tempdir().expect("a folder"));
+    let store = open_store(folder.path());
+    let (engine, mut events) = start(&sim, store.clone(), true).await;
+    let range = next_loaded_range(&mut events).await;
+    assert_eq!((range, sim.requests(Operation::Views)), (settled_day(&sim), 1));
     engine.stop().await;
     let (engine, events) = start(&sim, store.clone(), true).await;
     // The recorder checks at the start, before this later request.
-    engine.load_totals(&[DateRange::day(day)]).await.expect("cached");
+    engine.load_totals(&[range]).await.expect("cached");
     tokio::time::sleep(Duration::from_millis(50)).await;
     assert_eq!(sim.requests(Operation::Views), 1, "it is cached");
     engine.stop().await;
     drop(events);
+}
+
+#[tokio::test]
+async fn views_loaded_before_they_settled_are_requested_once_more() {
+    let sim = start_sim(&[]).await;
+    for (minutes_after_midnight, requests) in [(119, 1), (121, 0)] {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (store, range, before) = (open_store(folder.path()), settled_day(&sim), sim.requests(Operation::Views));
+        let midnight = range.exclusive_end().and_hms_opt(0, 0, 0).expect("midnight").and_utc();
+        let as_of = midnight + TimeDelta::minutes(minutes_after_midnight);
+        let query = ViewsQuery { range, limit: MAX_PAGE_SIZE, page: 1 };
+        store.save_views(&scope_of(&sim), query, &ViewsPage::default(), as_of).await.expect("saved");
+        let (engine, mut events) = start(&sim, store, true).await;
+        if requests > 0 {
+            assert_eq!(next_loaded_range(&mut events).await, range);
+        } else {
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+        engine.stop().await;
+        assert_eq!(sim.requests(Operation::Views) - before, requests, "{minutes_after_midnight}");
+    }
 }
 
 #[tokio::test]
