@@ -7,12 +7,13 @@ use super::ApiAnswer;
 use super::client::{Client, OutgoingRequest, unusable_id};
 use super::decode::{NO_PATH, ROW_FIELDS, parse_count, parse_flag, parse_time};
 use super::error::Unreadable;
-use super::fields::{FieldValues, body_text, field_values, object_fields, parse_line, parse_rows, scalar_text};
+use super::fields::{FieldValues, body_text, field_values, object_fields, parse_rows, scalar_text, truncated};
 use crate::model::analytics::{
     AnalyticsKind, AnalyticsRow, Cursor, Feedback, FeedbackStatus, PageFeedback, Question, RowsAnswer, Search, Source,
     ThreadMessage,
 };
 use crate::model::endpoint::ApiKey;
+use crate::model::hash::stable_hash;
 use crate::model::log::Operation;
 use crate::model::period::DateRange;
 use crate::model::redaction::Redactor;
@@ -160,9 +161,14 @@ pub struct TextReader(Redactor);
 impl TextReader {
     /// Returns text of one line, or `None` if nothing would be visible.
     fn line(&self, raw: Option<&RawValue>) -> Option<CleanText> {
-        let mut text = parse_line(raw?)?;
+        let mut text = CleanText::line(&scalar_text(raw?)?);
+        // The key is removed before the text is cut, so that no part of it remains.
         self.0.clean(&mut text);
-        Some(text)
+        let kept = truncated(text.as_str());
+        if kept.len() < text.as_str().len() {
+            text = CleanText::line(kept);
+        }
+        (!text.is_empty()).then_some(text)
     }
 
     fn count(&self, raw: Option<&RawValue>) -> Count {
@@ -200,11 +206,8 @@ impl TextReader {
 
 /// Returns an id for a row that has none: the same one whenever the service sends the same row.
 fn missing_id(row: &impl Debug) -> CleanText {
-    // FNV-1a; a row without its id must not become another row with each release of Rust.
-    let hash = format!("{row:?}")
-        .bytes()
-        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
-    CleanText::line(&format!("(no id) {hash:016x}"))
+    // A row without its id must not become another row with each release of Rust.
+    CleanText::line(&format!("(no id) {:016x}", stable_hash(format!("{row:?}").into_bytes())))
 }
 
 /// Decodes each row of a list with these fields.

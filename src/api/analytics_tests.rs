@@ -233,6 +233,10 @@ fn long_texts_are_cut_without_leaving_a_part_of_the_key() {
     let comment = feedback.comment.expect("a comment");
     assert_eq!(comment.as_str().chars().count(), MAX_BLOCK_CHARS + 1);
     assert!(comment.as_str().ends_with("***x\nx…") && !comment.as_str().contains("mint"), "{comment:.40}");
+    let line = format!("{}{KEY} {}", "é".repeat(8_192 - 6), "x".repeat(50_000));
+    let query = only::<Search>(&format!(r#"{{"searches":[{{"searchQuery":"{line}"}}]}}"#)).query;
+    assert_eq!(query.as_str().chars().count(), 8_192);
+    assert!(query.as_str().ends_with("*** xx") && !query.as_str().contains("mint"), "{query:.40}");
     let sources = vec![r#"{"url":"/a"}"#; 1_000].join(",");
     let question = only::<Question>(&format!(r#"{{"conversations":[{{"id":"a","sources":[{sources}]}}]}}"#));
     assert_eq!(question.sources.len(), MAX_SOURCES);

@@ -88,7 +88,7 @@ pub(super) fn parse_line(raw: &RawValue) -> Option<CleanText> {
 }
 
 /// Cuts a text to [`MAX_TEXT_CHARS`] characters. Characters are counted only if there are more bytes than that.
-fn truncated(text: &str) -> &str {
+pub(super) fn truncated(text: &str) -> &str {
     let end = (text.len() > MAX_TEXT_CHARS).then(|| text.char_indices().nth(MAX_TEXT_CHARS)).flatten();
     end.and_then(|(end, _)| text.get(..end)).unwrap_or(text)
 }

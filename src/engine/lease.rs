@@ -2,6 +2,7 @@
 //! Instance locks show which instances are alive. Both are OS file locks, which the kernel frees when their holder dies.
 
 use crate::model::endpoint::Scope;
+use crate::model::hash::stable_hash;
 use std::collections::hash_map::RandomState;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::hash::{BuildHasher, Hasher};
@@ -305,14 +306,10 @@ fn new_name() -> String {
     format!("{}-{:016x}", std::process::id(), random())
 }
 
-/// Hashes the scope for a file name, with FNV-1a: all versions of docdeck must get the same hash, because
-/// their instances must use the same lease file.
+/// Hashes the scope for a file name. All versions of docdeck must get the same hash, because their instances must use
+/// the same lease file.
 fn scope_hash(scope: &Scope) -> String {
-    let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
-    for byte in scope.base_url.bytes().chain([0]).chain(scope.project.bytes()) {
-        hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-    }
-    format!("{hash:016x}")
+    format!("{:016x}", stable_hash(scope.base_url.bytes().chain([0]).chain(scope.project.bytes())))
 }
 
 /// Returns a random number, derived from the random seed of the standard library's hash maps.

@@ -21,6 +21,7 @@ pub mod failure;
 pub mod file_size;
 pub mod filter;
 pub mod guide;
+pub mod hash;
 pub mod impact;
 pub mod job;
 pub mod job_state;
