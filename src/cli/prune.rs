@@ -7,9 +7,9 @@ use super::exit_code::Code;
 use super::export::export_filter;
 use super::number_parser::number_parser;
 use super::session::CommandContext;
+use crate::config::environment::Environment;
 use crate::config::{Flags, data_folder, reader_text_days};
 use crate::model::Time;
-use crate::model::analytics::ReaderTextDays;
 use crate::model::file_size::format_size;
 use crate::store::{AnalyticsPruneFilter, JobPruneFilter, Pruned, PrunedAnalytics, PrunedJobs, Store, StoreError};
 use crate::tui::format::plural;
@@ -55,20 +55,30 @@ pub(super) struct Options {
     pub(super) json: bool,
 }
 
+/// What to delete.
+enum Selection {
+    Jobs(JobPruneFilter),
+    Analytics(AnalyticsPruneFilter),
+}
+
 impl Options {
-    fn analytics_filter(&self, flags: &Flags, reader_texts: ReaderTextDays, now: Time) -> AnalyticsPruneFilter {
+    /// Returns what the options select. The texts of readers also expire according to the configuration.
+    fn selection(&self, flags: &Flags, environment: &Environment, now: Time) -> Result<Selection, CliError> {
+        if let Some(days) = self.older_than.filter(|_| self.jobs) {
+            let filter = JobPruneFilter { before: subtract_days(days, now), only: export_filter(flags) };
+            return Ok(Selection::Jobs(filter));
+        }
         let days = match (self.older_than, self.keep, self.all) {
             (None, None, false) => Some(DEFAULT_DAYS),
             (older_than, ..) => older_than,
         };
-        let before = days.map(|days| subtract_days(days, now));
-        AnalyticsPruneFilter {
-            before,
+        Ok(Selection::Analytics(AnalyticsPruneFilter {
+            before: days.map(|days| subtract_days(days, now)),
             keep: self.keep,
             all: self.all,
-            reader_texts_before: Some(reader_texts.expire_before(now)),
+            reader_texts_before: Some(reader_text_days(flags, environment)?.expire_before(now)),
             only: export_filter(flags),
-        }
+        }))
     }
 }
 
@@ -82,10 +92,10 @@ pub(super) async fn run(cx: &mut CommandContext<'_>, options: &Options) -> Resul
     let CommandContext { flags, environment, out } = cx;
     let folder = data_folder(flags, environment)?;
     let exists = store_exists(&folder)?;
-    let reader_texts = reader_text_days(flags, environment)?;
+    let selection = options.selection(flags, environment, Utc::now())?;
     let (json, lines) = if exists {
         let store = open_undamaged(&folder, !options.dry_run, out).await?;
-        let pruned = prune(&store, flags, reader_texts, options).await;
+        let pruned = prune(&store, selection, options.dry_run).await;
         store.close().await;
         pruned.map_err(|error| store_failure(&folder, &error))?
     } else if options.jobs {
@@ -103,22 +113,18 @@ pub(super) async fn run(cx: &mut CommandContext<'_>, options: &Options) -> Resul
     Ok(Code::Done)
 }
 
-/// Deletes what the options select. Returns the counts, as JSON and as lines.
-async fn prune(
-    store: &Store,
-    flags: &Flags,
-    reader_texts: ReaderTextDays,
-    options: &Options,
-) -> Result<(Value, Vec<String>), StoreError> {
-    let (now, dry_run) = (Utc::now(), options.dry_run);
-    if let Some(days) = options.older_than.filter(|_| options.jobs) {
-        let filter = JobPruneFilter { before: subtract_days(days, now), only: export_filter(flags) };
-        let pruned = if dry_run { store.plan_prune_jobs(filter).await } else { store.prune_jobs(filter).await };
-        return Ok(describe(pruned?, dry_run, jobs_json, jobs_lines));
+/// Deletes what is selected. Returns the counts, as JSON and as lines.
+async fn prune(store: &Store, selection: Selection, dry_run: bool) -> Result<(Value, Vec<String>), StoreError> {
+    match selection {
+        Selection::Jobs(filter) => {
+            let pruned = if dry_run { store.plan_prune_jobs(filter).await } else { store.prune_jobs(filter).await };
+            Ok(describe(pruned?, dry_run, jobs_json, jobs_lines))
+        }
+        Selection::Analytics(filter) => {
+            let pruned = if dry_run { store.plan_prune(filter).await } else { store.prune_analytics(filter).await };
+            Ok(describe(pruned?, dry_run, analytics_json, analytics_lines))
+        }
     }
-    let filter = options.analytics_filter(flags, reader_texts, now);
-    let pruned = if dry_run { store.plan_prune(filter).await } else { store.prune_analytics(filter).await };
-    Ok(describe(pruned?, dry_run, analytics_json, analytics_lines))
 }
 
 /// Describes what was deleted and the size of the database, as JSON and as lines.
@@ -206,7 +212,13 @@ mod tests {
     fn filter(arguments: &[&str]) -> AnalyticsPruneFilter {
         let read = Arguments::parse_from([&["docdeck", "prune"], arguments].concat());
         let Some(Command::Prune(options)) = read.command else { panic!("{:?}", read.command) };
-        options.analytics_filter(&Flags::from(read.options), ReaderTextDays::default(), now())
+        let config = tempfile::NamedTempFile::new().expect("a file");
+        let flags = Flags { config: Some(config.path().to_owned()), ..Flags::from(read.options) };
+        match options.selection(&flags, &Environment::default(), now()) {
+            Ok(Selection::Analytics(filter)) => filter,
+            Ok(Selection::Jobs(_)) => panic!("not jobs"),
+            Err(error) => panic!("{error:?}"),
+        }
     }
 
     fn now() -> Time {
