@@ -339,7 +339,8 @@ impl Collected {
 
     fn add_searches(&mut self, reports: LoadedReports<'_>) {
         let Some(searches) = reports.searches else { return };
-        let pages = SearchablePages::new(self.pages.keys().flatten());
+        let paths: Vec<CleanText> = self.pages.keys().flatten().cloned().collect();
+        let pages = SearchablePages::new(paths.iter());
         for row in searches.rows.iter().filter(|row| row.is_unclicked()) {
             let clicked = row.top_page.as_ref().map(|page| page_path(page.as_str()));
             let path = clicked.or_else(|| pages.find(row.query.as_str()));
@@ -394,9 +395,9 @@ fn known(count: &Count) -> ViewCount {
 }
 
 /// The words of all paths, to find the page that a search was about.
-struct SearchablePages {
+struct SearchablePages<'a> {
     /// The paths that contain a word.
-    by_word: HashMap<String, Vec<CleanText>>,
+    by_word: HashMap<String, HashSet<&'a CleanText>>,
 }
 
 /// Words that say nothing about the page.
@@ -408,12 +409,12 @@ fn words(text: &str) -> HashSet<String> {
     words.filter(|word| !FILLER_WORDS.contains(&word.as_str())).collect()
 }
 
-impl SearchablePages {
-    fn new<'a>(paths: impl Iterator<Item = &'a CleanText>) -> Self {
-        let mut by_word: HashMap<String, Vec<CleanText>> = HashMap::new();
+impl<'a> SearchablePages<'a> {
+    fn new(paths: impl Iterator<Item = &'a CleanText>) -> Self {
+        let mut by_word: HashMap<String, HashSet<&'a CleanText>> = HashMap::new();
         for path in paths {
             for word in words(path.as_str()) {
-                by_word.entry(word).or_default().push(path.clone());
+                by_word.entry(word).or_default().insert(path);
             }
         }
         Self { by_word }
@@ -423,11 +424,11 @@ impl SearchablePages {
     /// Returns `None` if there is none.
     fn find(&self, query: &str) -> Option<CleanText> {
         let words = words(query);
-        let lists: Option<Vec<&Vec<CleanText>>> = words.iter().map(|word| self.by_word.get(word)).collect();
-        let lists = lists?;
-        let rarest = lists.iter().min_by_key(|paths| paths.len())?;
-        let has_all = |path: &&CleanText| lists.iter().all(|paths| paths.contains(path));
-        rarest.iter().filter(has_all).min_by_key(|path| (path.as_str().len(), *path)).cloned()
+        let pages: Option<Vec<&HashSet<&CleanText>>> = words.iter().map(|word| self.by_word.get(word)).collect();
+        let pages = pages?;
+        let rarest = pages.iter().min_by_key(|paths| paths.len())?;
+        let has_all = |path: &&&CleanText| pages.iter().all(|paths| paths.contains(**path));
+        rarest.iter().filter(has_all).min_by_key(|path| (path.as_str().len(), **path)).map(|path| (*path).clone())
     }
 }
 
