@@ -9,11 +9,14 @@ use crate::model::job::{JobSource, RemoteState, Status};
 use crate::model::pull_request::HostKind;
 use crate::model::text::CleanText;
 use crate::model::time_format::json_time;
+use chrono::DateTime;
 
 /// The repository of most jobs of the simulated project.
 const GITHUB_REPOSITORY: &str = "https://github.com/acme/docs";
 /// The repository of the other jobs.
 const GITLAB_REPOSITORY: &str = "https://gitlab.com/acme/platform/docs";
+/// The digits of an id.
+const ID_DIGITS: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 
 /// When and how one run of the agent ends. A run starts with a prompt.
 #[derive(Debug, Clone)]
@@ -126,11 +129,19 @@ pub(super) fn new_id(at: Time, rng: &mut SeededRng) -> String {
     id
 }
 
+/// Returns the time in an id, or `None` if the text is no id.
+pub(super) fn time_of_id(id: &str) -> Option<Time> {
+    let digit =
+        |byte: u8| ID_DIGITS.iter().position(|known| *known == byte).and_then(|digit| i64::try_from(digit).ok());
+    let digits: Vec<i64> = id.bytes().map(digit).collect::<Option<_>>()?;
+    let millis = digits.get(..10).filter(|_| digits.len() == 26)?;
+    DateTime::from_timestamp_millis(millis.iter().fold(0, |millis, digit| millis * 32 + digit))
+}
+
 fn push_base32(out: &mut String, value: u64, digits: u32) {
-    const DIGITS: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
     for place in (0..digits).rev() {
         let digit = usize::try_from((value >> (5 * place)) & 31).unwrap_or(0);
-        out.push(DIGITS.get(digit).copied().map_or('0', char::from));
+        out.push(ID_DIGITS.get(digit).copied().map_or('0', char::from));
     }
 }
 

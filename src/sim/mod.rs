@@ -2,9 +2,9 @@
 //! limits, and faults that can be injected. It accepts only what the documentation of the real service permits.
 //!
 //! The modules `world`, `jobs`, `prompt_directives` and `population` simulate the jobs; `pages`, `paths` and `views`
-//! simulate the page views, `analytics` the other reports; `code_host` simulates the pull requests of the jobs; `limits` and `faults` reject requests or
-//! make them fail; `service` combines them; `http`, `host_routes`, `reply` and `bad_bodies` are the server. Only `service`
-//! reads the clock.
+//! simulate the page views, `analytics` the other reports; `code_host` simulates the pull requests of the jobs; `limits`
+//! and `faults` reject requests or make them fail; `service` combines them; `http`, `host_routes`, `reply` and
+//! `bad_bodies` are the server. Only `service` reads the clock.
 //!
 //! The Date header, `createdAt`, the days of the views and the rolling hour of the limits follow the wall clock. Only
 //! the durations of the jobs are divided by `speed`. A prompt may control its run with directives like `[sim:fail]`

@@ -76,12 +76,10 @@ impl RowsQuery {
     /// Returns a number that is different for another report, range or filter, so that a cursor fits only one list.
     pub(super) fn list_number(&self, kind: AnalyticsKind) -> u64 {
         let day = |day: NaiveDate| u64::try_from(day.num_days_from_ce()).unwrap_or(0);
-        let position = |words: &[&str], word: Option<&str>| {
-            let found = words.iter().position(|known| Some(*known) == word);
-            found.and_then(|index| u64::try_from(index).ok()).unwrap_or(9)
-        };
+        let number = |index: Option<usize>| index.and_then(|index| u64::try_from(index).ok()).unwrap_or(9);
+        let position = |words: &[&str], word: Option<&str>| number(words.iter().position(|known| Some(*known) == word));
         let parts = [
-            u64::from(kind.max_rows()),
+            number(AnalyticsKind::ALL.iter().position(|known| *known == kind)),
             day(self.range.from),
             day(self.range.before),
             position(&SOURCES, self.filter.source),
@@ -166,7 +164,9 @@ mod tests {
         let number = |kind, change: fn(&mut Parameters)| parse(kind, change).expect("valid").list_number(kind);
         let week = number(AnalyticsKind::Feedback, |_| {});
         assert_eq!(week, number(AnalyticsKind::Feedback, |parameters| parameters.limit = Some("7".to_owned())));
-        assert_ne!(week, number(AnalyticsKind::Questions, |_| {}));
+        for other in AnalyticsKind::ALL.into_iter().filter(|kind| *kind != AnalyticsKind::Feedback) {
+            assert_ne!(week, number(other, |_| {}), "{other:?}");
+        }
         assert_ne!(week, number(AnalyticsKind::Feedback, |parameters| parameters.source = Some("agent".to_owned())));
         assert_ne!(
             week,

@@ -5,10 +5,10 @@ use super::parameters::SimRange;
 use super::question_texts::{self, CLARIFICATIONS, NO_ANSWERS, QuestionText};
 use super::topics::{Section, Topic};
 use crate::model::Time;
-use crate::sim::jobs::new_id;
+use crate::sim::jobs::{new_id, time_of_id};
 use crate::sim::pages::Site;
 use crate::sim::rng::SeededRng;
-use chrono::{DateTime, TimeDelta};
+use chrono::TimeDelta;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use std::cmp::Reverse;
 
@@ -17,8 +17,6 @@ const RATES: Rates = Rates { stream: 0xa55, usual: 420, annoyed: 2_000 };
 const SITE_URL: &str = "https://docs.acme.dev";
 /// The characters that are encoded in the path of a web address.
 const NOT_IN_PATH: &AsciiSet = &NON_ALPHANUMERIC.remove(b'/').remove(b'-').remove(b'.').remove(b'_');
-/// The digits of an id.
-const ID_DIGITS: &str = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 
 /// One question, without its texts, which [`Asked::text`] puts together when they are needed.
 #[derive(Debug, Clone, Copy)]
@@ -67,22 +65,14 @@ pub(super) fn questions(readers: Readers<'_>, range: SimRange) -> Vec<Asked> {
 
 /// Returns the question that began a conversation, or `None` for an unknown id.
 pub(super) fn find(readers: Readers<'_>, id: &str) -> Option<Asked> {
-    let day = time_of(id)?.date_naive();
+    let day = time_of_id(id)?.date_naive();
     let range = SimRange { from: day, before: day.succ_opt()? };
     questions(readers, range).into_iter().find(|asked| asked.id() == id)
 }
 
 /// Whether the text has the form of an id.
 pub(super) fn is_id(text: &str) -> bool {
-    time_of(text).is_some()
-}
-
-/// Returns the time in an id, or `None` if the text is no id.
-fn time_of(id: &str) -> Option<Time> {
-    let digit = |c: char| ID_DIGITS.find(c).and_then(|digit| i64::try_from(digit).ok());
-    let digits: Option<Vec<i64>> = id.chars().map(digit).collect();
-    let digits = digits.filter(|digits| digits.len() == 26)?;
-    DateTime::from_timestamp_millis(digits.iter().take(10).fold(0, |millis, digit| millis * 32 + digit))
+    time_of_id(text).is_some()
 }
 
 impl Asked {

@@ -1,4 +1,4 @@
-//! The rows of the reports as a client decodes them, to compare with what it loaded, and to fill a store with history.
+//! The rows of the reports as a client decodes them, so that tests can compare them with what it loaded.
 
 use super::feedback::by_page;
 use super::parameters::SimRange;

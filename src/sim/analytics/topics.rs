@@ -1,6 +1,7 @@
 //! Derives the topic of a page from its path: `/guides/preview-deployments/python` is a guide about preview deployments
 //! with examples in Python.
 
+use crate::model::text::sentence_case;
 use crate::sim::rng::mix;
 
 /// The languages of examples, as they occur in paths and in sentences.
@@ -89,7 +90,7 @@ impl Topic {
         let spelled: Vec<&str> = words.split(' ').map(spelling).collect();
         let mut name = spelled.join(" ");
         match section {
-            Section::Integration => name = capitalized(&name),
+            Section::Integration => name = sentence_case(&name),
             Section::Api => name = last.to_owned(),
             _ => {}
         }
@@ -118,7 +119,7 @@ impl Topic {
     /// Fills the blanks of a text: `{topic}`, `{Topic}` at the start of a sentence, and `{language}`.
     pub(super) fn fill(&self, text: &str) -> String {
         let language = self.language.map_or("Python", |(_, name)| name);
-        let filled = text.replace("{topic}", &self.name).replace("{Topic}", &capitalized(&self.name));
+        let filled = text.replace("{topic}", &self.name).replace("{Topic}", &sentence_case(&self.name));
         filled.replace("{language}", language)
     }
 }
@@ -130,11 +131,6 @@ fn is_facet(segment: &str, section: Section) -> bool {
 
 fn spelling(word: &str) -> &str {
     SPELLINGS.iter().chain(&LANGUAGES).find(|(known, _)| *known == word).map_or(word, |(_, spelled)| spelled)
-}
-
-fn capitalized(text: &str) -> String {
-    let mut chars = text.chars();
-    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
 }
 
 #[cfg(test)]
