@@ -166,8 +166,8 @@ pub(super) enum Command {
     /// import an export from any computer, without duplicates
     ///
     /// All or nothing; importing a file again has no effect. A job in the file is matched with a tracked job
-    /// by its id, or by the prompt that created it. If the file and this computer have different service data about a job, the newer data is kept. Tags
-    /// and threads are merged. A title, note or draft on this computer is kept, and import reports what it left out.
+    /// by its id, or by the prompt that created it. If the file and this computer have different service data about a
+    /// job, the newer data is kept. Tags and threads are merged. A title, note or draft on this computer is kept, and import reports what it left out.
     ///
     /// Prompts that were queued or being sent when the file was written are imported as unconfirmed: the other computer
     /// may still send them, so docdeck never sends them from here automatically. Paused prompts are imported as paused:
@@ -183,7 +183,8 @@ pub(super) enum Command {
     /// --jobs. Needs no key and no network. Covers all projects unless --project or --base-url selects one.
     ///
     /// --jobs deletes a job and its thread if all of these hold: it is finished, gone or discarded; you have opened it;
-    /// it has not changed for --older-than days. It never deletes a job that needs you or has a draft. To keep a copy, run `docdeck export` first.
+    /// it has not changed for --older-than days. It never deletes a job that needs you or has a draft. To keep a copy,
+    /// run `docdeck export` first.
     #[command(after_long_help = prune::OUTPUT_HELP)]
     Prune(prune::Options),
     /// print a shell script that completes commands, options and job ids
@@ -292,8 +293,8 @@ pub(super) struct SimArguments {
     ///
     /// OP: create, get, message, views, preview, build, visitors, searches, feedback,
     /// feedback-by-page, questions, thread or all.
-    /// The request fails: refuse, 302 (a redirect), 400, 401, 403, 404, 500, 503, html and 502-html (an HTML page), 429, and 429 with
-    /// another Retry-After: 429-SECONDS, 429-date, 429-bare (none).
+    /// The request fails: refuse, 302 (a redirect), 400, 401, 403, 404, 500, 503, html and 502-html (an HTML page), 429,
+    /// and 429 with another Retry-After: 429-SECONDS, 429-date, 429-bare (none).
     /// The request succeeds, but its answer is bad: lost (no answer), 500-done (status 500), malformed, empty, huge, slow,
     /// odd (wrong counts of views), tenths (counts with fractions), stuck (always the first rows), endless (no last page).
     /// The request is delayed first: latency-MS.

@@ -17,7 +17,7 @@ pub enum Operator {
 pub const OPERATORS: [char; 5] = ['<', '>', '=', '≤', '≥'];
 
 impl Operator {
-    /// Whether a value passes. `equal` says whether the two values count as equal.
+    /// Whether a value passes. `equal` is whether the two values count as equal.
     pub fn holds<T: PartialOrd>(self, known: &T, value: &T, equal: bool) -> bool {
         match self {
             Self::Less => known < value,
@@ -72,7 +72,7 @@ pub fn contains_word(text: &str, word: &str) -> bool {
 }
 
 /// Splits the text into terms at its blanks. Blanks around an operator belong to the term and are removed.
-/// `is_operand` says whether a name can be compared.
+/// `is_operand` is whether a name can be compared.
 pub fn tokens(typed: &str, is_operand: impl Fn(&str) -> bool) -> Vec<String> {
     let mut tokens: Vec<String> = Vec::new();
     for word in typed.split_whitespace() {

@@ -38,16 +38,6 @@ impl RateLimited {
         }
     }
 
-    /// Returns the label for a narrow terminal.
-    pub fn short_label(self) -> &'static str {
-        match self {
-            Self::Create => "new jobs",
-            Self::FollowUp => "follow-ups",
-            Self::Views => "analytics",
-            Self::Previews => "previews",
-        }
-    }
-
     /// Returns the name used on the screen.
     pub fn label(self) -> &'static str {
         match self {

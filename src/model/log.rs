@@ -1,4 +1,5 @@
-//! Entries of the log screen: requests and state changes, never the text of prompts or the API key.
+//! Entries of the log screen: requests and state changes, with the titles of jobs, never the full text of prompts or the
+//! API key.
 
 use super::Time;
 use super::analytics::AnalyticsKind;

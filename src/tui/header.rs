@@ -172,14 +172,13 @@ impl App {
             return Vec::new();
         }
         let budget = self.budget(limited);
-        let (label, word) = (limited.label(), limited.short_label());
+        let label = limited.label();
         if let Some(wait) = budget.blocked.filter(|wait| wait.until > now) {
             let left = wait.time_left(now);
             return vec![
                 format!("{label}: limit reached, next in {left}"),
                 format!("{label}: none for {left}"),
-                format!("{word}: none for {left}"),
-                format!("{word}: none left"),
+                format!("{label}: none left"),
             ];
         }
         let share = format!("{}/{}", budget.used, budget.limit);
@@ -192,8 +191,7 @@ impl App {
             format!("{label} {share} used{resets}"),
             format!("{label} {share}{resets}"),
             format!("{label} {share}{sign}"),
-            format!("{word} {share}{sign}"),
-            format!("{word} {share}"),
+            format!("{label} {share}"),
         ]
     }
 }

@@ -38,8 +38,8 @@ Without --load, no request is sent. --load uses at most 5 requests: the first 25
 reports. `docdeck views --all`, `searches`, `feedback` and `questions` load all rows.
 
 json: {\"range\": {\"from\", \"to\"}, \"totals\": {…}, \"pages\": [{\"path\", \"score\", \"views\", \"change\", \
-\"lostViews\", \"thumbsDown\", \"openComments\", \"unansweredQuestions\", \"unclickedSearches\"}, …], \"missing\": […], \"partial\": […], \"asOf\"}. \
-\"missing\" and \"partial\" name the reports that are not or not completely loaded.
+\"lostViews\", \"thumbsDown\", \"openComments\", \"unansweredQuestions\", \"unclickedSearches\"}, …], \
+\"missing\": […], \"partial\": […], \"asOf\"}. \"missing\" and \"partial\" name the reports that are not or not completely loaded.
 
 Exit codes: 0 written; 1 --check found pages; 2 usage, configuration or database error; 3 key refused; 4 service or \
 network error; 5 hourly limit reached; 130 Ctrl-C.";

@@ -33,8 +33,8 @@ pages fails, the partial data with \"error\" and \"exitCode\". csv and md: as ex
 
 Fresh cached data is read without the key and without running a key command.
 
-Exit codes: 0 written; 1 --check found pages; 2 usage, configuration or database error; 3 key refused; 4 service or network error; 5 hourly \
-limit reached; 130 Ctrl-C. Loaded data is cached: run the same command again to continue.";
+Exit codes: 0 written; 1 --check found pages; 2 usage, configuration or database error; 3 key refused; 4 service or \
+network error; 5 hourly limit reached; 130 Ctrl-C. Loaded data is cached: run the same command again to continue.";
 
 #[derive(Debug, Args)]
 pub(super) struct Options {

@@ -99,7 +99,7 @@ impl FeedbackStatus {
     }
 }
 
-/// What a reader said about a page. Contact addresses are not part of it, because they are never stored.
+/// Feedback of a reader about a page. Contact addresses are not part of it, because they are never stored.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Feedback {
@@ -174,7 +174,7 @@ pub struct Question {
     #[serde(rename = "responseType", with = "response_type")]
     pub is_clarifying: bool,
     pub sources: Vec<Source>,
-    /// Whether the question was answered; `None` if the service doesn't say.
+    /// Whether the question was answered; `None` if unknown.
     #[serde(rename = "resolutionStatus", with = "resolution_status")]
     pub is_answered: Option<bool>,
     #[serde(rename = "queryCategory")]
@@ -237,7 +237,7 @@ impl AnalyticsRow for Question {
 pub struct ThreadMessage {
     /// Empty if the service sends none.
     pub id: CleanText,
-    /// Who wrote it, in the service's word; empty if the service doesn't say.
+    /// The writer in the service's word, such as `user`; empty if unknown.
     pub role: CleanText,
     /// What was written, of several lines.
     pub content: CleanText,

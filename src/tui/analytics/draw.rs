@@ -126,7 +126,7 @@ fn row_space(width: u16) -> usize {
     usize::from(width).saturating_sub(3)
 }
 
-/// Returns what the lower rule says about a report, and whether it is a problem.
+/// Returns the text of the lower rule about a report, and whether it is a problem.
 fn status_text<R: ReportRow>(view: View<'_>, tab: &RowsTab<R>) -> (String, bool) {
     if let Some(problem) = tab.filter_problem() {
         return (capitalized(problem), true);

@@ -220,7 +220,7 @@ fn summary(tab: &NeedsWorkTab) -> String {
     )
 }
 
-/// Returns what the lower rule says, and whether it is a problem.
+/// Returns the text of the lower rule, and whether it is a problem.
 fn status_text(view: View<'_>) -> (String, bool) {
     let analytics = &view.app.analytics;
     let (tab, loading) = (&analytics.needs_work, analytics.loading_count());

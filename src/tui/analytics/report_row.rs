@@ -1,4 +1,4 @@
-//! What is specific to a kind of row: where its report is in the state, its columns, its details, and what it says about
+//! What is specific to a kind of row: where its report is in the state, its columns, its details, and its evidence about
 //! a page.
 
 use super::columns;
