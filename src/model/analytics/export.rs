@@ -51,17 +51,22 @@ impl<'a, R: FieldedRow> RowsExport<'a, R> {
         }
     }
 
+    /// Writes the same values as in JSON.
     fn write_csv(&self) -> Result<String, ExportError> {
         let heads: Vec<&str> = self.fields().map(|field| field.service_name).collect();
-        let record = |row: &&R| -> Vec<String> {
-            let cell = |field: &'static Field<R>| match (field.value)(row) {
-                FieldValue::Text(text) => guard_formulas(&text),
-                FieldValue::Count(count) | FieldValue::Share(count) => guard_unless_number(format_received(count)),
-                FieldValue::Time(time) => time.map(json_time).unwrap_or_default(),
-            };
-            self.fields().map(cell).collect()
+        let records: Result<Vec<Vec<String>>, ExportError> = self.rows.iter().map(|row| self.csv_record(row)).collect();
+        csv_text(&heads, records?)
+    }
+
+    fn csv_record(&self, row: &R) -> Result<Vec<String>, ExportError> {
+        let values = serde_json::to_value(row).map_err(ExportError::new)?;
+        let cell = |field: &Field<R>| match values.get(field.service_name) {
+            Some(Value::String(text)) if field.is_number(row) => guard_unless_number(text.clone()),
+            Some(Value::String(text)) => guard_formulas(text),
+            Some(Value::Null) | None => String::new(),
+            Some(value) => value.to_string(),
         };
-        csv_text(&heads, self.rows.iter().map(record))
+        Ok(self.fields().map(cell).collect())
     }
 
     /// Writes each row on its own line, so that two exports can be compared with a line diff.
@@ -134,7 +139,7 @@ fn shown_value(value: &FieldValue<'_>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::analytics::{Feedback, RowsAnswer, RowsMerge, Search};
+    use crate::model::analytics::{Feedback, FeedbackStatus, RowsAnswer, RowsMerge, Search};
     use crate::model::text::CleanText;
 
     fn report<R: FieldedRow>(rows: Vec<R>) -> RowsReport<R> {
@@ -162,6 +167,14 @@ mod tests {
             csv,
             "searchQuery,hits,ctr,topClickedPage,lastSearchedAt\r\n'=cmd|x,12,0.25,,2026-11-19T08:00:00.000Z\r\n"
         );
+    }
+
+    #[test]
+    fn csv_has_the_values_of_the_service() {
+        let comment = Feedback { status: FeedbackStatus::InProgress, helpful: Some(false), ..Feedback::default() };
+        let report = report(vec![comment]);
+        let csv = RowsExport::new(&report, report.rows.iter().collect(), false).write(ExportFormat::Csv).expect("CSV");
+        assert!(csv.contains(",in_progress,false,"), "{csv}");
     }
 
     #[test]
