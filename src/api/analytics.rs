@@ -9,8 +9,8 @@ use super::decode::{NO_PATH, ROW_FIELDS, parse_count, parse_flag, parse_time};
 use super::error::Unreadable;
 use super::fields::{FieldValues, body_text, field_values, object_fields, parse_rows, scalar_text, truncated};
 use crate::model::analytics::{
-    AnalyticsKind, AnalyticsRow, Cursor, Feedback, FeedbackStatus, PageFeedback, Question, RowsAnswer, Search, Source,
-    ThreadMessage,
+    AnalyticsKind, AnalyticsRow, Cursor, Feedback, FeedbackStatus, NO_ID, PageFeedback, Question, RowsAnswer, Search,
+    Source, ThreadMessage,
 };
 use crate::model::endpoint::ApiKey;
 use crate::model::hash::stable_hash;
@@ -207,7 +207,7 @@ impl TextReader {
 /// Returns an id for a row that has none: the same one whenever the service sends the same row.
 fn missing_id(row: &impl Debug) -> CleanText {
     // A row without its id must not become another row with each release of Rust.
-    CleanText::line(&format!("(no id) {:016x}", stable_hash(format!("{row:?}").into_bytes())))
+    CleanText::line(&format!("{NO_ID} {:016x}", stable_hash(format!("{row:?}").into_bytes())))
 }
 
 /// Decodes each row of a list with these fields.

@@ -41,6 +41,10 @@ impl EffectRunner {
                 };
                 AnalyticsMsg::ViewsLoaded { range: plan.range, outcome }
             }
+            AnalyticsEffect::LoadConversation(id) => {
+                let result = self.with_engine(async |engine| engine.question_thread(&id).await).await;
+                AnalyticsMsg::Conversation { id, result }
+            }
         })
     }
 

@@ -8,6 +8,7 @@
 //! ─ guide: docdeck help jobs ───────────────────────── 12 more ↓ ─
 //! ```
 
+use super::analytics::AnalyticsTab;
 use super::component::prelude::*;
 use super::draw::cursor;
 use super::draw::text::{TextRow, align_left, fit};
@@ -16,6 +17,7 @@ use super::geometry::MIN_COLUMNS_SIDE_BY_SIDE;
 use super::jobs::list_draw::symbol_style;
 use super::keymap::{Binding, COMBINED, Chord, KeyGroup};
 use super::wrap::wrap;
+use crate::model::analytics::needs_work::Signal;
 use crate::model::guide::TOPICS;
 use crate::model::job_state::{JobState, MARKED, NEEDS_YOU, NOT_OPENED};
 use crate::model::pull_request::PullRequestFact;
@@ -245,6 +247,7 @@ fn topic(contexts: &[Context]) -> &'static str {
             | C::Calendar
             | C::CalendarLine
             | C::PageDetail
+            | C::RowDetail
             | C::Trend
             | C::Movers
             | C::Export
@@ -346,6 +349,8 @@ impl Help {
             searched: "symbol".to_owned(),
         });
         others.push(Section { heading: "Symbols".to_owned(), rows: symbols.collect() });
+        let weights = signal_weights(app, self.contexts).map(|text| plain(Vec::new(), &text)).collect();
+        others.push(Section { heading: "Share of the problem".to_owned(), rows: weights });
         let topics = TOPICS.chunks(TOPICS_PER_LINE);
         let topics = topics.map(|topics| topics.iter().map(|topic| topic.name).collect::<Vec<_>>().join(", "));
         let topics = topics.map(|names| plain(Vec::new(), &names)).collect();
@@ -440,6 +445,15 @@ fn symbols(app: &App, contexts: &[Context]) -> Vec<(&'static str, SymbolStyle, S
         Some(Context::Views) => view_symbols(app),
         _ => Vec::new(),
     }
+}
+
+/// Returns how the pages that need work are ranked, if they are shown.
+fn signal_weights(app: &App, contexts: &[Context]) -> impl Iterator<Item = String> {
+    let is_shown = contexts.first() == Some(&Context::Analytics) && app.analytics.tab == AnalyticsTab::NeedsWork;
+    let weight = |signal: Signal| format!("{}: weight {}", signal.label(), app.config.weights.of(signal));
+    let sum = "the sum of the page's shares of the site's numbers, by weight".to_owned();
+    let lines = std::iter::once(sum).chain(Signal::ALL.map(weight)).collect::<Vec<_>>();
+    lines.into_iter().filter(move |_| is_shown)
 }
 
 /// Returns the symbols of the jobs list. `is_flat` is whether it has no groups.

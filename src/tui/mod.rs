@@ -68,6 +68,7 @@ pub mod widgets;
 pub mod wrap;
 
 pub use analytics::messages::{AnalyticsEffect, AnalyticsMsg, RowsMsg};
+pub use analytics::row_list::ListTab;
 pub use app::{App, Pane, Screen, StoreState};
 pub use compose::messages::{PromptsEffect, PromptsMsg, SubmitError, Template};
 pub use jobs::messages::{AllProfilesJobs, InitialData, JobsEffect, JobsMsg};

@@ -14,7 +14,7 @@ use docdeck::model::analytics::{RowsAnswer, RowsMerge, RowsReport, Search};
 use docdeck::model::period::DateRange;
 use docdeck::model::text::CleanText;
 use docdeck::model::views::{Count, Counts};
-use docdeck::tui::{AnalyticsMsg, Msg, RowsMsg, Screen};
+use docdeck::tui::{AnalyticsMsg, ListTab, Msg, RowsMsg, Screen};
 use stage::{AppFixture, key_press, now};
 use std::sync::Arc;
 use std::time::Instant;

@@ -112,7 +112,7 @@ fn pages_that_need_work_are_found_in_cached_reports_and_loaded_with_at_most_five
         "{}",
         empty.err
     );
-    let unknown = fixture.run(&["needs-work", "--check", "5%"]).expect_exit_code(2);
+    let unknown = fixture.run(&["needs-work", "--check", "score>=5%"]).expect_exit_code(2);
     assert!(unknown.err.contains("not all reports are loaded"), "{}", unknown.err);
     let loaded = fixture.run(&["needs-work", "--load", "--json"]).expect_exit_code(0);
     let sent = |fixture: &CommandFixture| (all_requests(fixture), fixture.sim.requests(Operation::Views));
@@ -126,8 +126,14 @@ fn pages_that_need_work_are_found_in_cached_reports_and_loaded_with_at_most_five
     assert_eq!(cached.json().get("pages"), answer.get("pages"));
     fixture.run(&["needs-work", "--load"]).expect_exit_code(0);
     assert_eq!(sent(&fixture), (4, 1), "cached reports are not requested again");
-    fixture.run(&["needs-work", "--check", "1%"]).expect_exit_code(1);
-    fixture.run(&["needs-work", "--check", "100%"]).expect_exit_code(0);
+    let above = fixture.run(&["needs-work", "--check", "score>=1%"]).expect_exit_code(1);
+    assert!(!above.out.is_empty());
+    assert_eq!(fixture.run(&["needs-work", "--check", "score>=100%"]).expect_exit_code(0).out, "");
+    let wrong = fixture.run(&["needs-work", "--check", "5%>score"]).expect_exit_code(2);
+    assert!(wrong.err.contains("--check: ") && wrong.err.contains("Nothing was loaded."), "{}", wrong.err);
+    let by_votes = fixture.run(&["needs-work", "--sort", "down", "--filter", "down>0"]).expect_exit_code(0).out;
+    let votes: Vec<u64> = by_votes.lines().filter_map(|line| line.split('\t').nth(4)?.parse().ok()).collect();
+    assert!(votes.len() > 2 && votes.is_sorted_by(|a, b| a >= b), "{by_votes}");
     let csv = fixture.run(&["needs-work", "--format", "csv", "--limit", "2"]).expect_exit_code(0).out;
     assert!(csv.starts_with("path,score,views,lostViews,") && csv.lines().count() == 3, "{csv}");
 }

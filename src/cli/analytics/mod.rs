@@ -2,7 +2,10 @@
 //! Uses the same engine, cache and ledger as the dashboard. `needs_work` is the command that combines the reports.
 
 pub(super) mod needs_work;
+mod selection;
 mod table;
+
+use selection::{Selection, SelectionOptions};
 
 use super::error::CliError;
 use super::exit_code::Code;
@@ -14,8 +17,7 @@ use super::session::{CommandContext, Interrupted, Session, StoreSession};
 use crate::api::DecodedRow;
 use crate::engine::{LeaseRoles, StoredViews};
 use crate::model::analytics::export::RowsExport;
-use crate::model::analytics::fields::{Field, FieldedRow, find_field, sort_rows};
-use crate::model::analytics::filter::RowFilter;
+use crate::model::analytics::fields::FieldedRow;
 use crate::model::analytics::{Feedback, PageFeedback, RowsPlan, RowsReport};
 use crate::model::ledger::RateLimited;
 use crate::model::report::LoadEndReason;
@@ -43,15 +45,8 @@ network error; 5 hourly limit reached; 130 Ctrl-C.";
 pub(super) struct Options {
     #[command(flatten)]
     days: RangeOptions,
-    /// print only rows that pass this filter, such as 'hits>20 unclicked' or 'page /guides down>3'
-    #[arg(long, value_name = "FILTER")]
-    filter: Option<String>,
-    /// print the rows that pass this filter, and exit with 1 if there are any
-    #[arg(long, value_name = "FILTER", conflicts_with = "filter")]
-    check: Option<String>,
-    /// sort by this field, from the highest value; with -FIELD, from the lowest
-    #[arg(long, value_name = "FIELD", allow_hyphen_values = true)]
-    sort: Option<String>,
+    #[command(flatten)]
+    selection: SelectionOptions,
     /// use at most this many requests
     #[arg(long, value_name = "N", default_value_t = 10, allow_negative_numbers = true,
           value_parser = number_parser(1..=u32::MAX, "a whole number, 1 or more"))]
@@ -137,45 +132,6 @@ async fn fresh_report<R: FieldedRow>(
     Ok(report)
 }
 
-fn parse_filter<R: FieldedRow>(options: &Options) -> Result<RowFilter<R>, CliError> {
-    let (option, text) = match (&options.filter, &options.check) {
-        (Some(text), _) => ("--filter", text.as_str()),
-        (None, Some(text)) => ("--check", text.as_str()),
-        (None, None) => ("--filter", ""),
-    };
-    let filter = RowFilter::parse(text);
-    match filter.problem() {
-        Some(problem) => Err(CliError::unusable(format!("{option}: {problem}. Nothing was loaded."))),
-        None => Ok(filter),
-    }
-}
-
-/// By which field the rows are sorted.
-struct Order<R: 'static> {
-    field: &'static Field<R>,
-    is_ascending: bool,
-}
-
-impl<R: FieldedRow> Order<R> {
-    fn parse(typed: Option<&str>) -> Result<Self, CliError> {
-        let (name, is_ascending) = match typed.map(|typed| (typed, typed.strip_prefix('-'))) {
-            None => (R::DEFAULT_SORT, false),
-            Some((_, Some(name))) => (name, true),
-            Some((name, None)) => (name, false),
-        };
-        match find_field::<R>(name) {
-            Some(field) => Ok(Self { field, is_ascending }),
-            None => {
-                let names: Vec<&str> = R::FIELDS.iter().map(|field| field.name).collect();
-                Err(CliError::unusable(format!(
-                    "--sort: there is no field “{name}”. Fields: {}. Nothing was loaded.",
-                    names.join(", ")
-                )))
-            }
-        }
-    }
-}
-
 /// Loads the report, and returns it with the number of requests that this took. Prints the cost before.
 async fn load<R: FieldedRow + DecodedRow>(
     session: &mut Session,
@@ -211,33 +167,30 @@ async fn load<R: FieldedRow + DecodedRow>(
 /// Prints the rows of a report that the options select.
 struct Printer<'a, R: 'static> {
     options: &'a Options,
-    filter: RowFilter<R>,
-    order: Order<R>,
+    selection: Selection<R>,
 }
 
 impl<'a, R: FieldedRow> Printer<'a, R> {
     fn new(options: &'a Options) -> Result<Self, CliError> {
-        Ok(Self { options, filter: parse_filter(options)?, order: Order::parse(options.sort.as_deref())? })
+        Ok(Self { options, selection: options.selection.parse()? })
     }
 
     /// Prints the rows. With `--check`, returns [`Code::Failed`] if there are any.
     fn print(&self, report: &RowsReport<R>, out: &mut Out) -> Result<Code, CliError> {
-        let rows: Vec<&R> = report.rows.iter().filter(|row| self.filter.passes(row)).collect();
-        let found = rows.len();
-        let is_check = self.options.check.is_some();
+        let rows = self.selection.select(&report.rows);
+        let (found, is_check) = (rows.len(), self.selection.is_check);
         if is_check && found == 0 && !report.is_complete() {
             return Err(CliError::new(
                 Code::Limited,
                 "--check: no loaded row passes the filter, but not all rows are loaded.",
             ));
         }
-        let rows = sort_rows(rows, |row| row, self.order.field, self.order.is_ascending);
         let format = self.options.format.export_format();
         let is_table_on_terminal = format.is_none() && out.is_terminal();
         let export = RowsExport::new(report, rows, self.options.with_comments || is_table_on_terminal);
         match format {
             Some(format) => out.write(&export.write(format).map_err(CliError::unusable)?),
-            None => table::write(&export, out),
+            None => table::write(export.range, &export.rows, export.fields().collect(), out),
         }
         Ok(if is_check && found > 0 { Code::Failed } else { Code::Done })
     }
@@ -257,21 +210,5 @@ impl<'a, R: FieldedRow> Printer<'a, R> {
             let duplicates = plural(report.duplicates, "duplicate row");
             out.note(&format!("Merged {duplicates}, because rows moved between two requests."));
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::model::analytics::Search;
-
-    #[test]
-    fn the_order_is_a_field_with_its_direction() {
-        let order = |typed| Order::<Search>::parse(typed).map(|order| (order.field.name, order.is_ascending));
-        assert_eq!(order(None).ok(), Some(("hits", false)));
-        assert_eq!(order(Some("ctr")).ok(), Some(("ctr", false)));
-        assert_eq!(order(Some("-ctr")).ok(), Some(("ctr", true)));
-        let error = order(Some("clicks")).expect_err("wrong").sentence;
-        assert!(error.contains("no field “clicks”. Fields: search, hits, ctr, page, last."), "{error}");
     }
 }

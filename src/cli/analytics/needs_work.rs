@@ -1,5 +1,7 @@
 //! `docdeck needs-work`: prints the pages that need work, from cached reports. With --load, loads what is missing first.
 
+use super::selection::SelectionOptions;
+use super::table;
 use crate::api::DecodedRow;
 use crate::cli::error::CliError;
 use crate::cli::exit_code::Code;
@@ -7,21 +9,17 @@ use crate::cli::out::Out;
 use crate::cli::output_format::FormatOptions;
 use crate::cli::range_options::RangeOptions;
 use crate::cli::session::{CommandContext, Interrupted, Session, StoreSession};
-use crate::cli::table::{ColumnKind, TextCell, TextColumn, table_lines};
 use crate::config::analytics_weights;
 use crate::engine::{Engine, LeaseRoles, StoredViews};
-use crate::model::analytics::fields::FieldedRow;
-use crate::model::analytics::needs_work::{LoadedReports, NeedsWork, PageSignals, ReportSet, Signal, Weights};
+use crate::model::analytics::fields::{Fielded, FieldedRow};
+use crate::model::analytics::needs_work::{LoadedReports, NeedsWork, PageSignals, ReportSet, Weights};
 use crate::model::analytics::needs_work_export::NeedsWorkExport;
 use crate::model::analytics::{Feedback, PageFeedback, Question, RowsPlan, RowsReport, Search};
-use crate::model::colors::ColorRole;
-use crate::model::export::guard_formulas;
 use crate::model::failure::Failure;
 use crate::model::ledger::RateLimited;
 use crate::model::period::DateRange;
 use crate::model::report::{LoadEndReason, LoadPlan, Report};
 use crate::store::StoreError;
-use crate::tui::format::format_views;
 use chrono::Utc;
 use clap::Args;
 use std::sync::Arc;
@@ -54,19 +52,13 @@ pub(in crate::cli) struct Options {
     /// with --load, load all reports again
     #[arg(long, requires = "load")]
     fresh: bool,
-    /// exit with 1 if the score of a page is at least this percentage, like 5%
-    #[arg(long, value_name = "PERCENT", value_parser = parse_percent)]
-    check: Option<f64>,
+    #[command(flatten)]
+    selection: SelectionOptions,
     /// print at most this many pages
     #[arg(long, value_name = "N", default_value_t = 50)]
     limit: usize,
     #[command(flatten)]
     format: FormatOptions,
-}
-
-fn parse_percent(text: &str) -> Result<f64, String> {
-    let percent = text.trim().trim_end_matches('%').parse().ok().filter(|percent| (0.0..=100.0).contains(percent));
-    percent.ok_or_else(|| "write a percentage, like 5%".to_owned())
 }
 
 impl Options {
@@ -78,7 +70,9 @@ impl Options {
 
 /// Runs `docdeck needs-work`.
 pub(in crate::cli) async fn run(cx: &mut CommandContext<'_>, options: &Options) -> Result<Code, CliError> {
+    // Mistakes in the options are reported before anything is requested.
     options.days.range(Utc::now().date_naive())?;
+    options.selection.parse::<PageSignals>()?;
     let weights = analytics_weights(cx.flags, cx.environment)?;
     if !options.load {
         return cx
@@ -207,7 +201,7 @@ fn failure_of(end: LoadEndReason) -> Result<(), Failure> {
     if let LoadEndReason::Failed(failure) = end { Err(failure) } else { Ok(()) }
 }
 
-/// Prints the pages. With `--check`, returns [`Code::Failed`] if the score of one is too high.
+/// Prints the pages. With `--check`, returns [`Code::Failed`] if there are any.
 fn print(
     reports: &CachedReports,
     range: DateRange,
@@ -215,6 +209,7 @@ fn print(
     options: &Options,
     out: &mut Out,
 ) -> Result<Code, CliError> {
+    let selection = options.selection.parse::<PageSignals>()?;
     let loaded = reports.loaded();
     let found = NeedsWork::compute(loaded, weights);
     let (missing, partial) = (loaded.missing(), loaded.partial());
@@ -224,51 +219,18 @@ fn print(
     if !partial.is_empty() {
         out.note(&format!("Partial: {}.", partial.names().join(", ")));
     }
-    let limit = options.check.map(|percent| percent / 100.0);
-    let is_above = limit.is_some_and(|limit| found.pages.iter().any(|page| page.score >= limit));
-    if limit.is_some() && !is_above && !missing.is_empty() {
-        return Err(CliError::unusable("--check: no score is that high, but not all reports are loaded."));
+    let mut pages = selection.select(&found.pages);
+    let has_failed = selection.is_check && !pages.is_empty();
+    if selection.is_check && pages.is_empty() && !missing.is_empty() {
+        return Err(CliError::unusable("--check: no page passes the filter, but not all reports are loaded."));
     }
-    let pages = found.pages.get(..options.limit).unwrap_or(&found.pages);
+    pages.truncate(options.limit);
     match options.format.export_format() {
         Some(format) => {
-            let export = NeedsWorkExport { range, found: &found, pages, reports: loaded };
+            let export = NeedsWorkExport { range, found: &found, pages: &pages, reports: loaded };
             out.write(&export.write(format).map_err(CliError::unusable)?);
         }
-        None => write_table(pages, range, out),
+        None => table::write(range, &pages, PageSignals::FIELDS.iter().collect(), out),
     }
-    Ok(if is_above { Code::Failed } else { Code::Done })
-}
-
-fn write_table(pages: &[PageSignals], range: DateRange, out: &mut Out) {
-    let number = |signal: Signal, heading: &'static str| {
-        TextColumn::new(heading, ColumnKind::Number, move |page: &PageSignals, _: &Out| {
-            let shown = page.value(signal).map_or_else(|| "–".to_owned(), format_views);
-            TextCell::plain(shown).with_piped_text(page.number_text(signal))
-        })
-    };
-    let columns = [
-        TextColumn::new("page", ColumnKind::Flexible { min: 12 }, |page: &PageSignals, _: &Out| {
-            let name = if page.path.is_none() { "(no page)" } else { page.path_text() };
-            TextCell::plain(name).with_piped_text(guard_formulas(page.path_text()))
-        }),
-        number(Signal::Views, "views"),
-        number(Signal::LostViews, "lost"),
-        number(Signal::ThumbsDown, "thumbs down"),
-        number(Signal::OpenComments, "comments"),
-        number(Signal::UnansweredQuestions, "unanswered"),
-        number(Signal::UnclickedSearches, "searches"),
-        TextColumn::new("score", ColumnKind::Number, |page: &PageSignals, _: &Out| {
-            TextCell::plain(format!("{:.1}%", page.score * 100.0)).with_piped_text(format!("{:.4}", page.score))
-        }),
-    ];
-    let lines = table_lines(&columns, pages, out);
-    if out.is_terminal() {
-        let range = out.paint(ColorRole::Title, &range.to_string());
-        out.lines(&[format!("{range} UTC")]);
-        if lines.is_empty() {
-            out.lines(&["No page needs work, according to the loaded reports."]);
-        }
-    }
-    out.lines(&lines);
+    Ok(if has_failed { Code::Failed } else { Code::Done })
 }

@@ -3,19 +3,22 @@
 
 use crate::cli::out::{Out, cut_to_width};
 use crate::cli::table::{ColumnKind, TextCell, TextColumn, table_lines};
-use crate::model::analytics::export::RowsExport;
-use crate::model::analytics::fields::{Field, FieldValue, FieldedRow};
+use crate::model::analytics::fields::{Field, FieldValue, Fielded};
 use crate::model::colors::ColorRole;
 use crate::model::export::{format_received, guard_formulas, guard_unless_number};
+use crate::model::period::DateRange;
 use crate::model::time_format::json_time;
-use crate::tui::format::count_text;
+use crate::tui::format::{count_text, format_views};
 
 /// The longest text that is printed on a terminal without being the flexible column.
 const MAX_CELLS: usize = 32;
 
 /// Writes the table.
-pub(super) fn write<R: FieldedRow>(export: &RowsExport<'_, R>, out: &mut Out) {
-    let fields: Vec<&'static Field<R>> = shown_fields(export, out.is_terminal());
+pub(super) fn write<R: Fielded>(range: DateRange, rows: &[&R], fields: Vec<&'static Field<R>>, out: &mut Out) {
+    let fields: Vec<&'static Field<R>> = match out.is_terminal() {
+        true => fields.into_iter().filter(|field| field.name != "id" && has_value(field, rows)).collect(),
+        false => fields,
+    };
     let flexible = fields.iter().rposition(|field| field.is_reader_text).unwrap_or(0);
     let column = |(at, field): (usize, &&'static Field<R>)| {
         let field: &'static Field<R> = field;
@@ -27,9 +30,9 @@ pub(super) fn write<R: FieldedRow>(export: &RowsExport<'_, R>, out: &mut Out) {
         TextColumn::new(field.name, kind, move |row: &&R, _: &Out| cell(&(field.value)(row), at == flexible))
     };
     let columns: Vec<TextColumn<'_, &R>> = fields.iter().enumerate().map(column).collect();
-    let lines = table_lines(&columns, &export.rows, out);
+    let lines = table_lines(&columns, rows, out);
     if out.is_terminal() {
-        let range = out.paint(ColorRole::Title, &export.range.to_string());
+        let range = out.paint(ColorRole::Title, &range.to_string());
         out.lines(&[format!("{range} UTC")]);
         if lines.is_empty() {
             out.lines(&["No rows."]);
@@ -38,21 +41,18 @@ pub(super) fn write<R: FieldedRow>(export: &RowsExport<'_, R>, out: &mut Out) {
     out.lines(&lines);
 }
 
-/// Returns the fields to print: on a terminal, those with a value in any row, without ids.
-fn shown_fields<R: FieldedRow>(export: &RowsExport<'_, R>, is_terminal: bool) -> Vec<&'static Field<R>> {
-    let has_value = |field: &Field<R>| {
-        export.rows.iter().any(|row| match (field.value)(row) {
-            FieldValue::Text(text) => !text.is_empty(),
-            FieldValue::Time(time) => time.is_some(),
-            FieldValue::Count(_) | FieldValue::Share(_) => true,
-        })
-    };
-    let is_shown = |field: &&'static Field<R>| !is_terminal || (field.name != "id" && has_value(field));
-    export.fields().filter(is_shown).collect()
+/// Whether a field has a value in any row.
+fn has_value<R: Fielded>(field: &Field<R>, rows: &[&R]) -> bool {
+    rows.iter().any(|row| match (field.value)(row) {
+        FieldValue::Text(text) => !text.is_empty(),
+        FieldValue::Time(time) => time.is_some(),
+        _ => true,
+    })
 }
 
 fn cell(value: &FieldValue<'_>, is_flexible: bool) -> TextCell {
     match value {
+        FieldValue::Text(text) if text.is_empty() => TextCell::plain("–").with_piped_text(String::new()),
         FieldValue::Text(text) => {
             let line = text.lines().collect::<Vec<_>>().join(" ");
             let shown = if is_flexible { line } else { cut_to_width(&line, MAX_CELLS).into_owned() };
@@ -64,6 +64,15 @@ fn cell(value: &FieldValue<'_>, is_flexible: bool) -> TextCell {
         FieldValue::Share(count) => {
             let percent = value.number().map_or_else(|| "–".to_owned(), |percent| format!("{percent:.1}%"));
             TextCell::plain(percent).with_piped_text(guard_unless_number(format_received(count)))
+        }
+        FieldValue::Number(number) => {
+            let piped = number.map(|number| number.to_string()).unwrap_or_default();
+            TextCell::plain(number.map_or_else(|| "–".to_owned(), format_views)).with_piped_text(piped)
+        }
+        FieldValue::Percent(percent) => {
+            let shown = percent.map_or_else(|| "–".to_owned(), |percent| format!("{percent:.1}%"));
+            let piped = percent.map(|percent| format!("{:.4}", percent / 100.0)).unwrap_or_default();
+            TextCell::plain(shown).with_piped_text(piped)
         }
         FieldValue::Time(time) => {
             let shown = time.map_or_else(|| "–".to_owned(), |time| time.format("%Y-%m-%d %H:%M").to_string());

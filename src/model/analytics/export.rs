@@ -132,6 +132,8 @@ fn shown_value(value: &FieldValue<'_>) -> String {
         FieldValue::Share(count) => {
             value.number().map_or_else(|| format_received(count), |percent| format!("{percent:.1}%"))
         }
+        FieldValue::Number(number) => number.map_or_else(|| "?".to_owned(), |number| number.to_string()),
+        FieldValue::Percent(percent) => percent.map_or_else(|| "?".to_owned(), |percent| format!("{percent:.1}%")),
         FieldValue::Time(time) => time.map(|time| time.format("%Y-%m-%d %H:%M").to_string()).unwrap_or_default(),
     }
 }

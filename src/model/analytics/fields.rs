@@ -1,9 +1,10 @@
 //! The fields of the rows: their names in filters, sorting and exports, and how their values compare.
 
+use super::needs_work::{PageSignals, Signal};
 use super::{AnalyticsRow, Feedback, PageFeedback, Question, Search};
 use crate::model::Time;
 use crate::model::text::CleanText;
-use crate::model::views::{Count, PageRow};
+use crate::model::views::{Count, PageRow, ViewCount};
 use std::borrow::Cow;
 use std::cmp::Ordering;
 
@@ -14,6 +15,10 @@ pub enum FieldValue<'a> {
     Count(&'a Count),
     /// A share of 1.
     Share(&'a Count),
+    /// A count that docdeck has computed; `None` if it is unknown.
+    Number(Option<ViewCount>),
+    /// A percentage that docdeck has computed; `None` if it is unknown.
+    Percent(Option<f64>),
     Time(Option<Time>),
 }
 
@@ -27,6 +32,8 @@ impl<'a> FieldValue<'a> {
         match self {
             Self::Count(count) => count.signed().map(|count| count.as_f64()),
             Self::Share(count) => count.signed().map(|count| count.as_f64() * 100.0),
+            Self::Number(count) => count.map(ViewCount::as_f64),
+            Self::Percent(percent) => *percent,
             Self::Text(_) | Self::Time(_) => None,
         }
     }
@@ -36,7 +43,7 @@ impl<'a> FieldValue<'a> {
         match self {
             Self::Text(text) => SortKey::Text(text.to_ascii_lowercase()),
             Self::Time(time) => SortKey::Time(time),
-            Self::Count(_) | Self::Share(_) => SortKey::Number(self.number()),
+            Self::Count(_) | Self::Share(_) | Self::Number(_) | Self::Percent(_) => SortKey::Number(self.number()),
         }
     }
 }
@@ -83,23 +90,32 @@ impl<R> Field<R> {
 
     /// Whether the field has numbers, which a filter can compare.
     pub fn is_number(&self, row: &R) -> bool {
-        matches!((self.value)(row), FieldValue::Count(_) | FieldValue::Share(_))
+        !matches!((self.value)(row), FieldValue::Text(_) | FieldValue::Time(_))
     }
 }
 
 /// A word that stands for a property in filters, and whether a row has the property.
 pub type Flag<R> = (&'static str, fn(&R) -> bool);
 
-/// A row with its fields.
-pub trait FieldedRow: AnalyticsRow + Default {
-    /// The name of the list in the service's JSON.
-    const LIST_NAME: &'static str;
+/// A row with named fields, by which it is filtered and sorted.
+pub trait Fielded: Default + 'static {
     /// The fields, in the order of columns.
     const FIELDS: &'static [Field<Self>];
     /// The words for properties in filters.
     const FLAGS: &'static [Flag<Self>];
     /// The name of the field by which the rows are sorted at first, highest value first.
     const DEFAULT_SORT: &'static str;
+    /// Whether rows are compared with the previous period, so that the word `new` in a filter finds new ones.
+    const IS_COMPARED: bool = false;
+
+    /// Returns what identifies the row among all rows of its report.
+    fn identity(&self) -> &str;
+}
+
+/// A row of a report with its fields.
+pub trait FieldedRow: AnalyticsRow + Fielded {
+    /// The name of the list in the service's JSON.
+    const LIST_NAME: &'static str;
 
     /// Returns the number that is compared with the previous period. `None` if rows of this kind can't be compared.
     fn compared(&self) -> Option<&Count> {
@@ -114,7 +130,7 @@ pub trait FieldedRow: AnalyticsRow + Default {
 }
 
 /// Returns the field with this name.
-pub fn find_field<R: FieldedRow>(name: &str) -> Option<&'static Field<R>> {
+pub fn find_field<R: Fielded>(name: &str) -> Option<&'static Field<R>> {
     R::FIELDS.iter().find(|field| field.name.eq_ignore_ascii_case(name))
 }
 
@@ -122,8 +138,7 @@ fn optional(text: Option<&CleanText>) -> FieldValue<'_> {
     FieldValue::text(text.map(CleanText::as_str).unwrap_or_default())
 }
 
-impl FieldedRow for PageRow {
-    const LIST_NAME: &'static str = "visitors";
+impl Fielded for PageRow {
     const FIELDS: &'static [Field<Self>] = &[
         Field::new("page", "path", |row| FieldValue::text(row.path.as_str())),
         Field::new("human", "human", |row| FieldValue::Count(&row.counts.human)),
@@ -132,10 +147,17 @@ impl FieldedRow for PageRow {
     ];
     const FLAGS: &'static [Flag<Self>] = &[];
     const DEFAULT_SORT: &'static str = "total";
+
+    fn identity(&self) -> &str {
+        self.key().as_str()
+    }
 }
 
-impl FieldedRow for Search {
-    const LIST_NAME: &'static str = "searches";
+impl FieldedRow for PageRow {
+    const LIST_NAME: &'static str = "visitors";
+}
+
+impl Fielded for Search {
     const FIELDS: &'static [Field<Self>] = &[
         Field::new("search", "searchQuery", |row| FieldValue::text(row.query.as_str())),
         Field::new("hits", "hits", |row| FieldValue::Count(&row.hits)),
@@ -146,6 +168,15 @@ impl FieldedRow for Search {
     const FLAGS: &'static [Flag<Self>] =
         &[("unclicked", Search::is_unclicked), ("gone", |row| matches!(row.hits, Count::Known(0)))];
     const DEFAULT_SORT: &'static str = "hits";
+    const IS_COMPARED: bool = true;
+
+    fn identity(&self) -> &str {
+        self.key().as_str()
+    }
+}
+
+impl FieldedRow for Search {
+    const LIST_NAME: &'static str = "searches";
 
     fn compared(&self) -> Option<&Count> {
         Some(&self.hits)
@@ -156,8 +187,7 @@ impl FieldedRow for Search {
     }
 }
 
-impl FieldedRow for Feedback {
-    const LIST_NAME: &'static str = "feedback";
+impl Fielded for Feedback {
     const FIELDS: &'static [Field<Self>] = &[
         Field::new("time", "createdAt", |row| FieldValue::Time(row.created_at)),
         Field::new("page", "path", |row| FieldValue::text(row.path.as_str())),
@@ -187,10 +217,17 @@ impl FieldedRow for Feedback {
         ("code", |row| row.code.is_some()),
     ];
     const DEFAULT_SORT: &'static str = "time";
+
+    fn identity(&self) -> &str {
+        self.key().as_str()
+    }
 }
 
-impl FieldedRow for PageFeedback {
+impl FieldedRow for Feedback {
     const LIST_NAME: &'static str = "feedback";
+}
+
+impl Fielded for PageFeedback {
     const FIELDS: &'static [Field<Self>] = &[
         Field::new("page", "path", |row| FieldValue::text(row.path.as_str())),
         Field::new("up", "thumbsUp", |row| FieldValue::Count(&row.thumbs_up)),
@@ -200,10 +237,17 @@ impl FieldedRow for PageFeedback {
     ];
     const FLAGS: &'static [Flag<Self>] = &[];
     const DEFAULT_SORT: &'static str = "down";
+
+    fn identity(&self) -> &str {
+        self.key().as_str()
+    }
 }
 
-impl FieldedRow for Question {
-    const LIST_NAME: &'static str = "conversations";
+impl FieldedRow for PageFeedback {
+    const LIST_NAME: &'static str = "feedback";
+}
+
+impl Fielded for Question {
     const FIELDS: &'static [Field<Self>] = &[
         Field::new("time", "timestamp", |row| FieldValue::Time(row.asked_at)),
         Field::new("status", "resolutionStatus", |row| {
@@ -225,10 +269,44 @@ impl FieldedRow for Question {
         &[("unanswered", |row| row.is_answered == Some(false)), ("answered", |row| row.is_answered == Some(true))];
     // Unanswered questions come first.
     const DEFAULT_SORT: &'static str = "status";
+
+    fn identity(&self) -> &str {
+        self.key().as_str()
+    }
+}
+
+impl FieldedRow for Question {
+    const LIST_NAME: &'static str = "conversations";
+}
+
+impl Fielded for PageSignals {
+    const FIELDS: &'static [Field<Self>] = &[
+        Field::new("page", "path", |page| FieldValue::text(page.path_text())),
+        Field::new("views", Signal::Views.name(), |page| FieldValue::Number(page.value(Signal::Views))),
+        Field::new("change", "change", |page| FieldValue::Percent(page.views_change().percent())),
+        Field::new("lost", Signal::LostViews.name(), |page| FieldValue::Number(page.value(Signal::LostViews))),
+        Field::new("down", Signal::ThumbsDown.name(), |page| FieldValue::Number(page.value(Signal::ThumbsDown))),
+        Field::new("comments", Signal::OpenComments.name(), |page| {
+            FieldValue::Number(page.value(Signal::OpenComments))
+        }),
+        Field::new("unanswered", Signal::UnansweredQuestions.name(), |page| {
+            FieldValue::Number(page.value(Signal::UnansweredQuestions))
+        }),
+        Field::new("searches", Signal::UnclickedSearches.name(), |page| {
+            FieldValue::Number(page.value(Signal::UnclickedSearches))
+        }),
+        Field::new("score", "score", |page| FieldValue::Percent(Some(page.score * 100.0))),
+    ];
+    const FLAGS: &'static [Flag<Self>] = &[];
+    const DEFAULT_SORT: &'static str = "score";
+
+    fn identity(&self) -> &str {
+        self.path_text()
+    }
 }
 
 /// Sorts items by a field of their rows, highest value first unless `ascending` is set. Equal rows stay in their order.
-pub fn sort_rows<'a, T, R: FieldedRow>(
+pub fn sort_rows<'a, T, R: Fielded>(
     items: Vec<T>,
     row: impl Fn(&T) -> &'a R,
     field: &Field<R>,

@@ -3,14 +3,14 @@
 //! ```text
 //! filter     = term { " " term }              a row has to match all terms
 //! term       = [ "!" ] word                   a text of the row contains the word (with !: none), ignoring case
-//!            | [ "!" ] property               such as unclicked or unanswered
+//!            | [ "!" ] property               such as unclicked, unanswered or new
 //!            | '"' word                       a word, even if it looks like a property
 //!            | field operator value           hits>20, ctr<5%, down>=3
 //! ```
 //!
 //! Shares are in percent. Unknown values match no operator. A term that is invalid is ignored and reported.
 
-use super::fields::{Field, FieldValue, FieldedRow, Flag, find_field};
+use super::fields::{Field, FieldValue, Fielded, Flag, find_field};
 use crate::model::filter::{OPERATORS, Operator, TypedComparison, contains_word, parse_count, tokens, without_commas};
 
 /// A parsed filter; a row passes if it passes every term.
@@ -29,15 +29,29 @@ impl<R> Default for RowFilter<R> {
 
 #[derive(Debug)]
 enum RowTerm<R: 'static> {
-    Word { word: String, not: bool },
-    Flag { flag: &'static Flag<R>, not: bool },
-    Number { field: &'static Field<R>, operator: Operator, value: f64 },
+    Word {
+        word: String,
+        not: bool,
+    },
+    /// The row is new, compared with the previous period.
+    New {
+        not: bool,
+    },
+    Flag {
+        flag: &'static Flag<R>,
+        not: bool,
+    },
+    Number {
+        field: &'static Field<R>,
+        operator: Operator,
+        value: f64,
+    },
 }
 
 /// Values that differ by less than this are equal.
 const TOLERANCE: f64 = 1e-6;
 
-impl<R: FieldedRow> RowFilter<R> {
+impl<R: Fielded> RowFilter<R> {
     /// Parses the typed text.
     pub fn parse(typed: &str) -> Self {
         let mut filter = Self::default();
@@ -57,9 +71,21 @@ impl<R: FieldedRow> RowFilter<R> {
         self.problem.as_deref()
     }
 
+    /// Whether the filter contains a word that needs a comparison with the previous period.
+    pub fn needs_comparison(&self) -> bool {
+        self.terms.iter().any(|term| matches!(term, RowTerm::New { .. }))
+    }
+
+    /// Whether a row passes that is not compared, and so not known to be new.
     pub fn passes(&self, row: &R) -> bool {
+        self.passes_compared(row, |_| false)
+    }
+
+    /// Whether a row passes. `is_new` tells whether the previous period doesn't have the row.
+    pub fn passes_compared(&self, row: &R, is_new: impl Fn(&R) -> bool) -> bool {
         self.terms.iter().all(|term| match term {
             RowTerm::Word { word, not } => has_word(row, word) != *not,
+            RowTerm::New { not } => is_new(row) != *not,
             RowTerm::Flag { flag: (_, has), not } => has(row) != *not,
             RowTerm::Number { field, operator, value } => {
                 let known = (field.value)(row).number();
@@ -69,7 +95,7 @@ impl<R: FieldedRow> RowFilter<R> {
     }
 }
 
-fn has_word<R: FieldedRow>(row: &R, word: &str) -> bool {
+fn has_word<R: Fielded>(row: &R, word: &str) -> bool {
     R::FIELDS.iter().any(|field| match (field.value)(row) {
         FieldValue::Text(text) => contains_word(&text, word),
         _ => false,
@@ -77,7 +103,7 @@ fn has_word<R: FieldedRow>(row: &R, word: &str) -> bool {
 }
 
 /// Parses a term. `None` if the term has no text yet, such as a single `!`.
-fn parse_term<R: FieldedRow>(token: &str) -> Result<Option<RowTerm<R>>, String> {
+fn parse_term<R: Fielded>(token: &str) -> Result<Option<RowTerm<R>>, String> {
     if let Some(word) = token.strip_prefix('"') {
         let word = word.trim_end_matches('"').to_lowercase();
         return Ok((!word.is_empty()).then_some(RowTerm::Word { word, not: false }));
@@ -90,12 +116,13 @@ fn parse_term<R: FieldedRow>(token: &str) -> Result<Option<RowTerm<R>>, String> 
     let flag = R::FLAGS.iter().find(|(name, _)| *name == word);
     Ok(match flag {
         _ if word.is_empty() => None,
+        None if R::IS_COMPARED && word == "new" => Some(RowTerm::New { not }),
         Some(flag) => Some(RowTerm::Flag { flag, not }),
         None => Some(RowTerm::Word { word, not }),
     })
 }
 
-fn parse_comparison<R: FieldedRow>(token: &str) -> Result<RowTerm<R>, String> {
+fn parse_comparison<R: Fielded>(token: &str) -> Result<RowTerm<R>, String> {
     let TypedComparison { name, sign, operator, value } = TypedComparison::parse(token)?;
     let sample = R::default();
     let numbers = || R::FIELDS.iter().filter(|field| field.is_number(&sample));
@@ -105,7 +132,7 @@ fn parse_comparison<R: FieldedRow>(token: &str) -> Result<RowTerm<R>, String> {
             if names.is_empty() { "no field has numbers".to_owned() } else { format!("use {}", names.join(" ")) };
         return Err(format!("{name}{sign} is unknown: {hint}, or \" before a word"));
     };
-    let is_share = matches!((field.value)(&sample), FieldValue::Share(_));
+    let is_share = matches!((field.value)(&sample), FieldValue::Share(_) | FieldValue::Percent(_));
     let example = if is_share { format!("{name}{sign}5%") } else { format!("{name}{sign}20") };
     if value.is_empty() {
         return Err(format!("{name}{sign} needs a number, like {example}"));

@@ -12,7 +12,7 @@ pub mod needs_work_export;
 mod rows;
 mod stored;
 
-pub use rows::{Feedback, FeedbackStatus, PageFeedback, Question, Search, Source, ThreadMessage, page_path};
+pub use rows::{Feedback, FeedbackStatus, NO_ID, PageFeedback, Question, Search, Source, ThreadMessage, page_path};
 pub use stored::{AnalyticsSettings, ReaderTextDays, StoredRows};
 
 use super::Time;

@@ -40,7 +40,7 @@ impl Signal {
     }
 
     /// Returns the name in the configuration and in JSON.
-    pub fn name(self) -> &'static str {
+    pub const fn name(self) -> &'static str {
         match self {
             Self::Views => "views",
             Self::LostViews => "lostViews",
@@ -182,7 +182,7 @@ impl ReportSet {
 }
 
 /// A page with its signals.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct PageSignals {
     /// The path of the page; `None` for what can't be assigned to any page.
     pub path: Option<CleanText>,

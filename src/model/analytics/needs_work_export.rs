@@ -14,7 +14,7 @@ pub struct NeedsWorkExport<'a> {
     pub range: DateRange,
     pub found: &'a NeedsWork,
     /// The exported pages.
-    pub pages: &'a [PageSignals],
+    pub pages: &'a [&'a PageSignals],
     pub reports: LoadedReports<'a>,
 }
 
@@ -34,7 +34,7 @@ impl NeedsWorkExport<'_> {
     fn write_csv(&self) -> Result<String, ExportError> {
         let mut heads = vec!["path", "score"];
         heads.extend(Signal::ALL.map(Signal::name));
-        let record = |page: &PageSignals| {
+        let record = |page: &&PageSignals| {
             let mut cells = vec![guard_formulas(page.path_text()), format!("{:.4}", page.score)];
             cells.extend(Signal::ALL.map(|signal| guard_unless_number(page.number_text(signal))));
             cells
@@ -46,7 +46,7 @@ impl NeedsWorkExport<'_> {
         let signals = |value: &dyn Fn(Signal) -> Option<ViewCount>| -> Map<String, Value> {
             Signal::ALL.into_iter().map(|signal| (signal.name().to_owned(), json_number(value(signal)))).collect()
         };
-        let page = |page: &PageSignals| {
+        let page = |page: &&PageSignals| {
             let mut row = signals(&|signal| page.value(signal));
             row.insert("path".to_owned(), json!(page.path));
             row.insert("score".to_owned(), json!(page.score));
@@ -112,7 +112,8 @@ mod tests {
         let votes = RowsMerge::start(range, answer, Time::default()).into_report();
         let reports = LoadedReports { feedback_by_page: Some(&votes), ..LoadedReports::default() };
         let found = NeedsWork::compute(reports, &Weights::default());
-        NeedsWorkExport { range, found: &found, pages: &found.pages, reports }.write(format).expect("written")
+        let pages: Vec<&PageSignals> = found.pages.iter().collect();
+        NeedsWorkExport { range, found: &found, pages: &pages, reports }.write(format).expect("written")
     }
 
     #[test]

@@ -217,6 +217,11 @@ mod resolution_status {
 }
 
 impl Question {
+    /// Returns the id of the conversation. `None` if the service sent none.
+    pub fn conversation_id(&self) -> Option<&CleanText> {
+        Some(&self.id).filter(|id| !id.as_str().starts_with(NO_ID))
+    }
+
     /// Returns the page that the question is about: the one on which it was asked, otherwise the first source.
     pub fn about(&self) -> Option<CleanText> {
         let source = || self.sources.first().map(|source| &source.url);
@@ -231,6 +236,9 @@ impl AnalyticsRow for Question {
         &self.id
     }
 }
+
+/// How the ids begin that docdeck gives to rows without one.
+pub const NO_ID: &str = "(no id)";
 
 /// A message of a conversation with the assistant. Messages are not stored.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

@@ -1,6 +1,7 @@
 //! The dialog with a complete row of a report, such as a question with its answer.
 
-use super::report_row::DetailPart;
+use super::report_row::{ANSWER, DetailPart, QUESTION};
+use crate::model::text::CleanText;
 use crate::tui::component::prelude::*;
 use crate::tui::draw::boxes::draw_line;
 use crate::tui::draw::rules::DialogFrame;
@@ -22,6 +23,8 @@ const NAME_CELLS: usize = 20;
 pub(super) struct RowDetail {
     title: String,
     parts: Vec<DetailPart>,
+    /// The conversation that can be loaded.
+    conversation: Option<CleanText>,
     /// Wrapped lines: a name, or nothing, and a part of its text.
     lines: Vec<(&'static str, String)>,
     list: ListState,
@@ -30,12 +33,38 @@ pub(super) struct RowDetail {
 impl RowDetail {
     pub(super) fn new(kind: &str, parts: Vec<DetailPart>) -> Self {
         let parts = parts.into_iter().filter(|(_, text)| !text.is_empty()).collect();
-        Self { title: capitalized(kind), parts, lines: Vec::new(), list: ListState::default() }
+        Self { title: capitalized(kind), parts, conversation: None, lines: Vec::new(), list: ListState::default() }
     }
 
-    fn wrap_parts(&self, width: usize) -> Vec<(&'static str, String)> {
+    /// Lets the user load this conversation.
+    pub(super) fn with_conversation(self, id: Option<CleanText>) -> Self {
+        Self { conversation: id, ..self }
+    }
+
+    /// Returns the row with the messages of its conversation, as far as they are loaded.
+    fn parts_with_conversation(&self, app: &App) -> Vec<DetailPart> {
+        let found = self.conversation.as_ref().and_then(|id| app.analytics.conversations.get(id));
+        let Some(conversation) = found else { return self.parts.clone() };
+        let mut parts = self.parts.clone();
+        if let Some(messages) = conversation.shown().filter(|messages| !messages.value.is_empty()) {
+            parts.retain(|(name, _)| ![QUESTION, ANSWER].contains(name));
+            parts.extend(messages.value.iter().map(|message| {
+                (if message.is_by_reader() { "Reader" } else { "Assistant" }, message.content.to_string())
+            }));
+            return parts;
+        }
+        let state = match conversation.failure() {
+            Some(failure) => failure.message.to_string(),
+            None if conversation.is_loading() => "loading…".to_owned(),
+            None => "The service has no messages.".to_owned(),
+        };
+        parts.push(("Conversation", state));
+        parts
+    }
+
+    fn wrap_parts(parts: &[DetailPart], width: usize) -> Vec<(&'static str, String)> {
         let mut lines = Vec::new();
-        for (name, text) in &self.parts {
+        for (name, text) in parts {
             let (is_beside, before) = (width >= MIN_WIDTH_BESIDE, lines.len());
             let space = if is_beside { width.saturating_sub(NAME_CELLS) } else { width };
             if !is_beside {
@@ -54,7 +83,32 @@ impl RowDetail {
 
 impl Component for RowDetail {
     fn contexts(&self) -> &'static [Context] {
-        &[Context::Lists, Context::Everywhere]
+        &[Context::RowDetail, Context::Lists, Context::Everywhere]
+    }
+
+    fn offers(&self, action: Action, app: &App) -> Option<Label> {
+        match action {
+            Action::LoadAll => {
+                let conversation = app.analytics.conversations.get(self.conversation.as_ref()?);
+                let is_wanted =
+                    conversation.is_none_or(|messages| messages.shown().is_none() && !messages.is_loading());
+                Label::default_if(is_wanted)
+            }
+            _ => Some(Label::Default),
+        }
+    }
+
+    fn act(&mut self, action: Action, cx: &mut Cx<'_>) -> Flow {
+        match (action, &self.conversation) {
+            (Action::LoadAll, Some(id)) => cx.app.load_conversation(id, cx.now, cx.effects),
+            (Action::CopyMain, _) => {
+                let lines = self.parts_with_conversation(cx.app).into_iter();
+                let text: Vec<String> = lines.map(|(name, text)| format!("{name}: {text}")).collect();
+                cx.run(Effect::copy("the row", text.join("\n")));
+            }
+            _ => return Flow::Pass,
+        }
+        Flow::Handled
     }
 
     fn fills_screen(&self) -> bool {
@@ -70,7 +124,7 @@ impl Component for RowDetail {
     }
 
     fn refresh(&mut self, app: &App) {
-        self.lines = self.wrap_parts(app.geometry().dialog_columns());
+        self.lines = Self::wrap_parts(&self.parts_with_conversation(app), app.geometry().dialog_columns());
         self.list.set_len(self.lines.len());
         self.list.keep_selected_visible(app.geometry().dialog_rows().max(1));
     }

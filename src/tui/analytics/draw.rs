@@ -1,6 +1,7 @@
 //! Draws a report: the tabs and the range, its numbers, and its rows.
 
 use super::report_row::ReportRow;
+use super::row_list::ListTab;
 use super::rows_tab::RowsTab;
 use super::tab::AnalyticsTab;
 use super::tab_names::tab_names;
@@ -44,31 +45,41 @@ pub(super) fn draw_report<R: ReportRow>(frame: &mut Frame<'_>, view: View<'_>, s
         draw_hint(frame, areas.lines, &format!("No {} in this range.", R::KIND.label()), view.theme.muted);
         return;
     }
-    let table = table::<R>(usize::from(areas.lines.width), tab.compared_range().is_some());
+    let table = table(R::columns(), usize::from(areas.lines.width), tab.compared_range().is_some());
+    draw_rows(frame, view, &areas, &table, tab);
+}
+
+/// Draws the rows of a tab below their headings.
+pub(super) fn draw_rows<T: ListTab>(
+    frame: &mut Frame<'_>,
+    view: View<'_>,
+    areas: &ViewsAreas,
+    table: &Table<ListCell<T::Row>>,
+    tab: &T,
+) {
     let mut headings = Line::from(" ".repeat(MARK_CELLS));
     headings.extend(table.headings(view.theme.muted).spans);
     draw_line(frame, areas.headings, 0, headings);
     let rows = usize::from(areas.lines.height);
     for (n, (item, is_selected)) in tab.visible(rows).enumerate() {
         let row = ListRow { view, item, is_selected };
-        let is_marked = tab.is_marked(item);
         let mut line = Line::from(vec![
             Span::styled(if is_selected { SELECTED } else { " " }, view.theme.mark),
-            Span::styled(if is_marked { MARKED } else { " " }, view.theme.mark),
+            Span::styled(if tab.list().is_marked(item) { MARKED } else { " " }, view.theme.mark),
         ]);
         line.extend(table.line(|cell, width| cell(&row, width)).spans);
         draw_line(frame, areas.lines, n, if is_selected { selected_line(line, view.theme) } else { line });
     }
-    if tab.is_empty() {
+    if tab.list().is_empty() {
         let clears = view.app.key_label(Context::Analytics, Action::Close);
         draw_hint(frame, areas.lines, &format!("No row passes the filter. {clears} clears it."), view.theme.muted);
     }
 }
 
-/// Returns the table of a report on a screen of this width. Changes are shown if the report is compared.
-pub(super) fn table<R: ReportRow>(width: usize, is_compared: bool) -> Table<ListCell<R>> {
+/// Returns the table of a tab on a screen of this width. Changes are shown if the rows are compared.
+pub(super) fn table<R>(columns: Vec<Column<ListCell<R>>>, width: usize, is_compared: bool) -> Table<ListCell<R>> {
     let is_shown = |column: &Column<ListCell<R>>| is_compared || column.heading() != "change";
-    Table::new(R::columns().into_iter().filter(is_shown), width.saturating_sub(MARK_CELLS))
+    Table::new(columns.into_iter().filter(is_shown), width.saturating_sub(MARK_CELLS))
 }
 
 /// Returns the column of the screen at which the tables begin.
@@ -128,7 +139,7 @@ fn row_space(width: u16) -> usize {
 
 /// Returns the text of the lower rule about a report, and whether it is a problem.
 fn status_text<R: ReportRow>(view: View<'_>, tab: &RowsTab<R>) -> (String, bool) {
-    if let Some(problem) = tab.filter_problem() {
+    if let Some(problem) = tab.list().filter_problem() {
         return (capitalized(problem), true);
     }
     let key = |action| view.app.key_label(Context::Analytics, action);
@@ -154,13 +165,7 @@ fn status_text<R: ReportRow>(view: View<'_>, tab: &RowsTab<R>) -> (String, bool)
         let (new, gone) = (format_count(new), format_count(gone));
         parts.push(format!("compared with {}: {new} new, {gone} gone", range.words(false)));
     }
-    if tab.marked_count() > 0 {
-        parts.push(format!("{} marked", format_count(tab.marked_count())));
-    }
-    let (field, is_ascending) = tab.sort();
-    if field != R::DEFAULT_SORT || is_ascending {
-        parts.push(format!("by {field}{}", if is_ascending { ", lowest first" } else { "" }));
-    }
+    parts.extend(tab.list().notes());
     (parts.join(" · "), false)
 }
 

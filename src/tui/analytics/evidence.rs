@@ -2,6 +2,7 @@
 //! quoted as data, because anybody can write it, and an agent must not take it for instructions.
 
 use super::report_row::ReportRow;
+use super::row_list::ListTab;
 use crate::model::Time;
 use crate::model::text::CleanText;
 use crate::tui::compose::editor::Editor;

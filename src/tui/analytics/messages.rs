@@ -1,10 +1,12 @@
 //! The messages and effects about the reports of the analytics screen other than page views.
 
 use crate::model::analytics::{
-    AnalyticsKind, Feedback, PageFeedback, Question, RowsOutcome, RowsPlan, RowsReport, Search,
+    AnalyticsKind, Feedback, PageFeedback, Question, RowsOutcome, RowsPlan, RowsReport, Search, ThreadMessage,
 };
+use crate::model::failure::Failure;
 use crate::model::period::DateRange;
 use crate::model::report::{LoadOutcome, LoadPlan, Report};
+use crate::model::text::CleanText;
 use crate::model::views::PageRow;
 use std::sync::Arc;
 
@@ -26,6 +28,11 @@ pub enum AnalyticsMsg {
         range: DateRange,
         outcome: LoadOutcome,
     },
+    /// The messages of a conversation with the assistant.
+    Conversation {
+        id: CleanText,
+        result: Result<Vec<ThreadMessage>, Failure>,
+    },
 }
 
 /// A message about a report with rows of one kind.
@@ -38,7 +45,7 @@ pub enum RowsMsg<R> {
 }
 
 /// A side effect about a report.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum AnalyticsEffect {
     /// Reads the cached report of a range, without a request; answered by [`RowsMsg::Cached`].
     LoadCached(AnalyticsKind, DateRange),
@@ -50,4 +57,6 @@ pub enum AnalyticsEffect {
     LoadCachedViews(DateRange),
     /// Loads page views; answered by [`AnalyticsMsg::ViewsLoaded`].
     LoadViews(LoadPlan),
+    /// Loads a conversation with the assistant; answered by [`AnalyticsMsg::Conversation`].
+    LoadConversation(CleanText),
 }

@@ -1,7 +1,7 @@
 //! The analytics screen: page views (`tui::views`), and the reports about searches, feedback and questions, each in a
 //! tab. All tabs show the same date range.
 //!
-//! `rows_tab` is the state of a report, `report_row` what is specific to a kind of row, `screen` the component of these
+//! `row_list` is how the rows of a tab are listed, `rows_tab` the state of a report, `report_row` what is specific to a kind of row, `screen` the component of these
 //! tabs, `needs_work` the tab that combines all reports.
 
 mod columns;
@@ -12,6 +12,7 @@ pub mod messages;
 pub mod needs_work;
 pub(in crate::tui) mod needs_work_screen;
 mod report_row;
+pub mod row_list;
 pub mod rows_tab;
 pub(in crate::tui) mod screen;
 pub mod state;

@@ -1,13 +1,14 @@
 //! The state of the tab with the pages that need work.
 
 use super::messages::AnalyticsEffect;
+use super::row_list::{ListTab, RowList, Rows};
 use crate::model::Time;
+use crate::model::analytics::fields::Fielded;
 use crate::model::analytics::needs_work::{NeedsWork, PageSignals};
 use crate::model::load::{Load, Timed};
 use crate::model::period::DateRange;
 use crate::model::report::{LoadEndReason, LoadOutcome, LoadPlan, Report};
 use crate::tui::msg::Effect;
-use crate::tui::widgets::list_state::ListState;
 use std::sync::Arc;
 
 /// The state of the tab.
@@ -17,7 +18,7 @@ pub struct NeedsWorkTab {
     pub(super) views: Load<Arc<Report>>,
     pub(super) previous_views: Option<Arc<Report>>,
     pub(super) found: NeedsWork,
-    pub(super) list: ListState,
+    pub(super) list: RowList<PageSignals>,
 }
 
 impl NeedsWorkTab {
@@ -26,7 +27,9 @@ impl NeedsWorkTab {
         if self.range == Some(range) {
             return Vec::new();
         }
-        *self = Self { range: Some(range), ..Self::default() };
+        let list = std::mem::take(&mut self.list);
+        *self = Self { range: Some(range), list, ..Self::default() };
+        self.arrange();
         let ranges = [Some(range), range.step(-1)];
         let read = |range| Effect::Analytics(AnalyticsEffect::LoadCachedViews(range));
         ranges.into_iter().flatten().map(read).collect()
@@ -71,7 +74,39 @@ impl NeedsWorkTab {
         self.views.shown().map(|views| views.value.as_ref())
     }
 
-    pub(super) fn selected(&self) -> Option<&PageSignals> {
-        self.found.pages.get(self.list.selected())
+    /// Shows these pages. The selection stays on its page, or on the first row until the user has moved it.
+    pub(super) fn show(&mut self, found: NeedsWork) {
+        let selected = self.selected_identity().filter(|_| self.list.state.selected() > 0);
+        self.found = found;
+        self.arrange_around(selected.as_deref());
+    }
+
+    fn selected_identity(&self) -> Option<String> {
+        self.selected().map(|page| page.identity().to_owned())
+    }
+
+    fn arrange_around(&mut self, selected: Option<&str>) {
+        self.list.arrange(&Rows { loaded: &self.found.pages, gone: &[] }, selected, |_| false);
+    }
+}
+
+impl ListTab for NeedsWorkTab {
+    type Row = PageSignals;
+
+    fn list(&self) -> &RowList<PageSignals> {
+        &self.list
+    }
+
+    fn list_mut(&mut self) -> &mut RowList<PageSignals> {
+        &mut self.list
+    }
+
+    fn all_rows(&self) -> Rows<'_, PageSignals> {
+        Rows { loaded: &self.found.pages, gone: &[] }
+    }
+
+    fn arrange(&mut self) {
+        let selected = self.selected_identity();
+        self.arrange_around(selected.as_deref());
     }
 }

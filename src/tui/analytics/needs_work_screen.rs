@@ -7,25 +7,31 @@
 //!    /billing                        950    ▲ 2%            7         0          14         –  █████████▍    4.7%
 //! ```
 
+use super::detail::RowDetail;
 use super::draw;
 use super::evidence::{READER_TEXT_HEADING, quote};
 use super::needs_work::NeedsWorkTab;
-use super::screen::{act_on_range, click_range_rule};
+use super::report_row::DetailPart;
+use super::row_list::ListTab;
+use super::screen::{act_on_list, act_on_range, click_range_rule, close_label, close_list, sort_by_heading};
 use super::tab::AnalyticsTab;
 use crate::model::analytics::needs_work::{NeedsWork, PageSignals, ReportSet, Signal};
+use crate::model::analytics::needs_work_export::NeedsWorkExport;
 use crate::model::analytics::page_path;
+use crate::model::export::ExportFormat;
 use crate::model::text::CleanText;
 use crate::model::views::ViewCount;
 use crate::tui::component::prelude::*;
 use crate::tui::confirm::{ConfirmAction, ConfirmDialog};
 use crate::tui::draw::bars::fraction_bar;
 use crate::tui::draw::boxes::draw_line;
-use crate::tui::format::{format_count, format_views, plural, truncate_path};
+use crate::tui::format::{capitalized, format_count, format_views, plural, truncate_path};
 use crate::tui::views::columns::CHANGE_WIDTH;
 use crate::tui::views::draw::change::ChangeWeight;
 use crate::tui::views::draw::table::change_cell;
 use crate::tui::widgets::list_state::ClickedRow;
 use crate::tui::widgets::table::{Column, ListCell, ListRow, Table, TableCell};
+use crate::tui::{NewFile, Overwrite};
 use ratatui::text::Span;
 
 /// The width of the bars in cells.
@@ -36,13 +42,8 @@ const MAX_QUOTES: usize = 10;
 impl App {
     /// Computes the signals again. Called when a report has changed.
     pub(super) fn update_needs_work(&mut self) {
-        let selected = self.analytics.needs_work.selected().and_then(|page| page.path.clone());
         let found = NeedsWork::compute(self.analytics.loaded_reports(), &self.config.weights);
-        let tab = &mut self.analytics.needs_work;
-        tab.found = found;
-        tab.list.set_len(tab.found.pages.len());
-        let at = tab.found.pages.iter().position(|page| selected.is_some() && page.path == selected);
-        tab.list.select(at.unwrap_or(0));
+        self.analytics.needs_work.show(found);
         self.dirty = true;
     }
 
@@ -62,11 +63,13 @@ impl App {
         self.open(ConfirmDialog { text, on_yes: ConfirmAction::LoadSignals { everything: is_refresh } });
     }
 
-    /// Opens the editor for a job about the selected page, with its numbers and what readers wrote about it.
+    /// Opens the editor for a job about the marked pages or the selected one, with their numbers and what readers wrote
+    /// about them.
     fn open_job_about_signals(&mut self, now: Time, effects: &mut Vec<Effect>) {
-        let Some(page) = self.analytics.needs_work.selected().cloned() else { return };
-        let evidence = self.signals_text(&page);
-        self.open_job_with_evidence(page.path.into_iter().collect(), &evidence, now, effects);
+        let pages = self.analytics.needs_work.chosen();
+        let evidence: Vec<String> = pages.iter().map(|page| self.signals_text(page)).collect();
+        let paths = pages.iter().filter_map(|page| page.path.clone()).collect();
+        self.open_job_with_evidence(paths, &evidence.join("\n\n"), now, effects);
     }
 
     /// Returns the signals of a page for a prompt.
@@ -118,22 +121,19 @@ impl Component for NeedsWorkScreen {
     }
 
     fn offers(&self, action: Action, app: &App) -> Option<Label> {
-        let has_page = app.analytics.needs_work.selected().is_some();
+        let tab = &app.analytics.needs_work;
+        let has_pages = !tab.found.pages.is_empty();
         match action {
-            Action::NewJob | Action::CopyMain => Label::default_if(has_page),
+            Action::Open | Action::Mark | Action::NewJob | Action::CopyMain => {
+                Label::default_if(tab.selected().is_some())
+            }
+            Action::Filter | Action::NextSort | Action::ReverseSort | Action::Export => Label::default_if(has_pages),
+            Action::Close => close_label(&tab.list),
             Action::LoadAll => match app.analytics.loaded_reports().missing().is_empty() {
                 true => Some("load again".into()),
                 false => Some("load missing".into()),
             },
-            Action::Open
-            | Action::Mark
-            | Action::Filter
-            | Action::NextSort
-            | Action::ReverseSort
-            | Action::Fold
-            | Action::Compare
-            | Action::Export
-            | Action::Close => None,
+            Action::Fold | Action::Compare => None,
             _ => Some(Label::Default),
         }
     }
@@ -142,7 +142,20 @@ impl Component for NeedsWorkScreen {
         if act_on_range(action, cx) {
             return Flow::Handled;
         }
+        if act_on_list(action, &COLUMNS, self, |app| &mut app.analytics.needs_work, cx) {
+            return Flow::Handled;
+        }
         match action {
+            Action::Open => {
+                if let Some(page) = cx.app.analytics.needs_work.selected() {
+                    let dialog = RowDetail::new("page that needs work", details(cx.app, page));
+                    cx.open(dialog);
+                }
+            }
+            Action::Export => {
+                let export = export(cx.app);
+                cx.effects.extend(export);
+            }
             Action::NewJob => cx.app.open_job_about_signals(cx.now, cx.effects),
             Action::LoadAll => cx.app.ask_to_load_signals(false, cx.now),
             Action::Refresh => cx.app.ask_to_load_signals(true, cx.now),
@@ -155,27 +168,31 @@ impl Component for NeedsWorkScreen {
         Flow::Handled
     }
 
-    fn close(&mut self, _cx: &mut Cx<'_>) -> Flow {
-        Flow::Pass
+    fn close(&mut self, cx: &mut Cx<'_>) -> Flow {
+        close_list(&mut cx.app.analytics.needs_work)
     }
 
     fn scroll(&mut self, by: Scroll, cx: &mut Cx<'_>) {
         let rows = usize::from(cx.app.report_areas().lines.height).max(1);
-        cx.app.analytics.needs_work.list.scroll(by, rows);
+        cx.app.analytics.needs_work.list.state.scroll(by, rows);
     }
 
     fn click(&mut self, at: Position, cx: &mut Cx<'_>) -> Flow {
         let areas = cx.app.report_areas();
-        if !click_range_rule(AnalyticsTab::NeedsWork, at, areas.range, cx)
-            && cx.app.analytics.needs_work.list.click(areas.lines, at) == Some(ClickedRow::Again)
-        {
-            cx.app.open_job_about_signals(cx.now, cx.effects);
+        if click_range_rule(AnalyticsTab::NeedsWork, at, areas.range, cx) {
+            return Flow::Handled;
+        }
+        let tab = &mut cx.app.analytics.needs_work;
+        if areas.headings.contains(at) {
+            sort_by_heading(&table(usize::from(areas.lines.width)), at, tab);
+        } else if tab.list.state.click(areas.lines, at) == Some(ClickedRow::Again) {
+            return self.act(Action::Open, cx);
         }
         Flow::Handled
     }
 
     fn position_text(&self, app: &App) -> String {
-        app.analytics.needs_work.list.position_text(usize::from(app.report_areas().lines.height))
+        app.analytics.needs_work.list.state.position_text(usize::from(app.report_areas().lines.height))
     }
 
     fn draw(&self, frame: &mut Frame<'_>, view: View<'_>) {
@@ -188,12 +205,7 @@ impl Component for NeedsWorkScreen {
             draw_empty(frame, view, areas.lines);
             return;
         }
-        let table = table(usize::from(areas.lines.width));
-        draw_line(frame, areas.headings, 0, table.headings(view.theme.muted));
-        let rows = usize::from(areas.lines.height);
-        for (n, (page, is_selected)) in tab.list.visible(tab.found.pages.iter(), rows).enumerate() {
-            draw_line(frame, areas.lines, n, table.row(view, page, is_selected));
-        }
+        draw::draw_rows(frame, view, &areas, &table(usize::from(areas.lines.width)), tab);
     }
 }
 
@@ -224,6 +236,9 @@ fn summary(tab: &NeedsWorkTab) -> String {
 fn status_text(view: View<'_>) -> (String, bool) {
     let analytics = &view.app.analytics;
     let (tab, loading) = (&analytics.needs_work, analytics.loading_count());
+    if let Some(problem) = tab.list.filter_problem() {
+        return (capitalized(problem), true);
+    }
     if loading > 0 {
         return (format!("loading {}…", plural(loading, "report")), false);
     }
@@ -235,16 +250,23 @@ fn status_text(view: View<'_>) -> (String, bool) {
         let partial = tab.views().is_some_and(|views| !views.complete);
         let previous = if tab.previous_views.is_none() { "the previous period is not loaded" } else { "" };
         let views = if partial { "only the most viewed pages have views" } else { previous };
-        return (views.to_owned(), false);
+        let views = (!views.is_empty()).then(|| views.to_owned());
+        return (views.into_iter().chain(tab.list.notes()).collect::<Vec<_>>().join(" · "), false);
     }
     let key = view.app.key_label(Context::Analytics, Action::LoadAll);
-    (format!("not loaded: {}; {key} loads them", missing.names().join(", ")), false)
+    let missing = format!("not loaded: {}; {key} loads them", missing.names().join(", "));
+    (tab.list.notes().chain([missing]).collect::<Vec<_>>().join(" · "), false)
 }
+
+/// The names of the fields that are columns.
+const COLUMNS: [&str; 8] = ["page", "views", "change", "down", "comments", "unanswered", "searches", "score"];
+/// The width of a share in cells: ` 12.3%`.
+const SHARE_CELLS: usize = 7;
 
 fn table(width: usize) -> Table<ListCell<PageSignals>> {
     type C = Column<ListCell<PageSignals>>;
-    let columns = [
-        C::left("", 2, |row, _| row.cursor()),
+    let share = |key| C::right("share", SHARE_CELLS, key).optional(5);
+    let columns = vec![
         C::flexible("page", 20, |row, width| match &row.item.path {
             Some(path) => row.cell(truncate_path(path.as_str(), width.saturating_sub(1))),
             None => row.muted("(no page)"),
@@ -252,13 +274,58 @@ fn table(width: usize) -> Table<ListCell<PageSignals>> {
         C::right("views", 9, |row, _| signal_cell(row, Signal::Views)).optional(4),
         C::right("change", CHANGE_WIDTH, views_change_cell).optional(4),
         C::right("thumbs down", 13, |row, _| signal_cell(row, Signal::ThumbsDown)),
+        share(|row, _| signal_share_cell(row, Signal::ThumbsDown)),
         C::right("comments", 10, |row, _| signal_cell(row, Signal::OpenComments)).optional(3),
+        share(|row, _| signal_share_cell(row, Signal::OpenComments)),
         C::right("unanswered", 12, |row, _| signal_cell(row, Signal::UnansweredQuestions)).optional(2),
+        share(|row, _| signal_share_cell(row, Signal::UnansweredQuestions)),
         C::right("searches", 10, |row, _| signal_cell(row, Signal::UnclickedSearches)).optional(2),
+        share(|row, _| signal_share_cell(row, Signal::UnclickedSearches)),
         C::left("share of the problem", BAR_CELLS + 7, share_cell).after_gap(2).optional(1),
         C::left("", 1, |row, _| row.cell("")),
     ];
-    Table::new(columns, width)
+    draw::table(columns, width, true)
+}
+
+/// Returns the share of the site's total that the page has; blank if it has none.
+fn signal_share_cell<'a>(row: &ListRow<'a, PageSignals>, signal: Signal) -> TableCell<'a> {
+    let share = row.view.app.analytics.needs_work.found.share(row.item, signal).filter(|share| *share > 0.0);
+    row.muted(share.map(share_text).unwrap_or_default())
+}
+
+fn share_text(share: f64) -> String {
+    format!("{:.1}%", share * 100.0)
+}
+
+/// Returns the complete signals of a page: each with its share of the site's total and its weight.
+fn details(app: &App, page: &PageSignals) -> Vec<DetailPart> {
+    let found = &app.analytics.needs_work.found;
+    let signal = |signal: Signal| {
+        let Some(value) = page.value(signal) else { return (signal.label(), "not loaded".to_owned()) };
+        let total = found.total(signal).map(format_views).unwrap_or_default();
+        let share = found.share(page, signal).map(|share| format!(", {} of {total}", share_text(share)));
+        let weight = app.config.weights.of(signal);
+        (signal.label(), format!("{}{}, weight {weight}", format_views(value), share.unwrap_or_default()))
+    };
+    let mut parts = vec![("page", page.path_text().to_owned())];
+    parts.extend(Signal::ALL.map(signal));
+    let sum = "the weighted sum of the shares, divided by the sum of the weights";
+    parts.push(("share of the problem", format!("{}: {sum}", share_text(page.score))));
+    let searches: Vec<&str> = page.searches.iter().map(CleanText::as_str).collect();
+    parts.push(("searches", searches.join("\n")));
+    parts
+}
+
+/// Returns the effect that writes the shown pages as CSV.
+fn export(app: &App) -> Option<Effect> {
+    let tab = &app.analytics.needs_work;
+    let range = tab.range?;
+    let pages: Vec<&PageSignals> = tab.rows().collect();
+    let what = CleanText::line(&plural(pages.len(), "page"));
+    let export = NeedsWorkExport { range, found: &tab.found, pages: &pages, reports: app.analytics.loaded_reports() };
+    let text = export.write(ExportFormat::Csv).ok()?;
+    let name = format!("docdeck-needs-work-{}_{}.csv", range.from(), range.to());
+    Some(Effect::WriteFile(NewFile { name, text, what }, Overwrite::Ask))
 }
 
 fn signal_cell<'a>(row: &ListRow<'a, PageSignals>, signal: Signal) -> TableCell<'a> {
@@ -275,6 +342,7 @@ fn views_change_cell<'a>(row: &ListRow<'a, PageSignals>, _width: usize) -> Table
 }
 
 fn share_cell<'a>(row: &ListRow<'a, PageSignals>, _width: usize) -> TableCell<'a> {
+    // The pages of the report are in the order of their score, however they are shown.
     let longest = row.view.app.analytics.needs_work.found.pages.first().map_or(0.0, |page| page.score);
     let share = if longest > 0.0 { row.item.score / longest } else { 0.0 };
     let theme = row.view.theme;

@@ -14,6 +14,10 @@ use crate::tui::widgets::table::{Column, ListCell};
 /// A named text of a row's details.
 pub(in crate::tui) type DetailPart = (&'static str, String);
 
+/// The names of the parts that the conversation contains, too.
+pub(super) const QUESTION: &str = "Question";
+pub(super) const ANSWER: &str = "Answer";
+
 /// A row of a report on the screen.
 pub(in crate::tui) trait ReportRow: FieldedRow {
     const TAB: AnalyticsTab;
@@ -44,6 +48,11 @@ pub(in crate::tui) trait ReportRow: FieldedRow {
     /// Returns the text of the row that readers wrote; empty if there is none.
     fn reader_text(&self) -> &str {
         ""
+    }
+
+    /// Returns the id of the conversation that the row is the start of; `None` if there is none.
+    fn conversation_id(&self) -> Option<&CleanText> {
+        None
     }
 
     /// Returns the complete row.
@@ -263,6 +272,10 @@ impl ReportRow for Question {
         self.query.as_str()
     }
 
+    fn conversation_id(&self) -> Option<&CleanText> {
+        self.conversation_id()
+    }
+
     fn details(&self) -> Vec<DetailPart> {
         let sources: Vec<String> =
             self.sources.iter().map(|source| format!("{} ({})", source.title, source.url)).collect();
@@ -277,8 +290,8 @@ impl ReportRow for Question {
             ("Status", status.to_owned()),
             ("Page", self.about().map(|page| page.to_string()).unwrap_or_default()),
             ("Category", self.category.as_ref().map(CleanText::to_string).unwrap_or_default()),
-            ("Question", self.query.to_string()),
-            ("Answer", self.response.to_string()),
+            (QUESTION, self.query.to_string()),
+            (ANSWER, self.response.to_string()),
             ("Sources", sources.join("\n")),
         ]
     }

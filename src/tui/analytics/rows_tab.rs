@@ -1,9 +1,9 @@
-//! The state of a report with rows of one kind: what is loaded, and which rows are shown in which order.
+//! The state of a report with rows of one kind: what is loaded and shown, and the comparison with the previous period.
 
 use super::messages::{AnalyticsEffect, RowsMsg};
+use super::row_list::{ListTab, RowList, Rows};
 use crate::model::Time;
-use crate::model::analytics::fields::{Field, FieldValue, FieldedRow, sort_rows};
-use crate::model::analytics::filter::RowFilter;
+use crate::model::analytics::fields::FieldedRow;
 use crate::model::analytics::{AnalyticsRow, RowsPlan, RowsProgress, RowsReport};
 use crate::model::comparison::ViewsChange;
 use crate::model::failure::Failure;
@@ -13,7 +13,6 @@ use crate::model::report::LoadEndReason;
 use crate::model::text::CleanText;
 use crate::model::views::Count;
 use crate::tui::msg::Effect;
-use crate::tui::widgets::list_state::ListState;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
@@ -25,15 +24,7 @@ pub struct RowsTab<R: FieldedRow> {
     report: Load<Arc<RowsReport<R>>>,
     /// The progress of a running load.
     progress: Option<RowsProgress>,
-    /// The indices of the shown rows, in their order.
-    shown: Vec<usize>,
-    pub(in crate::tui) list: ListState,
-    /// The index of the field by which the rows are sorted.
-    sort: usize,
-    is_ascending: bool,
-    filter_text: String,
-    filter: RowFilter<R>,
-    marks: HashSet<CleanText>,
+    list: RowList<R>,
     comparison: Option<RowsComparison<R>>,
     /// The numbers above the table.
     pub(in crate::tui) summary: String,
@@ -61,34 +52,11 @@ impl<R: FieldedRow> Default for RowsTab<R> {
             range: None,
             report: Load::Idle,
             progress: None,
-            shown: Vec::new(),
-            list: ListState::default(),
-            sort: R::FIELDS.iter().position(|field| field.name == R::DEFAULT_SORT).unwrap_or(0),
-            is_ascending: false,
-            filter_text: String::new(),
-            filter: RowFilter::default(),
-            marks: HashSet::new(),
+            list: RowList::default(),
             comparison: None,
             summary: String::new(),
             full_bar: 0.0,
         }
-    }
-}
-
-/// The rows of a report, followed by those that only the previous period has.
-#[derive(Debug)]
-struct AllRows<'a, R> {
-    listed: &'a [R],
-    gone: &'a [R],
-}
-
-impl<'a, R> AllRows<'a, R> {
-    fn iter(&self) -> impl Iterator<Item = &'a R> + use<'a, R> {
-        self.listed.iter().chain(self.gone)
-    }
-
-    fn get(&self, at: usize) -> Option<&'a R> {
-        self.listed.get(at).or_else(|| self.gone.get(at.checked_sub(self.listed.len())?))
     }
 }
 
@@ -174,8 +142,9 @@ impl<R: FieldedRow> RowsTab<R> {
     /// Compares with the previous period, or stops comparing. Returns the effect that reads that period from the cache.
     /// If it is not cached, its first rows take one request.
     pub(in crate::tui) fn toggle_comparison(&mut self) -> Option<Effect> {
+        let selected = self.selected_identity();
         if self.comparison.take().is_some() {
-            self.arrange();
+            self.arrange_around(selected.as_deref());
             return None;
         }
         let range = self.range?.step(-1)?;
@@ -185,11 +154,12 @@ impl<R: FieldedRow> RowsTab<R> {
     }
 
     fn show_before(&mut self, before: Arc<RowsReport<R>>) {
+        let selected = self.selected_identity();
         let Some(comparison) = &mut self.comparison else { return };
         comparison.positions = before.rows.iter().enumerate().map(|(at, row)| (row.key().clone(), at)).collect();
         comparison.before = Some(before);
         self.find_gone_rows();
-        self.arrange();
+        self.arrange_around(selected.as_deref());
     }
 
     /// Finds the rows that only the previous period has. While the current period is partial, they may still come.
@@ -201,8 +171,7 @@ impl<R: FieldedRow> RowsTab<R> {
         let known: HashSet<&CleanText> = now.rows.iter().map(AnalyticsRow::key).collect();
         let gone = before.rows.iter().filter(|row| !known.contains(row.key()));
         comparison.gone = gone.filter_map(FieldedRow::gone).collect();
-        let is_new = |row: &&R| before.is_complete() && !comparison.positions.contains_key(row.key());
-        comparison.new_count = now.rows.iter().filter(is_new).count();
+        comparison.new_count = now.rows.iter().filter(|row| comparison.is_new(row)).count();
     }
 
     /// Returns the compared range; `None` if nothing is compared.
@@ -243,26 +212,23 @@ impl<R: FieldedRow> RowsTab<R> {
     }
 
     fn show(&mut self, report: Arc<RowsReport<R>>, now: Time) {
-        let as_of = report.as_of;
+        let (selected, as_of) = (self.selected_identity(), report.as_of);
         self.report.finish(Ok(Timed { value: report, as_of }), now);
         self.find_gone_rows();
-        self.arrange();
+        self.arrange_around(selected.as_deref());
     }
 
-    /// Filters and sorts the rows. The selection stays on its row if that is still shown.
-    fn arrange(&mut self) {
-        let selected = self.selected().map(|row| row.key().clone());
+    fn selected_identity(&self) -> Option<String> {
+        self.selected().map(|row| row.identity().to_owned())
+    }
+
+    /// Filters and sorts the rows, and selects the row with this identity.
+    fn arrange_around(&mut self, selected: Option<&str>) {
         let report = self.report.shown().map(|report| Arc::clone(&report.value));
-        let gone = self.comparison.as_ref().map_or(&[][..], |comparison| comparison.gone.as_slice());
-        let rows = AllRows { listed: report.as_ref().map_or(&[], |report| report.rows.as_slice()), gone };
-        let mut order: Vec<(usize, &R)> = rows.iter().enumerate().filter(|(_, row)| self.filter.passes(row)).collect();
-        if let Some(field) = self.sort_field() {
-            order = sort_rows(order, |(_, row)| row, field, self.is_ascending);
-        }
-        self.shown = order.into_iter().map(|(at, _)| at).collect();
-        self.list.set_len(self.shown.len());
-        let at = selected.and_then(|key| self.rows().position(|row| *row.key() == key));
-        self.list.select(at.unwrap_or(0));
+        let comparison = self.comparison.as_ref();
+        let gone = comparison.map_or(&[][..], |comparison| comparison.gone.as_slice());
+        let rows = Rows { loaded: report.as_ref().map_or(&[], |report| report.rows.as_slice()), gone };
+        self.list.arrange(&rows, selected, |row| comparison.is_some_and(|comparison| comparison.is_new(row)));
     }
 
     pub(in crate::tui) fn report(&self) -> Option<&Arc<RowsReport<R>>> {
@@ -284,107 +250,35 @@ impl<R: FieldedRow> RowsTab<R> {
     pub(in crate::tui) fn range(&self) -> Option<DateRange> {
         self.range
     }
+}
 
-    fn all_rows(&self) -> AllRows<'_, R> {
-        AllRows {
-            listed: self.report.shown().map_or(&[], |report| report.value.rows.as_slice()),
+impl<R: FieldedRow> ListTab for RowsTab<R> {
+    type Row = R;
+
+    fn list(&self) -> &RowList<R> {
+        &self.list
+    }
+
+    fn list_mut(&mut self) -> &mut RowList<R> {
+        &mut self.list
+    }
+
+    fn all_rows(&self) -> Rows<'_, R> {
+        Rows {
+            loaded: self.report.shown().map_or(&[], |report| report.value.rows.as_slice()),
             gone: self.comparison.as_ref().map_or(&[], |comparison| comparison.gone.as_slice()),
         }
     }
 
-    /// Returns the rows that are visible in `rows` lines, each with whether it is selected.
-    pub(in crate::tui) fn visible(&self, rows: usize) -> impl Iterator<Item = (&R, bool)> {
-        let all = self.all_rows();
-        let visible = self.list.visible(self.shown.iter(), rows);
-        visible.filter_map(move |(at, is_selected)| Some((all.get(*at)?, is_selected)))
+    fn arrange(&mut self) {
+        let selected = self.selected_identity();
+        self.arrange_around(selected.as_deref());
     }
+}
 
-    pub(in crate::tui) fn is_empty(&self) -> bool {
-        self.shown.is_empty()
-    }
-
-    /// Returns the shown rows, in their order.
-    pub fn rows(&self) -> impl Iterator<Item = &R> {
-        let rows = self.all_rows();
-        self.shown.iter().filter_map(move |at| rows.get(*at))
-    }
-
-    pub(in crate::tui) fn selected(&self) -> Option<&R> {
-        self.all_rows().get(*self.shown.get(self.list.selected())?)
-    }
-
-    /// Returns the marked rows that are shown, otherwise the selected one.
-    pub(in crate::tui) fn chosen(&self) -> Vec<&R> {
-        let marked: Vec<&R> = self.rows().filter(|row| self.marks.contains(row.key())).collect();
-        if marked.is_empty() { self.selected().into_iter().collect() } else { marked }
-    }
-
-    pub(in crate::tui) fn is_marked(&self, row: &R) -> bool {
-        self.marks.contains(row.key())
-    }
-
-    pub(in crate::tui) fn marked_count(&self) -> usize {
-        self.marks.len()
-    }
-
-    /// Marks or unmarks the selected row.
-    pub(in crate::tui) fn toggle_mark(&mut self) {
-        let Some(key) = self.selected().map(|row| row.key().clone()) else { return };
-        if !self.marks.remove(&key) {
-            self.marks.insert(key);
-        }
-    }
-
-    pub(in crate::tui) fn clear_marks(&mut self) {
-        self.marks.clear();
-    }
-
-    pub(in crate::tui) fn filter_text(&self) -> &str {
-        &self.filter_text
-    }
-
-    pub(in crate::tui) fn filter_problem(&self) -> Option<&str> {
-        self.filter.problem()
-    }
-
-    pub(in crate::tui) fn set_filter(&mut self, text: &str) {
-        text.clone_into(&mut self.filter_text);
-        self.filter = RowFilter::parse(text);
-        self.arrange();
-    }
-
-    fn sort_field(&self) -> Option<&'static Field<R>> {
-        R::FIELDS.get(self.sort)
-    }
-
-    /// Returns the name of the field by which the rows are sorted, and whether the lowest value comes first.
-    pub(in crate::tui) fn sort(&self) -> (&'static str, bool) {
-        (self.sort_field().map_or("", |field| field.name), self.is_ascending)
-    }
-
-    /// Sorts by the next field that `is_column` names.
-    pub(in crate::tui) fn sort_by_next(&mut self, is_column: impl Fn(&str) -> bool) {
-        let next = (1..R::FIELDS.len()).map(|step| (self.sort + step) % R::FIELDS.len());
-        let next = next.filter_map(|at| R::FIELDS.get(at)).find(|field| is_column(field.name));
-        if let Some(next) = next {
-            self.sort_by(next.name);
-        }
-    }
-
-    /// Sorts by a field, texts in alphabetical order, other values from the highest. Reverses the order if the rows are
-    /// already sorted by it.
-    pub(in crate::tui) fn sort_by(&mut self, name: &str) {
-        let Some(at) = R::FIELDS.iter().position(|field| field.name == name) else { return };
-        let is_text =
-            R::FIELDS.get(at).is_some_and(|field| matches!((field.value)(&R::default()), FieldValue::Text(_)));
-        self.is_ascending = if at == self.sort { !self.is_ascending } else { is_text };
-        self.sort = at;
-        self.arrange();
-        self.list.select(0);
-    }
-
-    pub(in crate::tui) fn reverse(&mut self) {
-        self.is_ascending = !self.is_ascending;
-        self.arrange();
+impl<R: FieldedRow> RowsComparison<R> {
+    /// Whether the previous period doesn't have this row. Unknown, and so false, unless all of its rows are loaded.
+    fn is_new(&self, row: &R) -> bool {
+        self.before.as_ref().is_some_and(|before| before.is_complete()) && !self.positions.contains_key(row.key())
     }
 }

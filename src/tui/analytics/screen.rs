@@ -3,9 +3,11 @@
 use super::detail::RowDetail;
 use super::draw;
 use super::report_row::ReportRow;
+use super::row_list::{ListTab, RowList};
 use super::rows_tab::RowsTab;
 use super::tab::AnalyticsTab;
 use crate::model::analytics::export::RowsExport;
+use crate::model::analytics::fields::Fielded;
 use crate::model::export::ExportFormat;
 use crate::model::text::CleanText;
 use crate::tui::component::prelude::*;
@@ -14,6 +16,7 @@ use crate::tui::format::plural;
 use crate::tui::views::calendar::{Calendar, CalendarPurpose};
 use crate::tui::views::range_line::PresetChoice;
 use crate::tui::widgets::list_state::ClickedRow;
+use crate::tui::widgets::table::{ListCell, Table};
 use crate::tui::widgets::text_input::TextInput;
 use crate::tui::{NewFile, Overwrite};
 use std::marker::PhantomData;
@@ -52,8 +55,7 @@ impl<R: ReportRow> Component for ReportScreen<R> {
                 _ => None,
             },
             Action::Close if tab.stop().is_some() => Some("stop loading".into()),
-            Action::Close if tab.marked_count() > 0 => Some("unmark".into()),
-            Action::Close => (!tab.filter_text().is_empty()).then(|| "clear filter".into()),
+            Action::Close => close_label(tab.list()),
             _ => Some(Label::Default),
         }
     }
@@ -62,27 +64,21 @@ impl<R: ReportRow> Component for ReportScreen<R> {
         if act_on_range(action, cx) {
             return Flow::Handled;
         }
+        if act_on_list(action, R::COLUMNS, self, |app| R::of_mut(&mut app.analytics), cx) {
+            return Flow::Handled;
+        }
         let app = &mut *cx.app;
         let tab = R::of_mut(&mut app.analytics);
         match action {
             Action::Open => {
                 if let Some(row) = tab.selected() {
-                    let dialog = RowDetail::new(R::KIND.label(), row.details());
+                    let dialog = RowDetail::new(R::KIND.label(), row.details())
+                        .with_conversation(row.conversation_id().cloned());
                     cx.open(dialog);
                 }
             }
             Action::NewJob => cx.app.open_job_about_rows::<R>(cx.now, cx.effects),
-            Action::Filter => {
-                let input = TextInput::line(tab.filter_text());
-                cx.open(FilterInput { input });
-            }
-            Action::NextSort => tab.sort_by_next(|name| R::COLUMNS.contains(&name)),
-            Action::ReverseSort => tab.reverse(),
             Action::Compare if R::default().compared().is_some() => cx.effects.extend(tab.toggle_comparison()),
-            Action::Mark => {
-                tab.toggle_mark();
-                self.scroll(Scroll::By(1), cx);
-            }
             Action::Fold if R::TAB == AnalyticsTab::Feedback => {
                 app.analytics.is_by_page = !app.analytics.is_by_page;
             }
@@ -105,21 +101,18 @@ impl<R: ReportRow> Component for ReportScreen<R> {
     /// Stops loading, or clears the marks or the filter, whichever applies first.
     fn close(&mut self, cx: &mut Cx<'_>) -> Flow {
         let tab = R::of_mut(&mut cx.app.analytics);
-        if let Some(stop) = tab.stop() {
-            cx.effects.push(stop);
-        } else if tab.marked_count() > 0 {
-            tab.clear_marks();
-        } else if !tab.filter_text().is_empty() {
-            tab.set_filter("");
-        } else {
-            return Flow::Pass;
+        match tab.stop() {
+            Some(stop) => {
+                cx.effects.push(stop);
+                Flow::Handled
+            }
+            None => close_list(tab),
         }
-        Flow::Handled
     }
 
     fn scroll(&mut self, by: Scroll, cx: &mut Cx<'_>) {
         let rows = usize::from(cx.app.report_areas().lines.height).max(1);
-        R::of_mut(&mut cx.app.analytics).list.scroll(by, rows);
+        R::of_mut(&mut cx.app.analytics).list_mut().state.scroll(by, rows);
     }
 
     fn click(&mut self, at: Position, cx: &mut Cx<'_>) -> Flow {
@@ -129,19 +122,16 @@ impl<R: ReportRow> Component for ReportScreen<R> {
         }
         let tab = R::of_mut(&mut cx.app.analytics);
         if areas.headings.contains(at) {
-            let table = draw::table::<R>(usize::from(areas.lines.width), tab.compared_range().is_some());
-            let column = usize::from(at.x).checked_sub(draw::table_start()).and_then(|cell| table.column_at(cell));
-            if let Some(name) = column.map(|column| field_of_heading(column.heading())) {
-                tab.sort_by(name);
-            }
-        } else if tab.list.click(areas.lines, at) == Some(ClickedRow::Again) {
+            let table = draw::table(R::columns(), usize::from(areas.lines.width), tab.compared_range().is_some());
+            sort_by_heading(&table, at, tab);
+        } else if tab.list_mut().state.click(areas.lines, at) == Some(ClickedRow::Again) {
             return self.act(Action::Open, cx);
         }
         Flow::Handled
     }
 
     fn position_text(&self, app: &App) -> String {
-        R::of(&app.analytics).list.position_text(usize::from(app.report_areas().lines.height))
+        R::of(&app.analytics).list().state.position_text(usize::from(app.report_areas().lines.height))
     }
 
     fn draw(&self, frame: &mut Frame<'_>, view: View<'_>) {
@@ -160,6 +150,14 @@ fn export<R: ReportRow>(tab: &RowsTab<R>) -> Option<Effect> {
     Some(Effect::WriteFile(NewFile { name, text, what }, Overwrite::Ask))
 }
 
+/// Sorts the rows of a tab by the column whose heading was clicked.
+pub(super) fn sort_by_heading<T: ListTab>(table: &Table<ListCell<T::Row>>, at: Position, tab: &mut T) {
+    let column = usize::from(at.x).checked_sub(draw::table_start()).and_then(|cell| table.column_at(cell));
+    if let Some(name) = column.map(|column| field_of_heading(column.heading())) {
+        tab.sort_by(name);
+    }
+}
+
 /// Returns the name of the field that a column shows.
 fn field_of_heading(heading: &str) -> &str {
     match heading {
@@ -167,8 +165,56 @@ fn field_of_heading(heading: &str) -> &str {
         "age" => "time",
         "about code" => "code",
         "vote" => "helpful",
+        "thumbs down" => "down",
+        "share of the problem" => "score",
         other => other,
     }
+}
+
+/// Handles the actions on the rows of a tab that don't depend on their kind. `columns` are the names of the fields that
+/// are columns. Returns whether it was one of them.
+pub(super) fn act_on_list<T: ListTab>(
+    action: Action,
+    columns: &[&str],
+    screen: &mut dyn Component,
+    tab: impl FnOnce(&mut App) -> &mut T,
+    cx: &mut Cx<'_>,
+) -> bool {
+    let tab = tab(cx.app);
+    match action {
+        Action::Filter => {
+            let input = TextInput::line(tab.list().filter_text());
+            cx.open(FilterInput { input });
+        }
+        Action::NextSort => tab.sort_by_next(|name| columns.contains(&name)),
+        Action::ReverseSort => tab.reverse(),
+        Action::Mark => {
+            tab.toggle_mark();
+            screen.scroll(Scroll::By(1), cx);
+        }
+        _ => return false,
+    }
+    true
+}
+
+/// Returns what Esc does to a list.
+pub(super) fn close_label<R: Fielded>(list: &RowList<R>) -> Option<Label> {
+    match list.marked_count() {
+        0 => (!list.filter_text().is_empty()).then(|| "clear filter".into()),
+        _ => Some("unmark".into()),
+    }
+}
+
+/// Clears the marks, otherwise the filter.
+pub(super) fn close_list(tab: &mut impl ListTab) -> Flow {
+    if tab.list().marked_count() > 0 {
+        tab.list_mut().clear_marks();
+    } else if !tab.list().filter_text().is_empty() {
+        tab.set_filter("");
+    } else {
+        return Flow::Pass;
+    }
+    Flow::Handled
 }
 
 /// Handles the actions that all tabs except the page views have in common: the tab and the range. Returns whether it

@@ -1,12 +1,16 @@
 //! The state of all reports.
 
 use super::needs_work::NeedsWorkTab;
+use super::row_list::ListTab;
 use super::rows_tab::RowsTab;
 use super::tab::AnalyticsTab;
 use crate::model::analytics::needs_work::LoadedReports;
-use crate::model::analytics::{AnalyticsKind, Feedback, PageFeedback, Question, Search};
+use crate::model::analytics::{AnalyticsKind, Feedback, PageFeedback, Question, Search, ThreadMessage};
 use crate::model::failure::Failure;
+use crate::model::load::Load;
+use crate::model::text::CleanText;
 use crate::tui::msg::Effect;
+use std::collections::HashMap;
 
 /// The state of the analytics screen, except for the page views.
 #[derive(Debug, Default)]
@@ -20,6 +24,8 @@ pub struct AnalyticsState {
     pub is_by_page: bool,
     pub questions: RowsTab<Question>,
     pub needs_work: NeedsWorkTab,
+    /// The conversations that were requested, by the id of their question. They are not stored on disk.
+    pub(super) conversations: HashMap<CleanText, Load<Vec<ThreadMessage>>>,
 }
 
 impl AnalyticsState {
@@ -73,11 +79,12 @@ impl AnalyticsState {
     /// Returns the filter of the tab; empty for a tab without a filter.
     pub(in crate::tui) fn filter_text(&self) -> &str {
         match self.tab {
-            AnalyticsTab::Searches => self.searches.filter_text(),
-            AnalyticsTab::Feedback if self.is_by_page => self.feedback_by_page.filter_text(),
-            AnalyticsTab::Feedback => self.feedback.filter_text(),
-            AnalyticsTab::Questions => self.questions.filter_text(),
-            AnalyticsTab::Pages | AnalyticsTab::NeedsWork => "",
+            AnalyticsTab::Pages => "",
+            AnalyticsTab::Searches => self.searches.list().filter_text(),
+            AnalyticsTab::Feedback if self.is_by_page => self.feedback_by_page.list().filter_text(),
+            AnalyticsTab::Feedback => self.feedback.list().filter_text(),
+            AnalyticsTab::Questions => self.questions.list().filter_text(),
+            AnalyticsTab::NeedsWork => self.needs_work.list().filter_text(),
         }
     }
 
@@ -88,7 +95,8 @@ impl AnalyticsState {
             AnalyticsTab::Feedback if self.is_by_page => self.feedback_by_page.set_filter(text),
             AnalyticsTab::Feedback => self.feedback.set_filter(text),
             AnalyticsTab::Questions => self.questions.set_filter(text),
-            AnalyticsTab::Pages | AnalyticsTab::NeedsWork => {}
+            AnalyticsTab::NeedsWork => self.needs_work.set_filter(text),
+            AnalyticsTab::Pages => {}
         }
     }
 }

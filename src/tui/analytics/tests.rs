@@ -2,7 +2,7 @@ use super::messages::{AnalyticsEffect, AnalyticsMsg, RowsMsg};
 use super::tab::AnalyticsTab;
 use crate::model::analytics::{
     AnalyticsKind, AnalyticsRow, Cursor, Feedback, FeedbackStatus, Question, RowsAnswer, RowsMerge, RowsOutcome,
-    RowsReport, Search,
+    RowsReport, Search, ThreadMessage,
 };
 use crate::model::failure::{Failure, FailureKind};
 use crate::model::period::DateRange;
@@ -13,7 +13,7 @@ use crate::tui::compose::editor::Editor;
 use crate::tui::draw::{ColorDepth, Theme, draw};
 use crate::tui::finish_alerts::tests::{app, press};
 use crate::tui::jobs::tests::at;
-use crate::tui::{App, Effect, Msg, ViewsEffect};
+use crate::tui::{App, Effect, ListTab, Msg, ViewsEffect};
 use crossterm::event::{Event, KeyCode};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
@@ -67,7 +67,7 @@ fn searches(app: &mut App, range: DateRange, rows: Vec<Search>) {
 
 fn analytics_effects(effects: &[Effect]) -> Vec<AnalyticsEffect> {
     let analytics = |effect: &Effect| match effect {
-        Effect::Analytics(effect) => Some(*effect),
+        Effect::Analytics(effect) => Some(effect.clone()),
         _ => None,
     };
     effects.iter().filter_map(analytics).collect()
@@ -82,7 +82,7 @@ fn a_tab_reads_the_cache_first_and_then_requests_one_answer() {
     assert_eq!(analytics_effects(&effects), [AnalyticsEffect::LoadCached(AnalyticsKind::Searches, range)]);
     let nothing = RowsMsg::Cached { range, report: None, is_fresh: false };
     let effects = app.update(Msg::Analytics(AnalyticsMsg::Searches(nothing)), at(0));
-    let [AnalyticsEffect::Load(AnalyticsKind::Searches, plan)] = analytics_effects(&effects)[..] else {
+    let [AnalyticsEffect::Load(AnalyticsKind::Searches, plan)] = &analytics_effects(&effects)[..] else {
         panic!("{effects:?}")
     };
     assert_eq!((plan.range, plan.max_requests, plan.from_start), (range, 1, false));
@@ -100,7 +100,7 @@ fn a_tab_reads_the_cache_first_and_then_requests_one_answer() {
     press(&mut app, 'a');
     assert!(screen(&app).contains("At least 1 request and at most"), "{}", screen(&app));
     let effects = press(&mut app, 'y');
-    let [AnalyticsEffect::Load(_, plan)] = analytics_effects(&effects)[..] else { panic!("{effects:?}") };
+    let [AnalyticsEffect::Load(_, plan)] = &analytics_effects(&effects)[..] else { panic!("{effects:?}") };
     assert_eq!((plan.max_requests, plan.from_start), (20, false));
 }
 
@@ -261,4 +261,118 @@ fn an_export_has_the_shown_rows_without_what_readers_wrote() {
     assert!(file.name.starts_with("docdeck-feedback-20") && file.name.ends_with(".csv"), "{}", file.name);
     assert!(file.text.contains("/guides/sso") && !file.text.contains("/pricing"), "{}", file.text);
     assert!(!file.text.contains("private"), "{}", file.text);
+}
+
+#[test]
+fn the_selection_stays_on_its_row_when_a_new_report_arrives() {
+    let (mut app, range) = open(AnalyticsTab::Searches);
+    searches(&mut app, range, vec![search("sso", 30, None), search("limits", 9, None)]);
+    press(&mut app, 'j');
+    searches(&mut app, range, vec![search("sso", 31, None), search("webhooks", 12, None), search("limits", 9, None)]);
+    assert_eq!(app.analytics.searches.selected().map(|row| row.query.as_str()), Some("limits"));
+}
+
+#[test]
+fn new_searches_are_found_in_a_comparison() {
+    let (mut app, range) = open(AnalyticsTab::Searches);
+    searches(&mut app, range, vec![search("sso", 30, None), search("fresh", 5, None)]);
+    press(&mut app, 'c');
+    searches(&mut app, range.step(-1).expect("a range"), vec![search("sso", 20, None), search("old", 9, None)]);
+    let mut shown = |filter: &str| -> Vec<String> {
+        press(&mut app, '/');
+        filter.chars().for_each(|letter| drop(press(&mut app, letter)));
+        key(&mut app, KeyCode::Enter);
+        let shown = app.analytics.searches.rows().map(|row| row.query.to_string()).collect();
+        key(&mut app, KeyCode::Esc);
+        shown
+    };
+    assert_eq!(shown("new"), ["fresh"]);
+    assert_eq!(shown("gone"), ["old"]);
+    assert_eq!(shown("!new !gone"), ["sso"]);
+}
+
+/// Opens the pages that need work, with a question about `/sso` and two about `/limits`.
+fn open_pages_that_need_work() -> App {
+    let (mut app, range) = open(AnalyticsTab::NeedsWork);
+    let question = |id: &str, page: &str| Question {
+        id: CleanText::line(id),
+        query: CleanText::line(&format!("Question {id}?")),
+        is_answered: Some(false),
+        page: Some(CleanText::line(page)),
+        ..Question::default()
+    };
+    let questions = vec![question("1", "/sso"), question("2", "/limits"), question("3", "/limits")];
+    app.update(Msg::Analytics(AnalyticsMsg::Questions(loaded(range, questions))), at(0));
+    app
+}
+
+fn pages(app: &App) -> Vec<&str> {
+    app.analytics.needs_work.rows().map(|page| page.path_text()).collect()
+}
+
+#[test]
+fn pages_that_need_work_are_sorted_filtered_and_marked_like_other_rows() {
+    let mut app = open_pages_that_need_work();
+    assert_eq!(pages(&app), ["/limits", "/sso"]);
+    press(&mut app, 'S');
+    assert_eq!(pages(&app), ["/sso", "/limits"]);
+    press(&mut app, '/');
+    "unanswered>1".chars().for_each(|letter| drop(press(&mut app, letter)));
+    key(&mut app, KeyCode::Enter);
+    assert_eq!(pages(&app), ["/limits"]);
+    key(&mut app, KeyCode::Esc);
+    "gvv".chars().for_each(|letter| drop(press(&mut app, letter)));
+    let notes: Vec<String> = app.analytics.needs_work.list().notes().collect();
+    assert_eq!(notes, ["2 marked", "by score, lowest first"]);
+    press(&mut app, 'n');
+    let editor = app.find::<Editor>().expect("an editor");
+    assert_eq!(editor.pages.len(), 2);
+    let text = editor.input.text();
+    assert!(text.contains("Evidence about /sso") && text.contains("Evidence about /limits"), "{text}");
+}
+
+#[test]
+fn the_details_of_a_page_that_needs_work_show_shares_and_weights() {
+    let mut app = open_pages_that_need_work();
+    key(&mut app, KeyCode::Enter);
+    let text = screen(&app);
+    assert!(text.contains("2, 66.7% of 3, weight 1") && text.contains("not loaded"), "{text}");
+    key(&mut app, KeyCode::Esc);
+    press(&mut app, '?');
+    app.size = (120, 80);
+    let text = screen(&app);
+    assert!(text.contains("unanswered questions: weight 1") && text.contains("views: weight 0"), "{text}");
+}
+
+#[test]
+fn a_conversation_is_requested_once_and_shown_in_the_details_of_its_question() {
+    let (mut app, range) = open(AnalyticsTab::Questions);
+    let question = |id: &str| Question {
+        id: CleanText::line(id),
+        query: CleanText::line("Which port?"),
+        response: CleanText::line("I don't know."),
+        ..Question::default()
+    };
+    app.update(Msg::Analytics(AnalyticsMsg::Questions(loaded(range, vec![question("01HX")]))), at(0));
+    key(&mut app, KeyCode::Enter);
+    let id = CleanText::line("01HX");
+    let effects = press(&mut app, 'a');
+    assert_eq!(analytics_effects(&effects), [AnalyticsEffect::LoadConversation(id.clone())]);
+    assert_eq!(analytics_effects(&press(&mut app, 'a')), [], "it is being loaded");
+    assert!(screen(&app).contains("loading…"), "{}", screen(&app));
+    let message = |role: &str, content: &str| ThreadMessage {
+        role: CleanText::line(role),
+        content: CleanText::block(content),
+        ..ThreadMessage::default()
+    };
+    let messages = vec![message("user", "Which port?"), message("assistant", "443"), message("user", "And for SSO?")];
+    let received = |result| Msg::Analytics(AnalyticsMsg::Conversation { id: id.clone(), result });
+    let failure = Failure::new(FailureKind::Offline, "Could not reach the service.");
+    app.update(received(Err(failure)), at(0));
+    assert!(screen(&app).contains("Could not reach the service."), "{}", screen(&app));
+    assert_eq!(analytics_effects(&press(&mut app, 'a')).len(), 1, "it can be tried again");
+    app.update(received(Ok(messages)), at(0));
+    let text = screen(&app);
+    assert!(text.contains("And for SSO?") && text.matches("Which port?").count() == 1, "{text}");
+    assert_eq!(analytics_effects(&press(&mut app, 'a')), [], "it is loaded");
 }

@@ -1,11 +1,13 @@
 //! Applies messages to the reports, and loads what the shown tab needs.
 
-use super::messages::{AnalyticsMsg, RowsMsg};
+use super::messages::{AnalyticsEffect, AnalyticsMsg, RowsMsg};
 use super::report_row::ReportRow;
 use super::tab::AnalyticsTab;
 use crate::model::Time;
 use crate::model::analytics::needs_work::ReportSet;
 use crate::model::analytics::{AnalyticsKind, Feedback, PageFeedback, Question, RowsProgress, Search};
+use crate::model::load::Timed;
+use crate::model::text::CleanText;
 use crate::tui::confirm::{ConfirmAction, ConfirmDialog};
 use crate::tui::format::format_count;
 use crate::tui::{App, Effect, Screen, ViewsEffect};
@@ -35,6 +37,10 @@ impl App {
             AnalyticsMsg::Questions(msg) => self.rows_received::<Question>(msg, now, effects),
             AnalyticsMsg::CachedViews { range, report } => {
                 self.analytics.needs_work.set_cached_views(range, report, now);
+            }
+            AnalyticsMsg::Conversation { id, result } => {
+                let messages = result.map(|messages| Timed { value: messages, as_of: now });
+                self.analytics.conversations.entry(id).or_default().finish(messages, now);
             }
             AnalyticsMsg::ViewsLoaded { range, outcome } => self.analytics.needs_work.views_loaded(range, outcome, now),
         }
@@ -126,6 +132,18 @@ impl App {
             format_count(report.rows.len())
         );
         self.open(ConfirmDialog { text, on_yes: ConfirmAction::LoadRows(R::KIND, most) });
+    }
+
+    /// Requests a conversation with the assistant, unless it is loaded or being loaded.
+    pub(super) fn load_conversation(&mut self, id: &CleanText, now: Time, effects: &mut Vec<Effect>) {
+        if self.view_requests_left() == 0 {
+            return self.notify_no_requests_left(now);
+        }
+        let conversation = self.analytics.conversations.entry(id.clone()).or_default();
+        if conversation.shown().is_none() && !conversation.is_loading() {
+            conversation.start();
+            effects.push(Effect::Analytics(AnalyticsEffect::LoadConversation(id.clone())));
+        }
     }
 
     /// Loads a report after the user has confirmed the cost.

@@ -185,6 +185,8 @@ pub const BINDINGS: &[Binding] = &[
     key_binding(C::Analytics, &[ch(']')], Action::PeriodAfter, "", "go to the next period, up to today"),
     key_binding(C::Analytics, &[ch('e')], Action::Export, "", "write the rows as CSV, without what readers wrote"),
     key_binding(C::Analytics, &[ch('y')], Action::CopyMain, "", "copy the row"),
+    key_binding(C::RowDetail, &[ch('a')], Action::LoadAll, "conversation", "load the conversation (one request)"),
+    key_binding(C::RowDetail, &[ch('y')], Action::CopyMain, "copy", "copy the texts"),
     key_binding(C::PageDetail, &[plain_key(KeyCode::Enter)], Action::Open, "go to job", "go to the selected job"),
     key_binding(C::PageDetail, &[ch('n')], Action::NewJob, "new job", "start a job about this page"),
     key_binding(

@@ -50,6 +50,9 @@ pub enum Context {
     /// The details of a page of the documentation.
     #[strum(to_string = "page-details", serialize = "card")]
     PageDetail,
+    /// The complete row of a report.
+    #[strum(to_string = "row-details")]
+    RowDetail,
     PullRequest,
     /// The changes of a pull request.
     Changes,
@@ -116,6 +119,7 @@ impl Context {
             Self::Calendar => "calendar",
             Self::CalendarLine => "typed range",
             Self::PageDetail => "page details",
+            Self::RowDetail => "row details",
             Self::PullRequest => "pull request",
             Self::Changes => "changes",
             Self::Trend => "trend",

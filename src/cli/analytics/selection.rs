@@ -1,0 +1,110 @@
+//! The options that select and sort the rows of a report.
+
+use crate::cli::error::CliError;
+use crate::model::analytics::fields::{Field, Fielded, find_field, sort_rows};
+use crate::model::analytics::filter::RowFilter;
+use clap::Args;
+
+#[derive(Debug, Args)]
+pub(super) struct SelectionOptions {
+    /// print only rows that pass this filter, such as 'hits>20 unclicked' or 'page /guides down>3'
+    #[arg(long, value_name = "FILTER")]
+    filter: Option<String>,
+    /// print the rows that pass this filter, and exit with 1 if there are any
+    #[arg(long, value_name = "FILTER", conflicts_with = "filter")]
+    check: Option<String>,
+    /// sort by this field, from the highest value; with -FIELD, from the lowest
+    #[arg(long, value_name = "FIELD", allow_hyphen_values = true)]
+    sort: Option<String>,
+}
+
+/// Which rows are printed, and in which order.
+pub(super) struct Selection<R: 'static> {
+    /// Whether the exit code depends on whether there are rows.
+    pub(super) is_check: bool,
+    filter: RowFilter<R>,
+    field: &'static Field<R>,
+    is_ascending: bool,
+}
+
+impl SelectionOptions {
+    /// Parses the options.
+    ///
+    /// # Errors
+    /// The filter is invalid or the field is unknown.
+    pub(super) fn parse<R: Fielded>(&self) -> Result<Selection<R>, CliError> {
+        let (field, is_ascending) = self.order()?;
+        Ok(Selection { is_check: self.check.is_some(), filter: self.row_filter()?, field, is_ascending })
+    }
+
+    fn row_filter<R: Fielded>(&self) -> Result<RowFilter<R>, CliError> {
+        let (option, text) = match (&self.filter, &self.check) {
+            (Some(text), _) => ("--filter", text.as_str()),
+            (None, Some(text)) => ("--check", text.as_str()),
+            (None, None) => ("--filter", ""),
+        };
+        let filter = RowFilter::parse(text);
+        let is_compared = filter.needs_comparison();
+        let problem =
+            filter.problem().or(is_compared.then_some("“new” needs a comparison, which only the dashboard has"));
+        match problem {
+            Some(problem) => Err(CliError::unusable(format!("{option}: {problem}. Nothing was loaded."))),
+            None => Ok(filter),
+        }
+    }
+
+    /// Returns the field by which the rows are sorted, and whether the lowest value comes first.
+    fn order<R: Fielded>(&self) -> Result<(&'static Field<R>, bool), CliError> {
+        let (name, is_ascending) = match self.sort.as_deref().map(|typed| (typed, typed.strip_prefix('-'))) {
+            None => (R::DEFAULT_SORT, false),
+            Some((_, Some(name))) => (name, true),
+            Some((name, None)) => (name, false),
+        };
+        match find_field::<R>(name) {
+            Some(field) => Ok((field, is_ascending)),
+            None => {
+                let names: Vec<&str> = R::FIELDS.iter().map(|field| field.name).collect();
+                Err(CliError::unusable(format!(
+                    "--sort: there is no field “{name}”. Fields: {}. Nothing was loaded.",
+                    names.join(", ")
+                )))
+            }
+        }
+    }
+}
+
+impl<R: Fielded> Selection<R> {
+    /// Returns the selected rows in their order.
+    pub(super) fn select<'a>(&self, rows: &'a [R]) -> Vec<&'a R> {
+        let rows = rows.iter().filter(|row| self.filter.passes(row)).collect();
+        sort_rows(rows, |row| row, self.field, self.is_ascending)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::analytics::Search;
+
+    fn options(filter: Option<&str>, sort: Option<&str>) -> SelectionOptions {
+        SelectionOptions { filter: filter.map(str::to_owned), check: None, sort: sort.map(str::to_owned) }
+    }
+
+    #[test]
+    fn the_order_is_a_field_with_its_direction() {
+        let order =
+            |typed| options(None, typed).order::<Search>().map(|(field, is_ascending)| (field.name, is_ascending));
+        assert_eq!(order(None).ok(), Some(("hits", false)));
+        assert_eq!(order(Some("ctr")).ok(), Some(("ctr", false)));
+        assert_eq!(order(Some("-ctr")).ok(), Some(("ctr", true)));
+        let error = order(Some("clicks")).expect_err("wrong").sentence;
+        assert!(error.contains("no field “clicks”. Fields: search, hits, ctr, page, last."), "{error}");
+    }
+
+    #[test]
+    fn a_word_that_needs_a_comparison_is_refused() {
+        let error = options(Some("sso new"), None).parse::<Search>().err().expect("refused").sentence;
+        assert!(error.contains("--filter: “new” needs a comparison"), "{error}");
+        assert!(options(Some("\"new"), None).parse::<Search>().is_ok());
+    }
+}

@@ -1,0 +1,190 @@
+//! The rows of a tab: which of them are shown in which order, which one is selected, and which are marked.
+
+use crate::model::analytics::fields::{Field, FieldValue, Fielded, sort_rows};
+use crate::model::analytics::filter::RowFilter;
+use crate::tui::widgets::list_state::ListState;
+use std::collections::HashSet;
+
+/// The rows that are loaded, followed by those that only the previous period has.
+#[derive(Debug)]
+pub struct Rows<'a, R> {
+    pub loaded: &'a [R],
+    pub gone: &'a [R],
+}
+
+impl<'a, R> Rows<'a, R> {
+    fn iter(&self) -> impl Iterator<Item = &'a R> + use<'a, R> {
+        self.loaded.iter().chain(self.gone)
+    }
+
+    fn get(&self, at: usize) -> Option<&'a R> {
+        self.loaded.get(at).or_else(|| self.gone.get(at.checked_sub(self.loaded.len())?))
+    }
+}
+
+/// How the rows of a tab are listed.
+#[derive(Debug)]
+pub struct RowList<R: Fielded> {
+    /// The indices of the shown rows, in their order.
+    shown: Vec<usize>,
+    pub(in crate::tui) state: ListState,
+    /// The index of the field by which the rows are sorted.
+    sort: usize,
+    is_ascending: bool,
+    filter_text: String,
+    filter: RowFilter<R>,
+    /// The identities of the marked rows.
+    marks: HashSet<String>,
+}
+
+impl<R: Fielded> Default for RowList<R> {
+    fn default() -> Self {
+        Self {
+            shown: Vec::new(),
+            state: ListState::default(),
+            sort: R::FIELDS.iter().position(|field| field.name == R::DEFAULT_SORT).unwrap_or(0),
+            is_ascending: false,
+            filter_text: String::new(),
+            filter: RowFilter::default(),
+            marks: HashSet::new(),
+        }
+    }
+}
+
+impl<R: Fielded> RowList<R> {
+    /// Filters and sorts the rows, and selects the row with the identity `selected`, otherwise the first one.
+    pub(super) fn arrange(&mut self, rows: &Rows<'_, R>, selected: Option<&str>, is_new: impl Fn(&R) -> bool) {
+        let passes = |(_, row): &(usize, &R)| self.filter.passes_compared(row, &is_new);
+        let mut order: Vec<(usize, &R)> = rows.iter().enumerate().filter(passes).collect();
+        if let Some(field) = self.sort_field() {
+            order = sort_rows(order, |(_, row)| row, field, self.is_ascending);
+        }
+        let at = selected.and_then(|selected| order.iter().position(|(_, row)| row.identity() == selected));
+        self.shown = order.into_iter().map(|(at, _)| at).collect();
+        self.state.set_len(self.shown.len());
+        self.state.select(at.unwrap_or(0));
+    }
+
+    fn sort_field(&self) -> Option<&'static Field<R>> {
+        R::FIELDS.get(self.sort)
+    }
+
+    /// Returns the name of the field by which the rows are sorted, and whether the lowest value comes first.
+    pub(in crate::tui) fn sort(&self) -> (&'static str, bool) {
+        (self.sort_field().map_or("", |field| field.name), self.is_ascending)
+    }
+
+    pub(in crate::tui) fn is_empty(&self) -> bool {
+        self.shown.is_empty()
+    }
+
+    pub(in crate::tui) fn filter_text(&self) -> &str {
+        &self.filter_text
+    }
+
+    pub(in crate::tui) fn filter_problem(&self) -> Option<&str> {
+        self.filter.problem()
+    }
+
+    pub(in crate::tui) fn is_marked(&self, row: &R) -> bool {
+        self.marks.contains(row.identity())
+    }
+
+    pub(in crate::tui) fn marked_count(&self) -> usize {
+        self.marks.len()
+    }
+
+    pub(in crate::tui) fn clear_marks(&mut self) {
+        self.marks.clear();
+    }
+
+    /// Returns how the rows are listed, for the rule below them: the marks, and the order if it is not the usual one.
+    pub(super) fn notes(&self) -> impl Iterator<Item = String> {
+        let marked = (self.marked_count() > 0).then(|| format!("{} marked", self.marked_count()));
+        let (field, is_ascending) = self.sort();
+        let is_usual = field == R::DEFAULT_SORT && !is_ascending;
+        let order = (!is_usual).then(|| format!("by {field}{}", if is_ascending { ", lowest first" } else { "" }));
+        marked.into_iter().chain(order)
+    }
+}
+
+/// A tab with a list of rows.
+pub trait ListTab {
+    type Row: Fielded;
+
+    fn list(&self) -> &RowList<Self::Row>;
+
+    fn list_mut(&mut self) -> &mut RowList<Self::Row>;
+
+    fn all_rows(&self) -> Rows<'_, Self::Row>;
+
+    /// Filters and sorts the rows again. The selection stays on its row if that is still shown.
+    fn arrange(&mut self);
+
+    /// Returns the rows that are visible in `rows` lines, each with whether it is selected.
+    fn visible(&self, rows: usize) -> impl Iterator<Item = (&Self::Row, bool)> {
+        let all = self.all_rows();
+        let visible = self.list().state.visible(self.list().shown.iter(), rows);
+        visible.filter_map(move |(at, is_selected)| Some((all.get(*at)?, is_selected)))
+    }
+
+    /// Returns the shown rows, in their order.
+    fn rows(&self) -> impl Iterator<Item = &Self::Row> {
+        let rows = self.all_rows();
+        self.list().shown.iter().filter_map(move |at| rows.get(*at))
+    }
+
+    fn selected(&self) -> Option<&Self::Row> {
+        self.all_rows().get(*self.list().shown.get(self.list().state.selected())?)
+    }
+
+    /// Returns the marked rows that are shown, otherwise the selected one.
+    fn chosen(&self) -> Vec<&Self::Row> {
+        let marked: Vec<&Self::Row> = self.rows().filter(|row| self.list().is_marked(row)).collect();
+        if marked.is_empty() { self.selected().into_iter().collect() } else { marked }
+    }
+
+    /// Marks or unmarks the selected row.
+    fn toggle_mark(&mut self) {
+        let Some(identity) = self.selected().map(|row| row.identity().to_owned()) else { return };
+        let marks = &mut self.list_mut().marks;
+        if !marks.remove(&identity) {
+            marks.insert(identity);
+        }
+    }
+
+    fn set_filter(&mut self, text: &str) {
+        let list = self.list_mut();
+        text.clone_into(&mut list.filter_text);
+        list.filter = RowFilter::parse(text);
+        self.arrange();
+    }
+
+    /// Sorts by the next field that `is_column` names.
+    fn sort_by_next(&mut self, is_column: impl Fn(&str) -> bool) {
+        let fields = Self::Row::FIELDS;
+        let mut next = (1..fields.len()).filter_map(|step| fields.get((self.list().sort + step) % fields.len()));
+        if let Some(next) = next.find(|field| is_column(field.name)) {
+            self.sort_by(next.name);
+        }
+    }
+
+    /// Sorts by a field, texts in alphabetical order, other values from the highest. Reverses the order if the rows are
+    /// already sorted by it.
+    fn sort_by(&mut self, name: &str) {
+        let fields = Self::Row::FIELDS;
+        let Some((at, field)) = fields.iter().enumerate().find(|(_, field)| field.name == name) else { return };
+        let is_text = matches!((field.value)(&Self::Row::default()), FieldValue::Text(_));
+        let list = self.list_mut();
+        list.is_ascending = if at == list.sort { !list.is_ascending } else { is_text };
+        list.sort = at;
+        self.arrange();
+        self.list_mut().state.select(0);
+    }
+
+    fn reverse(&mut self) {
+        let list = self.list_mut();
+        list.is_ascending = !list.is_ascending;
+        self.arrange();
+    }
+}
