@@ -180,7 +180,7 @@ impl TextReader {
     }
 
     fn counts(&self, human: Option<&RawValue>, ai: Option<&RawValue>, total: Option<&RawValue>) -> Counts {
-        Counts { human: self.count(human), ai: self.count(ai), total: self.count(total) }
+        Counts::new(self.count(human), self.count(ai), self.count(total))
     }
 
     fn has_key(&self, raw: &RawValue) -> bool {

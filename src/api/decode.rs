@@ -103,7 +103,7 @@ fn parse_page_row([path, human, ai, total]: FieldValues<'_, 4>) -> PageRow {
 }
 
 fn parse_counts(human: Option<&RawValue>, ai: Option<&RawValue>, total: Option<&RawValue>) -> Counts {
-    Counts { human: parse_count(human), ai: parse_count(ai), total: parse_count(total) }
+    Counts::new(parse_count(human), parse_count(ai), parse_count(total))
 }
 
 /// Parses a count from a JSON number (`12`, `12.0`, `12.5`, `1.2e1`). Any other value is kept as received.

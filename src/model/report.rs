@@ -354,12 +354,12 @@ mod tests {
     use super::*;
 
     fn row(path: &str, human: i64, ai: i64) -> PageRow {
-        let counts = Counts { human: Count::Known(human), ai: Count::Known(ai), total: Count::Known(human + ai) };
+        let counts = Counts::new(Count::Known(human), Count::Known(ai), Count::Known(human + ai));
         PageRow { path: CleanText::line(path), counts }
     }
 
     fn answer(rows: Vec<PageRow>, total: i64) -> ViewsPage {
-        let totals = Counts { human: Count::Known(total), ai: Count::Known(0), total: Count::Known(total) };
+        let totals = Counts::new(Count::Known(total), Count::Known(0), Count::Known(total));
         ViewsPage { totals, rows, has_more: None }
     }
 
@@ -416,7 +416,7 @@ mod tests {
         let views = |n: i64| (200_000 / (n * n + 20 * n + 100)).max(1);
         let all: Vec<PageRow> = (1..=1_200).map(|n| row(&format!("/{n}"), views(n), 0)).collect();
         let total = (1..=1_200).map(views).sum();
-        let totals = Counts { human: Count::Known(total), ai: Count::Known(0), total: Count::Known(total) };
+        let totals = Counts::new(Count::Known(total), Count::Known(0), Count::Known(total));
         let estimate =
             |rows: &[PageRow]| LoadEstimate::from_first_rows(rows, &totals).map(|expected| expected.requests);
         for first in [50, 100, 250, 500] {
@@ -467,7 +467,7 @@ mod tests {
 
     #[test]
     fn sums_ignore_values_that_are_not_counts_and_never_overflow() {
-        let odd = Counts { human: Count::Known(-3), ai: Count::Missing, total: Count::Known(i64::MAX) };
+        let odd = Counts::new(Count::Known(-3), Count::Missing, Count::Known(i64::MAX));
         let rows = vec![PageRow { path: CleanText::line("/a"), counts: odd }; 1];
         let report =
             Report::from_first_answer(range(), ViewsPage { rows, ..ViewsPage::default() }, true, Time::default());

@@ -13,16 +13,24 @@ pub const MAX_PAGE_SIZE: u32 = 250;
 /// The number of rows that one request asks for by default.
 pub const DEFAULT_PAGE_SIZE: u32 = 50;
 
-/// Human, AI and total views of a page or of the site.
+/// Human, AI and total views, or visitors, of a page or of the site.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Counts {
     pub human: Count,
     pub ai: Count,
     pub total: Count,
+    /// The visitors, if they were requested. They come from another report and are stored with it.
+    #[serde(skip)]
+    pub visitors: Option<Box<Counts>>,
 }
 
 impl Counts {
+    /// Returns counts without visitors.
+    pub fn new(human: Count, ai: Count, total: Count) -> Self {
+        Self { human, ai, total, visitors: None }
+    }
+
     /// Returns AI views divided by human + AI views, 0 to 1, or `None` if there are no views or no valid counts.
     pub fn ai_share(&self) -> Option<f64> {
         let (human, ai) = (self.human.value()?, self.ai.value()?);
@@ -90,7 +98,7 @@ mod tests {
     use super::*;
 
     fn counts(human: i64, ai: i64, total: i64) -> Counts {
-        Counts { human: Count::Known(human), ai: Count::Known(ai), total: Count::Known(total) }
+        Counts::new(Count::Known(human), Count::Known(ai), Count::Known(total))
     }
 
     #[test]

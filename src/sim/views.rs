@@ -210,7 +210,7 @@ impl Ranking {
 pub(super) fn counts_from_body(body: &CountsBody) -> Counts {
     let [human, ai, total] =
         [body.human, body.ai, body.total].map(|n| i64::try_from(n).map_or(Count::Missing, Count::Known));
-    Counts { human, ai, total }
+    Counts::new(human, ai, total)
 }
 
 pub(super) fn counts_body(sum: PageViewSum) -> CountsBody {

@@ -86,5 +86,5 @@ fn to_counts(counts: ReadCounts<'_>) -> Counts {
             text.map_or(Count::Missing, |text| Count::Other(CleanText::line(&text)))
         })
     });
-    Counts { human, ai, total }
+    Counts::new(human, ai, total)
 }

@@ -203,7 +203,7 @@ pub(super) fn read_counts(row: &Row<'_>) -> rusqlite::Result<Counts> {
         return Ok(decode_counts(raw_counts));
     }
     let count = |index: usize| row.get(index).map(|value: Option<i64>| value.map_or(Count::Missing, Count::Known));
-    Ok(Counts { human: count(0)?, ai: count(1)?, total: count(2)? })
+    Ok(Counts::new(count(0)?, count(1)?, count(2)?))
 }
 
 fn find_cached(db: &Connection, scope: i64, range: DateRange) -> StoreResult<StoredReport> {

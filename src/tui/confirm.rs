@@ -44,6 +44,8 @@ pub enum ConfirmAction {
     LoadAll(Vec<LoadPlan>),
     /// Fetches the total page views of these date ranges.
     LoadTotals(Vec<DateRange>),
+    /// Fetches the visitors of the site in these date ranges.
+    LoadVisitorTotals(Vec<DateRange>),
     /// Loads all rows of a report of the analytics screen, with at most this many requests.
     LoadRows(AnalyticsKind, u32),
     /// Loads the reports about pages that need work: those that are missing, or all of them.
@@ -97,7 +99,7 @@ impl ConfirmAction {
             Self::Bulk(BulkAction::Tags(_), _) => ("Change tags", "change tags"),
             Self::Bulk(BulkAction::Export, _) => ("Export jobs", "export"),
             Self::LoadAll(_) => ("Load all pages", "load all"),
-            Self::LoadTotals(_) => ("Load trend", "load"),
+            Self::LoadTotals(_) | Self::LoadVisitorTotals(_) => ("Load trend", "load"),
             Self::LoadRows(..) => ("Load all rows", "load all"),
             Self::LoadSignals { .. } => ("Load reports", "load"),
             Self::SaveProfile(WritePermission::Nothing) => ("Save profile", "save"),
@@ -307,6 +309,7 @@ impl App {
             ConfirmAction::Bulk(bulk, targets) => self.run_bulk(bulk, targets.keys, now, effects),
             ConfirmAction::LoadAll(orders) => self.load_sequentially(orders, effects),
             ConfirmAction::LoadTotals(ranges) => self.load_totals(ranges, effects),
+            ConfirmAction::LoadVisitorTotals(ranges) => self.load_visitor_totals(ranges, effects),
             ConfirmAction::LoadRows(kind, max_requests) => self.load_rows(kind, max_requests, effects),
             ConfirmAction::LoadSignals { everything } => self.load_signals(everything, effects),
             ConfirmAction::SaveProfile(allowed) => effects.extend(self.save_profile(allowed)),

@@ -83,7 +83,7 @@ fn views_app(size: (u16, u16), pages: i64) -> App {
     let mut app = app(size, 3);
     press(&mut app, "2");
     let range = app.views.query().range;
-    let counts = |n: i64| Counts { human: Count::Known(n), ai: Count::Known(1000 - n), total: Count::Known(1000) };
+    let counts = |n: i64| Counts::new(Count::Known(n), Count::Known(1000 - n), Count::Known(1000));
     let rows = (0..pages).map(|n| PageRow { path: CleanText::line(&format!("/{n:03}")), counts: counts(n) }).collect();
     let page = ViewsPage { totals: counts(5), rows, has_more: Some(false) };
     let report = Some(Arc::new(Report::from_first_answer(range, page, true, at(0))));
@@ -629,7 +629,7 @@ fn movers_are_scrolled_selected_and_opened_in_either_half() {
         let report = |factor: i64| {
             let row = |n: i64| {
                 let n_views = Count::Known(if n % 2 == 0 { 500 + factor * n } else { 500 - factor * n });
-                let counts = Counts { human: n_views.clone(), ai: Count::Known(0), total: n_views };
+                let counts = Counts::new(n_views.clone(), Count::Known(0), n_views);
                 PageRow { path: CleanText::line(&format!("/{n:03}")), counts }
             };
             let page = ViewsPage { rows: (1..40).map(row).collect(), has_more: Some(false), ..ViewsPage::default() };

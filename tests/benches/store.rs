@@ -269,5 +269,5 @@ fn answers(days_ago: u64, pages: u32) -> Vec<(u32, ViewsPage, bool)> {
 }
 
 fn counts(human: i64, ai: i64) -> Counts {
-    Counts { human: Count::Known(human), ai: Count::Known(ai), total: Count::Known(human + ai) }
+    Counts::new(Count::Known(human), Count::Known(ai), Count::Known(human + ai))
 }

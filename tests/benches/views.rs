@@ -77,7 +77,7 @@ fn sample_report(pages: i64, salt: i64) -> Arc<Report> {
     let page = |n: i64| {
         let human = 2_000_000 / (n + 20) + (n * 7919 + salt * 31) % 97;
         let ai = human * ((n * 31 + salt) % 100) / 100;
-        let counts = Counts { human: Count::Known(human), ai: Count::Known(ai), total: Count::Known(human + ai) };
+        let counts = Counts::new(Count::Known(human), Count::Known(ai), Count::Known(human + ai));
         let section = match n % 4 {
             0 => "guides",
             1 => "reference",
@@ -90,7 +90,7 @@ fn sample_report(pages: i64, salt: i64) -> Arc<Report> {
     };
     let rows: Vec<PageRow> = (0..pages).map(page).collect();
     let sum: ViewCount = rows.iter().filter_map(|row| row.counts.total.value()).sum();
-    let totals = Counts { human: Count::Known(0), ai: sum.into(), total: sum.into() };
+    let totals = Counts::new(Count::Known(0), sum.into(), sum.into());
     let week = DateRange::last_days(7, now().date_naive());
     let range = if salt == 0 { Some(week) } else { week.step(-1) }.expect("in the calendar");
     Arc::new(Report::from_first_answer(range, ViewsPage { totals, rows, has_more: None }, true, now()))

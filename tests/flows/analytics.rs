@@ -81,3 +81,17 @@ async fn pages_that_need_work_take_at_most_five_requests_and_nothing_is_sent_wit
         .any(|effect| matches!(effect, Effect::Prompts(PromptsEffect::SubmitNewJob(..))));
     assert!(!submitted && sim.received_prompts().is_empty());
 }
+
+#[tokio::test]
+async fn visitors_take_one_request_when_they_are_shown_and_none_after_a_restart() {
+    let (sim, folder) = (start_sim(&[]).await, create_folder());
+    let requests = |sim: &Sim| sim.requests(Operation::Analytics(AnalyticsKind::Visitors));
+    for _ in 0..2 {
+        let mut dashboard = DashboardFixture::start(&sim, folder.path()).await;
+        open_tab(&mut dashboard, 0).await;
+        dashboard.press_chars("u");
+        dashboard.until_shown("human visitors").await;
+        dashboard.until("the request", |dashboard| requests(&sim) == 1 && !dashboard.shows("loading visitors")).await;
+        dashboard.terminate().await;
+    }
+}

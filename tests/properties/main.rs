@@ -196,12 +196,12 @@ fn thread(job: JobKey, now: Time) -> Thread {
 }
 
 fn totals(now: Time) -> Timed<Counts> {
-    let value = Counts { human: Count::Known(500), ai: Count::Known(80), total: Count::Known(580) };
+    let value = Counts::new(Count::Known(500), Count::Known(80), Count::Known(580));
     Timed { value, as_of: now }
 }
 
 fn report(range: DateRange, complete: bool, now: Time) -> Report {
-    let odd = Counts { human: Count::Known(5), ai: Count::Known(-1), total: Count::Missing };
+    let odd = Counts::new(Count::Known(5), Count::Known(-1), Count::Missing);
     let path = |n: u32| CleanText::line(&format!("/{}/{n}", range.days()));
     let row = |n: u32| PageRow { path: path(n), counts: if n == 3 { odd.clone() } else { totals(now).value } };
     let page = ViewsPage { totals: totals(now).value, rows: (0..40).map(row).collect(), has_more: Some(!complete) };
@@ -448,7 +448,7 @@ impl TestDashboard {
                 })
             }
             Effect::Views(ViewsEffect::Load { query, .. }) => {
-                let counts = Counts { human: Count::Known(5), ai: Count::Known(-1), total: Count::Missing };
+                let counts = Counts::new(Count::Known(5), Count::Known(-1), Count::Missing);
                 let row = PageRow { path: CleanText::line("/a"), counts: counts.clone() };
                 let value = ViewsPage { totals: counts, rows: vec![row; 60], has_more: None };
                 let result = if is_ok { Ok(Timed { value, as_of: now }) } else { Err(failure()) };

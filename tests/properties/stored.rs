@@ -92,7 +92,7 @@ fn counts() -> impl Strategy<Value = Counts> {
             1 => line().prop_map(Count::Other),
         ]
     };
-    (count(), count(), count()).prop_map(|(human, ai, total)| Counts { human, ai, total })
+    (count(), count(), count()).prop_map(|(human, ai, total)| Counts::new(human, ai, total))
 }
 
 fn page() -> impl Strategy<Value = ViewsPage> {

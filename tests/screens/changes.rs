@@ -56,7 +56,7 @@ fn changes_with_files_of_every_kind() {
 fn views_until(last_day: &str) -> SiteFacts {
     let range = DateRange::last_days(7, last_day.parse().expect("a day"));
     let [human, ai, total] = [4897, 1530, 6427].map(Count::Known);
-    let views = Timed { value: Counts { human, ai, total }, as_of: now() };
+    let views = Timed { value: Counts::new(human, ai, total), as_of: now() };
     let views = [(CleanText::line("/guides/sso"), PagePeriod { range, views })].into();
     SiteFacts { preview: None, views }
 }

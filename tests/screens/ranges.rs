@@ -18,7 +18,7 @@ use ratatui::backend::TestBackend;
 use ratatui::style::Modifier;
 
 fn counts(human: i64, ai: i64) -> Counts {
-    Counts { human: Count::Known(human), ai: Count::Known(ai), total: Count::Known(human + ai) }
+    Counts::new(Count::Known(human), Count::Known(ai), Count::Known(human + ai))
 }
 
 fn press_key(fixture: &mut ScreenFixture, code: KeyCode) {

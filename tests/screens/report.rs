@@ -216,7 +216,7 @@ fn wide_or_odd_numbers_are_shown_as_received() {
         fixture.load_views(50, true);
         let odd = |path: &str, human: Count, ai: Count, total: Count| PageRow {
             path: CleanText::line(path),
-            counts: Counts { human, ai, total },
+            counts: Counts::new(human, ai, total),
         };
         let known = Count::Known;
         let fraction = |literal: &str| Count::from_literal(literal).expect("a number");

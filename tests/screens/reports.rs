@@ -5,6 +5,7 @@ use crate::support::slow::sample;
 use crate::{LARGE, SMALL, render, snapshots, text};
 use chrono::{Days, TimeDelta};
 use docdeck::model::Time;
+use docdeck::model::analytics::{Cursor, RowsAnswer, RowsMerge};
 use docdeck::model::engine_event::EngineEvent;
 use docdeck::model::failure::{Failure, FailureKind};
 use docdeck::model::ledger::{Budget, RateLimited, Wait};
@@ -14,13 +15,13 @@ use docdeck::model::report::{LoadEndReason, LoadOutcome, LoadProgress, Report, S
 use docdeck::model::text::CleanText;
 use docdeck::model::views::{Count, Counts, PageRow, ViewCount, ViewsPage};
 use docdeck::tui::draw::{ColorDepth, Theme, draw};
-use docdeck::tui::{Effect, Msg, ViewsEffect, ViewsMsg};
+use docdeck::tui::{AnalyticsMsg, Effect, Msg, RowsMsg, ViewsEffect, ViewsMsg};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use std::sync::{Arc, LazyLock};
 
 fn counts(human: i64, ai: i64) -> Counts {
-    Counts { human: Count::Known(human), ai: Count::Known(ai), total: Count::Known(human + ai) }
+    Counts::new(Count::Known(human), Count::Known(ai), Count::Known(human + ai))
 }
 
 /// Returns a report of all pages of a site. `variation` changes their views, and which pages exist.
@@ -81,7 +82,8 @@ fn compare(fixture: &mut ScreenFixture, range: DateRange, of: impl Fn(DateRange,
                 *views = *views * 6 / 7;
             }
         };
-        for Counts { human, ai, total } in report.rows.iter_mut().map(|row| &mut row.counts).chain([&mut report.totals])
+        for Counts { human, ai, total, .. } in
+            report.rows.iter_mut().map(|row| &mut row.counts).chain([&mut report.totals])
         {
             part(human);
             part(ai);
@@ -115,7 +117,7 @@ fn site(range: DateRange, week: i64) -> Report {
         .collect();
     let sum = |part: fn(&Counts) -> &Count| rows.iter().filter_map(|row| part(&row.counts).value()).sum::<ViewCount>();
     let (human, ai) = (sum(|counts| &counts.human), sum(|counts| &counts.ai));
-    let totals = Counts { human: human.into(), ai: ai.into(), total: (human + ai).into() };
+    let totals = Counts::new(human.into(), ai.into(), (human + ai).into());
     let mut report = Report::from_first_answer(
         range,
         ViewsPage { totals, rows, has_more: Some(false) },
@@ -700,4 +702,29 @@ fn drawing_reports_never_fails_at_any_size() {
             }
         }
     }
+}
+
+/// Shows the visitors of the first 40 pages.
+fn show_visitors(fixture: &mut ScreenFixture, range: DateRange) {
+    fixture.press_keys("u");
+    let visitors = |row: PageRow| {
+        let part = |count: &Count, of: i64| match count {
+            Count::Known(views) => Count::Known(views / of),
+            other => other.clone(),
+        };
+        let counts = Counts::new(part(&row.counts.human, 2), part(&row.counts.ai, 4), part(&row.counts.total, 3));
+        PageRow { counts, ..row }
+    };
+    let rows = report(range, 40, 0, now()).rows.into_iter().map(visitors).collect();
+    let answer = RowsAnswer { rows, totals: counts(9_120, 1_805), next: Cursor::new("40"), is_cut: false };
+    let report = Some(Arc::new(RowsMerge::start(range, answer, now()).into_report()));
+    fixture.handle(Msg::Analytics(AnalyticsMsg::Visitors(RowsMsg::Cached { range, report, is_fresh: true })));
+}
+
+#[test]
+fn views_with_visitors() {
+    snapshots("views_visitors", &[SMALL, LARGE], &["14k"], |fixture| {
+        let range = open_views_screen(fixture, |range| stored(report(range, 60, 0, now())));
+        show_visitors(fixture, range);
+    });
 }

@@ -160,7 +160,7 @@ fn thread() -> Thread {
 }
 
 pub(crate) fn counts(human: i64, ai: i64) -> Counts {
-    Counts { human: Count::Known(human), ai: Count::Known(ai), total: Count::Known(human + ai) }
+    Counts::new(Count::Known(human), Count::Known(ai), Count::Known(human + ai))
 }
 
 fn range(from: &str, to: &str) -> DateRange {
@@ -594,11 +594,12 @@ impl ScreenFixture {
     }
 
     pub(crate) fn load_odd_page_history(&mut self) {
-        let odd = Counts { human: Count::Known(10), ai: Count::Known(5), total: Count::Known(99) };
+        let odd = Counts::new(Count::Known(10), Count::Known(5), Count::Known(99));
         let beyond = Counts {
             human: Count::Other(CleanText::line("99999999999999999999")),
             ai: Count::Missing,
             total: Count::Known(-4),
+            ..Counts::default()
         };
         let periods = [("2026-11-07", "2026-11-12", odd), ("2026-10-31", "2026-11-06", beyond)]
             .map(|(from, to, value)| PagePeriod { range: range(from, to), views: Timed { value, as_of: ago(3) } });
@@ -662,7 +663,7 @@ impl ScreenFixture {
         self.press_keys("2");
         let odd = |path: &str, human: Count, ai: Count, total: Count| PageRow {
             path: CleanText::line(path),
-            counts: Counts { human, ai, total },
+            counts: Counts::new(human, ai, total),
         };
         let rows = vec![
             odd("/sum", Count::Known(10), Count::Known(5), Count::Known(99)),

@@ -32,7 +32,7 @@ fn scope(project: &str) -> Scope {
 async fn fill(folder: &Path, project: &str, ages: &[i64]) {
     let now: Time = chrono::Utc::now();
     let (store, _) = Store::open(&folder.join("data"), now).expect("a store");
-    let counts = Counts { human: Count::Known(1), ai: Count::Known(1), total: Count::Known(2) };
+    let counts = Counts::new(Count::Known(1), Count::Known(1), Count::Known(2));
     for age in ages {
         let row =
             |n| PageRow { path: docdeck::model::text::CleanText::line(&format!("/{age}/{n}")), counts: counts.clone() };

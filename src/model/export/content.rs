@@ -140,6 +140,11 @@ impl<'a> ExportContent<'a> {
         self
     }
 
+    /// Whether the visitors of a page are known, so that the export contains visitors.
+    pub(super) fn has_visitors(&self) -> bool {
+        self.lines.iter().filter_map(|line| line.now).any(|counts| counts.visitors.is_some())
+    }
+
     /// Whether the export contains all pages of the range.
     pub fn is_complete(&self) -> bool {
         self.is_fully_loaded && self.excluded_count == 0

@@ -13,12 +13,18 @@ const COLUMN_NAMES: [&str; 5] = ["path", "human", "ai", "total", "ai_share"];
 /// The columns for the complete days of the range, if only these days are compared.
 const COMPLETE_DAYS_COLUMN_NAMES: [&str; 3] = ["human_complete_days", "ai_complete_days", "total_complete_days"];
 const BEFORE_COLUMN_NAMES: [&str; 3] = ["human_before", "ai_before", "total_before"];
+/// The columns of visitors, if these are known.
+const VISITORS_COLUMN_NAMES: [&str; 3] = ["human_visitors", "ai_visitors", "visitors"];
+const VISITORS_BEFORE_COLUMN_NAMES: [&str; 3] = ["human_visitors_before", "ai_visitors_before", "visitors_before"];
 
 pub(super) fn write_csv(content: &ExportContent<'_>) -> Result<String, ExportError> {
     let mut heads = COLUMN_NAMES.to_vec();
+    let has_visitors = content.has_visitors();
+    heads.extend(VISITORS_COLUMN_NAMES.iter().filter(|_| has_visitors));
     if let Some(compared) = content.comparison {
         heads.extend(content.complete_days().iter().flat_map(|_| COMPLETE_DAYS_COLUMN_NAMES));
         heads.extend(BEFORE_COLUMN_NAMES);
+        heads.extend(VISITORS_BEFORE_COLUMN_NAMES.iter().filter(|_| has_visitors));
         // `change` is the change of the total views, empty if unknown; `status` is `new`, `gone` or empty.
         heads.extend([if compared.ranges.is_per_day() { "change_per_day" } else { "change" }, "status"]);
     }
@@ -26,6 +32,11 @@ pub(super) fn write_csv(content: &ExportContent<'_>) -> Result<String, ExportErr
         let mut cells = vec![guard_formulas(line.path)];
         cells.extend(csv_numbers(line.now));
         cells.push(line.now.map(share_text).unwrap_or_default());
+        let visitors = |counts: Option<&Counts>| {
+            let cells = csv_numbers(counts.and_then(|counts| counts.visitors.as_deref()));
+            cells.into_iter().filter(|_| has_visitors).collect::<Vec<_>>()
+        };
+        cells.extend(visitors(line.now));
         if let Some(compared) = content.comparison {
             cells.extend(content.complete_days().iter().flat_map(|_| csv_numbers(line.compared)));
             let past = match line.before {
@@ -33,6 +44,7 @@ pub(super) fn write_csv(content: &ExportContent<'_>) -> Result<String, ExportErr
                 PreviousViews::New | PreviousViews::Unknown => None,
             };
             cells.extend(csv_numbers(past));
+            cells.extend(visitors(past));
             cells.push(change_in_total(line, compared.ranges).map(|change| change.to_string()).unwrap_or_default());
             cells.push(page_presence(line).map(PagePresence::word).unwrap_or_default().to_owned());
         }
@@ -162,6 +174,7 @@ mod tests {
             human: Count::Known(-3),
             ai: Count::Other(CleanText::line("=cmd()")),
             total: Count::Other(CleanText::line("99999999999999999999")),
+            ..Counts::default()
         };
         let text = ExportFormat::Csv.write(&ExportContent::of_report(&now, None)).expect("written");
         assert_eq!(text.lines().nth(1), Some("'=1+1,-3,'=cmd(),99999999999999999999,"));

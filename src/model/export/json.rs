@@ -4,7 +4,8 @@
 //! A comparison adds `comparedWith` (`range`, `totals`, `complete` and `perDay`), and to each page `before`, `change`
 //! (the change of the total views, or null if unknown) and `status` (`new`, `gone` or null). If the range includes
 //! today, only its complete days are compared: `completeDays` has the range and the totals of these days, and each page
-//! has its counts in them. The counts of a page that isn't listed in a range are null.
+//! has its counts in them. The counts of a page that isn't listed in a range are null. Known visitors are in `visitors`
+//! beside the counts of views.
 
 use super::ExportError;
 use super::content::{
@@ -32,6 +33,8 @@ struct JsonCounts {
     human: Number,
     ai: Number,
     total: Number,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    visitors: Option<Box<JsonCounts>>,
 }
 
 #[derive(Serialize)]
@@ -130,6 +133,7 @@ impl JsonCounts {
             human: json_number(&counts.human)?,
             ai: json_number(&counts.ai)?,
             total: json_number(&counts.total)?,
+            visitors: counts.visitors.as_deref().map(Self::of).transpose()?.map(Box::new),
         })
     }
 }

@@ -36,7 +36,10 @@ pub(super) fn write_markdown(content: &ExportContent<'_>) -> String {
         }
         None => Default::default(),
     };
-    out.push_str(&format!("| path | human | AI | total | AI % |{heads}\n| --- | ---: | ---: | ---: | ---: |{rule}\n"));
+    let (visitors, visitors_rule) = if content.has_visitors() { (" visitors |", " ---: |") } else { ("", "") };
+    out.push_str(&format!(
+        "| path | human | AI | total | AI % |{visitors}{heads}\n| --- | ---: | ---: | ---: | ---: |{visitors_rule}{rule}\n"
+    ));
     for line in &content.lines {
         out.push_str(&markdown_row(line, content));
     }
@@ -61,6 +64,10 @@ fn markdown_row(line: &ExportedPage<'_>, content: &ExportContent<'_>) -> String 
     };
     // A page that is gone has no counts in this range, so each of its cells shows a dash.
     let mut numbers = line.now.map_or_else(|| vec!["–".to_owned(); 4], |counts| cells(counts).to_vec());
+    if content.has_visitors() {
+        let visitors = line.now.and_then(|counts| counts.visitors.as_deref());
+        numbers.push(visitors.map_or_else(|| "–".to_owned(), |visitors| known_count(&visitors.total)));
+    }
     if let Some(compared) = content.comparison {
         if content.complete_days().is_some() {
             numbers.push(line.compared.map_or_else(|| "–".to_owned(), |counts| known_count(&counts.total)));

@@ -93,7 +93,7 @@ mod tests {
     use crate::model::views::{Count, Counts, PageRow, ViewsPage};
 
     pub(super) fn counts(human: i64, ai: i64) -> Counts {
-        Counts { human: Count::Known(human), ai: Count::Known(ai), total: Count::Known(human + ai) }
+        Counts::new(Count::Known(human), Count::Known(ai), Count::Known(human + ai))
     }
 
     pub(super) fn report(days: &str, rows: &[(&str, i64, i64)], complete: bool) -> Report {
@@ -135,6 +135,20 @@ mod tests {
         assert_eq!(changes(&content)[1], (None, None), "not loaded yet is not new");
         let unfinished = Report { complete: false, ..now.clone() };
         assert_eq!(ExportContent::of_report(&unfinished, Some(&both)).lines.len(), 2, "not loaded yet is not gone");
+    }
+
+    #[test]
+    fn known_visitors_are_exported_in_every_format() {
+        let mut now = report(NOW, &[("/a", 90, 10), ("/b", 3, 0)], true);
+        now.rows[0].counts.visitors = Some(Box::new(counts(40, 5)));
+        let write = |format: ExportFormat| format.write(&ExportContent::of_report(&now, None)).expect("written");
+        let csv = write(ExportFormat::Csv);
+        assert!(csv.contains("total,ai_share,human_visitors,ai_visitors,visitors\r\n"), "{csv}");
+        assert!(csv.contains("/a,90,10,100,0.1000,40,5,45\r\n") && csv.contains("/b,3,0,3,0.0000,,,\r\n"), "{csv}");
+        let json = write(ExportFormat::Json);
+        assert!(json.contains(r#""total":100,"visitors":{"human":40,"ai":5,"total":45}}"#), "{json}");
+        let markdown = write(ExportFormat::Markdown);
+        assert!(markdown.contains("| AI % | visitors |") && markdown.contains("| 10% | 45 |"), "{markdown}");
     }
 
     #[test]
@@ -206,7 +220,7 @@ mod tests {
     fn every_format_writes_fractions_as_received_and_whole_numbers_without_a_point() {
         let counts = |literals: [&str; 3]| {
             let [human, ai, total] = literals.map(|literal| Count::from_literal(literal).expect("a number"));
-            Counts { human, ai, total }
+            Counts::new(human, ai, total)
         };
         let row = |literals| vec![PageRow { path: CleanText::line("/a"), counts: counts(literals) }];
         let now = Report { rows: row(["12.0", "0.5", "12.5"]), ..report(NOW, &[], true) };

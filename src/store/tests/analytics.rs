@@ -67,7 +67,7 @@ async fn assert_round_trip<R: AnalyticsRow>(rows: Vec<R>) {
 
 #[tokio::test]
 async fn rows_of_every_kind_are_read_as_they_were_written() {
-    let odd = Counts { human: Count::Other(line("12.5x")), ai: Count::Missing, total: Count::Known(-3) };
+    let odd = Counts::new(Count::Other(line("12.5x")), Count::Missing, Count::Known(-3));
     let page = |path: &str, counts| PageRow { path: line(path), counts };
     assert_round_trip(vec![page("/a", counts(i64::MAX, 0)), page("/b ü\"", odd), page("", Counts::default())]).await;
     let rate = Count::from_f64(0.25).expect("a count");

@@ -203,9 +203,9 @@ fn query(page: u32, limit: u32) -> ViewsQuery {
 #[tokio::test]
 async fn an_answer_with_every_kind_of_count_is_read_unchanged() {
     let store = memory();
-    let odd = Counts { human: Count::Other(line("12.5")), ai: Count::Missing, total: Count::Known(-3) };
+    let odd = Counts::new(Count::Other(line("12.5")), Count::Missing, Count::Known(-3));
     let page = ViewsPage {
-        totals: Counts { human: Count::Known(i64::MAX), ai: Count::Known(0), total: Count::Known(7) },
+        totals: Counts::new(Count::Known(i64::MAX), Count::Known(0), Count::Known(7)),
         rows: vec![
             PageRow { path: line("/quickstart \"ü\""), counts: odd },
             PageRow { path: line(""), counts: Counts::default() },

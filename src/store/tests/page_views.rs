@@ -67,7 +67,7 @@ async fn page_views_are_returned_in_the_order_of_the_ranges_and_are_unknown_in_a
 #[tokio::test]
 async fn without_a_complete_report_the_newest_answer_for_exactly_this_range_is_used() {
     let store = memory();
-    let odd = Counts { human: Count::Other(line("0.5")), ai: Count::Missing, total: Count::Known(-3) };
+    let odd = Counts::new(Count::Other(line("0.5")), Count::Missing, Count::Known(-3));
     store.save_answer(week(), 50, &[("/a", counts(1, 1)), ("/a/b", counts(7, 7))], 10).await;
     store.save_answer(week(), 250, &[("/ü \"q\"", odd.clone()), ("/a", counts(2, 1))], 20).await;
     store.save_answer(week(), 10, &[("/other", counts(5, 5))], 30).await;

@@ -17,7 +17,7 @@ pub(super) fn week() -> DateRange {
 }
 
 pub(super) fn counts(human: i64, ai: i64) -> Counts {
-    Counts { human: Count::Known(human), ai: Count::Known(ai), total: Count::Known(human + ai) }
+    Counts::new(Count::Known(human), Count::Known(ai), Count::Known(human + ai))
 }
 
 pub(super) fn page(rows: &[(&str, Counts)], total: i64) -> ViewsPage {
@@ -47,7 +47,7 @@ impl Store {
 #[tokio::test]
 async fn answers_are_merged_by_the_rules_of_the_model() {
     let store = memory();
-    let odd = Counts { human: Count::Other(line("12.5")), ai: Count::Missing, total: Count::Known(-3) };
+    let odd = Counts::new(Count::Other(line("12.5")), Count::Missing, Count::Known(-3));
     let first = page(&[("/a", counts(9, 1)), ("/b ü\"", odd.clone()), ("/d", counts(2, 2)), ("", odd)], 30);
     let second = page(&[("/d", counts(3, 2)), ("/c", counts(i64::MAX, 0)), ("/c", counts(1, 1))], 31);
     let mut report = Report::from_first_answer(week(), first.clone(), false, at(20));
@@ -66,7 +66,7 @@ async fn counts_with_a_fraction_are_stored_without_loss() {
     let store = memory();
     let counts = |literals: [&str; 3]| {
         let [human, ai, total] = literals.map(|literal| Count::from_literal(literal).expect("a number"));
-        Counts { human, ai, total }
+        Counts::new(human, ai, total)
     };
     let tenths = counts(["0.1", "0.2", "0.30000000000000004"]);
     let large = counts(["4503599627370495.5", "12.0", "9007199254740991"]);
@@ -280,12 +280,11 @@ fn the_loading_migration_keeps_an_unfinished_report() {
     assert_eq!((loading.restarted_at, report.answers, report.complete), (Time::from_timestamp(6, 0), 2, false));
     assert_eq!(report.duplicates, 1);
     let odd = |text: &str| Count::Other(line(text));
-    assert_eq!(report.totals, Counts { human: Count::Known(9), ai: odd("x"), total: Count::Missing });
+    assert_eq!(report.totals, Counts::new(Count::Known(9), odd("x"), Count::Missing));
     let rows: Vec<(&str, Counts)> = report.rows.iter().map(|row| (row.path.as_str(), row.counts.clone())).collect();
-    let known =
-        |human, ai, total| Counts { human: Count::Known(human), ai: Count::Known(ai), total: Count::Known(total) };
+    let known = |human, ai, total| Counts::new(Count::Known(human), Count::Known(ai), Count::Known(total));
     let expected = [
-        ("/z \"q\"", Counts { human: Count::Known(1), ai: odd("2.5"), total: Count::Missing }),
+        ("/z \"q\"", Counts::new(Count::Known(1), odd("2.5"), Count::Missing)),
         ("/ü", known(-1, 0, i64::MAX)),
         ("/a", known(4, 5, 9)),
         ("/short", Counts::default()),
@@ -365,7 +364,7 @@ async fn the_totals_of_a_range_are_those_of_its_last_answer_of_any_page_size() {
     let (one, two) = (range("2026-11-19", "2026-11-19"), range("2026-11-20", "2026-11-20"));
     store.save_views(&scope(), query(week(), 50, 1), &page(&[], 10), at(1)).await.expect("stored");
     store.save_views(&scope(), query(week(), MAX_PAGE_SIZE, 2), &page(&[], 12), at(2)).await.expect("stored");
-    let odd = Counts { human: Count::Other(line("1e99")), ai: Count::Missing, total: Count::Known(-1) };
+    let odd = Counts::new(Count::Other(line("1e99")), Count::Missing, Count::Known(-1));
     let strange = ViewsPage { totals: odd.clone(), ..ViewsPage::default() };
     store.save_views(&scope(), query(two, 1, 1), &strange, at(3)).await.expect("stored");
     let known = store.views_totals(&scope(), &[two, one, week()]).await.expect("read");
@@ -389,7 +388,8 @@ fn any_count() -> impl Strategy<Value = Count> {
 }
 
 fn any_answer() -> impl Strategy<Value = ViewsPage> {
-    let counts = || (any_count(), any_count(), any_count()).prop_map(|(human, ai, total)| Counts { human, ai, total });
+    let counts =
+        || (any_count(), any_count(), any_count()).prop_map(|(human, ai, total)| Counts::new(human, ai, total));
     // There are few different paths, so that many rows are duplicates.
     let row = ("/[a-e\"ü]{0,2}", counts()).prop_map(|(path, counts)| PageRow { path: line(&path), counts });
     (counts(), proptest::collection::vec(row, 0..12)).prop_map(|(totals, rows)| ViewsPage {

@@ -29,8 +29,7 @@ impl App {
     pub(in crate::tui) fn handle_analytics_msg(&mut self, msg: AnalyticsMsg, now: Time, effects: &mut Vec<Effect>) {
         self.dirty = true;
         match msg {
-            // No tab shows visitors.
-            AnalyticsMsg::Visitors(_) => {}
+            AnalyticsMsg::Visitors(msg) => self.visitors_received(msg, now, effects),
             AnalyticsMsg::Searches(msg) => self.rows_received::<Search>(msg, now, effects),
             AnalyticsMsg::Feedback(msg) => self.rows_received::<Feedback>(msg, now, effects),
             AnalyticsMsg::FeedbackByPage(msg) => self.rows_received::<PageFeedback>(msg, now, effects),
@@ -90,6 +89,7 @@ impl App {
         let (tab, range) = (self.analytics.tab, self.views.query().range);
         if tab == AnalyticsTab::Pages {
             effects.extend(self.views.load_unless_current());
+            self.load_shown_visitors(effects);
             return;
         }
         let before = effects.len();
@@ -148,7 +148,10 @@ impl App {
 
     /// Loads a report after the user has confirmed the cost.
     pub(in crate::tui) fn load_rows(&mut self, kind: AnalyticsKind, max_requests: u32, effects: &mut Vec<Effect>) {
-        effects.extend(self.analytics.load(kind, max_requests, false));
+        match kind {
+            AnalyticsKind::Visitors => self.load_visitors(max_requests, effects),
+            _ => effects.extend(self.analytics.load(kind, max_requests, false)),
+        }
     }
 
     /// Loads the missing reports for the pages that need work, or all of them, with one request each.

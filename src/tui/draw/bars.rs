@@ -18,9 +18,9 @@ const TOTAL: &str = "■";
 /// scale its bar is not the sum of the human and the AI bar.
 pub(in crate::tui) fn symbol_and_style(metric: Metric, theme: &Theme) -> (&'static str, Style) {
     match metric {
-        Metric::Human => (HUMAN, theme.human),
-        Metric::Ai | Metric::Share => (AI, theme.ai_fill()),
-        Metric::Total => (TOTAL, theme.text),
+        Metric::Human | Metric::HumanVisitors => (HUMAN, theme.human),
+        Metric::Ai | Metric::Share | Metric::AiVisitors => (AI, theme.ai_fill()),
+        Metric::Total | Metric::Visitors => (TOTAL, theme.text),
     }
 }
 
@@ -191,7 +191,7 @@ mod tests {
     use crate::tui::views::table::ComparisonBaseline;
 
     fn bar(human: i64, ai: i64, full: f64, width: usize) -> String {
-        let counts = Counts { human: Count::Known(human), ai: Count::Known(ai), total: Count::Known(human + ai) };
+        let counts = Counts::new(Count::Known(human), Count::Known(ai), Count::Known(human + ai));
         stacked_bar(&counts, full, width, &Theme::new(ColorDepth::None))
             .iter()
             .map(|span| span.content.as_ref())
@@ -216,7 +216,7 @@ mod tests {
 
     #[test]
     fn the_cell_between_human_and_ai_views_has_both_colours() {
-        let counts = Counts { human: Count::Known(33), ai: Count::Known(18), total: Count::Known(51) };
+        let counts = Counts::new(Count::Known(33), Count::Known(18), Count::Known(51));
         let theme = Theme::new(ColorDepth::True);
         let spans = stacked_bar(&counts, 80.0, 10, &theme);
         let shared = spans.iter().find(|span| span.content == "▏").expect("a shared cell");
@@ -225,7 +225,7 @@ mod tests {
 
     #[test]
     fn without_eighths_a_bar_consists_of_whole_cells() {
-        let counts = Counts { human: Count::Known(33), ai: Count::Known(18), total: Count::Known(51) };
+        let counts = Counts::new(Count::Known(33), Count::Known(18), Count::Known(51));
         let ascii = Theme { ascii: true, ..Theme::new(ColorDepth::None) };
         let console = Theme { has_eighths: false, ..Theme::new(ColorDepth::None) };
         for theme in [ascii, console] {
@@ -276,7 +276,7 @@ mod tests {
     }
 
     fn plain(human: i64, ai: i64, metric: Metric, scale: BarScale) -> String {
-        let counts = Counts { human: Count::Known(human), ai: Count::Known(ai), total: Count::Known(human + ai) };
+        let counts = Counts::new(Count::Known(human), Count::Known(ai), Count::Known(human + ai));
         let figures = PageMetrics::of(&counts, ComparisonBaseline::Uncompared);
         bar_spans(&figures, metric, scale, 10, &Theme::new(ColorDepth::None))
             .iter()
@@ -312,7 +312,7 @@ mod tests {
 
     #[test]
     fn a_removed_page_has_no_bar() {
-        let before = Counts { human: Count::Known(9), ai: Count::Known(9), total: Count::Known(18) };
+        let before = Counts::new(Count::Known(9), Count::Known(9), Count::Known(18));
         let figures = PageMetrics::of(&before, ComparisonBaseline::Gone(&before));
         assert!(
             bar_spans(&figures, Metric::Total, BarScale::Linear(18.into()), 10, &Theme::new(ColorDepth::None))

@@ -220,6 +220,7 @@ pub enum Action {
     Movers,
     Trend,
     Metric,
+    Visitors,
     LogScale,
     Fold,
     ListCached,

@@ -50,7 +50,7 @@ fn days_before() -> DateRange {
 }
 
 fn counts(human: i64) -> Counts {
-    Counts { human: Count::Known(human), ai: Count::Known(0), total: Count::Known(human) }
+    Counts::new(Count::Known(human), Count::Known(0), Count::Known(human))
 }
 
 fn page(rows: usize, has_more: bool) -> ViewsPage {

@@ -96,7 +96,10 @@ pub fn page_table(views: &ViewsScreen, width: usize) -> Table<PageCell> {
     // Tries columns for wide numbers first. If these leave too little space for the path, uses narrower columns.
     let mut layout = (Vec::new(), 0, 0);
     for (max_count_width, gap) in [(26, if width < 70 { 1 } else { 3 }), (14, 1)] {
-        let count_width = |metric| table.measures().width_of(metric).clamp(5, max_count_width) + gap;
+        let count_width = |metric: Metric| {
+            let least = metric.name().len().max(5);
+            table.measures().width_of(metric).clamp(least, max_count_width) + gap
+        };
         let widths: Vec<usize> = shown.iter().map(|column| column_width(*column, table, count_width, width)).collect();
         let numbers = widths.iter().sum::<usize>() + usize::from(last_count.is_some());
         let space = width.saturating_sub(lead_width + numbers + daily_gap + daily + BAR_GAP + 1);
@@ -176,10 +179,17 @@ fn visible_columns(table: &PageTable, width: usize) -> Vec<NumberColumn> {
         // A share alone doesn't show how many views there were.
         Metric::Total => width >= 70 && !is_compared || width >= WIDE_TABLE || is_needed(of) || metric == Metric::Share,
         Metric::Human | Metric::Ai => width >= 70 && !is_compared || width >= WIDE_TABLE || is_needed(of),
+        Metric::Visitors => {
+            table.has_visitors() && (width >= 70 && !is_compared || width >= WIDE_TABLE || is_needed(of))
+        }
+        Metric::HumanVisitors | Metric::AiVisitors => table.has_visitors() && (width >= 140 || is_needed(of)),
     };
     // The change of the share has a column only if the share is the metric or the table is sorted by it.
     let has_change = |of: Metric| match of {
         Metric::Share => is_compared && is_needed(of),
+        // The visitors of two ranges cost requests, so their change is shown as soon as they are shown.
+        Metric::Visitors if table.has_visitors() => is_compared && (of == sorted || width >= 120),
+        of if of.counts_visitors() => is_compared && of == sorted,
         _ => is_compared && (of == sorted || width >= 160),
     };
     // A narrow table shows only the column that it is sorted by, and its change.
@@ -241,6 +251,7 @@ mod tests {
             ))
         };
         let mut table = PageTable::default();
+        table.set_visitors(Some(crate::tui::views::table::VisitorReports::new()));
         for compared in [false, true] {
             table.show_report(report(), compared.then(report));
             for (sorted, metric) in

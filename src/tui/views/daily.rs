@@ -51,11 +51,12 @@ impl DailyViews {
     /// Returns one cell per day of the range: the higher, the more views. A day that is not cached is blank. `None` if
     /// no day of the page is known.
     pub(in crate::tui) fn sparkline(&self, path: &str, metric: Metric, has_eighths: bool) -> Option<String> {
-        let views = self.by_path.get(path)?;
+        // The cached pages of single days have no visitors.
+        let views = self.by_path.get(path).filter(|_| !metric.counts_visitors())?;
         let value = |(human, ai): DayViews| match metric {
             Metric::Human => human,
             Metric::Ai => ai,
-            Metric::Total | Metric::Share => human + ai,
+            _ => human + ai,
         };
         let most = views.iter().flatten().copied().map(value).max()?;
         let levels = if has_eighths { LEVELS } else { ASCII_LEVELS };
@@ -79,7 +80,7 @@ mod tests {
         let day = day.parse().expect("a day");
         let rows = rows.iter().map(|(path, human, ai)| PageRow {
             path: CleanText::line(path),
-            counts: Counts { human: Count::Known(*human), ai: Count::Known(*ai), total: Count::Known(human + ai) },
+            counts: Counts::new(Count::Known(*human), Count::Known(*ai), Count::Known(human + ai)),
         });
         let page = ViewsPage { rows: rows.collect(), ..ViewsPage::default() };
         Report::from_first_answer(DateRange::last_days(1, day), page, complete, crate::model::Time::default())

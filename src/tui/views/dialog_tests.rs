@@ -42,7 +42,7 @@ fn press(app: &mut App, keys: &str) -> Vec<Effect> {
 }
 
 fn counts(human: i64, ai: i64) -> Counts {
-    Counts { human: Count::Known(human), ai: Count::Known(ai), total: Count::Known(human + ai) }
+    Counts::new(Count::Known(human), Count::Known(ai), Count::Known(human + ai))
 }
 
 fn report(range: DateRange, paths: &[String], complete: bool) -> Arc<Report> {

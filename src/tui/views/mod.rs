@@ -26,6 +26,9 @@ mod saved_settings;
 pub(in crate::tui) mod screen;
 pub mod table;
 pub mod trend;
+pub mod visitors;
+#[cfg(test)]
+mod visitors_tests;
 
 use super::msg::Effect;
 use crate::model::Time;
@@ -64,6 +67,8 @@ pub struct ViewsScreen {
     pub table: table::PageTable,
     /// Cached reports, and running and queued loads.
     pub all_pages: all_pages::AllPages,
+    /// The visitors of the pages, which are requested only while they are shown.
+    pub visitors: visitors::Visitors,
     /// The site's totals by range.
     pub totals: range_totals::RangeTotals,
     /// The range of the trend above the table; `None` if none of its days is cached. Follows the range on screen once
@@ -92,6 +97,7 @@ impl ViewsScreen {
             reading_range: None,
             table: table::PageTable::default(),
             all_pages: all_pages::AllPages::default(),
+            visitors: visitors::Visitors::default(),
             totals: range_totals::RangeTotals::default(),
             trend_range: None,
             daily: None,
@@ -280,7 +286,7 @@ impl ViewsScreen {
                     self.load = Load::Idle;
                 }
             }
-            (Some(shown), _) => self.table.show_answer(&shown.value.page.rows),
+            (Some(shown), _) => self.table.show_answer(query.range, &shown.value.page.rows),
             // There is no answer to list, only the partial report.
             (None, Some(report)) => {
                 let report = Arc::clone(report);

@@ -18,7 +18,7 @@ fn paths(paths: &[&str]) -> Vec<CleanText> {
 }
 
 fn counts(human: i64, ai: i64) -> Counts {
-    Counts { human: Count::Known(human), ai: Count::Known(ai), total: Count::Known(human + ai) }
+    Counts::new(Count::Known(human), Count::Known(ai), Count::Known(human + ai))
 }
 
 fn row(path: &str, human: i64, ai: i64) -> PageRow {
@@ -320,8 +320,7 @@ fn invalid_counts_are_shown_as_received_and_missing_counts_as_unknown() {
     let mut app = views_screen();
     let query = app.views.query();
     let mut rows = rows();
-    rows[0].counts =
-        Counts { human: Count::Other(CleanText::line("12.5")), ai: Count::Missing, total: Count::Known(-3) };
+    rows[0].counts = Counts::new(Count::Other(CleanText::line("12.5")), Count::Missing, Count::Known(-3));
     let value = ViewsPage { totals: counts(1, 1), rows, has_more: Some(true) };
     app.update(Msg::Views(ViewsMsg::Answered { query, result: Ok(Timed { value, as_of: at(0) }), old: None }), at(0));
     let values = app.page_template_values(&paths(&["/a"]), at(0));

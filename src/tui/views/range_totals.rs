@@ -18,6 +18,8 @@ pub struct RangeTotals {
     pub(super) by_range: HashMap<DateRange, Timed<Counts>>,
     /// Ranges that were requested and have not arrived yet.
     pub(super) pending: Vec<DateRange>,
+    /// Whether the days of a range can't be added up, because a visitor may be counted on several of them.
+    pub(super) days_overlap: bool,
 }
 
 impl RangeTotals {
@@ -35,7 +37,7 @@ impl RangeTotals {
     /// sum is available only if every day is known.
     pub(super) fn newest_totals(&self, range: DateRange) -> Option<Timed<Counts>> {
         let answered = self.get(range).cloned();
-        let summed = if range.days() > 1 { self.sum_of_days(range) } else { None };
+        let summed = if range.days() > 1 && !self.days_overlap { self.sum_of_days(range) } else { None };
         match (answered, summed) {
             (Some(answered), Some(summed)) => Some(if summed.as_of > answered.as_of { summed } else { answered }),
             (answered, summed) => answered.or(summed),
@@ -57,11 +59,11 @@ impl RangeTotals {
         let mut sum = of(days.next()?)?;
         for day in days {
             let day = of(day)?;
-            sum.value = Counts {
-                human: add(&sum.value.human, &day.value.human)?,
-                ai: add(&sum.value.ai, &day.value.ai)?,
-                total: add(&sum.value.total, &day.value.total)?,
-            };
+            sum.value = Counts::new(
+                add(&sum.value.human, &day.value.human)?,
+                add(&sum.value.ai, &day.value.ai)?,
+                add(&sum.value.total, &day.value.total)?,
+            );
             sum.as_of = sum.as_of.min(day.as_of);
         }
         Some(sum)
@@ -83,7 +85,7 @@ impl RangeTotals {
             }
             sums = sums.with(counts);
         }
-        Some(Counts { human: sums.human.into(), ai: sums.ai.into(), total: sums.total.into() })
+        Some(Counts::new(sums.human.into(), sums.ai.into(), sums.total.into()))
     }
 }
 

@@ -54,10 +54,14 @@ impl Component for ViewsComponent {
             Action::JumpToPage => cx.app.open_input(InputField::Page, ""),
             Action::PageSize => cx.app.open_input(InputField::PageSize, ""),
             Action::CustomRange => Calendar::open(CalendarPurpose::Show, cx),
-            Action::LoadAll => cx.app.load_all(cx.now, cx.effects),
+            Action::LoadAll => match is_loading_visitors_next(cx.app) {
+                true => cx.app.ask_to_load_visitors(cx.now),
+                false => cx.app.load_all(cx.now, cx.effects),
+            },
             Action::Compare => cx.app.compare(cx.now, cx.effects),
             Action::CompareWith => Calendar::open(CalendarPurpose::Compare, cx),
             Action::Trend => TrendDialog::open(cx),
+            Action::Visitors => cx.app.toggle_visitors(),
             Action::Movers => Movers::open(cx),
             Action::NewJob => cx.app.open_job_about_pages(cx.now, cx.effects),
             Action::Open => {
@@ -69,7 +73,10 @@ impl Component for ViewsComponent {
             }
             Action::Export => ExportDialog::open(cx),
             Action::ListCached => CachedRanges::open(cx),
-            Action::Refresh => cx.app.refresh_views(cx.now, cx.effects),
+            Action::Refresh => {
+                cx.app.refresh_views(cx.now, cx.effects);
+                cx.app.refresh_visitors(cx.effects);
+            }
             Action::CopyMain => {
                 let row = views.selected_row();
                 let copy = row.map(|row| Effect::copy(&format!("the path {}", row.path), row.path.to_string()));
@@ -84,6 +91,10 @@ impl Component for ViewsComponent {
     fn close(&mut self, cx: &mut Cx<'_>) -> Flow {
         if cx.app.views.all_pages.can_stop() {
             cx.app.stop_loading(cx.effects);
+            return Flow::Handled;
+        }
+        if let Some(stop) = cx.app.stop_loading_visitors() {
+            cx.effects.push(stop);
             return Flow::Handled;
         }
         let marks = cx.app.views.table.marked_count();
@@ -177,6 +188,14 @@ impl Component for ViewsComponent {
     }
 }
 
+/// Whether the next thing to load are the visitors of the other pages: all pages are loaded, and their visitors are shown
+/// in part.
+fn is_loading_visitors_next(app: &App) -> bool {
+    let (views, range) = (&app.views, app.views.query().range);
+    let is_complete = views.all_pages.complete_report(range).is_some() && !views.all_pages.can_stop();
+    is_complete && app.has_more_visitors() && app.stop_loading_visitors().is_none()
+}
+
 /// Whether the footer offers an action now.
 fn is_offered(action: Action, app: &App) -> bool {
     let (views, table) = (&app.views, &app.views.table);
@@ -185,7 +204,7 @@ fn is_offered(action: Action, app: &App) -> bool {
         Action::NextSort | Action::ReverseSort | Action::Fold => table.is_report() && has_pages,
         Action::Filter => table.is_report() && has_pages || table.is_filtered(),
         Action::LogScale => !table.rows().is_empty() && table.metric() != Metric::Share,
-        Action::Metric => !table.rows().is_empty(),
+        Action::Metric | Action::Visitors => !table.rows().is_empty(),
         Action::Mark | Action::MarkRange | Action::Open => !table.is_empty(),
         Action::NewJob => table.selected_folder().is_none() && !table.is_empty() || table.marked_count() > 0,
         Action::CopyMain => table.selected_row().is_some(),
@@ -199,10 +218,16 @@ fn is_offered(action: Action, app: &App) -> bool {
         Action::LoadAll => {
             let (all, range) = (&views.all_pages, views.query().range);
             all.can_stop()
+                || is_loading_visitors_next(app)
                 || app.view_requests_left() > 0
                     && (all.complete_report(range).is_none() || all.rows_to_continue_after(range).is_some())
         }
-        Action::Close => views.all_pages.can_stop() || table.marked_count() > 0 || table.is_filtered(),
+        Action::Close => {
+            views.all_pages.can_stop()
+                || app.stop_loading_visitors().is_some()
+                || table.marked_count() > 0
+                || table.is_filtered()
+        }
         Action::Compare => views.as_of().is_some(),
         Action::Movers => has_pages && views.is_comparing(),
         _ => true,
@@ -221,9 +246,13 @@ fn label(action: Action, app: &App) -> Option<&'static str> {
         Action::Fold if table.is_tree() => Some("unfold"),
         Action::LogScale if table.has_log_scale() => Some("linear"),
         Action::NewJob if table.marked_count() > 0 => Some("job about marked"),
+        Action::LoadAll if is_loading_visitors_next(app) => Some("load visitors"),
         Action::LoadAll => Some(app.load_all_label()),
         Action::Compare if app.views.is_comparing() => Some("stop comparing"),
-        Action::Close if app.views.all_pages.can_stop() => Some("stop loading"),
+        Action::Visitors if table.has_visitors() => Some("hide visitors"),
+        Action::Close if app.views.all_pages.can_stop() || app.stop_loading_visitors().is_some() => {
+            Some("stop loading")
+        }
         Action::Close if table.marked_count() > 0 => Some("unmark"),
         Action::Close if table.is_filtered() => Some("clear filter"),
         _ => None,
@@ -247,10 +276,12 @@ fn change_table(action: Action, cx: &mut Cx<'_>) -> Flow {
     let table = &mut cx.app.views.table;
     let sorting = table.sorting();
     match action {
-        Action::NextSort => table.sort(PageSorting::by(sorting.by.next(table.comparison().is_some()))),
+        Action::NextSort => {
+            table.sort(PageSorting::by(sorting.by.next(table.comparison().is_some(), table.has_visitors())))
+        }
         Action::ReverseSort => table.sort(PageSorting { descending: !sorting.descending, ..sorting }),
         Action::Fold => table.toggle_tree(),
-        Action::Metric => table.set_metric(table.metric().next()),
+        Action::Metric => table.set_metric(table.metric().next(table.has_visitors())),
         Action::LogScale if table.metric() == Metric::Share => {
             let metric = cx.app.key_label(Context::Views, Action::Metric);
             cx.notify(Severity::Info, &format!("Shares are always drawn from 0 to 100%; {metric} changes the metric."));

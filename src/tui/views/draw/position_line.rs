@@ -69,6 +69,9 @@ fn legend<'a>(view: View<'_>) -> TitleSpans<'a> {
         (Metric::Human, _) => &[(Metric::Human, "human")],
         (Metric::Ai, _) => &[(Metric::Ai, "AI")],
         (Metric::Share, _) => &[(Metric::Share, "AI share")],
+        (Metric::HumanVisitors, _) => &[(Metric::HumanVisitors, "human visitors")],
+        (Metric::AiVisitors, _) => &[(Metric::AiVisitors, "AI visitors")],
+        (Metric::Visitors, _) => &[(Metric::Visitors, "visitors")],
     };
     let mut part = Vec::new();
     if table.measures().absent_count > 0 {
@@ -107,8 +110,26 @@ fn answer_parts<'a>(view: View<'_>) -> Vec<PositionPart<'a>> {
         _ => format!("rows {}–{}", grouped_number(first), grouped_number(last)),
     };
     parts.push(needed_part(vec![Span::styled(format!("page {}, {which}", grouped_number(query.page)), theme.text)]));
+    parts.extend(visitors_part(view));
     parts.extend(marks_part(view));
     parts
+}
+
+/// Returns what is missing of the visitors, if they are shown.
+fn visitors_part<'a>(view: View<'_>) -> Option<PositionPart<'a>> {
+    let (visitors, range) = (&view.app.views.visitors, view.app.views.query().range);
+    if !visitors.is_shown() {
+        return None;
+    }
+    if let Some(failure) = visitors.failure(range) {
+        return Some(needed_part(vec![Span::styled(format!("no visitors: {}", failure.message), view.theme.warning)]));
+    }
+    let text = match visitors.report(range) {
+        None if visitors.is_loading(range) => "loading visitors…".to_owned(),
+        Some(report) if !report.is_complete() => format!("visitors of {}", plural(report.rows.len(), "page")),
+        _ => return None,
+    };
+    Some(optional_part(view, text))
 }
 
 /// Returns the parts about a report (the loaded pages of a range). The most important part is first.
@@ -135,6 +156,7 @@ fn report_parts<'a>(view: View<'_>, width: usize) -> Vec<PositionPart<'a>> {
     if table.metric() != Metric::Total {
         parts.push(optional_part(view, format!("bars: {}", table.metric().name())));
     }
+    parts.extend(visitors_part(view));
     if let Some(report) = table.report().filter(|report| report.duplicates > 0) {
         let rows = plural(report.duplicates, "duplicate row");
         let why = if report.answers > 1 { ": rows moved while loading" } else { "" };

@@ -169,9 +169,9 @@ fn name_spans<'a>(view: View<'_>, shown: &VisibleRow<'_>, text: Style, width: us
 
 fn head_style(metric: Metric, view: View<'_>) -> Style {
     match metric {
-        Metric::Human => view.theme.human,
-        Metric::Ai => view.theme.ai,
-        Metric::Total | Metric::Share => view.theme.muted,
+        Metric::Human | Metric::HumanVisitors => view.theme.human,
+        Metric::Ai | Metric::AiVisitors => view.theme.ai,
+        Metric::Total | Metric::Share | Metric::Visitors => view.theme.muted,
     }
 }
 

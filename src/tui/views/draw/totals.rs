@@ -51,7 +51,22 @@ pub(in crate::tui) fn site_totals_line<'a>(view: View<'_>, totals: &Counts, widt
         FORMS.into_iter().filter(|form| !(form.has_total && width < 60 || form.has_changes && change.is_none()));
     let mut lines = forms.map(|form| totals_line(view, totals, change.as_ref(), form, width));
     let longest = lines.find(|line| line.width() < width);
-    longest.unwrap_or_else(|| totals_line(view, totals, None, TotalsForm::new(false, false, ShareForm::None), width))
+    let mut line = longest
+        .unwrap_or_else(|| totals_line(view, totals, None, TotalsForm::new(false, false, ShareForm::None), width));
+    let visitors = site_visitors(view);
+    if visitors.iter().map(Span::width).sum::<usize>() + line.width() < width {
+        line.spans.extend(visitors);
+    }
+    line
+}
+
+/// Returns the number of the site's visitors; empty if visitors are not shown or not loaded.
+fn site_visitors<'a>(view: View<'_>) -> Vec<Span<'a>> {
+    let (views, theme) = (&view.app.views, view.theme);
+    let report = views.visitors.report(views.query().range).filter(|_| views.visitors.is_shown());
+    let Some(report) = report.filter(|_| views.is_current()) else { return Vec::new() };
+    let count = Span::styled(count_text(&report.totals.total), theme.text.add_modifier(Modifier::BOLD));
+    vec![Span::styled("   visitors ", theme.muted), count]
 }
 
 fn totals_line<'a>(

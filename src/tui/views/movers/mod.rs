@@ -382,7 +382,7 @@ mod tests {
     fn report(rows: &[(&str, i64, i64)], complete: bool) -> Arc<Report> {
         let rows = rows.iter().map(|(path, human, ai)| PageRow {
             path: CleanText::line(path),
-            counts: Counts { human: Count::Known(*human), ai: Count::Known(*ai), total: Count::Known(human + ai) },
+            counts: Counts::new(Count::Known(*human), Count::Known(*ai), Count::Known(human + ai)),
         });
         let page = ViewsPage { rows: rows.collect(), ..ViewsPage::default() };
         Arc::new(Report::from_first_answer(

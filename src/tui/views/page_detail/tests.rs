@@ -12,7 +12,7 @@ use crossterm::event::{Event, KeyCode};
 use std::sync::Arc;
 
 fn counts(human: i64, ai: i64) -> Counts {
-    Counts { human: Count::Known(human), ai: Count::Known(ai), total: Count::Known(human + ai) }
+    Counts::new(Count::Known(human), Count::Known(ai), Count::Known(human + ai))
 }
 
 fn rows() -> Vec<PageRow> {

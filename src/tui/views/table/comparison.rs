@@ -53,8 +53,12 @@ impl PageMetrics<'_> {
         }
     }
 
-    /// Returns how human, AI or total views changed; unknown for the share.
+    /// Returns how human, AI or total views or visitors changed; unknown for the share.
     pub fn change(&self, metric: Metric) -> ViewsChange {
+        // The visitors of a day are not a share of those of a range, because many of them come on several days.
+        if metric.counts_visitors() && self.ranges.is_some_and(|ranges| ranges.is_per_day()) {
+            return ViewsChange::Unknown;
+        }
         let value = |counts: &Counts| metric.count(counts).and_then(|count| count.value());
         let now = || value(self.compared).map(|views| self.ranges.map_or(views, |ranges| ranges.scale_now(views)));
         let then =
@@ -86,7 +90,7 @@ impl PageMetrics<'_> {
     pub(super) fn change_key(&self, metric: Metric) -> Option<i128> {
         match metric {
             Metric::Share => self.share_change().map(float_key).map(i128::from),
-            Metric::Human | Metric::Ai | Metric::Total => self.change(metric).difference().map(ViewCount::millionths),
+            _ => self.change(metric).difference().map(ViewCount::millionths),
         }
     }
 }
@@ -97,7 +101,7 @@ mod tests {
     use crate::model::views::Count;
 
     fn counts(human: i64, ai: i64) -> Counts {
-        Counts { human: Count::Known(human), ai: Count::Known(ai), total: Count::Known(human + ai) }
+        Counts::new(Count::Known(human), Count::Known(ai), Count::Known(human + ai))
     }
 
     #[test]

@@ -6,8 +6,9 @@
 //!            | [ "!" ] "new" | [ "!" ] "gone"        only while two ranges are compared
 //!            | '"' word                              a word, even if it looks like another kind of term
 //!            | operand operator value                blanks around the operator are ignored
-//! operand    = "human" | "ai" | "total" | "share"    share: AI views divided by human + AI views
-//!            | change [ "human" | "ai" | "total" | "share" ]
+//! operand    = metric | change [ metric ]
+//! metric     = "human" | "ai" | "total" | "share"    share: AI views divided by human + AI views
+//!            | [ "human" | "ai" ] "visitors"         only while visitors are shown
 //! change     = "Δ" | "d"                             the change since the compared range, by default of the total
 //! operator   = "<" | "<=" | ">" | ">=" | "="         also ≤ and ≥
 //! value      = [ "+" | "-" ] digits [ "." digits ] [ "k" | "m" ] [ "%" ]
@@ -69,12 +70,20 @@ enum FilterOperand {
     Change(Metric),
 }
 
+/// The data that a filter can be about, besides the views of the pages.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct FilteredData {
+    /// Whether two ranges are compared, so that there are changes, new pages and pages that are gone.
+    pub is_compared: bool,
+    pub has_visitors: bool,
+}
+
 impl PageFilter {
-    /// Parses the typed text. Terms about changes and about new or gone pages are valid only if `compared` is true.
-    pub(super) fn parse(typed: &str, compared: bool) -> Self {
+    /// Parses the typed text. Terms about what the table doesn't show are invalid.
+    pub(super) fn parse(typed: &str, shown: FilteredData) -> Self {
         let mut filter = Self::default();
         for token in tokens(typed, |name| find_operand(name).is_some()) {
-            match parse_term(&token, compared) {
+            match parse_term(&token, shown) {
                 Ok(term) => filter.terms.extend(term),
                 Err(problem) => {
                     filter.problem.get_or_insert(problem);
@@ -121,6 +130,9 @@ fn find_operand(name: &str) -> Option<FilterOperand> {
         "ai" => Some(Metric::Ai),
         "total" => Some(Metric::Total),
         "share" => Some(Metric::Share),
+        "visitors" => Some(Metric::Visitors),
+        "humanvisitors" => Some(Metric::HumanVisitors),
+        "aivisitors" => Some(Metric::AiVisitors),
         _ => None,
     };
     if let Some(metric) = metric(&name) {
@@ -133,20 +145,20 @@ fn find_operand(name: &str) -> Option<FilterOperand> {
 }
 
 /// Parses a term. `None` if the term has no text yet, such as a single `!`.
-fn parse_term(token: &str, compared: bool) -> Result<Option<PageTerm>, String> {
+fn parse_term(token: &str, shown: FilteredData) -> Result<Option<PageTerm>, String> {
     if let Some(word) = token.strip_prefix('"') {
         let word = word.trim_end_matches('"').to_lowercase();
         return Ok((!word.is_empty()).then_some(PageTerm::Word { word, not: false }));
     }
     if token.contains(OPERATORS) {
-        return parse_comparison(token, compared).map(Some);
+        return parse_comparison(token, shown).map(Some);
     }
     let (not, word) = token.strip_prefix('!').map_or((false, token), |word| (true, word));
     let word = word.to_lowercase();
     Ok(match word.as_str() {
         "" => None,
-        "new" if compared => Some(PageTerm::New { not }),
-        "gone" if compared => Some(PageTerm::Gone { not }),
+        "new" if shown.is_compared => Some(PageTerm::New { not }),
+        "gone" if shown.is_compared => Some(PageTerm::Gone { not }),
         "new" | "gone" => {
             return Err(format!("{word} needs a comparison; to find it in paths, type \"{word}"));
         }
@@ -154,17 +166,21 @@ fn parse_term(token: &str, compared: bool) -> Result<Option<PageTerm>, String> {
     })
 }
 
-fn parse_comparison(token: &str, compared: bool) -> Result<PageTerm, String> {
+fn parse_comparison(token: &str, shown: FilteredData) -> Result<PageTerm, String> {
     let TypedComparison { name, sign, operator, value: typed } = TypedComparison::parse(token)?;
     let Some(operand) = find_operand(name) else {
         return Err(format!("{name}{sign} is unknown: use human ai total share Δ, or \" before a word"));
     };
-    if matches!(operand, FilterOperand::Change(_)) && !compared {
+    let (FilterOperand::Now(metric) | FilterOperand::Change(metric)) = operand;
+    if metric.counts_visitors() && !shown.has_visitors {
+        return Err(format!("{name}{sign} needs the visitors, which are not shown"));
+    }
+    if matches!(operand, FilterOperand::Change(_)) && !shown.is_compared {
         return Err(format!("{name}{sign} needs a comparison with another range"));
     }
     let example = match operand {
-        FilterOperand::Now(Metric::Human | Metric::Total) => format!("{name}{sign}1000"),
         FilterOperand::Now(Metric::Ai | Metric::Share) => format!("{name}{sign}50%"),
+        FilterOperand::Now(_) => format!("{name}{sign}1000"),
         FilterOperand::Change(_) => format!("{name}{sign}-20%"),
     };
     if typed.is_empty() {
@@ -176,9 +192,10 @@ fn parse_comparison(token: &str, compared: bool) -> Result<PageTerm, String> {
     let invalid = || format!("{typed} is not a number: try {example}{short_form}");
     let in_percent = match operand {
         _ if is_share => true,
-        FilterOperand::Now(Metric::Human | Metric::Total) if percent => {
+        FilterOperand::Now(metric) if percent && metric != Metric::Ai => {
+            let counted = if metric.counts_visitors() { "visitors" } else { "views" };
             return Err(format!(
-                "{name}{sign}{typed}: {name} counts views, like {example}; use share{sign}50% for the share"
+                "{name}{sign}{typed}: {name} counts {counted}, like {example}; use share{sign}50% for the share"
             ));
         }
         _ => percent,
@@ -203,15 +220,17 @@ mod tests {
     use super::*;
     use crate::model::views::{Count, Counts};
 
+    const COMPARED: FilteredData = FilteredData { is_compared: true, has_visitors: false };
+
     fn counts(human: i64, ai: i64) -> Counts {
-        Counts { human: Count::Known(human), ai: Count::Known(ai), total: Count::Known(human + ai) }
+        Counts::new(Count::Known(human), Count::Known(ai), Count::Known(human + ai))
     }
 
     /// Whether the filter passes a page with 1,200 human and 800 AI views, and 1,000 of each in the previous range.
     fn passes(typed: &str) -> bool {
         let (now, before) = (counts(1200, 800), counts(1000, 1000));
         let figures = PageMetrics::of(&now, ComparisonBaseline::Counts(&before));
-        let filter = PageFilter::parse(typed, true);
+        let filter = PageFilter::parse(typed, COMPARED);
         assert_eq!(filter.problem(), None, "{typed}");
         filter.passes("/Guides/Deploy-new", &figures)
     }
@@ -283,12 +302,28 @@ mod tests {
     }
 
     #[test]
+    fn visitors_can_be_compared_while_they_are_shown() {
+        let shown = FilteredData { has_visitors: true, ..FilteredData::default() };
+        let now = Counts { visitors: Some(Box::new(counts(40, 5))), ..counts(100, 100) };
+        let passes = |typed: &str| {
+            let filter = PageFilter::parse(typed, shown);
+            assert_eq!(filter.problem(), None, "{typed}");
+            filter.passes("/a", &PageMetrics::of(&now, ComparisonBaseline::Uncompared))
+        };
+        assert!(passes("visitors=45") && passes("humanvisitors<41 aivisitors=5") && !passes("visitors>45"));
+        let hidden = PageFilter::parse("visitors>1", FilteredData::default());
+        assert_eq!(hidden.problem(), Some("visitors> needs the visitors, which are not shown"));
+        let percent = PageFilter::parse("visitors>5%", shown);
+        assert!(percent.problem().is_some_and(|problem| problem.contains("visitors counts visitors")));
+    }
+
+    #[test]
     fn unknown_values_match_no_operator() {
         let unknown = Counts { human: Count::Other("99999999999999999999".into_clean()), ..Counts::default() };
         let figures = PageMetrics::of(&unknown, ComparisonBaseline::Unknown);
         for typed in ["human>0", "human<1", "ai<=50%", "ai>50%", "total=0", "Δ<5", "Δ>-5%", "Δshare=0", "new", "gone"]
         {
-            assert!(!PageFilter::parse(typed, true).passes("/a", &figures), "{typed}");
+            assert!(!PageFilter::parse(typed, COMPARED).passes("/a", &figures), "{typed}");
         }
     }
 
@@ -308,7 +343,7 @@ mod tests {
         let (new, gone) =
             (PageMetrics::of(&some, ComparisonBaseline::New), PageMetrics::of(&none, ComparisonBaseline::Gone(&some)));
         let passing = |typed: &str| {
-            let filter = PageFilter::parse(typed, true);
+            let filter = PageFilter::parse(typed, COMPARED);
             (filter.passes("/a", &new), filter.passes("/a", &gone))
         };
         assert_eq!(passing("new"), (true, false));
@@ -324,11 +359,11 @@ mod tests {
         let now = counts(1, 0);
         let figures = PageMetrics::of(&now, ComparisonBaseline::Uncompared);
         for typed in ["new", "!gone"] {
-            let filter = PageFilter::parse(typed, false);
+            let filter = PageFilter::parse(typed, FilteredData::default());
             assert!(filter.problem().is_some_and(|text| text.contains("needs a comparison")), "{typed}");
             assert!(filter.passes("/old", &figures));
         }
-        let word = PageFilter::parse("\"new", false);
+        let word = PageFilter::parse("\"new", FilteredData::default());
         assert!(word.passes("/whats-new", &figures) && !word.passes("/old", &figures));
     }
 
@@ -348,7 +383,7 @@ mod tests {
             ("share<=.5", ".5 is not a number: try share<=50%"),
             ("share>1e3", "1e3 is not a number: try share>50%"),
         ] {
-            let filter = PageFilter::parse(&format!("guide {typed}"), false);
+            let filter = PageFilter::parse(&format!("guide {typed}"), FilteredData::default());
             assert_eq!(filter.problem(), Some(problem));
             let now = counts(1, 0);
             let figures = PageMetrics::of(&now, ComparisonBaseline::Uncompared);
@@ -361,7 +396,7 @@ mod tests {
         fn any_text_can_be_parsed(typed in "[aidΔhumnew!<>=≤%.,k0-9\" -]{0,24}", compared in proptest::bool::ANY) {
             let now = counts(3, 4);
             let figures = PageMetrics::of(&now, ComparisonBaseline::Uncompared);
-            PageFilter::parse(&typed, compared).passes("/a", &figures);
+            PageFilter::parse(&typed, FilteredData { is_compared: compared, has_visitors: compared }).passes("/a", &figures);
         }
     }
 }

@@ -11,10 +11,8 @@ use unicode_width::UnicodeWidthStr;
 /// Widths, scale and counts over all lines.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Measures {
-    /// Widths of the longest human, AI and total counts, with thousands separators.
-    pub human_width: usize,
-    pub ai_width: usize,
-    pub total_width: usize,
+    /// Widths of the longest counts of each metric, with thousands separators, in the order of [`Metric::ALL`].
+    count_widths: [usize; Metric::ALL.len()],
     pub scale: BarScale,
     /// Number of pages that pass the filter, including pages that only a compared report has.
     pub passing_count: usize,
@@ -35,9 +33,7 @@ impl Default for Measures {
         let scale = BarScale::Linear(ViewCount::ONE);
         let largest_change = ViewCount::ZERO;
         Self {
-            human_width: 0,
-            ai_width: 0,
-            total_width: 0,
+            count_widths: [0; Metric::ALL.len()],
             scale,
             passing_count: 0,
             absent_count: 0,
@@ -61,20 +57,23 @@ fn count_width(count: &Count) -> usize {
     }
 }
 
+/// The metrics that are not about visitors: the first ones of [`Metric::ALL`].
+const VIEW_METRICS: &[Metric] = &[Metric::Human, Metric::Ai, Metric::Total, Metric::Share];
+
 impl Measures {
     fn include(&mut self, counts: &Counts, extra: usize) {
-        self.human_width = self.human_width.max(count_width(&counts.human) + extra);
-        self.ai_width = self.ai_width.max(count_width(&counts.ai) + extra);
-        self.total_width = self.total_width.max(count_width(&counts.total) + extra);
+        // Most tables have no visitors, so these are left out.
+        let metrics = if counts.visitors.is_some() { Metric::ALL.as_slice() } else { VIEW_METRICS };
+        for (widest, metric) in self.count_widths.iter_mut().zip(metrics) {
+            *widest = metric.count(counts).map_or(0, |count| count_width(count) + extra).max(*widest);
+        }
     }
 
     /// Returns the width of the longest count of this metric; for the share, of the longest total.
     pub fn width_of(&self, metric: Metric) -> usize {
-        match metric {
-            Metric::Human => self.human_width,
-            Metric::Ai => self.ai_width,
-            Metric::Total | Metric::Share => self.total_width,
-        }
+        let counted = if metric == Metric::Share { Metric::Total } else { metric };
+        let at = Metric::ALL.iter().position(|known| *known == counted);
+        at.and_then(|at| self.count_widths.get(at)).copied().unwrap_or(0)
     }
 }
 
@@ -116,10 +115,11 @@ impl PageTable {
     /// Returns the scale of the bars. It covers all rows, also those that the filter hides, so that bars keep their
     /// lengths while a filter is typed.
     fn bar_scale(&self) -> BarScale {
+        let metric = self.metric();
         let counts = self.rows().iter().map(|row| &row.counts).chain(self.folders.iter().map(|folder| &folder.counts));
-        let longest = counts.filter_map(|counts| self.metric.bar_length(counts)).max();
+        let longest = counts.filter_map(|counts| metric.bar_length(counts)).max();
         let end = BarScale::end_for(longest.unwrap_or_default());
-        match (self.metric, self.has_log_scale()) {
+        match (metric, self.has_log_scale()) {
             (Metric::Share, _) => BarScale::Share,
             (_, false) => BarScale::Linear(end),
             (_, true) => BarScale::Log(end),
@@ -137,8 +137,8 @@ impl PageTable {
         if !self.report().is_some_and(|report| report.complete) {
             return;
         }
-        let rows = self.rows();
-        let number = |row: &crate::model::views::PageRow| self.metric.key(&row.counts);
+        let (rows, metric) = (self.rows(), self.metric());
+        let number = |row: &crate::model::views::PageRow| metric.key(&row.counts);
         let mut numbers: Vec<(i128, u32)> =
             rows.iter().enumerate().filter_map(|(entry, row)| Some((number(row)?, to_u32(entry)))).collect();
         numbers.sort_unstable_by(|a, b| b.cmp(a));

@@ -1,5 +1,5 @@
-//! The four numbers of a page: human, AI and total views, and the share of AI. The number that the user chose as the
-//! metric determines the bars and the rank.
+//! The numbers of a page: human, AI and total views, the share of AI, and human, AI and total visitors. The number that
+//! the user chose as the metric determines the bars and the rank.
 
 use crate::model::views::{Count, Counts, ViewCount};
 
@@ -10,11 +10,18 @@ pub enum Metric {
     #[default]
     Total,
     Share,
+    HumanVisitors,
+    AiVisitors,
+    Visitors,
 }
+
+/// The number of visitors of a page whose visitors are not loaded.
+static NO_VISITORS: Count = Count::Missing;
 
 impl Metric {
     /// All metrics, in the order of their columns.
-    pub const ALL: [Self; 4] = [Self::Human, Self::Ai, Self::Total, Self::Share];
+    pub const ALL: [Self; 7] =
+        [Self::Human, Self::Ai, Self::Total, Self::Share, Self::HumanVisitors, Self::AiVisitors, Self::Visitors];
 
     /// Returns the name on the screen.
     pub fn name(self) -> &'static str {
@@ -23,27 +30,36 @@ impl Metric {
             Self::Ai => "AI",
             Self::Total => "total",
             Self::Share => "AI %",
+            Self::HumanVisitors => "human visitors",
+            Self::AiVisitors => "AI visitors",
+            Self::Visitors => "visitors",
         }
     }
 
-    /// Returns the next metric, wrapping around.
+    /// Whether the metric counts visitors, which are loaded only on request.
+    pub fn counts_visitors(self) -> bool {
+        matches!(self, Self::HumanVisitors | Self::AiVisitors | Self::Visitors)
+    }
+
+    /// Returns the next metric, wrapping around. Leaves out visitors unless they are shown.
     #[must_use]
-    pub fn next(self) -> Self {
-        match self {
-            Self::Human => Self::Ai,
-            Self::Ai => Self::Total,
-            Self::Total => Self::Share,
-            Self::Share => Self::Human,
-        }
+    pub fn next(self, with_visitors: bool) -> Self {
+        let after = Self::ALL.into_iter().skip_while(|metric| *metric != self).skip(1);
+        let mut next = after.chain(Self::ALL).filter(|metric| with_visitors || !metric.counts_visitors());
+        next.next().unwrap_or_default()
     }
 
     /// Returns the count as received from the service; `None` for the share, which is computed.
     pub fn count(self, counts: &Counts) -> Option<&Count> {
+        let visitors = |of: fn(&Counts) -> &Count| counts.visitors.as_deref().map_or(&NO_VISITORS, of);
         match self {
             Self::Human => Some(&counts.human),
             Self::Ai => Some(&counts.ai),
             Self::Total => Some(&counts.total),
             Self::Share => None,
+            Self::HumanVisitors => Some(visitors(|visitors| &visitors.human)),
+            Self::AiVisitors => Some(visitors(|visitors| &visitors.ai)),
+            Self::Visitors => Some(visitors(|visitors| &visitors.total)),
         }
     }
 
@@ -56,7 +72,7 @@ impl Metric {
         }
     }
 
-    /// Returns the length of a bar in views. The bar of the total is at least as long as human plus AI views. `None`
+    /// Returns the length of a bar in views or visitors. The bar of the total is at least as long as human plus AI views. `None`
     /// for the share and for invalid counts.
     pub fn bar_length(self, counts: &Counts) -> Option<ViewCount> {
         let parts = || Some(counts.human.value()? + counts.ai.value()?);
@@ -65,6 +81,7 @@ impl Metric {
             Self::Ai => counts.ai.value(),
             Self::Total => parts().max(counts.total.value()),
             Self::Share => None,
+            Self::HumanVisitors | Self::AiVisitors | Self::Visitors => self.count(counts).and_then(Count::value),
         }
     }
 }
@@ -142,7 +159,7 @@ mod tests {
 
     #[test]
     fn the_bar_of_a_total_is_never_shorter_than_human_plus_ai_views() {
-        let counts = Counts { human: Count::Known(6), ai: Count::Known(7), total: Count::Known(9) };
+        let counts = Counts::new(Count::Known(6), Count::Known(7), Count::Known(9));
         assert_eq!(Metric::Total.bar_length(&counts), Some(13.into()));
         assert_eq!(Metric::Share.bar_length(&counts), None);
         assert_eq!(Metric::Human.bar_length(&Counts::default()), None, "unknown is not 0");
@@ -150,8 +167,10 @@ mod tests {
 
     #[test]
     fn the_metrics_wrap_around() {
-        let mut metric = Metric::default();
-        (0..Metric::ALL.len()).for_each(|_| metric = metric.next());
-        assert_eq!(metric, Metric::default());
+        for (with_visitors, steps) in [(true, 7), (false, 4)] {
+            let metric = (0..steps).fold(Metric::default(), |metric, _| metric.next(with_visitors));
+            assert_eq!(metric, Metric::default());
+        }
+        assert_eq!(Metric::Visitors.next(false), Metric::Human, "after visitors were hidden");
     }
 }

@@ -28,13 +28,15 @@ pub use settings::TableSettings;
 pub use tree::Folder;
 
 use crate::model::comparison::Comparison;
+use crate::model::period::DateRange;
 use crate::model::report::{Report, ViewSums};
 use crate::model::views::PageRow;
 use crate::tui::widgets::scroll;
 use crate::tui::widgets::scroll::FirstLine;
+pub use filter::FilteredData;
 use filter::PageFilter;
-pub use pages::RowSource;
 use pages::{PageData, to_u32};
+pub use pages::{RowSource, VisitorReports};
 use std::collections::HashSet;
 use std::sync::Arc;
 use tree::{PathTree, TreeItem, TreeLine};
@@ -86,7 +88,11 @@ pub enum RowKind<'a> {
 #[derive(Debug, Default)]
 pub struct PageTable {
     pages: PageData,
-    /// The metric that the bars and the ranks show.
+    /// The listed rows without visitors.
+    source: RowSource,
+    /// The visitors of the pages; `None` if they are not shown.
+    visitors: Option<VisitorReports>,
+    /// The chosen metric.
     metric: Metric,
     log_scale: bool,
     sorting: PageSorting,
@@ -112,10 +118,10 @@ pub struct PageTable {
 }
 
 impl PageTable {
-    /// Lists one answer. The selected page stays selected if the answer contains it, otherwise the line at the same
+    /// Lists one answer about a range. The selected page stays selected if the answer contains it, otherwise the line at the same
     /// index is selected.
-    pub fn show_answer(&mut self, rows: &[PageRow]) {
-        self.set_source(RowSource::Answer(rows.to_vec()));
+    pub fn show_answer(&mut self, range: DateRange, rows: &[PageRow]) {
+        self.set_source(RowSource::Answer(range, rows.to_vec()));
     }
 
     /// Lists the pages of a report, optionally compared with the report `before`. The selected page stays selected.
@@ -245,13 +251,11 @@ impl PageTable {
         self.pages.report().is_some()
     }
 
-    /// Returns the sort order in effect: the chosen order, or the default order if a change is chosen but nothing is
-    /// compared.
+    /// Returns the sort order in effect: the chosen order, or the default order if the table doesn't have the chosen
+    /// column now.
     pub fn sorting(&self) -> PageSorting {
-        match self.sorting.by {
-            PageColumn::Change(_) if self.comparison().is_none() => PageSorting::default(),
-            _ => self.sorting,
-        }
+        let is_available = self.sorting.by.is_available(self.comparison().is_some(), self.has_visitors());
+        if is_available { self.sorting } else { PageSorting::default() }
     }
 
     /// Sets the sort order. Sorts a report and selects the first line; an answer stays in the service's order.
@@ -280,9 +284,10 @@ impl PageTable {
         self.filter.problem().filter(|_| self.is_report())
     }
 
-    /// Returns what is wrong with a filter; `None` if it is valid. Terms about changes are valid only if `is_compared`.
-    pub fn problem_of_filter(typed: &str, is_compared: bool) -> Option<String> {
-        PageFilter::parse(typed, is_compared).problem().map(str::to_owned)
+    /// Returns what is wrong with a filter; `None` if it is valid for a table that shows
+    /// this data.
+    pub fn problem_of_filter(typed: &str, shown: FilteredData) -> Option<String> {
+        PageFilter::parse(typed, shown).problem().map(str::to_owned)
     }
 
     /// Sets the text of the filter and applies it.
@@ -292,9 +297,9 @@ impl PageTable {
         self.rebuild_lines();
     }
 
-    /// Returns the metric that the bars and the ranks show.
+    /// Returns the metric that the bars and the ranks show: the chosen one, or the total if the table doesn't have it now.
     pub fn metric(&self) -> Metric {
-        self.metric
+        if self.metric.counts_visitors() && !self.has_visitors() { Metric::default() } else { self.metric }
     }
 
     /// Sets the metric, and sorts by it unless the pages are sorted by path.
@@ -316,7 +321,7 @@ impl PageTable {
 
     /// Whether the bars are logarithmic. Bars of a share never are.
     pub fn has_log_scale(&self) -> bool {
-        self.log_scale && self.metric != Metric::Share
+        self.log_scale && self.metric() != Metric::Share
     }
 
     /// Switches between logarithmic and linear bars.
@@ -351,9 +356,34 @@ impl PageTable {
     }
 
     fn set_source(&mut self, source: RowSource) {
+        self.source = source;
+        self.list_source();
+    }
+
+    /// Shows the visitors of the pages, as far as they are known, or hides them.
+    pub fn set_visitors(&mut self, visitors: Option<VisitorReports>) {
+        self.visitors = visitors;
+        self.list_source();
+    }
+
+    /// Whether the visitors of the pages are shown, even if they are still being loaded.
+    pub fn has_visitors(&self) -> bool {
+        self.visitors.is_some()
+    }
+
+    /// Returns what the listed pages can be filtered by.
+    fn filtered_data(&self) -> FilteredData {
+        FilteredData { is_compared: self.comparison().is_some(), has_visitors: self.has_visitors() }
+    }
+
+    fn list_source(&mut self) {
         self.anchor_unless_empty();
         let path = self.anchor_path();
         self.marks.save_paths(&self.pages);
+        let source = match &self.visitors {
+            None => self.source.clone(),
+            Some(visitors) => self.source.with_visitors(visitors),
+        };
         self.pages.replace(source);
         self.marks.restore(&self.pages);
         self.apply_filter();
@@ -384,7 +414,7 @@ impl PageTable {
 
     /// Parses the filter, and finds the entries that pass.
     fn apply_filter(&mut self) {
-        self.filter = PageFilter::parse(&self.filter_text, self.comparison().is_some());
+        self.filter = PageFilter::parse(&self.filter_text, self.filtered_data());
         let all = !self.is_filtered();
         let passes = |entry: u32| {
             all || self.pages.metrics(entry).is_some_and(|figures| self.filter.passes(self.pages.path(entry), &figures))

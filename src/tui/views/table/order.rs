@@ -14,16 +14,22 @@ pub enum PageColumn {
 }
 
 impl PageColumn {
-    const ALL: [Self; 9] = [
+    const ALL: [Self; 15] = [
         Self::Path,
         Self::Now(Metric::Human),
         Self::Now(Metric::Ai),
         Self::Now(Metric::Total),
         Self::Now(Metric::Share),
+        Self::Now(Metric::HumanVisitors),
+        Self::Now(Metric::AiVisitors),
+        Self::Now(Metric::Visitors),
         Self::Change(Metric::Human),
         Self::Change(Metric::Ai),
         Self::Change(Metric::Total),
         Self::Change(Metric::Share),
+        Self::Change(Metric::HumanVisitors),
+        Self::Change(Metric::AiVisitors),
+        Self::Change(Metric::Visitors),
     ];
 
     /// Returns the name on the screen.
@@ -40,10 +46,24 @@ impl PageColumn {
         Self::ALL.into_iter().find(|column| column.name() == name)
     }
 
-    /// Returns the next column, wrapping around; skips changes if nothing is compared.
+    /// Returns the metric of the column; `None` for the path.
+    fn metric(self) -> Option<Metric> {
+        match self {
+            Self::Path => None,
+            Self::Now(metric) | Self::Change(metric) => Some(metric),
+        }
+    }
+
+    /// Whether the table has the column. Changes need a comparison, and visitors have to be shown.
+    pub(super) fn is_available(self, compared: bool, with_visitors: bool) -> bool {
+        let has_metric = self.metric().is_none_or(|metric| with_visitors || !metric.counts_visitors());
+        has_metric && (compared || !matches!(self, Self::Change(_)))
+    }
+
+    /// Returns the next column that the table has, wrapping around.
     #[must_use]
-    pub fn next(self, compared: bool) -> Self {
-        let is_available = |column: &Self| compared || !matches!(column, Self::Change(_));
+    pub fn next(self, compared: bool, with_visitors: bool) -> Self {
+        let is_available = |column: &Self| column.is_available(compared, with_visitors);
         let after = Self::ALL.into_iter().skip_while(|column| *column != self).skip(1);
         after.chain(Self::ALL).find(is_available).unwrap_or(Self::Path)
     }
@@ -144,17 +164,17 @@ mod tests {
 
     #[test]
     fn the_columns_wrap_around_and_skip_changes_without_a_comparison() {
-        let round = |compared: bool| {
+        let round = |compared: bool, with_visitors: bool| {
             let mut seen = vec![PageColumn::Path];
             loop {
-                let next = seen[seen.len() - 1].next(compared);
+                let next = seen[seen.len() - 1].next(compared, with_visitors);
                 if next == PageColumn::Path {
                     return seen.len();
                 }
                 seen.push(next);
             }
         };
-        assert_eq!((round(true), round(false)), (9, 5));
-        assert_eq!(PageColumn::Change(Metric::Ai).next(false), PageColumn::Path, "after a comparison ended");
+        assert_eq!([round(true, false), round(false, false), round(true, true), round(false, true)], [9, 5, 15, 8]);
+        assert_eq!(PageColumn::Change(Metric::Ai).next(false, false), PageColumn::Path, "after a comparison ended");
     }
 }

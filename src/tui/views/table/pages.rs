@@ -3,9 +3,11 @@
 
 use super::comparison::{ComparisonBaseline, PageMetrics};
 use super::order::compare_paths;
+use crate::model::analytics::RowsReport;
 use crate::model::comparison::Comparison;
+use crate::model::period::DateRange;
 use crate::model::report::{Report, ViewSums};
-use crate::model::views::{Counts, PageRow};
+use crate::model::views::{Count, Counts, PageRow};
 use crate::tui::format::display_width;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -16,10 +18,64 @@ pub enum RowSource {
     /// Nothing is loaded.
     #[default]
     Nothing,
-    /// One answer, in the service's order; the total number of rows is unknown.
-    Answer(Vec<PageRow>),
+    /// One answer of a range, in the service's order; the total number of rows is unknown.
+    Answer(DateRange, Vec<PageRow>),
     /// All loaded pages of a range, and the compared reports.
     Report { shown: Arc<Report>, comparison: Option<Comparison> },
+}
+
+/// The visitors of the pages in several ranges.
+pub type VisitorReports = HashMap<DateRange, Arc<RowsReport<PageRow>>>;
+
+impl RowSource {
+    /// Adds the visitors of the pages, as far as they are known.
+    pub(super) fn with_visitors(&self, visitors: &VisitorReports) -> Self {
+        match self {
+            Self::Nothing => Self::Nothing,
+            Self::Answer(range, rows) => {
+                let mut rows = rows.clone();
+                if let Some(visitors) = visitors.get(range) {
+                    add_visitors(&mut rows, visitors);
+                }
+                Self::Answer(*range, rows)
+            }
+            Self::Report { shown, comparison } => {
+                let joined = report_with_visitors(shown, visitors);
+                let of_comparison = |report: &Arc<Report>| {
+                    // A report that is listed and compared has to stay the same one.
+                    if Arc::ptr_eq(report, shown) {
+                        Arc::clone(&joined)
+                    } else {
+                        report_with_visitors(report, visitors)
+                    }
+                };
+                let comparison = comparison.as_ref().map(|comparison| Comparison {
+                    now: of_comparison(&comparison.now),
+                    before: of_comparison(&comparison.before),
+                });
+                Self::Report { shown: joined, comparison }
+            }
+        }
+    }
+}
+
+/// Returns the report with the visitors of its pages and of the site, if those of its range are known.
+fn report_with_visitors(report: &Arc<Report>, visitors: &VisitorReports) -> Arc<Report> {
+    let Some(visitors) = visitors.get(&report.range) else { return Arc::clone(report) };
+    let mut joined = Report::clone(report);
+    joined.totals.visitors = Some(Box::new(visitors.totals.clone()));
+    add_visitors(&mut joined.rows, visitors);
+    Arc::new(joined)
+}
+
+/// Adds the visitors of the pages. A page that a complete report of visitors doesn't list had none.
+fn add_visitors(rows: &mut [PageRow], visitors: &RowsReport<PageRow>) {
+    let by_path: HashMap<&str, &Counts> = visitors.rows.iter().map(|row| (row.path.as_str(), &row.counts)).collect();
+    let unlisted = visitors.is_complete().then(|| Counts::new(Count::Known(0), Count::Known(0), Count::Known(0)));
+    for row in rows {
+        let found = by_path.get(row.path.as_str()).copied().or(unlisted.as_ref());
+        row.counts.visitors = found.cloned().map(Box::new);
+    }
 }
 
 /// Takes the place of a page's index if a report doesn't have the page.
@@ -62,7 +118,7 @@ impl PageData {
     pub(super) fn rows(&self) -> &[PageRow] {
         match &self.source {
             RowSource::Nothing => &[],
-            RowSource::Answer(rows) => rows,
+            RowSource::Answer(_, rows) => rows,
             RowSource::Report { shown, .. } => &shown.rows,
         }
     }
@@ -183,7 +239,7 @@ impl PageData {
     pub(super) fn report(&self) -> Option<&Arc<Report>> {
         match &self.source {
             RowSource::Report { shown, .. } => Some(shown),
-            RowSource::Nothing | RowSource::Answer(_) => None,
+            RowSource::Nothing | RowSource::Answer(..) => None,
         }
     }
 
@@ -191,7 +247,7 @@ impl PageData {
     pub(super) fn comparison(&self) -> Option<&Comparison> {
         match &self.source {
             RowSource::Report { comparison, .. } => comparison.as_ref(),
-            RowSource::Nothing | RowSource::Answer(_) => None,
+            RowSource::Nothing | RowSource::Answer(..) => None,
         }
     }
 

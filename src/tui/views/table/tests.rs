@@ -7,17 +7,20 @@ use crate::model::views::{Count, Counts, ViewCount, ViewsPage};
 use proptest::prelude::*;
 
 fn counts(human: i64, ai: i64) -> Counts {
-    Counts { human: Count::Known(human), ai: Count::Known(ai), total: Count::Known(human + ai) }
+    Counts::new(Count::Known(human), Count::Known(ai), Count::Known(human + ai))
 }
 
 fn row(path: &str, human: i64, ai: i64) -> PageRow {
     PageRow { path: CleanText::line(path), counts: counts(human, ai) }
 }
 
+fn range() -> DateRange {
+    DateRange::last_days(7, chrono::NaiveDate::default())
+}
+
 fn report(rows: Vec<PageRow>, complete: bool) -> Arc<Report> {
-    let range = DateRange::last_days(7, chrono::NaiveDate::default());
     let answer = ViewsPage { totals: counts(1000, 1000), rows, has_more: None };
-    Arc::new(Report::from_first_answer(range, answer, complete, Time::default()))
+    Arc::new(Report::from_first_answer(range(), answer, complete, Time::default()))
 }
 
 /// Returns six pages, ordered by their totals except for the last page.
@@ -125,7 +128,7 @@ fn an_answer_is_neither_sorted_nor_filtered() {
     let mut table = table();
     table.set_filter("api");
     table.toggle_tree();
-    table.show_answer(&site());
+    table.show_answer(range(), &site());
     assert_eq!(lines(&table).len(), 6);
     assert_eq!(lines(&table)[4], "/guides/deploy/gcp");
     assert!(!table.is_tree() && !table.is_filtered() && table.rank("/api").is_none());
@@ -161,9 +164,9 @@ fn a_selected_page_is_selected_again_when_it_becomes_visible() {
     other.reverse();
     table.show_report(report(other, true), Some(report(Vec::new(), true)));
     assert_eq!(selected(&table), Some("/api"));
-    table.show_answer(&site());
+    table.show_answer(range(), &site());
     assert_eq!(selected(&table), Some("/api"));
-    table.show_answer(&site()[..2]);
+    table.show_answer(range(), &site()[..2]);
     assert_eq!(table.selected(), 1, "the nearest index");
 }
 
@@ -384,7 +387,7 @@ fn actions_do_not_apply_to_hidden_marked_pages() {
     table.set_filter("");
     table.show_report(report(site(), true), None);
     assert_eq!(table.marked_count(), 3, "they are restored by path");
-    table.show_answer(&site()[..1]);
+    table.show_answer(range(), &site()[..1]);
     assert_eq!(table.marked_count(), 1, "unlisted pages don't count");
     table.toggle_mark();
     table.show_report(report(site(), true), None);
@@ -422,11 +425,11 @@ fn the_scale_depends_on_all_rows_and_on_the_metric() {
 #[test]
 fn column_widths_are_the_widths_of_the_longest_numbers() {
     let mut table = PageTable::default();
-    let odd = Counts { human: Count::Other(CleanText::line("12.5")), ai: Count::Known(-1234), total: Count::Missing };
+    let odd = Counts::new(Count::Other(CleanText::line("12.5")), Count::Known(-1234), Count::Missing);
     let rows = vec![row("/a", 1_234_567, 0), PageRow { path: CleanText::line("/b"), counts: odd }];
     table.show_report(report(rows, true), None);
     let measures = table.measures();
-    assert_eq!((measures.human_width, measures.ai_width, measures.total_width), (9, 6, 9));
+    assert_eq!([Metric::Human, Metric::Ai, Metric::Total].map(|metric| measures.width_of(metric)), [9, 6, 9]);
 }
 
 /// An action of the user, or new data.
@@ -460,7 +463,7 @@ fn some_rows() -> impl Strategy<Value = Vec<PageRow>> {
     ];
     let page = (path, count.clone(), count.clone(), count).prop_map(|(path, human, ai, total)| PageRow {
         path: CleanText::line(&path),
-        counts: Counts { human, ai, total },
+        counts: Counts::new(human, ai, total),
     });
     prop::collection::vec(page, 0..14)
 }
@@ -490,7 +493,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 fn apply(table: &mut PageTable, step: Step) {
     match step {
         Step::Sort(column, descending) => {
-            let by = (0..column).fold(PageColumn::Path, |by, _| by.next(true));
+            let by = (0..column).fold(PageColumn::Path, |by, _| by.next(true, false));
             table.sort(PageSorting { by, descending });
         }
         Step::Filter(typed) => table.set_filter(typed),
@@ -501,7 +504,7 @@ fn apply(table: &mut PageTable, step: Step) {
         }
         Step::EnterFolder(true) => table.enter_folder(),
         Step::EnterFolder(false) => table.leave_folder(),
-        Step::NextMetric => table.set_metric(table.metric().next()),
+        Step::NextMetric => table.set_metric(table.metric().next(true)),
         Step::ToggleLogScale => table.toggle_log_scale(),
         Step::Move(by) => table.move_by(by),
         Step::MoveToEnd(last) => table.move_to_end(last),
@@ -511,7 +514,7 @@ fn apply(table: &mut PageTable, step: Step) {
         Step::Report(rows, complete, before) => {
             table.show_report(report(rows, complete), before.map(|(rows, complete)| report(rows, complete)));
         }
-        Step::Answer(rows) => table.show_answer(&rows),
+        Step::Answer(rows) => table.show_answer(range(), &rows),
         Step::ClearRows => table.clear(),
     }
 }

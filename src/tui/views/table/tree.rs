@@ -275,5 +275,5 @@ fn sums_as_counts(sums: ViewSums) -> Counts {
         Count::Other(_) => Count::Other(CleanText::line(&format_views(sum))),
         count => count,
     };
-    Counts { human: count(sums.human), ai: count(sums.ai), total: count(sums.total) }
+    Counts::new(count(sums.human), count(sums.ai), count(sums.total))
 }

@@ -407,7 +407,7 @@ mod tests {
         let as_of: Time = "2027-01-01T00:00:00Z".parse().expect("a time");
         let bar = |(n, (human, ai)): (usize, &(i64, i64))| {
             let day = first + Days::new(u64::try_from(n).expect("few"));
-            let value = Counts { human: Count::Known(*human), ai: Count::Known(*ai), total: Count::Known(human + ai) };
+            let value = Counts::new(Count::Known(*human), Count::Known(*ai), Count::Known(human + ai));
             let totals = (*human >= 0).then_some(Timed { value, as_of });
             let bar = TrendBar { range: DateRange::day(day), totals };
             ChartBar::new(bar, previous.map(ViewCount::from), false, as_of)

@@ -38,14 +38,15 @@ pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &TrendDialog) {
     let each = if open.is_weekly() { "daily mean by week" } else { "per day" };
     let range = open.range.words(true);
     // The longest title that fits is used, so that the range is not cut off.
-    let forms = [format!("Trend  {range} UTC, {each}"), format!("Trend  {range} UTC"), format!("{range} UTC")];
+    let name = if open.shows_visitors { "Trend of visitors" } else { "Trend" };
+    let forms = [format!("{name}  {range} UTC, {each}"), format!("{name}  {range} UTC"), format!("{range} UTC")];
     let title_width = usize::from(rule.width);
     let title = forms.into_iter().find(|form| form.width() <= title_width).unwrap_or(range);
     let inner = DialogFrame::new(view, title).draw(frame, view, open);
     let text = with_margin(inner);
     let (width, height) = (usize::from(text.width), usize::from(text.height));
     let legend = usize::from(height >= MIN_ROWS_WITH_LEGEND);
-    let totals = &view.app.views.totals;
+    let totals = open.totals(view.app);
     let previous = view.app.views.previous_period();
     let mean = open.mean_of_complete_days(totals, view.now);
     let bars = chart_bars(open.range, open.bars(totals), previous, totals, view.now);
@@ -121,6 +122,9 @@ fn legend_line<'a>(
     } else {
         vec![("█", theme.human, "human".to_owned()), ("▒", theme.ai_fill(), "AI".to_owned())]
     };
+    if let Some((.., text)) = entries.last_mut().filter(|_| open.shows_visitors) {
+        text.push_str(" visitors");
+    }
     entries.extend(so_far.filter(|_| !chart.is_line()).map(|text| ("╱╲", theme.muted, text.to_owned())));
     let mean = mean.map(mean_text);
     let signs = [

@@ -1,5 +1,5 @@
-//! The trend: human and AI views of the site per day of the range, or per week if the range is long. Cached totals are
-//! free. Each missing bar costs one request, and the total cost is shown before loading.
+//! The trend: human and AI views, or visitors, of the site per day of the range; views also per week if the range is long.
+//! Cached totals are free. Each missing bar costs one request, and the total cost is shown before loading.
 
 pub(in crate::tui) mod chart;
 pub(in crate::tui) mod draw;
@@ -21,6 +21,8 @@ pub struct TrendDialog {
     pub range: DateRange,
     bars: Vec<DateRange>,
     selected: usize,
+    /// Whether the bars show visitors instead of views.
+    shows_visitors: bool,
 }
 
 impl TrendDialog {
@@ -28,7 +30,26 @@ impl TrendDialog {
     pub fn new(range: DateRange) -> Self {
         let bars = trend_bars(range);
         let selected = bars.len().saturating_sub(1);
-        Self { range, bars, selected }
+        Self { range, bars, selected, shows_visitors: false }
+    }
+
+    /// Returns the totals that the bars show.
+    fn totals<'a>(&self, app: &'a App) -> &'a RangeTotals {
+        if self.shows_visitors { app.views.visitors.totals() } else { &app.views.totals }
+    }
+
+    /// Switches between views and visitors, and reads the visitors from the cache.
+    fn toggle_visitors(&mut self, cx: &mut Cx<'_>) {
+        if self.is_weekly() {
+            let text =
+                "The trend by week has no visitors: docdeck can't add up days, because a visitor may come on several.";
+            return cx.notify(Severity::Info, text);
+        }
+        self.shows_visitors = !self.shows_visitors;
+        if self.shows_visitors {
+            let wanted = self.totals_to_read(cx.app.views.previous_period());
+            cx.app.read_visitor_totals(wanted, cx.effects);
+        }
     }
 
     /// Whether each bar is a week, drawn as its mean per day.
@@ -113,9 +134,9 @@ impl TrendDialog {
     /// Loads the missing totals. If that costs more than one request, asks first.
     fn load_missing(&self, cx: &mut Cx<'_>) {
         let (unit, all) = (self.unit(), self.len());
-        let mut missing = self.missing(&cx.app.views.totals, cx.now);
+        let mut missing = self.missing(self.totals(cx.app), cx.now);
         let left = cx.app.view_requests_left();
-        if cx.app.views.totals.pending_count() > 0 {
+        if self.totals(cx.app).pending_count() > 0 {
             return cx.notify(Severity::Info, "Already loading.");
         }
         match missing.len() {
@@ -123,6 +144,7 @@ impl TrendDialog {
             _ if left == 0 => {
                 cx.app.notify_no_requests_left(cx.now);
             }
+            1 if self.shows_visitors => cx.app.load_visitor_totals(missing, cx.effects),
             1 => cx.app.load_totals(missing, cx.effects),
             n => {
                 let offer = if n > left as usize {
@@ -132,7 +154,10 @@ impl TrendDialog {
                     format!("{n} requests, {left} left. Load them, newest first?")
                 };
                 let text = format!("{n} of {all} {unit}s are missing or outdated: {offer}");
-                let on_yes = ConfirmAction::LoadTotals(missing);
+                let on_yes = match self.shows_visitors {
+                    true => ConfirmAction::LoadVisitorTotals(missing),
+                    false => ConfirmAction::LoadTotals(missing),
+                };
                 cx.open(ConfirmDialog { text, on_yes });
             }
         }
@@ -140,7 +165,7 @@ impl TrendDialog {
 
     /// Returns what the missing bars cost, for the last line of the dialog; `None` if nothing is missing.
     fn cost_text(&self, app: &App, now: Time, width: usize) -> Option<String> {
-        let totals = &app.views.totals;
+        let totals = self.totals(app);
         let (missing, all, unit) = (self.missing(totals, now).len(), self.len(), self.unit());
         if totals.pending_count() > 0 {
             return Some(format!("loading, {} left", format::plural(totals.pending_count(), unit)));
@@ -173,13 +198,19 @@ impl Component for TrendDialog {
 
     fn offers(&self, action: Action, app: &App) -> Option<Label> {
         let is_missing = |bar: TrendBar| bar.is_missing(app.updated_at);
-        let can_load = || app.view_requests_left() > 0 && self.bars(&app.views.totals).any(is_missing);
-        Label::default_if(action != Action::LoadAll || can_load())
+        let can_load = || app.view_requests_left() > 0 && self.bars(self.totals(app)).any(is_missing);
+        match action {
+            Action::LoadAll => Label::default_if(can_load()),
+            Action::Metric if self.is_weekly() => None,
+            Action::Metric if self.shows_visitors => Some("views".into()),
+            _ => Some(Label::Default),
+        }
     }
 
     fn act(&mut self, action: Action, cx: &mut Cx<'_>) -> Flow {
         match action {
             Action::LoadAll => self.load_missing(cx),
+            Action::Metric => self.toggle_visitors(cx),
             _ => return Flow::Pass,
         }
         Flow::Handled
@@ -224,7 +255,7 @@ mod tests {
     fn totals(known: &[(&str, i64, &str)]) -> RangeTotals {
         let mut totals = RangeTotals::default();
         for (day, human, as_of) in known {
-            let counts = Counts { human: Count::Known(*human), ai: Count::Known(1), total: Count::Known(human + 1) };
+            let counts = Counts::new(Count::Known(*human), Count::Known(1), Count::Known(human + 1));
             let timed = Timed { value: counts, as_of: moment(as_of) };
             totals.by_range.insert(range(day, day), timed);
         }
@@ -331,7 +362,7 @@ mod tests {
         assert_eq!(mean(&totals), CompleteDaysMean { mean: 10.into(), known_days: 4, complete_days: 67 });
         // Two weeks that were each loaded as one range, the second one before it was over.
         let mut week = |from: &str, to: &str, human: i64| {
-            let counts = Counts { human: Count::Known(human), ai: Count::Known(0), total: Count::Known(human) };
+            let counts = Counts::new(Count::Known(human), Count::Known(0), Count::Known(human));
             totals.by_range.insert(range(from, to), Timed { value: counts, as_of: moment(TODAY_AT_NOON) });
         };
         week("2026-11-09", "2026-11-15", 7 * 10 + 3);
@@ -347,7 +378,7 @@ mod tests {
             trend.mean_of_complete_days(totals, moment(TODAY_AT_NOON)).expect("some days are known")
         };
         assert_eq!(mean(&totals).known_days, 10);
-        let counts = Counts { human: Count::Known(40), ai: Count::Known(0), total: Count::Known(40) };
+        let counts = Counts::new(Count::Known(40), Count::Known(0), Count::Known(40));
         let stamped = Timed { value: counts, as_of: moment(TODAY_AT_NOON) };
         totals.by_range.insert(range("2026-11-16", "2026-11-19"), stamped);
         assert_eq!(mean(&totals).known_days, 11);
@@ -356,7 +387,7 @@ mod tests {
     #[test]
     fn a_day_without_valid_counts_has_no_sum() {
         let mut totals = totals(&[("2026-11-09", 1, TODAY_AT_NOON)]);
-        let odd = Counts { human: Count::Known(-1), ai: Count::Missing, total: Count::Known(4) };
+        let odd = Counts::new(Count::Known(-1), Count::Missing, Count::Known(4));
         let day = range("2026-11-10", "2026-11-10");
         totals.by_range.insert(day, Timed { value: odd, as_of: moment(TODAY_AT_NOON) });
         assert_eq!(totals.newest_totals(range("2026-11-09", "2026-11-10")), None);
