@@ -327,4 +327,15 @@ CREATE TABLE analytics_answer (
     PRIMARY KEY (report, number)
 ) STRICT, WITHOUT ROWID;
 
+CREATE TABLE job_evidence (
+    job       INTEGER NOT NULL REFERENCES job (key),
+    path      TEXT NOT NULL,
+    date_from TEXT NOT NULL,
+    -- Inclusive.
+    date_to   TEXT NOT NULL,
+    -- The numbers as a JSON object, by `Signal::name` of the model. A number that was not loaded is missing.
+    signals   TEXT NOT NULL,
+    PRIMARY KEY (job, path)
+) STRICT, WITHOUT ROWID;
+
 INSERT INTO revision (only, value) VALUES (1, 0);

@@ -2,6 +2,8 @@
 //! job.
 
 use super::Time;
+use super::analytics::AnalyticsKind;
+use super::analytics::evidence::PageEvidence;
 use super::load::Timed;
 use super::period::DateRange;
 use super::row::{Job, JobKey};
@@ -123,12 +125,32 @@ pub fn missing_ranges(job: &Job, pages: &[PageImpact], today: NaiveDate) -> Vec<
     ranges
 }
 
+/// Returns the reports about the days after a job that have to be loaded to compare them with the evidence, with their
+/// range. Returns `None` if there is nothing to compare yet, or everything is loaded.
+pub fn missing_reports(job: &Job, pages: &[PageImpact], today: NaiveDate) -> Option<(DateRange, Vec<AnalyticsKind>)> {
+    let AfterWindow::Complete(range) = after_window(job, today) else { return None };
+    let missing = pages.iter().find_map(|page| page.signals.as_ref()).map(|signals| signals.missing.clone());
+    missing.filter(|missing| !missing.is_empty()).map(|missing| (range, missing))
+}
+
 /// A page that a job was started for, with its views before and after the job.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PageImpact {
     pub path: CleanText,
     pub before: PageViewsState,
     pub after: PageViewsState,
+    /// What reports say about the page; `None` if nothing was stored when the job was started.
+    pub signals: Option<SignalImpact>,
+}
+
+/// What reports said about a page when a job was started, and what they say about the days after the job.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SignalImpact {
+    pub before: PageEvidence,
+    /// `None` unless a report of the days after the job is loaded.
+    pub after: Option<PageEvidence>,
+    /// The reports of the days after the job that are not loaded.
+    pub missing: Vec<AnalyticsKind>,
 }
 
 /// A page's views in one range.
@@ -188,7 +210,7 @@ mod tests {
     }
 
     fn page(before: PageViewsState, after: PageViewsState) -> PageImpact {
-        PageImpact { path: CleanText::line("/a"), before, after }
+        PageImpact { path: CleanText::line("/a"), before, after, signals: None }
     }
 
     fn known(as_of: &str) -> PageViewsState {

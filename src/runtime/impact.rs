@@ -2,14 +2,21 @@
 //! every cached range.
 
 use crate::engine::Engine;
+use crate::model::analytics::AnalyticsKind;
+use crate::model::analytics::evidence::PageEvidence;
+use crate::model::analytics::needs_work::{LoadedReports, NeedsWork, Weights};
 use crate::model::endpoint::Scope;
-use crate::model::impact::{ImpactWindows, PageHistory, PageImpact, PageViewsState, job_windows};
+use crate::model::impact::{
+    AfterWindow, ImpactWindows, PageHistory, PageImpact, PageViewsState, SignalImpact, after_window, job_windows,
+};
 use crate::model::load::Timed;
+use crate::model::period::DateRange;
 use crate::model::row::{Job, JobKey};
 use crate::model::text::CleanText;
 use crate::model::views::Counts;
 use crate::store::{Store, StoreError};
 use crate::tui::impact::MAX_LISTED_PAGES;
+use chrono::Utc;
 
 /// Reads the impact of jobs on pages.
 #[derive(Debug)]
@@ -25,12 +32,41 @@ impl ImpactReader<'_> {
     /// Reads the views of a job's pages before and after the job, for the first pages of the job up to a limit.
     pub(super) async fn read_job_impact(&self, job: JobKey) -> Result<Vec<PageImpact>, StoreError> {
         let Some(row) = self.store.job(job).await? else { return Ok(Vec::new()) };
+        let evidence = self.store.job_evidence(job).await?;
+        let after = match after_window(&row, Utc::now().date_naive()) {
+            AfterWindow::Complete(range) if !evidence.is_empty() => Some(self.read_reports(range).await?),
+            _ => None,
+        };
         let mut pages = Vec::new();
         for path in row.local.pages.iter().take(MAX_LISTED_PAGES) {
+            let signals = evidence.iter().find(|page| page.path == *path).map(|before| SignalImpact {
+                before: before.clone(),
+                after: after.as_ref().and_then(|(found, range, _)| PageEvidence::of_page(found, path, *range)),
+                missing: after.as_ref().map(|(_, _, missing)| missing.clone()).unwrap_or_default(),
+            });
             let (before, after) = self.views_around(&row, path).await?;
-            pages.push(PageImpact { path: path.clone(), before, after });
+            pages.push(PageImpact { path: path.clone(), before, after, signals });
         }
         Ok(pages)
+    }
+
+    /// Reads what the stored reports of a range say about all pages, and which reports are missing.
+    async fn read_reports(&self, range: DateRange) -> Result<(NeedsWork, DateRange, Vec<AnalyticsKind>), StoreError> {
+        let (store, scope) = (self.store, self.scope);
+        let views = store.cached_report(scope, range).await?.report;
+        let feedback_by_page = store.rows_report(scope, range).await?.report;
+        let feedback = store.rows_report(scope, range).await?.report;
+        let questions = store.rows_report(scope, range).await?.report;
+        let searches = store.rows_report(scope, range).await?.report;
+        let reports = LoadedReports {
+            views: views.as_deref(),
+            previous_views: None,
+            feedback_by_page: feedback_by_page.as_deref(),
+            feedback: feedback.as_deref(),
+            questions: questions.as_deref(),
+            searches: searches.as_deref(),
+        };
+        Ok((NeedsWork::compute(reports, &Weights::default()), range, reports.missing().rows))
     }
 
     /// Reads the views of a page in every cached range, and before and after each job about the page.

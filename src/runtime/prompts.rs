@@ -18,8 +18,10 @@ impl EffectRunner {
                 let result = self.with_engine(async |engine| engine.submit_new_job(&text).await).await;
                 submitted(DraftTarget::NewJob, text, Vec::new(), result)
             }
-            PromptsEffect::SubmitJobAbout(text, pages) => {
-                let result = self.with_engine(async |engine| engine.submit_job_about(&text, &pages).await).await;
+            PromptsEffect::SubmitJobAbout(text, pages, evidence) => {
+                let submit =
+                    async |engine: crate::engine::Engine| engine.submit_job_about(&text, &pages, &evidence).await;
+                let result = self.with_engine(submit).await;
                 submitted(DraftTarget::AboutPages, text, pages, result)
             }
             PromptsEffect::SubmitFollowUp(job, text) => {

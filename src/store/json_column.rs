@@ -66,7 +66,8 @@ pub(super) fn decode_counts(text: &str) -> Counts {
     serde_json::from_str(text).map(to_counts).unwrap_or_default()
 }
 
-fn json(value: &impl Serialize) -> Result<String, StoreError> {
+/// Encodes a value as JSON.
+pub(super) fn json(value: &impl Serialize) -> Result<String, StoreError> {
     serde_json::to_string(value).map_err(|error| StoreError::Unusable(error.to_string()))
 }
 

@@ -26,7 +26,7 @@ const PULL_REQUESTS_SCHEMA: i64 = 12;
 const PULL_REQUEST_COUNTS_SCHEMA: i64 = 15;
 
 /// All migrations, oldest first. The first one creates schema version 1.
-pub(super) const MIGRATIONS: [&str; 17] = [
+pub(super) const MIGRATIONS: [&str; 18] = [
     include_str!("../../assets/schema/0001_begin.sql"),
     include_str!("../../assets/schema/0002_own_words.sql"),
     include_str!("../../assets/schema/0003_batch_draft.sql"),
@@ -44,6 +44,7 @@ pub(super) const MIGRATIONS: [&str; 17] = [
     PULL_REQUEST_COUNTS,
     include_str!("../../assets/schema/0016_previews.sql"),
     include_str!("../../assets/schema/0017_analytics.sql"),
+    include_str!("../../assets/schema/0018_evidence.sql"),
 ];
 
 /// Creates the current schema in an empty file, as all migrations together do, in a twentieth of their time. Made from
@@ -52,7 +53,7 @@ const CURRENT_SCHEMA: &str = include_str!("../../assets/schema/current.sql");
 
 /// Returns all tables that a sound file with the current schema has. A table comes before the tables that refer to it.
 pub(super) fn tables() -> impl Iterator<Item = &'static str> {
-    "scope revision key_value ledger ledger_use job job_count prompt event job_page draft views_answer views_total \
+    "scope revision key_value ledger ledger_use job job_count prompt event job_page job_evidence draft views_answer views_total \
      views_loading views_part views_report views_path views_row pull_request_diff \
      pull_request_details preview analytics_report analytics_answer"
         .split(' ')

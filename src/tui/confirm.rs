@@ -52,6 +52,8 @@ pub enum ConfirmAction {
     LoadSignals {
         everything: bool,
     },
+    /// Loads the first rows of these reports of a range.
+    LoadReports(DateRange, Vec<AnalyticsKind>),
     /// Saves the profile of the setup form. The permission limits what may be written to the configuration file.
     SaveProfile(WritePermission),
     ActOnPullRequests {
@@ -101,7 +103,7 @@ impl ConfirmAction {
             Self::LoadAll(_) => ("Load all pages", "load all"),
             Self::LoadTotals(_) | Self::LoadVisitorTotals(_) => ("Load trend", "load"),
             Self::LoadRows(..) => ("Load all rows", "load all"),
-            Self::LoadSignals { .. } => ("Load reports", "load"),
+            Self::LoadSignals { .. } | Self::LoadReports(..) => ("Load reports", "load"),
             Self::SaveProfile(WritePermission::Nothing) => ("Save profile", "save"),
             Self::SaveProfile(WritePermission::Add) => ("Save profile", "add"),
             Self::SaveProfile(WritePermission::Change) => ("Save profile", "change"),
@@ -312,6 +314,7 @@ impl App {
             ConfirmAction::LoadVisitorTotals(ranges) => self.load_visitor_totals(ranges, effects),
             ConfirmAction::LoadRows(kind, max_requests) => self.load_rows(kind, max_requests, effects),
             ConfirmAction::LoadSignals { everything } => self.load_signals(everything, effects),
+            ConfirmAction::LoadReports(range, kinds) => self.load_reports(range, kinds, effects),
             ConfirmAction::SaveProfile(allowed) => effects.extend(self.save_profile(allowed)),
             ConfirmAction::ActOnPullRequests { targets, action } => {
                 self.act_on_pull_requests(targets, action, now, effects);

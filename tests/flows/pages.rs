@@ -5,12 +5,16 @@ use crate::support::dashboard::DashboardFixture;
 use crate::support::{create_folder, scope_of, start_sim};
 use chrono::{TimeDelta, Utc};
 use crossterm::event::KeyCode;
+use docdeck::model::analytics::AnalyticsKind;
+use docdeck::model::analytics::evidence::PageEvidence;
 use docdeck::model::job::{JobId, RemoteJob, Status};
 use docdeck::model::load::Load;
 use docdeck::model::log::Operation;
+use docdeck::model::period::DateRange;
 use docdeck::model::prompt::DraftTarget;
 use docdeck::model::row::JobKey;
 use docdeck::model::text::CleanText;
+use docdeck::model::views::Count;
 use docdeck::sim::Sim;
 use docdeck::store::{JobAnswer, Store};
 use docdeck::tui::confirm::ConfirmDialog;
@@ -31,6 +35,17 @@ async fn start_on_views_screen(sim: &Sim, folder: &Path) -> DashboardFixture {
 
 /// Stores a job about the page, as if docdeck had found it finished `days_ago` days ago. Returns the job's row key.
 async fn store_finished_job(sim: &Sim, folder: &Path, page: &str, days_ago: i64) -> JobKey {
+    store_finished_job_with(sim, folder, page, &[], days_ago).await
+}
+
+/// Like [`store_finished_job`], but the job remembers this evidence.
+async fn store_finished_job_with(
+    sim: &Sim,
+    folder: &Path,
+    page: &str,
+    evidence: &[PageEvidence],
+    days_ago: i64,
+) -> JobKey {
     let (store, _) = Store::open(folder, Utc::now()).expect("a store");
     let scope = scope_of(sim);
     let at = Utc::now() - TimeDelta::days(days_ago);
@@ -40,7 +55,7 @@ async fn store_finished_job(sim: &Sim, folder: &Path, page: &str, days_ago: i64)
         job.created_at = Some(at);
         job
     };
-    let (prompt, _) = store.add_job_about(&scope, "Shorten it", &paths(&[page]), at).await.expect("on disk");
+    let (prompt, _) = store.add_job_about(&scope, "Shorten it", &paths(&[page]), evidence, at).await.expect("on disk");
     store.request_permit(prompt, "past", at, at).await.expect("a turn");
     let row = store.accept_send(prompt, job(Status::Active), at).await.expect("settled").row;
     let archived = JobAnswer::Job(job(Status::Archived));
@@ -198,6 +213,34 @@ async fn views_before_and_after_a_job_are_loaded_after_a_confirmation() {
     let mut dashboard = DashboardFixture::start(&sim, folder.path()).await;
     dashboard.until("both weeks again", |dashboard| dashboard.screen().contains(" human · ")).await;
     assert_eq!(sim.requests(Operation::Views), 2, "cached days are not requested");
+}
+
+#[tokio::test]
+async fn what_reports_said_when_a_job_was_started_is_compared_with_the_week_after_it() {
+    let (sim, folder) = (start_sim(&[]).await, create_folder());
+    let range = DateRange::last_days(7, (Utc::now() - TimeDelta::days(31)).date_naive());
+    let signals = [("thumbsDown".to_owned(), Count::Known(4_321)), ("openComments".to_owned(), Count::Known(0))].into();
+    let evidence = PageEvidence { path: CleanText::line("/quickstart"), range, signals };
+    store_finished_job_with(&sim, folder.path(), "/quickstart", &[evidence], 30).await;
+    let mut dashboard = DashboardFixture::start(&sim, folder.path()).await;
+    dashboard.until_shown("thumbs down  4,321 in").await;
+    dashboard.assert_shows("→ not loaded");
+    // The views come first, then the reports. Each load shows its cost before.
+    dashboard.press_chars("a");
+    dashboard.until("a question", |dashboard| dashboard.app.top::<ConfirmDialog>().is_some()).await;
+    dashboard.press_chars("y");
+    let is_loaded =
+        |dashboard: &DashboardFixture| dashboard.shows(" human · ") && !dashboard.shows("after   not loaded");
+    dashboard.until("both weeks", is_loaded).await;
+    until_job_pages_loaded(&mut dashboard).await;
+    dashboard.press_chars("a");
+    dashboard.until_shown("Load feedback by page").await;
+    dashboard.assert_shows("4 requests");
+    let reports = || AnalyticsKind::ALL.into_iter().map(|kind| sim.requests(Operation::Analytics(kind))).sum::<u64>();
+    assert_eq!(reports(), 0, "no request before the confirmation");
+    dashboard.press_chars("y");
+    dashboard.until("the reports", |dashboard| reports() == 4 && !dashboard.shows("→ not loaded")).await;
+    assert_eq!(reports(), 4);
 }
 
 #[tokio::test]

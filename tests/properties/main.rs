@@ -212,7 +212,7 @@ fn report(range: DateRange, complete: bool, now: Time) -> Report {
 fn submission(effect: &Effect) -> Option<(DraftTarget, String)> {
     Some(match effect {
         Effect::Prompts(PromptsEffect::SubmitNewJob(text)) => (DraftTarget::NewJob, text.clone()),
-        Effect::Prompts(PromptsEffect::SubmitJobAbout(text, _)) => (DraftTarget::AboutPages, text.clone()),
+        Effect::Prompts(PromptsEffect::SubmitJobAbout(text, _, _)) => (DraftTarget::AboutPages, text.clone()),
         Effect::Prompts(PromptsEffect::SubmitFollowUp(job, text)) => (DraftTarget::FollowUp(*job), text.clone()),
         Effect::Prompts(PromptsEffect::Resolve(prompt, Resolution::SendEdited(text))) => {
             (DraftTarget::Prompt(*prompt), text.clone())
@@ -279,7 +279,7 @@ impl TestDashboard {
                 assert!(!is_batch || self.app.find::<Batch>().is_none(), "submitted prompts are in no dialog");
             }
             match &effect {
-                Effect::Prompts(PromptsEffect::SubmitJobAbout(_, pages)) => {
+                Effect::Prompts(PromptsEffect::SubmitJobAbout(_, pages, _)) => {
                     assert!(!pages.is_empty(), "the job has pages")
                 }
                 Effect::Prompts(PromptsEffect::SubmitBatch { prompts, .. }) => {
@@ -362,7 +362,7 @@ impl TestDashboard {
                     result: if is_ok { Ok(made) } else { Err(refused(text, Vec::new())) },
                 })
             }
-            Effect::Prompts(PromptsEffect::SubmitJobAbout(text, pages)) => {
+            Effect::Prompts(PromptsEffect::SubmitJobAbout(text, pages, _)) => {
                 self.next_prompt += 1;
                 let mut job = row(self.next_prompt, 0, Some(DeliveryKind::Queued), revision, now);
                 job.local.pages = pages.clone().into();
@@ -441,6 +441,7 @@ impl TestDashboard {
                     path: CleanText::line(path),
                     before: PageViewsState::NotListed(now),
                     after: PageViewsState::Unknown,
+                    signals: None,
                 };
                 Msg::Jobs(JobsMsg::ImpactLoaded {
                     job,

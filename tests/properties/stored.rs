@@ -310,7 +310,7 @@ proptest! {
         let (typed, about) = (texts.clone(), pages.clone());
         let (delivery, before, after, row) = across_restart(
             async move |store| {
-                let (first, row) = store.add_job_about(&scope(), &typed[0], &about, now()).await.expect("kept");
+                let (first, row) = store.add_job_about(&scope(), &typed[0], &about, &[], now()).await.expect("kept");
                 for text in &typed[1..] {
                     store.add_follow_up(row.key, text, now()).await.expect("kept");
                 }

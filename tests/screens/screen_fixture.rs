@@ -624,11 +624,17 @@ impl ScreenFixture {
         self.handle(Msg::Jobs(JobsMsg::JobsChangedElsewhere(vec![job])));
         let known = |human: i64, ai: i64| PageViewsState::Known(Timed { value: counts(human, ai), as_of: ago(60) });
         let about = vec![
-            PageImpact { path: CleanText::line("/quickstart"), before: known(9120, 4310), after: known(10_002, 5100) },
+            PageImpact {
+                path: CleanText::line("/quickstart"),
+                before: known(9120, 4310),
+                after: known(10_002, 5100),
+                signals: None,
+            },
             PageImpact {
                 path: CleanText::line(long),
                 before: PageViewsState::NotListed(ago(60)),
                 after: PageViewsState::Unknown,
+                signals: None,
             },
         ];
         self.handle(Msg::Jobs(JobsMsg::ImpactLoaded { job: JobKey(1), result: Ok(about) }));

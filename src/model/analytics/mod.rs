@@ -4,6 +4,7 @@
 //! `rows` has the kinds of rows, `fields` their values for filters, sorting and exports, `stored` what is known about
 //! stored reports, `needs_work` the pages that need work according to all reports.
 
+pub mod evidence;
 pub mod export;
 pub mod fields;
 pub mod filter;

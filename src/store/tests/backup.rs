@@ -47,7 +47,7 @@ fn is_unconfirmed(delivery: &Delivery) -> bool {
 async fn full_store() -> Store {
     let store = memory();
     let about = [line("/a"), line("/b")];
-    let (prompt, row) = store.add_job_about(&scope(), "Fix\nit", &about, at(0)).await.expect("stored");
+    let (prompt, row) = store.add_job_about(&scope(), "Fix\nit", &about, &[], at(0)).await.expect("stored");
     store.permit(prompt, at(1)).await;
     store.accept(prompt, with_pr("j/1", Status::Completed, 7), at(2)).await;
     store.change_one_job(row.key, LocalChange::Title(Some(line("My title"))), at(3)).await;

@@ -1,15 +1,19 @@
 //! Tests of jobs about pages, and of the draft of such a job.
 
 use super::*;
+use crate::model::analytics::evidence::PageEvidence;
+use crate::model::period::DateRange;
 use crate::model::prompt::DraftTarget;
+use crate::model::views::Count;
 use crate::store::Draft;
+use crate::store::query::Query as _;
 
 fn paths(paths: &[&str]) -> Vec<CleanText> {
     paths.iter().map(|path| line(path)).collect()
 }
 
 async fn submit_job_about(store: &Store, text: &str, pages: &[&str], seconds: i64) -> (PromptId, Job) {
-    store.add_job_about(&scope(), text, &paths(pages), at(seconds)).await.expect("on disk")
+    store.add_job_about(&scope(), text, &paths(pages), &[], at(seconds)).await.expect("on disk")
 }
 
 #[tokio::test]
@@ -33,7 +37,7 @@ async fn jobs_about_a_page_are_listed_for_one_scope_newest_first() {
     submit_job_about(&store, "Two", &["/b"], 2).await;
     let (_, three) = submit_job_about(&store, "Three", &["/a"], 3).await;
     let other = Scope { project: "other".to_owned(), ..scope() };
-    store.add_job_about(&other, "Theirs", &paths(&["/a"]), at(4)).await.expect("on disk");
+    store.add_job_about(&other, "Theirs", &paths(&["/a"]), &[], at(4)).await.expect("on disk");
     let found = store.jobs_about(&scope(), &line("/a")).await.expect("rows");
     assert_eq!(found.iter().map(|row| row.key).collect::<Vec<_>>(), [three.key, one.key]);
     assert_eq!(store.jobs_about(&scope(), &line("/none")).await.expect("rows"), []);
@@ -87,7 +91,54 @@ async fn the_draft_about_pages_is_stored_with_its_pages_separately_from_other_dr
 async fn a_blank_prompt_about_pages_stores_nothing_and_keeps_the_draft() {
     let store = memory();
     store.save_draft_about(&scope(), " ", &paths(&["/a"]), at(1)).await.expect("stored");
-    assert!(store.add_job_about(&scope(), " ", &paths(&["/a"]), at(2)).await.is_err());
+    assert!(store.add_job_about(&scope(), " ", &paths(&["/a"]), &[], at(2)).await.is_err());
     assert_eq!(store.jobs(&scope()).await.expect("rows"), []);
     assert_eq!(store.drafts(&scope()).await.expect("drafts").len(), 1);
+}
+
+fn evidence(page: &str, down: i64) -> PageEvidence {
+    let signals = [("thumbsDown".to_owned(), Count::Known(down))].into();
+    PageEvidence { path: line(page), range: DateRange::last_days(7, at(0).date_naive()), signals }
+}
+
+#[tokio::test]
+async fn evidence_survives_a_restart_a_retry_and_a_merge_of_rows() {
+    let folder = tempdir().expect("a folder");
+    let store = open(folder.path());
+    let add = async |text: &str, page: &str, down: i64, seconds: i64| {
+        let (pages, evidence) = (paths(&[page]), [evidence(page, down)]);
+        store.add_job_about(&scope(), text, &pages, &evidence, at(seconds)).await.expect("on disk")
+    };
+    let (prompt, row) = add("Fix it", "/a", 12, 0).await;
+    let (other, _) = add("The same", "/b", 3, 1).await;
+    store.permit(prompt, at(2)).await;
+    store.finish(prompt, Delivery::Unconfirmed(line("?")), at(3)).await;
+    store.permit(other, at(4)).await;
+    store.accept(other, answer("j1", Status::Failed), at(5)).await;
+    store.link_job(prompt, answer("j1", Status::Failed), at(6)).await.expect("linked");
+    let both = vec![evidence("/a", 12), evidence("/b", 3)];
+    assert_eq!(store.job_evidence(row.key).await.expect("read"), both);
+    let (_, again) = store.retry(row.key, at(7)).await.expect("queued");
+    assert_ne!(again.key, row.key);
+    store.close().await;
+    let store = open(folder.path());
+    assert_eq!(store.job_evidence(again.key).await.expect("read"), both);
+    assert_eq!(store.job_evidence(row.key).await.expect("read"), both);
+}
+
+#[tokio::test]
+async fn evidence_that_others_have_edited_is_left_out() {
+    let store = memory();
+    let all = [evidence("/a", 1), evidence("/b", 2), evidence("/c", 3)];
+    let (_, row) =
+        store.add_job_about(&scope(), "Fix them", &paths(&["/a", "/b", "/c"]), &all, at(0)).await.expect("on disk");
+    store
+        .write(|tx| {
+            tx.change("UPDATE job_evidence SET signals = 'not JSON' WHERE path = '/a'", [])?;
+            tx.change("UPDATE job_evidence SET date_from = '2999-01-01' WHERE path = '/b'", [])?;
+            Ok(())
+        })
+        .await
+        .expect("edited");
+    assert_eq!(store.job_evidence(row.key).await.expect("read"), all[2..]);
 }

@@ -603,7 +603,7 @@ async fn a_reserved_prompt_that_the_user_resumes_may_be_sent_by_any_instance() {
 async fn a_retry_sends_the_last_accepted_prompt_once_more_and_keeps_the_drafts() {
     let store = memory();
     let about = [line("/a"), line("/b")];
-    let (prompt, row) = store.add_job_about(&scope(), "Fix it", &about, at(0)).await.expect("stored");
+    let (prompt, row) = store.add_job_about(&scope(), "Fix it", &about, &[], at(0)).await.expect("stored");
     assert!(store.retry(row.key, at(1)).await.is_err(), "not failed yet");
     store.permit(prompt, at(1)).await;
     store.accept(prompt, answer("job-1", Status::Failed), at(2)).await;

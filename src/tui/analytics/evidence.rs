@@ -4,6 +4,8 @@
 use super::report_row::ReportRow;
 use super::row_list::ListTab;
 use crate::model::Time;
+use crate::model::analytics::evidence::PageEvidence;
+use crate::model::analytics::needs_work::NeedsWork;
 use crate::model::text::CleanText;
 use crate::tui::compose::editor::Editor;
 use crate::tui::{App, Effect, Severity};
@@ -52,6 +54,15 @@ impl App {
         } else if self.dialogs.len() > had_dialogs {
             self.notify(Severity::Info, "Choose a draft first, then press the key again.", now);
         }
+    }
+}
+
+impl App {
+    /// Returns what the loaded reports of the range on screen say about these pages.
+    pub(in crate::tui) fn page_evidence(&self, pages: &[CleanText]) -> Vec<PageEvidence> {
+        let range = self.views.query().range;
+        let found = NeedsWork::compute(self.analytics.reports_of(range), &self.config.weights);
+        pages.iter().filter_map(|path| PageEvidence::of_page(&found, path, range)).collect()
     }
 }
 

@@ -4,10 +4,12 @@ use super::needs_work::NeedsWorkTab;
 use super::row_list::ListTab;
 use super::rows_tab::RowsTab;
 use super::tab::AnalyticsTab;
+use crate::model::analytics::fields::FieldedRow;
 use crate::model::analytics::needs_work::LoadedReports;
-use crate::model::analytics::{AnalyticsKind, Feedback, PageFeedback, Question, Search, ThreadMessage};
+use crate::model::analytics::{AnalyticsKind, Feedback, PageFeedback, Question, RowsReport, Search, ThreadMessage};
 use crate::model::failure::Failure;
 use crate::model::load::Load;
+use crate::model::period::DateRange;
 use crate::model::text::CleanText;
 use crate::tui::msg::Effect;
 use std::collections::HashMap;
@@ -31,13 +33,22 @@ pub struct AnalyticsState {
 impl AnalyticsState {
     /// Returns the reports from which the pages that need work are found.
     pub(super) fn loaded_reports(&self) -> LoadedReports<'_> {
+        self.needs_work.range.map(|range| self.reports_of(range)).unwrap_or_default()
+    }
+
+    /// Returns the loaded reports of a range.
+    pub(super) fn reports_of(&self, range: DateRange) -> LoadedReports<'_> {
+        fn of_range<R: FieldedRow>(tab: &RowsTab<R>, range: DateRange) -> Option<&RowsReport<R>> {
+            tab.report().map(AsRef::as_ref).filter(|report| report.range == range)
+        }
+        let is_of_range = self.needs_work.range == Some(range);
         LoadedReports {
-            views: self.needs_work.views(),
-            previous_views: self.needs_work.previous_views.as_deref(),
-            feedback_by_page: self.feedback_by_page.report().map(AsRef::as_ref),
-            feedback: self.feedback.report().map(AsRef::as_ref),
-            questions: self.questions.report().map(AsRef::as_ref),
-            searches: self.searches.report().map(AsRef::as_ref),
+            views: self.needs_work.views().filter(|_| is_of_range),
+            previous_views: self.needs_work.previous_views.as_deref().filter(|_| is_of_range),
+            feedback_by_page: of_range(&self.feedback_by_page, range),
+            feedback: of_range(&self.feedback, range),
+            questions: of_range(&self.questions, range),
+            searches: of_range(&self.searches, range),
         }
     }
 

@@ -1,5 +1,6 @@
 use super::messages::{AnalyticsEffect, AnalyticsMsg, RowsMsg};
 use super::tab::AnalyticsTab;
+use crate::model::analytics::needs_work::Signal;
 use crate::model::analytics::{
     AnalyticsKind, AnalyticsRow, Cursor, Feedback, FeedbackStatus, Question, RowsAnswer, RowsMerge, RowsOutcome,
     RowsReport, Search, ThreadMessage,
@@ -14,7 +15,7 @@ use crate::tui::draw::{ColorDepth, Theme, draw};
 use crate::tui::finish_alerts::tests::{app, press};
 use crate::tui::jobs::tests::at;
 use crate::tui::{App, Effect, ListTab, Msg, ViewsEffect};
-use crossterm::event::{Event, KeyCode};
+use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use std::sync::Arc;
@@ -329,6 +330,23 @@ fn pages_that_need_work_are_sorted_filtered_and_marked_like_other_rows() {
     assert_eq!(editor.pages.len(), 2);
     let text = editor.input.text();
     assert!(text.contains("Evidence about /sso") && text.contains("Evidence about /limits"), "{text}");
+}
+
+#[test]
+fn a_job_remembers_what_the_reports_say_about_its_pages() {
+    let mut app = open_pages_that_need_work();
+    press(&mut app, 'n');
+    key(&mut app, KeyCode::Esc);
+    let effects = app.update(Msg::Input(Event::Key(KeyEvent::new(KeyCode::Char('s'), KeyModifiers::CONTROL))), at(0));
+    let submitted = effects.into_iter().find_map(|effect| match effect {
+        Effect::Prompts(crate::tui::PromptsEffect::SubmitJobAbout(_, _, evidence)) => Some(evidence),
+        _ => None,
+    });
+    let evidence = submitted.expect("a prompt");
+    let [page] = evidence.as_slice() else { panic!("{evidence:?}") };
+    assert_eq!((page.path.as_str(), page.range), ("/limits", app.views.query().range));
+    assert_eq!(page.value(Signal::UnansweredQuestions), Some(2.into()));
+    assert_eq!(page.value(Signal::ThumbsDown), None, "not loaded");
 }
 
 #[test]

@@ -5,11 +5,13 @@ use super::report_row::ReportRow;
 use super::tab::AnalyticsTab;
 use crate::model::Time;
 use crate::model::analytics::needs_work::ReportSet;
-use crate::model::analytics::{AnalyticsKind, Feedback, PageFeedback, Question, RowsProgress, Search};
+use crate::model::analytics::{AnalyticsKind, Feedback, PageFeedback, Question, RowsPlan, RowsProgress, Search};
 use crate::model::load::Timed;
+use crate::model::period::DateRange;
+use crate::model::report::LoadEndReason;
 use crate::model::text::CleanText;
 use crate::tui::confirm::{ConfirmAction, ConfirmDialog};
-use crate::tui::format::format_count;
+use crate::tui::format::{format_count, plural};
 use crate::tui::{App, Effect, Screen, ViewsEffect};
 
 /// The maximum number of requests after which loading asks again.
@@ -49,6 +51,15 @@ impl App {
     }
 
     fn rows_received<R: ReportRow>(&mut self, msg: RowsMsg<R>, now: Time, effects: &mut Vec<Effect>) {
+        if let RowsMsg::Ended { range, outcome } = &msg
+            && R::of(&self.analytics).range() != Some(*range)
+        {
+            // The report was loaded for the details of a job.
+            self.reread_pages(effects);
+            if let LoadEndReason::Failed(failure) = &outcome.end_reason {
+                self.notify_failure(failure, now);
+            }
+        }
         let tab = R::of_mut(&mut self.analytics);
         let follows = tab.receive(msg, now);
         if let Some(report) = tab.report().cloned() {
@@ -144,6 +155,29 @@ impl App {
             conversation.start();
             effects.push(Effect::Analytics(AnalyticsEffect::LoadConversation(id.clone())));
         }
+    }
+
+    /// Asks whether to load the first rows of these reports of a range, to compare them with the evidence of a job.
+    pub(in crate::tui) fn ask_to_load_reports(&mut self, range: DateRange, kinds: Vec<AnalyticsKind>, now: Time) {
+        let left = self.view_requests_left();
+        if left == 0 {
+            return self.notify_no_requests_left(now);
+        }
+        let names: Vec<&str> = kinds.iter().map(|kind| kind.label()).collect();
+        let (names, costs) = (names.join(", "), plural(kinds.len(), "request"));
+        let text = format!("Load {names} of the days after the job, {range}? {costs}, {left} left.");
+        self.open(ConfirmDialog { text, on_yes: ConfirmAction::LoadReports(range, kinds) });
+    }
+
+    /// Loads the first rows of these reports of a range.
+    pub(in crate::tui) fn load_reports(
+        &mut self,
+        range: DateRange,
+        kinds: Vec<AnalyticsKind>,
+        effects: &mut Vec<Effect>,
+    ) {
+        let plan = RowsPlan { range, max_requests: 1, from_start: false };
+        effects.extend(kinds.into_iter().map(|kind| Effect::Analytics(AnalyticsEffect::Load(kind, plan))));
     }
 
     /// Loads a report after the user has confirmed the cost.

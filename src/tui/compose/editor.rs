@@ -211,15 +211,19 @@ impl Editor {
         }
         let text = self.take_text(cx);
         let pages = std::mem::take(&mut self.pages);
-        cx.run(match self.slot {
+        let effect = match self.slot {
             DraftTarget::FollowUp(job) => Effect::Prompts(PromptsEffect::SubmitFollowUp(job, text)),
             // The prompts of a batch are submitted by another dialog, never by this editor.
             DraftTarget::NewJob | DraftTarget::Batch => Effect::Prompts(PromptsEffect::SubmitNewJob(text)),
-            DraftTarget::AboutPages => Effect::Prompts(PromptsEffect::SubmitJobAbout(text, pages)),
+            DraftTarget::AboutPages => {
+                let evidence = cx.app.page_evidence(&pages);
+                Effect::Prompts(PromptsEffect::SubmitJobAbout(text, pages, evidence))
+            }
             DraftTarget::Prompt(prompt) => {
                 Effect::Prompts(PromptsEffect::Resolve(prompt, Resolution::SendEdited(text)))
             }
-        });
+        };
+        cx.run(effect);
         Flow::Close
     }
 

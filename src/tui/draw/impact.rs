@@ -5,7 +5,9 @@
 //! ```
 
 use super::text::TextRow;
-use crate::model::impact::{AfterWindow, PageViewsState};
+use crate::model::analytics::evidence::PageEvidence;
+use crate::model::analytics::needs_work::Signal;
+use crate::model::impact::{AfterWindow, PageViewsState, SignalImpact};
 use crate::model::period::DateRange;
 use crate::model::views::{Counts, ViewCount};
 use crate::tui::format::format_views;
@@ -106,6 +108,26 @@ pub(in crate::tui) fn push_views_after(
         }
     }
     push_warnings(row, view, views, range);
+}
+
+/// Adds a signal of a page when the job was started, with the days of that number, and after the job.
+pub(in crate::tui) fn push_signal(
+    row: &mut TextRow<'_>,
+    view: View<'_>,
+    signals: &SignalImpact,
+    signal: Signal,
+    after: AfterWindow,
+) {
+    let theme = view.theme;
+    let number = |evidence: &PageEvidence| evidence.value(signal).map(format_views);
+    let before = number(&signals.before).unwrap_or_else(|| "unknown".to_owned());
+    row.push(before, theme.text).push(format!(" in {}", signals.before.range.words(false)), theme.muted);
+    row.push(" → ", theme.muted);
+    match (signals.after.as_ref().and_then(number), after) {
+        (Some(now), _) => row.push(now, theme.text),
+        (None, AfterWindow::Complete(_)) => row.push("not loaded", theme.muted),
+        (None, other) => row.push(after_text(other), theme.muted),
+    };
 }
 
 /// Returns why there are no views after a job yet. If the days after the job are over, returns these days.

@@ -70,9 +70,9 @@ const MAX_NEXT_STEP_LINES: usize = 3;
 /// The maximum number of lines shown of a note.
 const MAX_NOTE_LINES: usize = 12;
 
-/// Returns the facts of a job in their order on screen, one per line at this width. Omits unknown facts. `next_step` says
-/// what to do next.
-pub(in crate::tui) fn facts(row: &Job, next_step: &KeySentence, columns: usize) -> Vec<Fact> {
+/// Returns the facts of a job in their order on screen, one per line at this width. Omits unknown facts. `pages` is what is
+/// known about the pages of the job, `next_step` says what to do next.
+pub(in crate::tui) fn facts(row: &Job, pages: &JobPages, next_step: &KeySentence, columns: usize) -> Vec<Fact> {
     let next_step = next_step.lines(columns.max(8), MAX_NEXT_STEP_LINES);
     let state = [Fact::State].into_iter().chain(next_step.into_iter().map(Fact::NextStep));
     let facts = [
@@ -83,7 +83,7 @@ pub(in crate::tui) fn facts(row: &Job, next_step: &KeySentence, columns: usize) 
     let note = row.local.note.as_ref().map_or("", CleanText::as_str);
     let (note, _) = wrap(note, columns.saturating_sub(LABEL_WIDTH).max(8), MAX_NOTE_LINES);
     let note = note.into_iter().enumerate().map(|(n, line)| Fact::Note(line, n == 0));
-    let pages = pages_lines(row, columns).into_iter().map(Fact::Pages);
+    let pages = pages_lines(row, pages, columns).into_iter().map(Fact::Pages);
     let facts = facts.into_iter().filter(|(known, _)| *known).map(|(_, fact)| fact);
     state.chain(facts).chain(note).chain(pages).collect()
 }

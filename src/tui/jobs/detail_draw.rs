@@ -56,7 +56,8 @@ pub(in crate::tui) fn draw(frame: &mut Frame<'_>, view: View<'_>, g: Geometry) {
     let title = names.into_iter().chain(own).collect();
     draw_rule(frame, view, rule, title, Line::styled(position, theme.muted));
     let width = usize::from(text.width);
-    let lines = app.detail.layout(facts(job, &next_step(app, job), width), usize::from(text.height));
+    let lines =
+        app.detail.layout(facts(job, &app.detail.job_pages, &next_step(app, job), width), usize::from(text.height));
     for (row, fact) in lines.head.iter().enumerate() {
         draw_line(frame, text, row, fact_line(view, job, fact, width));
     }
@@ -108,7 +109,7 @@ fn marked_jobs_text(view: View<'_>, width: usize) -> String {
 pub(in crate::tui) fn pr_screen_link(view: View<'_>, text: Rect) -> Option<ScreenLink> {
     let job = view.app.jobs.selected()?;
     let target = job.remote.pr_link.as_ref()?;
-    let facts = facts(job, &next_step(view.app, job), usize::from(text.width));
+    let facts = facts(job, &view.app.detail.job_pages, &next_step(view.app, job), usize::from(text.width));
     let line = facts.iter().position(|fact| *fact == Fact::PullRequest)?;
     let row = u16::try_from(line).ok().filter(|row| *row < text.height)?;
     let rect = Rect { y: text.y + row, height: 1, ..text };
@@ -197,6 +198,12 @@ fn pages_line<'a>(view: View<'_>, job: &Job, line: PagesLine, width: usize) -> L
             let path = job.local.pages.get(place).map(|path| path.as_str()).unwrap_or_default();
             let space = row.remaining();
             row.push(truncate_path(path, space), theme.text);
+        }
+        PagesLine::Signal(place, signal) => {
+            if let Some(signals) = app.detail.job_pages.page(place).and_then(|page| page.signals.as_ref()) {
+                row.push("  ", theme.text).push(format!("{}  ", signal.label()), theme.muted);
+                impact::push_signal(&mut row, view, signals, signal, after);
+            }
         }
         PagesLine::More(more) => {
             row.push(format!("… {} more", plural(more, "page")), theme.muted);

@@ -364,6 +364,9 @@ impl App {
     /// Returns the lines of the details. `None` if no job is selected.
     fn detail_lines(&self) -> Option<DetailLines> {
         let (job, g) = (self.jobs.selected()?, self.geometry());
-        Some(self.detail.layout(facts(job, &next_step(self, job), g.detail_columns()), g.detail_rows()))
+        Some(
+            self.detail
+                .layout(facts(job, &self.detail.job_pages, &next_step(self, job), g.detail_columns()), g.detail_rows()),
+        )
     }
 }

@@ -3,7 +3,7 @@
 use super::messages::{InitialData, JobsEffect, JobsMsg};
 use crate::model::Time;
 use crate::model::failure::Failure;
-use crate::model::impact::{AfterWindow, PageImpact, after_window, missing_ranges};
+use crate::model::impact::{AfterWindow, PageImpact, after_window, missing_ranges, missing_reports};
 use crate::model::load::Load;
 use crate::model::prompt::DraftTarget;
 use crate::model::row::{InitialRows, Job, JobKey};
@@ -172,6 +172,9 @@ impl App {
         if !ranges.is_empty() {
             self.ask_to_load(ranges, now, effects);
             return;
+        }
+        if let Some((range, kinds)) = missing_reports(row, pages, now.date_naive()) {
+            return self.ask_to_load_reports(range, kinds, now);
         }
         let text = match after_window(row, now.date_naive()) {
             AfterWindow::Complete(_) => "Nothing to fetch: both weeks are loaded.".to_owned(),

@@ -170,10 +170,11 @@ fn starting_over_opens_an_editor_about_the_selected_page_and_keeps_the_old_draft
     assert_eq!((editor(&app).title.as_str(), &editor(&app).pages), ("New job about /b", &paths(&["/b"])));
     key(&mut app, KeyCode::Esc);
     type_text(&mut app, "more");
-    assert!(
-        press_ctrl(&mut app, 's')
-            .contains(&Effect::Prompts(PromptsEffect::SubmitJobAbout("/b: more".to_owned(), paths(&["/b"]))))
-    );
+    assert!(press_ctrl(&mut app, 's').contains(&Effect::Prompts(PromptsEffect::SubmitJobAbout(
+        "/b: more".to_owned(),
+        paths(&["/b"]),
+        Vec::new()
+    ))));
 }
 
 #[test]
@@ -226,7 +227,7 @@ fn a_prompt_that_cannot_be_stored_keeps_its_text_and_pages() {
     press(&mut app, 'n');
     key(&mut app, KeyCode::Esc);
     type_text(&mut app, "mend it");
-    let sent = Effect::Prompts(PromptsEffect::SubmitJobAbout("/a: mend it".to_owned(), paths(&["/a"])));
+    let sent = Effect::Prompts(PromptsEffect::SubmitJobAbout("/a: mend it".to_owned(), paths(&["/a"]), Vec::new()));
     let draft = Effect::Prompts(PromptsEffect::SaveDraftAbout("/a: mend it".to_owned(), paths(&["/a"])));
     let effects = press_ctrl(&mut app, 's');
     assert_eq!(effects[..2], [draft, sent.clone()], "the draft first");

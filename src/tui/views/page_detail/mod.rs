@@ -262,7 +262,7 @@ impl PageDetail {
     fn confirm_impact_load(&self, cx: &mut Cx<'_>) {
         let known = self.history.shown().and_then(|known| known.value.jobs.get(self.selected));
         let Some((job, before, after)) = known.cloned() else { return };
-        let page = PageImpact { path: self.path.clone(), before, after };
+        let page = PageImpact { path: self.path.clone(), before, after, signals: None };
         match cx.app.jobs.get(job).cloned() {
             Some(row) => cx.app.confirm_windows_load(&row, &[page], cx.now, cx.effects),
             None => cx.notify(Severity::Info, "This job is not in the jobs list yet."),

@@ -1,0 +1,11 @@
+-- What reports said about a page when a job about it was started: numbers only, never what readers wrote.
+CREATE TABLE job_evidence (
+    job       INTEGER NOT NULL REFERENCES job (key),
+    path      TEXT NOT NULL,
+    date_from TEXT NOT NULL,
+    -- Inclusive.
+    date_to   TEXT NOT NULL,
+    -- The numbers as a JSON object, by `Signal::name` of the model. A number that was not loaded is missing.
+    signals   TEXT NOT NULL,
+    PRIMARY KEY (job, path)
+) STRICT, WITHOUT ROWID;
