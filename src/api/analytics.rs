@@ -114,6 +114,11 @@ impl<R: AnalyticsRow> DecodedRows<R> {
     }
 }
 
+/// Decodes the answer to the first request for a report.
+pub(super) fn decode_first_rows<R: DecodedRow>(body: &[u8], key: &ApiKey) -> Result<RowsAnswer<R>, Unreadable> {
+    decode_rows(body, key).map(|answer| answer.after(None))
+}
+
 /// Decodes rows of a report. An answer without their list is rejected, because it would look like an empty report.
 fn decode_rows<R: DecodedRow>(body: &[u8], key: &ApiKey) -> Result<DecodedRows<R>, Unreadable> {
     let (body, texts) = (body_text(body), TextReader(Redactor::new(key)));

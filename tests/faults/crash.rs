@@ -7,7 +7,7 @@ use crate::support::command::{CommandFixture, CommandResult, RunningCommand};
 use crate::support::slow::sample;
 use docdeck::api::{Client, ClientOptions};
 use docdeck::engine::{Engine, EngineSetup, LeaseRoles, PollOptions};
-use docdeck::model::analytics::AnalyticsSettings;
+use docdeck::model::analytics::{AnalyticsKind, AnalyticsSettings};
 use docdeck::model::endpoint::ApiKey;
 use docdeck::model::log::Operation;
 use docdeck::model::prompt::{DeliveryKind, DraftTarget};
@@ -301,6 +301,33 @@ fn after_a_kill_at_the_commit_of_an_answer_the_next_load_requests_only_that_answ
     let pages = whole["views"].as_array().expect("views").len().div_ceil(250);
     assert_eq!(usize::try_from(fixture.sim.requests(Operation::Views)).expect("small"), pages + 1);
     assert_intact(&fixture);
+}
+
+#[test]
+fn after_a_kill_while_loading_a_report_the_next_load_continues_without_losing_or_repeating_rows() {
+    for (kind, command, list) in [
+        (AnalyticsKind::Feedback, "feedback", "feedback"),
+        (AnalyticsKind::Questions, "questions", "conversations"),
+        (AnalyticsKind::Visitors, "visitors", "visitors"),
+    ] {
+        let fault = format!("{command}=latency-200");
+        let fixture = CommandFixture::with_pages(1_200, &[&fault]);
+        let words = [command, "--last", "90d", "--max-requests", "90", "--json"];
+        let requests = || fixture.sim.requests(Operation::Analytics(kind));
+        let running = fixture.start(&words);
+        wait_until("the second request", || requests() == 2);
+        kill(running);
+        fixture.set_faults(&[]);
+        let continued = fixture.run(&words).expect_exit_code(0).multiline_json();
+        let asked = requests();
+        let again = fixture.run(&[words.as_slice(), &["--fresh"]].concat()).expect_exit_code(0).multiline_json();
+        let answers = requests() - asked;
+        assert!(answers >= 2, "{command}: {answers} answers are too few to interrupt the load");
+        assert!(asked <= answers + 2, "{command}: {asked} requests for {answers} answers");
+        assert_eq!((&continued["complete"], &again["complete"]), (&true.into(), &true.into()), "{command}");
+        assert_eq!(continued[list], again[list], "{command}");
+        assert_intact(&fixture);
+    }
 }
 
 #[test]

@@ -2,11 +2,14 @@
 //! input. The fuzzer and the replay of the seeds share them.
 
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
-use docdeck::api::{ApiError, BodyReader, Client, ClientOptions, RetryAfterHeader};
+use docdeck::api::{ApiError, BodyReader, Client, ClientOptions, DecodedRow, RetryAfterHeader};
 use docdeck::cli::customization;
 use docdeck::config::file::{ConfigFile, ProfileConfig};
 use docdeck::config::{themes, write};
 use docdeck::model::Time;
+use docdeck::model::analytics::export::RowsExport;
+use docdeck::model::analytics::fields::{FieldedRow, sort_rows};
+use docdeck::model::analytics::{Feedback, PageFeedback, Question, RowsMerge, Search};
 use docdeck::model::batch;
 use docdeck::model::comparison::Comparison;
 use docdeck::model::endpoint::{ApiKey, Scope};
@@ -42,9 +45,10 @@ const MAX_MESSAGE_CHARS: usize = 700;
 type TargetBody = fn(&[u8]);
 
 /// The name and the body of each target. The folder with the target's seeds has the same name.
-pub(crate) const TARGETS: [(&str, TargetBody); 12] = [
+pub(crate) const TARGETS: [(&str, TargetBody); 13] = [
     ("job", job),
     ("views", views),
+    ("rows", rows),
     ("refusal", refusal),
     ("retry_after", |bytes| retry_after(&text(bytes))),
     ("config", |bytes| config(&text(bytes))),
@@ -172,6 +176,43 @@ fn views(bytes: &[u8]) {
     }
 }
 
+/// Target: parses the body of a successful answer about each other report.
+fn rows(bytes: &[u8]) {
+    rows_of::<PageRow>(bytes);
+    rows_of::<Search>(bytes);
+    rows_of::<Feedback>(bytes);
+    rows_of::<PageFeedback>(bytes);
+    rows_of::<Question>(bytes);
+}
+
+fn rows_of<R: DecodedRow + FieldedRow>(bytes: &[u8]) {
+    let key = key();
+    let reading = BodyReader { operation: Operation::Analytics(R::KIND), timeout: Duration::from_secs(60), key: &key };
+    let answer = match reading.rows::<R>(200, None, bytes) {
+        Ok(answer) => answer,
+        Err(error) => return assert_error(&error),
+    };
+    assert_counts(&answer.totals);
+    assert!(!format!("{answer:?}").contains(API_KEY), "{answer:?}");
+    let stored = serde_json::to_string(&answer.rows).expect("JSON");
+    assert_eq!(serde_json::from_str::<Vec<R>>(&stored).expect("rows"), answer.rows, "rows are read back unchanged");
+    let received = answer.rows.len();
+    let report = RowsMerge::start(range(), answer, now()).into_report();
+    assert!(report.rows.len() <= received, "rows with the same key are merged");
+    for field in R::FIELDS {
+        let sorted = sort_rows(report.rows.iter().collect(), |row| row, field, false);
+        assert_eq!(sorted.len(), report.rows.len());
+    }
+    for format in ExportFormat::ALL {
+        let text = RowsExport::new(&report, report.rows.iter().collect(), true).write(format).expect("it is written");
+        let bad = text.chars().find(|c| is_hidden(*c) && !matches!(c, '\r' | '\n'));
+        assert_eq!(bad, None, "{format:?}: {text:?}");
+        if format == ExportFormat::Csv {
+            assert_no_formulas(&text, report.rows.len());
+        }
+    }
+}
+
 fn assert_counts(counts: &Counts) {
     for count in [&counts.human, &counts.ai, &counts.total] {
         if let Count::Other(text) = count {
@@ -198,10 +239,14 @@ fn check_exports(extract: &ExportContent<'_>) {
             assert_eq!(rows.len(), extract.lines.iter().filter(|line| line.now.is_some()).count());
         }
     }
-    let text = ExportFormat::Csv.write(extract).expect("CSV");
+    assert_no_formulas(&ExportFormat::Csv.write(extract).expect("CSV"), extract.lines.len());
+}
+
+/// Asserts that the CSV has this many rows, and that no cell is a formula.
+fn assert_no_formulas(text: &str, count: usize) {
     let mut reader = csv::ReaderBuilder::new().has_headers(true).from_reader(text.as_bytes());
     let rows: Vec<csv::StringRecord> = reader.records().map(|row| row.expect("a row of the same length")).collect();
-    assert_eq!(rows.len(), extract.lines.len());
+    assert_eq!(rows.len(), count);
     for cell in rows.iter().flatten() {
         let is_number =
             cell.bytes().all(|byte| byte.is_ascii_digit() || b"+-.eE".contains(&byte)) && cell.parse::<f64>().is_ok();

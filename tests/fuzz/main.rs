@@ -126,7 +126,9 @@ fn field_name() -> impl Strategy<Value = &'static str> {
     let names = "id status source repository ref model prLink createdAt archivedAt error message details totals views \
                  hasMore path human ai total kind version baseUrl project title named tags note pages prompts text \
                  delivery reason writtenAt sentAt draft savedAt events at from to of jobs drafts columns rows hidden place \
-                 filter tab sort by reversed range limit metric log folded preset days prompt";
+                 filter tab sort by reversed range limit metric log folded preset days prompt searches searchQuery hits ctr \
+                 topClickedPage feedback comment helpful contact code thumbsUp thumbsDown conversations query response \
+                 sources resolutionStatus pageUrl nextCursor visitors";
     prop::sample::select(names.split_ascii_whitespace().collect::<Vec<_>>())
 }
 
@@ -156,7 +158,7 @@ proptest! {
         fields in prop::collection::vec((field_name(), any_json()), 0..10), other in any_json(), status in 100_u16..600,
     ) {
         for json in [object(&fields), object(&[("id", "\"x\"".to_owned()), ("views", "[]".to_owned())]), other] {
-            for target in ["job", "views", "layout", "prompts"] {
+            for target in ["job", "views", "rows", "layout", "prompts"] {
                 bodies::run(target, json.as_bytes());
             }
             bodies::run("refusal", format!("{status} {other}\n{json}", other = json.len()).as_bytes());
