@@ -105,7 +105,7 @@ impl EngineState {
     }
 
     async fn run_rows_load<R: DecodedRow>(self: Arc<Self>, plan: RowsPlan) -> RowsOutcome<R> {
-        let mut load = RowsLoad { inner: &self, plan, so_far: SoFar::default(), requests: 0 };
+        let mut load = RowsLoad { inner: &self, plan, so_far: SoFar::default(), requests: 0, is_resumed: false };
         let end_reason = load.run().await;
         if end_reason != LoadEndReason::Stopped {
             self.loading_rows.remove((R::KIND, plan.range));
@@ -136,7 +136,7 @@ impl EngineState {
             Err(failed) => return (so_far, Err(failed)),
         };
         if let Some(failure) = so_far.no_progress_failure(&answer, self.stores_rows(R::KIND)) {
-            return (so_far, Err(RequestFailure { failure, used_request: true }));
+            return (so_far, Err(RequestFailure { failure, used_request: true, is_invalid: false }));
         }
         let as_of = self.clock.now();
         let started_at = so_far.started_at.unwrap_or(as_of);
@@ -217,6 +217,8 @@ struct RowsLoad<'a, R> {
     so_far: SoFar<R>,
     /// The number of requests that this load has used.
     requests: u32,
+    /// Whether the next request continues an earlier load.
+    is_resumed: bool,
 }
 
 impl<R: DecodedRow> RowsLoad<'_, R> {
@@ -233,9 +235,15 @@ impl<R: DecodedRow> RowsLoad<'_, R> {
             if self.requests >= self.plan.max_requests.max(1) {
                 return LoadEndReason::RequestLimit;
             }
-            if let Err(failure) = self.load_next().await {
-                return LoadEndReason::Failed(failure);
+            if let Err(failed) = self.load_next().await {
+                if !(failed.is_invalid && std::mem::take(&mut self.is_resumed)) {
+                    return LoadEndReason::Failed(failed.failure);
+                }
+                // The service no longer knows the cursor of the earlier load, so that load can't be continued.
+                (self.so_far, self.plan.from_start) = (SoFar::default(), true);
+                continue;
             }
+            self.is_resumed = false;
             self.emit_progress().await;
         }
         LoadEndReason::Complete
@@ -247,6 +255,7 @@ impl<R: DecodedRow> RowsLoad<'_, R> {
         let (inner, range) = (self.inner, self.plan.range);
         if let Some(UnfinishedRows { report, started_at }) = inner.store.unfinished_rows(&inner.scope, range).await? {
             self.so_far = SoFar { merge: Some(RowsMerge::resume(report)), started_at: Some(started_at) };
+            self.is_resumed = true;
             return Ok(());
         }
         let stored = inner.store.rows_report::<R>(&inner.scope, range).await?.report;
@@ -255,15 +264,19 @@ impl<R: DecodedRow> RowsLoad<'_, R> {
         Ok(())
     }
 
-    async fn load_next(&mut self) -> Result<(), Failure> {
+    async fn load_next(&mut self) -> Result<(), RequestFailure> {
         let so_far = std::mem::take(&mut self.so_far);
         // The request is a separate task, so that an answer that cost a request is stored even if the load is aborted.
         let next = tokio::spawn(Arc::clone(self.inner).load_next_rows(self.plan, so_far));
-        let (so_far, result) = next.await.map_err(|_| crash_failure())?;
+        let (so_far, result) = next.await.map_err(|_| RequestFailure {
+            failure: crash_failure(),
+            used_request: false,
+            is_invalid: false,
+        })?;
         self.so_far = so_far;
         let used_request = result.as_ref().err().is_none_or(|failed| failed.used_request);
         self.requests = self.requests.saturating_add(u32::from(used_request));
-        result.map_err(|failed| failed.failure)
+        result
     }
 
     async fn emit_progress(&self) {

@@ -18,6 +18,8 @@ pub(super) struct RequestFailure {
     pub(super) failure: Failure,
     /// Whether it used up one of the hour's requests.
     pub(super) used_request: bool,
+    /// Whether the service refused the request as invalid (400).
+    pub(super) is_invalid: bool,
 }
 
 impl EngineState {
@@ -31,7 +33,7 @@ impl EngineState {
         request: impl Future<Output = ApiAnswer<T>>,
     ) -> Result<T, RequestFailure> {
         let spent = self.spend_views_request().await;
-        let spent_at = spent.map_err(|failure| RequestFailure { failure, used_request: false })?;
+        let spent_at = spent.map_err(|failure| RequestFailure { failure, used_request: false, is_invalid: false })?;
         let _in_flight = self.in_flight_guard();
         let answer = request.await;
         match self.record_answer(operation, subject, answer).await {
@@ -67,7 +69,7 @@ impl EngineState {
             }
             _ => {}
         }
-        RequestFailure { failure, used_request }
+        RequestFailure { failure, used_request, is_invalid: matches!(error, ApiError::BadRequest { .. }) }
     }
 
     /// Emits the budgets of the three hourly limits.

@@ -137,7 +137,7 @@ impl EngineState {
         let subject = CleanText::line(&format!("{}, page {}", query.range, query.page));
         let page = match self.request_analytics(Operation::Views, subject, self.client.views(&query)).await {
             Ok(page) => page,
-            Err(RequestFailure { failure, used_request }) => {
+            Err(RequestFailure { failure, used_request, .. }) => {
                 return ViewsRequestResult::not_merged(Err(failure), used_request);
             }
         };

@@ -52,6 +52,8 @@ enum Fault {
     OnlyKnown,
     /// Has new rows, but the cursor of the request.
     SameCursor,
+    /// Status 400, as for a cursor that has expired.
+    Invalid,
 }
 
 /// The service.
@@ -127,6 +129,9 @@ async fn answer(State(site): State<Arc<Site>>, uri: Uri) -> Response<Body> {
         Some(Fault::Lost) => {
             let parts = [Ok("{\"searches\": ["), Err(std::io::Error::other("lost"))];
             return Response::new(Body::from_stream(stream::iter(parts)));
+        }
+        Some(Fault::Invalid) => {
+            return Response::builder().status(400).body(Body::from("{\"error\":\"cursor\"}")).expect("an answer");
         }
         Some(Fault::Empty) => (0..0, next),
         Some(Fault::OnlyKnown) => (0..ROWS_PER_ANSWER, next),
@@ -346,6 +351,21 @@ async fn a_load_continues_after_a_429_in_the_middle() {
     let rest = fixture.load_searches(plan()).await;
     assert_complete(&rest);
     assert_eq!((rest.requests, site.request_count()), (4, 6));
+}
+
+#[tokio::test]
+async fn a_load_whose_cursor_has_expired_starts_over() {
+    let (site, folder) = (RunningSite::start().await, tempfile::tempdir().expect("a folder"));
+    let fixture = site.engine_on(folder.path()).await;
+    assert_eq!(fixture.load_searches(RowsPlan { max_requests: 3, ..plan() }).await.requests, 3);
+    site.set_faults([Fault::Invalid]);
+    let restarted = fixture.load_searches(plan()).await;
+    assert_complete(&restarted);
+    assert_eq!((restarted.requests, site.request_count()), (1 + REQUESTS_FOR_ALL, 4 + REQUESTS_FOR_ALL));
+    // A request that no earlier load explains is not repeated.
+    site.set_faults([Fault::Invalid]);
+    let refused = fixture.load_searches(RowsPlan { from_start: true, ..plan() }).await;
+    assert_eq!((failure_of(&refused).0, refused.requests), (FailureKind::Service, 1));
 }
 
 #[tokio::test]
