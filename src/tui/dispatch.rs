@@ -3,6 +3,7 @@
 
 use super::analytics::AnalyticsTab;
 use super::analytics::needs_work_screen::NeedsWorkScreen;
+use super::analytics::question_groups_screen::QuestionGroupsScreen;
 use super::analytics::screen::ReportScreen;
 use super::app::screen_of;
 use super::component::{Component, Cx, Flow, TextEntry};
@@ -65,6 +66,7 @@ impl App {
     /// Returns the component of the tab of the analytics screen.
     fn analytics_component(&self) -> &'static dyn Component {
         match (self.analytics.tab, self.analytics.is_by_page) {
+            (AnalyticsTab::Questions, _) if self.analytics.is_grouped() => &QuestionGroupsScreen,
             (AnalyticsTab::Pages, _) => &ViewsComponent,
             (AnalyticsTab::Searches, _) => &ReportScreen::<Search>::NEW,
             (AnalyticsTab::Feedback, false) => &ReportScreen::<Feedback>::NEW,
@@ -121,6 +123,9 @@ impl App {
         match screen {
             Screen::Jobs => handle(&mut JobsScreen(pane), &mut cx),
             Screen::Views => match (cx.app.analytics.tab, cx.app.analytics.is_by_page) {
+                (AnalyticsTab::Questions, _) if cx.app.analytics.is_grouped() => {
+                    handle(&mut QuestionGroupsScreen, &mut cx)
+                }
                 (AnalyticsTab::Pages, _) => handle(&mut ViewsComponent, &mut cx),
                 (AnalyticsTab::Searches, _) => handle(&mut ReportScreen::<Search>::new(), &mut cx),
                 (AnalyticsTab::Feedback, false) => handle(&mut ReportScreen::<Feedback>::new(), &mut cx),

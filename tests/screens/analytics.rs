@@ -219,6 +219,15 @@ fn questions_with_unanswered_ones_first() {
 }
 
 #[test]
+fn questions_by_page() {
+    snapshots("questions_by_page", &[SMALL, LARGE], &["unanswered", "questions"], |fixture| {
+        let range = open(fixture, 3);
+        analytics(fixture, AnalyticsMsg::Questions(loaded(range, questions(), None)));
+        fixture.press_keys("z");
+    });
+}
+
+#[test]
 fn a_question_with_its_answer() {
     snapshots("question_detail", &[SMALL], &["Status"], |fixture| {
         let range = open(fixture, 3);

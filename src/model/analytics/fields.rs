@@ -80,7 +80,7 @@ pub struct Field<R> {
 }
 
 impl<R> Field<R> {
-    const fn new(name: &'static str, service_name: &'static str, value: fn(&R) -> FieldValue<'_>) -> Self {
+    pub const fn new(name: &'static str, service_name: &'static str, value: fn(&R) -> FieldValue<'_>) -> Self {
         Self { name, service_name, is_reader_text: false, value }
     }
 

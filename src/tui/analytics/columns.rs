@@ -11,6 +11,8 @@ use crate::tui::widgets::table::{Column, ListCell, ListRow, TableCell};
 use ratatui::style::Style;
 use ratatui::text::Span;
 
+/// The maximum width of a text or path with numbers beside it.
+pub(super) const MAX_TEXT_CELLS: usize = 60;
 /// The width of a bar in cells.
 const BAR_CELLS: usize = 10;
 
@@ -34,7 +36,7 @@ fn path<'a, R>(row: &ListRow<'a, R>, path: Option<&str>, width: usize) -> TableC
 pub(super) fn searches() -> Vec<Column<ListCell<Search>>> {
     type C = Column<ListCell<Search>>;
     vec![
-        C::flexible("search", 16, |row, _| row.cell(row.item.query.as_str().to_owned())),
+        C::flexible("search", 16, |row, _| row.cell(row.item.query.as_str().to_owned())).at_most(MAX_TEXT_CELLS),
         C::right("hits", 8, |row, _| row.cell(count_text(&row.item.hits))),
         C::right("change", CHANGE_WIDTH, search_change).optional(3),
         C::right("clicked", 9, |row, _| {
@@ -98,7 +100,7 @@ const HALF_BAR_CELLS: usize = 12;
 pub(super) fn page_feedback() -> Vec<Column<ListCell<PageFeedback>>> {
     type C = Column<ListCell<PageFeedback>>;
     vec![
-        C::flexible("page", 16, |row, width| path(row, Some(row.item.path.as_str()), width)),
+        C::flexible("page", 16, |row, width| path(row, Some(row.item.path.as_str()), width)).at_most(MAX_TEXT_CELLS),
         C::right("down", 7, |row, _| row.cell(count_text(&row.item.thumbs_down))),
         C::left("", 2 * HALF_BAR_CELLS + 1, votes).after_gap(2).optional(1),
         C::left("up", 7, |row, _| row.cell(count_text(&row.item.thumbs_up))).after_gap(2),

@@ -1,10 +1,12 @@
 //! Draws a report: the tabs and the range, its numbers, and its rows.
 
 use super::report_row::ReportRow;
-use super::row_list::ListTab;
+use super::row_list::{ListTab, RowList};
 use super::rows_tab::RowsTab;
 use super::tab::AnalyticsTab;
 use super::tab_names::tab_names;
+use crate::model::analytics::RowsReport;
+use crate::model::analytics::fields::Fielded;
 use crate::model::job_state::{MARKED, SELECTED};
 use crate::tui::component::Component;
 use crate::tui::draw::boxes::draw_line;
@@ -34,19 +36,32 @@ pub(super) fn draw_report<R: ReportRow>(frame: &mut Frame<'_>, view: View<'_>, s
     let areas = view.app.report_areas();
     let tab = R::of(&view.app.analytics);
     draw_range_rule(frame, view, areas.range, R::TAB);
-    draw_position_rule(frame, view, areas.position, status_text(view, tab), screen.position_text(view.app));
+    let status = status_text(view, tab, tab.list());
+    draw_position_rule(frame, view, areas.position, status, screen.position_text(view.app));
+    if draw_summary(frame, view, &areas, tab).is_none_or(|report| report.rows.is_empty()) {
+        return;
+    }
+    let table = table(R::columns(), usize::from(areas.lines.width), tab.compared_range().is_some());
+    draw_rows(frame, view, &areas, &table, tab);
+}
+
+/// Draws the numbers of a report, or why there are none. Returns the report, if it is loaded.
+pub(super) fn draw_summary<'a, R: ReportRow>(
+    frame: &mut Frame<'_>,
+    view: View<'_>,
+    areas: &ViewsAreas,
+    tab: &'a RowsTab<R>,
+) -> Option<&'a RowsReport<R>> {
     let Some(report) = tab.report() else {
         draw_not_loaded(frame, view, tab.failure().map(|failure| failure.message.to_string()), tab.is_loading());
-        return;
+        return None;
     };
     let as_of = view.as_of_clock(report.as_of);
     draw_line(frame, areas.totals, 0, summary_line(view, &tab.summary, &as_of, areas.totals.width));
     if report.rows.is_empty() {
         draw_hint(frame, areas.lines, &format!("No {} in this range.", R::KIND.label()), view.theme.muted);
-        return;
     }
-    let table = table(R::columns(), usize::from(areas.lines.width), tab.compared_range().is_some());
-    draw_rows(frame, view, &areas, &table, tab);
+    Some(report)
 }
 
 /// Draws the rows of a tab below their headings.
@@ -137,9 +152,13 @@ fn row_space(width: u16) -> usize {
     usize::from(width).saturating_sub(3)
 }
 
-/// Returns the text of the lower rule about a report, and whether it is a problem.
-fn status_text<R: ReportRow>(view: View<'_>, tab: &RowsTab<R>) -> (String, bool) {
-    if let Some(problem) = tab.list().filter_problem() {
+/// Returns the text of the lower rule about a report and how it is listed, and whether it is a problem.
+pub(super) fn status_text<R: ReportRow, L: Fielded>(
+    view: View<'_>,
+    tab: &RowsTab<R>,
+    list: &RowList<L>,
+) -> (String, bool) {
+    if let Some(problem) = list.filter_problem() {
         return (capitalized(problem), true);
     }
     let key = |action| view.app.key_label(Context::Analytics, action);
@@ -165,7 +184,7 @@ fn status_text<R: ReportRow>(view: View<'_>, tab: &RowsTab<R>) -> (String, bool)
         let (new, gone) = (format_count(new), format_count(gone));
         parts.push(format!("compared with {}: {new} new, {gone} gone", range.words(false)));
     }
-    parts.extend(tab.list().notes());
+    parts.extend(list.notes());
     (parts.join(" · "), false)
 }
 

@@ -6,6 +6,7 @@ use super::row_list::ListTab;
 use crate::model::Time;
 use crate::model::analytics::evidence::PageEvidence;
 use crate::model::analytics::needs_work::NeedsWork;
+use crate::model::period::DateRange;
 use crate::model::text::CleanText;
 use crate::tui::compose::editor::Editor;
 use crate::tui::{App, Effect, Severity};
@@ -23,16 +24,27 @@ impl App {
     /// Opens the editor for a job about the pages of the marked rows or the selected one, with what the rows say.
     pub(super) fn open_job_about_rows<R: ReportRow>(&mut self, now: Time, effects: &mut Vec<Effect>) {
         let tab = R::of(&self.analytics);
-        let rows = tab.chosen();
-        let mut pages: Vec<CleanText> = Vec::new();
-        for page in rows.iter().filter_map(|row| row.page()) {
-            if !pages.contains(&page) {
-                pages.push(page);
-            }
-        }
-        let range = tab.range().map(|range| range.to_string()).unwrap_or_default();
-        let evidence = quote_rows(&rows, R::KIND.label(), &range);
+        let (pages, evidence) = quoted_rows(&tab.chosen(), tab.range());
         self.open_job_with_evidence(pages, &evidence, now, effects);
+    }
+
+    /// Opens the editor for a job about the pages of the marked groups of questions or the selected one.
+    pub(super) fn open_job_about_question_groups(&mut self, now: Time, effects: &mut Vec<Effect>) {
+        let tab = &self.analytics.questions;
+        let Some(report) = tab.report() else { return };
+        let rows = self.analytics.question_groups.questions_of_chosen(&report.rows);
+        let (pages, evidence) = quoted_rows(&rows, tab.range());
+        self.open_job_with_evidence(pages, &evidence, now, effects);
+    }
+
+    /// Lists the questions of the selected group one by one.
+    pub(super) fn list_questions_of_group(&mut self) {
+        let Some(group) = self.analytics.question_groups.selected() else { return };
+        // The words of a filter are quoted, so that none of them is taken for a property.
+        let words: Vec<String> = group.name.as_str().split_whitespace().map(|word| format!("\"{word}")).collect();
+        self.analytics.question_groups.list_questions();
+        self.analytics.questions.set_filter(&words.join(" "));
+        self.dirty = true;
     }
 
     /// Opens the editor for a job about these pages, or for any new job if there are none, and adds the evidence.
@@ -64,6 +76,18 @@ impl App {
         let found = NeedsWork::compute(self.analytics.reports_of(range), &self.config.weights);
         pages.iter().filter_map(|path| PageEvidence::of_page(&found, path, range)).collect()
     }
+}
+
+/// Returns the pages of the rows, and what the rows say about them.
+fn quoted_rows<R: ReportRow>(rows: &[&R], range: Option<DateRange>) -> (Vec<CleanText>, String) {
+    let mut pages: Vec<CleanText> = Vec::new();
+    for page in rows.iter().take(MAX_ROWS).filter_map(|row| row.page()) {
+        if !pages.contains(&page) {
+            pages.push(page);
+        }
+    }
+    let range = range.map(|range| range.to_string()).unwrap_or_default();
+    (pages, quote_rows(rows, R::KIND.label(), &range))
 }
 
 /// Returns what the rows say, with the texts of readers as quotes.

@@ -11,6 +11,8 @@ mod evidence;
 pub mod messages;
 pub mod needs_work;
 pub(in crate::tui) mod needs_work_screen;
+pub mod question_groups;
+pub(in crate::tui) mod question_groups_screen;
 mod report_row;
 pub mod row_list;
 pub mod rows_tab;

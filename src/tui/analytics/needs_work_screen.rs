@@ -7,6 +7,7 @@
 //!    /billing                        950    ▲ 2%            7         0          14         –  █████████▍    4.7%
 //! ```
 
+use super::columns::MAX_TEXT_CELLS;
 use super::detail::RowDetail;
 use super::draw;
 use super::evidence::{READER_TEXT_HEADING, quote};
@@ -270,7 +271,8 @@ fn table(width: usize) -> Table<ListCell<PageSignals>> {
         C::flexible("page", 20, |row, width| match &row.item.path {
             Some(path) => row.cell(truncate_path(path.as_str(), width.saturating_sub(1))),
             None => row.muted("(no page)"),
-        }),
+        })
+        .at_most(MAX_TEXT_CELLS),
         C::right("views", 9, |row, _| signal_cell(row, Signal::Views)).optional(4),
         C::right("change", CHANGE_WIDTH, views_change_cell).optional(4),
         C::right("thumbs down", 13, |row, _| signal_cell(row, Signal::ThumbsDown)),

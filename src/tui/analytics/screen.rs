@@ -7,7 +7,7 @@ use super::row_list::{ListTab, RowList};
 use super::rows_tab::RowsTab;
 use super::tab::AnalyticsTab;
 use crate::model::analytics::export::RowsExport;
-use crate::model::analytics::fields::Fielded;
+use crate::model::analytics::fields::{Fielded, find_field};
 use crate::model::export::ExportFormat;
 use crate::model::text::CleanText;
 use crate::tui::component::prelude::*;
@@ -51,7 +51,7 @@ impl<R: ReportRow> Component for ReportScreen<R> {
             Action::Compare => Label::default_if(has_rows),
             Action::Fold => match (R::TAB, app.analytics.is_by_page) {
                 (AnalyticsTab::Feedback, true) => Some("comments".into()),
-                (AnalyticsTab::Feedback, false) => Some("by page".into()),
+                (AnalyticsTab::Feedback, false) | (AnalyticsTab::Questions, _) => Some("by page".into()),
                 _ => None,
             },
             Action::Close if tab.stop().is_some() => Some("stop loading".into()),
@@ -81,6 +81,10 @@ impl<R: ReportRow> Component for ReportScreen<R> {
             Action::Compare if R::default().compared().is_some() => cx.effects.extend(tab.toggle_comparison()),
             Action::Fold if R::TAB == AnalyticsTab::Feedback => {
                 app.analytics.is_by_page = !app.analytics.is_by_page;
+            }
+            Action::Fold if R::TAB == AnalyticsTab::Questions => {
+                app.analytics.question_groups.next_grouping();
+                app.analytics.count_questions();
             }
             Action::LoadAll => cx.app.ask_to_load_rows::<R>(cx.now),
             Action::Refresh => cx.effects.extend(tab.load(1, true)),
@@ -153,8 +157,11 @@ fn export<R: ReportRow>(tab: &RowsTab<R>) -> Option<Effect> {
 /// Sorts the rows of a tab by the column whose heading was clicked.
 pub(super) fn sort_by_heading<T: ListTab>(table: &Table<ListCell<T::Row>>, at: Position, tab: &mut T) {
     let column = usize::from(at.x).checked_sub(draw::table_start()).and_then(|cell| table.column_at(cell));
-    if let Some(name) = column.map(|column| field_of_heading(column.heading())) {
-        tab.sort_by(name);
+    let Some(name) = column.map(|column| field_of_heading(column.heading())) else { return };
+    // The first column of groups is named after what they are.
+    let field = find_field::<T::Row>(name).or(T::Row::FIELDS.first().filter(|_| !name.is_empty()));
+    if let Some(field) = field {
+        tab.sort_by(field.name);
     }
 }
 

@@ -1,6 +1,7 @@
 //! The state of all reports.
 
 use super::needs_work::NeedsWorkTab;
+use super::question_groups::QuestionGroups;
 use super::row_list::ListTab;
 use super::rows_tab::RowsTab;
 use super::tab::AnalyticsTab;
@@ -25,6 +26,8 @@ pub struct AnalyticsState {
     /// Whether the tab about feedback has a row per page.
     pub is_by_page: bool,
     pub questions: RowsTab<Question>,
+    /// The questions, counted by page or by category.
+    pub question_groups: QuestionGroups,
     pub needs_work: NeedsWorkTab,
     /// The conversations that were requested, by the id of their question. They are not stored on disk.
     pub(super) conversations: HashMap<CleanText, Load<Vec<ThreadMessage>>>,
@@ -87,6 +90,17 @@ impl AnalyticsState {
         views.or_else(|| rows.into_iter().flatten().next())
     }
 
+    /// Whether the questions are counted by page or by category.
+    pub(in crate::tui) fn is_grouped(&self) -> bool {
+        self.question_groups.grouping().is_some()
+    }
+
+    /// Counts the questions again, by page or by category.
+    pub(super) fn count_questions(&mut self) {
+        let questions = self.questions.report().map_or(&[][..], |report| report.rows.as_slice());
+        self.question_groups.count(questions);
+    }
+
     /// Returns the filter of the tab; empty for a tab without a filter.
     pub(in crate::tui) fn filter_text(&self) -> &str {
         match self.tab {
@@ -94,6 +108,7 @@ impl AnalyticsState {
             AnalyticsTab::Searches => self.searches.list().filter_text(),
             AnalyticsTab::Feedback if self.is_by_page => self.feedback_by_page.list().filter_text(),
             AnalyticsTab::Feedback => self.feedback.list().filter_text(),
+            AnalyticsTab::Questions if self.is_grouped() => self.question_groups.list().filter_text(),
             AnalyticsTab::Questions => self.questions.list().filter_text(),
             AnalyticsTab::NeedsWork => self.needs_work.list().filter_text(),
         }
@@ -105,6 +120,7 @@ impl AnalyticsState {
             AnalyticsTab::Searches => self.searches.set_filter(text),
             AnalyticsTab::Feedback if self.is_by_page => self.feedback_by_page.set_filter(text),
             AnalyticsTab::Feedback => self.feedback.set_filter(text),
+            AnalyticsTab::Questions if self.is_grouped() => self.question_groups.set_filter(text),
             AnalyticsTab::Questions => self.questions.set_filter(text),
             AnalyticsTab::NeedsWork => self.needs_work.set_filter(text),
             AnalyticsTab::Pages => {}

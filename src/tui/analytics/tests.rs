@@ -1,4 +1,5 @@
 use super::messages::{AnalyticsEffect, AnalyticsMsg, RowsMsg};
+use super::question_groups::QuestionGroup;
 use super::tab::AnalyticsTab;
 use crate::model::analytics::needs_work::Signal;
 use crate::model::analytics::{
@@ -393,4 +394,47 @@ fn a_conversation_is_requested_once_and_shown_in_the_details_of_its_question() {
     let text = screen(&app);
     assert!(text.contains("And for SSO?") && text.matches("Which port?").count() == 1, "{text}");
     assert_eq!(analytics_effects(&press(&mut app, 'a')), [], "it is loaded");
+}
+
+#[test]
+fn questions_are_counted_by_page_and_by_category_and_a_group_opens_its_questions() {
+    let (mut app, range) = open(AnalyticsTab::Questions);
+    let question = |id: &str, page: &str, category: Option<&str>, is_answered| Question {
+        id: CleanText::line(id),
+        query: CleanText::line(&format!("Question {id}?")),
+        is_answered: Some(is_answered),
+        page: Some(CleanText::line(page)),
+        category: category.map(CleanText::line),
+        ..Question::default()
+    };
+    let questions = vec![
+        question("1", "/sso", Some("how-to"), true),
+        question("2", "/sso", Some("how-to"), false),
+        question("3", "/limits", Some("pricing"), false),
+        question("4", "/limits", None, false),
+    ];
+    app.update(Msg::Analytics(AnalyticsMsg::Questions(loaded(range, questions))), at(0));
+    press(&mut app, 'z');
+    let groups = |app: &App| -> Vec<(String, u64, u64)> {
+        let group = |group: &QuestionGroup| (group.name.to_string(), group.unanswered, group.questions);
+        app.analytics.question_groups.rows().map(group).collect()
+    };
+    assert_eq!(groups(&app), [("/limits".to_owned(), 2, 2), ("/sso".to_owned(), 1, 2)]);
+    assert!(screen(&app).contains("100%") && screen(&app).contains("50%"), "{}", screen(&app));
+    press(&mut app, 'j');
+    press(&mut app, 'n');
+    let text = app.find::<Editor>().expect("an editor").input.text();
+    let (unanswered, answered) = (text.find("Question 2?").expect("quoted"), text.find("Question 1?").expect("quoted"));
+    assert!(unanswered < answered && !text.contains("Question 3?"), "{text}");
+    while !app.dialogs.is_empty() {
+        key(&mut app, KeyCode::Esc);
+    }
+    press(&mut app, 'z');
+    let by_category = [("how-to".to_owned(), 1, 2), (String::new(), 1, 1), ("pricing".to_owned(), 1, 1)];
+    assert_eq!(groups(&app), by_category);
+    assert!(screen(&app).contains("(none)"), "{}", screen(&app));
+    key(&mut app, KeyCode::Enter);
+    let shown: Vec<&str> = app.analytics.questions.rows().map(|row| row.id.as_str()).collect();
+    assert_eq!(shown.len(), 2, "{shown:?}");
+    assert!(screen(&app).contains("Question 1?") && !screen(&app).contains("Question 3?"), "{}", screen(&app));
 }

@@ -48,6 +48,7 @@ impl App {
         if self.analytics.tab == AnalyticsTab::NeedsWork {
             self.update_needs_work();
         }
+        self.analytics.count_questions();
     }
 
     fn rows_received<R: ReportRow>(&mut self, msg: RowsMsg<R>, now: Time, effects: &mut Vec<Effect>) {

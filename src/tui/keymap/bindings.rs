@@ -184,7 +184,13 @@ pub const BINDINGS: &[Binding] = &[
     key_binding(C::Analytics, &[ch('c')], Action::Compare, "compare", "compare with the previous period (one request)"),
     key_binding(C::Analytics, &[ch('s')], Action::NextSort, "sort", "sort by the next column"),
     key_binding(C::Analytics, &[ch('S')], Action::ReverseSort, "", "reverse the order"),
-    key_binding(C::Analytics, &[ch('z')], Action::Fold, "by page", "list feedback by page, or comment by comment"),
+    key_binding(
+        C::Analytics,
+        &[ch('z')],
+        Action::Fold,
+        "by page",
+        "count feedback by page; questions by page or category",
+    ),
     key_binding(C::Analytics, &[ch('v')], Action::Mark, "mark", "mark/unmark the row and move down"),
     key_binding(
         C::Analytics,

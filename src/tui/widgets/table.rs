@@ -24,6 +24,8 @@ pub struct Column<K> {
     is_flexible: bool,
     /// The width in cells; of a flexible column, the minimum width until it is part of a table.
     width: usize,
+    /// The maximum width of a flexible column.
+    max_width: usize,
     /// Blank cells before the column.
     gap: usize,
     /// Columns with the highest value are left out first; columns with 0 are always shown.
@@ -39,6 +41,7 @@ impl<K> Column<K> {
             is_right_aligned: false,
             is_flexible: false,
             width,
+            max_width: usize::MAX,
             gap: 0,
             drop_order: 0,
         }
@@ -52,6 +55,12 @@ impl<K> Column<K> {
     /// before it becomes narrower than `min_width`.
     pub fn flexible(heading: impl Into<Cow<'static, str>>, min_width: usize, key: K) -> Self {
         Self { is_flexible: true, ..Self::left(heading, min_width, key) }
+    }
+
+    /// Limits the width of a flexible column, so that the numbers beside its texts are not far from them. The rest of the
+    /// table stays blank.
+    pub fn at_most(self, max_width: usize) -> Self {
+        Self { max_width, ..self }
     }
 
     /// Adds blank cells before the column.
@@ -115,7 +124,7 @@ impl<K> Table<K> {
         }
         let needed = needed(&columns);
         if let Some(column) = columns.iter_mut().find(|column| column.is_flexible) {
-            column.width = (column.width + width).saturating_sub(needed);
+            column.width = (column.width + width).saturating_sub(needed).min(column.max_width);
         }
         Self { columns, width }
     }

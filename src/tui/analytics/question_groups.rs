@@ -1,0 +1,152 @@
+//! The questions to the assistant, counted by page or by category.
+
+use super::row_list::{ListTab, RowList, Rows};
+use crate::model::Time;
+use crate::model::analytics::Question;
+use crate::model::analytics::fields::{Field, FieldValue, Fielded, Flag};
+use crate::model::text::CleanText;
+use crate::model::views::ViewCount;
+use std::collections::HashMap;
+
+/// By what questions are counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Grouping {
+    Page,
+    Category,
+}
+
+impl Grouping {
+    /// Returns the group of a question; empty if the service doesn't name any.
+    fn of(self, question: &Question) -> CleanText {
+        let group = match self {
+            Self::Page => question.about(),
+            Self::Category => question.category.clone(),
+        };
+        group.unwrap_or_default()
+    }
+
+    /// Returns the word for a group.
+    pub(super) fn word(self) -> &'static str {
+        match self {
+            Self::Page => "page",
+            Self::Category => "category",
+        }
+    }
+}
+
+/// The questions of one page or category.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct QuestionGroup {
+    /// The path or category; empty for the questions without one.
+    pub name: CleanText,
+    pub questions: u64,
+    pub unanswered: u64,
+    pub last_asked_at: Option<Time>,
+}
+
+impl QuestionGroup {
+    /// Returns the share of the questions that were not answered, 0 to 1.
+    pub(super) fn unanswered_share(&self) -> f64 {
+        ViewCount::from(self.unanswered).ratio_to(ViewCount::from(self.questions.max(1)))
+    }
+}
+
+impl Fielded for QuestionGroup {
+    const FIELDS: &'static [Field<Self>] = &[
+        Field::new("name", "name", |group| FieldValue::Text(group.name.as_str().into())),
+        Field::new("unanswered", "unanswered", |group| FieldValue::Number(Some(group.unanswered.into()))),
+        Field::new("questions", "questions", |group| FieldValue::Number(Some(group.questions.into()))),
+        Field::new("share", "share", |group| FieldValue::Percent(Some(group.unanswered_share() * 100.0))),
+        Field::new("last", "last", |group| FieldValue::Time(group.last_asked_at)),
+    ];
+    const FLAGS: &'static [Flag<Self>] = &[];
+    const DEFAULT_SORT: &'static str = "unanswered";
+
+    fn identity(&self) -> &str {
+        self.name.as_str()
+    }
+}
+
+/// The list of groups.
+#[derive(Debug, Default)]
+pub struct QuestionGroups {
+    /// By what the questions are counted; `None` while they are listed one by one.
+    grouping: Option<Grouping>,
+    groups: Vec<QuestionGroup>,
+    list: RowList<QuestionGroup>,
+}
+
+impl QuestionGroups {
+    pub fn grouping(&self) -> Option<Grouping> {
+        self.grouping
+    }
+
+    /// Counts by page, then by category, then lists the questions one by one again.
+    pub(super) fn next_grouping(&mut self) {
+        self.grouping = match self.grouping {
+            None => Some(Grouping::Page),
+            Some(Grouping::Page) => Some(Grouping::Category),
+            Some(Grouping::Category) => None,
+        };
+        // A filter or marks of pages mean nothing for categories.
+        (self.list, self.groups) = (RowList::default(), Vec::new());
+    }
+
+    pub(super) fn list_questions(&mut self) {
+        self.grouping = None;
+    }
+
+    /// Counts the questions again.
+    pub(super) fn count(&mut self, questions: &[Question]) {
+        let Some(grouping) = self.grouping else { return };
+        let selected = self.selected().map(|group| group.name.to_string());
+        let mut groups: HashMap<CleanText, QuestionGroup> = HashMap::new();
+        for question in questions {
+            let name = grouping.of(question);
+            let group =
+                groups.entry(name.clone()).or_insert_with(|| QuestionGroup { name, ..QuestionGroup::default() });
+            group.questions += 1;
+            group.unanswered += u64::from(question.is_answered == Some(false));
+            group.last_asked_at = group.last_asked_at.max(question.asked_at);
+        }
+        self.groups = groups.into_values().collect();
+        // Groups with the same number of unanswered questions are listed by their questions, then by name.
+        self.groups.sort_by(|a, b| b.questions.cmp(&a.questions).then_with(|| a.name.cmp(&b.name)));
+        self.arrange_around(selected.as_deref());
+    }
+
+    /// Returns the questions of the marked groups or the selected one, unanswered ones first.
+    pub(super) fn questions_of_chosen<'a>(&self, questions: &'a [Question]) -> Vec<&'a Question> {
+        let Some(grouping) = self.grouping else { return Vec::new() };
+        let chosen: Vec<&CleanText> = self.chosen().into_iter().map(|group| &group.name).collect();
+        let mut found: Vec<&Question> =
+            questions.iter().filter(|question| chosen.contains(&&grouping.of(question))).collect();
+        found.sort_by_key(|question| question.is_answered != Some(false));
+        found
+    }
+
+    fn arrange_around(&mut self, selected: Option<&str>) {
+        self.list.arrange(&Rows { loaded: &self.groups, gone: &[] }, selected, |_| false);
+    }
+}
+
+impl ListTab for QuestionGroups {
+    type Row = QuestionGroup;
+
+    fn list(&self) -> &RowList<QuestionGroup> {
+        &self.list
+    }
+
+    fn list_mut(&mut self) -> &mut RowList<QuestionGroup> {
+        &mut self.list
+    }
+
+    fn all_rows(&self) -> Rows<'_, QuestionGroup> {
+        Rows { loaded: &self.groups, gone: &[] }
+    }
+
+    fn arrange(&mut self) {
+        let selected = self.selected().map(|group| group.name.to_string());
+        self.arrange_around(selected.as_deref());
+    }
+}

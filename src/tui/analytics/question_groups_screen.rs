@@ -1,0 +1,149 @@
+//! The component of the questions tab while the questions are counted by page or by category.
+//!
+//! ```text
+//!    page                          unanswered                      questions   last
+//! ▌  /guides/preview-deployments            9  ████████▉        45%       20     2h
+//! ```
+
+use super::columns::MAX_TEXT_CELLS;
+use super::draw;
+use super::question_groups::{Grouping, QuestionGroup};
+use super::row_list::ListTab;
+use super::screen::{
+    ReportScreen, act_on_list, act_on_range, click_range_rule, close_label, close_list, sort_by_heading,
+};
+use super::tab::AnalyticsTab;
+use crate::model::analytics::Question;
+use crate::tui::component::prelude::*;
+use crate::tui::draw::bars::fraction_bar;
+use crate::tui::format::{format_views, short_age, truncate_path};
+use crate::tui::widgets::list_state::ClickedRow;
+use crate::tui::widgets::table::{Column, ListCell, ListRow, Table, TableCell};
+use ratatui::text::Span;
+
+/// The width of a bar in cells.
+const BAR_CELLS: usize = 14;
+/// The names of the fields that are columns.
+const COLUMNS: [&str; 5] = ["name", "unanswered", "share", "questions", "last"];
+
+/// The component of the tab.
+#[derive(Debug)]
+pub(in crate::tui) struct QuestionGroupsScreen;
+
+impl Component for QuestionGroupsScreen {
+    fn contexts(&self) -> &'static [Context] {
+        &[Context::Analytics, Context::Lists, Context::Everywhere]
+    }
+
+    fn offers(&self, action: Action, app: &App) -> Option<Label> {
+        let groups = &app.analytics.question_groups;
+        let is_shown = groups.selected().is_some();
+        match action {
+            Action::Open => is_shown.then(|| "questions".into()),
+            Action::Mark | Action::CopyMain | Action::NewJob => Label::default_if(is_shown),
+            Action::Export | Action::Compare => None,
+            Action::Fold => Some(match groups.grouping() {
+                Some(Grouping::Page) => "by category".into(),
+                _ => "one by one".into(),
+            }),
+            Action::Close if app.analytics.questions.stop().is_none() => close_label(groups.list()),
+            _ => ReportScreen::<Question>::new().offers(action, app),
+        }
+    }
+
+    fn act(&mut self, action: Action, cx: &mut Cx<'_>) -> Flow {
+        if act_on_range(action, cx) || act_on_list(action, &COLUMNS, self, |app| &mut app.analytics.question_groups, cx)
+        {
+            return Flow::Handled;
+        }
+        match action {
+            Action::Open => cx.app.list_questions_of_group(),
+            Action::NewJob => cx.app.open_job_about_question_groups(cx.now, cx.effects),
+            Action::CopyMain => {
+                let name = cx.app.analytics.question_groups.selected().map(|group| group.name.to_string());
+                cx.effects.extend(name.map(|name| Effect::copy(&name, name.clone())));
+            }
+            Action::Export | Action::Compare => return Flow::Pass,
+            _ => return ReportScreen::<Question>::new().act(action, cx),
+        }
+        Flow::Handled
+    }
+
+    fn close(&mut self, cx: &mut Cx<'_>) -> Flow {
+        match cx.app.analytics.questions.stop() {
+            Some(stop) => {
+                cx.effects.push(stop);
+                Flow::Handled
+            }
+            None => close_list(&mut cx.app.analytics.question_groups),
+        }
+    }
+
+    fn scroll(&mut self, by: Scroll, cx: &mut Cx<'_>) {
+        let rows = usize::from(cx.app.report_areas().lines.height).max(1);
+        cx.app.analytics.question_groups.list_mut().state.scroll(by, rows);
+    }
+
+    fn click(&mut self, at: Position, cx: &mut Cx<'_>) -> Flow {
+        let areas = cx.app.report_areas();
+        if click_range_rule(AnalyticsTab::Questions, at, areas.range, cx) {
+            return Flow::Handled;
+        }
+        let groups = &mut cx.app.analytics.question_groups;
+        if areas.headings.contains(at) {
+            sort_by_heading(&table(groups.grouping(), usize::from(areas.lines.width)), at, groups);
+        } else if groups.list_mut().state.click(areas.lines, at) == Some(ClickedRow::Again) {
+            return self.act(Action::Open, cx);
+        }
+        Flow::Handled
+    }
+
+    fn position_text(&self, app: &App) -> String {
+        let rows = usize::from(app.report_areas().lines.height);
+        app.analytics.question_groups.list().state.position_text(rows)
+    }
+
+    fn draw(&self, frame: &mut Frame<'_>, view: View<'_>) {
+        let areas = view.app.report_areas();
+        let (questions, groups) = (&view.app.analytics.questions, &view.app.analytics.question_groups);
+        draw::draw_range_rule(frame, view, areas.range, AnalyticsTab::Questions);
+        let status = draw::status_text(view, questions, groups.list());
+        draw::draw_position_rule(frame, view, areas.position, status, self.position_text(view.app));
+        if let Some(report) = draw::draw_summary(frame, view, &areas, questions)
+            && !report.rows.is_empty()
+        {
+            let table = table(groups.grouping(), usize::from(areas.lines.width));
+            draw::draw_rows(frame, view, &areas, &table, groups);
+        }
+    }
+}
+
+fn table(grouping: Option<Grouping>, width: usize) -> Table<ListCell<QuestionGroup>> {
+    type C = Column<ListCell<QuestionGroup>>;
+    let columns = vec![
+        C::flexible(grouping.unwrap_or(Grouping::Page).word(), 20, |row, width| match row.item.name.as_str() {
+            "" => row.muted("(none)"),
+            name => row.cell(truncate_path(name, width.saturating_sub(1))),
+        })
+        .at_most(MAX_TEXT_CELLS),
+        C::right("unanswered", 11, |row, _| row.cell(format_views(row.item.unanswered.into()))),
+        C::left("share", BAR_CELLS + 5, share_cell).after_gap(2).optional(2),
+        C::right("questions", 11, |row, _| row.cell(format_views(row.item.questions.into()))),
+        C::right("last", 6, |row, _| match row.item.last_asked_at {
+            Some(at) => row.muted(short_age(row.view.now - at)),
+            None => row.muted("–"),
+        })
+        .optional(1),
+        C::left("", 1, |row, _| row.cell("")),
+    ];
+    draw::table(columns, width, false)
+}
+
+/// Returns the share of unanswered questions as a bar with its percentage.
+fn share_cell<'a>(row: &ListRow<'a, QuestionGroup>, _width: usize) -> TableCell<'a> {
+    let (share, theme) = (row.item.unanswered_share(), row.view.theme);
+    let mut spans = fraction_bar(share, BAR_CELLS, theme.warning, theme);
+    let blank = BAR_CELLS.saturating_sub(spans.iter().map(Span::width).sum());
+    spans.push(Span::styled(format!("{}{:>4.0}%", " ".repeat(blank), share * 100.0), theme.muted));
+    TableCell::Spans(spans)
+}
