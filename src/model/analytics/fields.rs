@@ -39,9 +39,13 @@ impl<'a> FieldValue<'a> {
     }
 
     /// Returns the key by which rows are sorted. An unknown value comes first.
-    fn sort_key(self) -> SortKey {
+    fn sort_key(self) -> SortKey<'a> {
         match self {
-            Self::Text(text) => SortKey::Text(text.to_ascii_lowercase()),
+            Self::Text(text) => {
+                let has_upper_case = text.bytes().any(|byte| byte.is_ascii_uppercase());
+                let text = if has_upper_case { Cow::Owned(text.to_ascii_lowercase()) } else { text };
+                SortKey::Text(text_prefix(&text), text)
+            }
             Self::Time(time) => SortKey::Time(time),
             Self::Count(_) | Self::Share(_) | Self::Number(_) | Self::Percent(_) => SortKey::Number(self.number()),
         }
@@ -50,16 +54,24 @@ impl<'a> FieldValue<'a> {
 
 /// The key by which rows are sorted; all keys of a field are of the same kind.
 #[derive(Debug)]
-enum SortKey {
-    Text(String),
+enum SortKey<'a> {
+    /// A text in lower case, after its first bytes, which decide most comparisons without a look at the text.
+    Text(u64, Cow<'a, str>),
     Number(Option<f64>),
     Time(Option<Time>),
 }
 
-impl SortKey {
+/// Returns the first eight bytes of a text as a number that is in the same order as the texts.
+fn text_prefix(text: &str) -> u64 {
+    let mut bytes = [0; 8];
+    bytes.iter_mut().zip(text.bytes()).for_each(|(slot, byte)| *slot = byte);
+    u64::from_be_bytes(bytes)
+}
+
+impl SortKey<'_> {
     fn compare(&self, other: &Self) -> Ordering {
         match (self, other) {
-            (Self::Text(one), Self::Text(other)) => one.cmp(other),
+            (Self::Text(one, text), Self::Text(other, other_text)) => one.cmp(other).then_with(|| text.cmp(other_text)),
             (Self::Time(one), Self::Time(other)) => one.cmp(other),
             (Self::Number(one), Self::Number(other)) => one.partial_cmp(other).unwrap_or(Ordering::Equal),
             _ => Ordering::Equal,
@@ -313,7 +325,7 @@ pub fn sort_rows<'a, T, R: Fielded>(
     ascending: bool,
 ) -> Vec<T> {
     // The values are computed once and not for each comparison.
-    let mut keyed: Vec<(SortKey, T)> =
+    let mut keyed: Vec<(SortKey<'a>, T)> =
         items.into_iter().map(|item| ((field.value)(row(&item)).sort_key(), item)).collect();
     keyed.sort_by(|(one, _), (other, _)| {
         let order = one.compare(other);
@@ -346,6 +358,19 @@ mod tests {
         check_fields::<Feedback>();
         check_fields::<PageFeedback>();
         check_fields::<Question>();
+    }
+
+    #[test]
+    fn texts_are_sorted_without_regard_to_case() {
+        let texts = ["b", "Bc", "a\u{0}", "a", "", "/guides/a", "/guides/B", "/guides/b/c", "ü"];
+        let rows: Vec<Search> =
+            texts.iter().map(|text| Search { query: CleanText::line(text), ..Search::default() }).collect();
+        let field = find_field::<Search>("search").expect("a field");
+        let sorted: Vec<String> = sort_rows(rows.iter().collect(), |row| *row, field, true)
+            .into_iter()
+            .map(|row: &Search| row.query.as_str().to_lowercase())
+            .collect();
+        assert!(sorted.is_sorted() && sorted.len() == texts.len(), "{sorted:?}");
     }
 
     #[test]
