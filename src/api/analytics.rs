@@ -4,9 +4,10 @@
 //! What readers wrote is cut to a length that a terminal can show. Their contact addresses are never read.
 
 use super::ApiAnswer;
+use super::answer::BodyReader;
 use super::client::{Client, OutgoingRequest, unusable_id};
 use super::decode::{NO_PATH, ROW_FIELDS, parse_count, parse_flag, parse_time};
-use super::error::Unreadable;
+use super::error::{ApiError, Unreadable};
 use super::fields::{FieldValues, body_text, field_values, object_fields, parse_rows, scalar_text, truncated};
 use crate::model::analytics::{
     AnalyticsKind, AnalyticsRow, Cursor, Feedback, FeedbackStatus, NO_ID, PageFeedback, Question, RowsAnswer, Search,
@@ -114,8 +115,24 @@ impl<R: AnalyticsRow> DecodedRows<R> {
     }
 }
 
+impl BodyReader<'_> {
+    /// Decodes the rows of a report in a complete answer to the first request. `retry_after` is the value of the header
+    /// `Retry-After`.
+    ///
+    /// # Errors
+    /// Fails if the status is not 2xx, or if the body has no rows of this kind.
+    pub fn rows<R: DecodedRow>(
+        &self,
+        status: u16,
+        retry_after: Option<&str>,
+        body: &[u8],
+    ) -> Result<RowsAnswer<R>, ApiError> {
+        self.decode_complete(status, retry_after, body, decode_first_rows::<R>)
+    }
+}
+
 /// Decodes the answer to the first request for a report.
-pub(super) fn decode_first_rows<R: DecodedRow>(body: &[u8], key: &ApiKey) -> Result<RowsAnswer<R>, Unreadable> {
+fn decode_first_rows<R: DecodedRow>(body: &[u8], key: &ApiKey) -> Result<RowsAnswer<R>, Unreadable> {
     decode_rows(body, key).map(|answer| answer.after(None))
 }
 
@@ -334,11 +351,19 @@ impl row::Decode for Question {
                     _ => None,
                 }),
                 category: texts.line(category),
-                page: texts.line(page),
+                page: texts.line(page).map(without_query),
             };
             let id = texts.line(id).unwrap_or_else(|| missing_id(&row));
             Self { id, ..row }
         })
+    }
+}
+
+/// Removes the query and the fragment from the address of a page, because they may contain what a reader typed.
+fn without_query(address: CleanText) -> CleanText {
+    match address.as_str().split_once(['?', '#']) {
+        Some((page, _)) => CleanText::line(page),
+        None => address,
     }
 }
 

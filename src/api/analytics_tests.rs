@@ -187,6 +187,13 @@ fn click_rates_are_fractions_whatever_the_service_sends() {
 }
 
 #[test]
+fn the_query_of_a_page_address_is_never_read() {
+    let question =
+        only::<Question>(r#"{"conversations":[{"id":"a","pageUrl":"https://docs.acme.dev/sso?email=a@b.example#x"}]}"#);
+    assert_eq!(question.page, text("https://docs.acme.dev/sso"));
+}
+
+#[test]
 fn contact_addresses_are_never_read() {
     let body = r#"{"feedback":[{"id":"f1","path":"/a","comment":"Write to ann@example.com","contact":"joe@example.org",
         "contactEmail":"joe@example.org","helpful":true,"user":{"contact":"joe@example.org"}}],"nextCursor":"c"}"#;

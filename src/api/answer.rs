@@ -1,14 +1,12 @@
 //! Reads one HTTP answer: decodes its body up to a size limit, or converts a status other than 2xx to an error.
 
 use super::address::shown_host;
-use super::analytics::{DecodedRow, decode_first_rows};
 use super::connect_error::innermost_cause;
 use super::decode;
 use super::error::{ApiError, Unreadable};
 use super::excerpt::{error_text, excerpt, is_page};
 use super::retry_after::RetryAfterHeader;
 use crate::model::Time;
-use crate::model::analytics::RowsAnswer;
 use crate::model::endpoint::ApiKey;
 use crate::model::job::RemoteJob;
 use crate::model::log::Operation;
@@ -84,21 +82,7 @@ impl BodyReader<'_> {
         self.decode_complete(status, retry_after, body, decode_redacted_views)
     }
 
-    /// Decodes the rows of a report in a complete answer to the first request. `retry_after` is the value of the header
-    /// `Retry-After`.
-    ///
-    /// # Errors
-    /// Fails if the status is not 2xx, or if the body has no rows of this kind.
-    pub fn rows<R: DecodedRow>(
-        &self,
-        status: u16,
-        retry_after: Option<&str>,
-        body: &[u8],
-    ) -> Result<RowsAnswer<R>, ApiError> {
-        self.decode_complete(status, retry_after, body, decode_first_rows::<R>)
-    }
-
-    fn decode_complete<T>(
+    pub(super) fn decode_complete<T>(
         &self,
         status: u16,
         retry_after: Option<&str>,

@@ -113,11 +113,12 @@ impl EngineState {
         let RowsLoad { so_far, requests, .. } = load;
         let stored = match end_reason {
             LoadEndReason::Complete => None,
-            // A complete older report is more useful than an incomplete new one.
             _ => self.stored_rows(plan.range).await.ok().and_then(|stored| stored.report),
         };
-        let loaded = || so_far.merge.map(|merge| self.rows_in_local_time(Arc::new(merge.into_report())));
-        RowsOutcome { report: stored.or_else(loaded), end_reason, requests }
+        let loaded = so_far.merge.map(|merge| self.rows_in_local_time(Arc::new(merge.into_report())));
+        // A complete older report is more useful than an incomplete new one, unless new rows were asked for.
+        let report = if plan.from_start { loaded.or(stored) } else { stored.or(loaded) };
+        RowsOutcome { report, end_reason, requests }
     }
 
     /// Makes one request for the answer after `so_far`, stores the answer and adds it to `so_far`. Returns `so_far` also
@@ -241,6 +242,8 @@ impl<R: DecodedRow> RowsLoad<'_, R> {
                 }
                 // The service no longer knows the cursor of the earlier load, so that load can't be continued.
                 (self.so_far, self.plan.from_start) = (SoFar::default(), true);
+                // The refused request brought nothing, so another one takes its place.
+                self.plan.max_requests = self.plan.max_requests.max(1).saturating_add(1);
                 continue;
             }
             self.is_resumed = false;

@@ -2,21 +2,24 @@
 //! every cached range.
 
 use crate::engine::Engine;
-use crate::model::analytics::AnalyticsKind;
-use crate::model::analytics::evidence::PageEvidence;
-use crate::model::analytics::needs_work::{LoadedReports, NeedsWork, Weights};
+use crate::model::Time;
+use crate::model::analytics::evidence::{EVIDENCE_SIGNALS, PageEvidence};
+use crate::model::analytics::needs_work::{LoadedReports, NeedsWork, Signal, Weights};
+use crate::model::analytics::{AnalyticsKind, Feedback, PageFeedback, Question, RowsReport, Search};
 use crate::model::endpoint::Scope;
 use crate::model::impact::{
     AfterWindow, ImpactWindows, PageHistory, PageImpact, PageViewsState, SignalImpact, after_window, job_windows,
 };
 use crate::model::load::Timed;
 use crate::model::period::DateRange;
+use crate::model::report::Report;
 use crate::model::row::{Job, JobKey};
 use crate::model::text::CleanText;
 use crate::model::views::Counts;
 use crate::store::{Store, StoreError};
 use crate::tui::impact::MAX_LISTED_PAGES;
 use chrono::Utc;
+use std::sync::Arc;
 
 /// Reads the impact of jobs on pages.
 #[derive(Debug)]
@@ -28,6 +31,35 @@ pub(super) struct ImpactReader<'a> {
     pub(super) engine: Option<Engine>,
 }
 
+/// The stored reports of the days after a job.
+struct StoredReports {
+    range: DateRange,
+    views: Option<Arc<Report>>,
+    feedback_by_page: Option<Arc<RowsReport<PageFeedback>>>,
+    feedback: Option<Arc<RowsReport<Feedback>>>,
+    questions: Option<Arc<RowsReport<Question>>>,
+    searches: Option<Arc<RowsReport<Search>>>,
+    /// The signals of all pages in these reports.
+    found: NeedsWork,
+}
+
+impl StoredReports {
+    fn loaded(&self) -> LoadedReports<'_> {
+        LoadedReports {
+            views: self.views.as_deref(),
+            previous_views: None,
+            feedback_by_page: self.feedback_by_page.as_deref(),
+            feedback: self.feedback.as_deref(),
+            questions: self.questions.as_deref(),
+            searches: self.searches.as_deref(),
+        }
+    }
+
+    fn numbers_of(&self, path: &CleanText) -> Option<PageEvidence> {
+        PageEvidence::of_page(self.loaded(), &self.found, path, self.range)
+    }
+}
+
 impl ImpactReader<'_> {
     /// Reads the views of a job's pages before and after the job, for the first pages of the job up to a limit.
     pub(super) async fn read_job_impact(&self, job: JobKey) -> Result<Vec<PageImpact>, StoreError> {
@@ -37,12 +69,13 @@ impl ImpactReader<'_> {
             AfterWindow::Complete(range) if !evidence.is_empty() => Some(self.read_reports(range).await?),
             _ => None,
         };
+        let missing = after.as_ref().map(|after| self.missing_reports(&after.loaded(), &evidence)).unwrap_or_default();
         let mut pages = Vec::new();
         for path in row.local.pages.iter().take(MAX_LISTED_PAGES) {
             let signals = evidence.iter().find(|page| page.path == *path).map(|before| SignalImpact {
                 before: before.clone(),
-                after: after.as_ref().and_then(|(found, range, _)| PageEvidence::of_page(found, path, *range)),
-                missing: after.as_ref().map(|(_, _, missing)| missing.clone()).unwrap_or_default(),
+                after: after.as_ref().and_then(|after| after.numbers_of(path)),
+                missing: missing.clone(),
             });
             let (before, after) = self.views_around(&row, path).await?;
             pages.push(PageImpact { path: path.clone(), before, after, signals });
@@ -50,23 +83,37 @@ impl ImpactReader<'_> {
         Ok(pages)
     }
 
-    /// Reads what the stored reports of a range say about all pages, and which reports are missing.
-    async fn read_reports(&self, range: DateRange) -> Result<(NeedsWork, DateRange, Vec<AnalyticsKind>), StoreError> {
+    /// Reads the stored reports of a range. Leaves out those that were loaded before the range was over.
+    async fn read_reports(&self, range: DateRange) -> Result<StoredReports, StoreError> {
         let (store, scope) = (self.store, self.scope);
-        let views = store.cached_report(scope, range).await?.report;
-        let feedback_by_page = store.rows_report(scope, range).await?.report;
-        let feedback = store.rows_report(scope, range).await?.report;
-        let questions = store.rows_report(scope, range).await?.report;
-        let searches = store.rows_report(scope, range).await?.report;
-        let reports = LoadedReports {
-            views: views.as_deref(),
-            previous_views: None,
-            feedback_by_page: feedback_by_page.as_deref(),
-            feedback: feedback.as_deref(),
-            questions: questions.as_deref(),
-            searches: searches.as_deref(),
+        let is_final = |as_of: Time| as_of.date_naive() > range.to();
+        let mut reports = StoredReports {
+            range,
+            views: store.cached_report(scope, range).await?.report,
+            feedback_by_page: store.rows_report(scope, range).await?.report,
+            feedback: store.rows_report(scope, range).await?.report,
+            questions: store.rows_report(scope, range).await?.report,
+            searches: store.rows_report(scope, range).await?.report,
+            found: NeedsWork::default(),
         };
-        Ok((NeedsWork::compute(reports, &Weights::default()), range, reports.missing().rows))
+        reports.views.take_if(|report| !is_final(report.as_of));
+        reports.feedback_by_page.take_if(|report| !is_final(report.as_of));
+        reports.feedback.take_if(|report| !is_final(report.as_of));
+        reports.questions.take_if(|report| !is_final(report.as_of));
+        reports.searches.take_if(|report| !is_final(report.as_of));
+        reports.found = NeedsWork::compute(reports.loaded(), &Weights::default());
+        Ok(reports)
+    }
+
+    /// Returns the reports that have to be loaded to compare all numbers of the evidence. Leaves out those that are never
+    /// stored.
+    fn missing_reports(&self, loaded: &LoadedReports<'_>, evidence: &[PageEvidence]) -> Vec<AnalyticsKind> {
+        let is_wanted = |kind: &AnalyticsKind| {
+            let of_kind = EVIDENCE_SIGNALS.into_iter().filter(|signal| signal.report() == Some(*kind));
+            let has_signal = |signal: Signal| evidence.iter().any(|page| page.value(signal).is_some());
+            of_kind.into_iter().any(has_signal) && self.engine.as_ref().is_none_or(|engine| engine.stores_rows(*kind))
+        };
+        loaded.missing().rows.into_iter().filter(is_wanted).collect()
     }
 
     /// Reads the views of a page in every cached range, and before and after each job about the page.

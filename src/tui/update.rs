@@ -83,7 +83,7 @@ impl App {
         }
         self.refresh_dialogs();
         self.drop_unused_comparison();
-        self.load_shown_tab(effects);
+        self.load_shown_tab(self.updated_at, effects);
         let selected = self.jobs.selected().map(|row| (row.key, row.revision));
         effects.extend(self.detail.show(selected).map(JobsEffect::LoadThread).map(Effect::Jobs));
         effects

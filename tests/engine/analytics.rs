@@ -362,7 +362,12 @@ async fn a_load_whose_cursor_has_expired_starts_over() {
     let restarted = fixture.load_searches(plan()).await;
     assert_complete(&restarted);
     assert_eq!((restarted.requests, site.request_count()), (1 + REQUESTS_FOR_ALL, 4 + REQUESTS_FOR_ALL));
-    // A request that no earlier load explains is not repeated.
+    // Also a load with a single request gets new rows.
+    assert_eq!(fixture.load_searches(RowsPlan { max_requests: 1, from_start: true, ..plan() }).await.requests, 1);
+    site.set_faults([Fault::Invalid]);
+    let single = fixture.load_searches(RowsPlan { max_requests: 1, ..plan() }).await;
+    assert_eq!((single.requests, &single.end_reason), (2, &LoadEndReason::RequestLimit));
+    // A load that did not continue an earlier one is not restarted.
     site.set_faults([Fault::Invalid]);
     let refused = fixture.load_searches(RowsPlan { from_start: true, ..plan() }).await;
     assert_eq!((failure_of(&refused).0, refused.requests), (FailureKind::Service, 1));
@@ -404,13 +409,15 @@ async fn a_load_ends_if_the_service_announces_more_rows_but_sends_no_new_ones() 
 }
 
 #[tokio::test]
-async fn a_complete_report_stays_until_a_load_from_the_start_has_ended() {
+async fn a_complete_report_stays_in_the_store_until_a_load_from_the_start_has_ended() {
     let (site, folder) = (RunningSite::start().await, tempfile::tempdir().expect("a folder"));
     let fixture = site.engine_on(folder.path()).await;
     assert_complete(&fixture.load_searches(plan()).await);
     let from_start = RowsPlan { from_start: true, max_requests: 2, ..plan() };
     let part = fixture.load_searches(from_start).await;
-    assert_eq!((&part.end_reason, report_of(&part).rows.len()), (&LoadEndReason::RequestLimit, ROWS));
+    assert_eq!((&part.end_reason, report_of(&part).rows.len()), (&LoadEndReason::RequestLimit, 2 * ROWS_PER_ANSWER));
+    let cached = fixture.engine.cached_rows::<Search>(past_week()).await.expect("a report");
+    assert_eq!(cached.rows.len(), ROWS);
     let stored = fixture.engine.stored_rows::<Search>(past_week()).await.expect("read");
     assert_eq!((stored.interrupted_after, stored.requests_last_time), (Some(2), Some(5)));
     assert_eq!(fixture.load_searches(RowsPlan { max_requests: 1, ..from_start }).await.requests, 1);

@@ -12,7 +12,7 @@ use crate::cli::session::{CommandContext, Interrupted, Session, StoreSession};
 use crate::config::analytics_weights;
 use crate::engine::{Engine, LeaseRoles, StoredViews};
 use crate::model::analytics::fields::{Fielded, FieldedRow};
-use crate::model::analytics::needs_work::{LoadedReports, NeedsWork, PageSignals, ReportSet, Weights};
+use crate::model::analytics::needs_work::{LoadedReports, NeedsWork, PageSignals, ReportSet, Signal, Weights};
 use crate::model::analytics::needs_work_export::NeedsWorkExport;
 use crate::model::analytics::{Feedback, PageFeedback, Question, RowsPlan, RowsReport, Search};
 use crate::model::failure::Failure;
@@ -37,7 +37,8 @@ reports. `docdeck views --all`, `searches`, `feedback` and `questions` load all 
 
 json: {\"range\": {\"from\", \"to\"}, \"totals\": {…}, \"pages\": [{\"path\", \"score\", \"views\", \"change\", \
 \"lostViews\", \"thumbsDown\", \"openComments\", \"unansweredQuestions\", \"unclickedSearches\"}, …], \
-\"missing\": […], \"partial\": […], \"asOf\"}. \"missing\" and \"partial\" name the reports that are not or not completely loaded.
+\"missing\": […], \"partial\": […], \"asOf\"}. \"missing\" names the reports that are not loaded, \"partial\" those that are \
+loaded in part.
 
 Exit codes: 0 written; 1 --check found pages; 2 usage, configuration or database error; 3 key refused; 4 service or \
 network error; 5 hourly limit reached; 130 Ctrl-C.";
@@ -221,8 +222,21 @@ fn print(
     }
     let mut pages = selection.select(&found.pages);
     let has_failed = selection.is_check && !pages.is_empty();
-    if selection.is_check && pages.is_empty() && !missing.is_empty() {
-        return Err(CliError::unusable("--check: no page passes the filter, but not all reports are loaded."));
+    if selection.is_check && pages.is_empty() {
+        let is_change_unknown = found.total(Signal::LostViews).is_none();
+        if !missing.is_empty() {
+            let text = "--check: no page passes the filter, but not all reports are loaded. Add --load.";
+            return Err(CliError::unusable(text));
+        }
+        if is_change_unknown && ["lost", "change"].iter().any(|field| selection.compares(field)) {
+            let text = "--check: the change of views is unknown until all page views of both periods are loaded. Load \
+                        them with `docdeck views --all`.";
+            return Err(CliError::unusable(text));
+        }
+        if !partial.is_empty() {
+            let text = "--check: no page passes the filter, but some reports are loaded in part.";
+            return Err(CliError::new(Code::Limited, text));
+        }
     }
     pages.truncate(options.limit);
     match options.format.export_format() {

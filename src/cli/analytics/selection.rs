@@ -74,6 +74,11 @@ impl SelectionOptions {
 }
 
 impl<R: Fielded> Selection<R> {
+    /// Whether the filter compares this field with a number.
+    pub(super) fn compares(&self, field: &str) -> bool {
+        self.filter.compares(field)
+    }
+
     /// Returns the selected rows in their order.
     pub(super) fn select<'a>(&self, rows: &'a [R]) -> Vec<&'a R> {
         let rows = rows.iter().filter(|row| self.filter.passes(row)).collect();

@@ -1,6 +1,7 @@
 //! What reports said about a page when a job about it was started, to be compared with what they say later.
 
-use super::needs_work::{NeedsWork, Signal};
+use super::needs_work::{LoadedReports, NeedsWork, Signal};
+use super::page_path;
 use crate::model::period::DateRange;
 use crate::model::text::CleanText;
 use crate::model::views::{Count, ViewCount};
@@ -20,14 +21,27 @@ pub struct PageEvidence {
 }
 
 impl PageEvidence {
-    /// Returns what the reports of a range say about a page. Returns `None` if no report is loaded that could say
-    /// anything.
-    pub fn of_page(found: &NeedsWork, path: &CleanText, range: DateRange) -> Option<Self> {
-        let page = found.pages.iter().find(|page| page.path.as_ref() == Some(path));
-        // A page without any problem is not among the pages.
-        let value = |signal: Signal| match page {
-            Some(page) => page.value(signal),
-            None => found.total(signal).map(|_| ViewCount::ZERO),
+    /// Returns the numbers of a page. Returns `None` if none of them is known. A number is known only if its report could
+    /// not contain more about the page.
+    pub fn of_page(reports: LoadedReports<'_>, found: &NeedsWork, path: &CleanText, range: DateRange) -> Option<Self> {
+        // Reports name pages in several ways.
+        let wanted = page_path(path.as_str());
+        let page = found.pages.iter().find(|page| page.path.as_ref() == Some(&wanted));
+        let partial = reports.partial();
+        let value = |signal: Signal| {
+            let is_partial = signal.report().is_some_and(|kind| partial.rows.contains(&kind));
+            let is_known = match signal {
+                // A page has one row with all of its votes.
+                Signal::ThumbsDown => {
+                    !is_partial || page.is_some_and(|page| page.value(signal) > Some(ViewCount::ZERO))
+                }
+                // Searches are assigned to the pages that the page views list.
+                Signal::UnclickedSearches => !is_partial && reports.views.is_some(),
+                _ => !is_partial,
+            };
+            // `found` has only pages with a problem, so the numbers of any other page are 0.
+            let value = page.map_or_else(|| found.total(signal).map(|_| ViewCount::ZERO), |page| page.value(signal));
+            value.filter(|_| is_known)
         };
         let known = EVIDENCE_SIGNALS.into_iter().filter_map(|signal| Some((signal, value(signal)?)));
         let signals: BTreeMap<String, Count> =
@@ -44,8 +58,8 @@ impl PageEvidence {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::analytics::needs_work::{LoadedReports, Weights};
-    use crate::model::analytics::{PageFeedback, RowsAnswer, RowsMerge};
+    use crate::model::analytics::needs_work::Weights;
+    use crate::model::analytics::{PageFeedback, RowsAnswer, RowsMerge, RowsReport};
     use crate::model::views::Counts;
 
     #[test]
@@ -53,17 +67,18 @@ mod tests {
         let range = DateRange::last_days(7, "2026-11-20".parse().expect("a day"));
         let row =
             PageFeedback { path: CleanText::line("/sso"), thumbs_down: Count::Known(4), ..PageFeedback::default() };
-        let answer = RowsAnswer { rows: vec![row], totals: Counts::default(), next: None, is_cut: false };
-        let votes = RowsMerge::start(range, answer, crate::model::Time::default()).into_report();
-        let reports = LoadedReports { feedback_by_page: Some(&votes), ..LoadedReports::default() };
-        let found = NeedsWork::compute(reports, &Weights::default());
-        let down = |path: &str| {
-            let evidence = PageEvidence::of_page(&found, &CleanText::line(path), range).expect("evidence");
-            (evidence.value(Signal::ThumbsDown), evidence.value(Signal::OpenComments))
+        let votes = |is_cut| {
+            let answer = RowsAnswer { rows: vec![row.clone()], totals: Counts::default(), next: None, is_cut };
+            RowsMerge::start(range, answer, crate::model::Time::default()).into_report()
         };
-        assert_eq!(down("/sso"), (Some(4.into()), None));
-        assert_eq!(down("/quiet"), (Some(ViewCount::ZERO), None));
-        let nothing = NeedsWork::compute(LoadedReports::default(), &Weights::default());
-        assert_eq!(PageEvidence::of_page(&nothing, &CleanText::line("/sso"), range), None);
+        let down = |votes: &RowsReport<PageFeedback>, path: &str| {
+            let reports = LoadedReports { feedback_by_page: Some(votes), ..LoadedReports::default() };
+            let found = NeedsWork::compute(reports, &Weights::default());
+            let evidence = PageEvidence::of_page(reports, &found, &CleanText::line(path), range)?;
+            assert_eq!(evidence.value(Signal::OpenComments), None);
+            evidence.value(Signal::ThumbsDown)
+        };
+        assert_eq!([down(&votes(false), "/sso/"), down(&votes(false), "/quiet")], [Some(4.into()), Some(0.into())]);
+        assert_eq!([down(&votes(true), "/sso"), down(&votes(true), "/quiet")], [Some(4.into()), None]);
     }
 }

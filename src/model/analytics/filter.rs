@@ -76,6 +76,11 @@ impl<R: Fielded> RowFilter<R> {
         self.terms.iter().any(|term| matches!(term, RowTerm::New { .. }))
     }
 
+    /// Whether the filter compares this field with a number.
+    pub fn compares(&self, name: &str) -> bool {
+        self.terms.iter().any(|term| matches!(term, RowTerm::Number { field, .. } if field.name == name))
+    }
+
     /// Whether a row passes that is not compared, and so not known to be new.
     pub fn passes(&self, row: &R) -> bool {
         self.passes_compared(row, |_| false)

@@ -51,6 +51,17 @@ impl Signal {
         }
     }
 
+    /// Returns the report that the signal comes from; `None` for page views.
+    pub fn report(self) -> Option<AnalyticsKind> {
+        match self {
+            Self::Views | Self::LostViews => None,
+            Self::ThumbsDown => Some(AnalyticsKind::FeedbackByPage),
+            Self::OpenComments => Some(AnalyticsKind::Feedback),
+            Self::UnansweredQuestions => Some(AnalyticsKind::Questions),
+            Self::UnclickedSearches => Some(AnalyticsKind::Searches),
+        }
+    }
+
     /// Returns the name in a sentence.
     pub fn label(self) -> &'static str {
         match self {

@@ -162,6 +162,10 @@ pub(super) fn status_text<R: ReportRow, L: Fielded>(
         return (capitalized(problem), true);
     }
     let key = |action| view.app.key_label(Context::Analytics, action);
+    if list.needs_comparison() && !tab.is_compared() {
+        let text = format!("“new” needs a comparison with a loaded period: {} compares", key(Action::Compare));
+        return (text, true);
+    }
     if let Some(progress) = tab.progress() {
         let rows = format_count(progress.rows);
         return (format!("loading: {rows} rows so far, {} stops", key(Action::Close)), false);
@@ -180,9 +184,11 @@ pub(super) fn status_text<R: ReportRow, L: Fielded>(
         parts.push(format!("the service offers only {} rows", format_count(report.rows.len())));
     }
     if let Some(range) = tab.compared_range() {
-        let (new, gone) = tab.new_and_gone_counts();
-        let (new, gone) = (format_count(new), format_count(gone));
-        parts.push(format!("compared with {}: {new} new, {gone} gone", range.words(false)));
+        let counts = match tab.new_and_gone_counts() {
+            Some((new, gone)) => format!(": {} new, {} gone", format_count(new), format_count(gone)),
+            None => String::new(),
+        };
+        parts.push(format!("compared with {}{counts}", range.words(false)));
     }
     parts.extend(list.notes());
     (parts.join(" · "), false)

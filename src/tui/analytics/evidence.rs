@@ -5,7 +5,7 @@ use super::report_row::ReportRow;
 use super::row_list::ListTab;
 use crate::model::Time;
 use crate::model::analytics::evidence::PageEvidence;
-use crate::model::analytics::needs_work::NeedsWork;
+use crate::model::analytics::needs_work::{LoadedReports, NeedsWork};
 use crate::model::period::DateRange;
 use crate::model::text::CleanText;
 use crate::tui::compose::editor::Editor;
@@ -39,11 +39,11 @@ impl App {
 
     /// Lists the questions of the selected group one by one.
     pub(super) fn list_questions_of_group(&mut self) {
-        let Some(group) = self.analytics.question_groups.selected() else { return };
-        // The words of a filter are quoted, so that none of them is taken for a property.
-        let words: Vec<String> = group.name.as_str().split_whitespace().map(|word| format!("\"{word}")).collect();
+        let questions = self.analytics.questions.report().map_or(&[][..], |report| report.rows.as_slice());
+        let Some(group) = self.analytics.question_groups.selected_group(questions) else { return };
         self.analytics.question_groups.list_questions();
-        self.analytics.questions.set_filter(&words.join(" "));
+        self.analytics.questions.list_mut().set_only(Some(group));
+        self.analytics.questions.arrange();
         self.dirty = true;
     }
 
@@ -73,8 +73,11 @@ impl App {
     /// Returns what the loaded reports of the range on screen say about these pages.
     pub(in crate::tui) fn page_evidence(&self, pages: &[CleanText]) -> Vec<PageEvidence> {
         let range = self.views.query().range;
-        let found = NeedsWork::compute(self.analytics.reports_of(range), &self.config.weights);
-        pages.iter().filter_map(|path| PageEvidence::of_page(&found, path, range)).collect()
+        let listed = self.views.table.report().filter(|report| report.range == range);
+        let reports = self.analytics.reports_of(range);
+        let reports = LoadedReports { views: reports.views.or(listed.map(AsRef::as_ref)), ..reports };
+        let found = NeedsWork::compute(reports, &self.config.weights);
+        pages.iter().filter_map(|path| PageEvidence::of_page(reports, &found, path, range)).collect()
     }
 }
 

@@ -1,6 +1,6 @@
 //! The questions to the assistant, counted by page or by category.
 
-use super::row_list::{ListTab, RowList, Rows};
+use super::row_list::{ListTab, ListedGroup, RowList, Rows};
 use crate::model::Time;
 use crate::model::analytics::Question;
 use crate::model::analytics::fields::{Field, FieldValue, Fielded, Flag};
@@ -40,14 +40,16 @@ pub struct QuestionGroup {
     /// The path or category; empty for the questions without one.
     pub name: CleanText,
     pub questions: u64,
+    pub answered: u64,
     pub unanswered: u64,
     pub last_asked_at: Option<Time>,
 }
 
 impl QuestionGroup {
-    /// Returns the share of the questions that were not answered, 0 to 1.
-    pub(super) fn unanswered_share(&self) -> f64 {
-        ViewCount::from(self.unanswered).ratio_to(ViewCount::from(self.questions.max(1)))
+    /// Returns the share of unanswered questions, 0 to 1, among those that are known to be answered or not.
+    pub(super) fn unanswered_share(&self) -> Option<f64> {
+        let known = ViewCount::from(self.answered + self.unanswered);
+        (!known.is_zero()).then(|| ViewCount::from(self.unanswered).ratio_to(known))
     }
 }
 
@@ -56,7 +58,7 @@ impl Fielded for QuestionGroup {
         Field::new("name", "name", |group| FieldValue::Text(group.name.as_str().into())),
         Field::new("unanswered", "unanswered", |group| FieldValue::Number(Some(group.unanswered.into()))),
         Field::new("questions", "questions", |group| FieldValue::Number(Some(group.questions.into()))),
-        Field::new("share", "share", |group| FieldValue::Percent(Some(group.unanswered_share() * 100.0))),
+        Field::new("share", "share", |group| FieldValue::Percent(group.unanswered_share().map(|share| share * 100.0))),
         Field::new("last", "last", |group| FieldValue::Time(group.last_asked_at)),
     ];
     const FLAGS: &'static [Flag<Self>] = &[];
@@ -106,6 +108,7 @@ impl QuestionGroups {
             let group =
                 groups.entry(name.clone()).or_insert_with(|| QuestionGroup { name, ..QuestionGroup::default() });
             group.questions += 1;
+            group.answered += u64::from(question.is_answered == Some(true));
             group.unanswered += u64::from(question.is_answered == Some(false));
             group.last_asked_at = group.last_asked_at.max(question.asked_at);
         }
@@ -113,6 +116,18 @@ impl QuestionGroups {
         // Groups with the same number of unanswered questions are listed by their questions, then by name.
         self.groups.sort_by(|a, b| b.questions.cmp(&a.questions).then_with(|| a.name.cmp(&b.name)));
         self.arrange_around(selected.as_deref());
+    }
+
+    /// Returns the selected group with its questions.
+    pub(super) fn selected_group(&self, questions: &[Question]) -> Option<ListedGroup> {
+        let (grouping, group) = (self.grouping?, self.selected()?);
+        let rows = questions.iter().filter(|question| grouping.of(question) == group.name);
+        let rows = rows.map(|question| question.id.to_string()).collect();
+        let name = match group.name.as_str() {
+            "" => format!("questions without a {}", grouping.word()),
+            name => name.to_owned(),
+        };
+        Some(ListedGroup { name, rows })
     }
 
     /// Returns the questions of the marked groups or the selected one, unanswered ones first.

@@ -141,7 +141,8 @@ fn table(grouping: Option<Grouping>, width: usize) -> Table<ListCell<QuestionGro
 
 /// Returns the share of unanswered questions as a bar with its percentage.
 fn share_cell<'a>(row: &ListRow<'a, QuestionGroup>, _width: usize) -> TableCell<'a> {
-    let (share, theme) = (row.item.unanswered_share(), row.view.theme);
+    let theme = row.view.theme;
+    let Some(share) = row.item.unanswered_share() else { return row.muted("–") };
     let mut spans = fraction_bar(share, BAR_CELLS, theme.warning, theme);
     let blank = BAR_CELLS.saturating_sub(spans.iter().map(Span::width).sum());
     spans.push(Span::styled(format!("{}{:>4.0}%", " ".repeat(blank), share * 100.0), theme.muted));

@@ -35,6 +35,16 @@ pub struct RowList<R: Fielded> {
     filter: RowFilter<R>,
     /// The identities of the marked rows.
     marks: HashSet<String>,
+    /// The only rows that are listed; `None` for all.
+    only: Option<ListedGroup>,
+}
+
+/// A group of rows, of which a list shows no others.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct ListedGroup {
+    pub name: String,
+    /// The identities of its rows.
+    pub rows: HashSet<String>,
 }
 
 impl<R: Fielded> Default for RowList<R> {
@@ -47,14 +57,25 @@ impl<R: Fielded> Default for RowList<R> {
             filter_text: String::new(),
             filter: RowFilter::default(),
             marks: HashSet::new(),
+            only: None,
         }
     }
 }
 
 impl<R: Fielded> RowList<R> {
+    /// Lists only the rows of a group, or all rows. [`ListTab::arrange`] has to follow.
+    pub(super) fn set_only(&mut self, only: Option<ListedGroup>) {
+        self.only = only;
+    }
+
+    pub(super) fn only(&self) -> Option<&ListedGroup> {
+        self.only.as_ref()
+    }
+
     /// Filters and sorts the rows, and selects the row with the identity `selected`, otherwise the first one.
     pub(super) fn arrange(&mut self, rows: &Rows<'_, R>, selected: Option<&str>, is_new: impl Fn(&R) -> bool) {
-        let passes = |(_, row): &(usize, &R)| self.filter.passes_compared(row, &is_new);
+        let is_listed = |row: &R| self.only.as_ref().is_none_or(|only| only.rows.contains(row.identity()));
+        let passes = |(_, row): &(usize, &R)| is_listed(row) && self.filter.passes_compared(row, &is_new);
         let mut order: Vec<(usize, &R)> = rows.iter().enumerate().filter(passes).collect();
         if let Some(field) = self.sort_field() {
             order = sort_rows(order, |(_, row)| row, field, self.is_ascending);
@@ -86,6 +107,11 @@ impl<R: Fielded> RowList<R> {
         self.filter.problem()
     }
 
+    /// Whether the filter contains a word that needs a comparison with the previous period.
+    pub(super) fn needs_comparison(&self) -> bool {
+        self.filter.needs_comparison()
+    }
+
     pub(in crate::tui) fn is_marked(&self, row: &R) -> bool {
         self.marks.contains(row.identity())
     }
@@ -100,11 +126,12 @@ impl<R: Fielded> RowList<R> {
 
     /// Returns how the rows are listed, for the rule below them: the marks, and the order if it is not the usual one.
     pub(super) fn notes(&self) -> impl Iterator<Item = String> {
+        let only = self.only.as_ref().map(|only| format!("only {}", only.name));
         let marked = (self.marked_count() > 0).then(|| format!("{} marked", self.marked_count()));
         let (field, is_ascending) = self.sort();
         let is_usual = field == R::DEFAULT_SORT && !is_ascending;
         let order = (!is_usual).then(|| format!("by {field}{}", if is_ascending { ", lowest first" } else { "" }));
-        marked.into_iter().chain(order)
+        only.into_iter().chain(marked).chain(order)
     }
 }
 

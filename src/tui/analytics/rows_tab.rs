@@ -71,6 +71,7 @@ impl<R: FieldedRow> RowsTab<R> {
         self.report = Load::Loading { before: None };
         self.progress = None;
         self.comparison = None;
+        self.list.set_only(None);
         self.arrange();
         Some(Effect::Analytics(AnalyticsEffect::LoadCached(R::KIND, range)))
     }
@@ -167,6 +168,7 @@ impl<R: FieldedRow> RowsTab<R> {
         let now = self.report.shown().map(|report| Arc::clone(&report.value)).filter(|now| now.is_complete());
         let Some(comparison) = &mut self.comparison else { return };
         comparison.gone.clear();
+        comparison.new_count = 0;
         let (Some(now), Some(before)) = (now, &comparison.before) else { return };
         let known: HashSet<&CleanText> = now.rows.iter().map(AnalyticsRow::key).collect();
         let gone = before.rows.iter().filter(|row| !known.contains(row.key()));
@@ -179,9 +181,17 @@ impl<R: FieldedRow> RowsTab<R> {
         self.comparison.as_ref().map(|comparison| comparison.range)
     }
 
-    /// Returns the numbers of rows that only this and only the previous period has.
-    pub(in crate::tui) fn new_and_gone_counts(&self) -> (usize, usize) {
-        self.comparison.as_ref().map_or((0, 0), |comparison| (comparison.new_count, comparison.gone.len()))
+    /// Whether all rows of the previous period are loaded, so that new rows are known.
+    pub(in crate::tui) fn is_compared(&self) -> bool {
+        let before = self.comparison.as_ref().and_then(|comparison| comparison.before.as_ref());
+        before.is_some_and(|before| before.is_complete())
+    }
+
+    /// Returns the numbers of rows that only this and only the previous period has. `None` unless both are loaded
+    /// completely.
+    pub(in crate::tui) fn new_and_gone_counts(&self) -> Option<(usize, usize)> {
+        let is_complete = self.is_compared() && self.report().is_some_and(|report| report.is_complete());
+        self.comparison.as_ref().filter(|_| is_complete).map(|comparison| (comparison.new_count, comparison.gone.len()))
     }
 
     /// Returns how the compared number of a row has changed; `None` if nothing is compared. If one of the reports is

@@ -159,7 +159,8 @@ pub(super) fn sort_by_heading<T: ListTab>(table: &Table<ListCell<T::Row>>, at: P
     let column = usize::from(at.x).checked_sub(draw::table_start()).and_then(|cell| table.column_at(cell));
     let Some(name) = column.map(|column| field_of_heading(column.heading())) else { return };
     // The first column of groups is named after what they are.
-    let field = find_field::<T::Row>(name).or(T::Row::FIELDS.first().filter(|_| !name.is_empty()));
+    let is_group = ["page", "category"].contains(&name);
+    let field = find_field::<T::Row>(name).or_else(|| find_field("name").filter(|_| is_group));
     if let Some(field) = field {
         tab.sort_by(field.name);
     }
@@ -207,17 +208,21 @@ pub(super) fn act_on_list<T: ListTab>(
 /// Returns what Esc does to a list.
 pub(super) fn close_label<R: Fielded>(list: &RowList<R>) -> Option<Label> {
     match list.marked_count() {
-        0 => (!list.filter_text().is_empty()).then(|| "clear filter".into()),
+        0 if list.filter_text().is_empty() => list.only().map(|_| "list all".into()),
+        0 => Some("clear filter".into()),
         _ => Some("unmark".into()),
     }
 }
 
-/// Clears the marks, otherwise the filter.
+/// Clears the marks, otherwise the filter, otherwise lists all groups again.
 pub(super) fn close_list(tab: &mut impl ListTab) -> Flow {
     if tab.list().marked_count() > 0 {
         tab.list_mut().clear_marks();
     } else if !tab.list().filter_text().is_empty() {
         tab.set_filter("");
+    } else if tab.list().only().is_some() {
+        tab.list_mut().set_only(None);
+        tab.arrange();
     } else {
         return Flow::Pass;
     }

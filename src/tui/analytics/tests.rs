@@ -277,7 +277,10 @@ fn the_selection_stays_on_its_row_when_a_new_report_arrives() {
 #[test]
 fn new_searches_are_found_in_a_comparison() {
     let (mut app, range) = open(AnalyticsTab::Searches);
+    app.analytics.searches.set_filter("new");
     searches(&mut app, range, vec![search("sso", 30, None), search("fresh", 5, None)]);
+    assert!(screen(&app).contains("“new” needs a comparison"), "{}", screen(&app));
+    app.analytics.searches.set_filter("");
     press(&mut app, 'c');
     searches(&mut app, range.step(-1).expect("a range"), vec![search("sso", 20, None), search("old", 9, None)]);
     let mut shown = |filter: &str| -> Vec<String> {
@@ -437,4 +440,11 @@ fn questions_are_counted_by_page_and_by_category_and_a_group_opens_its_questions
     let shown: Vec<&str> = app.analytics.questions.rows().map(|row| row.id.as_str()).collect();
     assert_eq!(shown.len(), 2, "{shown:?}");
     assert!(screen(&app).contains("Question 1?") && !screen(&app).contains("Question 3?"), "{}", screen(&app));
+    assert!(screen(&app).contains("only how-to"), "{}", screen(&app));
+    key(&mut app, KeyCode::Esc);
+    assert_eq!(app.analytics.questions.rows().count(), 4);
+    "zzj".chars().for_each(|letter| drop(press(&mut app, letter)));
+    key(&mut app, KeyCode::Enter);
+    let shown: Vec<&str> = app.analytics.questions.rows().map(|row| row.id.as_str()).collect();
+    assert_eq!(shown, ["4"], "the questions without a category");
 }

@@ -35,7 +35,10 @@ impl App {
             AnalyticsMsg::Searches(msg) => self.rows_received::<Search>(msg, now, effects),
             AnalyticsMsg::Feedback(msg) => self.rows_received::<Feedback>(msg, now, effects),
             AnalyticsMsg::FeedbackByPage(msg) => self.rows_received::<PageFeedback>(msg, now, effects),
-            AnalyticsMsg::Questions(msg) => self.rows_received::<Question>(msg, now, effects),
+            AnalyticsMsg::Questions(msg) => {
+                self.rows_received::<Question>(msg, now, effects);
+                self.analytics.count_questions();
+            }
             AnalyticsMsg::CachedViews { range, report } => {
                 self.analytics.needs_work.set_cached_views(range, report, now);
             }
@@ -48,16 +51,17 @@ impl App {
         if self.analytics.tab == AnalyticsTab::NeedsWork {
             self.update_needs_work();
         }
-        self.analytics.count_questions();
     }
 
     fn rows_received<R: ReportRow>(&mut self, msg: RowsMsg<R>, now: Time, effects: &mut Vec<Effect>) {
-        if let RowsMsg::Ended { range, outcome } = &msg
-            && R::of(&self.analytics).range() != Some(*range)
-        {
-            // The report was loaded for the details of a job.
+        if let RowsMsg::Ended { range, outcome } = &msg {
+            // The report may be about the days after the selected job.
             self.reread_pages(effects);
-            if let LoadEndReason::Failed(failure) = &outcome.end_reason {
+            let tab = R::of(&self.analytics);
+            let is_of_tab = [tab.range(), tab.compared_range()].contains(&Some(*range));
+            if let LoadEndReason::Failed(failure) = &outcome.end_reason
+                && !is_of_tab
+            {
                 self.notify_failure(failure, now);
             }
         }
@@ -94,14 +98,14 @@ impl App {
 
     /// Reads or requests what the tab on screen needs for the current range. Page views are requested only while their
     /// tab is shown.
-    pub(in crate::tui) fn load_shown_tab(&mut self, effects: &mut Vec<Effect>) {
+    pub(in crate::tui) fn load_shown_tab(&mut self, now: Time, effects: &mut Vec<Effect>) {
         if self.screen != Screen::Views {
             return;
         }
         let (tab, range) = (self.analytics.tab, self.views.query().range);
         if tab == AnalyticsTab::Pages {
             effects.extend(self.views.load_unless_current());
-            self.load_shown_visitors(effects);
+            self.load_shown_visitors(now, effects);
             return;
         }
         let before = effects.len();

@@ -124,6 +124,10 @@ pub(in crate::tui) fn push_signal(
     row.push(before, theme.text).push(format!(" in {}", signals.before.range.words(false)), theme.muted);
     row.push(" → ", theme.muted);
     match (signals.after.as_ref().and_then(number), after) {
+        (Some(now), AfterWindow::Complete(range)) if range.days() != signals.before.range.days() => {
+            let days = format!(" in {} instead of {} days", range.days(), signals.before.range.days());
+            row.push(now, theme.text).push(days, theme.muted)
+        }
         (Some(now), _) => row.push(now, theme.text),
         (None, AfterWindow::Complete(_)) => row.push("not loaded", theme.muted),
         (None, other) => row.push(after_text(other), theme.muted),

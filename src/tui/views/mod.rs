@@ -29,6 +29,7 @@ pub mod trend;
 pub mod visitors;
 #[cfg(test)]
 mod visitors_tests;
+mod visitors_update;
 
 use super::msg::Effect;
 use crate::model::Time;

@@ -54,14 +54,14 @@ impl Component for ViewsComponent {
             Action::JumpToPage => cx.app.open_input(InputField::Page, ""),
             Action::PageSize => cx.app.open_input(InputField::PageSize, ""),
             Action::CustomRange => Calendar::open(CalendarPurpose::Show, cx),
-            Action::LoadAll => match is_loading_visitors_next(cx.app) {
+            Action::LoadAll => match load_all_loads_visitors(cx.app) {
                 true => cx.app.ask_to_load_visitors(cx.now),
                 false => cx.app.load_all(cx.now, cx.effects),
             },
             Action::Compare => cx.app.compare(cx.now, cx.effects),
             Action::CompareWith => Calendar::open(CalendarPurpose::Compare, cx),
             Action::Trend => TrendDialog::open(cx),
-            Action::Visitors => cx.app.toggle_visitors(),
+            Action::Visitors => cx.app.toggle_visitors(cx.now),
             Action::Movers => Movers::open(cx),
             Action::NewJob => cx.app.open_job_about_pages(cx.now, cx.effects),
             Action::Open => {
@@ -74,8 +74,12 @@ impl Component for ViewsComponent {
             Action::Export => ExportDialog::open(cx),
             Action::ListCached => CachedRanges::open(cx),
             Action::Refresh => {
+                let dialogs = cx.app.dialogs.len();
                 cx.app.refresh_views(cx.now, cx.effects);
-                cx.app.refresh_visitors(cx.effects);
+                // If the user is asked first, nothing is requested yet.
+                if cx.app.dialogs.len() == dialogs {
+                    cx.app.refresh_visitors(cx.effects);
+                }
             }
             Action::CopyMain => {
                 let row = views.selected_row();
@@ -93,8 +97,7 @@ impl Component for ViewsComponent {
             cx.app.stop_loading(cx.effects);
             return Flow::Handled;
         }
-        if let Some(stop) = cx.app.stop_loading_visitors() {
-            cx.effects.push(stop);
+        if cx.app.stop_loading_visitors(cx.effects) {
             return Flow::Handled;
         }
         let marks = cx.app.views.table.marked_count();
@@ -188,12 +191,11 @@ impl Component for ViewsComponent {
     }
 }
 
-/// Whether the next thing to load are the visitors of the other pages: all pages are loaded, and their visitors are shown
-/// in part.
-fn is_loading_visitors_next(app: &App) -> bool {
+/// Whether “load all” loads visitors: all pages are loaded, but not all of their visitors.
+fn load_all_loads_visitors(app: &App) -> bool {
     let (views, range) = (&app.views, app.views.query().range);
     let is_complete = views.all_pages.complete_report(range).is_some() && !views.all_pages.can_stop();
-    is_complete && app.has_more_visitors() && app.stop_loading_visitors().is_none()
+    is_complete && app.can_load_more_visitors() && !views.visitors.is_loading(range)
 }
 
 /// Whether the footer offers an action now.
@@ -218,13 +220,13 @@ fn is_offered(action: Action, app: &App) -> bool {
         Action::LoadAll => {
             let (all, range) = (&views.all_pages, views.query().range);
             all.can_stop()
-                || is_loading_visitors_next(app)
+                || load_all_loads_visitors(app)
                 || app.view_requests_left() > 0
                     && (all.complete_report(range).is_none() || all.rows_to_continue_after(range).is_some())
         }
         Action::Close => {
             views.all_pages.can_stop()
-                || app.stop_loading_visitors().is_some()
+                || app.can_stop_loading_visitors()
                 || table.marked_count() > 0
                 || table.is_filtered()
         }
@@ -246,13 +248,11 @@ fn label(action: Action, app: &App) -> Option<&'static str> {
         Action::Fold if table.is_tree() => Some("unfold"),
         Action::LogScale if table.has_log_scale() => Some("linear"),
         Action::NewJob if table.marked_count() > 0 => Some("job about marked"),
-        Action::LoadAll if is_loading_visitors_next(app) => Some("load visitors"),
+        Action::LoadAll if load_all_loads_visitors(app) => Some("load visitors"),
         Action::LoadAll => Some(app.load_all_label()),
         Action::Compare if app.views.is_comparing() => Some("stop comparing"),
         Action::Visitors if table.has_visitors() => Some("hide visitors"),
-        Action::Close if app.views.all_pages.can_stop() || app.stop_loading_visitors().is_some() => {
-            Some("stop loading")
-        }
+        Action::Close if app.views.all_pages.can_stop() || app.can_stop_loading_visitors() => Some("stop loading"),
         Action::Close if table.marked_count() > 0 => Some("unmark"),
         Action::Close if table.is_filtered() => Some("clear filter"),
         _ => None,

@@ -115,19 +115,29 @@ fn answer_parts<'a>(view: View<'_>) -> Vec<PositionPart<'a>> {
     parts
 }
 
+/// Visitors that are this much older than the views are shown with their time.
+const MAX_AGE_DIFFERENCE: chrono::TimeDelta = chrono::TimeDelta::minutes(5);
+
 /// Returns what is missing of the visitors, if they are shown.
 fn visitors_part<'a>(view: View<'_>) -> Option<PositionPart<'a>> {
     let (visitors, range) = (&view.app.views.visitors, view.app.views.query().range);
     if !visitors.is_shown() {
         return None;
     }
-    if let Some(failure) = visitors.failure(range) {
-        return Some(needed_part(vec![Span::styled(format!("no visitors: {}", failure.message), view.theme.warning)]));
+    if let Some(failure) = visitors.failure(range, view.now) {
+        let text = format!("visitors not loaded: {}", failure.message);
+        return Some(needed_part(vec![Span::styled(text, view.theme.warning)]));
     }
-    let text = match visitors.report(range) {
-        None if visitors.is_loading(range) => "loading visitors…".to_owned(),
-        Some(report) if !report.is_complete() => format!("visitors of {}", plural(report.rows.len(), "page")),
-        _ => return None,
+    if visitors.is_loading(range) {
+        return Some(optional_part(view, "loading visitors…".to_owned()));
+    }
+    let report = visitors.report(range)?;
+    let is_older = view.app.views.as_of().is_some_and(|views| views - report.as_of > MAX_AGE_DIFFERENCE);
+    let age = if is_older { format!(" {}", view.as_of_clock(report.as_of)) } else { String::new() };
+    let text = match report.is_complete() {
+        true if age.is_empty() => return None,
+        true => format!("visitors{age}"),
+        false => format!("visitors loaded for {}{age}", plural(report.rows.len(), "page")),
     };
     Some(optional_part(view, text))
 }
