@@ -327,7 +327,7 @@ CREATE TABLE analytics_answer (
     PRIMARY KEY (report, number)
 ) STRICT, WITHOUT ROWID;
 
-CREATE TABLE job_evidence (
+CREATE TABLE job_signals (
     job       INTEGER NOT NULL REFERENCES job (key),
     path      TEXT NOT NULL,
     date_from TEXT NOT NULL,

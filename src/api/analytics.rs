@@ -10,8 +10,8 @@ use super::decode::{NO_PATH, ROW_FIELDS, parse_count, parse_flag, parse_time};
 use super::error::{ApiError, Unreadable};
 use super::fields::{FieldValues, body_text, field_values, object_fields, parse_rows, scalar_text, truncated};
 use crate::model::analytics::{
-    AnalyticsKind, AnalyticsRow, Cursor, Feedback, FeedbackStatus, NO_ID, PageFeedback, Question, RowsAnswer, Search,
-    Source, ThreadMessage,
+    AnalyticsKind, AnalyticsRow, Cursor, Feedback, FeedbackStatus, GENERATED_ID_PREFIX, PageFeedback, Question,
+    RowsAnswer, Search, Source, ThreadMessage,
 };
 use crate::model::endpoint::ApiKey;
 use crate::model::hash::stable_hash;
@@ -82,8 +82,8 @@ impl Client {
         self.request(call, decode_rows::<R>).await.map(|answer| answer.after(cursor))
     }
 
-    /// Fetches the messages of a conversation with the assistant, in the service's order. Counts toward the hourly limit
-    /// of analytics requests.
+    /// Fetches the messages of a conversation with the assistant, in the service's order. Counts toward the hourly
+    /// limit of analytics requests.
     pub async fn question_thread(&self, id: &CleanText) -> ApiAnswer<Vec<ThreadMessage>> {
         let Some(url) = self.address().thread(id.as_str()) else {
             return unusable_id(id.clone());
@@ -228,8 +228,8 @@ impl TextReader {
 
 /// Returns an id for a row that has none: the same one whenever the service sends the same row.
 fn missing_id(row: &impl Debug) -> CleanText {
-    // A row without its id must not become another row with each release of Rust.
-    CleanText::line(&format!("{NO_ID} {:016x}", stable_hash(format!("{row:?}").into_bytes())))
+    // The hash of the standard library may change with a Rust release, and then each row would get a new id.
+    CleanText::line(&format!("{GENERATED_ID_PREFIX} {:016x}", stable_hash(format!("{row:?}").into_bytes())))
 }
 
 /// Decodes each row of a list with these fields.

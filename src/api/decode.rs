@@ -1,6 +1,7 @@
 //! Decodes the service's answers tolerantly: if a field is missing, null, unknown or of another type, at most this
 //! field is lost. Only three answers are rejected: a body that is not a JSON object, a job without a usable id, and
-//! page views with neither totals nor a list of rows. `analytics` and `previews` decode the other answers by these rules.
+//! page views with neither totals nor a list of rows. `analytics` and `previews` decode the other answers by these
+//! rules.
 
 use super::error::Unreadable;
 use super::fields::{FieldValues, body_text, field_values, object_fields, parse_line, parse_rows, scalar_text};

@@ -167,7 +167,8 @@ pub(super) enum Command {
     ///
     /// All or nothing; importing a file again has no effect. A job in the file is matched with a tracked job
     /// by its id, or by the prompt that created it. If the file and this computer have different service data about a
-    /// job, the newer data is kept. Tags and threads are merged. A title, note or draft on this computer is kept, and import reports what it left out.
+    /// job, the newer data is kept. Tags and threads are merged. A title, note or draft on this computer is kept, and
+    /// import reports what it left out.
     ///
     /// Prompts that were queued or being sent when the file was written are imported as unconfirmed: the other computer
     /// may still send them, so docdeck never sends them from here automatically. Paused prompts are imported as paused:

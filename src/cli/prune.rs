@@ -1,5 +1,5 @@
-//! `docdeck prune`: deletes cached analytics or, with `--jobs`, finished jobs, and frees their disk space. Needs neither
-//! key nor network.
+//! `docdeck prune`: deletes cached analytics or, with `--jobs`, finished jobs, and frees their disk space. Needs
+//! neither key nor network.
 
 use super::data_folder::{open_undamaged, store_exists, store_failure};
 use super::error::CliError;

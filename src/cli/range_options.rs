@@ -1,5 +1,5 @@
-//! The range of the commands about analytics: parses `--from`, `--to` and `--last` by the rules of the dashboard's range
-//! field.
+//! The range of the commands about analytics: parses `--from`, `--to` and `--last` by the rules of the dashboard's
+//! range field.
 
 use crate::cli::completion_candidates;
 use crate::cli::error::CliError;

@@ -52,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_finite_weights_from_zero_on_count() {
+    fn negative_and_non_finite_weights_become_zero() {
         let text = "weights = { views = 2, lost_views = -1, thumbs_down = inf, open_comments = nan }";
         let weights = toml::from_str::<Analytics>(text).expect("valid").weights();
         assert_eq!(weights.0, [2.0, 0.0, 0.0, 0.0, 1.0, 1.0]);

@@ -121,8 +121,8 @@ impl EngineState {
         RowsOutcome { report, end_reason, requests }
     }
 
-    /// Makes one request for the answer after `so_far`, stores the answer and adds it to `so_far`. Returns `so_far` also
-    /// if this fails.
+    /// Makes one request for the answer after `so_far`, stores the answer and adds it to `so_far`. Returns `so_far`
+    /// also if this fails.
     async fn load_next_rows<R: DecodedRow>(
         self: Arc<Self>,
         plan: RowsPlan,
@@ -137,7 +137,7 @@ impl EngineState {
             Err(failed) => return (so_far, Err(failed)),
         };
         if let Some(failure) = so_far.no_progress_failure(&answer, self.stores_rows(R::KIND)) {
-            return (so_far, Err(RequestFailure { failure, used_request: true, is_invalid: false }));
+            return (so_far, Err(RequestFailure { failure, used_request: true, is_bad_request: false }));
         }
         let as_of = self.clock.now();
         let started_at = so_far.started_at.unwrap_or(as_of);
@@ -237,7 +237,7 @@ impl<R: DecodedRow> RowsLoad<'_, R> {
                 return LoadEndReason::RequestLimit;
             }
             if let Err(failed) = self.load_next().await {
-                if !(failed.is_invalid && std::mem::take(&mut self.is_resumed)) {
+                if !(failed.is_bad_request && std::mem::take(&mut self.is_resumed)) {
                     return LoadEndReason::Failed(failed.failure);
                 }
                 // The service no longer knows the cursor of the earlier load, so that load can't be continued.
@@ -274,7 +274,7 @@ impl<R: DecodedRow> RowsLoad<'_, R> {
         let (so_far, result) = next.await.map_err(|_| RequestFailure {
             failure: crash_failure(),
             used_request: false,
-            is_invalid: false,
+            is_bad_request: false,
         })?;
         self.so_far = so_far;
         let used_request = result.as_ref().err().is_none_or(|failed| failed.used_request);

@@ -22,20 +22,21 @@ const SETTLE_HOURS: i64 = 2;
 /// Records each day once it is over, until the task is aborted. Only the instance that polls for all records.
 pub(super) async fn run_recorder(inner: Arc<EngineState>) {
     loop {
-        let has_failed = inner.leases.holds(LeaseRole::Poll) && record_yesterday(&inner).await.is_err();
+        let has_failed = inner.leases.holds(LeaseRole::Poll) && record_last_settled_day(&inner).await.is_err();
         tokio::time::sleep(if has_failed { RETRY_INTERVAL } else { CHECK_INTERVAL }).await;
     }
 }
 
-/// Requests the page views of yesterday, unless they were loaded after they had settled.
+/// Requests the page views of the last day whose views have settled, unless views that were loaded after that are
+/// cached.
 ///
 /// # Errors
-/// The request failed or was refused. The failure is already in the log.
-async fn record_yesterday(inner: &Arc<EngineState>) -> Result<(), Failure> {
-    let settled_day = |time: Time| (time - TimeDelta::hours(SETTLE_HOURS)).date_naive();
-    let Some(day) = settled_day(inner.clock.now()).pred_opt() else { return Ok(()) };
+/// The request failed, or the hourly limit is reached.
+async fn record_last_settled_day(inner: &Arc<EngineState>) -> Result<(), Failure> {
+    let first_unsettled_day = |time: Time| (time - TimeDelta::hours(SETTLE_HOURS)).date_naive();
+    let Some(day) = first_unsettled_day(inner.clock.now()).pred_opt() else { return Ok(()) };
     let query = ViewsQuery { range: DateRange::day(day), limit: MAX_PAGE_SIZE, page: 1 };
-    let is_recorded = inner.cached_views(query).await.is_some_and(|views| settled_day(views.as_of) > day);
+    let is_recorded = inner.cached_views(query).await.is_some_and(|views| first_unsettled_day(views.as_of) > day);
     if is_recorded {
         return Ok(());
     }

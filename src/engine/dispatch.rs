@@ -210,7 +210,7 @@ impl EngineState {
         let outcome = match (kind, &id) {
             (PromptKind::Create, _) => {
                 let answer = self.client.create_job(&text).await;
-                // The prompt must not get into the log, so the job is named by its id.
+                // A new job's title is taken from its prompt, so this entry names the job by its id.
                 let subject =
                     answer.result.as_ref().map_or_else(|_| CleanText::line("new job"), |job| job.id.to_clean_text());
                 let result = self.record_answer(Operation::Create, subject, answer).await;

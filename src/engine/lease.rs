@@ -1,5 +1,6 @@
 //! Leases determine which docdeck instance on this computer polls, which one dispatches, and which one asks code hosts.
-//! Instance locks show which instances are alive. Both are OS file locks, which the kernel frees when their holder dies.
+//! Instance locks show which instances are alive. Both are OS file locks, which the kernel frees when their holder
+//! dies.
 
 use crate::model::endpoint::Scope;
 use crate::model::hash::stable_hash;
@@ -21,8 +22,8 @@ pub(super) enum LeaseRole {
     Poll,
     /// Sending queued prompts.
     Dispatch,
-    /// Asking code hosts for the state of pull requests. Held only during a round of requests, so that the instance with
-    /// the focus never waits for another one.
+    /// Asking code hosts for the state of pull requests. Held only during a round of requests, so that the instance
+    /// with the focus never waits for another one.
     Refresh,
 }
 

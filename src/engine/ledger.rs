@@ -18,8 +18,8 @@ pub(super) struct RequestFailure {
     pub(super) failure: Failure,
     /// Whether it used up one of the hour's requests.
     pub(super) used_request: bool,
-    /// Whether the service refused the request as invalid (400).
-    pub(super) is_invalid: bool,
+    /// Whether the service answered 400.
+    pub(super) is_bad_request: bool,
 }
 
 impl EngineState {
@@ -33,7 +33,8 @@ impl EngineState {
         request: impl Future<Output = ApiAnswer<T>>,
     ) -> Result<T, RequestFailure> {
         let spent = self.spend_views_request().await;
-        let spent_at = spent.map_err(|failure| RequestFailure { failure, used_request: false, is_invalid: false })?;
+        let spent_at =
+            spent.map_err(|failure| RequestFailure { failure, used_request: false, is_bad_request: false })?;
         let _in_flight = self.in_flight_guard();
         let answer = request.await;
         match self.record_answer(operation, subject, answer).await {
@@ -69,7 +70,7 @@ impl EngineState {
             }
             _ => {}
         }
-        RequestFailure { failure, used_request, is_invalid: matches!(error, ApiError::BadRequest { .. }) }
+        RequestFailure { failure, used_request, is_bad_request: matches!(error, ApiError::BadRequest { .. }) }
     }
 
     /// Emits the budgets of the three hourly limits.

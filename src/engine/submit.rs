@@ -5,7 +5,7 @@ use super::Engine;
 use super::clock::local_now;
 use super::poller_command::PollerCommand;
 use super::state::lock;
-use crate::model::analytics::evidence::PageEvidence;
+use crate::model::analytics::signal_snapshot::SignalSnapshot;
 use crate::model::change::{DiscardedPrompts, QueueChange};
 use crate::model::engine_event::EngineEvent;
 use crate::model::failure::Failure;
@@ -32,8 +32,7 @@ impl Engine {
         self.inner.reserves_prompts.then(|| self.inner.instance.name())
     }
 
-    /// Like [`Engine::submit_new_job`], for a job about these pages, which are stored with it, with the evidence about
-    /// them.
+    /// Like [`Engine::submit_new_job`], but also stores the pages that the job is about, and their numbers.
     ///
     /// # Errors
     /// Nothing was written, so the caller must keep the text and the pages.
@@ -41,13 +40,13 @@ impl Engine {
         &self,
         text: &str,
         pages: &[CleanText],
-        evidence: &[PageEvidence],
+        snapshots: &[SignalSnapshot],
     ) -> Result<(PromptId, Job), Failure> {
         reject_blank(text)?;
         let added = self
             .inner
             .store
-            .add_job_about(&self.inner.scope, text, pages, evidence, local_now())
+            .add_job_about(&self.inner.scope, text, pages, snapshots, local_now())
             .await
             .map_err(submit_failure)?;
         Ok(self.enqueue(added).await)

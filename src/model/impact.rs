@@ -3,7 +3,7 @@
 
 use super::Time;
 use super::analytics::AnalyticsKind;
-use super::analytics::evidence::PageEvidence;
+use super::analytics::signal_snapshot::SignalSnapshot;
 use super::load::Timed;
 use super::period::DateRange;
 use super::row::{Job, JobKey};
@@ -125,8 +125,8 @@ pub fn missing_ranges(job: &Job, pages: &[PageImpact], today: NaiveDate) -> Vec<
     ranges
 }
 
-/// Returns the reports about the days after a job that have to be loaded to compare them with the evidence, with their
-/// range. Returns `None` if there is nothing to compare yet, or everything is loaded.
+/// Returns the reports that have to be loaded to compare the numbers of a job's pages with the days after the job, and
+/// the range of these days. Returns `None` if there is nothing to compare yet, or everything is loaded.
 pub fn missing_reports(job: &Job, pages: &[PageImpact], today: NaiveDate) -> Option<(DateRange, Vec<AnalyticsKind>)> {
     let AfterWindow::Complete(range) = after_window(job, today) else { return None };
     let missing = pages.iter().find_map(|page| page.signals.as_ref()).map(|signals| signals.missing.clone());
@@ -139,16 +139,16 @@ pub struct PageImpact {
     pub path: CleanText,
     pub before: PageViewsState,
     pub after: PageViewsState,
-    /// What reports say about the page; `None` if nothing was stored when the job was started.
+    /// The numbers of the page in reports; `None` if none were stored when the job was started.
     pub signals: Option<SignalImpact>,
 }
 
-/// What reports said about a page when a job was started, and what they say about the days after the job.
+/// The numbers of a page when a job was started, and in the days after the job.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SignalImpact {
-    pub before: PageEvidence,
+    pub before: SignalSnapshot,
     /// `None` unless a report of the days after the job is loaded.
-    pub after: Option<PageEvidence>,
+    pub after: Option<SignalSnapshot>,
     /// The reports of the days after the job that are not loaded.
     pub missing: Vec<AnalyticsKind>,
 }

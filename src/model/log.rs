@@ -1,5 +1,5 @@
-//! Entries of the log screen: requests and state changes, with the titles of jobs, never the full text of prompts or the
-//! API key.
+//! Entries of the log screen: requests and state changes. A job may be named by its title, which may begin like its
+//! prompt. No other text of a prompt and no API key is logged.
 
 use super::Time;
 use super::analytics::AnalyticsKind;

@@ -3,8 +3,8 @@
 
 use crate::engine::Engine;
 use crate::model::Time;
-use crate::model::analytics::evidence::{EVIDENCE_SIGNALS, PageEvidence};
 use crate::model::analytics::needs_work::{LoadedReports, NeedsWork, Signal, Weights};
+use crate::model::analytics::signal_snapshot::{SNAPSHOT_SIGNALS, SignalSnapshot};
 use crate::model::analytics::{AnalyticsKind, Feedback, PageFeedback, Question, RowsReport, Search};
 use crate::model::endpoint::Scope;
 use crate::model::impact::{
@@ -55,8 +55,8 @@ impl StoredReports {
         }
     }
 
-    fn numbers_of(&self, path: &CleanText) -> Option<PageEvidence> {
-        PageEvidence::of_page(self.loaded(), &self.found, path, self.range)
+    fn numbers_of(&self, path: &CleanText) -> Option<SignalSnapshot> {
+        SignalSnapshot::of_page(self.loaded(), &self.found, path, self.range)
     }
 }
 
@@ -64,15 +64,15 @@ impl ImpactReader<'_> {
     /// Reads the views of a job's pages before and after the job, for the first pages of the job up to a limit.
     pub(super) async fn read_job_impact(&self, job: JobKey) -> Result<Vec<PageImpact>, StoreError> {
         let Some(row) = self.store.job(job).await? else { return Ok(Vec::new()) };
-        let evidence = self.store.job_evidence(job).await?;
+        let snapshots = self.store.signal_snapshots(job).await?;
         let after = match after_window(&row, Utc::now().date_naive()) {
-            AfterWindow::Complete(range) if !evidence.is_empty() => Some(self.read_reports(range).await?),
+            AfterWindow::Complete(range) if !snapshots.is_empty() => Some(self.read_reports(range).await?),
             _ => None,
         };
-        let missing = after.as_ref().map(|after| self.missing_reports(&after.loaded(), &evidence)).unwrap_or_default();
+        let missing = after.as_ref().map(|after| self.missing_reports(&after.loaded(), &snapshots)).unwrap_or_default();
         let mut pages = Vec::new();
         for path in row.local.pages.iter().take(MAX_LISTED_PAGES) {
-            let signals = evidence.iter().find(|page| page.path == *path).map(|before| SignalImpact {
+            let signals = snapshots.iter().find(|page| page.path == *path).map(|before| SignalImpact {
                 before: before.clone(),
                 after: after.as_ref().and_then(|after| after.numbers_of(path)),
                 missing: missing.clone(),
@@ -105,12 +105,12 @@ impl ImpactReader<'_> {
         Ok(reports)
     }
 
-    /// Returns the reports that have to be loaded to compare all numbers of the evidence. Leaves out those that are never
-    /// stored.
-    fn missing_reports(&self, loaded: &LoadedReports<'_>, evidence: &[PageEvidence]) -> Vec<AnalyticsKind> {
+    /// Returns the reports that have to be loaded to compare all numbers of the snapshots. Leaves out those that are
+    /// never stored.
+    fn missing_reports(&self, loaded: &LoadedReports<'_>, snapshots: &[SignalSnapshot]) -> Vec<AnalyticsKind> {
         let is_wanted = |kind: &AnalyticsKind| {
-            let of_kind = EVIDENCE_SIGNALS.into_iter().filter(|signal| signal.report() == Some(*kind));
-            let has_signal = |signal: Signal| evidence.iter().any(|page| page.value(signal).is_some());
+            let of_kind = SNAPSHOT_SIGNALS.into_iter().filter(|signal| signal.report() == Some(*kind));
+            let has_signal = |signal: Signal| snapshots.iter().any(|page| page.value(signal).is_some());
             of_kind.into_iter().any(has_signal) && self.engine.as_ref().is_none_or(|engine| engine.stores_rows(*kind))
         };
         loaded.missing().rows.into_iter().filter(is_wanted).collect()

@@ -18,9 +18,9 @@ impl EffectRunner {
                 let result = self.with_engine(async |engine| engine.submit_new_job(&text).await).await;
                 submitted(DraftTarget::NewJob, text, Vec::new(), result)
             }
-            PromptsEffect::SubmitJobAbout(text, pages, evidence) => {
+            PromptsEffect::SubmitJobAbout(text, pages, snapshots) => {
                 let submit =
-                    async |engine: crate::engine::Engine| engine.submit_job_about(&text, &pages, &evidence).await;
+                    async |engine: crate::engine::Engine| engine.submit_job_about(&text, &pages, &snapshots).await;
                 let result = self.with_engine(submit).await;
                 submitted(DraftTarget::AboutPages, text, pages, result)
             }

@@ -2,8 +2,8 @@
 //! limits, and faults that can be injected. It accepts only what the documentation of the real service permits.
 //!
 //! The modules `world`, `jobs`, `prompt_directives` and `population` simulate the jobs; `pages`, `paths` and `views`
-//! simulate the page views, `analytics` the other reports; `code_host` simulates the pull requests of the jobs; `limits`
-//! and `faults` reject requests or make them fail; `service` combines them; `http`, `host_routes`, `reply` and
+//! simulate the page views, `analytics` the other reports; `code_host` simulates the pull requests of the jobs;
+//! `limits` and `faults` reject requests or make them fail; `service` combines them; `http`, `host_routes`, `reply` and
 //! `bad_bodies` are the server. Only `service` reads the clock.
 //!
 //! The Date header, `createdAt`, the days of the views and the rolling hour of the limits follow the wall clock. Only
@@ -116,8 +116,8 @@ impl Sim {
         self.service.keys.host(kind)
     }
 
-    /// Returns where the simulated code host of this kind is, which answers for github.com or gitlab.com in the links of
-    /// pull requests.
+    /// Returns where the simulated code host of this kind is, which answers for github.com or gitlab.com in the links
+    /// of pull requests.
     pub fn host_address(&self, kind: HostKind) -> HostAddress {
         let (host, path, version) = match kind {
             HostKind::GitHub => ("github.com", "github", "v3"),

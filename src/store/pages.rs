@@ -1,4 +1,4 @@
-//! The pages that a job was started about, and what reports said about them. They are stored with the job, and move with
+//! The pages that a job was started about, and their numbers in reports. They are stored with the job, and move with
 //! it if its row is merged into another row.
 
 use super::error::StoreResult;
@@ -6,7 +6,7 @@ use super::json_column::json;
 use super::query::Query as _;
 use super::views::{date_columns, read_range};
 use super::{Store, job_rows};
-use crate::model::analytics::evidence::PageEvidence;
+use crate::model::analytics::signal_snapshot::SignalSnapshot;
 use crate::model::row::{Job, JobKey};
 use crate::model::text::CleanText;
 use rusqlite::{Connection, Transaction, params};
@@ -50,50 +50,52 @@ pub(super) fn move_pages(tx: &Transaction<'_>, from: JobKey, to: JobKey) -> Stor
         [from, to],
     )?;
     tx.change("DELETE FROM job_page WHERE job = ?1", [from])?;
-    copy_evidence(tx, from, to)?;
-    tx.change("DELETE FROM job_evidence WHERE job = ?1", [from])?;
+    copy_snapshots(tx, from, to)?;
+    tx.change("DELETE FROM job_signals WHERE job = ?1", [from])?;
     Ok(())
 }
 
-/// Stores what reports say about the pages of a job.
-pub(super) fn add_evidence(tx: &Transaction<'_>, key: JobKey, evidence: &[PageEvidence]) -> StoreResult<()> {
-    for page in evidence {
+/// Stores the numbers of a job's pages.
+pub(super) fn add_snapshots(tx: &Transaction<'_>, key: JobKey, snapshots: &[SignalSnapshot]) -> StoreResult<()> {
+    for page in snapshots {
         let ((from, to), signals) = (date_columns(page.range), json(&page.signals)?);
         tx.change(
-            "INSERT OR IGNORE INTO job_evidence (job, path, date_from, date_to, signals) VALUES (?1, ?2, ?3, ?4, ?5)",
+            "INSERT OR IGNORE INTO job_signals (job, path, date_from, date_to, signals) VALUES (?1, ?2, ?3, ?4, ?5)",
             params![key, page.path, from, to, signals],
         )?;
     }
     Ok(())
 }
 
-/// Gives the evidence of the job `from` to the job `to`, too. Evidence about a page that `to` already has is kept.
-pub(super) fn copy_evidence(tx: &Transaction<'_>, from: JobKey, to: JobKey) -> StoreResult<()> {
+/// Copies the numbers of the pages of the job `from` to the job `to`, except for pages whose numbers `to` already has.
+pub(super) fn copy_snapshots(tx: &Transaction<'_>, from: JobKey, to: JobKey) -> StoreResult<()> {
     tx.change(
-        "INSERT OR IGNORE INTO job_evidence (job, path, date_from, date_to, signals)
-         SELECT ?2, path, date_from, date_to, signals FROM job_evidence WHERE job = ?1",
+        "INSERT OR IGNORE INTO job_signals (job, path, date_from, date_to, signals)
+         SELECT ?2, path, date_from, date_to, signals FROM job_signals WHERE job = ?1",
         [from, to],
     )?;
     Ok(())
 }
 
 impl Store {
-    /// Returns what reports said about the pages of a job when it was started. Evidence that was edited by others and
-    /// can't be read is left out.
-    pub async fn job_evidence(&self, job: JobKey) -> StoreResult<Vec<PageEvidence>> {
-        self.read(move |db| {
-            let mut statement =
-                db.prepare_cached("SELECT path, date_from, date_to, signals FROM job_evidence WHERE job = ?1")?;
-            let mut rows = statement.query([job_rows::current_key(db, job)?])?;
-            let mut found = Vec::new();
-            while let Some(row) = rows.next()? {
-                let signals = serde_json::from_str(&row.get::<_, String>("signals")?).ok();
-                if let Some((range, signals)) = read_range(row)?.zip(signals) {
-                    found.push(PageEvidence { path: row.get("path")?, range, signals });
-                }
-            }
-            Ok(found)
-        })
-        .await
+    /// Returns the numbers of a job's pages when it was started. Skips numbers that can't be read, for example because
+    /// the file was edited by hand.
+    pub async fn signal_snapshots(&self, job: JobKey) -> StoreResult<Vec<SignalSnapshot>> {
+        self.read(move |db| read_snapshots(db, job_rows::current_key(db, job)?)).await
     }
+}
+
+/// Reads the numbers of a job's pages.
+pub(super) fn read_snapshots(db: &Connection, job: JobKey) -> StoreResult<Vec<SignalSnapshot>> {
+    let mut statement =
+        db.prepare_cached("SELECT path, date_from, date_to, signals FROM job_signals WHERE job = ?1")?;
+    let mut rows = statement.query([job])?;
+    let mut found = Vec::new();
+    while let Some(row) = rows.next()? {
+        let signals = serde_json::from_str(&row.get::<_, String>("signals")?).ok();
+        if let Some((range, signals)) = read_range(row)?.zip(signals) {
+            found.push(SignalSnapshot { path: row.get("path")?, range, signals });
+        }
+    }
+    Ok(found)
 }

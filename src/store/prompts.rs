@@ -8,7 +8,7 @@ use super::error::{StoreError, StoreResult};
 use super::query::Query as _;
 use super::{Store, drafts, job_rows, pages};
 use crate::model::Time;
-use crate::model::analytics::evidence::PageEvidence;
+use crate::model::analytics::signal_snapshot::SignalSnapshot;
 use crate::model::backup::PromptRecord;
 use crate::model::change::DiscardedPrompts;
 use crate::model::endpoint::Scope;
@@ -87,22 +87,21 @@ impl Store {
         .await
     }
 
-    /// Like [`Store::add_new_job`], but stores these pages with the job as the pages that it is about, and the evidence about
-    /// them. Deletes the
+    /// Like [`Store::add_new_job`], but also stores the pages that the job is about, and their numbers. Deletes the
     /// draft in [`DraftTarget::AboutPages`] instead of the new-job draft.
     pub async fn add_job_about(
         &self,
         scope: &Scope,
         text: &str,
         pages: &[CleanText],
-        evidence: &[PageEvidence],
+        snapshots: &[SignalSnapshot],
         now: Time,
     ) -> StoreResult<(PromptId, Job)> {
-        let (text, about, evidence) = (text.to_owned(), pages.to_vec(), evidence.to_vec());
+        let (text, about, snapshots) = (text.to_owned(), pages.to_vec(), snapshots.to_vec());
         self.write_in_scope(scope, move |tx, scope| {
             let (prompt, row) = insert_new_job(tx, scope, &text, None, now)?;
             pages::add_pages(tx, row.key, &about)?;
-            pages::add_evidence(tx, row.key, &evidence)?;
+            pages::add_snapshots(tx, row.key, &snapshots)?;
             drafts::delete_draft(tx, scope, DraftTarget::AboutPages)?;
             Ok((prompt, job_rows::read_current_job(tx, row.key)?))
         })
@@ -122,8 +121,8 @@ impl Store {
         .await
     }
 
-    /// Queues the last prompt that the service accepted for a failed job once more: the prompt that started the job in a
-    /// new job about the same pages, a follow-up in the same job. Keeps all drafts.
+    /// Queues the last prompt that the service accepted for a failed job once more: the prompt that started the job in
+    /// a new job about the same pages, a follow-up in the same job. Keeps all drafts.
     pub async fn retry(&self, job: JobKey, now: Time) -> StoreResult<(PromptId, Job)> {
         self.write(move |tx| {
             let key = job_rows::current_key(tx, job)?;
@@ -141,7 +140,7 @@ impl Store {
             let scope = job_rows::job_scope_id(tx, key)?;
             let (prompt, new) = insert_new_job(tx, scope, &last.text, None, now)?;
             pages::add_pages(tx, new.key, &row.local.pages)?;
-            pages::copy_evidence(tx, key, new.key)?;
+            pages::copy_snapshots(tx, key, new.key)?;
             Ok((prompt, job_rows::read_current_job(tx, new.key)?))
         })
         .await

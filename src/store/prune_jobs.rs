@@ -116,7 +116,7 @@ fn delete_jobs(tx: &Transaction<'_>, keys: &[JobKey]) -> StoreResult<()> {
     for sql in [
         "DELETE FROM event WHERE job = ?1",
         "DELETE FROM job_page WHERE job = ?1",
-        "DELETE FROM job_evidence WHERE job = ?1",
+        "DELETE FROM job_signals WHERE job = ?1",
         "DELETE FROM prompt WHERE job = ?1",
         "DELETE FROM job WHERE merged_into = ?1",
         "DELETE FROM job WHERE key = ?1",

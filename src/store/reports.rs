@@ -123,8 +123,8 @@ pub(super) fn find_complete(db: &Connection, scope: i64, range: DateRange) -> St
     })
 }
 
-/// Returns a partial report with the pages of all cached answers for the range, the newest first; `None` if there are no
-/// answers.
+/// Returns a partial report with the pages of all cached answers for the range, the newest first; `None` if there are
+/// no answers.
 fn merge_answers(db: &Connection, scope: i64, range: DateRange) -> StoreResult<Option<Report>> {
     let sql = "SELECT answer, as_of FROM views_answer
          WHERE scope = ?1 AND date_from = ?2 AND date_to = ?3 ORDER BY as_of DESC";

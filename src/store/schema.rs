@@ -44,7 +44,7 @@ pub(super) const MIGRATIONS: [&str; 18] = [
     PULL_REQUEST_COUNTS,
     include_str!("../../assets/schema/0016_previews.sql"),
     include_str!("../../assets/schema/0017_analytics.sql"),
-    include_str!("../../assets/schema/0018_evidence.sql"),
+    include_str!("../../assets/schema/0018_job_signals.sql"),
 ];
 
 /// Creates the current schema in an empty file, as all migrations together do, in a twentieth of their time. Made from
@@ -53,7 +53,7 @@ const CURRENT_SCHEMA: &str = include_str!("../../assets/schema/current.sql");
 
 /// Returns all tables that a sound file with the current schema has. A table comes before the tables that refer to it.
 pub(super) fn tables() -> impl Iterator<Item = &'static str> {
-    "scope revision key_value ledger ledger_use job job_count prompt event job_page job_evidence draft views_answer views_total \
+    "scope revision key_value ledger ledger_use job job_count prompt event job_page job_signals draft views_answer views_total \
      views_loading views_part views_report views_path views_row pull_request_diff \
      pull_request_details preview analytics_report analytics_answer"
         .split(' ')

@@ -2,8 +2,8 @@
 //! can be fetched, after a confirmation that shows the cost.
 
 use crate::model::Time;
-use crate::model::analytics::evidence::EVIDENCE_SIGNALS;
 use crate::model::analytics::needs_work::Signal;
+use crate::model::analytics::signal_snapshot::SNAPSHOT_SIGNALS;
 use crate::model::failure::Failure;
 use crate::model::impact::{ImpactWindows, PageImpact, job_windows};
 use crate::model::load::{Load, Timed};
@@ -106,8 +106,8 @@ pub enum PagesLine {
     More(usize),
 }
 
-/// Returns the lines about the pages of a job at this width; empty if the job was not started for pages. `pages` is what is
-/// known about them.
+/// Returns the lines about the pages of a job at this width; empty if the job was not started for pages. `pages` has
+/// the loaded data about them.
 pub fn pages_lines(row: &Job, pages: &JobPages, columns: usize) -> Vec<PagesLine> {
     if row.local.pages.is_empty() {
         return Vec::new();
@@ -122,10 +122,10 @@ pub fn pages_lines(row: &Job, pages: &JobPages, columns: usize) -> Vec<PagesLine
         }
         if let Some(signals) = pages.page(index).and_then(|page| page.signals.as_ref()) {
             let has_value = |signal: &Signal| {
-                let values = [Some(&signals.before), signals.after.as_ref()].map(|evidence| evidence?.value(*signal));
+                let values = [Some(&signals.before), signals.after.as_ref()].map(|snapshot| snapshot?.value(*signal));
                 values.into_iter().flatten().any(|value| !value.is_zero())
             };
-            lines.extend(EVIDENCE_SIGNALS.into_iter().filter(has_value).map(|signal| PagesLine::Signal(index, signal)));
+            lines.extend(SNAPSHOT_SIGNALS.into_iter().filter(has_value).map(|signal| PagesLine::Signal(index, signal)));
         }
     }
     let more = row.local.pages.len().saturating_sub(MAX_LISTED_PAGES);

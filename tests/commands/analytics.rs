@@ -1,5 +1,5 @@
-//! `docdeck searches`, `feedback`, `questions`, `visitors`, `needs-work` and `views --check`: the requests that they send,
-//! their output formats and their exit codes.
+//! `docdeck searches`, `feedback`, `questions`, `visitors`, `needs-work` and `views --check`: the requests that they
+//! send, their output formats and their exit codes.
 
 use crate::support::command::CommandFixture;
 use docdeck::model::analytics::AnalyticsKind;

@@ -48,7 +48,7 @@ async fn next_loaded_range(events: &mut mpsc::Receiver<EngineEvent>) -> DateRang
 }
 
 /// Returns the last day whose views have settled.
-fn settled_day(sim: &Sim) -> DateRange {
+fn last_settled_day(sim: &Sim) -> DateRange {
     DateRange::day((sim.now() - TimeDelta::hours(2)).date_naive().pred_opt().expect("a day"))
 }
 
@@ -58,7 +58,7 @@ async fn yesterday_is_recorded_with_one_request_and_not_again_after_a_restart() 
     let store = open_store(folder.path());
     let (engine, mut events) = start(&sim, store.clone(), true).await;
     let range = next_loaded_range(&mut events).await;
-    assert_eq!((range, sim.requests(Operation::Views)), (settled_day(&sim), 1));
+    assert_eq!((range, sim.requests(Operation::Views)), (last_settled_day(&sim), 1));
     engine.stop().await;
     let (engine, events) = start(&sim, store.clone(), true).await;
     // The recorder checks at the start, before this later request.
@@ -74,7 +74,8 @@ async fn views_loaded_before_they_settled_are_requested_once_more() {
     let sim = start_sim(&[]).await;
     for (minutes_after_midnight, requests) in [(119, 1), (121, 0)] {
         let folder = tempfile::tempdir().expect("a folder");
-        let (store, range, before) = (open_store(folder.path()), settled_day(&sim), sim.requests(Operation::Views));
+        let (store, range, before) =
+            (open_store(folder.path()), last_settled_day(&sim), sim.requests(Operation::Views));
         let midnight = range.exclusive_end().and_hms_opt(0, 0, 0).expect("midnight").and_utc();
         let as_of = midnight + TimeDelta::minutes(minutes_after_midnight);
         let query = ViewsQuery { range, limit: MAX_PAGE_SIZE, page: 1 };

@@ -28,7 +28,7 @@ const SCHEMAS: [&str; 18] = [
     include_str!("../../assets/schema/0015_pull_request_counts.sql"),
     include_str!("../../assets/schema/0016_previews.sql"),
     include_str!("../../assets/schema/0017_analytics.sql"),
-    include_str!("../../assets/schema/0018_evidence.sql"),
+    include_str!("../../assets/schema/0018_job_signals.sql"),
 ];
 /// The number of jobs in an old database, each with a prompt.
 const JOB_COUNT: i64 = 600;

@@ -6,7 +6,7 @@ use crate::support::{create_folder, scope_of, start_sim};
 use chrono::{TimeDelta, Utc};
 use crossterm::event::KeyCode;
 use docdeck::model::analytics::AnalyticsKind;
-use docdeck::model::analytics::evidence::PageEvidence;
+use docdeck::model::analytics::signal_snapshot::SignalSnapshot;
 use docdeck::model::job::{JobId, RemoteJob, Status};
 use docdeck::model::load::Load;
 use docdeck::model::log::Operation;
@@ -43,7 +43,7 @@ async fn store_finished_job_with(
     sim: &Sim,
     folder: &Path,
     page: &str,
-    evidence: &[PageEvidence],
+    evidence: &[SignalSnapshot],
     days_ago: i64,
 ) -> JobKey {
     let (store, _) = Store::open(folder, Utc::now()).expect("a store");
@@ -220,7 +220,7 @@ async fn what_reports_said_when_a_job_was_started_is_compared_with_the_week_afte
     let (sim, folder) = (start_sim(&[]).await, create_folder());
     let range = DateRange::last_days(7, (Utc::now() - TimeDelta::days(31)).date_naive());
     let signals = [("thumbsDown".to_owned(), Count::Known(4_321)), ("openComments".to_owned(), Count::Known(0))].into();
-    let evidence = PageEvidence { path: CleanText::line("/quickstart"), range, signals };
+    let evidence = SignalSnapshot { path: CleanText::line("/quickstart"), range, signals };
     store_finished_job_with(&sim, folder.path(), "/quickstart", &[evidence], 30).await;
     let mut dashboard = DashboardFixture::start(&sim, folder.path()).await;
     dashboard.until_shown("thumbs down  4,321 in").await;

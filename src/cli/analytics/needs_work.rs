@@ -1,4 +1,5 @@
-//! `docdeck needs-work`: prints the pages that need work, from cached reports. With --load, loads what is missing first.
+//! `docdeck needs-work`: prints the pages that need work, from cached reports. With --load, loads what is missing
+//! first.
 
 use super::selection::SelectionOptions;
 use super::table;

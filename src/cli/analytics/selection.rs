@@ -7,7 +7,7 @@ use clap::Args;
 
 #[derive(Debug, Args)]
 pub(super) struct SelectionOptions {
-    /// print only rows that pass this filter, such as 'hits>20 unclicked' or 'page /guides down>3'
+    /// print only the rows that pass this filter: words, and numbers such as 'down>3' (see `docdeck help analytics`)
     #[arg(long, value_name = "FILTER")]
     filter: Option<String>,
     /// print the rows that pass this filter, and exit with 1 if there are any
@@ -44,9 +44,9 @@ impl SelectionOptions {
             (None, None) => ("--filter", ""),
         };
         let filter = RowFilter::parse(text);
-        let is_compared = filter.needs_comparison();
+        let needs_comparison = filter.needs_comparison();
         let problem =
-            filter.problem().or(is_compared.then_some("“new” needs a comparison, which only the dashboard has"));
+            filter.problem().or(needs_comparison.then_some("“new” needs a comparison, which only the dashboard has"));
         match problem {
             Some(problem) => Err(CliError::unusable(format!("{option}: {problem}. Nothing was loaded."))),
             None => Ok(filter),

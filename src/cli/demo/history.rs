@@ -212,7 +212,7 @@ fn job_record(scope: &Scope, job: &InitialJob, now: Time) -> Option<JobRecord> {
     let follow_ups = job.follow_ups.iter().zip(&job.follow_up_times);
     let follow_ups = follow_ups.map(|(text, at)| accepted_prompt(PromptKind::FollowUp, text, *at));
     let prompts = [accepted_prompt(PromptKind::Create, &job.prompt, created)].into_iter().chain(follow_ups).collect();
-    let mut record = JobRecord { scope: scope.clone(), row, prompts, events, draft: None };
+    let mut record = JobRecord { scope: scope.clone(), row, prompts, events, draft: None, signals: Vec::new() };
     record.row.local.title = record.default_title();
     Some(record)
 }

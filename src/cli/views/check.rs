@@ -1,5 +1,5 @@
-//! `docdeck views --check FILTER`: loads all pages, compares them with the previous period if the filter needs that, and
-//! writes the pages that pass the filter.
+//! `docdeck views --check FILTER`: loads all pages, compares them with the previous period if the filter needs that,
+//! and writes the pages that pass the filter.
 
 use super::load_progress::{LoadProgressBar, cost_line, load_with_progress};
 use super::output::write_content;
@@ -11,12 +11,13 @@ use crate::model::comparison::{ComparedRanges, Comparison};
 use crate::model::export::{ExportContent, ExportFormat};
 use crate::model::period::DateRange;
 use crate::model::report::{LoadEndReason, LoadPlan, Report};
-use crate::tui::views::table::{FilteredData, PageTable};
+use crate::tui::views::table::{FilterableData, PageTable};
 use std::sync::Arc;
 
 /// Returns what is wrong with a filter, as a sentence. `None` if it is valid.
 pub(super) fn filter_problem(filter: &str) -> Option<String> {
-    let problem = PageTable::problem_of_filter(filter, FilteredData { is_compared: true, ..FilteredData::default() })?;
+    let problem =
+        PageTable::problem_of_filter(filter, FilterableData { is_compared: true, ..FilterableData::default() })?;
     Some(format!("--check: {problem}. Nothing was loaded."))
 }
 
@@ -31,7 +32,7 @@ pub(super) async fn check(
 ) -> Result<Code, CliError> {
     let report = load(session, range, fresh, out).await?;
     // Without a comparison, the only problem of a valid filter is that it needs one.
-    let needs_comparison = PageTable::problem_of_filter(filter, FilteredData::default()).is_some();
+    let needs_comparison = PageTable::problem_of_filter(filter, FilterableData::default()).is_some();
     let comparison = if needs_comparison { Some(compare(session, &report, fresh, out).await?) } else { None };
     let mut table = PageTable::default();
     table.show_compared(Arc::clone(&report), comparison.clone());

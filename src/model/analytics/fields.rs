@@ -55,13 +55,14 @@ impl<'a> FieldValue<'a> {
 /// The key by which rows are sorted; all keys of a field are of the same kind.
 #[derive(Debug)]
 enum SortKey<'a> {
-    /// A text in lower case, after its first bytes, which decide most comparisons without a look at the text.
+    /// The first eight bytes of a text as a number, and the whole text, both in lower case. The number decides most
+    /// comparisons and is faster to compare.
     Text(u64, Cow<'a, str>),
     Number(Option<f64>),
     Time(Option<Time>),
 }
 
-/// Returns the first eight bytes of a text as a number that is in the same order as the texts.
+/// Returns the first eight bytes of a text as a number. The numbers sort like the prefixes.
 fn text_prefix(text: &str) -> u64 {
     let mut bytes = [0; 8];
     bytes.iter_mut().zip(text.bytes()).for_each(|(slot, byte)| *slot = byte);
@@ -71,7 +72,9 @@ fn text_prefix(text: &str) -> u64 {
 impl SortKey<'_> {
     fn compare(&self, other: &Self) -> Ordering {
         match (self, other) {
-            (Self::Text(one, text), Self::Text(other, other_text)) => one.cmp(other).then_with(|| text.cmp(other_text)),
+            (Self::Text(prefix, text), Self::Text(other_prefix, other_text)) => {
+                prefix.cmp(other_prefix).then_with(|| text.cmp(other_text))
+            }
             (Self::Time(one), Self::Time(other)) => one.cmp(other),
             (Self::Number(one), Self::Number(other)) => one.partial_cmp(other).unwrap_or(Ordering::Equal),
             _ => Ordering::Equal,

@@ -81,12 +81,12 @@ impl<R: Fielded> RowFilter<R> {
         self.terms.iter().any(|term| matches!(term, RowTerm::Number { field, .. } if field.name == name))
     }
 
-    /// Whether a row passes that is not compared, and so not known to be new.
+    /// Whether a row passes without a comparison, in which no row is new.
     pub fn passes(&self, row: &R) -> bool {
         self.passes_compared(row, |_| false)
     }
 
-    /// Whether a row passes. `is_new` tells whether the previous period doesn't have the row.
+    /// Whether a row passes. `is_new` returns whether the row is missing in the previous period.
     pub fn passes_compared(&self, row: &R, is_new: impl Fn(&R) -> bool) -> bool {
         self.terms.iter().all(|term| match term {
             RowTerm::Word { word, not } => has_word(row, word) != *not,

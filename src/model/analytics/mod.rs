@@ -1,19 +1,22 @@
-//! The analytics of the service besides page views: visitors, searches, feedback and questions. Each report is a list of
-//! rows for a date range that arrives in several answers.
+//! The analytics of the service besides page views: visitors, searches, feedback and questions. Each report is a list
+//! of rows for a date range that arrives in several answers.
 //!
 //! `rows` has the kinds of rows, `fields` their values for filters, sorting and exports, `stored` what is known about
-//! stored reports, `needs_work` the pages that need work according to all reports.
+//! stored reports, `needs_work` the pages that need work according to all reports, `signal_snapshot` the numbers of a
+//! page that are stored with a job.
 
-pub mod evidence;
 pub mod export;
 pub mod fields;
 pub mod filter;
 pub mod needs_work;
 pub mod needs_work_export;
 mod rows;
+pub mod signal_snapshot;
 mod stored;
 
-pub use rows::{Feedback, FeedbackStatus, NO_ID, PageFeedback, Question, Search, Source, ThreadMessage, page_path};
+pub use rows::{
+    Feedback, FeedbackStatus, GENERATED_ID_PREFIX, PageFeedback, Question, Search, Source, ThreadMessage, page_path,
+};
 pub use stored::{AnalyticsSettings, ReaderTextDays, StoredRows};
 
 use super::Time;

@@ -219,7 +219,7 @@ mod resolution_status {
 impl Question {
     /// Returns the id of the conversation. `None` if the service sent none.
     pub fn conversation_id(&self) -> Option<&CleanText> {
-        Some(&self.id).filter(|id| !id.as_str().starts_with(NO_ID))
+        Some(&self.id).filter(|id| !id.as_str().starts_with(GENERATED_ID_PREFIX))
     }
 
     /// Returns the page that the question is about: the one on which it was asked, otherwise the first source.
@@ -237,8 +237,8 @@ impl AnalyticsRow for Question {
     }
 }
 
-/// How the ids begin that docdeck gives to rows without one.
-pub const NO_ID: &str = "(no id)";
+/// The prefix of the ids that docdeck generates for rows without an id.
+pub const GENERATED_ID_PREFIX: &str = "(no id)";
 
 /// A message of a conversation with the assistant. Messages are not stored.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

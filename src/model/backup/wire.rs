@@ -6,15 +6,19 @@ use super::{
     BackupHeader, BackupTotals, DraftPurpose, DraftRecord, DraftText, JobRecord, LineError, PromptRecord, VERSION,
 };
 use crate::model::Time;
+use crate::model::analytics::signal_snapshot::SignalSnapshot;
 use crate::model::change::normalized_tags;
 use crate::model::endpoint::Scope;
 use crate::model::job::{JobId, RemoteState};
+use crate::model::period::DateRange;
 use crate::model::prompt::{Delivery, DeliveryKind, EventKind, JobEvent, MAX_TITLE_CHARS, PromptKind, prompt_title};
 use crate::model::pull_request::PullRequest;
 use crate::model::row::{Job, JobKey, LocalState};
 use crate::model::text::CleanText;
 use crate::model::time_format::Moment;
+use crate::model::views::Count;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 #[derive(Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "lowercase", rename_all_fields = "camelCase")]
@@ -92,6 +96,17 @@ pub(super) struct WireJob {
     #[serde(default)]
     events: Vec<WireEvent>,
     draft: Option<WireDraftText>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    signals: Vec<WireSignals>,
+}
+
+/// The numbers of a page in the reports of a range.
+#[derive(Serialize, Deserialize)]
+struct WireSignals {
+    path: String,
+    from: String,
+    to: String,
+    numbers: BTreeMap<String, Count>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -189,7 +204,23 @@ fn wire_job(record: &JobRecord) -> WireJob {
         prompts: record.prompts.iter().map(wire_prompt).collect(),
         events: record.events.iter().map(wire_event).collect(),
         draft: record.draft.as_ref().map(wire_draft_text),
+        signals: record.signals.iter().map(wire_signals).collect(),
     }
+}
+
+fn wire_signals(signals: &SignalSnapshot) -> WireSignals {
+    WireSignals {
+        path: signals.path.to_string(),
+        from: signals.range.from().to_string(),
+        to: signals.range.to().to_string(),
+        numbers: signals.signals.clone(),
+    }
+}
+
+/// Reads the numbers of a page. Returns `None` if the range is invalid.
+fn parse_signals(line: &WireSignals) -> Option<SignalSnapshot> {
+    let range = DateRange::new(line.from.parse().ok()?, line.to.parse().ok()?)?;
+    Some(SignalSnapshot { path: CleanText::line(&line.path), range, signals: line.numbers.clone() })
 }
 
 fn wire_prompt(prompt: &PromptRecord) -> WirePrompt {
@@ -302,7 +333,8 @@ fn parse_job(line: WireJob, now: Time) -> Result<JobRecord, LineError> {
     let row = Job { id, remote: line.remote, pull_request: line.pull_request.map(|wire| wire.state), local, ..job };
     let events = line.events.into_iter().map(parse_event).collect::<Result<_, _>>()?;
     let draft = line.draft.and_then(|line| draft_text(line.text, line.saved_at, now));
-    Ok(JobRecord { scope: parse_scope(&line.base_url, line.project)?, row, prompts, events, draft })
+    let signals = line.signals.iter().filter_map(parse_signals).collect();
+    Ok(JobRecord { scope: parse_scope(&line.base_url, line.project)?, row, prompts, events, draft, signals })
 }
 
 fn parse_prompt(line: WirePrompt, written_at: Time) -> Result<PromptRecord, LineError> {

@@ -140,7 +140,7 @@ impl<'a> ExportContent<'a> {
         self
     }
 
-    /// Whether the visitors of a page are known, so that the export contains visitors.
+    /// Whether the visitors of any page are known. Only then are visitors exported.
     pub(super) fn has_visitors(&self) -> bool {
         self.lines.iter().filter_map(|line| line.now).any(|counts| counts.visitors.is_some())
     }

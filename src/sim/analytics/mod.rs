@@ -2,9 +2,9 @@
 //! fits the page views: pages that lose readers get more thumbs down, complaints and unanswered questions, until a job
 //! about them is merged.
 //!
-//! `events` has what readers did on which page; `visitors`, `searches`, `feedback` and `questions` the reports; `topics`,
-//! `texts` and `question_texts` the texts of readers; `parameters` and `cursors` the contents of a request; `rows` the
-//! rows as a client decodes them.
+//! `events` has what readers did on which page; `visitors`, `searches`, `feedback` and `questions` the reports;
+//! `topics`, `texts` and `question_texts` the texts of readers; `parameters` and `cursors` the contents of a request;
+//! `rows` the rows as a client decodes them.
 
 mod cursors;
 mod events;

@@ -39,8 +39,8 @@ pub(in crate::sim) struct RowsQuery {
 }
 
 impl RowsQuery {
-    /// Parses the parameters of a report. On failure, returns a message for each invalid parameter. A parameter that the
-    /// report doesn't have is ignored.
+    /// Parses the parameters of a report. On failure, returns a message for each invalid parameter. A parameter that
+    /// the report doesn't have is ignored.
     pub(in crate::sim) fn parse(
         kind: AnalyticsKind,
         parameters: &Parameters,

@@ -11,7 +11,7 @@ use crate::model::text::CleanText;
 use crate::store::error::{StoreError, StoreResult};
 use crate::store::query::Query as _;
 use crate::store::scopes::{self, ScopeFilter};
-use crate::store::{Draft, drafts, job_rows, prompts};
+use crate::store::{Draft, drafts, job_rows, pages, prompts};
 use rusqlite::Connection;
 use std::collections::HashMap;
 use std::io::{BufWriter, Write};
@@ -102,5 +102,6 @@ fn read_job_record(db: &Connection, scope: &Scope, key: JobKey, drafts: &Drafts)
         prompts: thread.prompts.into_iter().map(with_draft).collect(),
         events: thread.events,
         draft: drafts.of_jobs.get(&key).cloned(),
+        signals: pages::read_snapshots(db, key)?,
     }))
 }

@@ -176,6 +176,7 @@ impl Import<'_> {
         let name = if record.row.local.has_custom_title { &record.default_title() } else { &record.row.local.title };
         let key = job_rows::insert_complete_job(self.tx, scope, name, &record.row)?;
         pages::add_pages(self.tx, key, &record.row.local.pages)?;
+        pages::add_snapshots(self.tx, key, &record.signals)?;
         for prompt in &record.prompts {
             self.add_prompt(key, prompt)?;
         }
@@ -230,6 +231,7 @@ impl Import<'_> {
             labels::write_labels(tx, &row)?;
         }
         changed |= has_new_texts | pages::add_pages(tx, row.key, &record.row.local.pages)?;
+        pages::add_snapshots(tx, row.key, &record.signals)?;
         let thread = prompts::read_thread(tx, row.key)?;
         changed |= self.merge_prompts(row.key, &thread.prompts, &record.prompts)?;
         let events = merge_rules::new_events(&thread.events, &record.events);

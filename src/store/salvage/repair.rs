@@ -202,7 +202,7 @@ impl<'a> RowRepair<'a> {
              UPDATE job SET merged_into = NULL WHERE merged_into NOT IN (SELECT key FROM job);
              DELETE FROM event WHERE job NOT IN (SELECT key FROM job);
              DELETE FROM job_page WHERE job NOT IN (SELECT key FROM job);
-             DELETE FROM job_evidence WHERE job NOT IN (SELECT key FROM job) OR NOT json_valid(signals);
+             DELETE FROM job_signals WHERE job NOT IN (SELECT key FROM job) OR NOT json_valid(signals);
              DELETE FROM ledger_use WHERE ledger NOT IN (SELECT id FROM ledger);
              DELETE FROM views_answer WHERE scope NOT IN (SELECT id FROM scope) OR NOT json_valid(answer);
              DELETE FROM views_total WHERE scope NOT IN (SELECT id FROM scope) OR NOT json_valid(totals);

@@ -1,8 +1,11 @@
 use super::*;
+use crate::model::analytics::signal_snapshot::SignalSnapshot;
 use crate::model::backup::{BackupHeader, BackupLine, DraftPurpose, DraftRecord, DraftText, JobRecord, PromptRecord};
 use crate::model::change::QueueChange;
+use crate::model::period::DateRange;
 use crate::model::prompt::{Delivery, DeliveryKind, DraftTarget, EventKind, JobEvent, PromptKind};
 use crate::model::row::JobGroup;
+use crate::model::views::Count;
 use crate::store::{ImportCounts, ImportError, MAX_LINE_BYTES, ScopeFilter, check_backup};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
@@ -47,7 +50,12 @@ fn is_unconfirmed(delivery: &Delivery) -> bool {
 async fn full_store() -> Store {
     let store = memory();
     let about = [line("/a"), line("/b")];
-    let (prompt, row) = store.add_job_about(&scope(), "Fix\nit", &about, &[], at(0)).await.expect("stored");
+    let numbers = SignalSnapshot {
+        path: line("/a"),
+        range: DateRange::last_days(7, at(0).date_naive()),
+        signals: [("thumbsDown".to_owned(), Count::Known(12))].into(),
+    };
+    let (prompt, row) = store.add_job_about(&scope(), "Fix\nit", &about, &[numbers], at(0)).await.expect("stored");
     store.permit(prompt, at(1)).await;
     store.accept(prompt, with_pr("j/1", Status::Completed, 7), at(2)).await;
     store.change_one_job(row.key, LocalChange::Title(Some(line("My title"))), at(3)).await;
@@ -504,7 +512,7 @@ prop_compose! {
         row.local.tags = tags.iter().map(|tag| line(tag)).collect();
         let prompts = std::iter::once(create).chain(follow_ups).collect();
         let draft = draft.map(|text| DraftText { text, saved_at: at(n) });
-        JobRecord { scope: scope(), row, prompts, events, draft }
+        JobRecord { scope: scope(), row, prompts, events, draft, signals: Vec::new() }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Tests of jobs about pages, and of the draft of such a job.
 
 use super::*;
-use crate::model::analytics::evidence::PageEvidence;
+use crate::model::analytics::signal_snapshot::SignalSnapshot;
 use crate::model::period::DateRange;
 use crate::model::prompt::DraftTarget;
 use crate::model::views::Count;
@@ -96,18 +96,18 @@ async fn a_blank_prompt_about_pages_stores_nothing_and_keeps_the_draft() {
     assert_eq!(store.drafts(&scope()).await.expect("drafts").len(), 1);
 }
 
-fn evidence(page: &str, down: i64) -> PageEvidence {
+fn snapshot(page: &str, down: i64) -> SignalSnapshot {
     let signals = [("thumbsDown".to_owned(), Count::Known(down))].into();
-    PageEvidence { path: line(page), range: DateRange::last_days(7, at(0).date_naive()), signals }
+    SignalSnapshot { path: line(page), range: DateRange::last_days(7, at(0).date_naive()), signals }
 }
 
 #[tokio::test]
-async fn evidence_survives_a_restart_a_retry_and_a_merge_of_rows() {
+async fn numbers_of_pages_survive_a_restart_a_retry_and_a_merge_of_rows() {
     let folder = tempdir().expect("a folder");
     let store = open(folder.path());
     let add = async |text: &str, page: &str, down: i64, seconds: i64| {
-        let (pages, evidence) = (paths(&[page]), [evidence(page, down)]);
-        store.add_job_about(&scope(), text, &pages, &evidence, at(seconds)).await.expect("on disk")
+        let (pages, snapshot) = (paths(&[page]), [snapshot(page, down)]);
+        store.add_job_about(&scope(), text, &pages, &snapshot, at(seconds)).await.expect("on disk")
     };
     let (prompt, row) = add("Fix it", "/a", 12, 0).await;
     let (other, _) = add("The same", "/b", 3, 1).await;
@@ -116,29 +116,29 @@ async fn evidence_survives_a_restart_a_retry_and_a_merge_of_rows() {
     store.permit(other, at(4)).await;
     store.accept(other, answer("j1", Status::Failed), at(5)).await;
     store.link_job(prompt, answer("j1", Status::Failed), at(6)).await.expect("linked");
-    let both = vec![evidence("/a", 12), evidence("/b", 3)];
-    assert_eq!(store.job_evidence(row.key).await.expect("read"), both);
+    let both = vec![snapshot("/a", 12), snapshot("/b", 3)];
+    assert_eq!(store.signal_snapshots(row.key).await.expect("read"), both);
     let (_, again) = store.retry(row.key, at(7)).await.expect("queued");
     assert_ne!(again.key, row.key);
     store.close().await;
     let store = open(folder.path());
-    assert_eq!(store.job_evidence(again.key).await.expect("read"), both);
-    assert_eq!(store.job_evidence(row.key).await.expect("read"), both);
+    assert_eq!(store.signal_snapshots(again.key).await.expect("read"), both);
+    assert_eq!(store.signal_snapshots(row.key).await.expect("read"), both);
 }
 
 #[tokio::test]
-async fn evidence_that_others_have_edited_is_left_out() {
+async fn unreadable_numbers_are_skipped() {
     let store = memory();
-    let all = [evidence("/a", 1), evidence("/b", 2), evidence("/c", 3)];
+    let all = [snapshot("/a", 1), snapshot("/b", 2), snapshot("/c", 3)];
     let (_, row) =
         store.add_job_about(&scope(), "Fix them", &paths(&["/a", "/b", "/c"]), &all, at(0)).await.expect("on disk");
     store
         .write(|tx| {
-            tx.change("UPDATE job_evidence SET signals = 'not JSON' WHERE path = '/a'", [])?;
-            tx.change("UPDATE job_evidence SET date_from = '2999-01-01' WHERE path = '/b'", [])?;
+            tx.change("UPDATE job_signals SET signals = 'not JSON' WHERE path = '/a'", [])?;
+            tx.change("UPDATE job_signals SET date_from = '2999-01-01' WHERE path = '/b'", [])?;
             Ok(())
         })
         .await
         .expect("edited");
-    assert_eq!(store.job_evidence(row.key).await.expect("read"), all[2..]);
+    assert_eq!(store.signal_snapshots(row.key).await.expect("read"), all[2..]);
 }

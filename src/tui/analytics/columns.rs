@@ -57,8 +57,8 @@ pub(super) fn searches() -> Vec<Column<ListCell<Search>>> {
     ]
 }
 
-/// Returns the change of the hits from the previous period; blank if nothing is compared. More searches are neither good
-/// nor bad.
+/// Returns the change of the hits from the previous period; blank if nothing is compared. More searches are neither
+/// good nor bad.
 fn search_change<'a>(row: &ListRow<'a, Search>, _width: usize) -> TableCell<'a> {
     let theme = row.view.theme;
     let Some(change) = row.view.app.analytics.searches.change(row.item) else { return row.cell("") };

@@ -23,8 +23,8 @@ const NAME_CELLS: usize = 20;
 pub(super) struct RowDetail {
     title: String,
     parts: Vec<DetailPart>,
-    /// The conversation that can be loaded.
-    conversation: Option<CleanText>,
+    /// The id of the conversation that can be loaded.
+    conversation_id: Option<CleanText>,
     /// Wrapped lines: a name, or nothing, and a part of its text.
     lines: Vec<(&'static str, String)>,
     list: ListState,
@@ -33,17 +33,17 @@ pub(super) struct RowDetail {
 impl RowDetail {
     pub(super) fn new(kind: &str, parts: Vec<DetailPart>) -> Self {
         let parts = parts.into_iter().filter(|(_, text)| !text.is_empty()).collect();
-        Self { title: capitalized(kind), parts, conversation: None, lines: Vec::new(), list: ListState::default() }
+        Self { title: capitalized(kind), parts, conversation_id: None, lines: Vec::new(), list: ListState::default() }
     }
 
     /// Lets the user load this conversation.
     pub(super) fn with_conversation(self, id: Option<CleanText>) -> Self {
-        Self { conversation: id, ..self }
+        Self { conversation_id: id, ..self }
     }
 
-    /// Returns the row with the messages of its conversation, as far as they are loaded.
+    /// Returns the parts of the row, with the messages of its conversation if they are loaded.
     fn parts_with_conversation(&self, app: &App) -> Vec<DetailPart> {
-        let found = self.conversation.as_ref().and_then(|id| app.analytics.conversations.get(id));
+        let found = self.conversation_id.as_ref().and_then(|id| app.analytics.conversations.get(id));
         let Some(conversation) = found else { return self.parts.clone() };
         let mut parts = self.parts.clone();
         if let Some(messages) = conversation.shown().filter(|messages| !messages.value.is_empty()) {
@@ -56,7 +56,7 @@ impl RowDetail {
         let state = match conversation.failure() {
             Some(failure) => failure.message.to_string(),
             None if conversation.is_loading() => "loading…".to_owned(),
-            None => "The service has no messages.".to_owned(),
+            None => "No messages in this conversation.".to_owned(),
         };
         parts.push(("Conversation", state));
         parts
@@ -89,17 +89,16 @@ impl Component for RowDetail {
     fn offers(&self, action: Action, app: &App) -> Option<Label> {
         match action {
             Action::LoadAll => {
-                let conversation = app.analytics.conversations.get(self.conversation.as_ref()?);
-                let is_wanted =
-                    conversation.is_none_or(|messages| messages.shown().is_none() && !messages.is_loading());
-                Label::default_if(is_wanted)
+                let conversation = app.analytics.conversations.get(self.conversation_id.as_ref()?);
+                let can_load = conversation.is_none_or(|messages| messages.shown().is_none() && !messages.is_loading());
+                Label::default_if(can_load)
             }
             _ => Some(Label::Default),
         }
     }
 
     fn act(&mut self, action: Action, cx: &mut Cx<'_>) -> Flow {
-        match (action, &self.conversation) {
+        match (action, &self.conversation_id) {
             (Action::LoadAll, Some(id)) => cx.app.load_conversation(id, cx.now, cx.effects),
             (Action::CopyMain, _) => {
                 let lines = self.parts_with_conversation(cx.app).into_iter();

@@ -4,8 +4,8 @@
 use super::report_row::ReportRow;
 use super::row_list::ListTab;
 use crate::model::Time;
-use crate::model::analytics::evidence::PageEvidence;
 use crate::model::analytics::needs_work::{LoadedReports, NeedsWork};
+use crate::model::analytics::signal_snapshot::SignalSnapshot;
 use crate::model::period::DateRange;
 use crate::model::text::CleanText;
 use crate::tui::compose::editor::Editor;
@@ -70,14 +70,14 @@ impl App {
 }
 
 impl App {
-    /// Returns what the loaded reports of the range on screen say about these pages.
-    pub(in crate::tui) fn page_evidence(&self, pages: &[CleanText]) -> Vec<PageEvidence> {
+    /// Returns the numbers of these pages in the loaded reports of the range on screen.
+    pub(in crate::tui) fn signal_snapshots(&self, pages: &[CleanText]) -> Vec<SignalSnapshot> {
         let range = self.views.query().range;
         let listed = self.views.table.report().filter(|report| report.range == range);
         let reports = self.analytics.reports_of(range);
         let reports = LoadedReports { views: reports.views.or(listed.map(AsRef::as_ref)), ..reports };
         let found = NeedsWork::compute(reports, &self.config.weights);
-        pages.iter().filter_map(|path| PageEvidence::of_page(reports, &found, path, range)).collect()
+        pages.iter().filter_map(|path| SignalSnapshot::of_page(reports, &found, path, range)).collect()
     }
 }
 

@@ -1,5 +1,5 @@
-//! The component of the tab with the pages that need work: one row per page, with its numbers in all reports. Nothing is
-//! requested before the user has confirmed the cost, and a signal that is not loaded is shown as `–`.
+//! The component of the tab with the pages that need work: one row per page, with its numbers in all reports. Nothing
+//! is requested before the user has confirmed the cost, and a signal that is not loaded is shown as `–`.
 //!
 //! ```text
 //!    page                          views  change  thumbs down  comments  unanswered  searches  share of the problem
@@ -299,23 +299,36 @@ fn share_text(share: f64) -> String {
     format!("{:.1}%", share * 100.0)
 }
 
-/// Returns the complete signals of a page: each with its share of the site's total and its weight.
+/// Returns the details of a page: each signal with its share of the site's total and its weight.
 fn details(app: &App, page: &PageSignals) -> Vec<DetailPart> {
     let found = &app.analytics.needs_work.found;
     let signal = |signal: Signal| {
-        let Some(value) = page.value(signal) else { return (signal.label(), "not loaded".to_owned()) };
+        let name = signal_heading(signal);
+        let Some(value) = page.value(signal) else { return (name, "not loaded".to_owned()) };
         let total = found.total(signal).map(format_views).unwrap_or_default();
         let share = found.share(page, signal).map(|share| format!(", {} of {total}", share_text(share)));
         let weight = app.config.weights.of(signal);
-        (signal.label(), format!("{}{}, weight {weight}", format_views(value), share.unwrap_or_default()))
+        (name, format!("{}{}, weight {weight}", format_views(value), share.unwrap_or_default()))
     };
-    let mut parts = vec![("page", page.path_text().to_owned())];
+    let mut parts = vec![("Page", page.path_text().to_owned())];
     parts.extend(Signal::ALL.map(signal));
-    let sum = "the weighted sum of the shares, divided by the sum of the weights";
-    parts.push(("share of the problem", format!("{}: {sum}", share_text(page.score))));
+    let score = format!("{}: the weighted mean of these shares", share_text(page.score));
+    parts.push(("Share of the problem", score));
     let searches: Vec<&str> = page.searches.iter().map(CleanText::as_str).collect();
-    parts.push(("searches", searches.join("\n")));
+    parts.push(("Searches", searches.join("\n")));
     parts
+}
+
+/// Returns the name of a signal at the start of a line.
+fn signal_heading(signal: Signal) -> &'static str {
+    match signal {
+        Signal::Views => "Views",
+        Signal::LostViews => "Lost views",
+        Signal::ThumbsDown => "Thumbs down",
+        Signal::OpenComments => "Open comments",
+        Signal::UnansweredQuestions => "Unanswered questions",
+        Signal::UnclickedSearches => "Unclicked searches",
+    }
 }
 
 /// Returns the effect that writes the shown pages as CSV.

@@ -8,7 +8,7 @@ use crate::model::text::CleanText;
 use crate::model::views::ViewCount;
 use std::collections::HashMap;
 
-/// By what questions are counted.
+/// What questions are grouped by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Grouping {
     Page,
@@ -72,7 +72,7 @@ impl Fielded for QuestionGroup {
 /// The list of groups.
 #[derive(Debug, Default)]
 pub struct QuestionGroups {
-    /// By what the questions are counted; `None` while they are listed one by one.
+    /// What the questions are grouped by; `None` while they are listed one by one.
     grouping: Option<Grouping>,
     groups: Vec<QuestionGroup>,
     list: RowList<QuestionGroup>,

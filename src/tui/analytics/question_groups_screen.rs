@@ -44,7 +44,7 @@ impl Component for QuestionGroupsScreen {
             Action::Export | Action::Compare => None,
             Action::Fold => Some(match groups.grouping() {
                 Some(Grouping::Page) => "by category".into(),
-                _ => "one by one".into(),
+                _ => "ungroup".into(),
             }),
             Action::Close if app.analytics.questions.stop().is_none() => close_label(groups.list()),
             _ => ReportScreen::<Question>::new().offers(action, app),

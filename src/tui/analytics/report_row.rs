@@ -1,5 +1,5 @@
-//! What is specific to a kind of row: where its report is in the state, its columns, its details, and its evidence about
-//! a page.
+//! What is specific to a kind of row: where its report is in the state, its columns, its details, and its evidence
+//! about a page.
 
 use super::columns;
 use super::rows_tab::RowsTab;
@@ -14,7 +14,7 @@ use crate::tui::widgets::table::{Column, ListCell};
 /// A named text of a row's details.
 pub(in crate::tui) type DetailPart = (&'static str, String);
 
-/// The names of the parts that the conversation contains, too.
+/// The parts that a loaded conversation replaces, because it contains their texts.
 pub(super) const QUESTION: &str = "Question";
 pub(super) const ANSWER: &str = "Answer";
 
@@ -50,7 +50,7 @@ pub(in crate::tui) trait ReportRow: FieldedRow {
         ""
     }
 
-    /// Returns the id of the conversation that the row is the start of; `None` if there is none.
+    /// Returns the id of the conversation that begins with this row; `None` if there is none.
     fn conversation_id(&self) -> Option<&CleanText> {
         None
     }

@@ -22,7 +22,7 @@ impl<'a, R> Rows<'a, R> {
     }
 }
 
-/// How the rows of a tab are listed.
+/// The filter, order, selection and marks of a list of rows.
 #[derive(Debug)]
 pub struct RowList<R: Fielded> {
     /// The indices of the shown rows, in their order.
@@ -124,7 +124,8 @@ impl<R: Fielded> RowList<R> {
         self.marks.clear();
     }
 
-    /// Returns how the rows are listed, for the rule below them: the marks, and the order if it is not the usual one.
+    /// Returns notes for the rule below the rows: the listed group, the number of marked rows, and the order unless it
+    /// is the default.
     pub(super) fn notes(&self) -> impl Iterator<Item = String> {
         let only = self.only.as_ref().map(|only| format!("only {}", only.name));
         let marked = (self.marked_count() > 0).then(|| format!("{} marked", self.marked_count()));
@@ -187,7 +188,7 @@ pub trait ListTab {
         self.arrange();
     }
 
-    /// Sorts by the next field that `is_column` names.
+    /// Sorts by the next field for which `is_column` returns true.
     fn sort_by_next(&mut self, is_column: impl Fn(&str) -> bool) {
         let fields = Self::Row::FIELDS;
         let mut next = (1..fields.len()).filter_map(|step| fields.get((self.list().sort + step) % fields.len()));

@@ -162,7 +162,8 @@ impl App {
         }
     }
 
-    /// Asks whether to load the first rows of these reports of a range, to compare them with the evidence of a job.
+    /// Asks whether to load the first rows of these reports of a range, to compare them with the numbers that are
+    /// stored with a job.
     pub(in crate::tui) fn ask_to_load_reports(&mut self, range: DateRange, kinds: Vec<AnalyticsKind>, now: Time) {
         let left = self.view_requests_left();
         if left == 0 {
@@ -170,7 +171,7 @@ impl App {
         }
         let names: Vec<&str> = kinds.iter().map(|kind| kind.label()).collect();
         let (names, costs) = (names.join(", "), plural(kinds.len(), "request"));
-        let text = format!("Load {names} of the days after the job, {range}? {costs}, {left} left.");
+        let text = format!("Load {names} for {range}, the week after the job? Uses {costs}, {left} left.");
         self.open(ConfirmDialog { text, on_yes: ConfirmAction::LoadReports(range, kinds) });
     }
 

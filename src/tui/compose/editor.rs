@@ -66,8 +66,8 @@ pub struct Editor {
 }
 
 impl Editor {
-    /// Replaces the content with a draft about the pages `theirs`, which another docdeck process on this computer saved.
-    /// If `has_own_text` is set, `text` is both drafts combined. Returns the notice to show.
+    /// Replaces the content with a draft about the pages `theirs`, which another docdeck process on this computer
+    /// saved. If `has_own_text` is set, `text` is both drafts combined. Returns the notice to show.
     pub(in crate::tui) fn load_other_draft(&mut self, text: &str, theirs: &[CleanText], has_own_text: bool) -> String {
         let mut pages = theirs.to_vec();
         if has_own_text {
@@ -183,14 +183,14 @@ impl Editor {
 
     /// Adds what reports say about the pages below the text, unless the text contains it. The cursor is then at the end
     /// of the first line, where a template is inserted.
-    pub fn append_evidence(&mut self, evidence: &str, now: Time) {
-        if self.input.text().contains(evidence) {
+    pub fn append_evidence(&mut self, snapshots: &str, now: Time) {
+        if self.input.text().contains(snapshots) {
             return;
         }
         self.change(now, |input| {
             input.edit(Edit::TextEnd);
             input.edit(Edit::Newline);
-            input.insert_lines(evidence);
+            input.insert_lines(snapshots);
             input.edit(Edit::TextStart);
             input.edit(Edit::LineEnd)
         });
@@ -216,8 +216,8 @@ impl Editor {
             // The prompts of a batch are submitted by another dialog, never by this editor.
             DraftTarget::NewJob | DraftTarget::Batch => Effect::Prompts(PromptsEffect::SubmitNewJob(text)),
             DraftTarget::AboutPages => {
-                let evidence = cx.app.page_evidence(&pages);
-                Effect::Prompts(PromptsEffect::SubmitJobAbout(text, pages, evidence))
+                let snapshots = cx.app.signal_snapshots(&pages);
+                Effect::Prompts(PromptsEffect::SubmitJobAbout(text, pages, snapshots))
             }
             DraftTarget::Prompt(prompt) => {
                 Effect::Prompts(PromptsEffect::Resolve(prompt, Resolution::SendEdited(text)))

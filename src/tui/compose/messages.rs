@@ -1,7 +1,7 @@
 //! The messages and effects about prompts and drafts.
 
 use crate::model::Time;
-use crate::model::analytics::evidence::PageEvidence;
+use crate::model::analytics::signal_snapshot::SignalSnapshot;
 use crate::model::change::DiscardedPrompts;
 use crate::model::failure::Failure;
 use crate::model::prompt::{DraftTarget, PromptId, Resolution};
@@ -49,8 +49,8 @@ pub enum PromptsMsg {
 #[derive(Debug, Clone, PartialEq)]
 pub enum PromptsEffect {
     SubmitNewJob(String),
-    /// Starts a new job with this prompt, and stores the pages that the job is about and what reports say about them.
-    SubmitJobAbout(String, Vec<CleanText>, Vec<PageEvidence>),
+    /// Starts a new job with this prompt, and stores the pages that the job is about and their numbers.
+    SubmitJobAbout(String, Vec<CleanText>, Vec<SignalSnapshot>),
     SubmitFollowUp(JobKey, String),
     /// Submits the last prompt of this failed job once more; answered by [`PromptsMsg::Retried`].
     Retry(JobKey),

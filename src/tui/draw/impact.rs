@@ -5,8 +5,8 @@
 //! ```
 
 use super::text::TextRow;
-use crate::model::analytics::evidence::PageEvidence;
 use crate::model::analytics::needs_work::Signal;
+use crate::model::analytics::signal_snapshot::SignalSnapshot;
 use crate::model::impact::{AfterWindow, PageViewsState, SignalImpact};
 use crate::model::period::DateRange;
 use crate::model::views::{Counts, ViewCount};
@@ -110,7 +110,7 @@ pub(in crate::tui) fn push_views_after(
     push_warnings(row, view, views, range);
 }
 
-/// Adds a signal of a page when the job was started, with the days of that number, and after the job.
+/// Adds the number of a signal when the job was started, with its range, and the number after the job.
 pub(in crate::tui) fn push_signal(
     row: &mut TextRow<'_>,
     view: View<'_>,
@@ -119,7 +119,7 @@ pub(in crate::tui) fn push_signal(
     after: AfterWindow,
 ) {
     let theme = view.theme;
-    let number = |evidence: &PageEvidence| evidence.value(signal).map(format_views);
+    let number = |snapshot: &SignalSnapshot| snapshot.value(signal).map(format_views);
     let before = number(&signals.before).unwrap_or_else(|| "unknown".to_owned());
     row.push(before, theme.text).push(format!(" in {}", signals.before.range.words(false)), theme.muted);
     row.push(" → ", theme.muted);

@@ -70,8 +70,8 @@ const MAX_NEXT_STEP_LINES: usize = 3;
 /// The maximum number of lines shown of a note.
 const MAX_NOTE_LINES: usize = 12;
 
-/// Returns the facts of a job in their order on screen, one per line at this width. Omits unknown facts. `pages` is what is
-/// known about the pages of the job, `next_step` says what to do next.
+/// Returns the facts of a job in their order on screen, one per line at this width. Omits unknown facts. `pages` has
+/// the loaded data about the pages of the job, `next_step` is the suggested next step.
 pub(in crate::tui) fn facts(row: &Job, pages: &JobPages, next_step: &KeySentence, columns: usize) -> Vec<Fact> {
     let next_step = next_step.lines(columns.max(8), MAX_NEXT_STEP_LINES);
     let state = [Fact::State].into_iter().chain(next_step.into_iter().map(Fact::NextStep));
@@ -303,8 +303,8 @@ fn wrap_thread(thread: &Thread, width: usize) -> Vec<ThreadLine> {
 /// What the events of a job have shown so far.
 struct Progress {
     state: JobState,
-    /// When the agent started to work on the last prompt, if it still does. Until docdeck has seen that, when the prompt
-    /// was sent.
+    /// When the agent started to work on the last prompt, if it still does. Until docdeck has seen that, when the
+    /// prompt was sent.
     running_since: Option<Time>,
 }
 

@@ -1,5 +1,6 @@
-//! The visitors of the pages beside their views: what is loaded or requested, and whether it is shown. Visitors come from a
-//! report of their own, which costs one more request for each range, so they are requested only while they are shown.
+//! The visitors of the pages beside their views: what is loaded or requested, and whether it is shown. Visitors come
+//! from a report of their own, which costs one more request for each range, so they are requested only while they are
+//! shown.
 
 use super::range_totals::RangeTotals;
 use super::table::VisitorReports;
@@ -13,7 +14,7 @@ use crate::tui::{AnalyticsEffect, Effect};
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
-/// What is known about the visitors.
+/// The visitors that are loaded or requested, and whether they are shown.
 #[derive(Debug)]
 pub struct Visitors {
     pub(super) is_shown: bool,
@@ -74,8 +75,8 @@ impl Visitors {
         self.is_shown.then(|| known.collect())
     }
 
-    /// Forgets which visitors are outdated or could not be loaded, so that they are read again. Called when they are shown,
-    /// and when another range is.
+    /// Forgets which visitors are outdated or could not be loaded, so that they are read again. Called when they are
+    /// shown, and when another range is.
     pub(super) fn forget_outdated(&mut self, range: DateRange, now: Time) {
         self.read_range = Some(range);
         self.reports.retain(|range, load| match load {

@@ -124,7 +124,7 @@ fn visitors_are_a_metric_to_sort_and_filter_by_while_they_are_shown() {
     assert_eq!(paths(&app), ["/api"]);
     press(&mut app, 'u');
     assert_eq!(app.views.table.metric(), Metric::Total);
-    assert!(app.views.table.filter_problem().is_some_and(|problem| problem.contains("needs the visitors")));
+    assert!(app.views.table.filter_problem().is_some_and(|problem| problem.contains("needs visitors")));
 }
 
 #[test]

@@ -57,8 +57,8 @@ impl<K> Column<K> {
         Self { is_flexible: true, ..Self::left(heading, min_width, key) }
     }
 
-    /// Limits the width of a flexible column, so that the numbers beside its texts are not far from them. The rest of the
-    /// table stays blank.
+    /// Limits the width of a flexible column, so that numbers stay close to the texts. The rest of the table stays
+    /// blank.
     pub fn at_most(self, max_width: usize) -> Self {
         Self { max_width, ..self }
     }

@@ -1,5 +1,6 @@
-//! Draws the rule below the table: which pages are listed, how they are sorted, the position among them, whether all pages are
-//! loaded, and what the symbols of the bars mean. Parts that don't fit are left out, the least important first.
+//! Draws the rule below the table: which pages are listed, how they are sorted, the position among them, whether all
+//! pages are loaded, and what the symbols of the bars mean. Parts that don't fit are left out, the least important
+//! first.
 
 use crate::tui::draw::bars;
 use crate::tui::draw::list_title::{TitleSpans, spans_width};

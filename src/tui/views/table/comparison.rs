@@ -55,7 +55,7 @@ impl PageMetrics<'_> {
 
     /// Returns how human, AI or total views or visitors changed; unknown for the share.
     pub fn change(&self, metric: Metric) -> ViewsChange {
-        // The visitors of a day are not a share of those of a range, because many of them come on several days.
+        // Visitors can't be compared per day: one who comes on several days counts once in the range.
         if metric.counts_visitors() && self.ranges.is_some_and(|ranges| ranges.is_per_day()) {
             return ViewsChange::Unknown;
         }

@@ -70,9 +70,9 @@ enum FilterOperand {
     Change(Metric),
 }
 
-/// The data that a filter can be about, besides the views of the pages.
+/// What a filter can refer to, besides page views.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct FilteredData {
+pub struct FilterableData {
     /// Whether two ranges are compared, so that there are changes, new pages and pages that are gone.
     pub is_compared: bool,
     pub has_visitors: bool,
@@ -80,7 +80,7 @@ pub struct FilteredData {
 
 impl PageFilter {
     /// Parses the typed text. Terms about what the table doesn't show are invalid.
-    pub(super) fn parse(typed: &str, shown: FilteredData) -> Self {
+    pub(super) fn parse(typed: &str, shown: FilterableData) -> Self {
         let mut filter = Self::default();
         for token in tokens(typed, |name| find_operand(name).is_some()) {
             match parse_term(&token, shown) {
@@ -145,7 +145,7 @@ fn find_operand(name: &str) -> Option<FilterOperand> {
 }
 
 /// Parses a term. `None` if the term has no text yet, such as a single `!`.
-fn parse_term(token: &str, shown: FilteredData) -> Result<Option<PageTerm>, String> {
+fn parse_term(token: &str, shown: FilterableData) -> Result<Option<PageTerm>, String> {
     if let Some(word) = token.strip_prefix('"') {
         let word = word.trim_end_matches('"').to_lowercase();
         return Ok((!word.is_empty()).then_some(PageTerm::Word { word, not: false }));
@@ -166,14 +166,14 @@ fn parse_term(token: &str, shown: FilteredData) -> Result<Option<PageTerm>, Stri
     })
 }
 
-fn parse_comparison(token: &str, shown: FilteredData) -> Result<PageTerm, String> {
+fn parse_comparison(token: &str, shown: FilterableData) -> Result<PageTerm, String> {
     let TypedComparison { name, sign, operator, value: typed } = TypedComparison::parse(token)?;
     let Some(operand) = find_operand(name) else {
         return Err(format!("{name}{sign} is unknown: use human ai total share Δ, or \" before a word"));
     };
     let (FilterOperand::Now(metric) | FilterOperand::Change(metric)) = operand;
     if metric.counts_visitors() && !shown.has_visitors {
-        return Err(format!("{name}{sign} needs the visitors, which are not shown"));
+        return Err(format!("{name}{sign} needs visitors, which are hidden or not part of the report"));
     }
     if matches!(operand, FilterOperand::Change(_)) && !shown.is_compared {
         return Err(format!("{name}{sign} needs a comparison with another range"));
@@ -192,10 +192,12 @@ fn parse_comparison(token: &str, shown: FilteredData) -> Result<PageTerm, String
     let invalid = || format!("{typed} is not a number: try {example}{short_form}");
     let in_percent = match operand {
         _ if is_share => true,
-        FilterOperand::Now(metric) if percent && metric != Metric::Ai => {
-            let counted = if metric.counts_visitors() { "visitors" } else { "views" };
+        FilterOperand::Now(metric) if percent && metric.counts_visitors() => {
+            return Err(format!("{name}{sign}{typed}: visitors can't be compared with a percentage: try {example}"));
+        }
+        FilterOperand::Now(Metric::Human | Metric::Total) if percent => {
             return Err(format!(
-                "{name}{sign}{typed}: {name} counts {counted}, like {example}; use share{sign}50% for the share"
+                "{name}{sign}{typed}: {name} counts views, like {example}; use share{sign}50% for the share"
             ));
         }
         _ => percent,
@@ -220,7 +222,7 @@ mod tests {
     use super::*;
     use crate::model::views::{Count, Counts};
 
-    const COMPARED: FilteredData = FilteredData { is_compared: true, has_visitors: false };
+    const COMPARED: FilterableData = FilterableData { is_compared: true, has_visitors: false };
 
     fn counts(human: i64, ai: i64) -> Counts {
         Counts::new(Count::Known(human), Count::Known(ai), Count::Known(human + ai))
@@ -302,8 +304,8 @@ mod tests {
     }
 
     #[test]
-    fn visitors_can_be_compared_while_they_are_shown() {
-        let shown = FilteredData { has_visitors: true, ..FilteredData::default() };
+    fn visitors_can_be_filtered_while_they_are_shown() {
+        let shown = FilterableData { has_visitors: true, ..FilterableData::default() };
         let now = Counts { visitors: Some(Box::new(counts(40, 5))), ..counts(100, 100) };
         let passes = |typed: &str| {
             let filter = PageFilter::parse(typed, shown);
@@ -311,10 +313,10 @@ mod tests {
             filter.passes("/a", &PageMetrics::of(&now, ComparisonBaseline::Uncompared))
         };
         assert!(passes("visitors=45") && passes("humanvisitors<41 aivisitors=5") && !passes("visitors>45"));
-        let hidden = PageFilter::parse("visitors>1", FilteredData::default());
-        assert_eq!(hidden.problem(), Some("visitors> needs the visitors, which are not shown"));
+        let hidden = PageFilter::parse("visitors>1", FilterableData::default());
+        assert_eq!(hidden.problem(), Some("visitors> needs visitors, which are hidden or not part of the report"));
         let percent = PageFilter::parse("visitors>5%", shown);
-        assert!(percent.problem().is_some_and(|problem| problem.contains("visitors counts visitors")));
+        assert!(percent.problem().is_some_and(|problem| problem.contains("can't be compared with a percentage")));
     }
 
     #[test]
@@ -359,11 +361,11 @@ mod tests {
         let now = counts(1, 0);
         let figures = PageMetrics::of(&now, ComparisonBaseline::Uncompared);
         for typed in ["new", "!gone"] {
-            let filter = PageFilter::parse(typed, FilteredData::default());
+            let filter = PageFilter::parse(typed, FilterableData::default());
             assert!(filter.problem().is_some_and(|text| text.contains("needs a comparison")), "{typed}");
             assert!(filter.passes("/old", &figures));
         }
-        let word = PageFilter::parse("\"new", FilteredData::default());
+        let word = PageFilter::parse("\"new", FilterableData::default());
         assert!(word.passes("/whats-new", &figures) && !word.passes("/old", &figures));
     }
 
@@ -383,7 +385,7 @@ mod tests {
             ("share<=.5", ".5 is not a number: try share<=50%"),
             ("share>1e3", "1e3 is not a number: try share>50%"),
         ] {
-            let filter = PageFilter::parse(&format!("guide {typed}"), FilteredData::default());
+            let filter = PageFilter::parse(&format!("guide {typed}"), FilterableData::default());
             assert_eq!(filter.problem(), Some(problem));
             let now = counts(1, 0);
             let figures = PageMetrics::of(&now, ComparisonBaseline::Uncompared);
@@ -396,7 +398,7 @@ mod tests {
         fn any_text_can_be_parsed(typed in "[aidΔhumnew!<>=≤%.,k0-9\" -]{0,24}", compared in proptest::bool::ANY) {
             let now = counts(3, 4);
             let figures = PageMetrics::of(&now, ComparisonBaseline::Uncompared);
-            PageFilter::parse(&typed, FilteredData { is_compared: compared, has_visitors: compared }).passes("/a", &figures);
+            PageFilter::parse(&typed, FilterableData { is_compared: compared, has_visitors: compared }).passes("/a", &figures);
         }
     }
 }

@@ -57,12 +57,12 @@ fn count_width(count: &Count) -> usize {
     }
 }
 
-/// The metrics that are not about visitors: the first ones of [`Metric::ALL`].
+/// The metrics of views, which come first in [`Metric::ALL`].
 const VIEW_METRICS: &[Metric] = &[Metric::Human, Metric::Ai, Metric::Total, Metric::Share];
 
 impl Measures {
     fn include(&mut self, counts: &Counts, extra: usize) {
-        // Most tables have no visitors, so these are left out.
+        // Rows usually have no visitors, so those metrics are skipped.
         let metrics = if counts.visitors.is_some() { Metric::ALL.as_slice() } else { VIEW_METRICS };
         for (widest, metric) in self.count_widths.iter_mut().zip(metrics) {
             *widest = metric.count(counts).map_or(0, |count| count_width(count) + extra).max(*widest);

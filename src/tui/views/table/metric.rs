@@ -15,8 +15,8 @@ pub enum Metric {
     Visitors,
 }
 
-/// The number of visitors of a page whose visitors are not loaded.
-static NO_VISITORS: Count = Count::Missing;
+/// Stands for the visitors of a page while they are not loaded.
+static UNKNOWN_VISITORS: Count = Count::Missing;
 
 impl Metric {
     /// All metrics, in the order of their columns.
@@ -51,7 +51,7 @@ impl Metric {
 
     /// Returns the count as received from the service; `None` for the share, which is computed.
     pub fn count(self, counts: &Counts) -> Option<&Count> {
-        let visitors = |of: fn(&Counts) -> &Count| counts.visitors.as_deref().map_or(&NO_VISITORS, of);
+        let visitors = |of: fn(&Counts) -> &Count| counts.visitors.as_deref().map_or(&UNKNOWN_VISITORS, of);
         match self {
             Self::Human => Some(&counts.human),
             Self::Ai => Some(&counts.ai),
@@ -72,8 +72,8 @@ impl Metric {
         }
     }
 
-    /// Returns the length of a bar in views or visitors. The bar of the total is at least as long as human plus AI views. `None`
-    /// for the share and for invalid counts.
+    /// Returns the length of a bar in views or visitors. The bar of the total is at least as long as human plus AI
+    /// views. `None` for the share and for invalid counts.
     pub fn bar_length(self, counts: &Counts) -> Option<ViewCount> {
         let parts = || Some(counts.human.value()? + counts.ai.value()?);
         match self {

@@ -33,7 +33,7 @@ use crate::model::report::{Report, ViewSums};
 use crate::model::views::PageRow;
 use crate::tui::widgets::scroll;
 use crate::tui::widgets::scroll::FirstLine;
-pub use filter::FilteredData;
+pub use filter::FilterableData;
 use filter::PageFilter;
 use pages::{PageData, to_u32};
 pub use pages::{RowSource, VisitorReports};
@@ -118,8 +118,8 @@ pub struct PageTable {
 }
 
 impl PageTable {
-    /// Lists one answer about a range. The selected page stays selected if the answer contains it, otherwise the line at the same
-    /// index is selected.
+    /// Lists one answer about a range. The selected page stays selected if the answer contains it, otherwise the line
+    /// at the same index is selected.
     pub fn show_answer(&mut self, range: DateRange, rows: &[PageRow]) {
         self.set_source(RowSource::Answer(range, rows.to_vec()));
     }
@@ -246,7 +246,8 @@ impl PageTable {
         self.select(if last { self.len().saturating_sub(1) } else { 0 });
     }
 
-    /// Whether a report is listed rather than one answer of the service. Only a report can be sorted, filtered and folded.
+    /// Whether a report is listed rather than one answer of the service. Only a report can be sorted, filtered and
+    /// folded.
     pub fn is_report(&self) -> bool {
         self.pages.report().is_some()
     }
@@ -286,7 +287,7 @@ impl PageTable {
 
     /// Returns what is wrong with a filter; `None` if it is valid for a table that shows
     /// this data.
-    pub fn problem_of_filter(typed: &str, shown: FilteredData) -> Option<String> {
+    pub fn problem_of_filter(typed: &str, shown: FilterableData) -> Option<String> {
         PageFilter::parse(typed, shown).problem().map(str::to_owned)
     }
 
@@ -297,7 +298,8 @@ impl PageTable {
         self.rebuild_lines();
     }
 
-    /// Returns the metric that the bars and the ranks show: the chosen one, or the total if the table doesn't have it now.
+    /// Returns the metric that the bars and the ranks show: the chosen one, or the total if the table doesn't have it
+    /// now.
     pub fn metric(&self) -> Metric {
         if self.metric.counts_visitors() && !self.has_visitors() { Metric::default() } else { self.metric }
     }
@@ -360,7 +362,7 @@ impl PageTable {
         self.list_source();
     }
 
-    /// Shows the visitors of the pages, as far as they are known, or hides them.
+    /// Shows the visitors of the pages, or hides them.
     pub fn set_visitors(&mut self, visitors: Option<VisitorReports>) {
         self.visitors = visitors;
         self.list_source();
@@ -372,8 +374,8 @@ impl PageTable {
     }
 
     /// Returns what the listed pages can be filtered by.
-    fn filtered_data(&self) -> FilteredData {
-        FilteredData { is_compared: self.comparison().is_some(), has_visitors: self.has_visitors() }
+    fn filterable_data(&self) -> FilterableData {
+        FilterableData { is_compared: self.comparison().is_some(), has_visitors: self.has_visitors() }
     }
 
     fn list_source(&mut self) {
@@ -414,7 +416,7 @@ impl PageTable {
 
     /// Parses the filter, and finds the entries that pass.
     fn apply_filter(&mut self) {
-        self.filter = PageFilter::parse(&self.filter_text, self.filtered_data());
+        self.filter = PageFilter::parse(&self.filter_text, self.filterable_data());
         let all = !self.is_filtered();
         let passes = |entry: u32| {
             all || self.pages.metrics(entry).is_some_and(|figures| self.filter.passes(self.pages.path(entry), &figures))

@@ -1,5 +1,5 @@
-//! The trend: human and AI views, or visitors, of the site per day of the range; views also per week if the range is long.
-//! Cached totals are free. Each missing bar costs one request, and the total cost is shown before loading.
+//! The trend: the site's human and AI views per day of the range, or per week if the range is long; or its visitors per
+//! day. Cached totals are free. Each missing bar costs one request, and the total cost is shown before loading.
 
 pub(in crate::tui) mod chart;
 pub(in crate::tui) mod draw;
@@ -41,8 +41,7 @@ impl TrendDialog {
     /// Switches between views and visitors, and reads the visitors from the cache.
     fn toggle_visitors(&mut self, cx: &mut Cx<'_>) {
         if self.is_weekly() {
-            let text =
-                "The trend by week has no visitors: docdeck can't add up days, because a visitor may come on several.";
+            let text = "No visitors per week: a visitor who comes on several days would be counted several times.";
             return cx.notify(Severity::Info, text);
         }
         self.shows_visitors = !self.shows_visitors;

@@ -1,5 +1,5 @@
--- What reports said about a page when a job about it was started: numbers only, never what readers wrote.
-CREATE TABLE job_evidence (
+-- The numbers of a page in the reports when a job about it was started; never the texts of readers.
+CREATE TABLE job_signals (
     job       INTEGER NOT NULL REFERENCES job (key),
     path      TEXT NOT NULL,
     date_from TEXT NOT NULL,

@@ -1,4 +1,5 @@
-//! What reports said about a page when a job about it was started, to be compared with what they say later.
+//! The numbers of a page in the reports of a range. Stored when a job about the page is started, and compared with the
+//! numbers after the job.
 
 use super::needs_work::{LoadedReports, NeedsWork, Signal};
 use super::page_path;
@@ -7,22 +8,22 @@ use crate::model::text::CleanText;
 use crate::model::views::{Count, ViewCount};
 use std::collections::BTreeMap;
 
-/// The signals of a page that a job can improve. Views are compared by themselves.
-pub const EVIDENCE_SIGNALS: [Signal; 4] =
+/// The signals of a page that a job can improve. Views are compared separately.
+pub const SNAPSHOT_SIGNALS: [Signal; 4] =
     [Signal::ThumbsDown, Signal::OpenComments, Signal::UnansweredQuestions, Signal::UnclickedSearches];
 
 /// The numbers of a page in the reports of a range.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PageEvidence {
+pub struct SignalSnapshot {
     pub path: CleanText,
     pub range: DateRange,
     /// The numbers by the name of their signal. A signal whose report was not loaded is missing.
     pub signals: BTreeMap<String, Count>,
 }
 
-impl PageEvidence {
-    /// Returns the numbers of a page. Returns `None` if none of them is known. A number is known only if its report could
-    /// not contain more about the page.
+impl SignalSnapshot {
+    /// Returns the numbers of a page. Returns `None` if none of them is known. A number is known only if its report
+    /// could not contain more about the page.
     pub fn of_page(reports: LoadedReports<'_>, found: &NeedsWork, path: &CleanText, range: DateRange) -> Option<Self> {
         // Reports name pages in several ways.
         let wanted = page_path(path.as_str());
@@ -43,7 +44,7 @@ impl PageEvidence {
             let value = page.map_or_else(|| found.total(signal).map(|_| ViewCount::ZERO), |page| page.value(signal));
             value.filter(|_| is_known)
         };
-        let known = EVIDENCE_SIGNALS.into_iter().filter_map(|signal| Some((signal, value(signal)?)));
+        let known = SNAPSHOT_SIGNALS.into_iter().filter_map(|signal| Some((signal, value(signal)?)));
         let signals: BTreeMap<String, Count> =
             known.map(|(signal, value)| (signal.name().to_owned(), value.into())).collect();
         (!signals.is_empty()).then(|| Self { path: path.clone(), range, signals })
@@ -74,9 +75,9 @@ mod tests {
         let down = |votes: &RowsReport<PageFeedback>, path: &str| {
             let reports = LoadedReports { feedback_by_page: Some(votes), ..LoadedReports::default() };
             let found = NeedsWork::compute(reports, &Weights::default());
-            let evidence = PageEvidence::of_page(reports, &found, &CleanText::line(path), range)?;
-            assert_eq!(evidence.value(Signal::OpenComments), None);
-            evidence.value(Signal::ThumbsDown)
+            let snapshot = SignalSnapshot::of_page(reports, &found, &CleanText::line(path), range)?;
+            assert_eq!(snapshot.value(Signal::OpenComments), None);
+            snapshot.value(Signal::ThumbsDown)
         };
         assert_eq!([down(&votes(false), "/sso/"), down(&votes(false), "/quiet")], [Some(4.into()), Some(0.into())]);
         assert_eq!([down(&votes(true), "/sso"), down(&votes(true), "/quiet")], [Some(4.into()), None]);
