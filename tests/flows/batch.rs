@@ -117,7 +117,7 @@ async fn after_the_clock_is_set_back_an_hour_the_limit_still_holds_and_no_prompt
             dashboard.app.jobs.get(row.key).is_some_and(|row| row.remote.pr_link.is_some())
         })
         .await;
-    dashboard.assert_shows("Needs you 1");
+    dashboard.until_shown("Needs you 1").await;
     dashboard.run_for(Duration::from_millis(100)).await;
     assert_eq!(
         (sim.requests(Operation::Create), sim.received_prompts().len()),

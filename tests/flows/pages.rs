@@ -175,6 +175,7 @@ async fn the_job_of_a_rejected_prompt_keeps_its_page() {
     crate::support::set_faults(&sim, &[]);
     dashboard.press_chars("1");
     dashboard.until_shown("        ! rejected").await;
+    dashboard.until_shown("Needs you 1").await;
     dashboard.press_chars("!e");
     dashboard.assert_shows("/quickstart: too vague");
     dashboard.press_chars(", now with step four");

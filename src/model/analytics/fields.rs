@@ -250,8 +250,9 @@ impl Fielded for PageFeedback {
         Field::new("code", "code", |row| FieldValue::Count(&row.code)),
         Field::new("total", "total", |row| FieldValue::Count(&row.total)),
     ];
-    const FLAGS: &'static [Flag<Self>] = &[];
+    const FLAGS: &'static [Flag<Self>] = &[("gone", |row| matches!(row.total, Count::Known(0)))];
     const DEFAULT_SORT: &'static str = "down";
+    const IS_COMPARED: bool = true;
 
     fn identity(&self) -> &str {
         self.key().as_str()
@@ -260,6 +261,15 @@ impl Fielded for PageFeedback {
 
 impl FieldedRow for PageFeedback {
     const LIST_NAME: &'static str = "feedback";
+
+    fn compared(&self) -> Option<&Count> {
+        Some(&self.thumbs_down)
+    }
+
+    fn gone(&self) -> Option<Self> {
+        let none = || Count::Known(0);
+        Some(Self { path: self.path.clone(), thumbs_up: none(), thumbs_down: none(), code: none(), total: none() })
+    }
 }
 
 impl Fielded for Question {

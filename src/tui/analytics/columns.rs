@@ -1,5 +1,6 @@
 //! The columns of the reports, without the marks at the start of each row.
 
+use super::report_row::ReportRow;
 use crate::model::analytics::{Feedback, FeedbackStatus, PageFeedback, Question, Search};
 use crate::model::views::{Count, ViewCount};
 use crate::tui::draw::bars::{bar_cells, fraction_bar};
@@ -38,7 +39,7 @@ pub(super) fn searches() -> Vec<Column<ListCell<Search>>> {
     vec![
         C::flexible("search", 16, |row, _| row.cell(row.item.query.as_str().to_owned())).at_most(MAX_TEXT_CELLS),
         C::right("hits", 8, |row, _| row.cell(count_text(&row.item.hits))),
-        C::right("change", CHANGE_WIDTH, search_change).optional(3),
+        C::right("change", CHANGE_WIDTH, change).optional(3),
         C::right("clicked", 9, |row, _| {
             let style = if row.item.is_unclicked() { row.view.theme.warning } else { row.view.theme.text };
             TableCell::new(percent(&row.item.click_rate).unwrap_or_else(|| "–".to_owned()), style)
@@ -57,11 +58,11 @@ pub(super) fn searches() -> Vec<Column<ListCell<Search>>> {
     ]
 }
 
-/// Returns the change of the hits from the previous period; blank if nothing is compared. More searches are neither
+/// Returns the change from the previous period; blank if nothing is compared. More searches are neither
 /// good nor bad.
-fn search_change<'a>(row: &ListRow<'a, Search>, _width: usize) -> TableCell<'a> {
+fn change<'a, R: ReportRow>(row: &ListRow<'a, R>, _width: usize) -> TableCell<'a> {
     let theme = row.view.theme;
-    let Some(change) = row.view.app.analytics.searches.change(row.item) else { return row.cell("") };
+    let Some(change) = R::of(&row.view.app.analytics).change(row.item) else { return row.cell("") };
     let is_small = ChangeWeight::of(change, ViewCount::ZERO) == ChangeWeight::Small;
     TableCell::new(change_cell(change), if is_small { theme.muted } else { theme.text })
 }
@@ -102,6 +103,7 @@ pub(super) fn page_feedback() -> Vec<Column<ListCell<PageFeedback>>> {
     vec![
         C::flexible("page", 16, |row, width| path(row, Some(row.item.path.as_str()), width)).at_most(MAX_TEXT_CELLS),
         C::right("down", 7, |row, _| row.cell(count_text(&row.item.thumbs_down))),
+        C::right("change", CHANGE_WIDTH, change).optional(3),
         C::left("", 2 * HALF_BAR_CELLS + 1, votes).after_gap(2).optional(1),
         C::left("up", 7, |row, _| row.cell(count_text(&row.item.thumbs_up))).after_gap(2),
         C::right("about code", 11, |row, _| row.cell(count_text(&row.item.code))).optional(2),

@@ -3,8 +3,8 @@ use super::question_groups::QuestionGroup;
 use super::tab::AnalyticsTab;
 use crate::model::analytics::needs_work::Signal;
 use crate::model::analytics::{
-    AnalyticsKind, AnalyticsRow, Cursor, Feedback, FeedbackStatus, Question, RowsAnswer, RowsMerge, RowsOutcome,
-    RowsReport, Search, ThreadMessage,
+    AnalyticsKind, AnalyticsRow, Cursor, Feedback, FeedbackStatus, PageFeedback, Question, RowsAnswer, RowsMerge,
+    RowsOutcome, RowsReport, Search, ThreadMessage,
 };
 use crate::model::failure::{Failure, FailureKind};
 use crate::model::period::DateRange;
@@ -238,6 +238,30 @@ fn searches_are_compared_with_the_previous_period() {
     assert!(text.contains("1 new, 1 gone"), "{text}");
     press(&mut app, 'c');
     assert!(!screen(&app).contains("gone"));
+}
+
+#[test]
+fn thumbs_down_of_pages_are_compared_with_the_previous_period() {
+    let (mut app, range) = open(AnalyticsTab::Feedback);
+    press(&mut app, 'z');
+    let row = |path: &str, down| PageFeedback {
+        path: CleanText::line(path),
+        thumbs_down: Count::Known(down),
+        total: Count::Known(down),
+        ..PageFeedback::default()
+    };
+    let receive = |app: &mut App, range, rows| {
+        app.update(Msg::Analytics(AnalyticsMsg::FeedbackByPage(loaded(range, rows))), at(0));
+    };
+    receive(&mut app, range, vec![row("/sso", 30), row("/fresh", 5)]);
+    press(&mut app, 'c');
+    receive(&mut app, range.step(-1).expect("a range"), vec![row("/sso", 20), row("/old", 9)]);
+    let text = screen(&app);
+    let line = |word: &str| text.lines().find(|line| line.contains(word)).expect("a row").to_owned();
+    assert!(
+        line("/sso").contains("▲ 50%") && line("/fresh").contains("new") && line("/old").contains("gone"),
+        "{text}"
+    );
 }
 
 #[test]
