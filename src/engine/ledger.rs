@@ -82,6 +82,7 @@ impl EngineState {
 
     /// Emits the budget of one hourly limit.
     pub(super) async fn emit_budget(&self, limited: RateLimited) {
+        let _order = self.budget_order.lock().await;
         let now = self.clock.now();
         match self.store.budget(&self.scope, limited, now).await {
             Ok(budget) if limited == RateLimited::Views => {
@@ -97,6 +98,7 @@ impl EngineState {
     /// # Errors
     /// No request is left; the message states when to try again.
     async fn spend_views_request(&self) -> Result<Time, Failure> {
+        let _order = self.budget_order.lock().await;
         let now = self.clock.now();
         match self.store.spend(&self.scope, RateLimited::Views, now).await {
             Ok(Ok(budget)) => {

@@ -58,6 +58,8 @@ pub(super) struct EngineState {
     /// The running loads of other reports. Each outcome is a [`RowsOutcome`](crate::model::analytics::RowsOutcome) with
     /// rows of this kind.
     pub(super) loading_rows: RunningLoads<(AnalyticsKind, DateRange), Arc<dyn Any + Send + Sync>>,
+    /// Held while a budget is read and emitted, so that no older count is emitted after a newer one.
+    pub(super) budget_order: tokio::sync::Mutex<()>,
     /// Page-view requests that the store could not record.
     pub(super) unwritten_spends: Mutex<Vec<Time>>,
     /// The queue of changes for the `on_change` program; `None` if the user has configured no program.
@@ -153,6 +155,7 @@ impl EngineState {
             pending_loads: Mutex::default(),
             loading_all: RunningLoads::default(),
             loading_rows: RunningLoads::default(),
+            budget_order: tokio::sync::Mutex::default(),
             unwritten_spends: Mutex::default(),
             hook_queue: changes,
             fetch_slots: Semaphore::new(poll.in_flight.max(1)),

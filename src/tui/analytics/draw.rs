@@ -2,11 +2,12 @@
 
 use super::report_row::ReportRow;
 use super::row_list::{ListTab, RowList};
-use super::rows_tab::RowsTab;
+use super::rows_tab::{RowsTab, SummaryNumber};
 use super::tab::AnalyticsTab;
 use super::tab_names::tab_names;
 use crate::model::analytics::RowsReport;
 use crate::model::analytics::fields::Fielded;
+use crate::model::comparison::ViewsChange;
 use crate::model::job_state::{MARKED, SELECTED};
 use crate::tui::component::Component;
 use crate::tui::draw::boxes::draw_line;
@@ -14,12 +15,14 @@ use crate::tui::draw::list_title::filter_spans;
 use crate::tui::draw::rules::draw_rule;
 use crate::tui::draw::text::TextRow;
 use crate::tui::draw::text::selected_line;
-use crate::tui::format::{capitalized, display_width, fit, format_count};
+use crate::tui::format::format_views;
+use crate::tui::format::{capitalized, display_width, format_count};
 use crate::tui::geometry::title_area;
 use crate::tui::keymap::{Action, Context};
 use crate::tui::view::View;
 use crate::tui::views::areas::ViewsAreas;
 use crate::tui::views::draw::presets::range_names_line;
+use crate::tui::views::draw::table::change_cell;
 use crate::tui::widgets::table::{Column, ListCell, ListRow, Table};
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -137,9 +140,26 @@ pub(super) fn draw_position_rule(
 }
 
 /// Returns the line with the numbers of a report and its age.
-pub(super) fn summary_line<'a>(view: View<'_>, summary: &str, as_of: &str, width: u16) -> Line<'a> {
+pub(super) fn summary_line<'a>(view: View<'_>, numbers: &[SummaryNumber], as_of: &str, width: u16) -> Line<'a> {
+    let change = |number: &SummaryNumber| {
+        let change = number.before.map(|before| ViewsChange::InBoth { now: number.now, before });
+        change.map(|change| format!(" {}", change_cell(change))).unwrap_or_default()
+    };
+    let texts: Vec<(String, String)> = numbers
+        .iter()
+        .map(|number| (format!("{} {}", number.name, format_views(number.now)), change(number)))
+        .collect();
+    let needed: usize = texts.iter().map(|(text, change)| display_width(text) + display_width(change) + 3).sum();
+    let shows_changes = needed <= row_space(width);
     let mut row = TextRow::new(usize::from(width));
-    row.push("  ", view.theme.text).push(fit(summary, row_space(width)), view.theme.text);
+    for (n, (text, change)) in texts.into_iter().enumerate() {
+        // A number is shown completely or not at all.
+        if n > 0 && row.used() + display_width(&text) + 3 > row_space(width) {
+            break;
+        }
+        row.push(if n == 0 { "  " } else { "   " }, view.theme.text).push(text, view.theme.text);
+        row.push(if shows_changes { change } else { String::new() }, view.theme.muted);
+    }
     let end = usize::from(width).saturating_sub(display_width(as_of) + 1);
     if row.used() < end {
         row.pad_to(end).push(as_of, view.theme.muted);
@@ -185,10 +205,13 @@ pub(super) fn status_text<R: ReportRow, L: Fielded>(
     }
     if let Some(range) = tab.compared_range() {
         let counts = match tab.new_and_gone_counts() {
-            Some((new, gone)) => format!(": {} new, {} gone", format_count(new), format_count(gone)),
-            None => String::new(),
+            Some((new, gone)) if R::IS_COMPARED => format!(": {} new, {} gone", format_count(new), format_count(gone)),
+            _ => String::new(),
         };
-        parts.push(format!("compared with {}{counts}", range.words(false)));
+        let so_far =
+            if tab.range().is_some_and(|range| range.contains(view.now.date_naive())) { ", today so far" } else { "" };
+        let in_part = if tab.is_compared_in_part() { " (loaded in part)" } else { "" };
+        parts.push(format!("compared with {}{in_part}{so_far}{counts}", range.words(false)));
     }
     parts.extend(list.notes());
     (parts.join(" · "), false)

@@ -26,6 +26,7 @@ use crate::tui::component::prelude::*;
 use crate::tui::confirm::{ConfirmAction, ConfirmDialog};
 use crate::tui::draw::bars::fraction_bar;
 use crate::tui::draw::boxes::draw_line;
+use crate::tui::draw::text::fit;
 use crate::tui::format::{capitalized, format_count, format_views, plural, truncate_path};
 use crate::tui::views::columns::CHANGE_WIDTH;
 use crate::tui::views::draw::change::ChangeWeight;
@@ -201,7 +202,7 @@ impl Component for NeedsWorkScreen {
         let tab = &view.app.analytics.needs_work;
         draw::draw_range_rule(frame, view, areas.range, AnalyticsTab::NeedsWork);
         draw::draw_position_rule(frame, view, areas.position, status_text(view), self.position_text(view.app));
-        draw_line(frame, areas.totals, 0, draw::summary_line(view, &summary(tab), "", areas.totals.width));
+        draw_line(frame, areas.totals, 0, totals_line(view, tab, areas.totals.width));
         if tab.found.pages.is_empty() {
             draw_empty(frame, view, areas.lines);
             return;
@@ -221,16 +222,20 @@ fn draw_empty(frame: &mut Frame<'_>, view: View<'_>, lines: Rect) {
     draw::draw_hint(frame, lines, &text, view.theme.muted);
 }
 
-/// Returns the totals of the site.
-fn summary(tab: &NeedsWorkTab) -> String {
-    let total = |signal| tab.found.total(signal).map_or_else(|| "–".to_owned(), format_views);
-    format!(
-        "Thumbs down {}   Open comments {}   Unanswered {}   Unclicked searches {}",
-        total(Signal::ThumbsDown),
-        total(Signal::OpenComments),
-        total(Signal::UnansweredQuestions),
-        total(Signal::UnclickedSearches)
-    )
+/// Returns the line with the totals of the site.
+fn totals_line<'a>(view: View<'_>, tab: &NeedsWorkTab, width: u16) -> Line<'a> {
+    let total = |(name, signal)| {
+        let total = tab.found.total(signal).map_or_else(|| "–".to_owned(), format_views);
+        format!("{name} {total}")
+    };
+    let totals = [
+        ("Thumbs down", Signal::ThumbsDown),
+        ("Open comments", Signal::OpenComments),
+        ("Unanswered", Signal::UnansweredQuestions),
+        ("Unclicked searches", Signal::UnclickedSearches),
+    ];
+    let text = totals.map(total).join("   ");
+    Line::styled(fit(&format!("  {text}"), usize::from(width).saturating_sub(1)), view.theme.text)
 }
 
 /// Returns the text of the lower rule, and whether it is a problem.

@@ -41,7 +41,7 @@ impl Component for QuestionGroupsScreen {
         match action {
             Action::Open => is_shown.then(|| "questions".into()),
             Action::Mark | Action::CopyMain | Action::NewJob => Label::default_if(is_shown),
-            Action::Export | Action::Compare => None,
+            Action::Export => None,
             Action::Fold => Some(match groups.grouping() {
                 Some(Grouping::Page) => "by category".into(),
                 _ => "ungroup".into(),
@@ -63,7 +63,7 @@ impl Component for QuestionGroupsScreen {
                 let name = cx.app.analytics.question_groups.selected().map(|group| group.name.to_string());
                 cx.effects.extend(name.map(|name| Effect::copy(&name, name.clone())));
             }
-            Action::Export | Action::Compare => return Flow::Pass,
+            Action::Export => return Flow::Pass,
             _ => return ReportScreen::<Question>::new().act(action, cx),
         }
         Flow::Handled

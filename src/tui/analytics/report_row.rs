@@ -8,7 +8,8 @@ use super::tab::AnalyticsTab;
 use crate::model::analytics::fields::FieldedRow;
 use crate::model::analytics::{Feedback, PageFeedback, Question, RowsReport, Search, page_path};
 use crate::model::text::CleanText;
-use crate::tui::format::{count_text, format_count};
+use crate::model::views::{Count, ViewCount};
+use crate::tui::format::count_text;
 use crate::tui::widgets::table::{Column, ListCell};
 
 /// A named text of a row's details.
@@ -31,8 +32,8 @@ pub(in crate::tui) trait ReportRow: FieldedRow {
     /// Returns the columns of the table.
     fn columns() -> Vec<Column<ListCell<Self>>>;
 
-    /// Returns the numbers above the table.
-    fn summary(report: &RowsReport<Self>) -> String;
+    /// Returns the numbers above the table, with their names.
+    fn summary(report: &RowsReport<Self>) -> Vec<(&'static str, ViewCount)>;
 
     /// Returns the number that the longest bar stands for, so that the bars of all rows have the same scale.
     fn full_bar(_report: &RowsReport<Self>) -> f64 {
@@ -59,6 +60,12 @@ pub(in crate::tui) trait ReportRow: FieldedRow {
     fn details(&self) -> Vec<DetailPart>;
 }
 
+/// Returns how many rows of a report have a property.
+fn count_rows<R>(report: &RowsReport<R>, has: impl Fn(&R) -> bool) -> ViewCount {
+    let count = report.rows.iter().filter(|row| has(row)).count();
+    ViewCount::from(u64::try_from(count).unwrap_or(u64::MAX))
+}
+
 fn time_text(time: Option<crate::model::Time>) -> String {
     time.map(|time| time.format("%Y-%m-%d %H:%M UTC").to_string()).unwrap_or_default()
 }
@@ -79,13 +86,10 @@ impl ReportRow for Search {
         columns::searches()
     }
 
-    fn summary(report: &RowsReport<Self>) -> String {
-        let unclicked = report.rows.iter().filter(|row| row.is_unclicked()).count();
-        let total = match report.totals.total.value() {
-            Some(_) => format!("Searches {}   ", count_text(&report.totals.total)),
-            None => String::new(),
-        };
-        format!("{total}Texts {}   Unclicked {}", format_count(report.rows.len()), format_count(unclicked))
+    fn summary(report: &RowsReport<Self>) -> Vec<(&'static str, ViewCount)> {
+        let total = report.totals.total.value().map(|total| ("Searches", total));
+        let rows = [("Texts", count_rows(report, |_| true)), ("Unclicked", count_rows(report, Self::is_unclicked))];
+        total.into_iter().chain(rows).collect()
     }
 
     fn page(&self) -> Option<CleanText> {
@@ -133,15 +137,13 @@ impl ReportRow for Feedback {
         columns::feedback()
     }
 
-    fn summary(report: &RowsReport<Self>) -> String {
-        let count = |is: fn(&Feedback) -> bool| format_count(report.rows.iter().filter(|row| is(row)).count());
-        format!(
-            "Feedback {}   Comments {}   Open {}   Thumbs down {}",
-            format_count(report.rows.len()),
-            count(|row| row.comment.is_some()),
-            count(|row| row.status.is_open()),
-            count(|row| row.helpful == Some(false))
-        )
+    fn summary(report: &RowsReport<Self>) -> Vec<(&'static str, ViewCount)> {
+        vec![
+            ("Feedback", count_rows(report, |_| true)),
+            ("Comments", count_rows(report, |row| row.comment.is_some())),
+            ("Open", count_rows(report, |row| row.status.is_open())),
+            ("Thumbs down", count_rows(report, |row| row.helpful == Some(false))),
+        ]
     }
 
     fn page(&self) -> Option<CleanText> {
@@ -199,22 +201,18 @@ impl ReportRow for PageFeedback {
         columns::page_feedback()
     }
 
-    fn summary(report: &RowsReport<Self>) -> String {
-        let sum = |of: fn(&PageFeedback) -> &crate::model::views::Count| {
-            let sum = report.rows.iter().filter_map(|row| of(row).value()).sum();
-            crate::tui::format::format_views(sum)
-        };
-        format!(
-            "Pages {}   Thumbs up {}   Thumbs down {}",
-            format_count(report.rows.len()),
-            sum(|row| &row.thumbs_up),
-            sum(|row| &row.thumbs_down)
-        )
+    fn summary(report: &RowsReport<Self>) -> Vec<(&'static str, ViewCount)> {
+        let sum = |of: fn(&Self) -> &Count| report.rows.iter().filter_map(|row| of(row).value()).sum();
+        vec![
+            ("Pages", count_rows(report, |_| true)),
+            ("Thumbs up", sum(|row| &row.thumbs_up)),
+            ("Thumbs down", sum(|row| &row.thumbs_down)),
+        ]
     }
 
     fn full_bar(report: &RowsReport<Self>) -> f64 {
         let votes = report.rows.iter().flat_map(|row| [&row.thumbs_up, &row.thumbs_down]);
-        votes.filter_map(|count| count.value()).max().map_or(0.0, crate::model::views::ViewCount::as_f64)
+        votes.filter_map(|count| count.value()).max().map_or(0.0, ViewCount::as_f64)
     }
 
     fn page(&self) -> Option<CleanText> {
@@ -252,9 +250,11 @@ impl ReportRow for Question {
         columns::questions()
     }
 
-    fn summary(report: &RowsReport<Self>) -> String {
-        let unanswered = report.rows.iter().filter(|row| row.is_answered == Some(false)).count();
-        format!("Questions {}   Unanswered {}", format_count(report.rows.len()), format_count(unanswered))
+    fn summary(report: &RowsReport<Self>) -> Vec<(&'static str, ViewCount)> {
+        vec![
+            ("Questions", count_rows(report, |_| true)),
+            ("Unanswered", count_rows(report, |row| row.is_answered == Some(false))),
+        ]
     }
 
     fn page(&self) -> Option<CleanText> {

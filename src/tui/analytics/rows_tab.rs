@@ -11,7 +11,7 @@ use crate::model::load::{Load, Timed};
 use crate::model::period::DateRange;
 use crate::model::report::LoadEndReason;
 use crate::model::text::CleanText;
-use crate::model::views::Count;
+use crate::model::views::{Count, ViewCount};
 use crate::tui::msg::Effect;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -27,9 +27,17 @@ pub struct RowsTab<R: FieldedRow> {
     list: RowList<R>,
     comparison: Option<RowsComparison<R>>,
     /// The numbers above the table.
-    pub(in crate::tui) summary: String,
+    pub(in crate::tui) summary: Vec<SummaryNumber>,
     /// The number that the longest bar stands for.
     pub(in crate::tui) full_bar: f64,
+}
+
+/// A number of the report, and of the previous period if both are loaded completely and compared.
+#[derive(Debug, Clone, PartialEq)]
+pub(in crate::tui) struct SummaryNumber {
+    pub name: &'static str,
+    pub now: ViewCount,
+    pub before: Option<ViewCount>,
 }
 
 /// A comparison with the previous period.
@@ -54,7 +62,7 @@ impl<R: FieldedRow> Default for RowsTab<R> {
             progress: None,
             list: RowList::default(),
             comparison: None,
-            summary: String::new(),
+            summary: Vec::new(),
             full_bar: 0.0,
         }
     }
@@ -181,10 +189,27 @@ impl<R: FieldedRow> RowsTab<R> {
         self.comparison.as_ref().map(|comparison| comparison.range)
     }
 
+    /// Computes the numbers above the table with a function that returns those of a report.
+    pub(in crate::tui) fn update_summary(&mut self, numbers: fn(&RowsReport<R>) -> Vec<(&'static str, ViewCount)>) {
+        let Some(report) = self.report() else { return };
+        let is_complete = self.is_compared() && report.is_complete();
+        let before = self.comparison.as_ref().and_then(|comparison| comparison.before.as_ref());
+        let before = before.filter(|_| is_complete).map(|before| numbers(before)).unwrap_or_default();
+        let of_before = |name| before.iter().find(|(known, _)| *known == name).map(|(_, count)| *count);
+        let number = |(name, now)| SummaryNumber { name, now, before: of_before(name) };
+        self.summary = numbers(report).into_iter().map(number).collect();
+    }
+
     /// Whether all rows of the previous period are loaded, so that new rows are known.
     pub(in crate::tui) fn is_compared(&self) -> bool {
         let before = self.comparison.as_ref().and_then(|comparison| comparison.before.as_ref());
         before.is_some_and(|before| before.is_complete())
+    }
+
+    /// Whether only some rows of the previous period are loaded, so that its numbers can't be compared.
+    pub(in crate::tui) fn is_compared_in_part(&self) -> bool {
+        let before = self.comparison.as_ref().and_then(|comparison| comparison.before.as_ref());
+        before.is_some_and(|before| !before.is_complete())
     }
 
     /// Returns the numbers of rows that only this and only the previous period has. `None` unless both are loaded

@@ -46,7 +46,6 @@ impl<R: ReportRow> Component for ReportScreen<R> {
             Action::Open | Action::Mark | Action::CopyMain | Action::NewJob => Label::default_if(is_shown),
             Action::Filter | Action::NextSort | Action::ReverseSort | Action::Export => Label::default_if(has_rows),
             Action::LoadAll => Label::default_if(tab.report().is_some_and(|report| !report.is_complete())),
-            Action::Compare if R::default().compared().is_none() => None,
             Action::Compare if tab.compared_range().is_some() => Some("stop comparing".into()),
             Action::Compare => Label::default_if(has_rows),
             Action::Fold => match (R::TAB, app.analytics.is_by_page) {
@@ -78,7 +77,10 @@ impl<R: ReportRow> Component for ReportScreen<R> {
                 }
             }
             Action::NewJob => cx.app.open_job_about_rows::<R>(cx.now, cx.effects),
-            Action::Compare if R::default().compared().is_some() => cx.effects.extend(tab.toggle_comparison()),
+            Action::Compare => {
+                cx.effects.extend(tab.toggle_comparison());
+                tab.update_summary(R::summary);
+            }
             Action::Fold if R::TAB == AnalyticsTab::Feedback => {
                 app.analytics.is_by_page = !app.analytics.is_by_page;
             }

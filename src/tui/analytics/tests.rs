@@ -265,6 +265,31 @@ fn thumbs_down_of_pages_are_compared_with_the_previous_period() {
 }
 
 #[test]
+fn the_numbers_of_questions_are_compared_with_the_previous_period() {
+    let (mut app, range) = open(AnalyticsTab::Questions);
+    let questions = |count: i64| -> Vec<Question> {
+        let question = |n| Question {
+            id: CleanText::line(&format!("q{n}")),
+            is_answered: Some(n % 2 == 0),
+            ..Question::default()
+        };
+        (0..count).map(question).collect()
+    };
+    let receive = |app: &mut App, range, rows| {
+        app.update(Msg::Analytics(AnalyticsMsg::Questions(loaded(range, rows))), at(0));
+    };
+    receive(&mut app, range, questions(30));
+    assert!(screen(&app).contains("Questions 30   Unanswered 15 "), "{}", screen(&app));
+    press(&mut app, 'c');
+    receive(&mut app, range.step(-1).expect("a range"), questions(20));
+    let text = screen(&app);
+    assert!(text.contains("Questions 30 ▲ 50%   Unanswered 15 ▲ 50%"), "{text}");
+    assert!(text.contains("compared with") && text.contains("today so far") && !text.contains("0 new"), "{text}");
+    press(&mut app, 'c');
+    assert!(!screen(&app).contains('▲'), "{}", screen(&app));
+}
+
+#[test]
 fn an_export_has_the_shown_rows_without_what_readers_wrote() {
     let (mut app, range) = open(AnalyticsTab::Feedback);
     let row = |id: &str, path: &str| Feedback {

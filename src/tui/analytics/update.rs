@@ -68,7 +68,8 @@ impl App {
         let tab = R::of_mut(&mut self.analytics);
         let follows = tab.receive(msg, now);
         if let Some(report) = tab.report().cloned() {
-            (tab.summary, tab.full_bar) = (R::summary(&report), R::full_bar(&report));
+            tab.full_bar = R::full_bar(&report);
+            tab.update_summary(R::summary);
         }
         // Only the tab on screen requests its report on its own. The others wait for a confirmation of the cost.
         let is_shown = self.screen == Screen::Views && self.is_report_shown::<R>();
