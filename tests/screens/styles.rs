@@ -96,6 +96,7 @@ fn role_theme() -> Theme {
     }
     theme.symbols_on_selected = (0..14).map(Color::Indexed).collect();
     theme.texts_on_selected = theme.symbols_on_selected.clone();
+    theme.update_textures();
     theme
 }
 

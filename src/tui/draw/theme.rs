@@ -46,6 +46,10 @@ pub struct Theme {
     pub working: Style,
     pub human: Style,
     pub ai: Style,
+    /// The style of AI bars with a texture. Computed once, because finding the nearest colours is slow.
+    pub ai_texture: Style,
+    /// The style with the mean tone of that texture.
+    pub ai_mean: Style,
     /// The colours that symbols and bars keep in the selected row, because their contrast with the row is high enough.
     pub symbols_on_selected: Vec<Color>,
     /// The colours that texts keep in the selected row.
@@ -89,12 +93,20 @@ impl Theme {
             working: style(ColorRole::Working),
             human: style(ColorRole::Human),
             ai: style(ColorRole::Ai),
+            ai_texture: Style::new(),
+            ai_mean: Style::new(),
             symbols_on_selected: kept(MIN_SYMBOL_CONTRAST),
             texts_on_selected: kept(MIN_TEXT_CONTRAST),
         };
+        theme.update_textures();
         let is_ai_kept = theme.ai.fg.is_some_and(|ai| theme.symbols_on_selected.contains(&ai));
         theme.symbols_on_selected.extend(theme.ai_part().fg.filter(|_| is_ai_kept));
         theme
+    }
+
+    /// Computes the textures of AI bars again, after [`Self::ai`] was changed.
+    pub fn update_textures(&mut self) {
+        (self.ai_texture, self.ai_mean) = texture_styles(self.ai);
     }
 
     /// Returns the style of a role.
@@ -125,19 +137,22 @@ impl Theme {
     /// Returns the style of the cells of AI bars that are filled completely: the texture is a darker tone on the colour
     /// of AI views.
     pub(in crate::tui) fn ai_fill(&self) -> Style {
-        match self.ai.fg.and_then(|ai| Some((ai, darker(ai)?))) {
-            Some((ai, darker)) if self.parts_per_cell() > 1 => Style { fg: Some(darker), bg: Some(ai), ..self.ai },
-            _ => self.ai,
-        }
+        if self.parts_per_cell() > 1 { self.ai_texture } else { self.ai }
     }
 
     /// Returns the style of the cells of AI bars that are filled in part. They have no texture, but its mean tone.
     pub fn ai_part(&self) -> Style {
-        match self.ai.fg.and_then(|ai| mean(ai, darker(ai)?)) {
-            Some(mean) if self.parts_per_cell() > 1 => Style { fg: Some(mean), ..self.ai },
-            _ => self.ai,
-        }
+        if self.parts_per_cell() > 1 { self.ai_mean } else { self.ai }
     }
+}
+
+/// Returns the style of a texture in a darker tone on the colour of a style, and the style with the mean tone of the
+/// texture. Both are the style itself if its colour is unknown.
+fn texture_styles(style: Style) -> (Style, Style) {
+    let tones = style.fg.and_then(|color| Some((color, darker(color)?)));
+    let Some((color, darker)) = tones else { return (style, style) };
+    let texture = Style { fg: Some(darker), bg: Some(color), ..style };
+    (texture, mean(color, darker).map_or(style, |mean| Style { fg: Some(mean), ..style }))
 }
 
 fn paint_style(paint: Paint, depth: ColorDepth) -> Style {
