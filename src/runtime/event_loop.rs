@@ -442,10 +442,15 @@ impl Dashboard {
             false => {}
         }
         self.scheduler.set_reading(self.app.is_reading_store(), Instant::now());
-        if self.session.is_away() || !self.scheduler.is_due(Instant::now()) {
-            return;
+        if !self.session.is_away() && self.scheduler.is_due(Instant::now()) {
+            self.draw();
         }
+    }
+
+    /// Draws a frame, whether or not one is due.
+    pub(super) fn draw(&mut self) {
         self.notice_size();
+        self.app.take_dirty();
         let (app, theme, time) = (&self.app, &self.theme, Utc::now());
         let drawn = self.session.draw(app.size, app.has_text_context(), |frame| draw::draw(frame, app, theme, time));
         let drawn = drawn.and_then(|()| self.session.set_title(CleanText::line(&app.terminal_title()).as_str()));

@@ -79,7 +79,8 @@ impl Dashboard {
         {
             self.handle(msg);
         }
-        self.draw_when_due();
+        // Even if the data is still being read: what follows must not come before the first frame.
+        self.draw();
         self.session.begin_reading()?;
         self.session.wait_for_typed_input().await;
         self.ask_background();
