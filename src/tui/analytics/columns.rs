@@ -14,6 +14,9 @@ use ratatui::text::Span;
 
 /// The maximum width of a text or path with numbers beside it.
 pub(super) const MAX_TEXT_CELLS: usize = 60;
+/// The width of a path beside a text, which is widened if the text has enough space.
+const PATH_CELLS: usize = 22;
+const MAX_PATH_CELLS: usize = 36;
 /// The width of a bar in cells.
 const BAR_CELLS: usize = 10;
 
@@ -39,7 +42,7 @@ pub(super) fn searches() -> Vec<Column<ListCell<Search>>> {
     vec![
         C::flexible("search", 16, |row, _| row.cell(row.item.query.as_str().to_owned())).at_most(MAX_TEXT_CELLS),
         C::right("hits", 8, |row, _| row.cell(count_text(&row.item.hits))),
-        C::right("change", CHANGE_WIDTH, change).optional(3),
+        C::right("change", CHANGE_WIDTH, change).optional(1),
         C::right("clicked", 9, |row, _| {
             let style = if row.item.is_unclicked() { row.view.theme.warning } else { row.view.theme.text };
             TableCell::new(percent(&row.item.click_rate).unwrap_or_else(|| "–".to_owned()), style)
@@ -50,9 +53,12 @@ pub(super) fn searches() -> Vec<Column<ListCell<Search>>> {
         })
         .after_gap(1)
         .optional(3),
-        C::left("page", 30, |row, width| path(row, row.item.top_page.as_ref().map(|page| page.as_str()), width))
-            .after_gap(2)
-            .optional(2),
+        C::left("page", PATH_CELLS, |row, width| {
+            path(row, row.item.top_page.as_ref().map(|page| page.as_str()), width)
+        })
+        .at_most(MAX_PATH_CELLS)
+        .after_gap(2)
+        .optional(2),
         C::right("last", 5, |row, _| age(row, row.item.last_searched_at)).optional(4),
         C::left("", 1, |row, _| row.cell("")),
     ]
@@ -78,19 +84,22 @@ pub(super) fn feedback() -> Vec<Column<ListCell<Feedback>>> {
     type C = Column<ListCell<Feedback>>;
     vec![
         C::right("age", 4, |row, _| age(row, row.item.created_at)).optional(3),
-        C::left("vote", 5, |row, _| match row.item.helpful {
+        C::left("vote", 6, |row, _| match row.item.helpful {
             Some(true) => TableCell::new("+", row.view.theme.good),
             Some(false) => TableCell::new("−", row.view.theme.bad),
             None => row.muted("code"),
         })
         .after_gap(2),
-        C::left("status", 12, |row, _| TableCell::new(row.item.status.label().to_owned(), status_style(row)))
+        C::left("status", 13, |row, _| TableCell::new(row.item.status.label().to_owned(), status_style(row)))
             .optional(2),
-        C::left("page", 28, |row, width| path(row, Some(row.item.path.as_str()), width)).optional(1),
+        C::left("page", PATH_CELLS, |row, width| path(row, Some(row.item.path.as_str()), width))
+            .at_most(MAX_PATH_CELLS)
+            .optional(1),
         C::flexible("comment", 16, |row, _| match &row.item.comment {
             Some(comment) => row.cell(comment.as_str().lines().collect::<Vec<_>>().join(" ")),
             None => row.muted("–"),
-        }),
+        })
+        .after_gap(1),
         C::left("", 1, |row, _| row.cell("")),
     ]
 }
@@ -103,10 +112,10 @@ pub(super) fn page_feedback() -> Vec<Column<ListCell<PageFeedback>>> {
     vec![
         C::flexible("page", 16, |row, width| path(row, Some(row.item.path.as_str()), width)).at_most(MAX_TEXT_CELLS),
         C::right("down", 7, |row, _| row.cell(count_text(&row.item.thumbs_down))),
-        C::right("change", CHANGE_WIDTH, change).optional(3),
-        C::left("", 2 * HALF_BAR_CELLS + 1, votes).after_gap(2).optional(1),
+        C::right("change", CHANGE_WIDTH, change).optional(1),
+        C::left("", 2 * HALF_BAR_CELLS + 1, votes).after_gap(2).optional(2),
         C::left("up", 7, |row, _| row.cell(count_text(&row.item.thumbs_up))).after_gap(2),
-        C::right("about code", 11, |row, _| row.cell(count_text(&row.item.code))).optional(2),
+        C::right("about code", 11, |row, _| row.cell(count_text(&row.item.code))).optional(3),
         C::left("", 1, |row, _| row.cell("")),
     ]
 }
@@ -136,16 +145,18 @@ pub(super) fn questions() -> Vec<Column<ListCell<Question>>> {
         })
         .after_gap(2),
         C::flexible("question", 16, |row, _| row.cell(row.item.query.as_str().to_owned())),
-        C::left("page", 28, |row, width| {
+        C::left("page", PATH_CELLS, |row, width| {
             let about = row.item.about();
             path(row, about.as_ref().map(|page| page.as_str()), width)
         })
+        .at_most(MAX_PATH_CELLS)
         .after_gap(2)
         .optional(1),
         C::left("category", 14, |row, _| match &row.item.category {
             Some(category) => row.muted(category.as_str().to_owned()),
             None => row.muted("–"),
         })
+        .after_gap(1)
         .optional(2),
         C::left("", 1, |row, _| row.cell("")),
     ]

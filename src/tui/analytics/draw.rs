@@ -15,6 +15,7 @@ use crate::tui::draw::list_title::filter_spans;
 use crate::tui::draw::rules::draw_rule;
 use crate::tui::draw::text::TextRow;
 use crate::tui::draw::text::selected_line;
+use crate::tui::draw::theme::Theme;
 use crate::tui::format::format_views;
 use crate::tui::format::{capitalized, display_width, format_count};
 use crate::tui::geometry::title_area;
@@ -32,6 +33,8 @@ use ratatui::widgets::{Paragraph, Wrap};
 
 /// The minimum number of cells for the filter beside the range.
 const MIN_FILTER_CELLS: usize = 20;
+/// The blank cells between two numbers.
+const NUMBER_GAP: &str = "   ";
 /// The cells before the table of each row: for the selection and for the mark.
 const MARK_CELLS: usize = 2;
 
@@ -149,17 +152,11 @@ pub(super) fn summary_line<'a>(view: View<'_>, numbers: &[SummaryNumber], as_of:
         .iter()
         .map(|number| (format!("{} {}", number.name, format_views(number.now)), change(number)))
         .collect();
-    let needed: usize = texts.iter().map(|(text, change)| display_width(text) + display_width(change) + 3).sum();
-    let shows_changes = needed <= row_space(width);
+    let cells = |(text, change): &(String, String)| display_width(text) + display_width(change) + NUMBER_GAP.len();
+    let shows_changes = texts.iter().map(cells).sum::<usize>() < usize::from(width);
     let mut row = TextRow::new(usize::from(width));
-    for (n, (text, change)) in texts.into_iter().enumerate() {
-        // A number is shown completely or not at all.
-        if n > 0 && row.used() + display_width(&text) + 3 > row_space(width) {
-            break;
-        }
-        row.push(if n == 0 { "  " } else { "   " }, view.theme.text).push(text, view.theme.text);
-        row.push(if shows_changes { change } else { String::new() }, view.theme.muted);
-    }
+    let texts = texts.into_iter().map(|(text, change)| (text, if shows_changes { change } else { String::new() }));
+    push_numbers(&mut row, view.theme, texts);
     let end = usize::from(width).saturating_sub(display_width(as_of) + 1);
     if row.used() < end {
         row.pad_to(end).push(as_of, view.theme.muted);
@@ -167,9 +164,15 @@ pub(super) fn summary_line<'a>(view: View<'_>, numbers: &[SummaryNumber], as_of:
     row.line()
 }
 
-/// Returns the cells for the summary on a screen of this width.
-fn row_space(width: u16) -> usize {
-    usize::from(width).saturating_sub(3)
+/// Adds numbers with their changes, as many as fit. A number is shown completely or not at all.
+pub(super) fn push_numbers(row: &mut TextRow<'_>, theme: &Theme, numbers: impl IntoIterator<Item = (String, String)>) {
+    for (n, (number, change)) in numbers.into_iter().enumerate() {
+        let gap = if n == 0 { " " } else { NUMBER_GAP };
+        if n > 0 && display_width(&number) + NUMBER_GAP.len() >= row.remaining() {
+            break;
+        }
+        row.push(gap, theme.text).push(number, theme.text).push(change, theme.muted);
+    }
 }
 
 /// Returns the text of the lower rule about a report and how it is listed, and whether it is a problem.

@@ -26,7 +26,7 @@ use crate::tui::component::prelude::*;
 use crate::tui::confirm::{ConfirmAction, ConfirmDialog};
 use crate::tui::draw::bars::fraction_bar;
 use crate::tui::draw::boxes::draw_line;
-use crate::tui::draw::text::fit;
+use crate::tui::draw::text::TextRow;
 use crate::tui::format::{capitalized, format_count, format_views, plural, truncate_path};
 use crate::tui::views::columns::CHANGE_WIDTH;
 use crate::tui::views::draw::change::ChangeWeight;
@@ -224,7 +224,7 @@ fn draw_empty(frame: &mut Frame<'_>, view: View<'_>, lines: Rect) {
 
 /// Returns the line with the totals of the site.
 fn totals_line<'a>(view: View<'_>, tab: &NeedsWorkTab, width: u16) -> Line<'a> {
-    let total = |(name, signal)| {
+    let text = |(name, signal)| {
         let total = tab.found.total(signal).map_or_else(|| "–".to_owned(), format_views);
         format!("{name} {total}")
     };
@@ -234,8 +234,9 @@ fn totals_line<'a>(view: View<'_>, tab: &NeedsWorkTab, width: u16) -> Line<'a> {
         ("Unanswered", Signal::UnansweredQuestions),
         ("Unclicked searches", Signal::UnclickedSearches),
     ];
-    let text = totals.map(total).join("   ");
-    Line::styled(fit(&format!("  {text}"), usize::from(width).saturating_sub(1)), view.theme.text)
+    let mut row = TextRow::new(usize::from(width));
+    draw::push_numbers(&mut row, view.theme, totals.map(|total| (text(total), String::new())));
+    row.line()
 }
 
 /// Returns the text of the lower rule, and whether it is a problem.
@@ -273,20 +274,20 @@ fn table(width: usize) -> Table<ListCell<PageSignals>> {
     type C = Column<ListCell<PageSignals>>;
     let share = |key| C::right("share", SHARE_CELLS, key).optional(5);
     let columns = vec![
-        C::flexible("page", 20, |row, width| match &row.item.path {
+        C::flexible("page", 18, |row, width| match &row.item.path {
             Some(path) => row.cell(truncate_path(path.as_str(), width.saturating_sub(1))),
             None => row.muted("(no page)"),
         })
         .at_most(MAX_TEXT_CELLS),
         C::right("views", 9, |row, _| signal_cell(row, Signal::Views)).optional(4),
         C::right("change", CHANGE_WIDTH, views_change_cell).optional(4),
-        C::right("thumbs down", 13, |row, _| signal_cell(row, Signal::ThumbsDown)),
+        C::right("down", 7, |row, _| signal_cell(row, Signal::ThumbsDown)),
         share(|row, _| signal_share_cell(row, Signal::ThumbsDown)),
-        C::right("comments", 10, |row, _| signal_cell(row, Signal::OpenComments)).optional(3),
+        C::right("comments", 9, |row, _| signal_cell(row, Signal::OpenComments)).optional(3),
         share(|row, _| signal_share_cell(row, Signal::OpenComments)),
-        C::right("unanswered", 12, |row, _| signal_cell(row, Signal::UnansweredQuestions)).optional(2),
+        C::right("unanswered", 11, |row, _| signal_cell(row, Signal::UnansweredQuestions)).optional(2),
         share(|row, _| signal_share_cell(row, Signal::UnansweredQuestions)),
-        C::right("searches", 10, |row, _| signal_cell(row, Signal::UnclickedSearches)).optional(2),
+        C::right("searches", 9, |row, _| signal_cell(row, Signal::UnclickedSearches)).optional(2),
         share(|row, _| signal_share_cell(row, Signal::UnclickedSearches)),
         C::left("share of the problem", BAR_CELLS + 7, share_cell).after_gap(2).optional(1),
         C::left("", 1, |row, _| row.cell("")),

@@ -13,6 +13,9 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use std::borrow::Cow;
 
+/// The width that the flexible column gets before other columns are widened.
+const COMFORTABLE_CELLS: usize = 32;
+
 /// A column. `key` is what the column shows: a value of an enum, or a function that makes its cells.
 #[derive(Debug, Clone)]
 pub struct Column<K> {
@@ -24,7 +27,7 @@ pub struct Column<K> {
     is_flexible: bool,
     /// The width in cells; of a flexible column, the minimum width until it is part of a table.
     width: usize,
-    /// The maximum width of a flexible column.
+    /// The maximum width of a column that can be widened.
     max_width: usize,
     /// Blank cells before the column.
     gap: usize,
@@ -41,7 +44,7 @@ impl<K> Column<K> {
             is_right_aligned: false,
             is_flexible: false,
             width,
-            max_width: usize::MAX,
+            max_width: width,
             gap: 0,
             drop_order: 0,
         }
@@ -54,11 +57,11 @@ impl<K> Column<K> {
     /// Creates a left-aligned column that takes the space that the other columns leave. Optional columns are left out
     /// before it becomes narrower than `min_width`.
     pub fn flexible(heading: impl Into<Cow<'static, str>>, min_width: usize, key: K) -> Self {
-        Self { is_flexible: true, ..Self::left(heading, min_width, key) }
+        Self { is_flexible: true, max_width: usize::MAX, ..Self::left(heading, min_width, key) }
     }
 
-    /// Limits the width of a flexible column, so that numbers stay close to the texts. The rest of the table stays
-    /// blank.
+    /// Sets the maximum width. A flexible column is limited, so that numbers stay close to the texts; the rest of the
+    /// table stays blank. Any other column is widened once the flexible column has [`COMFORTABLE_CELLS`].
     pub fn at_most(self, max_width: usize) -> Self {
         Self { max_width, ..self }
     }
@@ -121,6 +124,17 @@ impl<K> Table<K> {
                 break;
             }
             columns.retain(|column| column.drop_order < highest);
+        }
+        if let Some(first) = columns.first_mut() {
+            first.gap = 0;
+        }
+        let flexible = columns.iter().find(|column| column.is_flexible).map_or(0, |column| column.width);
+        let reserved = needed(&columns) + COMFORTABLE_CELLS.saturating_sub(flexible);
+        let mut spare = width.saturating_sub(reserved);
+        for column in columns.iter_mut().filter(|column| !column.is_flexible) {
+            let added = column.max_width.saturating_sub(column.width).min(spare);
+            column.width += added;
+            spare -= added;
         }
         let needed = needed(&columns);
         if let Some(column) = columns.iter_mut().find(|column| column.is_flexible) {
@@ -283,6 +297,25 @@ mod tests {
         assert_eq!(row(22), "▌13 cells       s     ");
         assert_eq!(row(14), "▌13 cells     ");
         assert_eq!(row(4), "▌3 …");
+    }
+
+    #[test]
+    fn a_column_is_widened_once_the_flexible_column_is_comfortable() {
+        let widths = |width| {
+            let columns = [Column::flexible("text", 10, 0), Column::left("page", 12, 1).at_most(20)];
+            Table::new(columns, width).columns.iter().map(|column| column.width).collect::<Vec<_>>()
+        };
+        assert_eq!(widths(30), [18, 12]);
+        assert_eq!(widths(44), [32, 12]);
+        assert_eq!(widths(47), [32, 15]);
+        assert_eq!(widths(60), [40, 20]);
+    }
+
+    #[test]
+    fn the_first_column_has_no_gap_whichever_column_that_is() {
+        let columns = [Column::right("age", 4, 'a').optional(1), Column::flexible("text", 4, 't').after_gap(2)];
+        let line = |width| text(&Table::new(columns.clone(), width).headings(Style::new()));
+        assert_eq!((line(12), line(6)), (" age  text  ".to_owned(), "text  ".to_owned()));
     }
 
     #[test]
