@@ -170,7 +170,8 @@ fn searches_compared_with_the_previous_period() {
         let range = open(fixture, 1);
         analytics(fixture, AnalyticsMsg::Searches(loaded(range, searches(), None)));
         fixture.press_keys("c");
-        let before = range.step(-1).expect("a range");
+        analytics(fixture, AnalyticsMsg::Searches(loaded(range.first_days(6), searches(), None)));
+        let before = range.step(-1).expect("a range").first_days(6);
         let rows = vec![search("quickstart", 80, 0.5, Some("/quickstart")), search("old topic", 66, 0.1, Some("/api"))];
         analytics(fixture, AnalyticsMsg::Searches(loaded(before, rows, None)));
     });

@@ -7,7 +7,6 @@ use super::tab::AnalyticsTab;
 use super::tab_names::tab_names;
 use crate::model::analytics::RowsReport;
 use crate::model::analytics::fields::Fielded;
-use crate::model::comparison::ViewsChange;
 use crate::model::job_state::{MARKED, SELECTED};
 use crate::tui::component::Component;
 use crate::tui::draw::boxes::draw_line;
@@ -47,7 +46,7 @@ pub(super) fn draw_report<R: ReportRow>(frame: &mut Frame<'_>, view: View<'_>, s
     if draw_summary(frame, view, &areas, tab).is_none_or(|report| report.rows.is_empty()) {
         return;
     }
-    let table = table(R::columns(), usize::from(areas.lines.width), tab.compared_range().is_some());
+    let table = table(R::columns(), usize::from(areas.lines.width), tab.compared_ranges().is_some());
     draw_rows(frame, view, &areas, &table, tab);
 }
 
@@ -144,13 +143,11 @@ pub(super) fn draw_position_rule(
 
 /// Returns the line with the numbers of a report and its age.
 pub(super) fn summary_line<'a>(view: View<'_>, numbers: &[SummaryNumber], as_of: &str, width: u16) -> Line<'a> {
-    let change = |number: &SummaryNumber| {
-        let change = number.before.map(|before| ViewsChange::InBoth { now: number.now, before });
-        change.map(|change| format!(" {}", change_cell(change))).unwrap_or_default()
-    };
+    let change =
+        |number: &SummaryNumber| number.change.map(|change| format!(" {}", change_cell(change))).unwrap_or_default();
     let texts: Vec<(String, String)> = numbers
         .iter()
-        .map(|number| (format!("{} {}", number.name, format_views(number.now)), change(number)))
+        .map(|number| (format!("{} {}", number.name, format_views(number.value)), change(number)))
         .collect();
     let cells = |(text, change): &(String, String)| display_width(text) + display_width(change) + NUMBER_GAP.len();
     let shows_changes = texts.iter().map(cells).sum::<usize>() < usize::from(width);
@@ -206,15 +203,15 @@ pub(super) fn status_text<R: ReportRow, L: Fielded>(
     } else if report.is_cut {
         parts.push(format!("the service offers only {} rows", format_count(report.rows.len())));
     }
-    if let Some(range) = tab.compared_range() {
+    if let Some((ranges, shown)) = tab.compared_ranges().zip(tab.range()) {
         let counts = match tab.new_and_gone_counts() {
             Some((new, gone)) if R::IS_COMPARED => format!(": {} new, {} gone", format_count(new), format_count(gone)),
             _ => String::new(),
         };
-        let so_far =
-            if tab.range().is_some_and(|range| range.contains(view.now.date_naive())) { ", today so far" } else { "" };
         let in_part = if tab.is_compared_in_part() { " (loaded in part)" } else { "" };
-        parts.push(format!("compared with {}{in_part}{so_far}{counts}", range.words(false)));
+        let days = ranges.day_counts().map(|days| format!("per day, {days}"));
+        let label = days.unwrap_or_else(|| ranges.short_label(shown));
+        parts.push(format!("compared: {label}{in_part}{counts}"));
     }
     parts.extend(list.notes());
     (parts.join(" · "), false)

@@ -5,7 +5,7 @@ use super::row_list::{ListTab, RowList, Rows};
 use crate::model::Time;
 use crate::model::analytics::fields::FieldedRow;
 use crate::model::analytics::{AnalyticsRow, RowsPlan, RowsProgress, RowsReport};
-use crate::model::comparison::ViewsChange;
+use crate::model::comparison::{ComparedRanges, ViewsChange};
 use crate::model::failure::Failure;
 use crate::model::load::{Load, Timed};
 use crate::model::period::DateRange;
@@ -32,26 +32,54 @@ pub struct RowsTab<R: FieldedRow> {
     pub(in crate::tui) full_bar: f64,
 }
 
-/// A number of the report, and of the previous period if both are loaded completely and compared.
+/// A number of the report.
 #[derive(Debug, Clone, PartialEq)]
 pub(in crate::tui) struct SummaryNumber {
     pub name: &'static str,
-    pub now: ViewCount,
-    pub before: Option<ViewCount>,
+    pub value: ViewCount,
+    /// How it changed; `None` unless both compared reports are complete.
+    pub change: Option<ViewsChange>,
 }
 
 /// A comparison with the previous period.
 #[derive(Debug)]
 struct RowsComparison<R> {
-    range: DateRange,
+    ranges: ComparedRanges,
+    /// The report of the complete days of the shown range; `None` until it is loaded.
+    now: Option<KeyedReport<R>>,
     /// The report of the previous period; `None` until it is loaded.
-    before: Option<Arc<RowsReport<R>>>,
-    /// The positions of the rows in that report.
-    positions: HashMap<CleanText, usize>,
+    before: Option<KeyedReport<R>>,
     /// The rows that only the previous period has.
     gone: Vec<R>,
     /// The number of rows that the previous period doesn't have.
     new_count: usize,
+}
+
+/// A report whose rows can be found by their keys.
+#[derive(Debug)]
+struct KeyedReport<R> {
+    report: Arc<RowsReport<R>>,
+    positions: HashMap<CleanText, usize>,
+}
+
+impl<R: FieldedRow> KeyedReport<R> {
+    fn new(report: Arc<RowsReport<R>>) -> Self {
+        let positions = report.rows.iter().enumerate().map(|(at, row)| (row.key().clone(), at)).collect();
+        Self { report, positions }
+    }
+
+    fn is_complete(&self) -> bool {
+        self.report.is_complete()
+    }
+
+    /// Returns the compared number of the row with this key, which is 0 if a complete report doesn't have the row.
+    /// Returns `None` if the number is unknown.
+    fn number(&self, key: &CleanText) -> Option<ViewCount> {
+        match self.positions.get(key).and_then(|at| self.report.rows.get(*at)) {
+            Some(row) => row.compared().and_then(Count::value),
+            None => self.is_complete().then_some(ViewCount::ZERO),
+        }
+    }
 }
 
 impl<R: FieldedRow> Default for RowsTab<R> {
@@ -123,20 +151,18 @@ impl<R: FieldedRow> RowsTab<R> {
                 }
                 None
             }
-            RowsMsg::Cached { range, report, .. } if self.is_compared_range(range) => match report {
-                Some(report) => {
-                    self.show_before(report);
-                    None
+            RowsMsg::Cached { range, report, is_fresh } if self.compares(range) => {
+                if let Some(report) = report.filter(|_| is_fresh) {
+                    self.show_compared(range, report);
+                    return None;
                 }
-                None => {
-                    let plan = RowsPlan { range, max_requests: 1, from_start: false };
-                    Some(Effect::Analytics(AnalyticsEffect::Load(R::KIND, plan)))
-                }
-            },
-            RowsMsg::Ended { range, outcome } if self.is_compared_range(range) => {
+                let plan = RowsPlan { range, max_requests: 1, from_start: false };
+                Some(Effect::Analytics(AnalyticsEffect::Load(R::KIND, plan)))
+            }
+            RowsMsg::Ended { range, outcome } if self.compares(range) => {
                 match outcome.report {
-                    Some(report) => self.show_before(report),
-                    None => self.comparison = None,
+                    Some(report) => self.show_compared(range, report),
+                    None => self.stop_comparing(),
                 }
                 None
             }
@@ -144,29 +170,33 @@ impl<R: FieldedRow> RowsTab<R> {
         }
     }
 
-    fn is_compared_range(&self, range: DateRange) -> bool {
-        self.comparison.as_ref().is_some_and(|comparison| comparison.range == range)
+    fn compares(&self, range: DateRange) -> bool {
+        self.compared_ranges().is_some_and(|ranges| [ranges.now, ranges.before].contains(&range))
     }
 
-    /// Compares with the previous period, or stops comparing. Returns the effect that reads that period from the cache.
-    /// If it is not cached, its first rows take one request.
-    pub(in crate::tui) fn toggle_comparison(&mut self) -> Option<Effect> {
-        let selected = self.selected_identity();
-        if self.comparison.take().is_some() {
-            self.arrange_around(selected.as_deref());
-            return None;
+    /// Compares the complete days of the shown range with the previous period. Returns the effects that read the
+    /// reports that are not shown from the cache. If one is not cached, its first rows take a request.
+    pub(in crate::tui) fn compare(&mut self, ranges: ComparedRanges) -> Vec<Effect> {
+        self.comparison = Some(RowsComparison { ranges, now: None, before: None, gone: Vec::new(), new_count: 0 });
+        if let Some(shown) = self.report().filter(|_| self.range == Some(ranges.now)).cloned() {
+            self.show_compared(ranges.now, shown);
         }
-        let range = self.range?.step(-1)?;
-        self.comparison =
-            Some(RowsComparison { range, before: None, positions: HashMap::new(), gone: Vec::new(), new_count: 0 });
-        Some(Effect::Analytics(AnalyticsEffect::LoadCached(R::KIND, range)))
+        let not_shown = [ranges.now, ranges.before].into_iter().filter(|range| self.range != Some(*range));
+        not_shown.map(|range| Effect::Analytics(AnalyticsEffect::LoadCached(R::KIND, range))).collect()
     }
 
-    fn show_before(&mut self, before: Arc<RowsReport<R>>) {
+    pub(in crate::tui) fn stop_comparing(&mut self) {
+        let selected = self.selected_identity();
+        self.comparison = None;
+        self.arrange_around(selected.as_deref());
+    }
+
+    /// Compares with the report of one of the compared ranges, which was loaded.
+    fn show_compared(&mut self, range: DateRange, report: Arc<RowsReport<R>>) {
         let selected = self.selected_identity();
         let Some(comparison) = &mut self.comparison else { return };
-        comparison.positions = before.rows.iter().enumerate().map(|(at, row)| (row.key().clone(), at)).collect();
-        comparison.before = Some(before);
+        let place = if comparison.ranges.now == range { &mut comparison.now } else { &mut comparison.before };
+        *place = Some(KeyedReport::new(report));
         self.find_gone_rows();
         self.arrange_around(selected.as_deref());
     }
@@ -179,37 +209,43 @@ impl<R: FieldedRow> RowsTab<R> {
         comparison.new_count = 0;
         let (Some(now), Some(before)) = (now, &comparison.before) else { return };
         let known: HashSet<&CleanText> = now.rows.iter().map(AnalyticsRow::key).collect();
-        let gone = before.rows.iter().filter(|row| !known.contains(row.key()));
+        let gone = before.report.rows.iter().filter(|row| !known.contains(row.key()));
         comparison.gone = gone.filter_map(FieldedRow::gone).collect();
         comparison.new_count = now.rows.iter().filter(|row| comparison.is_new(row)).count();
     }
 
-    /// Returns the compared range; `None` if nothing is compared.
-    pub(in crate::tui) fn compared_range(&self) -> Option<DateRange> {
-        self.comparison.as_ref().map(|comparison| comparison.range)
+    /// Returns the compared ranges; `None` if nothing is compared.
+    pub(in crate::tui) fn compared_ranges(&self) -> Option<ComparedRanges> {
+        self.comparison.as_ref().map(|comparison| comparison.ranges)
     }
 
     /// Computes the numbers above the table with a function that returns those of a report.
     pub(in crate::tui) fn update_summary(&mut self, numbers: fn(&RowsReport<R>) -> Vec<(&'static str, ViewCount)>) {
         let Some(report) = self.report() else { return };
-        let is_complete = self.is_compared() && report.is_complete();
-        let before = self.comparison.as_ref().and_then(|comparison| comparison.before.as_ref());
-        let before = before.filter(|_| is_complete).map(|before| numbers(before)).unwrap_or_default();
-        let of_before = |name| before.iter().find(|(known, _)| *known == name).map(|(_, count)| *count);
-        let number = |(name, now)| SummaryNumber { name, now, before: of_before(name) };
+        let compared = self.comparison.as_ref().filter(|comparison| comparison.is_complete());
+        let compared = compared.and_then(|comparison| {
+            let of = |report: &KeyedReport<R>| numbers(&report.report);
+            Some((comparison.ranges, of(comparison.now.as_ref()?), of(comparison.before.as_ref()?)))
+        });
+        let change = |name| {
+            let (ranges, now, before) = compared.as_ref()?;
+            let of =
+                |numbers: &[(&str, ViewCount)]| numbers.iter().find(|(known, _)| *known == name).map(|found| found.1);
+            let (now, before) = (ranges.scale_now(of(now)?), ranges.scale_before(of(before)?));
+            Some(ViewsChange::InBoth { now, before })
+        };
+        let number = |(name, value)| SummaryNumber { name, value, change: change(name) };
         self.summary = numbers(report).into_iter().map(number).collect();
     }
 
-    /// Whether all rows of the previous period are loaded, so that new rows are known.
+    /// Whether all rows of the compared reports are loaded, so that new rows are known.
     pub(in crate::tui) fn is_compared(&self) -> bool {
-        let before = self.comparison.as_ref().and_then(|comparison| comparison.before.as_ref());
-        before.is_some_and(|before| before.is_complete())
+        self.comparison.as_ref().is_some_and(RowsComparison::is_complete)
     }
 
-    /// Whether only some rows of the previous period are loaded, so that its numbers can't be compared.
+    /// Whether only some rows of the compared reports are loaded, so that their numbers can't be compared.
     pub(in crate::tui) fn is_compared_in_part(&self) -> bool {
-        let before = self.comparison.as_ref().and_then(|comparison| comparison.before.as_ref());
-        before.is_some_and(|before| !before.is_complete())
+        self.comparison.as_ref().is_some_and(|comparison| comparison.is_loaded() && !comparison.is_complete())
     }
 
     /// Returns the numbers of rows that only this and only the previous period has. `None` unless both are loaded
@@ -219,17 +255,20 @@ impl<R: FieldedRow> RowsTab<R> {
         self.comparison.as_ref().filter(|_| is_complete).map(|comparison| (comparison.new_count, comparison.gone.len()))
     }
 
-    /// Returns how the compared number of a row has changed; `None` if nothing is compared. If one of the reports is
+    /// Returns how the compared number of a row has changed; `None` if nothing is compared yet. If one of the reports is
     /// partial or has no number, the change is unknown.
     pub(in crate::tui) fn change(&self, row: &R) -> Option<ViewsChange> {
-        let comparison = self.comparison.as_ref()?;
-        let report = comparison.before.as_ref()?;
-        let number = |row: &R| row.compared().and_then(Count::value);
-        let before = comparison.positions.get(row.key()).and_then(|at| report.rows.get(*at));
-        Some(match (number(row), before.map(number)) {
-            (Some(now), None) if report.is_complete() => ViewsChange::New(now),
-            (Some(now), Some(Some(before))) if now.is_zero() => ViewsChange::Gone(before),
-            (Some(now), Some(Some(before))) => ViewsChange::InBoth { now, before },
+        let RowsComparison { ranges, now: Some(now), before: Some(before), .. } = self.comparison.as_ref()? else {
+            return None;
+        };
+        if before.is_complete() && !before.positions.contains_key(row.key()) {
+            return Some(row.compared().and_then(Count::value).map_or(ViewsChange::Unknown, ViewsChange::New));
+        }
+        Some(match (now.number(row.key()), before.number(row.key())) {
+            (Some(now), Some(before)) if now.is_zero() => ViewsChange::Gone(before),
+            (Some(now), Some(before)) => {
+                ViewsChange::InBoth { now: ranges.scale_now(now), before: ranges.scale_before(before) }
+            }
             _ => ViewsChange::Unknown,
         })
     }
@@ -248,6 +287,9 @@ impl<R: FieldedRow> RowsTab<R> {
 
     fn show(&mut self, report: Arc<RowsReport<R>>, now: Time) {
         let (selected, as_of) = (self.selected_identity(), report.as_of);
+        if let Some(comparison) = self.comparison.as_mut().filter(|of| Some(of.ranges.now) == self.range) {
+            comparison.now = Some(KeyedReport::new(Arc::clone(&report)));
+        }
         self.report.finish(Ok(Timed { value: report, as_of }), now);
         self.find_gone_rows();
         self.arrange_around(selected.as_deref());
@@ -312,8 +354,17 @@ impl<R: FieldedRow> ListTab for RowsTab<R> {
 }
 
 impl<R: FieldedRow> RowsComparison<R> {
+    fn is_loaded(&self) -> bool {
+        self.now.is_some() && self.before.is_some()
+    }
+
+    fn is_complete(&self) -> bool {
+        [&self.now, &self.before].into_iter().all(|report| report.as_ref().is_some_and(KeyedReport::is_complete))
+    }
+
     /// Whether the previous period doesn't have this row. Unknown, and so false, unless all of its rows are loaded.
     fn is_new(&self, row: &R) -> bool {
-        self.before.as_ref().is_some_and(|before| before.is_complete()) && !self.positions.contains_key(row.key())
+        let before = self.before.as_ref().filter(|before| before.is_complete());
+        before.is_some_and(|before| !before.positions.contains_key(row.key()))
     }
 }

@@ -46,7 +46,7 @@ impl<R: ReportRow> Component for ReportScreen<R> {
             Action::Open | Action::Mark | Action::CopyMain | Action::NewJob => Label::default_if(is_shown),
             Action::Filter | Action::NextSort | Action::ReverseSort | Action::Export => Label::default_if(has_rows),
             Action::LoadAll => Label::default_if(tab.report().is_some_and(|report| !report.is_complete())),
-            Action::Compare if tab.compared_range().is_some() => Some("stop comparing".into()),
+            Action::Compare if tab.compared_ranges().is_some() => Some("stop comparing".into()),
             Action::Compare => Label::default_if(has_rows),
             Action::Fold => match (R::TAB, app.analytics.is_by_page) {
                 (AnalyticsTab::Feedback, true) => Some("comments".into()),
@@ -77,10 +77,7 @@ impl<R: ReportRow> Component for ReportScreen<R> {
                 }
             }
             Action::NewJob => cx.app.open_job_about_rows::<R>(cx.now, cx.effects),
-            Action::Compare => {
-                cx.effects.extend(tab.toggle_comparison());
-                tab.update_summary(R::summary);
-            }
+            Action::Compare => cx.app.compare_report::<R>(cx.now, cx.effects),
             Action::Fold if R::TAB == AnalyticsTab::Feedback => {
                 app.analytics.is_by_page = !app.analytics.is_by_page;
             }
@@ -128,7 +125,7 @@ impl<R: ReportRow> Component for ReportScreen<R> {
         }
         let tab = R::of_mut(&mut cx.app.analytics);
         if areas.headings.contains(at) {
-            let table = draw::table(R::columns(), usize::from(areas.lines.width), tab.compared_range().is_some());
+            let table = draw::table(R::columns(), usize::from(areas.lines.width), tab.compared_ranges().is_some());
             sort_by_heading(&table, at, tab);
         } else if tab.list_mut().state.click(areas.lines, at) == Some(ClickedRow::Again) {
             return self.act(Action::Open, cx);

@@ -6,6 +6,7 @@ use crate::model::analytics::{
     AnalyticsKind, AnalyticsRow, Cursor, Feedback, FeedbackStatus, PageFeedback, Question, RowsAnswer, RowsMerge,
     RowsOutcome, RowsReport, Search, ThreadMessage,
 };
+use crate::model::comparison::ComparedRanges;
 use crate::model::failure::{Failure, FailureKind};
 use crate::model::period::DateRange;
 use crate::model::report::{LoadEndReason, Report};
@@ -35,6 +36,12 @@ fn open(tab: AnalyticsTab) -> (App, DateRange) {
     }
     let range = app.views.query().range;
     (app, range)
+}
+
+/// Returns which days of the range on screen, which includes today, and of the previous period are compared.
+fn compared(range: DateRange) -> ComparedRanges {
+    let before = range.step(-1).expect("a range");
+    ComparedRanges::of(range, before, true, at(0).date_naive()).expect("complete days")
 }
 
 fn screen(app: &App) -> String {
@@ -228,16 +235,35 @@ fn a_failure_is_shown_and_keeps_the_rows() {
 fn searches_are_compared_with_the_previous_period() {
     let (mut app, range) = open(AnalyticsTab::Searches);
     searches(&mut app, range, vec![search("sso", 30, None), search("fresh", 5, None)]);
-    let before = range.step(-1).expect("a range");
+    let ComparedRanges { now, before } = compared(range);
+    assert_eq!((now.days(), before.days()), (range.days() - 1, range.days() - 1));
     let effects = press(&mut app, 'c');
-    assert_eq!(analytics_effects(&effects), [AnalyticsEffect::LoadCached(AnalyticsKind::Searches, before)]);
-    searches(&mut app, before, vec![search("sso", 20, None), search("old", 9, None)]);
+    let reads = [now, before].map(|range| AnalyticsEffect::LoadCached(AnalyticsKind::Searches, range));
+    assert_eq!(analytics_effects(&effects), reads);
+    searches(&mut app, before, vec![search("sso", 20, None), search("old", 9, None), search("today", 2, None)]);
+    assert!(!screen(&app).contains('▲'), "the complete days are not loaded yet: {}", screen(&app));
+    searches(&mut app, now, vec![search("sso", 25, None)]);
     let text = screen(&app);
     let line = |word: &str| text.lines().find(|line| line.contains(word)).expect("a row").to_owned();
-    assert!(line("sso").contains("▲ 50%") && line("fresh").contains("new") && line("old").contains("gone"), "{text}");
-    assert!(text.contains("1 new, 1 gone"), "{text}");
+    assert!(line("sso").contains("30") && line("sso").contains("▲ 25%"), "{text}");
+    assert!(line("fresh").contains("new") && line("old").contains("gone"), "{text}");
+    assert!(text.contains("Texts 2 ▼ 67%") && text.contains("compared: complete days vs"), "{text}");
+    assert!(text.contains("1 new, 2 gone"), "{text}");
     press(&mut app, 'c');
     assert!(!screen(&app).contains("gone"));
+}
+
+#[test]
+fn a_failed_comparison_is_reported_and_ends() {
+    let (mut app, range) = open(AnalyticsTab::Searches);
+    searches(&mut app, range, vec![search("sso", 30, None)]);
+    press(&mut app, 'c');
+    let failure = Failure::new(FailureKind::Offline, "Could not reach the service.");
+    let outcome = RowsOutcome { report: None, end_reason: LoadEndReason::Failed(failure), requests: 1 };
+    let before = compared(range).before;
+    app.update(Msg::Analytics(AnalyticsMsg::Searches(RowsMsg::Ended { range: before, outcome })), at(0));
+    let text = screen(&app);
+    assert!(text.contains("Could not reach the service.") && !text.contains("compared:"), "{text}");
 }
 
 #[test]
@@ -255,7 +281,8 @@ fn thumbs_down_of_pages_are_compared_with_the_previous_period() {
     };
     receive(&mut app, range, vec![row("/sso", 30), row("/fresh", 5)]);
     press(&mut app, 'c');
-    receive(&mut app, range.step(-1).expect("a range"), vec![row("/sso", 20), row("/old", 9)]);
+    receive(&mut app, compared(range).now, vec![row("/sso", 30), row("/fresh", 5)]);
+    receive(&mut app, compared(range).before, vec![row("/sso", 20), row("/old", 9)]);
     let text = screen(&app);
     let line = |word: &str| text.lines().find(|line| line.contains(word)).expect("a row").to_owned();
     assert!(
@@ -281,10 +308,11 @@ fn the_numbers_of_questions_are_compared_with_the_previous_period() {
     receive(&mut app, range, questions(30));
     assert!(screen(&app).contains("Questions 30   Unanswered 15 "), "{}", screen(&app));
     press(&mut app, 'c');
-    receive(&mut app, range.step(-1).expect("a range"), questions(20));
+    receive(&mut app, compared(range).now, questions(30));
+    receive(&mut app, compared(range).before, questions(20));
     let text = screen(&app);
     assert!(text.contains("Questions 30 ▲ 50%   Unanswered 15 ▲ 50%"), "{text}");
-    assert!(text.contains("compared with") && text.contains("today so far") && !text.contains("0 new"), "{text}");
+    assert!(text.contains("compared: complete days vs") && !text.contains("0 new"), "{text}");
     press(&mut app, 'c');
     assert!(!screen(&app).contains('▲'), "{}", screen(&app));
 }
@@ -331,7 +359,8 @@ fn new_searches_are_found_in_a_comparison() {
     assert!(screen(&app).contains("“new” needs a comparison"), "{}", screen(&app));
     app.analytics.searches.set_filter("");
     press(&mut app, 'c');
-    searches(&mut app, range.step(-1).expect("a range"), vec![search("sso", 20, None), search("old", 9, None)]);
+    searches(&mut app, compared(range).now, vec![search("sso", 30, None), search("fresh", 5, None)]);
+    searches(&mut app, compared(range).before, vec![search("sso", 20, None), search("old", 9, None)]);
     let mut shown = |filter: &str| -> Vec<String> {
         press(&mut app, '/');
         filter.chars().for_each(|letter| drop(press(&mut app, letter)));

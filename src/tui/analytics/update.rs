@@ -12,7 +12,7 @@ use crate::model::report::LoadEndReason;
 use crate::model::text::CleanText;
 use crate::tui::confirm::{ConfirmAction, ConfirmDialog};
 use crate::tui::format::{format_count, plural};
-use crate::tui::{App, Effect, Screen, ViewsEffect};
+use crate::tui::{App, Effect, Screen, Severity, ViewsEffect};
 
 /// The maximum number of requests after which loading asks again.
 const REQUESTS_PER_CONFIRMATION: u32 = 20;
@@ -57,10 +57,9 @@ impl App {
         if let RowsMsg::Ended { range, outcome } = &msg {
             // The report may be about the days after the selected job.
             self.reread_pages(effects);
-            let tab = R::of(&self.analytics);
-            let is_of_tab = [tab.range(), tab.compared_range()].contains(&Some(*range));
+            // The tab itself shows a failure of its range.
             if let LoadEndReason::Failed(failure) = &outcome.end_reason
-                && !is_of_tab
+                && R::of(&self.analytics).range() != Some(*range)
             {
                 self.notify_failure(failure, now);
             }
@@ -78,6 +77,18 @@ impl App {
         } else if follows.is_some() {
             R::of_mut(&mut self.analytics).stop_waiting();
         }
+    }
+
+    /// Compares the rows of a report with the previous period, or stops comparing.
+    pub(super) fn compare_report<R: ReportRow>(&mut self, now: Time, effects: &mut Vec<Effect>) {
+        let ranges = self.views.previous_days_to_compare(now.date_naive());
+        let tab = R::of_mut(&mut self.analytics);
+        match ranges {
+            _ if tab.compared_ranges().is_some() => tab.stop_comparing(),
+            Ok(ranges) => effects.extend(tab.compare(ranges)),
+            Err(why) => return self.notify(Severity::Info, &why, now),
+        }
+        tab.update_summary(R::summary);
     }
 
     /// Whether the tab on screen shows this report.

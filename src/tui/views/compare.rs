@@ -16,6 +16,8 @@ use chrono::NaiveDate;
 /// Maximum length, in days, of a range whose totals are also read day by day.
 const MAX_DAYS_READ_SINGLY: u32 = 92;
 
+const NO_PERIOD_BEFORE: &str = "There is no period before this one.";
+
 /// How the site's totals changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SiteChange {
@@ -48,6 +50,15 @@ impl super::ViewsScreen {
         ComparedRanges::of(self.query.range, other, self.previous_period() == Some(other), today)
     }
 
+    /// Returns which days of the range on screen and of the previous period can be compared.
+    ///
+    /// # Errors
+    /// Returns a sentence that says why none can.
+    pub(in crate::tui) fn previous_days_to_compare(&self, today: NaiveDate) -> Result<ComparedRanges, String> {
+        let previous = self.previous_period().ok_or_else(|| NO_PERIOD_BEFORE.to_owned())?;
+        self.days_to_compare(previous, today).map_err(|why| why.to_string())
+    }
+
     fn request_comparison(&self, other: DateRange, now: Time) -> Result<RequestedComparison, NotComparable> {
         let ranges = self.days_to_compare(other, now.date_naive())?;
         Ok(RequestedComparison { shown: self.query.range, other, ranges, unread: Vec::new() })
@@ -62,7 +73,7 @@ impl super::ViewsScreen {
     /// Returns which days of the range on screen and of the previous period can be compared. The site's totals of these
     /// days are compared as long as no pages are compared.
     pub(super) fn days_to_compare_with_previous(&self, today: NaiveDate) -> Option<ComparedRanges> {
-        self.days_to_compare(self.previous_period()?, today).ok()
+        self.previous_days_to_compare(today).ok()
     }
 
     /// Returns the ranges whose totals the screen needs from the cache: for [`Self::site_change`] and for the trend.
@@ -117,7 +128,7 @@ impl App {
         }
         match self.views.previous_period() {
             Some(previous) => self.compare_with(previous, now, effects),
-            None => self.notify(Severity::Info, "There is no period before this one.", now),
+            None => self.notify(Severity::Info, NO_PERIOD_BEFORE, now),
         }
     }
 
