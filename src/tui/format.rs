@@ -88,10 +88,21 @@ pub fn format_duration(delta: TimeDelta) -> String {
     }
 }
 
-/// Returns the width of a text in cells. Most text is ASCII, whose characters are one cell wide, so it needs no
-/// look-up.
+/// Whether a character is known to be one cell wide and not to change the character before it: ASCII, other characters
+/// of docdeck's own texts, and lines, blocks and shapes.
+pub fn stands_alone(c: char) -> bool {
+    matches!(c, ' '..='~' | '…' | '·' | '–' | '−' | '\u{2500}'..='\u{25fc}')
+}
+
+/// Returns the width of a text in cells. Most characters are one cell wide for sure, and need no look-up.
 pub fn display_width(text: &str) -> usize {
-    if text.is_ascii() { text.len() } else { text.width() }
+    if text.is_ascii() {
+        text.len()
+    } else if text.chars().all(stands_alone) {
+        text.chars().count()
+    } else {
+        text.width()
+    }
 }
 
 /// Returns the position in a list: the number of the row at index `at`, the number of all rows, and how many rows follow
@@ -192,6 +203,7 @@ pub fn capitalized(text: &str) -> String {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use unicode_width::UnicodeWidthChar as _;
 
     fn at(seconds: i64) -> Time {
         Time::from_timestamp(1_800_000_000 + seconds, 0).expect("in range")
@@ -205,6 +217,12 @@ mod tests {
             assert_eq!(before, short_age(TimeDelta::seconds(start)), "unchanged just before, from {start}");
             assert_ne!(short_age(change - at(0)), before, "changed then, from {start}");
         }
+    }
+
+    #[test]
+    fn characters_that_stand_alone_are_one_cell_wide() {
+        let all = ('\0'..=char::MAX).filter(|c| stands_alone(*c));
+        assert_eq!(all.filter(|c| c.width() != Some(1)).collect::<String>(), "");
     }
 
     #[test]

