@@ -327,15 +327,17 @@ CREATE TABLE analytics_answer (
     PRIMARY KEY (report, number)
 ) STRICT, WITHOUT ROWID;
 
-CREATE TABLE job_signals (
+CREATE TABLE "job_signals" (
     job       INTEGER NOT NULL REFERENCES job (key),
     path      TEXT NOT NULL,
+    -- 0 for the numbers when the job was started, 1 for those in the days after it.
+    is_after  INTEGER NOT NULL,
     date_from TEXT NOT NULL,
     -- Inclusive.
     date_to   TEXT NOT NULL,
     -- The numbers as a JSON object, by `Signal::name` of the model. A number that was not loaded is missing.
     signals   TEXT NOT NULL,
-    PRIMARY KEY (job, path)
+    PRIMARY KEY (job, path, is_after)
 ) STRICT, WITHOUT ROWID;
 
 INSERT INTO revision (only, value) VALUES (1, 0);

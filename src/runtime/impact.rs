@@ -4,7 +4,7 @@
 use crate::engine::Engine;
 use crate::model::Time;
 use crate::model::analytics::needs_work::{LoadedReports, NeedsWork, Signal, Weights};
-use crate::model::analytics::signal_snapshot::{SNAPSHOT_SIGNALS, SignalSnapshot};
+use crate::model::analytics::signal_snapshot::{JobSnapshots, SignalSnapshot};
 use crate::model::analytics::{AnalyticsKind, Feedback, PageFeedback, Question, RowsReport, Search};
 use crate::model::endpoint::Scope;
 use crate::model::impact::{
@@ -64,23 +64,50 @@ impl ImpactReader<'_> {
     /// Reads the views of a job's pages before and after the job, for the first pages of the job up to a limit.
     pub(super) async fn read_job_impact(&self, job: JobKey) -> Result<Vec<PageImpact>, StoreError> {
         let Some(row) = self.store.job(job).await? else { return Ok(Vec::new()) };
-        let snapshots = self.store.signal_snapshots(job).await?;
+        let mut snapshots = self.store.signal_snapshots(job).await?;
         let after = match after_window(&row, Utc::now().date_naive()) {
-            AfterWindow::Complete(range) if !snapshots.is_empty() => Some(self.read_reports(range).await?),
+            AfterWindow::Complete(range) => Some(range),
             _ => None,
         };
-        let missing = after.as_ref().map(|after| self.missing_reports(&after.loaded(), &snapshots)).unwrap_or_default();
+        let missing = match after {
+            Some(range) => self.complete_snapshots(job, &mut snapshots, range).await?,
+            None => Vec::new(),
+        };
         let mut pages = Vec::new();
         for path in row.local.pages.iter().take(MAX_LISTED_PAGES) {
-            let signals = snapshots.iter().find(|page| page.path == *path).map(|before| SignalImpact {
+            let signals = snapshots.before(path).map(|before| SignalImpact {
                 before: before.clone(),
-                after: after.as_ref().and_then(|after| after.numbers_of(path)),
+                after: after.and_then(|range| snapshots.after(path, range)).cloned(),
                 missing: missing.clone(),
             });
             let (before, after) = self.views_around(&row, path).await?;
             pages.push(PageImpact { path: path.clone(), before, after, signals });
         }
         Ok(pages)
+    }
+
+    /// Adds the numbers after a job that are missing from the stored reports of these days, and stores them with the
+    /// job, because the reports expire. Returns the reports that have to be loaded for numbers that are still missing.
+    async fn complete_snapshots(
+        &self,
+        job: JobKey,
+        snapshots: &mut JobSnapshots,
+        range: DateRange,
+    ) -> Result<Vec<AnalyticsKind>, StoreError> {
+        if snapshots.missing_after(range).is_empty() {
+            return Ok(Vec::new());
+        }
+        let reports = self.read_reports(range).await?;
+        let paths: Vec<CleanText> = snapshots.before.iter().map(|page| page.path.clone()).collect();
+        let mut has_added = false;
+        for page in paths.iter().filter_map(|path| reports.numbers_of(path)) {
+            has_added |= snapshots.add_after(page);
+        }
+        if has_added {
+            // If they can't be stored, the next read tries again.
+            let _ = self.store.set_snapshots_after(job, snapshots.after.clone()).await;
+        }
+        Ok(self.missing_reports(&reports.loaded(), &snapshots.missing_after(range)))
     }
 
     /// Reads the stored reports of a range. Leaves out those that were loaded before the range was over.
@@ -105,13 +132,11 @@ impl ImpactReader<'_> {
         Ok(reports)
     }
 
-    /// Returns the reports that have to be loaded to compare all numbers of the snapshots. Leaves out those that are
-    /// never stored.
-    fn missing_reports(&self, loaded: &LoadedReports<'_>, snapshots: &[SignalSnapshot]) -> Vec<AnalyticsKind> {
+    /// Returns the reports that have to be loaded for these signals. Leaves out those that are never stored.
+    fn missing_reports(&self, loaded: &LoadedReports<'_>, signals: &[Signal]) -> Vec<AnalyticsKind> {
         let is_wanted = |kind: &AnalyticsKind| {
-            let of_kind = SNAPSHOT_SIGNALS.into_iter().filter(|signal| signal.report() == Some(*kind));
-            let has_signal = |signal: Signal| snapshots.iter().any(|page| page.value(signal).is_some());
-            of_kind.into_iter().any(has_signal) && self.engine.as_ref().is_none_or(|engine| engine.stores_rows(*kind))
+            signals.iter().any(|signal| signal.report() == Some(*kind))
+                && self.engine.as_ref().is_none_or(|engine| engine.stores_rows(*kind))
         };
         loaded.missing().rows.into_iter().filter(is_wanted).collect()
     }

@@ -6,7 +6,7 @@ use super::json_column::json;
 use super::query::Query as _;
 use super::views::{date_columns, read_range};
 use super::{Store, job_rows};
-use crate::model::analytics::signal_snapshot::SignalSnapshot;
+use crate::model::analytics::signal_snapshot::{JobSnapshots, SignalSnapshot};
 use crate::model::row::{Job, JobKey};
 use crate::model::text::CleanText;
 use rusqlite::{Connection, Transaction, params};
@@ -50,51 +50,64 @@ pub(super) fn move_pages(tx: &Transaction<'_>, from: JobKey, to: JobKey) -> Stor
         [from, to],
     )?;
     tx.change("DELETE FROM job_page WHERE job = ?1", [from])?;
-    copy_snapshots(tx, from, to)?;
+    tx.change("UPDATE OR IGNORE job_signals SET job = ?2 WHERE job = ?1", [from, to])?;
     tx.change("DELETE FROM job_signals WHERE job = ?1", [from])?;
     Ok(())
 }
 
-/// Stores the numbers of a job's pages.
-pub(super) fn add_snapshots(tx: &Transaction<'_>, key: JobKey, snapshots: &[SignalSnapshot]) -> StoreResult<()> {
-    for page in snapshots {
+/// Stores the numbers of a job's pages, except for pages whose numbers the job already has.
+pub(super) fn add_snapshots(tx: &Transaction<'_>, key: JobKey, snapshots: &JobSnapshots) -> StoreResult<()> {
+    let (before, after) = (snapshots.before.iter(), snapshots.after.iter());
+    for (page, is_after) in before.map(|page| (page, false)).chain(after.map(|page| (page, true))) {
         let ((from, to), signals) = (date_columns(page.range), json(&page.signals)?);
         tx.change(
-            "INSERT OR IGNORE INTO job_signals (job, path, date_from, date_to, signals) VALUES (?1, ?2, ?3, ?4, ?5)",
-            params![key, page.path, from, to, signals],
+            "INSERT OR IGNORE INTO job_signals (job, path, is_after, date_from, date_to, signals)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+            params![key, page.path, is_after, from, to, signals],
         )?;
     }
     Ok(())
 }
 
-/// Copies the numbers of the pages of the job `from` to the job `to`, except for pages whose numbers `to` already has.
+/// Copies the numbers with which the job `from` was started to the job `to`.
 pub(super) fn copy_snapshots(tx: &Transaction<'_>, from: JobKey, to: JobKey) -> StoreResult<()> {
     tx.change(
-        "INSERT OR IGNORE INTO job_signals (job, path, date_from, date_to, signals)
-         SELECT ?2, path, date_from, date_to, signals FROM job_signals WHERE job = ?1",
+        "INSERT INTO job_signals (job, path, is_after, date_from, date_to, signals)
+         SELECT ?2, path, is_after, date_from, date_to, signals FROM job_signals WHERE job = ?1 AND NOT is_after",
         [from, to],
     )?;
     Ok(())
 }
 
 impl Store {
-    /// Returns the numbers of a job's pages when it was started. Skips numbers that can't be read, for example because
-    /// the file was edited by hand.
-    pub async fn signal_snapshots(&self, job: JobKey) -> StoreResult<Vec<SignalSnapshot>> {
+    /// Returns the numbers of a job's pages. Skips numbers that can't be read, for example because the file was edited
+    /// by hand.
+    pub async fn signal_snapshots(&self, job: JobKey) -> StoreResult<JobSnapshots> {
         self.read(move |db| read_snapshots(db, job_rows::current_key(db, job)?)).await
+    }
+
+    /// Replaces the numbers of a job's pages in the days after the job.
+    pub async fn set_snapshots_after(&self, job: JobKey, after: Vec<SignalSnapshot>) -> StoreResult<()> {
+        self.write(move |tx| {
+            let key = job_rows::current_key(tx, job)?;
+            tx.change("DELETE FROM job_signals WHERE job = ?1 AND is_after", [key])?;
+            add_snapshots(tx, key, &JobSnapshots { before: Vec::new(), after })
+        })
+        .await
     }
 }
 
 /// Reads the numbers of a job's pages.
-pub(super) fn read_snapshots(db: &Connection, job: JobKey) -> StoreResult<Vec<SignalSnapshot>> {
+pub(super) fn read_snapshots(db: &Connection, job: JobKey) -> StoreResult<JobSnapshots> {
     let mut statement =
-        db.prepare_cached("SELECT path, date_from, date_to, signals FROM job_signals WHERE job = ?1")?;
+        db.prepare_cached("SELECT path, is_after, date_from, date_to, signals FROM job_signals WHERE job = ?1")?;
     let mut rows = statement.query([job])?;
-    let mut found = Vec::new();
+    let mut found = JobSnapshots::default();
     while let Some(row) = rows.next()? {
         let signals = serde_json::from_str(&row.get::<_, String>("signals")?).ok();
         if let Some((range, signals)) = read_range(row)?.zip(signals) {
-            found.push(SignalSnapshot { path: row.get("path")?, range, signals });
+            let pages = if row.get("is_after")? { &mut found.after } else { &mut found.before };
+            pages.push(SignalSnapshot { path: row.get("path")?, range, signals });
         }
     }
     Ok(found)

@@ -8,7 +8,7 @@ use super::error::{StoreError, StoreResult};
 use super::query::Query as _;
 use super::{Store, drafts, job_rows, pages};
 use crate::model::Time;
-use crate::model::analytics::signal_snapshot::SignalSnapshot;
+use crate::model::analytics::signal_snapshot::{JobSnapshots, SignalSnapshot};
 use crate::model::backup::PromptRecord;
 use crate::model::change::DiscardedPrompts;
 use crate::model::endpoint::Scope;
@@ -97,7 +97,8 @@ impl Store {
         snapshots: &[SignalSnapshot],
         now: Time,
     ) -> StoreResult<(PromptId, Job)> {
-        let (text, about, snapshots) = (text.to_owned(), pages.to_vec(), snapshots.to_vec());
+        let (text, about) = (text.to_owned(), pages.to_vec());
+        let snapshots = JobSnapshots { before: snapshots.to_vec(), after: Vec::new() };
         self.write_in_scope(scope, move |tx, scope| {
             let (prompt, row) = insert_new_job(tx, scope, &text, None, now)?;
             pages::add_pages(tx, row.key, &about)?;

@@ -26,7 +26,7 @@ const PULL_REQUESTS_SCHEMA: i64 = 12;
 const PULL_REQUEST_COUNTS_SCHEMA: i64 = 15;
 
 /// All migrations, oldest first. The first one creates schema version 1.
-pub(super) const MIGRATIONS: [&str; 18] = [
+pub(super) const MIGRATIONS: [&str; 19] = [
     include_str!("../../assets/schema/0001_begin.sql"),
     include_str!("../../assets/schema/0002_own_words.sql"),
     include_str!("../../assets/schema/0003_batch_draft.sql"),
@@ -45,6 +45,7 @@ pub(super) const MIGRATIONS: [&str; 18] = [
     include_str!("../../assets/schema/0016_previews.sql"),
     include_str!("../../assets/schema/0017_analytics.sql"),
     include_str!("../../assets/schema/0018_job_signals.sql"),
+    include_str!("../../assets/schema/0019_job_signals_after.sql"),
 ];
 
 /// Creates the current schema in an empty file, as all migrations together do, in a twentieth of their time. Made from

@@ -242,6 +242,15 @@ async fn what_reports_said_when_a_job_was_started_is_compared_with_the_week_afte
     dashboard.press_chars("y");
     dashboard.until("the reports", |dashboard| reports() == 2 && !dashboard.shows("→ not loaded")).await;
     assert_eq!(reports(), 2, "only the reports that the job has numbers of");
+    dashboard.terminate().await;
+    // Reports with texts of readers expire.
+    let db = rusqlite::Connection::open(folder.path().join("docdeck.db")).expect("opened");
+    db.execute_batch("DELETE FROM analytics_answer; DELETE FROM analytics_report").expect("deleted");
+    drop(db);
+    let mut dashboard = DashboardFixture::start(&sim, folder.path()).await;
+    dashboard.until_shown("thumbs down  4,321 in").await;
+    dashboard.assert_shows("→ ");
+    assert!(!dashboard.shows("→ not loaded"), "the job keeps the numbers: {}", dashboard.screen());
 }
 
 #[tokio::test]

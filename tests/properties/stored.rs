@@ -5,6 +5,7 @@ use chrono::{Days, NaiveDate, TimeDelta};
 use docdeck::config::file::ConfigFile;
 use docdeck::config::write;
 use docdeck::model::Time;
+use docdeck::model::analytics::signal_snapshot::JobSnapshots;
 use docdeck::model::backup::{
     BackupHeader, BackupLine, BackupTotals, DraftPurpose, DraftRecord, DraftText, JobRecord, PromptRecord,
 };
@@ -217,7 +218,7 @@ prop_compose! {
         row.local.gone_at = acted.2;
         row.local.gone = flags.0;
         row.local.dismissed = flags.1;
-        JobRecord { scope: scope(), row, prompts, events, draft, signals: Vec::new() }
+        JobRecord { scope: scope(), row, prompts, events, draft, signals: JobSnapshots::default() }
     }
 }
 

@@ -1,6 +1,7 @@
 //! Creates the history of the demo: jobs, prompts, titles, tags and notes, as if docdeck had been in use for a while.
 
 use crate::model::Time;
+use crate::model::analytics::signal_snapshot::JobSnapshots;
 use crate::model::backup::{BackupHeader, BackupLine, JobRecord, PromptRecord};
 use crate::model::change::{LocalChange, QueueChange};
 use crate::model::endpoint::Scope;
@@ -212,7 +213,8 @@ fn job_record(scope: &Scope, job: &InitialJob, now: Time) -> Option<JobRecord> {
     let follow_ups = job.follow_ups.iter().zip(&job.follow_up_times);
     let follow_ups = follow_ups.map(|(text, at)| accepted_prompt(PromptKind::FollowUp, text, *at));
     let prompts = [accepted_prompt(PromptKind::Create, &job.prompt, created)].into_iter().chain(follow_ups).collect();
-    let mut record = JobRecord { scope: scope.clone(), row, prompts, events, draft: None, signals: Vec::new() };
+    let mut record =
+        JobRecord { scope: scope.clone(), row, prompts, events, draft: None, signals: JobSnapshots::default() };
     record.row.local.title = record.default_title();
     Some(record)
 }

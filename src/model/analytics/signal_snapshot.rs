@@ -56,6 +56,55 @@ impl SignalSnapshot {
     }
 }
 
+/// The stored numbers of a job's pages.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct JobSnapshots {
+    /// The numbers when the job was started.
+    pub before: Vec<SignalSnapshot>,
+    /// The numbers in the days after the job, as far as their reports were loaded.
+    pub after: Vec<SignalSnapshot>,
+}
+
+impl JobSnapshots {
+    /// Returns the numbers of a page when the job was started.
+    pub fn before(&self, path: &CleanText) -> Option<&SignalSnapshot> {
+        self.before.iter().find(|page| page.path == *path)
+    }
+
+    /// Returns the numbers of a page in this range after the job.
+    pub fn after(&self, path: &CleanText, range: DateRange) -> Option<&SignalSnapshot> {
+        self.after.iter().find(|page| page.path == *path && page.range == range)
+    }
+
+    /// Returns the signals whose number is missing in this range after the job for a page that had one before.
+    pub fn missing_after(&self, range: DateRange) -> Vec<Signal> {
+        let lacks = |page: &SignalSnapshot, signal| {
+            let after = self.after(&page.path, range).and_then(|after| after.value(signal));
+            page.value(signal).is_some() && after.is_none()
+        };
+        let is_missing = |signal: &Signal| self.before.iter().any(|page| lacks(page, *signal));
+        SNAPSHOT_SIGNALS.into_iter().filter(is_missing).collect()
+    }
+
+    /// Adds the numbers of a page after the job. Numbers of the same range that are already known are kept. Returns
+    /// whether a number was added.
+    pub fn add_after(&mut self, page: SignalSnapshot) -> bool {
+        let Some(known) = self.after.iter_mut().find(|known| known.path == page.path) else {
+            self.after.push(page);
+            return true;
+        };
+        if known.range != page.range {
+            *known = page;
+            return true;
+        }
+        let count = known.signals.len();
+        for (signal, number) in page.signals {
+            known.signals.entry(signal).or_insert(number);
+        }
+        known.signals.len() > count
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -8,7 +8,7 @@ pub mod merge_rules;
 mod wire;
 
 use super::Time;
-use super::analytics::signal_snapshot::SignalSnapshot;
+use super::analytics::signal_snapshot::JobSnapshots;
 use super::endpoint::Scope;
 use super::job::JobId;
 use super::prompt::{Delivery, JobEvent, PromptKind, prompt_title};
@@ -57,8 +57,8 @@ pub struct JobRecord {
     pub events: Vec<JobEvent>,
     /// The draft of a follow-up, if there is one.
     pub draft: Option<DraftText>,
-    /// The numbers of the job's pages when it was started.
-    pub signals: Vec<SignalSnapshot>,
+    /// The numbers of the job's pages.
+    pub signals: JobSnapshots,
 }
 
 /// A prompt, with its delivery state at the time of the export.

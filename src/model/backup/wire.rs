@@ -6,7 +6,7 @@ use super::{
     BackupHeader, BackupTotals, DraftPurpose, DraftRecord, DraftText, JobRecord, LineError, PromptRecord, VERSION,
 };
 use crate::model::Time;
-use crate::model::analytics::signal_snapshot::SignalSnapshot;
+use crate::model::analytics::signal_snapshot::{JobSnapshots, SignalSnapshot};
 use crate::model::change::normalized_tags;
 use crate::model::endpoint::Scope;
 use crate::model::job::{JobId, RemoteState};
@@ -98,6 +98,8 @@ pub(super) struct WireJob {
     draft: Option<WireDraftText>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     signals: Vec<WireSignals>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    signals_after: Vec<WireSignals>,
 }
 
 /// The numbers of a page in the reports of a range.
@@ -204,7 +206,8 @@ fn wire_job(record: &JobRecord) -> WireJob {
         prompts: record.prompts.iter().map(wire_prompt).collect(),
         events: record.events.iter().map(wire_event).collect(),
         draft: record.draft.as_ref().map(wire_draft_text),
-        signals: record.signals.iter().map(wire_signals).collect(),
+        signals: record.signals.before.iter().map(wire_signals).collect(),
+        signals_after: record.signals.after.iter().map(wire_signals).collect(),
     }
 }
 
@@ -333,7 +336,8 @@ fn parse_job(line: WireJob, now: Time) -> Result<JobRecord, LineError> {
     let row = Job { id, remote: line.remote, pull_request: line.pull_request.map(|wire| wire.state), local, ..job };
     let events = line.events.into_iter().map(parse_event).collect::<Result<_, _>>()?;
     let draft = line.draft.and_then(|line| draft_text(line.text, line.saved_at, now));
-    let signals = line.signals.iter().filter_map(parse_signals).collect();
+    let pages = |lines: &[WireSignals]| lines.iter().filter_map(parse_signals).collect();
+    let signals = JobSnapshots { before: pages(&line.signals), after: pages(&line.signals_after) };
     Ok(JobRecord { scope: parse_scope(&line.base_url, line.project)?, row, prompts, events, draft, signals })
 }
 

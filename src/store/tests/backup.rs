@@ -1,5 +1,5 @@
 use super::*;
-use crate::model::analytics::signal_snapshot::SignalSnapshot;
+use crate::model::analytics::signal_snapshot::{JobSnapshots, SignalSnapshot};
 use crate::model::backup::{BackupHeader, BackupLine, DraftPurpose, DraftRecord, DraftText, JobRecord, PromptRecord};
 use crate::model::change::QueueChange;
 use crate::model::period::DateRange;
@@ -55,7 +55,9 @@ async fn full_store() -> Store {
         range: DateRange::last_days(7, at(0).date_naive()),
         signals: [("thumbsDown".to_owned(), Count::Known(12))].into(),
     };
-    let (prompt, row) = store.add_job_about(&scope(), "Fix\nit", &about, &[numbers], at(0)).await.expect("stored");
+    let (prompt, row) =
+        store.add_job_about(&scope(), "Fix\nit", &about, std::slice::from_ref(&numbers), at(0)).await.expect("stored");
+    store.set_snapshots_after(row.key, vec![numbers]).await.expect("stored");
     store.permit(prompt, at(1)).await;
     store.accept(prompt, with_pr("j/1", Status::Completed, 7), at(2)).await;
     store.change_one_job(row.key, LocalChange::Title(Some(line("My title"))), at(3)).await;
@@ -512,7 +514,7 @@ prop_compose! {
         row.local.tags = tags.iter().map(|tag| line(tag)).collect();
         let prompts = std::iter::once(create).chain(follow_ups).collect();
         let draft = draft.map(|text| DraftText { text, saved_at: at(n) });
-        JobRecord { scope: scope(), row, prompts, events, draft, signals: Vec::new() }
+        JobRecord { scope: scope(), row, prompts, events, draft, signals: JobSnapshots::default() }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Tests of jobs about pages, and of the draft of such a job.
 
 use super::*;
-use crate::model::analytics::signal_snapshot::SignalSnapshot;
+use crate::model::analytics::signal_snapshot::{JobSnapshots, SignalSnapshot};
 use crate::model::period::DateRange;
 use crate::model::prompt::DraftTarget;
 use crate::model::views::Count;
@@ -116,14 +116,19 @@ async fn numbers_of_pages_survive_a_restart_a_retry_and_a_merge_of_rows() {
     store.permit(other, at(4)).await;
     store.accept(other, answer("j1", Status::Failed), at(5)).await;
     store.link_job(prompt, answer("j1", Status::Failed), at(6)).await.expect("linked");
-    let both = vec![snapshot("/a", 12), snapshot("/b", 3)];
-    assert_eq!(store.signal_snapshots(row.key).await.expect("read"), both);
+    let before = vec![snapshot("/a", 12), snapshot("/b", 3)];
+    let after = vec![snapshot("/a", 7)];
+    store.set_snapshots_after(row.key, vec![snapshot("/b", 9)]).await.expect("stored");
+    store.set_snapshots_after(row.key, after.clone()).await.expect("replaced");
+    let all = JobSnapshots { before: before.clone(), after };
+    assert_eq!(store.signal_snapshots(row.key).await.expect("read"), all);
     let (_, again) = store.retry(row.key, at(7)).await.expect("queued");
     assert_ne!(again.key, row.key);
     store.close().await;
     let store = open(folder.path());
-    assert_eq!(store.signal_snapshots(again.key).await.expect("read"), both);
-    assert_eq!(store.signal_snapshots(row.key).await.expect("read"), both);
+    let of_again = JobSnapshots { before, after: Vec::new() };
+    assert_eq!(store.signal_snapshots(again.key).await.expect("read"), of_again, "the numbers after the first try");
+    assert_eq!(store.signal_snapshots(row.key).await.expect("read"), all);
 }
 
 #[tokio::test]
@@ -140,5 +145,5 @@ async fn unreadable_numbers_are_skipped() {
         })
         .await
         .expect("edited");
-    assert_eq!(store.signal_snapshots(row.key).await.expect("read"), all[2..]);
+    assert_eq!(store.signal_snapshots(row.key).await.expect("read").before, all[2..]);
 }
