@@ -2,6 +2,7 @@
 //! many requests a report needs, and describes the progress of loading it.
 
 use super::Time;
+use super::analytics::AnalyticsKind;
 use super::failure::Failure;
 use super::load::Timed;
 use super::period::DateRange;
@@ -330,19 +331,29 @@ pub struct LoadOutcome {
     pub requests: u32,
 }
 
-/// A date range whose report is cached on disk.
+/// A date range of which something is cached on disk.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CachedRange {
     pub range: DateRange,
+    /// The time of the page views; without them, of the oldest report.
+    pub as_of: Time,
+    /// The page views, if they are cached.
+    pub views: Option<CachedPages>,
+    /// The other cached reports.
+    pub reports: Vec<AnalyticsKind>,
+}
+
+/// The cached page views of a range.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CachedPages {
     pub rows: u32,
     pub complete: bool,
-    pub as_of: Time,
     pub totals: Counts,
 }
 
 /// The date ranges whose reports are cached, and their size on disk.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct CachedViews {
+pub struct CachedReports {
     /// The cached ranges, sorted by last day, latest first.
     pub ranges: Vec<CachedRange>,
     /// The approximate size on disk, in bytes.

@@ -1,4 +1,4 @@
-//! The ranges whose page views are cached, and the disk space they use.
+//! The ranges of which page views or other reports are cached, and the disk space they use.
 
 use super::columns::read_time;
 use super::error::StoreResult;
@@ -6,9 +6,10 @@ use super::json_column::decode_counts;
 use super::query::Query as _;
 use super::views::read_range;
 use super::{Store, loading, scopes};
+use crate::model::analytics::AnalyticsKind;
 use crate::model::endpoint::Scope;
 use crate::model::period::DateRange;
-use crate::model::report::{CachedRange, CachedViews, Report};
+use crate::model::report::{CachedPages, CachedRange, CachedReports, Report};
 use rusqlite::Connection;
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -16,22 +17,22 @@ use std::collections::HashMap;
 impl Store {
     /// Lists the ranges with cached rows; a range with a later last day comes first. For a range without a report,
     /// `rows` counts only the cached rows of one page size: the one with the most cached rows. Leaves out ranges of
-    /// which only totals are cached (the days of the trend). `bytes` is the space that the page views of all projects
-    /// use in the file. Times are the service's.
-    pub async fn cached_ranges(&self, scope: &Scope) -> StoreResult<CachedViews> {
+    /// which only totals (the days of the trend) or only visitors are cached. `bytes` is the space that the reports of
+    /// all projects use in the file. Times are the service's.
+    pub async fn cached_ranges(&self, scope: &Scope) -> StoreResult<CachedReports> {
         let scope = scope.clone();
         self.read(move |db| {
             let ranges =
                 scopes::find_scope(db, &scope)?.map_or(Ok(Vec::new()), |scope| read_known_ranges(db, scope))?;
-            // The bytes of the database pages that belong to the tables of page views and to their indexes.
+            // The bytes of the database pages that belong to the tables of reports and to their indexes.
             let bytes: i64 = db.query_value(
                 "SELECT coalesce(sum(pgsize), 0) FROM dbstat WHERE aggregate = 1 AND name IN
                  (SELECT name FROM sqlite_schema WHERE tbl_name IN
                   ('views_answer', 'views_loading', 'views_part', 'views_report', 'views_path', 'views_row',
-                   'views_total'))",
+                   'views_total', 'analytics_report', 'analytics_answer'))",
                 [],
             )?;
-            Ok(CachedViews { ranges, bytes: u64::try_from(bytes).unwrap_or(0) })
+            Ok(CachedReports { ranges, bytes: u64::try_from(bytes).unwrap_or(0) })
         })
         .await
     }
@@ -53,7 +54,8 @@ fn read_known_ranges(db: &Connection, scope: i64) -> StoreResult<Vec<CachedRange
         }
         if let Some(Report { rows, as_of, totals, .. }) = loading::merge_parts(db, range, &loading)? {
             let rows = u32::try_from(rows.len()).unwrap_or(u32::MAX);
-            by_range.insert(range, CachedRange { range, rows, complete: false, as_of, totals });
+            let views = Some(CachedPages { rows, complete: false, totals });
+            by_range.insert(range, CachedRange { range, as_of, views, reports: Vec::new() });
         }
     }
     add_ranges(
@@ -65,6 +67,7 @@ fn read_known_ranges(db: &Connection, scope: i64) -> StoreResult<Vec<CachedRange
         scope,
         &mut by_range,
     )?;
+    add_reports(db, scope, &mut by_range)?;
     let mut ranges: Vec<CachedRange> = by_range.into_values().collect();
     ranges.sort_by_key(|known| Reverse((known.range.to(), known.range.from())));
     Ok(ranges)
@@ -79,11 +82,30 @@ fn add_ranges(
     let found = db.query_all(sql, [scope], |row| {
         let Some(range) = read_range(row)? else { return Ok(None) };
         let totals = decode_counts(row.get_ref("totals")?.as_str()?);
-        let (rows, complete, as_of) = (row.get("row_count")?, row.get("complete")?, read_time(row, "as_of")?);
-        Ok(Some(CachedRange { range, rows, complete, as_of, totals }))
+        let views = Some(CachedPages { rows: row.get("row_count")?, complete: row.get("complete")?, totals });
+        Ok(Some(CachedRange { range, as_of: read_time(row, "as_of")?, views, reports: Vec::new() }))
     })?;
     for found in found.into_iter().flatten() {
         by_range.entry(found.range).or_insert(found);
     }
+    Ok(())
+}
+
+/// Adds the reports other than page views. Visitors are part of the page views, and make no range known on their own.
+fn add_reports(db: &Connection, scope: i64, by_range: &mut HashMap<DateRange, CachedRange>) -> StoreResult<()> {
+    let sql = "SELECT date_from, date_to, kind, min(as_of) AS as_of FROM analytics_report WHERE scope = ?1
+               GROUP BY date_from, date_to, kind ORDER BY as_of";
+    let found = db.query_all(sql, [scope], |row| {
+        let name: String = row.get("kind")?;
+        let kind = AnalyticsKind::ALL.into_iter().find(|kind| kind.name() == name);
+        Ok(read_range(row)?.zip(kind).zip(Some(read_time(row, "as_of")?)))
+    })?;
+    for ((range, kind), as_of) in found.into_iter().flatten() {
+        if kind != AnalyticsKind::Visitors {
+            let unknown = || CachedRange { range, as_of, views: None, reports: Vec::new() };
+            by_range.entry(range).or_insert_with(unknown).reports.push(kind);
+        }
+    }
+    by_range.values_mut().for_each(|known| known.reports.sort_unstable());
     Ok(())
 }

@@ -12,6 +12,7 @@ mod stored;
 use chrono::{FixedOffset, TimeDelta};
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 use docdeck::model::Time;
+use docdeck::model::analytics::AnalyticsKind;
 use docdeck::model::connection::Connection;
 use docdeck::model::endpoint::{ApiKey, Scope};
 use docdeck::model::engine_event::EngineEvent;
@@ -22,7 +23,9 @@ use docdeck::model::layout::Layout;
 use docdeck::model::load::Timed;
 use docdeck::model::period::DateRange;
 use docdeck::model::prompt::{Delivery, DeliveryKind, DraftTarget, Prompt, PromptId, PromptKind, Resolution, Thread};
-use docdeck::model::report::{CachedRange, CachedViews, LoadEndReason, LoadOutcome, Report, StoredReport};
+use docdeck::model::report::{
+    CachedPages, CachedRange, CachedReports, LoadEndReason, LoadOutcome, Report, StoredReport,
+};
 use docdeck::model::row::{InitialRows, Job, JobKey};
 use docdeck::model::setup::{ExistingSettings, SetupField, SetupProblem, WritePermission};
 use docdeck::model::text::CleanText;
@@ -404,9 +407,14 @@ impl TestDashboard {
             Effect::Views(ViewsEffect::ListCachedRanges) => {
                 let range = self.app.views.query().range;
                 let totals = Counts::default();
-                let known = CachedRange { range, rows: 9, complete: is_ok, as_of: now, totals };
+                let known = CachedRange {
+                    range,
+                    as_of: now,
+                    views: Some(CachedPages { rows: 9, complete: is_ok, totals }),
+                    reports: vec![AnalyticsKind::Searches],
+                };
                 Msg::Views(ViewsMsg::CachedRangesListed(if is_ok {
-                    Ok(CachedViews { ranges: vec![known; 40], bytes: 9 })
+                    Ok(CachedReports { ranges: vec![known; 40], bytes: 9 })
                 } else {
                     Err(failure())
                 }))

@@ -4,11 +4,12 @@ use crate::screen_fixture::{ScreenFixture, now};
 use crate::{LARGE, SIZES, SMALL, render, snapshots, text};
 use chrono::{NaiveDate, TimeDelta};
 use crossterm::event::{Event, KeyCode};
+use docdeck::model::analytics::AnalyticsKind;
 use docdeck::model::engine_event::EngineEvent;
 use docdeck::model::failure::{Failure, FailureKind};
 use docdeck::model::load::Timed;
 use docdeck::model::period::DateRange;
-use docdeck::model::report::{CachedRange, CachedViews};
+use docdeck::model::report::{CachedPages, CachedRange, CachedReports};
 use docdeck::model::text::CleanText;
 use docdeck::model::views::{Count, Counts};
 use docdeck::tui::draw::{ColorDepth, Theme, draw};
@@ -120,15 +121,18 @@ fn the_question_before_overwriting_a_file() {
     });
 }
 
-fn cached_views(ranges: i64) -> CachedViews {
+fn cached_views(ranges: i64) -> CachedReports {
     let known = |n: i64| CachedRange {
         range: DateRange::last_days(7, now().date_naive() - TimeDelta::days(7 * n)),
-        rows: 1200,
-        complete: n % 4 != 1,
         as_of: now() - TimeDelta::hours(17 * n) - TimeDelta::minutes(3),
-        totals: if n == 2 { Counts::default() } else { counts(128_402 - 1400 * n, 61_220 - 700 * n) },
+        views: (n != 4).then(|| CachedPages {
+            rows: 1200,
+            complete: n % 4 != 1,
+            totals: if n == 2 { Counts::default() } else { counts(128_402 - 1400 * n, 61_220 - 700 * n) },
+        }),
+        reports: if n % 4 == 0 { vec![AnalyticsKind::Searches, AnalyticsKind::Questions] } else { Vec::new() },
     };
-    CachedViews { ranges: (0..ranges).map(known).collect(), bytes: if ranges == 0 { 0 } else { 3_149_000 } }
+    CachedReports { ranges: (0..ranges).map(known).collect(), bytes: if ranges == 0 { 0 } else { 3_149_000 } }
 }
 
 #[test]

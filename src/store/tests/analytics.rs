@@ -3,10 +3,11 @@
 use super::reports::{counts, range, week};
 use super::*;
 use crate::model::analytics::{
-    AnalyticsRow, Cursor, Feedback, FeedbackStatus, PageFeedback, Question, ReaderTextDays, RowsAnswer, RowsMerge,
-    RowsReport, Search, Source, StoredRows,
+    AnalyticsKind, AnalyticsRow, Cursor, Feedback, FeedbackStatus, PageFeedback, Question, ReaderTextDays, RowsAnswer,
+    RowsMerge, RowsReport, Search, Source, StoredRows,
 };
 use crate::model::period::DateRange;
+use crate::model::report::CachedRange;
 use crate::model::views::{Count, Counts, PageRow};
 use crate::store::{AnalyticsPruneFilter, AnswerPosition, PrunedAnalytics, salvage};
 use crate::store::{open as opening, schema};
@@ -63,6 +64,19 @@ async fn assert_round_trip<R: AnalyticsRow>(rows: Vec<R>) {
     assert!(store.save_part(&last, position(2, 20)).await);
     merge.add_answer(last, at(20));
     assert_eq!(store.stored::<R>().await.report.as_deref(), Some(merge.report()), "complete");
+}
+
+#[tokio::test]
+async fn ranges_are_listed_with_their_cached_reports() {
+    let store = memory();
+    let before = week().step(-1).expect("a week");
+    store.save_one_row(week(), comment("c", "text"), 20).await;
+    store.save_one_row(week(), search("a"), 30).await;
+    store.save_one_row(week(), PageRow { path: line("/a"), counts: counts(1, 1) }, 10).await;
+    store.save_one_row(before, PageRow { path: line("/a"), counts: counts(1, 1) }, 10).await;
+    let cached = store.cached_ranges(&scope()).await.expect("read");
+    let reports = vec![AnalyticsKind::Searches, AnalyticsKind::Feedback];
+    assert_eq!(cached.ranges, [CachedRange { range: week(), as_of: at(20), views: None, reports }]);
 }
 
 #[tokio::test]

@@ -13,6 +13,7 @@ use crate::model::text::CleanText;
 use crate::tui::component::prelude::*;
 use crate::tui::filter_input::FilterInput;
 use crate::tui::format::plural;
+use crate::tui::views::cached_ranges::CachedRanges;
 use crate::tui::views::calendar::{Calendar, CalendarPurpose};
 use crate::tui::views::range_line::PresetChoice;
 use crate::tui::widgets::list_state::ClickedRow;
@@ -239,6 +240,7 @@ pub(super) fn act_on_range(action: Action, cx: &mut Cx<'_>) -> bool {
         Action::PeriodBefore => cx.app.step_period(-1, cx.now, cx.effects),
         Action::PeriodAfter => cx.app.step_period(1, cx.now, cx.effects),
         Action::CustomRange => Calendar::open(CalendarPurpose::Show, cx),
+        Action::ListCached => CachedRanges::open(cx),
         _ => return false,
     }
     true

@@ -4,6 +4,7 @@
 //! ─ Pages  Searches  Feedback  Questions  Needs work  16–22 Nov UTC, today so far ──────── ‹ 7d › ─
 //! ```
 
+use crate::model::analytics::AnalyticsKind;
 use crate::tui::geometry::title_area;
 use ratatui::layout::{Position, Rect};
 use unicode_width::UnicodeWidthStr as _;
@@ -37,6 +38,16 @@ impl AnalyticsTab {
             Self::Feedback => "Feedback",
             Self::Questions => "Questions",
             Self::NeedsWork => "Needs work",
+        }
+    }
+
+    /// Returns the tab that shows a report.
+    pub(in crate::tui) fn of_report(kind: AnalyticsKind) -> Self {
+        match kind {
+            AnalyticsKind::Visitors => Self::Pages,
+            AnalyticsKind::Searches => Self::Searches,
+            AnalyticsKind::Feedback | AnalyticsKind::FeedbackByPage => Self::Feedback,
+            AnalyticsKind::Questions => Self::Questions,
         }
     }
 

@@ -9,14 +9,14 @@ use crate::model::analytics::{
 use crate::model::comparison::ComparedRanges;
 use crate::model::failure::{Failure, FailureKind};
 use crate::model::period::DateRange;
-use crate::model::report::{LoadEndReason, Report};
+use crate::model::report::{CachedRange, CachedReports, LoadEndReason, Report};
 use crate::model::text::CleanText;
 use crate::model::views::{Count, Counts, PageRow, ViewsPage};
 use crate::tui::compose::editor::Editor;
 use crate::tui::draw::{ColorDepth, Theme, draw};
 use crate::tui::finish_alerts::tests::{app, press};
 use crate::tui::jobs::tests::at;
-use crate::tui::{App, Effect, ListTab, Msg, ViewsEffect};
+use crate::tui::{App, Effect, ListTab, Msg, ViewsEffect, ViewsMsg};
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
@@ -251,6 +251,27 @@ fn searches_are_compared_with_the_previous_period() {
     assert!(text.contains("1 new, 2 gone"), "{text}");
     press(&mut app, 'c');
     assert!(!screen(&app).contains("gone"));
+}
+
+#[test]
+fn a_cached_range_is_shown_in_a_tab_of_which_something_is_cached() {
+    let (mut app, range) = open(AnalyticsTab::Questions);
+    let past = range.step(-2).expect("a range");
+    let known =
+        |reports: &[AnalyticsKind]| CachedRange { range: past, as_of: at(0), views: None, reports: reports.to_vec() };
+    let mut tab_of = |reports: &[AnalyticsKind]| {
+        press(&mut app, 'H');
+        let cached = CachedReports { ranges: vec![known(reports)], bytes: 1 };
+        app.update(Msg::Views(ViewsMsg::CachedRangesListed(Ok(cached))), at(0));
+        key(&mut app, KeyCode::Enter);
+        assert!(app.dialogs.is_empty() && app.views.query().range == past);
+        (app.analytics.tab, app.analytics.is_by_page)
+    };
+    assert_eq!(tab_of(&[AnalyticsKind::Searches, AnalyticsKind::Questions]), (AnalyticsTab::Questions, false));
+    assert_eq!(tab_of(&[AnalyticsKind::FeedbackByPage]), (AnalyticsTab::Feedback, true));
+    assert_eq!(tab_of(&[AnalyticsKind::Feedback, AnalyticsKind::FeedbackByPage]), (AnalyticsTab::Feedback, true));
+    assert_eq!(tab_of(&[AnalyticsKind::Feedback]), (AnalyticsTab::Feedback, false));
+    assert_eq!(tab_of(&[AnalyticsKind::Searches]), (AnalyticsTab::Searches, false));
 }
 
 #[test]

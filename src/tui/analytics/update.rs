@@ -8,7 +8,7 @@ use crate::model::analytics::needs_work::ReportSet;
 use crate::model::analytics::{AnalyticsKind, Feedback, PageFeedback, Question, RowsPlan, RowsProgress, Search};
 use crate::model::load::Timed;
 use crate::model::period::DateRange;
-use crate::model::report::LoadEndReason;
+use crate::model::report::{CachedRange, LoadEndReason};
 use crate::model::text::CleanText;
 use crate::tui::confirm::{ConfirmAction, ConfirmDialog};
 use crate::tui::format::{format_count, plural};
@@ -26,6 +26,24 @@ impl App {
             self.update_needs_work();
         }
         self.dirty = true;
+    }
+
+    /// Shows a tab of which something is cached for a range: the current one if possible.
+    pub(in crate::tui) fn show_cached_tab(&mut self, known: &CachedRange) {
+        let has = |tab: AnalyticsTab| match tab {
+            AnalyticsTab::Pages => known.views.is_some(),
+            // This tab requests nothing on its own.
+            AnalyticsTab::NeedsWork => true,
+            tab => known.reports.iter().any(|kind| AnalyticsTab::of_report(*kind) == tab),
+        };
+        let current = self.analytics.tab;
+        let tab = std::iter::once(current).chain(AnalyticsTab::ALL).find(|tab| has(*tab)).unwrap_or(current);
+        let by_page =
+            [AnalyticsKind::Feedback, AnalyticsKind::FeedbackByPage].map(|kind| known.reports.contains(&kind));
+        if tab == AnalyticsTab::Feedback && by_page != [true, true] {
+            self.analytics.is_by_page = by_page == [false, true];
+        }
+        self.show_analytics_tab(tab);
     }
 
     pub(in crate::tui) fn handle_analytics_msg(&mut self, msg: AnalyticsMsg, now: Time, effects: &mut Vec<Effect>) {

@@ -125,7 +125,7 @@ impl Context {
             Self::Trend => "trend",
             Self::Movers => "movers",
             Self::Export => "export",
-            Self::CachedRanges => "cached page views",
+            Self::CachedRanges => "cached ranges",
             Self::Welcome => "setup choice",
             Self::WelcomeText => "setup text field",
             Self::Profiles => "profiles",

@@ -1,18 +1,19 @@
-//! The dialog that lists the cached date ranges of page views, with their age and their total size on disk. Showing a
-//! cached range uses no requests.
+//! The dialog that lists the cached date ranges, with their page views and other reports, their age and their total size
+//! on disk. Showing a cached range uses no requests.
 //!
 //! ```text
-//! ─ Cached: 14 ranges ───────────────────── 3.1 MB, `docdeck prune --all` deletes them ─
-//! │ range                     days   pages               age    human       AI       │
-//! │▌2026-11-14 … 2026-11-20      7   1,200  so far        3m  128,402   61,220       │
-//! │ 2026-11-07 … 2026-11-13      7     250  partial       5d  120,001   50,110       │
+//! ─ Cached ranges ─────────────────── 3.1 MB, `docdeck prune --all` deletes them ─
+//!  range                    days    pages state     age       human  reports
+//! ▌2026-11-14 … 2026-11-20     7    1,200 so far     3m     128,402        2
+//!  2026-11-07 … 2026-11-13     7        –             5d           –        1
 //! ```
 
 use crate::model::comparison::NotComparable;
 use crate::model::file_size::format_size;
 use crate::model::load::{Load, Timed};
 use crate::model::period::DateRange;
-use crate::model::report::{CachedRange, CachedViews};
+use crate::model::report::{CachedPages, CachedRange, CachedReports};
+use crate::tui::analytics::AnalyticsTab;
 use crate::tui::component::prelude::*;
 use crate::tui::draw::boxes::draw_line;
 use crate::tui::draw::rules::DialogFrame;
@@ -23,9 +24,12 @@ use crate::tui::widgets::table::{Column, ListCell, ListRow, Table, TableCell};
 use crate::tui::{ViewsEffect, ViewsMsg};
 use ratatui::widgets::{Paragraph, Wrap};
 
+/// The minimum width of a table with the names of the reports.
+const MIN_COLUMNS_WITH_NAMES: usize = 130;
+
 #[derive(Debug)]
 pub struct CachedRanges {
-    pub cached: Load<CachedViews>,
+    pub cached: Load<CachedReports>,
     pub list: ListState,
 }
 
@@ -66,10 +70,11 @@ impl CachedRanges {
         Some(self.selected()?.range)
     }
 
-    /// Shows the page views of the selected range.
+    /// Shows the selected range, in a tab of which something is cached.
     fn show(&self, cx: &mut Cx<'_>) -> Flow {
-        let Some(range) = self.selected_range() else { return Flow::Handled };
-        cx.effects.extend(cx.app.views.set_custom_range(range));
+        let Some(known) = self.selected() else { return Flow::Handled };
+        cx.app.show_cached_tab(known);
+        cx.effects.extend(cx.app.views.set_custom_range(known.range));
         Flow::Close
     }
 
@@ -90,9 +95,14 @@ impl Component for CachedRanges {
         &[Context::CachedRanges, Context::Lists, Context::Everywhere]
     }
 
-    fn offers(&self, action: Action, _app: &App) -> Option<Label> {
-        let needs_selection = matches!(action, Action::Confirm | Action::CompareWith);
-        Label::default_if(!needs_selection || self.selected().is_some())
+    fn offers(&self, action: Action, app: &App) -> Option<Label> {
+        Label::default_if(match action {
+            Action::Confirm => self.selected().is_some(),
+            Action::CompareWith => {
+                app.analytics.tab == AnalyticsTab::Pages && self.selected().is_some_and(|known| known.views.is_some())
+            }
+            _ => true,
+        })
     }
 
     fn act(&mut self, action: Action, cx: &mut Cx<'_>) -> Flow {
@@ -155,7 +165,7 @@ impl Component for CachedRanges {
 
 /// Returns the size of the cached ranges and how to free the space. The demo keeps its ranges only in memory, until it
 /// ends.
-fn size_text(view: View<'_>, cached: Option<&CachedViews>) -> String {
+fn size_text(view: View<'_>, cached: Option<&CachedReports>) -> String {
     let Some(cached) = cached.filter(|cached| !cached.ranges.is_empty()) else { return String::new() };
     let size = format_size(cached.bytes);
     let hint = if view.app.config.is_demo { "until the demo ends" } else { "`docdeck prune --all` deletes them" };
@@ -166,35 +176,52 @@ fn size_text(view: View<'_>, cached: Option<&CachedViews>) -> String {
 fn no_ranges_text(view: View<'_>) -> String {
     let rest = if view.app.config.is_demo { "until the demo ends" } else { "on this computer" };
     format!(
-        "No cached ranges yet. To cache a range {rest}, press {} in the page views; you can then show and compare it \
-         without requests, even offline.",
+        "No cached ranges yet. To cache a range {rest}, press {} in the page views or a report; you can then show and \
+         compare it without requests, even offline.",
         view.app.key_label(Context::Views, Action::LoadAll)
     )
 }
 
 fn range_table(width: usize) -> Table<ListCell<CachedRange>> {
     type C = Column<ListCell<CachedRange>>;
+    // The names of the reports if they fit, otherwise their number.
+    let reports = if width >= MIN_COLUMNS_WITH_NAMES {
+        C::flexible("reports", 30, |row, _| row.muted(report_names(row.item))).after_gap(2)
+    } else {
+        C::right("reports", 9, |row, _| row.muted(row.item.reports.len().to_string())).optional(3)
+    };
     let columns = [
         C::left("", 1, |row, _| row.cursor()),
         C::left("range", 23, |row, _| row.cell(row.item.range.to_string())),
         C::right("days", 6, |row, _| row.cell(grouped_number(row.item.range.days()))).optional(1),
-        C::right("pages", 9, |row, _| row.cell(grouped_number(row.item.rows))).optional(2),
+        C::right("pages", 9, |row, _| pages_cell(row, |pages| grouped_number(pages.rows))).optional(2),
         C::left(" state", 9, completeness),
         C::right("age", 5, |row, _| row.muted(short_age(row.view.now - row.item.as_of))),
-        C::right("human", 12, |row, _| row.cell(count_text(&row.item.totals.human))).optional(3),
-        C::right("AI", 12, |row, _| row.cell(count_text(&row.item.totals.ai))).optional(4),
-        C::right("total", 12, |row, _| row.cell(count_text(&row.item.totals.total))).optional(5),
+        C::right("human", 12, |row, _| pages_cell(row, |pages| count_text(&pages.totals.human))).optional(4),
+        C::right("AI", 12, |row, _| pages_cell(row, |pages| count_text(&pages.totals.ai))).optional(5),
+        C::right("total", 12, |row, _| pages_cell(row, |pages| count_text(&pages.totals.total))).optional(6),
+        reports,
         // One cell at the right stays blank.
         C::left("", 1, |row, _| row.cell("")),
     ];
     Table::new(columns, width)
 }
 
+/// Returns the cell about the page views of a range; `–` if they are not cached.
+fn pages_cell<'a>(row: &ListRow<'a, CachedRange>, text: impl FnOnce(&CachedPages) -> String) -> TableCell<'a> {
+    row.item.views.as_ref().map_or_else(|| row.muted("–"), |pages| row.cell(text(pages)))
+}
+
+fn report_names(known: &CachedRange) -> String {
+    known.reports.iter().map(|kind| kind.label()).collect::<Vec<_>>().join(", ")
+}
+
 fn completeness<'a>(row: &ListRow<'a, CachedRange>, _width: usize) -> TableCell<'a> {
     let theme = row.view.theme;
+    let Some(views) = &row.item.views else { return row.cell("") };
     // If a range was loaded before its last day was over, it has more views by now.
     let is_over = row.item.as_of.date_naive() > row.item.range.to();
-    match (row.item.complete, is_over) {
+    match (views.complete, is_over) {
         (false, _) => TableCell::new(" partial", theme.warning),
         (true, false) => TableCell::new(" so far", theme.text),
         (true, true) => TableCell::new(" complete", theme.muted),

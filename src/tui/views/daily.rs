@@ -97,7 +97,7 @@ mod tests {
         let daily = DailyViews::new(range, &reports).expect("three days");
         let line = |path: &str, metric| daily.sparkline(path, metric, true);
         assert_eq!(line("/a", Metric::Total).as_deref(), Some("▇ ▇▁"));
-        assert_eq!(line("/a", Metric::Human).as_deref(), Some("▇ ▄▁"));
+        assert_eq!(line("/a", Metric::Human).as_deref(), Some("▇ ▃▁"));
         assert_eq!(line("/b", Metric::Total).as_deref(), Some("▂ ▁▇"), "a page that is not listed had no views");
         assert_eq!(daily.sparkline("/b", Metric::Ai, false).as_deref(), Some("_ _#"));
         assert_eq!(line("/c", Metric::Total), None);

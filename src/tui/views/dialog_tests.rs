@@ -9,7 +9,7 @@ use crate::model::endpoint::Scope;
 use crate::model::export::MAX_COPY_BYTES;
 use crate::model::failure::{Failure, FailureKind};
 use crate::model::period::{DateRange, Preset};
-use crate::model::report::{CachedRange, CachedViews, Report};
+use crate::model::report::{CachedPages, CachedRange, CachedReports, Report};
 use crate::model::text::CleanText;
 use crate::model::views::{Count, Counts, PageRow, ViewsPage};
 use crate::tui::{ViewsEffect, ViewsMsg};
@@ -129,8 +129,13 @@ fn an_export_that_is_too_long_for_the_clipboard_is_refused() {
 
 fn open_cached_ranges(app: &mut App, ranges: Vec<DateRange>) {
     assert_eq!(press(app, "H"), [Effect::Views(ViewsEffect::ListCachedRanges)]);
-    let known = |range| CachedRange { range, rows: 2, complete: true, as_of: now(), totals: counts(1, 1) };
-    let cached = CachedViews { ranges: ranges.into_iter().map(known).collect(), bytes: 100 };
+    let known = |range| CachedRange {
+        range,
+        as_of: now(),
+        views: Some(CachedPages { rows: 2, complete: true, totals: counts(1, 1) }),
+        reports: Vec::new(),
+    };
+    let cached = CachedReports { ranges: ranges.into_iter().map(known).collect(), bytes: 100 };
     app.update(Msg::Views(ViewsMsg::CachedRangesListed(Ok(cached))), now());
 }
 
