@@ -196,8 +196,8 @@ impl<'a> TextRow<'a> {
     }
 
     /// Adds text, cut to the unused cells.
-    pub(in crate::tui) fn push(&mut self, text: impl AsRef<str>, style: Style) -> &mut Self {
-        self.push_cow(text.as_ref().to_owned(), style)
+    pub(in crate::tui) fn push(&mut self, text: impl Into<String>, style: Style) -> &mut Self {
+        self.push_cow(text.into(), style)
     }
 
     /// Like [`Self::push`], without a copy of the text.

@@ -38,23 +38,22 @@ pub(in crate::tui) const NAME_GAP: usize = 2;
 /// Formats a range in at most `width` cells if possible: first and last day in UTC, number of days, and whether today is
 /// included. The shorter forms leave out the number of days, and write the days in words.
 pub fn format_range(range: DateRange, now: Time, width: usize) -> String {
-    let days = plural(range.days(), "day");
     let today = now.date_naive();
     let has_today = range.contains(today);
     let so_far = if has_today { ", so far" } else { "" };
-    let words = range.words(range.from().year() != today.year());
+    let words = || range.words(range.from().year() != today.year());
     if range.days() == 1 {
         let full = format!("{} UTC{so_far}", range.from());
-        return if full.width() <= width { full } else { format!("{words} UTC{so_far}") };
+        return if full.width() <= width { full } else { format!("{} UTC{so_far}", words()) };
     }
-    let forms = [
-        format!("{range}, {days} UTC{}", if has_today { ", today so far" } else { "" }),
-        format!("{range} UTC{so_far}"),
-        format!("{words} UTC{so_far}"),
-        if has_today { format!("{} – today UTC", range.from().format("%-d %b")) } else { format!("{words} UTC") },
-    ];
-    let [.., shortest] = forms.clone();
-    forms.into_iter().find(|form| form.width() <= width).unwrap_or(shortest)
+    let form = |n| match n {
+        0 => format!("{range}, {} UTC{}", plural(range.days(), "day"), if has_today { ", today so far" } else { "" }),
+        1 => format!("{range} UTC{so_far}"),
+        2 => format!("{} UTC{so_far}", words()),
+        _ if has_today => format!("{} – today UTC", range.from().format("%-d %b")),
+        _ => format!("{} UTC", words()),
+    };
+    (0..3).map(form).find(|form| form.width() <= width).unwrap_or_else(|| form(3))
 }
 
 /// A name, whether it is that of the range on screen, and what a click on it does.
@@ -65,6 +64,23 @@ fn names_width(names: &[NameChoice]) -> usize {
     let texts: usize = names.iter().map(|(text, ..)| text.width()).sum();
     // A blank and a cell of the rule follow the last name.
     texts + NAME_GAP * names.len().saturating_sub(1) + 2
+}
+
+/// Returns the first list of names that fits at the right of a rule of `width` columns whose first `used` columns are
+/// taken.
+fn names_that_fit(lists: Vec<Vec<NameChoice>>, used: usize, width: usize) -> Vec<RangeName> {
+    for names in lists {
+        let Some(mut column) = width.checked_sub(names_width(&names)).filter(|start| *start > used) else {
+            continue;
+        };
+        let place = |(text, is_current, choice): NameChoice| {
+            let start_column = column;
+            column += text.width() + NAME_GAP;
+            RangeName { start_column, text, is_current, choice }
+        };
+        return names.into_iter().map(place).collect();
+    }
+    Vec::new()
 }
 
 fn is_day_count(preset: Preset) -> bool {
@@ -91,22 +107,6 @@ impl App {
         if width < MIN_COLUMNS_WITH_ALL_NAMES { vec![only] } else { vec![all, few, only] }
     }
 
-    /// Returns the names that fit at the right of a rule of `width` columns whose first `used` columns are taken.
-    fn names_that_fit(&self, used: usize, width: usize, today: NaiveDate) -> Vec<RangeName> {
-        for names in self.name_lists(width, today) {
-            let Some(mut column) = width.checked_sub(names_width(&names)).filter(|start| *start > used) else {
-                continue;
-            };
-            let place = |(text, is_current, choice): NameChoice| {
-                let start_column = column;
-                column += text.width() + NAME_GAP;
-                RangeName { start_column, text, is_current, choice }
-            };
-            return names.into_iter().map(place).collect();
-        }
-        Vec::new()
-    }
-
     /// Returns what follows the tabs in the upper rule: the dates of the range, and at the right the names that fit
     /// beside them in a rule of `width` columns.
     pub fn range_line(&self, width: usize, now: Time) -> (String, Vec<RangeName>) {
@@ -118,7 +118,7 @@ impl App {
         let own = lists.last().filter(|_| tabs < width / 2);
         let reserved = lists.iter().rev().nth(1).or(own).map_or(0, |names| names_width(names));
         let text = format_range(self.views.query().range, now, width.saturating_sub(tabs + 5 + reserved));
-        let names = self.names_that_fit(tabs + text.width() + 4, width, today);
+        let names = names_that_fit(lists, tabs + text.width() + 4, width);
         (text, names)
     }
 
