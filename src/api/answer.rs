@@ -34,7 +34,7 @@ pub struct BodyReader<'a> {
 }
 
 /// A function that decodes the body of a successful answer.
-pub(super) type Decode<T> = fn(&[u8], &ApiKey) -> Result<T, Unreadable>;
+pub(super) type DecodeBody<T> = fn(&[u8], &ApiKey) -> Result<T, Unreadable>;
 
 /// Decodes a job and redacts the key from its texts. The id can't be redacted, so an answer with an id that contains
 /// the key is rejected.
@@ -87,7 +87,7 @@ impl BodyReader<'_> {
         status: u16,
         retry_after: Option<&str>,
         body: &[u8],
-        decode: Decode<T>,
+        decode: DecodeBody<T>,
     ) -> Result<T, ApiError> {
         match status {
             200..300 => decode(body, self.key).map_err(|why| self.unreadable(status, why, body)),
@@ -105,7 +105,7 @@ impl BodyReader<'_> {
     }
 
     /// Returns the decoded answer, or an error for the status, for the body or for a broken connection.
-    pub(super) async fn read<T>(&self, mut response: Response, decode: Decode<T>) -> Result<T, ApiError> {
+    pub(super) async fn read<T>(&self, mut response: Response, decode: DecodeBody<T>) -> Result<T, ApiError> {
         let status = response.status();
         if status.is_redirection() {
             let host = redirect_host(response.url(), response.headers());

@@ -125,7 +125,7 @@ impl Client {
         &self.0.address
     }
 
-    pub(super) async fn request<T>(&self, call: OutgoingRequest, decode: answer::Decode<T>) -> ApiAnswer<T> {
+    pub(super) async fn request<T>(&self, call: OutgoingRequest, decode: answer::DecodeBody<T>) -> ApiAnswer<T> {
         let started = Instant::now();
         let upload_seconds = call.body.as_ref().map_or(0, |body| body.len() / MIN_UPLOAD_BYTES_PER_SECOND);
         let within = self.0.options.total_timeout + Duration::from_secs(u64::try_from(upload_seconds).unwrap_or(0));

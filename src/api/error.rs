@@ -68,7 +68,7 @@ pub enum ApiError {
     #[error("The service refused the key (401{}); it is wrong, expired or revoked: create a new one on the API keys page of the service's dashboard.", quoted_suffix(.service_text))]
     Unauthorized { service_text: CleanText },
     /// Status 403.
-    #[error("The key may not do this (403{}): {}it lacks the {} scope, or this computer's address is not on its allowlist; check the API keys page of the service's dashboard.", quoted_suffix(.service_text), plan_hint(*.operation), permission_name(*.operation))]
+    #[error("The key isn't allowed to do this (403{}): {}it lacks the {} scope, or this computer's address is not on its allowlist; check the API keys page of the service's dashboard.", quoted_suffix(.service_text), plan_hint(*.operation), permission_name(*.operation))]
     Forbidden { operation: Operation, service_text: CleanText },
     /// Status 404. If the answer is an HTML page instead of an error of the service, the base URL is probably wrong.
     #[error("{}", not_found_text(*.operation, .service_text, *.is_page))]
@@ -96,7 +96,7 @@ pub enum ApiError {
     #[error("The answer is larger than {limit_mib} MiB and was not read completely; {}.", possible_effect(*.operation))]
     TooLarge { operation: Operation, limit_mib: usize },
     /// The answer is a job, but not the requested one.
-    #[error("The service answered with another job ({got}), so the answer was dropped; {}.", possible_effect(*.operation))]
+    #[error("The service returned a different job ({got}), so the answer was ignored; {}.", possible_effect(*.operation))]
     OtherJob { operation: Operation, got: CleanText },
 }
 
@@ -170,7 +170,7 @@ impl ApiError {
             Self::Lost { detail, .. } => format!("connection lost: {detail}"),
             Self::BadRequest { operation, service_text } => reason_with_text("bad request", *operation, service_text),
             Self::Unauthorized { .. } => "key refused".to_owned(),
-            Self::Forbidden { .. } => "key may not do this".to_owned(),
+            Self::Forbidden { .. } => "key not allowed".to_owned(),
             Self::NotFound { is_page: true, .. } => "not found, answered with a web page".to_owned(),
             Self::NotFound { .. } => "not found".to_owned(),
             Self::Limited { retry: RetryAfterHeader::Missing, .. } => "limited, retry in about a minute".to_owned(),
@@ -184,7 +184,7 @@ impl ApiError {
             Self::Redirected { host: None, .. } => "redirect, not followed".to_owned(),
             Self::Unreadable { why, .. } => short_unreadable(*why).to_owned(),
             Self::TooLarge { limit_mib, .. } => format!("answer over {limit_mib} MiB"),
-            Self::OtherJob { .. } => "answered with another job".to_owned(),
+            Self::OtherJob { .. } => "returned a different job".to_owned(),
         };
         CleanText::title(&text, 120)
     }
@@ -273,12 +273,12 @@ fn redirected(operation: Operation, status: u16, host: Option<&CleanText>) -> St
 fn possible_effect(operation: Operation) -> &'static str {
     match operation {
         Operation::Create => {
-            "the job may have been started all the same, so docdeck does not send it again automatically: look for it on the service's dashboard"
+            "the job may have been started anyway, so docdeck does not send it again automatically: look for it on the service's dashboard"
         }
         Operation::FollowUp => {
-            "the follow-up may have arrived all the same, so docdeck does not send it again automatically: check the job"
+            "the follow-up may have arrived anyway, so docdeck does not send it again automatically: check the job"
         }
-        Operation::Preview => "the preview may be built all the same",
+        Operation::Preview => "the preview may be built anyway",
         Operation::Get | Operation::Views | Operation::Build | Operation::Analytics(_) | Operation::Thread => {
             "nothing is lost: try again in a moment"
         }

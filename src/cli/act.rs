@@ -31,7 +31,7 @@ pub(super) struct Options {
     /// id of a tracked job, or a unique prefix of it
     #[arg(value_name = "ID", add = super::completion_candidates::job_ids())]
     id: String,
-    /// the head commit that you have looked at, at least 7 digits
+    /// the head commit that you reviewed, at least 7 hex digits
     #[arg(long, value_name = "SHA", value_parser = parse_head)]
     head: CleanText,
     /// print JSON

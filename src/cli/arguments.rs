@@ -77,7 +77,7 @@ pub(super) enum Command {
         #[command(flatten)]
         world: SimArguments,
     },
-    /// ask for project and key, check them with one request, and write the configuration file
+    /// ask for the project and the key, check them with one request, and write the configuration file
     ///
     /// Opens the setup form with the values of the options. With --yes it asks nothing: it adds a profile to an
     /// existing file, and changes an existing profile only with --overwrite.
@@ -260,7 +260,7 @@ pub(super) struct Options {
     /// keep the database and the log in this folder
     #[arg(long, global = true, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
     pub(super) data_dir: Option<PathBuf>,
-    /// when to use colour
+    /// choose when to use colour
     #[arg(long, global = true, value_name = "WHEN")]
     pub(super) color: Option<ColorChoice>,
     /// draw lines, bars and symbols in ASCII
@@ -284,7 +284,7 @@ pub(super) struct SimArguments {
     /// simulate a site with this many pages
     #[arg(long, value_name = "N", default_value_t = SimOptions::default().pages, value_parser = number_parser(0..=u32::MAX, "a whole number, like 40"))]
     pages: u32,
-    /// run jobs this many times faster than in real time
+    /// run jobs this many times faster than real time
     #[arg(long, value_name = "X", default_value_t = SimOptions::default().speed, value_parser = parse_speed)]
     speed: f64,
     /// generate data from this seed; the same seed gives the same data

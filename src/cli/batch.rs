@@ -59,15 +59,15 @@ async fn plan_or_queue_batch(
             out.line(&cost.sentence());
         }
         if !waiting.is_empty() {
-            let verb = if waiting.len() == 1 { "waits" } else { "wait" };
+            let verb = if waiting.len() == 1 { "is" } else { "are" };
             let rest = if options.rest { "" } else { ": --rest sends them with the new ones" };
-            out.note(&format!("{} of these {verb} in the queue already{rest}.", waiting.len()));
+            out.note(&format!("{} of these {verb} already queued{rest}.", waiting.len()));
         }
         if sent > 0 {
             let more = plural(sent, "prompt");
             let (were, are, them) = if sent == 1 { ("was", "is", "it") } else { ("were", "are", "them") };
             out.note(&format!(
-                "{more} of this file {were} sent in the last 24 hours and {are} not counted; --rest skips {them}."
+                "{more} in this file {were} sent in the last 24 hours and {are} not counted; --rest skips {them}."
             ));
         }
         return Ok(());
@@ -79,8 +79,8 @@ async fn plan_or_queue_batch(
         // Prompts that an earlier run left in the store keep their state, such as `Queued` or `Paused`.
         out.note(&match waiting.len() {
             0 => all_sent_message(count),
-            1 => "Nothing new to queue: 1 prompt of this file is in the queue already.".to_owned(),
-            n => format!("Nothing new to queue: {n} prompts of this file are in the queue already."),
+            1 => "Nothing new to queue: 1 prompt in this file is already queued.".to_owned(),
+            n => format!("Nothing new to queue: {n} prompts in this file are already queued."),
         });
         return Ok(());
     }

@@ -34,7 +34,7 @@ pub(super) struct Options {
     /// id of a tracked job, or a unique prefix of it
     #[arg(value_name = "ID", add = super::completion_candidates::job_ids())]
     id: String,
-    /// print the changed files with their numbers of lines instead of the lines
+    /// print a diffstat instead of the diff
     #[arg(long)]
     stat: bool,
 }

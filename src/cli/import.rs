@@ -243,11 +243,13 @@ fn imported_lines(imported: &ImportCounts, dry_run: bool) -> Vec<String> {
     if imported.drafts_skipped > 0 {
         let verb = if imported.drafts_skipped == 1 { "was" } else { "were" };
         let what = plural(imported.drafts_skipped, "draft");
-        lines.push(format!("{what} {verb} left out, because there is another draft here. The file still has it."));
+        lines.push(format!(
+            "{what} {verb} skipped: this computer already has a different draft. The text is still in the file."
+        ));
     }
     if imported.labels_skipped > 0 {
         let what = plural(imported.labels_skipped, "job");
-        lines.push(format!("A title or a note of {what} was left out, because there is another one here."));
+        lines.push(format!("A title or a note of {what} was skipped: this computer already has a different one."));
     }
     lines
 }

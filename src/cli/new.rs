@@ -40,7 +40,7 @@ stderr.";
 pub(super) struct Options {
     #[command(flatten)]
     source: PromptSource,
-    /// create many jobs from a file: prompts separated by blank lines, CSV with a column `prompt`, or JSON Lines; `-`
+    /// create many jobs from a file: prompts separated by blank lines, CSV with a `prompt` column, or JSON Lines; `-`
     /// is stdin
     #[arg(long, value_name = "FILE", conflicts_with_all = ["prompt", "file"])]
     batch: Option<PathBuf>,

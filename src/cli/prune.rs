@@ -56,23 +56,23 @@ pub(super) struct Options {
 }
 
 /// What to delete.
-enum Selection {
+enum PruneSelection {
     Jobs(JobPruneFilter),
     Analytics(AnalyticsPruneFilter),
 }
 
 impl Options {
     /// Returns what the options select. The texts of readers also expire according to the configuration.
-    fn selection(&self, flags: &Flags, environment: &Environment, now: Time) -> Result<Selection, CliError> {
+    fn selection(&self, flags: &Flags, environment: &Environment, now: Time) -> Result<PruneSelection, CliError> {
         if let Some(days) = self.older_than.filter(|_| self.jobs) {
             let filter = JobPruneFilter { before: subtract_days(days, now), only: export_filter(flags) };
-            return Ok(Selection::Jobs(filter));
+            return Ok(PruneSelection::Jobs(filter));
         }
         let days = match (self.older_than, self.keep, self.all) {
             (None, None, false) => Some(DEFAULT_DAYS),
             (older_than, ..) => older_than,
         };
-        Ok(Selection::Analytics(AnalyticsPruneFilter {
+        Ok(PruneSelection::Analytics(AnalyticsPruneFilter {
             before: days.map(|days| subtract_days(days, now)),
             keep: self.keep,
             all: self.all,
@@ -114,13 +114,13 @@ pub(super) async fn run(cx: &mut CommandContext<'_>, options: &Options) -> Resul
 }
 
 /// Deletes what is selected. Returns the counts, as JSON and as lines.
-async fn prune(store: &Store, selection: Selection, dry_run: bool) -> Result<(Value, Vec<String>), StoreError> {
+async fn prune(store: &Store, selection: PruneSelection, dry_run: bool) -> Result<(Value, Vec<String>), StoreError> {
     match selection {
-        Selection::Jobs(filter) => {
+        PruneSelection::Jobs(filter) => {
             let pruned = if dry_run { store.plan_prune_jobs(filter).await } else { store.prune_jobs(filter).await };
             Ok(describe(pruned?, dry_run, jobs_json, jobs_lines))
         }
-        Selection::Analytics(filter) => {
+        PruneSelection::Analytics(filter) => {
             let pruned = if dry_run { store.plan_prune(filter).await } else { store.prune_analytics(filter).await };
             Ok(describe(pruned?, dry_run, analytics_json, analytics_lines))
         }
@@ -215,8 +215,8 @@ mod tests {
         let config = tempfile::NamedTempFile::new().expect("a file");
         let flags = Flags { config: Some(config.path().to_owned()), ..Flags::from(read.options) };
         match options.selection(&flags, &Environment::default(), now()) {
-            Ok(Selection::Analytics(filter)) => filter,
-            Ok(Selection::Jobs(_)) => panic!("not jobs"),
+            Ok(PruneSelection::Analytics(filter)) => filter,
+            Ok(PruneSelection::Jobs(_)) => panic!("not jobs"),
             Err(error) => panic!("{error:?}"),
         }
     }

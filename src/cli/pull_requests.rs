@@ -169,7 +169,7 @@ pub(super) async fn refresh(
 }
 
 /// A job's pull request, and the client for its code host.
-pub(super) struct Target {
+pub(super) struct PullRequestTarget {
     pub(super) job: JobKey,
     pub(super) linked: LinkedJobs,
     /// A sentence if the host can't be asked.
@@ -184,7 +184,7 @@ pub(super) async fn find_target(
     session: &StoreSession,
     hosts: &ConfiguredHosts,
     id: &str,
-) -> Result<Result<Target, String>, CliError> {
+) -> Result<Result<PullRequestTarget, String>, CliError> {
     let rows = session.store.jobs(&session.scope).await?;
     let job = resolve_id::find_by_id_prefix(&rows, id)?;
     let by_host = pull_requests_by_host([job]).pop_first();
@@ -196,7 +196,7 @@ pub(super) async fn find_target(
         HostAccess::NoToken => Err(no_token_text(&host, kind)),
         HostAccess::Unusable(why) => Err(why.to_string()),
     };
-    Ok(Ok(Target { job: job.key, linked, client }))
+    Ok(Ok(PullRequestTarget { job: job.key, linked, client }))
 }
 
 /// Says why a job has no pull request that can be asked for.

@@ -19,7 +19,7 @@ use clap::ValueEnum;
 /// How long to wait after a request that failed for a reason that may pass.
 const RETRY_INTERVAL: TimeDelta = TimeDelta::seconds(60);
 
-const UNREADABLE_CHECKS: &str = "has checks that the token may not read, so it is unknown whether it is ready";
+const UNREADABLE_CHECKS: &str = "has checks that the token can't read, so it is unknown whether it is ready";
 
 /// The state of a pull request that a wait ends with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -41,7 +41,7 @@ impl WantedState {
 
 /// How far the pull request of a finished job is.
 #[derive(Debug, PartialEq, Eq)]
-enum Progress {
+enum WaitProgress {
     Reached,
     /// The state is requested again at this time; now if it is unknown.
     Waiting(Option<Time>),
@@ -49,20 +49,20 @@ enum Progress {
     Never(&'static str, Code),
 }
 
-fn progress(job: &Job, wanted: WantedState) -> Progress {
+fn progress(job: &Job, wanted: WantedState) -> WaitProgress {
     if job.pr_url().is_none() {
-        return Progress::Never("has no pull request", Code::Service);
+        return WaitProgress::Never("has no pull request", Code::Service);
     }
-    let Some(state) = job.pull_request.as_deref() else { return Progress::Waiting(None) };
+    let Some(state) = job.pull_request.as_deref() else { return WaitProgress::Waiting(None) };
     match (state.fact(), wanted) {
-        (Fact::Merged, _) => Progress::Reached,
+        (Fact::Merged, _) => WaitProgress::Reached,
         (Fact::Ready | Fact::Queued, WantedState::Ready) => match state.checks.state {
-            _ if !state.has_current_checks() => Progress::Waiting(next_refresh(state)),
-            ChecksState::Unavailable => Progress::Never(UNREADABLE_CHECKS, Code::Service),
-            _ => Progress::Reached,
+            _ if !state.has_current_checks() => WaitProgress::Waiting(next_refresh(state)),
+            ChecksState::Unavailable => WaitProgress::Never(UNREADABLE_CHECKS, Code::Service),
+            _ => WaitProgress::Reached,
         },
-        (Fact::Closed, _) => Progress::Never("was closed without merging", Code::Failed),
-        _ => Progress::Waiting(next_refresh(state)),
+        (Fact::Closed, _) => WaitProgress::Never("was closed without merging", Code::Failed),
+        _ => WaitProgress::Waiting(next_refresh(state)),
     }
 }
 
@@ -85,7 +85,7 @@ pub(super) async fn wait_for_state(
     loop {
         let now = Utc::now();
         let is_due =
-            |job: &&Job| matches!(progress(job, wanted), Progress::Waiting(at) if at.is_none_or(|at| at <= now));
+            |job: &&Job| matches!(progress(job, wanted), WaitProgress::Waiting(at) if at.is_none_or(|at| at <= now));
         let due: Vec<Job> = rows.iter().filter(is_due).cloned().collect();
         let problems = refresh(&session.store, hosts, &due).await?;
         if let Some(lasting) = problems.iter().find(|problem| problem.is_lasting) {
@@ -93,12 +93,12 @@ pub(super) async fn wait_for_state(
         }
         reload(session, rows).await?;
         if let Some((job, why, code)) = rows.iter().find_map(|job| match progress(job, wanted) {
-            Progress::Never(why, code) => Some((job, why, code)),
-            Progress::Reached | Progress::Waiting(_) => None,
+            WaitProgress::Never(why, code) => Some((job, why, code)),
+            WaitProgress::Reached | WaitProgress::Waiting(_) => None,
         }) {
             return Err(CliError::new(code, format!("The job {} {why}.", subject(job))));
         }
-        let left = rows.iter().filter(|job| progress(job, wanted) != Progress::Reached).count();
+        let left = rows.iter().filter(|job| progress(job, wanted) != WaitProgress::Reached).count();
         if left == 0 {
             return Ok(());
         }
@@ -130,9 +130,9 @@ fn early_end(code: Code, left: usize, wanted: WantedState, timer: Timer, again: 
 fn next_request(rows: &[Job], wanted: WantedState, has_failed: bool, now: Time) -> Time {
     let retry = now + RETRY_INTERVAL;
     let times = rows.iter().filter_map(|job| match progress(job, wanted) {
-        Progress::Waiting(Some(at)) if at > now || !has_failed => Some(at),
-        Progress::Waiting(_) => Some(retry),
-        Progress::Reached | Progress::Never(..) => None,
+        WaitProgress::Waiting(Some(at)) if at > now || !has_failed => Some(at),
+        WaitProgress::Waiting(_) => Some(retry),
+        WaitProgress::Reached | WaitProgress::Never(..) => None,
     });
     times.min().unwrap_or(retry)
 }
@@ -186,11 +186,11 @@ mod tests {
         };
         let with = |state| job(Some(PullRequest { state, ..open.clone() }));
         for wanted in [WantedState::Merged, WantedState::Ready] {
-            assert_eq!(progress(&with(PullRequestState::Merged), wanted), Progress::Reached);
-            assert!(matches!(progress(&with(PullRequestState::Closed), wanted), Progress::Never(_, Code::Failed)));
-            assert_eq!(progress(&with(PullRequestState::Open), wanted), Progress::Waiting(Some(at(60))));
-            assert_eq!(progress(&job(None), wanted), Progress::Waiting(None));
-            assert!(matches!(progress(&row(1, Status::Completed), wanted), Progress::Never(_, Code::Service)));
+            assert_eq!(progress(&with(PullRequestState::Merged), wanted), WaitProgress::Reached);
+            assert!(matches!(progress(&with(PullRequestState::Closed), wanted), WaitProgress::Never(_, Code::Failed)));
+            assert_eq!(progress(&with(PullRequestState::Open), wanted), WaitProgress::Waiting(Some(at(60))));
+            assert_eq!(progress(&job(None), wanted), WaitProgress::Waiting(None));
+            assert!(matches!(progress(&row(1, Status::Completed), wanted), WaitProgress::Never(_, Code::Service)));
         }
     }
 

@@ -43,7 +43,7 @@ pub struct ChosenTheme {
 }
 
 impl ChosenTheme {
-    /// Reads the theme's colours. Custom themes are in the folder `themes` next to the configuration file.
+    /// Reads the theme's colours. Custom themes are in the `themes` folder next to the configuration file.
     ///
     /// # Errors
     /// Fails if the theme doesn't exist or its file is invalid.
@@ -55,7 +55,7 @@ impl ChosenTheme {
 }
 
 /// Merges the display settings. `path` is the path of the configuration file: theme errors name it, and custom themes
-/// are in the folder `themes` next to it.
+/// are in the `themes` folder next to it.
 pub fn display_settings(flags: &Flags, environment: &Environment, ui: &Ui, path: &Path) -> DisplaySettings {
     let from_environment = environment.no_color.then_some(ColorChoice::Never);
     // `--color auto` doesn't override NO_COLOR.

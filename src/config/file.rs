@@ -158,7 +158,7 @@ pub struct Ui {
     pub ascii: Option<bool>,
     /// Whether to print hyperlinks if the terminal supports them. On by default.
     pub links: Option<bool>,
-    /// The name of a built-in theme, or of a file in the folder `themes` next to the configuration file.
+    /// The name of a built-in theme, or of a file in the `themes` folder next to the configuration file.
     pub theme: Option<String>,
     #[serde(skip)]
     pub(super) theme_position: LineColumn,

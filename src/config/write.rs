@@ -25,7 +25,7 @@ const UNCHANGEABLE: &str = "it can't be changed without changing other settings 
 /// Examples in a new file, commented out: of a setting at its start, and of settings of its profile.
 const HOOK_EXAMPLE: &str = "\n# Run for each change of a job, without a shell, with the job as JSON on its stdin.\n\
      #on_change = [\"sh\", \"-c\", \"jq -r .title | curl -s -d @- https://ntfy.sh/my-docs-jobs\"]\n\n";
-const ORGANIZATION_EXAMPLE: &str = "#organization = \"…\"    # if several projects share the page view limit\n";
+const ORGANIZATION_EXAMPLE: &str = "#organization = \"…\"    # if several projects share the analytics limit\n";
 const CA_FILE_EXAMPLE: &str =
     "#ca_file = \"corp-ca.pem\"    # certificates (PEM) trusted in addition to the system's\n";
 const KEY_EXAMPLES: &str = "# This profile uses DOCDECK_API_KEY from the environment, which overrides these sources of the key.\n\

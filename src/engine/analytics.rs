@@ -122,7 +122,7 @@ impl EngineState {
     }
 
     /// Makes one request for the answer after `so_far`, stores the answer and adds it to `so_far`. Returns `so_far`
-    /// also if this fails.
+    /// even if this fails.
     async fn load_next_rows<R: DecodedRow>(
         self: Arc<Self>,
         plan: RowsPlan,
@@ -242,7 +242,7 @@ impl<R: DecodedRow> RowsLoad<'_, R> {
                 }
                 // The service no longer knows the cursor of the earlier load, so that load can't be continued.
                 (self.so_far, self.plan.from_start) = (SoFar::default(), true);
-                // The refused request brought nothing, so another one takes its place.
+                // The refused request returned nothing, so another one takes its place.
                 self.plan.max_requests = self.plan.max_requests.max(1).saturating_add(1);
                 continue;
             }

@@ -21,9 +21,9 @@ use tokio::sync::oneshot;
 /// How often the diff is requested if commits are pushed in the meantime.
 const ATTEMPTS: usize = 2;
 
-/// How long after a merge the changed pages are looked up by themselves.
+/// How long after a merge the changed pages are looked up automatically.
 const MERGED_LATELY: TimeDelta = TimeDelta::days(14);
-/// The most merged pull requests whose pages are looked up by themselves. Opening one always looks them up.
+/// The most merged pull requests whose pages are looked up automatically. Opening one always looks them up.
 const MAX_LOOKED_UP: usize = 50;
 
 /// A load of a diff. A host doesn't report to which commit a diff belongs, so the state is read before and after it.
@@ -75,7 +75,7 @@ impl Engine {
 }
 
 /// A job's pull request and the client for its code host.
-struct Target {
+struct ActionTarget {
     host: String,
     linked: LinkedJobs,
     client: HostClient,
@@ -149,7 +149,7 @@ impl Refresher {
         store.job(job.key).await.ok().flatten().unwrap_or(job)
     }
 
-    async fn target(&mut self, job: JobKey) -> Result<Target, Failure> {
+    async fn target(&mut self, job: JobKey) -> Result<ActionTarget, Failure> {
         let row = self.inner.store.job(job).await.map_err(|error| error.failure())?;
         let by_host = pull_requests_by_host(row.as_ref()).pop_first();
         let Some(((host, kind), Some(linked))) = by_host.map(|(host, mut linked)| (host, linked.pop())) else {
@@ -158,11 +158,11 @@ impl Refresher {
         let client = self.client(&host, kind).await?;
         let state = row.and_then(|row| row.pull_request);
         let fact = state.as_ref().map(|state| state.fact());
-        Ok(Target { host, linked, client, fact, head: state.map(|state| state.head) })
+        Ok(ActionTarget { host, linked, client, fact, head: state.map(|state| state.head) })
     }
 
     /// Records what the answers say about the host's limit, and reports the new state of the job.
-    async fn finish(&mut self, job: JobKey, target: &Target, answers: &[(RequestBudget, Option<HostError>)]) {
+    async fn finish(&mut self, job: JobKey, target: &ActionTarget, answers: &[(RequestBudget, Option<HostError>)]) {
         for (budget, error) in answers {
             self.account(&target.host, budget, error.as_ref()).await;
         }

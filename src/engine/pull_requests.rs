@@ -31,7 +31,7 @@ const MAX_PER_ROUND: usize = 200;
 /// How many more requests are made at once for conflicts that GitHub is still computing. The others are known the next
 /// time. So 200 pull requests need at most 20 requests.
 const MAX_CONFLICT_REQUESTS: usize = 4;
-/// The longest time until the task looks for new pull requests by itself.
+/// The longest time until the task looks for new pull requests on its own.
 const MAX_SLEEP: TimeDelta = TimeDelta::seconds(60);
 /// How long after the end of a job the first state of its pull request counts as a change.
 const FINISHED_LATELY: TimeDelta = TimeDelta::hours(1);
@@ -68,7 +68,7 @@ struct Round {
     chunks: VecDeque<Chunk>,
     /// When the next pull request is due after this round.
     next: Time,
-    /// The number of hosts that could not be asked at the start. Set if there was no place for all pull requests.
+    /// The number of hosts that could not be asked at the start. Set if not all pull requests fit.
     unavailable_at_start: Option<usize>,
 }
 
@@ -256,7 +256,7 @@ impl Refresher {
         self.store(&client, round.reported, now).await;
     }
 
-    /// Records what an answer says about the host's limit, and adds the request to the log.
+    /// Records the state of the host's limit from an answer, and adds the request to the log.
     pub(super) async fn account(&mut self, name: &str, budget: &RequestBudget, error: Option<&HostError>) {
         let now = local_now();
         if let Some(host) = self.hosts.get_mut(name) {
@@ -274,7 +274,7 @@ impl Refresher {
         self.inner.log(CleanText::line(name), request).await;
         // A refused token is shown to the user once, because it is not used again.
         if let Some(error) = error.filter(|error| error.kind == HostErrorKind::Unauthorized) {
-            let text = format!("{error}. Pull requests are not updated; press r after renewing it.");
+            let text = format!("{error}. Pull requests are not updated. Renew the token, then press r.");
             self.inner.emit(EngineEvent::Notice(CleanText::line(&text))).await;
         }
     }
@@ -337,7 +337,7 @@ impl Refresher {
                 }
                 (HostAccess::Client(_), Some(until)) => {
                     let left = Wait { until, is_estimate: false }.time_left(now);
-                    format!("The limit of requests to {name} is reached. Try again in {left}.")
+                    format!("The rate limit of {name} is reached. Try again in {left}.")
                 }
                 (HostAccess::Unusable(why), _) => why.to_string(),
                 (HostAccess::NoToken, _) => no_token_text(name, kind),

@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 
 /// While checks are running.
 const PENDING_INTERVAL: TimeDelta = TimeDelta::seconds(60);
-/// Otherwise.
+/// The interval while no checks are pending.
 const INTERVAL: TimeDelta = TimeDelta::minutes(5);
 /// When the terminal gets the focus, a state that is older than this is requested again.
 const FOCUS_AGE: TimeDelta = TimeDelta::seconds(30);

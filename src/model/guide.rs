@@ -18,7 +18,7 @@ pub const TOPICS: [Topic; 12] = [
     topic("configuration", "config.toml, profiles, themes, your own keys and commands"),
     topic("shortcuts", "every key of the dashboard"),
     topic("jobs", "the list, filters, sending prompts, states, limits"),
-    topic("analytics", "page views: ranges, comparing, trend, export"),
+    topic("analytics", "page views, searches, feedback, questions, pages that need work"),
     topic("prompts", "editor, history, templates, many jobs at once"),
     topic("scripting", "commands, exit codes, JSON, examples"),
     topic("backup", "export, import, damaged files, where the files are"),

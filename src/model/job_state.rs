@@ -121,7 +121,7 @@ impl JobState {
             Self::NotSent => ("not sent", "did not reach the service"),
             Self::Rejected => ("rejected", "refused by the service"),
             Self::Unconfirmed => ("unconfirmed", "the prompt may or may not have arrived"),
-            Self::Discarded => ("discarded", "dropped by you; the service may have started it"),
+            Self::Discarded => ("discarded", "discarded by you; the service may have started it"),
         }
     }
 }

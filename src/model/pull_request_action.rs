@@ -51,7 +51,7 @@ impl PullRequestAction {
         match self {
             Self::Approve => format!("Approve {pull_request} at commit {head}? Everyone sees the approval as yours."),
             Self::RequestChanges(text) => {
-                format!("Request changes of {pull_request} at commit {head}? Everyone sees your review: “{text}”")
+                format!("Request changes on {pull_request} at commit {head}? Everyone sees your review: “{text}”")
             }
             Self::Comment(text) => format!("Comment on {pull_request}, head {head}? Everyone sees: “{text}”"),
             Self::MarkReady => {
@@ -62,7 +62,7 @@ impl PullRequestAction {
                     Some(MergeMethod::Merge) => "with a merge commit",
                     Some(MergeMethod::Squash) => "as a single commit",
                     Some(MergeMethod::Rebase) => "by rebasing",
-                    None => "by the repository's preferred method",
+                    None => "using the repository's default method",
                 };
                 format!("Merge {pull_request} at commit {head} {how}? It can't be undone here.")
             }
@@ -74,21 +74,21 @@ impl PullRequestAction {
     pub fn question_for(&self, count: usize) -> String {
         let all = match count {
             1 => "1 pull request".to_owned(),
-            _ => format!("{count} pull requests, one after the other"),
+            _ => format!("{count} pull requests"),
         };
         let question = match self {
             Self::Approve => format!("Approve {all}? Everyone sees the approvals as yours."),
             Self::RequestChanges(text) => {
-                format!("Request changes of {all}? Everyone sees your review of each: “{text}”")
+                format!("Request changes on {all}? Everyone sees your review of each: “{text}”")
             }
             Self::Comment(text) => format!("Comment on {all}? Everyone sees: “{text}”"),
-            Self::MarkReady => format!("Mark {all}, as ready? Reviewers are asked for reviews."),
+            Self::MarkReady => format!("Mark {all} as ready? Reviewers are asked for reviews."),
             Self::Merge(_) => {
-                format!("Merge {all}, each by the preferred method of its repository? It can't be undone here.")
+                format!("Merge {all}, each using its repository's default method? It can't be undone here.")
             }
-            Self::Close => format!("Close {all}, without merging?"),
+            Self::Close => format!("Close {all} without merging?"),
         };
-        format!("{question} docdeck stops at the first that is not done.")
+        format!("{question} docdeck stops at the first failure.")
     }
 
     /// Returns the title of the question, and the label of the key that confirms it.
@@ -168,7 +168,7 @@ impl ActionOutcome {
                     true => "the state shown was read after that",
                     false => "the state could not be read after that, so refresh it first",
                 };
-                format!("#{number} may have been {participle}: {why}. docdeck doesn't try again by itself; {state}.")
+                format!("#{number} may have been {participle}: {why}. docdeck doesn't try again on its own; {state}.")
             }
         }
     }

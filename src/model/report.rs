@@ -353,7 +353,7 @@ pub struct CachedPages {
 
 /// The date ranges whose reports are cached, and their size on disk.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct CachedReports {
+pub struct CacheOverview {
     /// The cached ranges, sorted by last day, latest first.
     pub ranges: Vec<CachedRange>,
     /// The approximate size on disk, in bytes.

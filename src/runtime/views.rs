@@ -2,7 +2,7 @@
 
 use super::effect_runner::{EffectRunner, store_failure};
 use super::impact::ImpactReader;
-use crate::model::report::{CachedReports, LoadEndReason, LoadOutcome};
+use crate::model::report::{CacheOverview, LoadEndReason, LoadOutcome};
 use crate::tui::{ViewsEffect, ViewsMsg};
 
 impl EffectRunner {
@@ -63,7 +63,7 @@ impl EffectRunner {
 
     /// Converts the load times of cached ranges from the service's clock to the local clock. Without a running engine,
     /// the clocks are assumed to be equal.
-    fn with_local_times(&self, mut cached: CachedReports) -> CachedReports {
+    fn with_local_times(&self, mut cached: CacheOverview) -> CacheOverview {
         let Some(Ok(engine)) = self.engine.borrow().clone() else { return cached };
         for known in &mut cached.ranges {
             known.as_of = engine.to_local_time(known.as_of);

@@ -159,7 +159,7 @@ struct ReportKey {
 }
 
 /// A row of the table `analytics_report`.
-struct ReportRow {
+struct ReportHeaderRow {
     id: i64,
     /// `None` if the row can't be read.
     header: Option<ReportHeader>,
@@ -175,13 +175,13 @@ struct ReportHeader {
     is_cut: bool,
 }
 
-fn find_report(db: &Connection, key: ReportKey) -> StoreResult<Option<ReportRow>> {
+fn find_report(db: &Connection, key: ReportKey) -> StoreResult<Option<ReportHeaderRow>> {
     let sql = "SELECT id, complete, answers, row_count, started_at, as_of, totals, next_cursor, is_cut
          FROM analytics_report WHERE scope = ?1 AND kind = ?2 AND date_from = ?3 AND date_to = ?4 AND complete = ?5";
     let (from, to) = date_columns(key.range);
     db.query_first(sql, params![key.scope, key.kind.name(), from, to, key.complete], |row| {
         // Values of the wrong type or out of range are an error here, but no failure of the store.
-        Ok(ReportRow { id: row.get("id")?, header: read_header(row).ok().flatten() })
+        Ok(ReportHeaderRow { id: row.get("id")?, header: read_header(row).ok().flatten() })
     })
 }
 
@@ -210,7 +210,7 @@ fn read_report<R: AnalyticsRow>(
     range: DateRange,
     complete: bool,
 ) -> StoreResult<Option<(RowsReport<R>, Time)>> {
-    let Some(ReportRow { id, header: Some(header) }) =
+    let Some(ReportHeaderRow { id, header: Some(header) }) =
         find_report(db, ReportKey { scope, kind: R::KIND, range, complete })?
     else {
         return Ok(None);

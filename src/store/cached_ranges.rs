@@ -9,7 +9,7 @@ use super::{Store, loading, scopes};
 use crate::model::analytics::AnalyticsKind;
 use crate::model::endpoint::Scope;
 use crate::model::period::DateRange;
-use crate::model::report::{CachedPages, CachedRange, CachedReports, Report};
+use crate::model::report::{CacheOverview, CachedPages, CachedRange, Report};
 use rusqlite::Connection;
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -19,7 +19,7 @@ impl Store {
     /// `rows` counts only the cached rows of one page size: the one with the most cached rows. Leaves out ranges of
     /// which only totals (the days of the trend) or only visitors are cached. `bytes` is the space that the reports of
     /// all projects use in the file. Times are the service's.
-    pub async fn cached_ranges(&self, scope: &Scope) -> StoreResult<CachedReports> {
+    pub async fn cached_ranges(&self, scope: &Scope) -> StoreResult<CacheOverview> {
         let scope = scope.clone();
         self.read(move |db| {
             let ranges =
@@ -32,7 +32,7 @@ impl Store {
                    'views_total', 'analytics_report', 'analytics_answer'))",
                 [],
             )?;
-            Ok(CachedReports { ranges, bytes: u64::try_from(bytes).unwrap_or(0) })
+            Ok(CacheOverview { ranges, bytes: u64::try_from(bytes).unwrap_or(0) })
         })
         .await
     }

@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 
 /// A page-view answer in the form in which it is written to disk.
 #[derive(Debug, Serialize)]
-struct EncodedAnswer<'a> {
+struct EncodedViews<'a> {
     totals: WrittenCounts<'a>,
     rows: Vec<(&'a str, WrittenCounts<'a>)>,
     more: Option<bool>,
@@ -42,7 +42,7 @@ type ReadCounts<'a> = [&'a RawValue; 3];
 
 /// Encodes an answer as JSON.
 pub(super) fn encode_answer(page: &ViewsPage) -> Result<String, StoreError> {
-    json(&EncodedAnswer {
+    json(&EncodedViews {
         totals: to_written_counts(&page.totals),
         rows: page.rows.iter().map(|row| (row.path.as_str(), to_written_counts(&row.counts))).collect(),
         more: page.has_more,

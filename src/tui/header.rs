@@ -177,7 +177,7 @@ impl App {
             let left = wait.time_left(now);
             return vec![
                 format!("{label}: limit reached, next in {left}"),
-                format!("{label}: none for {left}"),
+                format!("{label}: none left for {left}"),
                 format!("{label}: none left"),
             ];
         }

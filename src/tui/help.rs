@@ -259,14 +259,14 @@ fn topic(contexts: &[Context]) -> &'static str {
 }
 
 /// The rows below a heading.
-struct Section {
+struct HelpSection {
     heading: String,
-    rows: Vec<Row>,
+    rows: Vec<HelpRow>,
 }
 
 /// Keys and what they do, or a symbol and its meaning.
 #[derive(Default)]
-struct Row {
+struct HelpRow {
     /// All keys; as many as fit are shown, at least the first one.
     keys: Vec<String>,
     /// The colour of a symbol; `None` for keys.
@@ -301,7 +301,7 @@ impl Help {
     }
 
     /// Returns the possible actions of a group with their keys. Some actions share a row.
-    fn rows_of(&self, app: &App, group: KeyGroup) -> Vec<Row> {
+    fn rows_of(&self, app: &App, group: KeyGroup) -> Vec<HelpRow> {
         let keys = |row: &Binding| -> Vec<String> {
             let keys = usable_keys(app, self.contexts, self.is_over_text_input, row);
             keys.map(ToString::to_string).collect()
@@ -315,11 +315,11 @@ impl Help {
             (first.width() <= MAX_COMBINED_WIDTH).then_some((rows, first, *text))
         });
         let combined: Vec<_> = combined.collect();
-        let row = |rows: &[&Binding], keys, text: &str| Row {
+        let row = |rows: &[&Binding], keys, text: &str| HelpRow {
             keys,
             text: text.to_owned(),
             searched: rows.iter().map(|row| searched_text(app, row)).collect::<Vec<_>>().join(" "),
-            ..Row::default()
+            ..HelpRow::default()
         };
         let of_group = self.rows.iter().filter(|row| row.action.group() == group);
         let rows = of_group.filter_map(|binding| match combined.iter().find(|(rows, ..)| rows.contains(binding)) {
@@ -331,30 +331,30 @@ impl Help {
     }
 
     /// Returns the sections: first what the screen can do, then moving, docdeck itself, the symbols and the guide.
-    fn sections(&self, app: &App) -> Vec<Section> {
+    fn sections(&self, app: &App) -> Vec<HelpSection> {
         let (mut actions, mut others) = (Vec::new(), Vec::new());
         for group in KeyGroup::ALL {
             let heading = group.heading().map_or_else(|| capitalized(title(self.contexts)), str::to_owned);
             let sections = if matches!(group, KeyGroup::Move | KeyGroup::Program) { &mut others } else { &mut actions };
-            sections.push(Section { heading, rows: self.rows_of(app, group) });
+            sections.push(HelpSection { heading, rows: self.rows_of(app, group) });
         }
-        let plain = |keys: Vec<String>, text: &str| Row { keys, text: text.to_owned(), ..Row::default() };
+        let plain = |keys: Vec<String>, text: &str| HelpRow { keys, text: text.to_owned(), ..HelpRow::default() };
         let commands = self.commands.iter().map(|(key, name)| plain(vec![key.clone()], name)).collect();
-        actions.push(Section { heading: "Custom commands".to_owned(), rows: commands });
+        actions.push(HelpSection { heading: "Custom commands".to_owned(), rows: commands });
         let symbols = symbols(app, self.contexts).into_iter();
-        let symbols = symbols.map(|(symbol, style, text)| Row {
+        let symbols = symbols.map(|(symbol, style, text)| HelpRow {
             keys: vec![symbol.to_owned()],
             style: Some(style),
             text,
             searched: "symbol".to_owned(),
         });
-        others.push(Section { heading: "Symbols".to_owned(), rows: symbols.collect() });
+        others.push(HelpSection { heading: "Symbols".to_owned(), rows: symbols.collect() });
         let weights = signal_weights(app, self.contexts).map(|text| plain(Vec::new(), &text)).collect();
-        others.push(Section { heading: "Share of the problem".to_owned(), rows: weights });
+        others.push(HelpSection { heading: "Share of the problem".to_owned(), rows: weights });
         let topics = TOPICS.chunks(TOPICS_PER_LINE);
         let topics = topics.map(|topics| topics.iter().map(|topic| topic.name).collect::<Vec<_>>().join(", "));
         let topics = topics.map(|names| plain(Vec::new(), &names)).collect();
-        others.push(Section { heading: "Guide: docdeck help TOPIC".to_owned(), rows: topics });
+        others.push(HelpSection { heading: "Guide: docdeck help TOPIC".to_owned(), rows: topics });
         actions.extend(others);
         actions
     }
@@ -366,7 +366,7 @@ impl Help {
             return vec![self.column(&sections, width)];
         }
         // The heights don't depend on the search, so that the sections stay in their column.
-        let height = |sections: &[Section]| sections.iter().map(|section| section.rows.len() + 2).sum::<usize>();
+        let height = |sections: &[HelpSection]| sections.iter().map(|section| section.rows.len() + 2).sum::<usize>();
         let splits = (0..=sections.len()).filter_map(|at| sections.split_at_checked(at));
         let (left, right) =
             splits.min_by_key(|(left, right)| height(left).max(height(right))).unwrap_or((&sections, &[]));
@@ -375,7 +375,7 @@ impl Help {
 
     /// Returns the sections as lines of this width. During a search, returns the lines that contain every word of the
     /// search.
-    fn column(&self, sections: &[Section], width: usize) -> HelpColumn {
+    fn column(&self, sections: &[HelpSection], width: usize) -> HelpColumn {
         let words = self.query.as_ref().map(|words| words.text().to_lowercase()).unwrap_or_default();
         let words: Vec<&str> = words.split_whitespace().collect();
         // The width doesn't depend on the search, so that the column stays in place.
@@ -383,8 +383,8 @@ impl Help {
         let key_width = keys.map(|key| key.width()).max().unwrap_or(0).min(MAX_KEY_WIDTH);
         let text_width = width.saturating_sub(key_width + GAPS);
         let mut lines = Vec::new();
-        for Section { heading, rows } in sections {
-            let is_found = |row: &&Row| {
+        for HelpSection { heading, rows } in sections {
+            let is_found = |row: &&HelpRow| {
                 let searched = format!("{} {} {} {heading}", row.keys.join(" "), row.text, row.searched);
                 let searched = searched.to_lowercase();
                 words.iter().all(|word| searched.contains(word))
@@ -408,7 +408,7 @@ impl Help {
     }
 }
 
-impl Row {
+impl HelpRow {
     fn lines(&self, key_width: usize, text_width: usize) -> Vec<HelpLine> {
         let mut keys = fitting_keys(&self.keys, key_width);
         let parts = wrap(&self.text, text_width, 4).0.into_iter();

@@ -142,7 +142,7 @@ impl App {
         self.panes.hides_detail = !self.panes.hides_detail;
         let open = self.key_label(Context::Jobs, Action::Open);
         let text = match self.geometry().arrangement {
-            JobsArrangement::Right => "The details are beside the list.".to_owned(),
+            JobsArrangement::Right => "The details are next to the list.".to_owned(),
             JobsArrangement::Below => "The details are below the list.".to_owned(),
             JobsArrangement::OneAtATime if self.panes.hides_detail => format!("Details hidden. {open} opens them."),
             JobsArrangement::OneAtATime => format!("No space for list and details. {open} opens them."),
@@ -300,7 +300,7 @@ mod tests {
         press(&mut app, "i", 1);
         assert!(!app.geometry().shows_both() && notice(&app).contains("hidden"));
         press(&mut app, "i", 1);
-        assert!(app.geometry().shows_both() && notice(&app).contains("beside"));
+        assert!(app.geometry().shows_both() && notice(&app).contains("next to"));
         press(&mut app, "i", 1);
         app.update(Msg::Input(Event::Resize(80, 24)), at(2));
         press(&mut app, "i", 2);

@@ -40,7 +40,7 @@ impl Severity {
 pub struct Notice {
     pub severity: Severity,
     pub text: CleanText,
-    /// When the notice ends by itself. `None` if it stays until it is read.
+    /// When the notice ends on its own. `None` if it stays until it is read.
     pub until: Option<Time>,
     /// The action that the notice asks for, which ends it.
     pub next_step: Option<Action>,

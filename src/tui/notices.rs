@@ -34,7 +34,7 @@ impl App {
         }
     }
 
-    /// Shows a notice about a problem that ends by itself at a known time.
+    /// Shows a notice about a problem that ends on its own at a known time.
     pub(super) fn notify_until_time(&mut self, until: Time, severity: Severity, text: &str, now: Time) {
         self.notify(severity, text, now);
         if let Some(notice) = &mut self.notice {

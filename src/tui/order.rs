@@ -56,7 +56,7 @@ pub struct JobSorting {
 
 /// The sort key of a job: section, rank within the section, time or queue position, and row key. The row key makes the
 /// sort key unique.
-pub(super) type SortKey = (usize, u8, i64, i64);
+pub(super) type JobSortKey = (usize, u8, i64, i64);
 
 /// The number of sections: one per group. A flat list has all jobs in the first section, except for the dismissed jobs,
 /// which are always in the last.
@@ -69,7 +69,7 @@ pub(super) fn section_index(group: JobGroup) -> usize {
 
 impl JobSorting {
     /// Returns the sort key of a job that is shown in this group.
-    pub(super) fn key(self, row: &Job, group: JobGroup) -> SortKey {
+    pub(super) fn key(self, row: &Job, group: JobGroup) -> JobSortKey {
         let section = section_index(group);
         let time = match self.by {
             Sort::Change => row.local.changed_at,
@@ -160,7 +160,7 @@ pub(super) enum ListItem {
 /// The row indexes of all jobs, sorted by sort key.
 #[derive(Debug, Default)]
 pub(super) struct JobOrder {
-    entries: Vec<(SortKey, usize)>,
+    entries: Vec<(JobSortKey, usize)>,
     sizes: [usize; SECTION_COUNT],
     /// Whether the list is flat: without headings, except for the heading of the dismissed jobs.
     pub is_flat: bool,
@@ -170,12 +170,12 @@ pub(super) struct JobOrder {
 
 impl JobOrder {
     /// Removes and returns all entries, for the caller to reorder and pass to [`Self::replace`].
-    pub(super) fn take_entries(&mut self) -> Vec<(SortKey, usize)> {
+    pub(super) fn take_entries(&mut self) -> Vec<(JobSortKey, usize)> {
         std::mem::take(&mut self.entries)
     }
 
     /// Replaces all entries with `entries`, which must be sorted.
-    pub(super) fn replace(&mut self, entries: Vec<(SortKey, usize)>) {
+    pub(super) fn replace(&mut self, entries: Vec<(JobSortKey, usize)>) {
         self.sizes = [0; SECTION_COUNT];
         for ((section, ..), _) in &entries {
             if let Some(size) = self.sizes.get_mut(*section) {
@@ -190,13 +190,13 @@ impl JobOrder {
         self.sizes = sizes;
     }
 
-    pub(super) fn insert(&mut self, key: SortKey, index: usize) {
+    pub(super) fn insert(&mut self, key: JobSortKey, index: usize) {
         let at = self.count_before(key);
         self.entries.insert(at, (key, index));
         self.change_section_size(key, 1);
     }
 
-    pub(super) fn remove(&mut self, key: SortKey) {
+    pub(super) fn remove(&mut self, key: JobSortKey) {
         if let Some(at) = self.position(key) {
             self.entries.remove(at);
             self.change_section_size(key, -1);
@@ -205,7 +205,7 @@ impl JobOrder {
 
     /// Changes the sort key of an entry and moves the entry to its new position. Only the entries between the old and
     /// the new position are shifted.
-    pub(super) fn move_entry(&mut self, from: SortKey, to: SortKey) {
+    pub(super) fn move_entry(&mut self, from: JobSortKey, to: JobSortKey) {
         let Some(at) = self.position(from) else { return };
         let target = self.count_before(to);
         let (range, target) = if target > at { (at..target, target - 1) } else { (target..at + 1, target) };
@@ -219,19 +219,19 @@ impl JobOrder {
         self.change_section_size(to, 1);
     }
 
-    fn change_section_size(&mut self, key: SortKey, by: isize) {
+    fn change_section_size(&mut self, key: JobSortKey, by: isize) {
         if let Some(size) = self.sizes.get_mut(key.0) {
             *size = size.saturating_add_signed(by);
         }
     }
 
     /// Returns the number of entries whose sort key is smaller than `key`.
-    fn count_before(&self, key: SortKey) -> usize {
+    fn count_before(&self, key: JobSortKey) -> usize {
         self.entries.partition_point(|(other, _)| *other < key)
     }
 
     /// Returns the position of a sort key, found by binary search.
-    pub(super) fn position(&self, key: SortKey) -> Option<usize> {
+    pub(super) fn position(&self, key: JobSortKey) -> Option<usize> {
         self.entries.binary_search_by(|(other, _)| other.cmp(&key)).ok()
     }
 

@@ -328,10 +328,9 @@ async fn an_action_without_an_answer_is_unconfirmed_and_sent_once() {
         sim.set_host_fault(None);
         assert_eq!(open_state(&client, &link).await.state == PullRequestState::Merged, is_merged);
     }
-    for (fault, wanted) in [
-        (HostFault::ExpiredToken, "the token was refused (401)"),
-        (HostFault::LimitInStatus, "the limit of requests is reached"),
-    ] {
+    for (fault, wanted) in
+        [(HostFault::ExpiredToken, "the token was refused (401)"), (HostFault::LimitInStatus, "rate limit reached")]
+    {
         let (link, state) = open_pull_request(&client, &links).await;
         sim.set_host_fault(Some(fault));
         let error = client.act(&link, &state.head, &PullRequestAction::Approve).await.result.expect_err("refused");

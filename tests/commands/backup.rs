@@ -186,7 +186,9 @@ fn an_import_keeps_existing_drafts_and_reports_the_ones_that_it_left_out() {
     });
     let ran = fixture.run_with(&["import", "-"], &[], lines).expect_exit_code(0);
     assert!(
-        ran.out.contains("1 draft was left out, because there is another draft here. The file still has it."),
+        ran.out.contains(
+            "1 draft was skipped: this computer already has a different draft. The text is still in the file."
+        ),
         "{ran:?}"
     );
     fixture.with_store(async |store, scope| {

@@ -118,9 +118,7 @@ fn a_signal_pauses_the_unsent_prompts_and_rest_sends_them() {
         dry.out.starts_with("2 jobs: none now, 2 from ") || dry.out.starts_with("2 jobs: 0 now, 2 from "),
         "{dry:?}"
     );
-    assert!(
-        dry.err.contains("2 of these wait in the queue already.") && dry.err.contains("1 prompt of this file was sent")
-    );
+    assert!(dry.err.contains("2 of these are already queued.") && dry.err.contains("1 prompt in this file was sent"));
     let dry = fixture.run(&["new", "--batch", &file, "--dry-run", "--json"]).expect_exit_code(0).json();
     assert_eq!(["prompts", "known", "ahead"].map(|name| dry[name].as_i64()), [Some(2), Some(1), Some(0)], "{dry}");
     let ran = fixture.run(&["new", "--batch", &file, "--rest", "--timeout", "1"]).expect_exit_code(124);

@@ -84,7 +84,7 @@ fn a_refused_token_and_a_reached_limit_are_reported() {
     let (fixture, _, _) = fixture_to_merge();
     for (fault, expected) in [
         (HostFault::ExpiredToken, "gitlab.com: the token was refused (401)"),
-        (HostFault::LimitInStatus, "gitlab.com: the limit of requests is reached"),
+        (HostFault::LimitInStatus, "gitlab.com: rate limit reached"),
         (HostFault::OtherRepository, "the answer is about another pull request"),
     ] {
         fixture.sim.set_host_fault(Some(fault));

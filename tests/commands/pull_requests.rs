@@ -91,7 +91,7 @@ fn a_refused_token_and_a_reached_limit_are_reported_without_the_token() {
     let fixture = fixture_with_pull_request();
     for (fault, expected) in [
         (HostFault::ExpiredToken, "github.com: the token was refused (401)"),
-        (HostFault::LimitInAnswer, "github.com: the limit of requests is reached"),
+        (HostFault::LimitInAnswer, "github.com: rate limit reached"),
         (HostFault::OtherRepository, "the answer is about another pull request"),
     ] {
         fixture.sim.set_host_fault(Some(fault));
@@ -127,7 +127,7 @@ fn wait_pr_says_why_a_state_cannot_come() {
     assert!(result.err.contains("No token for github.com"), "{}", result.err);
     fixture.sim.set_host_fault(Some(HostFault::LimitInAnswer));
     let limited = with_token(&fixture, &["wait", &id, "--pr", "ready", "--timeout", "2"]).expect_exit_code(124);
-    assert!(limited.err.contains("the limit of requests is reached"), "{}", limited.err);
+    assert!(limited.err.contains("rate limit reached"), "{}", limited.err);
 }
 
 #[test]
@@ -262,7 +262,7 @@ fn doctor_shows_for_each_code_host_the_source_of_the_token_and_what_it_can_read(
         (None, "ok", "it reads pull requests and their checks"),
         (Some(HostFault::ForbiddenChecks), "warning", "it reads pull requests, but not their checks"),
         (Some(HostFault::ExpiredToken), "problem", "the token was refused (401); it is wrong, expired or revoked"),
-        (Some(HostFault::LimitInAnswer), "warning", "the limit of requests is reached"),
+        (Some(HostFault::LimitInAnswer), "warning", "rate limit reached"),
         (Some(HostFault::BadGateway), "problem", "answered 502: Something went wrong"),
         (Some(HostFault::OtherRepository), "problem", "the answer is about another pull request"),
     ] {

@@ -112,7 +112,7 @@ fn a_rejected_api_key_exits_with_3_and_a_rejected_prompt_with_4() {
     let fixture = CommandFixture::new(&[]);
     let ran =
         fixture.run_with(&["new", "Fix"], &[("DOCDECK_API_KEY", fixture.sim.read_only_key())], "").expect_exit_code(3);
-    assert!(ran.err.contains("The key may not do this (403") && !ran.err.contains("mint_"), "{}", ran.err);
+    assert!(ran.err.contains("The key isn't allowed to do this (403") && !ran.err.contains("mint_"), "{}", ran.err);
     fixture.run_with(&["new", "Fix"], &[("DOCDECK_API_KEY", "mint_wrong")], "").expect_exit_code(3);
     fixture.set_faults(&["create=400"]);
     let json = run_new(&fixture, &["Fix", "--json"]).expect_exit_code(4).json();

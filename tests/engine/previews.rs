@@ -62,7 +62,7 @@ async fn a_refusal_names_the_plan_and_a_lost_answer_is_not_repeated() {
     assert!(refused.contains("the project's plan may not include previews"), "{refused}");
     set_faults(&sim, &["preview=lost"]);
     let lost = fixture.engine.start_preview(job).await.expect_err("lost").message.to_string();
-    assert!(lost.contains("the preview may be built all the same"), "{lost}");
+    assert!(lost.contains("the preview may be built anyway"), "{lost}");
     assert_eq!(sim.requests(Operation::Preview), 2);
     // A wait that the service demands applies to the next build.
     set_faults(&sim, &["preview=429"]);

@@ -211,7 +211,7 @@ async fn a_failure_that_concerns_one_pull_request_does_not_stop_the_requests_to_
         assert_eq!(details.is_err(), is_of_host, "{fault:?}: {details:?}");
     }
     let limited = fixture.engine.load_diff(row.key, true).await.expect_err("still limited").message;
-    assert!(limited.as_str().starts_with("The limit of requests to github.com is reached. Try again in "), "{limited}");
+    assert!(limited.as_str().starts_with("The rate limit of github.com is reached. Try again in "), "{limited}");
     fixture.engine.stop().await;
 }
 

@@ -1,4 +1,4 @@
-//! Builds previews with every fault: each request is sent once, and every failure is a sentence without the key.
+//! Builds previews with every fault: each request is sent once, and no error message contains the key.
 
 use crate::case::{check_sentence, client_options, create_store_folder, scope_of};
 use crate::list::{API_KEY, JOB_ID, faults};

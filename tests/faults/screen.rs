@@ -221,7 +221,7 @@ const REJECTED_PHRASES: [&str; 6] = [
     "was rejected",
     "nothing was done",
     "refused the key",
-    "may not do this",
+    "isn't allowed to do this",
     "web page answered instead of the service",
 ];
 

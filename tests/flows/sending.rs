@@ -140,7 +140,7 @@ async fn an_undelivered_follow_up_blocks_the_next_one() {
     set_faults(&sim, &[]);
     dashboard.press_chars("fThird");
     dashboard.press_ctrl('s');
-    dashboard.until_shown("It is sent after you resolve the earlier prompt").await;
+    dashboard.until_shown("It will be sent after you resolve the earlier prompt").await;
     // When another prompt is accepted, the engine has handled the whole queue.
     dashboard.send_accepted_job("Elsewhere [sim:seconds=6000]").await;
     assert_eq!(sim.requests(Operation::FollowUp), 1);
@@ -174,7 +174,7 @@ async fn the_hundred_and_first_new_job_of_an_hour_is_queued_and_not_sent() {
     dashboard.until_shown("new jobs 100/100").await;
     dashboard.send_new("One too many");
     dashboard.until_shown("Queued 1").await;
-    dashboard.until_shown("Queued, sent at").await;
+    dashboard.until_shown("Queued, will be sent at").await;
     dashboard.run_for(std::time::Duration::from_millis(100)).await;
     assert_eq!((sim.requests(Operation::Create), sim.received_prompts().len()), (1, 1));
 }

@@ -190,11 +190,11 @@ async fn after_the_key_test_is_cancelled_its_answer_causes_no_configuration_file
     dashboard.press_ctrl('s');
     dashboard.until_shown("Testing the key, one request…").await;
     dashboard.press_key(KeyCode::Esc);
-    dashboard.assert_shows("Canceled. Nothing was saved.");
+    dashboard.assert_shows("Cancelled. Nothing was saved.");
     dashboard.until("the request at the service", |_| sim.requests(Operation::Get) == 1).await;
     dashboard.run_for(Duration::from_millis(400)).await;
     assert!(!has_config_file(folder.path()) && !has_started(&dashboard));
-    dashboard.assert_shows("Canceled. Nothing was saved.");
+    dashboard.assert_shows("Cancelled. Nothing was saved.");
 }
 
 #[tokio::test]

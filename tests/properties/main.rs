@@ -24,7 +24,7 @@ use docdeck::model::load::Timed;
 use docdeck::model::period::DateRange;
 use docdeck::model::prompt::{Delivery, DeliveryKind, DraftTarget, Prompt, PromptId, PromptKind, Resolution, Thread};
 use docdeck::model::report::{
-    CachedPages, CachedRange, CachedReports, LoadEndReason, LoadOutcome, Report, StoredReport,
+    CacheOverview, CachedPages, CachedRange, LoadEndReason, LoadOutcome, Report, StoredReport,
 };
 use docdeck::model::row::{InitialRows, Job, JobKey};
 use docdeck::model::setup::{ExistingSettings, SetupField, SetupProblem, WritePermission};
@@ -414,7 +414,7 @@ impl TestDashboard {
                     reports: vec![AnalyticsKind::Searches],
                 };
                 Msg::Views(ViewsMsg::CachedRangesListed(if is_ok {
-                    Ok(CachedReports { ranges: vec![known; 40], bytes: 9 })
+                    Ok(CacheOverview { ranges: vec![known; 40], bytes: 9 })
                 } else {
                     Err(failure())
                 }))

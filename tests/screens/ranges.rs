@@ -9,7 +9,7 @@ use docdeck::model::engine_event::EngineEvent;
 use docdeck::model::failure::{Failure, FailureKind};
 use docdeck::model::load::Timed;
 use docdeck::model::period::DateRange;
-use docdeck::model::report::{CachedPages, CachedRange, CachedReports};
+use docdeck::model::report::{CacheOverview, CachedPages, CachedRange};
 use docdeck::model::text::CleanText;
 use docdeck::model::views::{Count, Counts};
 use docdeck::tui::draw::{ColorDepth, Theme, draw};
@@ -121,7 +121,7 @@ fn the_question_before_overwriting_a_file() {
     });
 }
 
-fn cached_views(ranges: i64) -> CachedReports {
+fn cached_views(ranges: i64) -> CacheOverview {
     let known = |n: i64| CachedRange {
         range: DateRange::last_days(7, now().date_naive() - TimeDelta::days(7 * n)),
         as_of: now() - TimeDelta::hours(17 * n) - TimeDelta::minutes(3),
@@ -132,7 +132,7 @@ fn cached_views(ranges: i64) -> CachedReports {
         }),
         reports: if n % 4 == 0 { vec![AnalyticsKind::Searches, AnalyticsKind::Questions] } else { Vec::new() },
     };
-    CachedReports { ranges: (0..ranges).map(known).collect(), bytes: if ranges == 0 { 0 } else { 3_149_000 } }
+    CacheOverview { ranges: (0..ranges).map(known).collect(), bytes: if ranges == 0 { 0 } else { 3_149_000 } }
 }
 
 #[test]

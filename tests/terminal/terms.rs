@@ -25,7 +25,7 @@ fn sequences(sent: &str) -> BTreeSet<String> {
                 found.insert(format!("]{number}"));
             }
             'P' => drop(found.insert("P".to_owned())),
-            // The end of a string.
+            // ESC `\\`, which ends a string.
             '\\' => {}
             other => drop(found.insert(other.to_string())),
         }

@@ -32,17 +32,17 @@ pub enum HostErrorKind {
     /// Status 401.
     #[error("the token was refused (401); it is wrong, expired or revoked")]
     Unauthorized,
-    /// Status 401 of GitLab to an action: also if the token is good, but the user may not perform the action.
-    #[error("refused (401); you may not do this, you have already done it, or the token is wrong")]
+    /// Status 401 of GitLab to an action, even if the token is good and the user lacks the permission.
+    #[error("refused (401); you don't have permission, you have already done it, or the token is wrong")]
     ActionRefused,
     /// Status 403, or an error of this kind in a GraphQL answer.
-    #[error("the token may not read this{}", suffix(.0))]
+    #[error("the token can't read this{}", suffix(.0))]
     Forbidden(CleanText),
-    /// Status 404, also if the token may not see the repository.
-    #[error("not found, or the token may not see it")]
+    /// Status 404, or the token has no access to the repository.
+    #[error("not found, or the token has no access to it")]
     NotFound,
     /// The limit of requests is used up.
-    #[error("the limit of requests is reached")]
+    #[error("rate limit reached")]
     Limited,
     /// Any other status.
     #[error("answered {status}{}", suffix(.text))]

@@ -196,7 +196,7 @@ fn pull_request(node: &Value, now: Time) -> PullRequest {
 
 /// How a check ended.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum CheckResult {
+enum CheckConclusion {
     Passed,
     Failed,
     Pending,
@@ -214,37 +214,37 @@ fn checks(commit: &Value) -> Checks {
         return Checks { state, ..Checks::default() };
     }
     let contexts = json::list(rollup, "/contexts/nodes");
-    let results: Vec<CheckResult> = contexts.iter().map(check_result).collect();
+    let results: Vec<CheckConclusion> = contexts.iter().map(check_result).collect();
     let count = |wanted| results.iter().filter(|result| **result == wanted).count();
     let total = rollup.pointer("/contexts/totalCount").and_then(Value::as_u64);
     let state = match json::text(rollup, "state") {
-        _ if count(CheckResult::Failed) > 0 => ChecksState::Failing,
+        _ if count(CheckConclusion::Failed) > 0 => ChecksState::Failing,
         Some("FAILURE" | "ERROR") => ChecksState::Failing,
-        _ if count(CheckResult::Pending) > 0 || awaits_approval => ChecksState::Pending,
+        _ if count(CheckConclusion::Pending) > 0 || awaits_approval => ChecksState::Pending,
         Some("SUCCESS") => ChecksState::Passing,
         Some("PENDING" | "EXPECTED") => ChecksState::Pending,
         _ => return Checks::default(),
     };
-    let failed = contexts.iter().zip(&results).filter(|(_, result)| **result == CheckResult::Failed);
+    let failed = contexts.iter().zip(&results).filter(|(_, result)| **result == CheckConclusion::Failed);
     Checks {
         state,
-        passed: u32::try_from(count(CheckResult::Passed)).unwrap_or(u32::MAX),
+        passed: u32::try_from(count(CheckConclusion::Passed)).unwrap_or(u32::MAX),
         total: total.and_then(|total| u32::try_from(total).ok()).unwrap_or(u32::try_from(results.len()).unwrap_or(0)),
         failed: failed.take(Checks::MAX_LISTED).map(|(context, _)| failed_check(context)).collect(),
     }
 }
 
-fn check_result(context: &Value) -> CheckResult {
+fn check_result(context: &Value) -> CheckConclusion {
     match json::text(context, "state") {
-        Some("SUCCESS") => return CheckResult::Passed,
-        Some("FAILURE" | "ERROR") => return CheckResult::Failed,
-        Some(_) => return CheckResult::Pending,
+        Some("SUCCESS") => return CheckConclusion::Passed,
+        Some("FAILURE" | "ERROR") => return CheckConclusion::Failed,
+        Some(_) => return CheckConclusion::Pending,
         None => {}
     }
     match (json::text(context, "status"), json::text(context, "conclusion")) {
-        (Some("COMPLETED"), Some("SUCCESS" | "NEUTRAL" | "SKIPPED")) => CheckResult::Passed,
-        (Some("COMPLETED"), Some("FAILURE" | "CANCELLED" | "TIMED_OUT" | "ACTION_REQUIRED")) => CheckResult::Failed,
-        _ => CheckResult::Pending,
+        (Some("COMPLETED"), Some("SUCCESS" | "NEUTRAL" | "SKIPPED")) => CheckConclusion::Passed,
+        (Some("COMPLETED"), Some("FAILURE" | "CANCELLED" | "TIMED_OUT" | "ACTION_REQUIRED")) => CheckConclusion::Failed,
+        _ => CheckConclusion::Pending,
     }
 }
 
@@ -256,9 +256,9 @@ pub(super) fn other_checks(node: &Value) -> Option<OtherChecks> {
     for context in json::list(rollup, "/contexts/nodes") {
         let FailedCheck { name, url } = failed_check(context);
         match check_result(context) {
-            CheckResult::Passed => checks.passed.push(name),
-            CheckResult::Pending => checks.pending.push(PendingCheck { name, url }),
-            CheckResult::Failed => {}
+            CheckConclusion::Passed => checks.passed.push(name),
+            CheckConclusion::Pending => checks.pending.push(PendingCheck { name, url }),
+            CheckConclusion::Failed => {}
         }
     }
     Some(checks)

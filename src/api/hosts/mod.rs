@@ -99,10 +99,10 @@ pub struct HeadChecks {
 
 /// The client for one code host. Cheap to clone; connects and reads certificates only at the first request.
 #[derive(Debug, Clone)]
-pub struct HostClient(Arc<ClientState>);
+pub struct HostClient(Arc<HostClientState>);
 
 #[derive(Debug)]
-struct ClientState {
+struct HostClientState {
     kind: HostKind,
     /// The host in links, for messages.
     name: CleanText,
@@ -127,7 +127,7 @@ impl HostClient {
         let (rest, graphql) = (parse(&address.rest_url)?, parse(&address.graphql_url)?);
         let (repeatable_client, action_client) = (OnceCell::new(), OnceCell::new());
         let kind = address.kind;
-        let state = ClientState { kind, name, rest, graphql, token, options, repeatable_client, action_client };
+        let state = HostClientState { kind, name, rest, graphql, token, options, repeatable_client, action_client };
         Ok(Self(Arc::new(state)))
     }
 

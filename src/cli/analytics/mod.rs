@@ -5,7 +5,7 @@ pub(super) mod needs_work;
 mod selection;
 mod table;
 
-use selection::{Selection, SelectionOptions};
+use selection::{RowSelection, SelectionOptions};
 
 use super::error::CliError;
 use super::exit_code::Code;
@@ -54,7 +54,7 @@ pub(super) struct Options {
     /// load from the service even if the cache is fresh
     #[arg(long)]
     fresh: bool,
-    /// also write what readers wrote
+    /// include the comments and questions of readers
     #[arg(long)]
     with_comments: bool,
     #[command(flatten)]
@@ -167,7 +167,7 @@ async fn load<R: FieldedRow + DecodedRow>(
 /// Prints the rows of a report that the options select.
 struct Printer<'a, R: 'static> {
     options: &'a Options,
-    selection: Selection<R>,
+    selection: RowSelection<R>,
 }
 
 impl<'a, R: FieldedRow> Printer<'a, R> {

@@ -19,7 +19,7 @@ pub(super) struct SelectionOptions {
 }
 
 /// Which rows are printed, and in which order.
-pub(super) struct Selection<R: 'static> {
+pub(super) struct RowSelection<R: 'static> {
     /// Whether the exit code depends on whether there are rows.
     pub(super) is_check: bool,
     filter: RowFilter<R>,
@@ -32,9 +32,9 @@ impl SelectionOptions {
     ///
     /// # Errors
     /// The filter is invalid or the field is unknown.
-    pub(super) fn parse<R: Fielded>(&self) -> Result<Selection<R>, CliError> {
+    pub(super) fn parse<R: Fielded>(&self) -> Result<RowSelection<R>, CliError> {
         let (field, is_ascending) = self.order()?;
-        Ok(Selection { is_check: self.check.is_some(), filter: self.row_filter()?, field, is_ascending })
+        Ok(RowSelection { is_check: self.check.is_some(), filter: self.row_filter()?, field, is_ascending })
     }
 
     fn row_filter<R: Fielded>(&self) -> Result<RowFilter<R>, CliError> {
@@ -73,7 +73,7 @@ impl SelectionOptions {
     }
 }
 
-impl<R: Fielded> Selection<R> {
+impl<R: Fielded> RowSelection<R> {
     /// Whether the filter compares this field with a number.
     pub(super) fn compares(&self, field: &str) -> bool {
         self.filter.compares(field)

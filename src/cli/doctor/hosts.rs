@@ -106,8 +106,7 @@ pub(super) fn findings(facts: &Facts<'_>) -> Vec<(&'static str, CheckResult)> {
 fn finding(HostFacts { host, kind, token }: &HostFacts) -> CheckResult {
     let (source, readable) = match token {
         TokenFacts::OtherKind => {
-            let message =
-                format!("{host}: jobs link to {} there, but the configuration names another kind", kind.name());
+            let message = format!("{host}: jobs link to {} there, but config.toml sets a different kind", kind.name());
             return warning(message, format!("correct kind in [hosts.\"{host}\"]"));
         }
         TokenFacts::Missing(sources) => {

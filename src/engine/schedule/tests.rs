@@ -219,7 +219,7 @@ fn a_job_outside_the_schedule_can_be_the_probe() {
 
 /// A check in a simulation.
 #[derive(Debug, Clone, Copy)]
-struct Check {
+struct StatusCheck {
     key: i64,
     /// When the job became due.
     due: Time,
@@ -228,18 +228,18 @@ struct Check {
 }
 
 /// Polls `jobs` active jobs, the first `shown` of which are on screen, for ten minutes. Each answer takes 0.1 to 1.1 s.
-fn simulate(jobs: i64, shown: i64, per_minute: u32, in_flight: usize) -> Vec<Check> {
+fn simulate(jobs: i64, shown: i64, per_minute: u32, in_flight: usize) -> Vec<StatusCheck> {
     let mut scheduler = Scheduler::new(per_minute, in_flight);
     scheduler.set_on_screen((0..shown).map(JobKey));
     (0..jobs).for_each(|key| scheduler.update(&active_job(key, at(-60_000)), at(0), at(0)));
     let mut now = at(0);
-    let mut in_flight: BTreeMap<(Time, i64), Check> = BTreeMap::new();
+    let mut in_flight: BTreeMap<(Time, i64), StatusCheck> = BTreeMap::new();
     let mut checks = Vec::new();
     while now < at(600_000) {
         let due: HashMap<JobKey, Time> = scheduler.jobs.iter().map(|(key, job)| (*key, job.due)).collect();
         for key in scheduler.take_due(now) {
             let answer = now + TimeDelta::milliseconds(100) + random_up_to(TimeDelta::seconds(1));
-            let check = Check { key: key.0, due: due[&key], start: now, answer };
+            let check = StatusCheck { key: key.0, due: due[&key], start: now, answer };
             in_flight.insert((answer, key.0), check);
             checks.push(check);
         }

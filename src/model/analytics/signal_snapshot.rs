@@ -61,7 +61,7 @@ impl SignalSnapshot {
 pub struct JobSnapshots {
     /// The numbers when the job was started.
     pub before: Vec<SignalSnapshot>,
-    /// The numbers in the days after the job, as far as their reports were loaded.
+    /// The numbers in the days after the job, if their reports were loaded.
     pub after: Vec<SignalSnapshot>,
 }
 

@@ -1,4 +1,4 @@
-//! What the lines of Markdown pages are, as far as the lines of a diff show it: front matter, components and code.
+//! Classifies the lines of Markdown pages in a diff: front matter, components and code.
 
 use super::LineKind;
 

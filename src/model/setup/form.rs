@@ -182,7 +182,7 @@ impl SetupForm {
                 "Address of the service; leave it empty for the default. http:// works for this computer only."
             }
             SetupField::Organization => {
-                "Page views are limited per organization: enter yours if you use several of its projects, so that they share one count."
+                "Analytics requests are limited per organization: enter yours if you use several of its projects, so that they share one count."
             }
             SetupField::CaFile => "PEM file of extra CA certificates to trust.",
             SetupField::Name => "A name for this key and project. It is [profiles.NAME] in the configuration.",

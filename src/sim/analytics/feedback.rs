@@ -3,7 +3,7 @@
 use super::events::{Mood, Rates, ReaderEvent, Readers};
 use super::parameters::{FeedbackFilter, SimRange};
 use super::texts::{AGENT_REPORTS, CODE_EXAMPLES, CODE_REPORTS, CONTACTS, CodeExample, PRAISE, complaints};
-use super::topics::{Section, Topic};
+use super::topics::{SiteSection, SiteTopic};
 use crate::model::Time;
 use crate::sim::rng::mix;
 use chrono::TimeDelta;
@@ -54,8 +54,8 @@ impl FeedbackFilter {
 
 impl Entry {
     fn new(event: ReaderEvent, readers: Readers<'_>) -> Self {
-        let section = Topic::of(readers.site.path(event.page)).section;
-        let has_code = matches!(section, Section::Api | Section::Sdk);
+        let section = SiteTopic::of(readers.site.path(event.page)).section;
+        let has_code = matches!(section, SiteSection::Api | SiteSection::Sdk);
         let comments = if event.mood == Mood::Annoyed { 56 } else { 26 };
         let source = match event.pick(1, 100) {
             0..12 if has_code => "code_snippet",
@@ -117,7 +117,7 @@ impl Entry {
 
     /// Puts the texts together.
     pub(super) fn text(&self, readers: Readers<'_>) -> EntryText {
-        let topic = Topic::of(readers.site.path(self.event.page));
+        let topic = SiteTopic::of(readers.site.path(self.event.page));
         let comment = match (self.source, self.helpful) {
             ("code_snippet", _) => self.event.choose(5, &CODE_REPORTS),
             ("agent", _) => self.event.choose(5, &AGENT_REPORTS),

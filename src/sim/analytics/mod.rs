@@ -29,11 +29,11 @@ use crate::sim::pages::Site;
 use crate::sim::views::counts_body;
 use feedback::Entry;
 use parameters::SimRange;
-use questions::{Asked, Outcome};
+use questions::{Asked, QuestionOutcome};
 use searches::{SearchTexts, SimSearch};
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
-use visitors::Visitors;
+use visitors::SimVisitors;
 
 /// The text of an answer with status 400 to a cursor that the service did not send.
 const BAD_CURSOR: &str = "cursor is not valid";
@@ -43,7 +43,7 @@ const BAD_CURSOR: &str = "cursor is not valid";
 #[derive(Debug, Default)]
 pub(super) struct SimAnalytics {
     texts: OnceLock<SearchTexts>,
-    visitors: Latest<Visitors>,
+    visitors: Latest<SimVisitors>,
     searches: Latest<Vec<SimSearch>>,
     feedback: Latest<Vec<Entry>>,
     questions: Latest<Vec<Asked>>,
@@ -115,8 +115,8 @@ impl SimAnalytics {
         Some(json!({ "threadId": id, "createdAt": json_time(asked.asked_at()), "messages": messages }))
     }
 
-    fn visitors(&self, range: SimRange, readers: Readers<'_>) -> Arc<Visitors> {
-        self.visitors.get(readers, range, || Visitors::new(readers, range))
+    fn visitors(&self, range: SimRange, readers: Readers<'_>) -> Arc<SimVisitors> {
+        self.visitors.get(readers, range, || SimVisitors::new(readers, range))
     }
 
     fn searches(&self, range: SimRange, readers: Readers<'_>) -> Arc<Vec<SimSearch>> {
@@ -230,8 +230,8 @@ fn feedback_row(entry: &Entry, readers: Readers<'_>) -> Value {
 
 fn question_row(asked: &Asked, site: &Site) -> Value {
     let text = asked.text(site);
-    let kind = if asked.outcome == Outcome::Clarifying { "clarifying_question" } else { "answer" };
-    let resolution = if asked.outcome == Outcome::Unanswered { "unanswered" } else { "answered" };
+    let kind = if asked.outcome == QuestionOutcome::Clarifying { "clarifying_question" } else { "answer" };
+    let resolution = if asked.outcome == QuestionOutcome::Unanswered { "unanswered" } else { "answered" };
     let sources: Vec<Value> =
         text.sources.into_iter().map(|(title, url)| json!({ "title": title, "url": url })).collect();
     json!({ "id": asked.id(), "timestamp": json_time(asked.asked_at()), "query": text.query,

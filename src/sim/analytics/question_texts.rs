@@ -1,7 +1,7 @@
 //! What readers ask the assistant of a documentation site, and what it answers. `{topic}`, `{Topic}` and `{language}` are
 //! filled in by `topics`.
 
-use super::topics::Section;
+use super::topics::SiteSection;
 
 /// A question to the assistant.
 pub(super) struct QuestionText {
@@ -13,13 +13,13 @@ pub(super) struct QuestionText {
 }
 
 /// Returns the questions that readers of a section ask; never empty.
-pub(super) fn questions(section: Section) -> &'static [QuestionText] {
+pub(super) fn questions(section: SiteSection) -> &'static [QuestionText] {
     match section {
-        Section::Api => &API_QUESTIONS,
-        Section::Sdk => &SDK_QUESTIONS,
-        Section::Integration => &INTEGRATION_QUESTIONS,
-        Section::Guide => &GUIDE_QUESTIONS,
-        Section::Other => &OTHER_QUESTIONS,
+        SiteSection::Api => &API_QUESTIONS,
+        SiteSection::Sdk => &SDK_QUESTIONS,
+        SiteSection::Integration => &INTEGRATION_QUESTIONS,
+        SiteSection::Guide => &GUIDE_QUESTIONS,
+        SiteSection::Other => &OTHER_QUESTIONS,
     }
 }
 
@@ -194,7 +194,7 @@ const OTHER_QUESTIONS: [QuestionText; 7] = [
     },
     QuestionText {
         query: "Can I try it without a credit card?",
-        answer: "Yes. The trial ends by itself.",
+        answer: "Yes. The trial ends on its own.",
         category: "billing",
     },
     QuestionText {

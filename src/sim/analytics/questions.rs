@@ -3,7 +3,7 @@
 use super::events::{Mood, Rates, ReaderEvent, Readers};
 use super::parameters::SimRange;
 use super::question_texts::{self, CLARIFICATIONS, NO_ANSWERS, QuestionText};
-use super::topics::{Section, Topic};
+use super::topics::{SiteSection, SiteTopic};
 use crate::model::Time;
 use crate::sim::jobs::{new_id, time_of_id};
 use crate::sim::pages::Site;
@@ -22,12 +22,12 @@ const NOT_IN_PATH: &AsciiSet = &NON_ALPHANUMERIC.remove(b'/').remove(b'-').remov
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Asked {
     event: ReaderEvent,
-    pub(super) outcome: Outcome,
+    pub(super) outcome: QuestionOutcome,
 }
 
 /// How the assistant reacted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Outcome {
+pub(super) enum QuestionOutcome {
     Answered,
     Unanswered,
     /// It asked the reader back.
@@ -83,9 +83,9 @@ impl Asked {
             Mood::Relieved => 40,
         };
         let outcome = match event.pick(1, 1_000) {
-            n if n < unanswered => Outcome::Unanswered,
-            n if n >= 930 => Outcome::Clarifying,
-            _ => Outcome::Answered,
+            n if n < unanswered => QuestionOutcome::Unanswered,
+            n if n >= 930 => QuestionOutcome::Clarifying,
+            _ => QuestionOutcome::Answered,
         };
         Self { event, outcome }
     }
@@ -99,7 +99,7 @@ impl Asked {
         self.event.at
     }
 
-    fn question(&self, section: Section) -> &'static QuestionText {
+    fn question(&self, section: SiteSection) -> &'static QuestionText {
         const NONE: QuestionText = QuestionText { query: "", answer: "", category: "" };
         let questions = question_texts::questions(section);
         let index = self.event.pick(2, u64::try_from(questions.len()).unwrap_or(1));
@@ -109,21 +109,21 @@ impl Asked {
     /// Puts the texts together.
     pub(super) fn text(&self, site: &Site) -> AskedText {
         let path = site.path(self.event.page);
-        let topic = Topic::of(path);
+        let topic = SiteTopic::of(path);
         let question = self.question(topic.section);
         let response = match self.outcome {
-            Outcome::Answered => question.answer,
-            Outcome::Unanswered => self.event.choose(3, &NO_ANSWERS),
-            Outcome::Clarifying => self.event.choose(3, &CLARIFICATIONS),
+            QuestionOutcome::Answered => question.answer,
+            QuestionOutcome::Unanswered => self.event.choose(3, &NO_ANSWERS),
+            QuestionOutcome::Clarifying => self.event.choose(3, &CLARIFICATIONS),
         };
         let mut sources = Vec::new();
-        if self.outcome != Outcome::Clarifying {
+        if self.outcome != QuestionOutcome::Clarifying {
             sources.push((topic.fill("{Topic}"), web_address(path)));
         }
-        if self.outcome == Outcome::Answered && self.event.pick(4, 2) == 0 {
+        if self.outcome == QuestionOutcome::Answered && self.event.pick(4, 2) == 0 {
             let other = site.path(u32::try_from(self.event.pick(5, 12)).unwrap_or(0));
             if other != path {
-                sources.push((Topic::of(other).fill("{Topic}"), web_address(other)));
+                sources.push((SiteTopic::of(other).fill("{Topic}"), web_address(other)));
             }
         }
         AskedText {
@@ -132,7 +132,8 @@ impl Asked {
             sources,
             category: (self.event.pick(6, 100) >= 15).then_some(question.category),
             // Without a page, only the sources tell what the question is about.
-            page: (self.outcome == Outcome::Clarifying || self.event.pick(7, 100) >= 25).then(|| web_address(path)),
+            page: (self.outcome == QuestionOutcome::Clarifying || self.event.pick(7, 100) >= 25)
+                .then(|| web_address(path)),
         }
     }
 
@@ -140,8 +141,8 @@ impl Asked {
     pub(super) fn messages(&self, site: &Site) -> Vec<SimMessage> {
         let text = self.text(site);
         let mut contents = vec![("user", text.query), ("assistant", text.response)];
-        if self.outcome == Outcome::Clarifying {
-            let topic = Topic::of(site.path(self.event.page));
+        if self.outcome == QuestionOutcome::Clarifying {
+            let topic = SiteTopic::of(site.path(self.event.page));
             contents.push(("user", "The hosted one. There is no error message.".to_owned()));
             contents.push(("assistant", topic.fill(self.question(topic.section).answer)));
         }

@@ -2,7 +2,7 @@
 
 use super::feedback::by_page;
 use super::parameters::SimRange;
-use super::questions::Outcome;
+use super::questions::QuestionOutcome;
 use super::{Readers, SimAnalytics};
 use crate::model::analytics::{
     AnalyticsKind, AnalyticsRow, Feedback, FeedbackStatus, PageFeedback, Question, RowsAnswer, Search, Source,
@@ -128,9 +128,9 @@ impl sealed::InWorld for Question {
                 asked_at: Some(asked.asked_at()),
                 query: CleanText::line(&text.query),
                 response: CleanText::block(&text.response),
-                is_clarifying: asked.outcome == Outcome::Clarifying,
+                is_clarifying: asked.outcome == QuestionOutcome::Clarifying,
                 sources: text.sources.into_iter().map(source).collect(),
-                is_answered: Some(asked.outcome != Outcome::Unanswered),
+                is_answered: Some(asked.outcome != QuestionOutcome::Unanswered),
                 category: text.category.map(CleanText::line),
                 page: text.page.as_deref().map(CleanText::line),
             }

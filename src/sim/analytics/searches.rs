@@ -2,7 +2,7 @@
 
 use super::events::{Readers, has_problem};
 use super::parameters::SimRange;
-use super::topics::Topic;
+use super::topics::SiteTopic;
 use crate::model::Time;
 use crate::sim::pages::{Day, SimPage, Site};
 use crate::sim::rng::mix;
@@ -67,7 +67,7 @@ impl SearchTexts {
         let wanted = SEARCHED_PAGES * site.scale();
         let searched = site.pages().filter(|(index, page)| is_searched(*index, page, wanted, site));
         for (index, page) in searched {
-            let names = Topic::of(page.path()).searches(page.seed());
+            let names = SiteTopic::of(page.path()).searches(page.seed());
             for (text, n) in names.into_iter().zip(0_u64..) {
                 let seed = mix(page.seed() ^ mix(n ^ 0x5ea_7c4));
                 let rate = if n == 0 { 6 + seed % 7 } else { 2 + seed % 3 };

@@ -9,7 +9,7 @@ use std::collections::{HashMap, HashSet};
 
 const ALL: [AnalyticsKind; 5] = AnalyticsKind::ALL;
 
-struct World {
+struct TestWorld {
     site: Site,
     merges: Merges,
     analytics: SimAnalytics,
@@ -24,7 +24,7 @@ fn weeks() -> DateRange {
     DateRange::new("2026-10-23".parse().expect("a day"), "2026-11-19".parse().expect("a day")).expect("a range")
 }
 
-impl World {
+impl TestWorld {
     fn new(seed: u64, pages: u32, merges: Vec<(String, Time)>) -> Self {
         let (site, merges) = (Site::new(seed, pages, now()), Merges::new(merges));
         Self { site, merges, analytics: SimAnalytics::default() }
@@ -115,7 +115,7 @@ fn names(kind: AnalyticsKind) -> (&'static str, &'static str) {
 #[test]
 fn the_rows_of_all_answers_are_the_rows_of_the_world_for_every_page_size() {
     for (seed, pages) in [(1, 0), (7, 150), (8, 600)] {
-        let world = World::new(seed, pages, Vec::new());
+        let world = TestWorld::new(seed, pages, Vec::new());
         for kind in ALL {
             let expected = world.keys(kind);
             assert!(pages == 0 || expected.len() > 10, "{kind:?}: {}", expected.len());
@@ -137,7 +137,7 @@ fn the_rows_of_all_answers_are_the_rows_of_the_world_for_every_page_size() {
 
 #[test]
 fn new_rows_do_not_move_the_next_answer() {
-    let world = World::new(7, 600, Vec::new());
+    let world = TestWorld::new(7, 600, Vec::new());
     let midnight = weeks().to().and_time(chrono::NaiveTime::MIN).and_utc();
     for kind in [AnalyticsKind::Searches, AnalyticsKind::Feedback, AnalyticsKind::Questions] {
         let (list, key) = names(kind);
@@ -164,7 +164,7 @@ fn new_rows_do_not_move_the_next_answer() {
 
 #[test]
 fn only_cursors_of_the_same_list_are_accepted() {
-    let world = World::new(7, 600, Vec::new());
+    let world = TestWorld::new(7, 600, Vec::new());
     for kind in [AnalyticsKind::Searches, AnalyticsKind::Feedback, AnalyticsKind::Questions] {
         let with = |cursor: &str| world.ask(kind, |parameters| parameters.cursor = Some(cursor.to_owned()));
         for wrong in ["", "x", "00000000000000000000000000x", "AAAAAAAAAAA=", "01m86w344ry1mw2crf3te1sdxq"] {
@@ -191,7 +191,7 @@ fn only_cursors_of_the_same_list_are_accepted() {
 
 #[test]
 fn a_stuck_or_endless_report_always_has_a_cursor() {
-    let world = World::new(7, 150, Vec::new());
+    let world = TestWorld::new(7, 150, Vec::new());
     for kind in [AnalyticsKind::Searches, AnalyticsKind::Feedback, AnalyticsKind::Questions] {
         let mut cursor: Option<String> = None;
         for _ in 0..30 {
@@ -204,7 +204,7 @@ fn a_stuck_or_endless_report_always_has_a_cursor() {
 
 #[test]
 fn filters_select_feedback_and_the_counts_by_page_match_the_list() {
-    let world = World::new(7, 600, Vec::new());
+    let world = TestWorld::new(7, 600, Vec::new());
     let all = world.rows::<Feedback>().rows;
     let mut filtered = 0;
     for source in parameters::SOURCES {
@@ -229,7 +229,7 @@ fn filters_select_feedback_and_the_counts_by_page_match_the_list() {
 
 #[test]
 fn visitors_are_at_most_the_views_and_fewer_than_the_sum_of_their_days_and_pages() {
-    let world = World::new(7, 300, Vec::new());
+    let world = TestWorld::new(7, 300, Vec::new());
     let count =
         |row: &PageRow| [&row.counts.human, &row.counts.ai].map(|count| count.value().expect("a number").rounded());
     let report = world.rows::<PageRow>();
@@ -254,10 +254,10 @@ fn visitors_are_at_most_the_views_and_fewer_than_the_sum_of_their_days_and_pages
 
 #[test]
 fn pages_with_a_problem_get_more_complaints_and_fewer_after_a_merge() {
-    let world = World::new(7, 1200, Vec::new());
+    let world = TestWorld::new(7, 1200, Vec::new());
     let problem: HashSet<String> =
         world.site.pages().filter(|(_, page)| has_problem(page)).map(|(_, page)| page.path().to_owned()).collect();
-    let share = |world: &World, of_problem: bool| {
+    let share = |world: &TestWorld, of_problem: bool| {
         let rows = world.rows::<Feedback>().rows.into_iter();
         let votes: Vec<bool> = rows
             .filter(|row| problem.contains(row.path.as_str()) == of_problem)
@@ -277,7 +277,7 @@ fn pages_with_a_problem_get_more_complaints_and_fewer_after_a_merge() {
     assert!(share(&world, true) > share(&world, false) + 25);
     assert!(unanswered(true) > unanswered(false) + 20);
     let before = weeks().from().and_time(chrono::NaiveTime::MIN).and_utc() - TimeDelta::days(1);
-    let improved = World::new(7, 1200, problem.iter().map(|path| (path.clone(), before)).collect());
+    let improved = TestWorld::new(7, 1200, problem.iter().map(|path| (path.clone(), before)).collect());
     let after = {
         let rows = improved.rows::<Feedback>().rows.into_iter();
         let votes: Vec<bool> =
@@ -289,7 +289,7 @@ fn pages_with_a_problem_get_more_complaints_and_fewer_after_a_merge() {
 
 #[test]
 fn a_week_of_the_usual_site_fits_into_one_answer_of_each_report() {
-    let world = World::new(7, 1200, Vec::new());
+    let world = TestWorld::new(7, 1200, Vec::new());
     let week = DateRange::last_days(7, now().date_naive());
     let readers = world.readers(now());
     let counts = [
@@ -303,7 +303,7 @@ fn a_week_of_the_usual_site_fits_into_one_answer_of_each_report() {
 
 #[test]
 fn searches_fit_the_pages_and_some_lead_nowhere() {
-    let world = World::new(7, 1200, Vec::new());
+    let world = TestWorld::new(7, 1200, Vec::new());
     let rows = world.rows::<Search>().rows;
     let unclicked = rows.iter().filter(|row| row.is_unclicked()).count();
     assert!((20..rows.len() / 2).contains(&unclicked), "{unclicked} of {}", rows.len());
@@ -313,7 +313,7 @@ fn searches_fit_the_pages_and_some_lead_nowhere() {
 
 #[test]
 fn some_readers_leave_an_address_and_the_rows_have_none() {
-    let world = World::new(7, 600, Vec::new());
+    let world = TestWorld::new(7, 600, Vec::new());
     let answer = world.ask(AnalyticsKind::Feedback, |parameters| {
         (parameters.source, parameters.limit) = (Some("contextual".to_owned()), Some("100".to_owned()));
     });
@@ -325,7 +325,7 @@ fn some_readers_leave_an_address_and_the_rows_have_none() {
 
 #[test]
 fn a_conversation_begins_with_its_question_and_others_are_unknown() {
-    let world = World::new(7, 600, Vec::new());
+    let world = TestWorld::new(7, 600, Vec::new());
     let readers = world.readers(now());
     for row in world.rows::<Question>().rows.iter().take(40) {
         let thread = world.analytics.thread(row.id.as_str(), readers).expect("a conversation");
@@ -342,7 +342,7 @@ fn a_conversation_begins_with_its_question_and_others_are_unknown() {
 
 #[test]
 fn no_text_has_an_unfilled_blank_and_all_are_clean() {
-    let world = World::new(9, 2500, Vec::new());
+    let world = TestWorld::new(9, 2500, Vec::new());
     let rows = format!("{:?} {:?}", world.rows::<Feedback>().rows, world.rows::<Question>().rows);
     for blank in ["{topic}", "{Topic}", "{language}"] {
         assert!(!rows.contains(blank), "{blank}");

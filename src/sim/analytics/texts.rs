@@ -1,15 +1,15 @@
 //! What readers of a documentation site write. `{topic}`, `{Topic}` and `{language}` are filled in by `topics`.
 
-use super::topics::Section;
+use super::topics::SiteSection;
 
 /// Returns what readers write who did not find what they need.
-pub(super) fn complaints(section: Section) -> &'static [&'static str] {
+pub(super) fn complaints(section: SiteSection) -> &'static [&'static str] {
     match section {
-        Section::Api => &API_COMPLAINTS,
-        Section::Sdk => &SDK_COMPLAINTS,
-        Section::Integration => &INTEGRATION_COMPLAINTS,
-        Section::Guide => &GUIDE_COMPLAINTS,
-        Section::Other => &OTHER_COMPLAINTS,
+        SiteSection::Api => &API_COMPLAINTS,
+        SiteSection::Sdk => &SDK_COMPLAINTS,
+        SiteSection::Integration => &INTEGRATION_COMPLAINTS,
+        SiteSection::Guide => &GUIDE_COMPLAINTS,
+        SiteSection::Other => &OTHER_COMPLAINTS,
     }
 }
 

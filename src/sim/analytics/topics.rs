@@ -38,7 +38,7 @@ const MAX_NAME_BYTES: usize = 40;
 
 /// The kind of a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Section {
+pub(super) enum SiteSection {
     Api,
     Sdk,
     Integration,
@@ -49,8 +49,8 @@ pub(super) enum Section {
 
 /// What a page is about.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Topic {
-    pub(super) section: Section,
+pub(super) struct SiteTopic {
+    pub(super) section: SiteSection,
     /// In a sentence: `preview deployments`, `SSO`.
     pub(super) name: String,
     /// As it occurs in the path, with spaces.
@@ -59,7 +59,7 @@ pub(super) struct Topic {
     pub(super) language: Option<(&'static str, &'static str)>,
 }
 
-impl Topic {
+impl SiteTopic {
     /// Reads the topic from the path of a page.
     pub(super) fn of(path: &str) -> Self {
         let segments: Vec<&str> = path.split('/').filter(|segment| !segment.is_empty()).collect();
@@ -68,11 +68,11 @@ impl Topic {
             _ => segments.as_slice(),
         };
         let section = match segments.first() {
-            Some(&"api") => Section::Api,
-            Some(&"sdks") => Section::Sdk,
-            Some(&"integrations") => Section::Integration,
-            Some(&("guides" | "concepts")) => Section::Guide,
-            _ => Section::Other,
+            Some(&"api") => SiteSection::Api,
+            Some(&"sdks") => SiteSection::Sdk,
+            Some(&"integrations") => SiteSection::Integration,
+            Some(&("guides" | "concepts")) => SiteSection::Guide,
+            _ => SiteSection::Other,
         };
         let language_of = |segment: &&str| LANGUAGES.into_iter().find(|(word, _)| word == segment);
         let language = segments.iter().find_map(language_of);
@@ -81,7 +81,7 @@ impl Topic {
         };
         // The first segment is only the section, and the pages of a section may have numbers.
         let named = match section {
-            Section::Other => segments.get(..1),
+            SiteSection::Other => segments.get(..1),
             _ => segments.get(1..).filter(|rest| !rest.is_empty()),
         };
         let named = named.unwrap_or(segments);
@@ -90,8 +90,8 @@ impl Topic {
         let spelled: Vec<&str> = words.split(' ').map(spelling).collect();
         let mut name = spelled.join(" ");
         match section {
-            Section::Integration => name = sentence_case(&name),
-            Section::Api => name = last.to_owned(),
+            SiteSection::Integration => name = sentence_case(&name),
+            SiteSection::Api => name = last.to_owned(),
             _ => {}
         }
         Self { section, name, words, language }
@@ -101,16 +101,16 @@ impl Topic {
     pub(super) fn searches(&self, seed: u64) -> Vec<String> {
         let words = self.words.to_lowercase();
         let first = match self.language {
-            Some((language, _)) if self.section == Section::Guide => format!("{words} {language}"),
+            Some((language, _)) if self.section == SiteSection::Guide => format!("{words} {language}"),
             Some((language, _)) if self.words != language => format!("{language} {words}"),
             _ => words.clone(),
         };
         let second = match (self.section, mix(seed) % 4) {
-            (Section::Api, 0 | 1) => format!("{words} example"),
-            (Section::Api, _) => format!("{words} error 400"),
-            (Section::Integration, 0 | 1) => format!("connect {words}"),
-            (Section::Guide, 0) => format!("how to set up {words}"),
-            (Section::Guide, 1) => format!("{words} not working"),
+            (SiteSection::Api, 0 | 1) => format!("{words} example"),
+            (SiteSection::Api, _) => format!("{words} error 400"),
+            (SiteSection::Integration, 0 | 1) => format!("connect {words}"),
+            (SiteSection::Guide, 0) => format!("how to set up {words}"),
+            (SiteSection::Guide, 1) => format!("{words} not working"),
             (_, _) => return vec![first],
         };
         vec![first, second]
@@ -125,8 +125,8 @@ impl Topic {
 }
 
 /// Whether the segment is a part of every integration.
-fn is_facet(segment: &str, section: Section) -> bool {
-    section == Section::Integration && matches!(segment, "setup" | "permissions" | "troubleshooting")
+fn is_facet(segment: &str, section: SiteSection) -> bool {
+    section == SiteSection::Integration && matches!(segment, "setup" | "permissions" | "troubleshooting")
 }
 
 fn spelling(word: &str) -> &str {
@@ -153,24 +153,24 @@ mod tests {
             ("/llms.txt", "llms.txt", None),
             ("/", "home page", None),
         ] {
-            let topic = Topic::of(path);
+            let topic = SiteTopic::of(path);
             assert_eq!((topic.name.as_str(), topic.language.map(|(_, name)| name)), (name, language), "{path}");
         }
         let long = "/guides/monorepo/how-to-keep-several-documentation-sites-in-one-repository-without-losing-previews";
-        assert_eq!(Topic::of(long).name, "monorepo");
+        assert_eq!(SiteTopic::of(long).name, "monorepo");
     }
 
     #[test]
     fn the_words_of_the_first_search_occur_in_the_path() {
         for path in ["/guides/audit-log/go", "/sdks/rust", "/sdks/rust/api-key", "/integrations/jira/setup", "/faq"] {
-            let search = Topic::of(path).searches(7).remove(0);
+            let search = SiteTopic::of(path).searches(7).remove(0);
             assert!(search.split(' ').all(|word| path.contains(word)), "{path}: {search}");
         }
     }
 
     #[test]
     fn blanks_are_filled() {
-        let topic = Topic::of("/guides/custom-domains");
+        let topic = SiteTopic::of("/guides/custom-domains");
         assert_eq!(topic.fill("{Topic} in {language}: {topic}"), "Custom domains in Python: custom domains");
     }
 }

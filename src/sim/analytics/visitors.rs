@@ -9,13 +9,13 @@ use crate::sim::rng::mix;
 
 /// The visitors of a range, most visited page first.
 #[derive(Debug)]
-pub(super) struct Visitors {
+pub(super) struct SimVisitors {
     pub(super) totals: PageViewSum,
     /// The indexes of the pages with their visitors.
     pub(super) pages: Vec<(u32, PageViewSum)>,
 }
 
-impl Visitors {
+impl SimVisitors {
     pub(super) fn new(readers: Readers<'_>, range: SimRange) -> Self {
         let site = readers.site;
         let days = site.days(range.from, range.before, readers.now);

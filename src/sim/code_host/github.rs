@@ -3,7 +3,9 @@
 use super::diffs;
 use super::host_fault::{HostFault, HostOperation};
 use super::host_world::{HostReply, HostWorld};
-use super::pull_request::{CheckState, EntryKind, HostCheck, HostEntry, HostPullRequest, HostState, UserActions};
+use super::pull_request::{
+    CheckRunState, HostCheck, HostEntry, HostPullRequest, HostState, ReviewEntryKind, UserActions,
+};
 use super::rate_limit::{HostCost, RateLimit, query_points};
 
 use crate::model::pull_request::HostKind;
@@ -22,12 +24,12 @@ pub(in crate::sim) struct ActionRequest<'a> {
 }
 
 /// Returns GraphQL's name for a review; `None` for comments.
-fn review_state(kind: EntryKind) -> Option<&'static str> {
+fn review_state(kind: ReviewEntryKind) -> Option<&'static str> {
     match kind {
-        EntryKind::Approval => Some("APPROVED"),
-        EntryKind::ChangeRequest => Some("CHANGES_REQUESTED"),
-        EntryKind::CommentReview => Some("COMMENTED"),
-        EntryKind::Comment => None,
+        ReviewEntryKind::Approval => Some("APPROVED"),
+        ReviewEntryKind::ChangeRequest => Some("CHANGES_REQUESTED"),
+        ReviewEntryKind::CommentReview => Some("COMMENTED"),
+        ReviewEntryKind::Comment => None,
     }
 }
 
@@ -65,7 +67,7 @@ impl HostPullRequest {
             (HostState::Open, Some(true)) => "DIRTY",
             (HostState::Open, Some(false)) if self.is_draft => "DRAFT",
             (HostState::Open, Some(false)) if self.is_behind() => "BEHIND",
-            (HostState::Open, Some(false)) if self.checks.iter().any(|check| check.state != CheckState::Passed) => {
+            (HostState::Open, Some(false)) if self.checks.iter().any(|check| check.state != CheckRunState::Passed) => {
                 "UNSTABLE"
             }
             (HostState::Open, Some(false)) => "CLEAN",
@@ -78,16 +80,16 @@ impl HostPullRequest {
     }
 
     fn checks_node(&self) -> Value {
-        let state = match (self.has_check(CheckState::Failed), self.has_check(CheckState::Running)) {
+        let state = match (self.has_check(CheckRunState::Failed), self.has_check(CheckRunState::Running)) {
             (true, _) => "FAILURE",
             (_, true) => "PENDING",
             _ => "SUCCESS",
         };
         let node = |check: &HostCheck| {
             let (status, conclusion) = match check.state {
-                CheckState::Running => ("IN_PROGRESS", None),
-                CheckState::Passed => ("COMPLETED", Some("SUCCESS")),
-                CheckState::Failed => ("COMPLETED", Some("FAILURE")),
+                CheckRunState::Running => ("IN_PROGRESS", None),
+                CheckRunState::Passed => ("COMPLETED", Some("SUCCESS")),
+                CheckRunState::Failed => ("COMPLETED", Some("FAILURE")),
             };
             json!({ "__typename": "CheckRun", "name": check.name, "status": status, "conclusion": conclusion,
                     "detailsUrl": format!("{}/checks", self.url) })
@@ -111,7 +113,7 @@ impl HostPullRequest {
         };
         let comment = |entry: &HostEntry| json!({ "author": author(entry.author), "body": entry.text, "createdAt": json_time(entry.at) });
         let reviews: Vec<Value> = self.entries.iter().filter_map(review).collect();
-        let comments = self.entries.iter().filter(|entry| entry.kind == EntryKind::Comment);
+        let comments = self.entries.iter().filter(|entry| entry.kind == ReviewEntryKind::Comment);
         let comments: Vec<Value> = comments.map(comment).collect();
         let commit = json!({ "commit": {
             "abbreviatedOid": self.head.get(..7), "messageHeadline": self.title,
@@ -322,14 +324,14 @@ impl HostWorld<'_> {
         let reply = match (request.method.as_str(), request.path) {
             ("POST", "reviews") if allows(&["commit_id", "event", "body"]) => {
                 let kind = match text("event") {
-                    Some("APPROVE") => EntryKind::Approval,
-                    Some("REQUEST_CHANGES") => EntryKind::ChangeRequest,
-                    Some("COMMENT") => EntryKind::CommentReview,
+                    Some("APPROVE") => ReviewEntryKind::Approval,
+                    Some("REQUEST_CHANGES") => ReviewEntryKind::ChangeRequest,
+                    Some("COMMENT") => ReviewEntryKind::CommentReview,
                     _ => return Err(invalid),
                 };
                 let written = text("body").unwrap_or_default();
                 // Only an approval needs no text.
-                if text("commit_id") != Some(&found.head) || (kind != EntryKind::Approval && written.is_empty()) {
+                if text("commit_id") != Some(&found.head) || (kind != ReviewEntryKind::Approval && written.is_empty()) {
                     return Err(invalid);
                 }
                 actions.write(kind, written, self.now);

@@ -4,7 +4,7 @@
 use super::diffs::ChangedFile;
 use super::host_fault::{HostFault, HostOperation};
 use super::host_world::{HostReply, HostWorld};
-use super::pull_request::{CheckState, EntryKind, HostEntry, HostPullRequest, HostState, UserActions};
+use super::pull_request::{CheckRunState, HostEntry, HostPullRequest, HostState, ReviewEntryKind, UserActions};
 
 use crate::model::pull_request::HostKind;
 use crate::model::time_format::json_time;
@@ -107,9 +107,9 @@ impl HostPullRequest {
             (HostState::Open, None) => "checking",
             _ if self.is_draft => "draft_status",
             (HostState::Open, Some(true)) => "conflict",
-            _ if self.decision() == Some(EntryKind::ChangeRequest) => "requested_changes",
-            _ if self.has_check(CheckState::Running) => "ci_still_running",
-            _ if self.has_check(CheckState::Failed) => "ci_must_pass",
+            _ if self.decision() == Some(ReviewEntryKind::ChangeRequest) => "requested_changes",
+            _ if self.has_check(CheckRunState::Running) => "ci_still_running",
+            _ if self.has_check(CheckRunState::Failed) => "ci_must_pass",
             _ if self.needs_approval() && self.approvals().next().is_none() => "not_approved",
             _ if self.is_behind() => "need_rebase",
             _ => "mergeable",
@@ -121,7 +121,7 @@ impl HostPullRequest {
     }
 
     fn approvals(&self) -> impl Iterator<Item = &HostEntry> {
-        self.entries.iter().filter(|entry| entry.kind == EntryKind::Approval)
+        self.entries.iter().filter(|entry| entry.kind == ReviewEntryKind::Approval)
     }
 
     fn merge_request(&self, fault: Option<HostFault>) -> Value {
@@ -130,7 +130,7 @@ impl HostPullRequest {
             HostState::Closed => "closed",
             HostState::Merged(_) => "merged",
         };
-        let pipeline = match (self.has_check(CheckState::Running), self.has_check(CheckState::Failed)) {
+        let pipeline = match (self.has_check(CheckRunState::Running), self.has_check(CheckRunState::Failed)) {
             (true, _) => "running",
             (_, true) => "failed",
             _ => "success",
@@ -161,7 +161,7 @@ impl HostPullRequest {
         entries.sort_by_key(|entry| std::cmp::Reverse(entry.at));
         let note = |(id, entry): (usize, &HostEntry)| {
             let (is_system, text) = match entry.kind {
-                EntryKind::Approval => (true, "approved this merge request"),
+                ReviewEntryKind::Approval => (true, "approved this merge request"),
                 _ => (false, entry.text.as_str()),
             };
             json!({ "id": id, "body": text, "system": is_system, "author": { "username": entry.author },
@@ -290,12 +290,12 @@ impl HostWorld<'_> {
                 if found.state != HostState::Open || found.approvals().any(|approval| approval.author == "you") {
                     return Err((StatusCode::UNAUTHORIZED, "401 Unauthorized".to_owned()));
                 }
-                actions.write(EntryKind::Approval, "", self.now);
+                actions.write(ReviewEntryKind::Approval, "", self.now);
             }
             "notes" => {
                 let fields = request.fields(&["body"])?;
                 let text = fields.get("body").and_then(Value::as_str).filter(|text| !text.trim().is_empty());
-                actions.write(EntryKind::Comment, text.ok_or_else(|| bad_request("body", "is empty"))?, self.now);
+                actions.write(ReviewEntryKind::Comment, text.ok_or_else(|| bad_request("body", "is empty"))?, self.now);
             }
             "merge" => {
                 let fields = request.fields(&["sha", "squash"])?;

@@ -16,7 +16,7 @@ const MAX_MERGED_JOBS: usize = 100;
 /// the user has done with it.
 pub(in crate::sim) type HostReply = (Reply, Option<(u32, UserActions)>);
 
-/// What the host knows when it answers.
+/// The state of the host with which it answers.
 pub(in crate::sim) struct HostWorld<'a> {
     pub(in crate::sim) jobs: &'a [SimJob],
     pub(in crate::sim) seed: u64,

@@ -69,11 +69,11 @@ pub(super) enum HostState {
 #[derive(Debug)]
 pub(super) struct HostCheck {
     pub(super) name: &'static str,
-    pub(super) state: CheckState,
+    pub(super) state: CheckRunState,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum CheckState {
+pub(super) enum CheckRunState {
     Running,
     Passed,
     Failed,
@@ -83,13 +83,13 @@ pub(super) enum CheckState {
 #[derive(Debug, Clone)]
 pub(super) struct HostEntry {
     pub(super) author: &'static str,
-    pub(super) kind: EntryKind,
+    pub(super) kind: ReviewEntryKind,
     pub(super) text: String,
     pub(super) at: Time,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum EntryKind {
+pub(super) enum ReviewEntryKind {
     Approval,
     ChangeRequest,
     /// A review without a decision.
@@ -109,7 +109,7 @@ pub(in crate::sim) struct UserActions {
 
 impl UserActions {
     /// Adds a review or comment of the user.
-    pub(super) fn write(&mut self, kind: EntryKind, text: &str, at: Time) {
+    pub(super) fn write(&mut self, kind: ReviewEntryKind, text: &str, at: Time) {
         self.entries.push(HostEntry { author: "you", kind, text: text.to_owned(), at });
     }
 }
@@ -134,9 +134,9 @@ impl HostPullRequest {
         let failing = usize::try_from(rng.between(0, 11)).unwrap_or(0) % total;
         let checks = CHECK_NAMES.iter().zip(0..).take(total).map(|(name, n)| {
             let state = match is_older_than(scaled(15 + 8 * n)) {
-                false => CheckState::Running,
-                true if fails && usize::try_from(n) == Ok(failing) => CheckState::Failed,
-                true => CheckState::Passed,
+                false => CheckRunState::Running,
+                true if fails && usize::try_from(n) == Ok(failing) => CheckRunState::Failed,
+                true => CheckRunState::Passed,
             };
             HostCheck { name, state }
         });
@@ -149,8 +149,8 @@ impl HostPullRequest {
         let is_merged = matches!(state, HostState::Merged(_));
         let head = format!("{:016x}{:016x}{:08x}", mix(number), rng.next(), mix(world.seed) >> 32);
         let review = match is_older_than(scaled(180)) && wants_changes {
-            true => Some(EntryKind::ChangeRequest),
-            false => is_merged.then_some(EntryKind::Approval),
+            true => Some(ReviewEntryKind::ChangeRequest),
+            false => is_merged.then_some(ReviewEntryKind::Approval),
         };
         let mut found = Self {
             number: link.number,
@@ -200,13 +200,14 @@ impl HostPullRequest {
     }
 
     /// Returns the newest decision of the reviewers.
-    pub(super) fn decision(&self) -> Option<EntryKind> {
-        let decides = |kind: &EntryKind| matches!(kind, EntryKind::Approval | EntryKind::ChangeRequest);
+    pub(super) fn decision(&self) -> Option<ReviewEntryKind> {
+        let decides =
+            |kind: &ReviewEntryKind| matches!(kind, ReviewEntryKind::Approval | ReviewEntryKind::ChangeRequest);
         self.entries.iter().rev().map(|entry| entry.kind).find(decides)
     }
 
     /// Whether one of the checks is in this state.
-    pub(super) fn has_check(&self, state: CheckState) -> bool {
+    pub(super) fn has_check(&self, state: CheckRunState) -> bool {
         self.checks.iter().any(|check| check.state == state)
     }
 
@@ -217,7 +218,7 @@ impl HostPullRequest {
 
     /// Whether it waits in GitHub's merge queue. GitLab has none.
     pub(super) fn is_queued(&self) -> bool {
-        let has_passed = self.checks.iter().all(|check| check.state == CheckState::Passed);
+        let has_passed = self.checks.iter().all(|check| check.state == CheckRunState::Passed);
         self.state == HostState::Open && self.hold == Some(MergeHold::Queued) && has_passed
     }
 
@@ -235,7 +236,7 @@ impl HostPullRequest {
 }
 
 /// Returns what others than the user wrote.
-fn entries(number: u64, review: Option<EntryKind>, pushed_at: Time, now: Time) -> Vec<HostEntry> {
+fn entries(number: u64, review: Option<ReviewEntryKind>, pushed_at: Time, now: Time) -> Vec<HostEntry> {
     let text = |n: u64| {
         let index = usize::try_from(mix(number + n) % 4).unwrap_or(0);
         REVIEWS.get(index).copied().unwrap_or_default().to_owned()
@@ -243,7 +244,7 @@ fn entries(number: u64, review: Option<EntryKind>, pushed_at: Time, now: Time) -
     let at = |minutes: i64| pushed_at + TimeDelta::minutes(minutes);
     let bot = |url: String| HostEntry {
         author: "mintlify",
-        kind: EntryKind::Comment,
+        kind: ReviewEntryKind::Comment,
         text: format!(
             "Preview deployment for your docs.\n\n| Project | Status | Preview |\n|---|---|---|\n| acme | Ready | \
              [View Preview]({url}) |"
@@ -252,11 +253,11 @@ fn entries(number: u64, review: Option<EntryKind>, pushed_at: Time, now: Time) -
     };
     let mut entries: Vec<HostEntry> = preview_url(number).map(bot).into_iter().collect();
     entries.extend(review.map(|kind| {
-        let text = if kind == EntryKind::ChangeRequest { text(0) } else { String::new() };
+        let text = if kind == ReviewEntryKind::ChangeRequest { text(0) } else { String::new() };
         HostEntry { author: "maya", kind, text, at: at(3) }
     }));
     if number.is_multiple_of(3) && now > at(9) {
-        entries.push(HostEntry { author: "jonas", kind: EntryKind::Comment, text: text(1), at: at(9) });
+        entries.push(HostEntry { author: "jonas", kind: ReviewEntryKind::Comment, text: text(1), at: at(9) });
     }
     entries
 }

@@ -10,7 +10,7 @@ const LIMIT: u64 = 5000;
 /// The number of requests to GitHub's database that cost a point.
 const REQUESTS_PER_POINT: u64 = 100;
 
-/// GitHub's name of the limit of the GraphQL API.
+/// GitHub's name for the limit of the GraphQL API.
 const GRAPHQL: &str = "graphql";
 
 /// What a request to a code host costs.
@@ -27,7 +27,7 @@ pub(in crate::sim) enum HostCost {
 /// What is left of a limit after a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::sim) struct RateLimit {
-    /// GitHub's name of the limit: `graphql`, or `core` for REST.
+    /// GitHub's name for the limit: `graphql`, or `core` for REST.
     resource: &'static str,
     pub(super) cost: u64,
     pub(super) remaining: u64,

@@ -5,9 +5,9 @@ use crate::store::{JobPruneFilter, ScopeFilter, open, schema};
 use proptest::prelude::*;
 
 /// Rows with three columns: the scope's id, the group's number and the number of jobs.
-type Counts = Vec<(i64, i64, i64)>;
+type JobCounts = Vec<(i64, i64, i64)>;
 
-fn counts(db: &Connection, sql: &str) -> Counts {
+fn counts(db: &Connection, sql: &str) -> JobCounts {
     let mut statement = db.prepare(sql).expect("a statement");
     let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).expect("an answer");
     rows.collect::<rusqlite::Result<_>>().expect("rows")
@@ -15,7 +15,7 @@ fn counts(db: &Connection, sql: &str) -> Counts {
 
 /// Returns the stored numbers of jobs per group, after checking that they match the jobs. `group` is the name of the
 /// column that contains a job's group.
-fn stored(db: &Connection, group: &str) -> Counts {
+fn stored(db: &Connection, group: &str) -> JobCounts {
     let stored = format!("SELECT scope, {group}, jobs FROM job_count WHERE jobs <> 0 ORDER BY scope, {group}");
     let stored = counts(db, &stored);
     let counted = format!("SELECT scope, {group}, count(*) FROM job WHERE merged_into IS NULL GROUP BY scope, {group}");

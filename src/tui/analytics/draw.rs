@@ -199,7 +199,7 @@ pub(super) fn status_text<R: ReportRow, L: Fielded>(
     }
     let mut parts = Vec::new();
     if !report.is_complete() {
-        parts.push(format!("first {} rows, {} loads more", format_count(report.rows.len()), key(Action::LoadAll)));
+        parts.push(format!("first {} rows, press {} for more", format_count(report.rows.len()), key(Action::LoadAll)));
     } else if report.is_cut {
         parts.push(format!("the service offers only {} rows", format_count(report.rows.len())));
     }
@@ -224,7 +224,7 @@ pub(super) fn draw_not_loaded(frame: &mut Frame<'_>, view: View<'_>, failure: Op
     let (text, style) = match (failure, is_loading) {
         (Some(failure), _) => (format!("Not loaded. {failure} Press {refresh} to try again."), theme.warning),
         (None, true) => ("Loading…".to_owned(), theme.muted),
-        (None, false) => (format!("Not loaded; {refresh} loads it."), theme.muted),
+        (None, false) => (format!("Not loaded. Press {refresh} to load it."), theme.muted),
     };
     let content = view.app.geometry().content;
     let below = Rect { y: content.y + 1, height: content.height.saturating_sub(1), ..content };

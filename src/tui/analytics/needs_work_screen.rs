@@ -217,7 +217,7 @@ fn draw_empty(frame: &mut Frame<'_>, view: View<'_>, lines: Rect) {
     let text = match (analytics.loading_count() > 0, analytics.loaded_reports().missing().is_empty()) {
         (true, _) => "Loading…".to_owned(),
         (false, true) => "No page needs work, according to the loaded reports.".to_owned(),
-        (false, false) => format!("Nothing is loaded for this range. {key} loads it and shows the cost first."),
+        (false, false) => format!("Nothing is loaded for this range. Press {key} to load it (shows the cost first)."),
     };
     draw::draw_hint(frame, lines, &text, view.theme.muted);
 }
@@ -261,7 +261,7 @@ fn status_text(view: View<'_>) -> (String, bool) {
         return (views.into_iter().chain(tab.list.notes()).collect::<Vec<_>>().join(" · "), false);
     }
     let key = view.app.key_label(Context::Analytics, Action::LoadAll);
-    let missing = format!("not loaded: {}; {key} loads them", missing.names().join(", "));
+    let missing = format!("not loaded: {}; press {key} to load", missing.names().join(", "));
     (tab.list.notes().chain([missing]).collect::<Vec<_>>().join(" · "), false)
 }
 

@@ -9,7 +9,7 @@ use crate::model::analytics::{
 use crate::model::comparison::ComparedRanges;
 use crate::model::failure::{Failure, FailureKind};
 use crate::model::period::DateRange;
-use crate::model::report::{CachedRange, CachedReports, LoadEndReason, Report};
+use crate::model::report::{CacheOverview, CachedRange, LoadEndReason, Report};
 use crate::model::text::CleanText;
 use crate::model::views::{Count, Counts, PageRow, ViewsPage};
 use crate::tui::compose::editor::Editor;
@@ -105,7 +105,7 @@ fn a_tab_reads_the_cache_first_and_then_requests_one_answer() {
     assert_eq!(analytics_effects(&effects), []);
     app.size = (100, 24);
     let text = screen(&app);
-    assert!(text.contains("sso") && text.contains("first 1 rows, a loads more"), "{text}");
+    assert!(text.contains("sso") && text.contains("first 1 rows, press a for more"), "{text}");
     press(&mut app, 'a');
     assert!(screen(&app).contains("At least 1 request and at most"), "{}", screen(&app));
     let effects = press(&mut app, 'y');
@@ -261,7 +261,7 @@ fn a_cached_range_is_shown_in_a_tab_of_which_something_is_cached() {
         |reports: &[AnalyticsKind]| CachedRange { range: past, as_of: at(0), views: None, reports: reports.to_vec() };
     let mut tab_of = |reports: &[AnalyticsKind]| {
         press(&mut app, 'H');
-        let cached = CachedReports { ranges: vec![known(reports)], bytes: 1 };
+        let cached = CacheOverview { ranges: vec![known(reports)], bytes: 1 };
         app.update(Msg::Views(ViewsMsg::CachedRangesListed(Ok(cached))), at(0));
         key(&mut app, KeyCode::Enter);
         assert!(app.dialogs.is_empty() && app.views.query().range == past);

@@ -28,7 +28,7 @@ use crate::tui::pull_request::{close_tabs, show_tab};
 use crate::tui::widgets::scroll::page_step;
 use crate::tui::widgets::text_input::TextInput;
 use crate::tui::{JobsEffect, JobsMsg};
-use rows::{DiffRow, Rows};
+use rows::{DiffRow, DiffRows};
 use std::collections::HashMap;
 use std::ops::{Range, RangeInclusive};
 
@@ -39,7 +39,7 @@ const MAX_PREPARED: usize = 4000;
 pub struct Changes {
     job: JobKey,
     load: Load<Box<LoadedDiff>>,
-    rows: Rows,
+    rows: DiffRows,
     /// The indexes of the selected row and of the first visible row.
     selected: usize,
     first: usize,
@@ -70,7 +70,7 @@ impl Changes {
         let mut open = Self {
             job,
             load: Load::Idle,
-            rows: Rows::default(),
+            rows: DiffRows::default(),
             selected: 0,
             first: 0,
             anchor: None,
@@ -97,7 +97,7 @@ impl Changes {
     /// Lists the rows again, after the diff or the treatment of whitespace has changed. The selected line stays selected.
     fn list_rows(&mut self) {
         let before = self.rows.get(self.selected);
-        let rows = self.diff().map(|diff| Rows::new(diff, self.ignores_whitespace)).unwrap_or_default();
+        let rows = self.diff().map(|diff| DiffRows::new(diff, self.ignores_whitespace)).unwrap_or_default();
         self.rows = rows;
         self.selected = before.map_or(0, |row| self.rows.nearest(row));
         self.anchor = None;

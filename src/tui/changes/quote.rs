@@ -1,6 +1,6 @@
 //! Quotes marked lines in a follow-up.
 
-use super::rows::{self, DiffRow, Rows};
+use super::rows::{self, DiffRow, DiffRows};
 use crate::model::diff::{Diff, LineKind};
 use std::fmt::Write as _;
 use std::ops::RangeInclusive;
@@ -10,7 +10,7 @@ const MAX_LINES: usize = 200;
 
 /// Returns the quotation of these rows: for each file its path with the line numbers, then the lines. `None` if they
 /// contain neither lines nor files.
-pub(super) fn quote(diff: &Diff, rows: &Rows, marked: RangeInclusive<usize>) -> Option<String> {
+pub(super) fn quote(diff: &Diff, rows: &DiffRows, marked: RangeInclusive<usize>) -> Option<String> {
     let mut text = String::new();
     let (first, last) = (rows.file_of(*marked.start()), rows.file_of(*marked.end()));
     let mut left = MAX_LINES;

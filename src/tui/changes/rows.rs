@@ -30,12 +30,12 @@ pub(super) enum DiffRow {
 }
 
 #[derive(Debug, Default)]
-pub(super) struct Rows {
+pub(super) struct DiffRows {
     rows: Vec<DiffRow>,
     file_starts: Vec<usize>,
 }
 
-impl Rows {
+impl DiffRows {
     pub(super) fn new(diff: &Diff, ignores_whitespace: bool) -> Self {
         let mut out = Self::default();
         for (n, file) in diff.files.iter().enumerate() {

@@ -138,7 +138,7 @@ fn a_follow_up_quotes_the_marked_lines_below_the_draft() {
 #[test]
 fn lines_of_several_files_are_quoted_with_their_numbers() {
     let diff = Diff::parse(DIFF.to_owned());
-    let rows = Rows::new(&diff, false);
+    let rows = DiffRows::new(&diff, false);
     let quoted = quote::quote(&diff, &rows, 6..=12).expect("a quotation");
     assert_eq!(quoted, "> a.mdx:12-13\n>     spaces\n> after\n\n> b.mdx:1-2\n> one\n> two settings\n");
     let removed = quote::quote(&diff, &rows, 3..=3).expect("a quotation");

@@ -241,7 +241,9 @@ impl Editor {
             // This only warns, because the user may want to send the blank, for example in a text about templates.
             self.is_warned = true;
             let next = cx.app.key_label(Context::Editor, Action::NextBlank);
-            return Some(format!("A {{{{blank}}}} is left: {next} goes to it. Send again to keep it."));
+            return Some(format!(
+                "The text has an unfilled {{{{blank}}}}. Press {next} to go to it, or send again to leave it."
+            ));
         }
         None
     }

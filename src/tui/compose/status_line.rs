@@ -79,11 +79,11 @@ fn cost_forms(app: &App, theme: &Theme, limited: RateLimited, requests: usize, n
     match left {
         0 => {
             let forms =
-                [format!("no {label} left, sent {when}"), format!("none left, sent {when}"), "none left".into()];
+                [format!("no {label} left, sending {when}"), format!("none left, sending {when}"), "none left".into()];
             (forms, theme.warning)
         }
         _ if !fits => {
-            let some = format!("{left} of {requests} sent now");
+            let some = format!("{left} of {requests} will be sent now");
             ([format!("{some}, the others from {}", when.trim_start_matches("at ")), some.clone(), some], theme.muted)
         }
         _ if requests == 0 => {
@@ -158,8 +158,8 @@ mod tests {
     #[test]
     fn the_line_shows_how_many_prompts_have_to_wait_and_when_they_are_sent() {
         let when = at(1320).format("%H:%M");
-        assert!(line(118, 1, 100).ends_with(&format!("| no new jobs left, sent at {when}")));
-        assert!(line(118, 140, 37).ends_with(&format!("| 63 of 140 sent now, the others from {when}")));
+        assert!(line(118, 1, 100).ends_with(&format!("| no new jobs left, sending at {when}")));
+        assert!(line(118, 140, 37).ends_with(&format!("| 63 of 140 will be sent now, the others from {when}")));
         assert!(line(118, 0, 37).ends_with("| 63 new jobs left this hour"));
     }
 }

@@ -139,13 +139,13 @@ impl App {
         if row.local.undelivered?.needs_user() {
             let resolve_key = self.key_label(Context::Jobs, Action::Resolve);
             return Some(format!(
-                "Saved. It is sent after you resolve the earlier prompt (press {resolve_key} on its job)."
+                "Saved. It will be sent after you resolve the earlier prompt (press {resolve_key} on its job)."
             ));
         }
         // The row has the queue position of the job's first queued prompt. A prompt's position is its id unless it was
         // moved.
         let is_first = row.local.queue_position.is_none_or(|place| place >= prompt.0);
-        (!is_first).then(|| "Saved. It is sent after the earlier prompt.".to_owned())
+        (!is_first).then(|| "Saved. It will be sent after the earlier prompt.".to_owned())
     }
 
     /// Shows a notice about a change of a prompt's delivery.

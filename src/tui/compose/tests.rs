@@ -408,7 +408,7 @@ fn sending_a_text_with_a_blank_shows_a_warning_once() {
     fixture.press_ctrl('s');
     assert_eq!(fixture.effects, [], "a warning first");
     let message = fixture.app.find::<Editor>().and_then(|editor| editor.message.clone());
-    assert!(message.is_some_and(|text| text.as_str().contains("{{blank}} is left")));
+    assert!(message.is_some_and(|text| text.as_str().contains("unfilled {{blank}}")));
     fixture.type_text("!");
     fixture.press_ctrl('s');
     assert_eq!(fixture.effects, [], "the text changed, so it warns again");
@@ -528,11 +528,11 @@ fn the_notice_of_a_saved_prompt_states_what_it_waits_for() {
     // Each case has the delivery state of the job after prompt 5 was saved, the queue position of the job's first
     // queued prompt, and the start of the notice.
     let kinds = [
-        (DeliveryKind::Rejected, Some(5), "Saved. It is sent after you resolve the earlier prompt"),
-        (DeliveryKind::Unconfirmed, Some(5), "Saved. It is sent after you resolve the earlier prompt"),
-        (DeliveryKind::Paused, Some(4), "Saved. It is sent after the earlier prompt."),
-        (DeliveryKind::Queued, Some(4), "Saved. It is sent after the earlier prompt."),
-        (DeliveryKind::Sending, Some(4), "Saved. It is sent after the earlier prompt."),
+        (DeliveryKind::Rejected, Some(5), "Saved. It will be sent after you resolve the earlier prompt"),
+        (DeliveryKind::Unconfirmed, Some(5), "Saved. It will be sent after you resolve the earlier prompt"),
+        (DeliveryKind::Paused, Some(4), "Saved. It will be sent after the earlier prompt."),
+        (DeliveryKind::Queued, Some(4), "Saved. It will be sent after the earlier prompt."),
+        (DeliveryKind::Sending, Some(4), "Saved. It will be sent after the earlier prompt."),
         (DeliveryKind::Sending, Some(5), "Saved, sending now: Job 1"),
         (DeliveryKind::Queued, Some(5), "Saved, sending now: Job 1"),
         (DeliveryKind::Queued, Some(9), "Saved, sending now: Job 1"),

@@ -271,7 +271,7 @@ fn wrap_thread(thread: &Thread, width: usize) -> Vec<ThreadLine> {
     let text_width = width.saturating_sub(ENTRY_INDENT).max(8);
     let mut out = Vec::new();
     let mut waits = false;
-    let mut progress = Progress { state: JobState::NoStatus, running_since: None };
+    let mut progress = JobProgress { state: JobState::NoStatus, running_since: None };
     let mut events: Option<(Time, String)> = None;
     for (at, entry) in entries {
         match entry {
@@ -301,14 +301,14 @@ fn wrap_thread(thread: &Thread, width: usize) -> Vec<ThreadLine> {
 }
 
 /// What the events of a job have shown so far.
-struct Progress {
+struct JobProgress {
     state: JobState,
     /// When the agent started to work on the last prompt, if it still does. Until docdeck has seen that, when the
     /// prompt was sent.
     running_since: Option<Time>,
 }
 
-impl Progress {
+impl JobProgress {
     /// Applies the next event and returns its description.
     fn apply(&mut self, event: &JobEvent) -> String {
         match &event.kind {

@@ -335,14 +335,14 @@ fn queue_text(view: View<'_>, job: &Job, space: usize) -> String {
     let forms = match (known, app.queue_wait(job, now)) {
         (Some(wait), _) => {
             let when = app.send_time(wait, now);
-            [format!("Queued, sent {when} if docdeck is running"), format!("Queued, sent {when}")]
+            [format!("Queued, will be sent {when} if docdeck is running"), format!("Queued, will be sent {when}")]
         }
         (None, Some(wait)) => {
             let when = app.send_time(wait, now);
-            let long = format!("Queued behind others, the next is sent {when} if docdeck is running");
+            let long = format!("Queued behind others; the next will be sent {when} if docdeck is running");
             [long, "Queued behind others".to_owned()]
         }
-        (None, None) => ["Queued, sent in its turn if docdeck is running".to_owned(), "Queued".to_owned()],
+        (None, None) => ["Queued, will be sent in turn if docdeck is running".to_owned(), "Queued".to_owned()],
     };
     let [long, short] = forms;
     if long.width() <= space { long } else { short }

@@ -5,7 +5,7 @@
 //! their order, so they are not sorted again.
 
 use super::super::filter::{JobFilter, Match, SearchUpdate};
-use super::super::order::{JobSorting, SECTION_COUNT, Sort, SortKey, section_index};
+use super::super::order::{JobSortKey, JobSorting, SECTION_COUNT, Sort, section_index};
 use super::{JobList, shown_group};
 use crate::model::row::{JobKey, PullRequestCounts};
 
@@ -53,7 +53,7 @@ impl JobList {
 
     /// Adds the rows at `indexes` that pass the filter to `entries`, and makes the result the list. None of the
     /// indexes may be in `entries` already.
-    fn add_passing(&mut self, mut entries: Vec<(SortKey, usize)>, indexes: impl Iterator<Item = usize>) {
+    fn add_passing(&mut self, mut entries: Vec<(JobSortKey, usize)>, indexes: impl Iterator<Item = usize>) {
         let mut more = EntriesBySection::default();
         for index in indexes {
             let outcome = self.match_at(index);
@@ -75,7 +75,7 @@ impl JobList {
     }
 
     /// Replaces the list with these sorted entries.
-    fn set_entries(&mut self, entries: Vec<(SortKey, usize)>) {
+    fn set_entries(&mut self, entries: Vec<(JobSortKey, usize)>) {
         self.marks.recount(entries.iter().filter_map(|((section, ..), index)| {
             let row = self.rows.get(*index)?;
             Some((*section, row.key))
@@ -178,7 +178,7 @@ impl JobList {
     }
 
     /// Takes the entries out of the list. Drops the selected row if it is listed only because it is selected.
-    fn take_passing(&mut self) -> Vec<(SortKey, usize)> {
+    fn take_passing(&mut self) -> Vec<(JobSortKey, usize)> {
         self.keeps_selected_listed = false;
         let mut entries = self.order.take_entries();
         if let Some(index) = self.selected.and_then(|key| self.index.get(&key)).copied() {
@@ -195,16 +195,16 @@ impl JobList {
 /// Unsorted entries by section. Rows are stored from the oldest to the newest, so most entries of a section arrive in
 /// ascending or descending order, which sorting detects in one pass.
 #[derive(Default)]
-struct EntriesBySection([Vec<(SortKey, usize)>; SECTION_COUNT]);
+struct EntriesBySection([Vec<(JobSortKey, usize)>; SECTION_COUNT]);
 
 impl EntriesBySection {
-    fn push(&mut self, key: SortKey, index: usize) {
+    fn push(&mut self, key: JobSortKey, index: usize) {
         if let Some(section) = self.0.get_mut(key.0) {
             section.push((key, index));
         }
     }
 
-    fn into_sorted(mut self) -> Vec<(SortKey, usize)> {
+    fn into_sorted(mut self) -> Vec<(JobSortKey, usize)> {
         let mut all = Vec::with_capacity(self.0.iter().map(Vec::len).sum());
         for section in &mut self.0 {
             section.sort();

@@ -288,7 +288,7 @@ pub(in crate::tui) fn state_age(job: &Job, now: Time) -> Cow<'static, str> {
     job.state_since().map_or(Cow::Borrowed(""), |since| short_age(now - since).into())
 }
 
-/// Returns the tags that fit behind the title. A tag is shown in full or not at all.
+/// Returns the tags that fit after the title. A tag is shown in full or not at all.
 fn fitting_tags(job: &Job, space: usize) -> String {
     let mut out = String::new();
     if job.local.tags.is_empty() {

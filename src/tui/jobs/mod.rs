@@ -20,7 +20,7 @@ mod viewport;
 use super::filter::{FilterState, Match};
 use super::format::{display_width, position_text};
 use super::marks::MarkedJobs;
-use super::order::{JobOrder, JobSorting, ListItem, SECTION_COUNT, SortKey, section_index};
+use super::order::{JobOrder, JobSortKey, JobSorting, ListItem, SECTION_COUNT, section_index};
 use crate::model::job::Status;
 use crate::model::row::{InitialRows, Job, JobGroup, JobKey, PullRequestCounts};
 use crate::model::text::CleanText;
@@ -134,7 +134,7 @@ impl JobList {
         shown_group(row, self.keeps_needs_you_group && self.selected == Some(row.key))
     }
 
-    fn key_at(&self, index: usize) -> Option<SortKey> {
+    fn key_at(&self, index: usize) -> Option<JobSortKey> {
         self.rows.get(index).map(|row| self.sorting.key(row, self.shown_group(row)))
     }
 
@@ -152,14 +152,14 @@ impl JobList {
     }
 
     /// Removes a row from the counts before the row changes. Returns its sort key if it is in the list.
-    fn begin_change(&mut self, index: usize) -> Option<SortKey> {
+    fn begin_change(&mut self, index: usize) -> Option<JobSortKey> {
         self.update_counts(index, -1);
         self.key_at(index).filter(|key| self.order.position(*key).is_some())
     }
 
     /// Adds a changed or new row to the counts and moves it to its position in the list. `old_key` is what
     /// `begin_change` returned, or `None` for a new row.
-    fn finish_change(&mut self, index: usize, old_key: Option<SortKey>) {
+    fn finish_change(&mut self, index: usize, old_key: Option<JobSortKey>) {
         self.update_counts(index, 1);
         let outcome = self.match_at(index);
         self.set_candidate(index, outcome == Match::Candidate);

@@ -2,7 +2,7 @@
 //! longer passes the filter, and stays in the group “needs you” even if the user has acted on it.
 
 use super::super::filter::Match;
-use super::super::order::SortKey;
+use super::super::order::JobSortKey;
 use super::JobList;
 use crate::model::row::{JobGroup, JobKey};
 use crate::tui::widgets::scroll::{self, Scroll};
@@ -67,7 +67,7 @@ impl JobList {
             return;
         }
         let new = self.swap_selection(old.0, old.1, old.2);
-        let moved: Vec<(usize, Option<SortKey>)> =
+        let moved: Vec<(usize, Option<JobSortKey>)> =
             moved.into_iter().map(|index| (index, self.begin_change(index))).collect();
         self.swap_selection(new.0, new.1, new.2);
         for (index, old_key) in moved {
@@ -90,7 +90,7 @@ impl JobList {
     }
 
     /// Returns the group in which a row is shown, its sort key, and whether it passes the filter.
-    fn row_state(&mut self, index: Option<usize>) -> Option<(JobGroup, SortKey, bool)> {
+    fn row_state(&mut self, index: Option<usize>) -> Option<(JobGroup, JobSortKey, bool)> {
         let row = self.rows.get(index?)?;
         Some((self.shown_group(row), self.key_at(index?)?, self.match_at(index?) == Match::Passes))
     }

@@ -185,7 +185,7 @@ impl App {
                 }
                 next => {
                     let (before, after) = (queue.done, queue.waiting.len() + usize::from(next.is_some()));
-                    text = format!("{text} {before} done before it, {after} not started.");
+                    text = format!("{text} {before} succeeded before that, {after} not started.");
                 }
             }
         }

@@ -48,7 +48,7 @@ impl PullRequestActions {
         if self.count(action, cx.app) == 0 {
             let reason =
                 self.jobs.first().and_then(|job| cx.app.jobs.get(*job)).and_then(|job| refusal(cx.app, job, action));
-            let text = format!("It applies to none of them: {}.", reason.unwrap_or("no pull request"));
+            let text = format!("No marked pull request qualifies: {}.", reason.unwrap_or("no pull request"));
             cx.notify(Severity::Info, &text);
             return Flow::Handled;
         }

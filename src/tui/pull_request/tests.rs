@@ -393,7 +393,7 @@ fn marked_pull_requests_are_acted_on_one_by_one_after_one_confirmation() {
     let mut app = app_with_marks();
     assert_eq!(press(&mut app, "O m"), []);
     let dialog = app.top::<ConfirmDialog>().expect("a question");
-    assert!(dialog.text.starts_with("Merge 2 pull requests, one after the other"), "{}", dialog.text);
+    assert!(dialog.text.starts_with("Merge 2 pull requests, each using"), "{}", dialog.text);
     let lines: Vec<String> = dialog.job_lines(70, 10).into_iter().map(|line| format!("{line:?}")).collect();
     for part in ["#7 acme/docs 7d40698", "#8 acme/docs 7d40698", "(draft)", "(no pull request)"] {
         assert!(lines.iter().any(|line| line.contains(part)), "{part} in {lines:?}");
@@ -416,7 +416,7 @@ fn an_action_on_marked_pull_requests_stops_at_the_first_that_is_not_done() {
         let effects = answer_action(&mut app, first, outcome, &PullRequestAction::Approve);
         assert_eq!(effects, [], "nothing more is sent");
         let notice = app.notice.as_ref().expect("a notice").text.to_string();
-        assert!(notice.ends_with("0 done before it, 2 not started."), "{notice}");
+        assert!(notice.ends_with("0 succeeded before that, 2 not started."), "{notice}");
         assert_eq!(answer_action(&mut app, first, ActionOutcome::Done, &PullRequestAction::Approve), [], "it is over");
     }
 }
@@ -429,7 +429,7 @@ fn an_action_that_applies_to_none_of_the_marked_jobs_is_explained() {
     press(&mut app, "O d");
     assert!(app.top::<PullRequestActions>().is_some());
     let notice = app.notice.as_ref().expect("a notice").text.to_string();
-    assert_eq!(notice, "It applies to none of them: not a draft.");
+    assert_eq!(notice, "No marked pull request qualifies: not a draft.");
     press(&mut app, "Esc");
     app.config.allows_pull_request_actions = false;
     press(&mut app, "O");
@@ -495,7 +495,8 @@ fn a_build_of_which_nothing_is_heard_ends_the_requests_with_the_reason() {
 fn a_build_that_is_refused_shows_why_and_asks_for_nothing_more() {
     let mut app = opened();
     press(&mut app, "b");
-    let result = Err(Failure::local("The key may not do this (403): the project's plan may not include previews."));
+    let result =
+        Err(Failure::local("The key isn't allowed to do this (403): the project's plan may not include previews."));
     assert_eq!(app.update(Msg::Jobs(JobsMsg::PreviewStarted { job: JobKey(1), result }), at(2)), []);
     let shown = texts(&app).join(" ").split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(shown.contains("plan may not include previews"), "{shown}");

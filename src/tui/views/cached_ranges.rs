@@ -12,7 +12,7 @@ use crate::model::comparison::NotComparable;
 use crate::model::file_size::format_size;
 use crate::model::load::{Load, Timed};
 use crate::model::period::DateRange;
-use crate::model::report::{CachedPages, CachedRange, CachedReports};
+use crate::model::report::{CacheOverview, CachedPages, CachedRange};
 use crate::tui::analytics::AnalyticsTab;
 use crate::tui::component::prelude::*;
 use crate::tui::draw::boxes::draw_line;
@@ -29,7 +29,7 @@ const MIN_COLUMNS_WITH_NAMES: usize = 130;
 
 #[derive(Debug)]
 pub struct CachedRanges {
-    pub cached: Load<CachedReports>,
+    pub cached: Load<CacheOverview>,
     pub list: ListState,
 }
 
@@ -165,7 +165,7 @@ impl Component for CachedRanges {
 
 /// Returns the size of the cached ranges and how to free the space. The demo keeps its ranges only in memory, until it
 /// ends.
-fn size_text(view: View<'_>, cached: Option<&CachedReports>) -> String {
+fn size_text(view: View<'_>, cached: Option<&CacheOverview>) -> String {
     let Some(cached) = cached.filter(|cached| !cached.ranges.is_empty()) else { return String::new() };
     let size = format_size(cached.bytes);
     let hint = if view.app.config.is_demo { "until the demo ends" } else { "`docdeck prune --all` deletes them" };

@@ -59,7 +59,7 @@ pub enum PageCell {
     Rank,
     Path,
     Number(NumberColumn),
-    /// The sign behind numbers that don't add up.
+    /// The sign after numbers that don't add up.
     Sign,
     /// The views per day, as a sparkline.
     Daily,

@@ -9,7 +9,7 @@ use crate::model::endpoint::Scope;
 use crate::model::export::MAX_COPY_BYTES;
 use crate::model::failure::{Failure, FailureKind};
 use crate::model::period::{DateRange, Preset};
-use crate::model::report::{CachedPages, CachedRange, CachedReports, Report};
+use crate::model::report::{CacheOverview, CachedPages, CachedRange, Report};
 use crate::model::text::CleanText;
 use crate::model::views::{Count, Counts, PageRow, ViewsPage};
 use crate::tui::{ViewsEffect, ViewsMsg};
@@ -135,7 +135,7 @@ fn open_cached_ranges(app: &mut App, ranges: Vec<DateRange>) {
         views: Some(CachedPages { rows: 2, complete: true, totals: counts(1, 1) }),
         reports: Vec::new(),
     };
-    let cached = CachedReports { ranges: ranges.into_iter().map(known).collect(), bytes: 100 };
+    let cached = CacheOverview { ranges: ranges.into_iter().map(known).collect(), bytes: 100 };
     app.update(Msg::Views(ViewsMsg::CachedRangesListed(Ok(cached))), now());
 }
 

@@ -4,7 +4,7 @@ use crate::model::failure::Failure;
 use crate::model::impact::PageHistory;
 use crate::model::load::Timed;
 use crate::model::period::DateRange;
-use crate::model::report::{CachedReports, LoadOutcome, LoadPlan, Report, StoredReport};
+use crate::model::report::{CacheOverview, LoadOutcome, LoadPlan, Report, StoredReport};
 use crate::model::text::CleanText;
 use crate::model::views::{Counts, ViewsPage, ViewsQuery};
 
@@ -26,7 +26,7 @@ pub enum ViewsMsg {
     /// The cached history of a page.
     PageHistoryLoaded { path: CleanText, result: Result<PageHistory, Failure> },
     /// The list of cached page views.
-    CachedRangesListed(Result<CachedReports, Failure>),
+    CachedRangesListed(Result<CacheOverview, Failure>),
 }
 
 /// A side effect about page views.

@@ -196,7 +196,7 @@ fn change_since(comparison: &Comparison, shown: DateRange, pages: &[CleanText]) 
     let (human, ai) = (change(|counts| &counts.human)?, change(|counts| &counts.ai)?);
     let per_day = if ranges.is_per_day() { " per day" } else { "" };
     let days = if ranges.now == shown { String::new() } else { format!(" in {}", ranges.now) };
-    Some(format!("human {human}, AI {ai}{per_day}{days} against {}", ranges.before))
+    Some(format!("human {human}, AI {ai}{per_day}{days} compared with {}", ranges.before))
 }
 
 /// Formats a change in percent.

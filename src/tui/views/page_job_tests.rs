@@ -356,10 +356,10 @@ fn a_comparison_shows_the_change_and_an_unlisted_page_had_no_views() {
     let earlier = vec![row("/a", 8769, 6246)];
     app.views.table.show_report(report(rows(), range, true), Some(report(earlier.clone(), before, true)));
     let change = |app: &App, pages: &[&str]| app.page_template_values(&paths(pages), at(0)).change;
-    assert_eq!(change(&app, &["/a"]), Some(format!("human +4%, AI −31% against {before}")));
+    assert_eq!(change(&app, &["/a"]), Some(format!("human +4%, AI −31% compared with {before}")));
     assert_eq!(
         change(&app, &["/b"]),
-        Some(format!("human 880 instead of none, AI 690 instead of none against {before}"))
+        Some(format!("human 880 instead of none, AI 690 instead of none compared with {before}"))
     );
     app.views.table.show_report(report(rows(), range, true), Some(report(earlier, before, false)));
     assert_eq!(change(&app, &["/a", "/b"]), None, "the other range is partial");

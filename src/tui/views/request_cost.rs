@@ -161,7 +161,7 @@ impl App {
             return format!(" That is more than is left: loading stops after {left} and can continue later.");
         }
         if cost.requests() > REQUESTS_PER_CONFIRMATION {
-            format!(" It asks again after {REQUESTS_PER_CONFIRMATION}.")
+            format!(" docdeck asks again after {REQUESTS_PER_CONFIRMATION}.")
         } else {
             String::new()
         }

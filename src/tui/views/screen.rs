@@ -49,7 +49,7 @@ impl Component for ViewsComponent {
             Action::PeriodBefore => cx.app.step_period(-1, cx.now, cx.effects),
             Action::PeriodAfter => cx.app.step_period(1, cx.now, cx.effects),
             Action::JumpToPage if views.table.report().is_some() => {
-                cx.notify(Severity::Info, "All pages are listed: g and G go to the ends.");
+                cx.notify(Severity::Info, "All pages are in one list. Press g for the first, G for the last.");
             }
             Action::JumpToPage => cx.app.open_input(InputField::Page, ""),
             Action::PageSize => cx.app.open_input(InputField::PageSize, ""),

@@ -455,7 +455,7 @@ impl Component for Welcome {
     fn close(&mut self, cx: &mut Cx<'_>) -> Flow {
         if self.is_busy() {
             if self.discard_result() {
-                self.show_message(false, "Canceled. Nothing was saved.");
+                self.show_message(false, "Cancelled. Nothing was saved.");
             }
         } else if !self.is_screen() {
             cx.app.setup_attempts = self.attempt;

@@ -96,7 +96,7 @@ pub enum TableCell<'a> {
     Text(Cow<'a, str>, Style),
     /// Several texts, one after the other.
     Spans(Vec<Span<'a>>),
-    /// A left-aligned text that covers the cells to its right, as far as these are blank.
+    /// A left-aligned text that covers the cells to its right while these are blank.
     Overflowing(Cow<'a, str>, Style),
 }
 

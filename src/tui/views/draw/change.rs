@@ -45,7 +45,7 @@ impl ChangeWeight {
         }
     }
 
-    /// Returns the sign behind the change, in one cell.
+    /// Returns the sign after the change, in one cell.
     pub(in crate::tui) fn sign(self) -> &'static str {
         if self == Self::Outlier { OUTLIER } else { " " }
     }

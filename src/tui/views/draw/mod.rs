@@ -69,9 +69,10 @@ fn draw_not_loaded(frame: &mut Frame<'_>, view: View<'_>, area: Rect) {
         }
         (Load::Loading { .. }, _) => ("Loading…".to_owned(), theme.muted),
         // A failed load gets here if its reason was a rate limit that has ended.
-        (Load::Idle | Load::Ready(_) | Load::Failed { .. }, _) => {
-            (format!("Not loaded; {} loads it.", view.app.key_label(Context::Views, Action::Refresh)), theme.muted)
-        }
+        (Load::Idle | Load::Ready(_) | Load::Failed { .. }, _) => (
+            format!("Not loaded. Press {} to load it.", view.app.key_label(Context::Views, Action::Refresh)),
+            theme.muted,
+        ),
     };
     let inner = Rect {
         x: area.x + 2,

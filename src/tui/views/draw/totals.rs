@@ -21,7 +21,7 @@ struct TotalsForm {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ShareForm {
     None,
-    /// ` (36.8%)` behind the AI views.
+    /// ` (36.8%)` after the AI views.
     Short,
     Named,
     WithChange,
