@@ -204,14 +204,13 @@ pub(super) fn status_text<R: ReportRow, L: Fielded>(
         parts.push(format!("the service offers only {} rows", format_count(report.rows.len())));
     }
     if let Some((ranges, shown)) = tab.compared_ranges().zip(tab.range()) {
-        let counts = match tab.new_and_gone_counts() {
-            Some((new, gone)) if R::IS_COMPARED => format!(": {} new, {} gone", format_count(new), format_count(gone)),
-            _ => String::new(),
-        };
+        // The counts come first, because the end is cut off on a narrow screen.
+        let counts = tab.new_and_gone_counts().filter(|_| R::IS_COMPARED);
+        parts.extend(counts.map(|(new, gone)| format!("{} new, {} gone", format_count(new), format_count(gone))));
         let in_part = if tab.is_compared_in_part() { " (loaded in part)" } else { "" };
         let days = ranges.day_counts().map(|days| format!("per day, {days}"));
         let label = days.unwrap_or_else(|| ranges.short_label(shown));
-        parts.push(format!("compared: {label}{in_part}{counts}"));
+        parts.push(format!("compared: {label}{in_part}"));
     }
     parts.extend(list.notes());
     (parts.join(" · "), false)
