@@ -47,7 +47,11 @@ pub enum ConfirmAction {
     /// Fetches the visitors of the site in these date ranges.
     LoadVisitorTotals(Vec<DateRange>),
     /// Loads all rows of a report of the analytics screen, with at most this many requests.
-    LoadRows(AnalyticsKind, u32),
+    LoadRows {
+        kind: AnalyticsKind,
+        max_requests: u32,
+        from_start: bool,
+    },
     /// Loads the reports about pages that need work: those that are missing, or all of them.
     LoadSignals {
         everything: bool,
@@ -102,7 +106,7 @@ impl ConfirmAction {
             Self::Bulk(BulkAction::Export, _) => ("Export jobs", "export"),
             Self::LoadAll(_) => ("Load all pages", "load all"),
             Self::LoadTotals(_) | Self::LoadVisitorTotals(_) => ("Load trend", "load"),
-            Self::LoadRows(..) => ("Load all rows", "load all"),
+            Self::LoadRows { .. } => ("Load all rows", "load all"),
             Self::LoadSignals { .. } | Self::LoadReports(..) => ("Load reports", "load"),
             Self::SaveProfile(WritePermission::Nothing) => ("Save profile", "save"),
             Self::SaveProfile(WritePermission::Add) => ("Save profile", "add"),
@@ -312,7 +316,9 @@ impl App {
             ConfirmAction::LoadAll(orders) => self.load_sequentially(orders, effects),
             ConfirmAction::LoadTotals(ranges) => self.load_totals(ranges, effects),
             ConfirmAction::LoadVisitorTotals(ranges) => self.load_visitor_totals(ranges, effects),
-            ConfirmAction::LoadRows(kind, max_requests) => self.load_rows(kind, max_requests, effects),
+            ConfirmAction::LoadRows { kind, max_requests, from_start } => {
+                self.load_rows(kind, max_requests, from_start, effects);
+            }
             ConfirmAction::LoadSignals { everything } => self.load_signals(everything, effects),
             ConfirmAction::LoadReports(range, kinds) => self.load_reports(range, kinds, effects),
             ConfirmAction::SaveProfile(allowed) => effects.extend(self.save_profile(allowed)),

@@ -135,7 +135,7 @@ impl Component for NeedsWorkScreen {
                 true => Some("load again".into()),
                 false => Some("load missing".into()),
             },
-            Action::Fold | Action::Compare => None,
+            Action::Fold | Action::Compare | Action::CompareWith => None,
             _ => Some(Label::Default),
         }
     }

@@ -48,7 +48,7 @@ impl<R: ReportRow> Component for ReportScreen<R> {
             Action::Filter | Action::NextSort | Action::ReverseSort | Action::Export => Label::default_if(has_rows),
             Action::LoadAll => Label::default_if(tab.report().is_some_and(|report| !report.is_complete())),
             Action::Compare if tab.compared_ranges().is_some() => Some("stop comparing".into()),
-            Action::Compare => Label::default_if(has_rows),
+            Action::Compare | Action::CompareWith => Label::default_if(has_rows),
             Action::Fold => match (R::TAB, app.analytics.is_by_page) {
                 (AnalyticsTab::Feedback, true) => Some("comments".into()),
                 (AnalyticsTab::Feedback, false) | (AnalyticsTab::Questions, _) => Some("by page".into()),
@@ -79,6 +79,7 @@ impl<R: ReportRow> Component for ReportScreen<R> {
             }
             Action::NewJob => cx.app.open_job_about_rows::<R>(cx.now, cx.effects),
             Action::Compare => cx.app.compare_report::<R>(cx.now, cx.effects),
+            Action::CompareWith => Calendar::open(CalendarPurpose::Compare, cx),
             Action::Fold if R::TAB == AnalyticsTab::Feedback => {
                 app.analytics.is_by_page = !app.analytics.is_by_page;
             }
@@ -87,7 +88,7 @@ impl<R: ReportRow> Component for ReportScreen<R> {
                 app.analytics.count_questions();
             }
             Action::LoadAll => cx.app.ask_to_load_rows::<R>(cx.now),
-            Action::Refresh => cx.effects.extend(tab.load(1, true)),
+            Action::Refresh => cx.app.refresh_rows::<R>(cx.now, cx.effects),
             Action::Export => cx.effects.extend(export(tab)),
             Action::CopyMain => {
                 let copy = tab.selected().map(|row| {

@@ -5,6 +5,7 @@
 //! ```
 
 use crate::model::analytics::AnalyticsKind;
+use crate::model::report::CachedRange;
 use crate::tui::geometry::title_area;
 use ratatui::layout::{Position, Rect};
 use unicode_width::UnicodeWidthStr as _;
@@ -48,6 +49,16 @@ impl AnalyticsTab {
             AnalyticsKind::Searches => Self::Searches,
             AnalyticsKind::Feedback | AnalyticsKind::FeedbackByPage => Self::Feedback,
             AnalyticsKind::Questions => Self::Questions,
+        }
+    }
+
+    /// Whether the tab can show something of a cached range without a request.
+    pub(in crate::tui) fn is_cached(self, known: &CachedRange) -> bool {
+        match self {
+            Self::Pages => known.views.is_some(),
+            // This tab requests nothing on its own.
+            Self::NeedsWork => true,
+            tab => known.reports.iter().any(|kind| Self::of_report(*kind) == tab),
         }
     }
 

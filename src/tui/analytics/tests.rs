@@ -114,6 +114,31 @@ fn a_tab_reads_the_cache_first_and_then_requests_one_answer() {
 }
 
 #[test]
+fn a_complete_report_of_several_answers_is_requested_again_only_after_a_confirmation() {
+    let (mut app, range) = open(AnalyticsTab::Searches);
+    searches(&mut app, range, vec![search("sso", 12, None)]);
+    let effects = press(&mut app, 'r');
+    let [AnalyticsEffect::Load(_, plan)] = &analytics_effects(&effects)[..] else { panic!("{effects:?}") };
+    assert_eq!((plan.max_requests, plan.from_start), (1, true), "one answer costs one request");
+    let answer = |query: &str, next: Option<&str>| RowsAnswer {
+        rows: vec![search(query, 1, None)],
+        totals: Counts::default(),
+        next: next.and_then(Cursor::new),
+        is_cut: false,
+    };
+    let mut merge = RowsMerge::start(range, answer("sso", Some("more")), at(0));
+    merge.add_answer(answer("limits", None), at(1));
+    let outcome =
+        RowsOutcome { report: Some(Arc::new(merge.into_report())), end_reason: LoadEndReason::Complete, requests: 2 };
+    app.update(Msg::Analytics(AnalyticsMsg::Searches(RowsMsg::Ended { range, outcome })), at(1));
+    assert_eq!(analytics_effects(&press(&mut app, 'r')), []);
+    assert!(screen(&app).contains("again? About 2 requests"), "{}", screen(&app));
+    let effects = press(&mut app, 'y');
+    let [AnalyticsEffect::Load(_, plan)] = &analytics_effects(&effects)[..] else { panic!("{effects:?}") };
+    assert_eq!((plan.max_requests, plan.from_start), (20, true));
+}
+
+#[test]
 fn a_change_of_the_range_requests_only_the_report_of_the_tab() {
     let (mut app, range) = open(AnalyticsTab::Searches);
     searches(&mut app, range, vec![search("sso", 1, None)]);
@@ -272,6 +297,20 @@ fn a_cached_range_is_shown_in_a_tab_of_which_something_is_cached() {
     assert_eq!(tab_of(&[AnalyticsKind::Feedback, AnalyticsKind::FeedbackByPage]), (AnalyticsTab::Feedback, true));
     assert_eq!(tab_of(&[AnalyticsKind::Feedback]), (AnalyticsTab::Feedback, false));
     assert_eq!(tab_of(&[AnalyticsKind::Searches]), (AnalyticsTab::Searches, false));
+}
+
+#[test]
+fn searches_are_compared_with_any_range() {
+    let (mut app, range) = open(AnalyticsTab::Searches);
+    searches(&mut app, range, vec![search("sso", 30, None)]);
+    press(&mut app, 'C');
+    let other = range.step(-4).expect("a range");
+    format!("{} {}", other.from(), other.to()).chars().for_each(|letter| drop(press(&mut app, letter)));
+    let effects = key(&mut app, KeyCode::Enter);
+    let days = ComparedRanges::of(range, other, false, at(0).date_naive()).expect("complete days");
+    let reads = [days.now, days.before].map(|range| AnalyticsEffect::LoadCached(AnalyticsKind::Searches, range));
+    assert_eq!(analytics_effects(&effects), reads);
+    assert!(effects.iter().all(|effect| !matches!(effect, Effect::Views(_))), "{effects:?}");
 }
 
 #[test]

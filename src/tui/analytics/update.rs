@@ -6,6 +6,7 @@ use super::tab::AnalyticsTab;
 use crate::model::Time;
 use crate::model::analytics::needs_work::ReportSet;
 use crate::model::analytics::{AnalyticsKind, Feedback, PageFeedback, Question, RowsPlan, RowsProgress, Search};
+use crate::model::comparison::ComparedRanges;
 use crate::model::load::Timed;
 use crate::model::period::DateRange;
 use crate::model::report::{CachedRange, LoadEndReason};
@@ -30,14 +31,9 @@ impl App {
 
     /// Shows a tab of which something is cached for a range: the current one if possible.
     pub(in crate::tui) fn show_cached_tab(&mut self, known: &CachedRange) {
-        let has = |tab: AnalyticsTab| match tab {
-            AnalyticsTab::Pages => known.views.is_some(),
-            // This tab requests nothing on its own.
-            AnalyticsTab::NeedsWork => true,
-            tab => known.reports.iter().any(|kind| AnalyticsTab::of_report(*kind) == tab),
-        };
         let current = self.analytics.tab;
-        let tab = std::iter::once(current).chain(AnalyticsTab::ALL).find(|tab| has(*tab)).unwrap_or(current);
+        let mut tabs = std::iter::once(current).chain(AnalyticsTab::ALL);
+        let tab = tabs.find(|tab| tab.is_cached(known)).unwrap_or(current);
         let by_page =
             [AnalyticsKind::Feedback, AnalyticsKind::FeedbackByPage].map(|kind| known.reports.contains(&kind));
         if tab == AnalyticsTab::Feedback && by_page != [true, true] {
@@ -99,14 +95,44 @@ impl App {
 
     /// Compares the rows of a report with the previous period, or stops comparing.
     pub(super) fn compare_report<R: ReportRow>(&mut self, now: Time, effects: &mut Vec<Effect>) {
-        let ranges = self.views.previous_days_to_compare(now.date_naive());
         let tab = R::of_mut(&mut self.analytics);
-        match ranges {
-            _ if tab.compared_ranges().is_some() => tab.stop_comparing(),
-            Ok(ranges) => effects.extend(tab.compare(ranges)),
-            Err(why) => return self.notify(Severity::Info, &why, now),
+        if tab.compared_ranges().is_some() {
+            tab.stop_comparing();
+            tab.update_summary(R::summary);
+            return;
         }
-        tab.update_summary(R::summary);
+        let ranges = self.views.previous_days_to_compare(now.date_naive());
+        self.compare_report_days::<R>(ranges, now, effects);
+    }
+
+    /// Compares what the tab on screen shows with another range.
+    pub(in crate::tui) fn compare_tab_with(&mut self, other: DateRange, now: Time, effects: &mut Vec<Effect>) {
+        let days = self.views.days_to_compare(other, now.date_naive()).map_err(|why| why.to_string());
+        match self.analytics.tab {
+            AnalyticsTab::Pages | AnalyticsTab::NeedsWork => self.compare_with(other, now, effects),
+            AnalyticsTab::Searches => self.compare_report_days::<Search>(days, now, effects),
+            AnalyticsTab::Feedback if self.analytics.is_by_page => {
+                self.compare_report_days::<PageFeedback>(days, now, effects);
+            }
+            AnalyticsTab::Feedback => self.compare_report_days::<Feedback>(days, now, effects),
+            AnalyticsTab::Questions => self.compare_report_days::<Question>(days, now, effects),
+        }
+    }
+
+    fn compare_report_days<R: ReportRow>(
+        &mut self,
+        days: Result<ComparedRanges, String>,
+        now: Time,
+        effects: &mut Vec<Effect>,
+    ) {
+        match days {
+            Ok(days) => {
+                let tab = R::of_mut(&mut self.analytics);
+                effects.extend(tab.compare(days));
+                tab.update_summary(R::summary);
+            }
+            Err(why) => self.notify(Severity::Info, &why, now),
+        }
     }
 
     /// Whether the tab on screen shows this report.
@@ -177,7 +203,31 @@ impl App {
             R::KIND.label(),
             format_count(report.rows.len())
         );
-        self.open(ConfirmDialog { text, on_yes: ConfirmAction::LoadRows(R::KIND, most) });
+        let on_yes = ConfirmAction::LoadRows { kind: R::KIND, max_requests: most, from_start: false };
+        self.open(ConfirmDialog { text, on_yes });
+    }
+
+    /// Requests a report again. If all rows of several answers are loaded, asks first, because the rows stay complete
+    /// only if all of them are requested.
+    pub(super) fn refresh_rows<R: ReportRow>(&mut self, now: Time, effects: &mut Vec<Effect>) {
+        let tab = R::of_mut(&mut self.analytics);
+        let report = tab.report().filter(|report| report.is_complete() && report.answers > 1);
+        let Some((range, answers)) = report.map(|report| (report.range, report.answers)) else {
+            effects.extend(tab.load(1, true));
+            return;
+        };
+        let left = self.view_requests_left();
+        if left == 0 {
+            return self.notify_no_requests_left(now);
+        }
+        let cost = plural(answers, "request");
+        let text = format!("Load all {} of {range} again? About {cost}, {left} left.", R::KIND.label());
+        // One more than last time, because there may be more rows by now.
+        let max_requests = REQUESTS_PER_CONFIRMATION.max(answers + 1).min(left);
+        self.open(ConfirmDialog {
+            text,
+            on_yes: ConfirmAction::LoadRows { kind: R::KIND, max_requests, from_start: true },
+        });
     }
 
     /// Requests a conversation with the assistant, unless it is loaded or being loaded.
@@ -217,10 +267,16 @@ impl App {
     }
 
     /// Loads a report after the user has confirmed the cost.
-    pub(in crate::tui) fn load_rows(&mut self, kind: AnalyticsKind, max_requests: u32, effects: &mut Vec<Effect>) {
+    pub(in crate::tui) fn load_rows(
+        &mut self,
+        kind: AnalyticsKind,
+        max_requests: u32,
+        from_start: bool,
+        effects: &mut Vec<Effect>,
+    ) {
         match kind {
             AnalyticsKind::Visitors => self.load_visitors(max_requests, effects),
-            _ => effects.extend(self.analytics.load(kind, max_requests, false)),
+            _ => effects.extend(self.analytics.load(kind, max_requests, from_start)),
         }
     }
 

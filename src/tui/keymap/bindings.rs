@@ -182,6 +182,7 @@ pub const BINDINGS: &[Binding] = &[
         "compare",
         "compare with the previous period (at most two requests)",
     ),
+    key_binding(C::Analytics, &[ch('C')], Action::CompareWith, "", "compare with a range of your choice"),
     key_binding(C::Analytics, &[ch('s')], Action::NextSort, "sort", "sort by the next column"),
     key_binding(C::Analytics, &[ch('S')], Action::ReverseSort, "", "reverse the order"),
     key_binding(

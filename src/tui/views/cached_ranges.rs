@@ -85,7 +85,7 @@ impl CachedRanges {
             cx.notify(Severity::Info, &NotComparable::SameDays.to_string());
             return Flow::Handled;
         }
-        cx.app.compare_with(range, cx.now, cx.effects);
+        cx.app.compare_tab_with(range, cx.now, cx.effects);
         Flow::Close
     }
 }
@@ -99,7 +99,8 @@ impl Component for CachedRanges {
         Label::default_if(match action {
             Action::Confirm => self.selected().is_some(),
             Action::CompareWith => {
-                app.analytics.tab == AnalyticsTab::Pages && self.selected().is_some_and(|known| known.views.is_some())
+                let tab = app.analytics.tab;
+                tab != AnalyticsTab::NeedsWork && self.selected().is_some_and(|known| tab.is_cached(known))
             }
             _ => true,
         })

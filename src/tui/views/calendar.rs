@@ -245,7 +245,7 @@ impl Calendar {
         };
         match self.purpose {
             CalendarPurpose::Show => cx.effects.extend(cx.app.views.set_period(typed.period, typed.preset, cx.now)),
-            CalendarPurpose::Compare => cx.app.compare_with(typed.range, cx.now, cx.effects),
+            CalendarPurpose::Compare => cx.app.compare_tab_with(typed.range, cx.now, cx.effects),
         }
         // A named month, week or quarter in progress obviously has future days, so no notice is needed.
         if let (Some(last), None) = (typed.future_end, typed.period.name()) {

@@ -46,7 +46,11 @@ impl super::ViewsScreen {
     }
 
     /// Returns the days of the range on screen and of `other` that can be compared.
-    fn days_to_compare(&self, other: DateRange, today: NaiveDate) -> Result<ComparedRanges, NotComparable> {
+    pub(in crate::tui) fn days_to_compare(
+        &self,
+        other: DateRange,
+        today: NaiveDate,
+    ) -> Result<ComparedRanges, NotComparable> {
         ComparedRanges::of(self.query.range, other, self.previous_period() == Some(other), today)
     }
 

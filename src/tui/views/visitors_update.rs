@@ -77,7 +77,10 @@ impl App {
              left. The service does not say how many pages there are.",
             plural(rows, "page")
         );
-        self.open(ConfirmDialog { text, on_yes: ConfirmAction::LoadRows(AnalyticsKind::Visitors, most) });
+        self.open(ConfirmDialog {
+            text,
+            on_yes: ConfirmAction::LoadRows { kind: AnalyticsKind::Visitors, max_requests: most, from_start: false },
+        });
     }
 
     /// Loads the visitors of the range on screen after the user has confirmed the cost.
