@@ -1,6 +1,7 @@
 //! Which pages need work, according to all reports of a date range. There is no hidden formula: each signal of a page
 //! is a number with its share of the site's total, and the pages are ranked by the weighted sum of these shares. A
-//! signal whose report is not loaded is unknown and never counted as zero.
+//! signal whose report is not loaded is unknown and never counted as zero, and so is a page that a partial report
+//! doesn't contain.
 
 use super::{AnalyticsKind, Feedback, PageFeedback, Question, RowsReport, Search, page_path};
 use crate::model::Time;
@@ -211,7 +212,7 @@ impl PageSignals {
     /// The maximum number of searches to keep.
     pub const MAX_SEARCHES: usize = 10;
 
-    /// Returns the number of this signal; `None` if its report is not loaded.
+    /// Returns the number of this signal; `None` if its report is not loaded, or is partial without this page.
     pub fn value(&self, signal: Signal) -> Option<ViewCount> {
         self.values.get(signal.index()).copied().flatten()
     }
@@ -252,6 +253,8 @@ pub struct NeedsWork {
     /// The pages with at least one problem, highest score first, then by path.
     pub pages: Vec<PageSignals>,
     totals: PerSignal<Option<ViewCount>>,
+    /// Whether the total of a signal is only that of the loaded rows.
+    has_partial_total: PerSignal<bool>,
 }
 
 impl NeedsWork {
@@ -265,9 +268,14 @@ impl NeedsWork {
         collected.rank(weights)
     }
 
-    /// Returns the sum of a signal over all pages; `None` if its report is not loaded.
+    /// Returns the site's total of a signal; `None` if its report is not loaded.
     pub fn total(&self, signal: Signal) -> Option<ViewCount> {
         self.totals.get(signal.index()).copied().flatten()
+    }
+
+    /// Whether the total of a signal is only that of the loaded rows, because its report is partial.
+    pub fn has_partial_total(&self, signal: Signal) -> bool {
+        self.has_partial_total.get(signal.index()).copied().unwrap_or_default()
     }
 
     /// Returns the share of the site's total that a page has, 0 to 1.
@@ -280,12 +288,16 @@ impl NeedsWork {
 /// The signals while they are collected. The key of what can't be assigned to a page is `None`.
 struct Collected {
     is_loaded: PerSignal<bool>,
+    is_partial: PerSignal<bool>,
+    /// The site's views, which the service reports even if only some pages are loaded.
+    site_views: Option<ViewCount>,
     pages: HashMap<Option<CleanText>, CollectedPage>,
 }
 
 #[derive(Default)]
 struct CollectedPage {
-    values: PerSignal<ViewCount>,
+    /// `None` if no row was about the page.
+    values: PerSignal<Option<ViewCount>>,
     previous_views: Option<ViewCount>,
     searches: Vec<CleanText>,
 }
@@ -300,13 +312,19 @@ impl Collected {
             Signal::UnansweredQuestions => reports.questions.is_some(),
             Signal::UnclickedSearches => reports.searches.is_some(),
         });
-        Self { is_loaded, pages: HashMap::new() }
+        let partial = reports.partial();
+        let is_partial = Signal::ALL.map(|signal| match signal.report() {
+            Some(kind) => partial.rows.contains(&kind),
+            None => signal == Signal::Views && partial.views,
+        });
+        let site_views = reports.views.and_then(|views| views.totals.total.value());
+        Self { is_loaded, is_partial, site_views, pages: HashMap::new() }
     }
 
     fn add(&mut self, path: Option<CleanText>, signal: Signal, value: ViewCount) {
         let page = self.pages.entry(path).or_default();
         if let Some(slot) = page.values.get_mut(signal.index()) {
-            *slot = *slot + value;
+            *slot = Some(slot.unwrap_or_default() + value);
         }
     }
 
@@ -323,7 +341,7 @@ impl Collected {
         }
         for (path, before) in before {
             let page = self.pages.entry(Some(path.clone())).or_default();
-            let now = page.values.get(Signal::Views.index()).copied().unwrap_or_default();
+            let now = page.values.get(Signal::Views.index()).copied().flatten().unwrap_or_default();
             page.previous_views = Some(before);
             if before > now {
                 self.add(Some(path), Signal::LostViews, before - now);
@@ -364,23 +382,29 @@ impl Collected {
     }
 
     fn rank(self, weights: &Weights) -> NeedsWork {
-        let Self { is_loaded, pages } = self;
-        let loaded = |values: PerSignal<ViewCount>| {
-            let mut out = is_loaded.map(|is_loaded| is_loaded.then_some(ViewCount::ZERO));
-            out.iter_mut().zip(values).for_each(|(slot, value)| *slot = slot.map(|_| value));
-            out
-        };
-        let mut sums = PerSignal::<ViewCount>::default();
+        let Self { is_loaded, is_partial, site_views, pages } = self;
+        let mut totals = is_loaded.map(|is_loaded| is_loaded.then_some(ViewCount::ZERO));
         for page in pages.values() {
-            sums.iter_mut().zip(&page.values).for_each(|(sum, value)| *sum = *sum + *value);
+            let sums = totals.iter_mut().zip(&page.values);
+            sums.for_each(|(sum, value)| *sum = sum.map(|sum| sum + value.unwrap_or_default()));
         }
-        let mut ranked = NeedsWork { pages: Vec::new(), totals: loaded(sums) };
+        let mut has_partial_total = is_partial;
+        if let (Some(views), Some(total), Some(is_partial)) =
+            (site_views, totals.get_mut(Signal::Views.index()), has_partial_total.get_mut(Signal::Views.index()))
+        {
+            (*total, *is_partial) = (Some(views), false);
+        }
+        let mut ranked = NeedsWork { pages: Vec::new(), totals, has_partial_total };
         let weighed = Signal::ALL.into_iter().filter(|signal| ranked.total(*signal).is_some_and(|sum| !sum.is_zero()));
         let all: f64 = weighed.map(|signal| weights.of(signal)).sum();
         let mut rows: Vec<PageSignals> = Vec::new();
         for (path, collected) in pages {
-            let CollectedPage { values, previous_views, searches } = collected;
-            let mut values = loaded(values);
+            let CollectedPage { mut values, previous_views, searches } = collected;
+            for ((value, is_loaded), is_partial) in values.iter_mut().zip(is_loaded).zip(is_partial) {
+                // A partial report may contain more about any page.
+                let without_row = (is_loaded && !is_partial).then_some(ViewCount::ZERO);
+                *value = value.or(without_row);
+            }
             if path.is_none()
                 && let Some(views) = values.get_mut(Signal::Views.index())
             {
@@ -492,6 +516,34 @@ mod tests {
         assert_eq!(first.value(Signal::OpenComments), None);
         assert_eq!((found.total(Signal::Views), first.views_change()), (None, ViewsChange::Unknown));
         assert!((first.score - 0.75).abs() < 1e-9, "the only known signal decides: {}", first.score);
+    }
+
+    #[test]
+    fn a_page_that_a_partial_report_does_not_contain_is_unknown_and_not_zero() {
+        let totals = Counts { total: Count::Known(1_000), ..Counts::default() };
+        let row = PageRow {
+            path: CleanText::line("/alpha"),
+            counts: Counts { total: Count::Known(250), ..Counts::default() },
+        };
+        let answer = ViewsPage { rows: vec![row], totals, has_more: Some(true) };
+        let partial_views = Report::from_first_answer(range(), answer, false, Time::default());
+        let answer = RowsAnswer { rows: vec![votes("/beta", 4)], totals: Counts::default(), next: None, is_cut: true };
+        let partial_votes = RowsMerge::start(range(), answer, Time::default()).into_report();
+        let searches = report(vec![search("alpha", 3, None)]);
+        let reports = LoadedReports {
+            views: Some(&partial_views),
+            feedback_by_page: Some(&partial_votes),
+            searches: Some(&searches),
+            ..LoadedReports::default()
+        };
+        let found = NeedsWork::compute(reports, &Weights::default());
+        let values = |path: &str| {
+            [Signal::Views, Signal::ThumbsDown, Signal::OpenComments].map(|signal| page(&found, path).value(signal))
+        };
+        assert_eq!(values("/alpha"), [Some(250.into()), None, None]);
+        assert_eq!(values("/beta"), [None, Some(4.into()), None]);
+        assert_eq!(found.share(page(&found, "/alpha"), Signal::Views), Some(0.25), "of the site's total");
+        assert_eq!([Signal::Views, Signal::ThumbsDown].map(|signal| found.has_partial_total(signal)), [false, true]);
     }
 
     #[test]

@@ -83,7 +83,8 @@ impl App {
         for signal in Signal::ALL {
             if let Some(value) = page.value(signal) {
                 let share = tab.found.share(page, signal).filter(|share| *share > 0.0);
-                let share = share.map(|share| format!(" ({:.1}% of the site)", share * 100.0)).unwrap_or_default();
+                let whole = if tab.found.has_partial_total(signal) { "what is loaded" } else { "the site" };
+                let share = share.map(|share| format!(" ({:.1}% of {whole})", share * 100.0)).unwrap_or_default();
                 lines.push(format!("- {}: {}{share}", signal.label(), format_views(value)));
             }
         }
@@ -258,7 +259,10 @@ fn status_text(view: View<'_>) -> (String, bool) {
         let previous = if tab.previous_views.is_none() { "the previous period is not loaded" } else { "" };
         let views = if partial { "only the most viewed pages have views" } else { previous };
         let views = (!views.is_empty()).then(|| views.to_owned());
-        return (views.into_iter().chain(tab.list.notes()).collect::<Vec<_>>().join(" · "), false);
+        let partial = analytics.loaded_reports().partial();
+        let names: Vec<&str> = partial.rows.iter().map(|kind| kind.label()).collect();
+        let in_part = (!names.is_empty()).then(|| format!("loaded in part: {}", names.join(", ")));
+        return (views.into_iter().chain(in_part).chain(tab.list.notes()).collect::<Vec<_>>().join(" · "), false);
     }
     let key = view.app.key_label(Context::Analytics, Action::LoadAll);
     let missing = format!("not loaded: {}; press {key} to load", missing.names().join(", "));
@@ -312,7 +316,8 @@ fn details(app: &App, page: &PageSignals) -> Vec<DetailPart> {
         let name = signal_heading(signal);
         let Some(value) = page.value(signal) else { return (name, "not loaded".to_owned()) };
         let total = found.total(signal).map(format_views).unwrap_or_default();
-        let share = found.share(page, signal).map(|share| format!(", {} of {total}", share_text(share)));
+        let loaded = if found.has_partial_total(signal) { " loaded" } else { "" };
+        let share = found.share(page, signal).map(|share| format!(", {} of {total}{loaded}", share_text(share)));
         let weight = app.config.weights.of(signal);
         (name, format!("{}{}, weight {weight}", format_views(value), share.unwrap_or_default()))
     };
