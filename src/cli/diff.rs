@@ -26,7 +26,7 @@ When piped, it prints a unified diff as Git writes it, without control character
 stderr says if files are missing. With --stat, piped output is one line per file, with tab-separated fields: path, \
 change (added, deleted, modified, renamed, copied), added lines, removed lines.
 
-Exit codes: 0 printed; 2 unknown job, usage, configuration or database error; 4 the job has no pull request, or it could \
+Exit codes: 0 printed; 2 usage, configuration or database error; 4 no such job, the job has no pull request, or it could \
 not be read: then the last known diff, if any, is printed.";
 
 #[derive(Debug, Args)]

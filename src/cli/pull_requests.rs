@@ -34,7 +34,7 @@ required, none), \"conflict\", \"behind\", \"head\", \"branch\", \"additions\", 
 When piped, it prints one line per job, with tab-separated fields: id, pull request URL, state, checks, review, head commit, \
 title.
 
-Exit codes: 0 read; 2 unknown job, usage, configuration or database error; 4 at least one pull request could not be \
+Exit codes: 0 read; 2 usage, configuration or database error; 4 no such job, or at least one pull request could not be \
 read; its last known state is printed.";
 
 #[derive(Debug, Args)]

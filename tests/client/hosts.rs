@@ -69,6 +69,13 @@ async fn every_fault_of_the_host_is_an_error_of_its_own() {
             assert_eq!(answer.budget.blocked_until(now) - now, chrono::TimeDelta::seconds(60));
         }
     }
+    sim.set_host_fault(Some(HostFault::SecondaryLimit));
+    for error in [
+        client.pull_requests(&links, sim.now()).await.result.expect_err("limited"),
+        client.checks(&links).await.result.expect_err("not forbidden"),
+    ] {
+        assert_eq!(error.kind, HostErrorKind::Limited, "also without a header");
+    }
     let [unauthorized, failed, limited, also_limited] = kinds.as_slice() else { panic!("{kinds:?}") };
     assert_eq!(*unauthorized, HostErrorKind::Unauthorized);
     assert!(matches!(failed, HostErrorKind::Failed { status: 502, .. }), "{failed:?}");

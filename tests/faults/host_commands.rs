@@ -253,10 +253,11 @@ async fn doctor_reports_every_fault_of_the_network_to_a_code_host() {
 
 /// Each fault of the simulated code hosts, with the exit codes of the commands in the order of [`HostCommand::ALL`], and
 /// the number of actions that arrive.
-const HOST_FAULTS: [(HostFault, [i32; 3], u64); 13] = [
+const HOST_FAULTS: [(HostFault, [i32; 3], u64); 14] = [
     (HostFault::ForbiddenChecks, [0, 0, 0], 2),
     (HostFault::LimitInAnswer, [4, 4, 4], 0),
     (HostFault::LimitInStatus, [4, 4, 4], 0),
+    (HostFault::SecondaryLimit, [4, 4, 4], 0),
     (HostFault::ExpiredToken, [4, 4, 4], 0),
     (HostFault::BadGateway, [4, 4, 4], 0),
     (HostFault::OtherRepository, [4, 4, 4], 0),

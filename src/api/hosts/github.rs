@@ -225,11 +225,15 @@ fn checks(commit: &Value) -> Checks {
         Some("PENDING" | "EXPECTED") => ChecksState::Pending,
         _ => return Checks::default(),
     };
+    let read = u32::try_from(results.len()).unwrap_or(u32::MAX);
+    let total = total.and_then(|total| u32::try_from(total).ok()).unwrap_or(read);
+    // The host lists a limited number of checks. If the state says that all have passed, so have those not listed.
+    let unlisted = if state == ChecksState::Passing { total.saturating_sub(read) } else { 0 };
     let failed = contexts.iter().zip(&results).filter(|(_, result)| **result == CheckConclusion::Failed);
     Checks {
         state,
-        passed: u32::try_from(count(CheckConclusion::Passed)).unwrap_or(u32::MAX),
-        total: total.and_then(|total| u32::try_from(total).ok()).unwrap_or(u32::try_from(results.len()).unwrap_or(0)),
+        passed: u32::try_from(count(CheckConclusion::Passed)).unwrap_or(u32::MAX).saturating_add(unlisted),
+        total,
         failed: failed.take(Checks::MAX_LISTED).map(|(context, _)| failed_check(context)).collect(),
     }
 }

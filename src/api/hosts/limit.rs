@@ -1,6 +1,7 @@
 //! What a code host reports about its limit of requests, in the headers of an answer or in a GraphQL answer.
 
 use crate::model::Time;
+use crate::model::text::CleanText;
 use chrono::{TimeDelta, Utc};
 use reqwest::header::{HeaderMap, RETRY_AFTER};
 
@@ -24,6 +25,13 @@ pub struct RequestBudget {
     pub status: Option<u16>,
     /// How long the request took, in milliseconds.
     pub millis: u32,
+}
+
+/// Whether the text of an answer with status 403 means that GitHub's secondary limit is reached, which it doesn't always
+/// report in a header.
+pub(super) fn is_secondary_limit(text: &CleanText) -> bool {
+    let text = text.as_str().to_lowercase();
+    text.contains("rate limit") || text.contains("abuse detection")
 }
 
 impl RequestBudget {

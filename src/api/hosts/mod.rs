@@ -278,6 +278,7 @@ impl HostClient {
         let text = excerpt::error_text(&body, &self.0.token).text;
         Err(match status.as_u16() {
             _ if is_limited => HostErrorKind::Limited,
+            403 if limit::is_secondary_limit(&text) => HostErrorKind::Limited,
             401 => HostErrorKind::Unauthorized,
             403 => HostErrorKind::Forbidden(text),
             404 => HostErrorKind::NotFound,

@@ -196,6 +196,9 @@ fn refusal_of(fault: HostFault) -> Option<Reply> {
             let limited = message(StatusCode::FORBIDDEN, "You have exceeded a secondary rate limit");
             Some(Reply { headers: vec![(header::RETRY_AFTER, "60".to_owned())], ..limited })
         }
+        HostFault::SecondaryLimit => {
+            Some(message(StatusCode::FORBIDDEN, "You have exceeded a secondary rate limit. Please wait a few minutes"))
+        }
         _ => None,
     }
 }

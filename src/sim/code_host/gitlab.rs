@@ -207,7 +207,7 @@ pub(super) fn refusal(world: &HostWorld<'_>) -> Option<Reply> {
             let headers = vec![(header::CONTENT_TYPE, "text/html".to_owned())];
             Some(Reply { status: StatusCode::BAD_GATEWAY, body, headers })
         }
-        HostFault::LimitInAnswer => Some(limited(TimeDelta::minutes(40), None)),
+        HostFault::LimitInAnswer | HostFault::SecondaryLimit => Some(limited(TimeDelta::minutes(40), None)),
         HostFault::LimitInStatus => Some(limited(TimeDelta::minutes(1), Some((header::RETRY_AFTER, "60".to_owned())))),
         _ => None,
     }

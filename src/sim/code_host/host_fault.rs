@@ -48,6 +48,8 @@ pub enum HostFault {
     LimitInAnswer,
     /// The limit is reached, reported with an error status and `Retry-After`.
     LimitInStatus,
+    /// GitHub's secondary limit is reached, reported with status 403 and a text; its headers say that requests are left.
+    SecondaryLimit,
     /// The token has expired.
     ExpiredToken,
     /// Status 502 after the host's time limit.
@@ -74,11 +76,12 @@ pub enum HostFault {
 
 impl HostFault {
     /// All faults with their names in the option `--fault`.
-    pub(in crate::sim) const NAMED: [(&'static str, Self); 14] = [
+    pub(in crate::sim) const NAMED: [(&'static str, Self); 15] = [
         ("401", Self::ExpiredToken),
         ("502", Self::BadGateway),
         ("limit", Self::LimitInAnswer),
         ("limit-retry-after", Self::LimitInStatus),
+        ("secondary-limit", Self::SecondaryLimit),
         ("forbidden-checks", Self::ForbiddenChecks),
         ("other-repository", Self::OtherRepository),
         ("half-missing", Self::HalfMissing),

@@ -6,7 +6,7 @@ use crate::model::Time;
 use crate::model::colors::ColorRole;
 use crate::model::load::Load;
 use crate::model::preview::BuildState;
-use crate::model::pull_request::{ChecksState, PullRequest, PullRequestFact, Review, short_commit};
+use crate::model::pull_request::{ChecksState, PullRequest, PullRequestFact, PullRequestState, Review, short_commit};
 use crate::model::pull_request_details::{PullRequestDetails, ReviewEntry, ReviewKind, SiteFacts};
 use crate::model::row::JobKey;
 use crate::model::text::CleanText;
@@ -116,6 +116,14 @@ fn state_sentence(app: &App, state: &PullRequest) -> String {
         false => capitalized(state.fact().word_and_meaning().1),
     };
     let mut parts = Vec::new();
+    // The most important fact may be another one.
+    match state.state {
+        PullRequestState::Draft if state.fact() != PullRequestFact::Draft => parts.push("a draft".to_owned()),
+        PullRequestState::Queued if state.fact() != PullRequestFact::Queued => {
+            parts.push("in the merge queue".to_owned());
+        }
+        _ => {}
+    }
     match checks.state {
         _ if state.state.is_final() => {}
         _ if are_unread => parts.push("the checks could not be read yet".to_owned()),
