@@ -14,7 +14,8 @@ pub const MAX_TITLE_CHARS: usize = 200;
 /// Returns the title of a job with this prompt: the first line with visible text. Returns an empty title if there is
 /// none.
 pub fn prompt_title(text: &str) -> CleanText {
-    let mut lines = text.lines().map(|line| CleanText::title(line, MAX_TITLE_CHARS));
+    // A prompt about a page begins with `/path:`.
+    let mut lines = text.lines().map(|line| CleanText::title(line.trim_end().trim_end_matches(':'), MAX_TITLE_CHARS));
     lines.find(|line| !line.is_empty()).unwrap_or_default()
 }
 

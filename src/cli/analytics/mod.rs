@@ -179,7 +179,7 @@ impl<'a, R: FieldedRow> Printer<'a, R> {
     fn print(&self, report: &RowsReport<R>, out: &mut Out) -> Result<Code, CliError> {
         let rows = self.selection.select(&report.rows);
         let (found, is_check) = (rows.len(), self.selection.is_check);
-        if is_check && found == 0 && !report.is_complete() {
+        if is_check && found == 0 && (!report.is_complete() || report.is_cut) {
             return Err(CliError::new(
                 Code::Limited,
                 "--check: no loaded row passes the filter, but not all rows are loaded.",

@@ -56,7 +56,9 @@ fn cell(value: &FieldValue<'_>, is_flexible: bool) -> TextCell {
         FieldValue::Text(text) => {
             let line = text.lines().collect::<Vec<_>>().join(" ");
             let shown = if is_flexible { line } else { cut_to_width(&line, MAX_CELLS).into_owned() };
-            TextCell::plain(shown).with_piped_text(guard_formulas(text))
+            // The text of a flexible column is guarded when it is piped.
+            let piped = if is_flexible { text.clone().into_owned() } else { guard_formulas(text) };
+            TextCell::plain(shown).with_piped_text(piped)
         }
         FieldValue::Count(count) => {
             TextCell::plain(count_text(count)).with_piped_text(guard_unless_number(format_received(count)))

@@ -34,9 +34,13 @@ impl NeedsWorkExport<'_> {
     fn write_csv(&self) -> Result<String, ExportError> {
         let mut heads = vec!["path", "score"];
         heads.extend(Signal::ALL.map(Signal::name));
+        heads.push("change");
         let record = |page: &&PageSignals| {
             let mut cells = vec![guard_formulas(page.path_text()), format!("{:.4}", page.score)];
             cells.extend(Signal::ALL.map(|signal| guard_unless_number(page.number_text(signal))));
+            cells.push(
+                page.views_change().percent().map(|percent| format!("{:.4}", percent / 100.0)).unwrap_or_default(),
+            );
             cells
         };
         csv_text(&heads, self.pages.iter().map(record))
@@ -120,8 +124,8 @@ mod tests {
     fn unknown_signals_are_empty_in_csv_and_null_in_json() {
         assert_eq!(
             written(ExportFormat::Csv),
-            "path,score,views,lostViews,thumbsDown,openComments,unansweredQuestions,unclickedSearches\r\n\
-             \"/a|b<i>,c\",1.0000,,,3,,,\r\n"
+            "path,score,views,lostViews,thumbsDown,openComments,unansweredQuestions,unclickedSearches,change\r\n\
+             \"/a|b<i>,c\",1.0000,,,3,,,,\r\n"
         );
         let json: Value = serde_json::from_str(&written(ExportFormat::Json)).expect("JSON");
         let page = json.pointer("/pages/0").expect("a page");
