@@ -52,6 +52,8 @@ pub enum ConfirmAction {
         max_requests: u32,
         from_start: bool,
     },
+    /// Loads the reports that a comparison of this report needs.
+    LoadCompared(AnalyticsKind),
     /// Loads the reports about pages that need work: those that are missing, or all of them.
     LoadSignals {
         everything: bool,
@@ -107,6 +109,7 @@ impl ConfirmAction {
             Self::LoadAll(_) => ("Load all pages", "load all"),
             Self::LoadTotals(_) | Self::LoadVisitorTotals(_) => ("Load trend", "load"),
             Self::LoadRows { .. } => ("Load all rows", "load all"),
+            Self::LoadCompared(_) => ("Compare", "compare"),
             Self::LoadSignals { .. } | Self::LoadReports(..) => ("Load reports", "load"),
             Self::SaveProfile(WritePermission::Nothing) => ("Save profile", "save"),
             Self::SaveProfile(WritePermission::Add) => ("Save profile", "add"),
@@ -316,6 +319,7 @@ impl App {
             ConfirmAction::LoadAll(orders) => self.load_sequentially(orders, effects),
             ConfirmAction::LoadTotals(ranges) => self.load_totals(ranges, effects),
             ConfirmAction::LoadVisitorTotals(ranges) => self.load_visitor_totals(ranges, effects),
+            ConfirmAction::LoadCompared(kind) => self.load_compared(kind, effects),
             ConfirmAction::LoadRows { kind, max_requests, from_start } => {
                 self.load_rows(kind, max_requests, from_start, effects);
             }

@@ -53,6 +53,10 @@ struct RowsComparison<R> {
     gone: Vec<R>,
     /// The number of rows that the previous period doesn't have.
     new_count: usize,
+    /// The ranges whose reports are being read from the cache.
+    unread: Vec<DateRange>,
+    /// The ranges whose reports are not cached, and are requested only after a confirmation.
+    unconfirmed: Vec<DateRange>,
 }
 
 /// A report whose rows can be found by their keys.
@@ -152,12 +156,14 @@ impl<R: FieldedRow> RowsTab<R> {
                 None
             }
             RowsMsg::Cached { range, report, is_fresh } if self.compares(range) => {
+                if let Some(comparison) = &mut self.comparison {
+                    comparison.unread.retain(|unread| *unread != range);
+                    comparison.unconfirmed.extend(Some(range).filter(|_| report.is_none() || !is_fresh));
+                }
                 if let Some(report) = report.filter(|_| is_fresh) {
                     self.show_compared(range, report);
-                    return None;
                 }
-                let plan = RowsPlan { range, max_requests: 1, from_start: false };
-                Some(Effect::Analytics(AnalyticsEffect::Load(R::KIND, plan)))
+                None
             }
             RowsMsg::Ended { range, outcome } if self.compares(range) => {
                 match outcome.report {
@@ -171,18 +177,45 @@ impl<R: FieldedRow> RowsTab<R> {
     }
 
     fn compares(&self, range: DateRange) -> bool {
-        self.compared_ranges().is_some_and(|ranges| [ranges.now, ranges.before].contains(&range))
+        let ranges = self.comparison.as_ref().map(|comparison| comparison.ranges);
+        ranges.is_some_and(|ranges| [ranges.now, ranges.before].contains(&range))
+    }
+
+    /// Returns the ranges of a new comparison whose reports have to be requested, once the cache was read.
+    pub(in crate::tui) fn uncached_compared_ranges(&self) -> &[DateRange] {
+        let comparison = self.comparison.as_ref().filter(|comparison| comparison.unread.is_empty());
+        comparison.map_or(&[], |comparison| &comparison.unconfirmed)
+    }
+
+    /// Requests the reports of a comparison that are not cached: the first rows of each. Returns the effects.
+    pub(in crate::tui) fn load_compared(&mut self) -> Vec<Effect> {
+        let ranges = self.comparison.as_mut().map(|comparison| std::mem::take(&mut comparison.unconfirmed));
+        let plan = |range| RowsPlan { range, max_requests: 1, from_start: false };
+        let load = |range| Effect::Analytics(AnalyticsEffect::Load(R::KIND, plan(range)));
+        ranges.into_iter().flatten().map(load).collect()
     }
 
     /// Compares the complete days of the shown range with the previous period. Returns the effects that read the
-    /// reports that are not shown from the cache. If one is not cached, its first rows take a request.
+    /// reports that are not shown from the cache.
     pub(in crate::tui) fn compare(&mut self, ranges: ComparedRanges) -> Vec<Effect> {
-        self.comparison = Some(RowsComparison { ranges, now: None, before: None, gone: Vec::new(), new_count: 0 });
+        self.comparison = Some(RowsComparison {
+            ranges,
+            now: None,
+            before: None,
+            gone: Vec::new(),
+            new_count: 0,
+            unread: Vec::new(),
+            unconfirmed: Vec::new(),
+        });
         if let Some(shown) = self.report().filter(|_| self.range == Some(ranges.now)).cloned() {
             self.show_compared(ranges.now, shown);
         }
         let not_shown = [ranges.now, ranges.before].into_iter().filter(|range| self.range != Some(*range));
-        not_shown.map(|range| Effect::Analytics(AnalyticsEffect::LoadCached(R::KIND, range))).collect()
+        let unread: Vec<DateRange> = not_shown.collect();
+        if let Some(comparison) = &mut self.comparison {
+            comparison.unread.clone_from(&unread);
+        }
+        unread.into_iter().map(|range| Effect::Analytics(AnalyticsEffect::LoadCached(R::KIND, range))).collect()
     }
 
     pub(in crate::tui) fn stop_comparing(&mut self) {
@@ -214,9 +247,10 @@ impl<R: FieldedRow> RowsTab<R> {
         comparison.new_count = now.rows.iter().filter(|row| comparison.is_new(row)).count();
     }
 
-    /// Returns the compared ranges; `None` if nothing is compared.
+    /// Returns the compared ranges; `None` if nothing is compared, or the cost of a comparison was not confirmed.
     pub(in crate::tui) fn compared_ranges(&self) -> Option<ComparedRanges> {
-        self.comparison.as_ref().map(|comparison| comparison.ranges)
+        let comparison = self.comparison.as_ref().filter(|comparison| comparison.unconfirmed.is_empty());
+        comparison.map(|comparison| comparison.ranges)
     }
 
     /// Computes the numbers above the table with a function that returns those of a report.

@@ -40,7 +40,7 @@ impl AnalyticsState {
     }
 
     /// Returns the loaded reports of a range.
-    pub(super) fn reports_of(&self, range: DateRange) -> LoadedReports<'_> {
+    pub(in crate::tui) fn reports_of(&self, range: DateRange) -> LoadedReports<'_> {
         fn of_range<R: FieldedRow>(tab: &RowsTab<R>, range: DateRange) -> Option<&RowsReport<R>> {
             tab.report().map(AsRef::as_ref).filter(|report| report.range == range)
         }

@@ -300,6 +300,30 @@ fn a_cached_range_is_shown_in_a_tab_of_which_something_is_cached() {
 }
 
 #[test]
+fn a_comparison_requests_nothing_before_its_cost_is_confirmed() {
+    let (mut app, range) = open(AnalyticsTab::Searches);
+    searches(&mut app, range, vec![search("sso", 30, None)]);
+    let not_cached = |app: &mut App| {
+        let ComparedRanges { now, before } = compared(range);
+        for range in [now, before] {
+            let nothing = RowsMsg::Cached { range, report: None, is_fresh: false };
+            let effects = app.update(Msg::Analytics(AnalyticsMsg::Searches(nothing)), at(0));
+            assert_eq!(analytics_effects(&effects), []);
+        }
+    };
+    press(&mut app, 'c');
+    not_cached(&mut app);
+    assert!(screen(&app).contains("to compare? 2 requests, "), "{}", screen(&app));
+    key(&mut app, KeyCode::Esc);
+    assert!(!screen(&app).contains("compared:"), "{}", screen(&app));
+    assert_eq!(analytics_effects(&press(&mut app, 'c')).len(), 2, "the cache is read again");
+    not_cached(&mut app);
+    let effects = analytics_effects(&press(&mut app, 'y'));
+    assert!(matches!(&effects[..], [AnalyticsEffect::Load(..), AnalyticsEffect::Load(..)]), "{effects:?}");
+    assert!(screen(&app).contains("compared:"), "{}", screen(&app));
+}
+
+#[test]
 fn searches_are_compared_with_any_range() {
     let (mut app, range) = open(AnalyticsTab::Searches);
     searches(&mut app, range, vec![search("sso", 30, None)]);

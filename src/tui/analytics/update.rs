@@ -13,6 +13,7 @@ use crate::model::report::{CachedRange, LoadEndReason};
 use crate::model::text::CleanText;
 use crate::tui::confirm::{ConfirmAction, ConfirmDialog};
 use crate::tui::format::{format_count, plural};
+use crate::tui::keymap::{Action, Context};
 use crate::tui::{App, Effect, Screen, Severity, ViewsEffect};
 
 /// The maximum number of requests after which loading asks again.
@@ -88,6 +89,7 @@ impl App {
         let is_shown = self.screen == Screen::Views && self.is_report_shown::<R>();
         if is_shown {
             effects.extend(follows);
+            self.ask_to_load_compared::<R>(now);
         } else if follows.is_some() {
             R::of_mut(&mut self.analytics).stop_waiting();
         }
@@ -117,6 +119,34 @@ impl App {
             AnalyticsTab::Feedback => self.compare_report_days::<Feedback>(days, now, effects),
             AnalyticsTab::Questions => self.compare_report_days::<Question>(days, now, effects),
         }
+    }
+
+    /// Asks whether to request the reports of a comparison that are not cached.
+    fn ask_to_load_compared<R: ReportRow>(&mut self, now: Time) {
+        let ranges = R::of(&self.analytics).uncached_compared_ranges();
+        if ranges.is_empty() || !self.dialogs.is_empty() {
+            return;
+        }
+        let names: Vec<String> = ranges.iter().map(ToString::to_string).collect();
+        let (ranges, costs, left) = (names.join(" and "), plural(ranges.len(), "request"), self.view_requests_left());
+        if left == 0 {
+            return self.notify_no_requests_left(now);
+        }
+        let text = format!("Load the {} of {ranges} to compare? {costs}, {left} left.", R::KIND.label());
+        self.open(ConfirmDialog { text, on_yes: ConfirmAction::LoadCompared(R::KIND) });
+    }
+
+    /// Loads the reports of a comparison after the user has confirmed the cost.
+    pub(in crate::tui) fn load_compared(&mut self, kind: AnalyticsKind, effects: &mut Vec<Effect>) {
+        let analytics = &mut self.analytics;
+        effects.extend(match kind {
+            AnalyticsKind::Visitors => Vec::new(),
+            AnalyticsKind::Searches => analytics.searches.load_compared(),
+            AnalyticsKind::Feedback => analytics.feedback.load_compared(),
+            AnalyticsKind::FeedbackByPage => analytics.feedback_by_page.load_compared(),
+            AnalyticsKind::Questions => analytics.questions.load_compared(),
+        });
+        self.dirty = true;
     }
 
     fn compare_report_days<R: ReportRow>(
@@ -196,6 +226,11 @@ impl App {
         }
         let tab = R::of(&self.analytics);
         let (Some(range), Some(report)) = (tab.range(), tab.report()) else { return };
+        if report.is_complete() {
+            let again = self.key_label(Context::Analytics, Action::Refresh);
+            let text = format!("All rows of this range are loaded; {again} reloads them.");
+            return self.notify(Severity::Info, &text, now);
+        }
         let most = REQUESTS_PER_CONFIRMATION.min(left);
         let text = format!(
             "Load all {} of {range}, continuing after {} rows? At least 1 request and at most {most}, {left} left. The \

@@ -180,7 +180,7 @@ pub const BINDINGS: &[Binding] = &[
         &[ch('c')],
         Action::Compare,
         "compare",
-        "compare with the previous period (at most two requests)",
+        "compare with the previous period (shows the cost first)",
     ),
     key_binding(C::Analytics, &[ch('C')], Action::CompareWith, "", "compare with a range of your choice"),
     key_binding(C::Analytics, &[ch('s')], Action::NextSort, "sort", "sort by the next column"),

@@ -15,6 +15,7 @@ use crate::model::report::Report;
 use crate::model::text::CleanText;
 use crate::model::views::{Count, Counts, PageRow, ViewCount};
 use crate::tui::PromptsEffect;
+use crate::tui::analytics::AnalyticsTab;
 use std::collections::{HashMap, HashSet};
 
 impl App {
@@ -108,11 +109,18 @@ impl App {
         self.views.table.report().map(|report| report.range).or_else(answered)
     }
 
-    /// Returns the values of a template's placeholders for a job about these pages, such as their views in the listed
-    /// range.
+    /// Returns the values of a template's placeholders for a job about these pages, such as their views in the range on
+    /// screen.
     pub(in crate::tui) fn page_template_values(&self, pages: &[CleanText], now: Time) -> TemplateValues {
         let mut values = TemplateValues { path: Some(sentence_list(pages)), ..TemplateValues::default() };
-        let rows = rows_of(self.views.rows(), pages);
+        let shown = self.views.query().range;
+        let is_listed = self.analytics.tab == AnalyticsTab::Pages || self.listed_range() == Some(shown);
+        // Another tab may show a range whose pages were never listed.
+        let (range, rows) = match is_listed {
+            true => (self.listed_range(), self.views.rows()),
+            false => (Some(shown), self.analytics.reports_of(shown).views.map_or(&[][..], |views| &views.rows)),
+        };
+        let rows = rows_of(rows, pages);
         let line = |page: &CleanText| match rows.get(page).map(|row| &row.counts) {
             Some(counts) => {
                 let (human, ai) = (received_text(&counts.human), received_text(&counts.ai));
@@ -121,7 +129,7 @@ impl App {
             _ => format!("- {page}"),
         };
         values.pages = Some(pages.iter().map(line).collect::<Vec<_>>().join("\n"));
-        let Some(range) = self.listed_range() else { return values };
+        let Some(range) = range else { return values };
         let so_far = if now.date_naive() <= range.to() { " (today so far)" } else { "" };
         (values.from, values.to) = (Some(range.from().to_string()), Some(format!("{}{so_far}", range.to())));
         if pages.iter().any(|page| !rows.contains_key(page)) {
@@ -141,7 +149,7 @@ impl App {
         let (Some(human), Some(ai)) = (human, ai) else { return values };
         let both = human + ai;
         values.share = (!both.is_zero()).then(|| format!("{:.0}%", ai.ratio_to(both) * 100.0));
-        if let Some(comparison) = self.views.table.comparison() {
+        if let Some(comparison) = self.views.table.comparison().filter(|_| is_listed) {
             values.change = change_since(comparison, self.views.query().range, pages);
         }
         values
