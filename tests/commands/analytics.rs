@@ -77,6 +77,20 @@ fn what_readers_wrote_leaves_the_terminal_only_on_request() {
 }
 
 #[test]
+fn all_loads_every_row_and_limit_prints_the_first_ones() {
+    let fixture = CommandFixture::with_pages(640, &[]);
+    let words = ["feedback", "--last", "30d", "--json"];
+    let some = fixture.run(&[&words[..], &["--max-requests", "1"]].concat()).expect_exit_code(0).multiline_json();
+    let all = fixture.run(&[&words[..], &["--all"]].concat()).expect_exit_code(0).multiline_json();
+    assert_eq!([&some, &all].map(|json| json.get("complete").and_then(Value::as_bool)), [Some(false), Some(true)]);
+    let (some, all) = (rows(&some, "feedback"), rows(&all, "feedback"));
+    assert!(some.len() < all.len() && all.starts_with(some));
+    let first = fixture.run(&[&words[..], &["--limit", "3"]].concat()).expect_exit_code(0).multiline_json();
+    assert_eq!(rows(&first, "feedback"), &all[..3]);
+    fixture.run(&["feedback", "--all", "--max-requests", "2"]).expect_exit_code(2);
+}
+
+#[test]
 fn a_check_exits_with_1_if_rows_are_found_and_never_passes_on_partial_rows() {
     let fixture = CommandFixture::with_pages(640, &[]);
     let check = ["feedback", "--last", "30d", "--check", "page /no/such/page", "--max-requests", "1"];
@@ -149,7 +163,7 @@ fn reports_that_are_not_stored_are_nevertheless_printed() {
     assert_eq!(loaded.json().get("missing"), Some(&Value::Array(Vec::new())), "{}", loaded.err);
     let words = ["feedback", "--last", "30d", "--max-requests", "1"];
     let feedback = fixture.run_with(&words, &variables, "").expect_exit_code(0);
-    assert!(feedback.err.contains("Partial: there are more rows. Raise --max-requests."), "{}", feedback.err);
+    assert!(feedback.err.contains("Partial: there are more rows. Add --all."), "{}", feedback.err);
     let before = requests(&fixture, AnalyticsKind::Feedback);
     fixture.run_with(&words, &variables, "").expect_exit_code(0);
     assert_eq!(requests(&fixture, AnalyticsKind::Feedback), before + 1, "nothing was stored");

@@ -204,7 +204,7 @@ fn feedback_comment_by_comment() {
 
 #[test]
 fn feedback_counted_by_page() {
-    snapshots("feedback_by_page", &[LARGE], &["/guides/sso"], |fixture| {
+    snapshots("feedback_by_page", &[SMALL, LARGE], &["/guides/sso"], |fixture| {
         let range = open(fixture, 2);
         fixture.press_keys("z");
         analytics(fixture, AnalyticsMsg::FeedbackByPage(loaded(range, votes(), None)));

@@ -51,6 +51,13 @@ pub(super) struct Options {
     #[arg(long, value_name = "N", default_value_t = 10, allow_negative_numbers = true,
           value_parser = number_parser(1..=u32::MAX, "a whole number, 1 or more"))]
     max_requests: u32,
+    /// load all rows, with as many requests as that takes
+    #[arg(long, conflicts_with = "max_requests")]
+    all: bool,
+    /// print at most this many rows
+    #[arg(long, value_name = "N", allow_negative_numbers = true,
+          value_parser = number_parser(1..=u32::MAX, "a whole number, 1 or more"))]
+    limit: Option<u32>,
     /// load from the service even if the cache is fresh
     #[arg(long)]
     fresh: bool,
@@ -74,6 +81,10 @@ impl Options {
     /// Whether the output is JSON.
     pub(super) fn is_json(&self) -> bool {
         self.format.is_json()
+    }
+
+    fn max_requests(&self) -> u32 {
+        if self.all { u32::MAX } else { self.max_requests }
     }
 }
 
@@ -145,9 +156,9 @@ async fn load<R: FieldedRow + DecodedRow>(
     let (range, engine) = (days.range, session.engine.clone());
     let kind = R::KIND.label();
     let left = session.store.budget(&session.scope, RateLimited::Views, now).await?.requests_left();
-    let most = options.max_requests.min(left.max(1));
+    let most = options.max_requests().min(left.max(1));
     out.note(&format!("Loading {kind} of {range}: 1 to {most} of {left} analytics requests left this hour."));
-    let plan = RowsPlan { range, max_requests: options.max_requests, from_start: options.fresh };
+    let plan = RowsPlan { range, max_requests: options.max_requests(), from_start: options.fresh };
     out.show_live(&format!("loading {kind}"));
     let ended = session.run_interruptible(engine.load_rows::<R>(plan)).await;
     out.clear_live();
@@ -177,13 +188,16 @@ impl<'a, R: FieldedRow> Printer<'a, R> {
 
     /// Prints the rows. With `--check`, returns [`Code::Failed`] if there are any.
     fn print(&self, report: &RowsReport<R>, out: &mut Out) -> Result<Code, CliError> {
-        let rows = self.selection.select(&report.rows);
+        let mut rows = self.selection.select(&report.rows);
         let (found, is_check) = (rows.len(), self.selection.is_check);
         if is_check && found == 0 && (!report.is_complete() || report.is_cut) {
             return Err(CliError::new(
                 Code::Limited,
                 "--check: no loaded row passes the filter, but not all rows are loaded.",
             ));
+        }
+        if let Some(limit) = self.options.limit {
+            rows.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
         }
         let format = self.options.format.export_format();
         let is_table_on_terminal = format.is_none() && out.is_terminal();
@@ -201,7 +215,7 @@ impl<'a, R: FieldedRow> Printer<'a, R> {
         let cost = if requests == 0 { "no requests".to_owned() } else { plural(requests, "request") };
         out.note(&format!("{rows} rows as of {as_of}, {cost}."));
         if !report.is_complete() {
-            let more = if is_stored { "Run the same command again to continue." } else { "Raise --max-requests." };
+            let more = if is_stored { "Run the same command again to continue." } else { "Add --all." };
             out.note(&format!("Partial: there are more rows. {more}"));
         } else if report.is_cut {
             out.note("The service has more rows, but offers no way to load them.");
