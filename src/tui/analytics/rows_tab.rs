@@ -181,6 +181,11 @@ impl<R: FieldedRow> RowsTab<R> {
         ranges.is_some_and(|ranges| [ranges.now, ranges.before].contains(&range))
     }
 
+    /// Whether the report of this range is being read from the cache for a comparison.
+    pub(in crate::tui) fn awaits_compared(&self, range: DateRange) -> bool {
+        self.comparison.as_ref().is_some_and(|comparison| comparison.unread.contains(&range))
+    }
+
     /// Returns the ranges of a new comparison whose reports have to be requested, once the cache was read.
     pub(in crate::tui) fn uncached_compared_ranges(&self) -> &[DateRange] {
         let comparison = self.comparison.as_ref().filter(|comparison| comparison.unread.is_empty());
@@ -198,22 +203,19 @@ impl<R: FieldedRow> RowsTab<R> {
     /// Compares the complete days of the shown range with the previous period. Returns the effects that read the
     /// reports that are not shown from the cache.
     pub(in crate::tui) fn compare(&mut self, ranges: ComparedRanges) -> Vec<Effect> {
+        let not_shown = [ranges.now, ranges.before].into_iter().filter(|range| self.range != Some(*range));
+        let unread: Vec<DateRange> = not_shown.collect();
         self.comparison = Some(RowsComparison {
             ranges,
             now: None,
             before: None,
             gone: Vec::new(),
             new_count: 0,
-            unread: Vec::new(),
+            unread: unread.clone(),
             unconfirmed: Vec::new(),
         });
         if let Some(shown) = self.report().filter(|_| self.range == Some(ranges.now)).cloned() {
             self.show_compared(ranges.now, shown);
-        }
-        let not_shown = [ranges.now, ranges.before].into_iter().filter(|range| self.range != Some(*range));
-        let unread: Vec<DateRange> = not_shown.collect();
-        if let Some(comparison) = &mut self.comparison {
-            comparison.unread.clone_from(&unread);
         }
         unread.into_iter().map(|range| Effect::Analytics(AnalyticsEffect::LoadCached(R::KIND, range))).collect()
     }
@@ -240,6 +242,9 @@ impl<R: FieldedRow> RowsTab<R> {
         let Some(comparison) = &mut self.comparison else { return };
         comparison.gone.clear();
         comparison.new_count = 0;
+        if !comparison.is_loaded() {
+            return;
+        }
         let (Some(now), Some(before)) = (now, &comparison.before) else { return };
         let known: HashSet<&CleanText> = now.rows.iter().map(AnalyticsRow::key).collect();
         let gone = before.report.rows.iter().filter(|row| !known.contains(row.key()));
@@ -398,7 +403,7 @@ impl<R: FieldedRow> RowsComparison<R> {
 
     /// Whether the previous period doesn't have this row. Unknown, and so false, unless all of its rows are loaded.
     fn is_new(&self, row: &R) -> bool {
-        let before = self.before.as_ref().filter(|before| before.is_complete());
+        let before = self.before.as_ref().filter(|before| self.is_loaded() && before.is_complete());
         before.is_some_and(|before| !before.positions.contains_key(row.key()))
     }
 }

@@ -324,6 +324,24 @@ fn a_comparison_requests_nothing_before_its_cost_is_confirmed() {
 }
 
 #[test]
+fn a_declined_comparison_shows_nothing_and_is_not_asked_about_again() {
+    let (mut app, range) = open(AnalyticsTab::Searches);
+    searches(&mut app, range, vec![search("sso", 30, None)]);
+    press(&mut app, 'c');
+    let ComparedRanges { now, before } = compared(range);
+    let old = Some(report(before, vec![search("old", 9, None)], None));
+    for (range, report, is_fresh) in [(before, old, true), (now, None, false)] {
+        let cached = RowsMsg::Cached { range, report, is_fresh };
+        app.update(Msg::Analytics(AnalyticsMsg::Searches(cached)), at(0));
+    }
+    assert!(screen(&app).contains("to compare? 1 request, "), "{}", screen(&app));
+    key(&mut app, KeyCode::Esc);
+    searches(&mut app, range, vec![search("sso", 31, None)]);
+    let text = screen(&app);
+    assert!(app.dialogs.is_empty() && text.contains("sso") && !text.contains("old"), "{text}");
+}
+
+#[test]
 fn searches_are_compared_with_any_range() {
     let (mut app, range) = open(AnalyticsTab::Searches);
     searches(&mut app, range, vec![search("sso", 30, None)]);

@@ -80,6 +80,8 @@ impl App {
             }
         }
         let tab = R::of_mut(&mut self.analytics);
+        // The question comes once, when the cache was read, and not again with later answers.
+        let is_for_comparison = matches!(&msg, RowsMsg::Cached { range, .. } if tab.awaits_compared(*range));
         let follows = tab.receive(msg, now);
         if let Some(report) = tab.report().cloned() {
             tab.full_bar = R::full_bar(&report);
@@ -89,7 +91,9 @@ impl App {
         let is_shown = self.screen == Screen::Views && self.is_report_shown::<R>();
         if is_shown {
             effects.extend(follows);
-            self.ask_to_load_compared::<R>(now);
+            if is_for_comparison {
+                self.ask_to_load_compared::<R>(now);
+            }
         } else if follows.is_some() {
             R::of_mut(&mut self.analytics).stop_waiting();
         }
