@@ -182,7 +182,7 @@ impl<R: FieldedRow> RowsTab<R> {
     }
 
     /// Whether the report of this range is being read from the cache for a comparison.
-    pub(in crate::tui) fn awaits_compared(&self, range: DateRange) -> bool {
+    pub(in crate::tui) fn is_reading_compared(&self, range: DateRange) -> bool {
         self.comparison.as_ref().is_some_and(|comparison| comparison.unread.contains(&range))
     }
 

@@ -81,7 +81,7 @@ impl App {
         }
         let tab = R::of_mut(&mut self.analytics);
         // The question comes once, when the cache was read, and not again with later answers.
-        let is_for_comparison = matches!(&msg, RowsMsg::Cached { range, .. } if tab.awaits_compared(*range));
+        let is_for_comparison = matches!(&msg, RowsMsg::Cached { range, .. } if tab.is_reading_compared(*range));
         let follows = tab.receive(msg, now);
         if let Some(report) = tab.report().cloned() {
             tab.full_bar = R::full_bar(&report);
