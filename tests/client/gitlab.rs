@@ -153,6 +153,9 @@ async fn an_approval_makes_a_merge_request_mergeable_at_its_head_only() {
     sim.set_host_fault(Some(HostFault::MovedBeforeMerge));
     assert_eq!(outcome(&client, &link, head, &merge).await, ActionOutcome::Moved);
     sim.set_host_fault(None);
+    assert_eq!(outcome(&client, &link, head, &merge).await, ActionOutcome::Moved, "a commit was pushed");
+    let moved = state_of(&client, &link).await.expect("a state");
+    let head = moved.head.as_str();
     assert_eq!(outcome(&client, &link, head, &merge).await, ActionOutcome::Done);
     assert_eq!(state_of(&client, &link).await.expect("a state").state, PullRequestState::Merged);
     assert!(matches!(outcome(&client, &link, head, &merge).await, ActionOutcome::NotDone(_)), "merged already");

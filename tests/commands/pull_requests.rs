@@ -208,9 +208,12 @@ fn approve_and_merge_act_at_the_given_commit_only() {
     };
     assert!(moved.err.contains("was not merged: it has new commits"), "{}", moved.err);
     fixture.sim.set_host_fault(None);
-    let refused = with_token(&fixture, &["merge", &id, "--head", &head, "--yes", "--method", "rebase"]);
+    with_token(&fixture, &["merge", &id, "--head", &head, "--yes"]).expect_exit_code(4);
+    let answer = with_token(&fixture, &["pr", "--json"]).json();
+    let head = answer["jobs"][0]["pullRequest"]["head"].as_str().expect("the pushed commit");
+    let refused = with_token(&fixture, &["merge", &id, "--head", head, "--yes", "--method", "rebase"]);
     assert!(refused.expect_exit_code(4).err.contains("not mergeable"));
-    let merged = with_token(&fixture, &["merge", &id, "--head", &head, "--yes"]).expect_exit_code(0);
+    let merged = with_token(&fixture, &["merge", &id, "--head", head, "--yes"]).expect_exit_code(0);
     assert!(merged.out.contains("\tmerged\t") && merged.err.contains("was merged."), "{} {}", merged.out, merged.err);
 }
 

@@ -299,3 +299,21 @@ fn commands_for_pull_requests_end_as_documented_with_every_fault_of_a_code_host(
     }
     assert!(wrong.is_empty(), "{}:\n{}", wrong.len(), wrong.join("\n"));
 }
+
+#[test]
+fn after_a_push_right_before_a_merge_the_new_head_is_shown_and_can_be_merged() {
+    let kinds = [HostKind::GitHub, HostKind::GitLab];
+    let (fixture, targets) = fixture_with_targets(&kinds, 6);
+    for kind in kinds {
+        let folder = fixture.home.path();
+        let old = targets.iter().find(|target| target.kind == kind).expect("a pull request to merge");
+        fixture.sim.set_host_fault(Some(HostFault::MovedBeforeMerge));
+        run(&fixture, folder, &HostCommand::Merge.arguments(old)).expect_exit_code(4);
+        fixture.sim.set_host_fault(None);
+        run(&fixture, folder, &HostCommand::Merge.arguments(old)).expect_exit_code(4);
+        let answer = run(&fixture, folder, &["pr", &old.id, "--json"]).expect_exit_code(0).json();
+        let new = answer.get("jobs").and_then(|jobs| target(jobs.get(0)?)).expect("still open");
+        assert_ne!(new.head, old.head, "{kind:?}");
+        run(&fixture, folder, &HostCommand::Merge.arguments(&new)).expect_exit_code(0);
+    }
+}

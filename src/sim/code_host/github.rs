@@ -355,9 +355,13 @@ impl HostWorld<'_> {
                 if !is_mergeable || !is_allowed {
                     return Err((StatusCode::METHOD_NOT_ALLOWED, "Pull Request is not mergeable"));
                 }
-                if text("sha") != Some(&found.head) || self.fault == Some(HostFault::MovedBeforeMerge) {
-                    let moved = "Head branch was modified. Review and try the merge again.";
-                    return Err((StatusCode::CONFLICT, moved));
+                let moved = (StatusCode::CONFLICT, "Head branch was modified. Review and try the merge again.");
+                if text("sha") != Some(&found.head) {
+                    return Err(moved);
+                }
+                if self.fault == Some(HostFault::MovedBeforeMerge) {
+                    actions.pushes += 1;
+                    return Ok((message(moved.0, moved.1), actions));
                 }
                 actions.merged_at = Some(self.now);
                 json!({ "sha": found.head, "merged": true, "message": "Pull Request successfully merged" })

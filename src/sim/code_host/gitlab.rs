@@ -231,10 +231,7 @@ impl HostWorld<'_> {
 
     /// Answers a request for a merge request, or one that acts on it.
     pub(in crate::sim) fn answer_gitlab(&self, request: &GitLabRequest<'_>) -> HostReply {
-        let (reply, done) = self.answer_merge_request(request).unwrap_or_else(|(status, text)| {
-            let error = if status == StatusCode::BAD_REQUEST { "error" } else { "message" };
-            (Reply::json(status, &json!({ error: text })), None)
-        });
+        let (reply, done) = self.answer_merge_request(request).unwrap_or_else(|error| (error_reply(error), None));
         (with_limit(reply, REQUESTS_PER_MINUTE - 1, (self.now + TimeDelta::minutes(1)).timestamp()), done)
     }
 
@@ -266,6 +263,7 @@ impl HostWorld<'_> {
                 let reply = match request.part {
                     "approve" => Reply::json(StatusCode::CREATED, &changed.approval_state()),
                     "notes" => Reply::json(StatusCode::CREATED, &changed.notes().first()),
+                    "merge" if actions.merged_at.is_none() => error_reply(moved_error(&changed)),
                     _ => Reply::json(StatusCode::OK, &changed.merge_request(self.fault)),
                 };
                 return Ok((reply, Some((number, actions))));
@@ -278,14 +276,13 @@ impl HostWorld<'_> {
     /// Returns the user's actions on the merge request, including the requested one.
     fn gitlab_actions_after(&self, found: &HostPullRequest, request: &GitLabRequest<'_>) -> Result<UserActions, Error> {
         let mut actions = self.actions_on(found);
-        let check_sha = |fields: &serde_json::Map<String, Value>, is_moved: bool| {
+        let check_sha = |fields: &serde_json::Map<String, Value>| {
             let sha = fields.get("sha").and_then(Value::as_str).ok_or_else(|| bad_request("sha", "is missing"))?;
-            let moved = || format!("SHA does not match HEAD of source branch: {}", found.head);
-            if sha == found.head && !is_moved { Ok(()) } else { Err((StatusCode::CONFLICT, moved())) }
+            if sha == found.head { Ok(()) } else { Err(moved_error(found)) }
         };
         match request.part {
             "approve" => {
-                check_sha(&request.fields(&["sha"])?, false)?;
+                check_sha(&request.fields(&["sha"])?)?;
                 // GitLab also answers 401 if the token is good, but the user may not approve.
                 if found.state != HostState::Open || found.approvals().any(|approval| approval.author == "you") {
                     return Err((StatusCode::UNAUTHORIZED, "401 Unauthorized".to_owned()));
@@ -302,8 +299,12 @@ impl HostWorld<'_> {
                 if found.merge_status() != "mergeable" {
                     return Err((StatusCode::METHOD_NOT_ALLOWED, "405 Method Not Allowed".to_owned()));
                 }
-                check_sha(&fields, self.fault == Some(HostFault::MovedBeforeMerge))?;
-                actions.merged_at = Some(self.now);
+                check_sha(&fields)?;
+                if self.fault == Some(HostFault::MovedBeforeMerge) {
+                    actions.pushes += 1;
+                } else {
+                    actions.merged_at = Some(self.now);
+                }
             }
             _ => {
                 let fields = request.fields(&["state_event", "title"])?;
@@ -324,6 +325,15 @@ impl HostWorld<'_> {
         }
         Ok(actions)
     }
+}
+
+fn error_reply((status, text): Error) -> Reply {
+    let name = if status == StatusCode::BAD_REQUEST { "error" } else { "message" };
+    Reply::json(status, &json!({ name: text }))
+}
+
+fn moved_error(found: &HostPullRequest) -> Error {
+    (StatusCode::CONFLICT, format!("SHA does not match HEAD of source branch: {}", found.head))
 }
 
 fn bad_request(name: &str, what: &str) -> Error {

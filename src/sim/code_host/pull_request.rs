@@ -97,7 +97,7 @@ pub(super) enum ReviewEntryKind {
     Comment,
 }
 
-/// What the user did with one pull request.
+/// What the user did with one pull request, and what others pushed in the meantime.
 #[derive(Debug, Clone, Default)]
 pub(in crate::sim) struct UserActions {
     pub(super) entries: Vec<HostEntry>,
@@ -105,6 +105,8 @@ pub(in crate::sim) struct UserActions {
     pub(super) is_closed: bool,
     pub(super) is_ready: bool,
     pub(super) title: Option<String>,
+    /// How often others have pushed a commit just before the user's merge.
+    pub(super) pushes: u32,
 }
 
 impl UserActions {
@@ -197,6 +199,9 @@ impl HostPullRequest {
             self.title.clone_from(title);
         }
         self.entries.extend(actions.entries.iter().cloned());
+        if actions.pushes > 0 {
+            self.head = format!("{:08x}{}", actions.pushes, self.head.get(8..).unwrap_or_default());
+        }
     }
 
     /// Returns the newest decision of the reviewers.
