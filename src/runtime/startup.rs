@@ -63,10 +63,8 @@ impl Dashboard {
     /// terminal until then. `initial_effects` are the first effects of the state machine.
     ///
     /// # Errors
-    /// No thread can be started, or there is no terminal from which to read.
+    /// There is no terminal from which to read.
     pub(super) async fn draw_first_frame(&mut self, initial_effects: Vec<Effect>) -> io::Result<()> {
-        // Watches for resizes before drawing: after a resize that nobody notices, the frame could stay cut off.
-        self.session.watch_resizes()?;
         self.scheduler.request_frame();
         self.effects.check_writable();
         // The setup page reads nothing.
@@ -82,7 +80,6 @@ impl Dashboard {
         // Even if the data is still being read: what follows must not come before the first frame.
         self.draw();
         self.session.begin_reading()?;
-        self.session.wait_for_typed_input().await;
         self.ask_background();
         Ok(())
     }

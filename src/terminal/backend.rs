@@ -1,6 +1,5 @@
-//! A ratatui backend that sends each frame as a single write, in few bytes, because every byte counts over SSH. The
-//! write is inside synchronized output, unless the terminal would print unknown sequences. If nothing has changed,
-//! nothing is sent.
+//! Sends each frame as a single write, in few bytes, because every byte counts over SSH. The write is inside
+//! synchronized output, unless the terminal would print unknown sequences. If nothing has changed, nothing is sent.
 
 mod encode;
 mod sgr;
@@ -10,8 +9,9 @@ mod shown_screen;
 mod tests;
 
 use ratatui::backend::{Backend, ClearType, WindowSize};
-use ratatui::buffer::Cell;
+use ratatui::buffer::{Buffer, Cell};
 use ratatui::layout::{Position, Size};
+use ratatui::{Frame, Terminal};
 use shown_screen::ShownScreen;
 use std::fmt::Write as _;
 use std::io::{self, Write};
@@ -22,9 +22,77 @@ const CLEAR: &str = "\x1b[2J";
 const HIDE_CURSOR: &str = "\x1b[?25l";
 const SHOW_CURSOR: &str = "\x1b[?25h";
 
-/// A backend for [`ratatui::Terminal`]. It collects what a frame changes, and [`Backend::flush`] sends it.
+/// A terminal that shows frames. ratatui lays a frame out and provides its buffer, but does not compare it with the
+/// previous one: it would measure every glyph of both, and few rows have changed.
 #[derive(Debug)]
-pub(super) struct FrameBackend<W> {
+pub(super) struct Screen<W: Write> {
+    terminal: Terminal<FrameBackend<W>>,
+    /// The last frame; empty if the terminal was cleared since.
+    last: Buffer,
+    /// The cells of the frame before the last one, whose memory the next frame uses.
+    spare_cells: Vec<Cell>,
+}
+
+impl<W: Write> Screen<W> {
+    /// Creates a screen for a blank terminal.
+    ///
+    /// # Errors
+    /// Never fails; ratatui's signature requires the `Result`.
+    pub(super) fn new(out: W, size: Size, is_synchronized: bool) -> io::Result<Self> {
+        let terminal = Terminal::new(FrameBackend::new(out, size, is_synchronized))?;
+        Ok(Self { terminal, last: Buffer::default(), spare_cells: Vec::new() })
+    }
+
+    /// Draws a frame of this size. Sends what has changed. The cursor moves to the position that the frame sets, and is
+    /// visible if `shows_cursor` is true.
+    ///
+    /// # Errors
+    /// The terminal is gone.
+    pub(super) fn draw(
+        &mut self,
+        size: Size,
+        shows_cursor: bool,
+        render: impl FnOnce(&mut Frame<'_>),
+    ) -> io::Result<()> {
+        self.terminal.backend_mut().prepare(size, shows_cursor);
+        let mut next = Buffer { content: std::mem::take(&mut self.spare_cells), ..Buffer::default() };
+        self.terminal.draw(|frame| {
+            next.area = frame.buffer_mut().area;
+            next.content.clear();
+            next.content.resize(next.area.area() as usize, Cell::EMPTY);
+            // ratatui's buffer is empty before and after, so that ratatui finds nothing to compare.
+            std::mem::swap(frame.buffer_mut(), &mut next);
+            render(frame);
+            std::mem::swap(frame.buffer_mut(), &mut next);
+            frame.buffer_mut().content = Vec::new();
+        })?;
+        let backend = self.terminal.backend_mut();
+        backend.screen.show(&next, &self.last);
+        self.spare_cells = std::mem::replace(&mut self.last, next).content;
+        backend.send_frame()
+    }
+
+    /// Clears the terminal before the next frame, which is then sent completely.
+    ///
+    /// # Errors
+    /// Never fails; ratatui's signature requires the `Result`.
+    pub(super) fn clear(&mut self) -> io::Result<()> {
+        self.last = Buffer::default();
+        self.terminal.clear()
+    }
+
+    /// Sends a sequence that draws nothing (such as a title or a copied text) between two frames.
+    ///
+    /// # Errors
+    /// The terminal is gone.
+    pub(super) fn send(&mut self, sequence: &[u8]) -> io::Result<()> {
+        self.terminal.backend_mut().send(sequence)
+    }
+}
+
+/// What [`ratatui::Terminal`] knows of the terminal, and what the terminal shows.
+#[derive(Debug)]
+struct FrameBackend<W> {
     out: W,
     size: Size,
     is_synchronized: bool,
@@ -44,7 +112,7 @@ pub(super) struct FrameBackend<W> {
 
 impl<W: Write> FrameBackend<W> {
     /// Creates the backend of a blank terminal.
-    pub(super) fn new(out: W, size: Size, is_synchronized: bool) -> Self {
+    fn new(out: W, size: Size, is_synchronized: bool) -> Self {
         Self {
             out,
             size,
@@ -59,26 +127,58 @@ impl<W: Write> FrameBackend<W> {
     }
 
     /// Sets the size of the next frame, and whether the cursor is visible.
-    pub(super) fn prepare(&mut self, size: Size, shows_cursor: bool) {
+    fn prepare(&mut self, size: Size, shows_cursor: bool) {
         self.size = size;
         self.shows_cursor = shows_cursor;
     }
 
-    /// Sends a sequence that draws nothing (such as a title or a copied text) between two frames.
-    pub(super) fn send(&mut self, sequence: &[u8]) -> io::Result<()> {
+    fn send(&mut self, sequence: &[u8]) -> io::Result<()> {
         self.out.write_all(sequence)?;
         self.out.flush()
+    }
+
+    /// Sends the frame. A visible cursor is hidden while the cells are drawn, unless the output is synchronized.
+    fn send_frame(&mut self) -> io::Result<()> {
+        let mut frame = String::new();
+        let cells = self.screen.encode_changes();
+        if !cells.is_empty() {
+            self.cursor_at = None;
+        }
+        let target = self.cursor_target.filter(|target| self.cursor_at != Some(*target));
+        let shows_cursor = self.shows_cursor && self.cursor_target.is_some();
+        let hides_briefly = !self.is_synchronized && self.cursor_at.is_none() && self.is_cursor_shown == Some(true);
+        if self.is_cursor_shown != Some(false) && (!shows_cursor || hides_briefly) {
+            frame.push_str(HIDE_CURSOR);
+        }
+        if std::mem::take(&mut self.clears) {
+            frame.push_str(CLEAR);
+        }
+        frame.push_str(&cells);
+        if let Some(Position { x, y }) = target {
+            // Writing to a string can't fail.
+            let _ = write!(frame, "\x1b[{};{}H", u32::from(y) + 1, u32::from(x) + 1);
+        }
+        if shows_cursor && (self.is_cursor_shown != Some(true) || hides_briefly) {
+            frame.push_str(SHOW_CURSOR);
+        }
+        self.cursor_at = self.cursor_target.or(self.cursor_at);
+        self.is_cursor_shown = Some(shows_cursor);
+        if frame.is_empty() {
+            return Ok(());
+        }
+        let (begin, end) = if self.is_synchronized { (SYNC_BEGIN, SYNC_END) } else { ("", "") };
+        self.send([begin, &frame, end].concat().as_bytes())
     }
 }
 
 impl<W: Write> Backend for FrameBackend<W> {
     type Error = io::Error;
 
-    fn draw<'a, I>(&mut self, updates: I) -> io::Result<()>
+    /// Does nothing, because [`Screen::draw`] finds the changes.
+    fn draw<'a, I>(&mut self, _: I) -> io::Result<()>
     where
         I: Iterator<Item = (u16, u16, &'a Cell)>,
     {
-        updates.for_each(|(x, y, cell)| self.screen.put(x, y, cell));
         Ok(())
     }
 
@@ -120,36 +220,8 @@ impl<W: Write> Backend for FrameBackend<W> {
         Ok(WindowSize { columns_rows: self.size, pixels: Size::ZERO })
     }
 
-    /// Sends the frame. A visible cursor is hidden while the cells are drawn, unless the output is synchronized.
+    /// Does nothing, because [`Screen::draw`] sends the frame.
     fn flush(&mut self) -> io::Result<()> {
-        let mut frame = String::new();
-        let cells = self.screen.encode_changes();
-        if !cells.is_empty() {
-            self.cursor_at = None;
-        }
-        let target = self.cursor_target.filter(|target| self.cursor_at != Some(*target));
-        let shows_cursor = self.shows_cursor && self.cursor_target.is_some();
-        let hides_briefly = !self.is_synchronized && self.cursor_at.is_none() && self.is_cursor_shown == Some(true);
-        if self.is_cursor_shown != Some(false) && (!shows_cursor || hides_briefly) {
-            frame.push_str(HIDE_CURSOR);
-        }
-        if std::mem::take(&mut self.clears) {
-            frame.push_str(CLEAR);
-        }
-        frame.push_str(&cells);
-        if let Some(Position { x, y }) = target {
-            // Writing to a string can't fail.
-            let _ = write!(frame, "\x1b[{};{}H", u32::from(y) + 1, u32::from(x) + 1);
-        }
-        if shows_cursor && (self.is_cursor_shown != Some(true) || hides_briefly) {
-            frame.push_str(SHOW_CURSOR);
-        }
-        self.cursor_at = self.cursor_target.or(self.cursor_at);
-        self.is_cursor_shown = Some(shows_cursor);
-        if frame.is_empty() {
-            return Ok(());
-        }
-        let (begin, end) = if self.is_synchronized { (SYNC_BEGIN, SYNC_END) } else { ("", "") };
-        self.send([begin, &frame, end].concat().as_bytes())
+        Ok(())
     }
 }

@@ -1,11 +1,11 @@
 //! The terminal as an event loop needs it: takes it over and restores it, reads input, and draws frames. Knows nothing
-//! of docdeck; depends only on crossterm, ratatui and tokio.
+//! of docdeck; depends only on crossterm, ratatui, termina and tokio.
 //!
 //! - [`session`]: [`session::TerminalSession`] has everything an event loop needs: draws frames, waits for events and
 //!   signals, copies text, and gives the terminal to the shell or to a program for a while. It is based on:
 //!     - `modes`: takes the terminal over, and restores it whatever happens: drop, panic, signal, suspension
-//!     - `reader`: reads events on a separate thread; [`escape_reassembly`] joins keys that arrive in pieces, and
-//!       [`osc_replies`] removes the terminal's replies from the typed keys
+//!     - `reader`: reads bytes; [`input_decoder`] decodes them, joins sequences that arrive in pieces, and removes the
+//!       terminal's replies from the typed keys; `background`: the reply with the background colour
 //!     - `backend`: a ratatui backend that sends each frame as one write of few bytes
 //!     - [`signals`]: signals as values, and job control; `hangup`: the terminal is gone
 //! - [`frame_scheduler`]: decides when to draw the next frame
@@ -13,13 +13,13 @@
 //! - [`multiplexer`]: sequences that pass through tmux and screen
 
 mod backend;
+mod background;
 pub mod caps;
-pub mod escape_reassembly;
 pub mod frame_scheduler;
 mod hangup;
+pub mod input_decoder;
 mod modes;
 pub mod multiplexer;
-pub mod osc_replies;
 pub mod probe;
 mod reader;
 pub mod session;

@@ -56,7 +56,7 @@ fn parse_replies(bytes: &[u8]) -> ProbeReplies {
     let text = String::from_utf8_lossy(bytes);
     let background = text.split("\x1b]").find_map(|part| {
         let end = part.find(['\x07', '\x1b'])?;
-        super::osc_replies::parse_background(part.get(..end)?)
+        super::background::parse_reply(part.get(..end)?)
     });
     // Returns the numbers and the letter of each reply of the form `ESC [ ? NUMBERS LETTER`.
     let reports = || {

@@ -1,107 +1,69 @@
-//! Reads the terminal on a separate thread, so that the event loop never blocks. crossterm may block or spin inside a
-//! read: after a partial sequence, or if the terminal is gone. Dropping the reader ends the reading.
-//!
-//! `EventStream` is used only to interrupt a poll, because polling the stream itself would switch threads for every
-//! event. Cargo.toml selects crossterm's `use-dev-tty` source: the default source is edge-triggered and misses a key
-//! that arrives together with a resize.
-//!
-//! Known limitation: crossterm mistakes the report of a terminal mode (DECRPM, `ESC [ ? 2026 ; 2 $ y`) for the start of
-//! a sequence that ends in `u` or `c`, and swallows typed keys up to such a letter. This module never requests a mode,
-//! so such a report arrives only if the previous program requested it and exited too early. crossterm emits no event
-//! for the report, so it can't be filtered out here.
+//! Reads the terminal within the event loop, because passing each key from a thread of its own would make it slower.
+//! Dropping the reader ends the reading.
 
-use crossterm::event::{Event, EventStream, poll, read};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
-use tokio::sync::mpsc;
+use super::input_decoder::InputDecoder;
+use crossterm::event::Event;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use std::fs::File;
+use std::io::{self, IsTerminal, Read};
+use std::os::fd::AsFd;
+use std::time::Instant;
+use tokio::io::Interest;
+use tokio::io::unix::AsyncFd;
 
-/// Maximum number of buffered events. Further input stays in the terminal's own buffer.
-const CAPACITY: usize = 1024;
-/// Timeout of one poll. Its length doesn't matter, because a poll can be interrupted.
-const POLL_TIMEOUT: Duration = Duration::from_secs(3600);
-/// How long `drop` waits for the reader's thread to end, so that later input goes to the shell.
-const STOP_TIMEOUT: Duration = Duration::from_millis(50);
+/// Maximum number of bytes per read, so that a flood of input doesn't delay the next frame.
+const CHUNK_SIZE: usize = 1024;
 
-/// A thread that reads the terminal, and the events that it has read, in order.
+/// The input of the terminal.
 #[derive(Debug)]
-pub(super) struct Reader {
-    events: mpsc::Receiver<Event>,
-    shared: Arc<ReaderState>,
-    ended: Receiver<()>,
-}
-
-#[derive(Debug, Default)]
-struct ReaderState {
-    stop: AtomicBool,
-    /// Dropping the stream interrupts a poll.
-    interrupt: Mutex<Option<EventStream>>,
-}
-
-impl ReaderState {
-    fn set_interrupt(&self, to: Option<EventStream>) {
-        *self.interrupt.lock().unwrap_or_else(PoisonError::into_inner) = to;
-    }
-}
+pub(super) struct Reader(AsyncFd<File>);
 
 impl Reader {
-    /// Starts to watch for resizes, even before [`Self::start`]. Returns at once.
+    /// Opens the input: stdin, or the controlling terminal if stdin is something else.
     ///
     /// # Errors
     /// There is no terminal from which to read.
-    pub(super) fn listen() -> std::io::Result<()> {
-        poll(Duration::ZERO).map(|_| ())
+    pub(super) fn open() -> io::Result<Self> {
+        let stdin = io::stdin();
+        let file =
+            if stdin.is_terminal() { stdin.as_fd().try_clone_to_owned()?.into() } else { File::open("/dev/tty")? };
+        #[expect(deprecated, reason = "its successor asks for unsafe code; the descriptor is owned and stays open")]
+        AsyncFd::with_interest(file, Interest::READABLE).map(Self)
     }
 
-    /// Starts a thread that reads the terminal.
-    ///
-    /// # Errors
-    /// No thread can be started, or there is no terminal from which to read.
-    pub(super) fn start() -> std::io::Result<Self> {
-        Self::listen()?;
-        let (sender, events) = mpsc::channel(CAPACITY);
-        let (end, ended) = channel();
-        let shared = Arc::new(ReaderState::default());
-        let state = Arc::clone(&shared);
-        std::thread::Builder::new().name("terminal".into()).spawn(move || read_events(&sender, &state, end))?;
-        Ok(Self { events, shared, ended })
-    }
-
-    /// Waits for the next event. Returns `None` at the end of the input. Cancel safe.
-    pub(super) async fn next(&mut self) -> Option<Event> {
-        self.events.recv().await
-    }
-
-    /// Returns an event that is already available, if any.
-    pub(super) fn try_next(&mut self) -> Option<Event> {
-        self.events.try_recv().ok()
-    }
-}
-
-impl Drop for Reader {
-    fn drop(&mut self) {
-        self.shared.stop.store(true, Ordering::SeqCst);
-        self.shared.set_interrupt(None);
-        self.events.close();
-        // After a partial sequence, the thread ends only when the next byte arrives, so don't wait longer for it.
-        let _ = self.ended.recv_timeout(STOP_TIMEOUT);
-    }
-}
-
-/// Reads until the reader is dropped or the input ends. Dropping `_end` signals that the thread has ended.
-fn read_events(sender: &mpsc::Sender<Event>, shared: &ReaderState, _end: Sender<()>) {
-    shared.set_interrupt(Some(EventStream::new()));
-    while !shared.stop.load(Ordering::SeqCst) {
-        let event = match poll(POLL_TIMEOUT) {
-            Ok(true) => read(),
-            Ok(false) => continue,
-            Err(error) => Err(error),
-        };
-        // Once the terminal is gone, the error repeats forever.
-        let Ok(event) = event else { return };
-        if sender.blocking_send(event).is_err() {
-            return;
+    /// Waits for input and decodes it. Appends the events to `out`. Returns false at the end of the input. Cancel safe.
+    pub(super) async fn read(&mut self, decoder: &mut InputDecoder, out: &mut impl Extend<Event>) -> bool {
+        loop {
+            let Ok(mut guard) = self.0.readable_mut().await else { return false };
+            if has_input(guard.get_inner()) {
+                return read_chunk(guard.get_inner_mut(), decoder, out);
+            }
+            guard.clear_ready();
         }
+    }
+
+    /// Decodes the input that is already available, if any. Appends the events to `out`.
+    pub(super) fn try_read(&mut self, decoder: &mut InputDecoder, out: &mut impl Extend<Event>) {
+        if has_input(self.0.get_ref()) {
+            // The end of the input is noticed by the next `read`.
+            read_chunk(self.0.get_mut(), decoder, out);
+        }
+    }
+}
+
+/// Whether a read returns at once. The terminal can't be made non-blocking for that, because other processes share it.
+fn has_input(tty: &File) -> bool {
+    poll(&mut [PollFd::new(tty, PollFlags::IN)], Some(&Timespec::default())).is_ok_and(|count| count > 0)
+}
+
+fn read_chunk(tty: &mut File, decoder: &mut InputDecoder, out: &mut impl Extend<Event>) -> bool {
+    let mut chunk = [0; CHUNK_SIZE];
+    match tty.read(&mut chunk) {
+        Ok(0) => false,
+        Ok(length) => {
+            decoder.push(chunk.get(..length).unwrap_or_default(), Instant::now(), out);
+            true
+        }
+        Err(error) => matches!(error.kind(), io::ErrorKind::Interrupted | io::ErrorKind::WouldBlock),
     }
 }

@@ -1,24 +1,21 @@
 //! The terminal as the event loop uses it: draws on the screen, waits for events and signals, and gives the terminal to
 //! the shell or to a program for a while.
 
-use super::backend::FrameBackend;
+use super::backend::Screen;
+use super::background;
 use super::caps::TerminalCaps;
-use super::escape_reassembly::EscapeReassembler;
 use super::hangup::HangupWatch;
+use super::input_decoder::InputDecoder;
 use super::modes::TerminalGuard;
-use super::osc_replies::{self, OscReplyFilter};
 use super::reader::Reader;
-use super::signals::{Signal, SignalStream, stop_group};
+use super::signals::{ResizeStream, Signal, SignalStream, stop_group};
 use super::tty::{Tty, terminal_size};
 use crossterm::event::Event;
-use ratatui::{Frame, Terminal};
+use ratatui::Frame;
 use std::collections::VecDeque;
 use std::io;
 use std::panic::PanicHookInfo;
-use std::time::{Duration, Instant};
-
-/// The maximum time to wait for the reader to read what was typed so far.
-const READ_TIMEOUT: Duration = Duration::from_millis(20);
+use std::time::Instant;
 
 /// An event of the terminal or the system.
 #[derive(Debug)]
@@ -32,16 +29,15 @@ pub enum TerminalEvent {
 /// The terminal, taken over by this program. While `is_away` is set, the shell or another program uses it.
 #[derive(Debug)]
 pub struct TerminalSession {
-    screen: Terminal<FrameBackend<Tty>>,
-    /// `None` before [`Self::begin_reading`] and while `is_away` is set. Declared before `guard`, so that the reader is
-    /// dropped first. Then reading ends before the terminal is restored, and later input goes to the shell.
+    screen: Screen<Tty>,
+    /// `None` before [`Self::begin_reading`] and while `is_away` is set.
     reader: Option<Reader>,
     guard: TerminalGuard,
     is_away: bool,
-    osc_filter: OscReplyFilter,
-    escape_filter: EscapeReassembler,
+    decoder: InputDecoder,
     ready_events: VecDeque<Event>,
     signals: SignalStream,
+    resizes: ResizeStream,
     hangup: HangupWatch,
     title: String,
 }
@@ -57,19 +53,19 @@ impl TerminalSession {
         mouse: bool,
         report_panic: impl Fn(&PanicHookInfo<'_>) + Send + Sync + 'static,
     ) -> io::Result<Self> {
-        let signals = SignalStream::listen()?;
+        let (signals, resizes) = (SignalStream::listen()?, ResizeStream::listen()?);
         let guard = TerminalGuard::new(caps, mouse, report_panic);
         guard.take_over()?;
-        let screen = Terminal::new(FrameBackend::new(Tty::stdout()?, terminal_size()?.into(), caps.modern))?;
+        let screen = Screen::new(Tty::stdout()?, terminal_size()?.into(), caps.modern)?;
         Ok(Self {
             screen,
             guard,
             reader: None,
             is_away: false,
-            osc_filter: OscReplyFilter::default(),
-            escape_filter: EscapeReassembler::default(),
+            decoder: InputDecoder::default(),
             ready_events: VecDeque::new(),
             signals,
+            resizes,
             hangup: HangupWatch::watch(),
             title: String::new(),
         })
@@ -90,13 +86,11 @@ impl TerminalSession {
         shows_cursor: bool,
         render: impl FnOnce(&mut Frame<'_>),
     ) -> io::Result<()> {
-        self.screen.backend_mut().prepare(size.into(), shows_cursor);
-        self.screen.draw(|frame| {
+        self.screen.draw(size.into(), shows_cursor, |frame| {
             if !frame.area().is_empty() {
                 render(frame);
             }
-        })?;
-        Ok(())
+        })
     }
 
     /// Clears the terminal before the next frame, which is then drawn completely.
@@ -112,7 +106,7 @@ impl TerminalSession {
     /// # Errors
     /// The terminal is gone.
     pub fn send(&mut self, sequence: &[u8]) -> io::Result<()> {
-        self.screen.backend_mut().send(sequence)
+        self.screen.send(sequence)
     }
 
     /// Copies the text to the clipboard of the user's terminal, even over SSH. No terminal confirms that, and many
@@ -124,30 +118,13 @@ impl TerminalSession {
         self.send(&self.caps().multiplexer.copy_sequence(text))
     }
 
-    /// Starts to watch for resizes, even before [`Self::begin_reading`]. Returns at once.
-    ///
-    /// # Errors
-    /// There is no terminal from which to read.
-    pub fn watch_resizes(&self) -> io::Result<()> {
-        Reader::listen()
-    }
-
     /// Starts to read input. From now on events arrive, including keys that were typed earlier.
     ///
     /// # Errors
-    /// No thread can be started, or there is no terminal from which to read.
+    /// There is no terminal from which to read.
     pub fn begin_reading(&mut self) -> io::Result<()> {
-        self.reader = Some(Reader::start()?);
+        self.reader = Some(Reader::open()?);
         Ok(())
-    }
-
-    /// Waits briefly until the reader has read what was typed so far. Otherwise an Esc that is read together with the
-    /// terminal's next reply would look like a part of that reply.
-    pub async fn wait_for_typed_input(&self) {
-        let until = Instant::now() + READ_TIMEOUT;
-        while terminal_has_input() && Instant::now() < until {
-            tokio::time::sleep(Duration::from_millis(1)).await;
-        }
     }
 
     /// Sets whether the terminal reports the mouse, now and whenever it is taken over again.
@@ -169,51 +146,35 @@ impl TerminalSession {
 
     /// Waits for the next event. Cancel safe.
     pub async fn next(&mut self) -> TerminalEvent {
+        let Self { reader, decoder, ready_events, .. } = self;
         loop {
-            if let Some(event) = self.ready_events.pop_front() {
+            if let Some(event) = ready_events.pop_front() {
                 return TerminalEvent::Event(event);
             }
-            if let Some(background) = self.osc_filter.take_background() {
+            if let Some(background) = decoder.take_background() {
                 return TerminalEvent::Background(background);
             }
-            let release_at = [self.escape_filter.deadline(), self.osc_filter.deadline()].into_iter().flatten().min();
+            let release_at = decoder.deadline();
             tokio::select! {
                 signal = self.signals.next() => return TerminalEvent::Signal(signal),
                 () = self.hangup.wait_for_hangup() => return TerminalEvent::Signal(Signal::Hangup),
-                event = next_event(self.reader.as_mut()) => match event {
-                    Some(event) => self.push_event(event, Instant::now()),
-                    None => return TerminalEvent::Signal(Signal::Hangup),
+                () = self.resizes.next() => if let Ok((columns, rows)) = terminal_size() {
+                    return TerminalEvent::Event(Event::Resize(columns, rows));
                 },
-                () = sleep_until_moment(release_at) => self.release_held(Instant::now()),
+                is_open = read_input(reader.as_mut(), decoder, ready_events) => if !is_open {
+                    return TerminalEvent::Signal(Signal::Hangup);
+                },
+                () = sleep_until_moment(release_at) => decoder.expire(Instant::now(), ready_events),
             }
         }
     }
 
     /// Returns an event that is already available, if any.
     pub fn try_next(&mut self) -> Option<Event> {
-        while self.ready_events.is_empty() {
-            let event = self.reader.as_mut()?.try_next()?;
-            self.push_event(event, Instant::now());
+        if self.ready_events.is_empty() {
+            self.reader.as_mut()?.try_read(&mut self.decoder, &mut self.ready_events);
         }
         self.ready_events.pop_front()
-    }
-
-    fn push_event(&mut self, event: Event, now: Instant) {
-        let mut passed = Vec::new();
-        self.osc_filter.push(event, now, &mut passed);
-        for event in passed {
-            self.escape_filter.push(event, now, &mut self.ready_events);
-        }
-    }
-
-    /// Passes on held keys if the rest of a possible sequence has not followed in time.
-    fn release_held(&mut self, now: Instant) {
-        let mut passed = Vec::new();
-        self.osc_filter.expire(now, &mut passed);
-        for event in passed {
-            self.escape_filter.push(event, now, &mut self.ready_events);
-        }
-        self.escape_filter.expire(now, &mut self.ready_events);
     }
 
     /// Asks the terminal for its background colour, unless it would print unknown sequences. The reply may be late or
@@ -223,18 +184,18 @@ impl TerminalSession {
     /// The terminal is gone.
     pub fn ask_background(&mut self) -> io::Result<()> {
         if self.caps().modern && !self.is_away() {
-            self.osc_filter.expect_reply(Instant::now());
-            self.send(osc_replies::QUERY)?;
+            self.decoder.expect_reply(Instant::now());
+            self.send(background::QUERY)?;
         }
         Ok(())
     }
 
     /// Waits briefly for the terminal's pending reply, if any. Otherwise the shell would read the reply as typed text.
     pub async fn await_pending_reply(&mut self) {
-        while let Some(deadline) = self.osc_filter.reply_deadline() {
-            match tokio::time::timeout_at(deadline.into(), next_event(self.reader.as_mut())).await {
-                Ok(Some(event)) => self.osc_filter.push(event, Instant::now(), &mut Vec::new()),
-                Ok(None) | Err(_) => return,
+        while let Some(deadline) = self.decoder.reply_deadline() {
+            let read = read_input(self.reader.as_mut(), &mut self.decoder, &mut self.ready_events);
+            if !tokio::time::timeout_at(deadline.into(), read).await.is_ok_and(|is_open| is_open) {
+                return;
             }
         }
     }
@@ -294,23 +255,10 @@ impl TerminalSession {
     }
 }
 
-/// Whether the terminal has input that was not read yet.
-#[cfg(unix)]
-fn terminal_has_input() -> bool {
-    use rustix::event::{PollFd, PollFlags, Timespec, poll};
-    let stdin = io::stdin();
-    let mut ready = [PollFd::new(&stdin, PollFlags::IN)];
-    poll(&mut ready, Some(&Timespec::default())).is_ok_and(|count| count > 0)
-}
-
-#[cfg(not(unix))]
-fn terminal_has_input() -> bool {
-    false
-}
-
-async fn next_event(reader: Option<&mut Reader>) -> Option<Event> {
+/// Reads input, or waits forever if there is no reader. Returns false at the end of the input. Cancel safe.
+async fn read_input(reader: Option<&mut Reader>, decoder: &mut InputDecoder, out: &mut VecDeque<Event>) -> bool {
     match reader {
-        Some(reader) => reader.next().await,
+        Some(reader) => reader.read(decoder, out).await,
         None => std::future::pending().await,
     }
 }

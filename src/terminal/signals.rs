@@ -21,10 +21,10 @@ pub enum Signal {
 }
 
 #[cfg(unix)]
-pub use unix::{SignalStream, stop_group};
+pub use unix::{ResizeStream, SignalStream, stop_group};
 
 #[cfg(not(unix))]
-pub use other::{SignalStream, stop_group};
+pub use other::{ResizeStream, SignalStream, stop_group};
 
 #[cfg(unix)]
 mod unix {
@@ -92,6 +92,27 @@ mod unix {
         }
     }
 
+    /// The signals that the terminal's size may have changed.
+    #[derive(Debug)]
+    pub struct ResizeStream(Stream);
+
+    impl ResizeStream {
+        /// Starts to receive the signals.
+        ///
+        /// # Errors
+        /// The system refuses a handler.
+        pub fn listen() -> io::Result<Self> {
+            signal(SignalKind::window_change()).map(Self)
+        }
+
+        /// Waits for the next signal. Several signals in a row may be received as one. Cancel safe.
+        pub async fn next(&mut self) {
+            if self.0.recv().await.is_none() {
+                std::future::pending().await
+            }
+        }
+    }
+
     /// Stops the process group, as Ctrl-Z does in a terminal outside raw mode, and returns true when the group is
     /// continued. The whole group stops, because with `cargo run` or a script between the shell and the program, the
     /// shell would not notice that only the program has stopped. Returns false and stops nothing if there is no shell
@@ -139,6 +160,23 @@ mod other {
                 Ok(()) => Signal::Interrupt,
                 Err(_) => std::future::pending().await,
             }
+        }
+    }
+
+    /// The signals that the terminal's size may have changed; none on this system.
+    #[derive(Debug)]
+    pub struct ResizeStream;
+
+    impl ResizeStream {
+        /// # Errors
+        /// Never fails.
+        pub fn listen() -> io::Result<Self> {
+            Ok(Self)
+        }
+
+        /// Never returns.
+        pub async fn next(&mut self) {
+            std::future::pending().await
         }
     }
 

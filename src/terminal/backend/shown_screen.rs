@@ -1,5 +1,5 @@
-//! What the terminal shows. ratatui finds the cells that a frame changes; this module leaves out changes that nobody
-//! can see, and adds the halves of wide glyphs that terminals leave behind.
+//! What the terminal shows. Finds the cells that a frame changes, leaves out changes that nobody can see, and adds the
+//! halves of wide glyphs that terminals leave behind.
 
 use super::encode::{encode_cells, normalize_blank};
 use ratatui::buffer::{Buffer, Cell, CellDiffOption, CellWidth as _};
@@ -22,8 +22,30 @@ impl ShownScreen {
         Self { cells: Buffer::empty(Rect::from((Position::ORIGIN, size))), changed: Vec::new() }
     }
 
+    /// Shows a frame. Rows that are the same as in the `last` frame are already shown.
+    pub(super) fn show(&mut self, frame: &Buffer, last: &Buffer) {
+        let width = usize::from(frame.area.width).max(1);
+        let last_cells = if frame.area == last.area { last.content.as_slice() } else { &[] };
+        let mut last_rows = last_cells.chunks(width);
+        for (y, row) in (0..).zip(frame.content.chunks(width)) {
+            if last_rows.next() != Some(row) {
+                self.show_row(y, row);
+            }
+        }
+    }
+
+    fn show_row(&mut self, y: u16, row: &[Cell]) {
+        let mut covered_until = 0_u16;
+        for (x, cell) in (0..).zip(row) {
+            if x >= covered_until && cell.diff_option != CellDiffOption::Skip {
+                covered_until = x.saturating_add(cell.cell_width().max(1));
+                self.put(x, y, cell);
+            }
+        }
+    }
+
     /// Replaces a cell, and the cells that a wide glyph in it covers.
-    pub(super) fn put(&mut self, x: u16, y: u16, cell: &Cell) {
+    fn put(&mut self, x: u16, y: u16, cell: &Cell) {
         let mut cell = cell.clone();
         normalize_blank(&mut cell);
         if self.cells.cell((x, y)).is_none_or(|shown| *shown == cell) {

@@ -3,10 +3,9 @@
 use super::*;
 use proptest::prelude::*;
 use ratatui::backend::CrosstermBackend;
-use ratatui::buffer::{Buffer, CellDiffOption};
+use ratatui::buffer::CellDiffOption;
 use ratatui::layout::Rect;
 use ratatui::style::{Color, Modifier, Style};
-use ratatui::{Frame, Terminal};
 use std::num::NonZeroU16;
 use unicode_width::UnicodeWidthStr as _;
 
@@ -26,19 +25,18 @@ impl Write for RecordedWrites {
     }
 }
 
-struct ScreenFixture(Terminal<FrameBackend<RecordedWrites>>);
+struct ScreenFixture(Screen<RecordedWrites>);
 
 impl ScreenFixture {
     fn new(is_synchronized: bool) -> Self {
-        let backend = FrameBackend::new(RecordedWrites::default(), Size::new(WIDTH, HEIGHT), is_synchronized);
-        Self(Terminal::new(backend).expect("a terminal"))
+        let size = Size::new(WIDTH, HEIGHT);
+        Self(Screen::new(RecordedWrites::default(), size, is_synchronized).expect("a terminal"))
     }
 
     /// Draws a frame and returns what was sent.
     fn draw_with(&mut self, shows_cursor: bool, render: impl FnOnce(&mut Frame<'_>)) -> String {
-        self.0.backend_mut().prepare(Size::new(WIDTH, HEIGHT), shows_cursor);
-        self.0.draw(render).expect("drawn");
-        let sent = std::mem::take(&mut self.0.backend_mut().out.0);
+        self.0.draw(Size::new(WIDTH, HEIGHT), shows_cursor, render).expect("drawn");
+        let sent = std::mem::take(&mut self.0.terminal.backend_mut().out.0);
         assert!(sent.len() < 2, "one write");
         String::from_utf8(sent.concat()).expect("text")
     }
@@ -112,9 +110,8 @@ fn a_frame_of_another_size_is_drawn_completely() {
     for size in [Size::new(WIDTH - 2, HEIGHT), Size::new(WIDTH + 2, HEIGHT + 1)] {
         let mut screen = ScreenFixture::new(true);
         screen.draw_text(false, "hello", (0, 0));
-        screen.0.backend_mut().prepare(size, false);
-        screen.0.draw(|frame| frame.render_widget("hello", frame.area())).expect("drawn");
-        let sent = String::from_utf8(screen.0.backend_mut().out.0.concat()).expect("text");
+        screen.0.draw(size, false, |frame| frame.render_widget("hello", frame.area())).expect("drawn");
+        let sent = String::from_utf8(screen.0.terminal.backend_mut().out.0.concat()).expect("text");
         assert!(sent.contains(CLEAR) && sent.contains("hello"), "{sent:?}");
     }
 }
