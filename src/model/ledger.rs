@@ -5,7 +5,7 @@ use super::Time;
 use chrono::TimeDelta;
 
 /// The operations that the service limits to a number of requests per hour or minute.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum RateLimited {
     Create,
     FollowUp,

@@ -22,15 +22,13 @@ const CLEAR: &str = "\x1b[2J";
 const HIDE_CURSOR: &str = "\x1b[?25l";
 const SHOW_CURSOR: &str = "\x1b[?25h";
 
-/// A terminal that shows frames. ratatui lays a frame out and provides its buffer, but does not compare it with the
-/// previous one: it would measure every glyph of both, and few rows have changed.
+/// A terminal that shows frames. ratatui provides the frame, but does not compare it with the previous one: that would
+/// measure every glyph of both, and the cells are compared with what the terminal shows anyway.
 #[derive(Debug)]
 pub(super) struct Screen<W: Write> {
     terminal: Terminal<FrameBackend<W>>,
-    /// The last frame; empty if the terminal was cleared since.
-    last: Buffer,
-    /// The cells of the frame before the last one, whose memory the next frame uses.
-    spare_cells: Vec<Cell>,
+    /// The cells of the last frame, whose memory the next frame uses.
+    cells: Vec<Cell>,
 }
 
 impl<W: Write> Screen<W> {
@@ -40,7 +38,7 @@ impl<W: Write> Screen<W> {
     /// Never fails; ratatui's signature requires the `Result`.
     pub(super) fn new(out: W, size: Size, is_synchronized: bool) -> io::Result<Self> {
         let terminal = Terminal::new(FrameBackend::new(out, size, is_synchronized))?;
-        Ok(Self { terminal, last: Buffer::default(), spare_cells: Vec::new() })
+        Ok(Self { terminal, cells: Vec::new() })
     }
 
     /// Draws a frame of this size. Sends what has changed. The cursor moves to the position that the frame sets, and is
@@ -55,10 +53,10 @@ impl<W: Write> Screen<W> {
         render: impl FnOnce(&mut Frame<'_>),
     ) -> io::Result<()> {
         self.terminal.backend_mut().prepare(size, shows_cursor);
-        let mut next = Buffer { content: std::mem::take(&mut self.spare_cells), ..Buffer::default() };
+        let mut next = Buffer { content: std::mem::take(&mut self.cells), ..Buffer::default() };
         self.terminal.draw(|frame| {
             next.area = frame.buffer_mut().area;
-            next.content.clear();
+            next.content.iter_mut().for_each(Cell::reset);
             next.content.resize(next.area.area() as usize, Cell::EMPTY);
             // ratatui's buffer is empty before and after, so that ratatui finds nothing to compare.
             std::mem::swap(frame.buffer_mut(), &mut next);
@@ -67,8 +65,8 @@ impl<W: Write> Screen<W> {
             frame.buffer_mut().content = Vec::new();
         })?;
         let backend = self.terminal.backend_mut();
-        backend.screen.show(&next, &self.last);
-        self.spare_cells = std::mem::replace(&mut self.last, next).content;
+        backend.screen.show(&next);
+        self.cells = next.content;
         backend.send_frame()
     }
 
@@ -77,7 +75,6 @@ impl<W: Write> Screen<W> {
     /// # Errors
     /// Never fails; ratatui's signature requires the `Result`.
     pub(super) fn clear(&mut self) -> io::Result<()> {
-        self.last = Buffer::default();
         self.terminal.clear()
     }
 

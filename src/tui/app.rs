@@ -16,7 +16,7 @@ use crate::model::prompt::DraftTarget;
 use crate::model::row::{JobGroup, JobKey};
 use crate::model::text::CleanText;
 use crate::model::unrecorded::UnrecordedPrompts;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Screen {
@@ -89,7 +89,7 @@ pub struct App {
     pub(super) is_alert_seen: bool,
     /// Prompts whose outcome could not be recorded on disk yet. They are shown until it is recorded.
     pub unrecorded: UnrecordedPrompts,
-    pub(super) budgets: HashMap<RateLimited, Budget>,
+    pub(super) budgets: BTreeMap<RateLimited, Budget>,
     pub(super) drafts: HashMap<DraftTarget, String>,
     /// The pages that the draft in [`DraftTarget::AboutPages`] is about.
     pub(super) draft_pages: Vec<CleanText>,
@@ -153,7 +153,7 @@ impl App {
             covered_notice: None,
             is_alert_seen: false,
             unrecorded: UnrecordedPrompts::default(),
-            budgets: HashMap::new(),
+            budgets: BTreeMap::new(),
             drafts: HashMap::new(),
             draft_pages: Vec::new(),
             undo_stack: Vec::new(),

@@ -19,9 +19,11 @@ pub(super) fn has_queued_prompt(row: &Job) -> bool {
 impl App {
     /// Returns how long the hourly limit delays the queued prompts of this job. `None` if the limit doesn't delay them.
     pub fn queue_wait(&self, row: &Job, now: Time) -> Option<Wait> {
+        if row.local.undelivered != Some(DeliveryKind::Queued) {
+            return None;
+        }
         let limited = if row.id.is_none() { RateLimited::Create } else { RateLimited::FollowUp };
-        let is_queued = row.local.undelivered == Some(DeliveryKind::Queued);
-        self.budget(limited).wait().filter(|wait| is_queued && wait.until > now)
+        self.budget(limited).wait().filter(|wait| wait.until > now)
     }
 
     /// Returns when a prompt with this wait will be sent, as text: `at 17:24`, `in 42s`, or `in about a minute` for an

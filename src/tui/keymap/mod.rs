@@ -13,7 +13,7 @@ pub(in crate::tui) use groups::COMBINED;
 pub use groups::KeyGroup;
 pub use names::{Action, Context, Edit, PreviousPeriod};
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::LazyLock;
 
 /// A row of the table: the keys that run an action in a context.
@@ -29,7 +29,7 @@ pub struct Binding {
 }
 
 /// The bindings of each context, because a frame looks up dozens of keys.
-static BY_CONTEXT: LazyLock<HashMap<Context, &'static [Binding]>> = LazyLock::new(|| {
+static BY_CONTEXT: LazyLock<BTreeMap<Context, &'static [Binding]>> = LazyLock::new(|| {
     let groups = BINDINGS.chunk_by(|one, other| one.context == other.context);
     groups.filter_map(|rows| Some((rows.first()?.context, rows))).collect()
 });

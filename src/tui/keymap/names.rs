@@ -4,7 +4,7 @@ use strum::{EnumIter, EnumString, IntoStaticStr};
 
 /// The part of the dashboard in which a key binding applies. The topmost dialog or screen determines which contexts are
 /// active. A key is looked up in the most specific active context first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, EnumIter, EnumString, IntoStaticStr)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, EnumIter, EnumString, IntoStaticStr)]
 #[strum(serialize_all = "kebab-case")]
 pub enum Context {
     Everywhere,
