@@ -305,8 +305,8 @@ pub(super) struct SimArguments {
     /// The request fails: 401, 502, limit, limit-retry-after.
     /// The answer is odd: forbidden-checks, other-repository, half-missing, unknown-conflicts,
     /// many-files (above the limit of a diff), moving-head (always a new commit), hostile-text.
-    /// An action goes wrong: lost (carried out, no answer), refuse (neither), moved (a new commit
-    /// before the merge).
+    /// An action goes wrong: lost (carried out, but not answered), refuse (not carried out, not answered),
+    /// moved (a commit is pushed before the merge).
     #[arg(long = "fault", value_name = "OP=KIND[:PROBABILITY]", value_parser = str::parse::<Fault>, verbatim_doc_comment)]
     faults: Vec<Fault>,
 }

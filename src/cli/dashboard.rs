@@ -82,7 +82,7 @@ pub(super) async fn open_dashboard(
         themes: Some(settings.config_path.with_file_name("themes")),
     };
     let themes = themes::theme_names(folders.themes.as_deref());
-    let (notify, clipboard) = (settings.customization.notify.how, settings.customization.clipboard.clone());
+    let (notify, clipboard) = (settings.customization.notify.method, settings.customization.clipboard.clone());
     let first_run = FirstRun { config: settings.config_path.clone(), source: None };
     let profiles = ProfileSwitcher {
         profiles: settings.profiles.clone(),

@@ -40,14 +40,15 @@ impl CommandConfig {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Notify {
-    pub how: NotifyMethod,
+    #[serde(alias = "how")]
+    pub method: NotifyMethod,
     /// Whether the window title shows how many jobs need the user's decision.
     pub title: bool,
 }
 
 impl Default for Notify {
     fn default() -> Self {
-        Self { how: NotifyMethod::default(), title: true }
+        Self { method: NotifyMethod::default(), title: true }
     }
 }
 
@@ -172,10 +173,12 @@ mod tests {
         let with_clipboard =
             file::parse("[ui]\nclipboard = [\"wl-copy\", \"-n\"]\n").expect("a good file").customization();
         assert_eq!(with_clipboard.clipboard, ["wl-copy", "-n"]);
-        assert_eq!((customization.notify.how, customization.notify.title), (super::NotifyMethod::Osc9, true));
+        assert_eq!((customization.notify.method, customization.notify.title), (super::NotifyMethod::Osc9, true));
         assert_eq!(customization.filters[0].filter.get_ref(), "s:failed");
         assert_eq!(customization.commands[0].0.program_and_arguments(), ["gh", "pr", "diff", "{pr}"]);
-        assert_eq!(file::parse("").expect("empty").customization().notify.how, super::NotifyMethod::Bell);
+        let former = file::parse("[notify]\nhow = \"osc9\"\n[ui]\nground = \"dark\"\n").expect("former names");
+        assert_eq!(former.customization().notify.method, super::NotifyMethod::Osc9);
+        assert_eq!(file::parse("").expect("empty").customization().notify.method, super::NotifyMethod::Bell);
     }
 
     #[test]
@@ -224,8 +227,8 @@ mod tests {
     fn an_unknown_field_or_value_is_an_error_with_line_and_column() {
         let field = mistake("[[commands]]\nkey = \"D\"\nname = \"d\"\nrun = [\"x\"]\nshell = true\n");
         assert!(field.starts_with("5:1: unknown field `shell`"), "{field}");
-        let how = mistake("[notify]\nhow = \"email\"\n");
-        assert!(how.starts_with("2:7: unknown value `email`") && how.contains("`osc777`"), "{how}");
+        let method = mistake("[notify]\nmethod = \"email\"\n");
+        assert!(method.starts_with("2:10: unknown value `email`") && method.contains("`osc777`"), "{method}");
         assert!(mistake("[notify]\nsound = true\n").starts_with("2:1: unknown field `sound`"));
     }
 

@@ -64,7 +64,7 @@ pub fn display_settings(flags: &Flags, environment: &Environment, ui: &Ui, path:
     DisplaySettings {
         color: choice,
         theme: ChosenTheme { name: ui.theme.clone(), position: ui.theme_position, config: path.into() },
-        background: ui.ground.map(Background::from),
+        background: ui.background.map(Background::from),
         ascii: flags.ascii || ui.ascii.unwrap_or(environment.is_ascii_locale),
         shows_unicode_text: !environment.is_ascii_locale,
         links: ui.links.unwrap_or(true),

@@ -163,7 +163,8 @@ pub struct Ui {
     #[serde(skip)]
     pub(super) theme_position: LineColumn,
     /// Whether the terminal's background is dark or light, for terminals that can't report it.
-    pub ground: Option<BackgroundChoice>,
+    #[serde(alias = "ground")]
+    pub background: Option<BackgroundChoice>,
     /// Whether mouse support is on when the dashboard starts. If it is off, the user can select text with the mouse.
     pub mouse: Option<bool>,
     /// Whether the dashboard lists the jobs of all profiles when it starts.
@@ -174,7 +175,7 @@ pub struct Ui {
     pub(super) clipboard: Option<Spanned<Vec<String>>>,
 }
 
-/// The values of `ground` in `[ui]`.
+/// The values of `background` in `[ui]`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum BackgroundChoice {
@@ -265,6 +266,9 @@ pub(super) fn parse(text: &str) -> Result<ConfigFile, Mistake> {
     Ok(file)
 }
 
+/// The names of settings that were renamed.
+const FORMER_NAMES: [&str; 2] = ["ground", "how"];
+
 /// Rewrites an error message of the TOML parser for users. Removes a quoted value of the wrong type, because it may be
 /// an API key in the wrong field.
 fn user_message(message: &str) -> String {
@@ -280,7 +284,10 @@ fn user_message(message: &str) -> String {
     }
     match message.strip_prefix("unknown variant `").and_then(|rest| rest.split_once("`, expected ")) {
         Some((value, expected)) => format!("unknown value `{value}`, expected {expected}"),
-        None => message.to_owned(),
+        // The names of former versions are still read, but not recommended.
+        None => {
+            FORMER_NAMES.iter().fold(message.to_owned(), |message, name| message.replace(&format!("`{name}`, "), ""))
+        }
     }
 }
 

@@ -210,7 +210,7 @@ fn apply_overrides(table: &ColorTable, palette: &mut ColorPalette, name: &str, t
             ThemeColor::parse(text).ok_or_else(|| wrong(&format!("{text} is not a colour: {expected}")))
         };
         match (key.get_ref().as_str(), value.get_ref()) {
-            ("ground", ThemeValue::Color(text)) => palette.background = color(text)?,
+            ("background" | "ground", ThemeValue::Color(text)) => palette.background = color(text)?,
             ("made_for", ThemeValue::Backgrounds(list)) => {
                 let invalid = |text: &str| wrong(&format!("{text} is not in the form #rrggbb"));
                 let parsed = list.iter().map(|text| Rgb::parse(text).ok_or_else(|| invalid(text)));

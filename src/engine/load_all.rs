@@ -150,7 +150,7 @@ impl LoadRun<'_> {
     /// Returns the next answer from the cache or by a request, and whether it has been merged into the report
     /// on disk.
     async fn next_answer(&mut self, query: ViewsQuery) -> Result<(Timed<ViewsPage>, bool), LoadEndReason> {
-        let cached = if self.plan.from_start { None } else { self.inner.fresh_views(query).await };
+        let cached = if self.plan.from_start { None } else { self.inner.fresh_cached_views(query).await };
         let is_of_use = |cached: &Timed<ViewsPage>| {
             self.since.is_none_or(|since| cached.as_of > since)
                 && no_progress_failure(query, &cached.value, self.report.as_deref()).is_none()
@@ -162,7 +162,7 @@ impl LoadRun<'_> {
         };
         // A cached answer with another page size can be used if it contains all pages.
         if !self.plan.from_start && self.report.is_none() {
-            let complete_answer = self.inner.fresh_complete_views(query.range).await;
+            let complete_answer = self.inner.fresh_cached_complete_views(query.range).await;
             if let Some(complete_answer) = complete_answer.filter(is_of_use) {
                 return Ok((complete_answer, false));
             }

@@ -35,9 +35,9 @@ pub(super) enum RequestEnd {
 
 /// The tokens of the budget that a request may use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Share {
+enum TokenPool {
     /// For all jobs.
-    Common,
+    Shared,
     /// Only for the jobs on screen.
     OnScreen,
 }
@@ -65,9 +65,9 @@ pub(super) struct Scheduler {
     jobs: HashMap<JobKey, ScheduledJob>,
     /// The jobs that are not in flight, by due time.
     queue: BTreeSet<(Time, JobKey)>,
-    in_flight: HashMap<JobKey, Share>,
+    in_flight: HashMap<JobKey, TokenPool>,
     /// When the tokens of answered requests return, in order.
-    returning: VecDeque<(Time, Share)>,
+    returning: VecDeque<(Time, TokenPool)>,
     /// All jobs on screen, including jobs that are not polled.
     on_screen: HashSet<JobKey>,
 }
@@ -138,18 +138,18 @@ impl Scheduler {
     /// due first. Returns `None` if no job waits.
     pub(super) fn take_probe(&mut self) -> Option<JobKey> {
         let first = *self.queue.first()?;
-        Some(self.mark_in_flight(first, Share::Common))
+        Some(self.mark_in_flight(first, TokenPool::Shared))
     }
 
     /// Returns when the budget permits a probe, at `now` or later. Returns `now` if that depends on requests in
     /// flight.
     pub(super) fn next_probe(&self, now: Time) -> Time {
-        self.next_token(Share::Common, now).unwrap_or(now)
+        self.next_token(TokenPool::Shared, now).unwrap_or(now)
     }
 
     /// Counts an unscheduled request toward the budget.
     pub(super) fn count_unscheduled(&mut self, now: Time) {
-        self.returning.push_back((now + MINUTE, Share::Common));
+        self.returning.push_back((now + MINUTE, TokenPool::Shared));
     }
 
     /// Records the end of this job's request. If the answer changed the job, [`Scheduler::update`] is called
@@ -195,7 +195,7 @@ impl Scheduler {
     }
 
     /// Returns the time, the entry in the queue and the share of the next request.
-    fn next_start(&self, now: Time) -> Option<(Time, (Time, JobKey), Share)> {
+    fn next_start(&self, now: Time) -> Option<(Time, (Time, JobKey), TokenPool)> {
         if self.in_flight.len() >= self.max_in_flight {
             return None;
         }
@@ -203,19 +203,19 @@ impl Scheduler {
             let job = *job?;
             Some((self.next_token(share, now)?.max(job.0), job, share))
         };
-        let on_screen = start(self.queue.iter().find(|(_, key)| self.on_screen.contains(key)), Share::OnScreen);
-        let any = start(self.queue.first(), Share::Common);
+        let on_screen = start(self.queue.iter().find(|(_, key)| self.on_screen.contains(key)), TokenPool::OnScreen);
+        let any = start(self.queue.first(), TokenPool::Shared);
         // If both may start at the same time, this returns the job on screen.
         on_screen.into_iter().chain(any).min_by_key(|(at, ..)| *at)
     }
 
     /// Returns when the budget has a token of this share, at `now` or later. Returns `None` if that depends on
     /// requests in flight.
-    fn next_token(&self, share: Share, now: Time) -> Option<Time> {
+    fn next_token(&self, share: TokenPool, now: Time) -> Option<Time> {
         let reserved = if self.on_screen.is_empty() { 0 } else { self.tokens / 4 };
         let limit = match share {
-            Share::Common => self.tokens - reserved,
-            Share::OnScreen => reserved,
+            TokenPool::Shared => self.tokens - reserved,
+            TokenPool::OnScreen => reserved,
         };
         let taken = self.in_flight.values().chain(self.returning.iter().map(|(_, share)| share));
         let mut taken_of_share = taken.filter(|taken| **taken == share).count();
@@ -233,7 +233,7 @@ impl Scheduler {
     }
 
     /// Takes an entry off the queue, because its request is sent now. Returns its job.
-    fn mark_in_flight(&mut self, entry: (Time, JobKey), share: Share) -> JobKey {
+    fn mark_in_flight(&mut self, entry: (Time, JobKey), share: TokenPool) -> JobKey {
         self.queue.remove(&entry);
         self.in_flight.insert(entry.1, share);
         entry.1

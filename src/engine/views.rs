@@ -43,7 +43,7 @@ impl Engine {
     /// # Errors
     /// The request failed or no request is left. [`Engine::cached_views`] may return older page views.
     pub async fn load_views(&self, query: ViewsQuery, force: bool) -> Result<Timed<ViewsPage>, Failure> {
-        let cached = if force { None } else { self.inner.fresh_views(query).await };
+        let cached = if force { None } else { self.inner.fresh_cached_views(query).await };
         let loaded = match cached {
             Some(cached) => Ok(cached),
             None => self.inner.load_views_for(query, force, RequestPurpose::Page).await.loaded,
@@ -88,12 +88,12 @@ impl EngineState {
     }
 
     /// Returns the cached answer to a query if it is fresh.
-    pub(super) async fn fresh_views(&self, query: ViewsQuery) -> Option<Timed<ViewsPage>> {
+    pub(super) async fn fresh_cached_views(&self, query: ViewsQuery) -> Option<Timed<ViewsPage>> {
         self.cached_views(query).await.filter(|cached| self.is_fresh(query.range, cached.as_of))
     }
 
     /// Returns a fresh cached answer that contains all pages of the range, if there is one.
-    pub(super) async fn fresh_complete_views(&self, range: DateRange) -> Option<Timed<ViewsPage>> {
+    pub(super) async fn fresh_cached_complete_views(&self, range: DateRange) -> Option<Timed<ViewsPage>> {
         match self.store.complete_views(&self.scope, range).await {
             Ok(cached) => cached.filter(|cached| self.is_fresh(range, cached.as_of)),
             Err(error) => {
@@ -131,7 +131,7 @@ impl EngineState {
 
     async fn request_views(&self, query: ViewsQuery, force: bool, purpose: RequestPurpose) -> ViewsRequestResult {
         // Another load of the query may have ended between the caller's cache lookup and this task.
-        if !force && let Some(cached) = self.fresh_views(query).await {
+        if !force && let Some(cached) = self.fresh_cached_views(query).await {
             return ViewsRequestResult::not_merged(Ok(cached), false);
         }
         let subject = CleanText::line(&format!("{}, page {}", query.range, query.page));

@@ -40,7 +40,7 @@ pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<
     Ok(Option::<Moment>::deserialize(deserializer)?.map(|Moment(time)| time))
 }
 
-/// The same for a time that is always there.
+/// The same for a time that is not optional.
 pub(super) mod required {
     use super::{Moment, Time};
     use serde::{Deserialize as _, Deserializer, Serialize as _, Serializer};

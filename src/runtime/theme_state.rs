@@ -106,7 +106,7 @@ pub fn color_support(choice: ColorChoice, environment: &Environment) -> ColorSup
         (_, ColorDepth::True) => "COLORTERM",
         (ColorChoice::Always, _) => "--color always, or color under [ui]",
         (ColorChoice::Auto, ColorDepth::Indexed256) => "TERM or COLORTERM",
-        (ColorChoice::Auto, _) => "TERM and COLORTERM advertise no more",
+        (ColorChoice::Auto, _) => "TERM and COLORTERM",
     };
     ColorSupport { count: many, reason: why }
 }

@@ -2,7 +2,7 @@
 //! determines which fault applies to a request.
 
 use super::faults::{FaultKind, SimRetryAfter};
-use super::limits::as_date;
+use super::limits::retry_after_date;
 use super::reply::{Reply, refusal};
 use crate::model::Time;
 use axum::body::{Body, Bytes};
@@ -147,7 +147,7 @@ fn too_many(retry_after: SimRetryAfter, now: Time) -> Response {
     let mut response = refusal(StatusCode::TOO_MANY_REQUESTS, "Rate limit exceeded");
     let value = match retry_after {
         SimRetryAfter::Seconds(seconds) => Some(seconds.to_string()),
-        SimRetryAfter::Date => Some(as_date(now + TimeDelta::minutes(1))),
+        SimRetryAfter::Date => Some(retry_after_date(now + TimeDelta::minutes(1))),
         SimRetryAfter::Absent => None,
     };
     if let Some(value) = value.and_then(|value| HeaderValue::from_str(&value).ok()) {

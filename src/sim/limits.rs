@@ -33,7 +33,7 @@ impl SimLimits {
         let Err(until) = window.count_request(limited, now) else { return Ok(()) };
         self.rejections = self.rejections.wrapping_add(1);
         let is_date = self.rejections.is_multiple_of(REJECTIONS_PER_DATE);
-        Err(if is_date { as_date(until) } else { as_seconds(until, now) })
+        Err(if is_date { retry_after_date(until) } else { retry_after_seconds(until, now) })
     }
 }
 
@@ -55,13 +55,13 @@ impl Window {
 }
 
 /// Returns the wait in whole seconds, rounded up, so that a request after the wait is accepted.
-fn as_seconds(until: Time, now: Time) -> String {
+fn retry_after_seconds(until: Time, now: Time) -> String {
     let millis = (until - now).num_milliseconds().max(0);
     ((millis + 999) / 1000).max(1).to_string()
 }
 
 /// Returns an HTTP date, rounded up to the second.
-pub(super) fn as_date(until: Time) -> String {
+pub(super) fn retry_after_date(until: Time) -> String {
     let second = (until.timestamp_millis() + 999).div_euclid(1000);
     let whole = Time::from_timestamp(second, 0).unwrap_or(until);
     httpdate::fmt_http_date(SystemTime::from(whole))

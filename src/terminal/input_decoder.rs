@@ -178,7 +178,7 @@ impl InputDecoder {
         }
     }
 
-    /// Passes on what the held bytes mean. Drops unknown sequences and replies.
+    /// Decodes the held bytes, which are complete. Drops unknown sequences and replies.
     fn complete(&mut self, out: &mut impl Extend<Event>) {
         match self.state {
             State::ReplyEscape | State::Reply => self.handle_reply(),

@@ -58,8 +58,8 @@ impl App {
         let change = match action {
             Action::QueuePause if targets.keys.iter().all(paused) => QueueChange::Resume,
             Action::QueuePause => QueueChange::Pause,
-            Action::QueueUp => QueueChange::Up,
-            Action::QueueDown => QueueChange::Down,
+            Action::SendEarlier => QueueChange::Up,
+            Action::SendLater => QueueChange::Down,
             Action::QueueRemove => {
                 let text = format!("Remove {} from the queue without sending?", prompts_text(&targets));
                 return self.confirm_bulk(text, BulkAction::RemoveFromQueue, targets);

@@ -78,8 +78,8 @@ pub(super) struct PullRequestWork {
     pub queue: Option<PullRequestQueue>,
     /// The last build of a preview for each job.
     pub builds: HashMap<JobKey, PreviewBuild>,
-    /// When the answer to an action on the pull request of a job was lost. Nothing is offered until its state was read
-    /// after that.
+    /// When the response to an action on the pull request of a job was lost. No action is offered until the state has
+    /// been read again.
     pub unconfirmed_at: HashMap<JobKey, Time>,
     /// The texts of reviews and comments that were written, but not sent, by the links of their pull requests.
     pub unsent_reviews: HashMap<CleanText, String>,

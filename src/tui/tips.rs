@@ -109,7 +109,10 @@ fn tip_text(place: TipPlace, keymap: &Keymap, missing_token: Option<&(CleanText,
             )
         }
         TipPlace::Calendar => {
-            format!("Tip: {} lets you type a range, like 2026-q3 or last month.", key(C::Calendar, Action::OtherPart)?)
+            format!(
+                "Tip: {} lets you type a range, like 2026-q3 or last month.",
+                key(C::Calendar, Action::CalendarInput)?
+            )
         }
         TipPlace::PageDetail => {
             format!(

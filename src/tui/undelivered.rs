@@ -81,7 +81,7 @@ impl Component for UndeliveredDialog {
                 cx.app.open_input(InputField::LinkId(id), "");
                 return Flow::Handled;
             }
-            Action::CopyMain => {
+            Action::Copy => {
                 cx.run(Effect::copy("the prompt", self.prompt.text.clone()));
                 return Flow::Handled;
             }

@@ -188,7 +188,7 @@ async fn after_the_key_test_is_cancelled_its_answer_causes_no_configuration_file
     let (sim, folder) = (start_sim(&["get=latency-150"]).await, create_folder());
     let mut dashboard = open_filled_welcome(folder.path(), &sim);
     dashboard.press_ctrl('s');
-    dashboard.until_shown("Testing the key, one request…").await;
+    dashboard.until_shown("Testing the key (one request)…").await;
     dashboard.press_key(KeyCode::Esc);
     dashboard.assert_shows("Cancelled. Nothing was saved.");
     dashboard.until("the request at the service", |_| sim.requests(Operation::Get) == 1).await;

@@ -532,5 +532,5 @@ fn keys(bytes: &[u8]) {
 /// Returns the character that a key types.
 fn typed_char(event: &Event) -> Option<char> {
     let key = event.as_key_event().filter(|key| !key.modifiers.contains(KeyModifiers::CONTROL))?;
-    key.code.as_char()
+    key.code.as_char().filter(|c| !c.is_control())
 }

@@ -95,7 +95,7 @@ fn missing_values() {
 
 #[test]
 fn the_welcome_page_while_the_service_is_checked() {
-    snapshots("welcome_testing", &[], &["Testing the key, one request…"], |fixture| {
+    snapshots("welcome_testing", &[], &["Testing the key (one request)…"], |fixture| {
         start_attempt_with_key(fixture);
     });
 }

@@ -42,7 +42,7 @@ per_minute = 60
 
 [ui]
 theme = "dark"
-ground = "dark"
+background = "dark"
 color = "never"
 clipboard = ["true"]
 links = false

@@ -128,7 +128,7 @@ fn only_as_many_colours_are_used_as_the_terminal_advertises() {
     // have one; some colours of the theme `colour-blind-safe` don't.
     let many = BTreeSet::from(["256"]);
     assert_eq!(colors(&run_demo(Setup::demo().with("COLORTERM", "truecolor"))), many);
-    let theme = || Setup::demo_with(&[], "[ui]\ntheme = \"colour-blind-safe\"\nground = \"dark\"\n");
+    let theme = || Setup::demo_with(&[], "[ui]\ntheme = \"colour-blind-safe\"\nbackground = \"dark\"\n");
     assert_eq!(colors(&run_demo(theme())), many);
     assert!(colors(&run_demo(theme().with("COLORTERM", "truecolor"))).contains("any"));
     let inside_screen = Setup::demo().with("TERM", "screen").with("COLORTERM", "truecolor").with("STY", "1.tty");

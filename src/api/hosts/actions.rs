@@ -177,7 +177,7 @@ impl HostClient {
     }
 }
 
-/// Whether a successful answer of GitHub's REST API is one to this action. Proxies answer 200 with their own pages.
+/// Whether a successful response of GitHub's REST API confirms this action. Proxies answer 200 with their own pages.
 fn confirms_on_github(action: &PullRequestAction, node: &Value) -> bool {
     match action {
         PullRequestAction::Merge(_) => json::flag(node, "merged"),
@@ -185,7 +185,7 @@ fn confirms_on_github(action: &PullRequestAction, node: &Value) -> bool {
     }
 }
 
-/// Whether a successful answer of GitLab is one to this action.
+/// Whether a successful response of GitLab confirms this action.
 fn confirms_on_gitlab(link: &PullRequestLink, action: &PullRequestAction, node: &Value) -> bool {
     match action {
         PullRequestAction::Approve => node.get("approved_by").is_some_and(Value::is_array),

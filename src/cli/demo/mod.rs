@@ -80,7 +80,7 @@ pub(super) async fn run(
         on_change: custom.on_change,
         hosts,
     });
-    let (notify, folders) = (custom.notify.how, Folders { themes: folder, ..Folders::default() });
+    let (notify, folders) = (custom.notify.method, Folders { themes: folder, ..Folders::default() });
     let parts = DashboardConfig {
         app: start,
         first_dialog: if shows_tour { Some(Box::new(Tour)) } else { None },

@@ -10,7 +10,7 @@ use crate::config::{ConfigError, themes};
 use crate::model::endpoint::API_KEY_VARIABLE;
 use crate::tui::format::plural;
 
-const INIT_HINT: &str = "run `docdeck init`, which writes the file";
+const INIT_HINT: &str = "run `docdeck init`";
 
 /// Checks that the configuration file is valid, and whether other users can read or change it.
 pub(super) fn file(facts: &Facts<'_>) -> CheckResult {

@@ -105,7 +105,7 @@ pub(super) fn replies(facts: &Facts<'_>) -> CheckResult {
 pub(super) fn background(facts: &Facts<'_>) -> CheckResult {
     let Some([r, g, b]) = facts.replies.as_ref().ok()?.background else {
         return ok(
-            "unknown, no reply (OSC 11): using colours for any background; or set ground = \"dark\" or \"light\" under [ui]",
+            "unknown, no reply (OSC 11): using colours for any background; or set background = \"dark\" or \"light\" under [ui]",
         );
     };
     let brightness = if Background::of(Rgb(r, g, b)) == Background::Light { "light" } else { "dark" };

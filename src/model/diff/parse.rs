@@ -1,5 +1,5 @@
-//! Parses unified diffs. The line numbers of a hunk say how many lines belong to it, so a line of a file that looks like
-//! the start of another file or hunk is not taken for one.
+//! Parses unified diffs. The header of a hunk says how many lines belong to it, so a line of a file that looks like the
+//! start of another file or hunk is not mistaken for one.
 
 use super::markup::MarkupReader;
 use super::{Diff, DiffFile, DiffLine, FileChange, FileContent, Hunk, LineKind};

@@ -63,7 +63,7 @@ pub(in crate::sim) struct GitHubLimits {
 }
 
 impl GitHubLimits {
-    /// Counts a request. Returns what is left of its limit, or `None` if it has none.
+    /// Counts a request. Returns what is left of its limit, or `None` if the request has no limit.
     pub(in crate::sim) fn spend(&mut self, cost: HostCost, now: Time) -> Option<RateLimit> {
         match cost {
             HostCost::GraphQl(points) => Some(self.graphql.spend(GRAPHQL, points, now)),

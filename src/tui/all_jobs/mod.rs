@@ -32,7 +32,7 @@ impl Component for AllJobsDialog {
     fn offers(&self, action: Action, app: &App) -> Option<Label> {
         let open = app.all_jobs.as_ref()?;
         match action {
-            Action::CopyMain => Some(job_label(action, app)),
+            Action::Copy => Some(job_label(action, app)),
             Action::Close if open.list.marked_count() > 0 => Some("unmark".into()),
             Action::Close if open.has_filter() => Some("clear filter".into()),
             _ => offers(action, app),

@@ -100,7 +100,7 @@ impl Component for RowDetail {
     fn act(&mut self, action: Action, cx: &mut Cx<'_>) -> Flow {
         match (action, &self.conversation_id) {
             (Action::LoadAll, Some(id)) => cx.app.load_conversation(id, cx.now, cx.effects),
-            (Action::CopyMain, _) => {
+            (Action::Copy, _) => {
                 let lines = self.parts_with_conversation(cx.app).into_iter();
                 let text: Vec<String> = lines.map(|(name, text)| format!("{name}: {text}")).collect();
                 cx.run(Effect::copy("the row", text.join("\n")));

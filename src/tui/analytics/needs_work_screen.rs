@@ -127,9 +127,7 @@ impl Component for NeedsWorkScreen {
         let tab = &app.analytics.needs_work;
         let has_pages = !tab.found.pages.is_empty();
         match action {
-            Action::Open | Action::Mark | Action::NewJob | Action::CopyMain => {
-                Label::default_if(tab.selected().is_some())
-            }
+            Action::Open | Action::Mark | Action::NewJob | Action::Copy => Label::default_if(tab.selected().is_some()),
             Action::Filter | Action::NextSort | Action::ReverseSort | Action::Export => Label::default_if(has_pages),
             Action::Close => close_label(&tab.list),
             Action::LoadAll => match app.analytics.loaded_reports().missing().is_empty() {
@@ -162,7 +160,7 @@ impl Component for NeedsWorkScreen {
             Action::NewJob => cx.app.open_job_about_signals(cx.now, cx.effects),
             Action::LoadAll => cx.app.ask_to_load_signals(false, cx.now),
             Action::Refresh => cx.app.ask_to_load_signals(true, cx.now),
-            Action::CopyMain => {
+            Action::Copy => {
                 let page = cx.app.analytics.needs_work.selected().and_then(|page| page.path.clone());
                 cx.effects.extend(page.map(|path| Effect::copy(&format!("the path {path}"), path.to_string())));
             }

@@ -90,7 +90,7 @@ impl QuestionGroups {
             Some(Grouping::Page) => Some(Grouping::Category),
             Some(Grouping::Category) => None,
         };
-        // A filter or marks of pages mean nothing for categories.
+        // Filters and marks on pages don't apply to categories.
         (self.list, self.groups) = (RowList::default(), Vec::new());
     }
 

@@ -40,7 +40,7 @@ impl Component for QuestionGroupsScreen {
         let is_shown = groups.selected().is_some();
         match action {
             Action::Open => is_shown.then(|| "questions".into()),
-            Action::Mark | Action::CopyMain | Action::NewJob => Label::default_if(is_shown),
+            Action::Mark | Action::Copy | Action::NewJob => Label::default_if(is_shown),
             Action::Export => None,
             Action::Fold => Some(match groups.grouping() {
                 Some(Grouping::Page) => "by category".into(),
@@ -59,7 +59,7 @@ impl Component for QuestionGroupsScreen {
         match action {
             Action::Open => cx.app.list_questions_of_group(),
             Action::NewJob => cx.app.open_job_about_question_groups(cx.now, cx.effects),
-            Action::CopyMain => {
+            Action::Copy => {
                 let name = cx.app.analytics.question_groups.selected().map(|group| group.name.to_string());
                 cx.effects.extend(name.map(|name| Effect::copy(&name, name.clone())));
             }

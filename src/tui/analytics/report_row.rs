@@ -89,7 +89,7 @@ impl ReportRow for Search {
     fn summary(report: &RowsReport<Self>) -> Vec<(&'static str, ViewCount)> {
         let total = report.totals.total.value().map(|total| ("Searches", total));
         let rows =
-            [("Texts", count_rows(report, |_| true)), ("Unclicked texts", count_rows(report, Self::is_unclicked))];
+            [("Queries", count_rows(report, |_| true)), ("Without clicks", count_rows(report, Self::is_unclicked))];
         total.into_iter().chain(rows).collect()
     }
 

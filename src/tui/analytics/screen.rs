@@ -44,7 +44,7 @@ impl<R: ReportRow> Component for ReportScreen<R> {
         let has_rows = tab.report().is_some_and(|report| !report.rows.is_empty());
         let is_shown = tab.selected().is_some();
         match action {
-            Action::Open | Action::Mark | Action::CopyMain | Action::NewJob => Label::default_if(is_shown),
+            Action::Open | Action::Mark | Action::Copy | Action::NewJob => Label::default_if(is_shown),
             Action::Filter | Action::NextSort | Action::ReverseSort | Action::Export => Label::default_if(has_rows),
             Action::LoadAll => Label::default_if(tab.report().is_some_and(|report| !report.is_complete())),
             Action::Compare if tab.compared_ranges().is_some() => Some("stop comparing".into()),
@@ -90,7 +90,7 @@ impl<R: ReportRow> Component for ReportScreen<R> {
             Action::LoadAll => cx.app.ask_to_load_rows::<R>(cx.now),
             Action::Refresh => cx.app.refresh_rows::<R>(cx.now, cx.effects),
             Action::Export => cx.effects.extend(export(tab)),
-            Action::CopyMain => {
+            Action::Copy => {
                 let copy = tab.selected().map(|row| {
                     let lines = row.details().into_iter().filter(|(_, text)| !text.is_empty());
                     let text: Vec<String> = lines.map(|(name, text)| format!("{name}: {text}")).collect();
@@ -238,10 +238,10 @@ pub(super) fn act_on_range(action: Action, cx: &mut Cx<'_>) -> bool {
         Action::NextPane => cx.app.show_analytics_tab(cx.app.analytics.tab.step(1)),
         Action::PreviousPane => cx.app.show_analytics_tab(cx.app.analytics.tab.step(-1)),
         Action::NextRange => cx.effects.extend(views.next_preset(cx.now)),
-        Action::PeriodBefore => cx.app.step_period(-1, cx.now, cx.effects),
-        Action::PeriodAfter => cx.app.step_period(1, cx.now, cx.effects),
+        Action::PreviousPeriod => cx.app.step_period(-1, cx.now, cx.effects),
+        Action::NextPeriod => cx.app.step_period(1, cx.now, cx.effects),
         Action::CustomRange => Calendar::open(CalendarPurpose::Show, cx),
-        Action::ListCached => CachedRanges::open(cx),
+        Action::CachedRanges => CachedRanges::open(cx),
         _ => return false,
     }
     true

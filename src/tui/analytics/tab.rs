@@ -14,7 +14,7 @@ use unicode_width::UnicodeWidthStr as _;
 const MIN_RULE_WIDTH: u16 = 80;
 /// The narrowest rule with the names of all tabs beside a filter.
 const MIN_RULE_WIDTH_WITH_FILTER: u16 = 100;
-/// The cells after each name.
+/// The number of blank columns after the name of each tab.
 pub(in crate::tui) const GAP: usize = 2;
 
 /// A tab of the analytics screen.

@@ -272,7 +272,7 @@ fn searches_are_compared_with_the_previous_period() {
     let line = |word: &str| text.lines().find(|line| line.contains(word)).expect("a row").to_owned();
     assert!(line("sso").contains("30") && line("sso").contains("▲ 25%"), "{text}");
     assert!(line("fresh").contains("new") && line("old").contains("gone"), "{text}");
-    assert!(text.contains("Texts 2 ▼ 67%") && text.contains("compared: complete days vs"), "{text}");
+    assert!(text.contains("Queries 2 ▼ 67%") && text.contains("compared: complete days vs"), "{text}");
     assert!(text.contains("1 new, 2 gone"), "{text}");
     press(&mut app, 'c');
     assert!(!screen(&app).contains("gone"));

@@ -285,7 +285,7 @@ impl Component for Changes {
                 Some(page) => cx.run(Effect::OpenUrl(page)),
                 None => cx.app.open_prs(cx.now, cx.effects),
             },
-            Action::CopyMain => cx.app.copy_links(cx.now, cx.effects),
+            Action::Copy => cx.app.copy_links(cx.now, cx.effects),
             Action::Refresh => self.request(true, cx),
             Action::Filter => {
                 let old = self.search.take().map(|search| search.text()).unwrap_or_default();

@@ -137,7 +137,7 @@ impl App {
         } else if let Some(editor) = open {
             editor.restore_text(text, pages);
         }
-        let copy = self.key_label(Context::Editor, Action::CopyMain);
+        let copy = self.key_label(Context::Editor, Action::Copy);
         if slot == DraftTarget::Batch {
             if let Some(batch) = self.find_mut::<Batch>() {
                 batch.show_failure(why, now);

@@ -234,7 +234,7 @@ impl Editor {
             return Some(format!("Nothing to send: {why}"));
         }
         if cx.app.config.read_only {
-            let copy = cx.app.key_label(Context::Editor, Action::CopyMain);
+            let copy = cx.app.key_label(Context::Editor, Action::Copy);
             return Some(format!("Not sent: the data folder can't be written. {copy} copies the text."));
         }
         if self.input.has_blank() && !self.is_warned {
@@ -385,7 +385,7 @@ impl Component for Editor {
         Label::default_if(match action {
             Action::NextBlank => !self.is_in_external_editor && self.input.has_blank(),
             Action::Close if self.is_unchanged() => return Some("close".into()),
-            Action::Send | Action::Edit(_) | Action::History | Action::Templates | Action::EditOutside => {
+            Action::Send | Action::Edit(_) | Action::History | Action::Templates | Action::ExternalEditor => {
                 !self.is_in_external_editor
             }
             _ => true,
@@ -394,13 +394,14 @@ impl Component for Editor {
 
     fn act(&mut self, action: Action, cx: &mut Cx<'_>) -> Flow {
         match action {
-            Action::CopyMain => cx.run(Effect::copy("the text", self.input.text())),
-            Action::Send | Action::History | Action::Templates | Action::EditOutside if self.is_in_external_editor => {}
+            Action::Copy => cx.run(Effect::copy("the text", self.input.text())),
+            Action::Send | Action::History | Action::Templates | Action::ExternalEditor
+                if self.is_in_external_editor => {}
             Action::Send if self.confirm_bulk_follow_up(cx) => {}
             Action::Send => return self.send(cx),
             Action::History => cx.app.open_picker(PickerKind::History, cx.effects),
             Action::Templates => cx.app.open_picker(PickerKind::Templates, cx.effects),
-            Action::EditOutside => self.open_external_editor(cx),
+            Action::ExternalEditor => self.open_external_editor(cx),
             Action::NextBlank => self.change(cx.now, |input| !input.select_next_blank() && input.edit(Edit::Tab)),
             _ => return Flow::Pass,
         }
@@ -468,7 +469,7 @@ impl Component for Editor {
             self.slot = DraftTarget::FollowUp(*first);
             return true;
         }
-        let copy = keymap.key_label(Context::Editor, Action::CopyMain);
+        let copy = keymap.key_label(Context::Editor, Action::Copy);
         self.message = Some(CleanText::line(&format!(
             "The job was deleted by `docdeck prune`: nothing can be sent to it. {copy} copies the text."
         )));

@@ -11,7 +11,7 @@ pub(in crate::tui) fn offers(action: Action, app: &App) -> Option<Label> {
     let list = app.active_list();
     let selected = list.selected();
     let is_possible = match action {
-        Action::QueuePause | Action::QueueUp | Action::QueueDown | Action::QueueRemove => {
+        Action::QueuePause | Action::SendEarlier | Action::SendLater | Action::QueueRemove => {
             app.any_target_job(has_queued_prompt)
         }
         Action::Filter | Action::NextSort => !list.is_empty(),
@@ -35,7 +35,7 @@ pub(in crate::tui) fn job_label(action: Action, app: &App) -> Label {
     let list = app.active_list();
     let Some(job) = list.selected().filter(|_| list.marked_count() == 0) else { return Label::Default };
     match action {
-        Action::CopyMain if job.remote.pr_link.is_none() => "copy id".into(),
+        Action::Copy if job.remote.pr_link.is_none() => "copy id".into(),
         Action::Dismiss if job.local.dismissed => "restore".into(),
         Action::MarkDone if job.is_handled() => "not done".into(),
         Action::QueuePause if job.local.undelivered == Some(DeliveryKind::Paused) => "resume".into(),
@@ -48,7 +48,7 @@ pub(in crate::tui) fn act_on_jobs(action: Action, cx: &mut Cx<'_>) -> Flow {
     let (app, now) = (&mut *cx.app, cx.now);
     match action {
         Action::OpenPr => app.open_prs(now, cx.effects),
-        Action::CopyMain => app.copy_links(now, cx.effects),
+        Action::Copy => app.copy_links(now, cx.effects),
         Action::CopyId => {
             if let Some(id) = app.active_list().selected().and_then(|job| job.id.as_ref()) {
                 cx.effects

@@ -39,7 +39,7 @@ impl Component for JobsScreen {
                 0 => None,
                 n => Some(Label::Text(crate::tui::format::plural(n, "draft"))),
             },
-            Action::CopyMain => {
+            Action::Copy => {
                 let has_text = selected.is_some_and(|job| job.remote.pr_link.is_some() || job.id.is_some());
                 (app.jobs.marked_count() > 0 || has_text).then(|| job_label(action, app))
             }
@@ -100,7 +100,7 @@ impl Component for JobsScreen {
             Action::Drafts => app.open_drafts(now),
             Action::Batch => app.open_batch(now),
             Action::BeforeAfter => app.confirm_impact_load(now, cx.effects),
-            Action::QueuePause | Action::QueueUp | Action::QueueDown | Action::QueueRemove => {
+            Action::QueuePause | Action::SendEarlier | Action::SendLater | Action::QueueRemove => {
                 app.change_queue(action, now, cx.effects);
             }
             Action::NextJob | Action::PreviousJob => {

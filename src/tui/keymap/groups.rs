@@ -28,7 +28,8 @@ impl KeyGroup {
     /// All groups, in the order of the help.
     pub const ALL: [Self; 7] = [Self::Act, Self::Find, Self::Label, Self::Queue, Self::Edit, Self::Move, Self::Program];
 
-    /// Returns the heading in the help. `None` for the actions of the screen or dialog: their heading is its name.
+    /// Returns the heading in the help. `None` for a screen's or dialog's own actions, which are listed
+    /// under its name.
     pub fn heading(self) -> Option<&'static str> {
         match self {
             Self::Act => None,
@@ -51,15 +52,15 @@ pub(in crate::tui) const COMBINED: &[(Context, &[Action], &str)] = &[
     (Context::Jobs, &[Action::NextJob, Action::PreviousJob], "next, previous job"),
     (Context::Jobs, &[Action::Mark, Action::MarkRange], "mark a job, mark all from the last mark to here"),
     (Context::Jobs, &[Action::PreviousTab, Action::NextTab], "previous, next saved filter"),
-    (Context::Jobs, &[Action::QueueUp, Action::QueueDown], "send a queued prompt earlier, later"),
+    (Context::Jobs, &[Action::SendEarlier, Action::SendLater], "send a queued prompt earlier, later"),
     (Context::Detail, &[Action::NextJob, Action::PreviousJob], "next, previous job"),
     (Context::Changes, &[Action::PreviousFile, Action::NextFile], "previous, next file"),
     (Context::Changes, &[Action::NextMatch, Action::PreviousMatch], "next, previous match"),
     (Context::AllJobs, &[Action::Mark, Action::MarkRange], "mark a job, mark all from the last mark to here"),
     (Context::AllJobs, &[Action::PreviousTab, Action::NextTab], "previous, next saved filter"),
     (Context::Views, &[Action::Mark, Action::MarkRange], "mark a page, mark all from the last mark to here"),
-    (Context::Views, &[Action::PeriodBefore, Action::PeriodAfter], "previous, next period of the same length"),
-    (Context::Analytics, &[Action::PeriodBefore, Action::PeriodAfter], "previous, next period of the same length"),
+    (Context::Views, &[Action::PreviousPeriod, Action::NextPeriod], "previous, next period of the same length"),
+    (Context::Analytics, &[Action::PreviousPeriod, Action::NextPeriod], "previous, next period of the same length"),
     (Context::Trend, &[Action::Up, Action::Down], "previous, next column"),
     (Context::Calendar, &[Action::PreviousDay, Action::NextDay], "previous, next day"),
     (Context::Calendar, &[Action::Up, Action::Down], "previous, next week"),
@@ -112,7 +113,7 @@ impl Action {
             | A::PreviousMatch
             | A::Export => KeyGroup::Find,
             A::Rename | A::Tags | A::Note | A::Undo => KeyGroup::Label,
-            A::QueuePause | A::QueueUp | A::QueueDown | A::QueueRemove => KeyGroup::Queue,
+            A::QueuePause | A::SendEarlier | A::SendLater | A::QueueRemove => KeyGroup::Queue,
             A::ShowJobs
             | A::ShowViews
             | A::ShowLog
@@ -133,7 +134,7 @@ impl Action {
             | A::NextDay
             | A::PreviousDay
             | A::Today
-            | A::OtherPart
+            | A::CalendarInput
             | A::NextFile
             | A::PreviousFile
             | A::NextField => KeyGroup::Move,
@@ -159,7 +160,7 @@ impl Action {
         let title = match self {
             A::NextPane => "Other pane",
             A::PreviousPane => "Previous tab",
-            A::CopyMain => "Copy",
+            A::Copy => "Copy",
             A::ToggleDetail => "Show details",
             A::OpenPr => "Open pull request",
             A::ClosePullRequest => "Close PR",
@@ -168,16 +169,16 @@ impl Action {
             A::PreviousTab => "Previous filter",
             A::FoldDismissed => "Dismissed jobs",
             A::NextRange => "Range",
-            A::PeriodBefore => "Previous period",
-            A::PeriodAfter => "Next period",
+            A::PreviousPeriod => "Previous period",
+            A::NextPeriod => "Next period",
             A::CompareWith => "Compare with…",
             A::Fold => "Tree",
-            A::ListCached => "Cached ranges",
+            A::CachedRanges => "Cached ranges",
             A::QueuePause => "Pause",
-            A::QueueUp => "Send earlier",
-            A::QueueDown => "Send later",
+            A::SendEarlier => "Send earlier",
+            A::SendLater => "Send later",
             A::QueueRemove => "Remove from queue",
-            A::EditOutside => "External editor",
+            A::ExternalEditor => "External editor",
             A::CompareBefore(PreviousPeriod::Period) => "Compare previous",
             A::Edit(Edit::DeleteWordBack) => "Delete word",
             A::Edit(Edit::DeleteWordForward) => "Delete next word",
@@ -199,7 +200,7 @@ impl Action {
             A::Drafts => "draft drafts unsent unfinished saved text",
             A::Resolve => "retry send again unconfirmed not sent rejected fix",
             A::QueuePause => "hold resume stop queue",
-            A::QueueUp | A::QueueDown => "reorder move queue",
+            A::SendEarlier | A::SendLater => "reorder move queue",
             A::QueueRemove => "cancel delete queue",
             A::Open => "enter show details",
             A::NextNeedsYou => "attention waiting jump review failed",
@@ -214,7 +215,7 @@ impl Action {
             A::Preview | A::BuildPreview => "deployment staging site browser",
             A::Changes => "diff files review pull request",
             A::Whitespace => "spaces indentation ignore",
-            A::CopyMain | A::CopyId => "clipboard yank",
+            A::Copy | A::CopyId => "clipboard yank",
             A::Filter => "search find query grep",
             A::NextTab | A::PreviousTab => "saved filter tab",
             A::NextSort | A::ReverseSort => "order sort",
@@ -237,13 +238,13 @@ impl Action {
             A::ToggleDetail => "panel split layout",
             A::ShowJobs | A::ShowViews | A::ShowLog => "screen tab go to",
             A::NextRange | A::CustomRange => "date dates days calendar period month quarter",
-            A::PeriodBefore | A::PeriodAfter => "date previous next range",
+            A::PreviousPeriod | A::NextPeriod => "date previous next range",
             A::Compare | A::CompareWith => "difference change previous period delta",
             A::Movers => "gained lost biggest change",
             A::Trend => "chart graph history time",
             A::LoadAll => "fetch complete everything",
             A::Fold => "tree folder group expand collapse",
-            A::ListCached => "cache cached stored ranges",
+            A::CachedRanges => "cache cached stored ranges",
             A::Mouse => "select text pointer",
             A::Repaint => "redraw refresh screen clear",
             A::Suspend => "background shell stop",
@@ -253,7 +254,7 @@ impl Action {
             A::Demo => "try example look around",
             A::Templates => "snippet template",
             A::History => "previous earlier prompts",
-            A::EditOutside => "vim emacs external editor",
+            A::ExternalEditor => "vim emacs external editor",
             _ => "",
         }
     }

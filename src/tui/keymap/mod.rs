@@ -183,7 +183,7 @@ mod tests {
         for (context, action, current) in [
             ("resolve", "let-go", Action::Discard),
             ("resolve", "look-at-job", Action::CheckJob),
-            ("views", "list-kept", Action::ListCached),
+            ("views", "list-kept", Action::CachedRanges),
             ("palette", "keep-theme", Action::SaveTheme),
             ("kept", "compare-with", Action::CompareWith),
             ("card", "before-after", Action::BeforeAfter),

@@ -19,7 +19,7 @@ use crate::tui::widgets::list_state::ListState;
 
 /// The keys of a single pull request that do nothing here.
 const IGNORED: [Action; 6] =
-    [Action::FollowUp, Action::NextPane, Action::Preview, Action::BuildPreview, Action::OpenPr, Action::CopyMain];
+    [Action::FollowUp, Action::NextPane, Action::Preview, Action::BuildPreview, Action::OpenPr, Action::Copy];
 
 #[derive(Debug)]
 pub struct PullRequestActions {

@@ -150,7 +150,7 @@ impl Component for PullRequestDialog {
                 None => cx.app.open_prs(cx.now, cx.effects),
             },
             Action::BuildPreview => cx.app.build_preview(self.job, cx.effects),
-            Action::CopyMain => cx.app.copy_links(cx.now, cx.effects),
+            Action::Copy => cx.app.copy_links(cx.now, cx.effects),
             Action::Preview => {
                 if let Some(link) = self.preview(cx.app).cloned() {
                     cx.run(Effect::OpenUrl(link));

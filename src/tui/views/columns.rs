@@ -23,7 +23,7 @@ const MIN_BAR_WIDTH: usize = 6;
 const MAX_PATH_PERCENT: (usize, usize) = (60, 55);
 /// Minimum width of a table that shows the AI share besides the counts.
 const WIDE_TABLE: usize = 100;
-/// Minimum width of a table with sparklines, for each day.
+/// Minimum width of a table per day of its range for sparklines to be shown.
 const MIN_WIDTH_PER_DAY: usize = 6;
 /// Blank columns before the bar.
 const BAR_GAP: usize = 2;

@@ -46,8 +46,8 @@ impl Component for ViewsComponent {
             Action::NextPane => cx.app.show_analytics_tab(AnalyticsTab::Pages.step(1)),
             Action::PreviousPane => cx.app.show_analytics_tab(AnalyticsTab::Pages.step(-1)),
             Action::NextRange => cx.effects.extend(views.next_preset(cx.now)),
-            Action::PeriodBefore => cx.app.step_period(-1, cx.now, cx.effects),
-            Action::PeriodAfter => cx.app.step_period(1, cx.now, cx.effects),
+            Action::PreviousPeriod => cx.app.step_period(-1, cx.now, cx.effects),
+            Action::NextPeriod => cx.app.step_period(1, cx.now, cx.effects),
             Action::JumpToPage if views.table.report().is_some() => {
                 cx.notify(Severity::Info, "All pages are in one list. Press g for the first, G for the last.");
             }
@@ -72,7 +72,7 @@ impl Component for ViewsComponent {
                 }
             }
             Action::Export => ExportDialog::open(cx),
-            Action::ListCached => CachedRanges::open(cx),
+            Action::CachedRanges => CachedRanges::open(cx),
             Action::Refresh => {
                 let dialogs = cx.app.dialogs.len();
                 cx.app.refresh_views(cx.now, cx.effects);
@@ -81,12 +81,12 @@ impl Component for ViewsComponent {
                     cx.app.refresh_visitors(cx.effects);
                 }
             }
-            Action::CopyMain => {
+            Action::Copy => {
                 let row = views.selected_row();
                 let copy = row.map(|row| Effect::copy(&format!("the path {}", row.path), row.path.to_string()));
                 cx.effects.extend(copy);
             }
-            _ => return change_table(action, cx),
+            _ => return apply_table_action(action, cx),
         }
         Flow::Handled
     }
@@ -209,7 +209,7 @@ fn is_offered(action: Action, app: &App) -> bool {
         Action::Metric | Action::Visitors => !table.rows().is_empty(),
         Action::Mark | Action::MarkRange | Action::Open => !table.is_empty(),
         Action::NewJob => table.selected_folder().is_none() && !table.is_empty() || table.marked_count() > 0,
-        Action::CopyMain => table.selected_row().is_some(),
+        Action::Copy => table.selected_row().is_some(),
         Action::NextPage if table.is_tree() => table.selected_folder().is_some(),
         Action::PreviousPage if table.is_tree() => table.can_leave_folder(),
         // A report lists all pages at once, so it has no next page of rows.
@@ -265,7 +265,7 @@ fn run(action: Action, cx: &mut Cx<'_>) {
 }
 
 /// Handles an action that changes how the pages are listed. Requests nothing from the service.
-fn change_table(action: Action, cx: &mut Cx<'_>) -> Flow {
+fn apply_table_action(action: Action, cx: &mut Cx<'_>) -> Flow {
     if let Some(what) = words_if_all_pages_needed(action)
         && !cx.app.views.table.is_report()
     {
@@ -323,7 +323,7 @@ fn sort_at(cell: usize, cx: &mut Cx<'_>) {
     let Some(by) = columns.key_at(cell).and_then(|column| column.sort_column(table.metric())) else { return };
     if !table.is_report() {
         // Only a report can be sorted, so this shows a notice that explains how to load one.
-        change_table(Action::NextSort, cx);
+        apply_table_action(Action::NextSort, cx);
         return;
     }
     let current = table.sorting();

@@ -209,7 +209,7 @@ fn welcome_message(view: View<'_>, welcome: &Welcome) -> (String, Style) {
     match (welcome.step, &welcome.message) {
         (SetupStep::Checking, _) => ("Checking…".to_owned(), theme.working),
         (SetupStep::ReadingKey, _) => ("Reading the key…".to_owned(), theme.working),
-        (SetupStep::Testing, _) => ("Testing the key, one request…".to_owned(), theme.working),
+        (SetupStep::Testing, _) => ("Testing the key (one request)…".to_owned(), theme.working),
         (SetupStep::Saving, _) => (format!("Writing {}…", welcome.config_path), theme.working),
         (SetupStep::Filling, Some(message)) if message.is_success => (format!("✓ {}", message.text), theme.good),
         (SetupStep::Filling, Some(message)) => (format!("! {}", message.text), theme.warning),

@@ -437,7 +437,7 @@ impl Component for Welcome {
             Action::NextField => self.enter(cx),
             Action::NextChoice | Action::PreviousChoice => self.change_choice(action == Action::NextChoice),
             Action::Confirm => self.start_attempt(true, cx),
-            Action::TryOut => self.start_attempt(false, cx),
+            Action::TestConnection => self.start_attempt(false, cx),
             Action::Demo => {
                 if self.is_screen() && self.discard_result() {
                     cx.run(Effect::Relaunch(RelaunchTarget::Demo));

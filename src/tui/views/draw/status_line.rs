@@ -325,7 +325,7 @@ fn failure_forms(view: View<'_>, failure: &Failure, gap: &str) -> String {
     let r = refresh_key(view);
     if let Some(LimitTexts { until, short, .. }) = limit_texts(view, failure) {
         let key = |action| view.app.key_label(Context::Views, action);
-        let (trend, cached) = (key(Action::Trend), key(Action::ListCached));
+        let (trend, cached) = (key(Action::Trend), key(Action::CachedRanges));
         let reached = format!("{gap}limit reached {until}");
         return format!(
             "{reached}; trend ({trend}) and cached ranges ({cached}) still work\n{reached}, {r} reloads then\n\

@@ -121,10 +121,10 @@ fn totals_line<'a>(
     Line::from(spans)
 }
 
-/// Returns a warning if two ranges have common days: `1 day in both ranges`.
+/// Returns a warning if two ranges overlap: `ranges overlap by 1 day`.
 pub(in crate::tui) fn overlap_warning(one: DateRange, other: DateRange) -> Option<String> {
     let common = DateRange::new(one.from().max(other.from()), one.to().min(other.to()))?;
-    Some(format!("{} in both ranges", plural(common.days(), "day")))
+    Some(format!("ranges overlap by {}", plural(common.days(), "day")))
 }
 
 #[cfg(test)]
@@ -137,7 +137,10 @@ mod tests {
             DateRange::new(from.parse().expect("a day"), to.parse().expect("a day")).expect("a range")
         };
         let week = range("2026-07-01", "2026-07-07");
-        assert_eq!(overlap_warning(range("2026-07-07", "2026-10-06"), week).as_deref(), Some("1 day in both ranges"));
+        assert_eq!(
+            overlap_warning(range("2026-07-07", "2026-10-06"), week).as_deref(),
+            Some("ranges overlap by 1 day")
+        );
         assert_eq!(overlap_warning(week, week.step(-1).expect("a week")), None);
     }
 }

@@ -315,7 +315,7 @@ impl Component for PageDetail {
             Action::NewJob => cx.app.open_job_about(vec![self.path.clone()], cx.now, cx.effects),
             Action::BeforeAfter => self.confirm_impact_load(cx),
             Action::LoadAll => cx.app.load_all(cx.now, cx.effects),
-            Action::CopyMain => cx.run(Effect::copy(&format!("the path {}", self.path), self.path.to_string())),
+            Action::Copy => cx.run(Effect::copy(&format!("the path {}", self.path), self.path.to_string())),
             _ => return Flow::Pass,
         }
         Flow::Handled
