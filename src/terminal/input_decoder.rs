@@ -35,8 +35,10 @@ enum State {
     Escape,
     /// A control sequence, which starts with `ESC [`.
     Csi,
-    /// Something of which this many bytes are missing: a character in UTF-8, or an old form of a key or a mouse report.
-    Missing(usize),
+    /// A character in UTF-8, perhaps after Esc, of which this many bytes are missing.
+    Character(usize),
+    /// An old form of a key or a mouse report, of which this many bytes are missing. They can have any value.
+    Fixed(usize),
     /// A key whose sequence starts with `ESC O`.
     Ss3,
     /// A reply, which starts with `ESC ]` or `ESC P`.
@@ -59,7 +61,6 @@ enum Step {
 /// The decoder, with the bytes that it holds back.
 #[derive(Debug, Default)]
 pub struct InputDecoder {
-    parser: termina::Parser,
     state: State,
     held: Vec<u8>,
     /// Whether the held bytes start with an Esc that arrived on its own, so that the keys after it may be typed.
@@ -153,8 +154,8 @@ impl InputDecoder {
             },
             State::Csi => match (byte, self.held.len()) {
                 // Mouse reports of old terminals, and function keys of the Linux console.
-                (b'M', 2) if !self.is_split => Step::Hold(State::Missing(3)),
-                (b'[', 2) if !self.is_split => Step::Hold(State::Missing(1)),
+                (b'M', 2) if !self.is_split => Step::Hold(State::Fixed(3)),
+                (b'[', 2) if !self.is_split => Step::Hold(State::Fixed(1)),
                 (b'~', _) if PASTE_START.strip_suffix(b"~") == Some(&self.held) => Step::Hold(State::Paste),
                 (0x20..=0x3f, length) if length < MAX_SEQUENCE_LENGTH => Step::Hold(State::Csi),
                 (0x40..=0x7e, _) => Step::Complete,
@@ -162,11 +163,10 @@ impl InputDecoder {
             },
             State::Ss3 if matches!(byte, b'A'..=b'D' | b'F' | b'H' | b'P'..=b'S') => Step::Complete,
             State::Ss3 => Step::Break,
-            State::Missing(count) => match count {
-                _ if self.is_utf8() && !matches!(byte, 0x80..=0xbf) => Step::Break,
-                ..=1 => Step::Complete,
-                count => Step::Hold(State::Missing(count - 1)),
-            },
+            State::Character(_) if !matches!(byte, 0x80..=0xbf) => Step::Break,
+            State::Character(..=1) | State::Fixed(..=1) => Step::Complete,
+            State::Character(count) => Step::Hold(State::Character(count - 1)),
+            State::Fixed(count) => Step::Hold(State::Fixed(count - 1)),
             State::Reply if self.is_reply() && byte == BELL => Step::Complete,
             State::Reply if self.is_reply() && byte == ESC => Step::Hold(State::ReplyEscape),
             State::Reply if self.continues_reply(byte) => Step::Hold(State::Reply),
@@ -186,21 +186,23 @@ impl InputDecoder {
                 let text = self.held.strip_prefix(PASTE_START).and_then(|text| text.strip_suffix(PASTE_END));
                 out.extend([Event::Paste(String::from_utf8_lossy(text.unwrap_or_default()).into_owned())]);
             }
-            _ => {
-                self.parser.parse(&self.held, false);
-                match self.parser.pop() {
-                    Some(event) => out.extend(to_event(event)),
-                    None => {
-                        // The parser waits for more after some unknown sequences.
-                        self.parser = termina::Parser::default();
-                        if self.is_split {
-                            self.release(out);
-                        }
-                    }
-                }
-            }
+            _ => match self.parse() {
+                Some(event) => out.extend(to_event(event)),
+                None if self.is_split => self.release(out),
+                None => {}
+            },
         }
         self.forget();
+    }
+
+    /// Parses the held bytes, which are complete. Returns `None` if they mean nothing.
+    fn parse(&self) -> Option<termina::Event> {
+        // The parser would give up after this byte, and take the rest for typed keys.
+        let is_unknown = matches!(self.held.get(1..3), Some([b'[', b' '..=b'/' | b':' | b';' | b'=']));
+        // A parser waits for more after some unknown sequences, so each sequence has its own.
+        let mut parser = termina::Parser::default();
+        parser.parse(&self.held, false);
+        parser.pop().filter(|_| !is_unknown)
     }
 
     fn handle_reply(&mut self) {
@@ -241,14 +243,9 @@ impl InputDecoder {
         match self.state {
             State::Ground | State::Escape | State::Ss3 => false,
             State::Csi => !self.is_split && self.held.len() > 2,
-            State::Missing(_) | State::Paste | State::ReplyEscape => true,
+            State::Character(_) | State::Fixed(_) | State::Paste | State::ReplyEscape => true,
             State::Reply => self.is_reply(),
         }
-    }
-
-    /// Whether the held bytes are a character in UTF-8, perhaps after Esc.
-    fn is_utf8(&self) -> bool {
-        self.held.last().is_some_and(|byte| !byte.is_ascii())
     }
 
     /// Whether the held bytes can only be a reply: `ESC ] 1 1 ;` (a colour or another setting, by its number), or
@@ -284,9 +281,9 @@ impl InputDecoder {
 /// The first byte of a character.
 fn step_in_character(byte: u8) -> Step {
     match byte {
-        0xc0..=0xdf => Step::Hold(State::Missing(1)),
-        0xe0..=0xef => Step::Hold(State::Missing(2)),
-        0xf0..=0xf7 => Step::Hold(State::Missing(3)),
+        0xc0..=0xdf => Step::Hold(State::Character(1)),
+        0xe0..=0xef => Step::Hold(State::Character(2)),
+        0xf0..=0xf7 => Step::Hold(State::Character(3)),
         _ => Step::Complete,
     }
 }
@@ -451,6 +448,8 @@ mod tests {
         assert_eq!(feed(&["\x1b[<0;300;4m"]), [at(MouseEventKind::Up(MouseButton::Left), 299, 3)]);
         assert_eq!(feed(&["\x1b[<65;1;1M"]), [at(MouseEventKind::ScrollDown, 0, 0)]);
         assert_eq!(feed(&["\x1b[M !!"]), [at(press, 0, 0)]);
+        let far_right: &[u8] = b"\x1b[M \xb6!";
+        assert_eq!(feed_paused(&[(0, far_right)]).0, [at(press, 149, 0)]);
         assert_eq!(feed(&["\x1b[I\x1b[O"]), [Event::FocusGained, Event::FocusLost]);
     }
 
@@ -508,9 +507,18 @@ mod tests {
 
     #[test]
     fn unknown_sequences_are_dropped_and_later_keys_are_kept() {
-        for unknown in
-            ["\x1b[?2026;2$y", "\x1b[?9999;2$y", "\x1b[?62;22c", "\x1b[3;4R", "\x1b[99~", "\x1b[?1x", "\x1b[>0q"]
-        {
+        for unknown in [
+            "\x1b[?2026;2$y",
+            "\x1b[?9999;2$y",
+            "\x1b[?62;22c",
+            "\x1b[3;4R",
+            "\x1b[99~",
+            "\x1b[?1x",
+            "\x1b[; r",
+            "\x1b[=1u",
+            "\x1b[!p",
+            "\x1b[>0q",
+        ] {
             assert_eq!(feed(&[unknown, "cu"]), typed("cu"), "{unknown:?}");
             assert_eq!(feed(&[&format!("j{unknown}k")]), typed("jk"), "{unknown:?}");
         }
