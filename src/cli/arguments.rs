@@ -139,16 +139,16 @@ pub(super) enum Command {
     #[command(after_long_help = views::FORMAT_HELP)]
     Views(views::Options),
     /// show what readers searched for, and whether they clicked a result
-    #[command(after_long_help = analytics::FORMAT_HELP)]
+    #[command(after_long_help = analytics::format_help(false), mut_arg("with_comments", |arg| arg.hide(true)))]
     Searches(analytics::Options),
     /// show the feedback of readers, comment by comment or counted by page
-    #[command(after_long_help = analytics::FORMAT_HELP)]
+    #[command(after_long_help = analytics::format_help(true))]
     Feedback(analytics::FeedbackOptions),
     /// show the questions that readers asked the assistant, and which it could not answer
-    #[command(after_long_help = analytics::FORMAT_HELP)]
+    #[command(after_long_help = analytics::format_help(true))]
     Questions(analytics::Options),
     /// show the human and AI visitors of each page
-    #[command(after_long_help = analytics::FORMAT_HELP)]
+    #[command(after_long_help = analytics::format_help(false), mut_arg("with_comments", |arg| arg.hide(true)))]
     Visitors(analytics::Options),
     /// show the pages that need work, according to page views, feedback, questions and searches
     #[command(after_long_help = analytics::needs_work::OUTPUT_HELP)]

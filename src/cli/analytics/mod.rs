@@ -26,18 +26,27 @@ use chrono::Utc;
 use clap::Args;
 use std::sync::Arc;
 
-/// Help text about the formats and the exit codes.
-pub(super) const FORMAT_HELP: &str = "\
+/// Returns a help text about the formats and the exit codes, for a report with or without what readers wrote.
+pub(super) fn format_help(has_reader_texts: bool) -> String {
+    let [cached, printed] = if has_reader_texts { READER_TEXTS_HELP } else { ["", ""] };
+    format!("{FORMAT_HELP}{cached}\n\n{printed}{EXIT_CODES_HELP}")
+}
+
+/// Help about reports with what readers wrote: how long it is cached, and when it is printed.
+const READER_TEXTS_HELP: [&str; 2] = [
+    " With reader_text_days = 0 in config.toml, feedback and questions are not cached.",
+    "What readers wrote is printed on a terminal, but in a pipe and in json, csv and md only with --with-comments.\n\n",
+];
+
+const FORMAT_HELP: &str = "\
 table: on a terminal, with headings; in a pipe, one line per row with tabs between the columns. json and csv have the \
 field names of the service; json is {\"range\", the list of rows, \"complete\", \"asOf\"}. \"complete\" is true if \
 all rows of the range are included.
 
 The rows arrive in several answers, each of which takes one of the 100 analytics requests an hour. Loaded rows are \
-cached: run the same command again to continue. A range that is over is never requested twice. With reader_text_days = 0 \
-in config.toml, feedback and questions are not cached.
+cached: run the same command again to continue. A range that is over is never requested twice.";
 
-What readers wrote is printed on a terminal, but in a pipe and in json, csv and md only with --with-comments.
-
+const EXIT_CODES_HELP: &str = "\
 Exit codes: 0 written; 1 --check found rows; 2 usage, configuration or database error; 3 key refused; 4 service or \
 network error; 5 hourly limit reached; 130 Ctrl-C.";
 
