@@ -126,10 +126,10 @@ impl Scheduler {
     /// [`Scheduler::finish_request`].
     pub(super) fn take_due(&mut self, now: Time) -> Vec<JobKey> {
         let mut due_jobs = Vec::new();
-        while let Some((start, job, share)) = self.next_start(now)
+        while let Some((start, job, pool)) = self.next_start(now)
             && start <= now
         {
-            due_jobs.push(self.mark_in_flight(job, share));
+            due_jobs.push(self.mark_in_flight(job, pool));
         }
         due_jobs
     }
@@ -194,14 +194,14 @@ impl Scheduler {
         self.jobs.is_empty()
     }
 
-    /// Returns the time, the entry in the queue and the share of the next request.
+    /// Returns the time, the entry in the queue and the pool of the next request.
     fn next_start(&self, now: Time) -> Option<(Time, (Time, JobKey), TokenPool)> {
         if self.in_flight.len() >= self.max_in_flight {
             return None;
         }
-        let start = |job: Option<&(Time, JobKey)>, share| {
+        let start = |job: Option<&(Time, JobKey)>, pool| {
             let job = *job?;
-            Some((self.next_token(share, now)?.max(job.0), job, share))
+            Some((self.next_token(pool, now)?.max(job.0), job, pool))
         };
         let on_screen = start(self.queue.iter().find(|(_, key)| self.on_screen.contains(key)), TokenPool::OnScreen);
         let any = start(self.queue.first(), TokenPool::Shared);
@@ -209,41 +209,41 @@ impl Scheduler {
         on_screen.into_iter().chain(any).min_by_key(|(at, ..)| *at)
     }
 
-    /// Returns when the budget has a token of this share, at `now` or later. Returns `None` if that depends on
+    /// Returns when the budget has a token of this pool, at `now` or later. Returns `None` if that depends on
     /// requests in flight.
-    fn next_token(&self, share: TokenPool, now: Time) -> Option<Time> {
+    fn next_token(&self, pool: TokenPool, now: Time) -> Option<Time> {
         let reserved = if self.on_screen.is_empty() { 0 } else { self.tokens / 4 };
-        let limit = match share {
+        let limit = match pool {
             TokenPool::Shared => self.tokens - reserved,
             TokenPool::OnScreen => reserved,
         };
-        let taken = self.in_flight.values().chain(self.returning.iter().map(|(_, share)| share));
-        let mut taken_of_share = taken.filter(|taken| **taken == share).count();
+        let taken = self.in_flight.values().chain(self.returning.iter().map(|(_, pool)| pool));
+        let mut taken_of_pool = taken.filter(|taken| **taken == pool).count();
         let mut taken = self.in_flight.len() + self.returning.len();
         let mut at = now;
         for (returns_at, returned) in &self.returning {
-            if taken_of_share < limit && taken < self.tokens {
+            if taken_of_pool < limit && taken < self.tokens {
                 break;
             }
-            taken_of_share -= usize::from(*returned == share);
+            taken_of_pool -= usize::from(*returned == pool);
             taken -= 1;
             at = now.max(*returns_at);
         }
-        (taken_of_share < limit && taken < self.tokens).then_some(at)
+        (taken_of_pool < limit && taken < self.tokens).then_some(at)
     }
 
     /// Takes an entry off the queue, because its request is sent now. Returns its job.
-    fn mark_in_flight(&mut self, entry: (Time, JobKey), share: TokenPool) -> JobKey {
+    fn mark_in_flight(&mut self, entry: (Time, JobKey), pool: TokenPool) -> JobKey {
         self.queue.remove(&entry);
-        self.in_flight.insert(entry.1, share);
+        self.in_flight.insert(entry.1, pool);
         entry.1
     }
 
     /// Returns whether the job's request was in flight. Its token returns in a minute.
     fn end_request(&mut self, key: JobKey, now: Time) -> bool {
-        let Some(share) = self.in_flight.remove(&key) else { return false };
+        let Some(pool) = self.in_flight.remove(&key) else { return false };
         self.returning.retain(|(at, _)| *at > now);
-        self.returning.push_back((now + MINUTE, share));
+        self.returning.push_back((now + MINUTE, pool));
         true
     }
 

@@ -25,13 +25,13 @@ const SHOW_CURSOR: &str = "\x1b[?25h";
 /// A terminal that shows frames. ratatui provides the frame, but does not compare it with the previous one: that would
 /// measure every glyph of both, and the cells are compared with what the terminal shows anyway.
 #[derive(Debug)]
-pub(super) struct Screen<W: Write> {
+pub(super) struct TerminalScreen<W: Write> {
     terminal: Terminal<FrameBackend<W>>,
     /// The cells of the last frame, whose memory the next frame uses.
     cells: Vec<Cell>,
 }
 
-impl<W: Write> Screen<W> {
+impl<W: Write> TerminalScreen<W> {
     /// Creates a screen for a blank terminal.
     ///
     /// # Errors
@@ -171,7 +171,7 @@ impl<W: Write> FrameBackend<W> {
 impl<W: Write> Backend for FrameBackend<W> {
     type Error = io::Error;
 
-    /// Does nothing, because [`Screen::draw`] finds the changes.
+    /// Does nothing, because [`TerminalScreen::draw`] finds the changes.
     fn draw<'a, I>(&mut self, _: I) -> io::Result<()>
     where
         I: Iterator<Item = (u16, u16, &'a Cell)>,
@@ -217,7 +217,7 @@ impl<W: Write> Backend for FrameBackend<W> {
         Ok(WindowSize { columns_rows: self.size, pixels: Size::ZERO })
     }
 
-    /// Does nothing, because [`Screen::draw`] sends the frame.
+    /// Does nothing, because [`TerminalScreen::draw`] sends the frame.
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }

@@ -1,7 +1,7 @@
 //! The terminal as the event loop uses it: draws on the screen, waits for events and signals, and gives the terminal to
 //! the shell or to a program for a while.
 
-use super::backend::Screen;
+use super::backend::TerminalScreen;
 use super::background;
 use super::caps::TerminalCaps;
 use super::hangup::HangupWatch;
@@ -29,7 +29,7 @@ pub enum TerminalEvent {
 /// The terminal, taken over by this program. While `is_away` is set, the shell or another program uses it.
 #[derive(Debug)]
 pub struct TerminalSession {
-    screen: Screen<Tty>,
+    screen: TerminalScreen<Tty>,
     /// `None` before [`Self::begin_reading`] and while `is_away` is set.
     reader: Option<Reader>,
     guard: TerminalGuard,
@@ -56,7 +56,7 @@ impl TerminalSession {
         let (signals, resizes) = (SignalStream::listen()?, ResizeStream::listen()?);
         let guard = TerminalGuard::new(caps, mouse, report_panic);
         guard.take_over()?;
-        let screen = Screen::new(Tty::stdout()?, terminal_size()?.into(), caps.modern)?;
+        let screen = TerminalScreen::new(Tty::stdout()?, terminal_size()?.into(), caps.modern)?;
         Ok(Self {
             screen,
             guard,

@@ -25,12 +25,12 @@ impl Write for RecordedWrites {
     }
 }
 
-struct ScreenFixture(Screen<RecordedWrites>);
+struct ScreenFixture(TerminalScreen<RecordedWrites>);
 
 impl ScreenFixture {
     fn new(is_synchronized: bool) -> Self {
         let size = Size::new(WIDTH, HEIGHT);
-        Self(Screen::new(RecordedWrites::default(), size, is_synchronized).expect("a terminal"))
+        Self(TerminalScreen::new(RecordedWrites::default(), size, is_synchronized).expect("a terminal"))
     }
 
     /// Draws a frame and returns what was sent.
