@@ -50,6 +50,7 @@ use crate::config::DisplaySettings;
 use crate::config::customization::NotifyMethod;
 use crate::config::environment::Environment;
 use crate::model::colors::ThemePalettes;
+use crate::model::text::is_hidden;
 use crate::store::Store;
 use crate::terminal::caps::TerminalCaps;
 use crate::terminal::frame_scheduler::FrameScheduler;
@@ -139,7 +140,7 @@ pub async fn run_dashboard(config: DashboardConfig) -> io::Result<Outcome> {
     };
     let log_path = config.folders.data.as_ref().map(|folder| folder.join(logfile::NAME));
     let report_panic = move |info: &PanicHookInfo<'_>| crash::report_and_exit(info, log_path.as_ref());
-    let session = TerminalSession::open(config.caps, config.app.mouse_enabled, report_panic)?;
+    let session = TerminalSession::open(config.caps, config.app.mouse_enabled, is_hidden, report_panic)?;
     let (event_sender, engine_events) = mpsc::channel(EVENT_CAPACITY);
     let layout = preload.layout().await;
     let start = AppConfig { size: session.size()?, layout, ..config.app };

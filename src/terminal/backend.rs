@@ -32,12 +32,12 @@ pub(super) struct TerminalScreen<W: Write> {
 }
 
 impl<W: Write> TerminalScreen<W> {
-    /// Creates a screen for a blank terminal.
+    /// Creates a screen for a blank terminal. Characters for which `is_hidden` is true are removed from every frame.
     ///
     /// # Errors
     /// Never fails; ratatui's signature requires the `Result`.
-    pub(super) fn new(out: W, size: Size, is_synchronized: bool) -> io::Result<Self> {
-        let terminal = Terminal::new(FrameBackend::new(out, size, is_synchronized))?;
+    pub(super) fn new(out: W, size: Size, is_synchronized: bool, is_hidden: fn(char) -> bool) -> io::Result<Self> {
+        let terminal = Terminal::new(FrameBackend::new(out, size, is_synchronized, is_hidden))?;
         Ok(Self { terminal, cells: Vec::new() })
     }
 
@@ -109,12 +109,12 @@ struct FrameBackend<W> {
 
 impl<W: Write> FrameBackend<W> {
     /// Creates the backend of a blank terminal.
-    fn new(out: W, size: Size, is_synchronized: bool) -> Self {
+    fn new(out: W, size: Size, is_synchronized: bool, is_hidden: fn(char) -> bool) -> Self {
         Self {
             out,
             size,
             is_synchronized,
-            screen: ShownScreen::blank(size),
+            screen: ShownScreen::blank(size, is_hidden),
             clears: false,
             shows_cursor: false,
             cursor_target: None,
@@ -199,7 +199,7 @@ impl<W: Write> Backend for FrameBackend<W> {
     }
 
     fn clear(&mut self) -> io::Result<()> {
-        self.screen = ShownScreen::blank(self.size);
+        self.screen.clear(self.size);
         self.clears = true;
         (self.cursor_at, self.is_cursor_shown) = (None, None);
         Ok(())

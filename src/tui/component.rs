@@ -17,6 +17,7 @@ use crossterm::event::KeyEvent;
 use ratatui::Frame;
 use ratatui::layout::{Position, Rect};
 use std::any::Any;
+use std::borrow::Cow;
 use std::fmt::Debug;
 
 /// What happens after a dialog has handled an input.
@@ -67,7 +68,7 @@ impl TextEntry<'_> {
 pub enum Label {
     /// The label in the table of key bindings.
     Default,
-    Text(String),
+    Text(Cow<'static, str>),
 }
 
 impl Label {
@@ -77,9 +78,9 @@ impl Label {
     }
 }
 
-impl From<&str> for Label {
-    fn from(text: &str) -> Self {
-        Self::Text(text.to_owned())
+impl From<&'static str> for Label {
+    fn from(text: &'static str) -> Self {
+        Self::Text(text.into())
     }
 }
 

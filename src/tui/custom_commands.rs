@@ -166,7 +166,7 @@ mod tests {
         let mut app = app(vec![row(1, Status::Completed)]);
         let chord = |key| Chord::parse(key).expect("a key");
         assert!(app.config.keymap.set_keys(Context::Jobs, "filter", vec![chord("F")]));
-        assert!(app.hints().any(|(key, row)| key == chord("F") && row.hint == "filter"));
+        assert!(app.hints().any(|(key, row, _)| key == chord("F") && row.hint == "filter"));
         let help = Help::new(&app).lines(&app, 80);
         assert!(
             help.iter()

@@ -7,6 +7,7 @@ use super::geometry::{Geometry, JobsArrangement, title_area};
 use super::keymap::{Action, Binding, Chord, Context};
 use super::{App, Screen};
 use ratatui::layout::Rect;
+use std::borrow::Cow;
 
 /// A keyboard key with its label. It is drawn as a space, the key, a space, the label and a space.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,14 +16,14 @@ pub struct Hint {
     pub at: usize,
     pub chord: Chord,
     pub key: String,
-    pub label: String,
+    pub label: Cow<'static, str>,
     /// The action of the key; `None` for a custom command.
     action: Option<Action>,
 }
 
 impl Hint {
-    fn new(chord: Chord, word: String) -> Self {
-        Self { at: 0, chord, key: chord.to_string(), label: word, action: None }
+    fn new(chord: Chord, label: Cow<'static, str>) -> Self {
+        Self { at: 0, chord, key: chord.to_string(), label, action: None }
     }
 
     /// Returns the width in cells, including the spaces.
@@ -32,13 +33,13 @@ impl Hint {
 }
 
 impl App {
-    /// Returns the bindings that the footer may show, each with its first usable key. Such a binding has a hint and
-    /// would have an effect now.
-    pub fn hints(&self) -> impl Iterator<Item = (Chord, &'static Binding)> {
+    /// Returns the bindings that the footer may show, each with its first usable key and its label. Such a binding has
+    /// a hint and would have an effect now.
+    pub fn hints(&self) -> impl Iterator<Item = (Chord, &'static Binding, Cow<'static, str>)> {
         let takes_text = self.takes_text();
         let in_editor = matches!(self.contexts().first(), Some(Context::Editor | Context::BatchText | Context::Review));
         // Hints of keys that edit text are shown only in multi-line editors.
-        let is_shown = move |row: &Binding| {
+        let label = move |row: &Binding| {
             let is_relevant = match row.action {
                 // While a dialog or the details cover the list, the quit key only closes them.
                 Action::Quit => !self.has_dialog_or_detail(),
@@ -46,12 +47,17 @@ impl App {
                 Action::Palette => !takes_text && self.covering_dialog().is_none(),
                 _ => in_editor || row.context != Context::Text,
             };
-            is_relevant && !row.hint.is_empty() && self.label(row).is_some()
+            if is_relevant && !row.hint.is_empty() { self.label(row) } else { None }
         };
-        let rows = self.config.keymap.active_bindings_where(self.contexts(), is_shown);
-        rows.filter_map(move |row| {
+        let rows = self.config.keymap.active_bindings_with(self.contexts(), label);
+        rows.filter_map(move |(row, label)| {
             let is_usable = |chord: &&Chord| !takes_text || row.context != Context::Everywhere || !chord.types_text();
-            self.config.keymap.keys(row).iter().find(is_usable).map(|chord| (*chord, row))
+            let chord = self.config.keymap.keys(row).iter().find(is_usable)?;
+            let label = match label {
+                Label::Default => row.hint.into(),
+                Label::Text(text) => text,
+            };
+            Some((*chord, row, label))
         })
     }
 
@@ -63,28 +69,17 @@ impl App {
         (row.context == top.context() || self.offers_everywhere(row.action)).then_some(label)
     }
 
-    /// Returns the text of the label of a binding in the footer.
-    pub fn hint_label(&self, row: &Binding) -> String {
-        match self.label(row) {
-            Some(Label::Text(text)) => text,
-            Some(Label::Default) | None => row.hint.to_owned(),
-        }
-    }
-
     /// Returns the hints that fit a footer of this width, always including help. The general keys of a screen come
     /// first, so that they stay in place, then the keys for the selection.
     pub fn footer(&self, width: usize) -> Vec<Hint> {
-        let hint = |(chord, row): (Chord, &Binding)| Hint {
-            action: Some(row.action),
-            ..Hint::new(chord, self.hint_label(row))
-        };
         let is_marked = self.marks_label().is_some();
-        let works = |(_, row): &(Chord, &Binding)| !is_marked || works_on_marks(row.action);
-        let mut hints: Vec<Hint> = self.hints().filter(works).map(hint).collect();
+        let rows = self.hints().filter(|(_, row, _)| !is_marked || works_on_marks(row.action));
+        let hint = |(chord, row, label): (_, &Binding, _)| Hint { action: Some(row.action), ..Hint::new(chord, label) };
+        let mut hints: Vec<Hint> = rows.map(hint).collect();
         // Custom commands come after the hints of this screen and before the hints that every screen has.
         let is_general = |hint: &Hint| matches!(hint.action, Some(Action::Refresh | Action::Help));
         let index = hints.iter().position(is_general).unwrap_or(hints.len());
-        let custom = self.runnable_commands().map(|command| Hint::new(command.key, command.name.to_string()));
+        let custom = self.runnable_commands().map(|command| Hint::new(command.key, command.name.to_string().into()));
         hints.splice(index..index, custom.collect::<Vec<_>>());
         let is_screen = self.covering_dialog().is_none();
         hints.sort_by_key(|hint| hint.action.map_or(SELECTION_RANK, |action| footer_rank(action, is_screen)));
@@ -224,7 +219,7 @@ mod tests {
         let first = labels(&app, 160);
         press(&mut app, 'G');
         let last = labels(&app, 160);
-        assert!(first.starts_with(&general.map(str::to_owned)) && last.starts_with(&general.map(str::to_owned)));
+        assert!(first.starts_with(&general.map(Cow::from)) && last.starts_with(&general.map(Cow::from)));
         assert_ne!(first, last, "the keys for the selection change");
         assert_eq!(labels(&app, 40), ["open", "new", "follow up", "help"]);
     }

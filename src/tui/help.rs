@@ -284,8 +284,9 @@ impl Help {
         let is_over_text_input = app.takes_text();
         // In a text input, plain letters are typed, so they don't trigger the bindings of other contexts.
         let has_key = |row: &&Binding| usable_keys(app, contexts, is_over_text_input, row).next().is_some();
-        let is_possible = |row: &Binding| app.label(row).is_some();
-        let mut rows: Vec<_> = keymap.active_bindings_where(contexts, is_possible).filter(has_key).collect();
+        let is_possible = |row: &Binding| app.label(row).map(drop);
+        let mut rows: Vec<_> =
+            keymap.active_bindings_with(contexts, is_possible).map(|(row, ())| row).filter(has_key).collect();
         rows.sort_by_key(|row| !matches!(row.action, Action::Open | Action::Confirm));
         let commands = app.runnable_commands().filter(|_| !is_over_text_input);
         let commands = commands.map(|custom| (custom.key.to_string(), custom.name.to_string())).collect();

@@ -329,7 +329,7 @@ fn a_new_job_that_the_filter_hides_is_listed_while_it_is_selected() {
 }
 
 fn footer(app: &App) -> Vec<String> {
-    app.hints().map(|(chord, row)| format!("{chord} {}", app.hint_label(row))).collect()
+    app.hints().map(|(chord, _, label)| format!("{chord} {label}")).collect()
 }
 
 #[test]

@@ -4,6 +4,7 @@
 use super::encode::{VISIBLE_ON_BLANK, encode_cells, normalize_blank};
 use ratatui::buffer::{Buffer, Cell, CellDiffOption, CellWidth as _};
 use ratatui::layout::{Position, Rect, Size};
+use std::borrow::Cow;
 
 /// The content of a cell that is covered by a wider glyph, or by a link, to its left.
 const COVERED: Cell = Cell::new("");
@@ -15,19 +16,27 @@ fn is_narrow(cell: &Cell) -> bool {
     matches!(cell.symbol().as_bytes(), [_] | [0xe2, 0x94..=0x96, _]) && cell.diff_option == CellDiffOption::None
 }
 
-/// Whether a cell of a frame looks like what the terminal shows. Most symbols are a single byte, and most are blanks,
-/// whose foreground is invisible.
+/// Whether a cell of a frame is the same as what the terminal shows. Compares only the most common symbols, which are
+/// known to be one cell wide; the others take several times as long. The colour of a blank is invisible.
 #[inline]
-fn looks_like(cell: &Cell, shown: &Cell) -> bool {
-    let has_same_symbol = match (cell.symbol().as_bytes(), shown.symbol().as_bytes()) {
-        ([b' '], [b' ']) if !cell.modifier.intersects(VISIBLE_ON_BLANK) => {
-            return cell.bg == shown.bg && shown.modifier.is_empty();
-        }
-        ([one], [other]) => one == other,
-        (one, other) => one == other,
+fn is_same(cell: &Cell, shown: &Cell) -> bool {
+    let is_blank = match (cell.symbol().as_bytes(), shown.symbol().as_bytes()) {
+        ([one], [other]) if one == other => *one == b' ',
+        ([0xe2, 0x94..=0x96, _], [0xe2, 0x94..=0x96, _]) if cell.symbol() == shown.symbol() => false,
+        _ => return false,
     };
-    let has_same_width = cell.diff_option == shown.diff_option;
-    has_same_symbol && has_same_width && cell.modifier == shown.modifier && cell.fg == shown.fg && cell.bg == shown.bg
+    cell.modifier == shown.modifier
+        && cell.bg == shown.bg
+        && (cell.fg == shown.fg || is_blank && cell.modifier.is_empty())
+        && (cell.diff_option, shown.diff_option) == (CellDiffOption::None, CellDiffOption::None)
+}
+
+/// Whether a cell of a frame looks like what the terminal shows.
+fn looks_like(cell: &Cell, shown: &Cell) -> bool {
+    if cell.symbol() == " " && shown.symbol() == " " && !cell.modifier.intersects(VISIBLE_ON_BLANK) {
+        return cell.bg == shown.bg && shown.modifier.is_empty();
+    }
+    cell == shown
 }
 
 /// What the terminal shows, and which cells have to be sent for that.
@@ -36,43 +45,64 @@ pub(super) struct ShownScreen {
     cells: Buffer,
     /// The changed cells (row, column) that were not sent yet.
     changed: Vec<(u16, u16)>,
+    /// Whether a character must not reach the terminal.
+    is_hidden: fn(char) -> bool,
 }
 
 impl ShownScreen {
-    /// Creates a screen that shows nothing.
-    pub(super) fn blank(size: Size) -> Self {
-        Self { cells: Buffer::empty(Rect::from((Position::ORIGIN, size))), changed: Vec::new() }
+    /// Creates a screen that shows nothing. Characters for which `is_hidden` is true will not be shown.
+    pub(super) fn blank(size: Size, is_hidden: fn(char) -> bool) -> Self {
+        let cells = Buffer::empty(Rect::from((Position::ORIGIN, size)));
+        Self { cells, changed: Vec::new(), is_hidden }
+    }
+
+    /// Removes everything from the screen, which has this size now.
+    pub(super) fn clear(&mut self, size: Size) {
+        *self = Self::blank(size, self.is_hidden);
     }
 
     /// Shows a frame of the size of the screen.
     pub(super) fn show(&mut self, frame: &Buffer) {
         let width = usize::from(frame.area.width).max(1);
-        let mut different: Vec<(u16, u16)> = Vec::new();
+        let mut different: Vec<(u16, u16, Cell)> = Vec::new();
         let shown_rows = self.cells.content.chunks(width);
-        for (y, (row, shown_row)) in (0..).zip(frame.content.chunks(width).zip(shown_rows)) {
+        for (y, (row, shown_row)) in frame.content.chunks(width).zip(shown_rows).enumerate() {
             let mut covered_until = 0;
-            for (x, (cell, shown)) in (0..).zip(row.iter().zip(shown_row)) {
-                if x < covered_until || cell.diff_option == CellDiffOption::Skip {
+            for (x, (cell, shown)) in row.iter().zip(shown_row).enumerate() {
+                if is_same(cell, shown) || x < covered_until || cell.diff_option == CellDiffOption::Skip {
                     continue;
                 }
-                if !looks_like(cell, shown) {
-                    different.push((x, y));
+                let cell = self.without_hidden(cell);
+                if !is_narrow(&cell) {
+                    covered_until = x.saturating_add(cell.cell_width().max(1).into());
                 }
-                if !is_narrow(cell) {
-                    covered_until = x.saturating_add(cell.cell_width().max(1));
+                if !looks_like(&cell, shown)
+                    && let (Ok(x), Ok(y)) = (u16::try_from(x), u16::try_from(y))
+                {
+                    different.push((x, y, cell.into_owned()));
                 }
             }
         }
-        for (x, y) in different {
-            if let Some(cell) = frame.cell((x, y)) {
-                self.put(x, y, cell);
-            }
+        for (x, y, cell) in different {
+            self.put(x, y, cell);
         }
     }
 
-    /// Replaces a cell, and the cells that a wide glyph in it covers.
-    fn put(&mut self, x: u16, y: u16, cell: &Cell) {
+    /// Removes the characters that must not reach the terminal. A cell that contains nothing else shows `\u{fffd}`. The
+    /// symbol of a link contains the link's own escape sequence, and the width of the link.
+    fn without_hidden<'a>(&self, cell: &'a Cell) -> Cow<'a, Cell> {
+        let is_link = matches!(cell.diff_option, CellDiffOption::ForcedWidth(_));
+        if is_link || !cell.symbol().contains(self.is_hidden) {
+            return Cow::Borrowed(cell);
+        }
+        let seen: String = cell.symbol().chars().filter(|c| !(self.is_hidden)(*c)).collect();
         let mut cell = cell.clone();
+        cell.set_symbol(if seen.is_empty() { "\u{fffd}" } else { &seen });
+        Cow::Owned(cell)
+    }
+
+    /// Replaces a cell, and the cells that a wide glyph in it covers.
+    fn put(&mut self, x: u16, y: u16, mut cell: Cell) {
         normalize_blank(&mut cell);
         let end = x.saturating_add(cell.cell_width().max(1));
         for column in x..end {

@@ -30,7 +30,10 @@ struct ScreenFixture(TerminalScreen<RecordedWrites>);
 impl ScreenFixture {
     fn new(is_synchronized: bool) -> Self {
         let size = Size::new(WIDTH, HEIGHT);
-        Self(TerminalScreen::new(RecordedWrites::default(), size, is_synchronized).expect("a terminal"))
+        Self(
+            TerminalScreen::new(RecordedWrites::default(), size, is_synchronized, char::is_control)
+                .expect("a terminal"),
+        )
     }
 
     /// Draws a frame and returns what was sent.
@@ -80,6 +83,18 @@ fn sent(before: &Buffer, after: &Buffer) -> String {
 
 fn muted() -> Style {
     Style::new().fg(Color::Rgb(158, 158, 158))
+}
+
+#[test]
+fn hidden_characters_are_removed_and_an_unchanged_cell_with_one_is_not_sent_again() {
+    let mut screen = ScreenFixture::new(false);
+    let mut frame = empty();
+    for (x, symbol) in (0..).zip(["a\u{1b}", "\u{9b}", "\u{7}", "é\u{85}"]) {
+        frame.cell_mut((x, 0)).expect("on the screen").set_symbol(symbol);
+    }
+    let sent = screen.draw(&frame);
+    assert!(sent.contains("a\u{fffd}\u{fffd}é"), "{sent:?}");
+    assert_eq!(screen.draw(&frame), "");
 }
 
 #[test]

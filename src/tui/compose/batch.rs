@@ -246,7 +246,7 @@ impl Component for Batch {
         match (action, &self.step) {
             (Action::Confirm, BatchStep::Reading(_)) => None,
             (Action::Confirm, BatchStep::Preview(preview)) => {
-                Some(Label::Text(format!("queue {}", plural(preview.prompts.len(), "job"))))
+                Some(Label::Text(format!("queue {}", plural(preview.prompts.len(), "job")).into()))
             }
             (Action::Close, BatchStep::Writing) if self.input.is_blank() => Some("close".into()),
             _ => Some(Label::Default),

@@ -2,6 +2,7 @@
 //! of users and of the service, are kept if the terminal can show them; otherwise they become `?`.
 
 use crate::model::ascii::ascii_symbol;
+use crate::model::text::is_hidden;
 use ratatui::buffer::Buffer;
 use unicode_width::UnicodeWidthStr;
 
@@ -15,10 +16,14 @@ pub(in crate::tui) fn translate(buffer: &mut Buffer, keeps_text: bool) {
             cell.set_symbol("?");
             continue;
         }
-        let symbol = cell.symbol();
-        if symbol.is_ascii() {
+        if cell.symbol().is_ascii() {
             continue;
         }
+        if cell.symbol().contains(is_hidden) {
+            let seen = cell.symbol().replace(is_hidden, "");
+            cell.set_symbol(&seen);
+        }
+        let symbol = cell.symbol();
         match ascii_symbol(symbol) {
             Some(ascii) => cell.set_symbol(ascii),
             None if keeps_text => continue,

@@ -16,7 +16,6 @@ pub(in crate::tui) mod theme;
 pub use theme::{ColorDepth, Theme};
 
 use crate::model::Time;
-use crate::model::text::is_hidden;
 use crate::tui::App;
 use crate::tui::geometry::{MIN_SCREEN_SIZE, is_usable};
 use crate::tui::jobs::detail_draw::pr_screen_link;
@@ -27,7 +26,8 @@ use ratatui::buffer::Buffer;
 use ratatui::style::Color;
 use ratatui::widgets::{Paragraph, Wrap};
 
-/// Draws the whole screen.
+/// Draws the whole screen. Text that the user typed or pasted may contain control and format characters, which the
+/// terminal's screen removes from every frame.
 pub fn draw(frame: &mut Frame<'_>, app: &App, theme: &Theme, now: Time) {
     let view = View { app, theme, now };
     let area = frame.buffer_mut().area;
@@ -41,7 +41,6 @@ pub fn draw(frame: &mut Frame<'_>, app: &App, theme: &Theme, now: Time) {
     } else {
         draw_screen(frame, view);
     }
-    replace_hidden_chars(frame.buffer_mut());
     // The link is looked up before the glyphs are changed. It is inserted last, so that no other step takes its escape
     // sequence for a glyph.
     let link = screen_link(view).filter(|link| link.is_visible(frame.buffer_mut()));
@@ -62,20 +61,6 @@ fn screen_link(view: View<'_>) -> Option<links::ScreenLink> {
     let g = app.geometry();
     let is_shown = theme.has_clickable_links && is_usable(app.size) && app.detail_is_visible();
     if is_shown { pr_screen_link(view, g.detail_text()) } else { None }
-}
-
-/// Removes control and format characters from a finished frame, because none of them may reach the terminal. The
-/// editor's widget draws text that users typed or pasted, so a frame may contain them. A cell that contains nothing
-/// else shows `\u{fffd}`.
-fn replace_hidden_chars(buffer: &mut Buffer) {
-    for cell in &mut buffer.content {
-        // Skips the most common symbols: ASCII (one byte), and the lines and blocks that borders and bars consist of.
-        let is_plain = matches!(cell.symbol().as_bytes(), [_] | [0xe2, 0x94..=0x97, _]);
-        if !is_plain && cell.symbol().contains(is_hidden) {
-            let seen: String = cell.symbol().chars().filter(|c| !is_hidden(*c)).collect();
-            cell.set_symbol(if seen.is_empty() { "\u{fffd}" } else { &seen });
-        }
-    }
 }
 
 /// Applies the theme's background and text colour to cells that have the terminal's default colours.

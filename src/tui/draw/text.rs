@@ -9,6 +9,7 @@ use ratatui::style::{Color, Modifier, Style};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget as _;
 use std::borrow::Cow;
+use std::sync::LazyLock;
 use unicode_width::UnicodeWidthChar as _;
 
 /// Enough blanks for most gaps. A gap is a slice of this text, so that no new text has to be allocated.
@@ -138,19 +139,14 @@ fn paint_ascii(buffer: &mut Buffer, row: Rect, text: &str, style: Style, content
     if !text.as_bytes().get(..reach)?.is_ascii() {
         return None;
     }
-    let mut drawn = 0;
-    for (cell, byte) in row_cells(buffer, row)?.iter_mut().zip(text.bytes()) {
-        if byte.is_ascii_graphic() {
-            cell.set_char(char::from(byte));
-        } else if byte != b' ' {
-            return None;
-        } else if content == RowContent::Anything && cell.symbol() != " " {
-            cell.set_char(' ');
-        }
-        cell.set_style(style);
-        drawn += 1;
+    let cells = row_cells(buffer, row)?;
+    let shown = text.as_bytes().get(..text.len().min(cells.len()))?;
+    if !shown.iter().all(|byte| byte.is_ascii_graphic() || *byte == b' ') {
+        return None;
     }
-    Some(drawn)
+    let glyphs = &*ASCII_GLYPHS;
+    set_glyphs(cells, shown.iter().filter_map(|byte| glyphs.get(usize::from(*byte))), style);
+    u16::try_from(shown.len()).ok()
 }
 
 /// Draws a single one-cell character, or several of which each stands alone. Returns the number of cells, or `None` for
@@ -161,12 +157,33 @@ fn paint_signs(buffer: &mut Buffer, row: Rect, text: &str, style: Style) -> Opti
     if !is_single && !text.chars().all(stands_alone) {
         return None;
     }
-    let mut drawn = 0;
-    for (cell, sign) in row_cells(buffer, row)?.iter_mut().zip(text.chars()) {
-        cell.set_char(sign).set_style(style);
-        drawn += 1;
+    let mut cells = row_cells(buffer, row)?;
+    let width = cells.len();
+    let mut rest = text;
+    // Rules and bars repeat a character.
+    while let Some(sign) = rest.chars().next().filter(|_| !cells.is_empty()) {
+        let after = rest.trim_start_matches(sign);
+        let count = (rest.len() - after.len()) / sign.len_utf8();
+        let (run, others) = cells.split_at_mut(count.min(cells.len()));
+        set_glyphs(run, std::iter::repeat(&Cell::from(sign)), style);
+        (cells, rest) = (others, after);
     }
-    Some(drawn)
+    u16::try_from(width - cells.len()).ok()
+}
+
+/// The cells of the ASCII characters. Copying a cell is faster than making it from a character.
+static ASCII_GLYPHS: LazyLock<[Cell; 128]> =
+    LazyLock::new(|| std::array::from_fn(|code| Cell::from(u8::try_from(code).map_or(' ', char::from))));
+
+/// Sets the glyphs of cells, and their style like [`Cell::set_style`].
+fn set_glyphs<'a>(cells: &mut [Cell], glyphs: impl Iterator<Item = &'a Cell>, style: Style) {
+    for (cell, glyph) in cells.iter_mut().zip(glyphs) {
+        let (fg, bg, modifier) = (cell.fg, cell.bg, cell.modifier);
+        *cell = glyph.clone();
+        cell.fg = style.fg.unwrap_or(fg);
+        cell.bg = style.bg.unwrap_or(bg);
+        cell.modifier = modifier.union(style.add_modifier).difference(style.sub_modifier);
+    }
 }
 
 /// The number of spans for which a row reserves memory. Most rows don't have more.

@@ -37,7 +37,7 @@ impl Component for JobsScreen {
             Action::NewJob | Action::Track | Action::Batch => Label::default_if(is_read),
             Action::Drafts => match app.draft_count() {
                 0 => None,
-                n => Some(Label::Text(crate::tui::format::plural(n, "draft"))),
+                n => Some(Label::Text(crate::tui::format::plural(n, "draft").into())),
             },
             Action::Copy => {
                 let has_text = selected.is_some_and(|job| job.remote.pr_link.is_some() || job.id.is_some());

@@ -80,21 +80,22 @@ impl Keymap {
     /// Returns the bindings of these contexts, which are ordered from the most to the least specific. Leaves out a
     /// binding if all its keys are also bound in more specific contexts.
     pub fn active_bindings<'a>(&'a self, contexts: &'a [Context]) -> impl Iterator<Item = &'static Binding> + 'a {
-        self.active_bindings_where(contexts, |_| true)
+        self.active_bindings_with(contexts, |_| Some(())).map(|(row, ())| row)
     }
 
-    /// Returns the bindings of [`Self::active_bindings`] for which `wanted` is true. This is faster than filtering
-    /// afterwards, because the keys of unwanted bindings are not compared.
-    pub fn active_bindings_where<'a>(
+    /// Returns the bindings of [`Self::active_bindings`] for which `value` returns something, with that. This is faster
+    /// than filtering afterwards, because the keys of the other bindings are not compared.
+    pub fn active_bindings_with<'a, T>(
         &'a self,
         contexts: &'a [Context],
-        wanted: impl Fn(&Binding) -> bool + Copy + 'a,
-    ) -> impl Iterator<Item = &'static Binding> + 'a {
+        value: impl Fn(&Binding) -> Option<T> + Copy + 'a,
+    ) -> impl Iterator<Item = (&'static Binding, T)> + 'a {
         contexts.iter().enumerate().flat_map(move |(rank, &context)| {
-            bindings_of(context).iter().filter(move |row| {
+            bindings_of(context).iter().filter_map(move |row| {
                 let shadowed =
                     |chord: &Chord| contexts.iter().take(rank).any(|&above| self.binding(above, *chord).is_some());
-                wanted(row) && !self.keys(row).iter().all(shadowed)
+                let value = value(row)?;
+                (!self.keys(row).iter().all(shadowed)).then_some((row, value))
             })
         })
     }

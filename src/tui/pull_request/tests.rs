@@ -328,20 +328,20 @@ fn actions_that_make_no_sense_or_are_turned_off_are_not_offered() {
     assert!(
         ["approve", "request changes", "comment", "merge"].iter().all(|label| hints(&app).contains(&(*label).into()))
     );
-    assert!(!hints(&app).contains(&"ready".to_owned()), "it is no draft");
+    assert!(!hints(&app).contains(&"ready".into()), "it is no draft");
     let mut job = app.jobs.get(JobKey(1)).cloned().expect("the job");
     let state = PullRequest { state: PullRequestState::Draft, ..open_pull_request(at(0)) };
     job.pull_request = Some(Box::new(state.clone()));
     app.put_job(job.clone());
-    assert!(hints(&app).contains(&"ready".to_owned()) && !hints(&app).contains(&"merge".to_owned()));
+    assert!(hints(&app).contains(&"ready".into()) && !hints(&app).contains(&"merge".into()));
     job.pull_request = Some(Box::new(PullRequest { state: PullRequestState::Merged, ..state }));
     app.put_job(job);
-    assert!(!hints(&app).contains(&"approve".to_owned()));
+    assert!(!hints(&app).contains(&"approve".into()));
     press(&mut app, "m");
     assert!(app.top::<PullRequestDialog>().is_some());
     let mut app = opened();
     app.config.allows_pull_request_actions = false;
-    assert!(!hints(&app).contains(&"merge".to_owned()));
+    assert!(!hints(&app).contains(&"merge".into()));
     press(&mut app, "a");
     assert!(app.top::<PullRequestDialog>().is_some());
 }

@@ -402,7 +402,7 @@ fn hidden_marked_pages_are_reported_instead_of_using_the_selected_page() {
 fn without_pages_the_footer_has_no_keys_for_the_list() {
     let mut app = views_screen();
     let range = app.views.query().range;
-    let hinted = |app: &App| app.hints().map(|(_, row)| row.hint).collect::<Vec<_>>();
+    let hinted = |app: &App| app.hints().map(|(_, row, _)| row.hint).collect::<Vec<_>>();
     let report = |rows: Vec<PageRow>| {
         Arc::new(Report::from_first_answer(range, ViewsPage { rows, ..ViewsPage::default() }, true, at(0)))
     };
