@@ -65,7 +65,7 @@
 //! # Jobs and prompts
 //!
 //! A poll: `engine::poll` asks `engine::schedule` what is due, `engine::fetch` requests it with [`api::Client`], the
-//! store merges the answer by the rules of `model::merge` in one transaction, and a
+//! store merges the response by the rules of `model::merge` in one transaction, and a
 //! [`model::engine_event::EngineEvent`] updates the row (`tui::jobs::update`). Of all instances on the computer, one
 //! has the poll lease and polls, and one has the dispatch lease and sends the queue; leases are file locks
 //! (`engine::lease`). The others notice what it wrote (`engine::watch`), so all show the same data.
@@ -84,12 +84,13 @@
 //!
 //! # Analytics
 //!
-//! The service returns page views in answers of at most 250 rows and no row count. [`engine::Engine::load_all`]
-//! requests one answer after the other, within the hourly limit, and the store saves each in its own transaction, so an
-//! interrupted load can be continued. The answers of a range are merged into a [`model::report::Report`]; only reports
-//! are sorted, filtered, folded and compared. A complete report stays cached until a new one replaces it. The screen
-//! shows the expected cost before loading, and marks a report that is partial.
-//! [`engine::Engine::load_rows`] loads visitors, searches, feedback and questions in the same way, within the same limit.
+//! The service returns page views in responses of at most 250 rows and no row count. [`engine::Engine::load_all`]
+//! requests one response after the other, within the hourly limit, and the store saves each in its own transaction, so
+//! an interrupted load can be continued. The responses of a range are merged into a [`model::report::Report`]; only
+//! reports are sorted, filtered, folded and compared. A complete report stays cached until a new one replaces it. The
+//! screen shows the expected cost before loading, and marks a report that is partial.
+//! [`engine::Engine::load_rows`] loads visitors, searches, feedback and questions in the same way, within the same
+//! limit.
 //!
 //! # Commands
 //!

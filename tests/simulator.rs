@@ -11,14 +11,14 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-/// An answer of the service, with the chunks of its body joined.
-struct Answer {
+/// A response of the service, with the chunks of its body joined.
+struct Response {
     status: u16,
     head: String,
     body: Vec<u8>,
 }
 
-impl Answer {
+impl Response {
     fn json(&self) -> Value {
         serde_json::from_slice(&self.body).expect("a JSON body")
     }
@@ -31,8 +31,8 @@ impl Answer {
     }
 }
 
-/// Sends a request on a new connection. Returns `None` if the connection was closed without an answer.
-async fn exchange(sim: &Sim, method: &str, path: &str, key: &str, body: &str) -> Option<Answer> {
+/// Sends a request on a new connection. Returns `None` if the connection was closed without a response.
+async fn exchange(sim: &Sim, method: &str, path: &str, key: &str, body: &str) -> Option<Response> {
     let mut stream = TcpStream::connect(sim.address()).await.expect("a connection");
     let request = format!(
         "{method} {path} HTTP/1.1\r\nHost: sim\r\nConnection: close\r\nAuthorization: Bearer {key}\r\n\
@@ -45,13 +45,13 @@ async fn exchange(sim: &Sim, method: &str, path: &str, key: &str, body: &str) ->
     (!bytes.is_empty()).then(|| parse(&bytes))
 }
 
-fn parse(bytes: &[u8]) -> Answer {
+fn parse(bytes: &[u8]) -> Response {
     let end = bytes.windows(4).position(|four| four == b"\r\n\r\n").expect("a head");
     let head = String::from_utf8(bytes[..end].to_vec()).expect("text");
     let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).expect("a status");
     let is_chunked = head.to_ascii_lowercase().contains("transfer-encoding: chunked");
     let rest = &bytes[end + 4..];
-    Answer { status, head, body: if is_chunked { join_chunks(rest) } else { rest.to_vec() } }
+    Response { status, head, body: if is_chunked { join_chunks(rest) } else { rest.to_vec() } }
 }
 
 fn join_chunks(mut rest: &[u8]) -> Vec<u8> {
@@ -72,15 +72,15 @@ async fn start_sim(faults: &[&str]) -> Sim {
     Sim::start(SimOptions { pages: 300, faults, ..SimOptions::default() }).await.expect("a simulator")
 }
 
-async fn get(sim: &Sim, path: &str) -> Answer {
+async fn get(sim: &Sim, path: &str) -> Response {
     exchange(sim, "GET", path, sim.api_key(), "").await.expect("an answer")
 }
 
-async fn post(sim: &Sim, path: &str, prompt: &str) -> Option<Answer> {
+async fn post(sim: &Sim, path: &str, prompt: &str) -> Option<Response> {
     exchange(sim, "POST", path, sim.api_key(), &json!({ "prompt": prompt }).to_string()).await
 }
 
-async fn create(sim: &Sim, prompt: &str) -> Answer {
+async fn create(sim: &Sim, prompt: &str) -> Response {
     post(sim, "/v2/agent/acme-docs/job", prompt).await.expect("an answer")
 }
 
@@ -132,8 +132,8 @@ async fn an_id_can_be_percent_encoded_and_an_unknown_id_is_not_found() {
     let encoded: String = seeded.bytes().map(|byte| format!("%{byte:02X}")).collect();
     assert_eq!(get(&sim, &format!("/v2/agent/acme%2Ddocs/job/{encoded}")).await.json()["id"], json!(seeded));
     for unknown in ["nobody", "a%2Fb", "%3F"] {
-        let answer = get(&sim, &format!("/v2/agent/acme-docs/job/{unknown}")).await;
-        assert_eq!((answer.status, answer.json()), (404, json!({"error": "Job not found"})), "{unknown}");
+        let response = get(&sim, &format!("/v2/agent/acme-docs/job/{unknown}")).await;
+        assert_eq!((response.status, response.json()), (404, json!({"error": "Job not found"})), "{unknown}");
     }
     assert_eq!(get(&sim, "/v2/agent/acme-docs/job/%ff").await.status, 400);
     let message = post(&sim, "/v2/agent/acme-docs/job/nobody/message", "x").await.expect("an answer");
@@ -146,9 +146,9 @@ async fn a_prompt_must_be_a_nonempty_string() {
     let sim = start_sim(&[]).await;
     let path = "/v2/agent/acme-docs/job";
     for body in ["", "{", "[\"x\"]", "\"x\"", "{}", r#"{"prompt": 5}"#, r#"{"prompt": null}"#, r#"{"prompt": ""}"#] {
-        let answer = exchange(&sim, "POST", path, sim.api_key(), body).await.expect("an answer");
-        assert_eq!(answer.status, 400, "{body}");
-        assert!(answer.json()["error"].is_string());
+        let response = exchange(&sim, "POST", path, sim.api_key(), body).await.expect("an answer");
+        assert_eq!(response.status, 400, "{body}");
+        assert!(response.json()["error"].is_string());
     }
     assert_eq!(sim.carried_out(Operation::Create), 0);
     assert_eq!(create(&sim, &"ä\u{1}".repeat(512 * 1024)).await.status, 201, "1 MiB and more");
@@ -161,8 +161,8 @@ async fn api_keys_have_scopes_and_an_unknown_key_is_rejected() {
     let make = "/v2/agent/acme-docs/job";
     let body = r#"{"prompt": "x"}"#;
     for key in ["", "mint_sim_guess", "mint_sim_read_guess"] {
-        let answer = exchange(&sim, "POST", make, key, body).await.expect("an answer");
-        assert_eq!(answer.status, 401, "{key}");
+        let response = exchange(&sim, "POST", make, key, body).await.expect("an answer");
+        assert_eq!(response.status, 401, "{key}");
         assert_eq!(exchange(&sim, "GET", &last_week_path(), key, "").await.expect("an answer").status, 401);
     }
     let read_only = sim.read_only_key();
@@ -187,9 +187,9 @@ async fn unknown_projects_routes_and_methods_are_rejected_in_json() {
         ("POST", "/v1/analytics/acme-docs/views", 405),
     ];
     for (method, path, status) in routes.into_iter().chain(methods) {
-        let answer = exchange(&sim, method, path, sim.api_key(), "").await.expect("an answer");
-        assert_eq!(answer.status, status, "{method} {path}");
-        assert!(answer.json()["error"].is_string());
+        let response = exchange(&sim, method, path, sim.api_key(), "").await.expect("an answer");
+        assert_eq!(response.status, status, "{method} {path}");
+        assert!(response.json()["error"].is_string());
     }
 }
 
@@ -207,9 +207,9 @@ async fn views_have_pages_and_the_error_names_an_invalid_parameter() {
     assert_eq!(end["hasMore"], json!(false));
 
     for query in ["", "dateFrom=2026-11-01", "dateFrom=2026-11-02&dateTo=2026-11-01", "dateFrom=x&dateTo=2026-11-01"] {
-        let answer = get(&sim, &views_path(query)).await;
-        assert_eq!(answer.status, 400, "{query}");
-        assert!(answer.json()["details"][0]["message"].is_string(), "{query}");
+        let response = get(&sim, &views_path(query)).await;
+        assert_eq!(response.status, 400, "{query}");
+        assert!(response.json()["details"][0]["message"].is_string(), "{query}");
     }
     for extra in ["limit=0", "limit=251", "offset=-1", "limit=1&limit=2"] {
         assert_eq!(get(&sim, &format!("{}&{extra}", last_week_path())).await.status, 400, "{extra}");
@@ -240,7 +240,7 @@ async fn the_hundred_and_first_request_in_an_hour_is_rejected_until_an_hour_late
 }
 
 #[tokio::test]
-async fn a_request_whose_answer_is_lost_is_carried_out_and_one_on_a_refused_connection_is_not() {
+async fn a_request_whose_response_is_lost_is_carried_out_and_one_on_a_refused_connection_is_not() {
     let sim = start_sim(&["create=lost"]).await;
     assert!(post(&sim, "/v2/agent/acme-docs/job", "lost").await.is_none(), "not a byte");
     assert_eq!(sim.received_prompts().len(), 1);
@@ -252,7 +252,7 @@ async fn a_request_whose_answer_is_lost_is_carried_out_and_one_on_a_refused_conn
 }
 
 #[tokio::test]
-async fn a_lost_answer_closes_a_reused_connection() {
+async fn a_lost_response_closes_a_reused_connection() {
     let sim = start_sim(&["views=lost"]).await;
     let mut stream = TcpStream::connect(sim.address()).await.expect("a connection");
     let ask =
@@ -268,7 +268,7 @@ async fn a_lost_answer_closes_a_reused_connection() {
 }
 
 #[tokio::test]
-async fn with_a_fault_that_replaces_the_answer_the_request_is_not_carried_out() {
+async fn with_a_fault_that_replaces_the_response_the_request_is_not_carried_out() {
     let sim = start_sim(&[]).await;
     let expected = [
         ("400", 400),
@@ -287,9 +287,9 @@ async fn with_a_fault_that_replaces_the_answer_the_request_is_not_carried_out() 
     ];
     for (kind, status) in expected {
         set_fault(&sim, &format!("all={kind}"));
-        let answer = create(&sim, "x").await;
-        assert_eq!(answer.status, status, "{kind}");
-        let retry_after = answer.header("retry-after");
+        let response = create(&sim, "x").await;
+        assert_eq!(response.status, status, "{kind}");
+        let retry_after = response.header("retry-after");
         match kind {
             "429" => assert_eq!(retry_after, Some("60")),
             "429-5" => assert_eq!(retry_after, Some("5")),
@@ -297,15 +297,15 @@ async fn with_a_fault_that_replaces_the_answer_the_request_is_not_carried_out() 
             _ => assert_eq!(retry_after, None),
         }
         if kind.contains("html") {
-            assert!(String::from_utf8_lossy(&answer.body).contains("<h1>"));
-            assert_eq!(answer.header("content-type"), Some("text/html"));
+            assert!(String::from_utf8_lossy(&response.body).contains("<h1>"));
+            assert_eq!(response.header("content-type"), Some("text/html"));
         }
     }
     assert_eq!((sim.requests(Operation::Create), sim.carried_out(Operation::Create)), (13, 0));
 }
 
 #[tokio::test]
-async fn with_a_fault_that_damages_the_answer_the_request_is_carried_out() {
+async fn with_a_fault_that_damages_the_response_the_request_is_carried_out() {
     let sim = start_sim(&["create=malformed"]).await;
     let half = create(&sim, "x").await;
     assert_eq!(half.status, 201);
@@ -344,7 +344,7 @@ async fn views_can_be_malformed_stuck_or_endless() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn latency_comes_before_the_answer_and_a_slow_answer_trickles() {
+async fn latency_comes_before_the_response_and_a_slow_response_trickles() {
     let sim = start_sim(&["create=latency-90000"]).await;
     let began = tokio::time::Instant::now();
     assert_eq!(create(&sim, "x").await.status, 201);

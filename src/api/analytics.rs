@@ -3,15 +3,15 @@
 //!
 //! What readers wrote is cut to a length that a terminal can show. Their contact addresses are never read.
 
-use super::ApiAnswer;
-use super::answer::BodyReader;
+use super::ApiResponse;
 use super::client::{Client, OutgoingRequest, unusable_id};
 use super::decode::{NO_PATH, ROW_FIELDS, parse_count, parse_flag, parse_time};
 use super::error::{ApiError, Unreadable};
 use super::fields::{FieldValues, body_text, field_values, object_fields, parse_rows, scalar_text, truncated};
+use super::response::BodyReader;
 use crate::model::analytics::{
     AnalyticsKind, AnalyticsRow, Cursor, Feedback, FeedbackStatus, GENERATED_ID_PREFIX, PageFeedback, Question,
-    RowsAnswer, Search, Source, ThreadMessage,
+    RowsResponse, Search, Source, ThreadMessage,
 };
 use crate::model::endpoint::ApiKey;
 use crate::model::hash::stable_hash;
@@ -40,7 +40,7 @@ mod row {
     use super::{RawValue, TextReader};
 
     pub trait Decode: Sized {
-        /// The name of the list of rows in an answer.
+        /// The name of the list of rows in a response.
         const LIST: &'static str;
 
         /// Decodes the list of rows. Returns `None` if it is not a list.
@@ -48,7 +48,7 @@ mod row {
     }
 }
 
-/// An answer before it is known where the next one begins.
+/// A response before it is known where the next one begins.
 struct DecodedRows<R> {
     rows: Vec<R>,
     totals: Counts,
@@ -56,7 +56,7 @@ struct DecodedRows<R> {
     next: NextCursor,
 }
 
-/// The cursor in an answer.
+/// The cursor in a response.
 enum NextCursor {
     Missing,
     Usable(Cursor),
@@ -65,26 +65,26 @@ enum NextCursor {
 }
 
 impl Client {
-    /// Fetches rows of a report: the first ones, or those after the cursor of the answer before. Asks for as many rows
-    /// as one request can. Counts toward the hourly limit of analytics requests.
+    /// Fetches rows of a report: the first ones, or those after the cursor of the response before. Asks for as many
+    /// rows as one request can. Counts toward the hourly limit of analytics requests.
     ///
     /// The next cursor may be the same as the requested one if the service is faulty, so the caller must check whether
-    /// an answer has new rows.
+    /// a response has new rows.
     pub async fn analytics<R: DecodedRow>(
         &self,
         range: DateRange,
         cursor: Option<&Cursor>,
-    ) -> ApiAnswer<RowsAnswer<R>> {
+    ) -> ApiResponse<RowsResponse<R>> {
         let Some(url) = self.address().analytics(R::KIND, range, cursor) else {
             return self.no_url();
         };
         let call = OutgoingRequest { operation: Operation::Analytics(R::KIND), url, body: None };
-        self.request(call, decode_rows::<R>).await.map(|answer| answer.after(cursor))
+        self.request(call, decode_rows::<R>).await.map(|response| response.after(cursor))
     }
 
     /// Fetches the messages of a conversation with the assistant, in the service's order. Counts toward the hourly
     /// limit of analytics requests.
-    pub async fn question_thread(&self, id: &CleanText) -> ApiAnswer<Vec<ThreadMessage>> {
+    pub async fn question_thread(&self, id: &CleanText) -> ApiResponse<Vec<ThreadMessage>> {
         let Some(url) = self.address().thread(id.as_str()) else {
             return unusable_id(id.clone());
         };
@@ -93,10 +93,10 @@ impl Client {
 }
 
 impl<R: AnalyticsRow> DecodedRows<R> {
-    /// Determines where the next answer begins. `requested` is the cursor of the request.
-    fn after(self, requested: Option<&Cursor>) -> RowsAnswer<R> {
+    /// Determines where the next response begins. `requested` is the cursor of the request.
+    fn after(self, requested: Option<&Cursor>) -> RowsResponse<R> {
         let limit = R::KIND.max_rows();
-        // If the answer doesn't state whether there are more rows, a full one is assumed not to be the last.
+        // If the response doesn't state whether there are more rows, a full one is assumed not to be the last.
         let is_full = self.rows.len() >= usize::try_from(limit).unwrap_or(usize::MAX);
         let (next, is_cut) = match (R::KIND, self.has_more, self.next) {
             (AnalyticsKind::Visitors, has_more, _) => {
@@ -111,13 +111,13 @@ impl<R: AnalyticsRow> DecodedRows<R> {
             (_, _, NextCursor::Unusable) => (None, true),
             (_, has_more, NextCursor::Missing) => (None, has_more == Some(true)),
         };
-        RowsAnswer { rows: self.rows, totals: self.totals, next, is_cut }
+        RowsResponse { rows: self.rows, totals: self.totals, next, is_cut }
     }
 }
 
 impl BodyReader<'_> {
-    /// Decodes the rows of a report in a complete answer to the first request. `retry_after` is the value of the header
-    /// `Retry-After`.
+    /// Decodes the rows of a report in a complete response to the first request. `retry_after` is the value of the
+    /// header `Retry-After`.
     ///
     /// # Errors
     /// Fails if the status is not 2xx, or if the body has no rows of this kind.
@@ -126,17 +126,17 @@ impl BodyReader<'_> {
         status: u16,
         retry_after: Option<&str>,
         body: &[u8],
-    ) -> Result<RowsAnswer<R>, ApiError> {
+    ) -> Result<RowsResponse<R>, ApiError> {
         self.decode_complete(status, retry_after, body, decode_first_rows::<R>)
     }
 }
 
-/// Decodes the answer to the first request for a report.
-fn decode_first_rows<R: DecodedRow>(body: &[u8], key: &ApiKey) -> Result<RowsAnswer<R>, Unreadable> {
-    decode_rows(body, key).map(|answer| answer.after(None))
+/// Decodes the response to the first request for a report.
+fn decode_first_rows<R: DecodedRow>(body: &[u8], key: &ApiKey) -> Result<RowsResponse<R>, Unreadable> {
+    decode_rows(body, key).map(|response| response.after(None))
 }
 
-/// Decodes rows of a report. An answer without their list is rejected, because it would look like an empty report.
+/// Decodes rows of a report. A response without their list is rejected, because it would look like an empty report.
 fn decode_rows<R: DecodedRow>(body: &[u8], key: &ApiKey) -> Result<DecodedRows<R>, Unreadable> {
     let (body, texts) = (body_text(body), TextReader(Redactor::new(key)));
     let names = &[R::LIST, "totals", "totalSearches", "hasMore", "nextCursor"];
@@ -269,8 +269,8 @@ impl row::Decode for Search {
     }
 }
 
-/// Converts click rates in percent to 0 to 1. The service doesn't document which of the two it sends. If one of an
-/// answer is above 1, all of them are in percent; a single one of 0.5 could mean either.
+/// Converts click rates in percent to 0 to 1. The service doesn't document which of the two it sends. If one of a
+/// response is above 1, all of them are in percent; a single one of 0.5 could mean either.
 fn convert_percentages(rows: &mut [Search]) {
     let number = |rate: &Count| rate.value().map(ViewCount::as_f64);
     if rows.iter().filter_map(|row| number(&row.click_rate)).any(|rate| rate > 1.0) {

@@ -6,12 +6,12 @@ fn decoded<R: DecodedRow>(body: &str) -> Result<DecodedRows<R>, Unreadable> {
     decode_rows(body.as_bytes(), &ApiKey::new(KEY).expect("a key"))
 }
 
-fn answer<R: DecodedRow>(body: &str) -> RowsAnswer<R> {
+fn response<R: DecodedRow>(body: &str) -> RowsResponse<R> {
     decoded(body).unwrap_or_else(|why| panic!("{why:?}: {body}")).after(None)
 }
 
 fn rows<R: DecodedRow>(body: &str) -> Vec<R> {
-    answer(body).rows
+    response(body).rows
 }
 
 fn only<R: DecodedRow>(body: &str) -> R {
@@ -30,12 +30,12 @@ fn fraction(number: f64) -> Count {
 
 #[test]
 fn documented_rows_are_read_completely() {
-    let visitors: RowsAnswer<PageRow> = answer(
+    let visitors: RowsResponse<PageRow> = response(
         r#"{"totals":{"human":5,"ai":1,"total":6},"visitors":[{"path":"/a","human":4,"ai":1,"total":5}],"hasMore":false}"#,
     );
     assert_eq!(visitors.totals.total, Count::Known(6));
     assert_eq!((visitors.rows[0].path.as_str(), &visitors.rows[0].counts.human), ("/a", &Count::Known(4)));
-    let searches: RowsAnswer<Search> = answer(
+    let searches: RowsResponse<Search> = response(
         r#"{"searches":[{"searchQuery":"sso","hits":12,"ctr":0.25,"topClickedPage":"/sso",
             "lastSearchedAt":"2026-11-20T10:00:00Z"}],"totalSearches":40,"nextCursor":"c2"}"#,
     );
@@ -110,7 +110,7 @@ fn a_row_without_a_key_gets_one() {
 }
 
 #[test]
-fn an_answer_without_a_list_is_rejected() {
+fn a_response_without_a_list_is_rejected() {
     for (body, why) in [
         ("", Unreadable::Empty),
         ("[]", Unreadable::NotJson),
@@ -128,8 +128,8 @@ fn an_answer_without_a_list_is_rejected() {
 #[test]
 fn the_next_cursor_is_where_the_service_says_and_missing_ones_cut_the_report() {
     let after = |fields: &str| {
-        let answer = answer::<Question>(&format!(r#"{{"conversations":[]{fields}}}"#));
-        (answer.next.map(|cursor| cursor.as_str().to_owned()), answer.is_cut)
+        let response = response::<Question>(&format!(r#"{{"conversations":[]{fields}}}"#));
+        (response.next.map(|cursor| cursor.as_str().to_owned()), response.is_cut)
     };
     let next = |text: &str| (Some(text.to_owned()), false);
     assert_eq!(after(""), (None, false));
@@ -151,17 +151,18 @@ fn the_next_cursor_is_where_the_service_says_and_missing_ones_cut_the_report() {
 #[test]
 fn a_cursor_that_repeats_is_returned_for_the_engine_to_notice() {
     let cursor = Cursor::new("same");
-    let answer = decoded::<Search>(r#"{"searches":[],"nextCursor":"same"}"#).expect("an answer").after(cursor.as_ref());
-    assert_eq!(answer.next, cursor);
+    let response =
+        decoded::<Search>(r#"{"searches":[],"nextCursor":"same"}"#).expect("an answer").after(cursor.as_ref());
+    assert_eq!(response.next, cursor);
 }
 
 #[test]
 fn visitors_continue_by_offset_and_feedback_by_page_never_does() {
     let visitors = |fields: &str, count: usize, before: Option<&str>| {
         let body = format!(r#"{{"visitors":[{}]{fields}}}"#, vec![r#"{"path":"/a"}"#; count].join(","));
-        let answer = decoded::<PageRow>(&body).expect("an answer").after(before.and_then(Cursor::new).as_ref());
-        assert!(!answer.is_cut);
-        answer.next.map(|cursor| cursor.as_str().to_owned())
+        let response = decoded::<PageRow>(&body).expect("an answer").after(before.and_then(Cursor::new).as_ref());
+        assert!(!response.is_cut);
+        response.next.map(|cursor| cursor.as_str().to_owned())
     };
     assert_eq!(visitors(r#","hasMore":true"#, 3, None).as_deref(), Some("250"));
     assert_eq!(visitors(r#","hasMore":true,"nextCursor":"x""#, 0, Some("250")).as_deref(), Some("500"));
@@ -169,8 +170,8 @@ fn visitors_continue_by_offset_and_feedback_by_page_never_does() {
     assert_eq!(visitors("", 250, Some("500")).as_deref(), Some("750"), "a full answer is not assumed to be the last");
     assert_eq!(visitors("", 249, None), None);
     for (fields, is_cut) in [(r#","hasMore":true"#, true), (r#","hasMore":false"#, false), ("", false)] {
-        let answer = answer::<PageFeedback>(&format!(r#"{{"feedback":[{{"path":"/a"}}]{fields}}}"#));
-        assert_eq!((answer.next, answer.is_cut), (None, is_cut), "{fields}");
+        let response = response::<PageFeedback>(&format!(r#"{{"feedback":[{{"path":"/a"}}]{fields}}}"#));
+        assert_eq!((response.next, response.is_cut), (None, is_cut), "{fields}");
     }
 }
 
@@ -197,8 +198,8 @@ fn the_query_of_a_page_address_is_never_read() {
 fn contact_addresses_are_never_read() {
     let body = r#"{"feedback":[{"id":"f1","path":"/a","comment":"Write to ann@example.com","contact":"joe@example.org",
         "contactEmail":"joe@example.org","helpful":true,"user":{"contact":"joe@example.org"}}],"nextCursor":"c"}"#;
-    let answer = answer::<Feedback>(body);
-    let shown = format!("{answer:?} {answer:#?} {}", serde_json::to_string(&answer.rows).expect("JSON"));
+    let response = response::<Feedback>(body);
+    let shown = format!("{response:?} {response:#?} {}", serde_json::to_string(&response.rows).expect("JSON"));
     assert!(!shown.contains("joe") && !shown.contains("example.org"), "{shown}");
     assert!(shown.contains("ann@example.com"), "what readers write stays as it is");
 }

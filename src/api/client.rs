@@ -1,11 +1,11 @@
-//! The client of the service. Each call makes one request and never retries it: a lost answer is an error, and the
+//! The client of the service. Each call makes one request and never retries it: a lost response is an error, and the
 //! caller decides what to do.
 
-use super::ApiAnswer;
+use super::ApiResponse;
 use super::address::Address;
-use super::answer::{self, BodyReader};
 use super::connect_error::ConnectError;
 use super::error::ApiError;
+use super::response::{self, BodyReader};
 use super::roots::ExtraRoots;
 use super::transport::{self, Reuse};
 use crate::model::endpoint::{ApiKey, Scope};
@@ -30,7 +30,7 @@ const MIN_UPLOAD_BYTES_PER_SECOND: usize = 64 * 1024;
 pub struct ClientOptions {
     /// The timeout for name lookup, connection and TLS together.
     pub connect_timeout: Duration,
-    /// The timeout from the call to the last byte of the answer; requests with long prompts get more time.
+    /// The timeout from the call to the last byte of the response; requests with long prompts get more time.
     pub total_timeout: Duration,
     /// Certificate authorities that are trusted in addition to those of the system.
     pub roots: Option<ExtraRoots>,
@@ -80,44 +80,44 @@ impl Client {
     }
 
     /// Creates a job. Counts toward the project's hourly limit of new jobs.
-    pub async fn create_job(&self, prompt: &str) -> ApiAnswer<RemoteJob> {
+    pub async fn create_job(&self, prompt: &str) -> ApiResponse<RemoteJob> {
         let Some(url) = self.0.address.jobs() else {
             return self.no_url();
         };
         self.request(
             OutgoingRequest { operation: Operation::Create, url, body: Some(prompt_body(prompt)) },
-            answer::decode_redacted_job,
+            response::decode_redacted_job,
         )
         .await
     }
 
     /// Fetches a job.
-    pub async fn get_job(&self, id: &JobId) -> ApiAnswer<RemoteJob> {
+    pub async fn get_job(&self, id: &JobId) -> ApiResponse<RemoteJob> {
         let Some(url) = self.0.address.job(id) else {
             return unusable_id(id.to_clean_text());
         };
-        let answer = self
-            .request(OutgoingRequest { operation: Operation::Get, url, body: None }, answer::decode_redacted_job)
+        let response = self
+            .request(OutgoingRequest { operation: Operation::Get, url, body: None }, response::decode_redacted_job)
             .await;
-        require_same_job(id, Operation::Get, answer)
+        require_same_job(id, Operation::Get, response)
     }
 
     /// Sends a follow-up to a job. Counts toward the project's hourly limit of follow-ups.
-    pub async fn send_follow_up(&self, id: &JobId, prompt: &str) -> ApiAnswer<RemoteJob> {
+    pub async fn send_follow_up(&self, id: &JobId, prompt: &str) -> ApiResponse<RemoteJob> {
         let Some(url) = self.0.address.message(id) else {
             return unusable_id(id.to_clean_text());
         };
         let call = OutgoingRequest { operation: Operation::FollowUp, url, body: Some(prompt_body(prompt)) };
-        require_same_job(id, Operation::FollowUp, self.request(call, answer::decode_redacted_job).await)
+        require_same_job(id, Operation::FollowUp, self.request(call, response::decode_redacted_job).await)
     }
 
     /// Fetches page views, at most as many rows as the query asks for. Counts toward the hourly limit of analytics
     /// requests.
-    pub async fn views(&self, query: &ViewsQuery) -> ApiAnswer<ViewsPage> {
+    pub async fn views(&self, query: &ViewsQuery) -> ApiResponse<ViewsPage> {
         let Some(url) = self.0.address.views(query) else {
             return self.no_url();
         };
-        self.request(OutgoingRequest { operation: Operation::Views, url, body: None }, answer::decode_redacted_views)
+        self.request(OutgoingRequest { operation: Operation::Views, url, body: None }, response::decode_redacted_views)
             .await
     }
 
@@ -125,18 +125,18 @@ impl Client {
         &self.0.address
     }
 
-    pub(super) async fn request<T>(&self, call: OutgoingRequest, decode: answer::DecodeBody<T>) -> ApiAnswer<T> {
+    pub(super) async fn request<T>(&self, call: OutgoingRequest, decode: response::DecodeBody<T>) -> ApiResponse<T> {
         let started = Instant::now();
         let upload_seconds = call.body.as_ref().map_or(0, |body| body.len() / MIN_UPLOAD_BYTES_PER_SECOND);
         let within = self.0.options.total_timeout + Duration::from_secs(u64::try_from(upload_seconds).unwrap_or(0));
         let reader = BodyReader { operation: call.operation, timeout: within, key: &self.0.key };
         match self.send(call, &reader).await {
             Ok(response) => {
-                let (status, date) = (Some(response.status().as_u16()), answer::date_header(response.headers()));
+                let (status, date) = (Some(response.status().as_u16()), response::date_header(response.headers()));
                 let result = reader.read(response, decode).await;
-                ApiAnswer { result, status, took: started.elapsed(), date }
+                ApiResponse { result, status, took: started.elapsed(), date }
             }
-            Err(error) => ApiAnswer { result: Err(error), status: None, took: started.elapsed(), date: None },
+            Err(error) => ApiResponse { result: Err(error), status: None, took: started.elapsed(), date: None },
         }
     }
 
@@ -173,7 +173,7 @@ impl Client {
     }
 
     /// Returns the error for the theoretical case that a valid base URL becomes invalid when a path is appended.
-    pub(super) fn no_url<T>(&self) -> ApiAnswer<T> {
+    pub(super) fn no_url<T>(&self) -> ApiResponse<T> {
         let cause = ConnectError::Other(CleanText::line("the base URL can't be extended"));
         unsent(ApiError::NotReached { host: self.0.address.base().host().clone(), cause })
     }
@@ -183,20 +183,20 @@ fn prompt_body(prompt: &str) -> String {
     serde_json::json!({ "prompt": prompt }).to_string()
 }
 
-pub(super) fn unusable_id<T>(id: CleanText) -> ApiAnswer<T> {
+pub(super) fn unusable_id<T>(id: CleanText) -> ApiResponse<T> {
     unsent(ApiError::UnusableId { id })
 }
 
-fn unsent<T>(error: ApiError) -> ApiAnswer<T> {
-    ApiAnswer { result: Err(error), status: None, took: Duration::ZERO, date: None }
+fn unsent<T>(error: ApiError) -> ApiResponse<T> {
+    ApiResponse { result: Err(error), status: None, took: Duration::ZERO, date: None }
 }
 
-/// Rejects an answer about a job other than the requested one, because it would overwrite the data of the requested
+/// Rejects a response about a job other than the requested one, because it would overwrite the data of the requested
 /// job.
-fn require_same_job(id: &JobId, operation: Operation, mut answer: ApiAnswer<RemoteJob>) -> ApiAnswer<RemoteJob> {
-    answer.result = answer.result.and_then(|job| match job.id == *id {
+fn require_same_job(id: &JobId, operation: Operation, mut response: ApiResponse<RemoteJob>) -> ApiResponse<RemoteJob> {
+    response.result = response.result.and_then(|job| match job.id == *id {
         true => Ok(job),
         false => Err(ApiError::OtherJob { operation, got: job.id.to_clean_text() }),
     });
-    answer
+    response
 }

@@ -1,6 +1,6 @@
-//! Decodes the service's answers tolerantly: if a field is missing, null, unknown or of another type, at most this
-//! field is lost. Only three answers are rejected: a body that is not a JSON object, a job without a usable id, and
-//! page views with neither totals nor a list of rows. `analytics` and `previews` decode the other answers by these
+//! Decodes the service's responses tolerantly: if a field is missing, null, unknown or of another type, at most this
+//! field is lost. Only three responses are rejected: a body that is not a JSON object, a job without a usable id, and
+//! page views with neither totals nor a list of rows. `analytics` and `previews` decode the other responses by these
 //! rules.
 
 use super::error::Unreadable;

@@ -1,4 +1,4 @@
-//! Tests that decoding loses no job and no row, even if an answer is malformed.
+//! Tests that decoding loses no job and no row, even if a response is malformed.
 
 use super::*;
 use proptest::prelude::*;
@@ -155,7 +155,7 @@ fn a_missing_or_malformed_has_more_field_is_not_false() {
 }
 
 #[test]
-fn an_answer_without_views_is_not_a_site_without_pages() {
+fn a_response_without_views_is_not_a_site_without_pages() {
     assert_eq!(decode_views(b"{}"), Err(Unreadable::NoViews));
     assert_eq!(decode_views(br#"{"views":{"a":1}}"#), Err(Unreadable::NoViews));
     assert_eq!(decode_views(br#"{"ok":true}"#), Err(Unreadable::NoViews));
@@ -163,7 +163,7 @@ fn an_answer_without_views_is_not_a_site_without_pages() {
 }
 
 #[test]
-fn an_answer_with_many_rows_is_read_completely() {
+fn a_response_with_many_rows_is_read_completely() {
     let rows: Vec<String> =
         (0..25_000).map(|n| format!(r#"{{"path":"/page/{n}","human":{n},"ai":1,"total":{}}}"#, n + 1)).collect();
     let body = format!(r#"{{"totals":{{}},"views":[{}],"hasMore":false}}"#, rows.join(","));
@@ -191,7 +191,7 @@ fn summary(body: &str) -> String {
 }
 
 #[test]
-fn only_the_malformed_parts_of_an_answer_are_lost() {
+fn only_the_malformed_parts_of_a_response_are_lost() {
     for (body, expected) in [
         // Fields may be in any order, occur twice, have escaped names, or be next to unknown fields.
         (r#"{"hasMore":true,"views":[],"totals":{"ai":1}}"#, "?/1/? Some(true)"),

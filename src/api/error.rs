@@ -1,6 +1,6 @@
 //! Every way in which a request can fail, each with a message for the user: what happened, what it means, what to do.
 //!
-//! The message depends on the operation: a lost answer is harmless for fetching a job, but not for a prompt. The
+//! The message depends on the operation: a lost response is harmless for fetching a job, but not for a prompt. The
 //! caller decides what to do about the prompt, from [`ApiError::reached`].
 
 use super::connect_error::ConnectError;
@@ -17,14 +17,14 @@ use std::time::Duration;
 pub enum Reached {
     /// The request never reached the service.
     No,
-    /// The service sent an answer whose status means that it did not carry out the request.
+    /// The service sent a response whose status means that it did not carry out the request.
     Refused,
-    /// The service may have carried out the request, because the answer was lost or came too late, had a 5xx status, or
-    /// had a 2xx status but could not be used.
+    /// The service may have carried out the request, because the response was lost or came too late, had a 5xx status,
+    /// or had a 2xx status but could not be used.
     Maybe,
 }
 
-/// Why an answer with a 2xx status can't be used.
+/// Why a response with a 2xx status can't be used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unreadable {
     /// The body is empty.
@@ -46,7 +46,7 @@ pub enum Unreadable {
 }
 
 /// Why a request failed, with one variant per documented error of the service. `Display` is the message for the user.
-/// `service_text` is the error text in the answer, empty if there is none.
+/// `service_text` is the error text in the response, empty if there is none.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ApiError {
     /// No connection was established.
@@ -55,7 +55,7 @@ pub enum ApiError {
     /// The id is `.` or `..`, which can't be part of a URL.
     #[error("The id “{id}” is not valid, so nothing was sent: check whether it was copied in full.")]
     UnusableId { id: CleanText },
-    /// No complete answer arrived in time.
+    /// No complete response arrived in time.
     #[error("The service did not answer within {}; {}.", duration_text(*.after), possible_effect(*.operation))]
     TimedOut { operation: Operation, after: Duration },
     /// The connection was lost after the request was sent; `detail` is the reason.
@@ -70,7 +70,7 @@ pub enum ApiError {
     /// Status 403.
     #[error("The key isn't allowed to do this (403{}): {}it lacks the {} scope, or this computer's address is not on its allowlist; check the API keys page of the service's dashboard.", quoted_suffix(.service_text), plan_hint(*.operation), permission_name(*.operation))]
     Forbidden { operation: Operation, service_text: CleanText },
-    /// Status 404. If the answer is an HTML page instead of an error of the service, the base URL is probably wrong.
+    /// Status 404. If the response is an HTML page instead of an error of the service, the base URL is probably wrong.
     #[error("{}", not_found_text(*.operation, .service_text, *.is_page))]
     NotFound { operation: Operation, service_text: CleanText, is_page: bool },
     /// Status 429.
@@ -89,13 +89,13 @@ pub enum ApiError {
     /// that the redirect points to.
     #[error("{}", redirected(*.operation, *.status, .host.as_ref()))]
     Redirected { operation: Operation, status: u16, host: Option<CleanText> },
-    /// A 2xx status with an unusable answer; `excerpt` is its beginning.
+    /// A 2xx status with an unusable response; `excerpt` is its beginning.
     #[error("The service answered {status} with {}; {}.", unreadable_text(*.why, .excerpt), possible_effect(*.operation))]
     Unreadable { operation: Operation, status: u16, why: Unreadable, excerpt: CleanText },
-    /// The answer exceeds the size limit.
+    /// The response exceeds the size limit.
     #[error("The answer is larger than {limit_mib} MiB and was not read completely; {}.", possible_effect(*.operation))]
     TooLarge { operation: Operation, limit_mib: usize },
-    /// The answer is a job, but not the requested one.
+    /// The response is a job, but not the requested one.
     #[error("The service returned a different job ({got}), so the answer was ignored; {}.", possible_effect(*.operation))]
     OtherJob { operation: Operation, got: CleanText },
 }
@@ -269,7 +269,7 @@ fn redirected(operation: Operation, status: u16, host: Option<&CleanText>) -> St
     )
 }
 
-/// Returns a phrase about the possible effect of a request without a complete answer, and what to do.
+/// Returns a phrase about the possible effect of a request without a complete response, and what to do.
 fn possible_effect(operation: Operation) -> &'static str {
     match operation {
         Operation::Create => {

@@ -1,4 +1,4 @@
-//! Shortens an error answer or an unreadable answer to a few clean words: the service's own message, the title of a
+//! Shortens an error response or an unreadable response to a few clean words: the service's own message, the title of a
 //! proxy's page, or the beginning of the body.
 
 use super::decode;
@@ -13,16 +13,16 @@ const MAX_EXCERPT_CHARS: usize = 120;
 /// The maximum number of bytes of a body that are searched for its first words.
 const MAX_SEARCHED_BYTES: usize = 64 * 1024;
 
-/// The text of an error answer.
+/// The text of an error response.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ErrorText {
-    /// The text, empty if the answer was empty.
+    /// The text, empty if the response was empty.
     pub(super) text: CleanText,
-    /// Whether the answer was an HTML page, which hardly ever comes from the service itself.
+    /// Whether the response was an HTML page, which hardly ever comes from the service itself.
     pub(super) is_page: bool,
 }
 
-/// Returns the text of an error answer, with the key redacted.
+/// Returns the text of an error response, with the key redacted.
 pub(super) fn error_text(body: &[u8], key: &ApiKey) -> ErrorText {
     if let Some(message) = decode::error_message(body) {
         return ErrorText { text: clean_excerpt(&message, MAX_MESSAGE_CHARS, key), is_page: false };

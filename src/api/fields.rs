@@ -1,4 +1,4 @@
-//! Reads parts of an answer as raw JSON: the fields of an object, the elements of a list, the text of a value.
+//! Reads parts of a response as raw JSON: the fields of an object, the elements of a list, the text of a value.
 //!
 //! Requested values stay raw text until they are interpreted, so numbers lose no digits. Other values are skipped
 //! without recursion, so deep nesting can't overflow the stack.
@@ -20,7 +20,7 @@ pub(super) type FieldValues<'a, const N: usize> = [Option<&'a RawValue>; N];
 type RawObject<'a> = HashMap<String, Option<&'a RawValue>>;
 
 /// Returns the body as text, without a byte order mark. Invalid UTF-8 becomes replacement characters, so that the rest
-/// of the answer can be used.
+/// of the response can be used.
 pub(super) fn body_text(body: &[u8]) -> Cow<'_, str> {
     let body = body.strip_prefix(b"\xef\xbb\xbf").unwrap_or(body);
     // Checking is much cheaper than replacing, and hardly any body has invalid UTF-8.

@@ -1,6 +1,6 @@
 //! Previews of the site: starting a build, and reading its state.
 
-use super::ApiAnswer;
+use super::ApiResponse;
 use super::client::{Client, OutgoingRequest};
 use super::error::Unreadable;
 use super::fields::{body_text, field_values, object_fields, parse_line, parse_rows, scalar_text};
@@ -18,7 +18,7 @@ const MAX_LINE_CHARS: usize = 500;
 
 impl Client {
     /// Starts building a preview of a branch. Counts toward the organization's limit per minute.
-    pub async fn start_preview(&self, branch: &CleanText) -> ApiAnswer<StartedBuild> {
+    pub async fn start_preview(&self, branch: &CleanText) -> ApiResponse<StartedBuild> {
         let Some(url) = self.address().previews() else {
             return self.no_url();
         };
@@ -27,7 +27,7 @@ impl Client {
     }
 
     /// Reads the state of a build. The service documents no limit for this.
-    pub async fn build(&self, id: &CleanText) -> ApiAnswer<Build> {
+    pub async fn build(&self, id: &CleanText) -> ApiResponse<Build> {
         let Some(url) = self.address().build(id.as_str()) else {
             return self.no_url();
         };
@@ -35,7 +35,7 @@ impl Client {
     }
 }
 
-/// Decodes the answer to a new build. One without an id is rejected, because its state could never be read.
+/// Decodes the response to a new build. One without an id is rejected, because its state could never be read.
 fn decode_started(body: &[u8], key: &ApiKey) -> Result<StartedBuild, Unreadable> {
     let (body, redactor) = (body_text(body), Redactor::new(key));
     let [id, url] = object_fields(&body, &["statusId", "previewUrl"])?;
@@ -45,7 +45,7 @@ fn decode_started(body: &[u8], key: &ApiKey) -> Result<StartedBuild, Unreadable>
     Ok(StartedBuild { id: id.ok_or(Unreadable::NoBuild)?, url })
 }
 
-/// Decodes the state of a build. An answer without a state is rejected.
+/// Decodes the state of a build. A response without a state is rejected.
 fn decode_build(body: &[u8], key: &ApiKey) -> Result<Build, Unreadable> {
     let (body, redactor) = (body_text(body), Redactor::new(key));
     let clean = |raw: &RawValue| {

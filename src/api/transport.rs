@@ -15,7 +15,7 @@ use tokio::sync::OnceCell;
 /// first.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(45);
 
-/// What happens to a connection after its answer.
+/// What happens to a connection after its response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Reuse {
     /// The connection is kept for the next request, which is right for requests that may be repeated.
@@ -83,7 +83,7 @@ pub(super) async fn build_once<'a>(
 }
 
 /// Returns the timeout for connecting. It is always shorter than the total timeout, so that "no connection" can be
-/// distinguished from "no answer".
+/// distinguished from "no response".
 pub(super) fn connect_timeout(options: &ClientOptions) -> Duration {
     options.connect_timeout.min(options.total_timeout / 10 * 9)
 }

@@ -1,5 +1,5 @@
-//! The JSON bodies of the service's answers, as the simulated service writes them. The client's decoder also accepts
-//! answers that differ from these.
+//! The JSON bodies of the service's responses, as the simulated service writes them. The client's decoder also accepts
+//! responses that differ from these.
 
 use crate::model::job::RemoteState;
 use serde::Serialize;
@@ -29,7 +29,7 @@ pub struct PageBody {
     pub counts: CountsBody,
 }
 
-/// The body of an answer with page views.
+/// The body of a response with page views.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ViewsBody {
@@ -38,7 +38,7 @@ pub struct ViewsBody {
     pub has_more: bool,
 }
 
-/// The body of an error answer; only the analytics operations send `details`.
+/// The body of an error response; only the analytics operations send `details`.
 #[derive(Debug, Clone, Serialize)]
 pub struct ErrorBody {
     pub error: String,

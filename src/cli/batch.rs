@@ -293,7 +293,7 @@ impl BatchWait {
         let mut paused = 0;
         if end != BatchEnd::Finished {
             paused = self.pause(session).await?;
-            session.await_answers(out).await;
+            session.await_responses(out).await;
             self.reload(session, options.json, out).await?;
         }
         let error = self.error(session, end, paused);

@@ -14,14 +14,14 @@ pub(super) enum Code {
     Failed = 1,
     /// Wrong usage or configuration, a store that can't be used or is too new, or no terminal.
     Unusable = 2,
-    /// The service answered 401 or 403.
+    /// The service responded with 401 or 403.
     KeyRefused = 3,
-    /// The service or the network failed, or the job was not found. Also used for a 4xx answer that has no exit code of
-    /// its own, and for a 5xx answer to a GET.
+    /// The service or the network failed, or the job was not found. Also used for a 4xx response that has no exit code
+    /// of its own, and for a 5xx response to a GET.
     Service = 4,
-    /// The hourly limit is reached by docdeck's own count, or the service answered 429.
+    /// The hourly limit is reached by docdeck's own count, or the service responded with 429.
     Limited = 5,
-    /// A POST had no readable answer, or its result could not be recorded or printed. The user must check before
+    /// A POST had no readable response, or its result could not be recorded or printed. The user must check before
     /// repeating it.
     Unconfirmed = 6,
     /// The time set by `--timeout` ended before the wait did.

@@ -159,16 +159,16 @@ fn describe<C>(
 }
 
 fn analytics_json(pruned: &PrunedAnalytics) -> Value {
-    let PrunedAnalytics { ranges, reports, answers, totals, other_reports } = pruned;
+    let PrunedAnalytics { ranges, reports, responses, totals, other_reports } = pruned;
     json!({
-        "ranges": ranges, "reports": reports, "answers": answers, "totals": totals, "otherReports": other_reports
+        "ranges": ranges, "reports": reports, "answers": responses, "totals": totals, "otherReports": other_reports
     })
 }
 
 fn analytics_lines(pruned: &PrunedAnalytics, dry_run: bool) -> Vec<String> {
-    let PrunedAnalytics { ranges, reports, answers, totals, other_reports } = *pruned;
+    let PrunedAnalytics { ranges, reports, responses, totals, other_reports } = *pruned;
     let reports_text = format!("{} of all pages", plural(reports, "report"));
-    let parts = [(reports, reports_text), (answers, plural(answers, "answer")), (totals, plural(totals, "total"))];
+    let parts = [(reports, reports_text), (responses, plural(responses, "answer")), (totals, plural(totals, "total"))];
     let parts: Vec<String> = parts.into_iter().filter(|(n, _)| *n > 0).map(|(_, text)| text).collect();
     let what = format!("page views of {}: {}", plural(ranges, "range"), parts.join(", "));
     let mut lines = vec![deletion_line(parts.is_empty(), dry_run, "page views", &what)];
@@ -261,7 +261,7 @@ mod tests {
     #[test]
     fn the_summary_lists_what_was_removed() {
         let text = |pruned, dry_run| describe(pruned, dry_run, analytics_json, analytics_lines).1.join("\n");
-        let counts = PrunedAnalytics { ranges: 12, reports: 1, answers: 60, totals: 15, other_reports: 4 };
+        let counts = PrunedAnalytics { ranges: 12, reports: 1, responses: 60, totals: 15, other_reports: 4 };
         let pruned = Pruned { counts, bytes_before: 24_160_000, bytes_after: 3_200_000, still_large: false };
         assert_eq!(
             text(pruned, false),

@@ -157,7 +157,7 @@ pub(super) async fn refresh(
             store.apply_pull_requests(round.reported, chrono::Utc::now()).await?;
             let failed = round.failed.iter().map(|(link, error)| format!("#{}: {error}.", link.number));
             problems.extend(failed.map(ReadProblem::passing));
-            if let Some(error) = round.answers.into_iter().find_map(|(_, error)| error) {
+            if let Some(error) = round.responses.into_iter().find_map(|(_, error)| error) {
                 problems.push(ReadProblem::passing(format!("{error}.")));
                 if error.kind.concerns_host() {
                     break;

@@ -1,5 +1,5 @@
-//! Waits until one saved prompt is sent and answered, and prints the result. A prompt that can't be sent now is paused,
-//! so that it is not sent later unless the user resumes it.
+//! Waits until one saved prompt is sent and has a response, and prints the result. A prompt that can't be sent now is
+//! paused, so that it is not sent later unless the user resumes it.
 
 use super::error::CliError;
 use super::exit_code::Code;
@@ -24,8 +24,8 @@ use serde_json::Value;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// How long to wait, after a signal, for the answer to a prompt that is being sent.
-const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
+/// How long to wait, after a signal, for the response to a prompt that is being sent.
+const RESPONSE_TIMEOUT: Duration = Duration::from_secs(5);
 /// The maximum time to wait until a queued prompt is sent if `--wait` is not used.
 const QUEUE_TIMEOUT: Duration = Duration::from_secs(15);
 /// How long to wait if the store can't be written. The engine retries within this time.
@@ -139,7 +139,7 @@ impl SubmittedPrompt {
     ) -> SendWaitEnd {
         let soon = |pause| Some(Instant::now() + pause);
         let mut end = match before {
-            Some(SendWaitEnd::Interrupted) => soon(ANSWER_TIMEOUT),
+            Some(SendWaitEnd::Interrupted) => soon(RESPONSE_TIMEOUT),
             Some(_) => None,
             None if options.wait => options.timer.end(),
             None => soon(QUEUE_TIMEOUT).min(options.timer.end().or(soon(QUEUE_TIMEOUT))),
@@ -156,7 +156,7 @@ impl SubmittedPrompt {
             };
             out.show_live(&format!("{words} · {}", options.timer.elapsed_text()));
             match session.next_tick(end).await {
-                // A second signal ends the wait for the answer.
+                // A second signal ends the wait for the response.
                 WaitEnd::Interrupted if wait_end == SendWaitEnd::Interrupted => return wait_end,
                 // If the outcome is known but not recorded, any signal except Ctrl-C ends the wait at once. Such a
                 // signal doesn't come from a user who could read the message about a second Ctrl-C.
@@ -175,13 +175,13 @@ impl SubmittedPrompt {
                     out.note(
                         "The prompt is being sent; waiting a few seconds for the answer. Ctrl-C leaves it unconfirmed.",
                     );
-                    end = soon(ANSWER_TIMEOUT);
+                    end = soon(RESPONSE_TIMEOUT);
                 }
-                // The time is up. If the prompt is being sent, still wait for the answer: the request has its own
+                // The time is up. If the prompt is being sent, still wait for the response: the request has its own
                 // timeout.
                 WaitEnd::TimedOut if end.is_some_and(|end| end <= Instant::now()) => {
-                    let is_answered = session.unrecorded.get(self.prompt).is_some();
-                    if wait_end == SendWaitEnd::Interrupted || is_answered || !self.is_being_sent() {
+                    let has_response = session.unrecorded.get(self.prompt).is_some();
+                    if wait_end == SendWaitEnd::Interrupted || has_response || !self.is_being_sent() {
                         return wait_end;
                     }
                     end = None;

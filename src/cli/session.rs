@@ -27,10 +27,10 @@ use tokio::time::Instant;
 const TICK: Duration = Duration::from_secs(1);
 /// The capacity of the channel for engine events. The engine blocks when the channel is full.
 const EVENT_CAPACITY: usize = 256;
-/// How long to wait for the answer to a prompt that is being sent when the command ends.
-const ANSWER_TIMEOUT: Duration = Duration::from_secs(15);
-/// Like [`ANSWER_TIMEOUT`], but after Ctrl-C or another signal.
-const ANSWER_TIMEOUT_AFTER_SIGNAL: Duration = Duration::from_secs(5);
+/// How long to wait for the response to a prompt that is being sent when the command ends.
+const RESPONSE_TIMEOUT: Duration = Duration::from_secs(15);
+/// Like [`RESPONSE_TIMEOUT`], but after Ctrl-C or another signal.
+const RESPONSE_TIMEOUT_AFTER_SIGNAL: Duration = Duration::from_secs(5);
 /// Printed after the first Ctrl-C while docdeck still tries to record the outcome of a prompt.
 pub(super) const STILL_RECORDING: &str = "Still trying to record it. Press Ctrl-C again to stop.";
 /// While a command shuts down: how often to check whether its sends and `on_change` programs have finished.
@@ -276,7 +276,7 @@ impl Session {
     pub(super) async fn close(mut self, out: &mut Out) {
         // If an outcome is still not recorded, the command has stopped trying, so there is nothing to wait for.
         if self.unrecorded.is_empty() {
-            self.await_answers(out).await;
+            self.await_responses(out).await;
         }
         self.await_hook().await;
         // Nobody receives events any more, so the engine must not block on a full channel.
@@ -286,9 +286,9 @@ impl Session {
         drop(self.log);
     }
 
-    /// Waits for the answer to a prompt that is being sent, because the prompt would be unconfirmed without it. A
+    /// Waits for the response to a prompt that is being sent, because the prompt would be unconfirmed without it. A
     /// signal ends the wait.
-    pub(super) async fn await_answers(&mut self, out: &mut Out) {
+    pub(super) async fn await_responses(&mut self, out: &mut Out) {
         if !self.engine.has_sending() {
             return;
         }
@@ -297,7 +297,7 @@ impl Session {
         } else {
             STILL_RECORDING
         });
-        let end = Instant::now() + if self.end_requested { ANSWER_TIMEOUT_AFTER_SIGNAL } else { ANSWER_TIMEOUT };
+        let end = Instant::now() + if self.end_requested { RESPONSE_TIMEOUT_AFTER_SIGNAL } else { RESPONSE_TIMEOUT };
         while self.engine.has_sending() && Instant::now() < end {
             tokio::select! {
                 signal = self.signals.next() => if self.handle_signal(signal) { return },

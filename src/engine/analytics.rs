@@ -1,6 +1,6 @@
-//! Loads reports of visitors, searches, feedback and questions, one answer after the other, within the hourly
-//! limit of all analytics. Each answer is stored at once. However a load ends (the user stops it, or a 429, a
-//! lost connection or a killed process does), the next load continues after the last answer.
+//! Loads reports of visitors, searches, feedback and questions, one response after the other, within the hourly
+//! limit of all analytics. Each response is stored at once. However a load ends (the user stops it, or a 429, a
+//! lost connection or a killed process does), the next load continues after the last response.
 
 use super::Engine;
 use super::ledger::RequestFailure;
@@ -9,7 +9,7 @@ use super::state::EngineState;
 use crate::api::DecodedRow;
 use crate::model::Time;
 use crate::model::analytics::{
-    AnalyticsKind, AnalyticsRow, RowsAnswer, RowsMerge, RowsOutcome, RowsPlan, RowsProgress, RowsReport, StoredRows,
+    AnalyticsKind, AnalyticsRow, RowsMerge, RowsOutcome, RowsPlan, RowsProgress, RowsReport, RowsResponse, StoredRows,
     ThreadMessage,
 };
 use crate::model::engine_event::EngineEvent;
@@ -18,13 +18,13 @@ use crate::model::log::Operation;
 use crate::model::period::DateRange;
 use crate::model::report::LoadEndReason;
 use crate::model::text::CleanText;
-use crate::store::{AnswerPosition, StoreError, UnfinishedRows};
+use crate::store::{ResponsePosition, StoreError, UnfinishedRows};
 use std::any::Any;
 use std::sync::Arc;
 
 impl Engine {
-    /// Loads a report within the hourly limit. Emits [`EngineEvent::LoadingRows`] after each answer. However a load
-    /// ends, its answers stay on disk, and the next load of the range continues after them. A complete report that
+    /// Loads a report within the hourly limit. Emits [`EngineEvent::LoadingRows`] after each response. However a load
+    /// ends, its responses stay on disk, and the next load of the range continues after them. A complete report that
     /// is fresh costs no request, unless `plan.from_start` is set. If a load of the same kind and range is running,
     /// waits for that load and ignores `plan`.
     ///
@@ -37,7 +37,7 @@ impl Engine {
         outcome.downcast_ref::<RowsOutcome<R>>().cloned().unwrap_or_else(crashed_outcome)
     }
 
-    /// Stops loading this report as soon as the request in flight is answered.
+    /// Stops loading this report as soon as the request in flight has its response.
     pub fn stop_loading_rows(&self, kind: AnalyticsKind, range: DateRange) {
         self.inner.loading_rows.request_stop((kind, range));
     }
@@ -121,41 +121,41 @@ impl EngineState {
         RowsOutcome { report, end_reason, requests }
     }
 
-    /// Makes one request for the answer after `so_far`, stores the answer and adds it to `so_far`. Returns `so_far`
+    /// Makes one request for the response after `so_far`, stores the response and adds it to `so_far`. Returns `so_far`
     /// even if this fails.
     async fn load_next_rows<R: DecodedRow>(
         self: Arc<Self>,
         plan: RowsPlan,
         so_far: SoFar<R>,
     ) -> (SoFar<R>, Result<(), RequestFailure>) {
-        let number = so_far.report().map_or(0, |report| report.answers).saturating_add(1);
+        let number = so_far.report().map_or(0, |report| report.responses).saturating_add(1);
         let cursor = so_far.report().and_then(|report| report.next.clone());
         let subject = CleanText::line(&format!("{}, answer {number}", plan.range));
         let request = self.client.analytics::<R>(plan.range, cursor.as_ref());
-        let answer = match self.request_analytics(Operation::Analytics(R::KIND), subject, request).await {
-            Ok(answer) => answer,
+        let response = match self.request_analytics(Operation::Analytics(R::KIND), subject, request).await {
+            Ok(response) => response,
             Err(failed) => return (so_far, Err(failed)),
         };
-        if let Some(failure) = so_far.no_progress_failure(&answer, self.stores_rows(R::KIND)) {
+        if let Some(failure) = so_far.no_progress_failure(&response, self.stores_rows(R::KIND)) {
             return (so_far, Err(RequestFailure { failure, used_request: true, is_bad_request: false }));
         }
         let as_of = self.clock.now();
         let started_at = so_far.started_at.unwrap_or(as_of);
-        let position = AnswerPosition { range: plan.range, number, as_of, started_at, starts_over: plan.from_start };
-        self.save_rows(&answer, position).await;
-        (so_far.with(position, answer), Ok(()))
+        let position = ResponsePosition { range: plan.range, number, as_of, started_at, starts_over: plan.from_start };
+        self.save_rows(&response, position).await;
+        (so_far.with(position, response), Ok(()))
     }
 
     fn stores_rows(&self, kind: AnalyticsKind) -> bool {
         !(kind.has_reader_text() && self.analytics.reader_text_days.is_never())
     }
 
-    async fn save_rows<R: AnalyticsRow>(&self, answer: &RowsAnswer<R>, position: AnswerPosition) {
+    async fn save_rows<R: AnalyticsRow>(&self, response: &RowsResponse<R>, position: ResponsePosition) {
         if !self.stores_rows(R::KIND) {
             return;
         }
-        if let Err(error) = self.store.save_rows_answer(&self.scope, answer, position).await {
-            // The answer is shown even if it can't be stored. The next load of the range requests it again.
+        if let Err(error) = self.store.save_rows_response(&self.scope, response, position).await {
+            // The response is shown even if it can't be stored. The next load of the range requests it again.
             self.emit_trouble(error.failure()).await;
         }
     }
@@ -164,7 +164,7 @@ impl EngineState {
 /// What a load has loaded so far, also in earlier runs.
 struct SoFar<R> {
     merge: Option<RowsMerge<R>>,
-    /// When the first answer was received, in service time.
+    /// When the first response was received, in service time.
     started_at: Option<Time>,
 }
 
@@ -179,23 +179,23 @@ impl<R: AnalyticsRow> SoFar<R> {
         self.merge.as_ref().map(RowsMerge::report)
     }
 
-    fn with(mut self, position: AnswerPosition, answer: RowsAnswer<R>) -> Self {
+    fn with(mut self, position: ResponsePosition, response: RowsResponse<R>) -> Self {
         match &mut self.merge {
-            Some(merge) => drop(merge.add_answer(answer, position.as_of)),
-            None => self.merge = Some(RowsMerge::start(position.range, answer, position.as_of)),
+            Some(merge) => drop(merge.add_response(response, position.as_of)),
+            None => self.merge = Some(RowsMerge::start(position.range, response, position.as_of)),
         }
         self.started_at = Some(position.started_at);
         self
     }
 
-    /// Returns a failure if the answer announces more rows, but contains no new row or doesn't move the cursor, because
-    /// the load would then never end.
-    fn no_progress_failure(&self, answer: &RowsAnswer<R>, is_stored: bool) -> Option<Failure> {
-        let next = answer.next.as_ref()?;
+    /// Returns a failure if the response announces more rows, but contains no new row or doesn't move the cursor,
+    /// because the load would then never end.
+    fn no_progress_failure(&self, response: &RowsResponse<R>, is_stored: bool) -> Option<Failure> {
+        let next = response.next.as_ref()?;
         let is_new = |row: &R| !self.merge.as_ref().is_some_and(|merge| merge.contains(row.key()));
         let returned = match () {
-            () if answer.rows.is_empty() => "returned none",
-            () if !answer.rows.iter().any(is_new) => "returned only known ones",
+            () if response.rows.is_empty() => "returned none",
+            () if !response.rows.iter().any(is_new) => "returned only known ones",
             () if self.report().is_some_and(|report| report.next.as_ref() == Some(next)) => {
                 "doesn't say where they begin"
             }
@@ -252,7 +252,7 @@ impl<R: DecodedRow> RowsLoad<'_, R> {
         LoadEndReason::Complete
     }
 
-    /// Continues an interrupted load, even if its answers are old, because the report shows their age. If no load was
+    /// Continues an interrupted load, even if its responses are old, because the report shows their age. If no load was
     /// interrupted, starts with the stored report if it is fresh.
     async fn resume(&mut self) -> Result<(), StoreError> {
         let (inner, range) = (self.inner, self.plan.range);
@@ -269,7 +269,7 @@ impl<R: DecodedRow> RowsLoad<'_, R> {
 
     async fn load_next(&mut self) -> Result<(), RequestFailure> {
         let so_far = std::mem::take(&mut self.so_far);
-        // The request is a separate task, so that an answer that cost a request is stored even if the load is aborted.
+        // The request is a separate task, so that a response that cost a request is stored even if the load is aborted.
         let next = tokio::spawn(Arc::clone(self.inner).load_next_rows(self.plan, so_far));
         let (so_far, result) = next.await.map_err(|_| RequestFailure {
             failure: crash_failure(),

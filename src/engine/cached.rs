@@ -38,11 +38,11 @@ impl<'a> StoredViews<'a> {
         self.clock.now()
     }
 
-    /// Returns the cached answer to a query if it is so fresh that the engine would not request it again.
+    /// Returns the cached response to a query if it is so fresh that the engine would not request it again.
     ///
     /// # Errors
     /// The store can't be read.
-    pub async fn fresh_answer(&self, query: ViewsQuery) -> Result<Option<Timed<ViewsPage>>, Failure> {
+    pub async fn fresh_response(&self, query: ViewsQuery) -> Result<Option<Timed<ViewsPage>>, Failure> {
         let cached = self.store.cached_views(self.scope, query).await.map_err(read_failure)?;
         let fresh = cached.filter(|cached| is_fresh(query.range, cached.as_of, self.clock.now()));
         Ok(fresh.map(|cached| Timed { as_of: self.clock.service_to_local(cached.as_of), ..cached }))

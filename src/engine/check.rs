@@ -1,5 +1,5 @@
 //! Checks the key and the project of a new profile with one GET for a probe job, which does not exist. This
-//! request doesn't count toward the hourly limits. The message states exactly what the answer proves.
+//! request doesn't count toward the hourly limits. The message states exactly what the response proves.
 
 use crate::api::{ApiError, Client};
 use crate::model::failure::{Failure, FailureKind};
@@ -10,22 +10,22 @@ use chrono::Utc;
 /// An id that no service assigns.
 const PROBE_JOB: &str = "docdeck-asks-whether-the-key-works";
 
-/// Makes the GET for the probe job. Returns a sentence that states what the answer proves.
+/// Makes the GET for the probe job. Returns a sentence that states what the response proves.
 ///
 /// # Errors
 /// The key is refused, the project is unknown, the limit is reached, the service can't be reached,
-/// or it answered unexpectedly.
+/// or it responded unexpectedly.
 pub async fn probe_key(client: &Client) -> Result<CleanText, Failure> {
     let Some(id) = JobId::new(PROBE_JOB) else {
         return Err(Failure::local("The probe job has no valid id."));
     };
-    let answer = client.get_job(&id).await;
-    match answer.result {
+    let response = client.get_job(&id).await;
+    match response.result {
         Ok(_) => Ok(CleanText::line("The key works, and the project exists.")),
         Err(ApiError::NotFound { service_text, is_page: false, .. }) => check_not_found(&service_text),
-        // An answer with a job proves that the key works, even if that job has another id than requested.
+        // A response with a job proves that the key works, even if that job has another id than requested.
         Err(ApiError::OtherJob { .. }) => Ok(CleanText::line("The key works (the service answered with a job).")),
-        Err(error) => Err(error.failure(answer.date.unwrap_or_else(Utc::now))),
+        Err(error) => Err(error.failure(response.date.unwrap_or_else(Utc::now))),
     }
 }
 
@@ -41,7 +41,7 @@ pub fn missing_project_failure(service_text: &CleanText) -> Option<Failure> {
     Some(Failure::new(FailureKind::NotFound, &sentence))
 }
 
-/// Returns what a 404 with this text proves. The service answers a refused key with 401 or 403, so a
+/// Returns what a 404 with this text proves. The service responds to a refused key with 401 or 403, so a
 /// 404 proves that the key works. Only its text shows whether the project or the job is missing.
 fn check_not_found(service_text: &CleanText) -> Result<CleanText, Failure> {
     if let Some(failure) = missing_project_failure(service_text) {

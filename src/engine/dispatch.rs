@@ -1,5 +1,5 @@
 //! The dispatcher: the task that sends prompts, in the order and at the rate that the store permits. Each
-//! prompt is sent only once, unless the service answers 429. That answer guarantees that nothing was done.
+//! prompt is sent only once, unless the service responds with 429. That response guarantees that nothing was done.
 
 use super::clock::{local_now, sleep_until};
 use super::lease::LeaseRole;
@@ -44,9 +44,9 @@ struct Dispatcher {
 /// How a send ended.
 struct SendOutcome {
     delivery: Delivery,
-    /// The job with which the service answered, if it accepted the prompt.
+    /// The job in the service's response, if it accepted the prompt.
     job: Option<RemoteJob>,
-    /// The wait that a 429 demands, and the service's time of the answer.
+    /// The wait that a 429 demands, and the service's time of the response.
     limit: Option<(Wait, Time)>,
 }
 
@@ -209,16 +209,16 @@ impl EngineState {
         self.emit_budget(limited).await;
         let outcome = match (kind, &id) {
             (PromptKind::Create, _) => {
-                let answer = self.client.create_job(&text).await;
+                let response = self.client.create_job(&text).await;
                 // A new job's title is taken from its prompt, so this entry names the job by its id.
                 let subject =
-                    answer.result.as_ref().map_or_else(|_| CleanText::line("new job"), |job| job.id.to_clean_text());
-                let result = self.record_answer(Operation::Create, subject, answer).await;
+                    response.result.as_ref().map_or_else(|_| CleanText::line("new job"), |job| job.id.to_clean_text());
+                let result = self.record_response(Operation::Create, subject, response).await;
                 self.outcome_of(result)
             }
             (PromptKind::FollowUp, Some(id)) => {
-                let answer = self.client.send_follow_up(id, &text).await;
-                let result = self.record_answer(Operation::FollowUp, id.to_clean_text(), answer).await;
+                let response = self.client.send_follow_up(id, &text).await;
+                let result = self.record_response(Operation::FollowUp, id.to_clean_text(), response).await;
                 self.outcome_of(result)
             }
             (PromptKind::FollowUp, None) => {
@@ -320,7 +320,7 @@ impl EngineState {
         }
         self.send_to_poller(PollerCommand::JobsChanged { rows: vec![row.clone()], by_others: false });
         if accepted {
-            self.send_to_poller(PollerCommand::Outcome(FetchOutcome::answered()));
+            self.send_to_poller(PollerCommand::Outcome(FetchOutcome::responded()));
         }
         let key = row.key;
         if waits {

@@ -1,4 +1,4 @@
-//! Fetches one job: makes the GET, determines what it shows about the service, and merges the answer into
+//! Fetches one job: makes the GET, determines what it shows about the service, and merges the response into
 //! the store. Used by the poller (at the times that it chooses), and to refresh, track and link jobs.
 
 use super::Engine;
@@ -13,14 +13,14 @@ use crate::model::job::{JobId, RemoteJob};
 use crate::model::log::{LogKind, Operation};
 use crate::model::prompt::{EventKind, JobEvent};
 use crate::model::row::{Job, JobKey};
-use crate::store::{JobAnswer, StoreError};
+use crate::store::{JobResponse, StoreError};
 
 impl Engine {
     /// Fetches the job now, and makes the poller try again if it had stopped because of a refused key or a lost
     /// connection. Returns the job, marked as gone if the service no longer has it.
     ///
     /// # Errors
-    /// The request failed, the answer could not be stored, or the job has no id yet.
+    /// The request failed, the response could not be stored, or the job has no id yet.
     pub async fn refresh(&self, job: JobKey) -> Result<Job, Failure> {
         let _in_flight = self.inner.in_flight_guard();
         let (result, outcome) = self.inner.fetch_job(job).await;
@@ -44,7 +44,7 @@ impl Engine {
 }
 
 impl EngineState {
-    /// Fetches a job, stores the answer, and emits what changed. Returns the job for the caller and the
+    /// Fetches a job, stores the response, and emits what changed. Returns the job for the caller and the
     /// outcome for the poller.
     pub(super) async fn fetch_job(&self, key: JobKey) -> (Result<Job, Failure>, FetchOutcome) {
         let outcome = |health, made_request| FetchOutcome { key: Some(key), health, made_request };
@@ -64,8 +64,8 @@ impl EngineState {
         };
         let (result, health) = self.get(&id).await;
         let fetched = match result {
-            Ok(job) => JobAnswer::Job(job),
-            Err(failure) if failure.kind == FailureKind::NotFound => JobAnswer::NotFound,
+            Ok(job) => JobResponse::Job(job),
+            Err(failure) if failure.kind == FailureKind::NotFound => JobResponse::NotFound,
             Err(failure) => return (Err(failure), outcome(health, true)),
         };
         let _hook_guard = self.running_hooks.guard();
@@ -91,8 +91,8 @@ impl EngineState {
     }
 
     async fn get(&self, id: &JobId) -> (Result<RemoteJob, Failure>, ServiceHealth) {
-        let answer = self.client.get_job(id).await;
-        match self.record_answer(Operation::Get, id.to_clean_text(), answer).await {
+        let response = self.client.get_job(id).await;
+        match self.record_response(Operation::Get, id.to_clean_text(), response).await {
             Ok(job) => (Ok(job), ServiceHealth::Good),
             Err(error) => {
                 let failure = error.failure(self.clock.now());
@@ -115,7 +115,7 @@ impl EngineState {
         }
     }
 
-    /// Logs what the answer to a prompt changed and passes it to the `on_change` program. The start of a
+    /// Logs what the response to a prompt changed and passes it to the `on_change` program. The start of a
     /// new job does not count as a change.
     pub(super) async fn emit_changes(&self, row: &Job, events: &[JobEvent]) {
         let is_start = |event: &JobEvent| match &event.kind {

@@ -3,7 +3,7 @@
 
 use super::clock::local_now;
 use crate::api::hosts::{
-    HostAnswer, HostClient, HostError, HostErrorKind, MAX_PER_REQUEST, PullRequestResult, RequestBudget,
+    HostClient, HostError, HostErrorKind, HostResponse, MAX_PER_REQUEST, PullRequestResult, RequestBudget,
 };
 use crate::model::failure::Failure;
 use crate::model::load::Timed;
@@ -109,10 +109,10 @@ pub(super) fn links_by_host<'a>(
 pub struct HostRound {
     /// The states, for each job of each pull request that could be read.
     pub reported: Vec<ReportedPullRequest>,
-    /// The pull requests that the host answered without their state. Empty if a whole request for several failed.
+    /// The pull requests that the host reported without their state. Empty if a whole request for several failed.
     pub failed: Vec<(PullRequestLink, HostError)>,
-    /// What each answer says about the host's limit, and why it failed.
-    pub answers: Vec<(RequestBudget, Option<HostError>)>,
+    /// What each response says about the host's limit, and why it failed.
+    pub responses: Vec<(RequestBudget, Option<HostError>)>,
     results: Vec<PullRequestResult<PullRequest>>,
 }
 
@@ -127,14 +127,14 @@ impl HostRound {
     pub async fn read(client: &HostClient, requested: &[LinkedJobs], asks_again: bool) -> Self {
         let mut round = Self::default();
         let links: Vec<PullRequestLink> = requested.iter().map(|linked| linked.link.clone()).collect();
-        let answer = client.pull_requests(&links, local_now()).await;
-        match (&answer.result, links.as_slice()) {
+        let response = client.pull_requests(&links, local_now()).await;
+        match (&response.result, links.as_slice()) {
             (Err(error), [only]) if !error.kind.concerns_host() => {
                 round.failed.push((only.clone(), error.clone()));
-                round.answers.push((answer.budget, None));
+                round.responses.push((response.budget, None));
                 return round;
             }
-            _ => round.results = round.take(answer),
+            _ => round.results = round.take(response),
         }
         if client.kind() == HostKind::GitHub {
             round.read_again_and_checks(client, asks_again).await;
@@ -147,8 +147,8 @@ impl HostRound {
         let computing = self.links(|state| state.conflict.is_none());
         if asks_again && !computing.is_empty() {
             tokio::time::sleep(CONFLICT_DELAY).await;
-            let answer = client.pull_requests(&computing, local_now()).await;
-            for (link, state) in self.take(answer) {
+            let response = client.pull_requests(&computing, local_now()).await;
+            for (link, state) in self.take(response) {
                 if let (Some(slot), Ok(state)) = (self.state_mut(&link), state) {
                     *slot = state;
                 }
@@ -156,14 +156,14 @@ impl HostRound {
         }
         let open = self.links(|_| true);
         if !open.is_empty() {
-            let answer = client.checks(&open).await;
-            // The whole answer may be lost if the token may not read checks.
-            let is_forbidden = answer.result.as_ref().is_err_and(|error| error.kind.is_forbidden());
+            let response = client.checks(&open).await;
+            // The whole response may be lost if the token may not read checks.
+            let is_forbidden = response.result.as_ref().is_err_and(|error| error.kind.is_forbidden());
             let reported = if is_forbidden {
-                self.answers.push((answer.budget, None));
+                self.responses.push((response.budget, None));
                 Vec::new()
             } else {
-                self.take(answer)
+                self.take(response)
             };
             let forbidden = open.into_iter().filter(|_| is_forbidden).map(|link| (link, None));
             let reported = reported.into_iter().filter_map(|(link, checks)| match checks {
@@ -195,17 +195,17 @@ impl HostRound {
                 None => {}
             }
         }
-        // GitHub can report a reached limit for a part of an answer.
+        // GitHub can report a reached limit for a part of a response.
         let limited = self.failed.iter().find(|(_, error)| error.kind == HostErrorKind::Limited);
-        self.answers.extend(limited.map(|(_, error)| (RequestBudget::default(), Some(error.clone()))));
+        self.responses.extend(limited.map(|(_, error)| (RequestBudget::default(), Some(error.clone()))));
     }
 
-    fn take<T>(&mut self, answer: HostAnswer<Vec<T>>) -> Vec<T> {
-        let (content, error) = match answer.result {
+    fn take<T>(&mut self, response: HostResponse<Vec<T>>) -> Vec<T> {
+        let (content, error) = match response.result {
             Ok(content) => (content, None),
             Err(error) => (Vec::new(), Some(error)),
         };
-        self.answers.push((answer.budget, error));
+        self.responses.push((response.budget, error));
         content
     }
 

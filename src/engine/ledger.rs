@@ -4,7 +4,7 @@
 
 use super::poller_command::{FetchOutcome, PollerCommand};
 use super::state::{EngineState, lock};
-use crate::api::{ApiAnswer, ApiError, Reached};
+use crate::api::{ApiError, ApiResponse, Reached};
 use crate::model::Time;
 use crate::model::engine_event::EngineEvent;
 use crate::model::failure::{Failure, FailureKind};
@@ -18,7 +18,7 @@ pub(super) struct RequestFailure {
     pub(super) failure: Failure,
     /// Whether it used up one of the hour's requests.
     pub(super) used_request: bool,
-    /// Whether the service answered 400.
+    /// Whether the service responded with 400.
     pub(super) is_bad_request: bool,
 }
 
@@ -30,17 +30,17 @@ impl EngineState {
         &self,
         operation: Operation,
         subject: CleanText,
-        request: impl Future<Output = ApiAnswer<T>>,
+        request: impl Future<Output = ApiResponse<T>>,
     ) -> Result<T, RequestFailure> {
         let spent = self.spend_views_request().await;
         let spent_at =
             spent.map_err(|failure| RequestFailure { failure, used_request: false, is_bad_request: false })?;
         let _in_flight = self.in_flight_guard();
-        let answer = request.await;
-        match self.record_answer(operation, subject, answer).await {
-            Ok(answer) => {
-                self.send_to_poller(PollerCommand::Outcome(FetchOutcome::answered()));
-                Ok(answer)
+        let response = request.await;
+        match self.record_response(operation, subject, response).await {
+            Ok(response) => {
+                self.send_to_poller(PollerCommand::Outcome(FetchOutcome::responded()));
+                Ok(response)
             }
             Err(error) => Err(self.record_failed_request(&error, spent_at).await),
         }

@@ -1,13 +1,13 @@
-//! Loads all pages of a range, one answer after the other, at the largest page size. The transaction that
-//! caches an answer also merges it into the report on disk (see `views`). However a load ends (the user
+//! Loads all pages of a range, one response after the other, at the largest page size. The transaction that
+//! caches a response also merges it into the report on disk (see `views`). However a load ends (the user
 //! stops it, or a 429, a lost connection or a killed process does), the next load continues after the last
-//! answer. Fresh cached answers cost no request.
+//! response. Fresh cached responses cost no request.
 
 use super::Engine;
 use super::reports::read_failure;
 use super::running_loads::ViewsRequestResult;
 use super::state::EngineState;
-use super::views::{RequestPurpose, no_progress_failure, report_answer};
+use super::views::{RequestPurpose, no_progress_failure, report_response};
 use crate::model::Time;
 use crate::model::engine_event::EngineEvent;
 use crate::model::failure::Failure;
@@ -19,8 +19,8 @@ use crate::store::UnfinishedReport;
 use std::sync::Arc;
 
 impl Engine {
-    /// Loads all pages of a range within the hourly limit, with one request for each answer that is not
-    /// cached. Emits [`EngineEvent::Loading`] after each answer. However a load ends, its answers stay on disk,
+    /// Loads all pages of a range within the hourly limit, with one request for each response that is not
+    /// cached. Emits [`EngineEvent::Loading`] after each response. However a load ends, its responses stay on disk,
     /// and the next load of the range continues after them. A complete report that is fresh costs no request,
     /// unless `plan.from_start` is set. If a load of the same range is running, waits for that load and ignores
     /// `plan`.
@@ -29,14 +29,14 @@ impl Engine {
         self.inner.loading_all.join(plan.range, load, crashed_load_outcome).await
     }
 
-    /// Stops loading all pages of this range as soon as the request in flight is answered.
+    /// Stops loading all pages of this range as soon as the request in flight has its response.
     pub fn stop_loading(&self, range: DateRange) {
         self.inner.loading_all.request_stop(range);
     }
 }
 
 impl EngineState {
-    /// Aborts every running load. The answer to a request in flight is nevertheless stored.
+    /// Aborts every running load. The response to a request in flight is nevertheless stored.
     pub(super) fn abort_loading(&self) {
         self.loading_all.abort_all();
         self.loading_rows.abort_all();
@@ -70,7 +70,7 @@ struct LoadRun<'a> {
     inner: &'a Arc<EngineState>,
     plan: LoadPlan,
     report: Option<Arc<ReportMerge>>,
-    /// When the load was started again from the first page, in service time; `None` if it was not. Answers
+    /// When the load was started again from the first page, in service time; `None` if it was not. Responses
     /// from before that time are not used.
     since: Option<Time>,
     /// The number of requests that this load has used.
@@ -83,7 +83,7 @@ impl LoadRun<'_> {
         if let Err(failure) = started {
             return LoadEndReason::Failed(failure);
         }
-        // A fresh complete report needs no further answer.
+        // A fresh complete report needs no further response.
         while !self.so_far().is_some_and(|report| report.complete) {
             if self.inner.loading_all.take_stop_request(self.plan.range) {
                 return LoadEndReason::Stopped;
@@ -92,17 +92,17 @@ impl LoadRun<'_> {
                 return LoadEndReason::TargetReached;
             }
             let query = self.next_query();
-            let (answer, is_saved) = match self.next_answer(query).await {
-                Ok(answer) => answer,
+            let (response, is_saved) = match self.next_response(query).await {
+                Ok(response) => response,
                 Err(ended) => return ended,
             };
-            if let Some(failure) = no_progress_failure(query, &answer.value, self.report.as_deref()) {
+            if let Some(failure) = no_progress_failure(query, &response.value, self.report.as_deref()) {
                 return LoadEndReason::Failed(failure);
             }
             if !is_saved {
-                self.save_answer(query, &answer).await;
+                self.save_response(query, &response).await;
             }
-            self.merge_and_emit(query, answer).await;
+            self.merge_and_emit(query, response).await;
         }
         LoadEndReason::Complete
     }
@@ -126,7 +126,7 @@ impl LoadRun<'_> {
         Ok(())
     }
 
-    /// Continues an interrupted load, even if its answers are old, because the report shows their age. If no
+    /// Continues an interrupted load, even if its responses are old, because the report shows their age. If no
     /// load was interrupted, starts with the cached report if it is fresh.
     async fn resume(&mut self) -> Result<(), Failure> {
         let (inner, range) = (self.inner, self.plan.range);
@@ -143,13 +143,13 @@ impl LoadRun<'_> {
     }
 
     fn next_query(&self) -> ViewsQuery {
-        let page = self.so_far().map_or(0, |report| report.answers).saturating_add(1);
+        let page = self.so_far().map_or(0, |report| report.responses).saturating_add(1);
         ViewsQuery { range: self.plan.range, limit: MAX_PAGE_SIZE, page }
     }
 
-    /// Returns the next answer from the cache or by a request, and whether it has been merged into the report
+    /// Returns the next response from the cache or by a request, and whether it has been merged into the report
     /// on disk.
-    async fn next_answer(&mut self, query: ViewsQuery) -> Result<(Timed<ViewsPage>, bool), LoadEndReason> {
+    async fn next_response(&mut self, query: ViewsQuery) -> Result<(Timed<ViewsPage>, bool), LoadEndReason> {
         let cached = if self.plan.from_start { None } else { self.inner.fresh_cached_views(query).await };
         let is_of_use = |cached: &Timed<ViewsPage>| {
             self.since.is_none_or(|since| cached.as_of > since)
@@ -160,11 +160,11 @@ impl LoadRun<'_> {
             Some(_) => true,
             None => self.plan.from_start,
         };
-        // A cached answer with another page size can be used if it contains all pages.
+        // A cached response with another page size can be used if it contains all pages.
         if !self.plan.from_start && self.report.is_none() {
-            let complete_answer = self.inner.fresh_cached_complete_views(query.range).await;
-            if let Some(complete_answer) = complete_answer.filter(is_of_use) {
-                return Ok((complete_answer, false));
+            let complete_response = self.inner.fresh_cached_complete_views(query.range).await;
+            if let Some(complete_response) = complete_response.filter(is_of_use) {
+                return Ok((complete_response, false));
             }
         }
         if self.requests >= self.plan.max_requests {
@@ -174,28 +174,28 @@ impl LoadRun<'_> {
         let ViewsRequestResult { loaded, used_request: cost_request, is_merged: is_saved } =
             self.inner.load_views_for(query, force, purpose).await;
         self.requests = self.requests.saturating_add(u32::from(cost_request));
-        loaded.map(|answer| (answer, is_saved)).map_err(LoadEndReason::Failed)
+        loaded.map(|response| (response, is_saved)).map_err(LoadEndReason::Failed)
     }
 
-    /// Merges a cached answer into the report on disk.
-    async fn save_answer(&self, query: ViewsQuery, answer: &Timed<ViewsPage>) {
-        let next = report_answer(query, answer.clone(), self.since);
-        if let Err(error) = self.inner.store.add_report_answer(&self.inner.scope, next).await {
-            // The answer is shown even if it can't be saved. The next load of the range has to get it again.
+    /// Merges a cached response into the report on disk.
+    async fn save_response(&self, query: ViewsQuery, response: &Timed<ViewsPage>) {
+        let next = report_response(query, response.clone(), self.since);
+        if let Err(error) = self.inner.store.add_report_response(&self.inner.scope, next).await {
+            // The response is shown even if it can't be saved. The next load of the range has to get it again.
             self.inner.emit_trouble(error.failure()).await;
         }
     }
 
-    /// Merges the answer into the report in memory and emits the progress.
-    async fn merge_and_emit(&mut self, query: ViewsQuery, answer: Timed<ViewsPage>) {
-        let (complete, Timed { value: page, as_of }) = (!query.has_next(&answer.value), answer);
+    /// Merges the response into the report in memory and emits the progress.
+    async fn merge_and_emit(&mut self, query: ViewsQuery, response: Timed<ViewsPage>) {
+        let (complete, Timed { value: page, as_of }) = (!query.has_next(&response.value), response);
         // The request that shared the report has ended, so `unwrap_or_clone` copies nothing.
         let so_far = self.report.take().map(Arc::unwrap_or_clone);
         let report = ReportMerge::with(so_far, query.range, page, complete, as_of);
         let progress = LoadProgress {
             range: query.range,
             rows: report.report().rows.len(),
-            answers: report.report().answers,
+            responses: report.report().responses,
             requests: self.requests,
             share: report.loaded_share(),
             is_complete: complete,

@@ -172,7 +172,7 @@ impl Engine {
         self.inner.send_to_refresher(RefreshCommand::Refresh(jobs));
     }
 
-    /// Returns the service's time: the local clock corrected by the Date headers of the service's answers.
+    /// Returns the service's time: the local clock corrected by the Date headers of the service's responses.
     /// Jumps of the local clock do not affect it.
     pub fn service_now(&self) -> Time {
         self.inner.clock.now()

@@ -1,5 +1,5 @@
 //! The poller: the task that checks the jobs with GETs. Only the instance with the poll lease polls. The
-//! task starts GETs when the scheduler permits, and waits, backs off or stops depending on the answers.
+//! task starts GETs when the scheduler permits, and waits, backs off or stops depending on the responses.
 //! Only this task determines the connection state.
 
 use super::clock::{local_now, sleep_until};
@@ -22,9 +22,9 @@ use std::sync::Arc;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
-/// After this many unusable answers in a row, the cause is taken to be the service, not a single job.
-const MAX_UNUSABLE_ANSWERS: u32 = 3;
-/// How long polling pauses if the store can't record answers.
+/// After this many unusable responses in a row, the cause is taken to be the service, not a single job.
+const MAX_UNUSABLE_RESPONSES: u32 = 3;
+/// How long polling pauses if the store can't record responses.
 const STORE_PAUSE: TimeDelta = TimeDelta::seconds(15);
 
 /// Whether requests may start.
@@ -36,11 +36,11 @@ enum PollerMode {
         failures: u32,
         probe: Option<JobKey>,
     },
-    /// The service answered 429 (too many requests).
+    /// The service responded with 429 (too many requests).
     Limited,
-    /// The store can't record answers, or a check failed because of a bug.
+    /// The store can't record responses, or a check failed because of a bug.
     Stalled,
-    /// The service answered 401 or 403: polling stops until the user asks to try again.
+    /// The service responded with 401 or 403: polling stops until the user asks to try again.
     Refused,
 }
 
@@ -59,8 +59,8 @@ struct Poller {
     connection: ConnectionReporter,
     /// When the mode last changed or a shared outage last arrived, in local wall time.
     mode_changed_at: Time,
-    /// The number of unusable answers in a row.
-    unusable_answers: u32,
+    /// The number of unusable responses in a row.
+    unusable_responses: u32,
 }
 
 /// Polls until it is aborted.
@@ -78,7 +78,7 @@ pub(super) async fn run_poller(
         others_in_flight: 0,
         connection: ConnectionReporter::new(Arc::clone(&inner)),
         mode_changed_at: local_now(),
-        unusable_answers: 0,
+        unusable_responses: 0,
         inner,
     };
     loop {
@@ -140,7 +140,7 @@ impl Poller {
     }
 
     /// Returns the next time at which [`Poller::start_due`] has something to do, `None` if there is none
-    /// before the next command or answer.
+    /// before the next command or response.
     fn next_wake(&self) -> Option<Time> {
         match self.mode {
             _ if !self.has_lease() => None,
@@ -225,7 +225,7 @@ impl Poller {
                 key.inspect(|key| self.scheduler.remove(*key, self.now()));
             }
             ServiceHealth::Good => {
-                self.unusable_answers = 0;
+                self.unusable_responses = 0;
                 if matches!(self.mode, PollerMode::Down { .. } | PollerMode::Refused) {
                     self.recover();
                 }
@@ -235,11 +235,11 @@ impl Poller {
                 }
             }
             ServiceHealth::Unusable(reason) => {
-                self.unusable_answers = self.unusable_answers.saturating_add(1);
+                self.unusable_responses = self.unusable_responses.saturating_add(1);
                 // Once the service is known to be `Ready`, report it as `Unusable` only after several unusable
-                // answers in a row. A single unusable answer may concern only its job.
+                // responses in a row. A single unusable response may concern only its job.
                 let concerns_service =
-                    self.unusable_answers >= MAX_UNUSABLE_ANSWERS || *self.connection.last() != Connection::Ready;
+                    self.unusable_responses >= MAX_UNUSABLE_RESPONSES || *self.connection.last() != Connection::Ready;
                 match self.mode {
                     PollerMode::Down { .. } => self.go_down(key, reason, lengthens_backoff).await,
                     PollerMode::Running if concerns_service => {
@@ -324,7 +324,7 @@ impl Poller {
         }
     }
 
-    /// Reports the service as reachable, because another instance has got an answer.
+    /// Reports the service as reachable, because another instance has got a response.
     async fn follow_recovery(&mut self) {
         if self.mode != PollerMode::Running {
             self.set_mode(PollerMode::Running, self.now());
@@ -335,7 +335,7 @@ impl Poller {
 
 fn request_end(health: &ServiceHealth) -> RequestEnd {
     match health {
-        ServiceHealth::Good | ServiceHealth::Unusable(_) | ServiceHealth::NotAsked => RequestEnd::Answered,
+        ServiceHealth::Good | ServiceHealth::Unusable(_) | ServiceHealth::NotAsked => RequestEnd::Responded,
         ServiceHealth::Down(_) => RequestEnd::Failed,
         ServiceHealth::Limited(_) | ServiceHealth::Refused(_) | ServiceHealth::NotStored(_) => RequestEnd::Postponed,
     }

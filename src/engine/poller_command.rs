@@ -49,19 +49,19 @@ impl FetchOutcome {
         Self { key: Some(key), health, made_request: true }
     }
 
-    /// Returns the outcome of a request unrelated to polling that the service answered.
-    pub(super) fn answered() -> Self {
+    /// Returns the outcome of a request unrelated to polling to which the service responded.
+    pub(super) fn responded() -> Self {
         Self { key: None, health: ServiceHealth::Good, made_request: false }
     }
 
-    /// Returns the outcome of a request unrelated to polling that got an unusable answer.
+    /// Returns the outcome of a request unrelated to polling that got an unusable response.
     pub(super) fn unusable(reason: CleanText) -> Self {
-        Self { health: ServiceHealth::Unusable(reason), ..Self::answered() }
+        Self { health: ServiceHealth::Unusable(reason), ..Self::responded() }
     }
 
     /// Returns the outcome of a request unrelated to polling that did not reach the service.
     pub(super) fn unreachable(reason: CleanText) -> Self {
-        Self { health: ServiceHealth::Down(reason), ..Self::answered() }
+        Self { health: ServiceHealth::Down(reason), ..Self::responded() }
     }
 }
 
@@ -72,14 +72,14 @@ pub(super) enum ServiceHealth {
     /// id.
     NotAsked,
     Good,
-    /// The answer is unreadable, or a 4xx that concerns only this request. Other requests may succeed.
+    /// The response is unreadable, or a 4xx that concerns only this request. Other requests may succeed.
     Unusable(CleanText),
     /// The service can't be reached or fails.
     Down(CleanText),
-    /// The service answered 429 (too many requests). The end of the wait is service time.
+    /// The service responded with 429 (too many requests). The end of the wait is service time.
     Limited(Wait),
-    /// The service answered 401 or 403.
+    /// The service responded with 401 or 403.
     Refused(CleanText),
-    /// The store could not record the answer.
+    /// The store could not record the response.
     NotStored(Failure),
 }

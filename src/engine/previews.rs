@@ -24,8 +24,8 @@ impl Engine {
     /// # Errors
     /// The request failed.
     pub async fn preview_build(&self, id: &CleanText) -> Result<Build, Failure> {
-        let answer = self.inner.client.build(id).await;
-        let result = self.inner.record_answer(Operation::Build, id.clone(), answer).await;
+        let response = self.inner.client.build(id).await;
+        let result = self.inner.record_response(Operation::Build, id.clone(), response).await;
         result.map_err(|error| error.failure(self.inner.clock.now()))
     }
 }
@@ -47,8 +47,8 @@ impl EngineState {
             let text = format!("At most {limit} previews a minute can be built. Try again in {left}.");
             return Err(Failure::new(FailureKind::Limited(wait), &text));
         }
-        let answer = self.client.start_preview(&branch).await;
-        let result = self.record_answer(Operation::Preview, branch, answer).await;
+        let response = self.client.start_preview(&branch).await;
+        let result = self.record_response(Operation::Preview, branch, response).await;
         let now = self.clock.now();
         if let Err(error) = &result {
             let recorded = match error.wait(now) {

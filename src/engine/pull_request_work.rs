@@ -30,17 +30,17 @@ const MAX_LOOKED_UP: usize = 50;
 #[derive(Debug)]
 pub struct DiffLoad {
     pub result: Result<StoredDiff, Failure>,
-    /// What each answer says about the host's limit, and why it failed.
-    pub answers: Vec<(RequestBudget, Option<HostError>)>,
+    /// What each response says about the host's limit, and why it failed.
+    pub responses: Vec<(RequestBudget, Option<HostError>)>,
 }
 
 impl DiffLoad {
     /// Loads the changes of a pull request and stores them, together with its current state. `head` is the last known
     /// head commit; `None` if it has to be requested first.
     pub async fn run(store: &Store, client: &HostClient, linked: &LinkedJobs, head: Option<CleanText>) -> Self {
-        let mut answers = Vec::new();
-        let result = load(store, client, linked, head, &mut answers).await;
-        Self { result, answers }
+        let mut responses = Vec::new();
+        let result = load(store, client, linked, head, &mut responses).await;
+        Self { result, responses }
     }
 }
 
@@ -91,7 +91,7 @@ impl Refresher {
         let store = self.inner.store.clone();
         let head = target.head.clone().filter(|_| !again);
         let load = DiffLoad::run(&store, &target.client, &target.linked, head).await;
-        self.finish(job, &target, &load.answers).await;
+        self.finish(job, &target, &load.responses).await;
         load.result
     }
 
@@ -99,12 +99,12 @@ impl Refresher {
     pub(super) async fn load_details(&mut self, job: JobKey) -> Result<Timed<PullRequestDetails>, Failure> {
         let target = self.target(job).await?;
         let store = self.inner.store.clone();
-        let mut answers = Vec::new();
-        let details = match read_head(&store, &target.client, &target.linked, &mut answers).await {
-            Ok(head) => request_and_store_details(&store, &target.client, &target.linked, head, &mut answers).await,
+        let mut responses = Vec::new();
+        let details = match read_head(&store, &target.client, &target.linked, &mut responses).await {
+            Ok(head) => request_and_store_details(&store, &target.client, &target.linked, head, &mut responses).await,
             Err(failure) => Err(failure),
         };
-        self.finish(job, &target, &answers).await;
+        self.finish(job, &target, &responses).await;
         details
     }
 
@@ -115,12 +115,12 @@ impl Refresher {
             Err(failure) => return ActionOutcome::not_done(&failure),
         };
         let (link, repository) = (&target.linked.link, CleanText::line(&target.linked.link.repository));
-        // If docdeck ends before the answer, the log still shows that the action was sent.
+        // If docdeck ends before the response, the log still shows that the action was sent.
         let (label, head_text) = (action.labels().0, short_commit(head));
         let sending = CleanText::line(&format!("#{}: sending “{label}” for commit {head_text}", link.number));
         self.inner.log(repository.clone(), LogKind::Note(sending)).await;
         let done = ActionRun::run(&self.inner.store, &target.client, &target.linked, head, action).await;
-        self.finish(job, &target, &done.answers).await;
+        self.finish(job, &target, &done.responses).await;
         let note = CleanText::line(&done.outcome.sentence(action, link.number));
         self.inner.log(repository, LogKind::Note(note)).await;
         done.outcome
@@ -140,10 +140,10 @@ impl Refresher {
             return job;
         };
         let head = state.map(|state| state.head.clone()).unwrap_or_default();
-        let (store, mut answers) = (self.inner.store.clone(), Vec::new());
+        let (store, mut responses) = (self.inner.store.clone(), Vec::new());
         // If this fails, the pages are found when the user opens the pull request.
-        let _ = request_and_store_details(&store, client, &linked, head, &mut answers).await;
-        for (budget, error) in &answers {
+        let _ = request_and_store_details(&store, client, &linked, head, &mut responses).await;
+        for (budget, error) in &responses {
             self.account(&host, budget, error.as_ref()).await;
         }
         store.job(job.key).await.ok().flatten().unwrap_or(job)
@@ -161,9 +161,9 @@ impl Refresher {
         Ok(ActionTarget { host, linked, client, fact, head: state.map(|state| state.head) })
     }
 
-    /// Records what the answers say about the host's limit, and reports the new state of the job.
-    async fn finish(&mut self, job: JobKey, target: &ActionTarget, answers: &[(RequestBudget, Option<HostError>)]) {
-        for (budget, error) in answers {
+    /// Records what the responses say about the host's limit, and reports the new state of the job.
+    async fn finish(&mut self, job: JobKey, target: &ActionTarget, responses: &[(RequestBudget, Option<HostError>)]) {
+        for (budget, error) in responses {
             self.account(&target.host, budget, error.as_ref()).await;
         }
         if let Ok(Some(job)) = self.inner.store.job(job).await {
@@ -176,13 +176,13 @@ impl Refresher {
 #[derive(Debug)]
 pub struct ActionRun {
     pub outcome: ActionOutcome,
-    /// What each answer says about the host's limit, and why it failed.
-    pub answers: Vec<(RequestBudget, Option<HostError>)>,
+    /// What each response says about the host's limit, and why it failed.
+    pub responses: Vec<(RequestBudget, Option<HostError>)>,
 }
 
 impl ActionRun {
     /// Performs an action, unless the head commit is another one than `head` by now. It is sent once. The state is read
-    /// and stored before and after it, so that after a lost answer the user sees what is true.
+    /// and stored before and after it, so that after a lost response the user sees what is true.
     pub async fn run(
         store: &Store,
         client: &HostClient,
@@ -190,23 +190,23 @@ impl ActionRun {
         head: &CleanText,
         action: &PullRequestAction,
     ) -> Self {
-        let mut answers = Vec::new();
-        let outcome = match prepare(store, client, linked, head, action, &mut answers).await {
+        let mut responses = Vec::new();
+        let outcome = match prepare(store, client, linked, head, action, &mut responses).await {
             Err(outcome) => outcome,
             Ok((current, action)) => {
-                let answer = client.act(&linked.link, &current, &action).await;
-                let error = answer.result.err();
+                let response = client.act(&linked.link, &current, &action).await;
+                let error = response.result.err();
                 let outcome = error.as_ref().map_or(ActionOutcome::Done, HostError::outcome);
                 let is_limited = error.as_ref().is_some_and(|error| error.kind == HostErrorKind::Limited);
                 // Any other refusal of this action doesn't concern other requests.
-                answers.push((answer.budget, error.filter(|_| is_limited)));
+                responses.push((response.budget, error.filter(|_| is_limited)));
                 match is_limited {
                     true => outcome,
-                    false => outcome.after_reading(read_head(store, client, linked, &mut answers).await.is_ok()),
+                    false => outcome.after_reading(read_head(store, client, linked, &mut responses).await.is_ok()),
                 }
             }
         };
-        Self { outcome, answers }
+        Self { outcome, responses }
     }
 
     /// Reads and stores the state, before the user is asked to confirm an action on the commit `head`. Returns the action
@@ -232,16 +232,16 @@ async fn prepare(
     linked: &LinkedJobs,
     head: &CleanText,
     action: &PullRequestAction,
-    answers: &mut Vec<(RequestBudget, Option<HostError>)>,
+    responses: &mut Vec<(RequestBudget, Option<HostError>)>,
 ) -> Result<(CleanText, PullRequestAction), ActionOutcome> {
     let current =
-        read_head(store, client, linked, answers).await.map_err(|failure| ActionOutcome::not_done(&failure))?;
+        read_head(store, client, linked, responses).await.map_err(|failure| ActionOutcome::not_done(&failure))?;
     if !current.as_str().starts_with(head.as_str()) {
         return Err(ActionOutcome::Moved);
     }
     let action = match action {
         PullRequestAction::Merge(None) => {
-            let details = request_details(client, linked, answers).await;
+            let details = request_details(client, linked, responses).await;
             let details = details.map_err(|failure| ActionOutcome::not_done(&failure))?;
             PullRequestAction::Merge(details.merge_methods.first().copied())
         }
@@ -256,9 +256,9 @@ async fn request_and_store_details(
     client: &HostClient,
     linked: &LinkedJobs,
     head: CleanText,
-    answers: &mut Vec<(RequestBudget, Option<HostError>)>,
+    responses: &mut Vec<(RequestBudget, Option<HostError>)>,
 ) -> Result<Timed<PullRequestDetails>, Failure> {
-    let details = request_details(client, linked, answers).await?;
+    let details = request_details(client, linked, responses).await?;
     let details = Timed { value: PullRequestDetails { head, ..details }, as_of: local_now() };
     if let Some((_, text)) = linked.jobs.first() {
         let jobs = linked.jobs.iter().map(|(job, _)| *job).collect();
@@ -270,11 +270,11 @@ async fn request_and_store_details(
 async fn request_details(
     client: &HostClient,
     linked: &LinkedJobs,
-    answers: &mut Vec<(RequestBudget, Option<HostError>)>,
+    responses: &mut Vec<(RequestBudget, Option<HostError>)>,
 ) -> Result<PullRequestDetails, Failure> {
-    let answer = client.details(&linked.link).await;
-    answers.push((answer.budget, answer.result.as_ref().err().cloned()));
-    answer.result.map_err(|error| host_failure(&error))
+    let response = client.details(&linked.link).await;
+    responses.push((response.budget, response.result.as_ref().err().cloned()));
+    response.result.map_err(|error| host_failure(&error))
 }
 
 async fn load(
@@ -282,24 +282,24 @@ async fn load(
     client: &HostClient,
     linked: &LinkedJobs,
     head: Option<CleanText>,
-    answers: &mut Vec<(RequestBudget, Option<HostError>)>,
+    responses: &mut Vec<(RequestBudget, Option<HostError>)>,
 ) -> Result<StoredDiff, Failure> {
     let Some(text) = linked.jobs.first().map(|(_, text)| text) else {
         return Err(Failure::local("The job has no pull request."));
     };
     let mut head = match head {
         Some(head) => head,
-        None => read_head(store, client, linked, answers).await?,
+        None => read_head(store, client, linked, responses).await?,
     };
     for _ in 0..ATTEMPTS {
         if let Some(cached) = store.diff(text).await.map_err(|error| error.failure())?.filter(|diff| diff.head == head)
         {
             return Ok(cached);
         }
-        let answer = client.diff(&linked.link).await;
-        answers.push((answer.budget, answer.result.as_ref().err().cloned()));
-        let reported = answer.result.map_err(|error| host_failure(&error))?;
-        let head_after = read_head(store, client, linked, answers).await?;
+        let response = client.diff(&linked.link).await;
+        responses.push((response.budget, response.result.as_ref().err().cloned()));
+        let reported = response.result.map_err(|error| host_failure(&error))?;
+        let head_after = read_head(store, client, linked, responses).await?;
         if head_after == head {
             let diff = StoredDiff { head, text: reported.text, is_cut: reported.is_cut, as_of: local_now() };
             store.save_diff(text, diff.clone()).await.map_err(|error| error.failure())?;
@@ -319,15 +319,15 @@ async fn read_head(
     store: &Store,
     client: &HostClient,
     linked: &LinkedJobs,
-    answers: &mut Vec<(RequestBudget, Option<HostError>)>,
+    responses: &mut Vec<(RequestBudget, Option<HostError>)>,
 ) -> Result<CleanText, Failure> {
     let round = HostRound::read(client, std::slice::from_ref(linked), true).await;
-    answers.extend(round.answers);
+    responses.extend(round.responses);
     if let Some((_, error)) = round.failed.first() {
         return Err(host_failure(error));
     }
     let Some(reported) = round.reported.first() else {
-        let error = answers.iter().rev().find_map(|(_, error)| error.as_ref());
+        let error = responses.iter().rev().find_map(|(_, error)| error.as_ref());
         return Err(error.map_or_else(|| Failure::local("The state of the pull request is unknown."), host_failure));
     };
     let head = reported.state.head.clone();

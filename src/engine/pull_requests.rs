@@ -241,7 +241,7 @@ impl Refresher {
             return;
         }
         let round = HostRound::read(&client, &chunk.requested, chunk.asks_again).await;
-        for (budget, error) in &round.answers {
+        for (budget, error) in &round.responses {
             self.account(name, budget, error.as_ref()).await;
         }
         for (link, error) in &round.failed {
@@ -256,7 +256,7 @@ impl Refresher {
         self.store(&client, round.reported, now).await;
     }
 
-    /// Records the state of the host's limit from an answer, and adds the request to the log.
+    /// Records the state of the host's limit from a response, and adds the request to the log.
     pub(super) async fn account(&mut self, name: &str, budget: &RequestBudget, error: Option<&HostError>) {
         let now = local_now();
         if let Some(host) = self.hosts.get_mut(name) {

@@ -24,8 +24,8 @@ pub(super) struct ViewsRequestResult {
     pub(super) loaded: LoadedViews,
     /// Whether the load used up one of the hour's requests.
     pub(super) used_request: bool,
-    /// Whether the merge of the answer into the report on disk was already done or tried. If false, the caller
-    /// has to merge the answer.
+    /// Whether the merge of the response into the report on disk was already done or tried. If false, the caller
+    /// has to merge the response.
     pub(super) is_merged: bool,
 }
 
@@ -85,7 +85,7 @@ impl<K: Copy + Eq + Hash, O: Clone + Send + Sync + 'static> RunningLoads<K, O> {
         outcome
     }
 
-    /// Stops the load of `key` as soon as its request in flight is answered.
+    /// Stops the load of `key` as soon as its request in flight has its response.
     pub(super) fn request_stop(&self, key: K) {
         if let Some(load) = lock(&self.0).get_mut(&key) {
             load.stop_requested = true;

@@ -15,7 +15,7 @@ use crate::model::row::{Job, JobKey};
 use chrono::TimeDelta;
 use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 
-/// How long after the answer to its request a token returns to the budget.
+/// How long after the response to its request a token returns to the budget.
 const MINUTE: TimeDelta = TimeDelta::minutes(1);
 /// When polling resumes, the checks of overdue jobs are spread over this time.
 const RESUME_SPREAD: TimeDelta = TimeDelta::seconds(3);
@@ -23,10 +23,10 @@ const RESUME_SPREAD: TimeDelta = TimeDelta::seconds(3);
 /// How a request ended, reduced to what affects the job's next check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum RequestEnd {
-    /// The service answered. If the answer does not update the job, the job is checked again after
+    /// The service responded. If the response does not update the job, the job is checked again after
     /// `SLOW_INTERVAL`.
-    Answered,
-    /// The answer was a 429 or a refused key, or the store could not record it. The job stays due.
+    Responded,
+    /// The response was a 429 or a refused key, or the store could not record it. The job stays due.
     Postponed,
     /// The service failed. The job stays due, but from its second failure on it waits for `SLOW_INTERVAL`, so
     /// that other jobs are tried.
@@ -49,14 +49,14 @@ struct ScheduledJob {
     /// The due time in local wall time, without the random variation. An update that does not change it leaves
     /// `due` unchanged.
     due_without_jitter: Time,
-    /// The number of failed requests since the service last answered about this job.
+    /// The number of failed requests since the service last responded about this job.
     failures: u32,
 }
 
 /// All jobs that are polled, and the polling budget.
 ///
 /// The budget has a token for each request of a minute. A request reaches the service at an unknown time
-/// between its start and its answer, so its token returns a minute after the answer. The service therefore
+/// between its start and its response, so its token returns a minute after the response. The service therefore
 /// never gets more requests in a rolling minute than there are tokens.
 #[derive(Debug)]
 pub(super) struct Scheduler {
@@ -66,7 +66,7 @@ pub(super) struct Scheduler {
     /// The jobs that are not in flight, by due time.
     queue: BTreeSet<(Time, JobKey)>,
     in_flight: HashMap<JobKey, TokenPool>,
-    /// When the tokens of answered requests return, in order.
+    /// When the tokens of finished requests return, in order.
     returning: VecDeque<(Time, TokenPool)>,
     /// All jobs on screen, including jobs that are not polled.
     on_screen: HashSet<JobKey>,
@@ -152,7 +152,7 @@ impl Scheduler {
         self.returning.push_back((now + MINUTE, TokenPool::Shared));
     }
 
-    /// Records the end of this job's request. If the answer changed the job, [`Scheduler::update`] is called
+    /// Records the end of this job's request. If the response changed the job, [`Scheduler::update`] is called
     /// too, before or after this.
     pub(super) fn finish_request(&mut self, key: JobKey, end: RequestEnd, now: Time) {
         if !self.end_request(key, now) {
@@ -160,7 +160,7 @@ impl Scheduler {
         }
         let Some(&job) = self.jobs.get(&key) else { return };
         let (failures, waits) = match end {
-            RequestEnd::Answered => (0, true),
+            RequestEnd::Responded => (0, true),
             RequestEnd::Postponed => (job.failures, false),
             RequestEnd::Failed => (job.failures.saturating_add(1), job.failures > 0),
         };
@@ -184,7 +184,7 @@ impl Scheduler {
         }
     }
 
-    /// Returns when [`Scheduler::take_due`] will return a job again; `None` if that depends on an answer or on a
+    /// Returns when [`Scheduler::take_due`] will return a job again; `None` if that depends on a response or on a
     /// changed job.
     pub(super) fn next_wake(&self, now: Time) -> Option<Time> {
         self.next_start(now).map(|(start, ..)| start)

@@ -8,7 +8,7 @@ use super::lease::{Instance, LeaseRole, Leases};
 use super::poller_command::PollerCommand;
 use super::running_loads::{PendingLoad, RunningLoads};
 use super::setup::EngineSetup;
-use crate::api::{ApiAnswer, ApiError, Client};
+use crate::api::{ApiError, ApiResponse, Client};
 use crate::model::Time;
 use crate::model::analytics::{AnalyticsKind, AnalyticsSettings};
 use crate::model::connection::Connection;
@@ -219,28 +219,29 @@ impl EngineState {
         self.emit(EngineEvent::Logged(LogEntry { at: local_now(), subject, kind })).await;
     }
 
-    /// Passes the service's time in an answer to the clock, emits a log entry for the request, and returns
-    /// the answer's result.
-    pub(super) async fn record_answer<T>(
+    /// Passes the service's time in a response to the clock, emits a log entry for the request, and returns
+    /// the response's result.
+    pub(super) async fn record_response<T>(
         &self,
         operation: Operation,
         subject: CleanText,
-        answer: ApiAnswer<T>,
+        response: ApiResponse<T>,
     ) -> Result<T, ApiError> {
-        if let Some(date) = answer.date {
+        if let Some(date) = response.date {
             let ClockUpdate { has_jumped: moved, offset_to_save: save } = self.clock.observe(date, local_now());
             if moved {
                 self.dispatch_wake.notify_one();
             }
             if let Some(offset) = save {
-                // If the offset can't be saved (disk full), the next start uses the old offset until the first answer.
+                // If the offset can't be saved (disk full), the next start uses the old offset until the first
+                // response.
                 let _ = self.store.set_value(&self.scope.clock_key(), &offset.num_milliseconds().to_string()).await;
             }
         }
-        let millis = u32::try_from(answer.took.as_millis()).unwrap_or(u32::MAX);
-        let reason = answer.result.as_ref().err().map(ApiError::log_reason);
-        self.log(subject, LogKind::Request { operation, status: answer.status, millis, reason }).await;
-        answer.result
+        let millis = u32::try_from(response.took.as_millis()).unwrap_or(u32::MAX);
+        let reason = response.result.as_ref().err().map(ApiError::log_reason);
+        self.log(subject, LogKind::Request { operation, status: response.status, millis, reason }).await;
+        response.result
     }
 
     /// Emits a prompt's new delivery state with the stored row of its job.

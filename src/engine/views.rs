@@ -1,6 +1,6 @@
 //! Loads page views: from the cache while they are fresh (see `model::period`), otherwise with one request
-//! within the hourly limit. Concurrent loads of the same query share one request. Its answer is cached even
-//! if no caller waits for it any more. In a load of all pages, the transaction that caches an answer also
+//! within the hourly limit. Concurrent loads of the same query share one request. Its response is cached even
+//! if no caller waits for it any more. In a load of all pages, the transaction that caches a response also
 //! merges it into the report on disk.
 
 use super::Engine;
@@ -16,23 +16,23 @@ use crate::model::period::DateRange;
 use crate::model::report::ReportMerge;
 use crate::model::text::CleanText;
 use crate::model::views::{ViewsPage, ViewsQuery};
-use crate::store::{ReportAnswer, StoreError};
+use crate::store::{ReportResponse, StoreError};
 use chrono::TimeDelta;
 use futures_util::FutureExt;
 use std::sync::Arc;
 
-/// Why page views are requested, which determines where the answer is saved.
+/// Why page views are requested, which determines where the response is saved.
 #[derive(Debug)]
 pub(super) enum RequestPurpose {
-    /// To show one page of views: the answer is only cached.
+    /// To show one page of views: the response is only cached.
     Page,
-    /// To load all pages: the answer is cached, and if it contains new pages or is the last one, it is merged
-    /// into the unfinished report. That report contains only answers from after `since`; `so_far` is its
-    /// content before this answer.
+    /// To load all pages: the response is cached, and if it contains new pages or is the last one, it is merged
+    /// into the unfinished report. That report contains only responses from after `since`; `so_far` is its
+    /// content before this response.
     Report { since: Option<Time>, so_far: Option<Arc<ReportMerge>> },
 }
 
-/// A cached answer whose time is further than this in the future was recorded with a wrong clock and is not
+/// A cached response whose time is further than this in the future was recorded with a wrong clock and is not
 /// fresh.
 const MAX_CLOCK_ERROR: TimeDelta = TimeDelta::minutes(1);
 
@@ -67,13 +67,13 @@ impl EngineState {
         purpose: RequestPurpose,
     ) -> ViewsRequestResult {
         let (loading, is_own) = Arc::clone(self).join_load(query, force, purpose);
-        let answer = loading.await;
-        // Another call may have merged its answer into a report that was deleted in the meantime, so this caller
-        // merges the answer again.
+        let response = loading.await;
+        // Another call may have merged its response into a report that was deleted in the meantime, so this caller
+        // merges the response again.
         ViewsRequestResult {
-            used_request: is_own && answer.used_request,
-            is_merged: is_own && answer.is_merged,
-            ..answer
+            used_request: is_own && response.used_request,
+            is_merged: is_own && response.is_merged,
+            ..response
         }
     }
 
@@ -87,12 +87,12 @@ impl EngineState {
         }
     }
 
-    /// Returns the cached answer to a query if it is fresh.
+    /// Returns the cached response to a query if it is fresh.
     pub(super) async fn fresh_cached_views(&self, query: ViewsQuery) -> Option<Timed<ViewsPage>> {
         self.cached_views(query).await.filter(|cached| self.is_fresh(query.range, cached.as_of))
     }
 
-    /// Returns a fresh cached answer that contains all pages of the range, if there is one.
+    /// Returns a fresh cached response that contains all pages of the range, if there is one.
     pub(super) async fn fresh_cached_complete_views(&self, range: DateRange) -> Option<Timed<ViewsPage>> {
         match self.store.complete_views(&self.scope, range).await {
             Ok(cached) => cached.filter(|cached| self.is_fresh(range, cached.as_of)),
@@ -114,13 +114,13 @@ impl EngineState {
         if let Some(under_way) = loading.get(&query) {
             return (under_way.clone(), false);
         }
-        // The load is a separate task, so that an answer that cost a request is cached even if the caller stops
+        // The load is a separate task, so that a response that cost a request is cached even if the caller stops
         // waiting.
         let inner = Arc::clone(&self);
         let task = tokio::spawn(async move {
-            let answer = inner.request_views(query, force, purpose).await;
+            let response = inner.request_views(query, force, purpose).await;
             lock(&inner.pending_loads).remove(&query);
-            answer
+            response
         });
         let shared =
             async move { task.await.unwrap_or_else(|_| ViewsRequestResult::not_merged(Err(crash_failure()), true)) };
@@ -142,56 +142,56 @@ impl EngineState {
             }
         };
         let now = self.clock.now();
-        let answer = Timed { value: page, as_of: now };
+        let response = Timed { value: page, as_of: now };
         let is_saved = matches!(purpose, RequestPurpose::Report { .. });
-        if let Err(error) = self.save(query, &answer, purpose).await {
-            // The answer is shown even if it can't be saved. To see it again costs another request, and the next
+        if let Err(error) = self.save(query, &response, purpose).await {
+            // The response is shown even if it can't be saved. To see it again costs another request, and the next
             // load of all pages requests it again.
             self.emit_trouble(error.failure()).await;
         }
-        let totals = Timed { value: answer.value.totals.clone(), as_of: now };
+        let totals = Timed { value: response.value.totals.clone(), as_of: now };
         self.emit(EngineEvent::Totals { range: query.range, totals }).await;
-        ViewsRequestResult { loaded: Ok(answer), used_request: true, is_merged: is_saved }
+        ViewsRequestResult { loaded: Ok(response), used_request: true, is_merged: is_saved }
     }
 
-    /// Caches an answer and, for a load of all pages, merges it into the report. Does both in one
+    /// Caches a response and, for a load of all pages, merges it into the report. Does both in one
     /// transaction, because each transaction waits for the disk.
     async fn save(
         &self,
         query: ViewsQuery,
-        answer: &Timed<ViewsPage>,
+        response: &Timed<ViewsPage>,
         purpose: RequestPurpose,
     ) -> Result<(), StoreError> {
         match purpose {
             RequestPurpose::Report { since, so_far }
-                if no_progress_failure(query, &answer.value, so_far.as_deref()).is_none() =>
+                if no_progress_failure(query, &response.value, so_far.as_deref()).is_none() =>
             {
-                let next = report_answer(query, answer.clone(), since);
-                self.store.cache_and_add_report_answer(&self.scope, next, so_far).await.map(drop)
+                let next = report_response(query, response.clone(), since);
+                self.store.cache_and_add_report_response(&self.scope, next, so_far).await.map(drop)
             }
-            _ => self.store.save_views(&self.scope, query, &answer.value, answer.as_of).await,
+            _ => self.store.save_views(&self.scope, query, &response.value, response.as_of).await,
         }
     }
 }
 
-/// Builds the [`ReportAnswer`] that the store merges into the report on disk.
-pub(super) fn report_answer(query: ViewsQuery, answer: Timed<ViewsPage>, since: Option<Time>) -> ReportAnswer {
-    let (complete, Timed { value, as_of }) = (!query.has_next(&answer.value), answer);
-    ReportAnswer { range: query.range, number: query.page, answer: value, complete, as_of, restarted_at: since }
+/// Builds the [`ReportResponse`] that the store merges into the report on disk.
+pub(super) fn report_response(query: ViewsQuery, response: Timed<ViewsPage>, since: Option<Time>) -> ReportResponse {
+    let (complete, Timed { value, as_of }) = (!query.has_next(&response.value), response);
+    ReportResponse { range: query.range, number: query.page, response: value, complete, as_of, restarted_at: since }
 }
 
-/// Returns a failure if the answer announces more pages but contains no row that is new to the report,
+/// Returns a failure if the response announces more pages but contains no row that is new to the report,
 /// because the load would then never end. Returns `None` if the load can go on or is complete.
 pub(super) fn no_progress_failure(
     query: ViewsQuery,
-    answer: &ViewsPage,
+    response: &ViewsPage,
     so_far: Option<&ReportMerge>,
 ) -> Option<Failure> {
     let is_new = |path: &CleanText| !so_far.is_some_and(|report| report.contains(path));
-    if !query.has_next(answer) || answer.rows.iter().any(|row| is_new(&row.path)) {
+    if !query.has_next(response) || response.rows.iter().any(|row| is_new(&row.path)) {
         return None;
     }
-    let what = if answer.rows.is_empty() { "returned none" } else { "returned only known ones" };
+    let what = if response.rows.is_empty() { "returned none" } else { "returned only known ones" };
     let sentence = format!(
         "Loading stopped: the service reports more pages after the first {}, but {what}. The loaded pages are saved. \
          Try again later.",

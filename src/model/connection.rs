@@ -14,12 +14,12 @@ pub enum Connection {
     Connecting,
     /// A request succeeded.
     Ready,
-    /// The service's answers can't be used: they are not JSON, are pages from a proxy, or reject requests as invalid.
+    /// The service's responses can't be used: they are not JSON, are pages from a proxy, or reject requests as invalid.
     Unusable { reason: CleanText },
     /// The network or the service is down. One request tests the connection again at `next_try`; `None` if there is no
     /// job to fetch for this test.
     Offline { reason: CleanText, next_try: Option<Time> },
-    /// Polling is paused because the service answered 429.
+    /// Polling is paused because the service responded with 429.
     Limited(Wait),
     /// The service rejected the API key; polling is stopped until the user retries.
     Refused { reason: CleanText },
@@ -32,7 +32,7 @@ const ESTIMATE: &str = "estimate";
 
 impl Connection {
     /// Whether processes that don't poll must learn about the state, because the service is unreachable, sends unusable
-    /// answers or limits requests. A rejected key concerns only the process that uses it.
+    /// responses or limits requests. A rejected key concerns only the process that uses it.
     pub fn is_outage(&self) -> bool {
         matches!(self, Self::Unusable { .. } | Self::Offline { .. } | Self::Limited(_))
     }

@@ -18,7 +18,7 @@ pub enum Count {
     Fraction(Fraction),
     /// Any other value, as received: text, or a number that is too large to be stored exactly.
     Other(CleanText),
-    /// The answer doesn't contain the count, or contains null. This is not the same as 0.
+    /// The response doesn't contain the count, or contains null. This is not the same as 0.
     #[default]
     Missing,
 }

@@ -14,13 +14,13 @@ pub struct Failure {
 pub enum FailureKind {
     /// The service can't be reached or is down; docdeck retries automatically.
     Offline,
-    /// The service answered 401 or 403. docdeck doesn't retry until the user asks for it.
+    /// The service responded with 401 or 403. docdeck doesn't retry until the user asks for it.
     KeyRefused,
-    /// The service answered 404.
+    /// The service responded with 404.
     NotFound,
     /// The hourly limit is reached.
     Limited(Wait),
-    /// The service rejected the request or sent an invalid answer.
+    /// The service rejected the request or sent an invalid response.
     Service,
     /// The store on this computer failed.
     Store,

@@ -102,7 +102,7 @@ impl fmt::Display for Status {
     }
 }
 
-/// A job in an answer of the service. Only the id is required.
+/// A job in a response of the service. Only the id is required.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RemoteJob {
     pub id: JobId,
@@ -116,7 +116,7 @@ pub struct RemoteJob {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct RemoteState {
-    /// The status; `Unknown("")` if no answer had one, `None` without an answer.
+    /// The status; `Unknown("")` if no response had one, `None` without a response.
     pub status: Option<Status>,
     pub source: JobSource,
     /// The name of the AI model, as the service writes it.
@@ -139,7 +139,7 @@ pub struct JobSource {
 }
 
 impl RemoteJob {
-    /// Returns an answer that contains only an id and a status.
+    /// Returns a response that contains only an id and a status.
     pub fn new(id: JobId, status: Status) -> Self {
         Self { id, created_at: None, state: RemoteState { status: Some(status), ..RemoteState::default() } }
     }

@@ -21,7 +21,7 @@ pub enum JobState {
     Completed,
     Failed,
     Archived,
-    /// The service answered 404 for the job.
+    /// The service responded with 404 for the job.
     Gone,
     /// The service returned an unknown status.
     Other,

@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pull_request_has_its_number_its_state_and_the_time_of_the_answer() {
+    fn a_pull_request_has_its_number_its_state_and_the_time_of_the_response() {
         let at = "2027-01-15T09:00:00Z".parse().expect("a time");
         let mut job = row();
         job.pull_request = Some(Box::new(crate::model::pull_request::tests::open_pull_request(at)));

@@ -52,7 +52,7 @@ impl Operation {
         }
     }
 
-    /// Whether the answer contains what readers of the site wrote. Such text must not get into messages and the log.
+    /// Whether the response contains what readers of the site wrote. Such text must not get into messages and the log.
     pub fn has_reader_text(self) -> bool {
         match self {
             Self::Analytics(kind) => kind.has_reader_text(),
@@ -72,7 +72,7 @@ pub struct LogEntry {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LogKind {
-    /// A request to the service: the HTTP status if there was an answer, the duration, and the reason for a failure.
+    /// A request to the service: the HTTP status if there was a response, the duration, and the reason for a failure.
     Request { operation: Operation, status: Option<u16>, millis: u32, reason: Option<CleanText> },
     /// A request to a code host, which is the subject, with the same facts.
     HostRequest { status: Option<u16>, millis: u32, reason: Option<CleanText> },

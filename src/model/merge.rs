@@ -1,6 +1,6 @@
-//! Rules for merging an answer of the service into a job.
+//! Rules for merging a response of the service into a job.
 //!
-//! A field that the answer leaves out keeps its value in the row. Changes are returned as events.
+//! A field that the response leaves out keeps its value in the row. Changes are returned as events.
 
 use super::Time;
 use super::job::RemoteJob;
@@ -9,8 +9,8 @@ use super::pull_request::{PullRequest, PullRequestTurn};
 use super::row::Job;
 use chrono::TimeDelta;
 
-/// Merges an answer into the row and returns the changes as events.
-pub fn merge_answer(row: &mut Job, job: &RemoteJob, now: Time) -> Vec<JobEvent> {
+/// Merges a response into the row and returns the changes as events.
+pub fn merge_response(row: &mut Job, job: &RemoteJob, now: Time) -> Vec<JobEvent> {
     let mut kinds = Vec::new();
     let before = row.remote.clone();
     row.remote.update(&job.state);
@@ -19,16 +19,16 @@ pub fn merge_answer(row: &mut Job, job: &RemoteJob, now: Time) -> Vec<JobEvent> 
         row.local.gone_at = None;
         kinds.push(EventKind::Back);
     }
-    let awaits_first_answer = row.local.checked_at.is_none() && row.id.is_some();
+    let awaits_first_response = row.local.checked_at.is_none() && row.id.is_some();
     let mut is_done_again = false;
     if row.remote.status != before.status {
         if before.is_finished() && !row.remote.is_finished() {
             row.remote.archived_at = job.state.archived_at;
         }
-        set_times(row, before.is_finished(), awaits_first_answer, now);
+        set_times(row, before.is_finished(), awaits_first_response, now);
         kinds.extend(row.remote.status.clone().map(|to| EventKind::Status { from: before.status, to }));
-    } else if awaits_first_answer && row.local.finished_at.is_none() && row.remote.is_finished() {
-        // In the first answer after a follow-up, the service may report the job as finished, just as before the
+    } else if awaits_first_response && row.local.finished_at.is_none() && row.remote.is_finished() {
+        // In the first response after a follow-up, the service may report the job as finished, just as before the
         // follow-up. The job then counts as finished again.
         row.local.finished_at = Some(now);
         is_done_again = row.local.followed_up_at.is_some();

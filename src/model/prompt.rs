@@ -61,7 +61,7 @@ pub enum Delivery {
     /// Being sent. If the process is killed, the next start or another running instance marks the prompt as
     /// `Unconfirmed`.
     Sending,
-    /// The service accepted the prompt and answered with the job.
+    /// The service accepted the prompt and responded with the job.
     Accepted,
     /// The prompt never reached the service.
     NotSent(CleanText),
@@ -203,11 +203,11 @@ impl Prompt {
 /// A change of a job that docdeck observed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum EventKind {
-    /// The status changed; `from` is `None` for the first answer.
+    /// The status changed; `from` is `None` for the first response.
     Status { from: Option<Status>, to: Status },
     /// A pull request appeared or changed.
     PullRequest(CleanText),
-    /// The service answered 404 for the job.
+    /// The service responded with 404 for the job.
     Gone,
     /// The service returns the job again after a 404.
     Back,

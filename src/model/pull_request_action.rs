@@ -131,7 +131,7 @@ pub enum ActionOutcome {
     Moved,
     /// The host refused the action, or was not reached; contains the reason. Nothing was done.
     NotDone(CleanText),
-    /// The answer was lost, so the action may have been carried out.
+    /// The response was lost, so the action may have been carried out.
     Unconfirmed {
         why: CleanText,
         /// Whether the state of the pull request was read after that.

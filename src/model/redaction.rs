@@ -1,5 +1,5 @@
 //! Removes API keys from text before it is shown, logged or exported. Text may contain a key because the user put it
-//! into the wrong field of the configuration, or because an answer of the service repeats it.
+//! into the wrong field of the configuration, or because a response of the service repeats it.
 //!
 //! [`redacted`] finds the service's keys by their form and leaves all other text alone. [`Redactor`] finds one known
 //! key in any form. [`redacted_setting`] and [`redacted_text`] are for texts about the user's settings, where it does

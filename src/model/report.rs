@@ -1,4 +1,4 @@
-//! Reports: the views of all pages in a date range, merged from answers at the largest page size. Also estimates how
+//! Reports: the views of all pages in a date range, merged from responses at the largest page size. Also estimates how
 //! many requests a report needs, and describes the progress of loading it.
 
 use super::Time;
@@ -16,40 +16,40 @@ use std::sync::Arc;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Report {
     pub range: DateRange,
-    /// The site's totals, from the last answer.
+    /// The site's totals, from the last response.
     pub totals: Counts,
     /// The loaded pages, each path once, in the service's order.
     pub rows: Vec<PageRow>,
-    /// The number of received rows that repeat the path of a row from an earlier answer (if the data changed between
-    /// two requests) or from the same answer. Such a row replaces the counts of the earlier row.
+    /// The number of received rows that repeat the path of a row from an earlier response (if the data changed between
+    /// two requests) or from the same response. Such a row replaces the counts of the earlier row.
     pub duplicates: u32,
-    /// The number of answers that were merged.
-    pub answers: u32,
+    /// The number of responses that were merged.
+    pub responses: u32,
     /// Whether the service reported that there are no more rows.
     pub complete: bool,
-    /// When the oldest merged answer was received.
+    /// When the oldest merged response was received.
     pub as_of: Time,
 }
 
 impl Report {
-    /// Creates a report from the first answer.
-    pub fn from_first_answer(range: DateRange, answer: ViewsPage, complete: bool, as_of: Time) -> Self {
+    /// Creates a report from the first response.
+    pub fn from_first_response(range: DateRange, response: ViewsPage, complete: bool, as_of: Time) -> Self {
         let mut report = Self {
             range,
             totals: Counts::default(),
-            rows: Vec::with_capacity(answer.rows.len()),
+            rows: Vec::with_capacity(response.rows.len()),
             duplicates: 0,
-            answers: 0,
+            responses: 0,
             complete: false,
             as_of,
         };
-        report.add_answer(answer, complete, as_of);
+        report.add_response(response, complete, as_of);
         report
     }
 
-    /// Merges the next answer. Use a [`ReportMerge`] to merge many answers, because it is faster.
-    pub fn add_answer(&mut self, answer: ViewsPage, complete: bool, as_of: Time) {
-        ReportIndex::of(&self.rows).add_answer_to(self, answer, complete, as_of);
+    /// Merges the next response. Use a [`ReportMerge`] to merge many responses, because it is faster.
+    pub fn add_response(&mut self, response: ViewsPage, complete: bool, as_of: Time) {
+        ReportIndex::of(&self.rows).add_response_to(self, response, complete, as_of);
     }
 
     /// Adds up the human, AI and total views of all rows. Values that aren't valid counts are ignored.
@@ -69,7 +69,7 @@ impl Report {
     }
 }
 
-/// A report with an index of its rows. The time for merging an answer depends only on the size of the answer.
+/// A report with an index of its rows. The time for merging a response depends only on the size of the response.
 #[derive(Debug, Clone)]
 pub struct ReportMerge {
     report: Report,
@@ -77,20 +77,20 @@ pub struct ReportMerge {
 }
 
 impl ReportMerge {
-    /// Creates the index of an existing report, so that more answers can be merged into it.
+    /// Creates the index of an existing report, so that more responses can be merged into it.
     pub fn of(report: Report) -> Self {
         Self { index: ReportIndex::of(&report.rows), report }
     }
 
-    /// Merges `answer` into `so_far`, or starts a report with it if `so_far` is `None`.
+    /// Merges `response` into `so_far`, or starts a report with it if `so_far` is `None`.
     #[must_use]
-    pub fn with(so_far: Option<Self>, range: DateRange, answer: ViewsPage, complete: bool, as_of: Time) -> Self {
+    pub fn with(so_far: Option<Self>, range: DateRange, response: ViewsPage, complete: bool, as_of: Time) -> Self {
         match so_far {
             Some(mut merge) => {
-                merge.add_answer(answer, complete, as_of);
+                merge.add_response(response, complete, as_of);
                 merge
             }
-            None => Self::of(Report::from_first_answer(range, answer, complete, as_of)),
+            None => Self::of(Report::from_first_response(range, response, complete, as_of)),
         }
     }
 
@@ -107,9 +107,9 @@ impl ReportMerge {
         self.index.positions.contains_key(path)
     }
 
-    /// Merges the next answer. See [`Report::add_answer`].
-    pub fn add_answer(&mut self, answer: ViewsPage, complete: bool, as_of: Time) {
-        self.index.add_answer_to(&mut self.report, answer, complete, as_of);
+    /// Merges the next response. See [`Report::add_response`].
+    pub fn add_response(&mut self, response: ViewsPage, complete: bool, as_of: Time) {
+        self.index.add_response_to(&mut self.report, response, complete, as_of);
     }
 
     /// Returns the share of views that are loaded. See [`Report::loaded_share`].
@@ -133,8 +133,8 @@ impl ReportIndex {
         Self { positions, total: rows.iter().map(|row| total(&row.counts)).sum() }
     }
 
-    fn add_answer_to(&mut self, report: &mut Report, answer: ViewsPage, complete: bool, as_of: Time) {
-        for row in answer.rows {
+    fn add_response_to(&mut self, report: &mut Report, response: ViewsPage, complete: bool, as_of: Time) {
+        for row in response.rows {
             self.total = self.total + total(&row.counts);
             match self.positions.entry(row.path.clone()) {
                 Entry::Occupied(entry) => {
@@ -149,8 +149,8 @@ impl ReportIndex {
                 }
             }
         }
-        report.totals = answer.totals;
-        report.answers = report.answers.saturating_add(1);
+        report.totals = response.totals;
+        report.responses = report.responses.saturating_add(1);
         report.complete = complete;
         report.as_of = report.as_of.min(as_of);
     }
@@ -186,9 +186,9 @@ impl ViewSums {
 pub struct StoredReport {
     /// The complete report, or the rows of an interrupted load if there is no complete report.
     pub report: Option<Arc<Report>>,
-    /// The number of answers that an interrupted load had received; `None` if there is no load to continue.
+    /// The number of responses that an interrupted load had received; `None` if there is no load to continue.
     pub interrupted_after: Option<u32>,
-    /// The site's totals, from the last answer about this range.
+    /// The site's totals, from the last response about this range.
     pub totals: Option<Timed<Counts>>,
     /// The number of requests that loading the stored complete report took; `None` if there is no complete report.
     pub requests_last_time: Option<u32>,
@@ -290,14 +290,14 @@ pub struct LoadPlan {
     pub stop_at_percent: Option<u8>,
 }
 
-/// The progress of loading, reported after each answer.
+/// The progress of loading, reported after each response.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LoadProgress {
     pub range: DateRange,
     /// The number of loaded rows, each path counted once.
     pub rows: usize,
-    /// The number of merged answers, including answers from before an interruption.
-    pub answers: u32,
+    /// The number of merged responses, including responses from before an interruption.
+    pub responses: u32,
     /// The number of requests that this load has used so far.
     pub requests: u32,
     /// The share of the site's total views that the loaded rows have, 0 to 1; `None` if unknown.
@@ -369,7 +369,7 @@ mod tests {
         PageRow { path: CleanText::line(path), counts }
     }
 
-    fn answer(rows: Vec<PageRow>, total: i64) -> ViewsPage {
+    fn response(rows: Vec<PageRow>, total: i64) -> ViewsPage {
         let totals = Counts::new(Count::Known(total), Count::Known(0), Count::Known(total));
         ViewsPage { totals, rows, has_more: None }
     }
@@ -382,11 +382,11 @@ mod tests {
     fn a_duplicate_row_counts_once_with_its_last_numbers() {
         let at = Time::default();
         let mut report =
-            Report::from_first_answer(range(), answer(vec![row("/a", 9, 1), row("/b", 5, 0)], 20), false, at);
+            Report::from_first_response(range(), response(vec![row("/a", 9, 1), row("/b", 5, 0)], 20), false, at);
         assert_eq!(report.loaded_share(), Some(0.75));
-        report.add_answer(answer(vec![row("/b", 6, 0), row("/c", 4, 0)], 20), true, at);
+        report.add_response(response(vec![row("/b", 6, 0), row("/c", 4, 0)], 20), true, at);
         assert_eq!(report.rows, [row("/a", 9, 1), row("/b", 6, 0), row("/c", 4, 0)]);
-        assert_eq!((report.duplicates, report.answers, report.complete), (1, 2, true));
+        assert_eq!((report.duplicates, report.responses, report.complete), (1, 2, true));
         assert_eq!(report.sums(), ViewSums { human: 19.into(), ai: 1.into(), total: 20.into() });
     }
 
@@ -395,24 +395,24 @@ mod tests {
         let at = Time::default();
         let odd = Counts { total: Count::Missing, ..Counts::default() };
         let again = PageRow { path: CleanText::line("/a"), counts: odd };
-        let answers = [
-            answer(vec![row("/a", 9, 1), row("/b", 5, 0)], 40),
-            answer(vec![row("/b", 6, 0), row("/c", 4, 0), row("/c", 5, 0)], 41),
-            answer(vec![again, row("/d", 1, 1)], 42),
+        let responses = [
+            response(vec![row("/a", 9, 1), row("/b", 5, 0)], 40),
+            response(vec![row("/b", 6, 0), row("/c", 4, 0), row("/c", 5, 0)], 41),
+            response(vec![again, row("/d", 1, 1)], 42),
         ];
-        for broken_off in 1..answers.len() {
+        for broken_off in 1..responses.len() {
             let mut report: Option<Report> = None;
             let mut merge: Option<ReportMerge> = None;
-            for (number, answer) in answers.iter().enumerate() {
+            for (number, response) in responses.iter().enumerate() {
                 match &mut report {
-                    Some(report) => report.add_answer(answer.clone(), number == 2, at),
-                    None => report = Some(Report::from_first_answer(range(), answer.clone(), false, at)),
+                    Some(report) => report.add_response(response.clone(), number == 2, at),
+                    None => report = Some(Report::from_first_response(range(), response.clone(), false, at)),
                 }
                 if number + 1 == broken_off {
                     merge = report.clone().map(ReportMerge::of);
                 } else if let Some(merge) = &mut merge {
                     assert!(merge.contains(&CleanText::line("/a")) && !merge.contains(&CleanText::line("/e")));
-                    merge.add_answer(answer.clone(), number == 2, at);
+                    merge.add_response(response.clone(), number == 2, at);
                     assert_eq!(Some(merge.report()), report.as_ref());
                     assert_eq!(merge.loaded_share(), merge.report().loaded_share());
                 }
@@ -455,9 +455,9 @@ mod tests {
     #[test]
     fn the_cost_of_the_last_load_takes_precedence_over_an_estimate() {
         let similar = SimilarRange { range: range(), rows: 1_099 };
-        let part = Report::from_first_answer(
+        let part = Report::from_first_response(
             range(),
-            answer((0..50).map(|n| row(&format!("/{n}"), 1, 0)).collect(), 900),
+            response((0..50).map(|n| row(&format!("/{n}"), 1, 0)).collect(), 900),
             false,
             Time::default(),
         );
@@ -481,7 +481,7 @@ mod tests {
         let odd = Counts::new(Count::Known(-3), Count::Missing, Count::Known(i64::MAX));
         let rows = vec![PageRow { path: CleanText::line("/a"), counts: odd }; 1];
         let report =
-            Report::from_first_answer(range(), ViewsPage { rows, ..ViewsPage::default() }, true, Time::default());
+            Report::from_first_response(range(), ViewsPage { rows, ..ViewsPage::default() }, true, Time::default());
         assert_eq!(report.sums().human, ViewCount::ZERO);
         assert_eq!(report.loaded_share(), None, "no totals, no share");
     }

@@ -68,7 +68,7 @@ pub struct LocalState {
     pub finished_at: Option<Time>,
     /// When the service last reported a change that the user should see.
     pub changed_at: Time,
-    /// When the service last answered about the job.
+    /// When the service last responded about the job.
     pub checked_at: Option<Time>,
     /// When the user last viewed the job.
     pub viewed_at: Option<Time>,
@@ -76,9 +76,9 @@ pub struct LocalState {
     pub handled_at: Option<Time>,
     /// When the service accepted the last follow-up.
     pub followed_up_at: Option<Time>,
-    /// Whether the service answered 404 to the last request for the job.
+    /// Whether the service responded with 404 to the last request for the job.
     pub gone: bool,
-    /// When the service answered 404 for the first time; `None` if unknown.
+    /// When the service responded with 404 for the first time; `None` if unknown.
     pub gone_at: Option<Time>,
     /// Whether the user dismissed the job.
     pub dismissed: bool,

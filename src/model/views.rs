@@ -61,12 +61,12 @@ pub struct PageRow {
     pub counts: Counts,
 }
 
-/// One answer of the service: the site's totals of the range, and some of its pages in the service's order.
+/// One response of the service: the site's totals of the range, and some of its pages in the service's order.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ViewsPage {
     pub totals: Counts,
     pub rows: Vec<PageRow>,
-    /// Whether there are more rows after this answer; `None` if the answer doesn't state it.
+    /// Whether there are more rows after this response; `None` if the response doesn't state it.
     pub has_more: Option<bool>,
 }
 
@@ -86,10 +86,10 @@ impl ViewsQuery {
         u64::from(self.page.saturating_sub(1)) * u64::from(self.limit)
     }
 
-    /// Whether more rows follow after those in `answer`. If it doesn't state this, an answer with `limit` rows is
+    /// Whether more rows follow after those in `response`. If it doesn't state this, a response with `limit` rows is
     /// assumed not to be the last.
-    pub fn has_next(&self, answer: &ViewsPage) -> bool {
-        answer.has_more.unwrap_or(answer.rows.len() >= self.limit as usize)
+    pub fn has_next(&self, response: &ViewsPage) -> bool {
+        response.has_more.unwrap_or(response.rows.len() >= self.limit as usize)
     }
 }
 

@@ -11,9 +11,9 @@ use tokio::task::JoinSet;
 
 /// How long to wait for pending writes when a session or docdeck ends, so that nothing that was typed is lost.
 pub(super) const WRITE_TIMEOUT: Duration = Duration::from_secs(2);
-/// How long to wait for the service's answer to a prompt when a session or docdeck ends.
-pub(super) const ANSWER_TIMEOUT: Duration = Duration::from_secs(15);
-/// How often to check whether the service has answered, or whether outcomes are recorded.
+/// How long to wait for the service's response to a prompt when a session or docdeck ends.
+pub(super) const RESPONSE_TIMEOUT: Duration = Duration::from_secs(15);
+/// How often to check whether the service has responded, or whether outcomes are recorded.
 pub(super) const CHECK_INTERVAL: Duration = Duration::from_millis(50);
 /// How long the engine may take to stop.
 const STOP_TIMEOUT: Duration = Duration::from_secs(2);
@@ -45,7 +45,7 @@ impl DrainingSession {
             let started = started.ok().and_then(Result::ok).and_then(|started| started.clone());
             if let Some(Ok(engine)) = started {
                 engine.release_leases();
-                let _ = tokio::time::timeout(ANSWER_TIMEOUT, wait_for_answers(&engine)).await;
+                let _ = tokio::time::timeout(RESPONSE_TIMEOUT, wait_for_responses(&engine)).await;
                 // The engine retries until the outcomes that the service reported are recorded. Wait for that as long
                 // as docdeck runs.
                 while engine.has_unrecorded() {
@@ -71,7 +71,7 @@ impl DrainingSession {
 }
 
 /// Waits until no prompt is being sent.
-async fn wait_for_answers(engine: &Engine) {
+async fn wait_for_responses(engine: &Engine) {
     while engine.has_sending() {
         tokio::time::sleep(CHECK_INTERVAL).await;
     }

@@ -2,7 +2,7 @@
 //! write data run one after the other, so that older text never overwrites newer text. The event loop itself runs the
 //! effects that need the terminal (copying, opening, suspending, quitting).
 
-use super::draining_session::{ANSWER_TIMEOUT, CHECK_INTERVAL, DrainingSession, WRITE_TIMEOUT};
+use super::draining_session::{CHECK_INTERVAL, DrainingSession, RESPONSE_TIMEOUT, WRITE_TIMEOUT};
 use super::effect_runner::{EffectRunner, StartedEngine, store_failure};
 use super::first_run::FirstRun;
 use crate::api::Client;
@@ -275,11 +275,11 @@ impl Effects {
         self.started.borrow().as_ref().and_then(|started| started.as_ref().ok()).cloned()
     }
 
-    /// Waits until the service has answered a prompt that is being sent, and until its outcome is recorded. Without
+    /// Waits until the service has responded to a prompt that is being sent, and until its outcome is recorded. Without
     /// this wait, the prompt would become `Unconfirmed`. Also waits for the sessions of previous profiles. A signal or
     /// a timeout ends the wait. The terminal must already be restored. Receives events from `engine_events` in the
     /// meantime, because the engine would block otherwise.
-    pub(super) async fn await_answers(
+    pub(super) async fn await_responses(
         &mut self,
         engine_events: &mut mpsc::Receiver<EngineEvent>,
         unrecorded: &mut UnrecordedPrompts,
@@ -296,7 +296,7 @@ impl Effects {
             "Still trying to record the outcome. Press Ctrl-C to stop."
         });
         let Ok(mut signals) = SignalStream::listen() else { return };
-        let timeout = tokio::time::sleep(ANSWER_TIMEOUT);
+        let timeout = tokio::time::sleep(RESPONSE_TIMEOUT);
         tokio::pin!(timeout);
         while is_sending() || !self.draining.is_empty() {
             tokio::select! {

@@ -87,7 +87,7 @@ impl FirstRun {
         Ok(source.read().await?)
     }
 
-    /// Tests the profile with one GET request. Returns what the answer shows.
+    /// Tests the profile with one GET request. Returns what the response shows.
     ///
     /// # Errors
     /// Fails if the service can't be reached or refuses the key.

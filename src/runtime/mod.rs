@@ -193,7 +193,7 @@ pub async fn run_dashboard(config: DashboardConfig) -> io::Result<Outcome> {
     // Prints the unrecorded outcomes, because the screen that showed them is gone.
     unrecorded.iter().for_each(|one| effects::print_to_stderr(&format!("docdeck: {}", one.sentence())));
     if exit == Exit::Quit && !demo {
-        effects.await_answers(&mut engine_events, &mut unrecorded).await;
+        effects.await_responses(&mut engine_events, &mut unrecorded).await;
     }
     effects.end().await;
     drop(event_sender);

@@ -113,13 +113,13 @@ fn incomplete_profile() -> Failure {
 /// Returns any other failure as `Some`: it doesn't prevent the switch, because the store is usable without the service.
 async fn check_key(client: &Client) -> Result<Option<Failure>, Failure> {
     let Some(id) = JobId::new(PROBE_JOB) else { return Ok(None) };
-    let Ok(answer) = tokio::time::timeout(KEY_CHECK_TIMEOUT, client.get_job(&id)).await else {
+    let Ok(response) = tokio::time::timeout(KEY_CHECK_TIMEOUT, client.get_job(&id)).await else {
         let sentence = format!("The service did not answer within {} s.", KEY_CHECK_TIMEOUT.as_secs());
         return Ok(Some(Failure::new(FailureKind::Offline, &sentence)));
     };
-    let failure = match answer.result {
+    let failure = match response.result {
         Ok(_) => return Ok(None),
-        Err(error) => error.failure(answer.date.unwrap_or_else(Utc::now)),
+        Err(error) => error.failure(response.date.unwrap_or_else(Utc::now)),
     };
     match failure.kind {
         FailureKind::KeyRefused => Err(failure),

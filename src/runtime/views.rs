@@ -11,11 +11,11 @@ impl EffectRunner {
             ViewsEffect::Load { query, force } => {
                 let engine = match self.engine().await {
                     Ok(engine) => engine,
-                    Err(failure) => return Some(ViewsMsg::Answered { query, result: Err(failure), old: None }),
+                    Err(failure) => return Some(ViewsMsg::Loaded { query, result: Err(failure), old: None }),
                 };
                 let result = engine.load_views(query, force).await;
                 let old = if result.is_err() { engine.cached_views(query).await } else { None };
-                ViewsMsg::Answered { query, result, old }
+                ViewsMsg::Loaded { query, result, old }
             }
             ViewsEffect::LoadCachedReport(range) => {
                 let stored = self.with_engine(async |engine| engine.cached_report(range).await).await;

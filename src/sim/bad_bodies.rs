@@ -1,4 +1,4 @@
-//! Builds the responses for injected faults. Some faults replace the service's answer, others damage it. `faults`
+//! Builds the responses for injected faults. Some faults replace the service's response, others damage it. `faults`
 //! determines which fault applies to a request.
 
 use super::faults::{FaultKind, SimRetryAfter};
@@ -16,9 +16,9 @@ use std::time::Duration;
 
 /// Marks a response that must not be sent: the connection is closed instead.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct CloseUnanswered;
+pub(super) struct CloseWithoutResponse;
 
-/// The size of a huge answer in bytes, larger than the client accepts.
+/// The size of a huge response in bytes, larger than the client accepts.
 const HUGE_BYTES: usize = 32 * 1024 * 1024;
 
 const GATEWAY_PAGE: &str = "<html>\r\n<head><title>502 Bad Gateway</title></head>\r\n<body>\r\n<center><h1>502 Bad \
@@ -26,7 +26,7 @@ Gateway</h1></center>\r\n<hr><center>nginx</center>\r\n</body>\r\n</html>\r\n";
 const SIGN_IN_PAGE: &str = "<!doctype html><html><head><title>Sign in to this network</title></head><body><h1>Welcome\
 </h1><p>Please sign in to go on.</p></body></html>";
 
-/// Returns the answer if the fault prevents the request from being carried out, otherwise `None`.
+/// Returns the response if the fault prevents the request from being carried out, otherwise `None`.
 pub(super) fn fault_response(kind: FaultKind, now: Time) -> Option<Response> {
     Some(match kind {
         FaultKind::Refuse => closed_connection(),
@@ -46,7 +46,7 @@ pub(super) fn fault_response(kind: FaultKind, now: Time) -> Option<Response> {
     })
 }
 
-/// Damages the service's answer or loses it. Most faults change only successful answers.
+/// Damages the service's response or loses it. Most faults change only successful responses.
 pub(super) fn damage(kind: FaultKind, reply: Reply) -> Response {
     let is_good = reply.status.is_success();
     match kind {
@@ -70,7 +70,7 @@ pub(super) fn damage(kind: FaultKind, reply: Reply) -> Response {
     }
 }
 
-/// Applies a change to the JSON of an answer. An answer that is not JSON stays unchanged.
+/// Applies a change to the JSON of a response. A response that is not JSON stays unchanged.
 fn change_json(body: &Bytes, change: impl FnOnce(&mut Value)) -> Bytes {
     let Ok(mut value) = serde_json::from_slice(body) else { return body.clone() };
     change(&mut value);
@@ -82,15 +82,15 @@ const LISTS: [&str; 5] = ["views", "visitors", "searches", "feedback", "conversa
 /// The names of the counts in the rows and totals of reports.
 const COUNTS: [&str; 8] = ["human", "thumbsUp", "hits", "ai", "thumbsDown", "code", "total", "totalSearches"];
 
-fn rows(answer: &mut Value) -> impl Iterator<Item = &mut Value> {
-    let fields = answer.as_object_mut().into_iter().flatten();
+fn rows(body: &mut Value) -> impl Iterator<Item = &mut Value> {
+    let fields = body.as_object_mut().into_iter().flatten();
     let lists = fields.filter(|(name, _)| LISTS.contains(&name.as_str()));
     lists.filter_map(|(_, list)| list.as_array_mut()).flatten()
 }
 
-/// Makes numbers invalid in four of five rows of a report. Answers about jobs have no rows and stay unchanged.
-fn make_malformed(answer: &mut Value) {
-    for (row, kind) in rows(answer).filter_map(Value::as_object_mut).zip((0..5).cycle()) {
+/// Makes numbers invalid in four of five rows of a report. Responses about jobs have no rows and stay unchanged.
+fn make_malformed(body: &mut Value) {
+    for (row, kind) in rows(body).filter_map(Value::as_object_mut).zip((0..5).cycle()) {
         let counts = COUNTS.iter().filter(|name| row.get(**name).is_some_and(Value::is_number));
         let counts: Vec<&str> = counts.copied().collect();
         // Searches have one count, so all faults affect it.
@@ -108,7 +108,7 @@ fn make_malformed(answer: &mut Value) {
 
 /// Divides every count of a report by ten. The service's schema allows fractions, because a count is just a JSON
 /// number. The totals still match.
-fn make_tenths(answer: &mut Value) {
+fn make_tenths(body: &mut Value) {
     let divide = |counts: &mut Value| {
         for name in COUNTS {
             if let Some(number) = counts.get_mut(name)
@@ -118,21 +118,21 @@ fn make_tenths(answer: &mut Value) {
             }
         }
     };
-    answer.get_mut("totals").into_iter().for_each(divide);
-    rows(answer).for_each(divide);
-    divide(answer);
+    body.get_mut("totals").into_iter().for_each(divide);
+    rows(body).for_each(divide);
+    divide(body);
 }
 
-/// Makes a report claim that there are more rows. Answers about jobs stay unchanged.
-fn claim_more(answer: &mut Value) {
-    if let Some(more) = answer.get_mut("hasMore") {
+/// Makes a report claim that there are more rows. Responses about jobs stay unchanged.
+fn claim_more(body: &mut Value) {
+    if let Some(more) = body.get_mut("hasMore") {
         *more = Value::Bool(true);
     }
 }
 
 pub(super) fn closed_connection() -> Response {
     let mut response = Response::new(Body::empty());
-    response.extensions_mut().insert(CloseUnanswered);
+    response.extensions_mut().insert(CloseWithoutResponse);
     response
 }
 
@@ -192,19 +192,19 @@ mod tests {
 
     #[test]
     fn malformed_numbers_affect_only_some_rows() {
-        let answer = apply_change(VIEWS, make_malformed);
-        let rows = &answer["views"];
+        let body = apply_change(VIEWS, make_malformed);
+        let rows = &body["views"];
         assert_eq!(rows[0], serde_json::json!({"path": "/a", "human": 5, "ai": 0, "total": 5}));
         assert_eq!(rows[1], serde_json::json!({"path": "/b", "human": 12.5, "ai": 1, "total": 5}));
         assert_eq!(rows[2], serde_json::json!({"path": "/c", "human": 3, "total": 4}));
-        assert_eq!((&answer["totals"]["total"], &answer["hasMore"]), (&Value::from(10), &Value::from(false)));
+        assert_eq!((&body["totals"]["total"], &body["hasMore"]), (&Value::from(10), &Value::from(false)));
     }
 
     #[test]
     fn tenths_are_fractions_that_add_up() {
-        let answer = apply_change(VIEWS, make_tenths);
-        assert_eq!(answer["totals"], serde_json::json!({"human": 0.9, "ai": 0.1, "total": 1.0}));
-        assert_eq!(answer["views"][1], serde_json::json!({"path": "/b", "human": 0.4, "ai": 0.1, "total": 0.5}));
+        let body = apply_change(VIEWS, make_tenths);
+        assert_eq!(body["totals"], serde_json::json!({"human": 0.9, "ai": 0.1, "total": 1.0}));
+        assert_eq!(body["views"][1], serde_json::json!({"path": "/b", "human": 0.4, "ai": 0.1, "total": 0.5}));
         assert_eq!(apply_change(r#"{"id":"j"}"#, make_tenths), serde_json::json!({"id": "j"}));
     }
 
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn an_endless_answer_claims_that_there_are_more_rows_and_a_job_is_unchanged() {
+    fn an_endless_response_claims_that_there_are_more_rows_and_a_job_is_unchanged() {
         assert_eq!(apply_change(VIEWS, claim_more)["hasMore"], Value::from(true));
         assert_eq!(apply_change(r#"{"id":"j"}"#, claim_more), serde_json::json!({"id": "j"}));
         assert_eq!(apply_change(r#"{"id":"j"}"#, make_malformed), serde_json::json!({"id": "j"}));

@@ -31,30 +31,30 @@ pub enum FaultTarget {
 pub enum FaultKind {
     /// `latency-MS`: the request waits MS milliseconds and is then handled normally.
     Latency(Duration),
-    /// `lost`: the request is carried out, then the connection is closed without an answer.
+    /// `lost`: the request is carried out, then the connection is closed without a response.
     Lost,
-    /// `refuse`: the request is not carried out, and the connection is closed without an answer.
+    /// `refuse`: the request is not carried out, and the connection is closed without a response.
     Refuse,
-    /// `400`, `401`, `403`, `404`, `500`, `503`: not carried out, answered with this status and an error body.
+    /// `400`, `401`, `403`, `404`, `500`, `503`: not carried out; the response has this status and an error body.
     Status(u16),
-    /// `429`, `429-SECONDS`, `429-date`, `429-bare`: not carried out, answered with 429. The `Retry-After` header is,
-    /// in this order: 60 seconds, SECONDS, a date, or absent.
+    /// `429`, `429-SECONDS`, `429-date`, `429-bare`: not carried out; the response has status 429. The `Retry-After`
+    /// header is, in this order: 60 seconds, SECONDS, a date, or absent.
     TooMany(SimRetryAfter),
-    /// `500-done`: carried out, then answered with 500.
+    /// `500-done`: carried out, but the response has status 500.
     FailsAfterwards,
-    /// `502-html`: not carried out, answered with 502 and a proxy's HTML page.
+    /// `502-html`: not carried out; the response has status 502 and a proxy's HTML page.
     GatewayPage,
-    /// `302`: not carried out, answered with a redirect to a sign-in page.
+    /// `302`: not carried out; the response redirects to a sign-in page.
     Redirect,
-    /// `html`: not carried out, answered with 200 and the HTML of a sign-in page.
+    /// `html`: not carried out; the response has status 200 and the HTML of a sign-in page.
     SignInPage,
-    /// `malformed`: carried out, answered with only the first half of the JSON.
+    /// `malformed`: carried out; the response has only the first half of the JSON.
     Malformed,
-    /// `empty`: carried out, answered without a body.
+    /// `empty`: carried out; the response has no body.
     Empty,
-    /// `huge`: carried out, answered with valid JSON of 32 MiB.
+    /// `huge`: carried out; the response is valid JSON of 32 MiB.
     Huge,
-    /// `slow`: carried out, answered at eight bytes a second.
+    /// `slow`: carried out; the response arrives at eight bytes a second.
     Slow,
     /// `odd`: carried out. In page views and other reports, four of five rows have an invalid number: a fraction that
     /// the total does not contain, a missing number, a number beyond 64 bits, or a negative number.

@@ -1,4 +1,4 @@
-//! The routes of the simulated code hosts. `code_host` answers the requests.
+//! The routes of the simulated code hosts. `code_host` responds to the requests.
 
 use super::bad_bodies::closed_connection;
 use super::code_host::{ActionRequest, GitLabRequest, HostCost, HostOperation, HostReply, HostWorld, graphql_request};
@@ -36,16 +36,16 @@ pub(super) fn routes() -> Router<Arc<Service>> {
         .layer(DefaultBodyLimit::max(MAX_BODY_BYTES))
 }
 
-/// Answers a request, or closes the connection without an answer.
+/// Responds to a request, or closes the connection without a response.
 fn respond(
     service: &Service,
     kind: HostKind,
     headers: &HeaderMap,
     operation: HostOperation,
     cost: HostCost,
-    answer: impl FnOnce(&HostWorld<'_>) -> HostReply,
+    make_reply: impl FnOnce(&HostWorld<'_>) -> HostReply,
 ) -> Response {
-    match service.answer_host(kind, text(headers, header::AUTHORIZATION), operation, cost, answer) {
+    match service.respond_as_host(kind, text(headers, header::AUTHORIZATION), operation, cost, make_reply) {
         Some(reply) => reply.into_response(),
         None => closed_connection(),
     }
@@ -57,7 +57,7 @@ fn text(headers: &HeaderMap, name: HeaderName) -> Option<&str> {
 
 async fn graphql(State(service): ServiceState, headers: HeaderMap, body: Bytes) -> Response {
     let (operation, cost) = graphql_request(&body);
-    respond(&service, HostKind::GitHub, &headers, operation, cost, |host| host.answer_graphql(&body))
+    respond(&service, HostKind::GitHub, &headers, operation, cost, |host| host.graphql_reply(&body))
 }
 
 fn pull_request_url(Path((owner, name, number)): PullRequestPath) -> String {
@@ -69,7 +69,7 @@ async fn get_diff(State(service): ServiceState, path: PullRequestPath, headers: 
         return refusal(StatusCode::UNSUPPORTED_MEDIA_TYPE, "Only diffs are simulated");
     }
     respond(&service, HostKind::GitHub, &headers, HostOperation::Diff, HostCost::Rest, |host| {
-        (host.answer_changes(&pull_request_url(path), None), None)
+        (host.changes_reply(&pull_request_url(path), None), None)
     })
 }
 
@@ -89,7 +89,7 @@ async fn get_files(
 ) -> Response {
     let page = Some((parameters.page, parameters.per_page.min(100)));
     respond(&service, HostKind::GitHub, &headers, HostOperation::Diff, HostCost::Rest, |host| {
-        (host.answer_changes(&pull_request_url(path), page), None)
+        (host.changes_reply(&pull_request_url(path), page), None)
     })
 }
 
@@ -115,11 +115,12 @@ fn act(
 
 async fn gitlab_user(State(service): ServiceState, headers: HeaderMap) -> Response {
     respond(&service, HostKind::GitLab, &headers, HostOperation::State, HostCost::Free, |host| {
-        (host.answer_user(), None)
+        (host.user_reply(), None)
     })
 }
 
-/// Answers every request for a merge request: the path, which contains the project percent-encoded, may have a part.
+/// Responds to every request for a merge request: the path, which contains the project percent-encoded, may have a
+/// part.
 async fn merge_request(
     State(service): ServiceState,
     Path(path): Path<HashMap<String, String>>,
@@ -138,6 +139,6 @@ async fn merge_request(
         body: &body,
     };
     respond(&service, HostKind::GitLab, &headers, request.operation(), HostCost::Free, |host| {
-        host.answer_gitlab(&request)
+        host.gitlab_reply(&request)
     })
 }

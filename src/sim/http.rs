@@ -1,7 +1,7 @@
-//! The HTTP server: accepts connections, parses requests and injects faults. If a fault demands that an answer is lost,
-//! the server closes the connection without sending a byte. `service` answers the requests.
+//! The HTTP server: accepts connections, parses requests and injects faults. If a fault demands that a response is
+//! lost, the server closes the connection without sending a byte. `service` responds to the requests.
 
-use super::bad_bodies::{CloseUnanswered, damage, fault_response};
+use super::bad_bodies::{CloseWithoutResponse, damage, fault_response};
 use super::faults::FaultKind;
 use super::host_routes;
 use super::reply::refusal;
@@ -51,17 +51,17 @@ pub(super) async fn serve(listener: TcpListener, service: Arc<Service>, mut stop
     connections.shutdown().await;
 }
 
-/// Serves one connection. To close it without an answer, hyper needs a service that fails. axum's services never fail,
-/// so a response marked with `CloseUnanswered` is turned into a failure here.
+/// Serves one connection. To close it without a response, hyper needs a service that fails. axum's services never fail,
+/// so a response marked with `CloseWithoutResponse` is turned into a failure here.
 async fn serve_connection(stream: TcpStream, router: Router) {
-    // Send each answer at once: answers are small, and the client waits for them.
+    // Send each response at once: responses are small, and the client waits for them.
     let _ = stream.set_nodelay(true);
     let routes = TowerToHyperService::new(router);
     let service = hyper::service::service_fn(move |request: Request<Incoming>| {
-        let answer = routes.call(request.map(Body::new));
+        let response = routes.call(request.map(Body::new));
         async move {
-            match answer.await {
-                Ok(response) if response.extensions().get::<CloseUnanswered>().is_some() => Err(Unanswered),
+            match response.await {
+                Ok(response) if response.extensions().get::<CloseWithoutResponse>().is_some() => Err(NoResponse),
                 Ok(response) => Ok(response),
                 Err(never) => match never {},
             }
@@ -74,7 +74,7 @@ async fn serve_connection(stream: TcpStream, router: Router) {
 
 #[derive(Debug, thiserror::Error)]
 #[error("the connection is closed without an answer")]
-struct Unanswered;
+struct NoResponse;
 
 fn router(service: Arc<Service>) -> Router {
     Router::new()
@@ -97,7 +97,7 @@ fn router(service: Arc<Service>) -> Router {
         .with_state(service)
 }
 
-/// Adds a Date header with the service's time to every answer.
+/// Adds a Date header with the service's time to every response.
 async fn add_date_header(State(service): ServiceState, mut response: Response) -> Response {
     let text = httpdate::fmt_http_date(SystemTime::from(service.now()));
     if let Ok(value) = HeaderValue::from_str(&text) {
@@ -111,7 +111,8 @@ fn posting(operation: Operation) -> MethodRouter<Arc<Service>> {
     post(async move |State(service): ServiceState, request: Request| handle(&service, operation, request).await)
 }
 
-/// Returns the route of an operation that is a GET. axum would also answer HEAD, which the service doesn't document.
+/// Returns the route of an operation that is a GET. axum would also respond to HEAD, which the service doesn't
+/// document.
 fn getting(operation: Operation) -> MethodRouter<Arc<Service>> {
     get(async move |State(service): ServiceState, request: Request| {
         if request.method() != Method::GET {
@@ -140,7 +141,7 @@ async fn handle(service: &Service, operation: Operation, request: Request) -> Re
         (parameters.offset, parameters.cursor) = (None, None);
     }
     sim_request.claims_more = matches!(injected.kind, Some(FaultKind::Stuck | FaultKind::Endless));
-    let reply = service.answer(&sim_request);
+    let reply = service.respond(&sim_request);
     match injected.kind {
         Some(kind) => damage(kind, reply),
         None => reply.into_response(),

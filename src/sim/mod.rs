@@ -38,7 +38,7 @@ pub use world::InitialJob;
 
 use crate::api::hosts::HostAddress;
 use crate::model::Time;
-use crate::model::analytics::RowsAnswer;
+use crate::model::analytics::RowsResponse;
 use crate::model::log::Operation;
 use crate::model::period::DateRange;
 use crate::model::pull_request::HostKind;
@@ -106,7 +106,7 @@ impl Sim {
         &self.service.keys.write
     }
 
-    /// Returns an API key that may only read: every POST with it is answered with 403.
+    /// Returns an API key that may only read: every POST with it is refused with 403.
     pub fn read_only_key(&self) -> &str {
         &self.service.keys.read
     }
@@ -116,7 +116,7 @@ impl Sim {
         self.service.keys.host(kind)
     }
 
-    /// Returns where the simulated code host of this kind is, which answers for github.com or gitlab.com in the links
+    /// Returns where the simulated code host of this kind is, which responds for github.com or gitlab.com in the links
     /// of pull requests.
     pub fn host_address(&self, kind: HostKind) -> HostAddress {
         let (host, path, version) = match kind {
@@ -203,18 +203,18 @@ impl Sim {
         self.service.requests(operation)
     }
 
-    /// Returns how many requests of an operation were carried out, including those whose answer was lost.
+    /// Returns how many requests of an operation were carried out, including those whose response was lost.
     pub fn carried_out(&self, operation: Operation) -> u64 {
         self.service.carried_out(operation)
     }
 
-    /// Returns what the service would answer to a query now, without a request. Used to fill a store with history.
+    /// Returns what the service would respond to a query now, without a request. Used to fill a store with history.
     pub fn views(&self, query: ViewsQuery) -> ViewsPage {
         self.service.views(query)
     }
 
     /// Returns all rows of a report that a client could load now, without a request.
-    pub fn analytics<R: SimulatedRow>(&self, range: DateRange) -> RowsAnswer<R> {
+    pub fn analytics<R: SimulatedRow>(&self, range: DateRange) -> RowsResponse<R> {
         self.service.analytics(range)
     }
 

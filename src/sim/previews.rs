@@ -23,7 +23,7 @@ struct SimBuild {
 }
 
 impl SimPreviews {
-    /// Starts a build. Returns the answer.
+    /// Starts a build. Returns the response.
     pub(super) fn start(&mut self, branch: &str, now: Time) -> Value {
         self.builds.push(SimBuild { branch: branch.to_owned(), started_at: now });
         let hash = branch.bytes().fold(0, |hash, byte| mix(hash ^ u64::from(byte)));

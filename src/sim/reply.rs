@@ -1,4 +1,4 @@
-//! The service's JSON answers, including errors in the documented format.
+//! The service's JSON responses, including errors in the documented format.
 
 use crate::api::wire::{DetailBody, ErrorBody};
 use axum::body::{Body, Bytes};
@@ -6,7 +6,7 @@ use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::Response;
 use serde::Serialize;
 
-/// An answer before it is sent.
+/// A response before it is sent.
 #[derive(Debug, Clone)]
 pub(super) struct Reply {
     pub(super) status: StatusCode,
@@ -23,17 +23,17 @@ impl Reply {
         }
     }
 
-    /// Returns an error answer with its message and details.
+    /// Returns an error response with its message and details.
     pub(super) fn error(status: StatusCode, error: &str, details: Vec<DetailBody>) -> Self {
         Self::json(status, &ErrorBody { error: error.to_owned(), details })
     }
 
-    /// Converts the answer to a response with a Content-Length header.
+    /// Converts the reply to a response with a Content-Length header.
     pub(super) fn into_response(self) -> Response {
         self.with_body(Body::from)
     }
 
-    /// Converts the answer to a response whose body `send` creates.
+    /// Converts the reply to a response whose body `send` creates.
     pub(super) fn with_body(self, send: impl FnOnce(Bytes) -> Body) -> Response {
         let mut response = Response::new(send(self.body));
         *response.status_mut() = self.status;

@@ -1,4 +1,4 @@
-//! Answers the requests that the HTTP server has parsed: checks the API key and the limits, and carries out the
+//! Responds to the requests that the HTTP server has parsed: checks the API key and the limits, and carries out the
 //! operations. The jobs, the limits and the faults each have a lock; no code takes a lock while it holds another.
 
 use super::analytics::{Merges, Readers, RowsQuery, SimAnalytics, SimulatedRow};
@@ -14,7 +14,7 @@ use super::views::{Parameters, SimViews};
 use super::world::{InitialJob, SimWorld};
 use crate::api::wire::{DetailBody, JobBody};
 use crate::model::Time;
-use crate::model::analytics::{AnalyticsKind, RowsAnswer};
+use crate::model::analytics::{AnalyticsKind, RowsResponse};
 use crate::model::ledger::RateLimited;
 use crate::model::log::Operation;
 use crate::model::period::DateRange;
@@ -189,15 +189,15 @@ impl Service {
         self.host_requests.load(Ordering::Relaxed)
     }
 
-    /// Answers a request to a code host. `None` means that the connection ends without an answer. `answer` is called if
-    /// the token is right and the host doesn't refuse every request.
-    pub(super) fn answer_host(
+    /// Responds to a request to a code host. `None` means that the connection ends without a response. `make_reply` is
+    /// called if the token is right and the host doesn't refuse every request.
+    pub(super) fn respond_as_host(
         &self,
         kind: HostKind,
         authorization: Option<&str>,
         operation: HostOperation,
         cost: HostCost,
-        answer: impl FnOnce(&HostWorld<'_>) -> HostReply,
+        make_reply: impl FnOnce(&HostWorld<'_>) -> HostReply,
     ) -> Option<Reply> {
         self.host_requests.fetch_add(1, Ordering::Relaxed);
         let is_action = operation.is_action();
@@ -215,15 +215,16 @@ impl Service {
         let rate_limit = locked(&self.host_limits).spend(cost, now);
         let mut world = locked(&self.world);
         let host = world.code_host(now, fault, token, rate_limit);
-        let (mut reply, done) = code_host::refusal(kind, &host).map_or_else(|| answer(&host), |reply| (reply, None));
+        let (mut reply, done) =
+            code_host::refusal(kind, &host).map_or_else(|| make_reply(&host), |reply| (reply, None));
         if let Some((number, actions)) = done {
             world.set_host_actions(number, actions);
         }
         // The simulated limits of a fault have nothing to do with this one.
-        if !matches!(fault, Some(HostFault::LimitInAnswer | HostFault::LimitInStatus)) {
+        if !matches!(fault, Some(HostFault::LimitInBody | HostFault::LimitInStatus)) {
             reply.headers.extend(rate_limit.iter().flat_map(RateLimit::headers));
         }
-        (!is_action || fault != Some(HostFault::LostActionAnswer)).then_some(reply)
+        (!is_action || fault != Some(HostFault::LostActionResponse)).then_some(reply)
     }
 
     /// Returns how many actions on pull requests arrived.
@@ -231,8 +232,9 @@ impl Service {
         self.host_actions.load(Ordering::Relaxed)
     }
 
-    /// Answers a request as documented. Checks the API key first, then the project, the limit and the request itself.
-    pub(super) fn answer(&self, call: &SimRequest) -> Reply {
+    /// Responds to a request as documented. Checks the API key first, then the project, the limit and the request
+    /// itself.
+    pub(super) fn respond(&self, call: &SimRequest) -> Reply {
         let now = self.now();
         let result = self.check_request(call, now).and_then(|()| self.carry_out(call, now));
         if result.is_ok() {
@@ -269,18 +271,18 @@ impl Service {
         })
     }
 
-    /// Returns the answer to a query at the current time, without counting a request.
+    /// Returns the response to a query at the current time, without counting a request.
     pub(super) fn views(&self, query: ViewsQuery) -> ViewsPage {
         self.views.page(query, self.now())
     }
 
     /// Returns all rows of a report at the current time, without counting a request.
-    pub(super) fn analytics<R: SimulatedRow>(&self, range: DateRange) -> RowsAnswer<R> {
+    pub(super) fn analytics<R: SimulatedRow>(&self, range: DateRange) -> RowsResponse<R> {
         self.with_readers(self.now(), |readers| self.analytics.rows(range, readers))
     }
 
-    /// Calls `answer` with what the reports are computed from.
-    fn with_readers<T>(&self, now: Time, answer: impl FnOnce(Readers<'_>) -> T) -> T {
+    /// Calls `compute` with what the reports are computed from.
+    fn with_readers<T>(&self, now: Time, compute: impl FnOnce(Readers<'_>) -> T) -> T {
         let minute = now.timestamp().div_euclid(60);
         let now = Time::from_timestamp(minute * 60, 0).unwrap_or(now);
         let state = (minute, self.host_actions());
@@ -291,7 +293,7 @@ impl Service {
             *locked(&self.merges) = Some((state, Arc::clone(&merges)));
             merges
         });
-        answer(Readers { site: self.views.site(), merges: &merges, now })
+        compute(Readers { site: self.views.site(), merges: &merges, now })
     }
 
     fn analytics_reply(&self, kind: AnalyticsKind, call: &SimRequest, now: Time) -> Result<Reply, Reply> {
@@ -301,7 +303,7 @@ impl Service {
             .as_ref()
             .map_or_else(|| Err(Vec::new()), |parameters| RowsQuery::parse(kind, parameters, call.claims_more));
         let query = query.map_err(wrong)?;
-        let body = self.with_readers(now, |readers| self.analytics.answer(kind, &query, readers));
+        let body = self.with_readers(now, |readers| self.analytics.response(kind, &query, readers));
         let body = body.map_err(|message| wrong(vec![DetailBody { message: message.to_owned() }]))?;
         Ok(Reply::json(StatusCode::OK, &body))
     }
@@ -342,7 +344,7 @@ impl Service {
                 let read = call.parameters.as_ref().map_or_else(|| Err(Vec::new()), Parameters::parse);
                 let wrong = |details| Reply::error(StatusCode::BAD_REQUEST, "Invalid query parameters", details);
                 let wanted = read.map_err(wrong)?;
-                Ok(Reply::json(StatusCode::OK, &self.views.answer(wanted, now)))
+                Ok(Reply::json(StatusCode::OK, &self.views.response(wanted, now)))
             }
         }
     }
@@ -386,8 +388,10 @@ mod tests {
         let service = Service::new(&SimOptions { jobs: 0, pages: 0, ..SimOptions::default() });
         let bearer = format!("Bearer {}", service.keys.host(HostKind::GitHub));
         let ask = |cost| {
-            let answer = |_: &HostWorld<'_>| (Reply::json(StatusCode::OK, &"answered"), None);
-            service.answer_host(HostKind::GitHub, Some(&bearer), HostOperation::State, cost, answer).expect("an answer")
+            let make_reply = |_: &HostWorld<'_>| (Reply::json(StatusCode::OK, &"answered"), None);
+            service
+                .respond_as_host(HostKind::GitHub, Some(&bearer), HostOperation::State, cost, make_reply)
+                .expect("an answer")
         };
         let remaining = |reply: &Reply| {
             let header = reply.headers.iter().find(|(name, _)| name == "x-ratelimit-remaining");

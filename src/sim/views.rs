@@ -1,6 +1,6 @@
-//! Answers requests for page views. Parses the parameters as strictly as documented, and sorts the rows by total views,
-//! then by path. Pages without views in the range are left out, so the totals are the sum of all rows. The numbers
-//! change once a minute, so the sorted rows are reused until the minute or the range changes.
+//! Responds to requests for page views. Parses the parameters as strictly as documented, and sorts the rows by total
+//! views, then by path. Pages without views in the range are left out, so the totals are the sum of all rows. The
+//! numbers change once a minute, so the sorted rows are reused until the minute or the range changes.
 
 use super::pages::{PageViewSum, Site};
 use crate::api::wire::{CountsBody, DetailBody, PageBody, ViewsBody};
@@ -67,7 +67,7 @@ impl Parameters {
     }
 }
 
-/// Returns the details of an error answer.
+/// Returns the details of an error response.
 pub(super) fn details(messages: impl Iterator<Item = String>) -> Vec<DetailBody> {
     messages.map(|message| DetailBody { message }).collect()
 }
@@ -102,7 +102,7 @@ pub(super) fn parse_number(
     })
 }
 
-/// The site's page views and the last ranking. A client that loads all rows within the same minute gets every answer
+/// The site's page views and the last ranking. A client that loads all rows within the same minute gets every response
 /// from the same ranking.
 #[derive(Debug)]
 pub(super) struct SimViews {
@@ -142,7 +142,7 @@ impl SimViews {
     }
 
     /// Returns the rows that the query asks for, with the totals of the complete range.
-    pub(super) fn answer(&self, wanted: SimViewsQuery, now: Time) -> ViewsBody {
+    pub(super) fn response(&self, wanted: SimViewsQuery, now: Time) -> ViewsBody {
         let ranking = self.ranking(wanted, now);
         let rows = ranking.rows.iter().skip(wanted.offset).take(wanted.limit);
         let views = rows.map(|row| PageBody {
@@ -156,19 +156,19 @@ impl SimViews {
         }
     }
 
-    /// Returns the answer to a query as the client decodes it.
+    /// Returns the response to a query as the client decodes it.
     pub(super) fn page(&self, query: ViewsQuery, now: Time) -> ViewsPage {
         let number = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
         let (from, before) = (query.range.from(), query.range.exclusive_end());
         let wanted = SimViewsQuery { from, before, limit: number(query.limit.into()), offset: number(query.offset()) };
-        let answer = self.answer(wanted, now);
-        let rows = answer.views.into_iter();
+        let response = self.response(wanted, now);
+        let rows = response.views.into_iter();
         ViewsPage {
-            totals: counts_from_body(&answer.totals),
+            totals: counts_from_body(&response.totals),
             rows: rows
                 .map(|row| PageRow { path: CleanText::line(&row.path), counts: counts_from_body(&row.counts) })
                 .collect(),
-            has_more: Some(answer.has_more),
+            has_more: Some(response.has_more),
         }
     }
 

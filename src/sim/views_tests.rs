@@ -58,11 +58,11 @@ fn load_all(views: &SimViews, limit: usize) -> (CountsBody, Vec<PageBody>, usize
     let mut wanted = SimViewsQuery { limit, ..wanted("2026-11-14", "2026-11-21") };
     let mut rows = Vec::new();
     for requests in 1.. {
-        let answer = views.answer(wanted, now());
-        assert!(answer.views.len() <= limit);
-        rows.extend(answer.views);
-        if !answer.has_more {
-            return (answer.totals, rows, requests);
+        let response = views.response(wanted, now());
+        assert!(response.views.len() <= limit);
+        rows.extend(response.views);
+        if !response.has_more {
+            return (response.totals, rows, requests);
         }
         wanted.offset += limit;
     }
@@ -96,15 +96,15 @@ fn rows_are_sorted_and_pages_without_views_are_left_out() {
 #[test]
 fn an_offset_beyond_the_end_returns_only_the_totals() {
     let views = SimViews::new(Site::new(7, 300, now()));
-    let whole = views.answer(wanted("2026-11-14", "2026-11-21"), now());
-    let behind = views.answer(SimViewsQuery { offset: 300, ..wanted("2026-11-14", "2026-11-21") }, now());
+    let whole = views.response(wanted("2026-11-14", "2026-11-21"), now());
+    let behind = views.response(SimViewsQuery { offset: 300, ..wanted("2026-11-14", "2026-11-21") }, now());
     assert_eq!((behind.views.len(), behind.has_more, behind.totals.total), (0, false, whole.totals.total));
 }
 
 #[test]
 fn the_cached_ranking_is_never_used_for_another_range_or_minute() {
     let views = SimViews::new(Site::new(7, 300, now()));
-    let ask = |views: &SimViews, from: &str, now: Time| views.answer(wanted(from, "2026-11-21"), now).totals.total;
+    let ask = |views: &SimViews, from: &str, now: Time| views.response(wanted(from, "2026-11-21"), now).totals.total;
     let (week, today) = (ask(&views, "2026-11-14", now()), ask(&views, "2026-11-20", now()));
     assert!(today < week);
     let later = now() + chrono::TimeDelta::minutes(30);

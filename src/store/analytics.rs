@@ -1,8 +1,8 @@
 //! Reports of visitors, searches, feedback and questions. A range may have a complete report and, at the same time, an
-//! unfinished one that is being loaded answer by answer.
+//! unfinished one that is being loaded response by response.
 //!
-//! Answers are stored as received, each in one transaction, so that an interrupted load can always be continued. Others
-//! may have edited the file: a report that can't be read counts as not stored. Times are the service's.
+//! Responses are stored as received, each in one transaction, so that an interrupted load can always be continued.
+//! Others may have edited the file: a report that can't be read counts as not stored. Times are the service's.
 
 use super::Store;
 use super::columns::{UnixMillis, read_time};
@@ -12,7 +12,7 @@ use super::query::Query as _;
 use super::views::date_columns;
 use crate::model::Time;
 use crate::model::analytics::{
-    AnalyticsKind, AnalyticsRow, Cursor, ReaderTextDays, RowsAnswer, RowsMerge, RowsReport, StoredRows,
+    AnalyticsKind, AnalyticsRow, Cursor, ReaderTextDays, RowsMerge, RowsReport, RowsResponse, StoredRows,
 };
 use crate::model::endpoint::Scope;
 use crate::model::period::DateRange;
@@ -21,17 +21,17 @@ use chrono::TimeDelta;
 use rusqlite::{Connection, Row, Transaction, params};
 use std::sync::Arc;
 
-/// Where an answer belongs.
+/// Where a response belongs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct AnswerPosition {
+pub struct ResponsePosition {
     pub range: DateRange,
-    /// The number of the answer within its report, starting at 1.
+    /// The number of the response within its report, starting at 1.
     pub number: u32,
-    /// When this answer was received.
+    /// When this response was received.
     pub as_of: Time,
-    /// When the first answer of the report was received, which tells apart two loads of the same range.
+    /// When the first response of the report was received, which tells apart two loads of the same range.
     pub started_at: Time,
-    /// Whether the first answer of a report replaces an unfinished report.
+    /// Whether the first response of a report replaces an unfinished report.
     pub starts_over: bool,
 }
 
@@ -39,24 +39,24 @@ pub struct AnswerPosition {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnfinishedRows<R> {
     pub report: RowsReport<R>,
-    /// See [`AnswerPosition::started_at`].
+    /// See [`ResponsePosition::started_at`].
     pub started_at: Time,
 }
 
 impl Store {
-    /// Adds the next answer to the report that is being loaded. The last answer completes the report, which then
-    /// replaces the previous complete report. Returns `false` and changes nothing if the answer doesn't continue the
+    /// Adds the next response to the report that is being loaded. The last response completes the report, which then
+    /// replaces the previous complete report. Returns `false` and changes nothing if the response doesn't continue the
     /// report, since another instance has already added it, or has restarted the load or deleted the report.
-    pub async fn save_rows_answer<R: AnalyticsRow>(
+    pub async fn save_rows_response<R: AnalyticsRow>(
         &self,
         scope: &Scope,
-        answer: &RowsAnswer<R>,
-        position: AnswerPosition,
+        response: &RowsResponse<R>,
+        position: ResponsePosition,
     ) -> StoreResult<bool> {
-        let new = EncodedAnswer::of(answer)?;
+        let new = EncodedResponse::of(response)?;
         self.write_in_scope(scope, move |tx, scope| {
             let Some(id) = report_to_extend::<R>(tx, scope, position)? else { return Ok(false) };
-            append_answer(tx, id, &new, position)?;
+            append_response(tx, id, &new, position)?;
             if new.next_cursor.is_none() {
                 let key = ReportKey { scope, kind: R::KIND, range: position.range, complete: true };
                 if let Some(previous) = find_report(tx, key)? {
@@ -76,15 +76,15 @@ impl Store {
             let complete = read_report::<R>(db, scope, range, true)?.map(|(report, _)| report);
             let unfinished = read_report::<R>(db, scope, range, false)?.map(|(report, _)| report);
             Ok(StoredRows {
-                interrupted_after: unfinished.as_ref().map(|report| report.answers),
-                requests_last_time: complete.as_ref().map(|report| report.answers),
+                interrupted_after: unfinished.as_ref().map(|report| report.responses),
+                requests_last_time: complete.as_ref().map(|report| report.responses),
                 report: complete.or(unfinished).map(Arc::new),
             })
         })
         .await
     }
 
-    /// Returns the unfinished report of the range with the answers received so far, if there is one.
+    /// Returns the unfinished report of the range with the responses received so far, if there is one.
     pub async fn unfinished_rows<R: AnalyticsRow>(
         &self,
         scope: &Scope,
@@ -127,8 +127,8 @@ pub(super) fn reader_text_kinds() -> String {
     kinds.map(|kind| format!("'{}'", kind.name())).collect::<Vec<_>>().join(", ")
 }
 
-/// An answer in the form in which it is written to disk.
-struct EncodedAnswer {
+/// A response in the form in which it is written to disk.
+struct EncodedResponse {
     rows: String,
     row_count: u32,
     totals: String,
@@ -136,15 +136,15 @@ struct EncodedAnswer {
     is_cut: bool,
 }
 
-impl EncodedAnswer {
-    fn of<R: AnalyticsRow>(answer: &RowsAnswer<R>) -> StoreResult<Self> {
-        let rows = serde_json::to_string(&answer.rows).map_err(|error| StoreError::Unusable(error.to_string()))?;
+impl EncodedResponse {
+    fn of<R: AnalyticsRow>(response: &RowsResponse<R>) -> StoreResult<Self> {
+        let rows = serde_json::to_string(&response.rows).map_err(|error| StoreError::Unusable(error.to_string()))?;
         Ok(Self {
             rows,
-            row_count: u32::try_from(answer.rows.len()).unwrap_or(u32::MAX),
-            totals: encode_counts(&answer.totals)?,
-            next_cursor: answer.next.as_ref().map(|cursor| cursor.as_str().to_owned()),
-            is_cut: answer.is_cut,
+            row_count: u32::try_from(response.rows.len()).unwrap_or(u32::MAX),
+            totals: encode_counts(&response.totals)?,
+            next_cursor: response.next.as_ref().map(|cursor| cursor.as_str().to_owned()),
+            is_cut: response.is_cut,
         })
     }
 }
@@ -166,7 +166,7 @@ struct ReportHeaderRow {
 }
 
 struct ReportHeader {
-    answers: u32,
+    responses: u32,
     row_count: u32,
     started_at: Time,
     as_of: Time,
@@ -193,7 +193,7 @@ fn read_header(row: &Row<'_>) -> rusqlite::Result<Option<ReportHeader>> {
         return Ok(None);
     }
     Ok(Some(ReportHeader {
-        answers: row.get("answers")?,
+        responses: row.get("answers")?,
         row_count: row.get("row_count")?,
         started_at: read_time(row, "started_at")?,
         as_of: read_time(row, "as_of")?,
@@ -216,51 +216,51 @@ fn read_report<R: AnalyticsRow>(
         return Ok(None);
     };
     let started_at = header.started_at;
-    Ok(merge_answers(db, range, id, header)?.map(|report| (report, started_at)))
+    Ok(merge_responses(db, range, id, header)?.map(|report| (report, started_at)))
 }
 
-/// Merges the stored answers of a report. Returns `None` if one of them is missing or can't be read, since the report
+/// Merges the stored responses of a report. Returns `None` if one of them is missing or can't be read, since the report
 /// would be wrong without some of its rows.
-fn merge_answers<R: AnalyticsRow>(
+fn merge_responses<R: AnalyticsRow>(
     db: &Connection,
     range: DateRange,
     id: i64,
     header: ReportHeader,
 ) -> StoreResult<Option<RowsReport<R>>> {
-    let ReportHeader { answers, row_count, as_of, totals, next, is_cut, .. } = header;
+    let ReportHeader { responses, row_count, as_of, totals, next, is_cut, .. } = header;
     let mut statement =
         db.prepare_cached("SELECT number, rows FROM analytics_answer WHERE report = ?1 ORDER BY number")?;
     let mut found = statement.query([id])?;
     let mut merge: Option<RowsMerge<R>> = None;
-    let (mut read_answers, mut read_rows) = (0_u32, 0_u32);
+    let (mut read_responses, mut read_rows) = (0_u32, 0_u32);
     while let Some(row) = found.next()? {
-        read_answers = read_answers.saturating_add(1);
-        let is_next = row.get_ref("number")?.as_i64() == Ok(i64::from(read_answers));
+        read_responses = read_responses.saturating_add(1);
+        let is_next = row.get_ref("number")?.as_i64() == Ok(i64::from(read_responses));
         let rows = row.get_ref("rows")?.as_str().ok().and_then(|text| serde_json::from_str::<Vec<R>>(text).ok());
         let Some(rows) = rows.filter(|_| is_next) else { return Ok(None) };
         read_rows = read_rows.saturating_add(u32::try_from(rows.len()).unwrap_or(u32::MAX));
-        let answer = RowsAnswer { rows, totals: Counts::default(), next: None, is_cut };
+        let response = RowsResponse { rows, totals: Counts::default(), next: None, is_cut };
         match &mut merge {
-            Some(merge) => drop(merge.add_answer(answer, as_of)),
-            None => merge = Some(RowsMerge::start(range, answer, as_of)),
+            Some(merge) => drop(merge.add_response(response, as_of)),
+            None => merge = Some(RowsMerge::start(range, response, as_of)),
         }
     }
-    let merge = merge.filter(|_| (read_answers, read_rows) == (answers, row_count));
+    let merge = merge.filter(|_| (read_responses, read_rows) == (responses, row_count));
     Ok(merge.map(|merge| RowsReport { totals, next, is_cut, ..merge.into_report() }))
 }
 
-/// Returns the id of the unfinished report that the answer at this position continues, or of a new one. Returns `None`
-/// if the answer belongs to another load.
+/// Returns the id of the unfinished report that the response at this position continues, or of a new one. Returns
+/// `None` if the response belongs to another load.
 fn report_to_extend<R: AnalyticsRow>(
     tx: &Transaction<'_>,
     scope: i64,
-    position: AnswerPosition,
+    position: ResponsePosition,
 ) -> StoreResult<Option<i64>> {
-    let AnswerPosition { range, number, as_of, started_at, starts_over } = position;
+    let ResponsePosition { range, number, as_of, started_at, starts_over } = position;
     let stored = find_report(tx, ReportKey { scope, kind: R::KIND, range, complete: false })?;
     if number > 1 {
         let continues = |header: &ReportHeader| {
-            header.answers.checked_add(1) == Some(number)
+            header.responses.checked_add(1) == Some(number)
                 && header.started_at.timestamp_millis() == started_at.timestamp_millis()
         };
         return Ok(stored.filter(|stored| stored.header.as_ref().is_some_and(continues)).map(|stored| stored.id));
@@ -281,7 +281,12 @@ fn report_to_extend<R: AnalyticsRow>(
     Ok(Some(id))
 }
 
-fn append_answer(tx: &Transaction<'_>, id: i64, new: &EncodedAnswer, position: AnswerPosition) -> StoreResult<()> {
+fn append_response(
+    tx: &Transaction<'_>,
+    id: i64,
+    new: &EncodedResponse,
+    position: ResponsePosition,
+) -> StoreResult<()> {
     tx.change(
         "INSERT INTO analytics_answer (report, number, rows) VALUES (?1, ?2, ?3)",
         params![id, position.number, new.rows],
@@ -302,7 +307,7 @@ fn append_answer(tx: &Transaction<'_>, id: i64, new: &EncodedAnswer, position: A
     Ok(())
 }
 
-/// Deletes a report with its answers. SQLite overwrites them in the file, see
+/// Deletes a report with its responses. SQLite overwrites them in the file, see
 /// [`overwrite_deleted`](super::schema::overwrite_deleted).
 pub(super) fn delete_report(tx: &Transaction<'_>, id: i64) -> StoreResult<()> {
     tx.change("DELETE FROM analytics_answer WHERE report = ?1", [id])?;

@@ -41,7 +41,7 @@ impl Store {
 fn read_known_ranges(db: &Connection, scope: i64) -> StoreResult<Vec<CachedRange>> {
     let mut by_range: HashMap<DateRange, CachedRange> = HashMap::new();
     // A range that was already added is never replaced. So a complete report takes precedence over an unfinished
-    // report, and an unfinished report over single answers.
+    // report, and an unfinished report over single responses.
     add_ranges(
         db,
         "SELECT date_from, date_to, row_count, complete, as_of, totals FROM views_report WHERE scope = ?1 AND complete = 1",

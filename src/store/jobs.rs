@@ -1,4 +1,4 @@
-//! Reads the list of jobs, merges the service's answers, and merges two rows that turn out to be the same job.
+//! Reads the list of jobs, merges the service's responses, and merges two rows that turn out to be the same job.
 
 use super::columns::{self, EVENT_COLUMNS};
 use super::error::{StoreError, StoreResult};
@@ -22,15 +22,15 @@ use std::collections::BTreeSet;
 /// The key of the value that counts how often jobs were pruned. Other instances see from it that jobs were deleted.
 pub(super) const PRUNE_COUNT_KEY: &str = "prunes";
 
-/// The service's answer to a GET request for a job.
+/// The service's response to a GET request for a job.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum JobAnswer {
+pub enum JobResponse {
     Job(RemoteJob),
-    /// The service answered with 404.
+    /// The service responded with 404.
     NotFound,
 }
 
-/// The result of merging the service's answer into a stored job.
+/// The result of merging the service's response into a stored job.
 #[derive(Debug)]
 pub struct MergeResult {
     /// The job's row after the merge.
@@ -217,14 +217,15 @@ impl Store {
         .await
     }
 
-    /// Merges the service's answer to a GET request into the job. Fields that the answer leaves out keep their values.
+    /// Merges the service's response to a GET request into the job. Fields that the response leaves out keep their
+    /// values.
     ///
     /// `requested` is the job as it was before the request. If the job was given another id or a prompt was accepted
-    /// since then, the answer may be older than the stored job and changes nothing: an outdated `completed` would end
+    /// since then, the response may be older than the stored job and changes nothing: an outdated `completed` would end
     /// the polling of a job that has just started again.
-    pub async fn apply_fetched(&self, requested: &Job, answer: JobAnswer, now: Time) -> StoreResult<MergeResult> {
+    pub async fn apply_fetched(&self, requested: &Job, response: JobResponse, now: Time) -> StoreResult<MergeResult> {
         let requested = requested.clone();
-        self.write(move |tx| merge_fetched(tx, &requested, &answer, now)).await
+        self.write(move |tx| merge_fetched(tx, &requested, &response, now)).await
     }
 
     /// Starts to track a job that was created elsewhere. If a row already has the id of `job`, merges `job` into that
@@ -305,33 +306,33 @@ pub(super) fn read_group_sizes(db: &Connection, scope: i64) -> StoreResult<Group
     Ok(counted)
 }
 
-fn merge_fetched(tx: &Transaction<'_>, requested: &Job, answer: &JobAnswer, now: Time) -> StoreResult<MergeResult> {
+fn merge_fetched(tx: &Transaction<'_>, requested: &Job, response: &JobResponse, now: Time) -> StoreResult<MergeResult> {
     let mut row = read_current_job(tx, requested.key)?;
     if row.id != requested.id || row.last_accepted_at() != requested.last_accepted_at() {
         return Ok(MergeResult { row, events: Vec::new(), shares_id_with: None });
     }
-    let events = match answer {
-        JobAnswer::Job(job) => merge::merge_answer(&mut row, job, now),
-        JobAnswer::NotFound => merge::mark_gone(&mut row, now),
+    let events = match response {
+        JobResponse::Job(job) => merge::merge_response(&mut row, job, now),
+        JobResponse::NotFound => merge::mark_gone(&mut row, now),
     };
     insert_events(tx, row.key, &events)?;
     Ok(MergeResult { row: update_job(tx, &row)?, events, shares_id_with: None })
 }
 
-/// Starts to track a job that was created elsewhere. If the job is already tracked, merges the answer into its row and
-/// restores the row if it was dismissed.
+/// Starts to track a job that was created elsewhere. If the job is already tracked, merges the response into its row
+/// and restores the row if it was dismissed.
 pub(super) fn track_job(tx: &Transaction<'_>, scope: i64, job: &RemoteJob, now: Time) -> StoreResult<Job> {
     if let Some(known) = find_by_id(tx, scope, &job.id)? {
-        let mut row = merge_fetched(tx, &known, &JobAnswer::Job(job.clone()), now)?.row;
+        let mut row = merge_fetched(tx, &known, &JobResponse::Job(job.clone()), now)?.row;
         row.local.dismissed = false;
         return update_job(tx, &row);
     }
     let key = insert_job(tx, scope, &job.id.to_clean_text(), now)?;
     let mut row = read_current_job(tx, key)?;
-    let events = merge::merge_answer(&mut row, job, now);
+    let events = merge::merge_response(&mut row, job, now);
     row.id = Some(job.id.clone());
     row.local.started_at = row.created_at;
-    // The job may have finished long ago; the answer doesn't contain its finish time.
+    // The job may have finished long ago; the response doesn't contain its finish time.
     row.local.finished_at = None;
     insert_events(tx, key, &events)?;
     update_job(tx, &row)

@@ -1,4 +1,4 @@
-//! Stores page-view answers and counts as JSON in a column, each number exactly as it was received. Since others may
+//! Stores page-view responses and counts as JSON in a column, each number exactly as it was received. Since others may
 //! have edited the file, reading never fails: what can't be read is treated as missing.
 
 use super::error::StoreError;
@@ -7,7 +7,7 @@ use crate::model::views::{Count, Counts, PageRow, ViewsPage};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-/// A page-view answer in the form in which it is written to disk.
+/// A page-view response in the form in which it is written to disk.
 #[derive(Debug, Serialize)]
 struct EncodedViews<'a> {
     totals: WrittenCounts<'a>,
@@ -28,9 +28,9 @@ enum WrittenCount<'a> {
     Missing(()),
 }
 
-/// A page-view answer in the form in which it is read from disk.
+/// A page-view response in the form in which it is read from disk.
 #[derive(Debug, Deserialize)]
-struct DecodedAnswer<'a> {
+struct DecodedResponse<'a> {
     #[serde(borrow)]
     totals: ReadCounts<'a>,
     rows: Vec<(String, ReadCounts<'a>)>,
@@ -40,8 +40,8 @@ struct DecodedAnswer<'a> {
 /// Three counts in this order: human, AI, total.
 type ReadCounts<'a> = [&'a RawValue; 3];
 
-/// Encodes an answer as JSON.
-pub(super) fn encode_answer(page: &ViewsPage) -> Result<String, StoreError> {
+/// Encodes a response as JSON.
+pub(super) fn encode_response(page: &ViewsPage) -> Result<String, StoreError> {
     json(&EncodedViews {
         totals: to_written_counts(&page.totals),
         rows: page.rows.iter().map(|row| (row.path.as_str(), to_written_counts(&row.counts))).collect(),
@@ -49,9 +49,9 @@ pub(super) fn encode_answer(page: &ViewsPage) -> Result<String, StoreError> {
     })
 }
 
-/// Parses an answer from JSON; `None` if the JSON is invalid.
-pub(super) fn decode_answer(text: &str) -> Option<ViewsPage> {
-    let DecodedAnswer { totals, rows, more } = serde_json::from_str(text).ok()?;
+/// Parses a response from JSON; `None` if the JSON is invalid.
+pub(super) fn decode_response(text: &str) -> Option<ViewsPage> {
+    let DecodedResponse { totals, rows, more } = serde_json::from_str(text).ok()?;
     let row = |(path, counts): (String, _)| PageRow { path: CleanText::line(&path), counts: to_counts(counts) };
     Some(ViewsPage { totals: to_counts(totals), rows: rows.into_iter().map(row).collect(), has_more: more })
 }

@@ -52,7 +52,7 @@ impl Store {
         self.write(move |tx| refund_use(tx, &scope, limited, at)).await
     }
 
-    /// Stores that the service answered with 429. No request of this kind is allowed before the wait is over.
+    /// Stores that the service responded with 429. No request of this kind is allowed before the wait is over.
     pub async fn record_rate_limit(
         &self,
         scope: &Scope,

@@ -1,10 +1,10 @@
-//! Unfinished reports: their load is in progress or was interrupted. Their answers are stored as received, one after
+//! Unfinished reports: their load is in progress or was interrupted. Their responses are stored as received, one after
 //! the other.
 
 use super::columns::{UnixMillis, read_optional_time};
 use super::error::StoreResult;
 use super::query::Query as _;
-use super::views::{date_columns, read_answer, read_range};
+use super::views::{date_columns, read_range, read_response};
 use crate::model::Time;
 use crate::model::load::Timed;
 use crate::model::period::DateRange;
@@ -12,18 +12,18 @@ use crate::model::report::{Report, ReportMerge};
 use crate::model::views::ViewsPage;
 use rusqlite::{Connection, Transaction, params};
 
-/// An answer for a report that is being loaded.
+/// A response for a report that is being loaded.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ReportAnswer {
+pub struct ReportResponse {
     pub range: DateRange,
-    /// The number of the answer within the report, starting at 1.
+    /// The number of the response within the report, starting at 1.
     pub number: u32,
-    pub answer: ViewsPage,
+    pub response: ViewsPage,
     /// Whether the service reported that there are no more rows.
     pub complete: bool,
     pub as_of: Time,
-    /// When the user restarted the load, so that answers loaded before that time are not used. `None` if it was not
-    /// restarted. Stored with the first answer of the load.
+    /// When the user restarted the load, so that responses loaded before that time are not used. `None` if it was not
+    /// restarted. Stored with the first response of the load.
     pub restarted_at: Option<Time>,
 }
 
@@ -31,11 +31,11 @@ pub struct ReportAnswer {
 #[derive(Debug)]
 pub(super) struct LoadingRow {
     pub(super) id: i64,
-    /// The number of answers received so far.
-    pub(super) answers: u32,
+    /// The number of responses received so far.
+    pub(super) responses: u32,
     /// When the user restarted the load; `None` if it was not restarted.
     pub(super) restarted_at: Option<Time>,
-    /// The number of duplicate rows in the answers that a migration combined into the first stored part.
+    /// The number of duplicate rows in the responses that a migration combined into the first stored part.
     duplicates: u32,
 }
 
@@ -60,7 +60,7 @@ pub(super) fn find_loadings(
         let loading = LoadingRow {
             id: row.get("id")?,
             restarted_at: read_optional_time(row, "restarted_at")?,
-            answers: row.get("answers")?,
+            responses: row.get("answers")?,
             duplicates: row.get("moved")?,
         };
         Ok(read_range(row)?.map(|range| (range, loading)))
@@ -68,12 +68,12 @@ pub(super) fn find_loadings(
     Ok(found.into_iter().flatten().collect())
 }
 
-/// Adds the next answer to the unfinished report, or starts a report with it. `text` is the same answer as JSON.
-pub(super) fn append_answer(
+/// Adds the next response to the unfinished report, or starts a report with it. `text` is the same response as JSON.
+pub(super) fn append_response(
     tx: &Transaction<'_>,
     scope: i64,
     to: Option<LoadingRow>,
-    next: &ReportAnswer,
+    next: &ReportResponse,
     text: &str,
 ) -> StoreResult<()> {
     let id = match to {
@@ -93,34 +93,34 @@ pub(super) fn append_answer(
     Ok(())
 }
 
-/// Merges the stored answers into one report. Returns `None` if an answer can't be read (others may have edited the
+/// Merges the stored responses into one report. Returns `None` if a response can't be read (others may have edited the
 /// file). The caller then has to load the report again, since it would be wrong without some of its rows.
 pub(super) fn merge_parts(db: &Connection, range: DateRange, loading: &LoadingRow) -> StoreResult<Option<Report>> {
     let mut statement = db.prepare_cached("SELECT answer, as_of FROM views_part WHERE loading = ?1 ORDER BY number")?;
     let mut parts = statement.query([loading.id])?;
     let mut merge: Option<ReportMerge> = None;
     while let Some(part) = parts.next()? {
-        let Some(Timed { value, as_of }) = read_answer(part)? else { return Ok(None) };
+        let Some(Timed { value, as_of }) = read_response(part)? else { return Ok(None) };
         merge = Some(ReportMerge::with(merge, range, value, false, as_of));
     }
-    // The number of answers is not that of the parts, since a migration may have combined several answers into one
+    // The number of responses is not that of the parts, since a migration may have combined several responses into one
     // part.
     Ok(merge.map(ReportMerge::into_report).map(|report| Report {
-        answers: loading.answers,
+        responses: loading.responses,
         duplicates: report.duplicates.saturating_add(loading.duplicates),
         ..report
     }))
 }
 
-/// Returns those answers of unfinished reports that contain `text`, the newest first within each range.
-pub(super) fn answers_containing(
+/// Returns those responses of unfinished reports that contain `text`, the newest first within each range.
+pub(super) fn responses_containing(
     db: &Connection,
     scope: i64,
     text: &str,
 ) -> StoreResult<Vec<(DateRange, Timed<ViewsPage>)>> {
     let sql = "SELECT date_from, date_to, answer, as_of FROM views_loading JOIN views_part ON loading = id
          WHERE scope = ?1 AND instr(answer, ?2) > 0 ORDER BY number DESC";
-    let found = db.query_all(sql, params![scope, text], |row| Ok(read_range(row)?.zip(read_answer(row)?)))?;
+    let found = db.query_all(sql, params![scope, text], |row| Ok(read_range(row)?.zip(read_response(row)?)))?;
     Ok(found.into_iter().flatten().collect())
 }
 

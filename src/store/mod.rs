@@ -44,15 +44,15 @@ mod views;
 #[cfg(test)]
 mod tests;
 
-pub use analytics::{AnswerPosition, UnfinishedRows};
+pub use analytics::{ResponsePosition, UnfinishedRows};
 pub use backup::{ExportCounts, ImportCounts, ImportError, MAX_LINE_BYTES, check_backup};
 pub use check::{StoreHealth, check_store};
 pub use diffs::StoredDiff;
 pub use drafts::Draft;
 pub use error::StoreError;
 pub use examine::{StoreContent, StoreExamination, examine};
-pub use jobs::{JobAnswer, JobChanges, MergeResult};
-pub use loading::ReportAnswer;
+pub use jobs::{JobChanges, JobResponse, MergeResult};
+pub use loading::ReportResponse;
 pub use open::DATABASE_FILE;
 pub use open_outcome::{OpenOutcome, RecoveryCounts};
 pub use prompts::RecentPrompt;

@@ -1,11 +1,11 @@
-//! Finds the views of one page in everything that is cached: in complete reports, otherwise in answers for the range,
+//! Finds the views of one page in everything that is cached: in complete reports, otherwise in responses for the range,
 //! otherwise in an unfinished report. Only a complete report shows that the service didn't list a page.
 
 use super::columns::read_time;
 use super::error::StoreResult;
 use super::query::Query as _;
 use super::reports::{find_complete, find_path, read_counts};
-use super::views::{read_answer, read_range};
+use super::views::{read_range, read_response};
 use super::{Store, loading, scopes};
 use crate::model::endpoint::Scope;
 use crate::model::impact::{PagePeriod, PageViewsState};
@@ -31,11 +31,11 @@ impl Store {
             let Some(scope) = scopes::find_scope(db, &scope)? else {
                 return Ok(vec![PageViewsState::Unknown; ranges.len()]);
             };
-            let PageViews { in_reports, in_answers } = read_page_views(db, scope, &path)?;
+            let PageViews { in_reports, in_responses } = read_page_views(db, scope, &path)?;
             let find = |range| {
                 let found = match (in_reports.get(&range), find_complete(db, scope, range)?) {
                     (None, Some((_, report))) => return Ok(PageViewsState::NotListed(report.as_of)),
-                    (found, _) => found.or_else(|| in_answers.get(&range)),
+                    (found, _) => found.or_else(|| in_responses.get(&range)),
                 };
                 Ok(found.cloned().map_or(PageViewsState::Unknown, PageViewsState::Known))
             };
@@ -49,10 +49,10 @@ impl Store {
     pub async fn page_periods(&self, scope: &Scope, path: &CleanText) -> StoreResult<Vec<PagePeriod>> {
         let path = path.clone();
         self.read_in_scope(scope, move |db, scope| {
-            let PageViews { in_reports, mut in_answers } = read_page_views(db, scope, &path)?;
-            in_answers.extend(in_reports);
+            let PageViews { in_reports, mut in_responses } = read_page_views(db, scope, &path)?;
+            in_responses.extend(in_reports);
             let mut periods: Vec<PagePeriod> =
-                in_answers.into_iter().map(|(range, views)| PagePeriod { range, views }).collect();
+                in_responses.into_iter().map(|(range, views)| PagePeriod { range, views }).collect();
             periods.sort_by_key(|period| Reverse(period.range));
             Ok(periods)
         })
@@ -64,12 +64,12 @@ impl Store {
 struct PageViews {
     /// From complete reports, which take precedence.
     in_reports: HashMap<DateRange, Timed<Counts>>,
-    /// From single answers, also those of an unfinished report.
-    in_answers: HashMap<DateRange, Timed<Counts>>,
+    /// From single responses, also those of an unfinished report.
+    in_responses: HashMap<DateRange, Timed<Counts>>,
 }
 
 fn read_page_views(db: &Connection, scope: i64, path: &CleanText) -> StoreResult<PageViews> {
-    let (mut in_reports, mut in_answers) = (HashMap::new(), HashMap::new());
+    let (mut in_reports, mut in_responses) = (HashMap::new(), HashMap::new());
     if let Some(id) = find_path(db, path)? {
         let reports = "SELECT human, ai, total, raw_counts, date_from, date_to, as_of FROM views_report
              CROSS JOIN views_row ON views_row.report = views_report.id AND views_row.path = ?2
@@ -80,30 +80,31 @@ fn read_page_views(db: &Connection, scope: i64, path: &CleanText) -> StoreResult
         })?;
         in_reports.extend(found.into_iter().flatten());
     }
-    // SQLite finds the ranges without a complete report in the index alone, so it reads no answers for complete ranges.
-    let answers = "WITH incomplete AS MATERIALIZED (
+    // SQLite finds the ranges without a complete report in the index alone, so it reads no responses for complete
+    // ranges.
+    let responses = "WITH incomplete AS MATERIALIZED (
              SELECT date_from, date_to FROM views_answer WHERE scope = ?1
              EXCEPT SELECT date_from, date_to FROM views_report WHERE scope = ?1 AND complete = 1)
          SELECT date_from, date_to, as_of, answer FROM incomplete CROSS JOIN views_answer USING (date_from, date_to)
          WHERE scope = ?1 AND instr(answer, ?2) > 0
          ORDER BY as_of DESC";
-    // The path as it is written in the JSON of a stored answer. An answer without this text need not be parsed.
+    // The path as it is written in the JSON of a stored response. A response without this text need not be parsed.
     let text = serde_json::Value::from(path.as_str()).to_string();
-    let answers = db.query_all(answers, params![scope, text], |row| {
-        let views = read_answer(row)?.and_then(|answer| find_page(answer, path));
+    let responses = db.query_all(responses, params![scope, text], |row| {
+        let views = read_response(row)?.and_then(|response| find_page(response, path));
         Ok(read_range(row)?.zip(views))
     })?;
-    let parts = loading::answers_containing(db, scope, &text)?.into_iter();
+    let parts = loading::responses_containing(db, scope, &text)?.into_iter();
     let parts = parts.filter_map(|(range, part)| Some((range, find_page(part, path)?)));
-    // Answers take precedence over unfinished reports. Newer answers come first.
-    for (range, views) in answers.into_iter().flatten().chain(parts) {
-        in_answers.entry(range).or_insert(views);
+    // Responses take precedence over unfinished reports. Newer responses come first.
+    for (range, views) in responses.into_iter().flatten().chain(parts) {
+        in_responses.entry(range).or_insert(views);
     }
-    Ok(PageViews { in_reports, in_answers })
+    Ok(PageViews { in_reports, in_responses })
 }
 
-/// Returns the page's counts in the answer. If several rows have the path, returns the counts of the last row.
-fn find_page(answer: Timed<ViewsPage>, path: &CleanText) -> Option<Timed<Counts>> {
-    let row = answer.value.rows.into_iter().rfind(|row| row.path == *path)?;
-    Some(Timed { value: row.counts, as_of: answer.as_of })
+/// Returns the page's counts in the response. If several rows have the path, returns the counts of the last row.
+fn find_page(response: Timed<ViewsPage>, path: &CleanText) -> Option<Timed<Counts>> {
+    let row = response.value.rows.into_iter().rfind(|row| row.path == *path)?;
+    Some(Timed { value: row.counts, as_of: response.as_of })
 }

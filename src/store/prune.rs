@@ -59,8 +59,8 @@ pub struct PrunedAnalytics {
     pub ranges: u32,
     /// Reports of all pages of a range, complete or partial.
     pub reports: u32,
-    /// Single answers of the service.
-    pub answers: u32,
+    /// Single responses of the service.
+    pub responses: u32,
     /// Cached totals of a range or of a day.
     pub totals: u32,
     /// Reports of visitors, searches, feedback and questions, complete or partial.
@@ -95,7 +95,7 @@ enum RangeContent {
     Report,
     /// A report that is being loaded, or whose load was interrupted.
     Loading,
-    Answer,
+    Response,
     /// The totals of the range. They have no id of their own, but are identified by scope and range.
     Totals,
     /// A report of visitors, searches, feedback or questions, complete or partial.
@@ -120,7 +120,7 @@ fn count_pruned(selected: &[CachedItem]) -> PrunedAnalytics {
     for item in selected {
         let count = match item.kind {
             RangeContent::Report | RangeContent::Loading => &mut pruned.reports,
-            RangeContent::Answer => &mut pruned.answers,
+            RangeContent::Response => &mut pruned.responses,
             RangeContent::Totals => &mut pruned.totals,
             RangeContent::OtherReport => &mut pruned.other_reports,
         };
@@ -157,7 +157,7 @@ fn items_to_delete(db: &Connection, filter: &AnalyticsPruneFilter) -> StoreResul
             kind: match row.get("kind")? {
                 0 => RangeContent::Report,
                 1 => RangeContent::Loading,
-                2 => RangeContent::Answer,
+                2 => RangeContent::Response,
                 3 => RangeContent::Totals,
                 _ => RangeContent::OtherReport,
             },
@@ -175,7 +175,7 @@ fn delete_items(tx: &Transaction<'_>, selected: &[CachedItem]) -> StoreResult<us
         match kind {
             RangeContent::Report => reports::delete_report(tx, *id)?,
             RangeContent::Loading => loading::delete_loading(tx, *id)?,
-            RangeContent::Answer => drop(tx.change("DELETE FROM views_answer WHERE rowid = ?1", [id])?),
+            RangeContent::Response => drop(tx.change("DELETE FROM views_answer WHERE rowid = ?1", [id])?),
             RangeContent::Totals => drop(tx.change(
                 "DELETE FROM views_total WHERE scope = ?1 AND date_from = ?2 AND date_to = ?3 AND as_of = ?4",
                 params![scope, from, to, as_of],

@@ -22,7 +22,7 @@ pub(super) fn insert_report(tx: &Transaction<'_>, scope: i64, report: &Report) -
             scope,
             from,
             to,
-            report.answers,
+            report.responses,
             report.duplicates,
             rows,
             UnixMillis(report.as_of),

@@ -1,14 +1,14 @@
 //! Reports of all pages of a range. A range may have a complete report and, at the same time, an unfinished one that is
-//! being loaded answer by answer.
+//! being loaded response by response.
 //!
-//! Answers are stored as received. The last answer completes the report, by the rules of [`Report::add_answer`]. Each
-//! answer is stored in one transaction, so that an interrupted load can always be continued. Times are the service's,
-//! as everywhere in the cache.
+//! Responses are stored as received. The last response completes the report, by the rules of [`Report::add_response`].
+//! Each response is stored in one transaction, so that an interrupted load can always be continued. Times are the
+//! service's, as everywhere in the cache.
 
 use super::columns::read_time;
 use super::error::StoreResult;
-use super::json_column::{decode_counts, encode_answer};
-use super::loading::{LoadingRow, ReportAnswer};
+use super::json_column::{decode_counts, encode_response};
+use super::loading::{LoadingRow, ReportResponse};
 use super::query::Query as _;
 use super::views::{self, date_columns, read_range};
 use super::{Store, loading, report_writer, scopes};
@@ -25,37 +25,37 @@ use std::sync::Arc;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnfinishedReport {
     pub report: Report,
-    /// When the user restarted the load, so that answers loaded before that time must not be used. `None` if it was not
-    /// restarted.
+    /// When the user restarted the load, so that responses loaded before that time must not be used. `None` if it was
+    /// not restarted.
     pub restarted_at: Option<Time>,
 }
 
 impl Store {
-    /// Adds the next answer to the report that is being loaded. The last answer completes the report, which then
+    /// Adds the next response to the report that is being loaded. The last response completes the report, which then
     /// replaces the previous complete report. Returns `false` and changes nothing if `next` doesn't continue the
-    /// report, since another instance has already added this answer, or has restarted the load or deleted the report.
-    pub async fn add_report_answer(&self, scope: &Scope, next: ReportAnswer) -> StoreResult<bool> {
+    /// report, since another instance has already added this response, or has restarted the load or deleted the report.
+    pub async fn add_report_response(&self, scope: &Scope, next: ReportResponse) -> StoreResult<bool> {
         self.write_in_scope(scope, move |tx, scope| {
-            let text = encode_answer(&next.answer)?;
+            let text = encode_response(&next.response)?;
             add_to_report(tx, scope, next, None, &text)
         })
         .await
     }
 
-    /// Does [`Store::save_views`] and [`Store::add_report_answer`] in one transaction, for an answer with the largest
-    /// page size. If this fails, the answer is neither in the cache nor in the report. If `next` doesn't continue the
-    /// report, the answer is only cached, and `false` is returned. `so_far` contains the earlier answers, already
-    /// merged, if the caller has them.
-    pub async fn cache_and_add_report_answer(
+    /// Does [`Store::save_views`] and [`Store::add_report_response`] in one transaction, for a response with the
+    /// largest page size. If this fails, the response is neither in the cache nor in the report. If `next` doesn't
+    /// continue the report, the response is only cached, and `false` is returned. `so_far` contains the earlier
+    /// responses, already merged, if the caller has them.
+    pub async fn cache_and_add_report_response(
         &self,
         scope: &Scope,
-        next: ReportAnswer,
+        next: ReportResponse,
         so_far: Option<Arc<ReportMerge>>,
     ) -> StoreResult<bool> {
         self.write_in_scope(scope, move |tx, scope| {
             let query = ViewsQuery { range: next.range, limit: MAX_PAGE_SIZE, page: next.number };
-            let text = encode_answer(&next.answer)?;
-            views::replace_views_answer(tx, scope, query, &next.answer, &text, next.as_of)?;
+            let text = encode_response(&next.response)?;
+            views::replace_views_response(tx, scope, query, &next.response, &text, next.as_of)?;
             add_to_report(tx, scope, next, so_far, &text)
         })
         .await
@@ -68,14 +68,14 @@ impl Store {
     }
 
     /// Returns what is cached about single days of the range, from the first day to the last: the complete report of a
-    /// day, otherwise a partial report with the pages of the cached answers.
+    /// day, otherwise a partial report with the pages of the cached responses.
     pub async fn daily_reports(&self, scope: &Scope, range: DateRange) -> StoreResult<Vec<Report>> {
         self.read_in_scope(scope, move |db, scope| {
             let mut reports = Vec::new();
             for day in range.single_days() {
                 match find_complete(db, scope, day)? {
                     Some((id, report)) => reports.push(Report { rows: read_rows(db, id)?, ..report }),
-                    None => reports.extend(merge_answers(db, scope, day)?),
+                    None => reports.extend(merge_responses(db, scope, day)?),
                 }
             }
             Ok(reports)
@@ -83,7 +83,7 @@ impl Store {
         .await
     }
 
-    /// Returns the unfinished report of the range with the answers received so far, if there is one.
+    /// Returns the unfinished report of the range with the responses received so far, if there is one.
     pub async fn unfinished_report(&self, scope: &Scope, range: DateRange) -> StoreResult<Option<UnfinishedReport>> {
         self.read_in_scope(scope, move |db, scope| {
             let Some(loading) = loading::find_loading(db, scope, range)? else { return Ok(None) };
@@ -115,7 +115,7 @@ pub(super) fn find_complete(db: &Connection, scope: i64, range: DateRange) -> St
             totals: decode_counts(row.get_ref("totals")?.as_str()?),
             rows: Vec::new(),
             duplicates: row.get("moved")?,
-            answers: row.get("answers")?,
+            responses: row.get("answers")?,
             complete: true,
             as_of: read_time(row, "as_of")?,
         };
@@ -123,39 +123,39 @@ pub(super) fn find_complete(db: &Connection, scope: i64, range: DateRange) -> St
     })
 }
 
-/// Returns a partial report with the pages of all cached answers for the range, the newest first; `None` if there are
-/// no answers.
-fn merge_answers(db: &Connection, scope: i64, range: DateRange) -> StoreResult<Option<Report>> {
+/// Returns a partial report with the pages of all cached responses for the range, the newest first; `None` if there are
+/// no responses.
+fn merge_responses(db: &Connection, scope: i64, range: DateRange) -> StoreResult<Option<Report>> {
     let sql = "SELECT answer, as_of FROM views_answer
          WHERE scope = ?1 AND date_from = ?2 AND date_to = ?3 ORDER BY as_of DESC";
     let (from, to) = date_columns(range);
-    let mut answers = db.query_all(sql, params![scope, from, to], views::read_answer)?.into_iter().flatten();
-    let Some(newest) = answers.next() else { return Ok(None) };
-    let mut report = Report::from_first_answer(range, newest.value, false, newest.as_of);
-    report.rows.extend(answers.flat_map(|older| older.value.rows));
+    let mut responses = db.query_all(sql, params![scope, from, to], views::read_response)?.into_iter().flatten();
+    let Some(newest) = responses.next() else { return Ok(None) };
+    let mut report = Report::from_first_response(range, newest.value, false, newest.as_of);
+    report.rows.extend(responses.flat_map(|older| older.value.rows));
     Ok(Some(report))
 }
 
-/// Adds the answer to the report; `text` is the same answer as JSON. See [`Store::cache_and_add_report_answer`].
+/// Adds the response to the report; `text` is the same response as JSON. See [`Store::cache_and_add_report_response`].
 fn add_to_report(
     tx: &Transaction<'_>,
     scope: i64,
-    next: ReportAnswer,
+    next: ReportResponse,
     so_far: Option<Arc<ReportMerge>>,
     text: &str,
 ) -> StoreResult<bool> {
     let loading = find_unfinished(tx, scope, &next)?;
-    let answers = loading.as_ref().map_or(0, |loading| loading.answers);
+    let responses = loading.as_ref().map_or(0, |loading| loading.responses);
     let is_other_load = loading.as_ref().is_some_and(|loading| !is_same_load(loading.restarted_at, next.restarted_at));
-    if next.number.checked_sub(1) != Some(answers) || is_other_load {
+    if next.number.checked_sub(1) != Some(responses) || is_other_load {
         return Ok(false);
     }
     if !next.complete {
-        loading::append_answer(tx, scope, loading, &next, text)?;
+        loading::append_response(tx, scope, loading, &next, text)?;
         return Ok(true);
     }
-    let ReportAnswer { range, number, answer, as_of, .. } = next;
-    let so_far = so_far.filter(|so_far| so_far.report().answers == answers).map(Arc::unwrap_or_clone);
+    let ReportResponse { range, number, response, as_of, .. } = next;
+    let so_far = so_far.filter(|so_far| so_far.report().responses == responses).map(Arc::unwrap_or_clone);
     let so_far = match &loading {
         Some(loading) if so_far.is_none() => {
             let Some(report) = loading::merge_parts(tx, range, loading)? else { return Ok(false) };
@@ -166,17 +166,17 @@ fn add_to_report(
     if let Some(loading) = loading {
         loading::delete_loading(tx, loading.id)?;
     }
-    let complete = ReportMerge::with(so_far, range, answer, true, as_of).into_report();
+    let complete = ReportMerge::with(so_far, range, response, true, as_of).into_report();
     if let Some((previous, _)) = find_complete(tx, scope, range)? {
         delete_report(tx, previous)?;
     }
-    report_writer::insert_report(tx, scope, &Report { answers: number, ..complete })?;
+    report_writer::insert_report(tx, scope, &Report { responses: number, ..complete })?;
     Ok(true)
 }
 
-/// Returns the unfinished report of the answer's range. If `next` is the first answer of a report and the stored
+/// Returns the unfinished report of the response's range. If `next` is the first response of a report and the stored
 /// unfinished report can't be read, deletes that report and returns `None`.
-fn find_unfinished(tx: &Transaction<'_>, scope: i64, next: &ReportAnswer) -> StoreResult<Option<LoadingRow>> {
+fn find_unfinished(tx: &Transaction<'_>, scope: i64, next: &ReportResponse) -> StoreResult<Option<LoadingRow>> {
     let Some(loading) = loading::find_loading(tx, scope, next.range)? else { return Ok(None) };
     if next.number == 1 && loading::merge_parts(tx, next.range, &loading)?.is_none() {
         loading::delete_loading(tx, loading.id)?;
@@ -209,8 +209,8 @@ pub(super) fn read_counts(row: &Row<'_>) -> rusqlite::Result<Counts> {
 fn find_cached(db: &Connection, scope: i64, range: DateRange) -> StoreResult<StoredReport> {
     let complete = find_complete(db, scope, range)?;
     let loading = loading::find_loading(db, scope, range)?;
-    let interrupted_after = loading.as_ref().map(|loading| loading.answers);
-    let last_time = complete.as_ref().map(|(_, report)| report.answers);
+    let interrupted_after = loading.as_ref().map(|loading| loading.responses);
+    let last_time = complete.as_ref().map(|(_, report)| report.responses);
     let similar = if complete.is_some() { None } else { similar_range(db, scope, range)? };
     let report = match (complete, loading) {
         (Some((id, report)), _) => Some(Report { rows: read_rows(db, id)?, ..report }),

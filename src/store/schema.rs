@@ -202,8 +202,8 @@ pub(super) fn use_rollback_journal(connection: &Connection) -> Result<(), StoreE
     }
 }
 
-/// Lets SQLite overwrite what it deletes or moves within the file, because answers may contain texts of readers, which
-/// would otherwise stay in its unused space.
+/// Lets SQLite overwrite what it deletes or moves within the file, because responses may contain texts of readers,
+/// which would otherwise stay in its unused space.
 pub(super) fn overwrite_deleted(connection: &Connection) -> Result<(), StoreError> {
     Ok(connection.pragma_update(None, "secure_delete", true)?)
 }

@@ -54,7 +54,7 @@ impl Store {
         self.write(move |tx| request_permit(tx, prompt, &instance, now, service_now)).await
     }
 
-    /// Stores that the service accepted the prompt and answered with this job, and returns what changed. Does so even
+    /// Stores that the service accepted the prompt and responded with this job, and returns what changed. Does so even
     /// if another instance has marked the prompt as abandoned in the meantime.
     pub async fn accept_send(&self, prompt: PromptId, job: RemoteJob, now: Time) -> StoreResult<MergeResult> {
         self.write(move |tx| accept(tx, &prompts::read_stored_prompt(tx, prompt)?, &job, now)).await
@@ -62,8 +62,8 @@ impl Store {
 
     /// Stores how sending the prompt ended if it was not accepted, and returns what changed. Changes nothing unless the
     /// prompt is still `Sending` or `Unconfirmed`. [`Delivery::NotSent`] also refunds the request in the ledger. If the
-    /// service answered with 429, `delivery` is `Queued`, and `limit` is the wait that it demands and the time of the
-    /// answer, both in the service's time: no prompt of this kind is sent before the wait is over.
+    /// service responded with 429, `delivery` is `Queued`, and `limit` is the wait that it demands and the time of the
+    /// response, both in the service's time: no prompt of this kind is sent before the wait is over.
     pub async fn finish_send(
         &self,
         prompt: PromptId,
@@ -132,11 +132,11 @@ impl Store {
             }
             prompts::set_state(tx, prompt.id, &Delivery::Accepted, now)?;
             jobs::assign_id(tx, &mut row, &job.id)?;
-            let had_answer = row.remote.status.is_some();
-            let events = merge::merge_answer(&mut row, &job, now);
-            if !had_answer {
+            let had_response = row.remote.status.is_some();
+            let events = merge::merge_response(&mut row, &job, now);
+            if !had_response {
                 row.local.started_at = job.created_at.or(prompt.sent_at).unwrap_or(row.local.started_at);
-                // The job may have finished a while ago; when it did so is not in the answer.
+                // The job may have finished a while ago; when it did so is not in the response.
                 row.local.finished_at = None;
             }
             row.local.dismissed = false;
@@ -210,11 +210,11 @@ fn accept(tx: &Transaction<'_>, prompt: &StoredPrompt, job: &RemoteJob, now: Tim
         _ => row.id.as_ref() == Some(&job.id),
     };
     if is_this_job {
-        events = merge::merge_answer(&mut row, job, now);
+        events = merge::merge_response(&mut row, job, now);
         job_rows::insert_events(tx, row.key, &events)?;
         row.local.dismissed = false;
     } else {
-        // The user had the prompt sent twice, or the service answered with another job. Both jobs must be listed.
+        // The user had the prompt sent twice, or the service responded with another job. Both jobs must be listed.
         jobs::track_job(tx, job_rows::job_scope_id(tx, row.key)?, job, now)?;
     }
     if prompt.state != DeliveryKind::Accepted && (is_this_job || prompt.kind == PromptKind::FollowUp) {

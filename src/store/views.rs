@@ -1,12 +1,12 @@
-//! The cache of page views: one answer per query, and the site-wide totals of every range for which an answer was
-//! stored. If a query is sent again, the new answer replaces the old one.
+//! The cache of page views: one response per query, and the site-wide totals of every range for which a response was
+//! stored. If a query is sent again, the new response replaces the old one.
 //!
-//! Each answer is stored with its time, by which the caller decides whether the answer is still fresh.
+//! Each response is stored with its time, by which the caller decides whether the response is still fresh.
 
 use super::Store;
 use super::columns::{UnixMillis, read_time};
 use super::error::StoreResult;
-use super::json_column::{decode_answer, decode_counts, encode_answer, encode_counts};
+use super::json_column::{decode_counts, decode_response, encode_counts, encode_response};
 use super::query::Query as _;
 use crate::model::Time;
 use crate::model::endpoint::Scope;
@@ -16,30 +16,30 @@ use crate::model::views::{Counts, ViewsPage, ViewsQuery};
 use rusqlite::{Connection, Row, Transaction, params};
 
 impl Store {
-    /// Replaces the cached answer to this query, and the totals of its range.
+    /// Replaces the cached response to this query, and the totals of its range.
     pub async fn save_views(&self, scope: &Scope, query: ViewsQuery, page: &ViewsPage, as_of: Time) -> StoreResult<()> {
         let page = page.clone();
         self.write_in_scope(scope, move |tx, scope| {
-            replace_views_answer(tx, scope, query, &page, &encode_answer(&page)?, as_of)
+            replace_views_response(tx, scope, query, &page, &encode_response(&page)?, as_of)
         })
         .await
     }
 
-    /// Returns the last answer to this query, with the time at which it was loaded. Returns `None` if there is none or
-    /// if it can't be read, since it can then be loaded again.
+    /// Returns the last response to this query, with the time at which it was loaded. Returns `None` if there is none
+    /// or if it can't be read, since it can then be loaded again.
     pub async fn cached_views(&self, scope: &Scope, query: ViewsQuery) -> StoreResult<Option<Timed<ViewsPage>>> {
         self.read_in_scope(scope, move |db, scope| {
             let sql = "SELECT answer, as_of FROM views_answer
                  WHERE scope = ?1 AND date_from = ?2 AND date_to = ?3 AND row_limit = ?4 AND page = ?5";
             let (from, to) = date_columns(query.range);
-            let answer = db.query_first(sql, params![scope, from, to, query.limit, query.page], read_answer)?;
-            Ok(answer.flatten())
+            let response = db.query_first(sql, params![scope, from, to, query.limit, query.page], read_response)?;
+            Ok(response.flatten())
         })
         .await
     }
 
-    /// Returns the newest answer to a query for the first page of results, of any page size, that already contains all
-    /// documentation pages of the range.
+    /// Returns the newest response to a query for the first page of results, of any page size, that already contains
+    /// all documentation pages of the range.
     pub async fn complete_views(&self, scope: &Scope, range: DateRange) -> StoreResult<Option<Timed<ViewsPage>>> {
         self.read_in_scope(scope, move |db, scope| {
             let mut statement = db.prepare_cached(
@@ -50,8 +50,8 @@ impl Store {
             let mut rows = statement.query(params![scope, from, to])?;
             while let Some(row) = rows.next()? {
                 let query = ViewsQuery { range, limit: row.get("row_limit")?, page: 1 };
-                if let Some(answer) = read_answer(row)?.filter(|answer| !query.has_next(&answer.value)) {
-                    return Ok(Some(answer));
+                if let Some(response) = read_response(row)?.filter(|response| !query.has_next(&response.value)) {
+                    return Ok(Some(response));
                 }
             }
             Ok(None)
@@ -60,7 +60,7 @@ impl Store {
     }
 
     /// Returns the cached totals of these ranges, in the order of `ranges`. The totals of a range are those of the
-    /// answer that was stored last for it, as received. Times are the service's. Leaves out ranges without cached
+    /// response that was stored last for it, as received. Times are the service's. Leaves out ranges without cached
     /// totals.
     pub async fn views_totals(
         &self,
@@ -76,8 +76,8 @@ impl Store {
     }
 }
 
-/// Replaces the cached answer to this query, and the totals of its range. `text` is the same answer as JSON.
-pub(super) fn replace_views_answer(
+/// Replaces the cached response to this query, and the totals of its range. `text` is the same response as JSON.
+pub(super) fn replace_views_response(
     tx: &Transaction<'_>,
     scope: i64,
     query: ViewsQuery,
@@ -101,7 +101,7 @@ pub(super) fn replace_views_answer(
     Ok(())
 }
 
-/// Returns the cached totals of the range, if an answer for it was stored.
+/// Returns the cached totals of the range, if a response for it was stored.
 pub(super) fn find_totals(db: &Connection, scope: i64, range: DateRange) -> StoreResult<Option<Timed<Counts>>> {
     let sql = "SELECT totals, as_of FROM views_total WHERE scope = ?1 AND date_from = ?2 AND date_to = ?3";
     let (from, to) = date_columns(range);
@@ -110,12 +110,12 @@ pub(super) fn find_totals(db: &Connection, scope: i64, range: DateRange) -> Stor
     })
 }
 
-/// Reads an answer from the columns `answer` and `as_of`. Returns `None` if it can't be read: others may have edited
+/// Reads a response from the columns `answer` and `as_of`. Returns `None` if it can't be read: others may have edited
 /// the file.
-pub(super) fn read_answer(row: &Row<'_>) -> rusqlite::Result<Option<Timed<ViewsPage>>> {
-    let answer = row.get_ref("answer")?.as_str().ok().and_then(decode_answer);
+pub(super) fn read_response(row: &Row<'_>) -> rusqlite::Result<Option<Timed<ViewsPage>>> {
+    let response = row.get_ref("answer")?.as_str().ok().and_then(decode_response);
     let as_of = read_time(row, "as_of")?;
-    Ok(answer.map(|value| Timed { value, as_of }))
+    Ok(response.map(|value| Timed { value, as_of }))
 }
 
 /// Converts a range to its columns: first day and last day.

@@ -68,7 +68,7 @@ pub struct InputDecoder {
     last_held_at: Option<Instant>,
     requested_at: Option<Instant>,
     background: Option<[u8; 3]>,
-    is_answered: bool,
+    has_reply: bool,
 }
 
 impl InputDecoder {
@@ -85,7 +85,7 @@ impl InputDecoder {
     /// Records that the background was requested, so that a reply may arrive from now on.
     pub fn expect_reply(&mut self, now: Instant) {
         self.requested_at = Some(now);
-        self.is_answered = false;
+        self.has_reply = false;
     }
 
     /// Returns the background colour (red, green and blue), once, if the terminal has reported it.
@@ -96,7 +96,7 @@ impl InputDecoder {
     /// Returns until when to wait for the requested reply before the terminal is given to the shell, which would read
     /// the reply as typed text. Returns `None` if no reply is expected.
     pub fn reply_deadline(&self) -> Option<Instant> {
-        self.requested_at.filter(|_| !self.is_answered).map(|requested_at| requested_at + EXIT_TIMEOUT)
+        self.requested_at.filter(|_| !self.has_reply).map(|requested_at| requested_at + EXIT_TIMEOUT)
     }
 
     /// Returns when [`Self::expire`] must be called for the held bytes, or `None` if no bytes are held. The end of a
@@ -209,7 +209,7 @@ impl InputDecoder {
         let text = self.held.get(1..).map(String::from_utf8_lossy).unwrap_or_default();
         let reply = text.trim_end_matches(['\x07', '\\', '\x1b']).strip_prefix(']');
         let background = reply.and_then(background::parse_reply);
-        self.is_answered |= background.is_some();
+        self.has_reply |= background.is_some();
         self.background = background.or(self.background);
     }
 

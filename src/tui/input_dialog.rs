@@ -160,7 +160,7 @@ impl InputDialog {
         let Ok(value) = self.value() else { return Flow::Handled };
         let Cx { app, now, effects } = cx;
         match (self.field.clone(), value) {
-            // The dialog stays open until the service has answered.
+            // The dialog stays open until the service has responded.
             (InputField::LinkId(prompt), InputValue::Id(id)) => {
                 if self.check != InputCheck::Running {
                     self.check = InputCheck::Running;

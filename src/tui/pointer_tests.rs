@@ -86,7 +86,7 @@ fn views_app(size: (u16, u16), pages: i64) -> App {
     let counts = |n: i64| Counts::new(Count::Known(n), Count::Known(1000 - n), Count::Known(1000));
     let rows = (0..pages).map(|n| PageRow { path: CleanText::line(&format!("/{n:03}")), counts: counts(n) }).collect();
     let page = ViewsPage { totals: counts(5), rows, has_more: Some(false) };
-    let report = Some(Arc::new(Report::from_first_answer(range, page, true, at(0))));
+    let report = Some(Arc::new(Report::from_first_response(range, page, true, at(0))));
     let known = StoredReport { report, ..StoredReport::default() };
     app.update(Msg::Views(ViewsMsg::CachedReportLoaded { range, stored: Ok(known) }), at(1));
     assert!(app.views.table.is_report());
@@ -633,7 +633,7 @@ fn movers_are_scrolled_selected_and_opened_in_either_half() {
                 PageRow { path: CleanText::line(&format!("/{n:03}")), counts }
             };
             let page = ViewsPage { rows: (1..40).map(row).collect(), has_more: Some(false), ..ViewsPage::default() };
-            Arc::new(Report::from_first_answer(range, page, true, at(0)))
+            Arc::new(Report::from_first_response(range, page, true, at(0)))
         };
         app.views.table.show_report(report(9), Some(report(1)));
         press(&mut app, "w");

@@ -14,7 +14,7 @@ pub enum ProfilesMsg {
     ProfileAdded { profile: ProfileEntry, key: Option<ApiKey> },
     /// The API key of a new profile. Ignored if the attempt is over.
     KeyRead { attempt: u64, result: Result<ApiKey, Failure> },
-    /// The service's answer to the test of a new profile.
+    /// The service's response to the test of a new profile.
     ProfileTested { attempt: u64, result: Result<CleanText, Failure> },
     /// A new profile was written to the configuration, or could not be written.
     ConfigWritten { attempt: u64, result: Result<(), ConfigWriteError> },

@@ -89,7 +89,7 @@ pub(super) struct PullRequestWork {
 #[derive(Debug)]
 pub(super) struct PullRequestQueue {
     pub action: PullRequestAction,
-    /// The job whose answer is awaited.
+    /// The job whose outcome is awaited.
     pub current: JobKey,
     /// The pull requests to which the action has not been sent yet.
     pub waiting: VecDeque<HeadCommit>,

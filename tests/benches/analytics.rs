@@ -10,7 +10,7 @@ mod stage;
 mod timing;
 
 use criterion::BenchmarkId;
-use docdeck::model::analytics::{RowsAnswer, RowsMerge, RowsReport, Search};
+use docdeck::model::analytics::{RowsMerge, RowsReport, RowsResponse, Search};
 use docdeck::model::period::DateRange;
 use docdeck::model::text::CleanText;
 use docdeck::model::views::{Count, Counts};
@@ -56,9 +56,9 @@ fn sample_report(rows: i64) -> Arc<RowsReport<Search>> {
         last_searched_at: Some(now()),
     };
     let range = DateRange::last_days(7, now().date_naive());
-    let answer =
-        RowsAnswer { rows: (0..rows).map(search).collect(), totals: Counts::default(), next: None, is_cut: false };
-    Arc::new(RowsMerge::start(range, answer, now()).into_report())
+    let response =
+        RowsResponse { rows: (0..rows).map(search).collect(), totals: Counts::default(), next: None, is_cut: false };
+    Arc::new(RowsMerge::start(range, response, now()).into_report())
 }
 
 /// Opens the Searches tab with a cached report.

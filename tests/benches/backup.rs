@@ -4,7 +4,7 @@
 
 use std::fmt::Write as _;
 
-/// Environment variables of a dashboard with these jobs. Nothing answers at the base URL.
+/// Environment variables of a dashboard with these jobs. Nothing responds at the base URL.
 pub(crate) const ENVIRONMENT: [(&str, &str); 4] = [
     ("DOCDECK_BASE_URL", "http://127.0.0.1:9"),
     ("DOCDECK_API_KEY", "mint_of_nobody"),

@@ -1,5 +1,6 @@
-//! Measures the changes of a pull request: 5,000 changed lines in 50 files, at 160×48, without a real terminal. Goals: the
-//! changes are on the screen within 100 ms of the answer of the code host, and a key costs as much as on the jobs screen.
+//! Measures the changes of a pull request: 5,000 changed lines in 50 files, at 160×48, without a real terminal. Goals:
+//! the changes are on the screen within 100 ms of the response of the code host, and a key costs as much as on the jobs
+//! screen.
 //!
 //! `cargo bench --bench changes`
 
@@ -42,7 +43,7 @@ fn main() {
     let (added, removed) = diff.total();
     assert_eq!((added + removed, diff.files.len()), (CHANGED_LINES, usize::try_from(FILES).expect("small")));
     let mut criterion = short_criterion();
-    bench_answer(&mut criterion, &text);
+    bench_response(&mut criterion, &text);
     let mut fixture = open_changes();
     fixture.send(loaded(&fixture, diff));
     let mut group = bench_group(&mut criterion, "changes: key and frame");
@@ -68,8 +69,8 @@ fn main() {
     criterion.final_summary();
 }
 
-/// Measures the steps from the answer of the code host to the first frame.
-fn bench_answer(criterion: &mut Criterion, text: &str) {
+/// Measures the steps from the response of the code host to the first frame.
+fn bench_response(criterion: &mut Criterion, text: &str) {
     let mut group = bench_group(criterion, "changes: answer");
     bench_timed(&mut group, BenchmarkId::from_parameter("parse"), || {
         let text = text.to_owned();

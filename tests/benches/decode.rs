@@ -1,4 +1,4 @@
-//! Measures how long docdeck takes to decode answers of the service: a job, and page views with 50 and 250 rows.
+//! Measures how long docdeck takes to decode responses of the service: a job, and page views with 50 and 250 rows.
 //!
 //! `cargo bench --bench decode`
 
@@ -32,7 +32,7 @@ fn bench_job(criterion: &mut Criterion) {
     criterion.bench_function("job", |bencher| bencher.iter(|| reader.job(200, None, black_box(bytes))));
 }
 
-/// Measures 50 rows, the default page size of the table, and 250 rows, the largest answer of the service.
+/// Measures 50 rows, the default page size of the table, and 250 rows, the largest response of the service.
 fn bench_page_views(criterion: &mut Criterion) {
     let counts = |n: u64| CountsBody { human: n * 17, ai: n * 5, total: n * 22 };
     let key = ApiKey::new("mint_of_nobody").expect("a key");

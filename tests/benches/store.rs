@@ -2,9 +2,10 @@
 //!
 //! - `start`: the queries when docdeck starts, with 10,000 and 100,000 jobs, the 10,000 also with states of pull requests;
 //! - `history`: the size on disk and the reading time of 60 ranges with 1,200 pages each, written as by loading all
-//!   pages: each answer to the cache and to the report of its range;
-//! - `load`: loading all 25,000 pages of a range in 100 answers, each of which is decoded, merged and stored in its own
-//!   transaction. Goal: 250 ms in total. The same with a store in memory shows how long transactions wait for the disk.
+//!   pages: each response to the cache and to the report of its range;
+//! - `load`: loading all 25,000 pages of a range in 100 responses, each of which is decoded, merged and stored in its
+//!   own transaction. Goal: 250 ms in total. The same with a store in memory shows how long transactions wait for the
+//!   disk.
 //!
 //! Prints the shortest, median and longest time of each. Slow times are not a failure. Takes about a minute.
 //!
@@ -27,7 +28,7 @@ use docdeck::model::period::DateRange;
 use docdeck::model::report::ReportMerge;
 use docdeck::model::text::CleanText;
 use docdeck::model::views::{Count, Counts, MAX_PAGE_SIZE, PageRow, ViewsPage};
-use docdeck::store::{AnalyticsPruneFilter, ReportAnswer, ScopeFilter, Store};
+use docdeck::store::{AnalyticsPruneFilter, ReportResponse, ScopeFilter, Store};
 use std::future::Future;
 use std::hint::black_box;
 use std::ops::Range;
@@ -127,16 +128,16 @@ async fn bench_load(folder: &Path) {
     store.close().await;
 }
 
-/// Stores these ranges as the engine does, and prints the time of each answer.
+/// Stores these ranges as the engine does, and prints the time of each response.
 async fn write_ranges(store: &Store, ranges: Range<u64>, pages: u32) {
     let mut times = Vec::new();
     let scope = scope();
     println!("{} ranges of {pages} pages:", ranges.end);
     for days_ago in ranges {
-        for (number, answer, complete) in answers(days_ago, pages) {
+        for (number, response, complete) in responses(days_ago, pages) {
             let as_of = as_of(days_ago);
-            let next = ReportAnswer { range: range(days_ago), number, answer, complete, as_of, restarted_at: None };
-            times.push(timed(store.cache_and_add_report_answer(&scope, next, None)).await.0);
+            let next = ReportResponse { range: range(days_ago), number, response, complete, as_of, restarted_at: None };
+            times.push(timed(store.cache_and_add_report_response(&scope, next, None)).await.0);
         }
     }
     print_times("store an answer of 250 rows in cache and report", times);
@@ -146,8 +147,8 @@ async fn write_ranges(store: &Store, ranges: Range<u64>, pages: u32) {
 async fn load_all(store: &Store, ranges: Range<u64>) -> Vec<Duration> {
     let mut times = Vec::new();
     for days_ago in ranges {
-        let answers = answers(days_ago, LARGE_SITE_PAGES);
-        let bodies: Vec<Vec<u8>> = answers.iter().map(|(_, page, _)| encode_body(page)).collect();
+        let responses = responses(days_ago, LARGE_SITE_PAGES);
+        let bodies: Vec<Vec<u8>> = responses.iter().map(|(_, page, _)| encode_body(page)).collect();
         let began = Instant::now();
         load_range(store, days_ago, &bodies).await;
         times.push(began.elapsed());
@@ -155,26 +156,27 @@ async fn load_all(store: &Store, ranges: Range<u64>) -> Vec<Duration> {
     times
 }
 
-/// Processes all answers of a range as the engine does: stores each answer, then merges it into the displayed report.
+/// Processes all responses of a range as the engine does: stores each response, then merges it into the displayed
+/// report.
 async fn load_range(store: &Store, days_ago: u64, bodies: &[Vec<u8>]) {
     let (scope, as_of) = (scope(), as_of(days_ago));
     let key = ApiKey::new("mint_of_nobody").expect("a key");
     let reader = BodyReader { operation: Operation::Views, timeout: Duration::from_secs(60), key: &key };
     let mut merge: Option<Arc<ReportMerge>> = None;
     for (number, body) in (1..).zip(bodies) {
-        let answer = reader.views(200, None, body).expect("page views");
-        let complete = answer.has_more == Some(false);
+        let response = reader.views(200, None, body).expect("page views");
+        let complete = response.has_more == Some(false);
         let range = range(days_ago);
-        let next = ReportAnswer { range, number, answer: answer.clone(), complete, as_of, restarted_at: None };
-        assert!(store.cache_and_add_report_answer(&scope, next, merge.clone()).await.expect("stored"));
+        let next = ReportResponse { range, number, response: response.clone(), complete, as_of, restarted_at: None };
+        assert!(store.cache_and_add_report_response(&scope, next, merge.clone()).await.expect("stored"));
         let so_far = merge.take().and_then(Arc::into_inner);
-        merge = Some(Arc::new(ReportMerge::with(so_far, range, answer, complete, as_of)));
+        merge = Some(Arc::new(ReportMerge::with(so_far, range, response, complete, as_of)));
         black_box(merge.as_deref().and_then(ReportMerge::loaded_share));
     }
     black_box(merge);
 }
 
-/// Encodes page views as the service's JSON answer.
+/// Encodes page views as the service's JSON response.
 fn encode_body(page: &ViewsPage) -> Vec<u8> {
     let number = |count: &Count| match count {
         Count::Known(n) => n.unsigned_abs(),
@@ -251,9 +253,9 @@ fn path(n: u32) -> String {
     format!("/guides/section-{}/how-to-do-thing-{n}", n % 40)
 }
 
-/// Returns the answers of a range, each with its number and whether it is the last. The order of pages differs between
-/// ranges.
-fn answers(days_ago: u64, pages: u32) -> Vec<(u32, ViewsPage, bool)> {
+/// Returns the responses of a range, each with its number and whether it is the last. The order of pages differs
+/// between ranges.
+fn responses(days_ago: u64, pages: u32) -> Vec<(u32, ViewsPage, bool)> {
     let row = |place: u32| {
         let n = (place * 7 + u32::try_from(days_ago).expect("small") * 13) % pages;
         let (human, ai) = (i64::from(pages - place) * 17, i64::from(pages - place) * 5);

@@ -152,10 +152,10 @@ fn measure_run(words: &[&str], ready: &str, home: &Path) -> Values {
     for press in 0..KEY_PRESSES {
         // The pause varies from 20 to 60 ms, so that key presses don't coincide with a timer of the program.
         std::thread::sleep(Duration::from_millis(20 + u64::try_from(press * 7919 % 41).unwrap_or_default()));
-        let answer = run.press(if press.is_multiple_of(2) { DOWN } else { UP });
-        first.push(ms(answer.first));
-        settled.push(ms(answer.last));
-        bytes.push(f64::from(answer.bytes));
+        let response = run.press(if press.is_multiple_of(2) { DOWN } else { UP });
+        first.push(ms(response.first));
+        settled.push(ms(response.last));
+        bytes.push(f64::from(response.bytes));
     }
     let spent = increase(&spent, &run.cpu_times());
     add("key to the first byte, ms, middle", quantile(first.clone(), 50));
@@ -276,19 +276,19 @@ impl PtyProgram {
         let pressed = Instant::now();
         self.writer.write_all(keys.as_bytes()).and_then(|()| self.writer.flush()).expect("sent");
         let (at, bytes) = self.parts.recv_timeout(TIMEOUT).expect("a key is answered");
-        let mut answered = KeyResponse { first: at - pressed, last: at - pressed, bytes: 0 };
-        let mut count = |bytes: Vec<u8>, answered: &mut KeyResponse| {
+        let mut response = KeyResponse { first: at - pressed, last: at - pressed, bytes: 0 };
+        let mut count = |bytes: Vec<u8>, response: &mut KeyResponse| {
             self.sent += bytes.len();
-            answered.bytes += u32::try_from(bytes.len()).unwrap_or_default();
+            response.bytes += u32::try_from(bytes.len()).unwrap_or_default();
         };
-        count(bytes, &mut answered);
+        count(bytes, &mut response);
         while pressed.elapsed() < MAX_SETTLE_TIME
             && let Ok((at, bytes)) = self.parts.recv_timeout(QUIET)
         {
-            answered.last = at - pressed;
-            count(bytes, &mut answered);
+            response.last = at - pressed;
+            count(bytes, &mut response);
         }
-        answered
+        response
     }
 
     fn end(mut self) {

@@ -1,9 +1,9 @@
 //! The reports besides page views, loaded from the simulated service with the real client.
 
 use super::{ApiError, Client, ClientOptions, check_error, support};
-use docdeck::api::{ApiAnswer, DecodedRow};
+use docdeck::api::{ApiResponse, DecodedRow};
 use docdeck::model::analytics::{
-    AnalyticsKind, Cursor, Feedback, PageFeedback, Question, RowsAnswer, RowsMerge, Search,
+    AnalyticsKind, Cursor, Feedback, PageFeedback, Question, RowsMerge, RowsResponse, Search,
 };
 use docdeck::model::endpoint::ApiKey;
 use docdeck::model::log::Operation;
@@ -31,9 +31,9 @@ async fn assert_complete<R: DecodedRow + SimulatedRow>(sim: &Sim) -> usize {
     let (totals, is_cut) = (first.totals.clone(), first.is_cut);
     let mut merge = RowsMerge::start(range, first, sim.now());
     while let Some(cursor) = merge.report().next.clone() {
-        let answer: RowsAnswer<R> = client.analytics(range, Some(&cursor)).await.result.expect("rows");
-        assert_ne!(answer.next.as_ref(), Some(&cursor), "{:?}", R::KIND);
-        assert!(merge.add_answer(answer, sim.now()), "{:?}: each answer has new rows", R::KIND);
+        let response: RowsResponse<R> = client.analytics(range, Some(&cursor)).await.result.expect("rows");
+        assert_ne!(response.next.as_ref(), Some(&cursor), "{:?}", R::KIND);
+        assert!(merge.add_response(response, sim.now()), "{:?}: each answer has new rows", R::KIND);
     }
     let report = merge.into_report();
     let after = sim.analytics::<R>(range);
@@ -47,7 +47,7 @@ async fn assert_complete<R: DecodedRow + SimulatedRow>(sim: &Sim) -> usize {
 }
 
 #[tokio::test]
-async fn the_rows_of_all_answers_are_the_rows_of_the_service() {
+async fn the_rows_of_all_responses_are_the_rows_of_the_service() {
     for (seed, pages) in [(7, 1200), (8, 3600), (9, 40)] {
         let sim = Sim::start(SimOptions { seed, pages, jobs: 4, ..SimOptions::default() }).await.expect("a port");
         let counts = [
@@ -68,8 +68,8 @@ async fn the_rows_of_all_answers_are_the_rows_of_the_service() {
     }
 }
 
-fn error<T: std::fmt::Debug>(answer: ApiAnswer<T>) -> ApiError {
-    check_error(answer).result.expect_err("an error")
+fn error<T: std::fmt::Debug>(response: ApiResponse<T>) -> ApiError {
+    check_error(response).result.expect_err("an error")
 }
 
 #[tokio::test]
@@ -110,14 +110,14 @@ async fn a_stuck_report_repeats_its_cursor_and_an_endless_one_has_no_new_rows() 
     sim.set_faults(vec!["searches=endless".parse().expect("a fault")]);
     let mut next: Option<Cursor> = None;
     for requests in 0..6 {
-        let answer = client.analytics::<Search>(range, next.as_ref()).await.result.expect("rows");
-        assert!(answer.next.is_some() && (requests < 3 || answer.rows.is_empty()), "{requests}");
-        next = answer.next;
+        let response = client.analytics::<Search>(range, next.as_ref()).await.result.expect("rows");
+        assert!(response.next.is_some() && (requests < 3 || response.rows.is_empty()), "{requests}");
+        next = response.next;
     }
 }
 
 #[tokio::test]
-async fn a_truncated_answer_with_reader_text_is_not_quoted() {
+async fn a_truncated_response_with_reader_text_is_not_quoted() {
     let sim = Sim::start(SimOptions { pages: 300, jobs: 0, ..SimOptions::default() }).await.expect("a port");
     let (client, range) = (client_with(&sim, sim.api_key()), range(&sim));
     sim.set_faults(vec!["all=malformed".parse().expect("a fault")]);

@@ -1,4 +1,4 @@
-//! Tests of the client for code hosts against answers that are written from the public documentation of GitHub and
+//! Tests of the client for code hosts against responses that are written from the public documentation of GitHub and
 //! GitLab: every value of every field that docdeck reads.
 
 use crate::support::server::{Server, ServerBehavior};
@@ -28,22 +28,22 @@ async fn start(host: &str, kind: HostKind, body: &str) -> (Server, HostClient) {
     (server, client)
 }
 
-/// Returns the links of as many pull requests as an answer of GitHub contains: the numbers start at 1400.
+/// Returns the links of as many pull requests as a response of GitHub contains: the numbers start at 1400.
 fn github_links(count: u32) -> Vec<PullRequestLink> {
     let link = |n| PullRequestLink::parse(&format!("https://github.com/acme/docs/pull/{}", 1400 + n)).expect("a link");
     (0..count).map(link).collect()
 }
 
-/// Returns what the client reads from an answer of GitHub about the state of pull requests.
+/// Returns what the client reads from a response of GitHub about the state of pull requests.
 async fn github_states(body: &str, count: u32) -> Result<Vec<Result<PullRequest, HostErrorKind>>, HostErrorKind> {
     let (server, client) = start("github.com", HostKind::GitHub, body).await;
-    let answer = client.pull_requests(&github_links(count), chrono::Utc::now()).await;
+    let response = client.pull_requests(&github_links(count), chrono::Utc::now()).await;
     assert_eq!(server.only_request().line(), "POST /graphql HTTP/1.1");
-    let parts = answer.result.map_err(|error| error.kind)?;
+    let parts = response.result.map_err(|error| error.kind)?;
     Ok(parts.into_iter().map(|(_, part)| part.map_err(|error| error.kind)).collect())
 }
 
-/// Returns what the client reads from an answer of GitHub about checks.
+/// Returns what the client reads from a response of GitHub about checks.
 async fn github_checks(body: &str, count: u32) -> Result<Vec<HeadChecks>, HostErrorKind> {
     let (_server, client) = start("github.com", HostKind::GitHub, body).await;
     let parts = client.checks(&github_links(count)).await.result.map_err(|error| error.kind)?;
@@ -116,7 +116,7 @@ async fn every_documented_status_and_conclusion_of_a_check_is_counted() {
 }
 
 #[tokio::test]
-async fn an_answer_with_data_and_errors_loses_only_what_has_an_error() {
+async fn a_response_with_data_and_errors_loses_only_what_has_an_error() {
     let states = github_states(include_str!("fixtures/github_partial_states.json"), 4).await.expect("an answer");
     let [Ok(first), Err(HostErrorKind::NotFound), Err(HostErrorKind::Forbidden(why)), Ok(last)] = states.as_slice()
     else {
@@ -131,7 +131,7 @@ async fn an_answer_with_data_and_errors_loses_only_what_has_an_error() {
 }
 
 #[tokio::test]
-async fn an_answer_without_data_is_the_error_that_it_contains() {
+async fn a_response_without_data_is_the_error_that_it_contains() {
     let body = include_str!("fixtures/github_forbidden.json");
     let is_forbidden =
         |kind: &HostErrorKind| matches!(kind, HostErrorKind::Forbidden(why) if why.as_str().contains("not accessible"));
@@ -147,9 +147,9 @@ async fn gitlab_state(variant: &Value) -> PullRequest {
     body.as_object_mut().expect("fields").extend(fields.clone());
     let (server, client) = start("git.corp.example", HostKind::GitLab, &body.to_string()).await;
     let link = PullRequestLink::parse("https://git.corp.example/acme/web/docs/-/merge_requests/5").expect("a link");
-    let answer = client.pull_requests(&[link], chrono::Utc::now()).await;
+    let response = client.pull_requests(&[link], chrono::Utc::now()).await;
     assert_eq!(server.only_request().line(), "GET /api/v4/projects/acme%2Fweb%2Fdocs/merge_requests/5 HTTP/1.1");
-    answer.result.expect("an answer").pop().expect("one").1.expect("a state")
+    response.result.expect("an answer").pop().expect("one").1.expect("a state")
 }
 
 #[tokio::test]

@@ -1,7 +1,7 @@
 //! Tests of settings in environment variables: proxies and root certificates. Each test starts itself again in a new
 //! process, because all tests in a process share one environment.
 
-use super::support::server::{bind_refusing_port, http_answer};
+use super::support::server::{bind_refusing_port, http_response};
 use super::*;
 use docdeck::api::{ConnectError, ExtraRoots, Reached};
 use std::io::{Read, Write};
@@ -64,7 +64,7 @@ async fn other_computers_are_reached_through_the_proxy_which_never_sees_the_key(
         assert!(!format!("{error} {error:?}").contains("pr0xypw"), "{error}");
         return;
     }
-    let proxy = Server::start(ServerBehavior::answer("HTTP/1.1 403 No\r\n\r\n", ConnectionEnd::Close)).await;
+    let proxy = Server::start(ServerBehavior::response("HTTP/1.1 403 No\r\n\r\n", ConnectionEnd::Close)).await;
     let with_password = format!("http://user:pr0xypw@127.0.0.1:{}", proxy.port());
     let test = "other_computers_are_reached_through_the_proxy_which_never_sees_the_key";
     rerun(test, "https://docs.invalid", &[("HTTPS_PROXY", &with_password)]).await;
@@ -138,7 +138,7 @@ async fn a_connection_timeout_means_the_service_was_not_reached() {
         assert_eq!(error.reached(), Reached::No);
         return;
     }
-    // The system accepts the connection, but nothing answers the TLS handshake.
+    // The system accepts the connection, but nothing responds to the TLS handshake.
     let silent = TcpListener::bind("127.0.0.1:0").expect("a port");
     let base_url = format!("https://127.0.0.1:{}", silent.local_addr().expect("an address").port());
     rerun("a_connection_timeout_means_the_service_was_not_reached", &base_url, &[]).await;
@@ -189,7 +189,7 @@ async fn every_usual_variable_can_set_the_proxy() {
         return;
     }
     for variable in ["HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"] {
-        let proxy = Server::start(ServerBehavior::answer("HTTP/1.1 403 No\r\n\r\n", ConnectionEnd::Close)).await;
+        let proxy = Server::start(ServerBehavior::response("HTTP/1.1 403 No\r\n\r\n", ConnectionEnd::Close)).await;
         let variables = [(variable, proxy.base_url())];
         let variables = variables.each_ref().map(|(name, value)| (*name, value.as_str()));
         rerun("every_usual_variable_can_set_the_proxy", "https://docs.invalid", &variables).await;
@@ -212,7 +212,7 @@ async fn an_untrusted_certificate_ends_the_connection_before_the_key_is_sent() {
     rerun(test, &serve_tls(), &[("SSL_CERT_FILE", other)]).await;
 }
 
-/// Starts a server that answers its first connection with plain HTTP instead of TLS; returns its URL.
+/// Starts a server that responds on its first connection with plain HTTP instead of TLS; returns its URL.
 fn serve_plain_text() -> String {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let port = listener.local_addr().expect("an address").port();
@@ -224,7 +224,7 @@ fn serve_plain_text() -> String {
     format!("https://127.0.0.1:{port}")
 }
 
-/// Starts a TLS server for one request, which it answers with a job if the API key is correct; returns its URL.
+/// Starts a TLS server for one request, to which it responds with a job if the API key is correct; returns its URL.
 fn serve_tls() -> String {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let port = listener.local_addr().expect("an address").port();
@@ -241,7 +241,7 @@ fn serve_tls() -> String {
         }
         let head = String::from_utf8(head).expect("text");
         let status = if head.contains(&format!("Bearer {KEY}")) { 200 } else { 401 };
-        let _ = stream.write_all(&http_answer(status, "", br#"{"id":"job_1"}"#));
+        let _ = stream.write_all(&http_response(status, "", br#"{"id":"job_1"}"#));
     });
     format!("https://127.0.0.1:{port}")
 }

@@ -1,5 +1,5 @@
 //! Records every kind of exchange between docdeck's client and the simulated GitHub. `.ci/schemas` checks the recorded
-//! requests and answers against the schemas that GitHub publishes.
+//! requests and responses against the schemas that GitHub publishes.
 
 use axum::body::{Body, to_bytes};
 use axum::extract::{Request, State};
@@ -16,10 +16,10 @@ use std::sync::{Arc, Mutex};
 /// The environment variable with the file to which the exchanges are written, one JSON object per line.
 const FILE_VARIABLE: &str = "DOCDECK_EXCHANGES";
 
-/// The faults that change answers. The others end connections or concern only actions.
-const ANSWER_FAULTS: [HostFault; 11] = [
+/// The faults that change responses. The others end connections or concern only actions.
+const RESPONSE_FAULTS: [HostFault; 11] = [
     HostFault::ForbiddenChecks,
-    HostFault::LimitInAnswer,
+    HostFault::LimitInBody,
     HostFault::LimitInStatus,
     HostFault::ExpiredToken,
     HostFault::BadGateway,
@@ -66,9 +66,9 @@ async fn forward(State(recorder): State<Recorder>, request: Request) -> Response
     let mut headers = parts.headers.clone();
     headers.remove("host");
     let forwarded = recorder.http.request(parts.method.clone(), target).headers(headers).body(sent.clone());
-    let answer = forwarded.send().await.expect("an answer");
-    let (status, headers) = (answer.status(), answer.headers().clone());
-    let received = answer.bytes().await.expect("a body");
+    let response = forwarded.send().await.expect("an answer");
+    let (status, headers) = (response.status(), response.headers().clone());
+    let received = response.bytes().await.expect("a body");
     let is_json = headers.get("content-type").is_some_and(|kind| kind.as_bytes().starts_with(b"application/json"));
     let parsed = |bytes: &[u8]| serde_json::from_slice::<Value>(bytes).ok();
     recorder.exchanges.lock().expect("not poisoned").push(json!({
@@ -105,9 +105,9 @@ async fn every_exchange_with_github_can_be_recorded() {
     let moved = CleanText::line("0000000000000000000000000000000000000000");
     let merge = PullRequestAction::Merge(Some(MergeMethod::Squash));
     let missing = PullRequestLink::parse("https://github.com/acme/docs/pull/999999").expect("a link");
-    for fault in ANSWER_FAULTS {
+    for fault in RESPONSE_FAULTS {
         sim.set_host_fault(Some(fault));
-        // Whether these succeed depends on the fault. The answers have to fit the schema in any case.
+        // Whether these succeed depends on the fault. The responses have to fit the schema in any case.
         let _ = client.pull_requests(&links, sim.now()).await;
         let _ = client.checks(&links).await;
         for link in [&links[0], &missing] {

@@ -1,6 +1,6 @@
 //! Tests of every way in which a request can fail: which error results, and whether the prompt may have arrived.
 
-use super::support::server::{bind_refusing_port, http_answer};
+use super::support::server::{bind_refusing_port, http_response};
 use super::*;
 use docdeck::api::{ConnectError, Reached, RetryAfterHeader, Unreadable};
 use docdeck::model::Time;
@@ -16,23 +16,23 @@ fn now() -> Time {
 #[tokio::test]
 async fn a_refused_connection_never_reached_the_service() {
     let (_held, port) = bind_refusing_port();
-    let answer = check_error(client(&format!("http://127.0.0.1:{port}")).create_job("x").await);
-    assert_eq!(answer.status, None);
-    let error = error(answer);
+    let response = check_error(client(&format!("http://127.0.0.1:{port}")).create_job("x").await);
+    assert_eq!(response.status, None);
+    let error = error(response);
     assert!(matches!(&error, ApiError::NotReached { cause: ConnectError::Refused, .. }), "{error:?}");
     assert_eq!((error.reached(), error.failure(now()).kind), (Reached::No, FailureKind::Offline));
     assert!(error.to_string().contains(&format!("127.0.0.1:{port}")), "{error}");
 }
 
 #[tokio::test]
-async fn a_truncated_answer_leaves_the_prompt_unconfirmed() {
-    let half = http_answer(201, "", JOB.as_bytes());
+async fn a_truncated_response_leaves_the_prompt_unconfirmed() {
+    let half = http_response(201, "", JOB.as_bytes());
     let half = half[..half.len() - 5].to_vec();
     let chunk = b"HTTP/1.1 201 Created\r\ntransfer-encoding: chunked\r\n\r\n5\r\n{\"id\"\r\n".to_vec();
-    let close_after = |bytes: Vec<u8>| ServerBehavior::answer(bytes, ConnectionEnd::Close);
+    let close_after = |bytes: Vec<u8>| ServerBehavior::response(bytes, ConnectionEnd::Close);
     for reply in [
         close_after(Vec::new()),
-        ServerBehavior::answer("", ConnectionEnd::Reset),
+        ServerBehavior::response("", ConnectionEnd::Reset),
         close_after(half),
         close_after(chunk),
     ] {
@@ -47,15 +47,15 @@ async fn a_truncated_answer_leaves_the_prompt_unconfirmed() {
 async fn a_timeout_leaves_the_prompt_unconfirmed() {
     let head = b"HTTP/1.1 201 Created\r\ncontent-length: 30\r\n\r\n{\"id\"".to_vec();
     for (reply, status) in [
-        (ServerBehavior::answer("", ConnectionEnd::Stall), None),
-        (ServerBehavior::answer(head, ConnectionEnd::Stall), Some(201)),
+        (ServerBehavior::response("", ConnectionEnd::Stall), None),
+        (ServerBehavior::response(head, ConnectionEnd::Stall), Some(201)),
     ] {
         let server = Server::start(reply).await;
-        let answer = client_for(&server.base_url(), short_timeout()).create_job("x").await;
+        let response = client_for(&server.base_url(), short_timeout()).create_job("x").await;
         server.only_request();
-        assert_eq!(answer.status, status);
-        assert!(answer.took >= Duration::from_millis(250), "{:?}", answer.took);
-        let error = error(answer);
+        assert_eq!(response.status, status);
+        assert!(response.took >= Duration::from_millis(250), "{:?}", response.took);
+        let error = error(response);
         assert!(matches!(&error, ApiError::TimedOut { .. }), "{error:?}");
         assert_eq!((error.reached(), error.log_reason().as_str()), (Reached::Maybe, "timed out after 250 ms"));
     }
@@ -64,7 +64,7 @@ async fn a_timeout_leaves_the_prompt_unconfirmed() {
 #[tokio::test]
 async fn an_error_keeps_its_meaning_if_its_body_is_truncated() {
     let cut = b"HTTP/1.1 400 Bad\r\ncontent-length: 99\r\n\r\nprompt is too long".to_vec();
-    let error = error(create(ServerBehavior::answer(cut, ConnectionEnd::Close)).await.0);
+    let error = error(create(ServerBehavior::response(cut, ConnectionEnd::Close)).await.0);
     assert!(
         matches!(&error, ApiError::BadRequest { service_text, .. } if service_text.as_str() == "prompt is too long"),
         "{error:?}"
@@ -90,9 +90,9 @@ async fn each_error_status_has_its_own_variant_kind_and_text() {
     ];
     for (status, has_variant, reached, kind) in checks {
         let body = r#"{"error":"Not like this","details":[{"message":"nor that"}]}"#;
-        let answer = create(ServerBehavior::json(status, body)).await.0;
-        assert_eq!(answer.status, Some(status));
-        let error = error(answer);
+        let response = create(ServerBehavior::json(status, body)).await.0;
+        assert_eq!(response.status, Some(status));
+        let error = error(response);
         assert!(has_variant(&error), "{status}: {error:?}");
         assert_eq!((error.reached(), error.failure(now()).kind), (reached, kind), "{status}");
         let sentence = error.to_string();
@@ -138,7 +138,7 @@ async fn a_404_page_points_to_a_wrong_base_url() {
 }
 
 #[tokio::test]
-async fn a_key_in_an_error_answer_is_redacted() {
+async fn a_key_in_an_error_response_is_redacted() {
     let body = format!(r#"{{"error":"unknown key {KEY}"}}"#);
     let refused = error(create(ServerBehavior::json(401, &body)).await.0);
     assert!(refused.to_string().contains("unknown key ***"), "{refused}");
@@ -176,7 +176,7 @@ async fn a_success_status_without_a_readable_job_leaves_the_prompt_unconfirmed()
 }
 
 #[tokio::test]
-async fn an_answer_about_another_job_is_dropped() {
+async fn a_response_about_another_job_is_dropped() {
     let other = r#"{"id":"job_2","status":"failed"}"#;
     assert!(matches!(error(get(ServerBehavior::json(200, other)).await), ApiError::OtherJob { .. }));
     let error = error(follow_up(ServerBehavior::json(200, other)).await);
@@ -197,12 +197,12 @@ async fn bodies_are_limited_after_decompression() {
 }
 
 #[tokio::test]
-async fn an_answer_of_exactly_the_limit_is_read() {
+async fn a_response_of_exactly_the_limit_is_read() {
     let limit = 4 * 1024 * 1024;
     let padded = |length: usize| format!("{JOB}{}", " ".repeat(length - JOB.len()));
     assert!(get(ServerBehavior::json(200, &padded(limit))).await.result.is_ok());
     let error = error(
-        create(ServerBehavior::answer(http_answer(200, "", padded(limit + 1).as_bytes()), ConnectionEnd::Close))
+        create(ServerBehavior::response(http_response(200, "", padded(limit + 1).as_bytes()), ConnectionEnd::Close))
             .await
             .0,
     );
@@ -214,22 +214,22 @@ async fn an_answer_of_exactly_the_limit_is_read() {
 async fn only_the_beginning_of_an_endless_error_page_is_read() {
     let mut endless = b"HTTP/1.1 500 Oh\r\n\r\n".to_vec();
     endless.extend(b"overloaded ".repeat(20_000));
-    let server = Server::start(ServerBehavior::answer(endless, ConnectionEnd::Stall)).await;
-    let answer = client(&server.base_url()).get_job(&id()).await;
-    assert!(error(answer).to_string().contains("overloaded overloaded"));
+    let server = Server::start(ServerBehavior::response(endless, ConnectionEnd::Stall)).await;
+    let response = client(&server.base_url()).get_job(&id()).await;
+    assert!(error(response).to_string().contains("overloaded overloaded"));
 }
 
 #[tokio::test]
-async fn an_answer_that_is_not_http_leaves_the_prompt_unconfirmed() {
-    let error = error(create(ServerBehavior::answer("SSH-2.0-OpenSSH_9.9\r\n", ConnectionEnd::Close)).await.0);
+async fn a_response_that_is_not_http_leaves_the_prompt_unconfirmed() {
+    let error = error(create(ServerBehavior::response("SSH-2.0-OpenSSH_9.9\r\n", ConnectionEnd::Close)).await.0);
     assert_eq!(error.reached(), Reached::Maybe);
 }
 
 #[tokio::test]
 async fn the_error_of_a_lost_get_suggests_a_retry_and_mentions_no_prompt() {
     for sentence in [
-        error(get(ServerBehavior::answer("", ConnectionEnd::Reset)).await).to_string(),
-        error(views(ServerBehavior::answer("", ConnectionEnd::Reset)).await).to_string(),
+        error(get(ServerBehavior::response("", ConnectionEnd::Reset)).await).to_string(),
+        error(views(ServerBehavior::response("", ConnectionEnd::Reset)).await).to_string(),
     ] {
         assert!(sentence.contains("try again") && !sentence.contains("send"), "{sentence}");
     }

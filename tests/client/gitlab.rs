@@ -28,8 +28,8 @@ fn client_with(sim: &Sim, token: &str) -> HostClient {
 }
 
 async fn state_of(client: &HostClient, link: &PullRequestLink) -> Result<PullRequest, HostErrorKind> {
-    let answer = client.pull_requests(std::slice::from_ref(link), chrono::Utc::now()).await;
-    let mut states = answer.result.map_err(|error| error.kind)?;
+    let response = client.pull_requests(std::slice::from_ref(link), chrono::Utc::now()).await;
+    let mut states = response.result.map_err(|error| error.kind)?;
     states.pop().expect("one").1.map_err(|error| error.kind)
 }
 
@@ -55,8 +55,8 @@ fn is_mergeable(state: &PullRequest) -> bool {
 }
 
 async fn outcome(client: &HostClient, link: &PullRequestLink, head: &str, action: &PullRequestAction) -> ActionOutcome {
-    let answer = client.act(link, &CleanText::line(head), action).await;
-    answer.result.map_or_else(|error| error.outcome(), |()| ActionOutcome::Done)
+    let response = client.act(link, &CleanText::line(head), action).await;
+    response.result.map_or_else(|error| error.outcome(), |()| ActionOutcome::Done)
 }
 
 #[tokio::test]
@@ -101,13 +101,13 @@ async fn every_fault_of_gitlab_is_an_error_of_its_own() {
     sim.set_host_fault(Some(HostFault::BadGateway));
     let error = state_of(&client, link).await.expect_err("a page of HTML");
     assert!(matches!(&error, HostErrorKind::Failed { status: 502, text } if !text.as_str().contains('<')), "{error}");
-    for (fault, minutes) in [(HostFault::LimitInStatus, 1), (HostFault::LimitInAnswer, 40)] {
+    for (fault, minutes) in [(HostFault::LimitInStatus, 1), (HostFault::LimitInBody, 40)] {
         sim.set_host_fault(Some(fault));
-        let answer = client.pull_requests(&links[..1], sim.now()).await;
-        assert_eq!(answer.result.expect_err("limited").kind, HostErrorKind::Limited);
-        assert_eq!(answer.budget.remaining, Some(0));
+        let response = client.pull_requests(&links[..1], sim.now()).await;
+        assert_eq!(response.result.expect_err("limited").kind, HostErrorKind::Limited);
+        assert_eq!(response.budget.remaining, Some(0));
         // The limit starts again at a whole second.
-        let wait = answer.budget.blocked_until(sim.now()) - sim.now();
+        let wait = response.budget.blocked_until(sim.now()) - sim.now();
         assert!((wait - chrono::TimeDelta::minutes(minutes)).num_seconds().abs() < 30, "{wait}");
     }
     sim.set_host_fault(Some(HostFault::OtherRepository));
@@ -207,9 +207,9 @@ async fn every_form_of_a_draft_becomes_ready_once() {
 }
 
 #[tokio::test]
-async fn a_merge_whose_answer_is_lost_is_unconfirmed_and_sent_once() {
+async fn a_merge_whose_response_is_lost_is_unconfirmed_and_sent_once() {
     let (sim, links, client) = start_gitlab().await;
-    for (fault, is_merged) in [(HostFault::LostAction, false), (HostFault::LostActionAnswer, true)] {
+    for (fault, is_merged) in [(HostFault::LostAction, false), (HostFault::LostActionResponse, true)] {
         let (link, state) = find(&client, &links, is_mergeable).await;
         let before = sim.host_actions();
         sim.set_host_fault(Some(fault));
@@ -226,9 +226,9 @@ async fn a_merge_whose_answer_is_lost_is_unconfirmed_and_sent_once() {
 async fn the_details_are_those_of_the_merge_request() {
     let (_sim, links, client) = start_gitlab().await;
     let (link, state) = find(&client, &links, |state| state.review == Review::ChangesRequested).await;
-    let answer = client.details(&link).await;
-    assert_eq!(answer.budget.cost, Some(5));
-    let details = answer.result.expect("details");
+    let response = client.details(&link).await;
+    assert_eq!(response.budget.cost, Some(5));
+    let details = response.result.expect("details");
     assert_eq!((details.author.as_str(), details.base.as_str(), details.commit_count), ("mintlify", "main", 1));
     assert!(state.head.as_str().starts_with(details.commits[0].id.as_str()));
     let checks = details.checks.as_ref().expect("the pipeline");
@@ -271,9 +271,9 @@ async fn a_diff_has_all_files_of_the_merge_request() {
         assert_eq!((Some(diff.files.len() as u64), reported.is_cut), (state.files, false));
     }
     sim.set_host_fault(Some(HostFault::ManyFiles));
-    let answer = client.diff(&links[0]).await;
-    assert_eq!(answer.budget.cost, Some(11), "GitLab's pages have at most 30 files");
-    let reported = answer.result.expect("a diff");
+    let response = client.diff(&links[0]).await;
+    assert_eq!(response.budget.cost, Some(11), "GitLab's pages have at most 30 files");
+    let reported = response.result.expect("a diff");
     assert_eq!((Diff::parse(reported.text).files.len() > 300, reported.is_cut), (true, false));
     for (fault, kind) in
         [(HostFault::ExpiredToken, HostErrorKind::Unauthorized), (HostFault::LimitInStatus, HostErrorKind::Limited)]

@@ -1,4 +1,4 @@
-//! Tests of the client for code hosts: against the simulated GitHub, and against a server that answers like GitLab.
+//! Tests of the client for code hosts: against the simulated GitHub, and against a server that responds like GitLab.
 
 use crate::support::http;
 use crate::support::server::{Server, ServerBehavior};
@@ -59,14 +59,14 @@ async fn checks_that_the_token_may_not_read_are_unavailable_and_not_none() {
 async fn every_fault_of_the_host_is_an_error_of_its_own() {
     let (sim, links, client) = start_host().await;
     let mut kinds = Vec::new();
-    for fault in [HostFault::ExpiredToken, HostFault::BadGateway, HostFault::LimitInAnswer, HostFault::LimitInStatus] {
+    for fault in [HostFault::ExpiredToken, HostFault::BadGateway, HostFault::LimitInBody, HostFault::LimitInStatus] {
         sim.set_host_fault(Some(fault));
-        let answer = client.pull_requests(&links, sim.now()).await;
-        let error = answer.result.expect_err("a fault");
+        let response = client.pull_requests(&links, sim.now()).await;
+        let error = response.result.expect_err("a fault");
         kinds.push(error.kind);
         if fault == HostFault::LimitInStatus {
             let now = sim.now();
-            assert_eq!(answer.budget.blocked_until(now) - now, chrono::TimeDelta::seconds(60));
+            assert_eq!(response.budget.blocked_until(now) - now, chrono::TimeDelta::seconds(60));
         }
     }
     sim.set_host_fault(Some(HostFault::SecondaryLimit));
@@ -95,7 +95,7 @@ async fn every_fault_of_the_host_is_an_error_of_its_own() {
     }
 }
 
-/// Returns a server that answers like GitLab with this body, and a client for it.
+/// Returns a server that responds like GitLab with this body, and a client for it.
 async fn start_gitlab(body: &str) -> (Server, HostClient) {
     let server = Server::start(ServerBehavior::json(200, body)).await;
     let address = HostAddress {
@@ -116,21 +116,21 @@ async fn a_token_is_checked_with_a_request_that_needs_no_pull_request() {
     assert_eq!(server.only_request().line(), "GET /api/v4/user HTTP/1.1");
     let (sim, _, client) = start_host().await;
     client.check_token().await.result.expect("accepted");
-    for fault in [HostFault::ExpiredToken, HostFault::LimitInAnswer] {
+    for fault in [HostFault::ExpiredToken, HostFault::LimitInBody] {
         sim.set_host_fault(Some(fault));
         client.check_token().await.result.expect_err("refused");
     }
 }
 
-/// Answers a request for one merge request with this body; returns the result.
+/// Responds to a request for one merge request with this body; returns the result.
 async fn merge_request(body: &str) -> Result<docdeck::model::pull_request::PullRequest, HostErrorKind> {
     let (server, client) = start_gitlab(body).await;
     let link = PullRequestLink::parse("https://git.corp.example/acme/web/docs/-/merge_requests/5").expect("a link");
-    let answer = client.pull_requests(&[link], chrono::Utc::now()).await;
+    let response = client.pull_requests(&[link], chrono::Utc::now()).await;
     let request = server.only_request();
     assert_eq!(request.line(), "GET /api/v4/projects/acme%2Fweb%2Fdocs/merge_requests/5 HTTP/1.1");
     assert_eq!(request.header("authorization"), Some(format!("Bearer {TOKEN}").as_str()));
-    let mut results = answer.result.map_err(|error| error.kind)?;
+    let mut results = response.result.map_err(|error| error.kind)?;
     results.pop().expect("one result").1.map_err(|error| error.kind)
 }
 
@@ -186,8 +186,8 @@ async fn a_diff_is_read_at_once_or_in_pages_of_files() {
     }
     assert_eq!(sim.host_requests() - before, 5);
     sim.set_host_fault(Some(HostFault::ManyFiles));
-    let answer = client.diff(&links[0]).await;
-    let (cost, reported) = (answer.budget.cost, answer.result.expect("a diff"));
+    let response = client.diff(&links[0]).await;
+    let (cost, reported) = (response.budget.cost, response.result.expect("a diff"));
     assert_eq!((cost, sim.host_requests() - before), (Some(4), 5 + 5), "a refused request and four pages");
     assert!(Diff::parse(reported.text).files.len() > 300);
     for (fault, kind) in
@@ -232,9 +232,9 @@ async fn the_details_of_a_pull_request_need_no_permission_to_read_deployments_or
     for fault in [None, Some(HostFault::ForbiddenChecks)] {
         sim.set_host_fault(fault);
         let before = sim.host_requests();
-        let answer = client.details(&links[0]).await;
-        let details = answer.result.expect("details");
-        assert_eq!((sim.host_requests() - before, answer.budget.cost), (3, Some(3)));
+        let response = client.details(&links[0]).await;
+        let details = response.result.expect("details");
+        assert_eq!((sim.host_requests() - before, response.budget.cost), (3, Some(3)));
         assert_eq!((details.author.as_str(), details.base.as_str(), details.commit_count), ("mintlify", "main", 1));
         match fault {
             None => {
@@ -322,9 +322,9 @@ async fn an_action_opens_its_own_connection_and_reads_share_one() {
 }
 
 #[tokio::test]
-async fn an_action_without_an_answer_is_unconfirmed_and_sent_once() {
+async fn an_action_without_a_response_is_unconfirmed_and_sent_once() {
     let (sim, links, client) = start_host().await;
-    for (fault, is_merged) in [(HostFault::LostAction, false), (HostFault::LostActionAnswer, true)] {
+    for (fault, is_merged) in [(HostFault::LostAction, false), (HostFault::LostActionResponse, true)] {
         let (link, state) = open_pull_request(&client, &links).await;
         let before = sim.host_actions();
         sim.set_host_fault(Some(fault));
@@ -372,19 +372,19 @@ async fn the_limit_of_a_token_is_metered_and_starts_again_after_an_hour() {
     let (url, token) = (sim.host_address(HostKind::GitHub).graphql_url, sim.host_token(HostKind::GitHub).to_owned());
     let costly = tokio::task::spawn_blocking(move || [(); 2].map(|()| http::post(&url, &token, &costly_query())));
     let [third, fourth] = costly.await.expect("answers").map(|body| {
-        let answer: serde_json::Value = serde_json::from_str(&body).expect("JSON");
-        answer["data"]["rateLimit"].clone()
+        let response: serde_json::Value = serde_json::from_str(&body).expect("JSON");
+        response["data"]["rateLimit"].clone()
     });
     assert_eq!((&third["cost"], &third["remaining"]), (&2525.into(), &(4998 - 2525).into()));
     assert_eq!((&fourth["remaining"], &fourth["resetAt"]), (&0.into(), &third["resetAt"]));
-    let answer = client.pull_requests(&links, now).await;
-    assert_eq!(answer.result.expect_err("nothing is left").kind, HostErrorKind::Limited);
-    assert_eq!((answer.budget.status, answer.budget.remaining), (Some(200), Some(0)));
-    assert_eq!(answer.budget.blocked_until(now), resets_at);
+    let response = client.pull_requests(&links, now).await;
+    assert_eq!(response.result.expect_err("nothing is left").kind, HostErrorKind::Limited);
+    assert_eq!((response.budget.status, response.budget.remaining), (Some(200), Some(0)));
+    assert_eq!(response.budget.blocked_until(now), resets_at);
     assert_eq!(client.diff(&links[0]).await.budget.remaining, Some(4999), "REST has a limit of its own");
     sim.advance(chrono::TimeDelta::hours(1));
-    let answer = client.pull_requests(&links, sim.now()).await;
-    assert!(answer.result.is_ok() && answer.budget.remaining == Some(4999));
+    let response = client.pull_requests(&links, sim.now()).await;
+    assert!(response.result.is_ok() && response.budget.remaining == Some(4999));
 }
 
 /// Returns the state of each pull request of this service, with its checks on GitHub.
@@ -459,7 +459,7 @@ async fn faults_of_the_options_apply_to_their_operation_of_the_host() {
             assert_eq!(checks.checks.state, ChecksState::Unavailable);
         }
         client.diff(&link).await.result.expect("no fault");
-        // GitLab's first answer about the details is the state.
+        // GitLab's first response about the details is the state.
         let error = client.details(&link).await.result.expect_err("a fault");
         assert!(matches!(error.kind, HostErrorKind::Failed { status: 502, .. }), "{error}");
         let comment = PullRequestAction::Comment("Thank you.".to_owned());

@@ -1,4 +1,4 @@
-//! Tests of the HTTP client against local servers that answer well, badly, late or not at all.
+//! Tests of the HTTP client against local servers that respond well, badly, late or not at all.
 
 #![expect(clippy::expect_used, reason = "clippy excuses test functions only, not what they share")]
 
@@ -14,7 +14,7 @@ mod requests;
 #[path = "../support/mod.rs"]
 mod support;
 
-use docdeck::api::{ApiAnswer, ApiError, Client, ClientOptions};
+use docdeck::api::{ApiError, ApiResponse, Client, ClientOptions};
 use docdeck::model::endpoint::{ApiKey, Scope};
 use docdeck::model::job::{JobId, RemoteJob};
 use docdeck::model::period::DateRange;
@@ -51,40 +51,40 @@ fn week() -> ViewsQuery {
 }
 
 /// Creates a job at a server that sends this reply; returns the result and the only request that the server received.
-async fn create(reply: ServerBehavior) -> (ApiAnswer<RemoteJob>, Request) {
+async fn create(reply: ServerBehavior) -> (ApiResponse<RemoteJob>, Request) {
     let server = Server::start(reply).await;
-    let answer = client(&server.base_url()).create_job("Fix the links").await;
-    (check_error(answer), server.only_request())
+    let response = client(&server.base_url()).create_job("Fix the links").await;
+    (check_error(response), server.only_request())
 }
 
-async fn get(reply: ServerBehavior) -> ApiAnswer<RemoteJob> {
+async fn get(reply: ServerBehavior) -> ApiResponse<RemoteJob> {
     let server = Server::start(reply).await;
-    let answer = client(&server.base_url()).get_job(&id()).await;
+    let response = client(&server.base_url()).get_job(&id()).await;
     server.only_request();
-    check_error(answer)
+    check_error(response)
 }
 
-async fn follow_up(reply: ServerBehavior) -> ApiAnswer<RemoteJob> {
+async fn follow_up(reply: ServerBehavior) -> ApiResponse<RemoteJob> {
     let server = Server::start(reply).await;
-    let answer = client(&server.base_url()).send_follow_up(&id(), "And the redirects").await;
+    let response = client(&server.base_url()).send_follow_up(&id(), "And the redirects").await;
     server.only_request();
-    check_error(answer)
+    check_error(response)
 }
 
-async fn views(reply: ServerBehavior) -> ApiAnswer<ViewsPage> {
+async fn views(reply: ServerBehavior) -> ApiResponse<ViewsPage> {
     let server = Server::start(reply).await;
-    let answer = client(&server.base_url()).views(&week()).await;
+    let response = client(&server.base_url()).views(&week()).await;
     server.only_request();
-    check_error(answer)
+    check_error(response)
 }
 
 /// Asserts that an error message is one sentence, and that the error, its sources and their debug output don't contain
-/// the API key. Returns the answer unchanged.
-fn check_error<T: std::fmt::Debug>(answer: ApiAnswer<T>) -> ApiAnswer<T> {
-    if let Err(error) = &answer.result {
+/// the API key. Returns the response unchanged.
+fn check_error<T: std::fmt::Debug>(response: ApiResponse<T>) -> ApiResponse<T> {
+    if let Err(error) = &response.result {
         let sentence = error.to_string();
         assert!(sentence.ends_with('.') && !sentence.contains('\n'), "{sentence}");
-        let mut all = format!("{sentence} {error:?} {error:#?} {} {answer:?}", error.log_reason());
+        let mut all = format!("{sentence} {error:?} {error:#?} {} {response:?}", error.log_reason());
         let mut cause = std::error::Error::source(error);
         while let Some(deeper) = cause {
             all.push_str(&format!(" {deeper} {deeper:?} {deeper:#?}"));
@@ -92,9 +92,9 @@ fn check_error<T: std::fmt::Debug>(answer: ApiAnswer<T>) -> ApiAnswer<T> {
         }
         assert!(!all.contains(KEY), "{all}");
     }
-    answer
+    response
 }
 
-fn error<T: std::fmt::Debug>(answer: ApiAnswer<T>) -> ApiError {
-    check_error(answer).result.expect_err("an error")
+fn error<T: std::fmt::Debug>(response: ApiResponse<T>) -> ApiError {
+    check_error(response).result.expect_err("an error")
 }

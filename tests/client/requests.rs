@@ -1,4 +1,4 @@
-//! Tests of the request that each operation sends, and of successful answers.
+//! Tests of the request that each operation sends, and of successful responses.
 
 use super::*;
 use docdeck::model::job::Status;
@@ -9,14 +9,14 @@ const JOB: &str = r#"{"id":"job_1","status":"active"}"#;
 
 #[tokio::test]
 async fn a_create_sends_the_prompt_once_with_the_key() {
-    let (answer, request) = create(ServerBehavior::json(201, JOB)).await;
+    let (response, request) = create(ServerBehavior::json(201, JOB)).await;
     assert_eq!(request.line(), "POST /v2/agent/proj/job HTTP/1.1");
     assert_eq!(request.header("authorization"), Some("Bearer mint_5ecret"));
     assert_eq!(request.header("content-type"), Some("application/json"));
     assert_eq!(request.header("user-agent"), Some(concat!("docdeck/", env!("CARGO_PKG_VERSION"))));
     assert_eq!(request.body, br#"{"prompt":"Fix the links"}"#);
-    assert_eq!(answer.status, Some(201));
-    assert_eq!(answer.result.expect("a job").state.status, Some(Status::Active));
+    assert_eq!(response.status, Some(201));
+    assert_eq!(response.result.expect("a job").state.status, Some(Status::Active));
 }
 
 #[tokio::test]
@@ -59,8 +59,8 @@ async fn views_are_requested_with_both_dates_and_decoded_tolerantly() {
 async fn a_prompt_of_megabytes_is_sent_completely() {
     let prompt = "línea \"quoted\"\n".repeat(250_000);
     let server = Server::start(ServerBehavior::json(201, JOB)).await;
-    let answer = client(&server.base_url()).create_job(&prompt).await;
-    assert!(answer.result.is_ok());
+    let response = client(&server.base_url()).create_job(&prompt).await;
+    assert!(response.result.is_ok());
     let sent: serde_json::Value = serde_json::from_slice(&server.only_request().body).expect("JSON");
     assert!(sent["prompt"] == prompt, "the prompt was changed");
 }
@@ -88,7 +88,7 @@ async fn a_new_client_opens_no_connection() {
 }
 
 #[tokio::test]
-async fn successful_and_failed_answers_contain_the_time_of_the_service() {
+async fn successful_and_failed_responses_contain_the_time_of_the_service() {
     let date = "date: Fri, 20 Nov 2026 12:00:00 GMT\r\n";
     let service_time = "2026-11-20T12:00:00Z".parse().ok();
     assert_eq!(get(ServerBehavior::http(200, date, JOB.as_bytes())).await.date, service_time);
@@ -97,7 +97,7 @@ async fn successful_and_failed_answers_contain_the_time_of_the_service() {
 }
 
 #[tokio::test]
-async fn a_compressed_answer_is_read() {
+async fn a_compressed_response_is_read() {
     let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
     gzip.write_all(JOB.as_bytes()).expect("written");
     let reply = ServerBehavior::http(200, "content-encoding: gzip\r\n", &gzip.finish().expect("finished"));

@@ -188,7 +188,7 @@ fn a_rejected_api_key_ends_the_batch_with_exit_code_3_and_pauses_the_unsent_prom
 }
 
 #[test]
-fn after_a_lost_answer_the_batch_sends_the_other_prompts_and_ends_with_exit_code_6() {
+fn after_a_lost_response_the_batch_sends_the_other_prompts_and_ends_with_exit_code_6() {
     let fixture = CommandFixture::new(&["create=lost"]);
     let file = write_batch_file(&fixture, &["one [sim:seconds=6000]", "two [sim:seconds=6000]"]);
     let ran = fixture.run(&["new", "--batch", &file]).expect_exit_code(6);

@@ -50,7 +50,7 @@ fn approve_and_merge_act_at_the_given_commit_only() {
     fixture.sim.set_host_fault(Some(HostFault::MovedBeforeMerge));
     let moved = with_token(&fixture, &merge).expect_exit_code(4);
     assert!(moved.err.contains("was not merged: it has new commits"), "{}", moved.err);
-    fixture.sim.set_host_fault(Some(HostFault::LostActionAnswer));
+    fixture.sim.set_host_fault(Some(HostFault::LostActionResponse));
     let answer = with_token(&fixture, &["pr", &id, "--json"]).json();
     let head = answer["jobs"][0]["pullRequest"]["head"].as_str().expect("the pushed commit");
     let lost = with_token(&fixture, &["merge", &id, "--head", head, "--yes"]).expect_exit_code(6);

@@ -91,7 +91,7 @@ fn a_refused_token_and_a_reached_limit_are_reported_without_the_token() {
     let fixture = fixture_with_pull_request();
     for (fault, expected) in [
         (HostFault::ExpiredToken, "github.com: the token was refused (401)"),
-        (HostFault::LimitInAnswer, "github.com: rate limit reached"),
+        (HostFault::LimitInBody, "github.com: rate limit reached"),
         (HostFault::OtherRepository, "the answer is about another pull request"),
     ] {
         fixture.sim.set_host_fault(Some(fault));
@@ -125,7 +125,7 @@ fn wait_pr_says_why_a_state_cannot_come() {
     let id = fixture.run(&["jobs", "--json"]).json()["jobs"][0]["id"].as_str().expect("an id").to_owned();
     let result = fixture.run(&["wait", &id, "--pr", "ready", "--timeout", "20"]).expect_exit_code(4);
     assert!(result.err.contains("No token for github.com"), "{}", result.err);
-    fixture.sim.set_host_fault(Some(HostFault::LimitInAnswer));
+    fixture.sim.set_host_fault(Some(HostFault::LimitInBody));
     let limited = with_token(&fixture, &["wait", &id, "--pr", "ready", "--timeout", "2"]).expect_exit_code(124);
     assert!(limited.err.contains("rate limit reached"), "{}", limited.err);
 }
@@ -218,9 +218,9 @@ fn approve_and_merge_act_at_the_given_commit_only() {
 }
 
 #[test]
-fn a_merge_whose_answer_is_lost_is_unconfirmed_and_sent_once() {
+fn a_merge_whose_response_is_lost_is_unconfirmed_and_sent_once() {
     let (fixture, id, head) = fixture_to_merge();
-    fixture.sim.set_host_fault(Some(HostFault::LostActionAnswer));
+    fixture.sim.set_host_fault(Some(HostFault::LostActionResponse));
     let lost =
         with_token(&fixture, &["merge", &id, "--head", &head, "--yes", "--method", "squash"]).expect_exit_code(6);
     assert!(lost.err.contains("may have been merged") && lost.out.contains("\tmerged\t"), "{} {}", lost.out, lost.err);
@@ -265,7 +265,7 @@ fn doctor_shows_for_each_code_host_the_source_of_the_token_and_what_it_can_read(
         (None, "ok", "it reads pull requests and their checks"),
         (Some(HostFault::ForbiddenChecks), "warning", "it reads pull requests, but not their checks"),
         (Some(HostFault::ExpiredToken), "problem", "the token was refused (401); it is wrong, expired or revoked"),
-        (Some(HostFault::LimitInAnswer), "warning", "rate limit reached"),
+        (Some(HostFault::LimitInBody), "warning", "rate limit reached"),
         (Some(HostFault::BadGateway), "problem", "answered 502: Something went wrong"),
         (Some(HostFault::OtherRepository), "problem", "the answer is about another pull request"),
     ] {

@@ -89,7 +89,7 @@ fn with_wait_the_exit_code_depends_on_the_status_of_the_job() {
 }
 
 #[test]
-fn a_prompt_whose_answer_is_lost_is_unconfirmed_and_not_resent() {
+fn a_prompt_whose_response_is_lost_is_unconfirmed_and_not_resent() {
     for fault in ["create=lost", "create=500-done", "create=malformed"] {
         let fixture = CommandFixture::new(&[fault]);
         let ran = run_new(&fixture, &["Once only", "--json"]).expect_exit_code(6);
@@ -206,7 +206,7 @@ fn wait_for_request(fixture: &CommandFixture, operation: Operation) {
 }
 
 #[test]
-fn a_signal_during_the_request_still_saves_the_answer() {
+fn a_signal_during_the_request_still_saves_the_response() {
     let fixture = CommandFixture::new(&["create=latency-700"]);
     let running = fixture.start(&["new", "Slowly [sim:seconds=6000]"]);
     wait_for_request(&fixture, Operation::Create);
@@ -305,7 +305,7 @@ fn a_new_follow_up_discards_the_rejected_one_which_stays_in_the_thread() {
 #[test]
 fn two_new_jobs_with_the_same_id_are_reported_and_show_both_prompts() {
     let fixture = CommandFixture::new(&[]);
-    let url = http::start_fixed_answer_server(r#"{"id":"job-7","status":"completed"}"#);
+    let url = http::start_fixed_response_server(r#"{"id":"job-7","status":"completed"}"#);
     let service = [("DOCDECK_BASE_URL", url.as_str())];
     let first = fixture.run_with(&["new", "Fix the links", "--json"], &service, "").expect_exit_code(0);
     assert_eq!((first.err.as_str(), first.json().get("sharesIdWith")), ("", None));

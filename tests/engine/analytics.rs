@@ -13,8 +13,8 @@ use docdeck::api::{Client, ClientOptions};
 use docdeck::engine::{Engine, EngineSetup, LeaseRoles, PollOptions};
 use docdeck::model::Time;
 use docdeck::model::analytics::{
-    AnalyticsKind, AnalyticsSettings, Feedback, Question, ReaderTextDays, RowsAnswer, RowsOutcome, RowsPlan,
-    RowsProgress, RowsReport, Search,
+    AnalyticsKind, AnalyticsSettings, Feedback, Question, ReaderTextDays, RowsOutcome, RowsPlan, RowsProgress,
+    RowsReport, RowsResponse, Search,
 };
 use docdeck::model::endpoint::{ApiKey, Scope};
 use docdeck::model::engine_event::EngineEvent;
@@ -24,7 +24,7 @@ use docdeck::model::period::DateRange;
 use docdeck::model::report::LoadEndReason;
 use docdeck::model::text::CleanText;
 use docdeck::model::views::Counts;
-use docdeck::store::{AnswerPosition, Store};
+use docdeck::store::{ResponsePosition, Store};
 use futures_util::stream;
 use serde_json::json;
 use std::collections::VecDeque;
@@ -33,22 +33,22 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::sync::{Semaphore, mpsc};
 
-/// The number of rows of the site, and of an answer.
+/// The number of rows of the site, and of a response.
 const ROWS: usize = 450;
-const ROWS_PER_ANSWER: usize = 100;
+const ROWS_PER_RESPONSE: usize = 100;
 /// The number of requests that load all rows.
 const REQUESTS_FOR_ALL: u32 = 5;
 const KEY: &str = "mint_s3cr3tk3y";
 
-/// What is wrong with an answer.
+/// What is wrong with a response.
 enum Fault {
     /// Status 429 with this `Retry-After`, in seconds.
     Limited(u32),
-    /// The connection is lost in the middle of the answer.
+    /// The connection is lost in the middle of the response.
     Lost,
     /// Announces more rows, but has none.
     Empty,
-    /// Announces more rows, but has only those of the first answer.
+    /// Announces more rows, but has only those of the first response.
     OnlyKnown,
     /// Has new rows, but the cursor of the request.
     SameCursor,
@@ -58,11 +58,11 @@ enum Fault {
 
 /// The service.
 struct Site {
-    /// The faults of the next answers, one each.
+    /// The faults of the next responses, one each.
     faults: Mutex<VecDeque<Fault>>,
     /// The paths and parameters of all requests.
     requests: Mutex<Vec<String>>,
-    /// One permit per answer that may be sent.
+    /// One permit per response that may be sent.
     gate: Semaphore,
 }
 
@@ -77,7 +77,7 @@ impl RunningSite {
         let site = Arc::new(Site { faults: Mutex::default(), requests: Mutex::default(), gate });
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let base_url = format!("http://{}", listener.local_addr().expect("an address"));
-        let app = Router::new().fallback(answer).with_state(Arc::clone(&site));
+        let app = Router::new().fallback(respond).with_state(Arc::clone(&site));
         tokio::spawn(async move { axum::serve(listener, app).await });
         Self { site, base_url }
     }
@@ -98,10 +98,10 @@ impl RunningSite {
         u32::try_from(self.site.requests.lock().expect("no poison").len()).expect("few")
     }
 
-    /// Lets only this many more answers pass.
-    fn pass_only(&self, answers: usize) {
+    /// Lets only this many more responses pass.
+    fn pass_only(&self, responses: usize) {
         self.site.gate.forget_permits(usize::MAX);
-        self.site.gate.add_permits(answers);
+        self.site.gate.add_permits(responses);
     }
 }
 
@@ -109,7 +109,7 @@ fn json_response(body: &serde_json::Value) -> Response<Body> {
     Response::builder().header("content-type", "application/json").body(body.to_string().into()).expect("an answer")
 }
 
-async fn answer(State(site): State<Arc<Site>>, uri: Uri) -> Response<Body> {
+async fn respond(State(site): State<Arc<Site>>, uri: Uri) -> Response<Body> {
     site.requests.lock().expect("no poison").push(uri.to_string());
     site.gate.acquire().await.expect("open").forget();
     if uri.path().contains("/threads/") {
@@ -119,7 +119,7 @@ async fn answer(State(site): State<Arc<Site>>, uri: Uri) -> Response<Body> {
     let query = uri.query().unwrap_or_default();
     let cursor = query.split('&').find_map(|part| part.strip_prefix("cursor=")).unwrap_or("0");
     let first: usize = cursor.parse().expect("a cursor of an earlier answer");
-    let end = (first + ROWS_PER_ANSWER).min(ROWS);
+    let end = (first + ROWS_PER_RESPONSE).min(ROWS);
     let next = (end < ROWS).then(|| end.to_string());
     let fault = site.faults.lock().expect("no poison").pop_front();
     let (rows, next) = match fault {
@@ -134,7 +134,7 @@ async fn answer(State(site): State<Arc<Site>>, uri: Uri) -> Response<Body> {
             return Response::builder().status(400).body(Body::from("{\"error\":\"cursor\"}")).expect("an answer");
         }
         Some(Fault::Empty) => (0..0, next),
-        Some(Fault::OnlyKnown) => (0..ROWS_PER_ANSWER, next),
+        Some(Fault::OnlyKnown) => (0..ROWS_PER_RESPONSE, next),
         Some(Fault::SameCursor) => (first..end, Some(cursor.to_owned())),
         None => (first..end, next),
     };
@@ -173,7 +173,7 @@ fn assert_complete(outcome: &RowsOutcome<Search>) {
     assert_eq!((&outcome.end_reason, report.is_complete()), (&LoadEndReason::Complete, true));
     let found: Vec<&str> = report.rows.iter().map(|row| row.query.as_str()).collect();
     let expected: Vec<String> = (0..ROWS).map(|n| format!("query {n}")).collect();
-    assert_eq!((found, report.duplicates, report.answers), (expected.iter().map(String::as_str).collect(), 0, 5));
+    assert_eq!((found, report.duplicates, report.responses), (expected.iter().map(String::as_str).collect(), 0, 5));
 }
 
 impl EngineFixture {
@@ -189,19 +189,19 @@ impl EngineFixture {
         .await
     }
 
-    /// Starts to load in the background, and returns after this many answers, when the next request waits.
+    /// Starts to load in the background, and returns after this many responses, when the next request waits.
     async fn start_rows_load(
         &mut self,
         site: &RunningSite,
-        answers: usize,
+        responses: usize,
     ) -> tokio::task::JoinHandle<RowsOutcome<Search>> {
-        site.pass_only(answers);
+        site.pass_only(responses);
         let engine = self.engine.clone();
         let load = tokio::spawn(async move { engine.load_rows(plan()).await });
-        for _ in 0..answers {
+        for _ in 0..responses {
             self.next_rows_progress().await;
         }
-        while site.request_count() <= u32::try_from(answers).expect("few") {
+        while site.request_count() <= u32::try_from(responses).expect("few") {
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
         load
@@ -214,7 +214,7 @@ impl EngineFixture {
 }
 
 #[tokio::test]
-async fn a_closed_range_is_loaded_once_with_one_request_per_answer() {
+async fn a_closed_range_is_loaded_once_with_one_request_per_response() {
     let (site, folder) = (RunningSite::start().await, tempfile::tempdir().expect("a folder"));
     let mut fixture = site.engine_on(folder.path()).await;
     assert_eq!(fixture.engine.cached_rows::<Search>(past_week()).await, None);
@@ -222,7 +222,7 @@ async fn a_closed_range_is_loaded_once_with_one_request_per_answer() {
     assert_complete(&loaded);
     assert_eq!((loaded.requests, site.request_count(), fixture.used_requests().await), (5, 5, 5));
     for requests in 1..=REQUESTS_FOR_ALL {
-        let rows = (requests as usize * ROWS_PER_ANSWER).min(ROWS);
+        let rows = (requests as usize * ROWS_PER_RESPONSE).min(ROWS);
         let (kind, range, is_complete) = (AnalyticsKind::Searches, past_week(), requests == REQUESTS_FOR_ALL);
         assert_eq!(fixture.next_rows_progress().await, RowsProgress { kind, range, rows, requests, is_complete });
     }
@@ -261,13 +261,13 @@ async fn save_row<R: docdeck::model::analytics::AnalyticsRow>(
     row: R,
     as_of: Time,
 ) {
-    let answer = RowsAnswer { rows: vec![row], totals: Counts::default(), next: None, is_cut: false };
-    let position = AnswerPosition { range, number: 1, as_of, started_at: as_of, starts_over: true };
-    assert!(store.save_rows_answer(scope, &answer, position).await.expect("written"));
+    let response = RowsResponse { rows: vec![row], totals: Counts::default(), next: None, is_cut: false };
+    let position = ResponsePosition { range, number: 1, as_of, started_at: as_of, starts_over: true };
+    assert!(store.save_rows_response(scope, &response, position).await.expect("written"));
 }
 
 #[tokio::test]
-async fn a_load_that_reached_its_request_limit_continues_after_the_last_answer() {
+async fn a_load_that_reached_its_request_limit_continues_after_the_last_response() {
     let (site, folder) = (RunningSite::start().await, tempfile::tempdir().expect("a folder"));
     let fixture = site.engine_on(folder.path()).await;
     let part = fixture.load_searches(RowsPlan { max_requests: 2, ..plan() }).await;
@@ -297,7 +297,7 @@ async fn a_stopped_load_continues_where_it_stopped() {
 }
 
 #[tokio::test]
-async fn an_answer_that_arrives_after_the_engine_stopped_is_stored() {
+async fn a_response_that_arrives_after_the_engine_stopped_is_stored() {
     let (site, folder) = (RunningSite::start().await, tempfile::tempdir().expect("a folder"));
     let mut fixture = site.engine_on(folder.path()).await;
     let load = fixture.start_rows_load(&site, 1).await;
@@ -374,7 +374,7 @@ async fn a_load_whose_cursor_has_expired_starts_over() {
 }
 
 #[tokio::test]
-async fn a_load_continues_after_a_lost_answer() {
+async fn a_load_continues_after_a_lost_response() {
     let (site, folder) = (RunningSite::start().await, tempfile::tempdir().expect("a folder"));
     let fixture = site.engine_on(folder.path()).await;
     assert_eq!(fixture.load_searches(RowsPlan { max_requests: 3, ..plan() }).await.requests, 3);
@@ -415,7 +415,7 @@ async fn a_complete_report_stays_in_the_store_until_a_load_from_the_start_has_en
     assert_complete(&fixture.load_searches(plan()).await);
     let from_start = RowsPlan { from_start: true, max_requests: 2, ..plan() };
     let part = fixture.load_searches(from_start).await;
-    assert_eq!((&part.end_reason, report_of(&part).rows.len()), (&LoadEndReason::RequestLimit, 2 * ROWS_PER_ANSWER));
+    assert_eq!((&part.end_reason, report_of(&part).rows.len()), (&LoadEndReason::RequestLimit, 2 * ROWS_PER_RESPONSE));
     let cached = fixture.engine.cached_rows::<Search>(past_week()).await.expect("a report");
     assert_eq!(cached.rows.len(), ROWS);
     let stored = fixture.engine.stored_rows::<Search>(past_week()).await.expect("read");

@@ -55,7 +55,7 @@ async fn five_builds_a_minute_are_sent_and_the_sixth_is_not() {
 }
 
 #[tokio::test]
-async fn a_refusal_names_the_plan_and_a_lost_answer_is_not_repeated() {
+async fn a_refusal_names_the_plan_and_a_lost_response_is_not_repeated() {
     let sim = start_sim(&["preview=403"]).await;
     let (fixture, job) = start(&sim, "Fix it").await;
     let refused = fixture.engine.start_preview(job).await.expect_err("refused").message.to_string();

@@ -66,11 +66,11 @@ impl EngineFixture {
         .await
     }
 
-    /// Starts to load all pages in the background, and returns after `answers` answers have arrived.
-    async fn start_load(&mut self, range: DateRange, answers: u32) -> tokio::task::JoinHandle<LoadOutcome> {
+    /// Starts to load all pages in the background, and returns after `responses` responses have arrived.
+    async fn start_load(&mut self, range: DateRange, responses: u32) -> tokio::task::JoinHandle<LoadOutcome> {
         let engine = self.engine.clone();
         let load = tokio::spawn(async move { engine.load_all(plan_for(range)).await });
-        while self.next_progress().await.answers < answers {}
+        while self.next_progress().await.responses < responses {}
         load
     }
 }
@@ -103,28 +103,28 @@ async fn a_site_of_any_size_is_loaded_without_an_extra_request() {
             (&LoadEndReason::Complete, requests, u64::from(requests))
         );
         let report = report_of(&end);
-        assert_eq!((report.rows.len(), report.answers, report.duplicates), (rows as usize, requests, 0), "{rows}");
+        assert_eq!((report.rows.len(), report.responses, report.duplicates), (rows as usize, requests, 0), "{rows}");
         assert!(report.complete);
         assert_eq!(report.totals.total.value(), Some(report.sums().total), "{rows}");
     }
 }
 
 #[tokio::test]
-async fn progress_is_emitted_after_each_answer_and_ends_with_all_views_loaded() {
+async fn progress_is_emitted_after_each_response_and_ends_with_all_views_loaded() {
     let (sim, folder) = (start_site(1200).await, tempfile::tempdir().expect("a folder"));
     let mut fixture = EngineFixture::start_on_folder(&sim, folder.path()).await;
     let end = fixture.load_all_pages(past_week(&sim)).await;
     let mut last = 0.0;
-    for answers in 1..=REQUESTS_FOR_ALL {
+    for responses in 1..=REQUESTS_FOR_ALL {
         let progress = fixture.next_progress().await;
-        assert_eq!((progress.range, progress.answers, progress.requests), (past_week(&sim), answers, answers));
+        assert_eq!((progress.range, progress.responses, progress.requests), (past_week(&sim), responses, responses));
         let share = progress.share.expect("a share");
         assert!(share > last, "{share}");
         last = share;
-        if answers == REQUESTS_FOR_ALL {
+        if responses == REQUESTS_FOR_ALL {
             assert_eq!((progress.rows, share), (report_of(&end).rows.len(), 1.0));
         } else {
-            assert_eq!(progress.rows, (answers * MAX_PAGE_SIZE) as usize);
+            assert_eq!(progress.rows, (responses * MAX_PAGE_SIZE) as usize);
         }
     }
     let stored = fixture.engine.cached_report(past_week(&sim)).await.expect("read");
@@ -141,7 +141,7 @@ async fn end_totals(fixture: &EngineFixture, sim: &Sim) -> docdeck::model::views
 }
 
 #[tokio::test]
-async fn rows_that_appear_in_two_answers_are_merged_and_counted_as_duplicates() {
+async fn rows_that_appear_in_two_responses_are_merged_and_counted_as_duplicates() {
     let (sim, folder) = (start_site(1200).await, tempfile::tempdir().expect("a folder"));
     let fixture = EngineFixture::start_on_folder(&sim, folder.path()).await;
     let today = sim.now().date_naive();
@@ -153,7 +153,10 @@ async fn rows_that_appear_in_two_answers_are_merged_and_counted_as_duplicates() 
     sim.advance(TimeDelta::days(4));
     let end = fixture.load_all_pages(range).await;
     let report = report_of(&end);
-    assert_eq!((&end.end_reason, report.complete, report.answers), (&LoadEndReason::Complete, true, end.requests + 2));
+    assert_eq!(
+        (&end.end_reason, report.complete, report.responses),
+        (&LoadEndReason::Complete, true, end.requests + 2)
+    );
     assert!(report.duplicates > 0, "rows from above came again further down");
     let paths: HashSet<&str> = report.rows.iter().map(|row| row.path.as_str()).collect();
     assert_eq!(paths.len(), report.rows.len(), "each path once");
@@ -172,7 +175,7 @@ async fn after_a_429_the_loaded_pages_are_kept_and_the_next_load_requests_only_t
     set_faults(&sim, &["views=429-2"]);
     let end = load.await.expect("an end");
     assert!(matches!(failure_of(&end), (FailureKind::Limited(_), _)), "{end:?}");
-    let kept = report_of(&end).answers;
+    let kept = report_of(&end).responses;
     assert!(!report_of(&end).complete && (2..REQUESTS_FOR_ALL).contains(&kept), "{kept}");
     assert_eq!((end.requests, request_count(&sim)), (kept + 1, u64::from(kept) + 1));
     set_faults(&sim, &[]);
@@ -200,7 +203,7 @@ async fn a_stopped_load_continues_where_it_stopped() {
     let load = fixture.start_load(past_week(&sim), 2).await;
     fixture.engine.stop_loading(past_week(&sim));
     let end = load.await.expect("an end");
-    let kept = report_of(&end).answers;
+    let kept = report_of(&end).responses;
     assert_eq!(end.end_reason, LoadEndReason::Stopped);
     assert!((2..REQUESTS_FOR_ALL).contains(&kept), "{kept}");
     assert_eq!(request_count(&sim), u64::from(kept));
@@ -247,10 +250,11 @@ async fn a_new_process_continues_the_load_of_the_last_process() {
 }
 
 #[tokio::test]
-async fn an_answer_that_arrives_after_the_engine_stopped_is_saved_in_the_unfinished_report() {
+async fn a_response_that_arrives_after_the_engine_stopped_is_saved_in_the_unfinished_report() {
     let (sim, folder) = (start_site(1200).await, tempfile::tempdir().expect("a folder"));
     let mut fixture = EngineFixture::start_on_folder(&sim, folder.path()).await;
-    // The cached answers of a range that includes today soon expire, but its unfinished report can still be continued.
+    // The cached responses of a range that includes today soon expire, but its unfinished report can still be
+    // continued.
     let range = DateRange::last_days(7, sim.now().date_naive());
     set_faults(&sim, &["views=latency-200"]);
     let load = fixture.start_load(range, 2).await;
@@ -263,7 +267,7 @@ async fn an_answer_that_arrives_after_the_engine_stopped_is_saved_in_the_unfinis
     assert_eq!(failure_of(&load.await.expect("an end")).0, FailureKind::Local);
     fixture.wait_for_event("the third answer", |event| matches!(event, EngineEvent::Totals { .. }).then_some(())).await;
     let unfinished = fixture.store.unfinished_report(&fixture.scope, range).await.expect("read").expect("a report");
-    assert_eq!((unfinished.report.answers, unfinished.report.rows.len()), (3, 3 * MAX_PAGE_SIZE as usize));
+    assert_eq!((unfinished.report.responses, unfinished.report.rows.len()), (3, 3 * MAX_PAGE_SIZE as usize));
     assert_eq!(request_count(&sim), 3);
 }
 
@@ -275,11 +279,11 @@ fn transaction_count(folder: &std::path::Path) -> u32 {
 }
 
 #[tokio::test]
-async fn each_answer_takes_two_transactions() {
+async fn each_response_takes_two_transactions() {
     let (sim, folder) = (start_site(1200).await, tempfile::tempdir().expect("a folder"));
     let mut fixture = EngineFixture::start_on_folder(&sim, folder.path()).await;
     fixture.engine.load_all(LoadPlan { max_requests: 2, ..plan_for(past_week(&sim)) }).await;
-    // The first answer causes extra transactions, which save data about the service. They are done once it is ready.
+    // The first response causes extra transactions, which save data about the service. They are done once it is ready.
     fixture
         .wait_for_event("live", |event| matches!(event, EngineEvent::Connection(Connection::Ready)).then_some(()))
         .await;
@@ -290,7 +294,7 @@ async fn each_answer_takes_two_transactions() {
 }
 
 #[tokio::test]
-async fn cached_answers_cost_no_request() {
+async fn cached_responses_cost_no_request() {
     let (sim, folder) = (start_site(1200).await, tempfile::tempdir().expect("a folder"));
     let fixture = EngineFixture::start_on_folder(&sim, folder.path()).await;
     for page in [1, 3] {
@@ -312,7 +316,7 @@ async fn cached_answers_cost_no_request() {
 async fn a_fresh_load_requests_every_page_and_keeps_the_old_report_until_it_is_complete() {
     let (sim, folder) = (start_site(1200).await, tempfile::tempdir().expect("a folder"));
     let fixture = EngineFixture::start_on_folder(&sim, folder.path()).await;
-    // On a busy computer, late answers set the estimate of the service's clock back. The loads are further apart than
+    // On a busy computer, late responses set the estimate of the service's clock back. The loads are further apart than
     // that, because the test compares their times.
     let pass_time = async || tokio::time::sleep(std::time::Duration::from_secs(2)).await;
     let first = fixture.load_all_pages(past_week(&sim)).await;
@@ -326,7 +330,8 @@ async fn a_fresh_load_requests_every_page_and_keeps_the_old_report_until_it_is_c
     assert_eq!(part.report, first.report, "the previous complete report");
     let stored = fixture.engine.cached_report(past_week(&sim)).await.expect("read");
     assert_eq!((stored.report, stored.interrupted_after), (first.report.clone(), Some(2)));
-    // The cached answers of the first load are fresh, but older than the start of the second load, which ignores them.
+    // The cached responses of the first load are fresh, but older than the start of the second load, which ignores
+    // them.
     let rest = fixture.load_all_pages(past_week(&sim)).await;
     assert_eq!((&rest.end_reason, rest.requests), (&LoadEndReason::Complete, REQUESTS_FOR_ALL - 2));
     assert!(report_of(&rest).as_of > report_of(&first).as_of);
@@ -345,7 +350,7 @@ async fn a_load_stops_at_its_maximum_number_of_requests() {
     let none = at_most(0).await;
     assert_eq!((none.report, none.end_reason, none.requests), (None, LoadEndReason::RequestLimit, 0));
     let some = at_most(3).await;
-    assert_eq!((&some.end_reason, some.requests, report_of(&some).answers), (&LoadEndReason::RequestLimit, 3, 3));
+    assert_eq!((&some.end_reason, some.requests, report_of(&some).responses), (&LoadEndReason::RequestLimit, 3, 3));
     let rest = at_most(REQUESTS_FOR_ALL - 3).await;
     assert_eq!((rest.end_reason, request_count(&sim)), (LoadEndReason::Complete, u64::from(REQUESTS_FOR_ALL)));
 }
@@ -370,7 +375,7 @@ async fn two_instances_that_load_the_same_range_leave_one_complete_report() {
     let (first, second) = tokio::join!(one.load_all_pages(past_week(&sim)), two.load_all_pages(past_week(&sim)));
     for end in [&first, &second] {
         assert_eq!(
-            (&end.end_reason, report_of(end).answers, report_of(end).duplicates),
+            (&end.end_reason, report_of(end).responses, report_of(end).duplicates),
             (&LoadEndReason::Complete, REQUESTS_FOR_ALL, 0)
         );
     }
@@ -382,7 +387,7 @@ async fn two_instances_that_load_the_same_range_leave_one_complete_report() {
     assert!(
         stored
             .report
-            .is_some_and(|whole| (whole.complete, whole.answers, whole.duplicates) == (true, REQUESTS_FOR_ALL, 0))
+            .is_some_and(|whole| (whole.complete, whole.responses, whole.duplicates) == (true, REQUESTS_FOR_ALL, 0))
     );
 }
 
@@ -400,7 +405,7 @@ async fn a_failed_load_returns_the_failure_and_keeps_the_loaded_pages() {
     for (fault, kind) in ends {
         set_faults(&sim, &[fault]);
         let end = fixture.load_all_pages(past_week(&sim)).await;
-        assert_eq!((failure_of(&end).0, report_of(&end).answers, end.requests), (kind, 1, 1), "{fault}");
+        assert_eq!((failure_of(&end).0, report_of(&end).responses, end.requests), (kind, 1, 1), "{fault}");
     }
     set_faults(&sim, &[]);
     assert_eq!(fixture.load_all_pages(past_week(&sim)).await.requests, REQUESTS_FOR_ALL - 1);
@@ -415,8 +420,8 @@ async fn a_service_that_never_ends_the_pages_costs_one_extra_request() {
         let end = fixture.load_all_pages(past_week(&sim)).await;
         let (kind, sentence) = failure_of(&end);
         assert!(kind == FailureKind::Service && sentence.contains(expected), "{sentence}");
-        assert_eq!((report_of(&end).answers, report_of(&end).duplicates, request_count(&sim)), (1, 0, 2), "{fault}");
-        // The answer without new rows is cached, but the next load requests it again.
+        assert_eq!((report_of(&end).responses, report_of(&end).duplicates, request_count(&sim)), (1, 0, 2), "{fault}");
+        // The response without new rows is cached, but the next load requests it again.
         set_faults(&sim, &[]);
         let rest = fixture.load_all_pages(past_week(&sim)).await;
         assert_eq!((&rest.end_reason, rest.requests, request_count(&sim)), (&LoadEndReason::Complete, 1, 3), "{fault}");
@@ -468,7 +473,7 @@ async fn malformed_numbers_are_stored_unchanged() {
 
 #[cfg(unix)]
 #[tokio::test]
-async fn a_store_that_becomes_read_only_loses_no_answer_and_is_reported() {
+async fn a_store_that_becomes_read_only_loses_no_response_and_is_reported() {
     let (sim, folder) = (start_site(1200).await, tempfile::tempdir().expect("a folder"));
     let mut fixture = EngineFixture::start_on_folder(&sim, folder.path()).await;
     fixture.engine.load_all(LoadPlan { max_requests: 2, ..plan_for(past_week(&sim)) }).await;
@@ -524,7 +529,7 @@ async fn the_totals_of_a_day_cost_one_request_and_are_cached() {
 }
 
 #[tokio::test]
-async fn any_answer_about_a_range_caches_the_totals_of_the_range() {
+async fn any_response_about_a_range_caches_the_totals_of_the_range() {
     let (sim, folder) = (start_site(120).await, tempfile::tempdir().expect("a folder"));
     let fixture = EngineFixture::start_on_folder(&sim, folder.path()).await;
     let query = ViewsQuery { range: three_days(&sim)[0], limit: 50, page: 2 };

@@ -1,4 +1,4 @@
-//! Tests of sending prompts: accepted, answer lost, limit reached, service not reached. No prompt is sent twice.
+//! Tests of sending prompts: accepted, response lost, limit reached, service not reached. No prompt is sent twice.
 
 use crate::support::engine::EngineFixture;
 use crate::support::{open_store, scope_of, start_sim};
@@ -54,7 +54,7 @@ async fn the_log_mentions_a_new_job_without_its_prompt() {
 }
 
 #[tokio::test]
-async fn a_lost_answer_leaves_the_prompt_unconfirmed_and_sends_it_once() {
+async fn a_lost_response_leaves_the_prompt_unconfirmed_and_sends_it_once() {
     let (sim, folder) = (start_sim(&["create=lost"]).await, tempfile::tempdir().expect("a folder"));
     let mut fixture = EngineFixture::start_on_folder(&sim, folder.path()).await;
     let (prompt, _) = fixture.engine.submit_new_job("Translate").await.expect("on disk");
@@ -90,7 +90,7 @@ async fn an_unconfirmed_new_job_is_linked_to_the_job_that_it_created() {
 }
 
 #[tokio::test]
-async fn a_429_is_the_only_answer_after_which_a_prompt_is_sent_again_automatically() {
+async fn a_429_is_the_only_response_after_which_a_prompt_is_sent_again_automatically() {
     let (sim, folder) = (start_sim(&["create=429-1"]).await, tempfile::tempdir().expect("a folder"));
     let mut fixture = EngineFixture::start_on_folder(&sim, folder.path()).await;
     let (prompt, _) = fixture.engine.submit_new_job("Wait for me").await.expect("on disk");

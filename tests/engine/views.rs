@@ -16,7 +16,7 @@ fn last_week(sim: &Sim, page: u32) -> ViewsQuery {
 }
 
 #[tokio::test]
-async fn a_fresh_cached_answer_costs_no_request_unless_a_new_load_is_forced() {
+async fn a_fresh_cached_response_costs_no_request_unless_a_new_load_is_forced() {
     let (sim, folder) = (start_sim(&[]).await, tempfile::tempdir().expect("a folder"));
     let fixture = EngineFixture::start_on_folder(&sim, folder.path()).await;
     let query = last_week(&sim, 1);
@@ -71,7 +71,7 @@ async fn after_a_429_the_limit_counts_as_reached_whatever_the_ledger_counted() {
 }
 
 #[tokio::test]
-async fn the_answer_of_an_abandoned_load_is_cached() {
+async fn the_response_of_an_abandoned_load_is_cached() {
     let (sim, folder) = (start_sim(&["views=latency-200"]).await, tempfile::tempdir().expect("a folder"));
     let mut fixture = EngineFixture::start_on_folder(&sim, folder.path()).await;
     let query = last_week(&sim, 1);
@@ -89,7 +89,7 @@ async fn the_answer_of_an_abandoned_load_is_cached() {
 }
 
 #[tokio::test]
-async fn a_failed_load_returns_the_error_and_keeps_the_older_cached_answer() {
+async fn a_failed_load_returns_the_error_and_keeps_the_older_cached_response() {
     let (sim, folder) = (start_sim(&[]).await, tempfile::tempdir().expect("a folder"));
     let fixture = EngineFixture::start_on_folder(&sim, folder.path()).await;
     let query = last_week(&sim, 1);

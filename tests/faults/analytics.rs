@@ -1,11 +1,11 @@
 //! Requests every report besides page views, and a conversation, with every fault: each request is sent once, has the
-//! same outcome as a request for page views, and neither its answer nor its message contains the key.
+//! same outcome as a request for page views, and neither its response nor its message contains the key.
 
 use crate::case::{CaseError, check, check_sentence, client_options, retry_seconds, scope_of};
 use crate::list::{API_KEY, ExpectedOutcome, Fault, JOB_ID, faults};
-use crate::support::server::{ConnectionEnd, Server, ServerBehavior, http_answer};
+use crate::support::server::{ConnectionEnd, Server, ServerBehavior, http_response};
 use crate::support::slow::sample;
-use docdeck::api::{ApiAnswer, Client, DecodedRow};
+use docdeck::api::{ApiResponse, Client, DecodedRow};
 use docdeck::model::analytics::{AnalyticsKind, Cursor, Feedback, PageFeedback, Question, Search};
 use docdeck::model::endpoint::ApiKey;
 use docdeck::model::failure::FailureKind;
@@ -17,13 +17,13 @@ use futures_util::StreamExt as _;
 
 /// The number of cases that run at the same time.
 const CONCURRENT_CASES: usize = 16;
-/// A successful status and an answer with rows.
+/// A successful status and a response with rows.
 const ROWS: &str = "rows";
 
 /// Runs a sample, and all faults with `DOCDECK_SLOW_TESTS`.
 #[tokio::test]
 async fn a_report_is_requested_once_and_fails_like_page_views() {
-    let redirect_target = Server::start(ServerBehavior::Answer(
+    let redirect_target = Server::start(ServerBehavior::Response(
         b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n"[..].into(),
         ConnectionEnd::Keep,
     ))
@@ -92,15 +92,18 @@ enum Outcome {
     Failed(FailureKind),
 }
 
-async fn rows<R: DecodedRow>(client: &Client, range: DateRange) -> ApiAnswer<docdeck::model::analytics::RowsAnswer<R>> {
+async fn rows<R: DecodedRow>(
+    client: &Client,
+    range: DateRange,
+) -> ApiResponse<docdeck::model::analytics::RowsResponse<R>> {
     client.analytics(range, Cursor::new("7").as_ref()).await
 }
 
-/// Checks that nothing in the answer contains the key.
-fn summary<T: std::fmt::Debug>(answer: ApiAnswer<T>) -> Result<Outcome, CaseError> {
-    let shown = format!("{answer:?}");
+/// Checks that nothing in the response contains the key.
+fn summary<T: std::fmt::Debug>(response: ApiResponse<T>) -> Result<Outcome, CaseError> {
+    let shown = format!("{response:?}");
     check(!shown.contains(API_KEY), || format!("the key is in {shown}"))?;
-    match answer.result {
+    match response.result {
         Ok(_) => Ok(Outcome::Rows),
         Err(error) => {
             let failure = error.failure(chrono::Utc::now());
@@ -112,7 +115,7 @@ fn summary<T: std::fmt::Debug>(answer: ApiAnswer<T>) -> Result<Outcome, CaseErro
     }
 }
 
-/// Returns the name of the list in the answer, and the end of the path of the request.
+/// Returns the name of the list in the response, and the end of the path of the request.
 fn list_and_path(operation: Operation) -> (&'static str, &'static str) {
     match operation {
         Operation::Analytics(AnalyticsKind::Visitors) => ("visitors", "visitors?"),
@@ -124,14 +127,14 @@ fn list_and_path(operation: Operation) -> (&'static str, &'static str) {
     }
 }
 
-/// Renames the list in a complete answer with page views. Returns whether there is one.
+/// Renames the list in a complete response with page views. Returns whether there is one.
 fn with_rows(views: &ServerBehavior, list: &str) -> (ServerBehavior, bool) {
     const OK: &[u8] = b"HTTP/1.1 200 Status\r\n";
-    let ServerBehavior::Answer(bytes, ConnectionEnd::Keep) = views else { return (views.clone(), false) };
+    let ServerBehavior::Response(bytes, ConnectionEnd::Keep) = views else { return (views.clone(), false) };
     let name = br#""views":"#;
     let head = bytes.windows(4).position(|end| end == b"\r\n\r\n").filter(|_| bytes.starts_with(OK));
     let at = bytes.windows(name.len()).position(|found| found == name);
     let (Some(head), Some(at)) = (head, at) else { return (views.clone(), false) };
     let body = [&bytes[head + 4..at], format!("\"{list}\":").as_bytes(), &bytes[at + name.len()..]].concat();
-    (ServerBehavior::answer(http_answer(200, "", &body), ConnectionEnd::Keep), true)
+    (ServerBehavior::response(http_response(200, "", &body), ConnectionEnd::Keep), true)
 }

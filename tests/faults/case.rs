@@ -31,8 +31,8 @@ const WAIT_TIMEOUT: Duration = Duration::from_secs(60);
 const SHORT_TIMEOUT: Duration = Duration::from_secs(4);
 /// The submitted prompt, with characters that JSON, a shell or SQL could misread.
 const PROMPT_TEXT: &str = "Fix \"the\" links;\n\t'--' {x} \\ \u{1f980} e\u{301}";
-/// The most bytes of a flood that the client may take: more than the largest answer that it reads, plus the buffers at
-/// both ends.
+/// The most bytes of a flood that the client may take: more than the largest response that it reads, plus the buffers
+/// at both ends.
 const MAX_FLOOD_BYTES: u64 = 64 << 20;
 
 /// A description of what is wrong with a case.
@@ -265,7 +265,7 @@ pub(crate) fn check_sentence(sentence: &CleanText) -> Result<(), CaseError> {
     check(is_plain_sentence && !text.contains(API_KEY), || format!("the message is {text:?}"))
 }
 
-/// Returns the seconds that the server demanded in `Retry-After`, given that the request was answered between `before`
+/// Returns the seconds that the server demanded in `Retry-After`, given that the response was sent between `before`
 /// and `after` and that the engine waits until `until`. The 600 seconds of a date count from the creation of the fault
 /// list, up to 300 seconds earlier.
 pub(crate) fn retry_seconds(before: Time, until: Time, after: Time) -> Result<i64, CaseError> {
@@ -302,7 +302,7 @@ pub(crate) async fn run(fault: &Fault, operation: Operation) -> Result<ExpectedO
         format!("requests were {requests:?}")
     })?;
     check(server.connection_count() <= 1, || format!("{} connections", server.connection_count()))?;
-    if let ServerBehavior::Answer(_, ConnectionEnd::Flood(_)) = wire {
+    if let ServerBehavior::Response(_, ConnectionEnd::Flood(_)) = wire {
         check(server.flooded_bytes() <= MAX_FLOOD_BYTES, || format!("{} bytes were taken", server.flooded_bytes()))?;
     }
     check_intact(folder.path())?;

@@ -173,7 +173,7 @@ fn after_a_kill_at_the_commit_before_sending_the_prompt_is_not_sent() {
 }
 
 #[test]
-fn after_a_kill_at_the_commit_of_the_answer_the_prompt_is_unconfirmed_and_not_resent() {
+fn after_a_kill_at_the_commit_of_the_response_the_prompt_is_unconfirmed_and_not_resent() {
     let fixture = CommandFixture::new(&["create=latency-3000"]);
     fixture.run(&["new", "first [sim:seconds=6000]"]).expect_exit_code(0);
     let child = spawn_without_output(&fixture, &["new", "second [sim:seconds=6000]"]);
@@ -284,7 +284,7 @@ fn after_a_kill_while_loading_all_pages_the_next_load_continues() {
 }
 
 #[test]
-fn after_a_kill_at_the_commit_of_an_answer_the_next_load_requests_only_that_answer_again() {
+fn after_a_kill_at_the_commit_of_a_response_the_next_load_requests_only_that_response_again() {
     let fixture = CommandFixture::with_pages(1_200, &["views=latency-1000"]);
     let child = spawn_without_output(&fixture, &["views", "--all", "--format", "json"]);
     wait_until("the third request", || fixture.sim.requests(Operation::Views) == 3);
@@ -324,9 +324,9 @@ fn after_a_kill_while_loading_a_report_the_next_load_continues_without_losing_or
         let continued = fixture.run(&words).expect_exit_code(0).multiline_json();
         let asked = requests();
         let again = fixture.run(&[words.as_slice(), &["--fresh"]].concat()).expect_exit_code(0).multiline_json();
-        let answers = requests() - asked;
-        assert!(answers >= 2, "{command}: {answers} answers are too few to interrupt the load");
-        assert!(asked <= answers + 2, "{command}: {asked} requests for {answers} answers");
+        let responses = requests() - asked;
+        assert!(responses >= 2, "{command}: {responses} responses are too few to interrupt the load");
+        assert!(asked <= responses + 2, "{command}: {asked} requests for {responses} responses");
         assert_eq!((&continued["complete"], &again["complete"]), (&true.into(), &true.into()), "{command}");
         assert_eq!(continued[list], again[list], "{command}");
         assert_intact(&fixture);

@@ -1,5 +1,6 @@
 //! Tests with a database that can't be written, because of a full disk, a read-only folder or file system, or a lock
-//! held by another program. A prompt that can't be saved is not sent, and an answer is saved as soon as it is possible.
+//! held by another program. A prompt that can't be saved is not sent, and a response is saved as soon as it is
+//! possible.
 
 use crate::crash::{
     WAIT_TIMEOUT, assert_intact, database_path, journal_path, received_prompts, send_whole_queue, wait_until,
@@ -80,7 +81,7 @@ fn while_the_database_is_locked_a_prompt_is_refused_and_not_sent() {
 }
 
 #[test]
-fn an_answer_that_arrives_while_the_database_is_locked_is_recorded_after_the_unlock() {
+fn a_response_that_arrives_while_the_database_is_locked_is_recorded_after_the_unlock() {
     let fixture = CommandFixture::new(&["create=latency-500"]);
     fixture.run(&["jobs"]);
     let running = fixture.start(&["new", "answered in vain? [sim:seconds=6000]"]);
@@ -221,7 +222,7 @@ fn a_prompt_that_can_be_queued_but_not_marked_as_being_sent_is_paused() {
 
 #[test]
 #[cfg(target_os = "linux")]
-fn an_answer_that_arrives_while_the_disk_is_full_is_recorded_once_there_is_space() {
+fn a_response_that_arrives_while_the_disk_is_full_is_recorded_once_there_is_space() {
     let fixture = CommandFixture::new(&["create=latency-1000"]);
     if !may_mount(&fixture) {
         return;
@@ -303,7 +304,7 @@ fn while_the_database_is_locked_the_dashboard_responds_and_no_typed_text_is_lost
 }
 
 /// Runs a script on a small disk, and creates the files `sent` and `answered` (for which the script waits) when the
-/// service has received and answered a request. Returns the output of the script.
+/// service has received a request and responded to it. Returns the output of the script.
 #[cfg(target_os = "linux")]
 fn run_on_a_small_disk(fixture: &CommandFixture, operation: Operation, script: &str) -> Output {
     let (sent, answered) = (fixture.sim.requests(operation) + 1, fixture.sim.carried_out(operation) + 1);
@@ -344,7 +345,7 @@ fn an_accepted_prompt_that_a_full_disk_cannot_record_exits_with_6_and_its_id_at_
 
 #[test]
 #[cfg(target_os = "linux")]
-fn the_first_ctrl_c_continues_to_record_an_answer_and_the_second_one_exits_with_6() {
+fn the_first_ctrl_c_continues_to_record_a_response_and_the_second_one_exits_with_6() {
     let fixture = CommandFixture::new(&[]);
     if !may_mount(&fixture) {
         return;
@@ -368,14 +369,14 @@ fn the_first_ctrl_c_continues_to_record_an_answer_and_the_second_one_exits_with_
 
 #[test]
 #[cfg(target_os = "linux")]
-fn sigterm_exits_with_6_at_once_whether_the_answer_is_missing_or_cannot_be_recorded() {
-    for is_answered in [true, false] {
+fn sigterm_exits_with_6_at_once_whether_the_response_is_missing_or_cannot_be_recorded() {
+    for has_response in [true, false] {
         let fixture = CommandFixture::new(&["create=latency-700"]);
         if !may_mount(&fixture) {
             return;
         }
         fixture.with_store(async |_, _| ());
-        let until = if is_answered { "said \"can't be recorded\"" } else { "sleep 0.1" };
+        let until = if has_response { "said \"can't be recorded\"" } else { "sleep 0.1" };
         let script = format!(
             "\"$DOCDECK\" new 'and more [sim:seconds=6000]' 2>err & first=$!
             said() {{ n=0; until grep -q \"$1\" err; do n=$((n + 1)); [ $n -gt 3000 ] && exit 95; sleep 0.01; done; }}
@@ -412,9 +413,9 @@ fn fill(file: &std::path::Path) {
     while file.write_all(&[0; 512]).is_ok() {}
 }
 
-/// Sends a prompt from a dashboard on a small disk, and fills the disk before the answer arrives. Returns the
-/// dashboard, which shows that the answer can't be recorded, and the path of the file that fills the disk, or `None` if
-/// the tests may not mount a disk.
+/// Sends a prompt from a dashboard on a small disk, and fills the disk before the response arrives. Returns the
+/// dashboard, which shows that the response can't be recorded, and the path of the file that fills the disk, or `None`
+/// if the tests may not mount a disk.
 #[cfg(target_os = "linux")]
 fn fill_disk_while_sending(fixture: &CommandFixture) -> Option<(Pty, std::path::PathBuf)> {
     if !may_mount(fixture) {

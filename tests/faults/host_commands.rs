@@ -148,7 +148,7 @@ async fn run_with_wire_fault(
     std::fs::write(folder.path().join("config.toml"), config(&fixture, &server.base_url())).expect("written");
     let [_, follow_up, ..] = &fault.expected;
     let codes: &[i32] = match (command, follow_up) {
-        // An empty answer is the diff of a pull request without changes.
+        // An empty response is the diff of a pull request without changes.
         (HostCommand::Diff, ExpectedOutcome::Unconfirmed) => &[0, 4],
         (HostCommand::Diff, _) => &[4],
         // The reset may arrive before the connection is used.
@@ -177,7 +177,7 @@ async fn run_with_wire_fault(
 /// program.
 #[tokio::test]
 async fn commands_for_pull_requests_end_as_documented_with_every_fault_of_the_network() {
-    let redirect_target = Server::start(ServerBehavior::answer(
+    let redirect_target = Server::start(ServerBehavior::response(
         b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n".to_vec(),
         ConnectionEnd::Keep,
     ))
@@ -255,7 +255,7 @@ async fn doctor_reports_every_fault_of_the_network_to_a_code_host() {
 /// the number of actions that arrive.
 const HOST_FAULTS: [(HostFault, [i32; 3], u64); 14] = [
     (HostFault::ForbiddenChecks, [0, 0, 0], 2),
-    (HostFault::LimitInAnswer, [4, 4, 4], 0),
+    (HostFault::LimitInBody, [4, 4, 4], 0),
     (HostFault::LimitInStatus, [4, 4, 4], 0),
     (HostFault::SecondaryLimit, [4, 4, 4], 0),
     (HostFault::ExpiredToken, [4, 4, 4], 0),
@@ -265,7 +265,7 @@ const HOST_FAULTS: [(HostFault, [i32; 3], u64); 14] = [
     (HostFault::ManyFiles, [0, 0, 0], 2),
     (HostFault::MovingHead, [4, 4, 4], 0),
     (HostFault::MovedBeforeMerge, [0, 0, 4], 2),
-    (HostFault::LostActionAnswer, [0, 6, 6], 2),
+    (HostFault::LostActionResponse, [0, 6, 6], 2),
     (HostFault::LostAction, [0, 6, 6], 2),
     (HostFault::HostileText, [0, 0, 0], 2),
 ];

@@ -3,7 +3,7 @@
 
 use crate::case::{CaseError, check, client_options};
 use crate::list::{API_KEY, ExpectedOutcome, Fault, faults};
-use crate::support::server::{ConnectionEnd, Request, Server, ServerBehavior, http_answer};
+use crate::support::server::{ConnectionEnd, Request, Server, ServerBehavior, http_response};
 use crate::support::slow::sample;
 use docdeck::api::hosts::{HostAddress, HostClient, HostError, PullRequestResult};
 use docdeck::model::endpoint::ApiKey;
@@ -94,17 +94,17 @@ impl HostCall {
 enum FailingRequest {
     /// Every request, so that an action which needs another request before it is never sent.
     First,
-    /// The action, after the request before it was answered.
+    /// The action, after the response to the request before it.
     Action,
 }
 
-/// Returns the answer to the request that precedes an action.
-fn answer_before_action(kind: HostKind) -> Vec<u8> {
+/// Returns the response to the request that precedes an action.
+fn response_before_action(kind: HostKind) -> Vec<u8> {
     let body = match kind {
         HostKind::GitHub => format!(r#"{{"data":{{"p0":{{"number":7,"url":"{GITHUB_URL}","id":"PR_kwDO7"}}}}}}"#),
         HostKind::GitLab => format!(r#"{{"iid":7,"web_url":"{GITLAB_URL}","title":"Draft: Fix it","draft":true}}"#),
     };
-    http_answer(200, "content-type: application/json\r\n", body.as_bytes())
+    http_response(200, "content-type: application/json\r\n", body.as_bytes())
 }
 
 /// Returns what was read about the only pull request, or why it could not be read.
@@ -113,8 +113,8 @@ fn only_part<T: Debug>(result: Result<Vec<PullRequestResult<T>>, HostError>) -> 
     part.map(|part| format!("{part:?}"))
 }
 
-/// Whether an outcome of an action is right for a fault, given that of a follow-up, which is sent once as well. No fault
-/// answers what a code host answers to an action that it has carried out.
+/// Whether an outcome of an action is right for a fault, given that of a follow-up, which is sent once as well. No
+/// fault responds as a code host does to an action that it has carried out.
 fn is_right(outcome: &ActionOutcome, fault: &Fault) -> bool {
     let [_, follow_up, ..] = &fault.expected;
     match follow_up {
@@ -157,7 +157,7 @@ fn client_for(server: &Server, kind: HostKind, short_timeout: bool) -> (HostClie
 async fn run(fault: &Fault, kind: HostKind, call: HostCall, failing: FailingRequest) -> Result<(), CaseError> {
     let server = match failing {
         FailingRequest::First => Server::start(fault.job.clone()).await,
-        FailingRequest::Action => Server::start_after(answer_before_action(kind), fault.job.clone()).await,
+        FailingRequest::Action => Server::start_after(response_before_action(kind), fault.job.clone()).await,
     };
     let (client, link) = client_for(&server, kind, fault.short_timeout);
     let result = call.run(&client, &link).await;
@@ -199,7 +199,7 @@ async fn run(fault: &Fault, kind: HostKind, call: HostCall, failing: FailingRequ
 /// Runs a sample, and all faults with `DOCDECK_SLOW_TESTS`.
 #[tokio::test]
 async fn code_hosts_are_asked_with_every_fault() {
-    let target = Server::start(ServerBehavior::Answer(
+    let target = Server::start(ServerBehavior::Response(
         b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n"[..].into(),
         ConnectionEnd::Keep,
     ))
@@ -225,8 +225,8 @@ async fn code_hosts_are_asked_with_every_fault() {
     assert_eq!(target.connection_count(), 0, "no redirect is followed, so the token stays with its host");
 }
 
-/// Answers of GraphQL to a mutation that was not carried out, or of which that is unknown.
-const MUTATION_ANSWERS: [(&str, &str, bool); 9] = [
+/// Responses of GraphQL to a mutation that was not carried out, or of which that is unknown.
+const MUTATION_RESPONSES: [(&str, &str, bool); 9] = [
     ("refused", r#"{"data":{"m":null},"errors":[{"type":"UNPROCESSABLE","message":"It is merged"}]}"#, true),
     ("not allowed", r#"{"data":null,"errors":[{"type":"FORBIDDEN","message":"Must have write access"}]}"#, true),
     ("limited", r#"{"errors":[{"type":"RATE_LIMITED","message":"API rate limit exceeded"}]}"#, true),
@@ -239,11 +239,11 @@ const MUTATION_ANSWERS: [(&str, &str, bool); 9] = [
 ];
 
 #[tokio::test]
-async fn a_mutation_is_done_only_if_the_answer_has_its_result() {
+async fn a_mutation_is_done_only_if_the_response_has_its_result() {
     for call in [HostCall::MarkReady, HostCall::Close] {
-        for (name, body, is_refused) in MUTATION_ANSWERS {
+        for (name, body, is_refused) in MUTATION_RESPONSES {
             let wire = ServerBehavior::json(200, body);
-            let server = Server::start_after(answer_before_action(HostKind::GitHub), wire).await;
+            let server = Server::start_after(response_before_action(HostKind::GitHub), wire).await;
             let (client, link) = client_for(&server, HostKind::GitHub, false);
             let outcome = call.run(&client, &link).await.expect_err(name).outcome();
             assert_ne!(outcome, ActionOutcome::Done, "{call:?} {name}");

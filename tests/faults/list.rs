@@ -93,8 +93,8 @@ fn not_reached(name: &str, wire: ServerBehavior) -> Fault {
     )
 }
 
-/// Returns a fault after which the service may have carried out the request, but the client gets no answer.
-fn answer_lost(name: &str, wire: ServerBehavior) -> Fault {
+/// Returns a fault after which the service may have carried out the request, but the client gets no response.
+fn response_lost(name: &str, wire: ServerBehavior) -> Fault {
     Fault::new(
         name,
         wire,
@@ -107,12 +107,12 @@ fn answer_lost(name: &str, wire: ServerBehavior) -> Fault {
     )
 }
 
-/// Returns a fault by which the server sends these bytes, ends, and thereby loses the answer.
+/// Returns a fault by which the server sends these bytes, ends, and thereby loses the response.
 fn truncated(name: &str, bytes: impl Into<Vec<u8>>, end: ConnectionEnd) -> Fault {
-    answer_lost(name, ServerBehavior::answer(bytes, end))
+    response_lost(name, ServerBehavior::response(bytes, end))
 }
 
-/// Returns a fault with a success status and an unusable answer.
+/// Returns a fault with a success status and an unusable response.
 fn unusable(name: &str, wire: ServerBehavior) -> Fault {
     Fault::new(
         name,
@@ -135,7 +135,7 @@ fn limited(name: &str, header: &str, seconds: i64) -> Fault {
     Fault::new(name, wire, [(); 4].map(|()| ExpectedOutcome::Limited(seconds)))
 }
 
-/// Returns a fault with a usable answer that may have odd fields. `status` and `human` are what docdeck reads from
+/// Returns a fault with a usable response that may have odd fields. `status` and `human` are what docdeck reads from
 /// `job` and `views`.
 fn usable(name: &str, job: &[u8], status: &str, views: &[u8], human: &str) -> Fault {
     let accepted = || ExpectedOutcome::Accepted(JOB_ID.to_owned(), status.to_owned());
@@ -161,7 +161,7 @@ fn job_without_status(name: &str, job: &[u8], views: &[u8], human: &str) -> Faul
     Fault { expected: [new, message, get, views], ..fault }
 }
 
-/// Returns a fault by which the job in the answer has another id or none. The page views are correct.
+/// Returns a fault by which the job in the response has another id or none. The page views are correct.
 fn odd_job(name: &str, body: &[u8], create: ExpectedOutcome) -> Fault {
     Fault {
         name: name.to_owned(),
@@ -193,9 +193,9 @@ fn gzip_bomb(bytes: usize) -> ServerBehavior {
 /// Returns all faults. Redirects lead to `other_port` of 127.0.0.1, where another server listens.
 pub(crate) fn faults(other_port: u16) -> Vec<Fault> {
     let mut faults = connections();
-    faults.extend(broken_answers());
+    faults.extend(broken_responses());
     faults.extend(redirects(other_port));
-    faults.extend(unusable_answers());
+    faults.extend(unusable_responses());
     faults.extend(refusals());
     faults.extend(limits());
     faults.extend(odd_fields());
@@ -211,10 +211,10 @@ fn connections() -> Vec<Fault> {
         not_reached("TLS: timeout before the request", ServerBehavior::Tls(TlsFailure::Silent)).short_timeout(),
         not_reached("TLS: reset before the request", ServerBehavior::Tls(TlsFailure::Reset)),
         not_reached("TLS: closed before the request", ServerBehavior::Tls(TlsFailure::Closed)),
-        answer_lost("accepted, nothing read, timeout", ServerBehavior::ReadNothing(ConnectionEnd::Stall))
+        response_lost("accepted, nothing read, timeout", ServerBehavior::ReadNothing(ConnectionEnd::Stall))
             .short_timeout(),
-        answer_lost("accepted, then reset", ServerBehavior::ReadNothing(ConnectionEnd::Reset)),
-        answer_lost("accepted, then closed", ServerBehavior::ReadNothing(ConnectionEnd::Close)),
+        response_lost("accepted, then reset", ServerBehavior::ReadNothing(ConnectionEnd::Reset)),
+        response_lost("accepted, then closed", ServerBehavior::ReadNothing(ConnectionEnd::Close)),
         truncated("timeout after the request", "", ConnectionEnd::Stall).short_timeout(),
         truncated("reset after the request", "", ConnectionEnd::Reset),
         truncated("closed without an answer", "", ConnectionEnd::Close),
@@ -226,7 +226,7 @@ fn connections() -> Vec<Fault> {
     ]
 }
 
-fn broken_answers() -> Vec<Fault> {
+fn broken_responses() -> Vec<Fault> {
     let headed = |headers: &str| {
         let head = format!("HTTP/1.1 200 OK\r\n{headers}\r\n");
         [head.as_bytes(), JOB].concat()
@@ -245,7 +245,7 @@ fn broken_answers() -> Vec<Fault> {
         ),
         unusable(
             "content-length too short",
-            ServerBehavior::answer(headed("content-length: 9\r\n"), ConnectionEnd::Close),
+            ServerBehavior::response(headed("content-length: 9\r\n"), ConnectionEnd::Close),
         ),
         truncated("content-length is nonsense", headed("content-length: many\r\n"), ConnectionEnd::Close),
         truncated("content-length negative", headed("content-length: -1\r\n"), ConnectionEnd::Close),
@@ -267,25 +267,25 @@ fn broken_answers() -> Vec<Fault> {
         .short_timeout(),
         truncated("slow trickle of a header", "HTTP/1.1 200 OK\r\nx:", ConnectionEnd::Trickle).short_timeout(),
         truncated("speaks no HTTP", "SSH-2.0-OpenSSH_9.9\r\n", ConnectionEnd::Close),
-        answer_lost(
+        response_lost(
             "200 headers of 100 bytes",
-            ServerBehavior::answer(
+            ServerBehavior::response(
                 format!("HTTP/1.1 200 OK\r\n{}\r\n", format!("x: {}\r\n", "y".repeat(96)).repeat(200)),
                 ConnectionEnd::Close,
             ),
         ),
-        answer_lost("gzip that is none", ServerBehavior::http(200, "content-encoding: gzip\r\n", JOB)),
+        response_lost("gzip that is none", ServerBehavior::http(200, "content-encoding: gzip\r\n", JOB)),
         unusable("gzip bomb, 64 MiB", gzip_bomb(64 << 20)),
         unusable(
             "body of 1 GiB, announced",
-            ServerBehavior::answer(
+            ServerBehavior::response(
                 format!("HTTP/1.1 200 OK\r\ncontent-length: {GIB}\r\n\r\n"),
                 ConnectionEnd::Flood(GIB),
             ),
         ),
         unusable(
             "body of 1 GiB, unannounced",
-            ServerBehavior::answer("HTTP/1.1 200 OK\r\n\r\n{\"id\":\"job_1\"", ConnectionEnd::Flood(GIB)),
+            ServerBehavior::response("HTTP/1.1 200 OK\r\n\r\n{\"id\":\"job_1\"", ConnectionEnd::Flood(GIB)),
         ),
         truncated(
             "error 500 with a body of 1 GiB",
@@ -300,7 +300,7 @@ fn broken_answers() -> Vec<Fault> {
         .short_timeout(),
         refused(
             "error 400, its body cut",
-            ServerBehavior::answer("HTTP/1.1 400 E\r\ncontent-length: 90\r\n\r\ntoo long", ConnectionEnd::Close),
+            ServerBehavior::response("HTTP/1.1 400 E\r\ncontent-length: 90\r\n\r\ntoo long", ConnectionEnd::Close),
             ExpectedOutcome::Service,
             ExpectedOutcome::Service,
         ),
@@ -329,14 +329,14 @@ fn redirects(other_port: u16) -> Vec<Fault> {
     ));
     all.push(refused(
         "304",
-        ServerBehavior::answer("HTTP/1.1 304 S\r\n\r\n", ConnectionEnd::Keep),
+        ServerBehavior::response("HTTP/1.1 304 S\r\n\r\n", ConnectionEnd::Keep),
         ExpectedOutcome::Service,
         ExpectedOutcome::Service,
     ));
     all
 }
 
-fn unusable_answers() -> Vec<Fault> {
+fn unusable_responses() -> Vec<Fault> {
     let html = b"<!doctype html><html><title>Sign in</title><body>Welcome</body></html>";
     let nested = [vec![b'['; 200_000], vec![b']'; 200_000]].concat();
     let opened = vec![b'['; 200_000];
@@ -361,7 +361,7 @@ fn unusable_answers() -> Vec<Fault> {
     ];
     let mut all: Vec<Fault> =
         bodies.into_iter().map(|(name, body)| unusable(name, ServerBehavior::http(200, "", body))).collect();
-    all.push(unusable("204", ServerBehavior::answer("HTTP/1.1 204 No Content\r\n\r\n", ConnectionEnd::Keep)));
+    all.push(unusable("204", ServerBehavior::response("HTTP/1.1 204 No Content\r\n\r\n", ConnectionEnd::Keep)));
     all.push(unusable("205", ServerBehavior::http(205, "", b"")));
     all.push(unusable("202 with words", ServerBehavior::http(202, "", b"queued")));
     all
@@ -407,7 +407,7 @@ fn refusals() -> Vec<Fault> {
             Service,
             Service,
         ),
-        answer_lost(
+        response_lost(
             "502 with a proxy's page",
             ServerBehavior::http(502, "content-type: text/html\r\n", b"<html><title>502 Bad Gateway</title></html>"),
         ),
@@ -416,7 +416,7 @@ fn refusals() -> Vec<Fault> {
         all.push(refused(&status.to_string(), ServerBehavior::http(status, "", error), Service, Service));
     }
     for status in [408, 499, 500, 501, 502, 503, 504, 505, 507, 508, 511, 520, 522, 524, 529, 599] {
-        all.push(answer_lost(&status.to_string(), ServerBehavior::http(status, "", error)));
+        all.push(response_lost(&status.to_string(), ServerBehavior::http(status, "", error)));
     }
     all
 }

@@ -18,7 +18,7 @@ const OPERATIONS: [Operation; 4] = [Operation::Create, Operation::FollowUp, Oper
 /// Runs a sample, and all faults with `DOCDECK_SLOW_TESTS`.
 #[tokio::test]
 async fn every_operation_has_the_expected_outcome_with_every_fault_and_sends_at_most_one_request() {
-    let redirect_target = Server::start(ServerBehavior::Answer(
+    let redirect_target = Server::start(ServerBehavior::Response(
         b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n"[..].into(),
         ConnectionEnd::Keep,
     ))

@@ -48,7 +48,7 @@ fn create_old_database(fixture: &CommandFixture, schema: usize) {
     transaction
         .execute("INSERT INTO scope (id, base_url, project) VALUES (1, ?1, ?2)", (base_url, fixture.sim.project()))
         .expect("written");
-    let answer = format!(r#"{{"totals":{{"human":1,"ai":2,"total":3}},"rows":[{}]}}"#, vec!["{}"; 200].join(","));
+    let response = format!(r#"{{"totals":{{"human":1,"ai":2,"total":3}},"rows":[{}]}}"#, vec!["{}"; 200].join(","));
     for n in 1..=JOB_COUNT {
         let state = if n % 3 == 0 { "queued" } else { "unconfirmed" };
         transaction
@@ -64,7 +64,7 @@ fn create_old_database(fixture: &CommandFixture, schema: usize) {
             (n, text, state),
         )
         .expect("written");
-        transaction.execute("INSERT INTO views_answer (scope, date_from, date_to, row_limit, page, as_of, answer) VALUES (1, ?1, ?1, 50, 1, 1, ?2)", (format!("day {n}"), &answer))
+        transaction.execute("INSERT INTO views_answer (scope, date_from, date_to, row_limit, page, as_of, answer) VALUES (1, ?1, ?1, 50, 1, 1, ?2)", (format!("day {n}"), &response))
             .expect("written");
     }
     transaction

@@ -20,8 +20,8 @@ const CONCURRENT_FAULTS: usize = 16;
 
 /// Runs a sample, and all faults with `DOCDECK_SLOW_TESTS`.
 #[tokio::test]
-async fn a_preview_is_requested_once_whatever_the_answer_is() {
-    let target = Server::start(ServerBehavior::Answer(
+async fn a_preview_is_requested_once_whatever_the_response_is() {
+    let target = Server::start(ServerBehavior::Response(
         b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n"[..].into(),
         ConnectionEnd::Keep,
     ))
@@ -29,7 +29,7 @@ async fn a_preview_is_requested_once_whatever_the_answer_is() {
     let faults = sample(faults(target.port()), 8);
     futures_util::stream::iter(&faults)
         .for_each_concurrent(CONCURRENT_FAULTS, async |fault| {
-            // The bodies of answers about jobs are no builds either.
+            // The bodies of responses about jobs are no builds either.
             for starts in [true, false] {
                 let (server, folder) = (Server::start(fault.job.clone()).await, create_store_folder());
                 let scope = scope_of(&server);

@@ -35,7 +35,7 @@ async fn run_once(fault: &Fault, operation: Operation, expected: &ExpectedOutcom
     let wire = if operation == Operation::Views { &fault.views } else { &fault.job };
     let (server, folder) = (Server::start(wire.clone()).await, create_store_folder());
     let scope = scope_of(&server);
-    // A check of an old job may be answered before its follow-up is written, and the job may be gone then.
+    // A check of an old job may end before its follow-up is written, and the job may be gone then.
     let age = if operation == Operation::FollowUp { chrono::TimeDelta::zero() } else { chrono::TimeDelta::hours(3) };
     create_case_store(&scope, operation, folder.path(), todays_query(), chrono::Utc::now() - age).await;
     let mut dashboard =

@@ -32,11 +32,11 @@ fn assert_each_sent_once(sim: &Sim, count: usize) {
 }
 
 #[tokio::test]
-async fn a_lost_answer_in_a_batch_makes_one_prompt_unconfirmed_and_the_rest_is_sent() {
+async fn a_lost_response_in_a_batch_makes_one_prompt_unconfirmed_and_the_rest_is_sent() {
     let (sim, folder) = (start_sim(&["create=lost"]).await, create_folder());
     let mut dashboard = DashboardFixture::start(&sim, folder.path()).await;
     queue_jobs(&mut dashboard, 12).await;
-    // docdeck sends four prompts at a time, so at most four answers are lost.
+    // docdeck sends four prompts at a time, so at most four responses are lost.
     dashboard.until("a lost answer", |_| sim.carried_out(Operation::Create) > 0).await;
     set_faults(&sim, &[]);
     dashboard.until("the rest", |_| sim.carried_out(Operation::Create) == 12).await;

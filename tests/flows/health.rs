@@ -57,7 +57,7 @@ async fn a_job_that_the_service_no_longer_has_is_marked_as_gone_and_stays_in_the
 }
 
 #[tokio::test]
-async fn unusable_answers_are_reported_at_once_after_a_start_but_only_if_repeated_after_a_success() {
+async fn unusable_responses_are_reported_at_once_after_a_start_but_only_if_repeated_after_a_success() {
     let (sim, folder) = (start_sim(&[]).await, create_folder());
     let mut dashboard = DashboardFixture::start(&sim, folder.path()).await;
     dashboard.send_accepted_job("One [sim:seconds=6000]").await;
@@ -69,7 +69,7 @@ async fn unusable_answers_are_reported_at_once_after_a_start_but_only_if_repeate
     set_faults(&sim, &[]);
     dashboard.press_chars("r");
     dashboard.until_shown(" ready").await;
-    // After a success, the first two unusable answers do not change the state.
+    // After a success, the first two unusable responses do not change the state.
     set_faults(&sim, &["get=malformed"]);
     for _ in 0..2 {
         dashboard.press_chars("r");

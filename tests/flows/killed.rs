@@ -15,7 +15,7 @@ use std::path::Path;
 use std::time::Duration;
 
 /// Starts the built program on the database in `folder` and presses keys. Uses a separate thread, because the simulator
-/// has to answer meanwhile on this one.
+/// has to respond meanwhile on this one.
 async fn start_and_type(sim: &Sim, folder: &Path, keys: impl FnOnce(&mut Pty) + Send + 'static) -> Pty {
     let setup = Setup::dashboard()
         .with("DOCDECK_BASE_URL", &sim.base_url())
@@ -96,8 +96,8 @@ async fn after_a_kill_a_batch_continues_and_only_prompts_that_were_being_sent_ar
     };
     let pty = start_and_type(&sim, folder.path(), keys).await;
     wait_for("two jobs", || sim.carried_out(Operation::Create) >= 2).await;
-    // From now on, no request gets an answer. docdeck sends four prompts at a time, so after four more requests, all
-    // earlier ones have been answered.
+    // From now on, no request gets a response. docdeck sends four prompts at a time, so after four more requests, all
+    // earlier ones have a response.
     set_faults(&sim, &["create=latency-60000"]);
     let before = sim.requests(Operation::Create);
     wait_for("four more requests", || sim.requests(Operation::Create) >= before + 4).await;
@@ -143,7 +143,7 @@ async fn a_prompt_that_waited_for_the_limit_during_a_kill_is_sent_once_when_the_
     dashboard.until_shown("Queued 1").await;
     assert_eq!(dashboard.only_prompt().await.delivery.kind(), DeliveryKind::Queued);
     assert_eq!(sim.requests(Operation::Create), 0);
-    // The hour of the limit ends. The dashboard gets the new time of the service with the next answer.
+    // The hour of the limit ends. The dashboard gets the new time of the service with the next response.
     sim.advance(TimeDelta::hours(1));
     dashboard.press_chars("2");
     dashboard.until("the prompt", |_| !sim.received_prompts().is_empty()).await;

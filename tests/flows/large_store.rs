@@ -65,7 +65,7 @@ async fn with_ten_thousand_jobs_with_pull_requests_opening_moving_and_filtering_
     store.close().await;
 
     let started = Instant::now();
-    // The jobs are finished, so nothing is requested at this address, where nothing answers.
+    // The jobs are finished, so nothing is requested at this address, where nothing responds.
     let scope = Scope { base_url: "http://127.0.0.1:9".to_owned(), project: "acme".to_owned(), organization: None };
     let mut dashboard = DashboardFixture::start_with_scope(scope, "mint_of_nobody", folder.path()).await;
     dashboard.until_shown(" of 10,000").await;

@@ -16,7 +16,7 @@ use docdeck::model::row::JobKey;
 use docdeck::model::text::CleanText;
 use docdeck::model::views::Count;
 use docdeck::sim::Sim;
-use docdeck::store::{JobAnswer, Store};
+use docdeck::store::{JobResponse, Store};
 use docdeck::tui::confirm::ConfirmDialog;
 use docdeck::tui::{Effect, ViewsEffect};
 use std::path::Path;
@@ -58,7 +58,7 @@ async fn store_finished_job_with(
     let (prompt, _) = store.add_job_about(&scope, "Shorten it", &paths(&[page]), evidence, at).await.expect("on disk");
     store.request_permit(prompt, "past", at, at).await.expect("a turn");
     let row = store.accept_send(prompt, job(Status::Active), at).await.expect("settled").row;
-    let archived = JobAnswer::Job(job(Status::Archived));
+    let archived = JobResponse::Job(job(Status::Archived));
     store.apply_fetched(&row, archived, at + TimeDelta::minutes(9)).await.expect("seen");
     store.close().await;
     row.key
@@ -205,7 +205,7 @@ async fn views_before_and_after_a_job_are_loaded_after_a_confirmation() {
         .await;
     let screen = dashboard.screen();
     assert!(screen.contains('▲') || screen.contains('▼') || screen.contains("same"), "{screen}");
-    // Each of the two weeks takes one request, because the 120 pages fit into one answer.
+    // Each of the two weeks takes one request, because the 120 pages fit into one response.
     assert_eq!(sim.requests(Operation::Views), 2);
     until_job_pages_loaded(&mut dashboard).await;
     dashboard.press_chars("a");

@@ -58,7 +58,7 @@ async fn each_profile_shows_only_its_own_jobs() {
 }
 
 #[tokio::test]
-async fn an_answer_that_arrives_after_a_switch_is_recorded_for_the_profile_that_sent_the_prompt() {
+async fn a_response_that_arrives_after_a_switch_is_recorded_for_the_profile_that_sent_the_prompt() {
     let (one, two, folder) = (start_sim(&["create=latency-700"]).await, start_sim(&[]).await, create_folder());
     let mut dashboard = start_with_acme_and_beta(&one, &two, &folder).await;
     let store = dashboard.store.clone();
@@ -72,7 +72,7 @@ async fn an_answer_that_arrives_after_a_switch_is_recorded_for_the_profile_that_
     switch_to_profile(&mut dashboard, 1);
     until_profile(&mut dashboard, "beta").await;
     assert!(dashboard.app.jobs.is_empty(), "{}", dashboard.screen());
-    // The answer arrives while the dashboard shows beta, and is recorded for acme.
+    // The response arrives while the dashboard shows beta, and is recorded for acme.
     for _ in 0..100 {
         dashboard.run_for(std::time::Duration::from_millis(50)).await;
         let rows = store.jobs(&scope_of(&one)).await.expect("rows");
@@ -225,7 +225,7 @@ async fn switching_profiles_stops_loading_all_pages_and_the_load_can_continue_af
     switch_to_profile(&mut dashboard, 0);
     until_profile(&mut dashboard, "acme").await;
     dashboard.press_chars("2");
-    // The answer that was in flight during the switch was saved, too.
+    // The response that was in flight during the switch was saved, too.
     dashboard.until_shown("! partial: ").await;
     dashboard.until_shown("press a to resume").await;
     dashboard.terminate().await;

@@ -77,7 +77,7 @@ async fn a_job_with_a_pull_request_needs_the_user_and_is_active_again_after_a_fo
 }
 
 #[tokio::test]
-async fn a_prompt_is_stored_as_sending_while_the_service_delays_its_answer() {
+async fn a_prompt_is_stored_as_sending_while_the_service_delays_its_response() {
     let (sim, folder) = (start_sim(&["create=latency-60000"]).await, create_folder());
     let mut dashboard = DashboardFixture::start(&sim, folder.path()).await;
     dashboard.send_new("Translate the guide");

@@ -184,7 +184,7 @@ async fn testing_the_api_key_writes_no_configuration_file() {
 }
 
 #[tokio::test]
-async fn after_the_key_test_is_cancelled_its_answer_causes_no_configuration_file() {
+async fn after_the_key_test_is_cancelled_its_response_causes_no_configuration_file() {
     let (sim, folder) = (start_sim(&["get=latency-150"]).await, create_folder());
     let mut dashboard = open_filled_welcome(folder.path(), &sim);
     dashboard.press_ctrl('s');

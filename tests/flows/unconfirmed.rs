@@ -1,4 +1,4 @@
-//! Tests of a prompt whose answer is lost: it is unconfirmed, never resent automatically, and resolved by the user.
+//! Tests of a prompt whose response is lost: it is unconfirmed, never resent automatically, and resolved by the user.
 
 use crate::support::dashboard::DashboardFixture;
 use crate::support::{create_folder, set_faults, start_sim};

@@ -48,7 +48,7 @@ async fn a_rejected_prompt_is_shown_with_the_services_message_and_can_be_edited_
     dashboard.assert_shows(reason.as_str().split(['.', ':']).next().expect("a first part"));
     assert_eq!(sim.carried_out(Operation::Create), 0);
     set_faults(&sim, &[]);
-    // The thread may be shown before the list knows about the answer.
+    // The thread may be shown before the list knows about the response.
     dashboard.until_shown("        ! rejected").await;
     dashboard.until_shown("Needs you 1").await;
     dashboard.press_chars("!e");
@@ -68,7 +68,7 @@ async fn changes_to_a_rejected_prompt_are_saved_when_its_editor_is_closed() {
     let (sim, folder) = (start_sim(&["create=400"]).await, create_folder());
     let mut dashboard = DashboardFixture::start(&sim, folder.path()).await;
     dashboard.send_new("Wrong");
-    // The thread may be shown before the list knows about the answer.
+    // The thread may be shown before the list knows about the response.
     dashboard.until_shown("        ! rejected").await;
     dashboard.until_shown("Needs you 1").await;
     set_faults(&sim, &[]);

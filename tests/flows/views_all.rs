@@ -64,16 +64,16 @@ async fn load_all(dashboard: &mut DashboardFixture) {
     dashboard.until("all pages", is_complete).await;
 }
 
-/// Returns the number of answers that the running load has received.
-fn answer_count(dashboard: &DashboardFixture) -> u32 {
-    dashboard.app.views.all_pages.progress().map_or(0, |progress| progress.answers)
+/// Returns the number of responses that the running load has received.
+fn response_count(dashboard: &DashboardFixture) -> u32 {
+    dashboard.app.views.all_pages.progress().map_or(0, |progress| progress.responses)
 }
 
-/// Starts a slow load, and waits until it has received at least `min_answers` answers.
-async fn load_partly(sim: &Sim, dashboard: &mut DashboardFixture, min_answers: u32) {
+/// Starts a slow load, and waits until it has received at least `min_responses` responses.
+async fn load_partly(sim: &Sim, dashboard: &mut DashboardFixture, min_responses: u32) {
     set_faults(sim, &["views=latency-250"]);
     confirm_cost(dashboard, "a", "Load all pages of").await;
-    dashboard.until("half of it", |dashboard| answer_count(dashboard) >= min_answers).await;
+    dashboard.until("half of it", |dashboard| response_count(dashboard) >= min_responses).await;
 }
 
 fn is_idle(dashboard: &DashboardFixture) -> bool {
@@ -92,7 +92,7 @@ async fn loading_all_pages_costs_the_confirmed_requests_once() {
     load_all(&mut dashboard).await;
     assert_eq!(view_requests(&sim), 1 + REQUESTS_FOR_ALL);
     let listed = listed_report(&dashboard).expect("a report").clone();
-    assert_eq!((u64::from(listed.answers), listed.duplicates), (REQUESTS_FOR_ALL, 0));
+    assert_eq!((u64::from(listed.responses), listed.duplicates), (REQUESTS_FOR_ALL, 0));
     assert_eq!(listed.totals.total.value(), Some(listed.sums().total));
     dashboard.assert_shows("all pages as of");
     dashboard.press_chars("a");
@@ -136,7 +136,7 @@ async fn site_with_rows(rows: u32) -> Sim {
 
 #[tokio::test]
 async fn a_site_of_any_size_loads_completely_and_asks_only_if_requests_are_needed() {
-    // With up to 50 rows, the first answer already contains all pages, so no request and no confirmation are needed.
+    // With up to 50 rows, the first response already contains all pages, so no request and no confirmation are needed.
     for (rows, requests, needs_confirmation) in
         [(0_u32, 0, false), (1, 0, false), (50, 0, false), (51, 1, true), (250, 1, true), (251, 2, true)]
     {
@@ -162,9 +162,9 @@ async fn a_site_of_any_size_loads_completely_and_asks_only_if_requests_are_neede
 }
 
 #[tokio::test]
-async fn rows_that_appear_in_two_answers_are_listed_once() {
+async fn rows_that_appear_in_two_responses_are_listed_once() {
     let (sim, folder) = (start_site(1200).await, create_folder());
-    // After each answer, the simulator's clock advances by a day, so that the new views change the order of the rows.
+    // After each response, the simulator's clock advances by a day, so that the new views change the order of the rows.
     sim.advance(TimeDelta::days(-4));
     let mut dashboard = DashboardFixture::start(&sim, folder.path()).await;
     dashboard.press_chars("2");
@@ -172,7 +172,7 @@ async fn rows_that_appear_in_two_answers_are_listed_once() {
     load_partly(&sim, &mut dashboard, 1).await;
     for received in 1..=4 {
         dashboard
-            .until("one more answer", |dashboard| answer_count(dashboard) >= received || is_complete(dashboard))
+            .until("one more answer", |dashboard| response_count(dashboard) >= received || is_complete(dashboard))
             .await;
         sim.advance(TimeDelta::days(1));
     }
@@ -191,7 +191,7 @@ async fn after_a_429_during_a_load_the_next_load_continues_where_it_stopped() {
     load_partly(&sim, &mut dashboard, 2).await;
     set_faults(&sim, &["views=429-2"]);
     dashboard.until("the end of the load", is_idle).await;
-    let kept = listed_report(&dashboard).expect("what came").answers;
+    let kept = listed_report(&dashboard).expect("what came").responses;
     assert!(kept >= 2 && u64::from(kept) < REQUESTS_FOR_ALL, "{kept}");
     dashboard.assert_shows("press a to resume");
     dashboard.assert_shows("! partial: ");
@@ -228,9 +228,9 @@ async fn esc_stops_a_load_whose_rows_are_listed_and_which_can_be_continued() {
     dashboard.press_key(KeyCode::Esc);
     dashboard.until("the end of the load", is_idle).await;
     let kept = listed_report(&dashboard).expect("what came");
-    let (rows, answers) = (kept.rows.len(), u64::from(kept.answers));
+    let (rows, responses) = (kept.rows.len(), u64::from(kept.responses));
     assert!(!kept.complete && rows >= 500);
-    assert_eq!(view_requests(&sim), 1 + answers);
+    assert_eq!(view_requests(&sim), 1 + responses);
     set_faults(&sim, &[]);
     confirm_cost(&mut dashboard, "a", "continuing after").await;
     dashboard.until("all pages", is_complete).await;

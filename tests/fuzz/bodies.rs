@@ -33,11 +33,11 @@ use std::io::Cursor;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// The API key of the client that parses answers. Seeds contain it, and no output may contain it.
+/// The API key of the client that parses responses. Seeds contain it, and no output may contain it.
 const API_KEY: &str = "mint_k3ys3cr3t";
 /// The maximum number of characters in a field.
 const MAX_FIELD_CHARS: usize = 8_192;
-/// The maximum number of characters in a message about an answer.
+/// The maximum number of characters in a message about a response.
 const MAX_MESSAGE_CHARS: usize = 700;
 
 /// A function that parses bytes, and panics if a condition doesn't hold.
@@ -100,8 +100,8 @@ fn assert_field(text: &CleanText) {
     assert_eq!(CleanText::line(text.as_str()), *text, "clean text stays as it is");
 }
 
-/// Checks all texts about an invalid answer: the messages of the error and of the failure, the log entry, and the debug
-/// output.
+/// Checks all texts about an invalid response: the messages of the error and of the failure, the log entry, and the
+/// debug output.
 fn assert_error(error: &ApiError) {
     let failure = error.failure(now());
     for message in [&error.to_string(), error.log_reason().as_str(), failure.message.as_str()] {
@@ -115,7 +115,7 @@ fn assert_error(error: &ApiError) {
     }
 }
 
-/// Target: parses the body of a successful answer to a job request.
+/// Target: parses the body of a successful response to a job request.
 fn job(bytes: &[u8]) {
     let key = key();
     let reading = BodyReader { operation: Operation::Get, timeout: Duration::from_secs(60), key: &key };
@@ -150,7 +150,7 @@ fn wire(job: &RemoteJob) -> Value {
     body
 }
 
-/// Target: parses the body of a successful answer to a page views request.
+/// Target: parses the body of a successful response to a page views request.
 fn views(bytes: &[u8]) {
     let key = key();
     let reading = BodyReader { operation: Operation::Views, timeout: Duration::from_secs(60), key: &key };
@@ -164,18 +164,18 @@ fn views(bytes: &[u8]) {
         assert_field(path);
         assert_counts(counts);
     }
-    let report = Report::from_first_answer(range(), page.clone(), true, now());
+    let report = Report::from_first_response(range(), page.clone(), true, now());
     assert!(report.rows.len() <= page.rows.len(), "rows with the same path are merged");
     let _ = (report.sums(), report.loaded_share().map(|share| assert!((0.0..=1.0).contains(&share), "{share}")));
     let comparison = Comparison { now: report.clone().into(), before: report.clone().into() };
     for extract in
-        [ExportContent::of_answer(range(), &page, true, now()), ExportContent::of_report(&report, Some(&comparison))]
+        [ExportContent::of_response(range(), &page, true, now()), ExportContent::of_report(&report, Some(&comparison))]
     {
         check_exports(&extract);
     }
 }
 
-/// Target: parses the body of a successful answer about each other report.
+/// Target: parses the body of a successful response about each other report.
 fn rows(bytes: &[u8]) {
     rows_of::<PageRow>(bytes);
     rows_of::<Search>(bytes);
@@ -187,16 +187,16 @@ fn rows(bytes: &[u8]) {
 fn rows_of<R: DecodedRow + FieldedRow>(bytes: &[u8]) {
     let key = key();
     let reading = BodyReader { operation: Operation::Analytics(R::KIND), timeout: Duration::from_secs(60), key: &key };
-    let answer = match reading.rows::<R>(200, None, bytes) {
-        Ok(answer) => answer,
+    let response = match reading.rows::<R>(200, None, bytes) {
+        Ok(response) => response,
         Err(error) => return assert_error(&error),
     };
-    assert_counts(&answer.totals);
-    assert!(!format!("{answer:?}").contains(API_KEY), "{answer:?}");
-    let stored = serde_json::to_string(&answer.rows).expect("JSON");
-    assert_eq!(serde_json::from_str::<Vec<R>>(&stored).expect("rows"), answer.rows, "rows are read back unchanged");
-    let received = answer.rows.len();
-    let report = RowsMerge::start(range(), answer, now()).into_report();
+    assert_counts(&response.totals);
+    assert!(!format!("{response:?}").contains(API_KEY), "{response:?}");
+    let stored = serde_json::to_string(&response.rows).expect("JSON");
+    assert_eq!(serde_json::from_str::<Vec<R>>(&stored).expect("rows"), response.rows, "rows are read back unchanged");
+    let received = response.rows.len();
+    let report = RowsMerge::start(range(), response, now()).into_report();
     assert!(report.rows.len() <= received, "rows with the same key are merged");
     for field in R::FIELDS {
         let sorted = sort_rows(report.rows.iter().collect(), |row| row, field, false);
@@ -253,8 +253,8 @@ fn assert_no_formulas(text: &str, count: usize) {
     }
 }
 
-/// Target: parses a failed answer. The first line of the input is the status and the value of `Retry-After`; the rest
-/// is the body of the answer.
+/// Target: parses a failed response. The first line of the input is the status and the value of `Retry-After`; the rest
+/// is the body of the response.
 fn refusal(bytes: &[u8]) {
     let mut parts = bytes.splitn(2, |byte| *byte == b'\n');
     let (head, body) = (text(parts.next().unwrap_or_default()), parts.next().unwrap_or_default());

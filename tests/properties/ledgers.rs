@@ -1,6 +1,6 @@
 //! Properties of the ledgers that count requests against the hourly limits, for any changes of the clock and after a
 //! restart: no rolling hour contains more requests than the limit, and no wait is longer than an hour (a day after a
-//! 429 answer).
+//! 429 response).
 //!
 //! Hours are measured in counted time: setting the clock forward counts as time that has passed, and setting it back
 //! changes nothing.
@@ -23,7 +23,7 @@ enum Step {
     ReadBudget,
     /// Refunds the last request, as if it had never reached the service.
     Refund,
-    /// The service answers 429 with this many seconds to wait.
+    /// The service responds with 429 and this many seconds to wait.
     Limited(i64),
 }
 

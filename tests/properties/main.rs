@@ -208,7 +208,7 @@ fn report(range: DateRange, complete: bool, now: Time) -> Report {
     let path = |n: u32| CleanText::line(&format!("/{}/{n}", range.days()));
     let row = |n: u32| PageRow { path: path(n), counts: if n == 3 { odd.clone() } else { totals(now).value } };
     let page = ViewsPage { totals: totals(now).value, rows: (0..40).map(row).collect(), has_more: Some(!complete) };
-    Report::from_first_answer(range, page, complete, now)
+    Report::from_first_response(range, page, complete, now)
 }
 
 /// Returns the prompt that an effect submits and the slot of its draft, or `None` if the effect submits nothing.
@@ -461,11 +461,11 @@ impl TestDashboard {
                 let row = PageRow { path: CleanText::line("/a"), counts: counts.clone() };
                 let value = ViewsPage { totals: counts, rows: vec![row; 60], has_more: None };
                 let result = if is_ok { Ok(Timed { value, as_of: now }) } else { Err(failure()) };
-                Msg::Views(ViewsMsg::Answered { query, result, old: None })
+                Msg::Views(ViewsMsg::Loaded { query, result, old: None })
             }
             Effect::Views(ViewsEffect::LoadCachedReport(range)) => {
                 let report = (revision % 2 == 0).then(|| Arc::new(report(range, revision % 4 == 0, now)));
-                let broken_off = report.as_ref().filter(|report| !report.complete).map(|report| report.answers);
+                let broken_off = report.as_ref().filter(|report| !report.complete).map(|report| report.responses);
                 let stored = StoredReport {
                     report,
                     interrupted_after: broken_off,

@@ -22,7 +22,7 @@ use docdeck::model::row::{Job, JobKey};
 use docdeck::model::setup::{KeySourceInput, NewProfile, WritePermission};
 use docdeck::model::text::CleanText;
 use docdeck::model::views::{Count, Counts, PageRow, ViewsPage, ViewsQuery};
-use docdeck::store::{ReportAnswer, ScopeFilter, SendPermit, Store, check_backup};
+use docdeck::store::{ReportResponse, ScopeFilter, SendPermit, Store, check_backup};
 use proptest::collection::vec;
 use proptest::option::of;
 use proptest::prelude::*;
@@ -306,7 +306,7 @@ proptest! {
 
     #[test]
     fn a_thread_is_read_back_as_it_was_typed_and_sent(
-        texts in vec(prompt(), 1..4), pages in vec(word(), 1..3), why in word(), answer in job(), end in 0..5,
+        texts in vec(prompt(), 1..4), pages in vec(word(), 1..3), why in word(), response in job(), end in 0..5,
     ) {
         let (typed, about) = (texts.clone(), pages.clone());
         let (delivery, before, after, row) = across_restart(
@@ -326,7 +326,7 @@ proptest! {
                     _ => (Delivery::Queued { until: Some(wait.until) }, Some((wait, now()))),
                 };
                 if delivery == Delivery::Accepted {
-                    store.accept_send(first, answer, now()).await.expect("kept");
+                    store.accept_send(first, response, now()).await.expect("kept");
                 } else {
                     store.finish_send(first, delivery.clone(), limit, now()).await.expect("kept");
                 }
@@ -409,22 +409,24 @@ proptest! {
     }
 
     #[test]
-    fn a_report_is_read_back_after_each_answer(answers in vec(page(), 1..4), range in range(), whole in any::<bool>()) {
+    fn a_report_is_read_back_after_each_response(
+        responses in vec(page(), 1..4), range in range(), whole in any::<bool>(),
+    ) {
         let mut report: Option<Report> = None;
-        for (n, answer) in (1..).zip(&answers) {
-            let complete = whole && n == answers.len();
+        for (n, response) in (1..).zip(&responses) {
+            let complete = whole && n == responses.len();
             match &mut report {
-                Some(report) => report.add_answer(answer.clone(), complete, now()),
-                None => report = Some(Report::from_first_answer(range, answer.clone(), complete, now())),
+                Some(report) => report.add_response(response.clone(), complete, now()),
+                None => report = Some(Report::from_first_response(range, response.clone(), complete, now())),
             }
         }
         let read = across_restart(
             async move |store| {
-                let last = answers.len();
-                for (number, answer) in (1_u32..).zip(answers) {
+                let last = responses.len();
+                for (number, response) in (1_u32..).zip(responses) {
                     let complete = whole && number as usize == last;
-                    let next = ReportAnswer { range, number, answer, complete, as_of: now(), restarted_at: None };
-                    assert!(store.add_report_answer(&scope(), next).await.expect("kept"));
+                    let next = ReportResponse { range, number, response, complete, as_of: now(), restarted_at: None };
+                    assert!(store.add_report_response(&scope(), next).await.expect("kept"));
                 }
             },
             async move |store, ()| store.cached_report(&scope(), range).await.expect("read"),

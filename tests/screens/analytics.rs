@@ -4,8 +4,8 @@ use crate::screen_fixture::{ScreenFixture, counts, now};
 use crate::{LARGE, SMALL, snapshots};
 use chrono::TimeDelta;
 use docdeck::model::analytics::{
-    AnalyticsRow, Cursor, Feedback, FeedbackStatus, PageFeedback, Question, RowsAnswer, RowsMerge, RowsReport, Search,
-    Source,
+    AnalyticsRow, Cursor, Feedback, FeedbackStatus, PageFeedback, Question, RowsMerge, RowsReport, RowsResponse,
+    Search, Source,
 };
 use docdeck::model::period::DateRange;
 use docdeck::model::report::Report;
@@ -20,8 +20,8 @@ fn line(text: &str) -> CleanText {
 
 fn report<R: AnalyticsRow>(range: DateRange, rows: Vec<R>, next: Option<&str>) -> Arc<RowsReport<R>> {
     let totals = Counts { total: Count::Known(833), ..Counts::default() };
-    let answer = RowsAnswer { rows, totals, next: next.and_then(Cursor::new), is_cut: false };
-    Arc::new(RowsMerge::start(range, answer, now()).into_report())
+    let response = RowsResponse { rows, totals, next: next.and_then(Cursor::new), is_cut: false };
+    Arc::new(RowsMerge::start(range, response, now()).into_report())
 }
 
 fn loaded<R: AnalyticsRow>(range: DateRange, rows: Vec<R>, next: Option<&str>) -> RowsMsg<R> {
@@ -149,7 +149,7 @@ pub(crate) fn load_signals(fixture: &mut ScreenFixture, with_questions: bool) {
         let row = |path: &str, human: i64| PageRow { path: line(path), counts: counts(human * factor, human) };
         let rows = vec![row("/quickstart", 940), row("/guides/sso", 350), row("/pricing", 210), row("/api", 90)];
         let page = ViewsPage { totals: counts(9_000, 4_000), rows, has_more: Some(false) };
-        Some(Arc::new(Report::from_first_answer(range, page, true, now())))
+        Some(Arc::new(Report::from_first_response(range, page, true, now())))
     };
     analytics(fixture, AnalyticsMsg::CachedViews { range, report: views(range, 2) });
     let before = range.step(-1).expect("a range");
@@ -178,7 +178,7 @@ fn searches_compared_with_the_previous_period() {
 }
 
 #[test]
-fn searches_before_the_first_answer() {
+fn searches_before_the_first_response() {
     snapshots("searches_loading", &[], &["Loading…"], |fixture| {
         open(fixture, 1);
     });

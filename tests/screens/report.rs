@@ -55,8 +55,8 @@ fn report(range: DateRange, rows: Vec<PageRow>, complete: bool) -> Arc<Report> {
     });
     let totals =
         if complete { counts(sums.0, sums.1.min(i64::MAX - sums.0)) } else { counts(sums.0 + 5000, sums.1 + 2000) };
-    let answer = ViewsPage { totals, rows, has_more: Some(!complete) };
-    let mut report = Report::from_first_answer(range, answer, complete, now());
+    let response = ViewsPage { totals, rows, has_more: Some(!complete) };
+    let mut report = Report::from_first_response(range, response, complete, now());
     report.duplicates = 2;
     Arc::new(report)
 }

@@ -5,7 +5,7 @@ use crate::support::slow::sample;
 use crate::{LARGE, SMALL, render, snapshots, text};
 use chrono::{Days, TimeDelta};
 use docdeck::model::Time;
-use docdeck::model::analytics::{Cursor, RowsAnswer, RowsMerge};
+use docdeck::model::analytics::{Cursor, RowsMerge, RowsResponse};
 use docdeck::model::engine_event::EngineEvent;
 use docdeck::model::failure::{Failure, FailureKind};
 use docdeck::model::ledger::{Budget, RateLimited, Wait};
@@ -39,18 +39,22 @@ pub(crate) fn report(range: DateRange, pages: i64, variation: i64, as_of: Time) 
     };
     // Other pages are missing for each `variation`.
     let rows = (0..pages).filter(|n| *n < 12 || (n + variation) % 9 != 0).map(page);
-    let answer = ViewsPage {
+    let response = ViewsPage {
         totals: counts(128_402 - 5000 * variation, 61_220 - 4000 * variation),
         rows: rows.collect(),
         has_more: Some(false),
     };
-    let mut report = Report::from_first_answer(range, answer, true, as_of);
-    report.answers = 5;
+    let mut report = Report::from_first_response(range, response, true, as_of);
+    report.responses = 5;
     report
 }
 
 fn stored(report: Report) -> StoredReport {
-    StoredReport { requests_last_time: Some(report.answers), report: Some(Arc::new(report)), ..StoredReport::default() }
+    StoredReport {
+        requests_last_time: Some(report.responses),
+        report: Some(Arc::new(report)),
+        ..StoredReport::default()
+    }
 }
 
 /// Opens the views screen, where `known` returns the cached data of its range; returns the range.
@@ -118,13 +122,13 @@ fn site(range: DateRange, week: i64) -> Report {
     let sum = |part: fn(&Counts) -> &Count| rows.iter().filter_map(|row| part(&row.counts).value()).sum::<ViewCount>();
     let (human, ai) = (sum(|counts| &counts.human), sum(|counts| &counts.ai));
     let totals = Counts::new(human.into(), ai.into(), (human + ai).into());
-    let mut report = Report::from_first_answer(
+    let mut report = Report::from_first_response(
         range,
         ViewsPage { totals, rows, has_more: Some(false) },
         true,
         now() - TimeDelta::minutes(3),
     );
-    report.answers = 5;
+    report.responses = 5;
     report
 }
 
@@ -136,7 +140,7 @@ fn start_loading_all(fixture: &mut ScreenFixture) -> DateRange {
 }
 
 fn load_progress(fixture: &mut ScreenFixture, range: DateRange, rows: usize, requests: u32, share: f64) {
-    let progress = LoadProgress { range, rows, answers: requests, requests, share: Some(share), is_complete: false };
+    let progress = LoadProgress { range, rows, responses: requests, requests, share: Some(share), is_complete: false };
     fixture.handle(Msg::Engine(EngineEvent::Loading(progress)));
 }
 
@@ -224,7 +228,7 @@ fn no_rows_and_no_requests_left() {
             fixture.press_keys("2");
             let sentence = "The hourly limit of 100 analytics requests is reached; nothing was sent. Try again in 22 min, at 14:24.";
             let failure = Failure::new(limited(until), sentence);
-            fixture.handle(Msg::Views(ViewsMsg::Answered {
+            fixture.handle(Msg::Views(ViewsMsg::Loaded {
                 query: fixture.app.views.query(),
                 result: Err(failure),
                 old: None,
@@ -247,11 +251,7 @@ fn offline_a_week_before(fixture: &mut ScreenFixture) {
     let sentence =
         "The service can't be reached (connection refused), so nothing was sent: check the network, then try again.";
     let failure = Failure::new(FailureKind::Offline, sentence);
-    fixture.handle(Msg::Views(ViewsMsg::Answered {
-        query: fixture.app.views.query(),
-        result: Err(failure),
-        old: None,
-    }));
+    fixture.handle(Msg::Views(ViewsMsg::Loaded { query: fixture.app.views.query(), result: Err(failure), old: None }));
 }
 
 #[test]
@@ -264,23 +264,19 @@ fn a_screen_that_shows_another_range_than_requested_states_that_first() {
     );
 }
 
-/// Opens the views screen with `kept` from the cache and an answer of yesterday, whose age includes a date.
-fn answer(fixture: &mut ScreenFixture, kept: StoredReport) {
+/// Opens the views screen with `kept` from the cache and a response of yesterday, whose age includes a date.
+fn respond(fixture: &mut ScreenFixture, kept: StoredReport) {
     open_views_screen(fixture, |_| kept);
     let value = ViewsPage { totals: counts(900, 400), rows: report(week(), 50, 0, now()).rows, has_more: Some(true) };
     let result = Ok(Timed { value, as_of: yesterday() });
-    fixture.handle(Msg::Views(ViewsMsg::Answered { query: fixture.app.views.query(), result, old: None }));
+    fixture.handle(Msg::Views(ViewsMsg::Loaded { query: fixture.app.views.query(), result, old: None }));
 }
 
 const SENTENCE: &str = "Something went wrong, and this sentence says at length what it was.";
 
 fn fail(fixture: &mut ScreenFixture, kind: FailureKind) {
     let failure = Failure::new(kind, SENTENCE);
-    fixture.handle(Msg::Views(ViewsMsg::Answered {
-        query: fixture.app.views.query(),
-        result: Err(failure),
-        old: None,
-    }));
+    fixture.handle(Msg::Views(ViewsMsg::Loaded { query: fixture.app.views.query(), result: Err(failure), old: None }));
 }
 
 fn load_failed(fixture: &mut ScreenFixture, kind: FailureKind) {
@@ -310,34 +306,34 @@ fn the_age_of_the_views_and_its_reason_are_never_cut_off() {
     type Scene = (&'static str, fn(&mut ScreenFixture, FailureKind));
     let scenes: [Scene; 12] = [
         ("one answer", |fixture, kind| {
-            answer(fixture, StoredReport::default());
+            respond(fixture, StoredReport::default());
             fixture.press_keys("r");
             fail(fixture, kind);
         }),
         ("one answer beside a load that was broken off", |fixture, kind| {
-            answer(fixture, StoredReport { interrupted_after: Some(4), ..StoredReport::default() });
+            respond(fixture, StoredReport { interrupted_after: Some(4), ..StoredReport::default() });
             fixture.press_keys("r");
             fail(fixture, kind);
         }),
         ("refreshing", |fixture, _| {
-            answer(fixture, StoredReport { interrupted_after: Some(4), ..StoredReport::default() });
+            respond(fixture, StoredReport { interrupted_after: Some(4), ..StoredReport::default() });
             fixture.press_keys("r");
         }),
         ("refreshing after a load failed", |fixture, kind| {
-            answer(fixture, StoredReport::default());
+            respond(fixture, StoredReport::default());
             load_failed(fixture, kind);
             fixture.press_keys("r");
         }),
         ("loading another year", |fixture, _| {
-            answer(fixture, StoredReport::default());
+            respond(fixture, StoredReport::default());
             (0..50).for_each(|_| fixture.press_keys("["));
-            answer(fixture, StoredReport::default());
+            respond(fixture, StoredReport::default());
             fixture.press_keys("a y ]");
         }),
         ("loading some of another year", |fixture, _| {
-            answer(fixture, StoredReport::default());
+            respond(fixture, StoredReport::default());
             (0..50).for_each(|_| fixture.press_keys("["));
-            answer(fixture, StoredReport::default());
+            respond(fixture, StoredReport::default());
             fixture.press_keys("a y");
             let range = fixture.app.views.query().range;
             fixture.press_keys("]");
@@ -362,21 +358,21 @@ fn the_age_of_the_views_and_its_reason_are_never_cut_off() {
             fail(fixture, kind);
         }),
         ("another year", |fixture, kind| {
-            answer(fixture, StoredReport::default());
+            respond(fixture, StoredReport::default());
             (0..50).for_each(|_| fixture.press_keys("["));
-            answer(fixture, StoredReport::default());
+            respond(fixture, StoredReport::default());
             fixture.press_keys("]");
             fail(fixture, kind);
         }),
         ("50 per page", |fixture, kind| {
-            answer(fixture, StoredReport::default());
+            respond(fixture, StoredReport::default());
             fixture.press_keys("L 2 0 0 Enter");
             fail(fixture, kind);
         }),
         ("another size of page", |fixture, kind| {
-            answer(fixture, StoredReport::default());
+            respond(fixture, StoredReport::default());
             fixture.press_keys("p 1 2 Enter");
-            answer(fixture, StoredReport::default());
+            respond(fixture, StoredReport::default());
             fixture.press_keys("L 2 0 0 Enter");
             fail(fixture, kind);
         }),
@@ -561,10 +557,10 @@ fn partial_reports_are_never_called_all_pages() {
 
 #[test]
 fn merged_rows_are_reported_as_moved_only_after_two_requests() {
-    let with = |answers| {
+    let with = |responses| {
         screen((160, 48), |fixture| {
             open_views_screen(fixture, |range| {
-                stored(Report { duplicates: 2, answers, ..report(range, 60, 0, now()) })
+                stored(Report { duplicates: 2, responses, ..report(range, 60, 0, now()) })
             });
         })
     };
@@ -716,8 +712,8 @@ fn show_visitors(fixture: &mut ScreenFixture, range: DateRange) {
         PageRow { counts, ..row }
     };
     let rows = report(range, 40, 0, now()).rows.into_iter().map(visitors).collect();
-    let answer = RowsAnswer { rows, totals: counts(9_120, 1_805), next: Cursor::new("40"), is_cut: false };
-    let report = Some(Arc::new(RowsMerge::start(range, answer, now()).into_report()));
+    let response = RowsResponse { rows, totals: counts(9_120, 1_805), next: Cursor::new("40"), is_cut: false };
+    let report = Some(Arc::new(RowsMerge::start(range, response, now()).into_report()));
     fixture.handle(Msg::Analytics(AnalyticsMsg::Visitors(RowsMsg::Cached { range, report, is_fresh: true })));
 }
 

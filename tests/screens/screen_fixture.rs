@@ -550,16 +550,16 @@ impl ScreenFixture {
         };
         let totals = if rows == 0 { counts(0, 0) } else { counts(128_402, 61_220) };
         let value = ViewsPage { totals, rows: (0..rows).map(page).collect(), has_more: Some(has_more) };
-        let answer = Timed { value, as_of: ago(3) };
-        self.handle(Msg::Views(ViewsMsg::Answered { query: self.app.views.query(), result: Ok(answer), old: None }));
+        let response = Timed { value, as_of: ago(3) };
+        self.handle(Msg::Views(ViewsMsg::Loaded { query: self.app.views.query(), result: Ok(response), old: None }));
     }
 
-    /// Shows a complete report with three pages instead of a single answer.
+    /// Shows a complete report with three pages instead of a single response.
     pub(crate) fn show_all_pages(&mut self) {
         let page = |path: &str, human: i64, ai: i64| PageRow { path: CleanText::line(path), counts: counts(human, ai) };
         let rows = vec![page("/quickstart", 9123, 4561), page("/a", 9900, 3), page("/b", 4, 8000)];
-        let answer = ViewsPage { totals: counts(19_027, 12_564), rows, has_more: Some(false) };
-        let report = Report::from_first_answer(self.app.views.query().range, answer, true, ago(3));
+        let response = ViewsPage { totals: counts(19_027, 12_564), rows, has_more: Some(false) };
+        let report = Report::from_first_response(self.app.views.query().range, response, true, ago(3));
         self.app.views.table.show_report(Arc::new(report), None);
     }
 
@@ -678,8 +678,8 @@ impl ScreenFixture {
             odd("/missing", Count::Missing, Count::Known(7), Count::Known(7)),
         ];
         let value = ViewsPage { totals: counts(20, 18), rows, has_more: None };
-        let answer = Timed { value, as_of: now() };
-        self.handle(Msg::Views(ViewsMsg::Answered { query: self.app.views.query(), result: Ok(answer), old: None }));
+        let response = Timed { value, as_of: now() };
+        self.handle(Msg::Views(ViewsMsg::Loaded { query: self.app.views.query(), result: Ok(response), old: None }));
     }
 
     pub(crate) fn load_failing_views(&mut self) {
@@ -689,7 +689,7 @@ impl ScreenFixture {
 
     pub(crate) fn fail_views_request(&mut self) {
         let failure = Failure::new(FailureKind::Offline, "The service can't be reached: no network.");
-        self.handle(Msg::Views(ViewsMsg::Answered { query: self.app.views.query(), result: Err(failure), old: None }));
+        self.handle(Msg::Views(ViewsMsg::Loaded { query: self.app.views.query(), result: Err(failure), old: None }));
     }
 
     pub(crate) fn fill_log(&mut self) {

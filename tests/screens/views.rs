@@ -1,4 +1,4 @@
-//! The page views of a single answer, and page details. The module `report` tests tables of all pages.
+//! The page views of a single response, and page details. The module `report` tests tables of all pages.
 
 use crate::screen_fixture::{ScreenFixture, now};
 use crate::{LARGE, SMALL, render, snapshots, text};
@@ -9,7 +9,7 @@ use docdeck::tui::draw::ColorDepth;
 use docdeck::tui::{Msg, ViewsMsg};
 
 #[test]
-fn views_before_the_first_answer() {
+fn views_before_the_first_response() {
     snapshots("views_loading", &[], &["a load all"], |fixture| {
         fixture.load_jobs();
         fixture.press_keys("2");
@@ -17,7 +17,7 @@ fn views_before_the_first_answer() {
 }
 
 #[test]
-fn views_without_any_answer() {
+fn views_without_any_response() {
     snapshots(
         "views_failed",
         &[],
@@ -134,7 +134,7 @@ fn missing_views_are_never_shown_as_zero() {
     assert!(shown.contains("Loading"), "{shown}");
     assert!(!shown.contains("human 0"));
     let empty = Timed { value: ViewsPage::default(), as_of: now() };
-    fixture.handle(Msg::Views(ViewsMsg::Answered { query: fixture.app.views.query(), result: Ok(empty), old: None }));
+    fixture.handle(Msg::Views(ViewsMsg::Loaded { query: fixture.app.views.query(), result: Ok(empty), old: None }));
     let shown = text(&render(&fixture.app, ColorDepth::None));
     assert!(shown.contains("human ?"), "counts that are missing are not 0: {shown}");
 }

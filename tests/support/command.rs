@@ -142,8 +142,8 @@ impl CommandFixture {
     /// Creates a job on the service that this computer doesn't track. Returns the job's id.
     pub(crate) fn create_untracked_job(&self, prompt: &str) -> String {
         let url = format!("{}/v2/agent/{}/job", self.sim.base_url(), self.sim.project());
-        let answer = http::post(&url, self.sim.api_key(), &serde_json::json!({ "prompt": prompt }).to_string());
-        let job: Value = serde_json::from_str(&answer).expect("a job");
+        let response = http::post(&url, self.sim.api_key(), &serde_json::json!({ "prompt": prompt }).to_string());
+        let job: Value = serde_json::from_str(&response).expect("a job");
         job.get("id").and_then(Value::as_str).expect("an id").to_owned()
     }
 

@@ -1,9 +1,9 @@
-//! Minimal HTTP for the tests: a client that sends a POST, and a server that always gives the same answer.
+//! Minimal HTTP for the tests: a client that sends a POST, and a server that always gives the same response.
 
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 
-/// Sends a POST and returns the body of the answer.
+/// Sends a POST and returns the body of the response.
 pub(crate) fn post(url: &str, key: &str, body: &str) -> String {
     let (host, path) = url.strip_prefix("http://").and_then(|rest| rest.split_once('/')).expect("an address");
     let mut stream = TcpStream::connect(host).expect("a connection");
@@ -13,17 +13,17 @@ pub(crate) fn post(url: &str, key: &str, body: &str) -> String {
          Content-Length: {length}\r\nConnection: close\r\n\r\n{body}"
     );
     stream.write_all(head.as_bytes()).expect("sent");
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).expect("an answer");
-    answer.split_once("\r\n\r\n").expect("a body").1.to_owned()
+    let mut response = String::new();
+    stream.read_to_string(&mut response).expect("an answer");
+    response.split_once("\r\n\r\n").expect("a body").1.to_owned()
 }
 
-/// Starts a server that answers every request with status 201 and this body. Returns the server's URL.
-pub(crate) fn start_fixed_answer_server(body: &str) -> String {
+/// Starts a server that responds to every request with status 201 and this body. Returns the server's URL.
+pub(crate) fn start_fixed_response_server(body: &str) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let url = format!("http://{}", listener.local_addr().expect("an address"));
     let length = body.len();
-    let answer = format!(
+    let response = format!(
         "HTTP/1.1 201 Created\r\nContent-Type: application/json\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n{body}"
     );
     std::thread::spawn(move || {
@@ -37,7 +37,7 @@ pub(crate) fn start_fixed_answer_server(body: &str) -> String {
                 }
             }
             // Writing fails if the client has closed the connection, which is no error here.
-            let _ = stream.write_all(answer.as_bytes());
+            let _ = stream.write_all(response.as_bytes());
         }
     });
     url

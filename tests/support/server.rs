@@ -26,13 +26,13 @@ pub(crate) enum ServerBehavior {
     /// A server that accepts the connection, reads nothing, and ends the connection in this way.
     ReadNothing(ConnectionEnd),
     /// A server that reads the request, sends these bytes, and ends in this way.
-    Answer(Arc<[u8]>, ConnectionEnd),
+    Response(Arc<[u8]>, ConnectionEnd),
 }
 
 /// What the server does instead of a valid TLS handshake.
 #[derive(Clone, Copy)]
 pub(crate) enum TlsFailure {
-    /// Sends an answer without TLS.
+    /// Sends a response without TLS.
     NoTls,
     /// Sends nothing.
     Silent,
@@ -61,16 +61,16 @@ pub(crate) enum ConnectionEnd {
 
 impl ServerBehavior {
     /// Sends these bytes to each request.
-    pub(crate) fn answer(bytes: impl Into<Vec<u8>>, end: ConnectionEnd) -> Self {
-        Self::Answer(bytes.into().into(), end)
+    pub(crate) fn response(bytes: impl Into<Vec<u8>>, end: ConnectionEnd) -> Self {
+        Self::Response(bytes.into().into(), end)
     }
 
-    /// Sends a complete HTTP answer with extra headers, each ending in CRLF.
+    /// Sends a complete HTTP response with extra headers, each ending in CRLF.
     pub(crate) fn http(status: u16, headers: &str, body: &[u8]) -> Self {
-        Self::answer(http_answer(status, headers, body), ConnectionEnd::Keep)
+        Self::response(http_response(status, headers, body), ConnectionEnd::Keep)
     }
 
-    /// Sends a complete JSON answer.
+    /// Sends a complete JSON response.
     pub(crate) fn json(status: u16, body: &str) -> Self {
         Self::http(status, "content-type: application/json\r\n", body.as_bytes())
     }
@@ -87,12 +87,12 @@ impl ServerBehavior {
 
     /// Whether the server reads a complete request.
     pub(crate) fn reads_requests(&self) -> bool {
-        matches!(self, Self::Answer(..))
+        matches!(self, Self::Response(..))
     }
 }
 
-/// Returns a complete HTTP answer with extra headers, each ending in CRLF.
-pub(crate) fn http_answer(status: u16, headers: &str, body: &[u8]) -> Vec<u8> {
+/// Returns a complete HTTP response with extra headers, each ending in CRLF.
+pub(crate) fn http_response(status: u16, headers: &str, body: &[u8]) -> Vec<u8> {
     let mut bytes = format!("HTTP/1.1 {status} Status\r\n{headers}content-length: {}\r\n\r\n", body.len()).into_bytes();
     bytes.extend_from_slice(body);
     bytes
@@ -149,10 +149,10 @@ impl Server {
         Self::start_with_first(None, wire).await
     }
 
-    /// Starts a server that sends this answer to the requests on the first connection, and behaves like `wire` on all
+    /// Starts a server that sends this response to the requests on the first connection, and behaves like `wire` on all
     /// others.
-    pub(crate) async fn start_after(first_answer: Vec<u8>, wire: ServerBehavior) -> Self {
-        Self::start_with_first(Some(ServerBehavior::answer(first_answer, ConnectionEnd::Keep)), wire).await
+    pub(crate) async fn start_after(first_response: Vec<u8>, wire: ServerBehavior) -> Self {
+        Self::start_with_first(Some(ServerBehavior::response(first_response, ConnectionEnd::Keep)), wire).await
     }
 
     async fn start_with_first(first: Option<ServerBehavior>, wire: ServerBehavior) -> Self {
@@ -166,7 +166,7 @@ impl Server {
                 let base_url = format!("http://127.0.0.1:{port}");
                 return Self { base_url, received, task: None, _reserved_port: Some(socket) };
             }
-            ServerBehavior::Tls(_) | ServerBehavior::ReadNothing(_) | ServerBehavior::Answer(..) => {}
+            ServerBehavior::Tls(_) | ServerBehavior::ReadNothing(_) | ServerBehavior::Response(..) => {}
         }
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let scheme = if matches!(wire, ServerBehavior::Tls(_)) { "https" } else { "http" };
@@ -232,7 +232,7 @@ async fn serve(mut stream: TcpStream, wire: ServerBehavior, received: Arc<Receiv
         ServerBehavior::ReadNothing(end) => {
             finish(&mut stream, end, &received).await;
         }
-        ServerBehavior::Answer(bytes, end) => {
+        ServerBehavior::Response(bytes, end) => {
             while let Some(request) = read_request(&mut stream).await {
                 received.requests.lock().expect("no poison").push(request);
                 // Writing fails if the client stops reading early.
@@ -292,8 +292,8 @@ async fn fail_handshake(mut stream: TcpStream, greeting: TlsFailure) {
 
 fn serve_untrusted(stream: std::net::TcpStream) {
     let mut stream = tls::session(stream);
-    // A client that completes the handshake trusts the certificate. It gets an answer that no case expects, so the case
-    // fails.
+    // A client that completes the handshake trusts the certificate. It gets a response that no case expects, so the
+    // case fails.
     if matches!(stream.read(&mut [0; 4096]), Ok(1..)) {
         let _ = stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 14\r\n\r\n{\"id\":\"job_1\"}");
     }

@@ -38,7 +38,7 @@ fn assert_at_most(ceiling: u64, what: &str, measured: u64) {
     assert!(measured <= ceiling, "{what}: {measured}, at most {ceiling}");
 }
 
-/// Prepares a dashboard with the jobs of this backup. Nothing answers at its base URL, and it sends no requests.
+/// Prepares a dashboard with the jobs of this backup. Nothing responds at its base URL, and it sends no requests.
 fn with_jobs(backup: &str) -> Setup {
     let setup = ENVIRONMENT.into_iter().fold(Setup::dashboard(), |setup, (name, value)| setup.with(name, value));
     let import = Command::new(program())

@@ -10,7 +10,7 @@ const COMMAND: &str = "[[commands]]\nkey = \"X\"\nname = \"greet\"\n\
 fn a_command_gets_the_terminal_and_enter_returns_to_the_dashboard() {
     let mut pty = Pty::spawn(Setup::demo_with(&[], COMMAND));
     pty.wait_for_text("Needs you");
-    // Selects the second job, because the first one has no id: the answer to its creation was lost.
+    // Selects the second job, because the first one has no id: the response to its creation was lost.
     pty.send("jX");
     pty.wait_for("the command's words outside the alternate screen", |screen| {
         let text = screen.contents();

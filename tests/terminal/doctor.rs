@@ -3,7 +3,7 @@
 use crate::support::pty::{Pty, Setup};
 
 #[test]
-fn doctor_queries_the_terminal_and_prints_its_answers() {
+fn doctor_queries_the_terminal_and_prints_its_replies() {
     let mut pty = Pty::spawn(Setup::doctor());
     pty.wait_for_sent("\x1b]11;?\x1b\\\x1b[?u\x1b[c");
     pty.send("\x1b]11;rgb:ffff/ffff/ffff\x1b\\\x1b[?0u\x1b[?62;22c");

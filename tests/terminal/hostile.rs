@@ -115,7 +115,7 @@ fn docdeck_sequence(text: &str) -> Option<(usize, &str)> {
     ["\x1b=", "\x1b>"].iter().any(|known| text.starts_with(known)).then_some((2, ""))
 }
 
-/// A service that puts attack texts into every string of its answers, and the code hosts of [`crate::hostile_hosts`].
+/// A service that puts attack texts into every string of its responses, and the code hosts of [`crate::hostile_hosts`].
 pub(crate) struct HostileService {
     pub(crate) url: String,
 }
@@ -179,7 +179,7 @@ fn read_request(reader: &mut BufReader<std::net::TcpStream>) -> Option<(String, 
     Some((first, body))
 }
 
-/// An answer of the service, or of one of the code hosts.
+/// A response of the service, or of one of the code hosts.
 pub(crate) struct Reply {
     /// Status code and reason phrase.
     status: String,
@@ -300,7 +300,7 @@ pub(crate) fn run_with_variables(
     (output.status.code().unwrap_or(-1), text(output.stdout), text(output.stderr))
 }
 
-/// Commands that print stored data or answers of the service.
+/// Commands that print stored data or responses of the service.
 const COMMANDS: &[&[&str]] = &[
     &["jobs"],
     &["jobs", "--json"],

@@ -1,4 +1,4 @@
-//! Tests of code hosts that put attack texts into every string of their answers: names and links of checks, authors,
+//! Tests of code hosts that put attack texts into every string of their responses: names and links of checks, authors,
 //! branches, titles, comments, paths and diffs.
 
 use crate::hostile::{
@@ -10,18 +10,18 @@ use docdeck::model::pull_request::PullRequestLink;
 use serde_json::{Map, Value, json};
 use std::path::Path;
 
-/// Times of the answers, long ago, so that the order on the screen doesn't depend on the day of the test.
+/// Times of the responses, long ago, so that the order on the screen doesn't depend on the day of the test.
 const AT: &str = "2026-01-02T10:00:00Z";
 
 const HOST_TOKEN: &str = "host_5ecret";
 
-/// Answers a request for pull requests. The number of a pull request selects the attack text in it. Returns `None` if
-/// the request is for the service.
+/// Responds to a request for pull requests. The number of a pull request selects the attack text in it. Returns `None`
+/// if the request is for the service.
 pub(crate) fn reply(line: &str, body: &[u8]) -> Option<Reply> {
     let (method, rest) = line.split_once(' ')?;
     let path = rest.split(' ').next()?.split('?').next()?;
     match method {
-        "POST" if path == "/hub/graphql" => Some(Reply::new(200, graphql_answer(body).to_string())),
+        "POST" if path == "/hub/graphql" => Some(Reply::new(200, graphql_response(body).to_string())),
         "GET" if path.starts_with("/hub/") => {
             let number = path.rsplit('/').next()?.parse().ok()?;
             Some(Reply::new(200, diff(&attack(number))))
@@ -29,7 +29,7 @@ pub(crate) fn reply(line: &str, body: &[u8]) -> Option<Reply> {
         "GET" if path.starts_with("/lab/") => {
             let (_, rest) = path.split_once("/merge_requests/")?;
             let (number, part) = rest.split_once('/').unwrap_or((rest, ""));
-            Some(Reply::new(200, gitlab_answer(number.parse().ok()?, part).to_string()))
+            Some(Reply::new(200, gitlab_response(number.parse().ok()?, part).to_string()))
         }
         _ => None,
     }
@@ -55,7 +55,7 @@ fn diff(text: &str) -> String {
     )
 }
 
-fn graphql_answer(body: &[u8]) -> Value {
+fn graphql_response(body: &[u8]) -> Value {
     let request: Value = serde_json::from_slice(body).unwrap_or_default();
     let query = request.get("query").and_then(Value::as_str).unwrap_or_default();
     let mut data = Map::new();
@@ -116,7 +116,7 @@ fn details_node(text: &str) -> Value {
     })
 }
 
-fn gitlab_answer(number: usize, part: &str) -> Value {
+fn gitlab_response(number: usize, part: &str) -> Value {
     let text = attack(number);
     let (author, line) = (json!({ "username": text }), without_line_breaks(&text));
     match part {

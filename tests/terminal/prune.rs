@@ -2,11 +2,11 @@
 
 use crate::support::pty;
 use docdeck::model::Time;
-use docdeck::model::analytics::{Question, RowsAnswer};
+use docdeck::model::analytics::{Question, RowsResponse};
 use docdeck::model::endpoint::Scope;
 use docdeck::model::period::DateRange;
 use docdeck::model::views::{Count, Counts, PageRow, ViewsPage, ViewsQuery};
-use docdeck::store::{AnswerPosition, ReportAnswer, Store};
+use docdeck::store::{ReportResponse, ResponsePosition, Store};
 use std::path::Path;
 
 /// Runs `docdeck prune` and expects this exit code; returns stdout and stderr.
@@ -28,7 +28,7 @@ fn scope(project: &str) -> Scope {
     Scope { base_url: "http://127.0.0.1:1".to_owned(), project: project.to_owned(), organization: None }
 }
 
-/// Adds a job to a store and, for each age in days, the page views of a range: an answer and a complete report.
+/// Adds a job to a store and, for each age in days, the page views of a range: a response and a complete report.
 async fn fill(folder: &Path, project: &str, ages: &[i64]) {
     let now: Time = chrono::Utc::now();
     let (store, _) = Store::open(&folder.join("data"), now).expect("a store");
@@ -36,14 +36,14 @@ async fn fill(folder: &Path, project: &str, ages: &[i64]) {
     for age in ages {
         let row =
             |n| PageRow { path: docdeck::model::text::CleanText::line(&format!("/{age}/{n}")), counts: counts.clone() };
-        let answer = ViewsPage { totals: counts.clone(), rows: (0..2000).map(row).collect(), has_more: Some(false) };
+        let response = ViewsPage { totals: counts.clone(), rows: (0..2000).map(row).collect(), has_more: Some(false) };
         let as_of = now - chrono::TimeDelta::days(*age);
         let first = as_of.date_naive();
         let range = DateRange::new(first, first).expect("a range");
         let query = ViewsQuery { range, limit: 250, page: 1 };
-        store.save_views(&scope(project), query, &answer, as_of).await.expect("kept");
-        let next = ReportAnswer { range, number: 1, answer, complete: true, as_of, restarted_at: None };
-        assert!(store.add_report_answer(&scope(project), next).await.expect("kept"));
+        store.save_views(&scope(project), query, &response, as_of).await.expect("kept");
+        let next = ReportResponse { range, number: 1, response, complete: true, as_of, restarted_at: None };
+        assert!(store.add_report_response(&scope(project), next).await.expect("kept"));
     }
     store.add_new_job(&scope(project), "Fix the links", now).await.expect("kept");
     store.close().await;
@@ -91,10 +91,11 @@ async fn texts_of_readers_are_removed_after_the_configured_number_of_days() {
     let now: Time = chrono::Utc::now();
     let as_of = now - chrono::TimeDelta::days(8);
     let (store, _) = Store::open(&folder.path().join("data"), now).expect("a store");
-    let answer = RowsAnswer { rows: vec![Question::default()], totals: Counts::default(), next: None, is_cut: false };
+    let response =
+        RowsResponse { rows: vec![Question::default()], totals: Counts::default(), next: None, is_cut: false };
     let range = DateRange::day(as_of.date_naive());
-    let position = AnswerPosition { range, number: 1, as_of, started_at: as_of, starts_over: false };
-    assert!(store.save_rows_answer(&scope("docs"), &answer, position).await.expect("kept"));
+    let position = ResponsePosition { range, number: 1, as_of, started_at: as_of, starts_over: false };
+    assert!(store.save_rows_response(&scope("docs"), &response, position).await.expect("kept"));
     store.close().await;
     assert_eq!(prune_json(folder.path(), &[])["otherReports"], 0);
     let config = folder.path().join("settings.toml");

@@ -1,5 +1,5 @@
 //! Puts a marked API key in the wrong place: into any field of a configuration, a mistyped line, an argument, or the
-//! service's answers. In none of these cases may the key be printed, logged, shown or exported.
+//! service's responses. In none of these cases may the key be printed, logged, shown or exported.
 
 use crate::support::pty::{Pty, Setup, environment, program};
 use crate::support::slow::sample;
@@ -214,7 +214,7 @@ fn a_key_in_the_wrong_field_is_printed_neither_by_doctor_nor_on_the_screen() {
     }
 }
 
-/// Starts a service that repeats the key, in this form, in every field of a successful answer; returns its URL.
+/// Starts a service that repeats the key, in this form, in every field of a successful response; returns its URL.
 fn start_repeating_service(form: &str) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let url = format!("http://{}", listener.local_addr().expect("an address"));
@@ -236,11 +236,11 @@ fn start_repeating_service(form: &str) -> String {
                 head.lines().find_map(|line| line.to_lowercase().strip_prefix("content-length: ")?.parse().ok());
             let mut body = vec![0; length.unwrap_or(0)];
             let _ = reader.read_exact(&mut body);
-            let answer = if head.contains("/analytics/") { views.to_string() } else { job.to_string() };
-            // With its underscore escaped, the key does not occur literally in the answer.
-            let answer = answer.replace('_', "\\u005f");
-            let head = format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\nconnection: close\r\n\r\n", answer.len());
-            let _ = reader.get_mut().write_all((head + &answer).as_bytes());
+            let response = if head.contains("/analytics/") { views.to_string() } else { job.to_string() };
+            // With its underscore escaped, the key does not occur literally in the response.
+            let response = response.replace('_', "\\u005f");
+            let head = format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\nconnection: close\r\n\r\n", response.len());
+            let _ = reader.get_mut().write_all((head + &response).as_bytes());
         }
     });
     url
@@ -252,7 +252,7 @@ fn files_below(folder: &Path) -> Vec<PathBuf> {
 }
 
 #[test]
-fn a_key_repeated_by_a_successful_answer_is_never_shown_or_stored() {
+fn a_key_repeated_by_a_successful_response_is_never_shown_or_stored() {
     let in_base64 = STANDARD.encode(format!("Bearer {KEY}"));
     for form in [KEY.to_owned(), KEY.to_uppercase(), STANDARD.encode(KEY), in_base64, KEY.replace('_', "%5f")] {
         let config = format!(

@@ -23,7 +23,7 @@ const PASSWORD: &str = "m4rk3dp4ss";
 /// Both secrets contain this text.
 const MARK: &str = "m4rk3d";
 
-/// A service that answers every request with an error that quotes the received API key, as a careless gateway may
+/// A service that responds to every request with an error that quotes the received API key, as a careless gateway may
 /// do, and that stores the requests.
 struct EchoService {
     url: String,
@@ -65,12 +65,12 @@ fn serve(stream: std::net::TcpStream, status: u16, received: &Mutex<Vec<String>>
         reader.read_exact(&mut body).ok()?;
         let key = head.lines().find_map(|line| line.split_once("Bearer ")).map_or("", |(_, key)| key).to_owned();
         received.lock().expect("no panic").push(head);
-        let answer = serde_json::json!({ "error": format!("The key {key} of Bearer {key} was used.") }).to_string();
+        let response = serde_json::json!({ "error": format!("The key {key} of Bearer {key} was used.") }).to_string();
         let head = format!(
             "HTTP/1.1 {status} X\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n",
-            answer.len()
+            response.len()
         );
-        reader.get_mut().write_all((head + &answer).as_bytes()).ok()?;
+        reader.get_mut().write_all((head + &response).as_bytes()).ok()?;
     }
 }
 

@@ -15,7 +15,7 @@ use std::os::unix::ffi::OsStringExt as _;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
-/// A home folder, and the URL of a hostile service that answers the commands.
+/// A home folder, and the URL of a hostile service that responds to the commands.
 struct SourceFixture {
     home: tempfile::TempDir,
     url: String,

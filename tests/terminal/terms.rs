@@ -170,9 +170,9 @@ fn a_reply_in_two_pieces_types_nothing_and_loses_no_key() {
     let mut pty = Pty::spawn(Setup::demo());
     pty.wait_for_text("Needs you");
     pty.wait_for_sent(QUERY);
-    for answer in ["\x1b]11;rgb:1e1e/1e1e/2e2e\x1b\\", "\x1b]11;rgb:ff/ff/ff\x07"] {
-        for cut in FIRST_CUT..answer.len() {
-            let (before, after) = answer.split_at(cut);
+    for reply in ["\x1b]11;rgb:1e1e/1e1e/2e2e\x1b\\", "\x1b]11;rgb:ff/ff/ff\x07"] {
+        for cut in FIRST_CUT..reply.len() {
+            let (before, after) = reply.split_at(cut);
             type_filter_around(&mut pty, &[before, after]);
         }
     }
@@ -185,7 +185,7 @@ fn unsolicited_replies_type_nothing() {
     pty.wait_for_text("Needs you");
     pty.wait_for_sent(QUERY);
     // Device attributes, status, cursor position, keyboard flags, foreground colour, terminal version.
-    let answers = [
+    let replies = [
         "\x1b[?62;1;2;22c",
         "\x1b[0n",
         "\x1b[12;40R",
@@ -193,10 +193,10 @@ fn unsolicited_replies_type_nothing() {
         "\x1b]10;rgb:ffff/ffff/ffff\x1b\\",
         "\x1bP>|XTerm(370)\x1b\\",
     ];
-    for answer in answers {
-        type_filter_around(&mut pty, &[answer]);
-        for cut in FIRST_CUT..answer.len() {
-            let (before, after) = answer.split_at(cut);
+    for reply in replies {
+        type_filter_around(&mut pty, &[reply]);
+        for cut in FIRST_CUT..reply.len() {
+            let (before, after) = reply.split_at(cut);
             type_filter_around(&mut pty, &[before, after]);
         }
     }

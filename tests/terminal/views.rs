@@ -80,7 +80,7 @@ fn a_progress_bar_shows_the_load_of_all_pages_and_disappears_at_the_end() {
 }
 
 #[test]
-fn with_reduced_motion_each_answer_is_a_line() {
+fn with_reduced_motion_each_response_is_a_line() {
     let (variables, _service) = start_service(&[]);
     let mut variables = variables;
     variables.push(("DOCDECK_REDUCED_MOTION".to_owned(), "1".to_owned()));

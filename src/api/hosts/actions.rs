@@ -2,7 +2,7 @@
 
 use super::diff::github_url;
 use super::error::{HostError, HostErrorKind};
-use super::{HostAnswer, HostClient, HostRequest, MAX_STATE_MIB, github, gitlab, json};
+use super::{HostClient, HostRequest, HostResponse, MAX_STATE_MIB, github, gitlab, json};
 use crate::api::transport::Reuse;
 use crate::model::pull_request::{HostKind, PullRequestLink};
 use crate::model::pull_request_action::{ActionOutcome, MergeMethod, PullRequestAction};
@@ -20,7 +20,7 @@ const DRAFT_PREFIXES: [&str; 4] = ["draft:", "[draft]", "(draft)", "wip:"];
 
 impl HostClient {
     /// Sends an action on a pull request. Reviews and merging apply to this head commit.
-    pub async fn act(&self, link: &PullRequestLink, head: &CleanText, action: &PullRequestAction) -> HostAnswer<()> {
+    pub async fn act(&self, link: &PullRequestLink, head: &CleanText, action: &PullRequestAction) -> HostResponse<()> {
         let request = match self.0.kind {
             HostKind::GitHub => self.github_action(link, head, action).await,
             HostKind::GitLab => self.gitlab_action(link, head, action).await,
@@ -31,15 +31,15 @@ impl HostClient {
         };
         let is_graphql = request.url.as_ref().is_some_and(|url| url.as_str() == self.0.graphql.as_str());
         let request = HostRequest { reuse: Reuse::Never, ..request };
-        let answer = self.send(request, MAX_STATE_MIB).await;
+        let response = self.send(request, MAX_STATE_MIB).await;
         match self.0.kind {
-            // GraphQL answers 200 to a mutation that it refuses.
-            HostKind::GitHub if is_graphql => answer.map(|body| self.check_mutation(&body)),
-            HostKind::GitHub => answer.map(|body| {
+            // GraphQL responds with 200 to a mutation that it refuses.
+            HostKind::GitHub if is_graphql => response.map(|body| self.check_mutation(&body)),
+            HostKind::GitHub => response.map(|body| {
                 let node = self.parse_json(&body).unwrap_or_default();
                 if confirms_on_github(action, &node) { Ok(()) } else { Err(self.unreadable(&body)) }
             }),
-            HostKind::GitLab => self.check_gitlab_action(link, action, answer),
+            HostKind::GitLab => self.check_gitlab_action(link, action, response),
         }
     }
 
@@ -87,13 +87,14 @@ impl HostClient {
         found.into_iter().next().map_or_else(|| Err(self.error(HostErrorKind::NotFound)), |(_, id)| id)
     }
 
-    /// Returns an error if the answer to a mutation contains one, or doesn't confirm that the mutation was carried out.
+    /// Returns an error if the response to a mutation contains one, or doesn't confirm that the mutation was carried
+    /// out.
     fn check_mutation(&self, body: &[u8]) -> Result<(), HostError> {
-        let answer = self.parse_json(body).unwrap_or_default();
+        let response = self.parse_json(body).unwrap_or_default();
         // The name of the mutation is the only field.
         let is_done =
-            answer.get("data").and_then(Value::as_object).is_some_and(|data| data.values().any(|v| !v.is_null()));
-        let Some(error) = json::list(&answer, "/errors").first() else {
+            response.get("data").and_then(Value::as_object).is_some_and(|data| data.values().any(|v| !v.is_null()));
+        let Some(error) = json::list(&response, "/errors").first() else {
             return if is_done { Ok(()) } else { Err(self.unreadable(body)) };
         };
         let text = CleanText::title(json::text(error, "message").unwrap_or("refused"), 200);
@@ -132,8 +133,8 @@ impl HostClient {
             PullRequestAction::Close => (Method::PUT, "", json!({ "state_event": "close" })),
             PullRequestAction::RequestChanges(_) => return unsupported("request changes"),
             PullRequestAction::MarkReady => {
-                let answer = self.send(HostRequest { url: url(""), ..HostRequest::empty() }, MAX_STATE_MIB).await;
-                let node: Value = serde_json::from_slice(&answer.result?).unwrap_or_default();
+                let response = self.send(HostRequest { url: url(""), ..HostRequest::empty() }, MAX_STATE_MIB).await;
+                let node: Value = serde_json::from_slice(&response.result?).unwrap_or_default();
                 if !gitlab::is_requested(&node, link) {
                     return Err(self.error(HostErrorKind::OtherPullRequest));
                 }
@@ -146,20 +147,20 @@ impl HostClient {
         Ok(HostRequest::with_body(method, url(path), &body))
     }
 
-    /// Returns an error if the answer to an action doesn't confirm that GitLab has performed it.
+    /// Returns an error if the response to an action doesn't confirm that GitLab has performed it.
     fn check_gitlab_action(
         &self,
         link: &PullRequestLink,
         action: &PullRequestAction,
-        answer: HostAnswer<Vec<u8>>,
-    ) -> HostAnswer<()> {
-        let HostAnswer { result, budget } = answer;
+        response: HostResponse<Vec<u8>>,
+    ) -> HostResponse<()> {
+        let HostResponse { result, budget } = response;
         let result = match result {
-            // GitLab also answers 401 to a good token.
+            // GitLab also responds with 401 to a good token.
             Err(HostError { kind: HostErrorKind::Unauthorized, .. }) => Err(HostErrorKind::ActionRefused),
             Err(error) => Err(error.kind),
             Ok(body) => {
-                // GitLab answers 200 if it ignores a change, with the unchanged merge request.
+                // GitLab responds with 200 if it ignores a change, with the unchanged merge request.
                 let node = self.parse_json(&body).unwrap_or_default();
                 let is_ignored = match action {
                     PullRequestAction::Close => json::text(&node, "state").is_some_and(|state| state != "closed"),
@@ -173,11 +174,12 @@ impl HostClient {
                 }
             }
         };
-        HostAnswer { result: result.map_err(|kind| self.error(kind)), budget }
+        HostResponse { result: result.map_err(|kind| self.error(kind)), budget }
     }
 }
 
-/// Whether a successful response of GitHub's REST API confirms this action. Proxies answer 200 with their own pages.
+/// Whether a successful response of GitHub's REST API confirms this action. Proxies respond with 200 and their own
+/// pages.
 fn confirms_on_github(action: &PullRequestAction, node: &Value) -> bool {
     match action {
         PullRequestAction::Merge(_) => json::flag(node, "merged"),

@@ -1,7 +1,7 @@
 //! Requests the details of a pull request: who wrote what about it, its commits and its preview.
 
 use super::error::{HostError, HostErrorKind};
-use super::{HostAnswer, HostClient, HostRequest, MAX_STATE_MIB, RequestBudget, github, gitlab, json};
+use super::{HostClient, HostRequest, HostResponse, MAX_STATE_MIB, RequestBudget, github, gitlab, json};
 use crate::model::link::WebLink;
 use crate::model::pull_request::{HostKind, PullRequestLink};
 use crate::model::pull_request_action::MergeMethod;
@@ -21,48 +21,49 @@ const DETAILS_FRAGMENT: &str = "fragment Part on PullRequest { number url baseRe
 const PREVIEW_FRAGMENT: &str = "fragment Part on PullRequest { number url commits(last: 1) { nodes { commit { \
     deployments(last: 5) { nodes { environment latestStatus { state environmentUrl } } } } } } }";
 
-/// Adds the data of an answer of GitLab to the details.
+/// Adds the data of a response of GitLab to the details.
 type PartReader = fn(&mut PullRequestDetails, &Value);
 
 impl HostClient {
-    /// Requests the details of a pull request: three requests to GitHub, five to GitLab. The head commit is not among them.
-    pub async fn details(&self, link: &PullRequestLink) -> HostAnswer<PullRequestDetails> {
-        let mut answer = match self.0.kind {
+    /// Requests the details of a pull request: three requests to GitHub, five to GitLab. The head commit is not among
+    /// them.
+    pub async fn details(&self, link: &PullRequestLink) -> HostResponse<PullRequestDetails> {
+        let mut response = match self.0.kind {
             HostKind::GitHub => self.github_details(link).await,
             HostKind::GitLab => self.gitlab_details(link).await,
         };
-        if let Ok(details) = &mut answer.result {
+        if let Ok(details) = &mut response.result {
             let time = |entry: &ReviewEntry| entry.at;
             details.entries.sort_by_key(time);
             details.preview = details.preview.take().or_else(|| details.preview_in_comments());
         }
-        answer
+        response
     }
 
-    async fn github_details(&self, link: &PullRequestLink) -> HostAnswer<PullRequestDetails> {
+    async fn github_details(&self, link: &PullRequestLink) -> HostResponse<PullRequestDetails> {
         let links = std::slice::from_ref(link);
         let request = self.graphql_request(github::query(DETAILS_FRAGMENT, links));
-        let mut answer = self.send(request, MAX_STATE_MIB).await.map(|body| self.part(&body, links, github_details));
-        if let Ok(details) = &mut answer.result {
+        let mut response = self.send(request, MAX_STATE_MIB).await.map(|body| self.part(&body, links, github_details));
+        if let Ok(details) = &mut response.result {
             let request = self.graphql_request(github::query(PREVIEW_FRAGMENT, links));
             let preview = self.send(request, MAX_STATE_MIB).await.map(|body| self.part(&body, links, preview));
             let is_limited = matches!(&preview.result, Err(error) if error.kind == HostErrorKind::Limited);
             // Without the permission to read deployments, the preview may be in a comment.
             details.preview = preview.result.ok().flatten();
-            let millis = answer.budget.millis.saturating_add(preview.budget.millis);
-            answer.budget = RequestBudget { cost: Some(2), millis, ..preview.budget };
+            let millis = response.budget.millis.saturating_add(preview.budget.millis);
+            response.budget = RequestBudget { cost: Some(2), millis, ..preview.budget };
             if is_limited {
-                return answer;
+                return response;
             }
             // A fine-grained token may not read checks either. The state of the pull request has those that failed.
             let request = self.graphql_request(github::checks_query(links));
             let checks = self.send(request, MAX_STATE_MIB).await;
             let checks = checks.map(|body| self.part(&body, links, github::other_checks));
             details.checks = checks.result.ok().flatten();
-            let millis = answer.budget.millis.saturating_add(checks.budget.millis);
-            answer.budget = RequestBudget { cost: Some(3), millis, ..checks.budget };
+            let millis = response.budget.millis.saturating_add(checks.budget.millis);
+            response.budget = RequestBudget { cost: Some(3), millis, ..checks.budget };
         }
-        answer
+        response
     }
 
     /// Decodes the node of the only link.
@@ -71,7 +72,7 @@ impl HostClient {
         parts.into_iter().next().map_or_else(|| Err(self.error(HostErrorKind::NotFound)), |(_, part)| part)
     }
 
-    async fn gitlab_details(&self, link: &PullRequestLink) -> HostAnswer<PullRequestDetails> {
+    async fn gitlab_details(&self, link: &PullRequestLink) -> HostResponse<PullRequestDetails> {
         let mut details = PullRequestDetails::default();
         let mut budget = RequestBudget::default();
         let parts: [(&str, PartReader); 4] = [
@@ -85,29 +86,29 @@ impl HostClient {
             let Some(url) = url.and_then(|url| Url::parse(&format!("{url}{path}")).ok()) else {
                 return self.failed(HostErrorKind::InvalidAddress);
             };
-            let answer = self.send(HostRequest::get(url), MAX_STATE_MIB).await;
-            let millis = budget.millis.saturating_add(answer.budget.millis);
-            budget = RequestBudget { cost: Some(n), millis, ..answer.budget };
-            match answer.result.map(|body| (self.parse_json(&body), body)) {
+            let response = self.send(HostRequest::get(url), MAX_STATE_MIB).await;
+            let millis = budget.millis.saturating_add(response.budget.millis);
+            budget = RequestBudget { cost: Some(n), millis, ..response.budget };
+            match response.result.map(|body| (self.parse_json(&body), body)) {
                 Ok((Some(value), _)) if n > 1 || gitlab::is_requested(&value, link) => read(&mut details, &value),
                 Ok((Some(_), _)) => {
-                    return HostAnswer { result: Err(self.error(HostErrorKind::OtherPullRequest)), budget };
+                    return HostResponse { result: Err(self.error(HostErrorKind::OtherPullRequest)), budget };
                 }
-                Ok((None, body)) => return HostAnswer { result: Err(self.unreadable(&body)), budget },
-                Err(error) => return HostAnswer { result: Err(error), budget },
+                Ok((None, body)) => return HostResponse { result: Err(self.unreadable(&body)), budget },
+                Err(error) => return HostResponse { result: Err(error), budget },
             }
         }
         // Large changes are left out: their files are still listed with their lines.
         if let Some(url) = gitlab::merge_request_url(&self.0.rest, link)
             && let Ok(url) = Url::parse(&format!("{url}/diffs?per_page=100"))
         {
-            let answer = self.send(HostRequest::get(url), MAX_STATE_MIB).await;
-            let millis = budget.millis.saturating_add(answer.budget.millis);
-            budget = RequestBudget { cost: Some(5), millis, ..answer.budget };
-            let files = answer.result.ok().and_then(|body| self.parse_json(&body));
+            let response = self.send(HostRequest::get(url), MAX_STATE_MIB).await;
+            let millis = budget.millis.saturating_add(response.budget.millis);
+            budget = RequestBudget { cost: Some(5), millis, ..response.budget };
+            let files = response.result.ok().and_then(|body| self.parse_json(&body));
             details.files = files.as_ref().map(gitlab_files).unwrap_or_default();
         }
-        HostAnswer { result: Ok(details), budget }
+        HostResponse { result: Ok(details), budget }
     }
 }
 
@@ -249,8 +250,8 @@ fn gitlab_files(diffs: &Value) -> Vec<FileSize> {
 }
 
 /// Adds the approvals. GitLab reports no time for them.
-fn gitlab_approvals(details: &mut PullRequestDetails, answer: &Value) {
-    let approvals = json::list(answer, "/approved_by").iter().map(|approval| ReviewEntry {
+fn gitlab_approvals(details: &mut PullRequestDetails, response: &Value) {
+    let approvals = json::list(response, "/approved_by").iter().map(|approval| ReviewEntry {
         author: login(approval, "/user/username"),
         is_bot: false,
         kind: ReviewKind::Approval,

@@ -1,8 +1,8 @@
-//! Requests the changes of a pull request as a unified diff. Hosts that report them per file answer in pages; these are
-//! combined to one diff.
+//! Requests the changes of a pull request as a unified diff. Hosts that report them per file respond in pages; these
+//! are combined to one diff.
 
 use super::error::HostErrorKind;
-use super::{HostAnswer, HostClient, HostRequest, RequestBudget, json};
+use super::{HostClient, HostRequest, HostResponse, RequestBudget, json};
 use crate::api::address::{BaseUrl, encode_segment};
 use crate::api::excerpt;
 use crate::model::pull_request::{HostKind, PullRequestLink};
@@ -36,18 +36,18 @@ pub struct ReportedDiff {
 
 impl HostClient {
     /// Requests the changes of a pull request: one request, or one per page of files if the host can't report them
-    /// at once. The answer doesn't contain the head commit to which they belong.
-    pub async fn diff(&self, link: &PullRequestLink) -> HostAnswer<ReportedDiff> {
+    /// at once. The response doesn't contain the head commit to which they belong.
+    pub async fn diff(&self, link: &PullRequestLink) -> HostResponse<ReportedDiff> {
         if self.0.kind == HostKind::GitLab {
             return self.diff_of_pages(link).await;
         }
         let url = github_url(&self.0.rest, link, "");
         let request = HostRequest { url, accept: DIFF_MEDIA_TYPE, ..HostRequest::empty() };
-        let answer = self.send_cut(request, MAX_DIFF_BYTES).await;
-        match answer.result.as_ref().map_err(|error| &error.kind) {
-            // The diff has too many files or lines for one answer.
+        let response = self.send_cut(request, MAX_DIFF_BYTES).await;
+        match response.result.as_ref().map_err(|error| &error.kind) {
+            // The diff has too many files or lines for one response.
             Err(HostErrorKind::Failed { status: 406, .. }) => self.diff_of_pages(link).await,
-            _ => answer.map(|body| {
+            _ => response.map(|body| {
                 let text = String::from_utf8_lossy(&body.bytes);
                 // Without changes, the diff is empty. A proxy's page must not become the diff of this commit.
                 if !text.is_empty() && !text.starts_with(FIRST_WORDS) {
@@ -59,19 +59,19 @@ impl HostClient {
         }
     }
 
-    async fn diff_of_pages(&self, link: &PullRequestLink) -> HostAnswer<ReportedDiff> {
+    async fn diff_of_pages(&self, link: &PullRequestLink) -> HostResponse<ReportedDiff> {
         let (mut text, mut budget, mut cost) = (String::new(), RequestBudget::default(), 0);
         let (mut is_cut, mut file_count) = (true, 0);
         for page in 1..=MAX_PAGES {
             let Some(url) = files_url(self.0.kind, &self.0.rest, link, page) else {
                 return self.failed(HostErrorKind::InvalidAddress);
             };
-            let answer = self.send_cut(HostRequest::get(url), MAX_PAGE_BYTES).await;
-            (budget, cost) = (answer.budget, cost + 1);
+            let response = self.send_cut(HostRequest::get(url), MAX_PAGE_BYTES).await;
+            (budget, cost) = (response.budget, cost + 1);
             budget.cost = Some(cost);
-            let body = match answer.result {
-                Ok(answered) => answered,
-                Err(error) => return HostAnswer { result: Err(error), budget },
+            let body = match response.result {
+                Ok(received) => received,
+                Err(error) => return HostResponse { result: Err(error), budget },
             };
             if body.is_cut {
                 break;
@@ -82,7 +82,7 @@ impl HostClient {
             });
             let Some(files) = files else {
                 let excerpt = excerpt::excerpt(&body.bytes, &self.0.token);
-                return HostAnswer { result: Err(self.error(HostErrorKind::Unreadable(excerpt))), budget };
+                return HostResponse { result: Err(self.error(HostErrorKind::Unreadable(excerpt))), budget };
             };
             files.iter().for_each(|file| push_file(self.0.kind, file, &mut text));
             file_count += files.len();
@@ -95,7 +95,7 @@ impl HostClient {
         }
         let end = (0..=MAX_DIFF_BYTES.min(text.len())).rev().find(|end| text.is_char_boundary(*end));
         text.truncate(end.unwrap_or(0));
-        HostAnswer { result: Ok(self.cleaned(&text, is_cut)), budget }
+        HostResponse { result: Ok(self.cleaned(&text, is_cut)), budget }
     }
 
     /// Removes control and hidden characters, the token, keys of the service, and the incomplete file at the end of a cut

@@ -35,7 +35,7 @@ pub enum HostErrorKind {
     /// Status 401 of GitLab to an action, even if the token is good and the user lacks the permission.
     #[error("refused (401); you don't have permission, you have already done it, or the token is wrong")]
     ActionRefused,
-    /// Status 403, or an error of this kind in a GraphQL answer.
+    /// Status 403, or an error of this kind in a GraphQL response.
     #[error("the token can't read this{}", suffix(.0))]
     Forbidden(CleanText),
     /// Status 404, or the token has no access to the repository.
@@ -47,7 +47,7 @@ pub enum HostErrorKind {
     /// Any other status.
     #[error("answered {status}{}", suffix(.text))]
     Failed { status: u16, text: CleanText },
-    /// A successful answer that can't be used.
+    /// A successful response that can't be used.
     #[error("the answer could not be read{}", suffix(.0))]
     Unreadable(CleanText),
     #[error("the answer is larger than {limit_mib} MiB")]
@@ -55,7 +55,7 @@ pub enum HostErrorKind {
     /// The host has no such operation.
     #[error("{0}")]
     Unsupported(CleanText),
-    /// The answer is about another pull request than the requested one.
+    /// The response is about another pull request than the requested one.
     #[error("the answer is about another pull request")]
     OtherPullRequest,
 }

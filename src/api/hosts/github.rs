@@ -1,4 +1,4 @@
-//! GitHub's GraphQL queries for pull requests and their checks, and how their answers are read.
+//! GitHub's GraphQL queries for pull requests and their checks, and how their responses are read.
 
 use super::error::{HostError, HostErrorKind};
 use super::{HeadChecks, HostClient, PullRequestResult, json};
@@ -33,9 +33,9 @@ pub(super) fn limit_query() -> Value {
     json!({ "query": "query { rateLimit { cost remaining resetAt } }" })
 }
 
-/// Returns an error if the answer has no data.
-pub(super) fn check_answer(client: &HostClient, body: &[u8]) -> Result<(), HostError> {
-    Answer::parse(client, body).map(|_| ())
+/// Returns an error if the response has no data.
+pub(super) fn check_response(client: &HostClient, body: &[u8]) -> Result<(), HostError> {
+    GraphqlResponse::parse(client, body).map(|_| ())
 }
 
 /// Returns the body of a request that asks for one fragment per link, under the aliases `p0`, `p1`, ….
@@ -52,8 +52,8 @@ pub(super) fn query(fragment: &str, links: &[PullRequestLink]) -> Value {
     json!({ "query": query, "variables": variables })
 }
 
-/// Returns the state of each pull request. An answer may contain both data and errors: then only the pull requests with
-/// an error are lost.
+/// Returns the state of each pull request. A response may contain both data and errors: then only the pull requests
+/// with an error are lost.
 pub(super) fn decode_states(
     client: &HostClient,
     body: &[u8],
@@ -70,7 +70,7 @@ pub(super) fn decode_parts<T>(
     links: &[PullRequestLink],
     decode: impl Fn(&Value, bool) -> Result<T, HostErrorKind>,
 ) -> Result<Vec<PullRequestResult<T>>, HostError> {
-    Ok(Answer::parse(client, body)?.each(links, decode))
+    Ok(GraphqlResponse::parse(client, body)?.each(links, decode))
 }
 
 pub(super) fn decode_checks(
@@ -82,7 +82,7 @@ pub(super) fn decode_checks(
         let commit = node.pointer("/commits/nodes/0/commit").filter(|commit| commit.is_object());
         let checks = match commit {
             Some(commit) if !has_error => checks(commit),
-            // A part of the answer that the token may not read must not look like a commit without checks.
+            // A part of the response that the token may not read must not look like a commit without checks.
             _ => Checks::default(),
         };
         let head = commit.map(|commit| json::line(commit, "oid")).filter(|oid| !oid.is_empty());
@@ -90,22 +90,22 @@ pub(super) fn decode_checks(
     })
 }
 
-/// A GraphQL answer that has data.
-struct Answer<'a> {
+/// A GraphQL response that has data.
+struct GraphqlResponse<'a> {
     client: &'a HostClient,
     data: Map<String, Value>,
     errors: Vec<Value>,
 }
 
-impl<'a> Answer<'a> {
+impl<'a> GraphqlResponse<'a> {
     fn parse(client: &'a HostClient, body: &[u8]) -> Result<Self, HostError> {
         let unreadable = || client.unreadable(body);
-        let Some(Value::Object(mut answer)) = client.parse_json(body) else { return Err(unreadable()) };
-        let errors = match answer.remove("errors") {
+        let Some(Value::Object(mut response)) = client.parse_json(body) else { return Err(unreadable()) };
+        let errors = match response.remove("errors") {
             Some(Value::Array(errors)) => errors,
             _ => Vec::new(),
         };
-        match answer.remove("data") {
+        match response.remove("data") {
             Some(Value::Object(data)) => Ok(Self { client, data, errors }),
             _ => Err(errors.first().map_or_else(unreadable, |error| client.error(error_kind(client, error)))),
         }
@@ -137,12 +137,12 @@ impl<'a> Answer<'a> {
 
 /// Whether the node is the requested pull request, and not one of another repository.
 fn is_requested(node: &Value, link: &PullRequestLink) -> bool {
-    let answered = json::text(node, "url").and_then(PullRequestLink::parse);
-    answered.is_some_and(|answered| {
-        answered.number == link.number
+    let reported = json::text(node, "url").and_then(PullRequestLink::parse);
+    reported.is_some_and(|reported| {
+        reported.number == link.number
             && json::number(node, "number") == Some(link.number)
-            && answered.host == link.host
-            && answered.repository.eq_ignore_ascii_case(&link.repository)
+            && reported.host == link.host
+            && reported.repository.eq_ignore_ascii_case(&link.repository)
     })
 }
 

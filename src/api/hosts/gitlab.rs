@@ -1,4 +1,4 @@
-//! GitLab's REST API for merge requests, and how its answers are read.
+//! GitLab's REST API for merge requests, and how its responses are read.
 
 use super::error::{HostError, HostErrorKind};
 use super::{HostClient, json};
@@ -34,12 +34,12 @@ pub(super) fn decode_state(
     Ok(merge_request(&node, now))
 }
 
-/// Whether the answer is the requested merge request, and not one of another project.
+/// Whether the response is the requested merge request, and not one of another project.
 pub(super) fn is_requested(node: &Value, link: &PullRequestLink) -> bool {
-    let answered = json::text(node, "web_url").and_then(PullRequestLink::parse);
+    let reported = json::text(node, "web_url").and_then(PullRequestLink::parse);
     json::number(node, "iid") == Some(link.number)
-        && answered.is_some_and(|answered| {
-            answered.number == link.number && answered.repository.eq_ignore_ascii_case(&link.repository)
+        && reported.is_some_and(|reported| {
+            reported.number == link.number && reported.repository.eq_ignore_ascii_case(&link.repository)
         })
 }
 

@@ -1,4 +1,4 @@
-//! Reads fields of a JSON answer tolerantly: a missing field or one of another type is `None`.
+//! Reads fields of a JSON response tolerantly: a missing field or one of another type is `None`.
 
 use crate::model::text::CleanText;
 use crate::model::{Time, in_rfc3339_range};

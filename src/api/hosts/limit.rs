@@ -1,4 +1,4 @@
-//! What a code host reports about its limit of requests, in the headers of an answer or in a GraphQL answer.
+//! What a code host reports about its limit of requests, in the headers of a response or in a GraphQL response.
 
 use crate::model::Time;
 use crate::model::text::CleanText;
@@ -10,25 +10,25 @@ const DEFAULT_PAUSE: TimeDelta = TimeDelta::minutes(1);
 /// The longest wait that is believed.
 const MAX_PAUSE: TimeDelta = TimeDelta::hours(2);
 
-/// What a request cost, and what is left of the host's limit. A field is `None` if the answer doesn't contain it.
+/// What a request cost, and what is left of the host's limit. A field is `None` if the response doesn't contain it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct RequestBudget {
     /// The number of requests, or of points on GitHub, that are left.
     pub remaining: Option<u64>,
     /// When the limit starts again.
     pub resets_at: Option<Time>,
-    /// How long to wait, as the answer demands it.
+    /// How long to wait, as the response demands it.
     pub retry_after: Option<TimeDelta>,
     /// How many points a GraphQL query cost.
     pub cost: Option<u64>,
-    /// The HTTP status; `None` if there was no answer.
+    /// The HTTP status; `None` if there was no response.
     pub status: Option<u16>,
     /// How long the request took, in milliseconds.
     pub millis: u32,
 }
 
-/// Whether the text of an answer with status 403 means that GitHub's secondary limit is reached, which it doesn't always
-/// report in a header.
+/// Whether the text of a response with status 403 means that GitHub's secondary limit is reached, which it doesn't
+/// always report in a header.
 pub(super) fn is_secondary_limit(text: &CleanText) -> bool {
     let text = text.as_str().to_lowercase();
     text.contains("rate limit") || text.contains("abuse detection")
@@ -52,8 +52,8 @@ impl RequestBudget {
         }
     }
 
-    /// Whether an error status means that the limit is reached. GitHub also answers 403 to a forbidden request, then
-    /// without these headers.
+    /// Whether an error status means that the limit is reached. GitHub also responds with 403 to a forbidden request,
+    /// then without these headers.
     pub(super) fn is_limited(&self, status: u16) -> bool {
         status == 429 || status == 403 && (self.retry_after.is_some() || self.remaining == Some(0))
     }

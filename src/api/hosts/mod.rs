@@ -1,7 +1,8 @@
 //! The client for code hosts: GitHub, GitHub Enterprise and GitLab. Each call makes one request and never retries it.
 //!
-//! The queries are written by hand, and answers are read tolerantly: a missing or unexpected field makes a value unknown
-//! and loses nothing else. A host's token is sent to this host only, and is redacted from everything that it returns.
+//! The queries are written by hand, and responses are read tolerantly: a missing or unexpected field makes a value
+//! unknown and loses nothing else. A host's token is sent to this host only, and is redacted from everything that it
+//! returns.
 
 mod actions;
 mod details;
@@ -17,10 +18,10 @@ pub use error::{HostError, HostErrorKind};
 pub use limit::RequestBudget;
 
 use super::address::{AddressError, BaseUrl};
-use super::answer::{BodyEnd, read_body_up_to};
 use super::client::ClientOptions;
 use super::connect_error::{ConnectError, innermost_cause};
 use super::excerpt;
+use super::response::{BodyEnd, read_body_up_to};
 use super::transport::{self, Reuse};
 use crate::model::Time;
 use crate::model::endpoint::ApiKey;
@@ -37,9 +38,9 @@ use zeroize::Zeroizing;
 
 /// The maximum number of pull requests in one request to GitHub.
 pub const MAX_PER_REQUEST: usize = 25;
-/// The maximum size of a decompressed answer with the state of pull requests, in MiB.
+/// The maximum size of a decompressed response with the state of pull requests, in MiB.
 const MAX_STATE_MIB: usize = 8;
-/// The maximum number of bytes that are read from the body of an error answer.
+/// The maximum number of bytes that are read from the body of an error response.
 const MAX_ERROR_BODY_BYTES: usize = 64 * 1024;
 /// The version of GitHub's REST API that the requests are written for.
 const GITHUB_API_VERSION: &str = "2022-11-28";
@@ -75,15 +76,15 @@ impl HostAddress {
 
 /// The result of one request to a code host.
 #[derive(Debug)]
-pub struct HostAnswer<T> {
+pub struct HostResponse<T> {
     pub result: Result<T, HostError>,
     /// What the host reported about its limit of requests.
     pub budget: RequestBudget,
 }
 
-impl<T> HostAnswer<T> {
-    fn map<U>(self, decode: impl FnOnce(T) -> Result<U, HostError>) -> HostAnswer<U> {
-        HostAnswer { result: self.result.and_then(decode), budget: self.budget }
+impl<T> HostResponse<T> {
+    fn map<U>(self, decode: impl FnOnce(T) -> Result<U, HostError>) -> HostResponse<U> {
+        HostResponse { result: self.result.and_then(decode), budget: self.budget }
     }
 }
 
@@ -142,11 +143,11 @@ impl HostClient {
         &self,
         links: &[PullRequestLink],
         now: Time,
-    ) -> HostAnswer<Vec<PullRequestResult<PullRequest>>> {
+    ) -> HostResponse<Vec<PullRequestResult<PullRequest>>> {
         match self.0.kind {
             HostKind::GitHub => {
-                let answer = self.send(self.graphql_request(github::state_query(links)), MAX_STATE_MIB).await;
-                answer.map(|body| github::decode_states(self, &body, links, now))
+                let response = self.send(self.graphql_request(github::state_query(links)), MAX_STATE_MIB).await;
+                response.map(|body| github::decode_states(self, &body, links, now))
             }
             HostKind::GitLab => {
                 let Some(link) = links.first() else {
@@ -155,33 +156,33 @@ impl HostClient {
                 let Some(url) = gitlab::merge_request_url(&self.0.rest, link) else {
                     return self.failed(HostErrorKind::InvalidAddress);
                 };
-                let answer = self.send(HostRequest::get(url), MAX_STATE_MIB).await;
-                answer.map(|body| Ok(vec![(link.clone(), gitlab::decode_state(self, &body, link, now))]))
+                let response = self.send(HostRequest::get(url), MAX_STATE_MIB).await;
+                response.map(|body| Ok(vec![(link.clone(), gitlab::decode_state(self, &body, link, now))]))
             }
         }
     }
 
     /// Requests the checks of pull requests on GitHub. This is a request of its own, because a fine-grained token may
-    /// not read them, and would lose everything else in the same answer.
-    pub async fn checks(&self, links: &[PullRequestLink]) -> HostAnswer<Vec<PullRequestResult<HeadChecks>>> {
-        let answer = self.send(self.graphql_request(github::checks_query(links)), MAX_STATE_MIB).await;
-        answer.map(|body| github::decode_checks(self, &body, links))
+    /// not read them, and would lose everything else in the same response.
+    pub async fn checks(&self, links: &[PullRequestLink]) -> HostResponse<Vec<PullRequestResult<HeadChecks>>> {
+        let response = self.send(self.graphql_request(github::checks_query(links)), MAX_STATE_MIB).await;
+        response.map(|body| github::decode_checks(self, &body, links))
     }
 
     /// Checks with a cheap request that the host accepts the token.
-    pub async fn check_token(&self) -> HostAnswer<()> {
+    pub async fn check_token(&self) -> HostResponse<()> {
         match self.0.kind {
             HostKind::GitHub => {
-                let answer = self.send(self.graphql_request(github::limit_query()), MAX_STATE_MIB).await;
-                answer.map(|body| github::check_answer(self, &body))
+                let response = self.send(self.graphql_request(github::limit_query()), MAX_STATE_MIB).await;
+                response.map(|body| github::check_response(self, &body))
             }
             HostKind::GitLab => {
                 let url = Url::parse(&format!("{}/user", self.0.rest.as_str())).ok();
-                let answer = self.send(HostRequest { url, ..HostRequest::empty() }, MAX_STATE_MIB).await;
-                // A proxy answers 200 with pages of its own.
+                let response = self.send(HostRequest { url, ..HostRequest::empty() }, MAX_STATE_MIB).await;
+                // A proxy responds with 200 and a page of its own.
                 let is_user =
                     |body: &[u8]| self.parse_json(body).is_some_and(|user| json::text(&user, "username").is_some());
-                answer.map(|body| if is_user(&body) { Ok(()) } else { Err(self.unreadable(&body)) })
+                response.map(|body| if is_user(&body) { Ok(()) } else { Err(self.unreadable(&body)) })
             }
         }
     }
@@ -195,16 +196,16 @@ impl HostClient {
         HostError { host: self.0.name.clone(), kind }
     }
 
-    fn failed<T>(&self, kind: HostErrorKind) -> HostAnswer<T> {
-        HostAnswer { result: Err(self.error(kind)), budget: RequestBudget::default() }
+    fn failed<T>(&self, kind: HostErrorKind) -> HostResponse<T> {
+        HostResponse { result: Err(self.error(kind)), budget: RequestBudget::default() }
     }
 
-    /// Parses an answer. Removes hidden characters and then the token, which they could split, from all texts before any of
-    /// them is cut.
+    /// Parses a response. Removes hidden characters and then the token, which they could split, from all texts before
+    /// any of them is cut.
     fn parse_json(&self, body: &[u8]) -> Option<Value> {
-        let mut answer = serde_json::from_slice(body).ok()?;
-        clean_texts(&mut answer, &self.redactor());
-        Some(answer)
+        let mut response = serde_json::from_slice(body).ok()?;
+        clean_texts(&mut response, &self.redactor());
+        Some(response)
     }
 
     fn unreadable(&self, body: &[u8]) -> HostError {
@@ -215,28 +216,28 @@ impl HostClient {
         Redactor::new(&self.0.token)
     }
 
-    /// Sends a request and returns the body of a successful answer.
-    async fn send(&self, request: HostRequest, limit_mib: usize) -> HostAnswer<Vec<u8>> {
+    /// Sends a request and returns the body of a successful response.
+    async fn send(&self, request: HostRequest, limit_mib: usize) -> HostResponse<Vec<u8>> {
         self.send_cut(request, limit_mib * 1024 * 1024).await.map(|body| match body.is_cut {
             true => Err(self.error(HostErrorKind::TooLarge { limit_mib })),
             false => Ok(body.bytes),
         })
     }
 
-    /// Sends a request. Returns at most `limit` bytes of the body of a successful answer.
-    async fn send_cut(&self, request: HostRequest, limit: usize) -> HostAnswer<AnswerBody> {
+    /// Sends a request. Returns at most `limit` bytes of the body of a successful response.
+    async fn send_cut(&self, request: HostRequest, limit: usize) -> HostResponse<ResponseBody> {
         let started = Instant::now();
-        let mut answer = match self.response(request).await {
+        let mut cut = match self.response(request).await {
             Ok(mut response) => {
                 let headers = RequestBudget::from_headers(response.headers());
                 let budget = RequestBudget { status: Some(response.status().as_u16()), ..headers };
                 let result = self.body(&mut response, &budget, limit).await;
-                HostAnswer { result: result.map_err(|kind| self.error(kind)), budget }
+                HostResponse { result: result.map_err(|kind| self.error(kind)), budget }
             }
             Err(kind) => self.failed(kind),
         };
-        answer.budget.millis = u32::try_from(started.elapsed().as_millis()).unwrap_or(u32::MAX);
-        answer
+        cut.budget.millis = u32::try_from(started.elapsed().as_millis()).unwrap_or(u32::MAX);
+        cut
     }
 
     async fn response(&self, request: HostRequest) -> Result<Response, HostErrorKind> {
@@ -264,13 +265,13 @@ impl HostClient {
         response: &mut Response,
         budget: &RequestBudget,
         limit: usize,
-    ) -> Result<AnswerBody, HostErrorKind> {
+    ) -> Result<ResponseBody, HostErrorKind> {
         let status = response.status();
         if status.is_success() {
             let has_next_page = response.headers().get("x-next-page").map(|page| !page.is_empty());
             return match read_body_up_to(response, limit).await {
                 (_, BodyEnd::Broken(error)) => Err(self.transfer_error(&error)),
-                (bytes, end) => Ok(AnswerBody { bytes, is_cut: matches!(end, BodyEnd::TooLarge), has_next_page }),
+                (bytes, end) => Ok(ResponseBody { bytes, is_cut: matches!(end, BodyEnd::TooLarge), has_next_page }),
             };
         }
         let is_limited = budget.is_limited(status.as_u16());
@@ -331,8 +332,8 @@ fn clean_texts(value: &mut Value, redactor: &Redactor) {
     }
 }
 
-/// The body of a successful answer.
-struct AnswerBody {
+/// The body of a successful response.
+struct ResponseBody {
     bytes: Vec<u8>,
     /// Whether the rest is missing, because the body is too large.
     is_cut: bool,

@@ -22,7 +22,7 @@ const MAX_FIRST_JOBS: usize = 200;
 const INSTANCE: &str = "demo";
 /// The time between the end of a job and its last check.
 const LAST_CHECK_DELAY: TimeDelta = TimeDelta::seconds(60);
-/// A prompt whose answer was lost, so it is `Unconfirmed`. It lets users try how to resolve such a prompt.
+/// A prompt whose response was lost, so it is `Unconfirmed`. It lets users try how to resolve such a prompt.
 const UNCONFIRMED_PROMPT: &str = "Explain how to rotate API keys without downtime";
 const UNCONFIRMED_REASON: &str =
     "The connection broke after the request went out, so the service may or may not have carried it out.";
@@ -200,8 +200,8 @@ fn job_record(scope: &Scope, job: &InitialJob, now: Time) -> Option<JobRecord> {
     row.local.pages = pages_of(job).into();
     let mut events = Vec::new();
     for (at, state) in &job.changes {
-        let answer = RemoteJob { id: id.clone(), created_at: Some(created), state: state.clone() };
-        events.extend(merge::merge_answer(&mut row, &answer, *at));
+        let response = RemoteJob { id: id.clone(), created_at: Some(created), state: state.clone() };
+        events.extend(merge::merge_response(&mut row, &response, *at));
     }
     row.local.started_at = job.follow_up_times.last().copied().unwrap_or(created);
     let last = (row.local.checked_at.unwrap_or(created) + LAST_CHECK_DELAY).min(now);
@@ -256,7 +256,7 @@ mod tests {
             let id = JobId::new(&seeded.id).expect("an id");
             let row = store.job_by_id(&scope, &id).await.expect("read").expect("known");
             assert_eq!(row.remote.status, seeded.body.state.status, "{}", seeded.id);
-            // After a follow-up the service's answer has no link, but the store keeps the earlier link.
+            // After a follow-up the service's response has no link, but the store keeps the earlier link.
             if seeded.body.state.pr_link.is_some() {
                 assert_eq!(row.remote.pr_link, seeded.body.state.pr_link, "{}", seeded.id);
             }

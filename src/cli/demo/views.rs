@@ -8,7 +8,7 @@ use crate::model::impact::job_windows;
 use crate::model::period::DateRange;
 use crate::model::views::{DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, ViewsQuery};
 use crate::sim::Sim;
-use crate::store::{ReportAnswer, Store, StoreError};
+use crate::store::{ReportResponse, Store, StoreError};
 use chrono::{Days, NaiveDate, NaiveTime, TimeDelta};
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -51,7 +51,7 @@ impl CacheWriter {
         for day in days.filter_map(|ago| today.checked_sub_days(Days::new(ago))).map(DateRange::day) {
             let query = ViewsQuery { range: day, limit: DEFAULT_PAGE_SIZE, page: 1 };
             self.store
-                .save_views(&self.scope, query, &self.compute_answer(query).await, self.loaded_at(day.to()))
+                .save_views(&self.scope, query, &self.compute_response(query).await, self.loaded_at(day.to()))
                 .await?;
         }
         for row in self.store.jobs(&self.scope).await?.iter().filter(|row| !row.local.pages.is_empty()) {
@@ -67,19 +67,19 @@ impl CacheWriter {
     async fn cache_range(&self, range: DateRange) -> Result<(), StoreError> {
         for number in 1.. {
             let query = ViewsQuery { range, limit: MAX_PAGE_SIZE, page: number };
-            let answer = self.compute_answer(query).await;
-            let complete = !query.has_next(&answer);
+            let response = self.compute_response(query).await;
+            let complete = !query.has_next(&response);
             let as_of = self.loaded_at(range.to());
-            let answer = ReportAnswer { range, number, answer, complete, as_of, restarted_at: None };
-            if !self.store.cache_and_add_report_answer(&self.scope, answer, None).await? || complete {
+            let response = ReportResponse { range, number, response, complete, as_of, restarted_at: None };
+            if !self.store.cache_and_add_report_response(&self.scope, response, None).await? || complete {
                 break;
             }
         }
         Ok(())
     }
 
-    /// Computes the simulated service's answer on another thread, so that the event loop is not blocked.
-    async fn compute_answer(&self, query: ViewsQuery) -> crate::model::views::ViewsPage {
+    /// Computes the simulated service's response on another thread, so that the event loop is not blocked.
+    async fn compute_response(&self, query: ViewsQuery) -> crate::model::views::ViewsPage {
         let sim = Arc::clone(&self.sim);
         tokio::task::spawn_blocking(move || sim.views(query)).await.unwrap_or_default()
     }

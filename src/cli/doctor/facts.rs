@@ -2,7 +2,7 @@
 
 use super::hosts::{self, HostFacts};
 use super::report::{Finding, PrivateData};
-use crate::api::{ApiAnswer, ApiError, Client, ClientOptions, ExtraRoots, RootsError, Route};
+use crate::api::{ApiError, ApiResponse, Client, ClientOptions, ExtraRoots, RootsError, Route};
 use crate::config::environment::Environment;
 use crate::config::file::{ConfigFile, LoadedFile, ProfileConfig, read_config_file};
 use crate::config::hosts::HostSettings;
@@ -60,16 +60,16 @@ pub(super) struct Facts<'a> {
     pub(super) repair: Option<Finding>,
     pub(super) examined: Option<Result<Option<StoreExamination>, StoreError>>,
     pub(super) running: RunningInstances,
-    pub(super) answer: Option<TimedAnswer>,
+    pub(super) response: Option<TimedResponse>,
     /// The code hosts of pull requests; `None` if requests to them are turned off.
     pub(super) hosts: Option<Vec<HostFacts>>,
     pub(super) replies: Result<ProbeReplies, NotQueried>,
 }
 
-/// The answer to the request for a job, and this computer's time before and after the request.
+/// The response to the request for a job, and this computer's time before and after the request.
 #[derive(Debug)]
-pub(super) struct TimedAnswer {
-    pub(super) answer: ApiAnswer<RemoteJob>,
+pub(super) struct TimedResponse {
+    pub(super) response: ApiResponse<RemoteJob>,
     pub(super) before: Time,
     pub(super) after: Time,
 }
@@ -141,7 +141,7 @@ impl<'a> Facts<'a> {
             repair: None,
             examined: None,
             running: RunningInstances::default(),
-            answer: None,
+            response: None,
             hosts: None,
             replies: Err(NotQueried::Refused),
         }
@@ -162,9 +162,9 @@ impl<'a> Facts<'a> {
         self.examined.as_ref()?.as_ref().ok()?.as_ref()?.content.as_ref()
     }
 
-    /// Returns the answer of the service. Returns `None` if no request was sent or the service was not reached.
-    pub(super) fn service_answer(&self) -> Option<&TimedAnswer> {
-        self.answer.as_ref().filter(|timed| !matches!(timed.answer.result, Err(ApiError::NotReached { .. })))
+    /// Returns the response of the service. Returns `None` if no request was sent or the service was not reached.
+    pub(super) fn service_response(&self) -> Option<&TimedResponse> {
+        self.response.as_ref().filter(|timed| !matches!(timed.response.result, Err(ApiError::NotReached { .. })))
     }
 
     /// Reads the store.
@@ -186,8 +186,8 @@ impl<'a> Facts<'a> {
         let tracked = self.content().and_then(|content| content.example_job.clone());
         let Some(id) = tracked.or_else(|| JobId::new(PROBE_JOB)) else { return };
         let before = Utc::now();
-        let answer = client.get_job(&id).await;
-        self.answer = Some(TimedAnswer { answer, before, after: Utc::now() });
+        let response = client.get_job(&id).await;
+        self.response = Some(TimedResponse { response, before, after: Utc::now() });
     }
 
     /// Examines the code hosts of pull requests, unless requests to them are turned off.

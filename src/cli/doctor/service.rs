@@ -1,6 +1,6 @@
-//! Checks the route to the service, then the connection, the API key and the clock with the answer to one request.
+//! Checks the route to the service, then the connection, the API key and the clock with the response to one request.
 
-use super::facts::{Facts, TimedAnswer};
+use super::facts::{Facts, TimedResponse};
 use super::report::{CheckResult, error, ok, problem, skipped, warning};
 use crate::api::{ApiError, ExtraRoots, Proxy, count_system_roots};
 use crate::engine::check::missing_project_failure;
@@ -50,26 +50,26 @@ pub(super) fn certificates(facts: &Facts<'_>) -> CheckResult {
     }
 }
 
-/// Reports whether the service has answered, or why no request was sent.
+/// Reports whether the service has responded, or why no request was sent.
 pub(super) fn connection(facts: &Facts<'_>) -> CheckResult {
-    let answer = match &facts.answer {
-        Some(TimedAnswer { answer, .. }) => answer,
+    let response = match &facts.response {
+        Some(TimedResponse { response, .. }) => response,
         None if facts.is_offline => return skipped("no request because of --offline"),
         None => return skipped("no request: key, project or base URL is missing"),
     };
-    if let Err(failure @ ApiError::NotReached { .. }) = &answer.result {
+    if let Err(failure @ ApiError::NotReached { .. }) = &response.result {
         return error(failure);
     }
     let is_encrypted = facts.route.as_ref().is_ok_and(|route| route.encrypted);
     let tls = if is_encrypted { "TLS, certificate trusted" } else { "without TLS, on this computer" };
-    ok(format!("{tls}; answered in {} ms", answer.took.as_millis()))
+    ok(format!("{tls}; answered in {} ms", response.took.as_millis()))
 }
 
 /// Reports whether the service accepts the key and finds the project.
 pub(super) fn access(facts: &Facts<'_>) -> CheckResult {
     let write = "write access is not tested";
     let is_tracked = facts.content().is_some_and(|content| content.example_job.is_some());
-    match &facts.service_answer()?.answer.result {
+    match &facts.service_response()?.response.result {
         Ok(_) => ok(format!("read access works (a job was loaded); {write}")),
         Err(ApiError::NotFound { service_text, is_page: false, .. }) => {
             if let Some(failure) = missing_project_failure(service_text) {
@@ -87,8 +87,8 @@ pub(super) fn access(facts: &Facts<'_>) -> CheckResult {
 }
 
 pub(super) fn clock(facts: &Facts<'_>) -> CheckResult {
-    let TimedAnswer { answer, before, after } = facts.service_answer()?;
-    let Some(date) = answer.date else { return skipped("the service sent no time") };
+    let TimedResponse { response, before, after } = facts.service_response()?;
+    let Some(date) = response.date else { return skipped("the service sent no time") };
     // The service set `date`, in whole seconds, at some time between `before` and `after`.
     let is_behind = date > *after;
     let off = if is_behind { date - after } else { *before - (date + TimeDelta::seconds(1)) };

@@ -94,7 +94,7 @@ fn notes_about_numbers(report: &Report, requests: u32) -> Vec<String> {
     });
     if report.duplicates > 0 {
         let rows = plural(report.duplicates, "duplicate row");
-        let why = if report.answers > 1 { ", because rows moved between two requests" } else { "" };
+        let why = if report.responses > 1 { ", because rows moved between two requests" } else { "" };
         notes.push(format!("Merged {rows}{why}. Each page is listed once, with its latest numbers."));
     }
     if let Some(total) = report.totals.total.value().filter(|_| report.complete) {

@@ -41,7 +41,7 @@ pub(super) async fn cost_line(
     Ok(Some(format!("Loading all pages of {range}{from}: {words}, {left} requests left this hour.")))
 }
 
-/// Loads the pages and shows the progress. Returns `None` after a signal; the answer to a running request is still
+/// Loads the pages and shows the progress. Returns `None` after a signal; the response to a running request is still
 /// saved.
 pub(super) async fn load_with_progress(
     session: &mut Session,
@@ -71,7 +71,7 @@ pub(super) async fn load_with_progress(
     }
 }
 
-/// Shows the progress of a load: as a bar on a terminal, otherwise as a line per answer.
+/// Shows the progress of a load: as a bar on a terminal, otherwise as a line per response.
 pub(super) struct LoadProgressBar {
     bar: Option<ProgressBar>,
     last: Option<LoadProgress>,

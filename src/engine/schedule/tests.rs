@@ -43,7 +43,7 @@ fn the_complete_budget_is_used_if_no_job_is_on_screen() {
     let in_flight = scheduler.take_due(at(0));
     (4..10).for_each(|key| scheduler.update(&old_job(key, at(-90_000)), at(0), at(0)));
     assert_eq!((in_flight.len(), scheduler.next_wake(at(0))), (4, None), "an answer has to come first");
-    in_flight.into_iter().for_each(|key| scheduler.finish_request(key, RequestEnd::Answered, at(700)));
+    in_flight.into_iter().for_each(|key| scheduler.finish_request(key, RequestEnd::Responded, at(700)));
     assert_eq!(
         scheduler.next_wake(at(700)),
         Some(at(60_700)),
@@ -85,11 +85,11 @@ fn an_update_that_does_not_change_the_due_time_keeps_the_position() {
 }
 
 #[test]
-fn a_job_with_an_unusable_answer_is_checked_again_after_a_slow_pause() {
+fn a_job_with_an_unusable_response_is_checked_again_after_a_slow_pause() {
     let mut scheduler = Scheduler::new(60, 8);
     scheduler.update(&active_job(1, at(-60_000)), at(0), at(0));
     assert_eq!(keys(&scheduler.take_due(at(0))), [1]);
-    scheduler.finish_request(JobKey(1), RequestEnd::Answered, at(1000));
+    scheduler.finish_request(JobKey(1), RequestEnd::Responded, at(1000));
     let next = scheduler.next_wake(at(1000)).expect("again");
     assert!((at(55_000)..=at(67_000)).contains(&next));
 }
@@ -182,12 +182,12 @@ fn a_job_that_fails_alone_waits_for_the_others() {
         scheduler.finish_request(JobKey(1), RequestEnd::Failed, at(now));
     }
     assert_eq!(scheduler.take_probe(), Some(JobKey(2)));
-    scheduler.finish_request(JobKey(2), RequestEnd::Answered, at(6000));
+    scheduler.finish_request(JobKey(2), RequestEnd::Responded, at(6000));
     scheduler.resume(at(6000));
     assert_eq!(scheduler.take_due(at(50_000)), []);
     // The other job may be due as well by then, in random order.
     let mut due = keys(&scheduler.take_due(at(68_000)));
-    due.iter().for_each(|key| scheduler.finish_request(JobKey(*key), RequestEnd::Answered, at(69_000)));
+    due.iter().for_each(|key| scheduler.finish_request(JobKey(*key), RequestEnd::Responded, at(69_000)));
     due.extend(keys(&scheduler.take_due(at(75_000))));
     assert!(due.contains(&1), "{due:?}");
 }
@@ -200,10 +200,10 @@ fn after_an_outage_all_jobs_that_failed_are_checked_soon() {
         scheduler.finish_request(JobKey(job), RequestEnd::Failed, at(now));
     }
     assert_eq!(scheduler.take_probe(), Some(JobKey(3)));
-    scheduler.finish_request(JobKey(3), RequestEnd::Answered, at(30_000));
+    scheduler.finish_request(JobKey(3), RequestEnd::Responded, at(30_000));
     scheduler.resume(at(30_000));
     let first = keys(&scheduler.take_due(at(33_000)));
-    first.iter().for_each(|key| scheduler.finish_request(JobKey(*key), RequestEnd::Answered, at(33_000)));
+    first.iter().for_each(|key| scheduler.finish_request(JobKey(*key), RequestEnd::Responded, at(33_000)));
     let mut checked = [first, keys(&scheduler.take_due(at(33_000)))].concat();
     checked.sort_unstable();
     assert_eq!(checked, [1, 2]);
@@ -224,10 +224,10 @@ struct StatusCheck {
     /// When the job became due.
     due: Time,
     start: Time,
-    answer: Time,
+    response: Time,
 }
 
-/// Polls `jobs` active jobs, the first `shown` of which are on screen, for ten minutes. Each answer takes 0.1 to 1.1 s.
+/// Polls `jobs` active jobs, the first `shown` of which are on screen, for ten minutes. A response takes 0.1 to 1.1 s.
 fn simulate(jobs: i64, shown: i64, per_minute: u32, in_flight: usize) -> Vec<StatusCheck> {
     let mut scheduler = Scheduler::new(per_minute, in_flight);
     scheduler.set_on_screen((0..shown).map(JobKey));
@@ -238,19 +238,19 @@ fn simulate(jobs: i64, shown: i64, per_minute: u32, in_flight: usize) -> Vec<Sta
     while now < at(600_000) {
         let due: HashMap<JobKey, Time> = scheduler.jobs.iter().map(|(key, job)| (*key, job.due)).collect();
         for key in scheduler.take_due(now) {
-            let answer = now + TimeDelta::milliseconds(100) + random_up_to(TimeDelta::seconds(1));
-            let check = StatusCheck { key: key.0, due: due[&key], start: now, answer };
-            in_flight.insert((answer, key.0), check);
+            let response = now + TimeDelta::milliseconds(100) + random_up_to(TimeDelta::seconds(1));
+            let check = StatusCheck { key: key.0, due: due[&key], start: now, response };
+            in_flight.insert((response, key.0), check);
             checks.push(check);
         }
         let wake = scheduler.next_wake(now);
         assert!(wake.is_none_or(|wake| wake > now), "everything due now was started");
-        let answer = in_flight.first_key_value().map(|((at, _), _)| *at);
-        now = wake.into_iter().chain(answer).min().expect("something happens next");
-        while let Some(answered) = in_flight.first_entry().filter(|entry| entry.key().0 <= now) {
-            let key = answered.remove().key;
+        let response = in_flight.first_key_value().map(|((at, _), _)| *at);
+        now = wake.into_iter().chain(response).min().expect("something happens next");
+        while let Some(finished) = in_flight.first_entry().filter(|entry| entry.key().0 <= now) {
+            let key = finished.remove().key;
             scheduler.update(&active_job(key, now), now, now);
-            scheduler.finish_request(JobKey(key), RequestEnd::Answered, now);
+            scheduler.finish_request(JobKey(key), RequestEnd::Responded, now);
         }
     }
     checks
@@ -261,7 +261,7 @@ enum Step {
     Pass(i64),
     Row(i64, i64),
     Finish(i64),
-    Answer(RequestEnd),
+    Response(RequestEnd),
     Screen(Vec<i64>),
     Refresh,
     Resume,
@@ -269,12 +269,12 @@ enum Step {
 }
 
 fn steps() -> impl Strategy<Value = Vec<Step>> {
-    let ends = vec![RequestEnd::Answered, RequestEnd::Postponed, RequestEnd::Failed];
+    let ends = vec![RequestEnd::Responded, RequestEnd::Postponed, RequestEnd::Failed];
     let step = prop_oneof![
         4 => (0_i64..20_000).prop_map(Step::Pass),
         4 => (0_i64..40, 0_i64..90_000).prop_map(|(key, age)| Step::Row(key, age)),
         1 => (0_i64..40).prop_map(Step::Finish),
-        4 => prop::sample::select(ends).prop_map(Step::Answer),
+        4 => prop::sample::select(ends).prop_map(Step::Response),
         1 => prop::collection::vec(0_i64..40, 0..6).prop_map(Step::Screen),
         1 => Just(Step::Refresh),
         1 => Just(Step::Resume),
@@ -286,14 +286,14 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 10, ..ProptestConfig::default() })]
 
-    /// A request reaches the service at some time between its start and its answer. Whichever time that is, the service
-    /// gets no more requests in a minute than the budget.
+    /// A request reaches the service at some time between its start and its response. Whichever time that is, the
+    /// service gets no more requests in a minute than the budget.
     #[test]
     fn the_budget_is_never_exceeded(jobs in 1_i64..200, shown in 0_i64..60, per_minute in 1_u32..80, slots in 1_usize..9) {
         let checks = simulate(jobs, shown, per_minute, slots);
         for check in &checks {
             let started_by_then = checks.iter().filter(|other| other.start <= check.start);
-            let in_last_minute = started_by_then.filter(|other| other.answer + MINUTE > check.start).count();
+            let in_last_minute = started_by_then.filter(|other| other.response + MINUTE > check.start).count();
             prop_assert!(in_last_minute <= per_minute as usize, "{in_last_minute} of {per_minute}");
         }
     }
@@ -304,7 +304,7 @@ proptest! {
         let checks = simulate(jobs, shown, per_minute, slots);
         let common = i64::from(per_minute - per_minute / 4);
         let minutes = (jobs + common - 1) / common;
-        // A token returns a minute after an answer, which takes up to 1.1 s.
+        // A token returns a minute after a response, which takes up to 1.1 s.
         let longest = TimeDelta::milliseconds(61_100) * i32::try_from(minutes).expect("small")
             + TimeDelta::milliseconds(1100) * i32::try_from(jobs).expect("small") / i32::try_from(slots).expect("small");
         for key in 0..jobs {
@@ -347,7 +347,7 @@ proptest! {
                     scheduler.remove(JobKey(key), now);
                     ends.extend(in_flight.extract_if(.., |other| other.0 == key).map(|_| now));
                 }
-                Step::Answer(end) => {
+                Step::Response(end) => {
                     if !in_flight.is_empty() {
                         scheduler.finish_request(in_flight.remove(0), end, now);
                         ends.push(now);
@@ -368,10 +368,10 @@ proptest! {
             prop_assert!(due_jobs.is_empty() || (in_flight.len() <= slots && in_minute <= per_minute as usize));
             let wake = scheduler.next_wake(now);
             prop_assert!(wake.is_none_or(|wake| wake > now), "a wake-up without a request: {wake:?}");
-            // With a request in flight, the scheduler may wait for its answer. Otherwise it needs a wake-up.
+            // With a request in flight, the scheduler may wait for its response. Otherwise it needs a wake-up.
             prop_assert!(wake.is_some() || !in_flight.is_empty() || scheduler.is_empty());
         }
-        in_flight.into_iter().for_each(|key| scheduler.finish_request(key, RequestEnd::Answered, now));
+        in_flight.into_iter().for_each(|key| scheduler.finish_request(key, RequestEnd::Responded, now));
         if let Some(wake) = scheduler.next_wake(now) {
             prop_assert!(!scheduler.take_due(wake).is_empty());
         }

@@ -141,14 +141,14 @@ fn shown_value(value: &FieldValue<'_>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::analytics::{Feedback, FeedbackStatus, RowsAnswer, RowsMerge, Search};
+    use crate::model::analytics::{Feedback, FeedbackStatus, RowsMerge, RowsResponse, Search};
     use crate::model::text::CleanText;
 
     fn report<R: FieldedRow>(rows: Vec<R>) -> RowsReport<R> {
         let totals = Counts { total: Count::Known(40), ..Counts::default() };
         let range = DateRange::last_days(7, "2026-11-20".parse().expect("a day"));
         let as_of = "2026-11-20T14:02:30Z".parse().expect("a time");
-        RowsMerge::start(range, RowsAnswer { rows, totals, next: None, is_cut: false }, as_of).into_report()
+        RowsMerge::start(range, RowsResponse { rows, totals, next: None, is_cut: false }, as_of).into_report()
     }
 
     fn searches() -> RowsReport<Search> {

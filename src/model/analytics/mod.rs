@@ -1,5 +1,5 @@
 //! The analytics of the service besides page views: visitors, searches, feedback and questions. Each report is a list
-//! of rows for a date range that arrives in several answers.
+//! of rows for a date range that arrives in several responses.
 //!
 //! `rows` has the kinds of rows, `fields` their values for filters, sorting and exports, `stored` what is known about
 //! stored reports, `needs_work` the pages that need work according to all reports, `signal_snapshot` the numbers of a
@@ -83,7 +83,7 @@ impl AnalyticsKind {
     }
 }
 
-/// Where the next answer begins, as the service named it. For visitors it is the number of rows before.
+/// Where the next response begins, as the service named it. For visitors it is the number of rows before.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Cursor(String);
 
@@ -108,7 +108,7 @@ pub trait AnalyticsRow: Clone + PartialEq + Debug + Serialize + DeserializeOwned
     const KIND: AnalyticsKind;
 
     /// Returns what identifies the row in its report. If it arrives twice, because the data changed between two
-    /// answers, the later row replaces the earlier one.
+    /// responses, the later row replaces the earlier one.
     fn key(&self) -> &CleanText;
 }
 
@@ -120,13 +120,13 @@ impl AnalyticsRow for PageRow {
     }
 }
 
-/// One answer of the service.
+/// One response of the service.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RowsAnswer<R> {
+pub struct RowsResponse<R> {
     pub rows: Vec<R>,
     /// The totals of the site: of visitors, or in `total` the number of searches. Missing in other reports.
     pub totals: Counts,
-    /// Where the next answer begins; `None` if this is the last one.
+    /// Where the next response begins; `None` if this is the last one.
     pub next: Option<Cursor>,
     /// Whether the service has more rows, but offers no way to request them.
     pub is_cut: bool,
@@ -138,17 +138,17 @@ pub struct RowsReport<R> {
     pub range: DateRange,
     /// The rows, each key once, in the service's order.
     pub rows: Vec<R>,
-    /// See [`RowsAnswer::totals`]; from the last answer.
+    /// See [`RowsResponse::totals`]; from the last response.
     pub totals: Counts,
     /// Where loading continues; `None` if all rows are loaded.
     pub next: Option<Cursor>,
-    /// See [`RowsAnswer::is_cut`].
+    /// See [`RowsResponse::is_cut`].
     pub is_cut: bool,
     /// The number of received rows that replaced an earlier row with the same key.
     pub duplicates: u32,
-    /// The number of answers that were merged.
-    pub answers: u32,
-    /// When the oldest answer was received.
+    /// The number of responses that were merged.
+    pub responses: u32,
+    /// When the oldest response was received.
     pub as_of: Time,
 }
 
@@ -159,7 +159,7 @@ impl<R> RowsReport<R> {
     }
 }
 
-/// A report with an index of its rows, to which answers are added.
+/// A report with an index of its rows, to which responses are added.
 #[derive(Debug, Clone)]
 pub struct RowsMerge<R> {
     report: RowsReport<R>,
@@ -167,33 +167,33 @@ pub struct RowsMerge<R> {
 }
 
 impl<R: AnalyticsRow> RowsMerge<R> {
-    /// Starts a report with its first answer.
-    pub fn start(range: DateRange, answer: RowsAnswer<R>, as_of: Time) -> Self {
+    /// Starts a report with its first response.
+    pub fn start(range: DateRange, response: RowsResponse<R>, as_of: Time) -> Self {
         let report = RowsReport {
             range,
-            rows: Vec::with_capacity(answer.rows.len()),
+            rows: Vec::with_capacity(response.rows.len()),
             totals: Counts::default(),
             next: None,
             is_cut: false,
             duplicates: 0,
-            answers: 0,
+            responses: 0,
             as_of,
         };
         let mut merge = Self { report, positions: HashMap::new() };
-        merge.add_answer(answer, as_of);
+        merge.add_response(response, as_of);
         merge
     }
 
-    /// Creates the index of a partial report, so that more answers can be added to it.
+    /// Creates the index of a partial report, so that more responses can be added to it.
     pub fn resume(report: RowsReport<R>) -> Self {
         let positions = report.rows.iter().enumerate().map(|(position, row)| (row.key().clone(), position)).collect();
         Self { report, positions }
     }
 
-    /// Adds the next answer. Returns whether it contains a row that is new to the report.
-    pub fn add_answer(&mut self, answer: RowsAnswer<R>, as_of: Time) -> bool {
+    /// Adds the next response. Returns whether it contains a row that is new to the report.
+    pub fn add_response(&mut self, response: RowsResponse<R>, as_of: Time) -> bool {
         let (report, before) = (&mut self.report, self.positions.len());
-        for row in answer.rows {
+        for row in response.rows {
             match self.positions.entry(row.key().clone()) {
                 Entry::Occupied(entry) => {
                     if let Some(known) = report.rows.get_mut(*entry.get()) {
@@ -207,8 +207,8 @@ impl<R: AnalyticsRow> RowsMerge<R> {
                 }
             }
         }
-        (report.totals, report.next, report.is_cut) = (answer.totals, answer.next, answer.is_cut);
-        report.answers = report.answers.saturating_add(1);
+        (report.totals, report.next, report.is_cut) = (response.totals, response.next, response.is_cut);
+        report.responses = report.responses.saturating_add(1);
         report.as_of = report.as_of.min(as_of);
         self.positions.len() > before
     }
@@ -267,21 +267,21 @@ mod tests {
         Search { query: CleanText::line(query), hits: crate::model::views::Count::Known(hits), ..Search::default() }
     }
 
-    fn answer(rows: Vec<Search>, next: Option<&str>) -> RowsAnswer<Search> {
-        RowsAnswer { rows, totals: Counts::default(), next: next.and_then(Cursor::new), is_cut: false }
+    fn response(rows: Vec<Search>, next: Option<&str>) -> RowsResponse<Search> {
+        RowsResponse { rows, totals: Counts::default(), next: next.and_then(Cursor::new), is_cut: false }
     }
 
     #[test]
     fn a_row_that_arrives_twice_is_kept_once_with_its_last_values() {
         let range = DateRange::last_days(7, chrono::NaiveDate::default());
         let mut merge =
-            RowsMerge::start(range, answer(vec![search("a", 1), search("b", 2)], Some("x")), Time::default());
+            RowsMerge::start(range, response(vec![search("a", 1), search("b", 2)], Some("x")), Time::default());
         assert!(!merge.report().is_complete());
-        assert!(merge.add_answer(answer(vec![search("b", 3), search("c", 4)], Some("y")), Time::default()));
-        assert!(!merge.add_answer(answer(vec![search("c", 4)], None), Time::default()), "nothing new");
+        assert!(merge.add_response(response(vec![search("b", 3), search("c", 4)], Some("y")), Time::default()));
+        assert!(!merge.add_response(response(vec![search("c", 4)], None), Time::default()), "nothing new");
         let report = merge.into_report();
         assert_eq!(report.rows, [search("a", 1), search("b", 3), search("c", 4)]);
-        assert_eq!((report.duplicates, report.answers, report.is_complete()), (2, 3, true));
+        assert_eq!((report.duplicates, report.responses, report.is_complete()), (2, 3, true));
     }
 
     #[test]

@@ -470,7 +470,7 @@ impl<'a> SearchablePages<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::analytics::{FeedbackStatus, RowsAnswer, RowsMerge};
+    use crate::model::analytics::{FeedbackStatus, RowsMerge, RowsResponse};
     use crate::model::period::DateRange;
     use crate::model::views::{Counts, PageRow, ViewsPage};
 
@@ -483,13 +483,13 @@ mod tests {
             path: CleanText::line(path),
             counts: Counts { total: Count::Known(*total), ..Counts::default() },
         };
-        let answer = ViewsPage { rows: rows.iter().map(row).collect(), ..ViewsPage::default() };
-        Report::from_first_answer(range(), answer, true, Time::default())
+        let response = ViewsPage { rows: rows.iter().map(row).collect(), ..ViewsPage::default() };
+        Report::from_first_response(range(), response, true, Time::default())
     }
 
     fn report<R: super::super::AnalyticsRow>(rows: Vec<R>) -> RowsReport<R> {
-        let answer = RowsAnswer { rows, totals: Counts::default(), next: None, is_cut: false };
-        RowsMerge::start(range(), answer, Time::default()).into_report()
+        let response = RowsResponse { rows, totals: Counts::default(), next: None, is_cut: false };
+        RowsMerge::start(range(), response, Time::default()).into_report()
     }
 
     fn votes(path: &str, down: i64) -> PageFeedback {
@@ -525,10 +525,11 @@ mod tests {
             path: CleanText::line("/alpha"),
             counts: Counts { total: Count::Known(250), ..Counts::default() },
         };
-        let answer = ViewsPage { rows: vec![row], totals, has_more: Some(true) };
-        let partial_views = Report::from_first_answer(range(), answer, false, Time::default());
-        let answer = RowsAnswer { rows: vec![votes("/beta", 4)], totals: Counts::default(), next: None, is_cut: true };
-        let partial_votes = RowsMerge::start(range(), answer, Time::default()).into_report();
+        let response = ViewsPage { rows: vec![row], totals, has_more: Some(true) };
+        let partial_views = Report::from_first_response(range(), response, false, Time::default());
+        let response =
+            RowsResponse { rows: vec![votes("/beta", 4)], totals: Counts::default(), next: None, is_cut: true };
+        let partial_votes = RowsMerge::start(range(), response, Time::default()).into_report();
         let searches = report(vec![search("alpha", 3, None)]);
         let reports = LoadedReports {
             views: Some(&partial_views),

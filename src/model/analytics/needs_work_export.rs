@@ -100,7 +100,7 @@ mod tests {
     use super::*;
     use crate::model::Time;
     use crate::model::analytics::needs_work::Weights;
-    use crate::model::analytics::{Cursor, PageFeedback, RowsAnswer, RowsMerge};
+    use crate::model::analytics::{Cursor, PageFeedback, RowsMerge, RowsResponse};
     use crate::model::text::CleanText;
     use crate::model::views::{Count, Counts};
 
@@ -112,8 +112,8 @@ mod tests {
             ..PageFeedback::default()
         };
         let next = Cursor::new("more");
-        let answer = RowsAnswer { rows: vec![row], totals: Counts::default(), next, is_cut: false };
-        let votes = RowsMerge::start(range, answer, Time::default()).into_report();
+        let response = RowsResponse { rows: vec![row], totals: Counts::default(), next, is_cut: false };
+        let votes = RowsMerge::start(range, response, Time::default()).into_report();
         let reports = LoadedReports { feedback_by_page: Some(&votes), ..LoadedReports::default() };
         let found = NeedsWork::compute(reports, &Weights::default());
         let pages: Vec<&PageSignals> = found.pages.iter().collect();

@@ -109,7 +109,7 @@ impl JobSnapshots {
 mod tests {
     use super::*;
     use crate::model::analytics::needs_work::Weights;
-    use crate::model::analytics::{PageFeedback, RowsAnswer, RowsMerge, RowsReport};
+    use crate::model::analytics::{PageFeedback, RowsMerge, RowsReport, RowsResponse};
     use crate::model::views::Counts;
 
     #[test]
@@ -118,8 +118,8 @@ mod tests {
         let row =
             PageFeedback { path: CleanText::line("/sso"), thumbs_down: Count::Known(4), ..PageFeedback::default() };
         let votes = |is_cut| {
-            let answer = RowsAnswer { rows: vec![row.clone()], totals: Counts::default(), next: None, is_cut };
-            RowsMerge::start(range, answer, crate::model::Time::default()).into_report()
+            let response = RowsResponse { rows: vec![row.clone()], totals: Counts::default(), next: None, is_cut };
+            RowsMerge::start(range, response, crate::model::Time::default()).into_report()
         };
         let down = |votes: &RowsReport<PageFeedback>, path: &str| {
             let reports = LoadedReports { feedback_by_page: Some(votes), ..LoadedReports::default() };

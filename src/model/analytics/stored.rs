@@ -10,7 +10,7 @@ use std::sync::Arc;
 pub struct StoredRows<R> {
     /// The complete report, or the rows of an interrupted load if there is no complete report.
     pub report: Option<Arc<RowsReport<R>>>,
-    /// The number of answers that an interrupted load had received; `None` if there is no load to continue.
+    /// The number of responses that an interrupted load had received; `None` if there is no load to continue.
     pub interrupted_after: Option<u32>,
     /// The number of requests that loading the stored complete report took; `None` if there is no complete report.
     pub requests_last_time: Option<u32>,

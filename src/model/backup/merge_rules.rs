@@ -72,11 +72,11 @@ fn new_state(known: &Prompt, imported: &PromptRecord, is_copy: bool) -> Option<D
     counts.then(|| imported_delivery(&imported.delivery))
 }
 
-/// Merges the service's data about a job into the stored job `known`: all of it if `imported` has the later answer of
+/// Merges the service's data about a job into the stored job `known`: all of it if `imported` has the later response of
 /// the service, otherwise only fields that `known` lacks. Returns whether `known` changed.
 pub fn merge_service_data(known: &mut Job, imported: &Job) -> bool {
     let before = known.clone();
-    if last_answer(imported) > last_answer(known) {
+    if last_response(imported) > last_response(known) {
         let has_new_link = imported.remote.pr_link.is_some() && imported.remote.pr_link != known.remote.pr_link;
         let differs = imported.remote.status != known.remote.status || has_new_link;
         known.remote.update(&imported.remote);
@@ -116,9 +116,9 @@ pub fn merge_service_data(known: &mut Job, imported: &Job) -> bool {
     *known != before
 }
 
-/// Returns when the service last answered about the job, or when it last accepted a prompt if there is no such answer
-/// yet.
-fn last_answer(row: &Job) -> Time {
+/// Returns when the service last responded about the job, or when it last accepted a prompt if there is no such
+/// response yet.
+fn last_response(row: &Job) -> Time {
     row.local.checked_at.unwrap_or_else(|| row.last_accepted_at())
 }
 

@@ -51,18 +51,18 @@ pub struct ExportContent<'a> {
     pub is_fully_loaded: bool,
     /// The number of loaded pages that a filter or folding excludes from the export.
     pub excluded_count: usize,
-    /// When the oldest answer that the data comes from was received.
+    /// When the oldest response that the data comes from was received.
     pub as_of: Time,
     pub comparison: Option<ExportedComparison<'a>>,
 }
 
 impl<'a> ExportContent<'a> {
-    /// Creates the export of one answer. `has_all_pages` is true if the answer contains all pages of the range.
-    pub fn of_answer(range: DateRange, answer: &'a ViewsPage, has_all_pages: bool, as_of: Time) -> Self {
+    /// Creates the export of one response. `has_all_pages` is true if the response contains all pages of the range.
+    pub fn of_response(range: DateRange, response: &'a ViewsPage, has_all_pages: bool, as_of: Time) -> Self {
         Self {
             range,
-            totals: &answer.totals,
-            lines: answer.rows.iter().map(uncompared_page).collect(),
+            totals: &response.totals,
+            lines: response.rows.iter().map(uncompared_page).collect(),
             is_fully_loaded: has_all_pages,
             excluded_count: 0,
             as_of,

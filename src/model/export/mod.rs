@@ -103,7 +103,7 @@ mod tests {
             |(path, human, ai): &(&str, i64, i64)| PageRow { path: CleanText::line(path), counts: counts(*human, *ai) };
         let rows = rows.iter().map(row).collect();
         let page = ViewsPage { totals: counts(100, 50), rows, has_more: None };
-        Report::from_first_answer(range, page, complete, "2026-11-20T14:02:30Z".parse().expect("a time"))
+        Report::from_first_response(range, page, complete, "2026-11-20T14:02:30Z".parse().expect("a time"))
     }
 
     pub(super) fn comparison(now: &Report, past: &Report) -> Comparison {
@@ -243,10 +243,10 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_is_partial_if_more_pages_may_follow() {
+    fn a_response_is_partial_if_more_pages_may_follow() {
         let now = report(NOW, &[("/a", 5, 5)], true);
-        let answer = ViewsPage { totals: counts(5, 5), rows: now.rows.clone(), has_more: Some(true) };
-        let content = ExportContent::of_answer(now.range, &answer, false, now.as_of);
+        let response = ViewsPage { totals: counts(5, 5), rows: now.rows.clone(), has_more: Some(true) };
+        let content = ExportContent::of_response(now.range, &response, false, now.as_of);
         assert_eq!(content.missing_notes(), ["Partial: not all pages are loaded."]);
         assert_eq!(content.lines.len(), 1);
     }

@@ -13,7 +13,7 @@ use std::collections::HashMap;
 pub(in crate::sim) struct Readers<'a> {
     pub(in crate::sim) site: &'a Site,
     pub(in crate::sim) merges: &'a Merges,
-    /// The current time, without seconds, so that an answer stays the same for a minute.
+    /// The current time, without seconds, so that a response stays the same for a minute.
     pub(in crate::sim) now: Time,
 }
 

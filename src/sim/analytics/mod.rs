@@ -35,10 +35,10 @@ use serde_json::{Value, json};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use visitors::SimVisitors;
 
-/// The text of an answer with status 400 to a cursor that the service did not send.
+/// The text of a response with status 400 to a cursor that the service did not send.
 const BAD_CURSOR: &str = "cursor is not valid";
 
-/// The last list of each report. A client that loads all rows within the same minute gets every answer from the same
+/// The last list of each report. A client that loads all rows within the same minute gets every response from the same
 /// lists.
 #[derive(Debug, Default)]
 pub(super) struct SimAnalytics {
@@ -86,7 +86,7 @@ impl<T> Latest<T> {
 
 impl SimAnalytics {
     /// Returns the rows that the query asks for, or a message if the cursor is not valid.
-    pub(super) fn answer(
+    pub(super) fn response(
         &self,
         kind: AnalyticsKind,
         query: &RowsQuery,
@@ -144,7 +144,7 @@ impl SimAnalytics {
         json!({ "totals": counts_body(visitors.totals), "visitors": rows, "hasMore": has_more })
     }
 
-    /// The cursor contains the minute of the first answer, so that all answers come from the same list.
+    /// The cursor contains the minute of the first response, so that all responses come from the same list.
     fn searches_body(&self, query: &RowsQuery, readers: Readers<'_>) -> Result<Value, &'static str> {
         let number = query.list_number(AnalyticsKind::Searches);
         let position = query.cursor.as_deref().map(|cursor| cursors::decode(number, cursor).ok_or(BAD_CURSOR));
@@ -161,7 +161,7 @@ impl SimAnalytics {
         Ok(json!({ "searches": rows.collect::<Vec<_>>(), "totalSearches": total, "nextCursor": next }))
     }
 
-    /// The cursor is the position of the last row, so that new rows don't move the next answer.
+    /// The cursor is the position of the last row, so that new rows don't move the next response.
     fn feedback_body(&self, query: &RowsQuery, readers: Readers<'_>) -> Result<Value, &'static str> {
         let number = query.list_number(AnalyticsKind::Feedback);
         let position = query.cursor.as_deref().map(|cursor| cursors::decode(number, cursor).ok_or(BAD_CURSOR));

@@ -31,10 +31,10 @@ pub(in crate::sim) struct RowsQuery {
     pub(super) limit: usize,
     /// The number of rows before the requested ones; only for visitors.
     pub(super) offset: usize,
-    /// Where the answer begins; `None` for the first row.
+    /// Where the response begins; `None` for the first row.
     pub(super) cursor: Option<String>,
     pub(super) filter: FeedbackFilter,
-    /// Whether the answer contains a cursor even if there are no more rows.
+    /// Whether the response contains a cursor even if there are no more rows.
     pub(super) claims_more: bool,
 }
 

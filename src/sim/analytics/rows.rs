@@ -5,7 +5,7 @@ use super::parameters::SimRange;
 use super::questions::QuestionOutcome;
 use super::{Readers, SimAnalytics};
 use crate::model::analytics::{
-    AnalyticsKind, AnalyticsRow, Feedback, FeedbackStatus, PageFeedback, Question, RowsAnswer, Search, Source,
+    AnalyticsKind, AnalyticsRow, Feedback, FeedbackStatus, PageFeedback, Question, RowsResponse, Search, Source,
 };
 use crate::model::period::DateRange;
 use crate::model::text::CleanText;
@@ -38,7 +38,7 @@ mod sealed {
 
 impl SimAnalytics {
     /// Returns all rows that a client can load.
-    pub(in crate::sim) fn rows<R: SimulatedRow>(&self, range: DateRange, readers: Readers<'_>) -> RowsAnswer<R> {
+    pub(in crate::sim) fn rows<R: SimulatedRow>(&self, range: DateRange, readers: Readers<'_>) -> RowsResponse<R> {
         let range = SimRange { from: range.from(), before: range.exclusive_end() };
         let (mut rows, totals) = R::all(World { analytics: self, range, readers });
         let most = usize::try_from(R::KIND.max_rows()).unwrap_or(usize::MAX);
@@ -46,7 +46,7 @@ impl SimAnalytics {
         if is_cut {
             rows.truncate(most);
         }
-        RowsAnswer { rows, totals, next: None, is_cut }
+        RowsResponse { rows, totals, next: None, is_cut }
     }
 }
 

@@ -1,6 +1,6 @@
 use super::events::has_problem;
 use super::*;
-use crate::model::analytics::{AnalyticsRow, Feedback, PageFeedback, Question, RowsAnswer, Search};
+use crate::model::analytics::{AnalyticsRow, Feedback, PageFeedback, Question, RowsResponse, Search};
 use crate::model::period::DateRange;
 use crate::model::views::PageRow;
 use crate::sim::views::Parameters;
@@ -34,7 +34,7 @@ impl TestWorld {
         Readers { site: &self.site, merges: &self.merges, now }
     }
 
-    fn rows<R: SimulatedRow>(&self) -> RowsAnswer<R> {
+    fn rows<R: SimulatedRow>(&self) -> RowsResponse<R> {
         self.analytics.rows(weeks(), self.readers(now()))
     }
 
@@ -56,7 +56,7 @@ impl TestWorld {
         };
         change(&mut parameters);
         let query = RowsQuery::parse(kind, &parameters, claims_more).expect("valid parameters");
-        self.analytics.answer(kind, &query, self.readers(now))
+        self.analytics.response(kind, &query, self.readers(now))
     }
 
     /// Loads all rows with this many per request. Returns the keys, with repetitions.
@@ -64,21 +64,21 @@ impl TestWorld {
         let (list, key) = names(kind);
         let (mut keys, mut cursor): (Vec<String>, Option<String>) = (Vec::new(), None);
         loop {
-            let answer = self
+            let response = self
                 .ask(kind, |parameters| {
                     parameters.limit = Some(limit.to_string());
                     parameters.cursor = cursor.clone();
                     parameters.offset = Some(keys.len().to_string());
                 })
                 .expect("a valid cursor");
-            let rows = answer[list].as_array().expect("a list");
+            let rows = response[list].as_array().expect("a list");
             assert!(rows.len() <= limit);
             keys.extend(rows.iter().map(|row| row[key].as_str().expect("a key").to_owned()));
-            cursor = answer["nextCursor"].as_str().map(str::to_owned);
+            cursor = response["nextCursor"].as_str().map(str::to_owned);
             let has_more = match kind {
                 AnalyticsKind::Searches => cursor.is_some(),
                 AnalyticsKind::FeedbackByPage => false,
-                _ => answer["hasMore"] == Value::Bool(true),
+                _ => response["hasMore"] == Value::Bool(true),
             };
             if !has_more {
                 assert!(!rows.is_empty() || keys.is_empty(), "no request in vain at the end");
@@ -88,8 +88,8 @@ impl TestWorld {
     }
 
     fn keys(&self, kind: AnalyticsKind) -> Vec<String> {
-        fn keys<R: AnalyticsRow>(answer: RowsAnswer<R>) -> Vec<String> {
-            answer.rows.iter().map(|row| row.key().to_string()).collect()
+        fn keys<R: AnalyticsRow>(response: RowsResponse<R>) -> Vec<String> {
+            response.rows.iter().map(|row| row.key().to_string()).collect()
         }
         match kind {
             AnalyticsKind::Visitors => keys(self.rows::<PageRow>()),
@@ -113,7 +113,7 @@ fn names(kind: AnalyticsKind) -> (&'static str, &'static str) {
 }
 
 #[test]
-fn the_rows_of_all_answers_are_the_rows_of_the_world_for_every_page_size() {
+fn the_rows_of_all_responses_are_the_rows_of_the_world_for_every_page_size() {
     for (seed, pages) in [(1, 0), (7, 150), (8, 600)] {
         let world = TestWorld::new(seed, pages, Vec::new());
         for kind in ALL {
@@ -136,7 +136,7 @@ fn the_rows_of_all_answers_are_the_rows_of_the_world_for_every_page_size() {
 }
 
 #[test]
-fn new_rows_do_not_move_the_next_answer() {
+fn new_rows_do_not_move_the_next_response() {
     let world = TestWorld::new(7, 600, Vec::new());
     let midnight = weeks().to().and_time(chrono::NaiveTime::MIN).and_utc();
     for kind in [AnalyticsKind::Searches, AnalyticsKind::Feedback, AnalyticsKind::Questions] {
@@ -144,16 +144,16 @@ fn new_rows_do_not_move_the_next_answer() {
         let mut keys = HashSet::new();
         let mut cursor: Option<String> = None;
         for minutes in 0.. {
-            // Two hours pass between the answers about a range that is not over.
+            // Two hours pass between the responses about a range that is not over.
             let at = midnight + TimeDelta::hours(2 * minutes);
-            let answer = world.ask_at(at, kind, false, |parameters| {
+            let response = world.ask_at(at, kind, false, |parameters| {
                 (parameters.cursor, parameters.limit) = (cursor.clone(), Some("20".to_owned()));
             });
-            let answer = answer.expect("a valid cursor");
-            for row in answer[list].as_array().expect("a list") {
+            let response = response.expect("a valid cursor");
+            for row in response[list].as_array().expect("a list") {
                 assert!(keys.insert(row[key].clone()), "{kind:?} repeats {row}");
             }
-            cursor = answer["nextCursor"].as_str().map(str::to_owned);
+            cursor = response["nextCursor"].as_str().map(str::to_owned);
             if cursor.is_none() {
                 break;
             }
@@ -195,8 +195,8 @@ fn a_stuck_or_endless_report_always_has_a_cursor() {
     for kind in [AnalyticsKind::Searches, AnalyticsKind::Feedback, AnalyticsKind::Questions] {
         let mut cursor: Option<String> = None;
         for _ in 0..30 {
-            let answer = world.ask_at(now(), kind, true, |parameters| parameters.cursor = cursor.clone());
-            cursor = answer.expect("a valid cursor")["nextCursor"].as_str().map(str::to_owned);
+            let response = world.ask_at(now(), kind, true, |parameters| parameters.cursor = cursor.clone());
+            cursor = response.expect("a valid cursor")["nextCursor"].as_str().map(str::to_owned);
             assert!(cursor.is_some(), "{kind:?}");
         }
     }
@@ -288,7 +288,7 @@ fn pages_with_a_problem_get_more_complaints_and_fewer_after_a_merge() {
 }
 
 #[test]
-fn a_week_of_the_usual_site_fits_into_one_answer_of_each_report() {
+fn a_week_of_the_usual_site_fits_into_one_response_of_each_report() {
     let world = TestWorld::new(7, 1200, Vec::new());
     let week = DateRange::last_days(7, now().date_naive());
     let readers = world.readers(now());
@@ -314,11 +314,11 @@ fn searches_fit_the_pages_and_some_lead_nowhere() {
 #[test]
 fn some_readers_leave_an_address_and_the_rows_have_none() {
     let world = TestWorld::new(7, 600, Vec::new());
-    let answer = world.ask(AnalyticsKind::Feedback, |parameters| {
+    let response = world.ask(AnalyticsKind::Feedback, |parameters| {
         (parameters.source, parameters.limit) = (Some("contextual".to_owned()), Some("100".to_owned()));
     });
-    let answer = answer.expect("an answer").to_string();
-    assert!(texts::CONTACTS.iter().any(|contact| answer.contains(contact)));
+    let response = response.expect("an answer").to_string();
+    assert!(texts::CONTACTS.iter().any(|contact| response.contains(contact)));
     let rows = format!("{:?}", world.rows::<Feedback>());
     assert!(texts::CONTACTS.iter().all(|contact| !rows.contains(contact)));
 }

@@ -173,13 +173,13 @@ fn asks_for_preview(query: &str) -> bool {
     query.contains("deployments(")
 }
 
-/// Returns the answer to a request that GitHub refuses because of a fault or of the limit of the token.
+/// Returns the response to a request that GitHub refuses because of a fault or of the limit of the token.
 pub(super) fn refusal(world: &HostWorld<'_>) -> Option<Reply> {
     let of_fault = world.fault.and_then(refusal_of);
     of_fault.or_else(|| world.rate_limit.filter(|limit| limit.is_exceeded).map(|limit| exceeded(&limit)))
 }
 
-/// Returns the answer to a request if nothing is left of the limit.
+/// Returns the response to a request if nothing is left of the limit.
 fn exceeded(limit: &RateLimit) -> Reply {
     let text = "API rate limit exceeded for user ID 1.";
     match limit.is_graphql() {
@@ -204,22 +204,22 @@ fn refusal_of(fault: HostFault) -> Option<Reply> {
 }
 
 impl HostWorld<'_> {
-    /// Answers a GraphQL request. Accepts only the fragments and the mutations that docdeck sends.
-    pub(in crate::sim) fn answer_graphql(&self, body: &[u8]) -> HostReply {
+    /// Responds to a GraphQL request. Accepts only the fragments and the mutations that docdeck sends.
+    pub(in crate::sim) fn graphql_reply(&self, body: &[u8]) -> HostReply {
         let Ok(request) = serde_json::from_slice::<Value>(body) else {
             return (message(StatusCode::BAD_REQUEST, "Problems parsing JSON"), None);
         };
-        if self.fault == Some(HostFault::LimitInAnswer) {
+        if self.fault == Some(HostFault::LimitInBody) {
             let error = json!({ "type": "RATE_LIMITED", "message": "API rate limit exceeded" });
             return (Reply::json(StatusCode::OK, &json!({ "errors": [error] })), None);
         }
         if graphql_request(body).0 == HostOperation::Edit {
             return self.mutate(&request);
         }
-        (self.answer_query(&request), None)
+        (self.query_reply(&request), None)
     }
 
-    fn answer_query(&self, request: &Value) -> Reply {
+    fn query_reply(&self, request: &Value) -> Reply {
         let query = request.get("query").and_then(Value::as_str).unwrap_or_default();
         let asks_for_id = query.contains("number url id }");
         if query == "query { rateLimit { cost remaining resetAt } }" {
@@ -256,9 +256,9 @@ impl HostWorld<'_> {
             n += 1;
         }
         data.insert("rateLimit".to_owned(), self.rate_limit());
-        let answer =
+        let response =
             if errors.is_empty() { json!({ "data": data }) } else { json!({ "data": data, "errors": errors }) };
-        Reply::json(StatusCode::OK, &answer)
+        Reply::json(StatusCode::OK, &response)
     }
 
     fn rate_limit(&self) -> Value {
@@ -290,8 +290,8 @@ impl HostWorld<'_> {
         }
     }
 
-    /// Answers a REST request for the pull request with this link: for its diff, or for a page of its files.
-    pub(in crate::sim) fn answer_changes(&self, url: &str, page: Option<(usize, usize)>) -> Reply {
+    /// Responds to a REST request for the pull request with this link: for its diff, or for a page of its files.
+    pub(in crate::sim) fn changes_reply(&self, url: &str, page: Option<(usize, usize)>) -> Reply {
         let Some(found) = self.find(url) else { return message(StatusCode::NOT_FOUND, "Not Found") };
         match page {
             Some((page, per_page)) => Reply::json(StatusCode::OK, &diffs::page_of_files(&found.files, page, per_page)),
@@ -304,7 +304,7 @@ impl HostWorld<'_> {
         }
     }
 
-    /// Answers a request that acts on the pull request with this link.
+    /// Responds to a request that acts on the pull request with this link.
     pub(in crate::sim) fn act(&self, url: &str, request: &ActionRequest<'_>) -> HostReply {
         let Some(found) = self.find(url) else { return (message(StatusCode::NOT_FOUND, "Not Found"), None) };
         match self.carry_out(&found, request) {
@@ -371,7 +371,7 @@ impl HostWorld<'_> {
         Ok((Reply::json(StatusCode::OK, &reply), actions))
     }
 
-    /// Answers a mutation, which marks a draft as ready for review or closes a pull request.
+    /// Responds to a mutation, which marks a draft as ready for review or closes a pull request.
     fn mutate(&self, request: &Value) -> HostReply {
         let text = |pointer: &str| request.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
         let is_closing = text("/query").contains("closePullRequest(");
@@ -403,7 +403,7 @@ fn first_commit(commits: &mut Value) -> Option<&mut Value> {
     commits.pointer_mut("/nodes/0/commit")
 }
 
-/// Returns an answer in the form of GitHub's errors.
+/// Returns a response in the form of GitHub's errors.
 fn message(status: StatusCode, text: &str) -> Reply {
     let documentation = "https://docs.github.com/rest";
     Reply::json(status, &json!({ "message": text, "documentation_url": documentation, "status": status.as_str() }))

@@ -188,7 +188,7 @@ fn file_json(file: &ChangedFile) -> Value {
             "too_large": false })
 }
 
-/// Returns the answer to every request if GitLab refuses them all.
+/// Returns the response to every request if GitLab refuses them all.
 pub(super) fn refusal(world: &HostWorld<'_>) -> Option<Reply> {
     let limited = |reset: TimeDelta, more: Option<(HeaderName, String)>| {
         let text = Reply { status: StatusCode::TOO_MANY_REQUESTS, body: "Retry later\n".into(), headers: Vec::new() };
@@ -207,7 +207,7 @@ pub(super) fn refusal(world: &HostWorld<'_>) -> Option<Reply> {
             let headers = vec![(header::CONTENT_TYPE, "text/html".to_owned())];
             Some(Reply { status: StatusCode::BAD_GATEWAY, body, headers })
         }
-        HostFault::LimitInAnswer | HostFault::SecondaryLimit => Some(limited(TimeDelta::minutes(40), None)),
+        HostFault::LimitInBody | HostFault::SecondaryLimit => Some(limited(TimeDelta::minutes(40), None)),
         HostFault::LimitInStatus => Some(limited(TimeDelta::minutes(1), Some((header::RETRY_AFTER, "60".to_owned())))),
         _ => None,
     }
@@ -224,18 +224,18 @@ fn with_limit(mut reply: Reply, remaining: u64, resets_at: i64) -> Reply {
 }
 
 impl HostWorld<'_> {
-    /// Answers a request for the user of the token.
-    pub(in crate::sim) fn answer_user(&self) -> Reply {
+    /// Responds to a request for the user of the token.
+    pub(in crate::sim) fn user_reply(&self) -> Reply {
         Reply::json(StatusCode::OK, &json!({ "id": 1, "username": "you" }))
     }
 
-    /// Answers a request for a merge request, or one that acts on it.
-    pub(in crate::sim) fn answer_gitlab(&self, request: &GitLabRequest<'_>) -> HostReply {
-        let (reply, done) = self.answer_merge_request(request).unwrap_or_else(|error| (error_reply(error), None));
+    /// Responds to a request for a merge request, or one that acts on it.
+    pub(in crate::sim) fn gitlab_reply(&self, request: &GitLabRequest<'_>) -> HostReply {
+        let (reply, done) = self.merge_request_reply(request).unwrap_or_else(|error| (error_reply(error), None));
         (with_limit(reply, REQUESTS_PER_MINUTE - 1, (self.now + TimeDelta::minutes(1)).timestamp()), done)
     }
 
-    fn answer_merge_request(&self, request: &GitLabRequest<'_>) -> Result<HostReply, Error> {
+    fn merge_request_reply(&self, request: &GitLabRequest<'_>) -> Result<HostReply, Error> {
         let url = format!("https://gitlab.com/{}/-/merge_requests/{}", request.project, request.iid);
         let is_missing = |found: &HostPullRequest| self.fault == Some(HostFault::HalfMissing) && found.number % 2 == 1;
         let found = self.find(&url).filter(|found| !is_missing(found));
@@ -257,7 +257,7 @@ impl HostWorld<'_> {
             ("POST", "approve" | "notes") | ("PUT", "" | "merge") => {
                 let actions = self.gitlab_actions_after(&found, request)?;
                 let number = found.number;
-                // The answer is the state after the action.
+                // The response is the state after the action.
                 let mut changed = self.find_unchanged(&url).unwrap_or(found);
                 changed.apply(&actions);
                 let reply = match request.part {
@@ -283,7 +283,7 @@ impl HostWorld<'_> {
         match request.part {
             "approve" => {
                 check_sha(&request.fields(&["sha"])?)?;
-                // GitLab also answers 401 if the token is good, but the user may not approve.
+                // GitLab also responds with 401 if the token is good, but the user may not approve.
                 if found.state != HostState::Open || found.approvals().any(|approval| approval.author == "you") {
                     return Err((StatusCode::UNAUTHORIZED, "401 Unauthorized".to_owned()));
                 }

@@ -45,7 +45,7 @@ pub enum HostFault {
     /// The token may read pull requests, but not their checks.
     ForbiddenChecks,
     /// The limit is reached. GitHub reports it with status 200 and an error, GitLab without `Retry-After`.
-    LimitInAnswer,
+    LimitInBody,
     /// The limit is reached, reported with an error status and `Retry-After`.
     LimitInStatus,
     /// GitHub's secondary limit is reached, reported with status 403 and a text; its headers say that requests are left.
@@ -54,7 +54,7 @@ pub enum HostFault {
     ExpiredToken,
     /// Status 502 after the host's time limit.
     BadGateway,
-    /// Every answer is about another repository than the requested one.
+    /// Every response is about another repository than the requested one.
     OtherRepository,
     /// Every second pull request is not found: on GitHub of a request, on GitLab those with an odd number.
     HalfMissing,
@@ -66,8 +66,8 @@ pub enum HostFault {
     MovingHead,
     /// A commit is pushed right before a pull request is merged.
     MovedBeforeMerge,
-    /// Actions are carried out, but the connection ends before the answer.
-    LostActionAnswer,
+    /// Actions are carried out, but the connection ends before the response.
+    LostActionResponse,
     /// The connection ends before actions are carried out.
     LostAction,
     /// Every title, comment and diff contains control sequences and the token.
@@ -79,7 +79,7 @@ impl HostFault {
     pub(in crate::sim) const NAMED: [(&'static str, Self); 15] = [
         ("401", Self::ExpiredToken),
         ("502", Self::BadGateway),
-        ("limit", Self::LimitInAnswer),
+        ("limit", Self::LimitInBody),
         ("limit-retry-after", Self::LimitInStatus),
         ("secondary-limit", Self::SecondaryLimit),
         ("forbidden-checks", Self::ForbiddenChecks),
@@ -89,7 +89,7 @@ impl HostFault {
         ("many-files", Self::ManyFiles),
         ("moving-head", Self::MovingHead),
         ("hostile-text", Self::HostileText),
-        ("lost", Self::LostActionAnswer),
+        ("lost", Self::LostActionResponse),
         ("refuse", Self::LostAction),
         ("moved", Self::MovedBeforeMerge),
     ];

@@ -1,4 +1,4 @@
-//! What the simulated code hosts know when they answer.
+//! What the simulated code hosts know when they respond.
 
 use super::host_fault::HostFault;
 use super::pull_request::{HostPullRequest, UserActions};
@@ -12,11 +12,11 @@ use std::collections::HashMap;
 /// The maximum number of jobs that are searched for merged pages.
 const MAX_MERGED_JOBS: usize = 100;
 
-/// An answer. If the request was an action that is carried out, also the number of the pull request and everything that
-/// the user has done with it.
+/// A response. If the request was an action that is carried out, also the number of the pull request and everything
+/// that the user has done with it.
 pub(in crate::sim) type HostReply = (Reply, Option<(u32, UserActions)>);
 
-/// The state of the host with which it answers.
+/// The state of the host with which it responds.
 pub(in crate::sim) struct HostWorld<'a> {
     pub(in crate::sim) jobs: &'a [SimJob],
     pub(in crate::sim) seed: u64,

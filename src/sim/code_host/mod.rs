@@ -1,6 +1,6 @@
 //! The simulated GitHub and GitLab. The pull requests are those of the simulated jobs: checks run, reviews arrive, and
-//! older pull requests are merged. `pull_request` has their state, `host_world` finds them, `host_fault` has the faults,
-//! `rate_limit` has GitHub's limits, and `github` and `gitlab` answer requests. Does not read the clock.
+//! older pull requests are merged. `pull_request` has their state, `host_world` finds them, `host_fault` has the
+//! faults, `rate_limit` has GitHub's limits, and `github` and `gitlab` respond to requests. Does not read the clock.
 
 mod diffs;
 mod github;
@@ -22,7 +22,7 @@ use crate::model::pull_request::HostKind;
 use axum::http::StatusCode;
 use serde_json::json;
 
-/// Returns the answer to a request that the host refuses whatever it asks for.
+/// Returns the response to a request that the host refuses whatever it asks for.
 pub(super) fn refusal(kind: HostKind, world: &HostWorld<'_>) -> Option<Reply> {
     match kind {
         HostKind::GitHub => github::refusal(world),
@@ -30,7 +30,7 @@ pub(super) fn refusal(kind: HostKind, world: &HostWorld<'_>) -> Option<Reply> {
     }
 }
 
-/// Returns the answer to a request with a wrong token, or without one.
+/// Returns the response to a request with a wrong token, or without one.
 pub(super) fn unauthorized(kind: HostKind) -> Reply {
     let text = match kind {
         HostKind::GitHub => "Bad credentials",

@@ -41,7 +41,7 @@ impl RateLimit {
         self.resource == GRAPHQL
     }
 
-    /// Returns the headers of the answer.
+    /// Returns the headers of the response.
     pub(in crate::sim) fn headers(&self) -> [(HeaderName, String); 5] {
         let number = |name, number: u64| (HeaderName::from_static(name), number.to_string());
         let resets_at = u64::try_from(self.resets_at.timestamp()).unwrap_or(0);

@@ -24,7 +24,7 @@ pub struct ImportCounts {
     pub jobs_unchanged: u64,
     pub prompts_added: u64,
     /// Added prompts that are unconfirmed on this computer: the computer that wrote the backup had not sent them yet,
-    /// or had received no answer.
+    /// or had received no response.
     pub in_flight: u64,
     pub drafts_added: u64,
     /// Drafts that were skipped, since their slot already contains another text.

@@ -3,22 +3,22 @@
 use super::reports::{counts, range, week};
 use super::*;
 use crate::model::analytics::{
-    AnalyticsKind, AnalyticsRow, Cursor, Feedback, FeedbackStatus, PageFeedback, Question, ReaderTextDays, RowsAnswer,
-    RowsMerge, RowsReport, Search, Source, StoredRows,
+    AnalyticsKind, AnalyticsRow, Cursor, Feedback, FeedbackStatus, PageFeedback, Question, ReaderTextDays, RowsMerge,
+    RowsReport, RowsResponse, Search, Source, StoredRows,
 };
 use crate::model::period::DateRange;
 use crate::model::report::CachedRange;
 use crate::model::views::{Count, Counts, PageRow};
-use crate::store::{AnalyticsPruneFilter, AnswerPosition, PrunedAnalytics, salvage};
+use crate::store::{AnalyticsPruneFilter, PrunedAnalytics, ResponsePosition, salvage};
 use crate::store::{open as opening, schema};
 
-fn answer<R>(rows: Vec<R>, next: Option<&str>) -> RowsAnswer<R> {
-    RowsAnswer { rows, totals: counts(7, 1), next: next.and_then(Cursor::new), is_cut: false }
+fn response<R>(rows: Vec<R>, next: Option<&str>) -> RowsResponse<R> {
+    RowsResponse { rows, totals: counts(7, 1), next: next.and_then(Cursor::new), is_cut: false }
 }
 
-/// Returns the position of an answer in a report whose load was started at 10.
-fn position(number: u32, seconds: i64) -> AnswerPosition {
-    AnswerPosition { range: week(), number, as_of: at(seconds), started_at: at(10), starts_over: false }
+/// Returns the position of a response in a report whose load was started at 10.
+fn position(number: u32, seconds: i64) -> ResponsePosition {
+    ResponsePosition { range: week(), number, as_of: at(seconds), started_at: at(10), starts_over: false }
 }
 
 fn search(query: &str) -> Search {
@@ -31,8 +31,8 @@ fn comment(id: &str, text: &str) -> Feedback {
 }
 
 impl Store {
-    async fn save_part<R: AnalyticsRow>(&self, answer: &RowsAnswer<R>, position: AnswerPosition) -> bool {
-        self.save_rows_answer(&scope(), answer, position).await.expect("written")
+    async fn save_part<R: AnalyticsRow>(&self, response: &RowsResponse<R>, position: ResponsePosition) -> bool {
+        self.save_rows_response(&scope(), response, position).await.expect("written")
     }
 
     async fn stored<R: AnalyticsRow>(&self) -> StoredRows<R> {
@@ -41,8 +41,8 @@ impl Store {
 
     /// Stores a complete report of one row.
     async fn save_one_row<R: AnalyticsRow>(&self, range: DateRange, row: R, seconds: i64) {
-        let position = AnswerPosition { range, started_at: at(seconds), ..position(1, seconds) };
-        assert!(self.save_part(&answer(vec![row], None), position).await);
+        let position = ResponsePosition { range, started_at: at(seconds), ..position(1, seconds) };
+        assert!(self.save_part(&response(vec![row], None), position).await);
     }
 
     async fn prune_other_reports(&self, what: AnalyticsPruneFilter) -> u32 {
@@ -54,15 +54,16 @@ impl Store {
     }
 }
 
-/// Asserts that a report of two answers with these rows is read as it was written.
+/// Asserts that a report of two responses with these rows is read as it was written.
 async fn assert_round_trip<R: AnalyticsRow>(rows: Vec<R>) {
     let store = memory();
-    let (first, last) = (answer(rows, Some("01J \"x\" ü")), RowsAnswer { is_cut: true, ..answer(Vec::new(), None) });
+    let (first, last) =
+        (response(rows, Some("01J \"x\" ü")), RowsResponse { is_cut: true, ..response(Vec::new(), None) });
     assert!(store.save_part(&first, position(1, 10)).await);
     let mut merge = RowsMerge::start(week(), first, at(10));
     assert_eq!(store.stored::<R>().await.report.as_deref(), Some(merge.report()), "unfinished");
     assert!(store.save_part(&last, position(2, 20)).await);
-    merge.add_answer(last, at(20));
+    merge.add_response(last, at(20));
     assert_eq!(store.stored::<R>().await.report.as_deref(), Some(merge.report()), "complete");
 }
 
@@ -120,32 +121,32 @@ async fn an_interrupted_load_is_continued_and_replaces_the_complete_report_when_
     let store = memory();
     assert_eq!(store.stored::<Search>().await, StoredRows::default());
     store.save_one_row(week(), search("old"), 1).await;
-    assert!(store.save_part(&answer(vec![search("a"), search("b")], Some("x")), position(1, 10)).await);
+    assert!(store.save_part(&response(vec![search("a"), search("b")], Some("x")), position(1, 10)).await);
     let stored = store.stored::<Search>().await;
     assert_eq!(stored.report.map(|report| report.rows.clone()), Some(vec![search("old")]));
     assert_eq!((stored.interrupted_after, stored.requests_last_time), (Some(1), Some(1)));
     let unfinished = store.unfinished_rows::<Search>(&scope(), week()).await.expect("read").expect("a report");
     assert_eq!((unfinished.started_at, unfinished.report.next), (at(10), Cursor::new("x")));
-    assert!(store.save_part(&answer(vec![search("b"), search("c")], None), position(2, 20)).await);
+    assert!(store.save_part(&response(vec![search("b"), search("c")], None), position(2, 20)).await);
     let stored = store.stored::<Search>().await;
     let report = stored.report.expect("a report");
     assert_eq!(report.rows, [search("a"), search("b"), search("c")]);
-    assert_eq!((report.duplicates, report.answers, report.as_of), (1, 2, at(10)));
+    assert_eq!((report.duplicates, report.responses, report.as_of), (1, 2, at(10)));
     assert_eq!((stored.interrupted_after, stored.requests_last_time), (None, Some(2)));
     assert_eq!((store.count_rows("analytics_report").await, store.count_rows("analytics_answer").await), (1, 2));
 }
 
 #[tokio::test]
-async fn an_answer_of_another_load_is_not_mixed_into_the_report() {
+async fn a_response_of_another_load_is_not_mixed_into_the_report() {
     let store = memory();
-    let next = |rows: &[&str]| answer(rows.iter().map(|query| search(query)).collect(), Some("x"));
+    let next = |rows: &[&str]| response(rows.iter().map(|query| search(query)).collect(), Some("x"));
     assert!(!store.save_part(&next(&["b"]), position(2, 20)).await, "there is nothing to continue");
     assert!(store.save_part(&next(&["a"]), position(1, 10)).await);
     assert!(!store.save_part(&next(&["b"]), position(1, 10)).await, "another instance has begun");
     assert!(!store.save_part(&next(&["b"]), position(3, 20)).await, "an answer is missing");
     assert!(store.save_part(&next(&["b"]), position(2, 20)).await);
     assert!(!store.save_part(&next(&["c"]), position(2, 20)).await, "it is already stored");
-    let restarted = AnswerPosition { started_at: at(30), starts_over: true, ..position(1, 30) };
+    let restarted = ResponsePosition { started_at: at(30), starts_over: true, ..position(1, 30) };
     assert!(store.save_part(&next(&["d"]), restarted).await);
     assert!(!store.save_part(&next(&["b"]), position(2, 40)).await, "the load was started again");
     let report = store.stored::<Search>().await.report.expect("a report");
@@ -183,14 +184,14 @@ async fn a_report_that_was_edited_by_others_counts_as_not_stored_and_can_be_repl
         "UPDATE analytics_report SET next_cursor = iif(complete, 'x', NULL)",
     ] {
         let store = memory();
-        assert!(store.save_part(&answer(vec![search("a")], Some("x")), position(1, 10)).await);
-        assert!(store.save_part(&answer(vec![search("b")], None), position(2, 20)).await);
-        assert!(store.save_part(&answer(vec![search("c")], Some("x")), position(1, 30)).await);
+        assert!(store.save_part(&response(vec![search("a")], Some("x")), position(1, 10)).await);
+        assert!(store.save_part(&response(vec![search("b")], None), position(2, 20)).await);
+        assert!(store.save_part(&response(vec![search("c")], Some("x")), position(1, 30)).await);
         assert!(
             store
                 .save_part(
-                    &answer(vec![search("d")], Some("y")),
-                    AnswerPosition { started_at: at(10), ..position(2, 40) }
+                    &response(vec![search("d")], Some("y")),
+                    ResponsePosition { started_at: at(10), ..position(2, 40) }
                 )
                 .await
         );
@@ -277,12 +278,12 @@ async fn pruning_deletes_other_reports_by_the_rules_of_page_views_and_expired_te
 }
 
 #[tokio::test]
-async fn reports_are_recovered_from_a_damaged_file_if_all_of_their_answers_are() {
+async fn reports_are_recovered_from_a_damaged_file_if_all_of_their_responses_are() {
     let folder = tempdir().expect("a folder");
     let store = open(folder.path());
     let rows: Vec<Search> = (0..500).map(|n| search(&format!("query {n} {}", "words ".repeat(20)))).collect();
-    assert!(store.save_part(&answer(rows, Some("x")), position(1, 10)).await);
-    assert!(store.save_part(&answer(vec![search("b")], None), position(2, 20)).await);
+    assert!(store.save_part(&response(rows, Some("x")), position(1, 10)).await);
+    assert!(store.save_part(&response(vec![search("b")], None), position(2, 20)).await);
     store.save_one_row(week(), comment("f", "x"), 5).await;
     let expected = store.stored::<Search>().await;
     store
@@ -297,5 +298,5 @@ async fn reports_are_recovered_from_a_damaged_file_if_all_of_their_answers_are()
     assert_eq!(store.stored::<Search>().await, expected);
     assert_eq!(store.stored::<Feedback>().await, StoredRows::default());
     let report: &RowsReport<Search> = expected.report.as_deref().expect("a report");
-    assert_eq!((report.rows.len(), report.answers), (501, 2));
+    assert_eq!((report.rows.len(), report.responses), (501, 2));
 }

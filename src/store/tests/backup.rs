@@ -72,11 +72,11 @@ async fn full_store() -> Store {
     store.save_draft(&scope(), DraftTarget::NewJob, "a new job", at(10)).await.expect("stored");
     store.save_draft(&scope(), DraftTarget::Batch, "one\n\ntwo", at(11)).await.expect("stored");
     store.save_draft_about(&scope(), "about", &about, at(12)).await.expect("stored");
-    let tracked = store.track(&scope(), answer("tracked", Status::parse("reviewing")), at(13)).await.expect("stored");
+    let tracked = store.track(&scope(), response("tracked", Status::parse("reviewing")), at(13)).await.expect("stored");
     store.change_one_job(tracked.key, LocalChange::Dismissed(true), at(14)).await;
-    store.apply_fetched(&tracked, JobAnswer::NotFound, at(15)).await.expect("stored");
+    store.apply_fetched(&tracked, JobResponse::NotFound, at(15)).await.expect("stored");
     let other = Scope { base_url: "https://other.example".to_owned(), project: "o".to_owned(), organization: None };
-    store.track(&other, answer("j/1", Status::Active), at(16)).await.expect("stored");
+    store.track(&other, response("j/1", Status::Active), at(16)).await.expect("stored");
     store
 }
 
@@ -158,7 +158,7 @@ async fn an_import_updates_a_delivery_and_sets_the_id_of_its_job() {
     import(&there, &export(&here).await).await;
     assert!(is_unconfirmed(&prompts(&there).await[0]));
     here.permit(prompt, at(1)).await;
-    here.accept(prompt, answer("j", Status::Active), at(2)).await;
+    here.accept(prompt, response("j", Status::Active), at(2)).await;
     let done = import(&there, &export(&here).await).await;
     assert_eq!((done.jobs_added, done.jobs_changed), (0, 1));
     assert_eq!(prompts(&there).await, [Delivery::Accepted]);
@@ -173,9 +173,9 @@ async fn a_tracked_job_and_its_unconfirmed_copy_are_merged() {
     let (here, there) = (memory(), memory());
     let (prompt, _) = here.new_job("Do it", at(0)).await;
     import(&there, &export(&here).await).await;
-    there.track(&scope(), answer("j", Status::Active), at(3)).await.expect("tracked");
+    there.track(&scope(), response("j", Status::Active), at(3)).await.expect("tracked");
     here.permit(prompt, at(1)).await;
-    here.accept(prompt, answer("j", Status::Active), at(2)).await;
+    here.accept(prompt, response("j", Status::Active), at(2)).await;
     import(&there, &export(&here).await).await;
     let rows = there.jobs(&scope()).await.expect("rows");
     assert_eq!(rows.iter().filter(|row| row.local.undelivered.is_some()).count(), 0);
@@ -195,16 +195,16 @@ async fn two_equal_prompts_written_at_the_same_moment_stay_two_jobs() {
     }
     let first = here.sendable_prompts_with_wait().await[0].0;
     here.permit(first, at(1)).await;
-    here.accept(first, answer("j", Status::Active), at(2)).await;
+    here.accept(first, response("j", Status::Active), at(2)).await;
     import(&there, &export(&here).await).await;
     let rows = there.jobs(&scope()).await.expect("rows");
     assert_eq!((rows.len(), rows.iter().filter(|row| row.id.is_some()).count()), (2, 1));
 }
 
 #[tokio::test]
-async fn an_import_applies_a_later_answer_and_makes_the_job_unseen() {
+async fn an_import_applies_a_later_response_and_makes_the_job_unseen() {
     let (here, there) = (memory(), memory());
-    let row = here.track(&scope(), answer("j", Status::Active), at(0)).await.expect("tracked");
+    let row = here.track(&scope(), response("j", Status::Active), at(0)).await.expect("tracked");
     import(&there, &export(&here).await).await;
     here.apply_job(row.key, with_pr("j", Status::Completed, 3), at(10)).await;
     let copy = there.jobs(&scope()).await.expect("rows").remove(0);
@@ -216,8 +216,8 @@ async fn an_import_applies_a_later_answer_and_makes_the_job_unseen() {
         (Some(Status::Completed), Some(3), Some(at(10)))
     );
     assert!(copy.is_unseen(), "the change at 10 was not visible here at 50");
-    // Importing an older file doesn't undo a newer answer.
-    there.apply_job(copy.key, answer("j", Status::Archived), at(20)).await;
+    // Importing an older file doesn't undo a newer response.
+    there.apply_job(copy.key, response("j", Status::Archived), at(20)).await;
     import(&there, &export(&here).await).await;
     assert_eq!(there.jobs(&scope()).await.expect("rows")[0].remote.status, Some(Status::Archived));
     let kinds: Vec<EventKind> = there.thread_of(copy.key).await.events.into_iter().map(|event| event.kind).collect();
@@ -228,7 +228,7 @@ async fn an_import_applies_a_later_answer_and_makes_the_job_unseen() {
 async fn an_imported_job_is_handled_if_the_export_has_it_as_handled_or_an_older_export_as_viewed() {
     let (here, there, old) = (memory(), memory(), memory());
     for id in ["seen", "handled"] {
-        let row = here.track(&scope(), answer(id, Status::Active), at(0)).await.expect("tracked");
+        let row = here.track(&scope(), response(id, Status::Active), at(0)).await.expect("tracked");
         here.apply_job(row.key, with_pr(id, Status::Completed, 3), at(10)).await;
         here.change_one_job(row.key, LocalChange::Viewed, at(20)).await;
     }
@@ -279,7 +279,7 @@ async fn a_discarded_job_is_imported_as_discarded() {
 async fn an_event_that_both_computers_stored_is_not_imported_again() {
     let (here, there) = (memory(), memory());
     for (store, seconds) in [(&here, 0), (&there, 5)] {
-        let row = store.track(&scope(), answer("j", Status::Active), at(seconds)).await.expect("tracked");
+        let row = store.track(&scope(), response("j", Status::Active), at(seconds)).await.expect("tracked");
         store.apply_job(row.key, with_pr("j", Status::Completed, 3), at(20 + seconds)).await;
     }
     import(&there, &export(&here).await).await;
@@ -315,7 +315,7 @@ async fn a_prompt_edited_on_one_computer_is_imported_as_a_second_job_only_after_
     import(&there, &export(&here).await).await;
     assert_eq!(prompts(&there).await.len(), 1, "an older text of the same prompt");
     here.permit(prompt, at(4)).await;
-    here.accept(prompt, answer("j", Status::Active), at(5)).await;
+    here.accept(prompt, response("j", Status::Active), at(5)).await;
     import(&there, &export(&here).await).await;
     let rows = there.jobs(&scope()).await.expect("rows");
     let titles: Vec<&str> = rows.iter().map(|row| row.local.title.as_str()).collect();

@@ -4,7 +4,7 @@ use crate::model::period::DateRange;
 use crate::model::prompt::DraftTarget;
 use crate::model::report::{CachedPages, CachedRange};
 use crate::model::views::{Counts, ViewsQuery};
-use crate::store::{AnalyticsPruneFilter, Pruned, PrunedAnalytics, ReportAnswer, ScopeFilter, schema};
+use crate::store::{AnalyticsPruneFilter, Pruned, PrunedAnalytics, ReportResponse, ScopeFilter, schema};
 
 const OCTOBER: (&str, &str) = ("2026-10-01", "2026-10-31");
 
@@ -26,7 +26,7 @@ impl Store {
 
     async fn save_complete(&self, range: DateRange, path: &str, seconds: i64) {
         let rows = page(&[(path, counts(1, 1))], 9);
-        assert!(self.add_part(ReportAnswer { range, ..part(1, rows, true, seconds) }).await);
+        assert!(self.add_part(ReportResponse { range, ..part(1, rows, true, seconds) }).await);
     }
 
     async fn ranges(&self) -> Vec<DateRange> {
@@ -52,8 +52,8 @@ async fn each_cached_range_is_listed_once_and_the_days_of_the_trend_are_not_list
     store.save_rows(&scope(), range("2026-11-20", "2026-11-20"), 1, 1, 1, 3).await;
     store.save_rows(&scope(), october(), 50, 1, 50, 4).await;
     let rows = page(&[("/a", counts(1, 1)), ("/b", counts(2, 2))], 8);
-    store.add_part(ReportAnswer { range: october(), ..part(1, rows.clone(), true, 5) }).await;
-    store.add_part(ReportAnswer { range: october(), ..part(1, rows, false, 6) }).await;
+    store.add_part(ReportResponse { range: october(), ..part(1, rows.clone(), true, 5) }).await;
+    store.add_part(ReportResponse { range: october(), ..part(1, rows, false, 6) }).await;
     let cached = store.cached_ranges(&scope()).await.expect("read");
     let listed = known(week(), 70, false, at(1), counts(99, 0));
     let october = known(october(), 2, true, at(5), counts(8, 0));
@@ -67,7 +67,7 @@ async fn each_cached_range_is_listed_once_and_the_days_of_the_trend_are_not_list
 }
 
 #[tokio::test]
-async fn an_interrupted_load_counts_each_page_once_and_is_pruned_by_the_age_of_its_oldest_answer() {
+async fn an_interrupted_load_counts_each_page_once_and_is_pruned_by_the_age_of_its_oldest_response() {
     let store = memory();
     store.add_part(part(1, page(&[("/a", counts(1, 1)), ("/b", counts(2, 2))], 8), false, 10)).await;
     store.add_part(part(2, page(&[("/b", counts(3, 3)), ("/c", counts(4, 4))], 9), false, 20)).await;
@@ -95,7 +95,7 @@ async fn pruning_by_age_also_deletes_paths_that_no_report_uses_any_more() {
     store.save_rows(&scope(), week(), 50, 1, 3, 9).await;
     let pruned = store.prune(AnalyticsPruneFilter { before: Some(at(15)), ..AnalyticsPruneFilter::default() }).await;
     assert_eq!(
-        (pruned.counts.ranges, pruned.counts.reports, pruned.counts.answers, pruned.counts.totals),
+        (pruned.counts.ranges, pruned.counts.reports, pruned.counts.responses, pruned.counts.totals),
         (2, 1, 1, 1)
     );
     assert_eq!(store.ranges().await, [week()]);
@@ -117,7 +117,7 @@ async fn pruning_all_but_a_number_of_ranges_keeps_the_newest_of_each_project_and
     store.save_rows(&other, week(), 50, 1, 3, 1).await;
     let pruned = store.prune(AnalyticsPruneFilter { keep: Some(2), ..AnalyticsPruneFilter::default() }).await;
     assert_eq!(
-        (pruned.counts.ranges, pruned.counts.reports, pruned.counts.answers, pruned.counts.totals),
+        (pruned.counts.ranges, pruned.counts.reports, pruned.counts.responses, pruned.counts.totals),
         (1, 1, 1, 1)
     );
     assert_eq!(store.ranges().await, [week(), october()]);
@@ -129,7 +129,7 @@ async fn pruning_all_but_a_number_of_ranges_keeps_the_newest_of_each_project_and
             ..AnalyticsPruneFilter::default()
         })
         .await;
-    assert_eq!((pruned.counts.ranges, pruned.counts.answers), (1, 1));
+    assert_eq!((pruned.counts.ranges, pruned.counts.responses), (1, 1));
     assert_eq!(store.ranges().await, [week(), october()], "this project is unchanged");
 }
 
@@ -150,7 +150,7 @@ async fn pruning_all_page_views_deletes_nothing_else() {
     assert_eq!(store.prune(elsewhere).await.counts.reports, 0);
     let pruned = store.prune(AnalyticsPruneFilter { all: true, ..AnalyticsPruneFilter::default() }).await;
     assert_eq!(
-        (pruned.counts.ranges, pruned.counts.reports, pruned.counts.answers, pruned.counts.totals),
+        (pruned.counts.ranges, pruned.counts.reports, pruned.counts.responses, pruned.counts.totals),
         (1, 2, 1, 1)
     );
     let tables =
@@ -190,7 +190,7 @@ async fn a_prune_that_deletes_nothing_still_returns_free_space_to_the_disk() {
 }
 
 #[test]
-fn the_reports_migration_copies_the_totals_of_existing_answers() {
+fn the_reports_migration_copies_the_totals_of_existing_responses() {
     let mut db = Connection::open_in_memory().expect("a database");
     for (number, sql) in (1..).zip(&schema::MIGRATIONS[..3]) {
         db.execute_batch(sql).expect("migrated");

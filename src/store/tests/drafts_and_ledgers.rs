@@ -201,7 +201,7 @@ fn query(page: u32, limit: u32) -> ViewsQuery {
 }
 
 #[tokio::test]
-async fn an_answer_with_every_kind_of_count_is_read_unchanged() {
+async fn a_response_with_every_kind_of_count_is_read_unchanged() {
     let store = memory();
     let odd = Counts::new(Count::Other(line("12.5")), Count::Missing, Count::Known(-3));
     let page = ViewsPage {
@@ -218,7 +218,7 @@ async fn an_answer_with_every_kind_of_count_is_read_unchanged() {
 }
 
 #[tokio::test]
-async fn a_new_answer_replaces_only_the_answer_to_the_same_query() {
+async fn a_new_response_replaces_only_the_response_to_the_same_query() {
     let store = memory();
     let page = |more| ViewsPage { has_more: Some(more), ..ViewsPage::default() };
     store.save_views(&scope(), query(1, 50), &page(true), at(1)).await.expect("stored");

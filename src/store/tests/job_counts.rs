@@ -106,9 +106,9 @@ async fn the_counts_stay_correct_when_jobs_are_sent_merged_dismissed_or_pruned()
     assert_eq!(stored().await, [(1, 2, 1)]);
     store.permit(prompt, at(1)).await;
     assert_eq!(stored().await, [(1, 1, 1)]);
-    store.track(&scope(), answer("j1", Status::Active), at(2)).await.expect("tracked");
+    store.track(&scope(), response("j1", Status::Active), at(2)).await.expect("tracked");
     assert_eq!(stored().await, [(1, 1, 2)]);
-    store.accept(prompt, answer("j1", Status::Active), at(3)).await;
+    store.accept(prompt, response("j1", Status::Active), at(3)).await;
     assert_eq!(stored().await, [(1, 1, 1)], "one job, in two rows");
     store.apply_job(row.key, with_pr("j1", Status::Completed, 7), at(4)).await;
     assert_eq!(stored().await, [(1, 0, 1)]);

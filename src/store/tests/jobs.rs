@@ -34,10 +34,10 @@ async fn a_change_of_status_is_stored_with_its_time_which_becomes_the_finish_tim
 }
 
 #[tokio::test]
-async fn an_unchanged_answer_updates_only_the_time_of_the_last_check() {
+async fn an_unchanged_response_updates_only_the_time_of_the_last_check() {
     let store = memory();
     let row = store.add_accepted_job("j1", Status::Active, at(0)).await;
-    let applied = store.apply_job(row.key, answer("j1", Status::Active), at(5)).await;
+    let applied = store.apply_job(row.key, response("j1", Status::Active), at(5)).await;
     assert_eq!(applied.events, []);
     let mut expected = row.clone();
     expected.local.checked_at = Some(at(5));
@@ -47,7 +47,7 @@ async fn an_unchanged_answer_updates_only_the_time_of_the_last_check() {
 }
 
 #[tokio::test]
-async fn a_field_that_an_answer_leaves_out_keeps_its_value() {
+async fn a_field_that_a_response_leaves_out_keeps_its_value() {
     let store = memory();
     let row = store.add_accepted_job("j1", Status::Active, at(0)).await;
     let mut full = with_pr("j1", Status::Archived, 3);
@@ -57,7 +57,7 @@ async fn a_field_that_an_answer_leaves_out_keeps_its_value() {
     full.created_at = Some(at(-5));
     full.state.archived_at = Some(at(9));
     let known = store.apply_job(row.key, full, at(10)).await.row;
-    let applied = store.apply_job(row.key, answer("j1", Status::parse("")), at(20)).await;
+    let applied = store.apply_job(row.key, response("j1", Status::parse("")), at(20)).await;
     assert_eq!(applied.events, []);
     let mut expected = known;
     expected.local.checked_at = Some(at(20));
@@ -70,7 +70,7 @@ async fn a_field_that_an_answer_leaves_out_keeps_its_value() {
 async fn an_unknown_status_is_stored_as_received() {
     let store = memory();
     let row = store.add_accepted_job("j1", Status::Active, at(0)).await;
-    store.apply_job(row.key, answer("j1", Status::parse("Re-Viewing")), at(5)).await;
+    store.apply_job(row.key, response("j1", Status::parse("Re-Viewing")), at(5)).await;
     let row = store.job(row.key).await.expect("read").expect("there");
     assert_eq!(row.remote.status.as_ref().map(Status::word), Some("Re-Viewing"));
     let none = store.add_accepted_job("j2", Status::parse(""), at(6)).await;
@@ -81,12 +81,12 @@ async fn an_unknown_status_is_stored_as_received() {
 async fn a_finished_job_that_works_again_gets_a_new_start_time() {
     let store = memory();
     let row = store.add_accepted_job("j1", Status::Active, at(0)).await;
-    store.apply_job(row.key, answer("j1", Status::Failed), at(50)).await;
-    let row = store.apply_job(row.key, answer("j1", Status::Active), at(90)).await.row;
+    store.apply_job(row.key, response("j1", Status::Failed), at(50)).await;
+    let row = store.apply_job(row.key, response("j1", Status::Active), at(90)).await.row;
     assert_eq!((row.local.started_at, row.local.finished_at, row.local.changed_at), (at(90), None, at(90)));
-    let row = store.apply_job(row.key, answer("j1", Status::Completed), at(95)).await.row;
+    let row = store.apply_job(row.key, response("j1", Status::Completed), at(95)).await.row;
     assert_eq!(row.local.finished_at, Some(at(95)));
-    let row = store.apply_job(row.key, answer("j1", Status::Archived), at(99)).await.row;
+    let row = store.apply_job(row.key, response("j1", Status::Archived), at(99)).await.row;
     assert_eq!(row.local.finished_at, Some(at(95)), "archiving does not change it");
 }
 
@@ -94,13 +94,13 @@ async fn a_finished_job_that_works_again_gets_a_new_start_time() {
 async fn a_job_that_is_gone_stays_listed_and_can_come_back() {
     let store = memory();
     let row = store.add_accepted_job("j1", Status::Active, at(0)).await;
-    let gone = store.apply_fetched(&row, JobAnswer::NotFound, at(5)).await.expect("applied");
+    let gone = store.apply_fetched(&row, JobResponse::NotFound, at(5)).await.expect("applied");
     assert!(gone.row.local.gone);
     assert_eq!(gone.events, [JobEvent { at: at(5), kind: EventKind::Gone }]);
     assert_eq!(gone.row.remote.status, Some(Status::Active));
-    let again = store.apply_fetched(&row, JobAnswer::NotFound, at(6)).await.expect("applied");
+    let again = store.apply_fetched(&row, JobResponse::NotFound, at(6)).await.expect("applied");
     assert_eq!(again.events, []);
-    let back = store.apply_job(row.key, answer("j1", Status::Active), at(7)).await;
+    let back = store.apply_job(row.key, response("j1", Status::Active), at(7)).await;
     assert!(!back.row.local.gone);
     assert_eq!(back.events, [JobEvent { at: at(7), kind: EventKind::Back }]);
 }
@@ -109,11 +109,11 @@ async fn a_job_that_is_gone_stays_listed_and_can_come_back() {
 async fn viewing_a_job_marks_it_as_seen_until_its_next_change() {
     let store = memory();
     let row = store.add_accepted_job("j1", Status::Active, at(0)).await;
-    let row = store.apply_job(row.key, answer("j1", Status::Failed), at(10)).await.row;
+    let row = store.apply_job(row.key, response("j1", Status::Failed), at(10)).await.row;
     assert!(row.is_unseen());
     let row = store.change_one_job(row.key, LocalChange::Viewed, at(11)).await;
     assert_eq!((row.local.viewed_at, row.is_unseen()), (Some(at(11)), false));
-    assert!(store.apply_job(row.key, answer("j1", Status::Archived), at(12)).await.row.is_unseen());
+    assert!(store.apply_job(row.key, response("j1", Status::Archived), at(12)).await.row.is_unseen());
 }
 
 #[tokio::test]
@@ -122,7 +122,7 @@ async fn a_job_becomes_seen_and_unseen_even_if_the_clock_was_set_back() {
     let row = store.add_accepted_job("j1", Status::Active, at(1000)).await;
     let row = store.change_one_job(row.key, LocalChange::Viewed, at(500)).await;
     assert!(!row.is_unseen());
-    assert!(store.apply_job(row.key, answer("j1", Status::Failed), at(600)).await.row.is_unseen());
+    assert!(store.apply_job(row.key, response("j1", Status::Failed), at(600)).await.row.is_unseen());
 }
 
 #[tokio::test]
@@ -155,7 +155,7 @@ async fn only_rows_that_changed_since_the_revision_are_returned() {
     assert!(second.revision > first.revision);
     let nothing = store.jobs_changed_since(&scope(), second.revision).await.expect("rows");
     assert_eq!((nothing.rows, nothing.revision), (Vec::new(), second.revision));
-    let changed = store.apply_job(first.key, answer("j1", Status::Failed), at(2)).await.row;
+    let changed = store.apply_job(first.key, response("j1", Status::Failed), at(2)).await.row;
     let since = store.jobs_changed_since(&scope(), second.revision).await.expect("rows");
     assert_eq!((since.revision, since.rows), (changed.revision, vec![changed]));
     assert_eq!(store.jobs_changed_since(&scope(), 0).await.expect("rows").rows.len(), 2);
@@ -168,7 +168,7 @@ async fn projects_and_services_have_separate_jobs() {
     let other = Scope { project: "other".to_owned(), ..scope() };
     assert_eq!(store.jobs(&other).await.expect("rows"), []);
     assert_eq!(store.job_by_id(&other, &job_id("j1")).await.expect("read"), None);
-    let same_id = store.track(&other, answer("j1", Status::Failed), at(1)).await.expect("tracked");
+    let same_id = store.track(&other, response("j1", Status::Failed), at(1)).await.expect("tracked");
     assert_ne!(same_id.key, row.key);
     // The organization doesn't matter for jobs.
     let named = Scope { organization: Some("acme".to_owned()), ..scope() };
@@ -262,18 +262,18 @@ async fn only_jobs_that_may_still_change_are_checked() {
     let active = store.add_accepted_job("active", Status::Active, at(0)).await;
     let odd = store.add_accepted_job("odd", Status::parse("Re-Viewing"), at(0)).await;
     let late = store.add_accepted_job("late", Status::Active, at(0)).await;
-    store.apply_job(late.key, answer("late", Status::Completed), at(50)).await;
+    store.apply_job(late.key, response("late", Status::Completed), at(50)).await;
     let woken = store.add_accepted_job("woken", Status::Active, at(0)).await;
     store.apply_job(woken.key, with_pr("woken", Status::Completed, 1), at(10)).await;
     store.add_follow_up(woken.key, "more", at(20)).await.expect("written");
     for (id, status) in [("failed", Status::Failed), ("archived", Status::Archived)] {
         let over = store.add_accepted_job(id, Status::Active, at(0)).await;
-        store.apply_job(over.key, answer(id, status), at(50)).await;
+        store.apply_job(over.key, response(id, status), at(50)).await;
     }
     let over = store.add_accepted_job("over", Status::Active, at(0)).await;
     store.apply_job(over.key, with_pr("over", Status::Completed, 2), at(50)).await;
     let gone = store.add_accepted_job("gone", Status::Active, at(0)).await;
-    store.apply_fetched(&gone, JobAnswer::NotFound, at(50)).await.expect("written");
+    store.apply_fetched(&gone, JobResponse::NotFound, at(50)).await.expect("written");
     store.add_new_job(&scope(), "not sent yet", at(60)).await.expect("written");
     let under_way = store.jobs_to_check(&scope()).await.expect("read");
     let keys: Vec<JobKey> = under_way.iter().map(|row| row.key).collect();
@@ -409,14 +409,14 @@ async fn a_job_needs_the_user_until_it_is_handled_and_again_after_its_next_chang
 async fn a_follow_up_to_a_failed_job_marks_it_as_handled() {
     let store = memory();
     let row = store.add_accepted_job("j1", Status::Active, at(0)).await;
-    let row = store.apply_job(row.key, answer("j1", Status::Failed), at(10)).await.row;
+    let row = store.apply_job(row.key, response("j1", Status::Failed), at(10)).await.row;
     assert_eq!(row.group(), JobGroup::NeedsYou);
     let prompt = store.follow_up(row.key, "try again", at(20)).await;
     let discarded = store.discard_prompt(prompt, at(21)).await.expect("discarded");
     assert_eq!(discarded.rows[0].group(), JobGroup::NeedsYou, "it was not sent");
     let prompt = store.follow_up(row.key, "try again", at(22)).await;
     store.permit(prompt, at(23)).await;
-    let row = store.accept(prompt, answer("j1", Status::Failed), at(24)).await;
+    let row = store.accept(prompt, response("j1", Status::Failed), at(24)).await;
     assert_eq!(row.group(), JobGroup::Done);
 }
 
@@ -425,9 +425,9 @@ async fn a_gone_job_stores_the_time_of_the_first_404() {
     let store = memory();
     let row = store.add_accepted_job("j1", Status::Active, at(0)).await;
     for moment in [50, 60] {
-        let row = store.apply_fetched(&row, JobAnswer::NotFound, at(moment)).await.expect("written").row;
+        let row = store.apply_fetched(&row, JobResponse::NotFound, at(moment)).await.expect("written").row;
         assert_eq!((row.local.gone, row.state_since()), (true, Some(at(50))));
     }
-    let row = store.apply_job(row.key, answer("j1", Status::Active), at(70)).await.row;
+    let row = store.apply_job(row.key, response("j1", Status::Active), at(70)).await.row;
     assert_eq!((row.local.gone_at, row.state_since()), (None, Some(at(0))));
 }

@@ -5,7 +5,7 @@ fn words(row: &Job) -> Vec<&str> {
 }
 
 #[tokio::test]
-async fn a_custom_title_survives_answers_and_restarts_until_it_is_removed() {
+async fn a_custom_title_survives_responses_and_restarts_until_it_is_removed() {
     let folder = tempdir().expect("a folder");
     let store = open(folder.path());
     let row = store.add_accepted_job("j1", Status::Active, at(0)).await;
@@ -83,13 +83,13 @@ async fn merging_two_rows_keeps_what_the_user_wrote_for_both() {
     let (prompt, row) = store.new_job("Fix it", at(0)).await;
     store.permit(prompt, at(1)).await;
     store.finish(prompt, Delivery::Unconfirmed(line("?")), at(2)).await;
-    let tracked = store.track(&scope(), answer("j1", Status::Active), at(3)).await.expect("tracked");
+    let tracked = store.track(&scope(), response("j1", Status::Active), at(3)).await.expect("tracked");
     store.change_one_job(row.key, LocalChange::Tags(vec![line("a")]), at(4)).await;
     store.change_one_job(row.key, LocalChange::Note(Some(line("mine"))), at(4)).await;
     store.change_one_job(tracked.key, LocalChange::Title(Some(line("Named"))), at(5)).await;
     store.change_one_job(tracked.key, LocalChange::Tags(vec![line("b"), line("a")]), at(5)).await;
     store.change_one_job(tracked.key, LocalChange::Note(Some(line("theirs"))), at(5)).await;
-    let one = store.link_job(prompt, answer("j1", Status::Active), at(6)).await.expect("linked");
+    let one = store.link_job(prompt, response("j1", Status::Active), at(6)).await.expect("linked");
     assert_eq!((one.key, one.local.title.as_str(), one.local.has_custom_title), (row.key, "Named", true));
     assert_eq!(words(&one), ["a", "b"]);
     assert_eq!(one.local.note, Some(CleanText::block("mine\ntheirs")));

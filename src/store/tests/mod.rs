@@ -19,7 +19,7 @@ mod salvage;
 mod sending;
 mod status_summary;
 
-use super::{JobAnswer, SendPermit, Store, StoreError};
+use super::{JobResponse, SendPermit, Store, StoreError};
 use crate::model::Time;
 use crate::model::change::LocalChange;
 use crate::model::endpoint::Scope;
@@ -60,13 +60,13 @@ fn job_id(id: &str) -> JobId {
     JobId::new(id).expect("an id")
 }
 
-/// Returns an answer of the service that contains only an id and a status.
-fn answer(id: &str, status: Status) -> RemoteJob {
+/// Returns a response of the service that contains only an id and a status.
+fn response(id: &str, status: Status) -> RemoteJob {
     RemoteJob::new(job_id(id), status)
 }
 
 fn with_pr(id: &str, status: Status, number: u32) -> RemoteJob {
-    let mut job = answer(id, status);
+    let mut job = response(id, status);
     job.state.pr_link = Some(line(&format!("https://github.com/acme/docs/pull/{number}")));
     job
 }
@@ -106,7 +106,7 @@ impl Store {
     async fn add_accepted_job(&self, id: &str, status: Status, now: Time) -> Job {
         let (prompt, _) = self.new_job(&format!("Prompt of {id}"), now).await;
         assert!(matches!(self.permit(prompt, now).await, SendPermit::Go { .. }));
-        self.accept(prompt, answer(id, status), now).await
+        self.accept(prompt, response(id, status), now).await
     }
 
     async fn change_one_job(&self, job: JobKey, change: LocalChange, now: Time) -> Job {
@@ -121,7 +121,7 @@ impl Store {
 
     async fn apply_job(&self, job: JobKey, what: RemoteJob, now: Time) -> super::MergeResult {
         let requested = self.job(job).await.expect("read").expect("a job");
-        self.apply_fetched(&requested, JobAnswer::Job(what), now).await.expect("applied")
+        self.apply_fetched(&requested, JobResponse::Job(what), now).await.expect("applied")
     }
 
     async fn thread_of(&self, job: JobKey) -> Thread {

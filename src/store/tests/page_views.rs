@@ -4,7 +4,7 @@ use crate::model::impact::{PagePeriod, PageViewsState};
 use crate::model::load::Timed;
 use crate::model::period::DateRange;
 use crate::model::views::{Count, Counts, ViewsQuery};
-use crate::store::ReportAnswer;
+use crate::store::ReportResponse;
 
 fn known(value: Counts, seconds: i64) -> PageViewsState {
     PageViewsState::Known(Timed { value, as_of: at(seconds) })
@@ -17,7 +17,7 @@ impl Store {
         found.remove(0)
     }
 
-    async fn save_answer(&self, range: DateRange, limit: u32, rows: &[(&str, Counts)], seconds: i64) {
+    async fn save_response(&self, range: DateRange, limit: u32, rows: &[(&str, Counts)], seconds: i64) {
         let query = ViewsQuery { range, limit, page: 1 };
         self.save_views(&scope(), query, &page(rows, 9), at(seconds)).await.expect("stored");
     }
@@ -65,12 +65,12 @@ async fn page_views_are_returned_in_the_order_of_the_ranges_and_are_unknown_in_a
 }
 
 #[tokio::test]
-async fn without_a_complete_report_the_newest_answer_for_exactly_this_range_is_used() {
+async fn without_a_complete_report_the_newest_response_for_exactly_this_range_is_used() {
     let store = memory();
     let odd = Counts::new(Count::Other(line("0.5")), Count::Missing, Count::Known(-3));
-    store.save_answer(week(), 50, &[("/a", counts(1, 1)), ("/a/b", counts(7, 7))], 10).await;
-    store.save_answer(week(), 250, &[("/ü \"q\"", odd.clone()), ("/a", counts(2, 1))], 20).await;
-    store.save_answer(week(), 10, &[("/other", counts(5, 5))], 30).await;
+    store.save_response(week(), 50, &[("/a", counts(1, 1)), ("/a/b", counts(7, 7))], 10).await;
+    store.save_response(week(), 250, &[("/ü \"q\"", odd.clone()), ("/a", counts(2, 1))], 20).await;
+    store.save_response(week(), 10, &[("/other", counts(5, 5))], 30).await;
     assert_eq!(store.page_in("/a", week()).await, known(counts(2, 1), 20));
     assert_eq!(store.page_in("/ü \"q\"", week()).await, known(odd, 20));
     assert_eq!(store.page_in("/a/b", week()).await, known(counts(7, 7), 10));
@@ -82,11 +82,11 @@ async fn without_a_complete_report_the_newest_answer_for_exactly_this_range_is_u
 async fn the_periods_of_a_page_are_listed_newest_first_without_duplicates() {
     let store = memory();
     let (september, october) = (range("2026-09-01", "2026-09-30"), range("2026-10-01", "2026-10-31"));
-    let of = |range, part: ReportAnswer| ReportAnswer { range, ..part };
+    let of = |range, part: ReportResponse| ReportResponse { range, ..part };
     store.add_part(of(october, part(1, page(&[("/a", counts(40, 1))], 99), true, 5))).await;
-    store.save_answer(october, 50, &[("/a", counts(39, 1))], 9).await;
-    store.save_answer(september, 50, &[("/a", counts(30, 1))], 6).await;
-    store.save_answer(september, 250, &[("/a", counts(31, 1))], 7).await;
+    store.save_response(october, 50, &[("/a", counts(39, 1))], 9).await;
+    store.save_response(september, 50, &[("/a", counts(30, 1))], 6).await;
+    store.save_response(september, 250, &[("/a", counts(31, 1))], 7).await;
     store.add_part(part(1, page(&[("/a", counts(50, 1))], 99), false, 8)).await;
     let gone = range("2026-08-01", "2026-08-31");
     store.add_part(of(gone, part(1, page(&[("/b", counts(1, 1))], 99), true, 5))).await;
@@ -101,9 +101,9 @@ async fn the_periods_of_a_page_are_listed_newest_first_without_duplicates() {
 }
 
 #[tokio::test]
-async fn a_page_that_is_in_no_report_but_in_an_answer_has_periods() {
+async fn a_page_that_is_in_no_report_but_in_a_response_has_periods() {
     let store = memory();
-    store.save_answer(week(), 50, &[("/a", counts(3, 1))], 6).await;
+    store.save_response(week(), 50, &[("/a", counts(3, 1))], 6).await;
     let periods = store.page_periods(&scope(), &line("/a")).await.expect("read");
     assert_eq!(periods.len(), 1);
     assert_eq!((periods[0].range, &periods[0].views.value), (week(), &counts(3, 1)));

@@ -51,8 +51,8 @@ async fn merging_two_rows_keeps_the_pages_of_both() {
     store.finish(prompt, Delivery::Unconfirmed(line("?")), at(2)).await;
     let (other, _) = submit_job_about(&store, "The same", &["/c", "/a"], 3).await;
     store.permit(other, at(4)).await;
-    let known = store.accept(other, answer("j1", Status::Active), at(5)).await;
-    let one = store.link_job(prompt, answer("j1", Status::Active), at(6)).await.expect("linked");
+    let known = store.accept(other, response("j1", Status::Active), at(5)).await;
+    let one = store.link_job(prompt, response("j1", Status::Active), at(6)).await.expect("linked");
     assert_eq!((one.key, one.local.pages.to_vec()), (row.key, paths(&["/b", "/a", "/c"])));
     let found = store.jobs_about(&scope(), &line("/c")).await.expect("rows");
     assert_eq!(found.iter().map(|row| row.key).collect::<Vec<_>>(), [row.key]);
@@ -114,8 +114,8 @@ async fn numbers_of_pages_survive_a_restart_a_retry_and_a_merge_of_rows() {
     store.permit(prompt, at(2)).await;
     store.finish(prompt, Delivery::Unconfirmed(line("?")), at(3)).await;
     store.permit(other, at(4)).await;
-    store.accept(other, answer("j1", Status::Failed), at(5)).await;
-    store.link_job(prompt, answer("j1", Status::Failed), at(6)).await.expect("linked");
+    store.accept(other, response("j1", Status::Failed), at(5)).await;
+    store.link_job(prompt, response("j1", Status::Failed), at(6)).await.expect("linked");
     let before = vec![snapshot("/a", 12), snapshot("/b", 3)];
     let after = vec![snapshot("/a", 7)];
     store.set_snapshots_after(row.key, vec![snapshot("/b", 9)]).await.expect("stored");

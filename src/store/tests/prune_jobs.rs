@@ -64,7 +64,7 @@ async fn dismissed_gone_and_discarded_jobs_are_pruned() {
     let row = add_finished_job(&store, "dismissed", at(1)).await;
     store.change_one_job(row.key, LocalChange::Dismissed(true), at(2)).await;
     let gone = store.add_accepted_job("gone", Status::Active, at(3)).await;
-    store.apply_fetched(&gone, JobAnswer::NotFound, at(4)).await.expect("stored");
+    store.apply_fetched(&gone, JobResponse::NotFound, at(4)).await.expect("stored");
     store.change_one_job(gone.key, LocalChange::Viewed, at(5)).await;
     let (prompt, _) = store.new_job("discarded", at(6)).await;
     store.discard_prompt(prompt, at(7)).await.expect("discarded");
@@ -75,10 +75,10 @@ async fn dismissed_gone_and_discarded_jobs_are_pruned() {
 #[tokio::test]
 async fn merged_rows_are_deleted_with_their_job() {
     let store = memory();
-    store.track(&scope(), answer("j", Status::Completed), at(1)).await.expect("tracked");
+    store.track(&scope(), response("j", Status::Completed), at(1)).await.expect("tracked");
     let (prompt, _) = store.new_job("Do it", at(2)).await;
     store.permit(prompt, at(3)).await;
-    let row = store.accept(prompt, answer("j", Status::Completed), at(4)).await;
+    let row = store.accept(prompt, response("j", Status::Completed), at(4)).await;
     store.change_one_job(row.key, LocalChange::Viewed, at(5)).await;
     assert_eq!(store.prune_jobs(prune_before(1000)).await.expect("pruned").counts.jobs, 1);
     let rows: i64 = store

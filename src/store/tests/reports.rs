@@ -3,7 +3,7 @@ use crate::model::load::Timed;
 use crate::model::period::DateRange;
 use crate::model::report::{Report, ReportMerge, StoredReport};
 use crate::model::views::{Count, Counts, MAX_PAGE_SIZE, PageRow, ViewsPage, ViewsQuery};
-use crate::store::{ReportAnswer, loading, schema};
+use crate::store::{ReportResponse, loading, schema};
 use proptest::prelude::*;
 use std::sync::Arc;
 
@@ -25,13 +25,13 @@ pub(super) fn page(rows: &[(&str, Counts)], total: i64) -> ViewsPage {
     ViewsPage { totals: counts(total, 0), rows: rows.collect(), has_more: None }
 }
 
-pub(super) fn part(number: u32, answer: ViewsPage, complete: bool, seconds: i64) -> ReportAnswer {
-    ReportAnswer { range: week(), number, answer, complete, as_of: at(seconds), restarted_at: None }
+pub(super) fn part(number: u32, response: ViewsPage, complete: bool, seconds: i64) -> ReportResponse {
+    ReportResponse { range: week(), number, response, complete, as_of: at(seconds), restarted_at: None }
 }
 
 impl Store {
-    pub(super) async fn add_part(&self, part: ReportAnswer) -> bool {
-        self.add_report_answer(&scope(), part).await.expect("written")
+    pub(super) async fn add_part(&self, part: ReportResponse) -> bool {
+        self.add_report_response(&scope(), part).await.expect("written")
     }
 
     async fn cached(&self, range: DateRange) -> StoredReport {
@@ -45,16 +45,16 @@ impl Store {
 }
 
 #[tokio::test]
-async fn answers_are_merged_by_the_rules_of_the_model() {
+async fn responses_are_merged_by_the_rules_of_the_model() {
     let store = memory();
     let odd = Counts::new(Count::Other(line("12.5")), Count::Missing, Count::Known(-3));
     let first = page(&[("/a", counts(9, 1)), ("/b ü\"", odd.clone()), ("/d", counts(2, 2)), ("", odd)], 30);
     let second = page(&[("/d", counts(3, 2)), ("/c", counts(i64::MAX, 0)), ("/c", counts(1, 1))], 31);
-    let mut report = Report::from_first_answer(week(), first.clone(), false, at(20));
+    let mut report = Report::from_first_response(week(), first.clone(), false, at(20));
     assert!(store.add_part(part(1, first, false, 20)).await);
     let stored = store.cached(week()).await;
     assert_eq!((stored.report.as_deref(), stored.interrupted_after), (Some(&report), Some(1)));
-    report.add_answer(second.clone(), true, at(10));
+    report.add_response(second.clone(), true, at(10));
     assert!(store.add_part(part(2, second, true, 10)).await);
     let stored = store.cached(week()).await;
     assert_eq!((stored.report.as_deref(), stored.interrupted_after), (Some(&report), None));
@@ -74,7 +74,7 @@ async fn counts_with_a_fraction_are_stored_without_loss() {
         totals: counts(["12.5", "1e-9", "1.7976931348623157"]),
         ..page(&[("/a", tenths), ("/b", large)], 1)
     };
-    let report = Report::from_first_answer(week(), page.clone(), true, at(0));
+    let report = Report::from_first_response(week(), page.clone(), true, at(0));
     assert!(store.add_part(part(1, page, true, 0)).await);
     assert_eq!(store.cached(week()).await.report.as_deref(), Some(&report));
     let row: (Option<i64>, Option<String>) = store
@@ -109,8 +109,8 @@ async fn a_complete_report_stays_until_the_next_one_is_complete() {
 async fn complete_reports_of_single_days_are_read_in_order() {
     let store = memory();
     for (day, complete) in [("2026-11-18", true), ("2026-11-15", true), ("2026-11-16", false), ("2026-11-21", true)] {
-        let answer = page(&[("/a", counts(1, 1))], 2);
-        assert!(store.add_part(ReportAnswer { range: range(day, day), ..part(1, answer, complete, 0) }).await);
+        let response = page(&[("/a", counts(1, 1))], 2);
+        assert!(store.add_part(ReportResponse { range: range(day, day), ..part(1, response, complete, 0) }).await);
     }
     store.add_part(part(1, page(&[("/a", counts(9, 9))], 18), true, 0)).await;
     let reports = store.daily_reports(&scope(), week()).await.expect("read");
@@ -120,58 +120,58 @@ async fn complete_reports_of_single_days_are_read_in_order() {
 }
 
 #[tokio::test]
-async fn an_answer_that_is_not_the_next_one_does_not_change_the_report() {
+async fn a_response_that_is_not_the_next_one_does_not_change_the_report() {
     let store = memory();
     let rows = |path: &str| page(&[(path, counts(1, 1))], 9);
     assert!(!store.add_part(part(2, rows("/b"), true, 0)).await);
     assert!(!store.add_part(part(0, rows("/b"), true, 0)).await);
     assert_eq!(store.cached(week()).await, StoredReport::default());
     assert!(store.add_part(part(1, rows("/a"), false, 0)).await);
-    // Another instance loads the same range and has added the first answer.
+    // Another instance loads the same range and has added the first response.
     assert!(!store.add_part(part(1, rows("/a"), false, 1)).await);
     assert!(!store.add_part(part(3, rows("/c"), true, 1)).await);
     let stored = store.cached(week()).await;
-    assert_eq!(stored.report.map(|report| (report.answers, report.duplicates, report.rows.len())), Some((1, 0, 1)));
+    assert_eq!(stored.report.map(|report| (report.responses, report.duplicates, report.rows.len())), Some((1, 0, 1)));
 }
 
 #[tokio::test]
-async fn an_answer_is_stored_both_in_the_cache_and_in_the_report_or_in_neither() {
+async fn a_response_is_stored_both_in_the_cache_and_in_the_report_or_in_neither() {
     let store = memory();
     let rows = |path: &str| page(&[("/a", counts(1, 1)), (path, counts(2, 2))], 9);
     let cached = async |number| {
         let query = ViewsQuery { range: week(), limit: MAX_PAGE_SIZE, page: number };
         store.cached_views(&scope(), query).await.expect("read")
     };
-    assert!(store.cache_and_add_report_answer(&scope(), part(1, rows("/b"), false, 1), None).await.expect("written"));
+    assert!(store.cache_and_add_report_response(&scope(), part(1, rows("/b"), false, 1), None).await.expect("written"));
     assert_eq!(cached(1).await, Some(Timed { value: rows("/b"), as_of: at(1) }));
     let before = store.cached(week()).await;
-    assert_eq!(before.report.as_ref().map(|report| (report.answers, report.rows.len())), Some((1, 2)));
+    assert_eq!(before.report.as_ref().map(|report| (report.responses, report.rows.len())), Some((1, 2)));
     assert_eq!(before.totals, Some(Timed { value: counts(9, 0), as_of: at(1) }));
     // The trigger makes the last statement of the transaction fail.
     let stop = "CREATE TRIGGER stop BEFORE INSERT ON views_row BEGIN SELECT RAISE(ABORT, 'stop'); END";
     store.with_connection(|db| db.execute_batch(stop).expect("made")).await;
-    store.cache_and_add_report_answer(&scope(), part(2, rows("/c"), true, 2), None).await.expect_err("stopped");
+    store.cache_and_add_report_response(&scope(), part(2, rows("/c"), true, 2), None).await.expect_err("stopped");
     assert_eq!((cached(2).await, store.cached(week()).await), (None, before));
     assert_eq!((store.count_rows("views_path").await, store.count_rows("views_report").await), (0, 0));
     store.with_connection(|db| db.execute_batch("DROP TRIGGER stop").expect("gone")).await;
-    assert!(store.cache_and_add_report_answer(&scope(), part(2, rows("/c"), true, 2), None).await.expect("written"));
+    assert!(store.cache_and_add_report_response(&scope(), part(2, rows("/c"), true, 2), None).await.expect("written"));
     let whole = store.cached(week()).await.report.expect("a report");
-    assert_eq!((whole.complete, whole.answers, whole.duplicates, whole.rows.len()), (true, 2, 1, 3));
+    assert_eq!((whole.complete, whole.responses, whole.duplicates, whole.rows.len()), (true, 2, 1, 3));
 }
 
 #[tokio::test]
-async fn an_answer_that_is_not_the_next_one_is_only_cached() {
+async fn a_response_that_is_not_the_next_one_is_only_cached() {
     let store = memory();
     let rows = |path: &str| page(&[(path, counts(2, 2))], 9);
     let keeps = async |number, path: &str| {
-        let answer = rows(path);
+        let response = rows(path);
         let taken = store
-            .cache_and_add_report_answer(&scope(), part(number, answer.clone(), false, 5), None)
+            .cache_and_add_report_response(&scope(), part(number, response.clone(), false, 5), None)
             .await
             .expect("written");
         let query = ViewsQuery { range: week(), limit: MAX_PAGE_SIZE, page: number };
         let cached = store.cached_views(&scope(), query).await.expect("read").map(|cached| cached.value);
-        assert_eq!(cached, Some(answer));
+        assert_eq!(cached, Some(response));
         taken
     };
     assert!(!keeps(2, "/b").await, "the second comes first");
@@ -179,7 +179,7 @@ async fn an_answer_that_is_not_the_next_one_is_only_cached() {
     assert!(keeps(1, "/a").await);
     assert!(!keeps(1, "/c").await && !keeps(3, "/c").await);
     let known = store.cached(week()).await.report.expect("a report");
-    assert_eq!((known.answers, known.rows.len(), known.rows[0].path.as_str()), (1, 1, "/a"));
+    assert_eq!((known.responses, known.rows.len(), known.rows[0].path.as_str()), (1, 1, "/a"));
 }
 
 /// Returns the path with the number `n`. Sorting `count` such paths by number doesn't sort them alphabetically.
@@ -190,20 +190,21 @@ fn unsorted_path(n: u32, count: u32) -> String {
 #[tokio::test]
 async fn thousands_of_rows_with_new_and_known_paths_keep_the_order_of_the_service() {
     let store = memory();
-    let answer_with_rows = |number: u32, range, first: u32, rows: u32| {
+    let response_with_rows = |number: u32, range, first: u32, rows: u32| {
         let paths: Vec<String> = (first..first + rows).map(|n| unsorted_path(n, 4_001)).collect();
         let rows: Vec<(&str, Counts)> =
             paths.iter().zip(1..).map(|(path, n)| (path.as_str(), counts(n, i64::from(number)))).collect();
-        ReportAnswer { range, ..part(number, page(&rows, 9), number == 2, 5) }
+        ReportResponse { range, ..part(number, page(&rows, 9), number == 2, 5) }
     };
     let other = range("2026-10-01", "2026-10-31");
     // The first report already contains half of the paths of the second one.
     for (range, first) in [(week(), 0), (other, 1_200)] {
-        let answers = [answer_with_rows(1, range, first, 1_100), answer_with_rows(2, range, first + 1_090, 1_101)];
-        let mut report = Report::from_first_answer(range, answers[0].answer.clone(), false, at(5));
-        report.add_answer(answers[1].answer.clone(), true, at(5));
-        for answer in answers {
-            assert!(store.add_part(answer).await);
+        let responses =
+            [response_with_rows(1, range, first, 1_100), response_with_rows(2, range, first + 1_090, 1_101)];
+        let mut report = Report::from_first_response(range, responses[0].response.clone(), false, at(5));
+        report.add_response(responses[1].response.clone(), true, at(5));
+        for response in responses {
+            assert!(store.add_part(response).await);
         }
         let known = store.cached(range).await.report.expect("a report");
         assert_eq!((known.rows.len(), known.duplicates), (2_191, 10));
@@ -215,11 +216,11 @@ async fn thousands_of_rows_with_new_and_known_paths_keep_the_order_of_the_servic
 }
 
 #[tokio::test]
-async fn an_unfinished_report_with_an_unreadable_answer_is_ignored_and_loaded_again() {
+async fn an_unfinished_report_with_an_unreadable_response_is_ignored_and_loaded_again() {
     let store = memory();
     let rows = |path: &str| page(&[(path, counts(1, 1))], 9);
     store.add_part(part(1, rows("/a"), false, 0)).await;
-    store.add_part(ReportAnswer { range: range("2026-10-01", "2026-10-31"), ..part(1, rows("/o"), false, 0) }).await;
+    store.add_part(ReportResponse { range: range("2026-10-01", "2026-10-31"), ..part(1, rows("/o"), false, 0) }).await;
     store
         .with_connection(|db| {
             db.execute("UPDATE views_part SET answer = 'no JSON' WHERE loading = 1", []).expect("corrupted")
@@ -235,21 +236,21 @@ async fn an_unfinished_report_with_an_unreadable_answer_is_ignored_and_loaded_ag
 }
 
 #[tokio::test]
-async fn an_answer_of_a_load_that_another_instance_restarted_is_ignored() {
+async fn a_response_of_a_load_that_another_instance_restarted_is_ignored() {
     let store = memory();
     let rows = |path: &str| page(&[(path, counts(1, 1))], 9);
-    let old = Arc::new(ReportMerge::of(Report::from_first_answer(week(), rows("/old"), false, at(0))));
+    let old = Arc::new(ReportMerge::of(Report::from_first_response(week(), rows("/old"), false, at(0))));
     store.add_part(part(1, rows("/old"), false, 0)).await;
     store.delete_unfinished_report(&scope(), week()).await.expect("dropped");
-    let answer = |number, path, complete| ReportAnswer {
+    let response = |number, path, complete| ReportResponse {
         restarted_at: Some(at(5) + chrono::TimeDelta::microseconds(7)),
         ..part(number, rows(path), complete, 6)
     };
-    assert!(store.add_part(answer(1, "/new", false)).await);
+    assert!(store.add_part(response(1, "/new", false)).await);
     let late =
-        store.cache_and_add_report_answer(&scope(), part(2, rows("/b"), true, 1), Some(old)).await.expect("stored");
+        store.cache_and_add_report_response(&scope(), part(2, rows("/b"), true, 1), Some(old)).await.expect("stored");
     assert!(!late);
-    assert!(store.add_part(answer(2, "/b", true)).await);
+    assert!(store.add_part(response(2, "/b", true)).await);
     let whole = store.cached(week()).await.report.expect("a report");
     let paths: Vec<&str> = whole.rows.iter().map(|row| row.path.as_str()).collect();
     assert_eq!(paths, ["/new", "/b"]);
@@ -277,7 +278,7 @@ fn the_loading_migration_keeps_an_unfinished_report() {
     schema::migrate(&mut db).expect("migrated");
     let loading = loading::find_loading(&db, 1, week()).expect("read").expect("there");
     let report = loading::merge_parts(&db, week(), &loading).expect("read").expect("rows");
-    assert_eq!((loading.restarted_at, report.answers, report.complete), (Time::from_timestamp(6, 0), 2, false));
+    assert_eq!((loading.restarted_at, report.responses, report.complete), (Time::from_timestamp(6, 0), 2, false));
     assert_eq!(report.duplicates, 1);
     let odd = |text: &str| Count::Other(line(text));
     assert_eq!(report.totals, Counts::new(Count::Known(9), odd("x"), Count::Missing));
@@ -305,10 +306,10 @@ async fn deleting_an_unfinished_report_keeps_the_complete_one() {
     let rows = |path: &str| page(&[(path, counts(1, 1))], 9);
     store.delete_unfinished_report(&scope(), week()).await.expect("nothing to drop");
     store.add_part(part(1, rows("/a"), true, 0)).await;
-    store.add_part(ReportAnswer { restarted_at: Some(at(5)), ..part(1, rows("/b"), false, 6) }).await;
+    store.add_part(ReportResponse { restarted_at: Some(at(5)), ..part(1, rows("/b"), false, 6) }).await;
     let unfinished = store.unfinished_report(&scope(), week()).await.expect("read").expect("there");
     assert_eq!(
-        (unfinished.restarted_at, unfinished.report.answers, unfinished.report.complete),
+        (unfinished.restarted_at, unfinished.report.responses, unfinished.report.complete),
         (Some(at(5)), 1, false)
     );
     store.delete_unfinished_report(&scope(), week()).await.expect("dropped");
@@ -335,7 +336,7 @@ async fn a_load_continues_after_docdeck_is_restarted_and_belongs_to_one_project(
 async fn a_range_without_a_report_gets_the_complete_report_of_the_range_closest_in_length() {
     let store = memory();
     let rows = |path: &str| page(&[(path, counts(1, 1))], 9);
-    let other = |number, complete| ReportAnswer {
+    let other = |number, complete| ReportResponse {
         range: range("2026-10-01", "2026-10-31"),
         ..part(number, rows(&format!("/{number}")), complete, 90)
     };
@@ -358,7 +359,7 @@ async fn a_range_without_a_report_gets_the_complete_report_of_the_range_closest_
 }
 
 #[tokio::test]
-async fn the_totals_of_a_range_are_those_of_its_last_answer_of_any_page_size() {
+async fn the_totals_of_a_range_are_those_of_its_last_response_of_any_page_size() {
     let store = memory();
     let query = |range, limit, page| ViewsQuery { range, limit, page };
     let (one, two) = (range("2026-11-19", "2026-11-19"), range("2026-11-20", "2026-11-20"));
@@ -387,7 +388,7 @@ fn any_count() -> impl Strategy<Value = Count> {
     ]
 }
 
-fn any_answer() -> impl Strategy<Value = ViewsPage> {
+fn any_response() -> impl Strategy<Value = ViewsPage> {
     let counts =
         || (any_count(), any_count(), any_count()).prop_map(|(human, ai, total)| Counts::new(human, ai, total));
     // There are few different paths, so that many rows are duplicates.
@@ -403,23 +404,26 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn for_any_answers_the_stored_report_equals_the_report_merged_in_memory(
-        answers in proptest::collection::vec((any_answer(), 0_i64..100), 1..6)
+    fn for_any_responses_the_stored_report_equals_the_report_merged_in_memory(
+        responses in proptest::collection::vec((any_response(), 0_i64..100), 1..6)
     ) {
         let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
         runtime.block_on(async {
-            // `with_merge` is given the earlier answers already merged; `store` has to read and merge them itself.
+            // `with_merge` is given the earlier responses already merged; `store` has to read and merge them itself.
             let (store, with_merge) = (memory(), memory());
             let mut report: Option<Report> = None;
-            for (number, (answer, seconds)) in (1..).zip(&answers) {
-                let complete = number as usize == answers.len();
+            for (number, (response, seconds)) in (1..).zip(&responses) {
+                let complete = number as usize == responses.len();
                 let so_far = report.clone().map(ReportMerge::of).map(Arc::new);
                 match &mut report {
-                    Some(report) => report.add_answer(answer.clone(), complete, at(*seconds)),
-                    None => report = Some(Report::from_first_answer(week(), answer.clone(), complete, at(*seconds))),
+                    Some(report) => report.add_response(response.clone(), complete, at(*seconds)),
+                    None => {
+                        report = Some(Report::from_first_response(week(), response.clone(), complete, at(*seconds)));
+                    }
                 }
-                let next = part(number, answer.clone(), complete, *seconds);
-                assert!(with_merge.cache_and_add_report_answer(&scope(), next.clone(), so_far).await.expect("written"));
+                let next = part(number, response.clone(), complete, *seconds);
+                let is_added = with_merge.cache_and_add_report_response(&scope(), next.clone(), so_far).await;
+                assert!(is_added.expect("written"));
                 assert!(store.add_part(next).await);
                 for store in [&store, &with_merge] {
                     assert_eq!(store.cached(week()).await.report.as_deref(), report.as_ref());

@@ -101,22 +101,22 @@ async fn changes_of_the_queue_change_the_revision() {
 }
 
 #[tokio::test]
-async fn answers_and_imports_change_the_revision() {
+async fn responses_and_imports_change_the_revision() {
     let store = memory();
     let job = store.add_accepted_job("j1", Status::Active, at(0)).await;
     let (prompt, _) = store.new_job("Another one", at(1)).await;
     store.permit(prompt, at(2)).await;
     store.finish(prompt, Delivery::Unconfirmed(line("?")), at(3)).await;
-    let tracked = store.track(&scope(), answer("j2", Status::Active), at(4)).await.expect("tracked");
+    let tracked = store.track(&scope(), response("j2", Status::Active), at(4)).await.expect("tracked");
     store.follow_up(tracked.key, "more", at(5)).await;
     let mut watched = Watched::new(store.clone()).await;
     store.apply_job(job.key, with_pr("j1", Status::Completed, 7), at(10)).await;
     watched.assert_one_changed("an answer").await;
-    store.apply_fetched(&job, JobAnswer::NotFound, at(11)).await.expect("applied");
+    store.apply_fetched(&job, JobResponse::NotFound, at(11)).await.expect("applied");
     watched.assert_one_changed("a job that is gone").await;
-    store.track(&scope(), answer("j1", Status::Active), at(12)).await.expect("tracked");
+    store.track(&scope(), response("j1", Status::Active), at(12)).await.expect("tracked");
     watched.assert_one_changed("a job that is back").await;
-    store.link_job(prompt, answer("j2", Status::Active), at(13)).await.expect("linked");
+    store.link_job(prompt, response("j2", Status::Active), at(13)).await.expect("linked");
     watched.assert_one_changed("two merged rows").await;
     let other = memory();
     backup::import(&other, &backup::export(&store).await).await;

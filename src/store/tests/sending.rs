@@ -69,7 +69,7 @@ async fn only_a_prompt_that_never_reached_the_service_is_refunded_and_only_once(
     assert_eq!(used_requests(&store, RateLimited::Create, at(1803)).await, 1);
     store.requeue(first, None, at(1804)).await.expect("queued");
     store.permit(first, at(1805)).await;
-    store.accept(first, answer("j1", Status::Active), at(1806)).await;
+    store.accept(first, response("j1", Status::Active), at(1806)).await;
     let follow_up = store.follow_up(row.key, "More", at(1807)).await;
     store.permit(follow_up, at(1808)).await;
     store.finish(follow_up, Delivery::NotSent(line("no network")), at(1809)).await;
@@ -105,7 +105,7 @@ async fn follow_ups_are_sent_in_order_and_an_undelivered_follow_up_blocks_later_
     assert_eq!(store.sendable_prompts_with_wait().await, [(create, None)]);
     assert_eq!(store.permit(first, at(3)).await, SendPermit::Blocked);
     store.permit(create, at(3)).await;
-    store.accept(create, answer("j1", Status::Active), at(4)).await;
+    store.accept(create, response("j1", Status::Active), at(4)).await;
     assert_eq!(store.permit(second, at(5)).await, SendPermit::Blocked);
     assert_eq!(store.sendable_prompts_with_wait().await, [(first, None)]);
     let go = store.permit(first, at(5)).await;
@@ -134,7 +134,7 @@ async fn a_superseding_follow_up_discards_failed_prompts_and_waits_for_other_und
         assert_eq!(store.sendable_prompts_with_wait().await, [(queued, None)]);
         for prompt in [queued, last] {
             store.permit(prompt, at(6)).await;
-            store.accept(prompt, answer("j1", Status::Active), at(7)).await;
+            store.accept(prompt, response("j1", Status::Active), at(7)).await;
         }
     }
     let lost = store.follow_up(row.key, "lost", at(8)).await;
@@ -216,11 +216,11 @@ async fn a_429_queues_the_prompt_again_and_blocks_the_ledger() {
 }
 
 #[tokio::test]
-async fn an_accepted_new_job_gets_the_data_from_the_answer() {
+async fn an_accepted_new_job_gets_the_data_from_the_response() {
     let store = memory();
     let (prompt, _) = store.new_job("Fix it", at(0)).await;
     store.permit(prompt, at(1)).await;
-    let mut job = answer("j/1 ü", Status::Active);
+    let mut job = response("j/1 ü", Status::Active);
     job.state.source.repository = Some(line("https://github.com/acme/docs").into());
     job.state.source.git_ref = Some(line("agent/links"));
     job.state.model = Some(line("sonnet").into());
@@ -268,38 +268,38 @@ async fn a_row_shows_its_most_urgent_prompt() {
 }
 
 #[tokio::test]
-async fn a_follow_up_to_a_finished_job_is_checked_even_if_the_answer_is_still_finished() {
+async fn a_follow_up_to_a_finished_job_is_checked_even_if_the_response_is_still_finished() {
     let store = memory();
     let row = store.add_accepted_job("j1", Status::Active, at(0)).await;
     let row = store.apply_job(row.key, with_pr("j1", Status::Completed, 1), at(60)).await.row;
     assert_eq!((row.local.finished_at, crate::model::poll::next_poll(&row)), (Some(at(60)), None));
     let prompt = store.follow_up(row.key, "more", at(100)).await;
     store.permit(prompt, at(100)).await;
-    let row = store.accept(prompt, answer("j1", Status::Completed), at(101)).await;
+    let row = store.accept(prompt, response("j1", Status::Completed), at(101)).await;
     assert_eq!(
         (row.remote.status.clone(), row.local.started_at, row.local.finished_at),
         (Some(Status::Completed), at(101), None)
     );
     assert_eq!(crate::model::poll::next_poll(&row), Some(at(103)));
-    let row = store.apply_job(row.key, answer("j1", Status::Active), at(103)).await.row;
+    let row = store.apply_job(row.key, response("j1", Status::Active), at(103)).await.row;
     assert_eq!((row.local.started_at, row.local.finished_at, row.local.checked_at), (at(101), None, Some(at(103))));
     assert!(row.remote.pr_link.is_some());
 }
 
 #[tokio::test]
-async fn an_answer_to_a_request_before_a_follow_up_was_accepted_changes_nothing() {
+async fn a_response_to_a_request_before_a_follow_up_was_accepted_changes_nothing() {
     let store = memory();
     let row = store.add_accepted_job("j1", Status::Active, at(0)).await;
-    let requested = store.apply_job(row.key, answer("j1", Status::Completed), at(60)).await.row;
+    let requested = store.apply_job(row.key, response("j1", Status::Completed), at(60)).await.row;
     let prompt = store.follow_up(row.key, "more", at(100)).await;
     store.permit(prompt, at(100)).await;
-    let restarted = store.accept(prompt, answer("j1", Status::Active), at(101)).await;
-    for outdated in [JobAnswer::Job(answer("j1", Status::Completed)), JobAnswer::NotFound] {
+    let restarted = store.accept(prompt, response("j1", Status::Active), at(101)).await;
+    for outdated in [JobResponse::Job(response("j1", Status::Completed)), JobResponse::NotFound] {
         let merged = store.apply_fetched(&requested, outdated, at(102)).await.expect("read");
         assert_eq!((merged.row, merged.events), (restarted.clone(), Vec::new()));
     }
     assert_eq!(store.job(row.key).await.expect("read"), Some(restarted.clone()));
-    let merged = store.apply_fetched(&restarted, JobAnswer::NotFound, at(103)).await.expect("stored");
+    let merged = store.apply_fetched(&restarted, JobResponse::NotFound, at(103)).await.expect("stored");
     assert!(merged.row.local.gone);
 }
 
@@ -309,8 +309,8 @@ async fn a_job_that_does_not_restart_after_a_follow_up_is_finished_at_the_next_c
     let row = store.add_accepted_job("j1", Status::Completed, at(0)).await;
     let prompt = store.follow_up(row.key, "more", at(100)).await;
     store.permit(prompt, at(100)).await;
-    store.accept(prompt, answer("j1", Status::Completed), at(101)).await;
-    let row = store.apply_job(row.key, answer("j1", Status::Completed), at(103)).await.row;
+    store.accept(prompt, response("j1", Status::Completed), at(101)).await;
+    let row = store.apply_job(row.key, response("j1", Status::Completed), at(103)).await.row;
     assert_eq!(row.local.finished_at, Some(at(103)));
 }
 
@@ -338,7 +338,7 @@ async fn an_acceptance_is_stored_even_if_the_send_was_marked_as_abandoned() {
     store.permit(prompt, at(1)).await;
     store.abandon_sends(&scope(), "instance-1", at(2)).await.expect("done");
     store.requeue(prompt, None, at(3)).await.expect("queued again");
-    let row = store.accept(prompt, answer("j1", Status::Active), at(4)).await;
+    let row = store.accept(prompt, response("j1", Status::Active), at(4)).await;
     assert_eq!((row.id, row.local.undelivered), (Some(job_id("j1")), None));
     assert_eq!(store.permit(prompt, at(5)).await, SendPermit::NotQueued, "not sent a second time");
     // A late outcome that is not an acceptance doesn't change a prompt whose delivery has ended.
@@ -351,8 +351,8 @@ async fn the_second_job_of_a_prompt_that_was_sent_twice_is_listed() {
     let store = memory();
     let (prompt, row) = store.new_job("Fix it", at(0)).await;
     store.permit(prompt, at(1)).await;
-    store.accept(prompt, answer("j1", Status::Active), at(2)).await;
-    let same = store.accept(prompt, answer("j2", Status::Active), at(3)).await;
+    store.accept(prompt, response("j1", Status::Active), at(2)).await;
+    let same = store.accept(prompt, response("j2", Status::Active), at(3)).await;
     assert_eq!((same.key, same.id), (row.key, Some(job_id("j1"))));
     let ids: Vec<_> = store.jobs(&scope()).await.expect("rows").into_iter().filter_map(|row| row.id).collect();
     assert_eq!(ids, [job_id("j1"), job_id("j2")]);
@@ -423,7 +423,7 @@ async fn a_discarded_prompt_that_was_accepted_after_all_is_not_restored() {
     store.permit(prompt, at(1)).await;
     store.finish(prompt, Delivery::Unconfirmed(line("lost")), at(2)).await;
     store.discard_prompt(prompt, at(3)).await.expect("discarded");
-    let row = store.accept(prompt, answer("j1", Status::Active), at(4)).await;
+    let row = store.accept(prompt, response("j1", Status::Active), at(4)).await;
     assert_eq!((row.local.undelivered, row.group()), (None, JobGroup::Working));
     assert!(matches!(store.restore_prompts(&[prompt]).await, Err(StoreError::StateChanged)));
 }
@@ -434,14 +434,14 @@ async fn a_follow_up_resets_the_start_time_of_a_finished_job_but_not_of_a_workin
     let row = store.add_accepted_job("j1", Status::Active, at(0)).await;
     let prompt = store.follow_up(row.key, "more", at(50)).await;
     store.permit(prompt, at(60)).await;
-    let row = store.accept(prompt, answer("j1", Status::Active), at(61)).await;
+    let row = store.accept(prompt, response("j1", Status::Active), at(61)).await;
     assert_eq!((row.local.started_at, row.state_since(), row.local.finished_at), (at(0), Some(at(0)), None));
     assert_eq!(row.local.followed_up_at, Some(at(61)), "polled soon after it");
-    let row = store.apply_job(row.key, answer("j1", Status::Completed), at(100)).await.row;
+    let row = store.apply_job(row.key, response("j1", Status::Completed), at(100)).await.row;
     assert_eq!((row.local.finished_at, row.state_since()), (Some(at(100)), Some(at(100))));
     let prompt = store.follow_up(row.key, "again", at(150)).await;
     store.permit(prompt, at(160)).await;
-    let row = store.accept(prompt, answer("j1", Status::Active), at(161)).await;
+    let row = store.accept(prompt, response("j1", Status::Active), at(161)).await;
     assert_eq!((row.local.started_at, row.local.finished_at), (at(161), None));
 }
 
@@ -483,7 +483,7 @@ async fn an_unconfirmed_new_job_can_be_linked_to_its_job_at_the_service() {
     assert_eq!((row.id, row.local.title.as_str(), row.local.undelivered), (Some(job_id("j1")), "Fix it", None));
     assert_eq!((row.local.started_at, row.local.finished_at), (at(1), None));
     assert!(matches!(
-        store.link_job(prompt, answer("j2", Status::Active), at(501)).await,
+        store.link_job(prompt, response("j2", Status::Active), at(501)).await,
         Err(StoreError::StateChanged)
     ));
 }
@@ -494,7 +494,7 @@ async fn linking_merges_a_job_that_was_tracked_meanwhile() {
     let (prompt, row) = store.new_job("Fix it", at(0)).await;
     store.permit(prompt, at(1)).await;
     store.finish(prompt, Delivery::Unconfirmed(line("?")), at(2)).await;
-    let tracked = store.track(&scope(), answer("j1", Status::Active), at(10)).await.expect("tracked");
+    let tracked = store.track(&scope(), response("j1", Status::Active), at(10)).await.expect("tracked");
     let follow_up = store.follow_up(tracked.key, "more", at(11)).await;
     store
         .save_draft(&scope(), crate::model::prompt::DraftTarget::FollowUp(tracked.key), "typed", at(12))
@@ -519,7 +519,7 @@ async fn linking_merges_a_job_that_was_tracked_meanwhile() {
     assert_eq!(left.merged, [(tracked.key, one.key)]);
     assert_eq!(left.rows.iter().map(|row| row.key).collect::<Vec<_>>(), [one.key]);
     assert_eq!(store.merged_into(one.key).await.expect("keys"), [tracked.key]);
-    assert_eq!(store.apply_job(tracked.key, answer("j1", Status::Archived), at(30)).await.row.key, one.key);
+    assert_eq!(store.apply_job(tracked.key, response("j1", Status::Archived), at(30)).await.row.key, one.key);
     assert!(matches!(store.permit(follow_up, at(31)).await, SendPermit::Go { job, .. } if job == one.key));
 }
 
@@ -553,8 +553,8 @@ async fn the_keys_of_two_merged_rows_lead_to_the_same_thread() {
     let (prompt, row) = store.new_job("Fix it", at(0)).await;
     store.permit(prompt, at(1)).await;
     store.finish(prompt, Delivery::Unconfirmed(line("?")), at(2)).await;
-    let gone = store.track(&scope(), answer("j1", Status::Active), at(10)).await.expect("tracked").key;
-    store.link_job(prompt, answer("j1", Status::Active), at(20)).await.expect("linked");
+    let gone = store.track(&scope(), response("j1", Status::Active), at(10)).await.expect("tracked").key;
+    store.link_job(prompt, response("j1", Status::Active), at(20)).await.expect("linked");
     let thread = store.thread_of(row.key).await;
     let both = vec![(gone, thread.clone()), (row.key, thread)];
     assert_eq!(store.threads(&[gone, row.key], None).await.expect("threads"), both);
@@ -606,7 +606,7 @@ async fn a_retry_sends_the_last_accepted_prompt_once_more_and_keeps_the_drafts()
     let (prompt, row) = store.add_job_about(&scope(), "Fix it", &about, &[], at(0)).await.expect("stored");
     assert!(store.retry(row.key, at(1)).await.is_err(), "not failed yet");
     store.permit(prompt, at(1)).await;
-    store.accept(prompt, answer("job-1", Status::Failed), at(2)).await;
+    store.accept(prompt, response("job-1", Status::Failed), at(2)).await;
     store.save_draft(&scope(), DraftTarget::NewJob, "Not yet", at(3)).await.expect("stored");
     let (again, new) = store.retry(row.key, at(4)).await.expect("stored");
     assert_eq!((new.key != row.key, new.local.pages.as_slice()), (true, &about[..]));
@@ -617,7 +617,7 @@ async fn a_retry_sends_the_last_accepted_prompt_once_more_and_keeps_the_drafts()
     let follow_up = store.follow_up(row.key, "More", at(5)).await;
     assert!(store.retry(row.key, at(6)).await.is_err(), "a prompt is queued");
     store.permit(follow_up, at(6)).await;
-    store.accept(follow_up, answer("job-1", Status::Failed), at(7)).await;
+    store.accept(follow_up, response("job-1", Status::Failed), at(7)).await;
     let failed = store.jobs(&scope()).await.expect("rows").into_iter().find(|job| job.key == row.key).expect("a row");
     assert!(failed.can_retry(), "{failed:?}");
     let (again, same) = store.retry(row.key, at(8)).await.expect("stored");

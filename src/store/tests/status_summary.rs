@@ -16,7 +16,7 @@ async fn the_status_summary_has_the_sizes_of_the_groups_in_the_jobs_list() {
         for (is_viewed, number) in [(false, None), (true, None), (false, Some(7)), (true, Some(7))] {
             let id = format!("{word}-{is_viewed}-{number:?}");
             let row = store.add_accepted_job(&id, Status::Active, at(0)).await;
-            let seen = answer(&id, Status::parse(word));
+            let seen = response(&id, Status::parse(word));
             let seen = number.map_or(seen.clone(), |number| with_pr(&id, Status::parse(word), number));
             store.apply_job(row.key, seen, at(60)).await;
             if is_viewed {
@@ -31,7 +31,7 @@ async fn the_status_summary_has_the_sizes_of_the_groups_in_the_jobs_list() {
     let dismissed_job = store.add_accepted_job("dismissed", Status::Failed, at(0)).await;
     store.change_one_job(dismissed_job.key, LocalChange::Dismissed(true), at(90)).await;
     let gone = store.add_accepted_job("gone", Status::Active, at(0)).await;
-    store.apply_fetched(&gone, JobAnswer::NotFound, at(70)).await.expect("seen");
+    store.apply_fetched(&gone, JobResponse::NotFound, at(70)).await.expect("seen");
     let rows = store.jobs(&scope()).await.expect("rows");
     let count = |group| rows.iter().filter(|row| row.group() == group).count();
     let summary = Store::status_summary(folder.path(), &scope()).expect("read").expect("known");

@@ -216,7 +216,7 @@ pub(super) fn status_text<R: ReportRow, L: Fielded>(
     (parts.join(" · "), false)
 }
 
-/// Draws what is shown before the first answer.
+/// Draws what is shown before the first response.
 pub(super) fn draw_not_loaded(frame: &mut Frame<'_>, view: View<'_>, failure: Option<String>, is_loading: bool) {
     let theme = view.theme;
     let refresh = view.app.key_label(Context::Analytics, Action::Refresh);

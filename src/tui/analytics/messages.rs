@@ -51,7 +51,7 @@ pub enum AnalyticsEffect {
     LoadCached(AnalyticsKind, DateRange),
     /// Loads a report, or continues a partial one; answered by [`RowsMsg::Ended`].
     Load(AnalyticsKind, RowsPlan),
-    /// Stops the load of a report once its current request is answered.
+    /// Stops the load of a report once its current request has its response.
     Stop(AnalyticsKind, DateRange),
     /// Reads the cached page views of a range, without a request; answered by [`AnalyticsMsg::CachedViews`].
     LoadCachedViews(DateRange),

@@ -312,7 +312,7 @@ impl<R: FieldedRow> RowsTab<R> {
         })
     }
 
-    /// Stops waiting for an answer, because none was requested.
+    /// Stops waiting for a response, because none was requested.
     pub(in crate::tui) fn stop_waiting(&mut self) {
         self.report = self.report.shown().cloned().map_or(Load::Idle, Load::Ready);
     }

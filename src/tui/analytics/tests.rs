@@ -3,8 +3,8 @@ use super::question_groups::QuestionGroup;
 use super::tab::AnalyticsTab;
 use crate::model::analytics::needs_work::Signal;
 use crate::model::analytics::{
-    AnalyticsKind, AnalyticsRow, Cursor, Feedback, FeedbackStatus, PageFeedback, Question, RowsAnswer, RowsMerge,
-    RowsOutcome, RowsReport, Search, ThreadMessage,
+    AnalyticsKind, AnalyticsRow, Cursor, Feedback, FeedbackStatus, PageFeedback, Question, RowsMerge, RowsOutcome,
+    RowsReport, RowsResponse, Search, ThreadMessage,
 };
 use crate::model::comparison::ComparedRanges;
 use crate::model::failure::{Failure, FailureKind};
@@ -62,8 +62,8 @@ fn search(query: &str, hits: i64, page: Option<&str>) -> Search {
 }
 
 fn report<R: AnalyticsRow>(range: DateRange, rows: Vec<R>, next: Option<&str>) -> Arc<RowsReport<R>> {
-    let answer = RowsAnswer { rows, totals: Counts::default(), next: next.and_then(Cursor::new), is_cut: false };
-    Arc::new(RowsMerge::start(range, answer, at(0)).into_report())
+    let response = RowsResponse { rows, totals: Counts::default(), next: next.and_then(Cursor::new), is_cut: false };
+    Arc::new(RowsMerge::start(range, response, at(0)).into_report())
 }
 
 fn loaded<R: AnalyticsRow>(range: DateRange, rows: Vec<R>) -> RowsMsg<R> {
@@ -83,7 +83,7 @@ fn analytics_effects(effects: &[Effect]) -> Vec<AnalyticsEffect> {
 }
 
 #[test]
-fn a_tab_reads_the_cache_first_and_then_requests_one_answer() {
+fn a_tab_reads_the_cache_first_and_then_requests_one_response() {
     let mut app = app(Vec::new());
     press(&mut app, '2');
     let range = app.views.query().range;
@@ -114,20 +114,20 @@ fn a_tab_reads_the_cache_first_and_then_requests_one_answer() {
 }
 
 #[test]
-fn a_complete_report_of_several_answers_is_requested_again_only_after_a_confirmation() {
+fn a_complete_report_of_several_responses_is_requested_again_only_after_a_confirmation() {
     let (mut app, range) = open(AnalyticsTab::Searches);
     searches(&mut app, range, vec![search("sso", 12, None)]);
     let effects = press(&mut app, 'r');
     let [AnalyticsEffect::Load(_, plan)] = &analytics_effects(&effects)[..] else { panic!("{effects:?}") };
     assert_eq!((plan.max_requests, plan.from_start), (1, true), "one answer costs one request");
-    let answer = |query: &str, next: Option<&str>| RowsAnswer {
+    let response = |query: &str, next: Option<&str>| RowsResponse {
         rows: vec![search(query, 1, None)],
         totals: Counts::default(),
         next: next.and_then(Cursor::new),
         is_cut: false,
     };
-    let mut merge = RowsMerge::start(range, answer("sso", Some("more")), at(0));
-    merge.add_answer(answer("limits", None), at(1));
+    let mut merge = RowsMerge::start(range, response("sso", Some("more")), at(0));
+    merge.add_response(response("limits", None), at(1));
     let outcome =
         RowsOutcome { report: Some(Arc::new(merge.into_report())), end_reason: LoadEndReason::Complete, requests: 2 };
     app.update(Msg::Analytics(AnalyticsMsg::Searches(RowsMsg::Ended { range, outcome })), at(1));
@@ -152,7 +152,7 @@ fn a_change_of_the_range_requests_only_the_report_of_the_tab() {
 }
 
 #[test]
-fn an_answer_for_another_range_is_ignored() {
+fn a_response_for_another_range_is_ignored() {
     let (mut app, range) = open(AnalyticsTab::Searches);
     searches(&mut app, range.step(-1).expect("a range"), vec![search("late", 1, None)]);
     assert!(!screen(&app).contains("late"));
@@ -225,7 +225,7 @@ fn pages_that_need_work_show_unknown_signals_as_unknown() {
     let row =
         PageRow { path: CleanText::line("/sso"), counts: Counts { total: Count::Known(940), ..Counts::default() } };
     let page = ViewsPage { rows: vec![row], ..ViewsPage::default() };
-    let views = Arc::new(Report::from_first_answer(range, page, true, at(0)));
+    let views = Arc::new(Report::from_first_response(range, page, true, at(0)));
     app.update(Msg::Analytics(AnalyticsMsg::CachedViews { range, report: Some(views) }), at(0));
     let question = Question {
         id: CleanText::line("q"),

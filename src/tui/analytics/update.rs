@@ -80,7 +80,7 @@ impl App {
             }
         }
         let tab = R::of_mut(&mut self.analytics);
-        // The question comes once, when the cache was read, and not again with later answers.
+        // The question comes once, when the cache was read, and not again with later responses.
         let is_for_comparison = matches!(&msg, RowsMsg::Cached { range, .. } if tab.is_reading_compared(*range));
         let follows = tab.receive(msg, now);
         if let Some(report) = tab.report().cloned() {
@@ -246,12 +246,12 @@ impl App {
         self.open(ConfirmDialog { text, on_yes });
     }
 
-    /// Requests a report again. If all rows of several answers are loaded, asks first, because the rows stay complete
+    /// Requests a report again. If all rows of several responses are loaded, asks first, because the rows stay complete
     /// only if all of them are requested.
     pub(super) fn refresh_rows<R: ReportRow>(&mut self, now: Time, effects: &mut Vec<Effect>) {
         let tab = R::of_mut(&mut self.analytics);
-        let report = tab.report().filter(|report| report.is_complete() && report.answers > 1);
-        let Some((range, answers)) = report.map(|report| (report.range, report.answers)) else {
+        let report = tab.report().filter(|report| report.is_complete() && report.responses > 1);
+        let Some((range, responses)) = report.map(|report| (report.range, report.responses)) else {
             effects.extend(tab.load(1, true));
             return;
         };
@@ -259,10 +259,10 @@ impl App {
         if left == 0 {
             return self.notify_no_requests_left(now);
         }
-        let cost = plural(answers, "request");
+        let cost = plural(responses, "request");
         let text = format!("Load all {} of {range} again? About {cost}, {left} left.", R::KIND.label());
         // One more than last time, because there may be more rows by now.
-        let max_requests = REQUESTS_PER_CONFIRMATION.max(answers + 1).min(left);
+        let max_requests = REQUESTS_PER_CONFIRMATION.max(responses + 1).min(left);
         self.open(ConfirmDialog {
             text,
             on_yes: ConfirmAction::LoadRows { kind: R::KIND, max_requests, from_start: true },

@@ -272,7 +272,7 @@ fn after_an_action_the_details_are_read_again_and_a_notice_says_what_became_of_i
 }
 
 #[test]
-fn after_a_lost_answer_nothing_is_offered_until_the_state_was_read_again() {
+fn after_a_lost_response_nothing_is_offered_until_the_state_was_read_again() {
     let why = CleanText::line("github.com: the connection was lost");
     let mut app = opened();
     app.update(acted(unconfirmed(why, false), PullRequestAction::Approve), at(2));

@@ -47,9 +47,9 @@ pub struct ActiveLoad {
     pub range: DateRange,
     /// Whether the load started over instead of continuing an interrupted load.
     pub(super) from_start: bool,
-    /// `None` before the first answer.
+    /// `None` before the first response.
     pub progress: Option<LoadProgress>,
-    /// Whether the user stopped the load. The answer that is being received is still used.
+    /// Whether the user stopped the load. The response that is being received is still used.
     pub is_stopping: bool,
     /// The percentage of all views at which docdeck last offered to stop; 0 before the first offer.
     pub(super) last_offer_percent: u8,
@@ -114,9 +114,12 @@ impl AllPages {
     /// interrupted.
     pub fn rows_to_continue_after(&self, range: DateRange) -> Option<usize> {
         let known = self.cached.get(&range)?;
-        let answers = known.interrupted_after?;
+        let responses = known.interrupted_after?;
         let partial = known.report.as_ref().filter(|report| !report.complete);
-        Some(partial.map_or(answers as usize * crate::model::views::MAX_PAGE_SIZE as usize, |report| report.rows.len()))
+        Some(
+            partial
+                .map_or(responses as usize * crate::model::views::MAX_PAGE_SIZE as usize, |report| report.rows.len()),
+        )
     }
 
     /// Returns why the last load failed; `None` if it didn't fail or if it loaded another range.
@@ -146,17 +149,17 @@ impl AllPages {
     /// Records the result of a load. A complete report is not replaced by a later load that was interrupted.
     pub(super) fn record_outcome(&mut self, range: DateRange, end: &LoadOutcome, load: Option<ActiveLoad>) {
         let known = self.cached.entry(range).or_default();
-        let loaded_answers = load.and_then(|load| load.progress).map(|progress| progress.answers);
-        let part = end.report.as_ref().filter(|report| !report.complete).map(|report| report.answers);
+        let loaded_responses = load.and_then(|load| load.progress).map(|progress| progress.responses);
+        let part = end.report.as_ref().filter(|report| !report.complete).map(|report| report.responses);
         known.interrupted_after = match end.end_reason {
             LoadEndReason::Complete => None,
-            // A load that started over has discarded the rows of an earlier load, so only its own answers count.
-            _ if load.is_some_and(|load| load.from_start) => loaded_answers.or(part),
-            _ => loaded_answers.or(part).or(known.interrupted_after),
+            // A load that started over has discarded the rows of an earlier load, so only its own responses count.
+            _ if load.is_some_and(|load| load.from_start) => loaded_responses.or(part),
+            _ => loaded_responses.or(part).or(known.interrupted_after),
         };
         let Some(report) = &end.report else { return };
         if end.end_reason == LoadEndReason::Complete {
-            known.requests_last_time = Some(report.answers);
+            known.requests_last_time = Some(report.responses);
         }
         if report.complete || !known.report.as_ref().is_some_and(|old| old.complete) {
             known.report = Some(Arc::clone(report));

@@ -58,13 +58,13 @@ fn page(rows: usize, has_more: bool) -> ViewsPage {
     ViewsPage { totals: counts(1000), rows: (0..rows).map(row).collect(), has_more: Some(has_more) }
 }
 
-fn report(range: DateRange, rows: usize, answers: u32, complete: bool, as_of: Time) -> Arc<Report> {
-    Arc::new(Report { answers, ..Report::from_first_answer(range, page(rows, !complete), complete, as_of) })
+fn report(range: DateRange, rows: usize, responses: u32, complete: bool, as_of: Time) -> Arc<Report> {
+    Arc::new(Report { responses, ..Report::from_first_response(range, page(rows, !complete), complete, as_of) })
 }
 
 fn complete_report(range: DateRange, as_of: Time) -> StoredReport {
     let report = report(range, 600, 3, true, as_of);
-    StoredReport { requests_last_time: Some(report.answers), report: Some(report), ..StoredReport::default() }
+    StoredReport { requests_last_time: Some(report.responses), report: Some(report), ..StoredReport::default() }
 }
 
 fn interrupted(range: DateRange) -> StoredReport {
@@ -103,10 +103,10 @@ impl LoadFixture {
         test
     }
 
-    /// Opens the views screen with an empty cache, and answers the request with 50 rows; the range has more rows.
-    fn with_an_answer() -> Self {
+    /// Opens the views screen with an empty cache, and responds to the request with 50 rows; the range has more rows.
+    fn with_a_response() -> Self {
         let mut test = Self::with_cached(StoredReport::default());
-        test.answer(50, true);
+        test.respond(50, true);
         test
     }
 
@@ -125,9 +125,9 @@ impl LoadFixture {
         self.send(Msg::Views(ViewsMsg::CachedReportLoaded { range, stored: Ok(cached) }));
     }
 
-    fn answer(&mut self, rows: usize, has_more: bool) {
-        let answer = Timed { value: page(rows, has_more), as_of: now() };
-        self.send(Msg::Views(ViewsMsg::Answered { query: self.app.views.query(), result: Ok(answer), old: None }));
+    fn respond(&mut self, rows: usize, has_more: bool) {
+        let response = Timed { value: page(rows, has_more), as_of: now() };
+        self.send(Msg::Views(ViewsMsg::Loaded { query: self.app.views.query(), result: Ok(response), old: None }));
     }
 
     fn set_requests_left(&mut self, left: u32) {
@@ -136,9 +136,10 @@ impl LoadFixture {
         self.send(Msg::Engine(EngineEvent::Budget(RateLimited::Views, budget)));
     }
 
-    fn progress(&mut self, range: DateRange, answers: u32) {
-        let rows = answers as usize * 250;
-        let progress = LoadProgress { range, rows, answers, requests: answers, share: Some(0.62), is_complete: false };
+    fn progress(&mut self, range: DateRange, responses: u32) {
+        let rows = responses as usize * 250;
+        let progress =
+            LoadProgress { range, rows, responses, requests: responses, share: Some(0.62), is_complete: false };
         self.send(Msg::Engine(EngineEvent::Loading(progress)));
     }
 
@@ -213,13 +214,13 @@ fn a_range_without_a_complete_report_requests_one_page_of_rows() {
 fn rows_of_an_interrupted_load_are_listed_if_the_request_fails() {
     let mut test = LoadFixture::with_cached(interrupted(week()));
     let failure = Failure::new(FailureKind::Offline, "No network.");
-    test.send(Msg::Views(ViewsMsg::Answered { query: test.app.views.query(), result: Err(failure), old: None }));
+    test.send(Msg::Views(ViewsMsg::Loaded { query: test.app.views.query(), result: Err(failure), old: None }));
     assert_eq!(test.listed(), Some((week(), 1000, false)));
 }
 
 #[test]
 fn the_cost_is_shown_first_and_a_confirmed_load_starts_once() {
-    let mut test = LoadFixture::with_an_answer();
+    let mut test = LoadFixture::with_a_response();
     test.keys("a");
     assert!(test.loads().is_empty());
     assert!(test.question().starts_with("Load all pages of 2026-11-14 … 2026-11-20? About 4 requests, "));
@@ -235,10 +236,10 @@ fn the_cost_is_shown_first_and_a_confirmed_load_starts_once() {
 }
 
 #[test]
-fn a_fresh_first_answer_of_the_largest_page_size_is_not_requested_again() {
+fn a_fresh_first_response_of_the_largest_page_size_is_not_requested_again() {
     let mut test = LoadFixture::with_cached(StoredReport::default());
     test.app.views.query.limit = crate::model::views::MAX_PAGE_SIZE;
-    test.answer(250, true);
+    test.respond(250, true);
     let plan =
         LoadPlan { range: week(), from_start: false, max_requests: REQUESTS_PER_CONFIRMATION, stop_at_percent: None };
     let question = test.app.load_question(&[plan], now());
@@ -264,7 +265,7 @@ fn the_countdown_of_a_rate_limit_is_redrawn_each_second_in_its_last_minute() {
     )));
     let until = now() + TimeDelta::minutes(5);
     let failure = Failure::new(FailureKind::Limited(Wait { until, is_estimate: false }), "the limit is used up");
-    test.send(Msg::Views(ViewsMsg::Answered { query: test.app.views.query(), result: Err(failure), old: None }));
+    test.send(Msg::Views(ViewsMsg::Loaded { query: test.app.views.query(), result: Err(failure), old: None }));
     test.app.notice = None;
     assert_eq!(test.app.next_timer(now()), Some(until - TimeDelta::seconds(59)));
     let late = until - TimeDelta::seconds(30);
@@ -276,14 +277,14 @@ fn the_countdown_of_a_rate_limit_is_redrawn_each_second_in_its_last_minute() {
 #[test]
 fn the_cost_includes_all_rows_known_to_exist_and_shows_the_cost_of_the_last_load() {
     let mut test = LoadFixture::with_cached(StoredReport { requests_last_time: Some(5), ..StoredReport::default() });
-    test.send(Msg::Views(ViewsMsg::Answered {
+    test.send(Msg::Views(ViewsMsg::Loaded {
         query: test.app.views.query(),
         result: Ok(Timed { value: page(50, true), as_of: now() }),
         old: None,
     }));
     for _ in 0..5 {
         test.app.views.turn_page(true);
-        test.answer(50, true);
+        test.respond(50, true);
     }
     test.keys("a");
     let text = "Load all pages of 2026-11-14 … 2026-11-20? 2 or more requests (last time: 5), 63 left.";
@@ -292,20 +293,20 @@ fn the_cost_includes_all_rows_known_to_exist_and_shows_the_cost_of_the_last_load
 
 #[test]
 fn an_unknown_number_of_rows_is_estimated_and_the_question_shows_the_basis() {
-    let mut test = LoadFixture::with_an_answer();
+    let mut test = LoadFixture::with_a_response();
     test.keys("a");
     let text = "Load all pages of 2026-11-14 … 2026-11-20? About 4 requests, estimated from the first 50 rows (5% of \
                 the views), 63 left.";
     assert_eq!(test.question(), text);
     let similar = SimilarRange { range: week_before(), rows: 1_099 };
     let mut test = LoadFixture::with_cached(StoredReport { similar: Some(similar), ..StoredReport::default() });
-    test.answer(50, true);
+    test.respond(50, true);
     test.keys("a");
     let text = "Load all pages of 2026-11-14 … 2026-11-20? About 5 requests, estimated from the 1,099 pages of \
                 2026-11-07 … 2026-11-13, 63 left.";
     assert_eq!(test.question(), text);
     let mut test = LoadFixture::with_cached(StoredReport::default());
-    test.answer(2, true);
+    test.respond(2, true);
     test.keys("a");
     let text = "Load all pages of 2026-11-14 … 2026-11-20? 1 or more requests, 63 left.";
     assert_eq!(test.question(), text, "two rows are not enough for an estimate");
@@ -313,7 +314,7 @@ fn an_unknown_number_of_rows_is_estimated_and_the_question_shows_the_basis() {
 
 #[test]
 fn a_range_without_an_estimate_is_expected_to_cost_the_mean_of_the_other_ranges() {
-    let test = LoadFixture::with_an_answer();
+    let test = LoadFixture::with_a_response();
     let plan =
         |range| LoadPlan { range, from_start: false, max_requests: REQUESTS_PER_CONFIRMATION, stop_at_percent: None };
     let of = |ranges: &[DateRange]| {
@@ -329,13 +330,13 @@ fn a_range_without_an_estimate_is_expected_to_cost_the_mean_of_the_other_ranges(
 
 #[test]
 fn a_load_offers_to_stop_at_95_and_at_99_percent_and_continues_otherwise() {
-    let mut test = LoadFixture::with_an_answer();
+    let mut test = LoadFixture::with_a_response();
     test.keys("ay");
-    let at = |test: &mut LoadFixture, answers: u32, share: f64, is_complete: bool| {
+    let at = |test: &mut LoadFixture, responses: u32, share: f64, is_complete: bool| {
         test.app.notice = None;
-        let rows = answers as usize * 250;
+        let rows = responses as usize * 250;
         let progress =
-            LoadProgress { range: week(), rows, answers, requests: answers, share: Some(share), is_complete };
+            LoadProgress { range: week(), rows, responses, requests: responses, share: Some(share), is_complete };
         test.send(Msg::Engine(EngineEvent::Loading(progress)));
         test.app.notice.as_ref().map(|notice| notice.text.to_string())
     };
@@ -351,8 +352,8 @@ fn a_load_offers_to_stop_at_95_and_at_99_percent_and_continues_otherwise() {
     assert!(!test.app.views.all_pages.can_stop());
     test.end(week(), Some(report(week(), 2_500, 10, false, now())), LoadEndReason::Stopped, 10);
     assert!(test.notice().starts_with("Stopped after 2,500 rows (99% of the views); press a "), "{}", test.notice());
-    // After the last answer there is nothing left to stop.
-    let mut test = LoadFixture::with_an_answer();
+    // After the last response there is nothing left to stop.
+    let mut test = LoadFixture::with_a_response();
     test.keys("ay");
     assert_eq!(at(&mut test, 1, 1.0, true), None);
 }
@@ -360,7 +361,7 @@ fn a_load_offers_to_stop_at_95_and_at_99_percent_and_continues_otherwise() {
 #[test]
 fn a_load_of_a_single_request_needs_no_confirmation() {
     let mut test = LoadFixture::with_cached(StoredReport::default());
-    test.answer(50, false);
+    test.respond(50, false);
     test.keys("a");
     assert_eq!(test.loads(), [LoadPlan { range: week(), from_start: false, max_requests: 1, stop_at_percent: None }]);
     test.progress(week(), 1);
@@ -374,7 +375,7 @@ fn a_load_of_a_single_request_needs_no_confirmation() {
 
 #[test]
 fn a_load_pauses_after_the_confirmed_requests_and_asks_again() {
-    let mut test = LoadFixture::with_an_answer();
+    let mut test = LoadFixture::with_a_response();
     test.keys("ay");
     test.progress(week(), 20);
     test.set_requests_left(43);
@@ -390,7 +391,7 @@ fn a_load_pauses_after_the_confirmed_requests_and_asks_again() {
 
 #[test]
 fn a_question_does_not_open_on_another_screen() {
-    let mut test = LoadFixture::with_an_answer();
+    let mut test = LoadFixture::with_a_response();
     test.keys("ay1");
     test.end(week(), Some(report(week(), 5000, 20, false, now())), LoadEndReason::RequestLimit, 20);
     assert!(test.app.dialogs.is_empty());
@@ -400,7 +401,7 @@ fn a_question_does_not_open_on_another_screen() {
 #[test]
 fn a_load_warns_if_too_few_requests_are_left_and_is_refused_if_none_are_left() {
     let mut test = LoadFixture::with_cached(StoredReport { requests_last_time: Some(5), ..StoredReport::default() });
-    test.answer(50, true);
+    test.respond(50, true);
     test.set_requests_left(3);
     test.keys("a");
     assert!(test.question().ends_with("That is more than is left: loading stops after 3 and can continue later."));
@@ -419,7 +420,7 @@ fn a_load_warns_if_too_few_requests_are_left_and_is_refused_if_none_are_left() {
 
 #[test]
 fn budgets_are_updated_even_if_the_timer_fires_after_the_limit_was_reset() {
-    let mut test = LoadFixture::with_an_answer();
+    let mut test = LoadFixture::with_a_response();
     test.set_requests_left(0);
     let resets_at = now() + TimeDelta::minutes(22);
     let late = resets_at + TimeDelta::milliseconds(300);
@@ -432,7 +433,7 @@ fn budgets_are_updated_even_if_the_timer_fires_after_the_limit_was_reset() {
 #[test]
 fn a_load_stopped_with_a_or_esc_can_continue_later() {
     for stop in ["a", "␛"] {
-        let mut test = LoadFixture::with_an_answer();
+        let mut test = LoadFixture::with_a_response();
         test.keys("ay");
         test.progress(week(), 2);
         test.keys(stop);
@@ -464,7 +465,7 @@ fn a_load_stopped_with_a_or_esc_can_continue_later() {
 
 #[test]
 fn a_load_that_fails_keeps_its_rows_and_can_continue() {
-    let mut test = LoadFixture::with_an_answer();
+    let mut test = LoadFixture::with_a_response();
     test.keys("ay");
     let failure = Failure::new(
         FailureKind::Limited(Wait { until: now() + TimeDelta::minutes(10), is_estimate: false }),
@@ -506,10 +507,10 @@ fn a_fresh_complete_report_is_not_loaded_again() {
 
 #[test]
 fn a_load_continues_while_another_range_is_shown() {
-    let mut test = LoadFixture::with_an_answer();
+    let mut test = LoadFixture::with_a_response();
     test.keys("ay[");
     test.read_cache(week_before(), StoredReport::default());
-    test.answer(50, true);
+    test.respond(50, true);
     test.progress(week(), 2);
     test.end(week(), Some(report(week(), 600, 3, true, now())), LoadEndReason::Complete, 3);
     assert_eq!(test.listed(), None, "another range is shown now");
@@ -518,19 +519,19 @@ fn a_load_continues_while_another_range_is_shown() {
 }
 
 #[test]
-fn a_late_answer_does_not_replace_a_complete_report() {
-    let mut test = LoadFixture::with_an_answer();
+fn a_late_response_does_not_replace_a_complete_report() {
+    let mut test = LoadFixture::with_a_response();
     test.keys("ayl");
     assert!(test.app.views.load().is_loading(), "the next page of rows is requested");
     test.end(week(), Some(report(week(), 600, 3, true, now())), LoadEndReason::Complete, 3);
-    test.answer(50, true);
+    test.respond(50, true);
     assert_eq!(test.listed(), Some((week(), 600, true)));
     assert!(!test.app.views.load().is_loading());
 }
 
 #[test]
 fn ctrl_c_quits_while_a_load_is_stopping() {
-    let mut test = LoadFixture::with_an_answer();
+    let mut test = LoadFixture::with_a_response();
     test.keys("ay");
     assert!(test.app.has_something_to_close());
     test.keys("␛");
@@ -539,7 +540,7 @@ fn ctrl_c_quits_while_a_load_is_stopping() {
 
 #[test]
 fn several_ranges_are_confirmed_together_and_loaded_one_after_the_other() {
-    let mut test = LoadFixture::with_an_answer();
+    let mut test = LoadFixture::with_a_response();
     let mut effects = Vec::new();
     let far = range("2026-10-01", "2026-10-07");
     test.app.ask_to_load(vec![week(), week_before(), far], now(), &mut effects);
@@ -574,7 +575,7 @@ fn several_ranges_are_confirmed_together_and_loaded_one_after_the_other() {
 
 #[test]
 fn complete_and_fresh_ranges_need_no_confirmation() {
-    let mut test = LoadFixture::with_an_answer();
+    let mut test = LoadFixture::with_a_response();
     let far = range("2026-10-01", "2026-10-07");
     let mut effects = Vec::new();
     test.app.ask_to_load(vec![far], now(), &mut effects);
@@ -585,7 +586,7 @@ fn complete_and_fresh_ranges_need_no_confirmation() {
 
 #[test]
 fn a_failure_cancels_the_queued_loads() {
-    let mut test = LoadFixture::with_an_answer();
+    let mut test = LoadFixture::with_a_response();
     let mut effects = Vec::new();
     test.app.ask_to_load(vec![week(), week_before()], now(), &mut effects);
     test.read_cache(week_before(), StoredReport::default());
@@ -620,7 +621,7 @@ fn a_comparison_of_cached_ranges_is_free_and_pressing_c_again_ends_it() {
 
 #[test]
 fn a_comparison_shows_the_cost_of_missing_ranges_and_can_be_declined() {
-    let mut test = LoadFixture::with_an_answer();
+    let mut test = LoadFixture::with_a_response();
     let unread = |test: &mut LoadFixture| {
         test.keys("c");
         test.read_cache(complete_days(), StoredReport::default());
@@ -744,7 +745,7 @@ fn a_range_cannot_be_compared_with_itself() {
 
 #[test]
 fn site_totals_are_compared_once_the_totals_of_the_complete_days_are_cached() {
-    let mut test = LoadFixture::with_an_answer();
+    let mut test = LoadFixture::with_a_response();
     let asked = test.effects.iter().find_map(|effect| match effect {
         Effect::Views(ViewsEffect::LoadCachedTotals(ranges)) => Some(ranges.clone()),
         _ => None,
@@ -784,7 +785,7 @@ fn movers_need_a_comparison() {
 
 #[test]
 fn the_trend_shows_cached_days_and_the_cost_of_the_missing_days() {
-    let mut test = LoadFixture::with_an_answer();
+    let mut test = LoadFixture::with_a_response();
     test.keys("t");
     let Some(Effect::Views(ViewsEffect::LoadCachedTotals(asked))) = test.effects.last() else {
         panic!("a read of the cache")
@@ -811,7 +812,7 @@ fn the_trend_shows_cached_days_and_the_cost_of_the_missing_days() {
 
 #[test]
 fn a_trend_that_needs_more_requests_than_are_left_offers_the_newest_days() {
-    let mut test = LoadFixture::with_an_answer();
+    let mut test = LoadFixture::with_a_response();
     test.set_requests_left(3);
     test.keys("ta");
     let text = "7 of 7 days are missing or outdated: 7 requests, but only 3 left. Load the newest 3?";
@@ -829,7 +830,7 @@ proptest! {
         keys in prop::collection::vec(prop::sample::select("aayyycctrn[]dw␛␛12e".chars().collect::<Vec<_>>()), 1..60),
         ends in prop::collection::vec(0_u8..6, 60),
     ) {
-        let mut test = LoadFixture::with_an_answer();
+        let mut test = LoadFixture::with_a_response();
         let mut ends = ends.into_iter();
         let mut running: Option<LoadPlan> = None;
         for key in keys {
@@ -847,7 +848,7 @@ proptest! {
                             if is_cached { complete_report(range, now()) } else { StoredReport::default() };
                         test.read_cache(range, cached);
                     }
-                    Effect::Views(ViewsEffect::Load { .. }) => test.answer(50, true),
+                    Effect::Views(ViewsEffect::Load { .. }) => test.respond(50, true),
                     Effect::Views(ViewsEffect::LoadCachedTotals(_)) => test.send(Msg::Views(ViewsMsg::CachedTotalsLoaded(Ok(Vec::new())))),
                     Effect::Views(ViewsEffect::LoadTotals(ranges)) => {
                         prop_assert!(ranges.len() <= 1 || (key == 'y' && was_asked));

@@ -243,7 +243,7 @@ mod tests {
         use crate::model::views::ViewsPage;
         let range = DateRange::last_days(7, chrono::NaiveDate::default());
         let report = || {
-            std::sync::Arc::new(Report::from_first_answer(
+            std::sync::Arc::new(Report::from_first_response(
                 range,
                 ViewsPage::default(),
                 true,

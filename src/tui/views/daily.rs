@@ -83,7 +83,7 @@ mod tests {
             counts: Counts::new(Count::Known(*human), Count::Known(*ai), Count::Known(human + ai)),
         });
         let page = ViewsPage { rows: rows.collect(), ..ViewsPage::default() };
-        Report::from_first_answer(DateRange::last_days(1, day), page, complete, crate::model::Time::default())
+        Report::from_first_response(DateRange::last_days(1, day), page, complete, crate::model::Time::default())
     }
 
     #[test]

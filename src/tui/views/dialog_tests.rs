@@ -47,7 +47,7 @@ fn counts(human: i64, ai: i64) -> Counts {
 
 fn report(range: DateRange, paths: &[String], complete: bool) -> Arc<Report> {
     let rows = paths.iter().map(|path| PageRow { path: CleanText::line(path), counts: counts(3, 1) }).collect();
-    Arc::new(Report::from_first_answer(
+    Arc::new(Report::from_first_response(
         range,
         ViewsPage { totals: counts(30, 10), rows, has_more: None },
         complete,

@@ -338,7 +338,7 @@ fn export_content(views: &ViewsScreen, what: ExportRows) -> Option<ExportContent
     let shown = views.load().shown()?;
     let (query, page) = (shown.value.query, &shown.value.page);
     let all = query.page == 1 && !query.has_next(page);
-    let content = ExportContent::of_answer(query.range, page, all, shown.as_of);
+    let content = ExportContent::of_response(query.range, page, all, shown.as_of);
     Some(match what {
         ExportRows::Loaded => content,
         ExportRows::Shown => content.with_pages(table.shown_pages()),

@@ -44,7 +44,7 @@ impl App {
         }
     }
 
-    /// Stops the running load after the answer that is being received. Returns whether a load was running.
+    /// Stops the running load after the response that is being received. Returns whether a load was running.
     pub(in crate::tui) fn stop_loading(&mut self, effects: &mut Vec<Effect>) -> bool {
         let Some(under_way) = self.views.all_pages.active.as_mut() else { return false };
         if !under_way.is_stopping {
@@ -176,7 +176,7 @@ impl App {
             [] if self.views.is_comparing() => {}
             [] => self.notify(Severity::Info, "Everything is loaded already.", now),
             [plan] if self.needs_one_request(plan) && self.view_requests_left() > 0 => {
-                // A load that was not confirmed never uses more than one request, whatever the service answers.
+                // A load that was not confirmed never uses more than one request, whatever the service responds.
                 self.load_sequentially(vec![LoadPlan { max_requests: 1, ..*plan }], effects);
             }
             _ => {

@@ -22,7 +22,7 @@ const OFFER_TO_STOP_PERCENTS: [u8; 2] = [95, 99];
 impl App {
     pub(in crate::tui) fn handle_views_msg(&mut self, msg: ViewsMsg, now: Time, effects: &mut Vec<Effect>) {
         match msg {
-            ViewsMsg::Answered { query, result, old } => self.views_answered(query, result, old, now),
+            ViewsMsg::Loaded { query, result, old } => self.views_loaded(query, result, old, now),
             ViewsMsg::CachedReportLoaded { range, stored } => {
                 self.cached_report_loaded(range, stored, now, effects);
             }
@@ -46,7 +46,7 @@ impl App {
 
     /// Handles the result of a query. Shows the full message of a failure as a notice, since the line above the list
     /// may only have space for the kind of failure.
-    pub(in crate::tui) fn views_answered(
+    pub(in crate::tui) fn views_loaded(
         &mut self,
         query: ViewsQuery,
         result: Result<Timed<ViewsPage>, Failure>,
@@ -54,7 +54,7 @@ impl App {
         now: Time,
     ) {
         let failure = result.as_ref().err().map(|failure| failure.message.to_string());
-        if !self.views.apply_answer(query, result, old, now) || self.screen != Screen::Views {
+        if !self.views.apply_response(query, result, old, now) || self.screen != Screen::Views {
             return;
         }
         self.dirty = true;
@@ -123,7 +123,7 @@ impl App {
         load.last_offer_percent = reached;
         let rest = self
             .expected_cost(progress.range)
-            .and_then(|expected| expected.requests.checked_sub(progress.answers))
+            .and_then(|expected| expected.requests.checked_sub(progress.responses))
             .filter(|rest| *rest > 0);
         let rest = match rest {
             Some(rest) => format!("about {}", format::plural(rest as usize, "more request")),
@@ -245,7 +245,7 @@ impl App {
     pub(in crate::tui) fn totals_received(&mut self, range: DateRange, totals: Timed<Counts>) {
         let known = &mut self.views.totals;
         known.pending.retain(|asked| *asked != range);
-        // An answer that arrives late doesn't replace newer totals.
+        // A response that arrives late doesn't replace newer totals.
         if known.get(range).is_none_or(|old| old.as_of <= totals.as_of) {
             known.by_range.insert(range, totals);
         }

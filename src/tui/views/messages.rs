@@ -11,8 +11,8 @@ use crate::model::views::{Counts, ViewsPage, ViewsQuery};
 /// A message about page views.
 #[derive(Debug)]
 pub enum ViewsMsg {
-    /// The page views for a query. If the request failed, `old` is the cached answer to the query, if any.
-    Answered { query: ViewsQuery, result: Result<Timed<ViewsPage>, Failure>, old: Option<Timed<ViewsPage>> },
+    /// The page views for a query. If the request failed, `old` is the cached response to the query, if any.
+    Loaded { query: ViewsQuery, result: Result<Timed<ViewsPage>, Failure>, old: Option<Timed<ViewsPage>> },
     /// The cached report of a range.
     CachedReportLoaded { range: DateRange, stored: Result<StoredReport, Failure> },
     /// The cached reports of single days of a range, complete or partial; none if they can't be read.
@@ -43,7 +43,7 @@ pub enum ViewsEffect {
     LoadDailyReports(DateRange),
     /// Loads all pages of a range, or continues a partial load; answered by [`ViewsMsg::LoadEnded`].
     LoadAll(LoadPlan),
-    /// Stops the load of all pages of this range once its current request is answered.
+    /// Stops the load of all pages of this range once its current request has its response.
     StopLoading(DateRange),
     /// Loads the cached site totals of these ranges, without a request; answered by [`ViewsMsg::CachedTotalsLoaded`].
     LoadCachedTotals(Vec<DateRange>),

@@ -44,7 +44,7 @@ use std::sync::Arc;
 
 /// One page of rows from the service, with the query that requested it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ViewsAnswer {
+pub struct ViewsResponse {
     pub query: ViewsQuery,
     pub page: ViewsPage,
 }
@@ -58,7 +58,7 @@ pub struct ViewsScreen {
     period: Period,
     query: ViewsQuery,
     /// The page of rows that is requested or listed. Becomes idle when a [`Report`] is listed instead.
-    load: Load<ViewsAnswer>,
+    load: Load<ViewsResponse>,
     /// The share of the site's views, 0 to 1, that the rows of a partial report cover. Computed when that report is
     /// listed.
     loaded_share: Option<f64>,
@@ -79,8 +79,8 @@ pub struct ViewsScreen {
     pub(in crate::tui) daily: Option<daily::DailyViews>,
 }
 
-/// Maximum difference between the times of two answers that count as equally new. The times aren't exact: the service's
-/// times have whole seconds, and the estimate of the service's clock is corrected with each answer.
+/// Maximum difference between the times of two responses that count as equally new. The times aren't exact: the
+/// service's times have whole seconds, and the estimate of the service's clock is corrected with each response.
 const CLOCK_TOLERANCE: TimeDelta = TimeDelta::seconds(2);
 
 impl ViewsScreen {
@@ -110,7 +110,7 @@ impl ViewsScreen {
     }
 
     /// Returns the page of rows that is requested or listed. Its rows may still belong to an earlier query.
-    pub fn load(&self) -> &Load<ViewsAnswer> {
+    pub fn load(&self) -> &Load<ViewsResponse> {
         &self.load
     }
 
@@ -250,8 +250,8 @@ impl ViewsScreen {
     }
 
     /// Applies the result of a query and returns whether anything changed. The result of an older query is dropped.
-    /// `old` is the cached answer, which is listed if the request failed.
-    pub fn apply_answer(
+    /// `old` is the cached response, which is listed if the request failed.
+    pub fn apply_response(
         &mut self,
         query: ViewsQuery,
         result: Result<Timed<ViewsPage>, Failure>,
@@ -262,20 +262,20 @@ impl ViewsScreen {
             return false;
         }
         if self.table.report().is_some_and(|report| report.range == query.range) {
-            // A report of the range was listed while this answer was being loaded, so the answer isn't needed.
+            // A report of the range was listed while this response was being loaded, so the response isn't needed.
             self.load = Load::Idle;
             return true;
         }
-        let answered =
-            |timed: Timed<ViewsPage>| Timed { value: ViewsAnswer { query, page: timed.value }, as_of: timed.as_of };
+        let with_query =
+            |timed: Timed<ViewsPage>| Timed { value: ViewsResponse { query, page: timed.value }, as_of: timed.as_of };
         match (result, old) {
             (Err(failure), Some(old)) => {
-                self.load = Load::Failed { failure, at: now, before: Some(answered(old)) };
+                self.load = Load::Failed { failure, at: now, before: Some(with_query(old)) };
             }
-            (result, _) => self.load.finish(result.map(answered), now),
+            (result, _) => self.load.finish(result.map(with_query), now),
         }
         match (self.load.shown(), self.all_pages.report(query.range)) {
-            // The request failed or brought nothing newer, and the partial report has more rows than the answer.
+            // The request failed or brought nothing newer, and the partial report has more rows than the response.
             (Some(shown), Some(report))
                 if query.page == 1
                     && report.rows.len() > shown.value.page.rows.len()
@@ -287,8 +287,8 @@ impl ViewsScreen {
                     self.load = Load::Idle;
                 }
             }
-            (Some(shown), _) => self.table.show_answer(query.range, &shown.value.page.rows),
-            // There is no answer to list, only the partial report.
+            (Some(shown), _) => self.table.show_response(query.range, &shown.value.page.rows),
+            // There is no response to list, only the partial report.
             (None, Some(report)) => {
                 let report = Arc::clone(report);
                 self.list_partial_report(report);
@@ -336,20 +336,20 @@ mod tests {
         cached_range(views.load_if_idle());
         assert!(views.turn_page(true).is_none(), "no next page is known yet");
         assert!(views.turn_page(false).is_none());
-        views.apply_answer(views.query(), Ok(page(50, true)), None, now());
+        views.apply_response(views.query(), Ok(page(50, true)), None, now());
         let second = query(views.turn_page(true));
         assert_eq!((second.page, second.offset()), (2, 50));
-        views.apply_answer(second, Ok(page(3, false)), None, now());
+        views.apply_response(second, Ok(page(3, false)), None, now());
         assert!(views.turn_page(true).is_none());
     }
 
     #[test]
-    fn an_answer_to_an_older_query_is_dropped() {
+    fn a_response_to_an_older_query_is_dropped() {
         let mut views = ViewsScreen::new(now());
         cached_range(views.load_if_idle());
         let first = views.query();
         cached_range(views.next_preset(now()));
-        assert!(!views.apply_answer(first, Ok(page(5, false)), None, now()));
+        assert!(!views.apply_response(first, Ok(page(5, false)), None, now()));
         assert!(views.load().is_loading());
     }
 
@@ -358,9 +358,9 @@ mod tests {
         let mut views = ViewsScreen::new(now());
         views.load_if_idle();
         let first = views.query();
-        views.apply_answer(first, Ok(page(5, false)), None, now());
+        views.apply_response(first, Ok(page(5, false)), None, now());
         views.request_page(true);
-        views.apply_answer(first, Err(Failure::new(FailureKind::Offline, "no network")), None, now());
+        views.apply_response(first, Err(Failure::new(FailureKind::Offline, "no network")), None, now());
         assert_eq!(views.rows().len(), 5);
         assert!(views.load().failure().is_some());
     }
@@ -374,7 +374,7 @@ mod tests {
             FailureKind::Limited(crate::model::ledger::Wait { until, is_estimate: false }),
             "the limit is used up",
         );
-        views.apply_answer(views.query(), Err(failure), None, now());
+        views.apply_response(views.query(), Err(failure), None, now());
         assert!(views.load_failure(now()).is_some());
         assert!(views.load_failure(until).is_none());
     }
@@ -384,7 +384,7 @@ mod tests {
         let mut views = ViewsScreen::new(now());
         views.load_if_idle();
         let query = views.query();
-        let partial = Report::from_first_answer(query.range, page(250, true).value, false, now());
+        let partial = Report::from_first_response(query.range, page(250, true).value, false, now());
         let cached = crate::model::report::StoredReport {
             report: Some(Arc::new(partial)),
             interrupted_after: Some(1),
@@ -392,7 +392,7 @@ mod tests {
         };
         views.all_pages.set_cached(query.range, cached);
         let offline = || Err(Failure::new(FailureKind::Offline, "no network"));
-        views.apply_answer(query, offline(), Some(page(50, true)), now());
+        views.apply_response(query, offline(), Some(page(50, true)), now());
         assert_eq!(views.rows().len(), 250);
         assert!(views.is_current() && views.load_failure(now()).is_some());
     }

@@ -105,8 +105,8 @@ impl App {
 
     /// Returns the range whose rows are listed; `None` if nothing is listed.
     pub(in crate::tui) fn listed_range(&self) -> Option<DateRange> {
-        let answered = || self.views.load().shown().map(|shown| shown.value.query.range);
-        self.views.table.report().map(|report| report.range).or_else(answered)
+        let shown_range = || self.views.load().shown().map(|shown| shown.value.query.range);
+        self.views.table.report().map(|report| report.range).or_else(shown_range)
     }
 
     /// Returns the values of a template's placeholders for a job about these pages, such as their views in the range on

@@ -35,7 +35,7 @@ fn views_screen() -> App {
     press(&mut app, '2');
     let query = app.views.query();
     let value = ViewsPage { totals: counts(10_010, 5000), rows: rows(), has_more: Some(true) };
-    app.update(Msg::Views(ViewsMsg::Answered { query, result: Ok(Timed { value, as_of: at(0) }), old: None }), at(0));
+    app.update(Msg::Views(ViewsMsg::Loaded { query, result: Ok(Timed { value, as_of: at(0) }), old: None }), at(0));
     app
 }
 
@@ -323,7 +323,7 @@ fn invalid_counts_are_shown_as_received_and_missing_counts_as_unknown() {
     let mut rows = rows();
     rows[0].counts = Counts::new(Count::Other(CleanText::line("12.5")), Count::Missing, Count::Known(-3));
     let value = ViewsPage { totals: counts(1, 1), rows, has_more: Some(true) };
-    app.update(Msg::Views(ViewsMsg::Answered { query, result: Ok(Timed { value, as_of: at(0) }), old: None }), at(0));
+    app.update(Msg::Views(ViewsMsg::Loaded { query, result: Ok(Timed { value, as_of: at(0) }), old: None }), at(0));
     let values = app.page_template_values(&paths(&["/a"]), at(0));
     assert_eq!(values.human.as_deref(), Some("12.5 (as received)"));
     assert_eq!((values.ai.as_deref(), values.total.as_deref()), (Some(UNKNOWN), Some("-3 (as received)")));
@@ -350,7 +350,7 @@ fn a_comparison_shows_the_change_and_an_unlisted_page_had_no_views() {
     let range = app.views.query().range;
     let report = |rows: Vec<PageRow>, range: DateRange, complete: bool| {
         let page = ViewsPage { totals: Counts::default(), rows, has_more: None };
-        Arc::new(Report::from_first_answer(range, page, complete, at(0)))
+        Arc::new(Report::from_first_response(range, page, complete, at(0)))
     };
     let before = range.step(-1).expect("a range");
     let earlier = vec![row("/a", 8769, 6246)];
@@ -384,7 +384,7 @@ fn hidden_marked_pages_are_reported_instead_of_using_the_selected_page() {
     let mut app = views_screen();
     let range = app.views.query().range;
     let page = ViewsPage { totals: Counts::default(), rows: rows(), has_more: None };
-    app.views.table.show_report(Arc::new(Report::from_first_answer(range, page, true, at(0))), None);
+    app.views.table.show_report(Arc::new(Report::from_first_response(range, page, true, at(0))), None);
     type_text(&mut app, "vv");
     app.views.table.set_filter("/c");
     press(&mut app, 'n');
@@ -404,7 +404,7 @@ fn without_pages_the_footer_has_no_keys_for_the_list() {
     let range = app.views.query().range;
     let hinted = |app: &App| app.hints().map(|(_, row, _)| row.hint).collect::<Vec<_>>();
     let report = |rows: Vec<PageRow>| {
-        Arc::new(Report::from_first_answer(range, ViewsPage { rows, ..ViewsPage::default() }, true, at(0)))
+        Arc::new(Report::from_first_response(range, ViewsPage { rows, ..ViewsPage::default() }, true, at(0)))
     };
     let shaping = ["filter", "sort", "fold", "movers"];
     app.views.table.show_report(report(rows()), None);

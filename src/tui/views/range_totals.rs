@@ -33,14 +33,14 @@ impl RangeTotals {
         self.pending.len()
     }
 
-    /// Returns the totals of a range: the answer for the whole range or the sum of its days, whichever is newer. The
+    /// Returns the totals of a range: the response for the whole range or the sum of its days, whichever is newer. The
     /// sum is available only if every day is known.
     pub(super) fn newest_totals(&self, range: DateRange) -> Option<Timed<Counts>> {
-        let answered = self.get(range).cloned();
+        let received = self.get(range).cloned();
         let summed = if range.days() > 1 && !self.days_overlap { self.sum_of_days(range) } else { None };
-        match (answered, summed) {
-            (Some(answered), Some(summed)) => Some(if summed.as_of > answered.as_of { summed } else { answered }),
-            (answered, summed) => answered.or(summed),
+        match (received, summed) {
+            (Some(received), Some(summed)) => Some(if summed.as_of > received.as_of { summed } else { received }),
+            (received, summed) => received.or(summed),
         }
     }
 
@@ -69,7 +69,7 @@ impl RangeTotals {
         Some(sum)
     }
 
-    /// Returns the totals of a range if they can't change any more. The answer for the whole range counts if it was
+    /// Returns the totals of a range if they can't change any more. The response for the whole range counts if it was
     /// loaded after the range was over. Otherwise, the sum of all days counts if each day was loaded after that day was
     /// over.
     pub(super) fn final_totals(&self, range: DateRange) -> Option<Counts> {

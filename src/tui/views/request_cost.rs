@@ -87,7 +87,8 @@ impl App {
         })
     }
 
-    /// Returns the minimum number of rows of the range according to the answer on screen, and whether these are all rows.
+    /// Returns the minimum number of rows of the range according to the response on screen, and whether these are all
+    /// rows.
     fn min_rows(&self, range: DateRange) -> Option<(u64, bool)> {
         let shown = self.views.load().shown().filter(|shown| shown.value.query.range == range)?;
         let (query, page) = (shown.value.query, &shown.value.page);
@@ -96,8 +97,8 @@ impl App {
         (!page.rows.is_empty() || query.page == 1).then(|| (rows, !query.has_next(page)))
     }
 
-    /// Whether the first answer that a load needs is on screen and fresh, so that the load takes it from the cache.
-    fn has_first_answer(&self, range: DateRange, now: Time) -> bool {
+    /// Whether the first response that a load needs is on screen and fresh, so that the load takes it from the cache.
+    fn has_first_response(&self, range: DateRange, now: Time) -> bool {
         let first = ViewsQuery { range, limit: MAX_PAGE_SIZE, page: 1 };
         let shown = self.views.load().shown().filter(|shown| shown.value.query == first);
         shown.is_some_and(|shown| range.is_fresh(shown.as_of, now))
@@ -106,16 +107,16 @@ impl App {
     fn cost(&self, range: DateRange, from_start: bool, now: Time) -> LoadCost {
         let known = self.views.all_pages.cached_info(range);
         let interrupted_after = known.and_then(|known| known.interrupted_after);
-        let loaded_answers = match interrupted_after.filter(|_| !from_start) {
-            Some(answers) => answers,
-            None => u32::from(!from_start && self.has_first_answer(range, now)),
+        let loaded_responses = match interrupted_after.filter(|_| !from_start) {
+            Some(responses) => responses,
+            None => u32::from(!from_start && self.has_first_response(range, now)),
         };
         let all = match self.min_rows(range) {
             Some((rows, true)) => requests_for(rows),
             Some((rows, false)) => requests_for(rows.saturating_add(1)),
             None => 1,
         };
-        let rest = |requests: u32| requests.saturating_sub(loaded_answers).max(1);
+        let rest = |requests: u32| requests.saturating_sub(loaded_responses).max(1);
         let expected = self.expected_cost(range).map(|known| LoadEstimate { requests: rest(known.requests), ..known });
         LoadCost { at_least: rest(all), expected }
     }
@@ -123,7 +124,7 @@ impl App {
     /// Whether one request is probably enough for this load.
     pub(super) fn needs_one_request(&self, plan: &LoadPlan) -> bool {
         let all = &self.views.all_pages;
-        let was_one = all.complete_report(plan.range).is_some_and(|report| report.answers <= 1);
+        let was_one = all.complete_report(plan.range).is_some_and(|report| report.responses <= 1);
         let fits = self.min_rows(plan.range).is_some_and(|(rows, is_all)| is_all && requests_for(rows) == 1);
         all.rows_to_continue_after(plan.range).is_none() && (was_one || fits)
     }

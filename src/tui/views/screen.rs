@@ -177,7 +177,7 @@ impl Component for ViewsComponent {
             return String::new();
         }
         let position = position_text(table.selected(), table.len(), table.len().saturating_sub(table.top() + rows));
-        // An answer has only a part of the rows, so what follows is the next answer.
+        // A response has only a part of the rows, so what follows is the next response.
         let has_next = !table.is_report() && app.views.has_next();
         if has_next {
             format!("{} of {}, next page →", format_count(table.selected() + 1), format_count(table.len()))

@@ -1,4 +1,4 @@
-use crate::model::analytics::{AnalyticsKind, Cursor, RowsAnswer, RowsMerge, RowsOutcome, RowsReport};
+use crate::model::analytics::{AnalyticsKind, Cursor, RowsMerge, RowsOutcome, RowsReport, RowsResponse};
 use crate::model::failure::{Failure, FailureKind};
 use crate::model::period::DateRange;
 use crate::model::report::{LoadEndReason, Report, StoredReport};
@@ -36,15 +36,15 @@ fn open() -> (App, DateRange) {
     let range = app.views.query().range;
     let page =
         ViewsPage { totals: counts(90, 30), rows: vec![row("/sso", 60, 20), row("/api", 30, 10)], has_more: None };
-    let report = Some(Arc::new(Report::from_first_answer(range, page, true, at(0))));
+    let report = Some(Arc::new(Report::from_first_response(range, page, true, at(0))));
     let stored = Ok(StoredReport { report, ..StoredReport::default() });
     app.update(Msg::Views(ViewsMsg::CachedReportLoaded { range, stored }), at(0));
     (app, range)
 }
 
 fn report(range: DateRange, rows: Vec<PageRow>, next: Option<&str>) -> Arc<RowsReport<PageRow>> {
-    let answer = RowsAnswer { rows, totals: counts(33, 11), next: next.and_then(Cursor::new), is_cut: false };
-    Arc::new(RowsMerge::start(range, answer, at(0)).into_report())
+    let response = RowsResponse { rows, totals: counts(33, 11), next: next.and_then(Cursor::new), is_cut: false };
+    Arc::new(RowsMerge::start(range, response, at(0)).into_report())
 }
 
 fn receive(app: &mut App, msg: RowsMsg<PageRow>) -> Vec<AnalyticsEffect> {

@@ -12,7 +12,7 @@ use crate::tui::confirm::{ConfirmAction, ConfirmDialog};
 use crate::tui::format::plural;
 use crate::tui::{AnalyticsEffect, App, Effect, RowsMsg, Screen, Severity};
 
-/// Returns the plan that loads the first answer.
+/// Returns the plan that loads the first response.
 fn one_request(range: DateRange) -> RowsPlan {
     RowsPlan { range, max_requests: 1, from_start: true }
 }
@@ -96,7 +96,7 @@ impl App {
         self.views.visitors.stoppable.is_some()
     }
 
-    /// Stops loading visitors once the current request is answered.
+    /// Stops loading visitors once the current request has its response.
     pub(super) fn stop_loading_visitors(&mut self, effects: &mut Vec<Effect>) -> bool {
         let stop = |range| Effect::Analytics(AnalyticsEffect::Stop(AnalyticsKind::Visitors, range));
         let range = self.views.visitors.stoppable.take();

@@ -48,7 +48,7 @@ pub(in crate::tui) fn draw(frame: &mut Frame<'_>, view: View<'_>) {
     table::draw(frame, view);
 }
 
-/// Draws what is shown before the first answer: that it is being loaded, or why loading failed and what is still
+/// Draws what is shown before the first response: that it is being loaded, or why loading failed and what is still
 /// available.
 fn draw_not_loaded(frame: &mut Frame<'_>, view: View<'_>, area: Rect) {
     let theme = view.theme;

@@ -36,7 +36,7 @@ fn optional_part<'a>(view: View<'_>, text: String) -> PositionPart<'a> {
 pub(in crate::tui) fn draw_position_rule(frame: &mut Frame<'_>, view: View<'_>, row: Rect, position: String) {
     let table = &view.app.views.table;
     let width = usize::from(row.width);
-    let parts = if table.is_report() { report_parts(view, width) } else { answer_parts(view) };
+    let parts = if table.is_report() { report_parts(view, width) } else { response_parts(view) };
     let mut right = Line::styled(position, view.theme.muted);
     let space = usize::from(title_area(row).width).saturating_sub(right.width() + 3);
     let legend = legend(view);
@@ -90,9 +90,9 @@ fn legend<'a>(view: View<'_>) -> TitleSpans<'a> {
     part
 }
 
-/// Returns the parts about a single answer of the service, that is, one page of rows in the service's order. They show
-/// which rows are listed, and whether there are more.
-fn answer_parts<'a>(view: View<'_>) -> Vec<PositionPart<'a>> {
+/// Returns the parts about a single response of the service, that is, one page of rows in the service's order. They
+/// show which rows are listed, and whether there are more.
+fn response_parts<'a>(view: View<'_>) -> Vec<PositionPart<'a>> {
     let theme = view.theme;
     let views = &view.app.views;
     let mut parts: Vec<PositionPart<'a>> = Vec::new();
@@ -170,7 +170,7 @@ fn report_parts<'a>(view: View<'_>, width: usize) -> Vec<PositionPart<'a>> {
     parts.extend(visitors_part(view));
     if let Some(report) = table.report().filter(|report| report.duplicates > 0) {
         let rows = plural(report.duplicates, "duplicate row");
-        let why = if report.answers > 1 { ": rows moved while loading" } else { "" };
+        let why = if report.responses > 1 { ": rows moved while loading" } else { "" };
         parts.push(optional_part(view, format!("{rows} merged{why}")));
     }
     parts

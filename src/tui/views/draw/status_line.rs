@@ -30,7 +30,7 @@ pub(in crate::tui) fn table_status_line<'a>(view: View<'_>, width: usize) -> Lin
     }
     let mut parts = match views.table.report() {
         Some(report) => report_parts(view, report, width),
-        None => answer_parts(view, width),
+        None => response_parts(view, width),
     };
     if !views.is_current() {
         return fit_parts(&parts, width);
@@ -74,8 +74,8 @@ fn basis_forms(view: View<'_>) -> Vec<String> {
         days.extend(change.map(|change| format!("compared vs {}", change.ranges.before.words(false))));
     }
     let key = load_key(view);
-    let is_answer = !views.table.is_report() && !views.table.is_empty();
-    let order = if is_answer && views.all_pages.rows_to_continue_after(shown).is_none() {
+    let is_response = !views.table.is_report() && !views.table.is_empty();
+    let order = if is_response && views.all_pages.rows_to_continue_after(shown).is_none() {
         vec![
             format!("in the service's order: press {key} to load and sort all pages"),
             format!("unsorted (press {key} to sort)"),
@@ -221,7 +221,7 @@ fn report_parts(view: View<'_>, report: &Report, width: usize) -> Vec<StatePart>
     parts
 }
 
-fn answer_parts(view: View<'_>, width: usize) -> Vec<StatePart> {
+fn response_parts(view: View<'_>, width: usize) -> Vec<StatePart> {
     let View { app, theme, now } = view;
     let views = &app.views;
     let Some(shown) = views.load().shown() else { return Vec::new() };

@@ -385,7 +385,7 @@ mod tests {
             counts: Counts::new(Count::Known(*human), Count::Known(*ai), Count::Known(human + ai)),
         });
         let page = ViewsPage { rows: rows.collect(), ..ViewsPage::default() };
-        Arc::new(Report::from_first_answer(
+        Arc::new(Report::from_first_response(
             DateRange::last_days(7, chrono::NaiveDate::default()),
             page,
             complete,

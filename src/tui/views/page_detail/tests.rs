@@ -28,12 +28,12 @@ fn views_screen() -> App {
     press(&mut app, '2');
     let query = app.views.query();
     let value = ViewsPage { totals: counts(180, 45), rows: rows(), has_more: Some(true) };
-    app.update(Msg::Views(ViewsMsg::Answered { query, result: Ok(Timed { value, as_of: at(0) }), old: None }), at(0));
+    app.update(Msg::Views(ViewsMsg::Loaded { query, result: Ok(Timed { value, as_of: at(0) }), old: None }), at(0));
     app
 }
 
 fn report(range: DateRange, rows: Vec<PageRow>, complete: bool) -> Arc<Report> {
-    Arc::new(Report::from_first_answer(range, ViewsPage { rows, ..ViewsPage::default() }, complete, at(0)))
+    Arc::new(Report::from_first_response(range, ViewsPage { rows, ..ViewsPage::default() }, complete, at(0)))
 }
 
 fn enter(app: &mut App) -> Vec<Effect> {

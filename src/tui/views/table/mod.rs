@@ -1,8 +1,8 @@
-//! The list of pages on the views screen: one answer's rows in the service's order, or all pages of a range,
+//! The list of pages on the views screen: one response's rows in the service's order, or all pages of a range,
 //! sorted, filtered and folded into folders.
 //!
 //! Lines, widths, scale, ranks and sums are computed when something changes, never while drawing: drawing only visits
-//! the visible lines. An answer is only one page of rows, and the total number of rows is unknown, so an answer is
+//! the visible lines. A response is only one page of rows, and the total number of rows is unknown, so a response is
 //! neither sorted nor filtered. In this module, an entry is the index of a page in `PageData`.
 
 mod comparison;
@@ -118,10 +118,10 @@ pub struct PageTable {
 }
 
 impl PageTable {
-    /// Lists one answer about a range. The selected page stays selected if the answer contains it, otherwise the line
-    /// at the same index is selected.
-    pub fn show_answer(&mut self, range: DateRange, rows: &[PageRow]) {
-        self.set_source(RowSource::Answer(range, rows.to_vec()));
+    /// Lists one response about a range. The selected page stays selected if the response contains it, otherwise the
+    /// line at the same index is selected.
+    pub fn show_response(&mut self, range: DateRange, rows: &[PageRow]) {
+        self.set_source(RowSource::Response(range, rows.to_vec()));
     }
 
     /// Lists the pages of a report, optionally compared with the report `before`. The selected page stays selected.
@@ -142,7 +142,7 @@ impl PageTable {
         (self.selected, self.top, self.anchor) = (0, FirstLine::default(), SelectionAnchor::default());
     }
 
-    /// Returns the listed report; `None` if an answer or nothing is listed.
+    /// Returns the listed report; `None` if a response or nothing is listed.
     pub fn report(&self) -> Option<&Arc<Report>> {
         self.pages.report()
     }
@@ -246,7 +246,7 @@ impl PageTable {
         self.select(if last { self.len().saturating_sub(1) } else { 0 });
     }
 
-    /// Whether a report is listed rather than one answer of the service. Only a report can be sorted, filtered and
+    /// Whether a report is listed rather than one response of the service. Only a report can be sorted, filtered and
     /// folded.
     pub fn is_report(&self) -> bool {
         self.pages.report().is_some()
@@ -259,7 +259,7 @@ impl PageTable {
         if is_available { self.sorting } else { PageSorting::default() }
     }
 
-    /// Sets the sort order. Sorts a report and selects the first line; an answer stays in the service's order.
+    /// Sets the sort order. Sorts a report and selects the first line; a response stays in the service's order.
     pub fn sort(&mut self, sorting: PageSorting) {
         self.sorting = sorting;
         if self.is_report() {
@@ -395,7 +395,7 @@ impl PageTable {
         self.rebuild_lines();
     }
 
-    /// Sorts all entries; the entries of an answer stay in the service's order.
+    /// Sorts all entries; the entries of a response stay in the service's order.
     fn sort_entries(&mut self) {
         if !self.is_report() {
             self.order = (0..to_u32(self.pages.len())).collect();

@@ -18,8 +18,8 @@ pub enum RowSource {
     /// Nothing is loaded.
     #[default]
     Nothing,
-    /// One answer of a range, in the service's order; the total number of rows is unknown.
-    Answer(DateRange, Vec<PageRow>),
+    /// One response of a range, in the service's order; the total number of rows is unknown.
+    Response(DateRange, Vec<PageRow>),
     /// All loaded pages of a range, and the compared reports.
     Report { shown: Arc<Report>, comparison: Option<Comparison> },
 }
@@ -32,12 +32,12 @@ impl RowSource {
     pub(super) fn with_visitors(&self, visitors: &VisitorReports) -> Self {
         match self {
             Self::Nothing => Self::Nothing,
-            Self::Answer(range, rows) => {
+            Self::Response(range, rows) => {
                 let mut rows = rows.clone();
                 if let Some(visitors) = visitors.get(range) {
                     add_visitors(&mut rows, visitors);
                 }
-                Self::Answer(*range, rows)
+                Self::Response(*range, rows)
             }
             Self::Report { shown, comparison } => {
                 let joined = report_with_visitors(shown, visitors);
@@ -118,7 +118,7 @@ impl PageData {
     pub(super) fn rows(&self) -> &[PageRow] {
         match &self.source {
             RowSource::Nothing => &[],
-            RowSource::Answer(_, rows) => rows,
+            RowSource::Response(_, rows) => rows,
             RowSource::Report { shown, .. } => &shown.rows,
         }
     }
@@ -235,11 +235,11 @@ impl PageData {
         self.path_positions.get(entry as usize).copied().unwrap_or(u32::MAX)
     }
 
-    /// Returns the listed report; `None` if an answer or nothing is listed.
+    /// Returns the listed report; `None` if a response or nothing is listed.
     pub(super) fn report(&self) -> Option<&Arc<Report>> {
         match &self.source {
             RowSource::Report { shown, .. } => Some(shown),
-            RowSource::Nothing | RowSource::Answer(..) => None,
+            RowSource::Nothing | RowSource::Response(..) => None,
         }
     }
 
@@ -247,7 +247,7 @@ impl PageData {
     pub(super) fn comparison(&self) -> Option<&Comparison> {
         match &self.source {
             RowSource::Report { comparison, .. } => comparison.as_ref(),
-            RowSource::Nothing | RowSource::Answer(..) => None,
+            RowSource::Nothing | RowSource::Response(..) => None,
         }
     }
 

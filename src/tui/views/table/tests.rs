@@ -19,8 +19,8 @@ fn range() -> DateRange {
 }
 
 fn report(rows: Vec<PageRow>, complete: bool) -> Arc<Report> {
-    let answer = ViewsPage { totals: counts(1000, 1000), rows, has_more: None };
-    Arc::new(Report::from_first_answer(range(), answer, complete, Time::default()))
+    let response = ViewsPage { totals: counts(1000, 1000), rows, has_more: None };
+    Arc::new(Report::from_first_response(range(), response, complete, Time::default()))
 }
 
 /// Returns six pages, ordered by their totals except for the last page.
@@ -124,11 +124,11 @@ fn pages_are_sorted_by_total_until_another_column_is_chosen() {
 }
 
 #[test]
-fn an_answer_is_neither_sorted_nor_filtered() {
+fn a_response_is_neither_sorted_nor_filtered() {
     let mut table = table();
     table.set_filter("api");
     table.toggle_tree();
-    table.show_answer(range(), &site());
+    table.show_response(range(), &site());
     assert_eq!(lines(&table).len(), 6);
     assert_eq!(lines(&table)[4], "/guides/deploy/gcp");
     assert!(!table.is_tree() && !table.is_filtered() && table.rank("/api").is_none());
@@ -164,9 +164,9 @@ fn a_selected_page_is_selected_again_when_it_becomes_visible() {
     other.reverse();
     table.show_report(report(other, true), Some(report(Vec::new(), true)));
     assert_eq!(selected(&table), Some("/api"));
-    table.show_answer(range(), &site());
+    table.show_response(range(), &site());
     assert_eq!(selected(&table), Some("/api"));
-    table.show_answer(range(), &site()[..2]);
+    table.show_response(range(), &site()[..2]);
     assert_eq!(table.selected(), 1, "the nearest index");
 }
 
@@ -387,7 +387,7 @@ fn actions_do_not_apply_to_hidden_marked_pages() {
     table.set_filter("");
     table.show_report(report(site(), true), None);
     assert_eq!(table.marked_count(), 3, "they are restored by path");
-    table.show_answer(range(), &site()[..1]);
+    table.show_response(range(), &site()[..1]);
     assert_eq!(table.marked_count(), 1, "unlisted pages don't count");
     table.toggle_mark();
     table.show_report(report(site(), true), None);
@@ -447,7 +447,7 @@ enum Step {
     Mark(bool),
     ClearMarks,
     Report(Vec<PageRow>, bool, Option<(Vec<PageRow>, bool)>),
-    Answer(Vec<PageRow>),
+    Response(Vec<PageRow>),
     ClearRows,
 }
 
@@ -484,7 +484,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         Just(Step::ClearMarks),
         (some_rows(), any::<bool>(), prop::option::of((some_rows(), any::<bool>())))
             .prop_map(|(rows, complete, before)| Step::Report(rows, complete, before)),
-        some_rows().prop_map(Step::Answer),
+        some_rows().prop_map(Step::Response),
         Just(Step::ClearRows),
     ];
     prop::collection::vec(step, 1..60)
@@ -514,7 +514,7 @@ fn apply(table: &mut PageTable, step: Step) {
         Step::Report(rows, complete, before) => {
             table.show_report(report(rows, complete), before.map(|(rows, complete)| report(rows, complete)));
         }
-        Step::Answer(rows) => table.show_answer(range(), &rows),
+        Step::Response(rows) => table.show_response(range(), &rows),
         Step::ClearRows => table.clear(),
     }
 }

@@ -1,4 +1,4 @@
-//! Reads one HTTP answer: decodes its body up to a size limit, or converts a status other than 2xx to an error.
+//! Reads one HTTP response: decodes its body up to a size limit, or converts a status other than 2xx to an error.
 
 use super::address::shown_host;
 use super::connect_error::innermost_cause;
@@ -18,12 +18,12 @@ use reqwest::header::{DATE, HeaderMap, HeaderName, LOCATION, RETRY_AFTER};
 use reqwest::{Response, Url};
 use std::time::Duration;
 
-/// The maximum number of bytes that are read from the body of an error answer.
+/// The maximum number of bytes that are read from the body of an error response.
 const MAX_ERROR_BODY_BYTES: usize = 64 * 1024;
 const MIB: usize = 1024 * 1024;
 
-/// Reads the answer to one request. The error for an unusable answer depends on the operation. [`Self::job`] and
-/// [`Self::views`] apply the same rules to complete answers that come from files or generators.
+/// Reads the response to one request. The error for an unusable response depends on the operation. [`Self::job`] and
+/// [`Self::views`] apply the same rules to complete responses that come from files or generators.
 #[derive(Debug, Clone, Copy)]
 pub struct BodyReader<'a> {
     pub operation: Operation,
@@ -33,10 +33,10 @@ pub struct BodyReader<'a> {
     pub key: &'a ApiKey,
 }
 
-/// A function that decodes the body of a successful answer.
+/// A function that decodes the body of a successful response.
 pub(super) type DecodeBody<T> = fn(&[u8], &ApiKey) -> Result<T, Unreadable>;
 
-/// Decodes a job and redacts the key from its texts. The id can't be redacted, so an answer with an id that contains
+/// Decodes a job and redacts the key from its texts. The id can't be redacted, so a response with an id that contains
 /// the key is rejected.
 pub(super) fn decode_redacted_job(body: &[u8], key: &ApiKey) -> Result<RemoteJob, Unreadable> {
     let redactor = Redactor::new(key);
@@ -66,7 +66,7 @@ pub(super) fn decode_redacted_views(body: &[u8], key: &ApiKey) -> Result<ViewsPa
 }
 
 impl BodyReader<'_> {
-    /// Decodes the job in a complete answer. `retry_after` is the value of the header `Retry-After`.
+    /// Decodes the job in a complete response. `retry_after` is the value of the header `Retry-After`.
     ///
     /// # Errors
     /// Fails if the status is not 2xx, or if the body is not a job.
@@ -74,7 +74,7 @@ impl BodyReader<'_> {
         self.decode_complete(status, retry_after, body, decode_redacted_job)
     }
 
-    /// Decodes the page views in a complete answer. `retry_after` is the value of the header `Retry-After`.
+    /// Decodes the page views in a complete response. `retry_after` is the value of the header `Retry-After`.
     ///
     /// # Errors
     /// Fails if the status is not 2xx, or if the body has no page views.
@@ -96,7 +96,7 @@ impl BodyReader<'_> {
         }
     }
 
-    /// Returns the size limit for the decompressed body of a successful answer, in MiB.
+    /// Returns the size limit for the decompressed body of a successful response, in MiB.
     fn cap_mib(&self) -> usize {
         match self.operation {
             Operation::Create | Operation::Get | Operation::FollowUp | Operation::Preview | Operation::Build => 4,
@@ -104,7 +104,7 @@ impl BodyReader<'_> {
         }
     }
 
-    /// Returns the decoded answer, or an error for the status, for the body or for a broken connection.
+    /// Returns the decoded response, or an error for the status, for the body or for a broken connection.
     pub(super) async fn read<T>(&self, mut response: Response, decode: DecodeBody<T>) -> Result<T, ApiError> {
         let status = response.status();
         if status.is_redirection() {
@@ -119,7 +119,7 @@ impl BodyReader<'_> {
         self.decode_complete(status.as_u16(), header_text(response.headers(), &RETRY_AFTER), &body, decode)
     }
 
-    /// Reads the complete body of a successful answer.
+    /// Reads the complete body of a successful response.
     async fn body(&self, response: &mut Response) -> Result<Vec<u8>, ApiError> {
         let operation = self.operation;
         match read_body_up_to(response, self.cap_mib() * MIB).await {
@@ -141,7 +141,7 @@ impl BodyReader<'_> {
 
     fn unreadable(&self, status: u16, why: Unreadable, body: &[u8]) -> ApiError {
         let why = if why == Unreadable::NotJson && is_page(body) { Unreadable::Page } else { why };
-        // The beginning of such an answer may contain a reader's contact address.
+        // The beginning of such a response may contain a reader's contact address.
         let is_private = self.operation.has_reader_text() && why != Unreadable::Page;
         let excerpt = if is_private { CleanText::default() } else { excerpt(body, self.key) };
         ApiError::Unreadable { operation: self.operation, status, why, excerpt }
