@@ -154,6 +154,8 @@ pub(super) async fn refresh(
         };
         for chunk in requested.chunks(links_per_round(kind)) {
             let round = HostRound::read(&client, chunk, true).await;
+            let points = round.responses.iter().map(|(budget, _)| budget.cost.unwrap_or(1)).sum();
+            store.spend_host_points(&host, points, chrono::Utc::now()).await?;
             store.apply_pull_requests(round.reported, chrono::Utc::now()).await?;
             let failed = round.failed.iter().map(|(link, error)| format!("#{}: {error}.", link.number));
             problems.extend(failed.map(ReadProblem::passing));

@@ -6,7 +6,7 @@ use super::hosts::{
     HostAccess, HostDirectory, HostRound, LinkedJobs, RefreshCommand, links_by_host, links_per_round, no_token_text,
 };
 use super::lease::LeaseRole;
-use super::refresh_plan::{Occasion, SpentPoints, is_due, next_refresh};
+use super::refresh_plan::{Occasion, POINTS_PER_CHUNK, POINTS_PER_HOUR, is_due, next_refresh};
 use super::state::EngineState;
 use crate::api::hosts::{HostClient, HostError, HostErrorKind, RequestBudget};
 use crate::model::Time;
@@ -42,13 +42,14 @@ const BUSY_INTERVAL: TimeDelta = TimeDelta::seconds(5);
 #[derive(Debug)]
 struct Host {
     access: HostAccess,
-    spent: SpentPoints,
     /// No request is sent before this time, because the host's limit is reached.
     limited_until: Option<Time>,
     /// Nothing is requested before this time unless the user asks for it, because a request failed.
     paused_until: Option<Time>,
     /// Whether the host refused the token. Then nothing is requested until the user asks for it.
     is_refused: bool,
+    /// Whether docdeck's share of the host's limit is used up for now.
+    has_no_points: bool,
 }
 
 /// The pull requests that are due.
@@ -236,8 +237,11 @@ impl Refresher {
     async fn request(&mut self, chunk: &Chunk) {
         let (name, now) = (chunk.host.as_str(), local_now());
         let Ok(client) = self.client(name, chunk.kind).await else { return };
-        let has_points = self.hosts.get_mut(name).is_some_and(|host| host.spent.left(now) >= 3);
-        if !has_points || !self.is_available(name, now) {
+        let spent = match self.inner.store.spent_host_points(name, now).await {
+            Ok(spent) => spent,
+            Err(error) => return self.inner.emit_trouble(error.failure()).await,
+        };
+        if !self.is_available(name, now) || !self.has_points(name, spent).await {
             return;
         }
         let round = HostRound::read(&client, &chunk.requested, chunk.asks_again).await;
@@ -256,11 +260,28 @@ impl Refresher {
         self.store(&client, round.reported, now).await;
     }
 
+    /// Whether enough of docdeck's share of the host's limit is left. Tells the user once that it is used up.
+    async fn has_points(&mut self, name: &str, spent: u64) -> bool {
+        let has_points = spent + POINTS_PER_CHUNK <= POINTS_PER_HOUR;
+        if let Some(host) = self.hosts.get_mut(name)
+            && !std::mem::replace(&mut host.has_no_points, !has_points)
+            && !has_points
+        {
+            let text = format!(
+                "docdeck has used its {POINTS_PER_HOUR} points of the hourly limit of {name}. \
+                 Pull requests are updated again within the hour."
+            );
+            self.inner.emit(EngineEvent::Notice(CleanText::line(&text))).await;
+        }
+        has_points
+    }
+
     /// Records the state of the host's limit from a response, and adds the request to the log.
     pub(super) async fn account(&mut self, name: &str, budget: &RequestBudget, error: Option<&HostError>) {
         let now = local_now();
+        // If this fails, the failure is reported when the response is stored.
+        let _ = self.inner.store.spend_host_points(name, budget.cost.unwrap_or(1), now).await;
         if let Some(host) = self.hosts.get_mut(name) {
-            host.spent.add(now, budget.cost.unwrap_or(1));
             match error.map(|error| &error.kind) {
                 None => {}
                 Some(HostErrorKind::Limited) => host.limited_until = Some(budget.blocked_until(now)),
@@ -319,13 +340,8 @@ impl Refresher {
                 }
                 HostAccess::Unusable(why) => self.inner.emit(EngineEvent::Notice(why.clone())).await,
             }
-            let host = Host {
-                access,
-                spent: SpentPoints::default(),
-                limited_until: None,
-                paused_until: None,
-                is_refused: false,
-            };
+            let host =
+                Host { access, limited_until: None, paused_until: None, is_refused: false, has_no_points: false };
             self.hosts.insert(name.to_owned(), host);
         }
         let now = local_now();

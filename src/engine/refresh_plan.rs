@@ -4,7 +4,6 @@
 use crate::model::Time;
 use crate::model::pull_request::{ChecksState, PullRequest};
 use chrono::TimeDelta;
-use std::collections::VecDeque;
 
 /// While checks are running.
 const PENDING_INTERVAL: TimeDelta = TimeDelta::seconds(60);
@@ -15,7 +14,10 @@ const FOCUS_AGE: TimeDelta = TimeDelta::seconds(30);
 /// What is due a little later is requested in the same request.
 const TOGETHER: TimeDelta = TimeDelta::seconds(30);
 /// The points per hour that docdeck spends of a host's limit (GitHub's is 5,000). The rest is for the user's other tools.
-const POINTS_PER_HOUR: u64 = 500;
+pub(super) const POINTS_PER_HOUR: u64 = 500;
+/// The most points that the requests for some pull requests at once cost: their states, those with a conflict that was
+/// still being computed, and their checks.
+pub(super) const POINTS_PER_CHUNK: u64 = 3;
 
 /// Why pull requests are requested now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,22 +51,6 @@ pub(super) fn is_due(state: Option<&PullRequest>, occasion: Occasion, now: Time)
     }
 }
 
-/// The points that were spent on one host in the last hour.
-#[derive(Debug, Default)]
-pub(super) struct SpentPoints(VecDeque<(Time, u64)>);
-
-impl SpentPoints {
-    pub(super) fn add(&mut self, now: Time, points: u64) {
-        self.0.push_back((now, points));
-    }
-
-    /// Returns how many points may still be spent in this hour.
-    pub(super) fn left(&mut self, now: Time) -> u64 {
-        self.0.retain(|(at, _)| now - *at < TimeDelta::hours(1) && *at <= now + TimeDelta::hours(1));
-        POINTS_PER_HOUR.saturating_sub(self.0.iter().map(|(_, points)| points).sum())
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -87,13 +73,5 @@ mod tests {
         assert!(is_due(Some(&open), Occasion::Focus, at(31)) && !is_due(Some(&open), Occasion::Focus, at(30)));
         assert!(is_due(Some(&merged), Occasion::User, at(1)) && !is_due(Some(&merged), Occasion::Focus, at(1000)));
         assert!(is_due(None, Occasion::Schedule, at(0)));
-    }
-
-    #[test]
-    fn points_are_free_again_after_an_hour() {
-        let mut spent = SpentPoints::default();
-        spent.add(at(0), 480);
-        spent.add(at(60), 30);
-        assert_eq!([0, 3599, 3600, 3660].map(|second| spent.left(at(second))), [0, 0, 470, 500]);
     }
 }

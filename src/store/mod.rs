@@ -13,6 +13,7 @@ mod diffs;
 mod drafts;
 mod error;
 mod examine;
+mod host_points;
 mod job_rows;
 mod jobs;
 mod json_column;

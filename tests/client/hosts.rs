@@ -363,6 +363,7 @@ async fn the_limit_of_a_token_is_metered_and_starts_again_after_an_hour() {
     let first = client.pull_requests(&links, now).await.budget;
     let second = client.checks(&links).await.budget;
     assert_eq!((first.remaining, second.remaining), (Some(4999), Some(4998)));
+    assert_eq!((first.cost, second.cost), (Some(1), Some(1)));
     let resets_at = first.resets_at.expect("a time");
     let minutes = (resets_at - now).num_minutes();
     assert!(

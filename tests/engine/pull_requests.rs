@@ -47,6 +47,27 @@ async fn a_new_pull_request_is_read_with_its_checks_and_the_job_works_until_they
 }
 
 #[tokio::test]
+async fn points_that_were_spent_before_the_start_count_and_the_user_is_told_that_none_are_left() {
+    let sim = start_sim(&[]).await;
+    let store = Store::in_memory().expect("a store");
+    store.spend_host_points("github.com", 498, chrono::Utc::now()).await.expect("written");
+    let mut fixture = EngineFixture::start_with_hosts(&sim, store, None).await;
+    fixture.submit_accepted_job("Fix it [sim:seconds=1]").await;
+    let notice = fixture
+        .wait_for_event("a notice", |event| match event {
+            EngineEvent::Notice(text) => Some(text.to_string()),
+            _ => None,
+        })
+        .await;
+    assert!(notice.contains("500 points of the hourly limit of github.com"), "{notice}");
+    // GitLab has a limit of its own.
+    let (_, row) = fixture.submit_accepted_job("Fix it [sim:seconds=1][sim:gitlab]").await;
+    fixture.wait_for_job(row.key, "its state", |row| row.pull_request.is_some()).await;
+    assert_eq!(fixture.host_requests().len(), 1);
+    fixture.engine.stop().await;
+}
+
+#[tokio::test]
 async fn pull_requests_of_two_hosts_are_read_with_the_token_of_each() {
     let sim = Sim::start(SimOptions { jobs: 0, ..SimOptions::default() }).await.expect("a simulator");
     let mut fixture = start_with_hosts(&sim).await;

@@ -79,8 +79,7 @@ impl HostClient {
     /// Returns the id of a pull request on GitHub, which mutations need.
     async fn node_id(&self, link: &PullRequestLink) -> Result<String, HostError> {
         let links = std::slice::from_ref(link);
-        let request = self.graphql_request(github::query(NODE_FRAGMENT, links));
-        let body = self.send(request, MAX_STATE_MIB).await.result?;
+        let body = self.send_query(github::query(NODE_FRAGMENT, links)).await.result?;
         let found = github::decode_parts(self, &body, links, |node, _| {
             json::text(node, "id").map(str::to_owned).ok_or(HostErrorKind::NotFound)
         })?;

@@ -42,26 +42,23 @@ impl HostClient {
 
     async fn github_details(&self, link: &PullRequestLink) -> HostResponse<PullRequestDetails> {
         let links = std::slice::from_ref(link);
-        let request = self.graphql_request(github::query(DETAILS_FRAGMENT, links));
-        let mut response = self.send(request, MAX_STATE_MIB).await.map(|body| self.part(&body, links, github_details));
+        let response = self.send_query(github::query(DETAILS_FRAGMENT, links)).await;
+        let mut response = response.map(|body| self.part(&body, links, github_details));
         if let Ok(details) = &mut response.result {
-            let request = self.graphql_request(github::query(PREVIEW_FRAGMENT, links));
-            let preview = self.send(request, MAX_STATE_MIB).await.map(|body| self.part(&body, links, preview));
+            let found = self.send_query(github::query(PREVIEW_FRAGMENT, links)).await;
+            let preview = found.map(|body| self.part(&body, links, preview));
             let is_limited = matches!(&preview.result, Err(error) if error.kind == HostErrorKind::Limited);
             // Without the permission to read deployments, the preview may be in a comment.
             details.preview = preview.result.ok().flatten();
-            let millis = response.budget.millis.saturating_add(preview.budget.millis);
-            response.budget = RequestBudget { cost: Some(2), millis, ..preview.budget };
+            response.budget = response.budget.and_then(preview.budget);
             if is_limited {
                 return response;
             }
             // A fine-grained token may not read checks either. The state of the pull request has those that failed.
-            let request = self.graphql_request(github::checks_query(links));
-            let checks = self.send(request, MAX_STATE_MIB).await;
+            let checks = self.send_query(github::checks_query(links)).await;
             let checks = checks.map(|body| self.part(&body, links, github::other_checks));
             details.checks = checks.result.ok().flatten();
-            let millis = response.budget.millis.saturating_add(checks.budget.millis);
-            response.budget = RequestBudget { cost: Some(3), millis, ..checks.budget };
+            response.budget = response.budget.and_then(checks.budget);
         }
         response
     }
@@ -74,7 +71,7 @@ impl HostClient {
 
     async fn gitlab_details(&self, link: &PullRequestLink) -> HostResponse<PullRequestDetails> {
         let mut details = PullRequestDetails::default();
-        let mut budget = RequestBudget::default();
+        let mut budget = RequestBudget::NONE;
         let parts: [(&str, PartReader); 4] = [
             ("", gitlab_head),
             ("/notes?sort=desc&order_by=created_at&per_page=50", gitlab_notes),
@@ -87,8 +84,7 @@ impl HostClient {
                 return self.failed(HostErrorKind::InvalidAddress);
             };
             let response = self.send(HostRequest::get(url), MAX_STATE_MIB).await;
-            let millis = budget.millis.saturating_add(response.budget.millis);
-            budget = RequestBudget { cost: Some(n), millis, ..response.budget };
+            budget = budget.and_then(response.budget);
             match response.result.map(|body| (self.parse_json(&body), body)) {
                 Ok((Some(value), _)) if n > 1 || gitlab::is_requested(&value, link) => read(&mut details, &value),
                 Ok((Some(_), _)) => {
@@ -103,8 +99,7 @@ impl HostClient {
             && let Ok(url) = Url::parse(&format!("{url}/diffs?per_page=100"))
         {
             let response = self.send(HostRequest::get(url), MAX_STATE_MIB).await;
-            let millis = budget.millis.saturating_add(response.budget.millis);
-            budget = RequestBudget { cost: Some(5), millis, ..response.budget };
+            budget = budget.and_then(response.budget);
             let files = response.result.ok().and_then(|body| self.parse_json(&body));
             details.files = files.as_ref().map(gitlab_files).unwrap_or_default();
         }

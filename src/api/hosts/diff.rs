@@ -60,15 +60,14 @@ impl HostClient {
     }
 
     async fn diff_of_pages(&self, link: &PullRequestLink) -> HostResponse<ReportedDiff> {
-        let (mut text, mut budget, mut cost) = (String::new(), RequestBudget::default(), 0);
+        let (mut text, mut budget) = (String::new(), RequestBudget::NONE);
         let (mut is_cut, mut file_count) = (true, 0);
         for page in 1..=MAX_PAGES {
             let Some(url) = files_url(self.0.kind, &self.0.rest, link, page) else {
                 return self.failed(HostErrorKind::InvalidAddress);
             };
             let response = self.send_cut(HostRequest::get(url), MAX_PAGE_BYTES).await;
-            (budget, cost) = (response.budget, cost + 1);
-            budget.cost = Some(cost);
+            budget = budget.and_then(response.budget);
             let body = match response.result {
                 Ok(received) => received,
                 Err(error) => return HostResponse { result: Err(error), budget },

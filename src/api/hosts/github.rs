@@ -9,6 +9,7 @@ use crate::model::pull_request::{
 };
 use crate::model::pull_request_details::{OtherChecks, PendingCheck};
 use crate::model::text::CleanText;
+use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 const STATE_FRAGMENT: &str = "fragment Part on PullRequest { number url title state isDraft merged mergedAt headRefOid \
@@ -31,6 +32,24 @@ pub(super) fn checks_query(links: &[PullRequestLink]) -> Value {
 /// Returns the body of a request that every token may send.
 pub(super) fn limit_query() -> Value {
     json!({ "query": "query { rateLimit { cost remaining resetAt } }" })
+}
+
+/// Returns how many points a query cost; `None` if the response doesn't contain it.
+pub(super) fn query_cost(body: &[u8]) -> Option<u64> {
+    #[derive(Deserialize)]
+    struct ResponseWithCost {
+        data: DataWithCost,
+    }
+    #[derive(Deserialize)]
+    struct DataWithCost {
+        #[serde(rename = "rateLimit")]
+        rate_limit: QueryCost,
+    }
+    #[derive(Deserialize)]
+    struct QueryCost {
+        cost: u64,
+    }
+    serde_json::from_slice::<ResponseWithCost>(body).ok().map(|response| response.data.rate_limit.cost)
 }
 
 /// Returns an error if the response has no data.

@@ -19,7 +19,7 @@ pub struct RequestBudget {
     pub resets_at: Option<Time>,
     /// How long to wait, as the response demands it.
     pub retry_after: Option<TimeDelta>,
-    /// How many points a GraphQL query cost.
+    /// How many points the request cost: one for a request that is no GraphQL query.
     pub cost: Option<u64>,
     /// The HTTP status; `None` if there was no response.
     pub status: Option<u16>,
@@ -35,6 +35,16 @@ pub(super) fn is_secondary_limit(text: &CleanText) -> bool {
 }
 
 impl RequestBudget {
+    /// Before the first of several requests.
+    pub(super) const NONE: Self =
+        Self { remaining: None, resets_at: None, retry_after: None, cost: Some(0), status: None, millis: 0 };
+
+    /// Returns what this request and then `next` cost, and what is left after both.
+    pub(super) fn and_then(self, next: Self) -> Self {
+        let cost = Some(self.cost.unwrap_or(1).saturating_add(next.cost.unwrap_or(1)));
+        Self { cost, millis: self.millis.saturating_add(next.millis), ..next }
+    }
+
     /// Reads `Retry-After`, `x-ratelimit-…` (GitHub) and `RateLimit-…` (GitLab).
     pub(super) fn from_headers(headers: &HeaderMap) -> Self {
         let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim);

@@ -146,7 +146,7 @@ impl HostClient {
     ) -> HostResponse<Vec<PullRequestResult<PullRequest>>> {
         match self.0.kind {
             HostKind::GitHub => {
-                let response = self.send(self.graphql_request(github::state_query(links)), MAX_STATE_MIB).await;
+                let response = self.send_query(github::state_query(links)).await;
                 response.map(|body| github::decode_states(self, &body, links, now))
             }
             HostKind::GitLab => {
@@ -165,7 +165,7 @@ impl HostClient {
     /// Requests the checks of pull requests on GitHub. This is a request of its own, because a fine-grained token may
     /// not read them, and would lose everything else in the same response.
     pub async fn checks(&self, links: &[PullRequestLink]) -> HostResponse<Vec<PullRequestResult<HeadChecks>>> {
-        let response = self.send(self.graphql_request(github::checks_query(links)), MAX_STATE_MIB).await;
+        let response = self.send_query(github::checks_query(links)).await;
         response.map(|body| github::decode_checks(self, &body, links))
     }
 
@@ -173,7 +173,7 @@ impl HostClient {
     pub async fn check_token(&self) -> HostResponse<()> {
         match self.0.kind {
             HostKind::GitHub => {
-                let response = self.send(self.graphql_request(github::limit_query()), MAX_STATE_MIB).await;
+                let response = self.send_query(github::limit_query()).await;
                 response.map(|body| github::check_response(self, &body))
             }
             HostKind::GitLab => {
@@ -190,6 +190,13 @@ impl HostClient {
     fn graphql_request(&self, body: serde_json::Value) -> HostRequest {
         let url = Url::parse(self.0.graphql.as_str()).ok();
         HostRequest::with_body(Method::POST, url, &body)
+    }
+
+    /// Sends a GraphQL query and returns the body of the response, with the points that the query cost.
+    async fn send_query(&self, body: Value) -> HostResponse<Vec<u8>> {
+        let mut response = self.send(self.graphql_request(body), MAX_STATE_MIB).await;
+        response.budget.cost = response.result.as_ref().ok().and_then(|body| github::query_cost(body));
+        response
     }
 
     fn error(&self, kind: HostErrorKind) -> HostError {

@@ -54,6 +54,20 @@ async fn a_job_needs_the_user_when_the_checks_have_finished_and_is_done_when_it_
 }
 
 #[tokio::test]
+async fn points_are_counted_per_host_and_are_free_again_after_an_hour() {
+    let store = memory();
+    for (host, points, minute) in [("github.com", 480, 0), ("github.com", 15, 0), ("github.com", 3, 30), ("b", 7, 1)] {
+        store.spend_host_points(host, points, at(60 * minute)).await.expect("written");
+    }
+    for (host, minute, expected) in [("github.com", 30, 498), ("github.com", 60, 3), ("github.com", 90, 0), ("b", 2, 7)]
+    {
+        assert_eq!(store.spent_host_points(host, at(60 * minute)).await.expect("read"), expected, "{host} {minute}");
+    }
+    // The clock was set back by more than an hour.
+    assert_eq!(store.spent_host_points("github.com", at(-61 * 60)).await.expect("read"), 0);
+}
+
+#[tokio::test]
 async fn the_state_of_another_pull_request_is_dropped() {
     let store = memory();
     let row = completed_job(&store).await;

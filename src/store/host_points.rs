@@ -1,0 +1,49 @@
+//! The points of each code host's hourly limit that were spent on the state of pull requests, per minute. They are
+//! stored because the next start of docdeck, and another instance, spend of the same limit.
+
+use super::Store;
+use super::error::StoreResult;
+use super::kv;
+use crate::model::Time;
+use chrono::TimeDelta;
+use rusqlite::Connection;
+use std::collections::BTreeMap;
+
+/// The start of the keys, which the name of a host follows.
+const KEY_PREFIX: &str = "host_points:";
+
+impl Store {
+    /// Records points that were spent on a host.
+    pub async fn spend_host_points(&self, host: &str, points: u64, now: Time) -> StoreResult<()> {
+        let key = format!("{KEY_PREFIX}{host}");
+        self.write(move |tx| {
+            let mut spent = read_spent(tx, &key, now)?;
+            let of_minute = spent.entry(minute(now)).or_default();
+            *of_minute = of_minute.saturating_add(points);
+            let text = serde_json::to_string(&spent).unwrap_or_default();
+            kv::set(tx, &key, &text)
+        })
+        .await
+    }
+
+    /// Returns the points that were spent on a host in the hour before `now`.
+    pub async fn spent_host_points(&self, host: &str, now: Time) -> StoreResult<u64> {
+        let key = format!("{KEY_PREFIX}{host}");
+        let spent = self.read(move |db| read_spent(db, &key, now)).await?;
+        Ok(spent.values().fold(0, |sum, points| sum.saturating_add(*points)))
+    }
+}
+
+/// Returns the points by minute. Leaves out what is older than an hour, or so far in the future that the clock must
+/// have been set back.
+fn read_spent(db: &Connection, key: &str, now: Time) -> StoreResult<BTreeMap<i64, u64>> {
+    let text = kv::get(db, key)?.unwrap_or_default();
+    let mut spent: BTreeMap<i64, u64> = serde_json::from_str(&text).unwrap_or_default();
+    let hour = TimeDelta::hours(1).num_minutes();
+    spent.retain(|at, _| (minute(now) - *at).abs() < hour);
+    Ok(spent)
+}
+
+fn minute(at: Time) -> i64 {
+    at.timestamp().div_euclid(60)
+}
