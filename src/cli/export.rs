@@ -24,7 +24,7 @@ Each line is a JSON object with a \"kind\":
 
 docdeck (first line): \"version\" (1), \"program\", \"exportedAt\".
 job: \"baseUrl\", \"project\" and JOB as in `docdeck jobs --help`, with \"named\" (whether you set the title), \
-\"note\", \"startedAt\", \"finishedAt\", \"changedAt\", \"checkedAt\", \"lookedAt\", \"handledAt\", \
+\"note\", \"startedAt\", \"finishedAt\", \"changedAt\", \"checkedAt\", \"viewedAt\", \"handledAt\", \
 \"followedUpAt\", \"gone\", \"goneAt\", \"dismissed\", \"prompts\": [{\"kind\", \"text\", \"delivery\", \
 \"reason\", \"writtenAt\", \"sentAt\", \"stateAt\", \"discardedFrom\", \"draft\"}, …] (for \
 historical reasons, a discarded prompt has the \"delivery\" \"dismissed\"), \"events\": [{\"at\", \"kind\", \"from\", \"to\"}, …] and \"draft\": {\"text\", \

@@ -23,9 +23,9 @@ const DEFAULT_DAYS: u32 = 400;
 /// Help text about the JSON output and the exit codes.
 pub(super) const OUTPUT_HELP: &str = "\
 With --json: {\"dryRun\", \"ranges\", \"reports\", \"answers\", \"totals\", \"otherReports\", \"bytesBefore\", \
-\"bytesAfter\", \"stillLarge\"}; with --jobs {\"dryRun\", \"jobs\", \"prompts\", \"spared\", \"bytesBefore\", \
+\"bytesAfter\", \"stillLarge\"}; with --jobs {\"dryRun\", \"jobs\", \"prompts\", \"kept\", \"bytesBefore\", \
 \"bytesAfter\", \"stillLarge\"}. \"answers\" counts cached pages of rows, \"otherReports\" the reports of visitors, \
-searches, feedback and questions. \"stillLarge\" is true if the disk space could not be freed. \"spared\" counts the old \
+searches, feedback and questions. \"stillLarge\" is true if the disk space could not be freed. \"kept\" counts the old \
 jobs that were not deleted.
 
 Exit codes: 0 done; 2 usage or database error.";
@@ -180,7 +180,7 @@ fn analytics_lines(pruned: &PrunedAnalytics, dry_run: bool) -> Vec<String> {
 }
 
 fn jobs_json(PrunedJobs { jobs, prompts, skipped }: &PrunedJobs) -> Value {
-    json!({ "jobs": jobs, "prompts": prompts, "spared": skipped })
+    json!({ "jobs": jobs, "prompts": prompts, "kept": skipped })
 }
 
 fn jobs_lines(pruned: &PrunedJobs, dry_run: bool) -> Vec<String> {

@@ -23,8 +23,8 @@ not been checked for ten minutes (no dashboard is running, or the service can't 
 check. Dismissed jobs count as working while the agent works on them. Prints `not set up` without a project, and `no \
 jobs` if none is tracked; both exit with 0, so that a shell prompt stays quiet.
 
-With --json: {\"needYou\", \"toReview\", \"failing\", \"active\", \"queued\", \"paused\", \"known\", \"asOf\"}; all null if not set up. \"toReview\" \
-and \"failing\" are included in \"needYou\". \
+With --json: {\"needsYou\", \"toReview\", \"failing\", \"active\", \"queued\", \"paused\", \"known\", \"asOf\"}; all null if not set up. \"toReview\" \
+and \"failing\" are included in \"needsYou\". \
 \"active\" counts the working jobs, \"known\" all tracked jobs; \"asOf\" is the oldest check time of the \
 working jobs, or null.
 
@@ -94,7 +94,7 @@ fn summary_sentence(summary: StatusSummary, now: Time) -> String {
 fn summary_json(summary: Option<StatusSummary>) -> Value {
     let field = |of: fn(&StatusSummary) -> usize| summary.as_ref().map(of);
     json!({
-        "needYou": field(|summary| summary.needs_you),
+        "needsYou": field(|summary| summary.needs_you),
         "toReview": field(|summary| summary.pull_requests.to_review),
         "failing": field(|summary| summary.pull_requests.failing),
         "active": field(|summary| summary.active),

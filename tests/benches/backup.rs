@@ -54,7 +54,7 @@ fn backup(jobs: u32, pull_request: fn(u32) -> String) -> String {
              \"source\":{{\"repository\":\"https://github.com/acme/docs\",\"ref\":\"agent/branch-{n}\"}},\
              \"model\":\"sonnet\",\"prLink\":\"https://github.com/acme/docs/pull/{n}\",\"createdAt\":\"{at}\",{pull_request}\
              \"title\":\"{text}\",\"startedAt\":\"{at}\",\"finishedAt\":\"{at}\",\"changedAt\":\"{at}\",\
-             \"checkedAt\":\"2026-02-01T00:00:00Z\",\"lookedAt\":{viewed_at},\"prompts\":[{{\"kind\":\"create\",\
+             \"checkedAt\":\"2026-02-01T00:00:00Z\",\"viewedAt\":{viewed_at},\"prompts\":[{{\"kind\":\"create\",\
              \"text\":\"{text}\",\"delivery\":\"accepted\",\"writtenAt\":\"{at}\",\"sentAt\":\"{at}\"}}],\
              \"events\":[{{\"at\":\"{at}\",\"kind\":\"status\",\"from\":\"active\",\"to\":\"completed\"}}]}}"
         );

@@ -232,7 +232,7 @@ fn prune_deletes_only_old_finished_jobs_that_no_longer_need_the_user() {
     assert!(would.out.starts_with("Would delete 1 job with 0 prompts.\n1 old job is kept: "), "{would:?}");
     assert_eq!(job_summaries(&fixture.run(&["jobs", "--json"])).len(), 2);
     let young = fixture.run(&["prune", "--jobs", "--older-than", "200", "--json"]).expect_exit_code(0).json();
-    assert_eq!((&young["jobs"], &young["spared"]), (&json!(0), &json!(0)));
+    assert_eq!((&young["jobs"], &young["kept"]), (&json!(0), &json!(0)));
     fixture.run(&["prune", "--jobs", "--older-than", "30"]).expect_exit_code(0);
     assert_eq!(job_summaries(&fixture.run(&["jobs", "--json"])), [(json!("unseen"), json!([]), json!("accepted"))]);
 }

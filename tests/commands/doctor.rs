@@ -88,7 +88,7 @@ fn find_check<'a>(report: &'a Value, section: &str, name: &str) -> (&'a str, &'a
         .iter()
         .find(|check| check["section"].as_str().is_some_and(|s| s.starts_with(section)) && check["check"] == name);
     let found = found.unwrap_or_else(|| panic!("no {section}/{name} in {report:#}"));
-    (found["state"].as_str().expect("a state"), found["says"].as_str().expect("words"), found["remedy"].as_str())
+    (found["state"].as_str().expect("a state"), found["message"].as_str().expect("words"), found["remedy"].as_str())
 }
 
 async fn sim() -> Sim {
@@ -110,8 +110,8 @@ fn without_configuration_doctor_reports_what_is_missing_and_creates_nothing() {
     let home = HomeFolder::new();
     let (code, report) = run_json(&mut home.docdeck_command(&["doctor", "--json"]));
     assert_eq!((code, &report["ok"], &report["problems"]), (1, &Value::Bool(false), &Value::from(2)));
-    let (state, says, remedy) = find_check(&report, "Configuration", "key");
-    assert_eq!((state, says), ("problem", "no API key is set"));
+    let (state, message, remedy) = find_check(&report, "Configuration", "key");
+    assert_eq!((state, message), ("problem", "no API key is set"));
     assert!(remedy.is_some_and(|remedy| remedy.contains("DOCDECK_API_KEY") && remedy.contains("docdeck init")));
     assert_eq!(find_check(&report, "Service", "connection").0, "skipped");
     assert_eq!(find_check(&report, "Files", "database"), ("ok", "none yet", None));
@@ -177,16 +177,16 @@ async fn a_rejected_api_key_an_unreachable_service_and_an_invalid_base_url_are_p
     let mut command = with_sim(home.docdeck_command(&["doctor", "--json"]), &sim);
     command.env("DOCDECK_API_KEY", "mint_wr0ng");
     let (code, report) = on_another_thread(move || run_json(&mut command)).await;
-    let (state, says, _) = find_check(&report, "Service", "access");
+    let (state, message, _) = find_check(&report, "Service", "access");
     assert_eq!((code, state), (1, "problem"));
-    assert!(says.contains("401") && !report.to_string().contains("wr0ng"), "{says}");
+    assert!(message.contains("401") && !report.to_string().contains("wr0ng"), "{message}");
 
     let mut command = with_sim(home.docdeck_command(&["doctor", "--json"]), &sim);
     command.env("DOCDECK_BASE_URL", "http://127.0.0.1:9");
     let (code, report) = on_another_thread(move || run_json(&mut command)).await;
-    let (state, says, _) = find_check(&report, "Service", "connection");
+    let (state, message, _) = find_check(&report, "Service", "connection");
     assert_eq!((code, state), (1, "problem"));
-    assert!(says.contains("connection refused"), "{says}");
+    assert!(message.contains("connection refused"), "{message}");
 
     let mut command = with_sim(home.docdeck_command(&["doctor", "--json"]), &sim);
     command.env("DOCDECK_BASE_URL", "mint_pasted_into_the_wrong_field");
@@ -201,9 +201,9 @@ async fn an_unknown_project_is_a_problem() {
     let mut command = with_sim(home.docdeck_command(&["doctor", "--json"]), &sim);
     command.env("DOCDECK_PROJECT_ID", "66f1c0ffee00");
     let (code, report) = on_another_thread(move || run_json(&mut command)).await;
-    let (state, says, _) = find_check(&report, "Service", "access");
+    let (state, message, _) = find_check(&report, "Service", "access");
     assert_eq!((code, state), (1, "problem"), "{report:#}");
-    assert!(says.contains("“Project not found”") && says.contains("check the project id"), "{says}");
+    assert!(message.contains("“Project not found”") && message.contains("check the project id"), "{message}");
 }
 
 #[tokio::test]
@@ -223,22 +223,28 @@ async fn doctor_counts_the_jobs_and_prompts_in_the_store_without_changing_it() {
     let mut command = with_sim(home.docdeck_command(&["doctor", "--json"]), &sim);
     let (code, report) = on_another_thread(move || run_json(&mut command)).await;
     assert_eq!(code, 0, "{report:#}");
-    let (state, says, _) = find_check(&report, "Files", "database");
+    let (state, message, _) = find_check(&report, "Files", "database");
     assert!(
-        state == "ok" && says.starts_with("intact, ") && says.contains(", schema ") && says.ends_with(", mode 600"),
-        "{says}"
+        state == "ok"
+            && message.starts_with("intact, ")
+            && message.contains(", schema ")
+            && message.ends_with(", mode 600"),
+        "{message}"
     );
     assert_eq!(
         find_check(&report, "Files", "jobs").1,
         "2 tracked, 2 in this project; 1 prompt queued, 1 paused (`p` in the dashboard resumes them), 0 drafts"
     );
-    let (state, says, remedy) = find_check(&report, "Files", "requests");
+    let (state, message, remedy) = find_check(&report, "Files", "requests");
     assert!(
         state == "warning" && remedy.is_some_and(|remedy| remedy.ends_with("if docdeck is running; paused ones stay")),
         "{remedy:?}"
     );
-    assert!(says.starts_with("new jobs 0/100 (limit reached until "), "{says}");
-    assert!(says.contains(", follow-ups 0/100, ") && says.ends_with(" 1/100 this hour, this computer"), "{says}");
+    assert!(message.starts_with("new jobs 0/100 (limit reached until "), "{message}");
+    assert!(
+        message.contains(", follow-ups 0/100, ") && message.ends_with(" 1/100 this hour, this computer"),
+        "{message}"
+    );
     assert_eq!(home.inventory(), before);
 }
 
@@ -249,11 +255,11 @@ fn a_damaged_store_is_reported_and_not_changed() {
     std::fs::write(home.data_folder().join("docdeck.db"), vec![0x5a; 8192]).expect("written");
     let before = home.inventory();
     let (code, report) = run_json(&mut home.docdeck_command(&["doctor", "--json"]));
-    let (state, says, remedy) = find_check(&report, "Files", "database");
+    let (state, message, remedy) = find_check(&report, "Files", "database");
     assert_eq!((code, state), (1, "problem"));
     assert!(
-        says.starts_with("damaged") && remedy.is_some_and(|remedy| remedy.contains("docdeck doctor --repair")),
-        "{says}"
+        message.starts_with("damaged") && remedy.is_some_and(|remedy| remedy.contains("docdeck doctor --repair")),
+        "{message}"
     );
     assert_eq!(home.inventory(), before);
 }
@@ -273,11 +279,11 @@ async fn a_damaged_store_is_repaired_on_request() {
     bytes[..100].fill(0);
     std::fs::write(&file, &bytes).expect("written");
     let (_, report) = run_json(&mut home.docdeck_command(&["doctor", "--json", "--offline", "--repair"]));
-    let (state, says, _) = find_check(&report, "Files", "repair");
+    let (state, message, _) = find_check(&report, "Files", "repair");
     assert_eq!(state, "warning");
     assert!(
-        says.contains("Recovered 1 job, 1 prompt and 0 drafts; some may be missing. 1 queued prompt is paused."),
-        "{says}"
+        message.contains("Recovered 1 job, 1 prompt and 0 drafts; some may be missing. 1 queued prompt is paused."),
+        "{message}"
     );
     assert_eq!(find_check(&report, "Files", "database").0, "ok");
     assert!(find_check(&report, "Files", "jobs").1.contains("1 paused"));
@@ -288,8 +294,8 @@ fn a_folder_in_place_of_the_database_is_a_problem_with_a_remedy() {
     let home = HomeFolder::new();
     std::fs::create_dir_all(home.data_folder().join("docdeck.db")).expect("a folder");
     let (code, report) = run_json(&mut home.docdeck_command(&["doctor", "--json"]));
-    let (state, says, remedy) = find_check(&report, "Files", "database");
-    assert_eq!((code, state, says), (1, "problem", "docdeck.db is a folder, not a file"));
+    let (state, message, remedy) = find_check(&report, "Files", "database");
+    assert_eq!((code, state, message), (1, "problem", "docdeck.db is a folder, not a file"));
     assert!(remedy.is_some_and(|remedy| remedy.starts_with("move ")), "{remedy:?}");
 }
 
@@ -309,9 +315,9 @@ async fn a_damaged_page_is_found_by_the_integrity_check() {
     bytes.get_mut(middle..middle + 4096).expect("a page").fill(0x5a);
     std::fs::write(&path, bytes).expect("written");
     let (code, report) = run_json(&mut home.docdeck_command(&["doctor", "--json"]));
-    let (state, says, _) = find_check(&report, "Files", "database");
-    assert_eq!((code, state), (1, "problem"), "{says}");
-    assert!(says.starts_with("damaged: "), "{says}");
+    let (state, message, _) = find_check(&report, "Files", "database");
+    assert_eq!((code, state), (1, "problem"), "{message}");
+    assert!(message.starts_with("damaged: "), "{message}");
 }
 
 #[test]
@@ -364,8 +370,8 @@ fn the_proxy_is_reported_without_its_password() {
     let mut command = home.docdeck_command(&["doctor", "--json", "--offline", "--project", "p"]);
     command.env("HTTPS_PROXY", "http://me:pr0xypw@proxy.example:3128");
     let (_, report) = run_json(&mut command);
-    let says = find_check(&report, "Service", "proxy").1;
-    assert_eq!(says, "http://proxy.example:3128 (HTTPS_PROXY, with user and password)");
+    let message = find_check(&report, "Service", "proxy").1;
+    assert_eq!(message, "http://proxy.example:3128 (HTTPS_PROXY, with user and password)");
     command.env("NO_PROXY", "mintlify.com").env("SSL_CERT_FILE", "/nonexistent");
     let (code, report) = run_json(&mut command);
     assert_eq!(
@@ -416,13 +422,13 @@ fn a_configuration_file_that_others_can_read_is_a_warning_or_a_problem_if_it_con
     set_mode(&file, 0o644);
     let words = ["doctor", "--json", "--offline", "--config", file.to_str().expect("a path")];
     let (_, report) = run_json(&mut home.docdeck_command(&words));
-    let (state, says, remedy) = find_check(&report, "Configuration", "file");
+    let (state, message, remedy) = find_check(&report, "Configuration", "file");
     assert_eq!((state, remedy), ("warning", Some("chmod 600 ~/config.toml")));
-    assert!(says.starts_with("~/config.toml (--config), mode 644: other users can read or change it"), "{says}");
+    assert!(message.starts_with("~/config.toml (--config), mode 644: other users can read or change it"), "{message}");
     std::fs::write(&file, "[profiles.a]\nproject_id = \"p\"\napi_key = \"mint_1nl1ne\"\n").expect("written");
     let (code, report) = run_json(&mut home.docdeck_command(&words));
-    let (state, says, _) = find_check(&report, "Configuration", "file");
-    assert!(code == 1 && state == "problem" && says.ends_with("so the key is not used (profile a)"), "{says}");
+    let (state, message, _) = find_check(&report, "Configuration", "file");
+    assert!(code == 1 && state == "problem" && message.ends_with("so the key is not used (profile a)"), "{message}");
     assert_eq!(find_check(&report, "Configuration", "key").0, "problem");
     assert!(!report.to_string().contains("1nl1ne"), "{report}");
 }
@@ -434,8 +440,8 @@ fn the_proxy_is_reported_without_a_project() {
     command.env("HTTPS_PROXY", "http://me:pr0xypw@proxy.example:3128");
     let (_, report) = run_json(&mut command);
     assert_eq!(find_check(&report, "Configuration", "project").0, "problem");
-    let says = find_check(&report, "Service", "proxy").1;
-    assert_eq!(says, "http://proxy.example:3128 (HTTPS_PROXY, with user and password)");
+    let message = find_check(&report, "Service", "proxy").1;
+    assert_eq!(message, "http://proxy.example:3128 (HTTPS_PROXY, with user and password)");
     assert!(!report.to_string().contains("pr0xypw"), "{report}");
 }
 
@@ -449,8 +455,11 @@ fn clipboard_and_mouse_are_reported() {
     let file = home.write_private_file("config.toml", text);
     let (_, report) =
         run_json(&mut home.docdeck_command(&["doctor", "--json", "--config", file.to_str().expect("a path")]));
-    let (state, says, _) = find_check(&report, "Terminal", "clipboard");
-    assert!(state == "ok" && says.ends_with("; also to docdeck-no-such-program (clipboard under [ui])"), "{says}");
+    let (state, message, _) = find_check(&report, "Terminal", "clipboard");
+    assert!(
+        state == "ok" && message.ends_with("; also to docdeck-no-such-program (clipboard under [ui])"),
+        "{message}"
+    );
     assert_eq!(find_check(&report, "Terminal", "mouse").1, "off (mouse under [ui]); press M to turn it on");
 }
 

@@ -251,7 +251,7 @@ fn doctor(fixture: &CommandFixture, more: &[&str], variables: &[(&str, &str)]) -
     };
     let checks = report.get("checks").and_then(serde_json::Value::as_array).expect("checks").iter();
     let checks = checks.filter(|check| text(check, "section") == "Code hosts");
-    let found = checks.map(|check| ["state", "says", "remedy"].map(|field| text(check, field))).collect();
+    let found = checks.map(|check| ["state", "message", "remedy"].map(|field| text(check, field))).collect();
     (result.out, found)
 }
 

@@ -96,7 +96,7 @@ fn status_counts_jobs_without_a_request() {
     assert_eq!(status(&[]).out, "1 needs you · 1 working\n");
     let json = status(&["--json"]).json();
     assert_eq!(
-        (json["needYou"].as_i64(), json["active"].as_i64(), json["queued"].as_i64()),
+        (json["needsYou"].as_i64(), json["active"].as_i64(), json["queued"].as_i64()),
         (Some(1), Some(1), Some(0))
     );
     assert!(json["asOf"].is_string(), "{json}");
@@ -110,7 +110,7 @@ fn status_without_a_project_is_no_error() {
     let ran = fixture.run_with(&["status"], &[("DOCDECK_PROJECT_ID", "")], "").expect_exit_code(0);
     assert_eq!((ran.out.as_str(), ran.err.as_str()), ("not set up\n", ""));
     let json = fixture.run_with(&["status", "--json"], &[("DOCDECK_PROJECT_ID", "")], "").expect_exit_code(0).json();
-    assert_eq!(json["needYou"], Value::Null);
+    assert_eq!(json["needsYou"], Value::Null);
 }
 
 #[test]

@@ -36,7 +36,7 @@ pub(super) struct Options {
 
 /// Help text about the JSON output and the exit codes.
 pub(super) const OUTPUT_HELP: &str = "With --json: {\"version\", \"platform\", \"at\", \"ok\", \"problems\", \"warnings\", \"checks\": [{\"section\",\n\
-\"check\", \"state\", \"says\", \"remedy\"}]}; a state is ok, warning, problem or skipped.\n\
+\"check\", \"state\", \"message\", \"remedy\"}]}; a state is ok, warning, problem or skipped.\n\
 Exit codes: 0 no problem; 1 a problem; 2 usage.";
 
 /// A check: its section in the report, its name and its function.

@@ -146,7 +146,7 @@ impl DoctorReport {
                 "section": section,
                 "check": name,
                 "state": found.state.label().0,
-                "says": self.clean(&found.message),
+                "message": self.clean(&found.message),
                 "remedy": found.remedy.as_deref().map(|remedy| self.clean(remedy)),
             })
         });
@@ -209,10 +209,10 @@ mod tests {
     use super::*;
 
     fn report() -> DoctorReport {
-        let says = "The service says: mint_5ecret of 66f1c0ffee99 is unknown";
+        let message = "The service says: mint_5ecret of 66f1c0ffee99 is unknown";
         let findings = [
             ("Configuration", "file", ok("/home/me/.config/docdeck/config.toml")),
-            ("Service", "key", problem(says, "put a new one into /home/me/key")),
+            ("Service", "key", problem(message, "put a new one into /home/me/key")),
         ];
         DoctorReport {
             findings: findings.into_iter().filter_map(|(section, name, found)| Some((section, name, found?))).collect(),

@@ -80,7 +80,9 @@ pub(super) struct WireJob {
     finished_at: Option<Moment>,
     changed_at: Option<Moment>,
     checked_at: Option<Moment>,
-    looked_at: Option<Moment>,
+    /// Older versions called it `lookedAt`.
+    #[serde(alias = "lookedAt")]
+    viewed_at: Option<Moment>,
     /// The outer `None` means that an older version of docdeck wrote the file. In these versions, viewing a job counted
     /// as handling it.
     #[serde(default, deserialize_with = "double_option")]
@@ -197,7 +199,7 @@ fn wire_job(record: &JobRecord) -> WireJob {
         finished_at: moment(row.local.finished_at),
         changed_at: moment(Some(row.local.changed_at)),
         checked_at: moment(row.local.checked_at),
-        looked_at: moment(row.local.viewed_at),
+        viewed_at: moment(row.local.viewed_at),
         handled_at: Some(moment(row.local.handled_at)),
         followed_up_at: moment(row.local.followed_up_at),
         gone: row.local.gone,
@@ -314,7 +316,7 @@ fn parse_job(line: WireJob, now: Time) -> Result<JobRecord, LineError> {
     let given = line.title.map(|given| CleanText::title(&given, MAX_TITLE_CHARS)).filter(|given| !given.is_empty());
     let has_custom_title = line.named && given.is_some();
     let time = |moment: Option<Moment>| moment.map(|Moment(at)| at);
-    let looked_at = time(line.looked_at);
+    let viewed_at = time(line.viewed_at);
     let job = Job::new(JobKey(0), given.unwrap_or(default_title), created_at);
     let local = LocalState {
         has_custom_title,
@@ -325,8 +327,8 @@ fn parse_job(line: WireJob, now: Time) -> Result<JobRecord, LineError> {
         finished_at: time(line.finished_at),
         changed_at: time(line.changed_at).unwrap_or(created_at),
         checked_at: time(line.checked_at),
-        handled_at: line.handled_at.map_or(looked_at, time),
-        viewed_at: looked_at,
+        handled_at: line.handled_at.map_or(viewed_at, time),
+        viewed_at,
         followed_up_at: time(line.followed_up_at),
         gone: line.gone,
         gone_at: time(line.gone_at),
