@@ -16,7 +16,7 @@ use std::path::PathBuf;
 ///
 /// Without a command, docdeck opens the dashboard. `docdeck demo` needs no key and no network.
 #[derive(Debug, Parser)]
-#[command(name = "docdeck", version = env!("DOCDECK_VERSION"), max_term_width = 100, disable_help_subcommand = true)]
+#[command(name = "docdeck", bin_name = "docdeck", version = env!("DOCDECK_VERSION"), max_term_width = 100, disable_help_subcommand = true)]
 #[command(
     after_help = "The API key comes from DOCDECK_API_KEY or the configuration file; there is no option for it. Other \
     variables: DOCDECK_BASE_URL, DOCDECK_PROJECT_ID, DOCDECK_PROFILE, DOCDECK_CONFIG, DOCDECK_DATA_DIR, \

@@ -30,7 +30,7 @@ pub enum Screen {
 /// The screens in the header, each with the action that opens it and its name.
 pub(super) const TABS: [(Screen, Action, &str); 3] = [
     (Screen::Jobs, Action::ShowJobs, "Jobs"),
-    (Screen::Views, Action::ShowViews, "Analytics"),
+    (Screen::Views, Action::ShowAnalytics, "Analytics"),
     (Screen::Log, Action::ShowLog, "Log"),
 ];
 

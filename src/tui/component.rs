@@ -135,7 +135,7 @@ pub trait Component: Any + Debug + Send {
     }
 
     /// Returns the label of an action in the footer. `None` if the action would do nothing now.
-    fn offers(&self, _action: Action, _app: &App) -> Option<Label> {
+    fn footer_label(&self, _action: Action, _app: &App) -> Option<Label> {
         Some(Label::Default)
     }
 

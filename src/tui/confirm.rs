@@ -127,7 +127,7 @@ impl Component for ConfirmDialog {
         &[Context::Confirm]
     }
 
-    fn offers(&self, action: Action, _app: &App) -> Option<Label> {
+    fn footer_label(&self, action: Action, _app: &App) -> Option<Label> {
         let [yes, no] = self.labels();
         Some(if action == Action::Yes { yes.into() } else { no.into() })
     }

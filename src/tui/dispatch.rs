@@ -202,7 +202,7 @@ impl App {
             Action::SaveFilter => self.ask_filter_name(now),
             Action::AllJobs => self.open_all_jobs(now, effects),
             Action::Mouse => self.toggle_mouse(now, effects),
-            Action::Repaint => effects.push(Effect::Repaint),
+            Action::Redraw => effects.push(Effect::Repaint),
             Action::Suspend => effects.push(Effect::Suspend),
             Action::Close => self.close(now, effects),
             Action::Interrupt if self.has_something_to_close() && !self.is_asking_to_quit() => {
@@ -251,7 +251,7 @@ impl App {
     /// Whether Esc has something to close, clear or stop.
     pub(super) fn has_something_to_close(&self) -> bool {
         !self.dialogs.is_empty()
-            || self.screen_component().is_some_and(|screen| screen.offers(Action::Close, self).is_some())
+            || self.screen_component().is_some_and(|screen| screen.footer_label(Action::Close, self).is_some())
     }
 
     /// Goes one step back: in the topmost dialog or, if none is open, on the current screen. If there is nothing to

@@ -20,7 +20,7 @@ impl Component for FilterInput {
         false
     }
 
-    fn offers(&self, action: Action, app: &App) -> Option<Label> {
+    fn footer_label(&self, action: Action, app: &App) -> Option<Label> {
         Label::default_if(action != Action::SaveFilter || app.can_save_filter())
     }
 

@@ -65,7 +65,7 @@ impl App {
     /// about the bindings of its own context, and may also decline general ones.
     pub(super) fn label(&self, row: &Binding) -> Option<Label> {
         let Some(top) = self.top_component() else { return Label::default_if(self.offers_everywhere(row.action)) };
-        let label = top.offers(row.action, self)?;
+        let label = top.footer_label(row.action, self)?;
         (row.context == top.context() || self.offers_everywhere(row.action)).then_some(label)
     }
 

@@ -70,7 +70,7 @@ impl Component for Help {
         true
     }
 
-    fn offers(&self, action: Action, _app: &App) -> Option<Label> {
+    fn footer_label(&self, action: Action, _app: &App) -> Option<Label> {
         match action {
             Action::Help | Action::SaveFilter => None,
             Action::Close if self.query.is_some() => Some("show all".into()),

@@ -190,7 +190,7 @@ impl Component for InputDialog {
         &[Context::Input, Context::Text, Context::Everywhere]
     }
 
-    fn offers(&self, action: Action, _app: &App) -> Option<Label> {
+    fn footer_label(&self, action: Action, _app: &App) -> Option<Label> {
         Some(if action == Action::Confirm { self.texts().2.into() } else { Label::Default })
     }
 

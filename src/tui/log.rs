@@ -29,7 +29,7 @@ impl Component for LogComponent {
         &[Context::Lists, Context::Everywhere]
     }
 
-    fn offers(&self, action: Action, _app: &App) -> Option<Label> {
+    fn footer_label(&self, action: Action, _app: &App) -> Option<Label> {
         Label::default_if(action != Action::Close)
     }
 

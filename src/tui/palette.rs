@@ -136,7 +136,7 @@ impl Component for CommandPalette {
         &[Context::Palette, Context::Text]
     }
 
-    fn offers(&self, action: Action, app: &App) -> Option<Label> {
+    fn footer_label(&self, action: Action, app: &App) -> Option<Label> {
         Label::default_if(match action {
             Action::Confirm => self.selected().is_some(),
             Action::SaveTheme => self.can_save_theme(app),

@@ -200,7 +200,7 @@ impl Component for ProfilesDialog {
         &[Context::Profiles, Context::Lists, Context::Everywhere]
     }
 
-    fn offers(&self, action: Action, app: &App) -> Option<Label> {
+    fn footer_label(&self, action: Action, app: &App) -> Option<Label> {
         Label::default_if(action != Action::NewProfile || app.config.config_path.is_some())
     }
 

@@ -56,11 +56,11 @@ impl App {
         let paused =
             |key: &JobKey| self.jobs.get(*key).is_some_and(|row| row.local.undelivered == Some(DeliveryKind::Paused));
         let change = match action {
-            Action::QueuePause if targets.keys.iter().all(paused) => QueueChange::Resume,
-            Action::QueuePause => QueueChange::Pause,
+            Action::PauseQueue if targets.keys.iter().all(paused) => QueueChange::Resume,
+            Action::PauseQueue => QueueChange::Pause,
             Action::SendEarlier => QueueChange::Up,
             Action::SendLater => QueueChange::Down,
-            Action::QueueRemove => {
+            Action::RemoveFromQueue => {
                 let text = format!("Remove {} from the queue without sending?", prompts_text(&targets));
                 return self.confirm_bulk(text, BulkAction::RemoveFromQueue, targets);
             }
@@ -78,7 +78,7 @@ impl App {
         }
         let text = match change {
             QueueChange::Pause => {
-                format!("Paused. Press {} to resume.", self.key_label(Context::Jobs, Action::QueuePause))
+                format!("Paused. Press {} to resume.", self.key_label(Context::Jobs, Action::PauseQueue))
             }
             QueueChange::Resume => "Resumed. It is sent in queue order while docdeck runs.".to_owned(),
             QueueChange::Up => "Moved forward in the queue.".to_owned(),

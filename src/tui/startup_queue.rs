@@ -24,7 +24,7 @@ impl App {
         let is_queued = match event {
             Event::Key(key) if key.kind != KeyEventKind::Release => {
                 let action = self.config.keymap.action(self.contexts(), Chord::from_event(*key));
-                let is_immediate = matches!(action, Some(Action::Interrupt | Action::Suspend | Action::Repaint));
+                let is_immediate = matches!(action, Some(Action::Interrupt | Action::Suspend | Action::Redraw));
                 !is_immediate && (!self.startup_queue.input_events.is_empty() || self.needs_all_rows(action))
             }
             // Pastes and focus changes stay in order with the queued keys. A key implies that the terminal has the

@@ -34,14 +34,14 @@ impl Component for Tour {
         false
     }
 
-    fn offers(&self, action: Action, app: &App) -> Option<Label> {
-        JobsScreen(Pane::List).offers(action, app)
+    fn footer_label(&self, action: Action, app: &App) -> Option<Label> {
+        JobsScreen(Pane::List).footer_label(action, app)
     }
 
     fn act(&mut self, action: Action, cx: &mut Cx<'_>) -> Flow {
         match action {
-            Action::Repaint | Action::Suspend => return Flow::Pass,
-            Action::Open | Action::FollowUp | Action::ShowViews | Action::NewJob | Action::Help => {
+            Action::Redraw | Action::Suspend => return Flow::Pass,
+            Action::Open | Action::FollowUp | Action::ShowAnalytics | Action::NewJob | Action::Help => {
                 cx.app.run_action(action, cx.now, cx.effects);
             }
             _ => {}
@@ -95,7 +95,7 @@ fn steps(keymap: &Keymap, theme: &Theme) -> Vec<Line<'static>> {
     let key =
         |context, action| Some(Span::styled(keymap.key(&[context, C::Everywhere], action)?.to_string(), theme.key));
     let step = |key: Option<Span<'static>>, text: &'static str| Some(vec![key?, text.into()]);
-    let views = key(C::Jobs, Action::ShowViews).zip(key(C::Views, Action::Open));
+    let views = key(C::Jobs, Action::ShowAnalytics).zip(key(C::Views, Action::Open));
     let steps = [
         step(key(C::Jobs, Action::Open), " opens the selected job"),
         step(key(C::Jobs, Action::FollowUp), " sends it a follow-up"),

@@ -60,7 +60,7 @@ impl Component for UndeliveredDialog {
         &[Context::Resolve, Context::Lists, Context::Everywhere]
     }
 
-    fn offers(&self, action: Action, _app: &App) -> Option<Label> {
+    fn footer_label(&self, action: Action, _app: &App) -> Option<Label> {
         Label::default_if(self.can_resolve_with(action))
     }
 

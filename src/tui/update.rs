@@ -150,7 +150,7 @@ impl App {
             match self.config.keymap.action(&[Context::Everywhere], chord) {
                 Some(Action::Quit | Action::Interrupt) => self.save_and_quit(effects),
                 Some(Action::Suspend) => effects.push(Effect::Suspend),
-                Some(Action::Repaint) => effects.push(Effect::Repaint),
+                Some(Action::Redraw) => effects.push(Effect::Repaint),
                 _ => {}
             }
             return;
@@ -215,7 +215,7 @@ impl App {
     fn global_action(&self, chord: Chord) -> Option<Action> {
         let action = self.config.keymap.action(&[Context::Everywhere], chord);
         let is_again = action == Some(Action::Interrupt) && self.is_asking_to_quit();
-        action.filter(|action| is_again || matches!(action, Action::Repaint | Action::Suspend))
+        action.filter(|action| is_again || matches!(action, Action::Redraw | Action::Suspend))
     }
 
     fn handle_engine_event(&mut self, event: EngineEvent, now: Time, effects: &mut Vec<Effect>) {

@@ -9,7 +9,7 @@ use self::list::AllJobs;
 use super::component::prelude::*;
 use super::geometry::{Geometry, below, row_capacity, title_area};
 use super::jobs::JobList;
-use super::jobs::actions::{act_on_jobs, job_label, offers};
+use super::jobs::actions::{act_on_jobs, footer_label, job_label};
 use super::jobs::screen::click_list_line;
 use super::profiles::ProfilesDialog;
 use super::{AllProfilesJobs, Screen};
@@ -29,13 +29,13 @@ impl Component for AllJobsDialog {
         &[Context::AllJobs, Context::Lists, Context::Everywhere]
     }
 
-    fn offers(&self, action: Action, app: &App) -> Option<Label> {
+    fn footer_label(&self, action: Action, app: &App) -> Option<Label> {
         let open = app.all_jobs.as_ref()?;
         match action {
             Action::Copy => Some(job_label(action, app)),
             Action::Close if open.list.marked_count() > 0 => Some("unmark".into()),
             Action::Close if open.has_filter() => Some("clear filter".into()),
-            _ => offers(action, app),
+            _ => footer_label(action, app),
         }
     }
 

@@ -86,7 +86,7 @@ impl Component for RowDetail {
         &[Context::RowDetail, Context::Lists, Context::Everywhere]
     }
 
-    fn offers(&self, action: Action, app: &App) -> Option<Label> {
+    fn footer_label(&self, action: Action, app: &App) -> Option<Label> {
         match action {
             Action::LoadAll => {
                 let conversation = app.analytics.conversations.get(self.conversation_id.as_ref()?);

@@ -123,7 +123,7 @@ impl Component for NeedsWorkScreen {
         &[Context::Analytics, Context::Lists, Context::Everywhere]
     }
 
-    fn offers(&self, action: Action, app: &App) -> Option<Label> {
+    fn footer_label(&self, action: Action, app: &App) -> Option<Label> {
         let tab = &app.analytics.needs_work;
         let has_pages = !tab.found.pages.is_empty();
         match action {

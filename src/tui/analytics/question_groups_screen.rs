@@ -35,7 +35,7 @@ impl Component for QuestionGroupsScreen {
         &[Context::Analytics, Context::Lists, Context::Everywhere]
     }
 
-    fn offers(&self, action: Action, app: &App) -> Option<Label> {
+    fn footer_label(&self, action: Action, app: &App) -> Option<Label> {
         let groups = &app.analytics.question_groups;
         let is_shown = groups.selected().is_some();
         match action {
@@ -47,7 +47,7 @@ impl Component for QuestionGroupsScreen {
                 _ => "ungroup".into(),
             }),
             Action::Close if app.analytics.questions.stop().is_none() => close_label(groups.list()),
-            _ => ReportScreen::<Question>::new().offers(action, app),
+            _ => ReportScreen::<Question>::new().footer_label(action, app),
         }
     }
 

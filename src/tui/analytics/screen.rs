@@ -39,7 +39,7 @@ impl<R: ReportRow> Component for ReportScreen<R> {
         &[Context::Analytics, Context::Lists, Context::Everywhere]
     }
 
-    fn offers(&self, action: Action, app: &App) -> Option<Label> {
+    fn footer_label(&self, action: Action, app: &App) -> Option<Label> {
         let tab = R::of(&app.analytics);
         let has_rows = tab.report().is_some_and(|report| !report.rows.is_empty());
         let is_shown = tab.selected().is_some();

@@ -250,7 +250,7 @@ impl Component for Changes {
         true
     }
 
-    fn offers(&self, action: Action, app: &App) -> Option<Label> {
+    fn footer_label(&self, action: Action, app: &App) -> Option<Label> {
         let has_rows = self.rows.len() > 0;
         match action {
             Action::SaveFilter => None,

@@ -242,7 +242,7 @@ impl Component for Batch {
         }
     }
 
-    fn offers(&self, action: Action, _app: &App) -> Option<Label> {
+    fn footer_label(&self, action: Action, _app: &App) -> Option<Label> {
         match (action, &self.step) {
             (Action::Confirm, BatchStep::Reading(_)) => None,
             (Action::Confirm, BatchStep::Preview(preview)) => {

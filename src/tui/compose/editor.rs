@@ -381,7 +381,7 @@ impl Component for Editor {
         &[Context::Editor, Context::Text, Context::Everywhere]
     }
 
-    fn offers(&self, action: Action, _app: &App) -> Option<Label> {
+    fn footer_label(&self, action: Action, _app: &App) -> Option<Label> {
         Label::default_if(match action {
             Action::NextBlank => !self.is_in_external_editor && self.input.has_blank(),
             Action::Close if self.is_unchanged() => return Some("close".into()),

@@ -237,7 +237,7 @@ impl Component for Picker {
         }
     }
 
-    fn offers(&self, action: Action, app: &App) -> Option<Label> {
+    fn footer_label(&self, action: Action, app: &App) -> Option<Label> {
         Label::default_if(match action {
             Action::Confirm => self.selected().is_some(),
             Action::DeleteDraft => app.draft_count() > 0,

@@ -7,11 +7,11 @@ use crate::tui::component::prelude::*;
 use crate::tui::queue::has_queued_prompt;
 
 /// Returns the label of an action in the footer. `None` if the action would do nothing now.
-pub(in crate::tui) fn offers(action: Action, app: &App) -> Option<Label> {
+pub(in crate::tui) fn footer_label(action: Action, app: &App) -> Option<Label> {
     let list = app.active_list();
     let selected = list.selected();
     let is_possible = match action {
-        Action::QueuePause | Action::SendEarlier | Action::SendLater | Action::QueueRemove => {
+        Action::PauseQueue | Action::SendEarlier | Action::SendLater | Action::RemoveFromQueue => {
             app.any_target_job(has_queued_prompt)
         }
         Action::Filter | Action::NextSort => !list.is_empty(),
@@ -38,7 +38,7 @@ pub(in crate::tui) fn job_label(action: Action, app: &App) -> Label {
         Action::Copy if job.remote.pr_link.is_none() => "copy id".into(),
         Action::Dismiss if job.local.dismissed => "restore".into(),
         Action::MarkDone if job.is_handled() => "not done".into(),
-        Action::QueuePause if job.local.undelivered == Some(DeliveryKind::Paused) => "resume".into(),
+        Action::PauseQueue if job.local.undelivered == Some(DeliveryKind::Paused) => "resume".into(),
         _ => Label::Default,
     }
 }

@@ -66,7 +66,7 @@ pub(in crate::tui) fn next_step(app: &App, job: &Job) -> KeySentence {
         ("Dismissed. Bring it back with {}.", vec![dismiss])
     } else if let Some(kind) = job.local.undelivered {
         let resolve = vec![key(Action::Resolve)];
-        let queue_keys = vec![jobs_key(Action::QueuePause), jobs_key(Action::QueueRemove)];
+        let queue_keys = vec![jobs_key(Action::PauseQueue), jobs_key(Action::RemoveFromQueue)];
         match kind {
             DeliveryKind::Unconfirmed => ("The last prompt may have arrived. Choose what to do with {}.", resolve),
             DeliveryKind::NotSent => ("The last prompt never reached the service. Send or edit it with {}.", resolve),

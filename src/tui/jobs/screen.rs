@@ -30,7 +30,7 @@ impl Component for JobsScreen {
         }
     }
 
-    fn offers(&self, action: Action, app: &App) -> Option<Label> {
+    fn footer_label(&self, action: Action, app: &App) -> Option<Label> {
         let is_read = app.store == StoreState::Read;
         let selected = app.jobs.selected();
         match action {
@@ -60,7 +60,7 @@ impl Component for JobsScreen {
                     Pane::List => has_filter.then(|| "clear filter".into()),
                 }
             }
-            _ => super::actions::offers(action, app),
+            _ => super::actions::footer_label(action, app),
         }
     }
 
@@ -100,7 +100,7 @@ impl Component for JobsScreen {
             Action::Drafts => app.open_drafts(now),
             Action::Batch => app.open_batch(now),
             Action::BeforeAfter => app.confirm_impact_load(now, cx.effects),
-            Action::QueuePause | Action::SendEarlier | Action::SendLater | Action::QueueRemove => {
+            Action::PauseQueue | Action::SendEarlier | Action::SendLater | Action::RemoveFromQueue => {
                 app.change_queue(action, now, cx.effects);
             }
             Action::NextJob | Action::PreviousJob => {

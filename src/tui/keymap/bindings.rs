@@ -9,7 +9,7 @@ use crossterm::event::KeyCode;
 pub const BINDINGS: &[Binding] = &[
     key_binding(C::Jobs, &[ch('n')], Action::NewJob, "new", "start a new job"),
     key_binding(C::Jobs, &[ch('D')], Action::Drafts, "drafts", "open the drafts"),
-    key_binding(C::Jobs, &[ch('p')], Action::QueuePause, "pause", "pause or resume a queued prompt"),
+    key_binding(C::Jobs, &[ch('p')], Action::PauseQueue, "pause", "pause or resume a queued prompt"),
     key_binding(
         C::Jobs,
         &[ch('<'), with_alt(KeyCode::Up)],
@@ -24,7 +24,7 @@ pub const BINDINGS: &[Binding] = &[
         "later",
         "move a queued prompt back in the queue",
     ),
-    key_binding(C::Jobs, &[ch('x')], Action::QueueRemove, "remove", "remove a queued prompt from the queue"),
+    key_binding(C::Jobs, &[ch('x')], Action::RemoveFromQueue, "remove", "remove a queued prompt from the queue"),
     key_binding(C::Jobs, &[ch('f')], Action::FollowUp, "follow up", "send a follow-up"),
     key_binding(C::Jobs, &[ch('!')], Action::Resolve, "resolve", "resolve an unconfirmed or undelivered prompt"),
     key_binding(C::Jobs, &[ch('t')], Action::Retry, "retry", "retry a failed job with the same prompt"),
@@ -692,7 +692,7 @@ pub const BINDINGS: &[Binding] = &[
         "cancel (so does any other key)",
     ),
     key_binding(C::Everywhere, &[ch('1')], Action::ShowJobs, "", "show the jobs"),
-    key_binding(C::Everywhere, &[ch('2')], Action::ShowViews, "", "show the analytics"),
+    key_binding(C::Everywhere, &[ch('2')], Action::ShowAnalytics, "", "show the analytics"),
     key_binding(C::Everywhere, &[ch('3')], Action::ShowLog, "", "show the log"),
     key_binding(
         C::Everywhere,
@@ -713,7 +713,7 @@ pub const BINDINGS: &[Binding] = &[
     ),
     key_binding(C::Everywhere, &[ch('P')], Action::Profiles, "", "switch the profile, or add one"),
     key_binding(C::Everywhere, &[ch('M')], Action::Mouse, "", "turn the mouse on or off (off: select text)"),
-    key_binding(C::Everywhere, &[ctrl('l')], Action::Repaint, "", "redraw the screen"),
+    key_binding(C::Everywhere, &[ctrl('l')], Action::Redraw, "", "redraw the screen"),
     key_binding(C::Everywhere, &[ctrl('z')], Action::Suspend, "", "suspend (fg resumes)"),
     key_binding(C::Everywhere, &[ctrl('c')], Action::Interrupt, "", "close the top dialog, or quit"),
     key_binding(C::Everywhere, &[ch('q')], Action::Quit, "quit", "quit, or close the top dialog"),

@@ -48,7 +48,7 @@ pub(in crate::tui) const COMBINED: &[(Context, &[Action], &str)] = &[
     (Context::Lists, &[Action::Down, Action::Up], "down, up"),
     (Context::Lists, &[Action::Top, Action::Bottom], "first, last"),
     (Context::Lists, &[Action::PageDown, Action::PageUp], "a page down, up"),
-    (Context::Everywhere, &[Action::ShowJobs, Action::ShowViews, Action::ShowLog], "jobs, analytics, log"),
+    (Context::Everywhere, &[Action::ShowJobs, Action::ShowAnalytics, Action::ShowLog], "jobs, analytics, log"),
     (Context::Jobs, &[Action::NextJob, Action::PreviousJob], "next, previous job"),
     (Context::Jobs, &[Action::Mark, Action::MarkRange], "mark a job, mark all from the last mark to here"),
     (Context::Jobs, &[Action::PreviousTab, Action::NextTab], "previous, next saved filter"),
@@ -113,9 +113,9 @@ impl Action {
             | A::PreviousMatch
             | A::Export => KeyGroup::Find,
             A::Rename | A::Tags | A::Note | A::Undo => KeyGroup::Label,
-            A::QueuePause | A::SendEarlier | A::SendLater | A::QueueRemove => KeyGroup::Queue,
+            A::PauseQueue | A::SendEarlier | A::SendLater | A::RemoveFromQueue => KeyGroup::Queue,
             A::ShowJobs
-            | A::ShowViews
+            | A::ShowAnalytics
             | A::ShowLog
             | A::NextPane
             | A::PreviousPane
@@ -146,7 +146,7 @@ impl Action {
             | A::Profiles
             | A::AllJobs
             | A::Mouse
-            | A::Repaint
+            | A::Redraw
             | A::Suspend
             | A::Interrupt
             | A::Quit => KeyGroup::Program,
@@ -174,10 +174,10 @@ impl Action {
             A::CompareWith => "Compare with…",
             A::Fold => "Tree",
             A::CachedRanges => "Cached ranges",
-            A::QueuePause => "Pause",
+            A::PauseQueue => "Pause",
             A::SendEarlier => "Send earlier",
             A::SendLater => "Send later",
-            A::QueueRemove => "Remove from queue",
+            A::RemoveFromQueue => "Remove from queue",
             A::ExternalEditor => "External editor",
             A::CompareBefore(PreviousPeriod::Period) => "Compare previous",
             A::Edit(Edit::DeleteWordBack) => "Delete word",
@@ -199,9 +199,9 @@ impl Action {
             A::Retry => "again rerun repeat failed",
             A::Drafts => "draft drafts unsent unfinished saved text",
             A::Resolve => "retry send again unconfirmed not sent rejected fix",
-            A::QueuePause => "hold resume stop queue",
+            A::PauseQueue => "hold resume stop queue",
             A::SendEarlier | A::SendLater => "reorder move queue",
-            A::QueueRemove => "cancel delete queue",
+            A::RemoveFromQueue => "cancel delete queue",
             A::Open => "enter show details",
             A::NextNeedsYou => "attention waiting jump review failed",
             A::OpenPr => "pull request browser github link",
@@ -236,7 +236,7 @@ impl Action {
             A::SaveTheme => "save colors",
             A::AllJobs => "all profiles every project",
             A::ToggleDetail => "panel split layout",
-            A::ShowJobs | A::ShowViews | A::ShowLog => "screen tab go to",
+            A::ShowJobs | A::ShowAnalytics | A::ShowLog => "screen tab go to",
             A::NextRange | A::CustomRange => "date dates days calendar period month quarter",
             A::PreviousPeriod | A::NextPeriod => "date previous next range",
             A::Compare | A::CompareWith => "difference change previous period delta",
@@ -246,7 +246,7 @@ impl Action {
             A::Fold => "tree folder group expand collapse",
             A::CachedRanges => "cache cached stored ranges",
             A::Mouse => "select text pointer",
-            A::Repaint => "redraw refresh screen clear",
+            A::Redraw => "redraw refresh screen clear",
             A::Suspend => "background shell stop",
             A::Help => "keys shortcuts symbols manual",
             A::Palette => "commands actions",

@@ -13,6 +13,7 @@ pub enum Context {
     Lists,
     Jobs,
     /// The job details while they have the focus.
+    #[strum(to_string = "details", serialize = "detail")]
     Detail,
     Views,
     /// The tabs of the analytics screen other than the page views.
@@ -27,6 +28,7 @@ pub enum Context {
     Palette,
     Drafts,
     /// The dialog for several new jobs while their text is written.
+    #[strum(to_string = "batch-editor", serialize = "batch-text")]
     BatchText,
     /// The dialog for several new jobs while they are reviewed before sending.
     Batch,
@@ -46,6 +48,7 @@ pub enum Context {
     /// The calendar while its days have the focus.
     Calendar,
     /// The calendar while the input below its days has the focus.
+    #[strum(to_string = "calendar-input", serialize = "calendar-line")]
     CalendarLine,
     /// The details of a page of the documentation.
     #[strum(to_string = "page-details", serialize = "card")]
@@ -61,11 +64,13 @@ pub enum Context {
     /// The dialog that exports page views.
     Export,
     /// The list of cached page views.
-    #[strum(to_string = "cached", serialize = "kept")]
+    #[strum(to_string = "cached-ranges", serialize = "cached", serialize = "kept")]
     CachedRanges,
     /// The setup form while a line without text input has the focus.
+    #[strum(to_string = "setup", serialize = "welcome")]
     Welcome,
     /// The setup form while a text input has the focus.
+    #[strum(to_string = "setup-text", serialize = "welcome-text")]
     WelcomeText,
     Profiles,
     AllJobs,
@@ -138,7 +143,7 @@ impl Context {
 #[strum(serialize_all = "kebab-case")]
 pub enum Action {
     ShowJobs,
-    ShowViews,
+    ShowAnalytics,
     ShowLog,
     NextPane,
     PreviousPane,
@@ -149,7 +154,7 @@ pub enum Action {
     AllJobs,
     Refresh,
     Mouse,
-    Repaint,
+    Redraw,
     Suspend,
     Close,
     Interrupt,
@@ -246,10 +251,10 @@ pub enum Action {
     DeleteDraft,
     Batch,
     ReadFile,
-    QueuePause,
+    PauseQueue,
     SendEarlier,
     SendLater,
-    QueueRemove,
+    RemoveFromQueue,
     Edit(Edit),
     Confirm,
     SendAgain,
@@ -285,6 +290,10 @@ impl Action {
             Self::TestConnection => &["try-out"],
             Self::ExternalEditor => &["edit-outside"],
             Self::CalendarInput => &["other-part"],
+            Self::PauseQueue => &["queue-pause"],
+            Self::RemoveFromQueue => &["queue-remove"],
+            Self::ShowAnalytics => &["show-views"],
+            Self::Redraw => &["repaint"],
             _ => &[],
         };
         self.config_name() == name || former.contains(&name)

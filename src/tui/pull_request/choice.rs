@@ -62,7 +62,7 @@ impl Component for PullRequestActions {
         &[Context::PullRequest, Context::Lists, Context::Everywhere]
     }
 
-    fn offers(&self, action: Action, app: &App) -> Option<Label> {
+    fn footer_label(&self, action: Action, app: &App) -> Option<Label> {
         match action {
             Action::Open => Some("choose".into()),
             action if ACTIONS.contains(&action) => Label::default_if(self.count(action, app) > 0),

@@ -123,7 +123,7 @@ impl Component for PullRequestDialog {
         true
     }
 
-    fn offers(&self, action: Action, app: &App) -> Option<Label> {
+    fn footer_label(&self, action: Action, app: &App) -> Option<Label> {
         match action {
             Action::Open => match self.target() {
                 LineTarget::Link(_) => Some(Label::Default),

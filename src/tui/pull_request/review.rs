@@ -126,7 +126,7 @@ impl Component for ReviewDialog {
         &[Context::Review, Context::Text, Context::Everywhere]
     }
 
-    fn offers(&self, action: Action, _app: &App) -> Option<Label> {
+    fn footer_label(&self, action: Action, _app: &App) -> Option<Label> {
         match action {
             Action::Confirm => Label::default_if(!self.input.is_blank()),
             Action::Close if self.input.is_blank() => Some("close".into()),

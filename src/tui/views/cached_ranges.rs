@@ -95,7 +95,7 @@ impl Component for CachedRanges {
         &[Context::CachedRanges, Context::Lists, Context::Everywhere]
     }
 
-    fn offers(&self, action: Action, app: &App) -> Option<Label> {
+    fn footer_label(&self, action: Action, app: &App) -> Option<Label> {
         Label::default_if(match action {
             Action::Confirm => self.selected().is_some(),
             Action::CompareWith => {

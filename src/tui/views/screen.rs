@@ -32,7 +32,7 @@ impl Component for ViewsComponent {
         &[Context::Views, Context::Lists, Context::Everywhere]
     }
 
-    fn offers(&self, action: Action, app: &App) -> Option<Label> {
+    fn footer_label(&self, action: Action, app: &App) -> Option<Label> {
         is_offered(action, app).then(|| label(action, app).map_or(Label::Default, Label::from))
     }
 

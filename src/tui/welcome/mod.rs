@@ -422,7 +422,7 @@ impl Component for Welcome {
         true
     }
 
-    fn offers(&self, action: Action, _app: &App) -> Option<Label> {
+    fn footer_label(&self, action: Action, _app: &App) -> Option<Label> {
         Label::default_if(match action {
             Action::Demo => self.is_screen(),
             Action::Close => !self.is_screen() || self.is_busy(),

@@ -318,7 +318,7 @@ impl Component for Movers {
         true
     }
 
-    fn offers(&self, action: Action, _app: &App) -> Option<Label> {
+    fn footer_label(&self, action: Action, _app: &App) -> Option<Label> {
         Label::default_if(action != Action::Open || self.selected().is_some())
     }
 

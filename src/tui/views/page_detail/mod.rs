@@ -298,7 +298,7 @@ impl Component for PageDetail {
         true
     }
 
-    fn offers(&self, action: Action, app: &App) -> Option<Label> {
+    fn footer_label(&self, action: Action, app: &App) -> Option<Label> {
         Label::default_if(match action {
             Action::Open | Action::BeforeAfter => self.selected_job().is_some(),
             Action::NewJob => app.store == StoreState::Read,

@@ -195,7 +195,7 @@ impl Component for TrendDialog {
         &[Context::Trend, Context::Lists, Context::Everywhere]
     }
 
-    fn offers(&self, action: Action, app: &App) -> Option<Label> {
+    fn footer_label(&self, action: Action, app: &App) -> Option<Label> {
         let is_missing = |bar: TrendBar| bar.is_missing(app.updated_at);
         let can_load = || app.view_requests_left() > 0 && self.bars(self.totals(app)).any(is_missing);
         match action {
@@ -306,7 +306,7 @@ mod tests {
         let utc = chrono::FixedOffset::east_opt(0).expect("UTC");
         let (mut app, _) = App::new(crate::tui::AppConfig::new(scope, utc), now);
         let trend = TrendDialog::new(range("2026-11-17", "2026-11-17"));
-        let offers_load = |app: &App| trend.offers(Action::LoadAll, app).is_some();
+        let offers_load = |app: &App| trend.footer_label(Action::LoadAll, app).is_some();
         assert!(offers_load(&app), "unknown");
         app.views.totals = totals(&[("2026-11-17", 5, TODAY_AT_NOON)]);
         assert!(!offers_load(&app), "loaded after the day");
