@@ -14,14 +14,14 @@ use std::time::Duration;
 
 /// Whether the service may have carried out a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Reached {
+pub enum RequestEffect {
     /// The request never reached the service.
-    No,
+    NotReached,
     /// The service sent a response whose status means that it did not carry out the request.
     Refused,
     /// The service may have carried out the request, because the response was lost or came too late, had a 5xx status,
     /// or had a 2xx status but could not be used.
-    Maybe,
+    Unknown,
 }
 
 /// Why a response with a 2xx status can't be used.
@@ -102,27 +102,27 @@ pub enum ApiError {
 
 impl ApiError {
     /// Returns how far the request got: not sent, refused, or perhaps carried out.
-    pub fn reached(&self) -> Reached {
+    pub fn request_effect(&self) -> RequestEffect {
         match self {
-            Self::NotReached { .. } | Self::UnusableId { .. } => Reached::No,
+            Self::NotReached { .. } | Self::UnusableId { .. } => RequestEffect::NotReached,
             Self::BadRequest { .. }
             | Self::Unauthorized { .. }
             | Self::Forbidden { .. }
             | Self::NotFound { .. }
             | Self::Limited { .. }
-            | Self::Rejected { .. } => Reached::Refused,
+            | Self::Rejected { .. } => RequestEffect::Refused,
             // 303 ("See Other") is the only redirect that can follow completed work. Any other redirect means that no
             // server at this address accepted the request: it leads to a login page, from http to https, or to a
             // corrected path.
-            Self::Redirected { status: 303, .. } => Reached::Maybe,
-            Self::Redirected { .. } => Reached::Refused,
+            Self::Redirected { status: 303, .. } => RequestEffect::Unknown,
+            Self::Redirected { .. } => RequestEffect::Refused,
             Self::TimedOut { .. }
             | Self::Lost { .. }
             | Self::ServerTimeout { .. }
             | Self::Failed { .. }
             | Self::Unreadable { .. }
             | Self::TooLarge { .. }
-            | Self::OtherJob { .. } => Reached::Maybe,
+            | Self::OtherJob { .. } => RequestEffect::Unknown,
         }
     }
 
@@ -368,9 +368,9 @@ mod tests {
     fn see_other_is_the_only_redirect_that_leaves_a_prompt_unconfirmed() {
         let redirect = |status| ApiError::Redirected { operation: Operation::Create, status, host: None };
         for status in [300, 301, 302, 304, 307, 308] {
-            assert_eq!(redirect(status).reached(), Reached::Refused, "{status}");
+            assert_eq!(redirect(status).request_effect(), RequestEffect::Refused, "{status}");
         }
-        assert_eq!(redirect(303).reached(), Reached::Maybe);
+        assert_eq!(redirect(303).request_effect(), RequestEffect::Unknown);
     }
 
     #[test]

@@ -43,7 +43,7 @@ pub(super) struct Options {
 pub(super) struct MergeOptions {
     #[command(flatten)]
     pub(super) common: Options,
-    /// how to merge; by default as the repository prefers
+    /// merge, squash or rebase [default: the repository's preference]
     #[arg(long, value_name = "METHOD", value_parser = parse_method)]
     method: Option<MergeMethod>,
     /// merge without asking

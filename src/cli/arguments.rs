@@ -82,7 +82,7 @@ pub(super) enum Command {
     /// Opens the setup form with the values of the options. With --yes it asks nothing: it adds a profile to an
     /// existing file, and changes an existing profile only with --overwrite.
     ///
-    /// If the check fails with --yes, nothing is written and the exit code is 3 (key refused), 4 (service or project)
+    /// If the check fails with --yes, nothing is written and the exit code is 3 (key refused), 4 (service error, or no such project)
     /// or 5 (limit); without --yes, init asks what to do. The file is private to you; its other settings are kept.
     Init(init::Options),
     /// create a job from a prompt
@@ -294,19 +294,21 @@ pub(super) struct SimArguments {
     ///
     /// OP: create, get, message, views, preview, build, visitors, searches, feedback,
     /// feedback-by-page, questions, thread or all.
-    /// The request fails: refuse, 302 (a redirect), 400, 401, 403, 404, 500, 503, html and 502-html (an HTML page), 429,
-    /// and 429 with another Retry-After: 429-SECONDS, 429-date, 429-bare (none).
-    /// The request succeeds, but its answer is bad: lost (no answer), 500-done (status 500), malformed, empty, huge, slow,
-    /// odd (wrong counts of views), tenths (counts with fractions), stuck (always the first rows), endless (no last page).
+    /// The request fails: refuse, 302 (a redirect), 400, 401, 403, 404, 500, 503,
+    /// html and 502-html (an HTML page), 429 (also 429-SECONDS, 429-date, 429-bare:
+    /// other forms of Retry-After).
+    /// The request succeeds, but its response is bad: lost (no response), 500-done (status 500),
+    /// malformed, empty, huge, slow, odd (wrong counts of views), tenths (counts with fractions),
+    /// stuck (always the first rows), endless (no last page).
     /// The request is delayed first: latency-MS.
     ///
     /// OP of the code hosts: host-state, host-checks, host-details, host-diff, host-merge,
     /// host-review (also comments), host-edit (mark as ready, close) or host-all.
     /// The request fails: 401, 502, limit, limit-retry-after.
-    /// The answer is odd: forbidden-checks, other-repository, half-missing, unknown-conflicts,
+    /// The response is odd: forbidden-checks, other-repository, half-missing, unknown-conflicts,
     /// many-files (above the limit of a diff), moving-head (always a new commit), hostile-text.
-    /// An action goes wrong: lost (carried out, but not answered), refuse (not carried out, not answered),
-    /// moved (a commit is pushed before the merge).
+    /// An action goes wrong: lost (carried out, but no response), refuse (not carried out, and no
+    /// response), moved (a commit is pushed before the merge).
     #[arg(long = "fault", value_name = "OP=KIND[:PROBABILITY]", value_parser = str::parse::<Fault>, verbatim_doc_comment)]
     faults: Vec<Fault>,
 }

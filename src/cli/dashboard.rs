@@ -13,8 +13,8 @@ use crate::engine::PollOptions;
 use crate::model::endpoint::ApiKey;
 use crate::model::text::CleanText;
 use crate::runtime::effects::EngineConfig;
-use crate::runtime::first_run::FirstRun;
 use crate::runtime::hosts::ConfiguredHosts;
+use crate::runtime::profile_effects::ProfileEffects;
 use crate::runtime::startup::Preload;
 use crate::runtime::switch::ProfileSwitcher;
 use crate::runtime::{self, DashboardConfig, Folders};
@@ -83,7 +83,7 @@ pub(super) async fn open_dashboard(
     };
     let themes = themes::theme_names(folders.themes.as_deref());
     let (notify, clipboard) = (settings.customization.notify.method, settings.customization.clipboard.clone());
-    let first_run = FirstRun { config: settings.config_path.clone(), source: None };
+    let first_run = ProfileEffects { config: settings.config_path.clone(), source: None };
     let profiles = ProfileSwitcher {
         profiles: settings.profiles.clone(),
         poll: PollOptions { per_minute: settings.polls_per_minute, ..PollOptions::default() },

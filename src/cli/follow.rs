@@ -88,7 +88,8 @@ async fn send_to_job(
         );
     }
     let engine = session.engine.clone();
-    let (prompt, row, discarded) = session.run_uninterrupted(engine.supersede_follow_ups(row.key, text)).await?;
+    let (prompt, row, discarded) =
+        session.run_uninterrupted(engine.submit_follow_up_discarding_undelivered(row.key, text)).await?;
     for earlier in &discarded {
         let title = CleanText::title(&earlier.text, MAX_QUOTE_CHARS);
         out.note(&format!("Discarded the earlier prompt “{title}”, which was {}.", earlier.delivery.kind().word()));

@@ -18,7 +18,7 @@ use crate::model::setup::{
     SetupPurpose, WritePermission, non_blank,
 };
 use crate::model::text::CleanText;
-use crate::runtime::first_run::FirstRun;
+use crate::runtime::profile_effects::ProfileEffects;
 use crate::tui::welcome::Welcome;
 use clap::Args;
 use std::path::{Path, PathBuf};
@@ -53,7 +53,7 @@ struct Init<'a> {
     environment: &'a Environment,
     options: &'a Options,
     /// The configuration file to write, and the key from the environment.
-    first_run: FirstRun,
+    first_run: ProfileEffects,
 }
 
 /// Runs `docdeck init`.
@@ -66,7 +66,7 @@ pub(super) async fn run(
     let path = config::path(flags, environment)?;
     let config = std::path::absolute(&path).unwrap_or(path);
     let source = environment.api_key.clone().flatten().map(KeySource::Literal);
-    let init = Init { flags, environment, options, first_run: FirstRun { config, source } };
+    let init = Init { flags, environment, options, first_run: ProfileEffects { config, source } };
     let form = init.filled_form();
     if options.yes { init.run_without_questions(&form, out).await } else { init.show_form(form, out).await }
 }

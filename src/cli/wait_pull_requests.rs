@@ -42,7 +42,7 @@ impl WantedState {
 /// How far the pull request of a finished job is.
 #[derive(Debug, PartialEq, Eq)]
 enum WaitProgress {
-    Reached,
+    RequestEffect,
     /// The state is requested again at this time; now if it is unknown.
     Waiting(Option<Time>),
     /// The wanted state can't come any more; contains the reason and the exit code.
@@ -55,11 +55,11 @@ fn progress(job: &Job, wanted: WantedState) -> WaitProgress {
     }
     let Some(state) = job.pull_request.as_deref() else { return WaitProgress::Waiting(None) };
     match (state.fact(), wanted) {
-        (Fact::Merged, _) => WaitProgress::Reached,
+        (Fact::Merged, _) => WaitProgress::RequestEffect,
         (Fact::Ready | Fact::Queued, WantedState::Ready) => match state.checks.state {
             _ if !state.has_current_checks() => WaitProgress::Waiting(next_refresh(state)),
             ChecksState::Unavailable => WaitProgress::Never(UNREADABLE_CHECKS, Code::Service),
-            _ => WaitProgress::Reached,
+            _ => WaitProgress::RequestEffect,
         },
         (Fact::Closed, _) => WaitProgress::Never("was closed without merging", Code::Failed),
         _ => WaitProgress::Waiting(next_refresh(state)),
@@ -94,11 +94,11 @@ pub(super) async fn wait_for_state(
         reload(session, rows).await?;
         if let Some((job, why, code)) = rows.iter().find_map(|job| match progress(job, wanted) {
             WaitProgress::Never(why, code) => Some((job, why, code)),
-            WaitProgress::Reached | WaitProgress::Waiting(_) => None,
+            WaitProgress::RequestEffect | WaitProgress::Waiting(_) => None,
         }) {
             return Err(CliError::new(code, format!("The job {} {why}.", subject(job))));
         }
-        let left = rows.iter().filter(|job| progress(job, wanted) != WaitProgress::Reached).count();
+        let left = rows.iter().filter(|job| progress(job, wanted) != WaitProgress::RequestEffect).count();
         if left == 0 {
             return Ok(());
         }
@@ -132,7 +132,7 @@ fn next_request(rows: &[Job], wanted: WantedState, has_failed: bool, now: Time) 
     let times = rows.iter().filter_map(|job| match progress(job, wanted) {
         WaitProgress::Waiting(Some(at)) if at > now || !has_failed => Some(at),
         WaitProgress::Waiting(_) => Some(retry),
-        WaitProgress::Reached | WaitProgress::Never(..) => None,
+        WaitProgress::RequestEffect | WaitProgress::Never(..) => None,
     });
     times.min().unwrap_or(retry)
 }
@@ -186,7 +186,7 @@ mod tests {
         };
         let with = |state| job(Some(PullRequest { state, ..open.clone() }));
         for wanted in [WantedState::Merged, WantedState::Ready] {
-            assert_eq!(progress(&with(PullRequestState::Merged), wanted), WaitProgress::Reached);
+            assert_eq!(progress(&with(PullRequestState::Merged), wanted), WaitProgress::RequestEffect);
             assert!(matches!(progress(&with(PullRequestState::Closed), wanted), WaitProgress::Never(_, Code::Failed)));
             assert_eq!(progress(&with(PullRequestState::Open), wanted), WaitProgress::Waiting(Some(at(60))));
             assert_eq!(progress(&job(None), wanted), WaitProgress::Waiting(None));

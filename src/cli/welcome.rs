@@ -11,7 +11,7 @@ use crate::config::{DisplaySettings, Flags, MissingSettings, SetupState, resolve
 use crate::model::endpoint::Scope;
 use crate::model::setup::DEFAULT_BASE_URL;
 use crate::model::text::CleanText;
-use crate::runtime::first_run::FirstRun;
+use crate::runtime::profile_effects::ProfileEffects;
 use crate::runtime::switch::ProfileSwitcher;
 use crate::runtime::{self, DashboardConfig, Exit, Folders};
 use crate::sim::SimOptions;
@@ -28,7 +28,7 @@ pub(super) async fn run(flags: &Flags, missing: MissingSettings, environment: En
     let page = SetupPage {
         display: missing.display.clone(),
         customization: missing.customization.clone(),
-        first_run: FirstRun { config: missing.config_path.clone(), source: missing.key_source.clone() },
+        first_run: ProfileEffects { config: missing.config_path.clone(), source: missing.key_source.clone() },
     };
     let form = Welcome::new(&missing.existing, CleanText::line(&missing.config_path.display().to_string()));
     match page.show(flags, Box::new(form), &environment).await? {
@@ -44,7 +44,7 @@ pub(super) async fn run(flags: &Flags, missing: MissingSettings, environment: En
 pub(super) struct SetupPage {
     pub(super) display: DisplaySettings,
     pub(super) customization: Customization,
-    pub(super) first_run: FirstRun,
+    pub(super) first_run: ProfileEffects,
 }
 
 impl SetupPage {

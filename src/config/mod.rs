@@ -31,7 +31,7 @@ pub use flags::{ColorChoice, Flags};
 
 use crate::api::{ClientOptions, ExtraRoots};
 use crate::model::analytics::needs_work::Weights;
-use crate::model::analytics::{AnalyticsSettings, ReaderTextDays};
+use crate::model::analytics::{AnalyticsSettings, ReaderTextRetention};
 use crate::model::endpoint::Scope;
 use crate::model::setup::{ExistingSettings, KeyPresence};
 use crate::model::text::CleanText;
@@ -197,7 +197,7 @@ pub fn analytics_weights(flags: &Flags, environment: &Environment) -> Result<Wei
 ///
 /// # Errors
 /// Fails if the file is invalid, or missing although the user gave its path.
-pub fn reader_text_days(flags: &Flags, environment: &Environment) -> Result<ReaderTextDays, ConfigError> {
+pub fn reader_text_days(flags: &Flags, environment: &Environment) -> Result<ReaderTextRetention, ConfigError> {
     let path = sources::config_path(flags, environment)?;
     Ok(load_config_file(&path)?.file.privacy.reader_text_days())
 }

@@ -1,6 +1,6 @@
 //! The section `[privacy]` of the configuration file.
 
-use crate::model::analytics::ReaderTextDays;
+use crate::model::analytics::ReaderTextRetention;
 use serde::Deserialize;
 
 /// The section `[privacy]`.
@@ -12,7 +12,7 @@ pub(super) struct Privacy {
 }
 
 impl Privacy {
-    pub(super) fn reader_text_days(self) -> ReaderTextDays {
-        self.reader_text_days.map_or_else(ReaderTextDays::default, ReaderTextDays)
+    pub(super) fn reader_text_days(self) -> ReaderTextRetention {
+        self.reader_text_days.map_or_else(ReaderTextRetention::default, ReaderTextRetention)
     }
 }

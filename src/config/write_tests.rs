@@ -4,7 +4,7 @@ use super::*;
 use crate::config::environment::Environment;
 use crate::config::key::KeySource;
 use crate::config::{Flags, Settings, SetupState, resolve};
-use crate::model::analytics::ReaderTextDays;
+use crate::model::analytics::ReaderTextRetention;
 use crate::model::analytics::needs_work::Signal;
 use crate::model::endpoint::ApiKey;
 
@@ -104,7 +104,7 @@ fn the_examples_in_a_new_file_are_valid_section_by_section_and_all_together() {
     let customization = rest.customization();
     assert_eq!((customization.filters.len(), customization.commands.len(), customization.keys.len()), (1, 1, 2));
     assert!(rest.ui.theme.is_some() && rest.poll.per_minute.is_some());
-    assert_eq!((rest.privacy.reader_text_days(), rest.analytics.record_days), (ReaderTextDays(7), Some(true)));
+    assert_eq!((rest.privacy.reader_text_days(), rest.analytics.record_days), (ReaderTextRetention(7), Some(true)));
     assert_eq!(rest.analytics.weights().of(Signal::UnclickedSearches), 0.5);
 }
 

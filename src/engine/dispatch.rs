@@ -5,7 +5,7 @@ use super::clock::{local_now, sleep_until};
 use super::lease::LeaseRole;
 use super::poller_command::{FetchOutcome, PollerCommand};
 use super::state::{CountGuard, EngineState, lock};
-use crate::api::{ApiError, Reached};
+use crate::api::{ApiError, RequestEffect};
 use crate::model::Time;
 use crate::model::engine_event::EngineEvent;
 use crate::model::failure::Failure;
@@ -259,11 +259,11 @@ impl EngineState {
         let now = self.clock.now();
         let wait = error.wait(now);
         let sentence = error.failure(now).message;
-        let delivery = match (wait, error.reached()) {
+        let delivery = match (wait, error.request_effect()) {
             (Some(wait), _) => Delivery::Queued { until: Some(wait.until) },
-            (None, Reached::No) => Delivery::NotSent(sentence),
-            (None, Reached::Refused) => Delivery::Rejected(sentence),
-            (None, Reached::Maybe) => Delivery::Unconfirmed(sentence),
+            (None, RequestEffect::NotReached) => Delivery::NotSent(sentence),
+            (None, RequestEffect::Refused) => Delivery::Rejected(sentence),
+            (None, RequestEffect::Unknown) => Delivery::Unconfirmed(sentence),
         };
         SendOutcome { delivery, job: None, limit: wait.map(|wait| (wait, now)) }
     }
@@ -293,10 +293,9 @@ impl EngineState {
                 }
                 Err(error) => error,
             };
-            let (outcome, obstacle) = (delivery.clone(), error.obstacle());
+            let (outcome, problem) = (delivery.clone(), error.write_problem());
             let id = job.as_ref().map(|job| job.id.clone()).or_else(|| id.clone());
-            let unrecorded =
-                UnrecordedOutcome { prompt, kind, id, outcome, obstacle, is_retried: is_temporary(&error) };
+            let unrecorded = UnrecordedOutcome { prompt, kind, id, outcome, problem, is_retried: is_temporary(&error) };
             if reported.as_ref().is_none_or(|(reported, _)| *reported != unrecorded) {
                 self.emit(EngineEvent::Unrecorded(Box::new(unrecorded.clone()))).await;
             }

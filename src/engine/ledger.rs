@@ -4,7 +4,7 @@
 
 use super::poller_command::{FetchOutcome, PollerCommand};
 use super::state::{EngineState, lock};
-use crate::api::{ApiError, ApiResponse, Reached};
+use crate::api::{ApiError, ApiResponse, RequestEffect};
 use crate::model::Time;
 use crate::model::engine_event::EngineEvent;
 use crate::model::failure::{Failure, FailureKind};
@@ -49,7 +49,7 @@ impl EngineState {
     async fn record_failed_request(&self, error: &ApiError, spent_at: Time) -> RequestFailure {
         let now = self.clock.now();
         let failure = error.failure(now);
-        let used_request = error.reached() != Reached::No;
+        let used_request = error.request_effect() != RequestEffect::NotReached;
         if let Some(wait) = error.wait(now) {
             if let Err(error) = self.store.record_rate_limit(&self.scope, RateLimited::Views, wait, now).await {
                 self.emit_trouble(error.failure()).await;

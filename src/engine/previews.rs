@@ -2,7 +2,7 @@
 
 use super::Engine;
 use super::state::EngineState;
-use crate::api::Reached;
+use crate::api::RequestEffect;
 use crate::model::failure::{Failure, FailureKind};
 use crate::model::ledger::RateLimited;
 use crate::model::log::Operation;
@@ -53,7 +53,9 @@ impl EngineState {
         if let Err(error) = &result {
             let recorded = match error.wait(now) {
                 Some(wait) => self.store.record_rate_limit(&self.scope, limited, wait, now).await,
-                None if error.reached() == Reached::No => self.store.refund(&self.scope, limited, spent_at).await,
+                None if error.request_effect() == RequestEffect::NotReached => {
+                    self.store.refund(&self.scope, limited, spent_at).await
+                }
                 None => Ok(()),
             };
             if let Err(error) = recorded {

@@ -6,7 +6,7 @@ use super::hosts::{
     HostAccess, HostDirectory, HostRound, LinkedJobs, RefreshCommand, links_by_host, links_per_round, no_token_text,
 };
 use super::lease::LeaseRole;
-use super::refresh_plan::{Occasion, POINTS_PER_CHUNK, POINTS_PER_HOUR, is_due, next_refresh};
+use super::refresh_plan::{POINTS_PER_CHUNK, POINTS_PER_HOUR, RefreshTrigger, is_due, next_refresh};
 use super::state::EngineState;
 use crate::api::hosts::{HostClient, HostError, HostErrorKind, RequestBudget};
 use crate::model::Time;
@@ -17,7 +17,7 @@ use crate::model::log::LogKind;
 use crate::model::pull_request::{HostKind, PullRequestFact, PullRequestLink};
 use crate::model::row::{Job, JobKey};
 use crate::model::text::CleanText;
-use crate::store::{AppliedPullRequest, ReportedPullRequest, StoreError, StoredPullRequest};
+use crate::store::{PullRequestUpdate, ReportedPullRequest, StoreError, StoredPullRequest};
 use chrono::TimeDelta;
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
@@ -115,7 +115,7 @@ pub(super) async fn run_refresher(
             },
             () = std::future::ready(()), if is_in_round => next = refresher.continue_round().await.or(next),
             () = sleep_until(next), if !is_in_round && next.is_some() && refresher.is_focused => {
-                next = refresher.start_round(Occasion::Schedule, None).await;
+                next = refresher.start_round(RefreshTrigger::Schedule, None).await;
             }
         }
     }
@@ -129,7 +129,7 @@ impl Refresher {
             RefreshCommand::Focused(is_focused) => {
                 let has_changed = std::mem::replace(&mut self.is_focused, is_focused) != is_focused;
                 match is_focused {
-                    true if has_changed => self.start_round(Occasion::Focus, None).await,
+                    true if has_changed => self.start_round(RefreshTrigger::Focus, None).await,
                     true => None,
                     false => self.end_round(),
                 }
@@ -139,7 +139,7 @@ impl Refresher {
                 // The user may have changed the token.
                 self.hosts.retain(|_, host| !host.is_refused && matches!(host.access, HostAccess::Client(_)));
                 self.hosts.values_mut().for_each(|host| host.paused_until = None);
-                self.start_round(Occasion::User, jobs.as_deref()).await
+                self.start_round(RefreshTrigger::User, jobs.as_deref()).await
             }
             RefreshCommand::LoadDiff { job, again, reply } => {
                 // Nobody may be waiting any more, but the diff is stored.
@@ -159,14 +159,14 @@ impl Refresher {
 
     /// Starts to request the pull requests that are due, in place of the rest of the current round. If another instance
     /// makes a round, does so only if the user asked for it. Returns when to check again.
-    async fn start_round(&mut self, occasion: Occasion, only: Option<&[JobKey]>) -> Option<Instant> {
+    async fn start_round(&mut self, trigger: RefreshTrigger, only: Option<&[JobKey]>) -> Option<Instant> {
         self.end_round();
-        if !self.inner.leases.try_take(LeaseRole::Refresh) && occasion != Occasion::User {
+        if !self.inner.leases.try_take(LeaseRole::Refresh) && trigger != RefreshTrigger::User {
             return self.wake_at(local_now() + BUSY_INTERVAL);
         }
         let started_at = local_now();
         // Another instance may just have refreshed them, so the store decides what is due.
-        let due = match self.find_due(occasion, only, started_at).await {
+        let due = match self.find_due(trigger, only, started_at).await {
             Ok(due) => due,
             Err(error) => {
                 self.inner.leases.give_back(LeaseRole::Refresh);
@@ -213,7 +213,7 @@ impl Refresher {
 
     /// Finds the pull requests to request now. Hosts that can't be asked are left out, so that their pull requests
     /// don't take the places of others.
-    async fn find_due(&self, occasion: Occasion, only: Option<&[JobKey]>, now: Time) -> Result<Due, StoreError> {
+    async fn find_due(&self, trigger: RefreshTrigger, only: Option<&[JobKey]>, now: Time) -> Result<Due, StoreError> {
         let only = only.map(<[JobKey]>::to_vec);
         let waiting: HashSet<JobKey> = self.retries.iter().filter(|(_, at)| **at > now).map(|(job, _)| *job).collect();
         let unavailable: HashSet<String> = self.unavailable_hosts(now).cloned().collect();
@@ -225,13 +225,13 @@ impl Refresher {
             due.next = next.into_iter().chain(due.next).min();
             if due.jobs.len() < MAX_PER_ROUND
                 && !waiting.contains(&found.job)
-                && is_due(found.state, occasion, now)
+                && is_due(found.state, trigger, now)
                 && PullRequestLink::parse(found.link.as_str()).is_some_and(|link| !unavailable.contains(&link.host))
             {
                 due.jobs.push((found.job, found.link.clone()));
             }
         };
-        self.inner.store.visit_pull_requests(&self.inner.scope, occasion == Occasion::User, visit).await
+        self.inner.store.visit_pull_requests(&self.inner.scope, trigger == RefreshTrigger::User, visit).await
     }
 
     async fn request(&mut self, chunk: &Chunk) {
@@ -306,21 +306,26 @@ impl Refresher {
         }
         match self.inner.store.apply_pull_requests(reported, now).await {
             Ok(applied) => {
-                for AppliedPullRequest { job, before } in applied {
-                    self.emit_pull_request(client, job, before).await;
+                for PullRequestUpdate { job, previous_fact } in applied {
+                    self.emit_pull_request(client, job, previous_fact).await;
                 }
             }
             Err(error) => self.inner.emit_trouble(error.failure()).await,
         }
     }
 
-    /// Reports a job whose pull request was read. `before` is the most important fact before.
-    pub(super) async fn emit_pull_request(&mut self, client: &HostClient, job: Job, before: Option<PullRequestFact>) {
+    /// Reports a job whose pull request was read. `previous_fact` is the most important fact before.
+    pub(super) async fn emit_pull_request(
+        &mut self,
+        client: &HostClient,
+        job: Job,
+        previous_fact: Option<PullRequestFact>,
+    ) {
         let job = self.look_up_pages_of_merged(client, job).await;
         // The first state of an old job, which may have been imported, is no change.
         let is_new = job.local.finished_at.is_some_and(|at| local_now() - at < FINISHED_LATELY);
-        let has_changed = job.pull_request.as_ref().map(|state| state.fact()) != before;
-        if has_changed && (before.is_some() || is_new) {
+        let has_changed = job.pull_request.as_ref().map(|state| state.fact()) != previous_fact;
+        if has_changed && (previous_fact.is_some() || is_new) {
             self.inner.queue_hook(&job).await;
         }
         self.inner.emit(EngineEvent::Job(Box::new(job))).await;

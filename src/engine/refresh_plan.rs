@@ -21,7 +21,7 @@ pub(super) const POINTS_PER_CHUNK: u64 = 3;
 
 /// Why pull requests are requested now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Occasion {
+pub(super) enum RefreshTrigger {
     /// Their time has come.
     Schedule,
     /// The terminal got the focus.
@@ -40,14 +40,14 @@ pub fn next_refresh(state: &PullRequest) -> Option<Time> {
 }
 
 /// Whether the state belongs into a request that is made now.
-pub(super) fn is_due(state: Option<&PullRequest>, occasion: Occasion, now: Time) -> bool {
+pub(super) fn is_due(state: Option<&PullRequest>, trigger: RefreshTrigger, now: Time) -> bool {
     let Some(state) = state else { return true };
-    match (occasion, next_refresh(state)) {
-        (Occasion::User, _) => true,
+    match (trigger, next_refresh(state)) {
+        (RefreshTrigger::User, _) => true,
         (_, None) => false,
-        (Occasion::Focus, Some(_)) => now - state.as_of > FOCUS_AGE,
+        (RefreshTrigger::Focus, Some(_)) => now - state.as_of > FOCUS_AGE,
         // A time in the future means that the clock was set back.
-        (Occasion::Schedule, Some(due)) => due <= now + TOGETHER || state.as_of > now + TOGETHER,
+        (RefreshTrigger::Schedule, Some(due)) => due <= now + TOGETHER || state.as_of > now + TOGETHER,
     }
 }
 
@@ -67,11 +67,16 @@ mod tests {
         let pending = Checks { state: ChecksState::Pending, ..Checks::default() };
         let pending = PullRequest { checks: pending, ..open.clone() };
         let merged = PullRequest { state: PullRequestState::Merged, ..open.clone() };
-        let due = |state: &PullRequest, second| is_due(Some(state), Occasion::Schedule, at(second));
+        let due = |state: &PullRequest, second| is_due(Some(state), RefreshTrigger::Schedule, at(second));
         assert_eq!((due(&pending, 29), due(&pending, 30)), (false, true));
         assert_eq!((due(&open, 269), due(&open, 270), due(&merged, 100_000)), (false, true, false));
-        assert!(is_due(Some(&open), Occasion::Focus, at(31)) && !is_due(Some(&open), Occasion::Focus, at(30)));
-        assert!(is_due(Some(&merged), Occasion::User, at(1)) && !is_due(Some(&merged), Occasion::Focus, at(1000)));
-        assert!(is_due(None, Occasion::Schedule, at(0)));
+        assert!(
+            is_due(Some(&open), RefreshTrigger::Focus, at(31)) && !is_due(Some(&open), RefreshTrigger::Focus, at(30))
+        );
+        assert!(
+            is_due(Some(&merged), RefreshTrigger::User, at(1))
+                && !is_due(Some(&merged), RefreshTrigger::Focus, at(1000))
+        );
+        assert!(is_due(None, RefreshTrigger::Schedule, at(0)));
     }
 }

@@ -23,7 +23,7 @@ impl Engine {
     pub async fn submit_new_job(&self, text: &str) -> Result<(PromptId, Job), Failure> {
         reject_blank(text)?;
         let (store, scope) = (&self.inner.store, &self.inner.scope);
-        let added = store.reserve_new_job(scope, text, self.reserved_for(), local_now()).await;
+        let added = store.add_new_job_for_instance(scope, text, self.reserved_for(), local_now()).await;
         Ok(self.enqueue(added.map_err(submit_failure)?).await)
     }
 
@@ -58,7 +58,7 @@ impl Engine {
     /// Nothing was written, so the caller must keep the text.
     pub async fn submit_follow_up(&self, job: JobKey, text: &str) -> Result<(PromptId, Job), Failure> {
         reject_blank(text)?;
-        let added = self.inner.store.reserve_follow_up(job, text, self.reserved_for(), local_now()).await;
+        let added = self.inner.store.add_follow_up_for_instance(job, text, self.reserved_for(), local_now()).await;
         Ok(self.enqueue(added.map_err(submit_failure)?).await)
     }
 
@@ -75,9 +75,14 @@ impl Engine {
     ///
     /// # Errors
     /// Nothing was written, so the caller must keep the text.
-    pub async fn supersede_follow_ups(&self, job: JobKey, text: &str) -> Result<(PromptId, Job, Vec<Prompt>), Failure> {
+    pub async fn submit_follow_up_discarding_undelivered(
+        &self,
+        job: JobKey,
+        text: &str,
+    ) -> Result<(PromptId, Job, Vec<Prompt>), Failure> {
         reject_blank(text)?;
-        let superseded = self.inner.store.supersede_follow_ups(job, text, self.reserved_for(), local_now()).await;
+        let superseded =
+            self.inner.store.add_follow_up_discarding_undelivered(job, text, self.reserved_for(), local_now()).await;
         let (prompt, row, discarded) = superseded.map_err(submit_failure)?;
         for prompt in &discarded {
             lock(&self.inner.submitted_prompts).remove(&prompt.id);

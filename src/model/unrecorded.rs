@@ -14,16 +14,16 @@ pub struct UnrecordedOutcome {
     /// The job's id, if the service has returned one.
     pub id: Option<JobId>,
     pub outcome: Delivery,
-    pub obstacle: Obstacle,
+    pub problem: StoreWriteProblem,
     /// Whether docdeck still tries to write the outcome to the store.
     pub is_retried: bool,
 }
 
 /// Why the store can't be written, and what the user can do about it, as parts of a sentence.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Obstacle {
+pub struct StoreWriteProblem {
     /// The reason, for example “the disk is full”.
-    pub what: CleanText,
+    pub reason: CleanText,
     /// What the user can do, for example “free some space”.
     pub remedy: CleanText,
 }
@@ -50,7 +50,7 @@ impl UnrecordedOutcome {
             (Delivery::Queued { .. }, _) => "Not sent: the hourly limit is reached, but that".to_owned(),
             _ => "The prompt did not reach the service, but that".to_owned(),
         };
-        let Obstacle { what: obstacle, remedy } = &self.obstacle;
+        let StoreWriteProblem { reason: problem, remedy } = &self.problem;
         let advice = if self.may_have_taken_effect() {
             format!("Don't send it again; {remedy}.")
         } else {
@@ -60,7 +60,7 @@ impl UnrecordedOutcome {
             Delivery::NotSent(reason) | Delivery::Rejected(reason) => format!(" {reason}"),
             _ => String::new(),
         };
-        CleanText::line(&format!("{what} can't be recorded: {obstacle}. {advice}{reason}"))
+        CleanText::line(&format!("{what} can't be recorded: {problem}. {advice}{reason}"))
     }
 }
 
@@ -118,10 +118,12 @@ mod tests {
     use super::*;
 
     fn unrecorded(kind: PromptKind, outcome: Delivery) -> String {
-        let obstacle =
-            Obstacle { what: CleanText::line("the disk is full"), remedy: CleanText::line("free some space") };
+        let problem = StoreWriteProblem {
+            reason: CleanText::line("the disk is full"),
+            remedy: CleanText::line("free some space"),
+        };
         let id = JobId::new("job_0042");
-        UnrecordedOutcome { prompt: PromptId(1), kind, id, outcome, obstacle, is_retried: true }.sentence().to_string()
+        UnrecordedOutcome { prompt: PromptId(1), kind, id, outcome, problem, is_retried: true }.sentence().to_string()
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Runs single effects and returns messages with their results.
 
-use super::first_run::FirstRun;
 use super::new_file;
+use super::profile_effects::ProfileEffects;
 use crate::engine::Engine;
 use crate::model::endpoint::Scope;
 use crate::model::failure::Failure;
@@ -27,7 +27,7 @@ pub(super) struct EffectRunner {
     /// The folder for exports; `None` for the current folder.
     pub(super) exports: Option<PathBuf>,
     /// Runs the effects of profiles and of the setup form.
-    pub(super) first_run: FirstRun,
+    pub(super) first_run: ProfileEffects,
     pub(super) engine: watch::Receiver<StartedEngine>,
 }
 

@@ -4,7 +4,7 @@
 
 use super::draining_session::{CHECK_INTERVAL, DrainingSession, RESPONSE_TIMEOUT, WRITE_TIMEOUT};
 use super::effect_runner::{EffectRunner, StartedEngine, store_failure};
-use super::first_run::FirstRun;
+use super::profile_effects::ProfileEffects;
 use crate::api::Client;
 use crate::engine::{Engine, EngineSetup, HostDirectory, LeaseRoles, PollOptions};
 use crate::model::analytics::AnalyticsSettings;
@@ -71,7 +71,14 @@ impl Effects {
     pub fn new(store: Store, scope: Scope, templates: Option<PathBuf>) -> Self {
         let (started, engine) = watch::channel(None);
         Self {
-            runner: EffectRunner { store, scope, templates, exports: None, first_run: FirstRun::default(), engine },
+            runner: EffectRunner {
+                store,
+                scope,
+                templates,
+                exports: None,
+                first_run: ProfileEffects::default(),
+                engine,
+            },
             started,
             focus: watch::Sender::new(true),
             tasks: JoinSet::new(),
@@ -93,12 +100,12 @@ impl Effects {
     }
 
     /// Sets what the setup form needs from this computer.
-    pub fn set_first_run(&mut self, first_run: FirstRun) {
+    pub fn set_first_run(&mut self, first_run: ProfileEffects) {
         self.runner.first_run = first_run;
     }
 
     /// Returns what the setup form needs from this computer.
-    pub fn first_run(&self) -> &FirstRun {
+    pub fn first_run(&self) -> &ProfileEffects {
         &self.runner.first_run
     }
 

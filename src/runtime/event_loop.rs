@@ -425,7 +425,7 @@ impl Dashboard {
         }
     }
 
-    /// Resumes the engine and requests a frame, after docdeck was stopped or could not be stopped.
+    /// Resumes the engine and requests a frame, after docdeck was suspended, or failed to be suspended.
     fn continue_running(&mut self) {
         if let Some(engine) = self.effects.engine() {
             engine.resume();

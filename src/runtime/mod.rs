@@ -26,7 +26,6 @@ mod effect_runner;
 pub mod effects;
 mod event_loop;
 mod external_editor;
-pub mod first_run;
 mod foreground_child;
 pub mod hosts;
 mod impact;
@@ -35,6 +34,7 @@ pub mod logfile;
 pub mod new_file;
 pub mod notify;
 pub mod opener;
+pub mod profile_effects;
 mod profile_keys;
 mod prompts;
 mod pull_requests;
@@ -62,8 +62,8 @@ use crate::tui::{App, AppConfig};
 use chrono::Utc;
 use effects::{EVENT_CAPACITY, Effects, EngineConfig};
 use event_loop::Dashboard;
-use first_run::FirstRun;
 use logfile::LogGuard;
+use profile_effects::ProfileEffects;
 use startup::Preload;
 use std::io;
 use std::panic::PanicHookInfo;
@@ -96,7 +96,7 @@ pub struct DashboardConfig {
     /// The profiles to which the user can switch; may be empty.
     pub profiles: switch::ProfileSwitcher,
     /// What the setup form needs from this computer.
-    pub first_run: FirstRun,
+    pub first_run: ProfileEffects,
 }
 
 /// The result of [`run_dashboard`].

@@ -12,7 +12,7 @@ use super::query::Query as _;
 use super::views::date_columns;
 use crate::model::Time;
 use crate::model::analytics::{
-    AnalyticsKind, AnalyticsRow, Cursor, ReaderTextDays, RowsMerge, RowsReport, RowsResponse, StoredRows,
+    AnalyticsKind, AnalyticsRow, Cursor, ReaderTextRetention, RowsMerge, RowsReport, RowsResponse, StoredRows,
 };
 use crate::model::endpoint::Scope;
 use crate::model::period::DateRange;
@@ -99,7 +99,7 @@ impl Store {
 
     /// Deletes the reports of all projects with texts of readers that were loaded longer ago than `days`, and overwrites
     /// the texts in the file. Returns the number of deleted reports. `now` is the service's time.
-    pub async fn delete_expired_reader_texts(&self, days: ReaderTextDays, now: Time) -> StoreResult<usize> {
+    pub async fn delete_expired_reader_texts(&self, days: ReaderTextRetention, now: Time) -> StoreResult<usize> {
         // A time far in the future is from a clock that was wrong, so the age of the report is unknown.
         let (before, after) = (days.expire_before(now), now.checked_add_signed(TimeDelta::days(1)).unwrap_or(now));
         let sql = format!(

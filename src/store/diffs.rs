@@ -86,7 +86,7 @@ impl Store {
     }
 
     /// Returns the address of the preview for the pull request with this link: the one that its code host reported,
-    /// otherwise the last one that the user had built.
+    /// otherwise the last one that was built at the user's request.
     pub async fn preview(&self, link: &CleanText) -> StoreResult<Option<CleanText>> {
         let reported = self.pull_request_details(link).await?.and_then(|details| details.value.preview);
         let link = link.clone();

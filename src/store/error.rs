@@ -4,7 +4,7 @@
 
 use crate::model::failure::{Failure, FailureKind};
 use crate::model::text::{CleanText, sentence_case};
-use crate::model::unrecorded::Obstacle;
+use crate::model::unrecorded::StoreWriteProblem;
 use std::path::PathBuf;
 
 pub(super) type StoreResult<T> = Result<T, StoreError>;
@@ -79,7 +79,7 @@ pub enum StoreError {
 
 impl StoreError {
     /// Returns why something that has already happened can't be stored, and what the user can do about it.
-    pub fn obstacle(&self) -> Obstacle {
+    pub fn write_problem(&self) -> StoreWriteProblem {
         let (what, remedy) = match self {
             Self::DiskFull => ("the disk is full", "free some space"),
             Self::WriteRefused => ("the disk refuses to write (quota exceeded, or failing)", "free some space"),
@@ -87,13 +87,13 @@ impl StoreError {
             Self::Busy => ("another program has locked the database", "end that program"),
             Self::Damaged => ("the database is damaged", "restart docdeck"),
             other => {
-                return Obstacle {
-                    what: CleanText::line(&other.to_string()),
+                return StoreWriteProblem {
+                    reason: CleanText::line(&other.to_string()),
                     remedy: CleanText::line("restart docdeck"),
                 };
             }
         };
-        Obstacle { what: CleanText::line(what), remedy: CleanText::line(remedy) }
+        StoreWriteProblem { reason: CleanText::line(what), remedy: CleanText::line(remedy) }
     }
 
     /// Returns the message for a failed change other than sending a prompt. Unlike [`Self::failure`], it doesn't state
@@ -102,8 +102,8 @@ impl StoreError {
         if !matches!(self, Self::DiskFull | Self::WriteRefused | Self::ReadOnly) {
             return self.failure();
         }
-        let Obstacle { what, remedy } = self.obstacle();
-        Self::as_sentence(&format!("{what}, so this was not saved: {remedy}, then try again"))
+        let StoreWriteProblem { reason, remedy } = self.write_problem();
+        Self::as_sentence(&format!("{reason}, so this was not saved: {remedy}, then try again"))
     }
 
     /// Returns the error as a [`Failure`] for the user.

@@ -67,12 +67,12 @@ impl Store {
 
     /// Adds a job with its queued prompt, and deletes the new-job draft, in one transaction.
     pub async fn add_new_job(&self, scope: &Scope, text: &str, now: Time) -> StoreResult<(PromptId, Job)> {
-        self.reserve_new_job(scope, text, None, now).await
+        self.add_new_job_for_instance(scope, text, None, now).await
     }
 
     /// Like [`Store::add_new_job`], but if `instance` is given, only the instance with that name may send the prompt.
     /// For other instances, and after that instance has ended, the prompt is paused.
-    pub async fn reserve_new_job(
+    pub async fn add_new_job_for_instance(
         &self,
         scope: &Scope,
         text: &str,
@@ -149,12 +149,12 @@ impl Store {
 
     /// Queues a follow-up behind the earlier prompts of the job, and deletes the job's draft, in one transaction.
     pub async fn add_follow_up(&self, job: JobKey, text: &str, now: Time) -> StoreResult<(PromptId, Job)> {
-        self.reserve_follow_up(job, text, None, now).await
+        self.add_follow_up_for_instance(job, text, None, now).await
     }
 
     /// Like [`Store::add_follow_up`], but if `instance` is given, only the instance with that name may send the
-    /// follow-up (see [`Store::reserve_new_job`]).
-    pub async fn reserve_follow_up(
+    /// follow-up (see [`Store::add_new_job_for_instance`]).
+    pub async fn add_follow_up_for_instance(
         &self,
         job: JobKey,
         text: &str,
@@ -168,7 +168,7 @@ impl Store {
     /// Like [`Store::add_follow_up`], but first discards the job's prompts that are `Rejected` or `NotSent`, since they
     /// would block the new prompt. Returns the discarded prompts as they were before. If `instance` is given, only the
     /// instance with that name may send the new prompt.
-    pub async fn supersede_follow_ups(
+    pub async fn add_follow_up_discarding_undelivered(
         &self,
         job: JobKey,
         text: &str,

@@ -22,10 +22,10 @@ pub struct ReportedPullRequest {
 
 /// A job whose pull request was read.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct AppliedPullRequest {
+pub struct PullRequestUpdate {
     pub job: Job,
     /// The most important fact before; `None` if the state was unknown.
-    pub before: Option<PullRequestFact>,
+    pub previous_fact: Option<PullRequestFact>,
 }
 
 /// A pull request that a job links to, and its stored state if it is known.
@@ -83,15 +83,15 @@ impl Store {
         &self,
         reported: Vec<ReportedPullRequest>,
         now: Time,
-    ) -> StoreResult<Vec<AppliedPullRequest>> {
+    ) -> StoreResult<Vec<PullRequestUpdate>> {
         self.write(move |tx| {
             let mut rows = Vec::new();
             for ReportedPullRequest { job, link, state } in &reported {
                 let row = find_job(tx, *job)?.filter(|row| row.remote.pr_link.as_ref() == Some(link));
                 if let Some(mut row) = row {
-                    let before = row.pull_request.as_ref().map(|state| state.fact());
+                    let previous_fact = row.pull_request.as_ref().map(|state| state.fact());
                     merge::merge_pull_request(&mut row, state.clone(), now);
-                    rows.push(AppliedPullRequest { job: update_job(tx, &row)?, before });
+                    rows.push(PullRequestUpdate { job: update_job(tx, &row)?, previous_fact });
                 }
             }
             Ok(rows)

@@ -43,7 +43,7 @@ impl Store {
     }
 
     /// Like [`Store::sendable_prompts`], but also returns the prompts that are reserved for the instance with this name
-    /// (see [`Store::reserve_new_job`]).
+    /// (see [`Store::add_new_job_for_instance`]).
     pub async fn sendable_prompts_for(&self, scope: &Scope, instance: &str) -> StoreResult<Vec<QueuedPrompt>> {
         let instance = instance.to_owned();
         self.read_in_scope(scope, move |db, scope| sendable_prompts(db, scope, Some(&instance))).await

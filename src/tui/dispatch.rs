@@ -229,8 +229,7 @@ impl App {
                 Action::Close => self.has_something_to_close(),
                 Action::NextPane => matches!(context, Some(Context::Jobs | Context::Detail)),
                 Action::Refresh => {
-                    use Context as C;
-                    matches!(context, Some(C::Jobs | C::Detail | C::Views | C::AllJobs))
+                    matches!(context, Some(Context::Jobs | Context::Detail | Context::Views | Context::AllJobs))
                 }
                 _ => true,
             }

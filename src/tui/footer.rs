@@ -249,15 +249,15 @@ mod tests {
         use crate::model::job::JobId;
         use crate::model::prompt::{Delivery, PromptId, PromptKind};
         use crate::model::text::CleanText;
-        use crate::model::unrecorded::{Obstacle, UnrecordedOutcome};
+        use crate::model::unrecorded::{StoreWriteProblem, UnrecordedOutcome};
         let accepted = |prompt| {
             Msg::Engine(EngineEvent::Unrecorded(Box::new(UnrecordedOutcome {
                 prompt: PromptId(prompt),
                 kind: PromptKind::Create,
                 id: JobId::new(&format!("job_{prompt}")),
                 outcome: Delivery::Accepted,
-                obstacle: Obstacle {
-                    what: CleanText::line("the disk is full"),
+                problem: StoreWriteProblem {
+                    reason: CleanText::line("the disk is full"),
                     remedy: CleanText::line("free some space"),
                 },
                 is_retried: true,

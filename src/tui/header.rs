@@ -176,7 +176,7 @@ impl App {
         if let Some(wait) = budget.blocked.filter(|wait| wait.until > now) {
             let left = wait.time_left(now);
             return vec![
-                format!("{label}: limit reached, next in {left}"),
+                format!("{label}: limit reached, next request in {left}"),
                 format!("{label}: none left for {left}"),
                 format!("{label}: none left"),
             ];

@@ -237,23 +237,30 @@ fn title(contexts: &[Context]) -> &'static str {
 
 /// Returns the topic of the guide that is about the screen or dialog.
 fn topic(contexts: &[Context]) -> &'static str {
-    use Context as C;
     match contexts.first() {
-        Some(C::Jobs | C::Detail | C::AllJobs | C::Resolve | C::PullRequest | C::Changes | C::Review) => "jobs",
-        Some(C::Editor | C::Picker | C::Drafts | C::BatchText | C::Batch) => "prompts",
         Some(
-            C::Views
-            | C::Analytics
-            | C::Calendar
-            | C::CalendarLine
-            | C::PageDetail
-            | C::RowDetail
-            | C::Trend
-            | C::Movers
-            | C::Export
-            | C::CachedRanges,
+            Context::Jobs
+            | Context::Detail
+            | Context::AllJobs
+            | Context::Resolve
+            | Context::PullRequest
+            | Context::Changes
+            | Context::Review,
+        ) => "jobs",
+        Some(Context::Editor | Context::Picker | Context::Drafts | Context::BatchText | Context::Batch) => "prompts",
+        Some(
+            Context::Views
+            | Context::Analytics
+            | Context::Calendar
+            | Context::CalendarLine
+            | Context::PageDetail
+            | Context::RowDetail
+            | Context::Trend
+            | Context::Movers
+            | Context::Export
+            | Context::CachedRanges,
         ) => "analytics",
-        Some(C::Profiles | C::Welcome | C::WelcomeText) => "configuration",
+        Some(Context::Profiles | Context::Welcome | Context::WelcomeText) => "configuration",
         _ => "shortcuts",
     }
 }
@@ -351,7 +358,7 @@ impl Help {
         });
         others.push(HelpSection { heading: "Symbols".to_owned(), rows: symbols.collect() });
         let weights = signal_weights(app, self.contexts).map(|text| plain(Vec::new(), &text)).collect();
-        others.push(HelpSection { heading: "Share of the problem".to_owned(), rows: weights });
+        others.push(HelpSection { heading: "Score of a page".to_owned(), rows: weights });
         let topics = TOPICS.chunks(TOPICS_PER_LINE);
         let topics = topics.map(|topics| topics.iter().map(|topic| topic.name).collect::<Vec<_>>().join(", "));
         let topics = topics.map(|names| plain(Vec::new(), &names)).collect();

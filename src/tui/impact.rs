@@ -16,7 +16,7 @@ const MIN_ONE_LINE_COLUMNS: usize = 96;
 
 /// What the views on screen depend on. When any of this changes, the views are read again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Subject {
+struct ImpactInputs {
     job: JobKey,
     page_count: usize,
     windows: Option<ImpactWindows>,
@@ -26,7 +26,7 @@ struct Subject {
 /// selection moves.
 #[derive(Debug, Default)]
 pub struct JobPages {
-    subject: Option<Subject>,
+    subject: Option<ImpactInputs>,
     pages: Load<Vec<PageImpact>>,
     is_reading: bool,
     /// Whether the pages have to be read again, because they were requested while a read was in progress.
@@ -37,7 +37,7 @@ impl JobPages {
     /// Shows the pages of a job. Returns the job whose pages have to be read now, if any.
     pub(super) fn show(&mut self, row: Option<&Job>) -> Option<JobKey> {
         let with_pages = row.filter(|row| !row.local.pages.is_empty());
-        let subject = with_pages.map(|row| Subject {
+        let subject = with_pages.map(|row| ImpactInputs {
             job: row.key,
             page_count: row.local.pages.len(),
             windows: job_windows(row),

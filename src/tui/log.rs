@@ -87,7 +87,7 @@ fn log_table(width: usize) -> Table<ListCell<LogEntry>> {
         C::left(" time", 10, |row, _| {
             row.muted(row.item.at.with_timezone(&row.view.app.config.offset).format(" %H:%M:%S").to_string())
         }),
-        C::left("what", 9, operation_cell),
+        C::left("what", 10, operation_cell),
         C::left("status", 6, status_cell),
     ];
     if width < MIN_WIDTH_ALL_COLUMNS {

@@ -318,9 +318,9 @@ mod tests {
     #[test]
     fn an_action_is_found_by_its_help_text_and_run_with_enter() {
         let mut app = app_with_palette();
-        type_text(&mut app, "views");
+        type_text(&mut app, "analytics");
         assert!(palette(&app).counts().1 < palette(&app).counts().0);
-        assert_eq!(palette(&app).selected().map(|entry| entry.name.as_str()), Some("Show views"));
+        assert_eq!(palette(&app).selected().map(|entry| entry.name.as_str()), Some("Show analytics"));
         enter(&mut app);
         assert_eq!((app.screen, app.dialogs.len()), (Screen::Views, 0));
     }

@@ -77,54 +77,53 @@ impl App {
 /// Returns the tip of a place, with the user's keys. `None` if an action that the tip mentions has no key.
 /// `missing_token` is the code host for which there is no token.
 fn tip_text(place: TipPlace, keymap: &Keymap, missing_token: Option<&(CleanText, HostKind)>) -> Option<String> {
-    use Context as C;
-    let key = |context, action| keymap.key(&[context, C::Lists, C::Everywhere], action);
+    let key = |context, action| keymap.key(&[context, Context::Lists, Context::Everywhere], action);
     Some(match place {
         TipPlace::Jobs => format!(
             "Tip: press {} for the shortcuts, and {} to find a command by its name.",
-            key(C::Jobs, Action::Help)?,
-            key(C::Jobs, Action::Palette)?
+            key(Context::Jobs, Action::Help)?,
+            key(Context::Jobs, Action::Palette)?
         ),
         TipPlace::Detail => format!(
             "Tip: {} edits a job's tags, {} its note; both stay on this computer.",
-            key(C::Detail, Action::Tags)?,
-            key(C::Detail, Action::Note)?
+            key(Context::Detail, Action::Tags)?,
+            key(Context::Detail, Action::Note)?
         ),
         TipPlace::Views => format!(
             "Tip: press {} to load all pages (after showing the cost), then sort them.",
-            key(C::Views, Action::LoadAll)?
+            key(Context::Views, Action::LoadAll)?
         ),
         TipPlace::Log => {
-            format!("Tip: every request is listed here; {} goes to the newest.", key(C::Lists, Action::Bottom)?)
+            format!("Tip: every request is listed here; {} goes to the newest.", key(Context::Lists, Action::Bottom)?)
         }
         TipPlace::Editor => format!(
             "Tip: {} inserts an earlier prompt, {} a template.",
-            key(C::Editor, Action::History)?,
-            key(C::Editor, Action::Templates)?
+            key(Context::Editor, Action::History)?,
+            key(Context::Editor, Action::Templates)?
         ),
         TipPlace::Batch => {
             format!(
                 "Tip: {} reads the prompts from a file: text, CSV or JSON Lines.",
-                key(C::BatchText, Action::ReadFile)?
+                key(Context::BatchText, Action::ReadFile)?
             )
         }
         TipPlace::Calendar => {
             format!(
                 "Tip: {} lets you type a range, like 2026-q3 or last month.",
-                key(C::Calendar, Action::CalendarInput)?
+                key(Context::Calendar, Action::CalendarInput)?
             )
         }
         TipPlace::PageDetail => {
             format!(
                 "Tip: {} starts a job about this page and later shows its effect.",
-                key(C::PageDetail, Action::NewJob)?
+                key(Context::PageDetail, Action::NewJob)?
             )
         }
         TipPlace::Trend => {
-            format!("Tip: {} fetches the missing days (shows the cost first).", key(C::Trend, Action::LoadAll)?)
+            format!("Tip: {} fetches the missing days (shows the cost first).", key(Context::Trend, Action::LoadAll)?)
         }
         TipPlace::Movers => {
-            format!("Tip: {} ranks by human, AI or all views.", key(C::Movers, Action::Metric)?)
+            format!("Tip: {} ranks by human, AI or all views.", key(Context::Movers, Action::Metric)?)
         }
         TipPlace::HostToken => {
             let (host, kind) = missing_token?;
@@ -132,7 +131,7 @@ fn tip_text(place: TipPlace, keymap: &Keymap, missing_token: Option<&(CleanText,
                 HostKind::GitHub => "gh",
                 HostKind::GitLab => "glab",
             };
-            let refresh = key(C::Jobs, Action::Refresh)?;
+            let refresh = key(Context::Jobs, Action::Refresh)?;
             format!("Tip: after `{program} auth login`, {refresh} shows checks and reviews from {host}.")
         }
     })

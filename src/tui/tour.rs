@@ -91,16 +91,16 @@ impl Component for Tour {
 
 /// Returns the steps with the user's keys. A step is left out if it has no key.
 fn steps(keymap: &Keymap, theme: &Theme) -> Vec<Line<'static>> {
-    use Context as C;
-    let key =
-        |context, action| Some(Span::styled(keymap.key(&[context, C::Everywhere], action)?.to_string(), theme.key));
+    let key = |context, action| {
+        Some(Span::styled(keymap.key(&[context, Context::Everywhere], action)?.to_string(), theme.key))
+    };
     let step = |key: Option<Span<'static>>, text: &'static str| Some(vec![key?, text.into()]);
-    let views = key(C::Jobs, Action::ShowAnalytics).zip(key(C::Views, Action::Open));
+    let views = key(Context::Jobs, Action::ShowAnalytics).zip(key(Context::Views, Action::Open));
     let steps = [
-        step(key(C::Jobs, Action::Open), " opens the selected job"),
-        step(key(C::Jobs, Action::FollowUp), " sends it a follow-up"),
+        step(key(Context::Jobs, Action::Open), " opens the selected job"),
+        step(key(Context::Jobs, Action::FollowUp), " sends it a follow-up"),
         views.map(|(views, open)| vec![views, ", then ".into(), open, " shows the views of a page".into()]),
-        step(key(C::Views, Action::NewJob), " on a page starts a job about it"),
+        step(key(Context::Views, Action::NewJob), " on a page starts a job about it"),
     ];
     steps.into_iter().flatten().map(Line::from).collect()
 }

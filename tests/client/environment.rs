@@ -3,7 +3,7 @@
 
 use super::support::server::{bind_refusing_port, http_response};
 use super::*;
-use docdeck::api::{ConnectError, ExtraRoots, Reached};
+use docdeck::api::{ConnectError, ExtraRoots, RequestEffect};
 use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::path::Path;
@@ -60,7 +60,7 @@ async fn other_computers_are_reached_through_the_proxy_which_never_sees_the_key(
     if let Some(base_url) = base_url_of_rerun() {
         let error = create_job_error(&base_url).await;
         assert!(matches!(&error, ApiError::NotReached { cause: ConnectError::Proxy(_), .. }), "{error:?}");
-        assert_eq!(error.reached(), Reached::No);
+        assert_eq!(error.request_effect(), RequestEffect::NotReached);
         assert!(!format!("{error} {error:?}").contains("pr0xypw"), "{error}");
         return;
     }
@@ -94,7 +94,7 @@ async fn a_host_in_no_proxy_is_never_reached_through_the_proxy() {
     if let Some(base_url) = base_url_of_rerun() {
         let error = create_job_error(&base_url).await;
         assert!(matches!(&error, ApiError::NotReached { cause: ConnectError::UnknownHost, .. }), "{error:?}");
-        assert_eq!(error.reached(), Reached::No);
+        assert_eq!(error.request_effect(), RequestEffect::NotReached);
         return;
     }
     let proxy = Server::start(ServerBehavior::json(502, "")).await;
@@ -135,7 +135,7 @@ async fn a_connection_timeout_means_the_service_was_not_reached() {
         let options = ClientOptions { connect_timeout: Duration::from_millis(100), ..ClientOptions::default() };
         let error = error(client_for(&base_url, options).create_job("x").await);
         assert!(matches!(&error, ApiError::NotReached { cause: ConnectError::TimedOut, .. }), "{error:?}");
-        assert_eq!(error.reached(), Reached::No);
+        assert_eq!(error.request_effect(), RequestEffect::NotReached);
         return;
     }
     // The system accepts the connection, but nothing responds to the TLS handshake.
@@ -203,7 +203,7 @@ async fn an_untrusted_certificate_ends_the_connection_before_the_key_is_sent() {
         let error = create_job_error(&base_url).await;
         assert!(matches!(&error, ApiError::NotReached { cause: ConnectError::Tls(_), .. }), "{error:?}");
         assert!(error.to_string().contains("this computer does not trust the issuer"), "{error}");
-        assert_eq!(error.reached(), Reached::No);
+        assert_eq!(error.request_effect(), RequestEffect::NotReached);
         return;
     }
     // The only root certificate is that of the server itself, which is not the certificate of an authority.

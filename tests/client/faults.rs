@@ -2,7 +2,7 @@
 
 use super::support::server::{bind_refusing_port, http_response};
 use super::*;
-use docdeck::api::{ConnectError, Reached, RetryAfterHeader, Unreadable};
+use docdeck::api::{ConnectError, RequestEffect, RetryAfterHeader, Unreadable};
 use docdeck::model::Time;
 use docdeck::model::failure::FailureKind;
 use std::io::Write;
@@ -20,7 +20,7 @@ async fn a_refused_connection_never_reached_the_service() {
     assert_eq!(response.status, None);
     let error = error(response);
     assert!(matches!(&error, ApiError::NotReached { cause: ConnectError::Refused, .. }), "{error:?}");
-    assert_eq!((error.reached(), error.failure(now()).kind), (Reached::No, FailureKind::Offline));
+    assert_eq!((error.request_effect(), error.failure(now()).kind), (RequestEffect::NotReached, FailureKind::Offline));
     assert!(error.to_string().contains(&format!("127.0.0.1:{port}")), "{error}");
 }
 
@@ -38,7 +38,7 @@ async fn a_truncated_response_leaves_the_prompt_unconfirmed() {
     ] {
         let error = error(create(reply).await.0);
         assert!(matches!(&error, ApiError::Lost { .. }), "{error:?}");
-        assert_eq!((error.reached(), error.failure(now()).kind), (Reached::Maybe, FailureKind::Offline));
+        assert_eq!((error.request_effect(), error.failure(now()).kind), (RequestEffect::Unknown, FailureKind::Offline));
         assert!(error.to_string().contains("may have been started"), "{error}");
     }
 }
@@ -57,7 +57,10 @@ async fn a_timeout_leaves_the_prompt_unconfirmed() {
         assert!(response.took >= Duration::from_millis(250), "{:?}", response.took);
         let error = error(response);
         assert!(matches!(&error, ApiError::TimedOut { .. }), "{error:?}");
-        assert_eq!((error.reached(), error.log_reason().as_str()), (Reached::Maybe, "timed out after 250 ms"));
+        assert_eq!(
+            (error.request_effect(), error.log_reason().as_str()),
+            (RequestEffect::Unknown, "timed out after 250 ms")
+        );
     }
 }
 
@@ -69,24 +72,24 @@ async fn an_error_keeps_its_meaning_if_its_body_is_truncated() {
         matches!(&error, ApiError::BadRequest { service_text, .. } if service_text.as_str() == "prompt is too long"),
         "{error:?}"
     );
-    assert_eq!(error.reached(), Reached::Refused);
+    assert_eq!(error.request_effect(), RequestEffect::Refused);
 }
 
 #[tokio::test]
 async fn each_error_status_has_its_own_variant_kind_and_text() {
     type Check = fn(&ApiError) -> bool;
-    let checks: [(u16, Check, Reached, FailureKind); 11] = [
-        (400, |e| matches!(e, ApiError::BadRequest { .. }), Reached::Refused, FailureKind::Service),
-        (401, |e| matches!(e, ApiError::Unauthorized { .. }), Reached::Refused, FailureKind::KeyRefused),
-        (403, |e| matches!(e, ApiError::Forbidden { .. }), Reached::Refused, FailureKind::KeyRefused),
-        (404, |e| matches!(e, ApiError::NotFound { .. }), Reached::Refused, FailureKind::NotFound),
-        (408, |e| matches!(e, ApiError::ServerTimeout { .. }), Reached::Maybe, FailureKind::Offline),
-        (409, |e| matches!(e, ApiError::Rejected { .. }), Reached::Refused, FailureKind::Service),
-        (413, |e| matches!(e, ApiError::Rejected { .. }), Reached::Refused, FailureKind::Service),
-        (422, |e| matches!(e, ApiError::Rejected { .. }), Reached::Refused, FailureKind::Service),
-        (499, |e| matches!(e, ApiError::ServerTimeout { .. }), Reached::Maybe, FailureKind::Offline),
-        (500, |e| matches!(e, ApiError::Failed { .. }), Reached::Maybe, FailureKind::Offline),
-        (503, |e| matches!(e, ApiError::Failed { .. }), Reached::Maybe, FailureKind::Offline),
+    let checks: [(u16, Check, RequestEffect, FailureKind); 11] = [
+        (400, |e| matches!(e, ApiError::BadRequest { .. }), RequestEffect::Refused, FailureKind::Service),
+        (401, |e| matches!(e, ApiError::Unauthorized { .. }), RequestEffect::Refused, FailureKind::KeyRefused),
+        (403, |e| matches!(e, ApiError::Forbidden { .. }), RequestEffect::Refused, FailureKind::KeyRefused),
+        (404, |e| matches!(e, ApiError::NotFound { .. }), RequestEffect::Refused, FailureKind::NotFound),
+        (408, |e| matches!(e, ApiError::ServerTimeout { .. }), RequestEffect::Unknown, FailureKind::Offline),
+        (409, |e| matches!(e, ApiError::Rejected { .. }), RequestEffect::Refused, FailureKind::Service),
+        (413, |e| matches!(e, ApiError::Rejected { .. }), RequestEffect::Refused, FailureKind::Service),
+        (422, |e| matches!(e, ApiError::Rejected { .. }), RequestEffect::Refused, FailureKind::Service),
+        (499, |e| matches!(e, ApiError::ServerTimeout { .. }), RequestEffect::Unknown, FailureKind::Offline),
+        (500, |e| matches!(e, ApiError::Failed { .. }), RequestEffect::Unknown, FailureKind::Offline),
+        (503, |e| matches!(e, ApiError::Failed { .. }), RequestEffect::Unknown, FailureKind::Offline),
     ];
     for (status, has_variant, reached, kind) in checks {
         let body = r#"{"error":"Not like this","details":[{"message":"nor that"}]}"#;
@@ -94,7 +97,7 @@ async fn each_error_status_has_its_own_variant_kind_and_text() {
         assert_eq!(response.status, Some(status));
         let error = error(response);
         assert!(has_variant(&error), "{status}: {error:?}");
-        assert_eq!((error.reached(), error.failure(now()).kind), (reached, kind), "{status}");
+        assert_eq!((error.request_effect(), error.failure(now()).kind), (reached, kind), "{status}");
         let sentence = error.to_string();
         assert!(sentence.contains(&format!("{status}: “Not like this: nor that”")), "{sentence}");
     }
@@ -114,7 +117,7 @@ async fn retry_after_is_read_as_seconds_or_as_a_date_and_may_be_missing() {
     ] {
         let error = error(follow_up(ServerBehavior::http(429, header, br#"{"error":"Rate limit exceeded"}"#)).await);
         assert!(matches!(&error, ApiError::Limited { retry: read, .. } if *read == retry), "{header}: {error:?}");
-        assert_eq!(error.reached(), Reached::Refused);
+        assert_eq!(error.request_effect(), RequestEffect::Refused);
         let wait = error.wait(now()).expect("a limit");
         assert_eq!((wait.until - now()).num_seconds(), pause, "{header}");
         assert_eq!(wait.is_estimate, retry == RetryAfterHeader::Missing, "{header}");
@@ -155,7 +158,7 @@ async fn a_redirect_is_not_followed_with_the_key() {
         let host = format!("127.0.0.1:{}", elsewhere.port());
         assert!(matches!(&error, ApiError::Redirected { host: Some(to), .. } if to.as_str() == host), "{error:?}");
         assert!(!error.to_string().contains("pw"), "{error}");
-        assert_eq!(error.reached(), Reached::Refused);
+        assert_eq!(error.request_effect(), RequestEffect::Refused);
     }
     assert_eq!(elsewhere.connection_count(), 0);
 }
@@ -171,7 +174,7 @@ async fn a_success_status_without_a_readable_job_leaves_the_prompt_unconfirmed()
     ] {
         let error = error(create(ServerBehavior::json(200, body)).await.0);
         assert!(matches!(&error, ApiError::Unreadable { why, .. } if *why == wanted), "{body}: {error:?}");
-        assert_eq!((error.reached(), error.failure(now()).kind), (Reached::Maybe, FailureKind::Service));
+        assert_eq!((error.request_effect(), error.failure(now()).kind), (RequestEffect::Unknown, FailureKind::Service));
     }
 }
 
@@ -180,7 +183,7 @@ async fn a_response_about_another_job_is_dropped() {
     let other = r#"{"id":"job_2","status":"failed"}"#;
     assert!(matches!(error(get(ServerBehavior::json(200, other)).await), ApiError::OtherJob { .. }));
     let error = error(follow_up(ServerBehavior::json(200, other)).await);
-    assert_eq!(error.reached(), Reached::Maybe);
+    assert_eq!(error.request_effect(), RequestEffect::Unknown);
 }
 
 #[tokio::test]
@@ -207,7 +210,7 @@ async fn a_response_of_exactly_the_limit_is_read() {
             .0,
     );
     assert!(matches!(&error, ApiError::TooLarge { .. }), "{error:?}");
-    assert_eq!(error.reached(), Reached::Maybe);
+    assert_eq!(error.request_effect(), RequestEffect::Unknown);
 }
 
 #[tokio::test]
@@ -222,7 +225,7 @@ async fn only_the_beginning_of_an_endless_error_page_is_read() {
 #[tokio::test]
 async fn a_response_that_is_not_http_leaves_the_prompt_unconfirmed() {
     let error = error(create(ServerBehavior::response("SSH-2.0-OpenSSH_9.9\r\n", ConnectionEnd::Close)).await.0);
-    assert_eq!(error.reached(), Reached::Maybe);
+    assert_eq!(error.request_effect(), RequestEffect::Unknown);
 }
 
 #[tokio::test]

@@ -39,7 +39,7 @@ async fn an_id_that_is_no_valid_path_segment_is_not_sent() {
     let server = Server::start(ServerBehavior::json(200, JOB)).await;
     let dots = JobId::new("..").expect("an id");
     let error = error(client(&server.base_url()).get_job(&dots).await);
-    assert_eq!(error.reached(), docdeck::api::Reached::No);
+    assert_eq!(error.request_effect(), docdeck::api::RequestEffect::NotReached);
     assert_eq!(server.connection_count(), 0);
 }
 

@@ -13,7 +13,7 @@ use docdeck::api::{Client, ClientOptions};
 use docdeck::engine::{Engine, EngineSetup, LeaseRoles, PollOptions};
 use docdeck::model::Time;
 use docdeck::model::analytics::{
-    AnalyticsKind, AnalyticsSettings, Feedback, Question, ReaderTextDays, RowsOutcome, RowsPlan, RowsProgress,
+    AnalyticsKind, AnalyticsSettings, Feedback, Question, ReaderTextRetention, RowsOutcome, RowsPlan, RowsProgress,
     RowsReport, RowsResponse, Search,
 };
 use docdeck::model::endpoint::{ApiKey, Scope};
@@ -483,7 +483,7 @@ async fn start_engine(site: &RunningSite, store: Store, days: u16) -> (Engine, m
         store,
         scope: site.scope(),
         poll: PollOptions::default(),
-        analytics: AnalyticsSettings { reader_text_days: ReaderTextDays(days), ..AnalyticsSettings::default() },
+        analytics: AnalyticsSettings { reader_text_days: ReaderTextRetention(days), ..AnalyticsSettings::default() },
         roles: LeaseRoles::None,
         lock_folder: None,
         on_change: None,

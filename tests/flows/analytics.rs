@@ -64,7 +64,7 @@ async fn pages_that_need_work_take_at_most_five_requests_and_nothing_is_sent_wit
     dashboard.assert_shows("5 requests");
     dashboard.press_chars("y");
     dashboard.until("all reports", |_| report_requests(&sim) == 4).await;
-    dashboard.until_shown("share of the problem").await;
+    dashboard.until_shown("score").await;
     dashboard
         .until("page views", |dashboard| {
             dashboard.shows("only the most viewed pages have views")

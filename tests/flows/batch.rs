@@ -69,7 +69,7 @@ async fn after_a_429_in_a_batch_the_rest_is_sent_once_when_the_limit_resets() {
     queue_jobs(&mut dashboard, 12).await;
     dashboard.until("some of it", |_| sim.carried_out(Operation::Create) >= 2).await;
     set_faults(&sim, &["create=429-3"]);
-    dashboard.until_shown("new jobs: limit reached, next in").await;
+    dashboard.until_shown("new jobs: limit reached, next request in").await;
     let before = sim.carried_out(Operation::Create);
     assert!(before < 12, "{before}");
     dashboard.assert_shows("Queued");

@@ -87,7 +87,7 @@ async fn after_a_429_a_prompt_waits_and_is_then_sent_automatically_once() {
     let (sim, folder) = (start_sim(&["create=429-1"]).await, create_folder());
     let mut dashboard = DashboardFixture::start(&sim, folder.path()).await;
     dashboard.send_new("Wait for me [sim:seconds=6000]");
-    dashboard.until_shown("new jobs: limit reached, next in").await;
+    dashboard.until_shown("new jobs: limit reached, next request in").await;
     dashboard.until_shown("Queued 1").await;
     assert_eq!(sim.carried_out(Operation::Create), 0);
     set_faults(&sim, &[]);

@@ -154,7 +154,7 @@ async fn after_a_429_the_retry_time_is_shown_and_no_request_is_sent_before_it() 
     let mut dashboard = DashboardFixture::start(&sim, folder.path()).await;
     dashboard.press_chars("2");
     dashboard.until_shown("Not loaded.").await;
-    dashboard.until_shown("analytics: limit reached, next in").await;
+    dashboard.until_shown("analytics: limit reached, next request in").await;
     dashboard.assert_shows("Try again in 10 min.");
     set_faults(&sim, &[]);
     dashboard.press_chars("r");

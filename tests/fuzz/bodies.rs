@@ -48,13 +48,13 @@ pub(crate) const TARGETS: [(&str, TargetBody); 13] = [
     ("job", job),
     ("views", views),
     ("rows", rows),
-    ("refusal", refusal),
+    ("error_body", error_body),
     ("retry_after", |bytes| retry_after(&text(bytes))),
     ("config", |bytes| config(&text(bytes))),
     ("theme", |bytes| theme(&text(bytes))),
     ("prompts", |bytes| prompts(&text(bytes))),
     ("import", import),
-    ("take_in", take_in),
+    ("merge", merge),
     ("text", |bytes| clean_text(&text(bytes))),
     ("layout", |bytes| layout(&text(bytes))),
     ("keys", keys),
@@ -255,7 +255,7 @@ fn assert_no_formulas(text: &str, count: usize) {
 
 /// Target: parses a failed response. The first line of the input is the status and the value of `Retry-After`; the rest
 /// is the body of the response.
-fn refusal(bytes: &[u8]) {
+fn error_body(bytes: &[u8]) {
     let mut parts = bytes.splitn(2, |byte| *byte == b'\n');
     let (head, body) = (text(parts.next().unwrap_or_default()), parts.next().unwrap_or_default());
     let (status, retry) = head.split_once(' ').map_or((head.as_str(), None), |(status, retry)| (status, Some(retry)));
@@ -401,7 +401,7 @@ fn import(bytes: &[u8]) {
 
 /// Target: imports a valid backup into a store. Checks that another store can import the export of this store, and that
 /// importing the export again changes nothing.
-fn take_in(bytes: &[u8]) {
+fn merge(bytes: &[u8]) {
     let bytes = bytes.to_vec();
     match check_backup(Cursor::new(&bytes), now()) {
         Ok(_) => {}

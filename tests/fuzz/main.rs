@@ -91,7 +91,7 @@ fn run_changed_seeds(target: &str, cases: u32) -> Option<String> {
 
 #[test]
 fn changed_seeds_are_parsed_or_rejected() {
-    let cases = |target: &str| if target == "take_in" { 24 } else { 256 };
+    let cases = |target: &str| if target == "merge" { 24 } else { 256 };
     let failed: Vec<String> =
         bodies::TARGETS.iter().filter_map(|(target, _)| run_changed_seeds(target, cases(target))).collect();
     assert!(failed.is_empty(), "{failed:#?}");
@@ -161,7 +161,7 @@ proptest! {
             for target in ["job", "views", "rows", "layout", "prompts"] {
                 bodies::run(target, json.as_bytes());
             }
-            bodies::run("refusal", format!("{status} {other}\n{json}", other = json.len()).as_bytes());
+            bodies::run("error_body", format!("{status} {other}\n{json}", other = json.len()).as_bytes());
         }
     }
 
@@ -169,6 +169,6 @@ proptest! {
     fn any_backup_is_imported_or_rejected(lines in prop::collection::vec(backup_line(), 0..4)) {
         let file = format!("{{\"kind\":\"docdeck\",\"version\":1}}\n{}\n", lines.join("\n"));
         bodies::run("import", file.as_bytes());
-        bodies::run("take_in", file.as_bytes());
+        bodies::run("merge", file.as_bytes());
     }
 }

@@ -229,7 +229,7 @@ fn backup_line() -> impl Strategy<Value = BackupLine> {
         word().prop_map(|page| DraftPurpose::AboutPages(vec![page])),
     ];
     prop_oneof![
-        1 => (line(), time()).prop_map(|(program, exported_at)| BackupLine::Header(BackupHeader { program, exported_at })),
+        1 => (line(), time()).prop_map(|(docdeck_version, exported_at)| BackupLine::Header(BackupHeader { docdeck_version, exported_at })),
         4 => job_record().prop_map(|record| BackupLine::Job(Box::new(record))),
         1 => (of, draft_text()).prop_map(|(of, draft)| BackupLine::Draft(DraftRecord { scope: scope(), purpose: of, draft })),
         1 => (any::<u64>(), any::<u64>()).prop_map(|(jobs, drafts)| BackupLine::End(BackupTotals { jobs, drafts })),
@@ -447,7 +447,7 @@ proptest! {
 
     #[test]
     fn imported_jobs_are_exported_unchanged(records in vec(job_record(), 0..4)) {
-        let lines = std::iter::once(BackupLine::Header(BackupHeader { program: CleanText::line("x"), exported_at: now() }))
+        let lines = std::iter::once(BackupLine::Header(BackupHeader { docdeck_version: CleanText::line("x"), exported_at: now() }))
             .chain(records.into_iter().map(|record| BackupLine::Job(Box::new(record))));
         let file: String = lines.map(|line| line.write().expect("written") + "\n").collect();
         let (first_export, second_export) = across_restart(

@@ -18,8 +18,8 @@ use docdeck::model::row::{Job, JobKey};
 use docdeck::model::setup::ExistingSettings;
 use docdeck::model::text::CleanText;
 use docdeck::runtime::effects::{Effects, EngineConfig};
-use docdeck::runtime::first_run::FirstRun;
 use docdeck::runtime::hosts::SimulatedHosts;
+use docdeck::runtime::profile_effects::ProfileEffects;
 use docdeck::runtime::switch::ProfileSwitcher;
 use docdeck::sim::Sim;
 use docdeck::store::Store;
@@ -128,7 +128,7 @@ impl DashboardFixture {
         effects.set_export_folder(exports);
         let config = folder.join("config.toml");
         let start = AppConfig { config_path: Some(CleanText::line(&config.display().to_string())), ..start };
-        effects.set_first_run(FirstRun { config, source: None });
+        effects.set_first_run(ProfileEffects { config, source: None });
         let (app, begin) = App::new(start, now());
         for effect in begin {
             effects.run(effect);
@@ -168,7 +168,7 @@ impl DashboardFixture {
         let store = Store::in_memory().expect("a store");
         let mut effects = Effects::new(store.clone(), scope.clone(), None);
         let form = Welcome::new(set, CleanText::line(&config.display().to_string()));
-        effects.set_first_run(FirstRun { config, source });
+        effects.set_first_run(ProfileEffects { config, source });
         let (mut app, begin) = App::new(start, now());
         app.open(form);
         assert_eq!(begin, []);

@@ -21,7 +21,7 @@ const MAX_FIRST_JOBS: usize = 200;
 /// The name of the instance that sent the prompts of the history.
 const INSTANCE: &str = "demo";
 /// The time between the end of a job and its last check.
-const LAST_CHECK_DELAY: TimeDelta = TimeDelta::seconds(60);
+const CHECK_DELAY_AFTER_END: TimeDelta = TimeDelta::seconds(60);
 /// A prompt whose response was lost, so it is `Unconfirmed`. It lets users try how to resolve such a prompt.
 const UNCONFIRMED_PROMPT: &str = "Explain how to rotate API keys without downtime";
 const UNCONFIRMED_REASON: &str =
@@ -70,7 +70,7 @@ struct GeneratedBackup {
 
 impl GeneratedBackup {
     fn new(jobs: Vec<InitialJob>, scope: &Scope, now: Time) -> Self {
-        let header = BackupLine::Header(BackupHeader { program: CleanText::line(INSTANCE), exported_at: now });
+        let header = BackupLine::Header(BackupHeader { docdeck_version: CleanText::line(INSTANCE), exported_at: now });
         let line = Cursor::new(header.write().unwrap_or_default().into_bytes());
         Self { jobs: jobs.into_iter(), scope: scope.clone(), now, line }
     }
@@ -204,7 +204,7 @@ fn job_record(scope: &Scope, job: &InitialJob, now: Time) -> Option<JobRecord> {
         events.extend(merge::merge_response(&mut row, &response, *at));
     }
     row.local.started_at = job.follow_up_times.last().copied().unwrap_or(created);
-    let last = (row.local.checked_at.unwrap_or(created) + LAST_CHECK_DELAY).min(now);
+    let last = (row.local.checked_at.unwrap_or(created) + CHECK_DELAY_AFTER_END).min(now);
     if row.remote.is_finished() {
         row.local.checked_at = Some(last);
     }

@@ -15,8 +15,8 @@ use crate::model::analytics::AnalyticsSettings;
 use crate::model::endpoint::{ApiKey, Scope};
 use crate::model::text::CleanText;
 use crate::runtime::effects::EngineConfig;
-use crate::runtime::first_run::FirstRun;
 use crate::runtime::hosts::SimulatedHosts;
+use crate::runtime::profile_effects::ProfileEffects;
 use crate::runtime::startup::Preload;
 use crate::runtime::switch::ProfileSwitcher;
 use crate::runtime::{self, DashboardConfig, Exit, Folders};
@@ -95,7 +95,7 @@ pub(super) async fn run(
         caps: kind,
         folders,
         profiles: ProfileSwitcher::default(),
-        first_run: FirstRun::default(),
+        first_run: ProfileEffects::default(),
     };
     Ok(runtime::run_dashboard(parts).await.map_err(terminal_error)?.exit)
 }

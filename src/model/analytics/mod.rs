@@ -17,7 +17,7 @@ mod stored;
 pub use rows::{
     Feedback, FeedbackStatus, GENERATED_ID_PREFIX, PageFeedback, Question, Search, Source, ThreadMessage, page_path,
 };
-pub use stored::{AnalyticsSettings, ReaderTextDays, StoredRows};
+pub use stored::{AnalyticsSettings, ReaderTextRetention, StoredRows};
 
 use super::Time;
 use super::period::DateRange;

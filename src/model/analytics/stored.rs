@@ -24,15 +24,15 @@ impl<R> Default for StoredRows<R> {
 
 /// For how many days after they were loaded the texts of readers are stored. With 0, they are never stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ReaderTextDays(pub u16);
+pub struct ReaderTextRetention(pub u16);
 
-impl Default for ReaderTextDays {
+impl Default for ReaderTextRetention {
     fn default() -> Self {
         Self(30)
     }
 }
 
-impl ReaderTextDays {
+impl ReaderTextRetention {
     /// Whether the texts of readers are never stored.
     pub fn is_never(self) -> bool {
         self.0 == 0
@@ -50,7 +50,7 @@ impl ReaderTextDays {
 /// The user's settings for analytics.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct AnalyticsSettings {
-    pub reader_text_days: ReaderTextDays,
+    pub reader_text_days: ReaderTextRetention,
     /// Whether the page views of yesterday are recorded once a day, with one request, so that trends cost nothing later.
     pub records_days: bool,
 }

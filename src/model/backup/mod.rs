@@ -33,7 +33,7 @@ pub enum BackupLine {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BackupHeader {
     /// The version of docdeck that wrote the file.
-    pub program: CleanText,
+    pub docdeck_version: CleanText,
     pub exported_at: Time,
 }
 

@@ -98,8 +98,8 @@ pub(super) struct WireJob {
     #[serde(default)]
     events: Vec<WireEvent>,
     draft: Option<WireDraftText>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    signals: Vec<WireSignals>,
+    #[serde(default, rename = "signals", skip_serializing_if = "Vec::is_empty")]
+    signals_before: Vec<WireSignals>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     signals_after: Vec<WireSignals>,
 }
@@ -168,7 +168,7 @@ impl From<&super::BackupLine> for WireLine {
         match line {
             super::BackupLine::Header(header) => Self::Docdeck {
                 version: VERSION,
-                program: header.program.to_string(),
+                program: header.docdeck_version.to_string(),
                 exported_at: Some(Moment(header.exported_at)),
             },
             super::BackupLine::Job(record) => Self::Job(Box::new(wire_job(record))),
@@ -208,7 +208,7 @@ fn wire_job(record: &JobRecord) -> WireJob {
         prompts: record.prompts.iter().map(wire_prompt).collect(),
         events: record.events.iter().map(wire_event).collect(),
         draft: record.draft.as_ref().map(wire_draft_text),
-        signals: record.signals.before.iter().map(wire_signals).collect(),
+        signals_before: record.signals.before.iter().map(wire_signals).collect(),
         signals_after: record.signals.after.iter().map(wire_signals).collect(),
     }
 }
@@ -284,7 +284,7 @@ pub(super) fn parse_backup_line(text: &str, now: Time) -> Result<super::BackupLi
     match serde_json::from_str(text) {
         Ok(WireLine::Docdeck { version, .. }) if version > VERSION => Err(LineError::Newer(version)),
         Ok(WireLine::Docdeck { program, exported_at, .. }) => Ok(super::BackupLine::Header(BackupHeader {
-            program: CleanText::line(&program),
+            docdeck_version: CleanText::line(&program),
             exported_at: exported_at.map_or(now, |Moment(at)| at),
         })),
         Ok(WireLine::Job(line)) => parse_job(*line, now).map(|record| super::BackupLine::Job(Box::new(record))),
@@ -339,7 +339,7 @@ fn parse_job(line: WireJob, now: Time) -> Result<JobRecord, LineError> {
     let events = line.events.into_iter().map(parse_event).collect::<Result<_, _>>()?;
     let draft = line.draft.and_then(|line| draft_text(line.text, line.saved_at, now));
     let pages = |lines: &[WireSignals]| lines.iter().filter_map(parse_signals).collect();
-    let signals = JobSnapshots { before: pages(&line.signals), after: pages(&line.signals_after) };
+    let signals = JobSnapshots { before: pages(&line.signals_before), after: pages(&line.signals_after) };
     Ok(JobRecord { scope: parse_scope(&line.base_url, line.project)?, row, prompts, events, draft, signals })
 }
 

@@ -43,7 +43,7 @@ pub(super) enum Mood {
     Content,
     /// The page has a problem.
     Annoyed,
-    /// The page had its problem until a job about it was merged, or is one that a job improved.
+    /// The page had a problem, which a merged job solved or reduced.
     Relieved,
 }
 

@@ -3,7 +3,7 @@
 /// What a request to a code host is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HostOperation {
-    /// The state of pull requests, on GitLab with the result of the checks; also the check of a token.
+    /// Reading the state of pull requests (on GitLab including the checks), and testing a token.
     State,
     Checks,
     /// Reviews, comments, commits, files and the preview.

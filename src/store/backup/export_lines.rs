@@ -37,7 +37,7 @@ pub(super) fn export(
     db: &Connection,
     out: impl Write,
     only: &ScopeFilter,
-    program: &str,
+    version: &str,
     now: Time,
 ) -> StoreResult<ExportCounts> {
     let mut out = BufWriter::with_capacity(64 << 10, out);
@@ -46,7 +46,7 @@ pub(super) fn export(
         out.write_all(text.as_bytes())?;
         Ok(out.write_all(b"\n")?)
     };
-    write(&BackupLine::Header(BackupHeader { program: CleanText::line(program), exported_at: now }))?;
+    write(&BackupLine::Header(BackupHeader { docdeck_version: CleanText::line(version), exported_at: now }))?;
     let (mut totals, mut in_flight) = (BackupTotals::default(), 0);
     for (id, scope) in scopes::read_scopes(db)?.into_iter().filter(|(_, scope)| only.includes(scope)) {
         let drafts = group_drafts(drafts::list_drafts(db, id)?);

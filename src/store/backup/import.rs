@@ -71,7 +71,7 @@ struct KnownJobs {
     /// The jobs by their scope and the time at which their first prompt was written.
     by_written_at: HashMap<(i64, i64), Vec<Candidate>>,
     /// The keys of jobs that were already matched to a line of this backup, or added from it.
-    found: HashSet<JobKey>,
+    imported: HashSet<JobKey>,
 }
 
 impl KnownJobs {
@@ -112,7 +112,7 @@ impl Import<'_> {
             None => self.add(scope, &record)?,
             Some(row) => self.merge(row, &record)?.key,
         };
-        self.known_jobs.found.insert(key);
+        self.known_jobs.imported.insert(key);
         Ok(())
     }
 
@@ -148,7 +148,7 @@ impl Import<'_> {
             let Some(row) = job_rows::find_job(self.tx, job_rows::current_key(self.tx, candidate.key)?)? else {
                 continue;
             };
-            if self.known_jobs.found.contains(&row.key) || (row.id.is_some() && record.row.id.is_some()) {
+            if self.known_jobs.imported.contains(&row.key) || (row.id.is_some() && record.row.id.is_some()) {
                 continue;
             }
             if self.has_prompt(row.key, imported)? {

@@ -28,11 +28,11 @@ impl Store {
         &self,
         out: W,
         only: ScopeFilter,
-        program: &str,
+        version: &str,
         now: Time,
     ) -> StoreResult<ExportCounts> {
-        let program = program.to_owned();
-        self.read(move |db| export_lines::export(db, out, &only, &program, now)).await
+        let version = version.to_owned();
+        self.read(move |db| export_lines::export(db, out, &only, &version, now)).await
     }
 
     /// Imports all lines of a backup or none of them. With `dry_run`, changes nothing and returns the counts of what an

@@ -3,8 +3,8 @@
 use super::reports::{counts, range, week};
 use super::*;
 use crate::model::analytics::{
-    AnalyticsKind, AnalyticsRow, Cursor, Feedback, FeedbackStatus, PageFeedback, Question, ReaderTextDays, RowsMerge,
-    RowsReport, RowsResponse, Search, Source, StoredRows,
+    AnalyticsKind, AnalyticsRow, Cursor, Feedback, FeedbackStatus, PageFeedback, Question, ReaderTextRetention,
+    RowsMerge, RowsReport, RowsResponse, Search, Source, StoredRows,
 };
 use crate::model::period::DateRange;
 use crate::model::report::CachedRange;
@@ -230,7 +230,7 @@ async fn only_texts_of_readers_expire_and_nothing_of_them_stays_in_the_file() {
     store.save_one_row(week(), Question { id: line("q1"), ..Question::default() }, 0).await;
     let secret = "my door code is 4711 ".repeat(500);
     store.save_one_row(week(), comment("f1", &secret), 0).await;
-    let days = ReaderTextDays::default();
+    let days = ReaderTextRetention::default();
     assert_eq!(store.delete_expired_reader_texts(days, days_later(30)).await.expect("nothing to do"), 0);
     assert_eq!(store.delete_expired_reader_texts(days, days_later(31)).await.expect("deleted"), 2);
     assert!(store.stored::<Feedback>().await.report.is_none() && store.stored::<Question>().await.report.is_none());
@@ -239,7 +239,7 @@ async fn only_texts_of_readers_expire_and_nothing_of_them_stays_in_the_file() {
     store.save_one_row(week(), comment("f1", &secret), 10 * 86_400).await;
     assert_eq!(store.delete_expired_reader_texts(days, days_later(1)).await.expect("deleted"), 1);
     store.save_one_row(week(), comment("f1", &secret), 0).await;
-    assert_eq!(store.delete_expired_reader_texts(ReaderTextDays(0), at(1)).await.expect("deleted"), 1);
+    assert_eq!(store.delete_expired_reader_texts(ReaderTextRetention(0), at(1)).await.expect("deleted"), 1);
     // Inserting and deleting rows of different sizes moves texts from page to page.
     for n in 0..60_i64 {
         let day =
@@ -249,7 +249,7 @@ async fn only_texts_of_readers_expire_and_nothing_of_them_stays_in_the_file() {
         store.save_one_row(day, search(&"a search ".repeat(times)), 0).await;
         store.save_one_row(day, Question { query: line("my door code is 4711"), ..Question::default() }, 0).await;
     }
-    assert_eq!(store.delete_expired_reader_texts(ReaderTextDays(0), at(1)).await.expect("deleted"), 120);
+    assert_eq!(store.delete_expired_reader_texts(ReaderTextRetention(0), at(1)).await.expect("deleted"), 120);
     store.close().await;
     let bytes = std::fs::read(folder.path().join("docdeck.db")).expect("bytes");
     let found = bytes.windows(9).filter(|window| window == b"door code").count();

@@ -521,7 +521,7 @@ prop_compose! {
 fn any_backup() -> impl Strategy<Value = String> {
     let jobs = prop::collection::vec(any_job(), 0..8);
     (jobs, prop::option::of("[d-f]{1,3}")).prop_map(|(jobs, draft)| {
-        let mut lines = vec![BackupLine::Header(BackupHeader { program: line("x"), exported_at: at(0) })];
+        let mut lines = vec![BackupLine::Header(BackupHeader { docdeck_version: line("x"), exported_at: at(0) })];
         lines.extend(jobs.into_iter().map(|job| BackupLine::Job(Box::new(job))));
         lines.extend(draft.map(|text| {
             let draft = DraftText { text, saved_at: at(3) };

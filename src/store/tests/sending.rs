@@ -126,10 +126,12 @@ async fn a_superseding_follow_up_discards_failed_prompts_and_waits_for_other_und
         store.permit(prompt, at(2)).await;
         store.finish(prompt, how, at(3)).await;
         // The prompt `queued` can only be sent if the failed prompt no longer blocks it.
-        let (queued, _, discarded) = store.supersede_follow_ups(row.key, "queued", None, at(4)).await.expect("written");
+        let (queued, _, discarded) =
+            store.add_follow_up_discarding_undelivered(row.key, "queued", None, at(4)).await.expect("written");
         assert_eq!(discarded.iter().map(|prompt| prompt.id).collect::<Vec<_>>(), [prompt]);
         assert_eq!(delivery(&store, row.key, prompt).await.kind(), DeliveryKind::Discarded);
-        let (last, _, discarded) = store.supersede_follow_ups(row.key, "last", None, at(5)).await.expect("written");
+        let (last, _, discarded) =
+            store.add_follow_up_discarding_undelivered(row.key, "last", None, at(5)).await.expect("written");
         assert!(discarded.is_empty(), "a queued prompt stays");
         assert_eq!(store.sendable_prompts_with_wait().await, [(queued, None)]);
         for prompt in [queued, last] {
@@ -140,7 +142,8 @@ async fn a_superseding_follow_up_discards_failed_prompts_and_waits_for_other_und
     let lost = store.follow_up(row.key, "lost", at(8)).await;
     store.permit(lost, at(8)).await;
     store.finish(lost, Delivery::Unconfirmed(line("lost")), at(9)).await;
-    let (behind, ..) = store.supersede_follow_ups(row.key, "behind", None, at(10)).await.expect("written");
+    let (behind, ..) =
+        store.add_follow_up_discarding_undelivered(row.key, "behind", None, at(10)).await.expect("written");
     assert_eq!(
         store.permit(behind, at(11)).await,
         SendPermit::Blocked,
@@ -563,7 +566,8 @@ async fn the_keys_of_two_merged_rows_lead_to_the_same_thread() {
 #[tokio::test]
 async fn a_reserved_prompt_is_paused_for_other_instances() {
     let store = memory();
-    let (prompt, row) = store.reserve_new_job(&scope(), "Fix it", Some("command"), at(0)).await.expect("written");
+    let (prompt, row) =
+        store.add_new_job_for_instance(&scope(), "Fix it", Some("command"), at(0)).await.expect("written");
     assert_eq!(row.local.undelivered, Some(DeliveryKind::Paused));
     assert_eq!(store.sendable_prompts(&scope()).await.expect("read"), []);
     assert_eq!(store.sendable_prompts_for(&scope(), "dashboard").await.expect("read"), []);
@@ -592,7 +596,8 @@ async fn a_reserved_prompt_is_paused_for_other_instances() {
 async fn a_reserved_prompt_that_the_user_resumes_may_be_sent_by_any_instance() {
     let store = memory();
     let (_, job) = store.new_job("Fix it", at(0)).await;
-    let (prompt, row) = store.reserve_new_job(&scope(), "Fix that", Some("command"), at(0)).await.expect("written");
+    let (prompt, row) =
+        store.add_new_job_for_instance(&scope(), "Fix that", Some("command"), at(0)).await.expect("written");
     store.change_queue(&[row.key], QueueChange::Resume, at(1)).await.expect("resumed");
     assert!(store.sendable_prompts(&scope()).await.expect("read").iter().any(|queued| queued.prompt == prompt));
     store.change_queue(&[row.key, job.key], QueueChange::Pause, at(2)).await.expect("paused");

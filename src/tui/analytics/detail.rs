@@ -16,7 +16,7 @@ const MAX_LINES: usize = 2_000;
 /// From this width on, the names are beside the texts.
 const MIN_WIDTH_BESIDE: usize = 60;
 /// The width of the names beside the texts.
-const NAME_CELLS: usize = 20;
+const NAME_CELLS: usize = 22;
 
 /// The dialog with a complete row.
 #[derive(Debug)]

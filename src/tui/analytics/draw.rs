@@ -42,7 +42,7 @@ pub(super) fn draw_report<R: ReportRow>(frame: &mut Frame<'_>, view: View<'_>, s
     let tab = R::of(&view.app.analytics);
     draw_range_rule(frame, view, areas.range, R::TAB);
     let status = status_text(view, tab, tab.list());
-    draw_position_rule(frame, view, areas.position, status, screen.position_text(view.app));
+    draw_lower_rule(frame, view, areas.position, status, screen.position_text(view.app));
     if draw_summary(frame, view, &areas, tab).is_none_or(|report| report.rows.is_empty()) {
         return;
     }
@@ -130,7 +130,7 @@ pub(super) fn draw_range_rule(frame: &mut Frame<'_>, view: View<'_>, row: Rect, 
 }
 
 /// Draws the rule below a report.
-pub(super) fn draw_position_rule(
+pub(super) fn draw_lower_rule(
     frame: &mut Frame<'_>,
     view: View<'_>,
     row: Rect,

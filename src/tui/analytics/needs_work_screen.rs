@@ -2,7 +2,7 @@
 //! is requested before the user has confirmed the cost, and a signal that is not loaded is shown as `–`.
 //!
 //! ```text
-//!    page                          views  change  thumbs down  comments  unanswered  searches  share of the problem
+//!    page                          views  change  thumbs down  comments  unanswered  searches  score
 //! ▌  /guides/preview-deployments   1,411   ▼ 48%           12         3           9         3  ████████████▌ 6.1%
 //!    /billing                        950    ▲ 2%            7         0          14         –  █████████▍    4.7%
 //! ```
@@ -200,7 +200,7 @@ impl Component for NeedsWorkScreen {
         let areas = view.app.report_areas();
         let tab = &view.app.analytics.needs_work;
         draw::draw_range_rule(frame, view, areas.range, AnalyticsTab::NeedsWork);
-        draw::draw_position_rule(frame, view, areas.position, status_text(view), self.position_text(view.app));
+        draw::draw_lower_rule(frame, view, areas.position, status_text(view), self.position_text(view.app));
         draw_line(frame, areas.totals, 0, totals_line(view, tab, areas.totals.width));
         if tab.found.pages.is_empty() {
             draw_empty(frame, view, areas.lines);
@@ -291,7 +291,7 @@ fn table(width: usize) -> Table<ListCell<PageSignals>> {
         share(|row, _| signal_share_cell(row, Signal::UnansweredQuestions)),
         C::right("searches", 9, |row, _| signal_cell(row, Signal::UnclickedSearches)).optional(2),
         share(|row, _| signal_share_cell(row, Signal::UnclickedSearches)),
-        C::left("share of the problem", BAR_CELLS + 7, share_cell).after_gap(2).optional(1),
+        C::left("score", BAR_CELLS + 7, share_cell).after_gap(2).optional(1),
         C::left("", 1, |row, _| row.cell("")),
     ];
     draw::table(columns, width, true)
@@ -322,7 +322,7 @@ fn details(app: &App, page: &PageSignals) -> Vec<DetailPart> {
     let mut parts = vec![("Page", page.path_text().to_owned())];
     parts.extend(Signal::ALL.map(signal));
     let score = format!("{}: the weighted mean of these shares", share_text(page.score));
-    parts.push(("Share of the problem", score));
+    parts.push(("Score", score));
     let searches: Vec<&str> = page.searches.iter().map(CleanText::as_str).collect();
     parts.push(("Searches", searches.join("\n")));
     parts

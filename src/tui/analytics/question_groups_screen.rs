@@ -108,7 +108,7 @@ impl Component for QuestionGroupsScreen {
         let (questions, groups) = (&view.app.analytics.questions, &view.app.analytics.question_groups);
         draw::draw_range_rule(frame, view, areas.range, AnalyticsTab::Questions);
         let status = draw::status_text(view, questions, groups.list());
-        draw::draw_position_rule(frame, view, areas.position, status, self.position_text(view.app));
+        draw::draw_lower_rule(frame, view, areas.position, status, self.position_text(view.app));
         if let Some(report) = draw::draw_summary(frame, view, &areas, questions)
             && !report.rows.is_empty()
         {

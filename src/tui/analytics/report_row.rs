@@ -142,7 +142,7 @@ impl ReportRow for Feedback {
         vec![
             ("Feedback", count_rows(report, |_| true)),
             ("Comments", count_rows(report, |row| row.comment.is_some())),
-            ("Open", count_rows(report, |row| row.status.is_open())),
+            ("Unresolved", count_rows(report, |row| row.status.is_open())),
             ("Thumbs down", count_rows(report, |row| row.helpful == Some(false))),
         ]
     }

@@ -175,7 +175,6 @@ fn field_of_heading(heading: &str) -> &str {
         "about code" => "code",
         "vote" => "helpful",
         "thumbs down" => "down",
-        "share of the problem" => "score",
         other => other,
     }
 }

@@ -354,13 +354,13 @@ impl App {
         self.open(editor);
     }
 
-    /// Creates an editor with the draft of the slot, and shows a notice if there is one.
-    pub(in crate::tui) fn new_editor(&mut self, slot: DraftTarget, title: CleanText, now: Time) -> Editor {
-        let text = self.drafts.get(&slot).cloned().unwrap_or_default();
-        let mut editor = Editor::new(slot, title, &text);
+    /// Creates an editor for a target. If there is a draft for it, restores the draft and shows a notice.
+    pub(in crate::tui) fn new_editor(&mut self, target: DraftTarget, title: CleanText, now: Time) -> Editor {
+        let text = self.drafts.get(&target).cloned().unwrap_or_default();
+        let mut editor = Editor::new(target, title, &text);
         if !text.trim().is_empty() {
             self.notify(Severity::Info, "Draft restored.", now);
-            if slot == DraftTarget::AboutPages {
+            if target == DraftTarget::AboutPages {
                 editor.pages.clone_from(&self.draft_pages);
             }
         }

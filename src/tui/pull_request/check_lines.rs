@@ -17,12 +17,12 @@ const SYMBOL_WIDTH: usize = 2;
 
 /// The checks of the head commit that have not failed.
 #[derive(Default)]
-struct NotFailed<'a> {
+struct OtherCheckLines<'a> {
     pending: Vec<&'a PendingCheck>,
     passed: Vec<&'a CleanText>,
 }
 
-impl<'a> NotFailed<'a> {
+impl<'a> OtherCheckLines<'a> {
     /// Selects the checks that have not failed by now. The state of the pull request may be newer than `other`.
     fn new(state: &PullRequest, other: &'a OtherChecks) -> Self {
         let has_failed = |name: &CleanText| state.checks.failed.iter().any(|failed| failed.name == *name);
@@ -41,9 +41,9 @@ impl<'a> NotFailed<'a> {
 /// Adds the checks, the failed ones first.
 pub(super) fn check_lines(out: &mut Lines, state: &PullRequest, other: Option<&OtherChecks>) {
     let failed = &state.checks.failed;
-    let other = other.filter(|other| other.head == state.head).map(|other| NotFailed::new(state, other));
+    let other = other.filter(|other| other.head == state.head).map(|other| OtherCheckLines::new(state, other));
     let is_complete = other.is_some();
-    let NotFailed { pending, passed } = other.unwrap_or_default();
+    let OtherCheckLines { pending, passed } = other.unwrap_or_default();
     let listed = failed.len() + pending.len() + passed.len();
     if listed == 0 {
         return;

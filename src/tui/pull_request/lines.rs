@@ -111,16 +111,18 @@ pub(super) fn lines(
 fn state_sentence(app: &App, state: &PullRequest) -> String {
     let checks = &state.checks;
     let are_unread = state.checks_as_of.is_none() && checks.state == ChecksState::Unavailable;
-    let fact = match are_unread && state.fact() == PullRequestFact::Pending {
+    let mut fact = match are_unread && state.fact() == PullRequestFact::Pending {
         true => "Open".to_owned(),
         false => capitalized(state.fact().word_and_meaning().1),
     };
     let mut parts = Vec::new();
     // The most important fact may be another one.
     match state.state {
-        PullRequestState::Draft if state.fact() != PullRequestFact::Draft => parts.push("a draft".to_owned()),
+        PullRequestState::Draft if state.fact() != PullRequestFact::Draft => {
+            parts.push(std::mem::replace(&mut fact, "Draft".to_owned()).to_lowercase());
+        }
         PullRequestState::Queued if state.fact() != PullRequestFact::Queued => {
-            parts.push("in the merge queue".to_owned());
+            parts.push(std::mem::replace(&mut fact, "In the merge queue".to_owned()).to_lowercase());
         }
         _ => {}
     }

@@ -287,7 +287,7 @@ fn the_cost_includes_all_rows_known_to_exist_and_shows_the_cost_of_the_last_load
         test.respond(50, true);
     }
     test.keys("a");
-    let text = "Load all pages of 2026-11-14 … 2026-11-20? 2 or more requests (last time: 5), 63 left.";
+    let text = "Load all pages of 2026-11-14 … 2026-11-20? 2 or more requests (last time: 5), 63 left this hour.";
     assert_eq!(test.question(), text, "301 rows at least");
 }
 
@@ -296,19 +296,19 @@ fn an_unknown_number_of_rows_is_estimated_and_the_question_shows_the_basis() {
     let mut test = LoadFixture::with_a_response();
     test.keys("a");
     let text = "Load all pages of 2026-11-14 … 2026-11-20? About 4 requests, estimated from the first 50 rows (5% of \
-                the views), 63 left.";
+                the views), 63 left this hour.";
     assert_eq!(test.question(), text);
     let similar = SimilarRange { range: week_before(), rows: 1_099 };
     let mut test = LoadFixture::with_cached(StoredReport { similar: Some(similar), ..StoredReport::default() });
     test.respond(50, true);
     test.keys("a");
     let text = "Load all pages of 2026-11-14 … 2026-11-20? About 5 requests, estimated from the 1,099 pages of \
-                2026-11-07 … 2026-11-13, 63 left.";
+                2026-11-07 … 2026-11-13, 63 left this hour.";
     assert_eq!(test.question(), text);
     let mut test = LoadFixture::with_cached(StoredReport::default());
     test.respond(2, true);
     test.keys("a");
-    let text = "Load all pages of 2026-11-14 … 2026-11-20? 1 or more requests, 63 left.";
+    let text = "Load all pages of 2026-11-14 … 2026-11-20? 1 or more requests, 63 left this hour.";
     assert_eq!(test.question(), text, "two rows are not enough for an estimate");
 }
 
@@ -381,7 +381,7 @@ fn a_load_pauses_after_the_confirmed_requests_and_asks_again() {
     test.set_requests_left(43);
     test.end(week(), Some(report(week(), 5000, 20, false, now())), LoadEndReason::RequestLimit, 20);
     let text = "5,000 rows (62% of the views) loaded with 20 requests. Continue loading all pages of \
-                2026-11-14 … 2026-11-20? At most 20 more, 43 left.";
+                2026-11-14 … 2026-11-20? At most 20 more, 43 left this hour.";
     assert_eq!(test.question(), text);
     test.keys("n");
     assert_eq!(test.listed(), Some((week(), 5000, false)), "the loaded rows are listed");
@@ -481,7 +481,7 @@ fn a_load_that_fails_keeps_its_rows_and_can_continue() {
 fn an_old_complete_report_stays_listed_if_its_reload_is_interrupted() {
     let mut test = LoadFixture::with_cached(complete_report(week(), now() - TimeDelta::hours(3)));
     test.keys("r");
-    assert!(test.question().contains("1 or more requests (last time: 3), 63 left."), "{}", test.question());
+    assert!(test.question().contains("1 or more requests (last time: 3), 63 left this hour."), "{}", test.question());
     test.keys("y");
     assert_eq!(
         test.loads(),
@@ -795,7 +795,7 @@ fn the_trend_shows_cached_days_and_the_cost_of_the_missing_days() {
     let known = [14, 15].map(|n| (day(n), Timed { value: counts(9), as_of: now() }));
     test.send(Msg::Views(ViewsMsg::CachedTotalsLoaded(Ok(known.to_vec()))));
     test.keys("a");
-    let text = "5 of 7 days are missing or outdated: 5 requests, 63 left. Load them, newest first?";
+    let text = "5 of 7 days are missing or outdated: 5 requests, 63 left this hour. Load them, newest first?";
     assert_eq!(test.question(), text);
     test.keys("y");
     let newest_first: Vec<DateRange> = (16..=20).rev().map(day).collect();
@@ -815,7 +815,7 @@ fn a_trend_that_needs_more_requests_than_are_left_offers_the_newest_days() {
     let mut test = LoadFixture::with_a_response();
     test.set_requests_left(3);
     test.keys("ta");
-    let text = "7 of 7 days are missing or outdated: 7 requests, but only 3 left. Load the newest 3?";
+    let text = "7 of 7 days are missing or outdated: 7 requests, but only 3 left this hour. Load the newest 3?";
     assert_eq!(test.question(), text);
     test.keys("y");
     let Some(Effect::Views(ViewsEffect::LoadTotals(asked))) = test.effects.last() else { panic!("three requests") };

@@ -147,7 +147,10 @@ impl App {
         let again = if !plans.is_empty() && plans.iter().all(is_known) { " again" } else { "" };
         let (cost_text, limits) = (capitalized(&cost_text(cost.at_least, cost.expected)), self.limit_warning(cost));
         let left = self.view_requests_left();
-        format!("{}Load all pages of {what}{again}? {cost_text}, {left} left.{limits}", self.offline_warning())
+        format!(
+            "{}Load all pages of {what}{again}? {cost_text}, {left} left this hour.{limits}",
+            self.offline_warning()
+        )
     }
 
     /// Returns the warning at the start of a question about loading; empty unless docdeck is offline.
@@ -183,7 +186,7 @@ impl App {
         let left = self.view_requests_left();
         let most = REQUESTS_PER_CONFIRMATION.min(left);
         let so_far = format!("{}{}", self.offline_warning(), so_far.unwrap_or_default());
-        format!("{so_far}Continue {range}? At most {most} more, {left} left.")
+        format!("{so_far}Continue {range}? At most {most} more, {left} left this hour.")
     }
 
     /// Returns the message that no requests are left. It contains the time of the next free request and what works

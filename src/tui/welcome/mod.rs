@@ -1,6 +1,5 @@
-//! The setup form, for the source of an API key and a project. It validates them, tests them with one request, saves
-//! them and starts the dashboard. New users see it as the first screen, where it is the lowest dialog and can't be
-//! closed; later it is a dialog that adds a profile. Validating, reading the key, testing and saving are effects.
+//! The setup form: asks for a project and for where its API key comes from. It validates them, tests them with one
+//! request, saves them and starts the dashboard. New users see it as the first screen, where it can't be closed; later it is a dialog that adds a profile. Validating, reading the key, testing and saving are effects.
 //! Answers to effects of an earlier attempt are ignored.
 //!
 //! ```text

@@ -16,12 +16,12 @@ pub(in crate::tui) fn scroll_to_show(top: usize, at: usize, visible: usize, tota
 pub(in crate::tui) struct FirstLine {
     top: usize,
     rows: usize,
-    before_shrinking: Option<LargerView>,
+    before_shrinking: Option<ScrollBeforeShrink>,
 }
 
 /// The view of a list before it had fewer lines.
 #[derive(Debug, Clone, Copy)]
-struct LargerView {
+struct ScrollBeforeShrink {
     top: usize,
     rows: usize,
     /// The line that was selected.
@@ -42,7 +42,7 @@ impl FirstLine {
     pub(in crate::tui) fn show(&mut self, at: usize, rows: usize, total: usize) {
         let previous = std::mem::replace(&mut self.rows, rows);
         let larger = self.before_shrinking.take().filter(|larger| larger.at == at);
-        let shrinks = || (rows < previous).then_some(LargerView { top: self.top, rows: previous, at });
+        let shrinks = || (rows < previous).then_some(ScrollBeforeShrink { top: self.top, rows: previous, at });
         match larger.or_else(shrinks) {
             Some(larger) if larger.rows <= rows => self.top = larger.top,
             larger => self.before_shrinking = larger,

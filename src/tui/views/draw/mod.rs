@@ -10,7 +10,7 @@
 //! ```
 
 pub(in crate::tui) mod change;
-pub(in crate::tui) mod position_line;
+pub(in crate::tui) mod lower_rule;
 pub(in crate::tui) mod presets;
 pub(in crate::tui) mod status_line;
 pub(in crate::tui) mod table;
@@ -35,7 +35,7 @@ pub(in crate::tui) fn draw(frame: &mut Frame<'_>, view: View<'_>) {
     let areas = view.app.views_areas();
     let width = usize::from(areas.lines.width);
     presets::draw_range_rule(frame, view, areas.range);
-    position_line::draw_position_rule(frame, view, areas.position, ViewsComponent.position_text(view.app));
+    lower_rule::draw_lower_rule(frame, view, areas.position, ViewsComponent.position_text(view.app));
     let Some(totals) = view.app.views.listed_totals() else {
         draw_not_loaded(frame, view, view.app.geometry().content);
         return;

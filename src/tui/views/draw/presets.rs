@@ -5,7 +5,7 @@ use crate::tui::draw::list_title::filter_spans;
 use crate::tui::draw::rules::draw_rule;
 use crate::tui::geometry::title_area;
 use crate::tui::view::View;
-use crate::tui::views::draw::position_line::page_count;
+use crate::tui::views::draw::lower_rule::page_count;
 use crate::tui::views::range_line::{NAME_GAP, RangeName};
 use ratatui::Frame;
 use ratatui::layout::Rect;

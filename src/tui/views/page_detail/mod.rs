@@ -54,7 +54,7 @@ pub struct ComparedViews {
     pub before: PageViewsState,
 }
 
-/// A page's ranks among all pages of the range, from 1. `None` for a number that is not a valid count.
+/// A page's ranks among all pages of the range, from 1. A rank is `None` if the service reported no valid count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PageRank {
     pub human: Option<usize>,

@@ -21,7 +21,7 @@ use crate::tui::format::display_width;
 use ratatui::style::{Color, Style};
 use ratatui::text::Line;
 
-/// Maximum width of a bar with the gap behind it.
+/// Maximum width of a bar and the gap to its right.
 const MAX_SLOT: usize = 24;
 /// Minimum width of a bar with its gap that leaves space for the previous period in the gap.
 const MIN_SLOT_WITH_PREVIOUS: usize = 6;

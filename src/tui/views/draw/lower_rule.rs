@@ -33,7 +33,7 @@ fn optional_part<'a>(view: View<'_>, text: String) -> PositionPart<'a> {
 }
 
 /// Draws the rule below the table.
-pub(in crate::tui) fn draw_position_rule(frame: &mut Frame<'_>, view: View<'_>, row: Rect, position: String) {
+pub(in crate::tui) fn draw_lower_rule(frame: &mut Frame<'_>, view: View<'_>, row: Rect, position: String) {
     let table = &view.app.views.table;
     let width = usize::from(row.width);
     let parts = if table.is_report() { report_parts(view, width) } else { response_parts(view) };
@@ -76,7 +76,7 @@ fn legend<'a>(view: View<'_>) -> TitleSpans<'a> {
     };
     let mut part = Vec::new();
     if table.measures().absent_count > 0 {
-        part.push(Span::styled("(n) previous", theme.muted));
+        part.push(Span::styled("(n) = previous", theme.muted));
     }
     for (metric, name) in metrics {
         let (sign, style) = bars::symbol_and_style(*metric, theme);
