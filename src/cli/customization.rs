@@ -210,7 +210,10 @@ mod tests {
                 "3:11: new-job (jobs) hides quit (everywhere) with the key q; change one of them",
             ),
             ("[keys.jobs]\nfilter = \"?\"\n", "2:10: filter (jobs) hides help (everywhere) with the key ?;"),
-            ("[keys.everywhere]\nquit = \"x\"\n", "2:8: remove-from-queue (jobs) hides quit (everywhere) with the key x;"),
+            (
+                "[keys.everywhere]\nquit = \"x\"\n",
+                "2:8: remove-from-queue (jobs) hides quit (everywhere) with the key x;",
+            ),
             ("[keys.job]\nnew-job = \"N\"\n", "1:7: unknown key context job; valid: everywhere, lists, jobs,"),
             ("[keys.jobs]\nnew = \"N\"\n", "2:1: jobs has no action new; valid: new-job,"),
             ("[keys.jobs]\nnew-job = \"Hyper-x\"\n", "2:11: unknown key \"Hyper-x\"; write it like"),

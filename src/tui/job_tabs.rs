@@ -5,6 +5,7 @@
 //! ─ Thread  Pull request  Changes  #1423 Fix broken links ──────── as of 14:02 ─
 //! ```
 
+use super::App;
 use super::geometry::title_area;
 use super::view::View;
 use ratatui::layout::{Position, Rect};
@@ -14,6 +15,8 @@ use unicode_width::UnicodeWidthStr as _;
 
 /// The narrowest rule that names the tabs. In a narrower one, the title needs the space.
 const MIN_RULE_WIDTH: u16 = 80;
+/// The same for details next to the list, which shows the title too.
+const MIN_RULE_WIDTH_BESIDE_LIST: u16 = 40;
 /// The cells between two tabs, and after the last one.
 const GAP: usize = 2;
 
@@ -36,9 +39,9 @@ impl JobTab {
     }
 
     /// Returns the tab that was clicked. `rule` is the upper rule of the current one.
-    pub(super) fn at(at: Position, rule: Rect) -> Option<Self> {
+    pub(super) fn at(at: Position, rule: Rect, app: &App) -> Option<Self> {
         let mut x = usize::from(title_area(rule).x);
-        let is_named = rule.width >= MIN_RULE_WIDTH && at.y == rule.y;
+        let is_named = are_named(rule, app) && at.y == rule.y;
         Self::ALL.into_iter().filter(|_| is_named).find(|tab| {
             let start = x;
             x += tab.name().width() + GAP;
@@ -49,7 +52,7 @@ impl JobTab {
     /// Returns the names of the tabs, for the start of the upper rule. Empty if the rule is too narrow.
     pub(super) fn names<'a>(self, view: View<'_>, rule: Rect) -> Vec<Span<'a>> {
         let theme = view.theme;
-        if rule.width < MIN_RULE_WIDTH {
+        if !are_named(rule, view.app) {
             return Vec::new();
         }
         let name = |tab: Self| {
@@ -60,8 +63,13 @@ impl JobTab {
     }
 
     /// Returns the number of cells of the names in a rule.
-    pub(super) fn names_width(rule: Rect) -> usize {
+    pub(super) fn names_width(rule: Rect, app: &App) -> usize {
         let total = Self::ALL.iter().map(|tab| tab.name().width() + GAP).sum();
-        if rule.width < MIN_RULE_WIDTH { 0 } else { total }
+        if are_named(rule, app) { total } else { 0 }
     }
+}
+
+/// Whether the rule has space for the names of the tabs.
+fn are_named(rule: Rect, app: &App) -> bool {
+    rule.width >= if app.geometry().shows_both() { MIN_RULE_WIDTH_BESIDE_LIST } else { MIN_RULE_WIDTH }
 }

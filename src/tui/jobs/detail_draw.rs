@@ -48,7 +48,7 @@ pub(in crate::tui) fn draw(frame: &mut Frame<'_>, view: View<'_>, g: Geometry) {
     let marks = marked_jobs_text(view, title_width);
     let space = title_width.saturating_sub(marks.width());
     let (names, space) = match app.has_job_tabs() {
-        true => (JobTab::Thread.names(view, rule), space.saturating_sub(JobTab::names_width(rule))),
+        true => (JobTab::Thread.names(view, rule), space.saturating_sub(JobTab::names_width(rule, app))),
         false => (Vec::new(), space),
     };
     let title = fit_title(job.local.title.as_str(), space);

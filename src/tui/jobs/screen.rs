@@ -142,7 +142,7 @@ impl Component for JobsScreen {
 
     fn click(&mut self, at: Position, cx: &mut Cx<'_>) -> Flow {
         let (g, app) = (cx.app.geometry(), &mut *cx.app);
-        let tab = JobTab::at(at, g.detail_rule()).filter(|tab| *tab != JobTab::Thread && app.has_job_tabs());
+        let tab = JobTab::at(at, g.detail_rule(), app).filter(|tab| *tab != JobTab::Thread && app.has_job_tabs());
         if let Some(tab) = tab {
             return show_tab(tab, cx);
         }
@@ -349,10 +349,9 @@ impl App {
         if self.panes.editor_rows > 0 && !self.geometry().shows_both() { Pane::Detail } else { focused }
     }
 
-    /// Whether the details fill the screen and are one of several tabs, because the job has a pull request.
+    /// Whether the details have the focus and are one of several tabs, because the job has a pull request.
     pub(in crate::tui) fn has_job_tabs(&self) -> bool {
-        let is_alone = self.pane == Pane::Detail && !self.geometry().shows_both();
-        is_alone && self.jobs.selected().is_some_and(Job::has_known_pull_request)
+        self.pane == Pane::Detail && self.jobs.selected().is_some_and(Job::has_known_pull_request)
     }
 
     /// Whether the details of the selected job are visible.

@@ -181,7 +181,7 @@ impl Component for PullRequestDialog {
 
     /// Shows the clicked tab, or selects the clicked line, or opens its link if it was already selected.
     fn click(&mut self, at: Position, cx: &mut Cx<'_>) -> Flow {
-        if let Some(tab) = JobTab::at(at, self.area(cx.app)) {
+        if let Some(tab) = JobTab::at(at, self.area(cx.app), cx.app) {
             return if tab == JobTab::PullRequest { Flow::Handled } else { show_tab(tab, cx) };
         }
         let area = cx.app.geometry().content;

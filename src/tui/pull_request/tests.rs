@@ -182,6 +182,20 @@ fn tab_goes_from_the_thread_to_the_pull_request_and_to_the_changes_and_back() {
 }
 
 #[test]
+fn next_to_the_list_tab_goes_from_the_details_to_the_pull_request_too() {
+    let mut app = opened();
+    app.size = (120, 40);
+    press(&mut app, "Esc Tab");
+    assert!(app.dialogs.is_empty() && app.pane == Pane::Detail, "the focus is on the details");
+    press(&mut app, "Tab");
+    assert!(app.top::<PullRequestDialog>().is_some());
+    press(&mut app, "Tab Tab");
+    assert!(app.dialogs.is_empty() && app.pane == Pane::Detail, "the thread");
+    press(&mut app, "Esc");
+    assert_eq!(app.pane, Pane::List);
+}
+
+#[test]
 fn a_click_on_the_name_of_a_tab_shows_it() {
     let mut app = opened();
     let click = |app: &mut App, column: u16| {
