@@ -239,7 +239,7 @@ fn pages_line<'a>(view: View<'_>, job: &Job, line: PagesLine, width: usize) -> L
 /// Formats the days before or after a job, in a short form if space is short.
 fn window_text(range: DateRange, space: usize) -> String {
     let full = format!("{} UTC", impact::range_or_day(range));
-    if space >= 8 + full.chars().count() { full } else { format!("{}, {} days", range.from(), range.days()) }
+    if space >= 8 + full.chars().count() { full } else { range.words(false) }
 }
 
 /// Returns why there are no numbers for a page: they are being loaded, or loading failed.

@@ -73,6 +73,13 @@ impl ChartBar {
     }
 }
 
+/// Returns how much of a height above the axis is in the rows of the chart. The axis and the lines of the grid are in
+/// the middle of their rows, and a bar begins at the lower edge of the first row. A bar must not reach above the line
+/// of the same number.
+fn above_axis(parts: usize, per_row: usize) -> usize {
+    if parts == 0 { 0 } else { parts.saturating_sub(per_row / 2).max(1) }
+}
+
 /// Returns the mean number of views per day. A day that was in progress when the views were loaded counts as the
 /// fraction that had passed.
 pub(in crate::tui) fn per_day(views: ViewCount, range: DateRange, as_of: Time) -> ViewCount {
@@ -101,6 +108,8 @@ pub(in crate::tui) struct Chart {
     top: ViewCount,
     label_width: usize,
     rows: usize,
+    /// The rows that the grid divides evenly. The others, at the top, stay blank.
+    scaled_rows: usize,
     mean: Option<ViewCount>,
     selected: Option<usize>,
 }
@@ -112,20 +121,19 @@ impl Chart {
         let most = values.max();
         let step = most.map_or(0, |most| grid_step(most, (rows / 2).clamp(1, 5)));
         let top = most.map_or(ViewCount::ONE, |most| rounded_up_to(most, step));
-        let grid: Vec<GridLine> = (1..=5_u64)
-            .map(|n| ViewCount::from(step.saturating_mul(n)))
-            .filter(|value| !value.is_zero() && *value <= top)
-            .map(|value| GridLine {
-                level: bars::bar_cells(value, top.as_f64(), rows),
-                label: exact_short_number(value),
-            })
-            .collect();
+        let values = (1..=5_u64).map(|n| ViewCount::from(step.saturating_mul(n)));
+        let values: Vec<ViewCount> = values.filter(|value| !value.is_zero() && *value <= top).collect();
+        let scaled_rows = (rows - rows % values.len().max(1)).max(1);
+        let level = |value| bars::bar_cells(value, top.as_f64(), scaled_rows);
+        let line = |value| GridLine { level: level(value), label: exact_short_number(value) };
+        let grid: Vec<GridLine> = values.into_iter().map(line).collect();
         let label_width = grid.iter().map(|line| display_width(&line.label)).fold(MIN_LABEL_WIDTH, usize::max);
         let space = width.saturating_sub(label_width + 2).max(1);
         let slot = (space / bars.len().max(1)).clamp(1, MAX_SLOT);
         let is_line = bars.len() > space && theme.parts_per_cell() > 1;
         let visible = if is_line { space * 2 } else { space / slot }.min(bars.len());
-        Self { shown: 0..visible, bars, slot, is_line, grid, top, label_width, rows, mean: None, selected: None }
+        let shown = 0..visible;
+        Self { shown, bars, slot, is_line, grid, top, label_width, rows, scaled_rows, mean: None, selected: None }
     }
 
     /// Marks the selected bar. Scrolls to it by whole screens; the last screen is full too, so it may repeat bars of
@@ -189,7 +197,7 @@ impl Chart {
         let grid = self.grid.iter().find(|line| line.level == level);
         row.push(align_right(grid.map_or("", |line| &line.label), self.label_width), theme.muted);
         row.push(if grid.is_some() { " ┤" } else { " │" }, theme.border);
-        let mean = self.mean.map(|mean| bars::bar_cells(mean, self.top.as_f64(), self.rows));
+        let mean = self.mean.map(|mean| self.parts(mean, 1));
         let is_mean = mean == Some(level);
         let blank = match grid {
             _ if is_mean => ("━", theme.text),
@@ -213,8 +221,7 @@ impl Chart {
                 };
                 row.push(symbol.repeat(bar_width), style);
                 let previous = bar.previous.filter(|_| self.slot >= MIN_SLOT_WITH_PREVIOUS);
-                let is_previous =
-                    previous.is_some_and(|previous| level <= bars::bar_cells(previous, self.top.as_f64(), self.rows));
+                let is_previous = previous.is_some_and(|previous| level <= self.parts(previous, 1));
                 let beside = usize::from(is_previous);
                 row.push("░".repeat(beside), theme.muted).push(blank.0.repeat(gap - beside), blank.1);
             }
@@ -233,8 +240,9 @@ impl Chart {
         };
         // Only whole cells can be hatched.
         let per_cell = if bar.is_incomplete { 1 } else { theme.parts_per_cell() };
-        let parts = bars::bar_cells(human + ai, self.top.as_f64(), self.rows * per_cell);
-        let human_parts = bars::human_cell_count(human, ai, parts);
+        let parts = self.parts(human + ai, per_cell);
+        let human_parts = above_axis(bars::human_cell_count(human, ai, parts), per_cell);
+        let parts = above_axis(parts, per_cell);
         let below = (level - 1) * per_cell;
         let (filled, human_filled) =
             (parts.saturating_sub(below).min(per_cell), human_parts.saturating_sub(below).min(per_cell));
@@ -255,9 +263,14 @@ impl Chart {
         })
     }
 
+    /// Returns the height of this number of views above the axis, in parts of a row.
+    fn parts(&self, views: ViewCount, per_row: usize) -> usize {
+        bars::bar_cells(views, self.top.as_f64(), self.scaled_rows * per_row)
+    }
+
     /// Draws one row of the line of totals, two bars per cell.
     fn push_braille(&self, row: &mut TextRow<'_>, level: usize, blank: (&str, Style), theme: &Theme) {
-        let dots = |bar: &ChartBar| bars::bar_cells(bar.views()?, self.top.as_f64(), self.rows * 4).checked_sub(1);
+        let dots = |bar: &ChartBar| above_axis(self.parts(bar.views()?, 4), 4).checked_sub(1);
         let heights: Vec<Option<usize>> = self.visible().map(|(_, bar)| dots(bar)).collect();
         let below = (level - 1) * 4;
         // The bits of the dots from the bottom to the top, in the left and in the right half of a cell.
@@ -429,9 +442,9 @@ mod tests {
             shown(&chart, 24),
             [
                 "2,000 ┤┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈",
-                "      │▄▄▄▄",
-                "1,000 ┤▆▆▆▆┈┈┈┈┈┈┈┈┈┈┈┈┈",
-                "      │████ ▆▆▆▆ ????",
+                "      │",
+                "1,000 ┤▂▂▂▂┈┈┈┈┈┈┈┈┈┈┈┈┈",
+                "      │████ ▂▂▂▂ ????",
                 "    0 ┴─────────────────",
                 "       Mon 16    Wed 18",
             ]
@@ -451,11 +464,11 @@ mod tests {
     }
 
     #[test]
-    fn the_previous_period_is_beside_each_column() {
+    fn the_previous_period_is_beside_each_column_whose_top_is_on_the_line_of_its_number() {
         let theme = Theme::new(ColorDepth::None);
         let chart = Chart::new(bars(&[(400, 0), (200, 0)], Some(200)), (22, 4), &theme);
         assert!(chart.shows_previous());
-        assert_eq!(shown(&chart, 22)[2..4], [" 200 ┤█████░┈┈█████░┈┈", "     │█████░  █████░"]);
+        assert_eq!(shown(&chart, 22)[2..4], [" 200 ┤█████░┈┈▄▄▄▄▄░┈┈", "     │█████░  █████░"]);
     }
 
     #[test]
