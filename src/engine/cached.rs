@@ -38,27 +38,44 @@ impl<'a> StoredViews<'a> {
         self.clock.now()
     }
 
-    /// Returns the cached response to a query if it is so fresh that the engine would not request it again.
+    /// Returns the rows of a query if they are cached and fresh. They come from a response that contains them or from
+    /// the complete report of the range, whichever is newer.
     ///
     /// # Errors
     /// The store can't be read.
-    pub async fn fresh_response(&self, query: ViewsQuery) -> Result<Option<Timed<ViewsPage>>, Failure> {
-        let cached = self.store.cached_views(self.scope, query).await.map_err(read_failure)?;
-        let fresh = cached.filter(|cached| is_fresh(query.range, cached.as_of, self.clock.now()));
-        Ok(fresh.map(|cached| Timed { as_of: self.clock.service_to_local(cached.as_of), ..cached }))
+    pub async fn fresh_page(&self, query: ViewsQuery) -> Result<Option<Timed<ViewsPage>>, Failure> {
+        let responses = self.store.views_containing(self.scope, query).await.map_err(read_failure)?;
+        let report = self.store.cached_report(self.scope, query.range).await.map_err(read_failure)?.report;
+        let from_report = report.filter(|report| report.complete).map(Arc::unwrap_or_clone).and_then(|report| {
+            let first = ViewsPage { totals: report.totals, rows: report.rows, has_more: None };
+            Some(Timed { value: query.select_from(first, false)?, as_of: report.as_of })
+        });
+        let pages = from_report.into_iter().chain(responses);
+        let fresh = pages.filter(|page| self.is_fresh(query.range, page.as_of)).max_by_key(|page| page.as_of);
+        Ok(fresh.map(|page| Timed { as_of: self.clock.service_to_local(page.as_of), ..page }))
     }
 
     /// Returns the cached report of a range if it is complete and fresh, so that
-    /// [`super::Engine::load_all`] would make no request.
+    /// [`super::Engine::load_all`] would make no request. A single response may contain the complete report.
     ///
     /// # Errors
     /// The store can't be read.
     pub async fn fresh_report(&self, range: DateRange) -> Result<Option<Arc<Report>>, Failure> {
         let cached = self.store.cached_report(self.scope, range).await.map_err(read_failure)?;
-        // If a later load of the range was interrupted, `load_all` would send requests to finish it, so the cached
-        // report doesn't count as complete.
-        let complete = cached.report.filter(|report| report.complete && cached.interrupted_after.is_none());
-        let fresh = complete.filter(|report| is_fresh(range, report.as_of, self.clock.now()));
+        // If a later load of the range was interrupted, `load_all` would send requests to finish it, so no cached
+        // report counts as complete.
+        if cached.interrupted_after.is_some() {
+            return Ok(None);
+        }
+        let complete = cached.report.filter(|report| report.complete && self.is_fresh(range, report.as_of));
+        let fresh = match complete {
+            Some(report) => Some(report),
+            None => {
+                let response = self.store.complete_views(self.scope, range).await.map_err(read_failure)?;
+                let fresh = response.filter(|response| self.is_fresh(range, response.as_of));
+                fresh.map(|Timed { value, as_of }| Arc::new(Report::from_first_response(range, value, true, as_of)))
+            }
+        };
         Ok(fresh.map(|mut report| {
             let local = Arc::make_mut(&mut report);
             local.as_of = self.clock.service_to_local(local.as_of);
@@ -74,11 +91,15 @@ impl<'a> StoredViews<'a> {
     pub async fn fresh_rows<R: AnalyticsRow>(&self, range: DateRange) -> Result<Option<Arc<RowsReport<R>>>, Failure> {
         let stored = self.store.rows_report::<R>(self.scope, range).await.map_err(read_failure)?;
         let complete = stored.report.filter(|report| report.is_complete() && stored.interrupted_after.is_none());
-        let fresh = complete.filter(|report| is_fresh(range, report.as_of, self.clock.now()));
+        let fresh = complete.filter(|report| self.is_fresh(range, report.as_of));
         Ok(fresh.map(|mut report| {
             let local = Arc::make_mut(&mut report);
             local.as_of = self.clock.service_to_local(local.as_of);
             report
         }))
+    }
+
+    fn is_fresh(&self, range: DateRange, as_of: Time) -> bool {
+        is_fresh(range, as_of, self.clock.now())
     }
 }

@@ -91,6 +91,19 @@ impl ViewsQuery {
     pub fn has_next(&self, response: &ViewsPage) -> bool {
         response.has_more.unwrap_or(response.rows.len() >= self.limit as usize)
     }
+
+    /// Selects the requested rows from the first rows of the range, in the service's order. `has_more` is whether more
+    /// rows follow after `first`. Returns `None` if `first` ends too early.
+    pub fn select_from(&self, first: ViewsPage, has_more: bool) -> Option<ViewsPage> {
+        let start = usize::try_from(self.offset()).unwrap_or(usize::MAX);
+        let end = start.saturating_add(self.limit as usize);
+        let count = first.rows.len();
+        if has_more && count < end {
+            return None;
+        }
+        let rows = first.rows.into_iter().skip(start).take(self.limit as usize).collect();
+        Some(ViewsPage { rows, has_more: Some(has_more || count > end), ..first })
+    }
 }
 
 #[cfg(test)]
@@ -120,5 +133,26 @@ mod tests {
         let range = DateRange::last_days(7, chrono::NaiveDate::default());
         let query = ViewsQuery { range, limit: 50, page: 3 };
         assert_eq!(query.offset(), 100);
+    }
+
+    #[test]
+    fn rows_are_selected_only_if_all_of_them_are_loaded() {
+        let row = |n: u32| PageRow { path: CleanText::line(&format!("/{n}")), ..PageRow::default() };
+        let first = ViewsPage { rows: (0..5).map(row).collect(), ..ViewsPage::default() };
+        let select = |limit, page, has_more| {
+            let query = ViewsQuery { range: DateRange::last_days(7, chrono::NaiveDate::default()), limit, page };
+            let selected = query.select_from(first.clone(), has_more)?;
+            let paths: Vec<String> = selected.rows.iter().map(|row| row.path.to_string()).collect();
+            Some((paths.join(" "), selected.has_more == Some(true)))
+        };
+        let found = |paths: &str, has_more| Some((paths.to_owned(), has_more));
+        assert_eq!(select(2, 1, true), found("/0 /1", true));
+        assert_eq!(select(2, 2, true), found("/2 /3", true));
+        assert_eq!(select(5, 1, true), found("/0 /1 /2 /3 /4", true));
+        assert_eq!(select(2, 3, true), None, "the service has more rows");
+        assert_eq!(select(2, 3, false), found("/4", false));
+        assert_eq!(select(5, 1, false), found("/0 /1 /2 /3 /4", false));
+        assert_eq!(select(2, 9, false), found("", false));
+        assert_eq!(select(250, u32::MAX, false), found("", false));
     }
 }

@@ -38,6 +38,26 @@ impl Store {
         .await
     }
 
+    /// Returns the rows of this query from each cached response that contains all of them, the newest first: from the
+    /// response to the query itself, and from responses to queries for the first page of results, of any page size.
+    pub async fn views_containing(&self, scope: &Scope, query: ViewsQuery) -> StoreResult<Vec<Timed<ViewsPage>>> {
+        self.read_in_scope(scope, move |db, scope| {
+            let sql = "SELECT answer, as_of, row_limit, page FROM views_answer
+                 WHERE scope = ?1 AND date_from = ?2 AND date_to = ?3 AND (page = 1 OR row_limit = ?4 AND page = ?5)
+                 ORDER BY as_of DESC";
+            let (from, to) = date_columns(query.range);
+            let found = db.query_all(sql, params![scope, from, to, query.limit, query.page], |row| {
+                let sent = ViewsQuery { limit: row.get("row_limit")?, page: row.get("page")?, ..query };
+                let Some(Timed { value: response, as_of }) = read_response(row)? else { return Ok(None) };
+                let has_more = sent.has_next(&response);
+                let rows = if sent == query { Some(response) } else { query.select_from(response, has_more) };
+                Ok(rows.map(|value| Timed { value, as_of }))
+            })?;
+            Ok(found.into_iter().flatten().collect())
+        })
+        .await
+    }
+
     /// Returns the newest response to a query for the first page of results, of any page size, that already contains
     /// all documentation pages of the range.
     pub async fn complete_views(&self, scope: &Scope, range: DateRange) -> StoreResult<Option<Timed<ViewsPage>>> {

@@ -1,6 +1,6 @@
 //! `docdeck views`: how many requests it sends, its output formats, and its exit codes if loading fails.
 
-use crate::support::command::CommandFixture;
+use crate::support::command::{CommandFixture, CommandResult};
 use docdeck::model::ledger::RateLimited;
 use docdeck::model::log::Operation;
 use rustix::process::Signal;
@@ -70,9 +70,65 @@ fn cached_views_need_no_api_key_and_are_printed_with_the_time_of_loading() {
     assert!(kept.err.contains(" rows as of 20") && kept.err.contains("no requests."), "{}", kept.err);
     assert_eq!(views_requests(&fixture), asked_for);
     // These commands have to send a request, so they need an API key.
-    for words in [&["views", "--fresh"][..], &["views", "--page", "2"], &["views", "--all", "--last", "30d"]] {
+    for words in [&["views", "--fresh"][..], &["views", "--all", "--fresh"], &["views", "--all", "--last", "30d"]] {
         assert!(without_key(words).expect_exit_code(2).err.contains("The API key is not set yet."), "{words:?}");
     }
+}
+
+#[test]
+fn a_complete_report_has_every_page_of_rows() {
+    let fixture = fixture(&[]);
+    let ago = |days: i64| (fixture.sim.now() - chrono::TimeDelta::days(days)).date_naive().to_string();
+    let (from, to) = (ago(10), ago(4));
+    let days =
+        |more: &[&'static str]| [&["views", "--from", from.as_str(), "--to", to.as_str(), "--json"][..], more].concat();
+    let read = |ran: &CommandResult| -> Value { serde_json::from_str(&ran.out).expect("JSON") };
+    let without_key = |more| fixture.run_with(&days(more), &[("DOCDECK_API_KEY", "")], "").expect_exit_code(0);
+    let all = read(&fixture.run(&days(&["--all"])).expect_exit_code(0));
+    let (rows, sent) = (paths(&all).len(), views_requests(&fixture));
+    let pages: Vec<CommandResult> =
+        [&["--limit", "30"][..], &["--page", "2"], &["--limit", "240", "--page", "3"]].map(without_key).into();
+    assert_eq!(views_requests(&fixture), sent, "a complete report is stored");
+    for (page, count) in pages.iter().zip([30, 50, rows - 480]) {
+        let answer = read(page);
+        assert_eq!((paths(&answer).len(), &answer["complete"]), (count, &json!(false)));
+        assert_eq!((&answer["totals"], &answer["asOf"]), (&all["totals"], &all["asOf"]));
+        assert!(page.err.contains("docdeck: Loaded at 20") && page.err.contains("--fresh loads again."), "{page:?}");
+    }
+    let beyond = without_key(&["--page", "99"]);
+    assert!(beyond.err.contains("docdeck: Page 99 is empty."), "{beyond:?}");
+    // The service returns the same rows in the same order.
+    for (more, cached) in [&["--limit", "30", "--fresh"][..], &["--page", "2", "--fresh"]].into_iter().zip(&pages) {
+        let fresh = read(&fixture.run(&days(more)).expect_exit_code(0));
+        assert_eq!(paths(&fresh), paths(&read(cached)));
+    }
+    assert_eq!(views_requests(&fixture), sent + 2);
+}
+
+#[test]
+fn the_recorded_pages_of_yesterday_answer_any_page_size() {
+    let fixture = CommandFixture::new(&[]);
+    // The recorder requests the largest page size.
+    fixture.run(&["views", "--last", "yesterday", "--limit", "250"]).expect_exit_code(0);
+    for more in [&[][..], &["--limit", "3", "--page", "2"], &["--all"]] {
+        let words = [&["views", "--last", "yesterday", "--json"][..], more].concat();
+        let cached = fixture.run_with(&words, &[("DOCDECK_API_KEY", "")], "").expect_exit_code(0);
+        let answer: Value = serde_json::from_str(&cached.out).expect("JSON");
+        let is_complete = !more.contains(&"--limit");
+        assert_eq!((answer["complete"] == json!(true), paths(&answer).is_empty()), (is_complete, false), "{words:?}");
+    }
+    assert_eq!(views_requests(&fixture), 1);
+}
+
+#[test]
+fn the_first_rows_answer_a_smaller_page() {
+    let fixture = fixture(&[]);
+    fixture.run(&["views", "--limit", "100"]).expect_exit_code(0);
+    let second = fixture.run(&["views", "--page", "2", "--json"]).expect_exit_code(0);
+    let second: Value = serde_json::from_str(&second.out).expect("JSON");
+    assert_eq!((paths(&second).len(), &second["complete"], views_requests(&fixture)), (50, &json!(false), 1));
+    fixture.run(&["views", "--page", "3"]).expect_exit_code(0);
+    assert_eq!(views_requests(&fixture), 2, "these rows are not cached");
 }
 
 #[test]
