@@ -98,6 +98,9 @@ impl ReportRow for Search {
     }
 
     fn evidence(&self) -> String {
+        if matches!(self.hits, Count::Known(0)) {
+            return "not searched in this range:".to_owned();
+        }
         let clicks = match (self.is_unclicked(), columns::percent(&self.click_rate)) {
             (true, _) => "nobody clicked a result".to_owned(),
             (false, Some(percent)) => format!("{percent} clicked a result"),
