@@ -153,6 +153,27 @@ fn pages_that_need_work_are_found_in_cached_reports_and_loaded_with_at_most_five
 }
 
 #[test]
+fn the_cost_of_loading_missing_reports_counts_only_the_requests_that_it_takes() {
+    let fixture = CommandFixture::new(&[]);
+    let cost = |words: &[&str]| {
+        let ran = fixture.run(&[&["needs-work", "--load"], words].concat()).expect_exit_code(0);
+        ran.err.lines().find(|line| line.starts_with("Loading the reports of ")).map(str::to_owned)
+    };
+    let sent = || all_requests(&fixture) + fixture.sim.requests(Operation::Views);
+    // The first rows that `views` requests can be all rows of the site, so they need not be loaded again.
+    fixture.run(&["views", "--limit", "250"]).expect_exit_code(0);
+    fixture.run(&["searches"]).expect_exit_code(0);
+    let before = sent();
+    let line = cost(&[]).expect("a line");
+    assert!(line.contains(": 3 of ") && line.ends_with(" analytics requests left this hour."), "{line}");
+    assert_eq!(sent(), before + 3);
+    assert_eq!((cost(&[]), sent()), (None, before + 3), "all reports are cached");
+    let line = cost(&["--fresh"]).expect("a line");
+    assert!(line.contains(": 5 of "), "{line}");
+    assert_eq!(sent(), before + 8);
+}
+
+#[test]
 fn reports_that_are_not_stored_are_nevertheless_printed() {
     let fixture = CommandFixture::with_pages(640, &[]);
     let config = fixture.home.path().join("config.toml");

@@ -19,7 +19,8 @@ use crate::model::analytics::{Feedback, PageFeedback, Question, RowsPlan, RowsRe
 use crate::model::failure::Failure;
 use crate::model::ledger::RateLimited;
 use crate::model::period::DateRange;
-use crate::model::report::{LoadEndReason, LoadPlan, Report};
+use crate::model::report::{LoadEndReason, LoadOutcome, LoadPlan, Report};
+use crate::model::views::{MAX_PAGE_SIZE, ViewsQuery};
 use crate::store::StoreError;
 use chrono::Utc;
 use clap::Args;
@@ -125,30 +126,37 @@ impl CachedReports {
         })
     }
 
-    /// Loads what is not cached with one request per report. With `fresh`, loads all of them.
-    async fn load(engine: &Engine, range: DateRange, fresh: bool) -> Result<Self, Failure> {
+    /// Reads what is cached, with times of this computer's clock.
+    async fn read_with(engine: &Engine, range: DateRange) -> Result<Self, Failure> {
         let previous_views = match range.step(-1) {
             Some(previous) => engine.cached_report(previous).await?.report,
             None => None,
         };
-        let cached_views = engine.cached_report(range).await?.report.filter(|_| !fresh);
-        let views = match cached_views {
-            Some(views) => Some(views),
-            None => {
-                let plan = LoadPlan { range, from_start: fresh, max_requests: 1, stop_at_percent: None };
-                let outcome = engine.load_all(plan).await;
-                failure_of(outcome.end_reason)?;
-                outcome.report
-            }
-        };
         Ok(Self {
-            views,
+            views: engine.cached_report(range).await?.report,
             previous_views,
-            feedback_by_page: load_first(engine, range, fresh).await?,
-            feedback: load_first(engine, range, fresh).await?,
-            questions: load_first(engine, range, fresh).await?,
-            searches: load_first(engine, range, fresh).await?,
+            feedback_by_page: engine.stored_rows(range).await?.report,
+            feedback: engine.stored_rows(range).await?.report,
+            questions: engine.stored_rows(range).await?.report,
+            searches: engine.stored_rows(range).await?.report,
         })
+    }
+
+    /// Loads what is missing with one request per report. A report that is loaded, however old, is not requested unless
+    /// `fresh` is set.
+    ///
+    /// # Errors
+    /// A request failed. The reports after it are not requested.
+    async fn load(&mut self, engine: &Engine, range: DateRange, fresh: bool) -> Result<(), Failure> {
+        if fresh || self.views.is_none() {
+            let plan = LoadPlan { range, from_start: fresh, max_requests: 1, stop_at_percent: None };
+            let LoadOutcome { report, end_reason, .. } = engine.load_all(plan).await;
+            replace_report(&mut self.views, report, end_reason)?;
+        }
+        load_first(&mut self.feedback_by_page, engine, range, fresh).await?;
+        load_first(&mut self.feedback, engine, range, fresh).await?;
+        load_first(&mut self.questions, engine, range, fresh).await?;
+        load_first(&mut self.searches, engine, range, fresh).await
     }
 
     fn loaded(&self) -> LoadedReports<'_> {
@@ -163,43 +171,65 @@ impl CachedReports {
     }
 }
 
-/// Loads the reports, and prints the cost before.
+/// Loads the reports, and prints the cost before if there is one.
 async fn load_reports(
     session: &mut Session,
     range: DateRange,
     fresh: bool,
     out: &mut Out,
 ) -> Result<CachedReports, CliError> {
-    let now = session.engine.service_now();
-    let left = session.store.budget(&session.scope, RateLimited::Views, now).await?.requests_left();
-    out.note(&format!(
-        "Loading the reports of {range}: at most {} of {left} analytics requests left this hour.",
-        ReportSet::all().count()
-    ));
     let engine = session.engine.clone();
+    let mut reports = CachedReports::read_with(&engine, range).await?;
+    let requests = count_requests(session, &reports, range, fresh).await?;
+    if requests > 0 {
+        let now = session.engine.service_now();
+        let left = session.store.budget(&session.scope, RateLimited::Views, now).await?.requests_left();
+        out.note(&format!("Loading the reports of {range}: {requests} of {left} analytics requests left this hour."));
+    }
     out.show_live("loading reports");
-    let ended = session.run_interruptible(CachedReports::load(&engine, range, fresh)).await;
+    let ended = session.run_interruptible(reports.load(&engine, range, fresh)).await;
     out.clear_live();
-    let ended = ended.map_err(|Interrupted| CliError::new(Code::Interrupted, "Interrupted."))?;
-    ended.map_err(CliError::from)
+    ended.map_err(|Interrupted| CliError::new(Code::Interrupted, "Interrupted."))??;
+    Ok(reports)
 }
 
-/// Returns the first rows of a report. A cached report, however old, is not requested unless `fresh` is set.
+/// Returns how many requests it takes to load what is missing.
+async fn count_requests(
+    session: &Session,
+    reports: &CachedReports,
+    range: DateRange,
+    fresh: bool,
+) -> Result<usize, Failure> {
+    if fresh {
+        return Ok(ReportSet::all().count());
+    }
+    let missing = reports.loaded().missing();
+    // The first page views can be cached without a report.
+    let first = ViewsQuery { range, limit: MAX_PAGE_SIZE, page: 1 };
+    let has_views =
+        missing.views && StoredViews::open(&session.store, &session.scope).await?.fresh_page(first).await?.is_some();
+    Ok(missing.count().saturating_sub(usize::from(has_views)))
+}
+
+/// Loads the first rows of a report if it is missing or `fresh` is set.
 async fn load_first<R: FieldedRow + DecodedRow>(
+    report: &mut Option<Arc<RowsReport<R>>>,
     engine: &Engine,
     range: DateRange,
     fresh: bool,
-) -> Result<Option<Arc<RowsReport<R>>>, Failure> {
-    let cached = engine.stored_rows::<R>(range).await?.report.filter(|_| !fresh);
-    if cached.is_some() {
-        return Ok(cached);
+) -> Result<(), Failure> {
+    if !fresh && report.is_some() {
+        return Ok(());
     }
     let outcome = engine.load_rows::<R>(RowsPlan { range, max_requests: 1, from_start: fresh }).await;
-    failure_of(outcome.end_reason)?;
-    Ok(outcome.report)
+    replace_report(report, outcome.report, outcome.end_reason)
 }
 
-fn failure_of(end: LoadEndReason) -> Result<(), Failure> {
+/// Replaces a report with what was loaded, also if the load failed after that.
+fn replace_report<T>(report: &mut Option<T>, loaded: Option<T>, end: LoadEndReason) -> Result<(), Failure> {
+    if loaded.is_some() {
+        *report = loaded;
+    }
     if let LoadEndReason::Failed(failure) = end { Err(failure) } else { Ok(()) }
 }
 
