@@ -174,6 +174,31 @@ fn the_cost_of_loading_missing_reports_counts_only_the_requests_that_it_takes() 
 }
 
 #[test]
+fn if_a_report_of_needs_work_fails_the_others_are_printed_with_the_error() {
+    let fixture = CommandFixture::new(&["searches=500"]);
+    let failed = fixture.run(&["needs-work", "--load", "--json"]).expect_exit_code(4);
+    let answer = failed.json();
+    assert!(answer.get("error").is_some_and(Value::is_string), "{failed:?}");
+    assert_eq!(answer.get("exitCode"), Some(&Value::from(4)));
+    assert_eq!(rows(&answer, "missing"), ["searches"]);
+    assert!(rows(&answer, "pages").len() > 2 && answer.get("asOf").is_some_and(Value::is_string), "{failed:?}");
+    let table = fixture.run(&["needs-work", "--load"]).expect_exit_code(4);
+    assert_eq!(table.out, fixture.run(&["needs-work"]).expect_exit_code(0).out);
+    assert!(!table.out.is_empty() && table.err.contains("Not loaded: searches.\n"), "{table:?}");
+    assert!(table.err.lines().last().is_some_and(|line| line.starts_with("docdeck: ")), "{table:?}");
+    // A check can't pass if a report is missing.
+    let check = fixture.run(&["needs-work", "--load", "--check", "score>=100%"]).expect_exit_code(4);
+    assert_eq!(check.out, "");
+    // Without any report there are no rows to print.
+    fixture.set_faults(&["all=500"]);
+    let failed = fixture.run(&["needs-work", "--load", "--json", "--last", "30d"]).expect_exit_code(4).json();
+    assert_eq!(
+        failed.as_object().map(|fields| fields.keys().cloned().collect::<Vec<_>>().join(" ")).as_deref(),
+        Some("error exitCode")
+    );
+}
+
+#[test]
 fn reports_that_are_not_stored_are_nevertheless_printed() {
     let fixture = CommandFixture::with_pages(640, &[]);
     let config = fixture.home.path().join("config.toml");

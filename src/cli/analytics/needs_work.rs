@@ -16,6 +16,7 @@ use crate::model::analytics::fields::{Fielded, FieldedRow};
 use crate::model::analytics::needs_work::{LoadedReports, NeedsWork, PageSignals, ReportSet, Signal, Weights};
 use crate::model::analytics::needs_work_export::NeedsWorkExport;
 use crate::model::analytics::{Feedback, PageFeedback, Question, RowsPlan, RowsReport, Search};
+use crate::model::export::ExportFormat;
 use crate::model::failure::Failure;
 use crate::model::ledger::RateLimited;
 use crate::model::period::DateRange;
@@ -40,7 +41,8 @@ reports. `docdeck views --all`, `searches`, `feedback` and `questions` load all 
 json: {\"range\": {\"from\", \"to\"}, \"totals\": {…}, \"pages\": [{\"path\", \"score\", \"views\", \"change\", \
 \"lostViews\", \"thumbsDown\", \"openComments\", \"unansweredQuestions\", \"unclickedSearches\"}, …], \
 \"missing\": […], \"partial\": […], \"asOf\"}. \"missing\" names the reports that are not loaded, \"partial\" those that are \
-loaded in part.
+loaded in part. If --load fails, the object has the pages according to the loaded reports, with \"error\" and \
+\"exitCode\".
 
 Exit codes: 0 written; 1 --check found pages; 2 usage, configuration or database error; 3 key refused; 4 service or \
 network error; 5 hourly limit reached; 130 Ctrl-C.";
@@ -91,8 +93,11 @@ pub(in crate::cli) async fn run(cx: &mut CommandContext<'_>, options: &Options) 
     cx.with_session(LeaseRoles::None, async |session, out| {
         let days = options.days.range(session.engine.service_now().date_naive())?;
         days.note_future_end(out);
-        let reports = load_reports(session, days.range, options.fresh, out).await?;
-        print(&reports, days.range, &weights, options, out)
+        let (reports, error) = load_reports(session, days.range, options.fresh, out).await?;
+        match error {
+            None => print(&reports, days.range, &weights, options, out),
+            Some(error) => Err(print_with_error(&reports, days.range, &weights, options, error, out)?),
+        }
     })
     .await
 }
@@ -171,13 +176,14 @@ impl CachedReports {
     }
 }
 
-/// Loads the reports, and prints the cost before if there is one.
+/// Loads the reports, and prints the cost before if there is one. If that fails, returns the error with the reports that
+/// are loaded.
 async fn load_reports(
     session: &mut Session,
     range: DateRange,
     fresh: bool,
     out: &mut Out,
-) -> Result<CachedReports, CliError> {
+) -> Result<(CachedReports, Option<CliError>), CliError> {
     let engine = session.engine.clone();
     let mut reports = CachedReports::read_with(&engine, range).await?;
     let requests = count_requests(session, &reports, range, fresh).await?;
@@ -189,8 +195,11 @@ async fn load_reports(
     out.show_live("loading reports");
     let ended = session.run_interruptible(reports.load(&engine, range, fresh)).await;
     out.clear_live();
-    ended.map_err(|Interrupted| CliError::new(Code::Interrupted, "Interrupted."))??;
-    Ok(reports)
+    let error = match ended {
+        Ok(ended) => ended.err().map(CliError::from),
+        Err(Interrupted) => Some(CliError::new(Code::Interrupted, "Interrupted.")),
+    };
+    Ok((reports, error))
 }
 
 /// Returns how many requests it takes to load what is missing.
@@ -245,12 +254,7 @@ fn print(
     let loaded = reports.loaded();
     let found = NeedsWork::compute(loaded, weights);
     let (missing, partial) = (loaded.missing(), loaded.partial());
-    if !missing.is_empty() {
-        out.note(&format!("Not loaded: {}. Load them with --load.", missing.names().join(", ")));
-    }
-    if !partial.is_empty() {
-        out.note(&format!("Partial: {}.", partial.names().join(", ")));
-    }
+    note_gaps(loaded, " Load them with --load.", out);
     let mut pages = selection.select(&found.pages);
     let has_failed = selection.is_check && !pages.is_empty();
     if selection.is_check && pages.is_empty() {
@@ -270,12 +274,53 @@ fn print(
         }
     }
     pages.truncate(options.limit);
-    match options.format.export_format() {
-        Some(format) => {
-            let export = NeedsWorkExport { range, found: &found, pages: &pages, reports: loaded };
-            out.write(&export.write(format).map_err(CliError::unusable)?);
-        }
-        None => table::write(range, &pages, PageSignals::FIELDS.iter().collect(), out),
-    }
+    write(&NeedsWorkExport { range, found: &found, pages: &pages, reports: loaded }, options, out)?;
     Ok(if has_failed { Code::Failed } else { Code::Done })
+}
+
+/// Prints the pages according to the reports that are loaded, although others failed to load. Returns the error; in
+/// JSON, the pages are printed with it.
+fn print_with_error(
+    reports: &CachedReports,
+    range: DateRange,
+    weights: &Weights,
+    options: &Options,
+    error: CliError,
+    out: &mut Out,
+) -> Result<CliError, CliError> {
+    let loaded = reports.loaded();
+    if loaded.missing() == ReportSet::all() {
+        return Ok(error);
+    }
+    let found = NeedsWork::compute(loaded, weights);
+    let mut pages = options.selection.parse::<PageSignals>()?.select(&found.pages);
+    pages.truncate(options.limit);
+    let export = NeedsWorkExport { range, found: &found, pages: &pages, reports: loaded };
+    if options.is_json() {
+        let text = export.write(ExportFormat::Json).map_err(CliError::unusable)?;
+        return Ok(error.with_fields(serde_json::from_str(&text).unwrap_or_default()));
+    }
+    write(&export, options, out)?;
+    note_gaps(loaded, "", out);
+    Ok(error)
+}
+
+/// Prints which reports are not loaded, with `advice` about them, and which are partial.
+fn note_gaps(loaded: LoadedReports<'_>, advice: &str, out: &mut Out) {
+    let (missing, partial) = (loaded.missing(), loaded.partial());
+    if !missing.is_empty() {
+        out.note(&format!("Not loaded: {}.{advice}", missing.names().join(", ")));
+    }
+    if !partial.is_empty() {
+        out.note(&format!("Partial: {}.", partial.names().join(", ")));
+    }
+}
+
+/// Writes the pages in the format of the options.
+fn write(export: &NeedsWorkExport<'_>, options: &Options, out: &mut Out) -> Result<(), CliError> {
+    match options.format.export_format() {
+        Some(format) => out.write(&export.write(format).map_err(CliError::unusable)?),
+        None => table::write(export.range, export.pages, PageSignals::FIELDS.iter().collect(), out),
+    }
+    Ok(())
 }
