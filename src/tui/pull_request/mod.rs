@@ -259,7 +259,8 @@ impl Component for PullRequestDialog {
 
 impl PullRequestDialog {
     fn age(&self, view: View<'_>) -> String {
-        let head = view.app.jobs.get(self.job).and_then(|job| job.pull_request.as_ref()).map(|state| &state.head);
+        let state = view.app.jobs.get(self.job).and_then(|job| job.pull_request.as_ref());
+        let head = state.map(|state| &state.head);
         let is_outdated = |details: &PullRequestDetails| !details.head.is_empty() && Some(&details.head) != head;
         match (&self.details, self.details.shown()) {
             (Load::Ready(_), Some(details)) if is_outdated(&details.value) => {
@@ -268,7 +269,8 @@ impl PullRequestDialog {
             (Load::Loading { .. }, _) => "loading…".to_owned(),
             (Load::Failed { .. }, Some(details)) => format!("not updated, {}", view.as_of_clock(details.as_of)),
             (_, Some(details)) => view.as_of_clock(details.as_of),
-            (_, None) => String::new(),
+            // Only the stored state is shown, which may be old.
+            (_, None) => state.map_or_else(String::new, |state| view.as_of_clock(state.as_of)),
         }
     }
 }

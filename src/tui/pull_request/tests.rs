@@ -10,9 +10,13 @@ use crate::model::pull_request_action::{ActionOutcome, HeadCommit, MergeMethod, 
 use crate::model::pull_request_details::{Commit, FileSize, OtherChecks, PendingCheck, ReviewEntry, ReviewKind};
 use crate::model::row::Job;
 use crate::tui::confirm::{ConfirmAction, ConfirmDialog};
+use crate::tui::draw::{ColorDepth, Theme, draw};
 use crate::tui::jobs::tests::{at, row};
 use crate::tui::{AppConfig, InitialData};
+use chrono::TimeDelta;
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
+use ratatui::Terminal;
+use ratatui::backend::TestBackend;
 
 /// Returns the dashboard with one completed job, which has a pull request in this state.
 pub(in crate::tui) fn app_with(state: Option<PullRequest>) -> App {
@@ -130,6 +134,27 @@ fn stored_details_are_requested_again_only_if_they_are_old() {
     answer(&mut app, Err(Failure::local("No network.")));
     assert!(texts(&app).iter().any(|line| line == "No network."));
     assert!(texts(&app).iter().any(|line| line.contains("Two lines,")), "the older details stay");
+}
+
+fn screen(app: &App, now: Time) -> String {
+    let mut terminal = Terminal::new(TestBackend::new(app.size.0, app.size.1)).expect("a terminal");
+    let theme = Theme::new(ColorDepth::None);
+    terminal.draw(|frame| draw(frame, app, &theme, now)).expect("drawn");
+    terminal.backend().to_string()
+}
+
+#[test]
+fn a_stored_state_without_details_has_its_time() {
+    let read_at = at(0) + TimeDelta::hours(2);
+    let mut app = app_with(Some(PullRequest { conflict: Some(true), ..open_pull_request(read_at) }));
+    press(&mut app, "O");
+    answer(&mut app, Ok(None));
+    answer(&mut app, Err(Failure::local("github.com: could not be reached.")));
+    let time = |format: &str| format!("as of {}", read_at.format(format));
+    let shown = screen(&app, read_at + TimeDelta::minutes(5));
+    assert!(shown.contains("Has a merge conflict") && shown.contains(&time("%H:%M")), "{shown}");
+    let shown = screen(&app, read_at + TimeDelta::days(3));
+    assert!(shown.contains(&time("%m-%d %H:%M")), "{shown}");
 }
 
 #[test]
