@@ -22,9 +22,10 @@ use std::path::PathBuf;
     variables: DOCDECK_BASE_URL, DOCDECK_PROJECT_ID, DOCDECK_PROFILE, DOCDECK_CONFIG, DOCDECK_DATA_DIR, \
     DOCDECK_REDUCED_MOTION, NO_COLOR. Options override the environment, which overrides the configuration file.\n\n\
     Exit codes: 0 done (an archived job counts as done); 1 a job failed or doctor found a problem; 2 usage, \
-    configuration or database error, or no terminal; 3 key refused; 4 service or network error, or job not found; \
-    5 hourly limit reached; 6 unconfirmed, a prompt may have arrived; 101 crash; 124 timeout; 130 Ctrl-C. The help of \
-    each command has the details."
+    configuration or database error, or no terminal; 3 key refused; 4 service or network error, job not found, \
+    or not approved or merged, for example because of a new head commit; 5 hourly limit reached; 6 unconfirmed, a \
+    prompt, an approval or a merge may have arrived; 101 crash; 124 timeout; 130 Ctrl-C. The help of each command has \
+    the details."
 )]
 pub(super) struct Arguments {
     #[command(subcommand)]

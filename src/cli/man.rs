@@ -22,9 +22,17 @@ pub(super) const EXIT_CODES: [(&str, &str); 10] = [
     ("1", "A job failed, or doctor found a problem."),
     ("2", "Usage or configuration error; the database can't be used or is too new; no terminal."),
     ("3", "Key refused (401, 403)."),
-    ("4", "Service or network error, job not found, any other 4xx, or 5xx on a request that only reads."),
+    (
+        "4",
+        "Service or network error, job not found, any other 4xx, or 5xx on a request that only reads. \
+         Also if nothing was approved or merged, for example because of a new head commit.",
+    ),
     ("5", "Hourly limit reached, by docdeck's count or by the service's answer."),
-    ("6", "Unconfirmed: a prompt was sent and no readable answer came. It is saved, and not sent again automatically."),
+    (
+        "6",
+        "Unconfirmed: a prompt, an approval or a merge was sent and no readable answer came. \
+         It is not sent again automatically; a prompt is saved.",
+    ),
     ("101", "docdeck crashed."),
     ("124", "Timed out while waiting."),
     ("130", "Interrupted (Ctrl-C)."),

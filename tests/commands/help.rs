@@ -104,6 +104,9 @@ fn help_with_a_topic_prints_a_guide_page_without_markup() {
     let scripting = fixture.run(&["help", "scripting"]).expect_exit_code(0).out;
     assert!(scripting.starts_with("Scripting\n"), "{scripting}");
     assert!(scripting.lines().any(|line| line.starts_with("130 ")), "exit codes: {scripting}");
+    for part in ["diff ID", "approve ID --head SHA", "merge ID --head SHA", "--pr merged", "new head commit"] {
+        assert!(scripting.contains(part), "{part} in {scripting}");
+    }
 }
 
 #[test]
