@@ -3,6 +3,7 @@
 use super::bulk_action::{BulkAction, PullRequestTargets, Targets};
 use super::component::prelude::*;
 use super::format::{display_width, fit, fit_title, format_count};
+use super::wrap::wrap;
 use super::{NewFile, Overwrite, SavedFilter};
 use crate::model::analytics::AnalyticsKind;
 use crate::model::change::QueueChange;
@@ -17,7 +18,8 @@ use crate::tui::PromptsEffect;
 use crate::tui::draw::boxes::draw_box;
 use crate::tui::keymap::Keymap;
 use ratatui::text::Span;
-use ratatui::widgets::{Paragraph, Wrap};
+use ratatui::widgets::Paragraph;
+use unicode_segmentation::UnicodeSegmentation as _;
 use unicode_width::UnicodeWidthStr as _;
 
 /// The text between the two buttons.
@@ -164,7 +166,8 @@ impl Component for ConfirmDialog {
         let layout = self.layout(view.app);
         let title = format!(" {} ", self.on_yes.labels().0);
         draw_box(frame, layout.area, Line::styled(title, theme.title), theme.focus);
-        frame.render_widget(Paragraph::new(self.text.as_str()).wrap(Wrap { trim: true }), layout.text);
+        let text: Vec<Line<'_>> = layout.text_lines.into_iter().map(Line::raw).collect();
+        frame.render_widget(Paragraph::new(text), layout.text);
         let jobs = self.job_lines(usize::from(layout.jobs.width), usize::from(layout.jobs.height));
         for (row, line) in layout.jobs.rows().zip(jobs) {
             let line = match line {
@@ -189,6 +192,7 @@ impl Component for ConfirmDialog {
 pub(super) struct ConfirmLayout {
     /// The whole dialog, including its borders.
     area: Rect,
+    text_lines: Vec<String>,
     pub text: Rect,
     /// The list of jobs below the text, one per line.
     jobs: Rect,
@@ -216,8 +220,13 @@ impl ConfirmDialog {
     pub(super) fn layout(&self, app: &App) -> ConfirmLayout {
         let g = app.geometry();
         let columns = usize::from(g.small_dialog(7).width.saturating_sub(4)).max(1);
-        let text = self.text_height(columns);
-        let max_job_lines = g.body.height.saturating_sub(text.saturating_add(4));
+        let available = g.body.height.saturating_sub(4);
+        // A long text leaves lines for the jobs.
+        let job_count = self.on_yes.targets().map_or(0, |targets| targets.titles.len() + targets.skipped.len());
+        let reserved = u16::try_from(job_count).unwrap_or(u16::MAX).min(available / 3);
+        let text_lines = self.text_lines(columns, usize::from(available - reserved).max(1));
+        let text = u16::try_from(text_lines.len()).unwrap_or(available);
+        let max_job_lines = available.saturating_sub(text);
         let jobs = u16::try_from(self.job_lines(columns, usize::from(max_job_lines)).len()).unwrap_or(max_job_lines);
         let lines = text.saturating_add(jobs);
         let area = g.small_dialog(lines.saturating_add(4));
@@ -236,7 +245,15 @@ impl ConfirmDialog {
         let no = Rect { x: yes.right() + gap, width: no, ..buttons };
         let jobs = Rect { y: inner.y + text.min(row), height: jobs, ..inner }.intersection(inner);
         let text = Rect { height: if self.on_yes.targets().is_some() { text.min(row) } else { row }, ..inner };
-        ConfirmLayout { area, text, jobs, buttons, yes: yes.intersection(inner), no: no.intersection(inner) }
+        ConfirmLayout {
+            area,
+            text_lines,
+            text,
+            jobs,
+            buttons,
+            yes: yes.intersection(inner),
+            no: no.intersection(inner),
+        }
     }
 
     /// Lists the jobs that the action applies to, then the skipped jobs, in at most `max_lines` lines. If one of the
@@ -266,19 +283,25 @@ impl ConfirmDialog {
         lines
     }
 
-    /// Returns how many lines the text takes at this width.
-    fn text_height(&self, columns: usize) -> u16 {
-        let (mut lines, mut used) = (1_u16, 0);
-        for word in self.text.split_whitespace() {
-            let needed = word.width() + usize::from(used > 0);
-            if used > 0 && used + needed > columns {
-                lines = lines.saturating_add(1);
-                used = word.width();
-            } else {
-                used += needed;
-            }
+    /// Wraps the text into at most `max_lines` lines. If it is too long, its quotation is shortened: the sentence around
+    /// it says what happens.
+    fn text_lines(&self, columns: usize, max_lines: usize) -> Vec<String> {
+        let (lines, is_cut) = wrap(&self.text, columns, max_lines);
+        let (Some(start), Some(end)) = (self.text.find('“'), self.text.rfind('”')) else { return lines };
+        if !is_cut {
+            return lines;
         }
-        lines
+        let (before, after) = self.text.split_at(end);
+        let shortened = |end: usize| {
+            let shown = before.get(..end).unwrap_or(before).trim_end();
+            wrap(&format!("{shown}…{after}"), columns, max_lines)
+        };
+        let ends: Vec<usize> = before.grapheme_indices(true).map(|(at, _)| at).filter(|at| *at > start).collect();
+        let fitting = ends.partition_point(|end| !shortened(*end).1);
+        match fitting.checked_sub(1).and_then(|last| ends.get(last)) {
+            Some(end) => shortened(*end).0,
+            None => lines,
+        }
     }
 }
 

@@ -291,6 +291,36 @@ fn an_action_is_sent_only_after_a_confirmation_that_names_what_it_changes() {
 }
 
 #[test]
+fn the_confirmation_of_a_review_shows_all_its_lines_or_an_ellipsis_in_the_quote() {
+    for size in [(80, 24), (120, 40)] {
+        let mut app = opened();
+        app.size = size;
+        press(&mut app, "x O n e Enter Enter t w o Ctrl-S");
+        let shown = screen(&app, at(1));
+        for part in ["review: “One", "│ two”", "y request changes"] {
+            assert!(shown.contains(part), "{part:?} in\n{shown}");
+        }
+        press(&mut app, "n x");
+        let lines: Vec<String> = (1..=60).map(|n| format!("Line {n} of the review.")).collect();
+        app.update(Msg::Input(Event::Paste(format!("\n{}", lines.join("\n")))), at(1));
+        press(&mut app, "Ctrl-S");
+        let shown = screen(&app, at(1));
+        for part in ["Line 9 of the review.", "…”", "y request changes"] {
+            assert!(shown.contains(part), "{part:?} in\n{shown}");
+        }
+        assert!(!shown.contains("Line 60 of"), "{shown}");
+    }
+    let mut app = app_with_marks();
+    press(&mut app, "O n");
+    app.update(Msg::Input(Event::Paste("One line.\n".repeat(60))), at(1));
+    press(&mut app, "Ctrl-S");
+    let shown = screen(&app, at(1));
+    for part in ["One line.", "…”", "stops at the first failure.", "• #7", "• #8", "y comment"] {
+        assert!(shown.contains(part), "{part:?} in\n{shown}");
+    }
+}
+
+#[test]
 fn after_an_action_the_details_are_read_again_and_a_notice_says_what_became_of_it() {
     let why = CleanText::line("github.com: the connection was lost before the answer arrived (reset)");
     for (outcome, text) in [
