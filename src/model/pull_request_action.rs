@@ -103,6 +103,15 @@ impl PullRequestAction {
         }
     }
 
+    /// Returns the text of a review or comment, and what it is for.
+    pub fn review_text(&self) -> Option<(UnsentReviewKind, &str)> {
+        match self {
+            Self::RequestChanges(text) => Some((UnsentReviewKind::ChangeRequest, text)),
+            Self::Comment(text) => Some((UnsentReviewKind::Comment, text)),
+            Self::Approve | Self::MarkReady | Self::Merge(_) | Self::Close => None,
+        }
+    }
+
     /// Returns the participle for sentences: `#7 was …`.
     pub fn participle(&self) -> &'static str {
         match self {
@@ -112,6 +121,25 @@ impl PullRequestAction {
             Self::MarkReady => "marked as ready",
             Self::Merge(_) => "merged",
             Self::Close => "closed",
+        }
+    }
+}
+
+/// What a text that was written, but not sent, is for. Each pull request can have one of each.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum UnsentReviewKind {
+    ChangeRequest,
+    Comment,
+}
+
+impl UnsentReviewKind {
+    pub const ALL: [Self; 2] = [Self::ChangeRequest, Self::Comment];
+
+    /// Returns the action that sends the text.
+    pub fn action(self, text: String) -> PullRequestAction {
+        match self {
+            Self::ChangeRequest => PullRequestAction::RequestChanges(text),
+            Self::Comment => PullRequestAction::Comment(text),
         }
     }
 }

@@ -76,9 +76,9 @@ impl EffectRunner {
                 };
                 JobsMsg::PullRequestActed { job, action, outcome }
             }
-            JobsEffect::SaveUnsentReview { links, text } => {
-                let result = self.store.save_unsent_review(&links, &text).await;
-                JobsMsg::UnsentReviewSaved { links, result: result.map(|()| Utc::now()).map_err(store_failure) }
+            JobsEffect::SaveUnsentReview { links, kind, text } => {
+                let result = self.store.save_unsent_review(&links, kind, &text).await;
+                JobsMsg::UnsentReviewSaved { links, kind, result: result.map(|()| Utc::now()).map_err(store_failure) }
             }
             JobsEffect::LoadPullRequestDetails { job, is_cached } => {
                 let result = if is_cached { self.read_details(job).await } else { self.request_details(job).await };

@@ -1,24 +1,30 @@
-//! The texts of reviews and comments that were written, but not sent: one per pull request, under its link. A job has
-//! the same link after its row was merged with another one.
+//! The texts of reviews and comments that were written, but not sent: one of each per pull request, under its link. A
+//! job has the same link after its row was merged with another one.
 
 use super::Store;
 use super::error::StoreResult;
 use super::kv;
 use super::query::Query as _;
+use crate::model::pull_request_action::UnsentReviewKind;
 use crate::model::text::CleanText;
 use rusqlite::Transaction;
 use std::collections::HashMap;
 
-/// The start of the keys, which a link follows.
-const KEY_PREFIX: &str = "review:";
+/// Returns the start of the keys, which a link follows.
+fn key_prefix(kind: UnsentReviewKind) -> &'static str {
+    match kind {
+        UnsentReviewKind::ChangeRequest => "review:",
+        UnsentReviewKind::Comment => "comment:",
+    }
+}
 
 impl Store {
     /// Replaces the text for the pull requests with these links; a blank text deletes it.
-    pub async fn save_unsent_review(&self, links: &[CleanText], text: &str) -> StoreResult<()> {
+    pub async fn save_unsent_review(&self, links: &[CleanText], kind: UnsentReviewKind, text: &str) -> StoreResult<()> {
         let (links, text) = (links.to_vec(), text.to_owned());
         self.write(move |tx| {
             for link in links {
-                let key = format!("{KEY_PREFIX}{link}");
+                let key = format!("{}{link}", key_prefix(kind));
                 match text.trim().is_empty() {
                     true => kv::delete(tx, &key)?,
                     false => kv::set(tx, &key, &text)?,
@@ -29,20 +35,29 @@ impl Store {
         .await
     }
 
-    /// Returns all texts by the links of the pull requests.
-    pub async fn unsent_reviews(&self) -> StoreResult<HashMap<CleanText, String>> {
+    /// Returns all texts by the links of the pull requests and by what they are for.
+    pub async fn unsent_reviews(&self) -> StoreResult<HashMap<(CleanText, UnsentReviewKind), String>> {
         let sql = "SELECT substr(key, length(?1) + 1), value FROM key_value WHERE substr(key, 1, length(?1)) = ?1";
-        let rows = self.read(move |db| db.query_all(sql, [KEY_PREFIX], |row| Ok((row.get(0)?, row.get(1)?)))).await?;
-        Ok(rows.into_iter().collect())
+        self.read(move |db| {
+            let mut texts = HashMap::new();
+            for kind in UnsentReviewKind::ALL {
+                let found = db.query_all(sql, [key_prefix(kind)], |row| Ok(((row.get(0)?, kind), row.get(1)?)))?;
+                texts.extend(found);
+            }
+            Ok(texts)
+        })
+        .await
     }
 }
 
 /// Deletes the texts for pull requests that no job links to.
 pub(super) fn delete_unlinked(tx: &Transaction<'_>) -> StoreResult<()> {
-    tx.change(
-        "DELETE FROM key_value WHERE substr(key, 1, length(?1)) = ?1 AND substr(key, length(?1) + 1) NOT IN (
-             SELECT pr_link FROM job WHERE pr_link IS NOT NULL)",
-        [KEY_PREFIX],
-    )?;
+    for kind in UnsentReviewKind::ALL {
+        tx.change(
+            "DELETE FROM key_value WHERE substr(key, 1, length(?1)) = ?1 AND substr(key, length(?1) + 1) NOT IN (
+                 SELECT pr_link FROM job WHERE pr_link IS NOT NULL)",
+            [key_prefix(kind)],
+        )?;
+    }
     Ok(())
 }

@@ -7,7 +7,7 @@ use crate::model::layout::Layout;
 use crate::model::preview::{Build, BuildState, StartedBuild};
 use crate::model::prompt::PromptId;
 use crate::model::pull_request::HostKind;
-use crate::model::pull_request_action::{HeadCommit, PullRequestAction};
+use crate::model::pull_request_action::{HeadCommit, PullRequestAction, UnsentReviewKind};
 use crate::model::row::{Job, JobKey, RemainingJobs};
 use crate::model::text::CleanText;
 use crossterm::event::Event;
@@ -82,7 +82,7 @@ pub(super) struct PullRequestWork {
     /// been read again.
     pub unconfirmed_at: HashMap<JobKey, Time>,
     /// The texts of reviews and comments that were written, but not sent, by the links of their pull requests.
-    pub unsent_reviews: HashMap<CleanText, String>,
+    pub unsent_reviews: HashMap<(CleanText, UnsentReviewKind), String>,
 }
 
 /// An action on several pull requests, while it is under way.

@@ -4,6 +4,7 @@ use super::*;
 use crate::model::load::Timed;
 use crate::model::pull_request::tests::open_pull_request;
 use crate::model::pull_request::{Checks, ChecksState, PullRequest, PullRequestState};
+use crate::model::pull_request_action::UnsentReviewKind;
 use crate::model::pull_request_details::{FileSize, PullRequestDetails};
 use crate::model::row::JobGroup;
 use crate::store::{JobPruneFilter, ReportedPullRequest, ScopeFilter, StoredDiff, StoredPullRequest};
@@ -112,7 +113,9 @@ async fn pruning_a_job_deletes_its_diff() {
     report(&store, &row, merged, 20).await;
     store.change_one_job(row.key, LocalChange::Handled, at(21)).await;
     store.save_diff(&link, diff_of("a", 10, 22)).await.expect("written");
-    store.save_unsent_review(std::slice::from_ref(&link), "No").await.expect("written");
+    for kind in UnsentReviewKind::ALL {
+        store.save_unsent_review(std::slice::from_ref(&link), kind, "No").await.expect("written");
+    }
     let filter = JobPruneFilter { before: at(1000), only: ScopeFilter::default() };
     assert_eq!(store.prune_jobs(filter).await.expect("pruned").counts.jobs, 1);
     assert_eq!(store.diff(&link).await.expect("read"), None);
@@ -124,9 +127,16 @@ async fn the_text_of_a_review_is_stored_until_it_is_replaced_with_a_blank_one() 
     let store = memory();
     let links = [line("https://github.com/acme/docs/pull/1"), line("https://github.com/acme/docs/pull/2")];
     store.set_value("layout", "wide").await.expect("written");
-    store.save_unsent_review(&links, "Two\nlines").await.expect("written");
-    store.save_unsent_review(&links[1..], " \n").await.expect("written");
-    let expected = [(links[0].clone(), "Two\nlines".to_owned())].into();
+    let (review, comment) = (UnsentReviewKind::ChangeRequest, UnsentReviewKind::Comment);
+    store.set_value(&format!("review:{}", links[0]), "Of an older version").await.expect("written");
+    let stored = store.unsent_reviews().await.expect("read");
+    assert_eq!(stored, [((links[0].clone(), review), "Of an older version".to_owned())].into());
+    store.save_unsent_review(&links, review, "Two\nlines").await.expect("written");
+    store.save_unsent_review(&links[1..], comment, "A comment").await.expect("written");
+    store.save_unsent_review(&links[1..], review, " \n").await.expect("written");
+    let expected =
+        [((links[0].clone(), review), "Two\nlines".to_owned()), ((links[1].clone(), comment), "A comment".to_owned())]
+            .into();
     assert_eq!(store.unsent_reviews().await.expect("read"), expected);
     let filter = JobPruneFilter { before: at(1000), only: ScopeFilter::default() };
     store.prune_jobs(filter).await.expect("pruned");

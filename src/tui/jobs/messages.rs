@@ -11,7 +11,7 @@ use crate::model::load::Timed;
 use crate::model::log::LogEntry;
 use crate::model::preview::{Build, StartedBuild};
 use crate::model::prompt::{DraftTarget, Thread};
-use crate::model::pull_request_action::{ActionOutcome, HeadCommit, PullRequestAction};
+use crate::model::pull_request_action::{ActionOutcome, HeadCommit, PullRequestAction, UnsentReviewKind};
 use crate::model::pull_request_details::{PullRequestDetails, SiteFacts};
 use crate::model::row::{InitialRows, Job, JobKey};
 use crate::model::text::CleanText;
@@ -55,7 +55,7 @@ pub enum JobsMsg {
     /// The state of the build of a preview.
     BuildChecked { job: JobKey, id: CleanText, result: Result<Build, Failure> },
     /// The text of a review was saved at the time in `result`, or could not be saved.
-    UnsentReviewSaved { links: Vec<CleanText>, result: Result<Time, Failure> },
+    UnsentReviewSaved { links: Vec<CleanText>, kind: UnsentReviewKind, result: Result<Time, Failure> },
     /// The jobs of all profiles.
     AllJobsListed(Result<AllProfilesJobs, Failure>),
 }
@@ -106,6 +106,7 @@ pub enum JobsEffect {
     /// Answered by [`JobsMsg::UnsentReviewSaved`].
     SaveUnsentReview {
         links: Vec<CleanText>,
+        kind: UnsentReviewKind,
         text: String,
     },
     /// Reads the stored details of a job's pull request if `is_cached` is set, otherwise requests them; answered by
@@ -141,8 +142,8 @@ pub struct InitialData {
     pub drafts: Vec<(DraftTarget, String)>,
     /// The pages that the draft in [`DraftTarget::AboutPages`] is about.
     pub draft_pages: Vec<CleanText>,
-    /// The texts of reviews that were not sent, by the links of their pull requests.
-    pub unsent_reviews: HashMap<CleanText, String>,
+    /// The texts of reviews and comments that were not sent, by the links of their pull requests.
+    pub unsent_reviews: HashMap<(CleanText, UnsentReviewKind), String>,
     pub log: Vec<LogEntry>,
     /// The names of the screens and dialogs whose tip was shown, separated by spaces. `None` if tips are turned off.
     pub tips: Option<String>,

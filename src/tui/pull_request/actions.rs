@@ -4,7 +4,7 @@
 use super::review::ReviewDialog;
 use crate::model::Time;
 use crate::model::pull_request::{HostKind, PullRequestState, short_commit};
-use crate::model::pull_request_action::{ActionOutcome, HeadCommit, MergeMethod, PullRequestAction};
+use crate::model::pull_request_action::{ActionOutcome, HeadCommit, MergeMethod, PullRequestAction, UnsentReviewKind};
 use crate::model::row::{Job, JobKey};
 use crate::model::text::CleanText;
 use crate::tui::bulk_action::{PullRequestTargets, Targets};
@@ -93,7 +93,11 @@ fn ask(app: &mut App, targets: PullRequestTargets, action: Action, method: Optio
         Action::Merge => PullRequestAction::Merge(method),
         Action::ClosePullRequest => PullRequestAction::Close,
         _ => {
-            let dialog = ReviewDialog::new(app, targets, action == Action::RequestChanges);
+            let kind = match action {
+                Action::RequestChanges => UnsentReviewKind::ChangeRequest,
+                _ => UnsentReviewKind::Comment,
+            };
+            let dialog = ReviewDialog::new(app, targets, kind);
             return app.open(dialog);
         }
     };
@@ -162,10 +166,8 @@ impl App {
                 self.pull_request_work.unconfirmed_at.remove(&job);
             }
         }
-        if let PullRequestAction::RequestChanges(text) | PullRequestAction::Comment(text) = action
-            && is_done
-        {
-            self.delete_sent_review(job, text, effects);
+        if let Some((kind, text)) = action.review_text().filter(|_| is_done) {
+            self.delete_sent_review(job, kind, text, effects);
         }
         if let Some(mut queue) =
             self.pull_request_work.queue.take_if(|queue| queue.current == job && queue.action == *action)

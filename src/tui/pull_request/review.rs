@@ -1,7 +1,7 @@
 //! The dialog in which the text of a review or comment is written. The text is saved for its pull requests like a
 //! draft, until the review was sent.
 
-use crate::model::pull_request_action::PullRequestAction;
+use crate::model::pull_request_action::UnsentReviewKind;
 use crate::model::row::{JobKey, RemainingJobs};
 use crate::model::text::CleanText;
 use crate::tui::JobsEffect;
@@ -28,7 +28,7 @@ pub(in crate::tui) struct ReviewDialog {
     targets: PullRequestTargets,
     /// The links of the pull requests, for which the text is saved.
     links: Vec<CleanText>,
-    requests_changes: bool,
+    kind: UnsentReviewKind,
     title: String,
     pub(super) input: TextInput,
     draft_state: DraftState,
@@ -38,11 +38,14 @@ pub(in crate::tui) struct ReviewDialog {
 
 impl ReviewDialog {
     /// Creates the dialog with the text that was written for one of these pull requests, but not sent.
-    pub(super) fn new(app: &App, targets: PullRequestTargets, requests_changes: bool) -> Self {
+    pub(super) fn new(app: &App, targets: PullRequestTargets, kind: UnsentReviewKind) -> Self {
         let links: Vec<CleanText> = targets.heads.iter().filter_map(|target| link_of(app, target.job)).collect();
         let unsent = &app.pull_request_work.unsent_reviews;
-        let text = links.iter().find_map(|link| unsent.get(link)).map_or("", String::as_str);
-        let name = if requests_changes { "Request changes" } else { "Comment" };
+        let text = links.iter().find_map(|link| unsent.get(&(link.clone(), kind))).map_or("", String::as_str);
+        let name = match kind {
+            UnsentReviewKind::ChangeRequest => "Request changes",
+            UnsentReviewKind::Comment => "Comment",
+        };
         let only = if targets.list.keys.is_empty() { targets.heads.first() } else { None };
         let title = match only.and_then(|only| app.jobs.get(only.job)) {
             Some(job) => format!("{name}: {}", job.local.title),
@@ -50,7 +53,7 @@ impl ReviewDialog {
         };
         let (input, is_restored) = (TextInput::block(text), !text.is_empty());
         let draft_state = DraftState::Unchanged;
-        Self { targets, links, requests_changes, title, input, draft_state, is_restored }
+        Self { targets, links, kind, title, input, draft_state, is_restored }
     }
 
     /// Saves the text if it has changed, or deletes the saved one if the text is blank.
@@ -59,8 +62,8 @@ impl ReviewDialog {
         let unsent = &mut cx.app.pull_request_work.unsent_reviews;
         for link in &self.links {
             match self.input.is_blank() {
-                true => unsent.remove(link),
-                false => unsent.insert(link.clone(), self.input.text()),
+                true => unsent.remove(&(link.clone(), self.kind)),
+                false => unsent.insert((link.clone(), self.kind), self.input.text()),
             };
         }
     }
@@ -71,19 +74,15 @@ impl ReviewDialog {
             return Flow::Handled;
         }
         self.keep_text(cx);
-        let text = self.input.text().trim().to_owned();
-        let action = match self.requests_changes {
-            true => PullRequestAction::RequestChanges(text),
-            false => PullRequestAction::Comment(text),
-        };
+        let action = self.kind.action(self.input.text().trim().to_owned());
         cx.app.confirm_pull_request_action(self.targets.clone(), action);
         Flow::Close
     }
 
     fn hint(&self) -> &'static str {
-        match self.requests_changes {
-            true => "What has to change? You confirm the review before it is sent.",
-            false => "You confirm the comment before it is sent.",
+        match self.kind {
+            UnsentReviewKind::ChangeRequest => "What has to change? You confirm the review before it is sent.",
+            UnsentReviewKind::Comment => "You confirm the comment before it is sent.",
         }
     }
 
@@ -106,12 +105,20 @@ impl ReviewDialog {
 
 impl App {
     /// Deletes the text of a review that was sent, unless another text was written since.
-    pub(super) fn delete_sent_review(&mut self, job: JobKey, sent: &str, effects: &mut Vec<Effect>) {
+    pub(super) fn delete_sent_review(
+        &mut self,
+        job: JobKey,
+        kind: UnsentReviewKind,
+        sent: &str,
+        effects: &mut Vec<Effect>,
+    ) {
         let Some(link) = link_of(self, job) else { return };
         let unsent = &mut self.pull_request_work.unsent_reviews;
-        if unsent.get(&link).is_some_and(|text| text.trim() == sent) {
-            unsent.remove(&link);
-            effects.push(Effect::Jobs(JobsEffect::SaveUnsentReview { links: vec![link], text: String::new() }));
+        let key = (link, kind);
+        if unsent.get(&key).is_some_and(|text| text.trim() == sent) {
+            unsent.remove(&key);
+            let links = vec![key.0];
+            effects.push(Effect::Jobs(JobsEffect::SaveUnsentReview { links, kind, text: String::new() }));
         }
     }
 }
@@ -152,9 +159,9 @@ impl Component for ReviewDialog {
     }
 
     fn save_draft(&mut self) -> Option<Effect> {
-        self.draft_state
-            .start_saving()
-            .then(|| Effect::Jobs(JobsEffect::SaveUnsentReview { links: self.links.clone(), text: self.input.text() }))
+        let (links, kind) = (self.links.clone(), self.kind);
+        let text = self.input.text();
+        self.draft_state.start_saving().then(|| Effect::Jobs(JobsEffect::SaveUnsentReview { links, kind, text }))
     }
 
     fn click(&mut self, at: Position, cx: &mut Cx<'_>) -> Flow {
@@ -169,7 +176,9 @@ impl Component for ReviewDialog {
 
     fn receive(&mut self, msg: Msg, cx: &mut Cx<'_>) -> Result<Flow, Msg> {
         match msg {
-            Msg::Jobs(JobsMsg::UnsentReviewSaved { links, result }) if links == self.links => {
+            Msg::Jobs(JobsMsg::UnsentReviewSaved { links, kind, result })
+                if links == self.links && kind == self.kind =>
+            {
                 self.draft_state.apply_saved(result);
                 Ok(Flow::Handled)
             }
@@ -210,7 +219,7 @@ mod tests {
     use super::super::tests::{acted, opened, press};
     use super::*;
     use crate::model::failure::Failure;
-    use crate::model::pull_request_action::ActionOutcome;
+    use crate::model::pull_request_action::{ActionOutcome, PullRequestAction};
     use crate::tui::jobs::tests::at;
 
     fn links() -> Vec<CleanText> {
@@ -218,11 +227,15 @@ mod tests {
     }
 
     fn save(text: &str) -> Effect {
-        Effect::Jobs(JobsEffect::SaveUnsentReview { links: links(), text: text.to_owned() })
+        Effect::Jobs(JobsEffect::SaveUnsentReview {
+            links: links(),
+            kind: UnsentReviewKind::ChangeRequest,
+            text: text.to_owned(),
+        })
     }
 
     fn saved(result: Result<Time, Failure>) -> Msg {
-        Msg::Jobs(JobsMsg::UnsentReviewSaved { links: links(), result })
+        Msg::Jobs(JobsMsg::UnsentReviewSaved { links: links(), kind: UnsentReviewKind::ChangeRequest, result })
     }
 
     fn typed(app: &App) -> Option<String> {
@@ -246,6 +259,19 @@ mod tests {
         assert!(app.update(acted(ActionOutcome::Done, review()), at(2)).contains(&save("")));
         press(&mut app, "x");
         assert_eq!(typed(&app).as_deref(), Some(""));
+    }
+
+    #[test]
+    fn a_review_and_a_comment_have_texts_of_their_own() {
+        let mut app = opened();
+        press(&mut app, "x N o Ctrl-S n n");
+        assert_eq!(typed(&app).as_deref(), Some(""));
+        press(&mut app, "H i Ctrl-S y");
+        app.update(acted(ActionOutcome::Done, PullRequestAction::Comment("Hi".to_owned())), at(2));
+        press(&mut app, "n");
+        assert_eq!(typed(&app).as_deref(), Some(""), "it was sent");
+        press(&mut app, "Esc x");
+        assert_eq!(typed(&app).as_deref(), Some("No"));
     }
 
     #[test]

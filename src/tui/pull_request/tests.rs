@@ -6,7 +6,7 @@ use crate::model::job::{JobId, Status};
 use crate::model::preview::{Build, BuildState, StartedBuild};
 use crate::model::pull_request::tests::open_pull_request;
 use crate::model::pull_request::{Checks, ChecksState, FailedCheck, PullRequest, PullRequestState};
-use crate::model::pull_request_action::{ActionOutcome, HeadCommit, MergeMethod, PullRequestAction};
+use crate::model::pull_request_action::{ActionOutcome, HeadCommit, MergeMethod, PullRequestAction, UnsentReviewKind};
 use crate::model::pull_request_details::{Commit, FileSize, OtherChecks, PendingCheck, ReviewEntry, ReviewKind};
 use crate::model::row::Job;
 use crate::tui::confirm::{ConfirmAction, ConfirmDialog};
@@ -284,7 +284,8 @@ fn an_action_is_sent_only_after_a_confirmation_that_names_what_it_changes() {
     press(&mut app, "x");
     assert_eq!(press(&mut app, "Ctrl-S"), [], "a review needs a text");
     let links = vec![CleanText::line("https://github.com/acme/docs/pull/7")];
-    let saved = JobsEffect::SaveUnsentReview { links, text: "no".to_owned() };
+    let kind = UnsentReviewKind::ChangeRequest;
+    let saved = JobsEffect::SaveUnsentReview { links, kind, text: "no".to_owned() };
     assert_eq!(press(&mut app, "n o Ctrl-S"), [Effect::Jobs(saved)]);
     assert!(question(&app).contains("“no”"), "{}", question(&app));
     assert_eq!(press(&mut app, "y"), [act(PullRequestAction::RequestChanges("no".to_owned()))]);
