@@ -9,7 +9,7 @@ use crate::api::hosts::{HostClient, HostError, HostErrorKind, RequestBudget};
 use crate::model::failure::{Failure, FailureKind};
 use crate::model::load::Timed;
 use crate::model::log::LogKind;
-use crate::model::pull_request::{PullRequestFact, TURNED_OFF, short_commit};
+use crate::model::pull_request::{PullRequest, PullRequestFact, PullRequestState, TURNED_OFF, short_commit};
 use crate::model::pull_request_action::{ActionOutcome, PullRequestAction};
 use crate::model::pull_request_details::PullRequestDetails;
 use crate::model::row::{Job, JobKey};
@@ -225,7 +225,8 @@ impl ActionRun {
     }
 }
 
-/// Reads and stores the state. Returns the head commit, of which `head` is an abbreviation, and the action to send.
+/// Reads and stores the state, in which an action must be possible. Returns the head commit, of which `head` is an
+/// abbreviation, and the action to send.
 async fn prepare(
     store: &Store,
     client: &HostClient,
@@ -234,8 +235,18 @@ async fn prepare(
     action: &PullRequestAction,
     responses: &mut Vec<(RequestBudget, Option<HostError>)>,
 ) -> Result<(CleanText, PullRequestAction), ActionOutcome> {
-    let current =
-        read_head(store, client, linked, responses).await.map_err(|failure| ActionOutcome::not_done(&failure))?;
+    let state =
+        read_state(store, client, linked, responses).await.map_err(|failure| ActionOutcome::not_done(&failure))?;
+    // GitHub accepts reviews of a pull request that is merged or closed, but they have no effect.
+    let ended = match state.state {
+        PullRequestState::Merged => Some("it is already merged"),
+        PullRequestState::Closed => Some("it is closed"),
+        PullRequestState::Open | PullRequestState::Draft | PullRequestState::Queued => None,
+    };
+    if let Some(why) = ended {
+        return Err(ActionOutcome::NotDone(CleanText::line(why)));
+    }
+    let current = state.head;
     if !current.as_str().starts_with(head.as_str()) {
         return Err(ActionOutcome::Moved);
     }
@@ -321,6 +332,16 @@ async fn read_head(
     linked: &LinkedJobs,
     responses: &mut Vec<(RequestBudget, Option<HostError>)>,
 ) -> Result<CleanText, Failure> {
+    read_state(store, client, linked, responses).await.map(|state| state.head)
+}
+
+/// Reads and stores the state of the pull request. Returns it.
+async fn read_state(
+    store: &Store,
+    client: &HostClient,
+    linked: &LinkedJobs,
+    responses: &mut Vec<(RequestBudget, Option<HostError>)>,
+) -> Result<PullRequest, Failure> {
     let round = HostRound::read(client, std::slice::from_ref(linked), true).await;
     responses.extend(round.responses);
     if let Some((_, error)) = round.failed.first() {
@@ -330,9 +351,9 @@ async fn read_head(
         let error = responses.iter().rev().find_map(|(_, error)| error.as_ref());
         return Err(error.map_or_else(|| Failure::local("The state of the pull request is unknown."), host_failure));
     };
-    let head = reported.state.head.clone();
+    let state = reported.state.clone();
     store.apply_pull_requests(round.reported, local_now()).await.map_err(|error| error.failure())?;
-    Ok(head)
+    Ok(state)
 }
 
 /// Returns the failure if no task asks code hosts.

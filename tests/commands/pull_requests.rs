@@ -218,6 +218,18 @@ fn approve_and_merge_act_at_the_given_commit_only() {
 }
 
 #[test]
+fn nothing_is_sent_to_a_merged_pull_request() {
+    let (fixture, id, head) = fixture_to_merge();
+    with_token(&fixture, &["merge", &id, "--head", &head, "--yes"]).expect_exit_code(0);
+    let sent = fixture.sim.host_actions();
+    for (command, participle) in [(&["approve"][..], "approved"), (&["merge", "--yes"], "merged")] {
+        let refused = with_token(&fixture, &[command, &[&id, "--head", &head]].concat()).expect_exit_code(4);
+        assert!(refused.err.contains(&format!("was not {participle}: it is already merged.")), "{}", refused.err);
+    }
+    assert_eq!(fixture.sim.host_actions(), sent);
+}
+
+#[test]
 fn a_merge_whose_response_is_lost_is_unconfirmed_and_sent_once() {
     let (fixture, id, head) = fixture_to_merge();
     fixture.sim.set_host_fault(Some(HostFault::LostActionResponse));
