@@ -4,6 +4,7 @@ use super::job_line::{id_text, state_and_role};
 use crate::model::job::Status;
 use crate::model::link;
 use crate::model::prompt::DeliveryKind;
+use crate::model::pull_request::{ChecksState, PullRequest, PullRequestFact, PullRequestState, Review};
 use crate::model::row::Job;
 
 /// A kind of change between two versions of a job.
@@ -13,7 +14,7 @@ pub(super) enum JobChange {
     New,
     Status,
     PullRequest,
-    /// The most important fact about the pull request changed.
+    /// The state, checks, review or conflict of the pull request changed.
     PullRequestState,
     /// The service no longer has the job.
     Gone,
@@ -41,11 +42,15 @@ impl JobChange {
 /// Returns the changes from `old` to `new`. `old` is `None` if the job was not tracked before.
 pub(super) fn changes_between(old: Option<&Job>, new: &Job) -> Vec<JobChange> {
     let Some(old) = old else { return vec![JobChange::New] };
-    let fact = |job: &Job| job.pull_request.as_ref().map(|state| state.fact());
+    // Not how many checks passed, which changes all the time while they are running.
+    let compared = |job: &Job| {
+        let state = job.pull_request.as_deref()?;
+        Some((state.state, state.checks.state, state.checks.failed.clone(), state.review, state.conflict))
+    };
     let all = [
         (old.remote.status != new.remote.status, JobChange::Status),
         (old.remote.pr_link != new.remote.pr_link && new.remote.pr_link.is_some(), JobChange::PullRequest),
-        (new.pull_request.is_some() && fact(old) != fact(new), JobChange::PullRequestState),
+        (new.pull_request.is_some() && compared(old) != compared(new), JobChange::PullRequestState),
         (!old.local.gone && new.local.gone, JobChange::Gone),
         (old.local.gone && !new.local.gone, JobChange::Back),
         (old.local.undelivered != new.local.undelivered, JobChange::Delivery),
@@ -67,7 +72,7 @@ pub(super) fn describe_changes(changes: &[JobChange], row: &Job) -> String {
             JobChange::PullRequestState => match &row.pull_request {
                 Some(state) => {
                     let number = row.pr_number().map(|number| format!("#{number}: ")).unwrap_or_default();
-                    format!("{number}{}", state.fact().word_and_meaning().1)
+                    format!("{number}{}", describe_pull_request(state))
                 }
                 None => continue,
             },
@@ -88,11 +93,46 @@ pub(super) fn describe_changes(changes: &[JobChange], row: &Job) -> String {
     format!("{}: {}{id}", words.join(", "), row.local.title)
 }
 
+/// Describes the state of a pull request: the most important fact, then what else is true.
+fn describe_pull_request(state: &PullRequest) -> String {
+    let fact = state.fact();
+    let mut words = vec![fact.word_and_meaning().1.to_owned()];
+    if state.state.is_final() {
+        return words.swap_remove(0);
+    }
+    let checks = match state.checks.state {
+        ChecksState::Failing => Some(PullRequestFact::Failing),
+        ChecksState::Pending => Some(PullRequestFact::Pending),
+        ChecksState::Passing | ChecksState::None | ChecksState::Unavailable => None,
+    };
+    let progress = match state.state {
+        PullRequestState::Draft => Some(PullRequestFact::Draft),
+        PullRequestState::Queued => Some(PullRequestFact::Queued),
+        PullRequestState::Open | PullRequestState::Merged | PullRequestState::Closed => None,
+    };
+    let changes = (state.review == Review::ChangesRequested).then_some(PullRequestFact::ChangesRequested);
+    let others = [progress, checks, changes].into_iter().flatten().filter(|other| *other != fact);
+    words.extend(others.map(|other| other.word_and_meaning().1.to_owned()));
+    if state.checks.state == ChecksState::Failing && !state.checks.failed.is_empty() {
+        let names: Vec<&str> = state.checks.failed.iter().map(|check| check.name.as_str()).collect();
+        words.push(format!("failed: {}", names.join(" · ")));
+    }
+    let more = [
+        (state.checks.state == ChecksState::Passing && fact != PullRequestFact::Ready, "checks passed"),
+        (state.review == Review::Approved, "approved"),
+        (state.review == Review::Required, "a review is required"),
+        (state.conflict.is_none(), "conflicts unknown"),
+    ];
+    words.extend(more.into_iter().filter(|(is_true, _)| *is_true).map(|(_, word)| word.to_owned()));
+    words.join(", ")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::model::Time;
     use crate::model::job::JobId;
+    use crate::model::pull_request::{Checks, FailedCheck};
     use crate::model::row::JobKey;
     use crate::model::text::CleanText;
 
@@ -123,6 +163,45 @@ mod tests {
         assert_eq!(changes, [JobChange::PullRequestState]);
         assert_eq!(describe_changes(&changes, &ready), "#7: ready for review: Fix the links (job j1)");
         assert_eq!(changes_between(Some(&ready), &ready), []);
+        for (change, words) in [
+            ((|state| state.review = Review::Approved) as fn(&mut PullRequest), "ready for review, approved"),
+            (|state| state.review = Review::Required, "ready for review, a review is required"),
+            (|state| state.conflict = None, "ready for review, conflicts unknown"),
+            (|state| state.checks.state = ChecksState::Passing, "ready for review"),
+            (|state| state.state = PullRequestState::Queued, "waiting in the merge queue"),
+        ] {
+            let mut changed = ready.clone();
+            change(changed.pull_request.as_mut().expect("a state"));
+            let changes = changes_between(Some(&ready), &changed);
+            assert_eq!(changes, [JobChange::PullRequestState], "{words}");
+            assert_eq!(describe_changes(&changes, &changed), format!("#7: {words}: Fix the links (job j1)"));
+        }
+        let mut conflict = ready.clone();
+        conflict.pull_request.as_mut().expect("a state").conflict = Some(true);
+        for (change, words) in [
+            ((|state| state.review = Review::Approved) as fn(&mut PullRequest), "approved"),
+            (|state| state.review = Review::ChangesRequested, "a reviewer requested changes"),
+            (|state| state.checks.state = ChecksState::Failing, "checks are failing"),
+            (|state| state.checks.state = ChecksState::Pending, "checks are running"),
+            (|state| state.checks.state = ChecksState::Passing, "checks passed"),
+            (|state| state.state = PullRequestState::Draft, "a draft"),
+        ] {
+            let mut changed = conflict.clone();
+            change(changed.pull_request.as_mut().expect("a state"));
+            let changes = changes_between(Some(&conflict), &changed);
+            assert_eq!(changes, [JobChange::PullRequestState], "{words}");
+            let line = describe_changes(&changes, &changed);
+            assert_eq!(line, format!("#7: has a merge conflict, {words}: Fix the links (job j1)"));
+        }
+        let failed = FailedCheck { name: CleanText::line("links"), url: None };
+        let mut failing = ready.clone();
+        failing.pull_request.as_mut().expect("a state").checks =
+            Checks { state: ChecksState::Failing, passed: 1, total: 2, failed: vec![failed] };
+        let line = describe_changes(&changes_between(Some(&ready), &failing), &failing);
+        assert_eq!(line, "#7: checks are failing, failed: links: Fix the links (job j1)");
+        let mut newer = ready.clone();
+        newer.pull_request.as_mut().expect("a state").as_of += chrono::TimeDelta::minutes(1);
+        assert_eq!(changes_between(Some(&ready), &newer), [], "it was read again");
         let mut gone = new.clone();
         gone.local.gone = true;
         assert_eq!(changes_between(Some(&new), &gone), [JobChange::Gone]);

@@ -230,6 +230,19 @@ fn nothing_is_sent_to_a_merged_pull_request() {
 }
 
 #[test]
+fn watch_reports_an_approval() {
+    let (fixture, id, head) = fixture_to_merge();
+    let running = fixture.start(&["watch", "--json"]);
+    running.wait_for_stderr_line("watching 1 job");
+    with_token(&fixture, &["approve", &id, "--head", &head]).expect_exit_code(0);
+    let line = running.wait_for_stdout_line("\"approved\"");
+    let change: serde_json::Value = serde_json::from_str(&line).expect("JSON");
+    assert_eq!(change["changes"], serde_json::json!(["pullRequestState"]));
+    running.send_signal(rustix::process::Signal::INT);
+    running.wait_for_exit().expect_exit_code(130);
+}
+
+#[test]
 fn a_merge_whose_response_is_lost_is_unconfirmed_and_sent_once() {
     let (fixture, id, head) = fixture_to_merge();
     fixture.sim.set_host_fault(Some(HostFault::LostActionResponse));
