@@ -157,6 +157,11 @@ impl HostClient {
         let result = match result {
             // GitLab also responds with 401 to a good token.
             Err(HostError { kind: HostErrorKind::Unauthorized, .. }) => Err(HostErrorKind::ActionRefused),
+            Err(HostError { kind: HostErrorKind::Failed { status: 405, .. }, .. })
+                if matches!(action, PullRequestAction::Merge(_)) =>
+            {
+                Err(HostErrorKind::MergeRefused)
+            }
             Err(error) => Err(error.kind),
             Ok(body) => {
                 // GitLab responds with 200 if it ignores a change, with the unchanged merge request.
@@ -225,6 +230,7 @@ impl HostError {
             | HostErrorKind::NotSent(_)
             | HostErrorKind::Unauthorized
             | HostErrorKind::ActionRefused
+            | HostErrorKind::MergeRefused
             | HostErrorKind::Forbidden(_)
             | HostErrorKind::NotFound
             | HostErrorKind::Limited

@@ -35,6 +35,9 @@ pub enum HostErrorKind {
     /// Status 401 of GitLab to an action, even if the token is good and the user lacks the permission.
     #[error("refused (401); you don't have permission, you have already done it, or the token is wrong")]
     ActionRefused,
+    /// Status 405 of GitLab to a merge: the merge request can't be merged now. GitLab doesn't report the reason.
+    #[error("refused (405); an approval may be missing, or the pipeline may be running")]
+    MergeRefused,
     /// Status 403, or an error of this kind in a GraphQL response.
     #[error("the token can't read this{}", suffix(.0))]
     Forbidden(CleanText),
@@ -45,7 +48,7 @@ pub enum HostErrorKind {
     #[error("rate limit reached")]
     Limited,
     /// Any other status.
-    #[error("answered {status}{}", suffix(.text))]
+    #[error("answered {status}{}", suffix(&without_code(.text, *.status)))]
     Failed { status: u16, text: CleanText },
     /// A successful response that can't be used.
     #[error("the answer could not be read{}", suffix(.0))]
@@ -79,6 +82,7 @@ impl HostErrorKind {
             Self::NotSent(why) => why.concerns_host(),
             Self::Failed { status, .. } => *status >= 500,
             Self::ActionRefused
+            | Self::MergeRefused
             | Self::Forbidden(_)
             | Self::NotFound
             | Self::Unreadable(_)
@@ -103,6 +107,27 @@ fn reason(error: &ConnectError) -> &str {
     }
 }
 
+/// Returns the text without the code at its start: GitLab writes `405 Method Not Allowed`.
+fn without_code(text: &CleanText, status: u16) -> CleanText {
+    let rest = text.as_str().strip_prefix(&status.to_string());
+    let rest = rest.filter(|rest| rest.is_empty() || rest.starts_with(' '));
+    rest.map_or_else(|| text.clone(), CleanText::line)
+}
+
 fn suffix(text: &CleanText) -> String {
     if text.is_empty() { String::new() } else { format!(": {text}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_code_is_not_repeated() {
+        let sentence = |text: &str| HostErrorKind::Failed { status: 405, text: CleanText::line(text) }.to_string();
+        assert_eq!(sentence("405 Method Not Allowed"), "answered 405: Method Not Allowed");
+        assert_eq!(sentence("Not mergeable"), "answered 405: Not mergeable");
+        assert_eq!(sentence("4050 files"), "answered 405: 4050 files");
+        assert_eq!([sentence("405"), sentence("")], ["answered 405"; 2]);
+    }
 }
