@@ -97,8 +97,12 @@ fn draw_line(buffer: &mut Buffer, row: Rect, style: Style) {
     }
 }
 
-/// Draws a text with a blank at each side, cut to the area.
+/// Draws a text with a blank at each side, cut to the area. Texts without a colour get that of the terminal, not that of
+/// the rule.
 fn draw_text(buffer: &mut Buffer, area: Rect, text: Line<'_>) {
+    if let Some(cells) = row_cells(buffer, area.intersection(buffer.area)) {
+        cells.fill(Cell::EMPTY);
+    }
     let mut row = TextRow::new(usize::from(area.width.saturating_sub(1)));
     row.push_cow(" ", Style::new());
     for span in text.spans {
