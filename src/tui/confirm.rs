@@ -55,7 +55,10 @@ pub enum ConfirmAction {
         from_start: bool,
     },
     /// Loads the reports that a comparison of this report needs.
-    LoadCompared(AnalyticsKind),
+    LoadCompared {
+        kind: AnalyticsKind,
+        max_requests: u32,
+    },
     /// Loads the reports about pages that need work: those that are missing, or all of them.
     LoadSignals {
         everything: bool,
@@ -111,7 +114,7 @@ impl ConfirmAction {
             Self::LoadAll(_) => ("Load all pages", "load all"),
             Self::LoadTotals(_) | Self::LoadVisitorTotals(_) => ("Load trend", "load"),
             Self::LoadRows { .. } => ("Load all rows", "load all"),
-            Self::LoadCompared(_) => ("Compare", "compare"),
+            Self::LoadCompared { .. } => ("Compare", "compare"),
             Self::LoadSignals { .. } | Self::LoadReports(..) => ("Load reports", "load"),
             Self::SaveProfile(WritePermission::Nothing) => ("Save profile", "save"),
             Self::SaveProfile(WritePermission::Add) => ("Save profile", "add"),
@@ -342,7 +345,7 @@ impl App {
             ConfirmAction::LoadAll(orders) => self.load_sequentially(orders, effects),
             ConfirmAction::LoadTotals(ranges) => self.load_totals(ranges, effects),
             ConfirmAction::LoadVisitorTotals(ranges) => self.load_visitor_totals(ranges, effects),
-            ConfirmAction::LoadCompared(kind) => self.load_compared(kind, effects),
+            ConfirmAction::LoadCompared { kind, max_requests } => self.load_compared(kind, max_requests, effects),
             ConfirmAction::LoadRows { kind, max_requests, from_start } => {
                 self.load_rows(kind, max_requests, from_start, effects);
             }

@@ -207,7 +207,11 @@ pub(super) fn status_text<R: ReportRow, L: Fielded>(
         // The counts come first, because the end is cut off on a narrow screen.
         let counts = tab.new_and_gone_counts().filter(|_| R::IS_COMPARED);
         parts.extend(counts.map(|(new, gone)| format!("{} new, {} gone", format_count(new), format_count(gone))));
-        let in_part = if tab.is_compared_in_part() { " (loaded in part)" } else { "" };
+        let in_part = if tab.is_compared_in_part() {
+            format!(" (loaded in part: {} loads the rest)", key(Action::LoadAll))
+        } else {
+            String::new()
+        };
         let days = ranges.day_counts().map(|days| format!("per day, {days}"));
         let label = days.unwrap_or_else(|| ranges.short_label(shown));
         parts.push(format!("compared: {label}{in_part}"));

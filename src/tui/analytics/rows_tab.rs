@@ -192,12 +192,23 @@ impl<R: FieldedRow> RowsTab<R> {
         comparison.map_or(&[], |comparison| &comparison.unconfirmed)
     }
 
-    /// Requests the reports of a comparison that are not cached: the first rows of each. Returns the effects.
-    pub(in crate::tui) fn load_compared(&mut self) -> Vec<Effect> {
-        let ranges = self.comparison.as_mut().map(|comparison| std::mem::take(&mut comparison.unconfirmed));
-        let plan = |range| RowsPlan { range, max_requests: 1, from_start: false };
+    /// Returns the compared ranges of which only some rows are loaded.
+    pub(in crate::tui) fn partial_compared_ranges(&self) -> Vec<DateRange> {
+        let comparison = self.comparison.as_ref().filter(|comparison| comparison.is_loaded());
+        let reports = comparison.into_iter().flat_map(|comparison| [&comparison.now, &comparison.before]);
+        let reports = reports.flatten().map(|keyed| &keyed.report);
+        reports.filter(|report| !report.is_complete()).map(|report| report.range).collect()
+    }
+
+    /// Requests the reports of a comparison that are not cached, or the other rows of those that are loaded in part,
+    /// with up to this many requests for each. Returns the effects.
+    pub(in crate::tui) fn load_compared(&mut self, max_requests: u32) -> Vec<Effect> {
+        let unconfirmed = self.comparison.as_mut().map(|comparison| std::mem::take(&mut comparison.unconfirmed));
+        let unconfirmed = unconfirmed.filter(|ranges| !ranges.is_empty());
+        let ranges = unconfirmed.unwrap_or_else(|| self.partial_compared_ranges());
+        let plan = |range| RowsPlan { range, max_requests, from_start: false };
         let load = |range| Effect::Analytics(AnalyticsEffect::Load(R::KIND, plan(range)));
-        ranges.into_iter().flatten().map(load).collect()
+        ranges.into_iter().map(load).collect()
     }
 
     /// Compares the complete days of the shown range with the previous period. Returns the effects that read the

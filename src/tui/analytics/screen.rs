@@ -46,7 +46,10 @@ impl<R: ReportRow> Component for ReportScreen<R> {
         match action {
             Action::Open | Action::Mark | Action::Copy | Action::NewJob => Label::default_if(is_shown),
             Action::Filter | Action::NextSort | Action::ReverseSort | Action::Export => Label::default_if(has_rows),
-            Action::LoadAll => Label::default_if(tab.report().is_some_and(|report| !report.is_complete())),
+            Action::LoadAll => {
+                let is_partial = tab.report().is_some_and(|report| !report.is_complete());
+                Label::default_if(is_partial || !tab.partial_compared_ranges().is_empty())
+            }
             Action::Compare if tab.compared_ranges().is_some() => Some("stop comparing".into()),
             Action::Compare | Action::CompareWith => Label::default_if(has_rows),
             Action::Fold => match (R::TAB, app.analytics.is_by_page) {

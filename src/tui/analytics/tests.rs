@@ -279,6 +279,26 @@ fn searches_are_compared_with_the_previous_period() {
 }
 
 #[test]
+fn the_rest_of_a_compared_range_is_loaded_after_confirmation() {
+    let (mut app, range) = open(AnalyticsTab::Searches);
+    searches(&mut app, range, vec![search("sso", 30, None)]);
+    let ComparedRanges { now, before } = compared(range);
+    press(&mut app, 'c');
+    searches(&mut app, now, vec![search("sso", 25, None)]);
+    let part = report(before, vec![search("sso", 20, None)], Some("more"));
+    let part = RowsMsg::Cached { range: before, report: Some(part), is_fresh: true };
+    app.update(Msg::Analytics(AnalyticsMsg::Searches(part)), at(0));
+    assert!(screen(&app).contains("(loaded in part: a loads the rest)"), "{}", screen(&app));
+    press(&mut app, 'a');
+    assert!(screen(&app).contains("Load the other searches of "), "{}", screen(&app));
+    let effects = analytics_effects(&press(&mut app, 'y'));
+    let [AnalyticsEffect::Load(AnalyticsKind::Searches, plan)] = effects.as_slice() else { panic!("{effects:?}") };
+    assert!(plan.range == before && plan.max_requests > 1 && !plan.from_start, "{plan:?}");
+    searches(&mut app, before, vec![search("sso", 20, None), search("old", 9, None)]);
+    assert!(screen(&app).contains("▲ 25%"), "{}", screen(&app));
+}
+
+#[test]
 fn a_cached_range_is_shown_in_a_tab_of_which_something_is_cached() {
     let (mut app, range) = open(AnalyticsTab::Questions);
     let past = range.step(-2).expect("a range");

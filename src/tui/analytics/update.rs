@@ -137,18 +137,18 @@ impl App {
             return self.notify_no_requests_left(now);
         }
         let text = format!("Load the {} of {ranges} to compare? {costs}, {left} left.", R::KIND.label());
-        self.open(ConfirmDialog { text, on_yes: ConfirmAction::LoadCompared(R::KIND) });
+        self.open(ConfirmDialog { text, on_yes: ConfirmAction::LoadCompared { kind: R::KIND, max_requests: 1 } });
     }
 
     /// Loads the reports of a comparison after the user has confirmed the cost.
-    pub(in crate::tui) fn load_compared(&mut self, kind: AnalyticsKind, effects: &mut Vec<Effect>) {
+    pub(in crate::tui) fn load_compared(&mut self, kind: AnalyticsKind, max_requests: u32, effects: &mut Vec<Effect>) {
         let analytics = &mut self.analytics;
         effects.extend(match kind {
             AnalyticsKind::Visitors => Vec::new(),
-            AnalyticsKind::Searches => analytics.searches.load_compared(),
-            AnalyticsKind::Feedback => analytics.feedback.load_compared(),
-            AnalyticsKind::FeedbackByPage => analytics.feedback_by_page.load_compared(),
-            AnalyticsKind::Questions => analytics.questions.load_compared(),
+            AnalyticsKind::Searches => analytics.searches.load_compared(max_requests),
+            AnalyticsKind::Feedback => analytics.feedback.load_compared(max_requests),
+            AnalyticsKind::FeedbackByPage => analytics.feedback_by_page.load_compared(max_requests),
+            AnalyticsKind::Questions => analytics.questions.load_compared(max_requests),
         });
         self.dirty = true;
     }
@@ -230,6 +230,10 @@ impl App {
         }
         let tab = R::of(&self.analytics);
         let (Some(range), Some(report)) = (tab.range(), tab.report()) else { return };
+        let compared = tab.partial_compared_ranges();
+        if report.is_complete() && !compared.is_empty() {
+            return self.ask_to_load_rest_of_compared::<R>(&compared, left);
+        }
         if report.is_complete() {
             let again = self.key_label(Context::Analytics, Action::Refresh);
             let text = format!("All rows of this range are loaded; {again} reloads them.");
@@ -243,6 +247,19 @@ impl App {
             format_count(report.rows.len())
         );
         let on_yes = ConfirmAction::LoadRows { kind: R::KIND, max_requests: most, from_start: false };
+        self.open(ConfirmDialog { text, on_yes });
+    }
+
+    /// Asks whether to load the other rows of compared ranges. Until then, nothing can be compared.
+    fn ask_to_load_rest_of_compared<R: ReportRow>(&mut self, ranges: &[DateRange], left: u32) {
+        let names: Vec<String> = ranges.iter().map(ToString::to_string).collect();
+        let each = (REQUESTS_PER_CONFIRMATION.min(left) / u32::try_from(ranges.len()).unwrap_or(1)).max(1);
+        let text = format!(
+            "Load the other {} of {} to compare? At most {each} requests for each range, {left} left this hour.",
+            R::KIND.label(),
+            names.join(" and ")
+        );
+        let on_yes = ConfirmAction::LoadCompared { kind: R::KIND, max_requests: each };
         self.open(ConfirmDialog { text, on_yes });
     }
 

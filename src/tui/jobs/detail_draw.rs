@@ -31,6 +31,9 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use unicode_width::UnicodeWidthStr;
 
+/// The minimum number of cells for the title after the names of the tabs.
+const MIN_TITLE_CELLS: usize = 16;
+
 pub(in crate::tui) fn draw(frame: &mut Frame<'_>, view: View<'_>, g: Geometry) {
     let View { app, theme, .. } = view;
     let (text, rule) = (g.detail_text(), g.detail_rule());
@@ -51,7 +54,9 @@ pub(in crate::tui) fn draw(frame: &mut Frame<'_>, view: View<'_>, g: Geometry) {
         true => (JobTab::Thread.names(view, rule), space.saturating_sub(JobTab::names_width(rule, app))),
         false => (Vec::new(), space),
     };
-    let title = fit_title(job.local.title.as_str(), space);
+    // The list next to the tabs shows the title too.
+    let is_cut = !names.is_empty() && space < MIN_TITLE_CELLS;
+    let title = if is_cut { String::new() } else { fit_title(job.local.title.as_str(), space) };
     let own = [Span::styled(title, title_style), Span::styled(marks, theme.mark)];
     let title = names.into_iter().chain(own).collect();
     draw_rule(frame, view, rule, title, Line::styled(position, theme.muted));
