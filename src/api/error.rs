@@ -1,7 +1,7 @@
 //! Every way in which a request can fail, each with a message for the user: what happened, what it means, what to do.
 //!
 //! The message depends on the operation: a lost response is harmless for fetching a job, but not for a prompt. The
-//! caller decides what to do about the prompt, from [`ApiError::reached`].
+//! caller decides what to do about the prompt, from [`ApiError::request_effect`].
 
 use super::connect_error::ConnectError;
 use super::retry_after::RetryAfterHeader;

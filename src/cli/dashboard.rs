@@ -83,7 +83,7 @@ pub(super) async fn open_dashboard(
     };
     let themes = themes::theme_names(folders.themes.as_deref());
     let (notify, clipboard) = (settings.customization.notify.method, settings.customization.clipboard.clone());
-    let first_run = ProfileEffects { config: settings.config_path.clone(), source: None };
+    let profile_effects = ProfileEffects { config: settings.config_path.clone(), source: None };
     let profiles = ProfileSwitcher {
         profiles: settings.profiles.clone(),
         poll: PollOptions { per_minute: settings.polls_per_minute, ..PollOptions::default() },
@@ -110,7 +110,7 @@ pub(super) async fn open_dashboard(
         caps: kind,
         folders,
         profiles,
-        first_run,
+        profile_effects,
     };
     let ended = runtime::run_dashboard(parts).await.map_err(terminal_error)?;
     Ok(if ended.has_unrecorded_prompts { Code::Unconfirmed } else { ended.exit.into() })

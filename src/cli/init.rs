@@ -53,7 +53,7 @@ struct Init<'a> {
     environment: &'a Environment,
     options: &'a Options,
     /// The configuration file to write, and the key from the environment.
-    first_run: ProfileEffects,
+    profile_effects: ProfileEffects,
 }
 
 /// Runs `docdeck init`.
@@ -66,20 +66,20 @@ pub(super) async fn run(
     let path = config::path(flags, environment)?;
     let config = std::path::absolute(&path).unwrap_or(path);
     let source = environment.api_key.clone().flatten().map(KeySource::Literal);
-    let init = Init { flags, environment, options, first_run: ProfileEffects { config, source } };
+    let init = Init { flags, environment, options, profile_effects: ProfileEffects { config, source } };
     let form = init.filled_form();
     if options.yes { init.run_without_questions(&form, out).await } else { init.show_form(form, out).await }
 }
 
 impl Init<'_> {
     fn config(&self) -> &Path {
-        &self.first_run.config
+        &self.profile_effects.config
     }
 
     /// Returns the form with the values from the options and the environment.
     fn filled_form(&self) -> SetupForm {
         let (flags, options, environment) = (self.flags, self.options, self.environment);
-        let has_variable = self.first_run.source.is_some();
+        let has_variable = self.profile_effects.source.is_some();
         let existing = ExistingSettings {
             profile: DEFAULT_PROFILE.to_owned(),
             base_url: environment.base_url.clone(),
@@ -123,7 +123,7 @@ impl Init<'_> {
         let page = SetupPage {
             display: display_settings(self.flags, environment, &file.ui, path),
             customization: file.customization(),
-            first_run: self.first_run.clone(),
+            profile_effects: self.profile_effects.clone(),
         };
         let form = Welcome::with(form, CleanText::line(&path.display().to_string()), 0);
         let (_, form) = page.show(self.flags, Box::new(form), environment).await?;
@@ -169,12 +169,12 @@ impl Init<'_> {
         if self.options.no_check {
             return Ok(());
         }
-        if profile.key == KeySourceInput::SetElsewhere && self.first_run.source.is_none() {
+        if profile.key == KeySourceInput::SetElsewhere && self.profile_effects.source.is_none() {
             return Err(ConfigError::NoKey { source_name: API_KEY_VARIABLE.into() }.into());
         }
-        let key = self.first_run.read_key(&profile.key).await?;
+        let key = self.profile_effects.read_key(&profile.key).await?;
         out.note("Checking the settings with one request…");
-        out.note(self.first_run.test(profile, key).await?.as_str());
+        out.note(self.profile_effects.test(profile, key).await?.as_str());
         Ok(())
     }
 

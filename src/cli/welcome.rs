@@ -28,7 +28,7 @@ pub(super) async fn run(flags: &Flags, missing: MissingSettings, environment: En
     let page = SetupPage {
         display: missing.display.clone(),
         customization: missing.customization.clone(),
-        first_run: ProfileEffects { config: missing.config_path.clone(), source: missing.key_source.clone() },
+        profile_effects: ProfileEffects { config: missing.config_path.clone(), source: missing.key_source.clone() },
     };
     let form = Welcome::new(&missing.existing, CleanText::line(&missing.config_path.display().to_string()));
     match page.show(flags, Box::new(form), &environment).await? {
@@ -44,7 +44,7 @@ pub(super) async fn run(flags: &Flags, missing: MissingSettings, environment: En
 pub(super) struct SetupPage {
     pub(super) display: DisplaySettings,
     pub(super) customization: Customization,
-    pub(super) first_run: ProfileEffects,
+    pub(super) profile_effects: ProfileEffects,
 }
 
 impl SetupPage {
@@ -73,7 +73,7 @@ impl SetupPage {
 
     fn dashboard_config(&self, form: Box<Welcome>, environment: &Environment) -> Result<DashboardConfig, CliError> {
         let (display, palettes) = (self.display.clone(), self.display.theme.read()?);
-        let (config, custom) = (&self.first_run.config, &self.customization);
+        let (config, custom) = (&self.profile_effects.config, &self.customization);
         let keymap = customization::keymap(custom, config)?;
         let kind = detect_terminal(environment)?.with_titles(custom.notify.title);
         let folder = config.with_file_name("themes");
@@ -100,7 +100,7 @@ impl SetupPage {
             caps: kind,
             folders: Folders { themes: Some(folder), ..Folders::default() },
             profiles: ProfileSwitcher::default(),
-            first_run: self.first_run.clone(),
+            profile_effects: self.profile_effects.clone(),
         })
     }
 }

@@ -27,7 +27,7 @@ pub(super) struct EffectRunner {
     /// The folder for exports; `None` for the current folder.
     pub(super) exports: Option<PathBuf>,
     /// Runs the effects of profiles and of the setup form.
-    pub(super) first_run: ProfileEffects,
+    pub(super) profile_effects: ProfileEffects,
     pub(super) engine: watch::Receiver<StartedEngine>,
 }
 
@@ -39,7 +39,7 @@ impl EffectRunner {
             Effect::Prompts(effect) => self.run_prompts_effect(effect).await.map(Msg::Prompts),
             Effect::Views(effect) => self.run_views_effect(effect).await.map(Msg::Views),
             Effect::Analytics(effect) => self.run_analytics_effect(effect).await.map(Msg::Analytics),
-            Effect::Profiles(effect) => self.first_run.run(effect).await.map(Msg::Profiles),
+            Effect::Profiles(effect) => self.profile_effects.run(effect).await.map(Msg::Profiles),
             Effect::LoadLayout(key) => {
                 let text = self.store.value(&key).await.ok().flatten();
                 Some(Msg::Layout(key, text.map(|text| Layout::parse(&text))))
@@ -57,7 +57,7 @@ impl EffectRunner {
             Effect::WriteFile(file, overwrite) => {
                 Some(new_file::save_new_file(self.exports.clone(), file, overwrite).await)
             }
-            Effect::SaveFilter { filter, replace } => Some(self.first_run.save_filter(filter, replace).await),
+            Effect::SaveFilter { filter, replace } => Some(self.profile_effects.save_filter(filter, replace).await),
             Effect::ReportBudgets => {
                 self.engine().await.ok()?.emit_budgets().await;
                 None

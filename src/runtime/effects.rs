@@ -76,7 +76,7 @@ impl Effects {
                 scope,
                 templates,
                 exports: None,
-                first_run: ProfileEffects::default(),
+                profile_effects: ProfileEffects::default(),
                 engine,
             },
             started,
@@ -100,13 +100,13 @@ impl Effects {
     }
 
     /// Sets what the setup form needs from this computer.
-    pub fn set_first_run(&mut self, first_run: ProfileEffects) {
-        self.runner.first_run = first_run;
+    pub fn set_profile_effects(&mut self, profile_effects: ProfileEffects) {
+        self.runner.profile_effects = profile_effects;
     }
 
     /// Returns what the setup form needs from this computer.
-    pub fn first_run(&self) -> &ProfileEffects {
-        &self.runner.first_run
+    pub fn profile_effects(&self) -> &ProfileEffects {
+        &self.runner.profile_effects
     }
 
     /// Starts the engine in the background. Its events are sent to `event_sender`.

@@ -169,7 +169,7 @@ impl Dashboard {
         self.ask_background();
         self.update_theme();
         if save_as_default && result.is_ok() {
-            self.effects.spawn(self.effects.first_run().clone().save_theme(name.to_owned()));
+            self.effects.spawn(self.effects.profile_effects().clone().save_theme(name.to_owned()));
             return None;
         }
         let key = self.app.key_label(Context::Palette, Action::SaveTheme);
@@ -274,7 +274,7 @@ impl Dashboard {
             }
             Effect::UseTheme { name, save_as_default } => self.use_theme(&name, save_as_default),
             Effect::Profiles(ProfilesEffect::AddProfile(profile, key)) => {
-                Some(self.profiles.add(self.effects.first_run().configured_profile(&profile), key))
+                Some(self.profiles.add(self.effects.profile_effects().configured_profile(&profile), key))
             }
             Effect::OpenExternalEditor(text) => self.open_external_editor(&text),
             Effect::Profiles(ProfilesEffect::ReadKey { attempt, key }) => self.read_key(attempt, key),

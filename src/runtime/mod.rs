@@ -8,7 +8,7 @@
 //! - `foreground_child`: gives the terminal to a program: the user's editor (`external_editor`) or a custom command
 //!   (`custom_command`)
 //! - `templates`: reads templates and files of prompts; [`new_file`]: writes exports
-//! - [`first_run`]: runs the effects of the setup form: reads an API key, tests and saves a profile
+//! - [`profile_effects`]: reads an API key, and tests and saves a profile, a filter or a theme
 //! - [`switch`]: the profiles to which the user can switch; `profile_keys`: reads their keys and switches;
 //!   `draining_session`: finishes the work for the previous profile
 //! - [`startup`]: reads the layout and the first rows, and draws the first frame
@@ -96,7 +96,7 @@ pub struct DashboardConfig {
     /// The profiles to which the user can switch; may be empty.
     pub profiles: switch::ProfileSwitcher,
     /// What the setup form needs from this computer.
-    pub first_run: ProfileEffects,
+    pub profile_effects: ProfileEffects,
 }
 
 /// The result of [`run_dashboard`].
@@ -147,7 +147,7 @@ pub async fn run_dashboard(config: DashboardConfig) -> io::Result<Outcome> {
     let demo = start.is_demo;
     let theme_state = ThemeState::new(&config.display, config.palettes, config.caps, &config.environment);
     let mut effects = Effects::new(config.store, start.scope.clone(), config.folders.templates.clone());
-    effects.set_first_run(config.first_run);
+    effects.set_profile_effects(config.profile_effects);
     effects.set_first_rows(preload.rows.take());
     let (mut app, initial_effects) = App::new(start, Utc::now());
     app.dialogs.extend(config.first_dialog);

@@ -16,14 +16,15 @@ impl Dashboard {
     /// Reads the API key of a new profile. Returns a message only if a program prints the key and the terminal is not
     /// available.
     pub(super) fn read_key(&mut self, attempt: u64, key: KeySourceInput) -> Option<Msg> {
-        let first_run = self.effects.first_run().clone();
-        let Some(KeySource::Command(words)) = first_run.key_source(&key) else {
+        let profile_effects = self.effects.profile_effects().clone();
+        let Some(KeySource::Command(words)) = profile_effects.key_source(&key) else {
             self.effects.run(Effect::Profiles(ProfilesEffect::ReadKey { attempt, key }));
             return None;
         };
         let program = CleanText::line(words.first().map_or("", String::as_str));
-        let read =
-            async move { Msg::Profiles(ProfilesMsg::KeyRead { attempt, result: first_run.read_key(&key).await }) };
+        let read = async move {
+            Msg::Profiles(ProfilesMsg::KeyRead { attempt, result: profile_effects.read_key(&key).await })
+        };
         let failure = self.run_key_program(&program, read).err()?;
         Some(Msg::Profiles(ProfilesMsg::KeyRead { attempt, result: Err(failure) }))
     }

@@ -128,7 +128,7 @@ impl DashboardFixture {
         effects.set_export_folder(exports);
         let config = folder.join("config.toml");
         let start = AppConfig { config_path: Some(CleanText::line(&config.display().to_string())), ..start };
-        effects.set_first_run(ProfileEffects { config, source: None });
+        effects.set_profile_effects(ProfileEffects { config, source: None });
         let (app, begin) = App::new(start, now());
         for effect in begin {
             effects.run(effect);
@@ -168,7 +168,7 @@ impl DashboardFixture {
         let store = Store::in_memory().expect("a store");
         let mut effects = Effects::new(store.clone(), scope.clone(), None);
         let form = Welcome::new(set, CleanText::line(&config.display().to_string()));
-        effects.set_first_run(ProfileEffects { config, source });
+        effects.set_profile_effects(ProfileEffects { config, source });
         let (mut app, begin) = App::new(start, now());
         app.open(form);
         assert_eq!(begin, []);
@@ -236,7 +236,7 @@ impl DashboardFixture {
                     self.effects.switch(connection, &mut self.events);
                 }
                 Effect::Profiles(ProfilesEffect::AddProfile(profile, key)) => {
-                    let msg = self.profiles.add(self.effects.first_run().configured_profile(&profile), key);
+                    let msg = self.profiles.add(self.effects.profile_effects().configured_profile(&profile), key);
                     self.effects.spawn(async move { msg });
                 }
                 other => self.effects.run(other),

@@ -95,7 +95,7 @@ pub(super) async fn run(
         caps: kind,
         folders,
         profiles: ProfileSwitcher::default(),
-        first_run: ProfileEffects::default(),
+        profile_effects: ProfileEffects::default(),
     };
     Ok(runtime::run_dashboard(parts).await.map_err(terminal_error)?.exit)
 }
