@@ -61,7 +61,7 @@ impl App {
         let what = if is_refresh { "Load all reports again" } else { "Load the missing reports" };
         let range = self.analytics.needs_work.range.map(|range| format!(" of {range}")).unwrap_or_default();
         let costs = plural(requests, "request");
-        let text = format!("{what}{range}? {costs}, {} left.", format_count(left as usize));
+        let text = format!("{what}{range}? {costs}, {} left this hour.", format_count(left as usize));
         self.open(ConfirmDialog { text, on_yes: ConfirmAction::LoadSignals { everything: is_refresh } });
     }
 

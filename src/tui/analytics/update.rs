@@ -136,7 +136,7 @@ impl App {
         if left == 0 {
             return self.notify_no_requests_left(now);
         }
-        let text = format!("Load the {} of {ranges} to compare? {costs}, {left} left.", R::KIND.label());
+        let text = format!("Load the {} of {ranges} to compare? {costs}, {left} left this hour.", R::KIND.label());
         self.open(ConfirmDialog { text, on_yes: ConfirmAction::LoadCompared { kind: R::KIND, max_requests: 1 } });
     }
 
@@ -241,7 +241,7 @@ impl App {
         }
         let most = REQUESTS_PER_CONFIRMATION.min(left);
         let text = format!(
-            "Load all {} of {range}, continuing after {} rows? At least 1 request and at most {most}, {left} left. The \
+            "Load all {} of {range}, continuing after {} rows? At least 1 request and at most {most}, {left} left this hour. The \
              service does not say how many rows there are.",
             R::KIND.label(),
             format_count(report.rows.len())
@@ -277,7 +277,7 @@ impl App {
             return self.notify_no_requests_left(now);
         }
         let cost = plural(responses, "request");
-        let text = format!("Load all {} of {range} again? About {cost}, {left} left.", R::KIND.label());
+        let text = format!("Load all {} of {range} again? About {cost}, {left} left this hour.", R::KIND.label());
         // One more than last time, because there may be more rows by now.
         let max_requests = REQUESTS_PER_CONFIRMATION.max(responses + 1).min(left);
         self.open(ConfirmDialog {
@@ -307,7 +307,7 @@ impl App {
         }
         let names: Vec<&str> = kinds.iter().map(|kind| kind.label()).collect();
         let (names, costs) = (names.join(", "), plural(kinds.len(), "request"));
-        let text = format!("Load {names} for {range}, the week after the job? Uses {costs}, {left} left.");
+        let text = format!("Load {names} for {range}, the week after the job? Uses {costs}, {left} left this hour.");
         self.open(ConfirmDialog { text, on_yes: ConfirmAction::LoadReports(range, kinds) });
     }
 
