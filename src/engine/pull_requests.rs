@@ -49,7 +49,7 @@ struct Host {
     /// Whether the host refused the token. Then nothing is requested until the user asks for it.
     is_refused: bool,
     /// Whether docdeck's share of the host's limit is used up for now.
-    has_no_points: bool,
+    is_out_of_points: bool,
 }
 
 /// The pull requests that are due.
@@ -263,10 +263,9 @@ impl Refresher {
     /// Whether enough of docdeck's share of the host's limit is left. Tells the user once that it is used up.
     async fn has_points(&mut self, name: &str, spent: u64) -> bool {
         let has_points = spent + POINTS_PER_CHUNK <= POINTS_PER_HOUR;
-        if let Some(host) = self.hosts.get_mut(name)
-            && !std::mem::replace(&mut host.has_no_points, !has_points)
-            && !has_points
-        {
+        let Some(host) = self.hosts.get_mut(name) else { return has_points };
+        let was_out_of_points = std::mem::replace(&mut host.is_out_of_points, !has_points);
+        if !has_points && !was_out_of_points {
             let text = format!(
                 "docdeck has used its {POINTS_PER_HOUR} points of the hourly limit of {name}. \
                  Pull requests are updated again within the hour."
@@ -346,7 +345,7 @@ impl Refresher {
                 HostAccess::Unusable(why) => self.inner.emit(EngineEvent::Notice(why.clone())).await,
             }
             let host =
-                Host { access, limited_until: None, paused_until: None, is_refused: false, has_no_points: false };
+                Host { access, limited_until: None, paused_until: None, is_refused: false, is_out_of_points: false };
             self.hosts.insert(name.to_owned(), host);
         }
         let now = local_now();

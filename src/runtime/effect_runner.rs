@@ -70,7 +70,7 @@ impl EffectRunner {
             | Effect::OpenUrl(_)
             | Effect::Copy { .. }
             | Effect::SetMouse(_)
-            | Effect::Repaint
+            | Effect::Redraw
             | Effect::Suspend
             | Effect::Quit => None,
         }

@@ -261,7 +261,7 @@ impl Dashboard {
                 }
                 None
             }
-            Effect::Repaint => {
+            Effect::Redraw => {
                 self.redraw_all();
                 None
             }

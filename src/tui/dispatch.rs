@@ -202,7 +202,7 @@ impl App {
             Action::SaveFilter => self.ask_filter_name(now),
             Action::AllJobs => self.open_all_jobs(now, effects),
             Action::Mouse => self.toggle_mouse(now, effects),
-            Action::Redraw => effects.push(Effect::Repaint),
+            Action::Redraw => effects.push(Effect::Redraw),
             Action::Suspend => effects.push(Effect::Suspend),
             Action::Close => self.close(now, effects),
             Action::Interrupt if self.has_something_to_close() && !self.is_asking_to_quit() => {

@@ -138,7 +138,7 @@ pub enum Effect {
     },
     /// Asks the engine to report the current budgets, because a limit was reset.
     ReportBudgets,
-    Repaint,
+    Redraw,
     Suspend,
     /// Exits once the drafts that earlier effects save are on disk.
     Quit,

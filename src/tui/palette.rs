@@ -398,13 +398,13 @@ mod tests {
     }
 
     #[test]
-    fn repainting_and_moving_the_cursor_keep_the_selection() {
+    fn redrawing_and_moving_the_cursor_keep_the_selection() {
         let mut app = app_with_palette();
         type_text(&mut app, "e");
         press_with(&mut app, KeyCode::Down, KeyModifiers::NONE);
         let chosen = palette(&app).selected().cloned();
         assert_ne!(chosen.as_ref(), palette(&app).entries.get(palette(&app).matches[0]), "not the first");
-        assert_eq!(press_with(&mut app, KeyCode::Char('l'), KeyModifiers::CONTROL), [Effect::Repaint]);
+        assert_eq!(press_with(&mut app, KeyCode::Char('l'), KeyModifiers::CONTROL), [Effect::Redraw]);
         assert_eq!(palette(&app).selected().cloned(), chosen);
         assert_eq!(press_with(&mut app, KeyCode::Char('z'), KeyModifiers::CONTROL), [Effect::Suspend]);
         press_with(&mut app, KeyCode::Left, KeyModifiers::NONE);
@@ -426,11 +426,11 @@ mod tests {
     }
 
     #[test]
-    fn repainting_does_not_close_a_confirmation() {
+    fn redrawing_does_not_close_a_confirmation() {
         let mut app = app(vec![row(1, Status::Completed)]);
         let yes = ConfirmAction::DeleteDraft(DraftTarget::NewJob);
         app.open(ConfirmDialog { text: "Sure?".to_owned(), on_yes: yes });
-        assert_eq!(press_with(&mut app, KeyCode::Char('l'), KeyModifiers::CONTROL), [Effect::Repaint]);
+        assert_eq!(press_with(&mut app, KeyCode::Char('l'), KeyModifiers::CONTROL), [Effect::Redraw]);
         assert_eq!(app.dialogs.len(), 1);
         press_with(&mut app, KeyCode::Char('k'), KeyModifiers::CONTROL);
         assert!(app.dialogs.is_empty(), "anything else is no");

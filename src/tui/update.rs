@@ -61,7 +61,7 @@ impl App {
             Msg::Resumed => {
                 self.dirty = true;
                 self.detail.prefetched.clear();
-                effects.push(Effect::Repaint);
+                effects.push(Effect::Redraw);
             }
             Msg::Terminate => self.save_and_quit(effects),
         }
@@ -146,11 +146,11 @@ impl App {
     pub(super) fn handle_key(&mut self, key: KeyEvent, now: Time, effects: &mut Vec<Effect>) {
         let chord = Chord::from_event(key);
         if !super::geometry::is_usable(self.size) {
-            // The terminal is too small to show anything, so only quitting, suspending and repainting work.
+            // The terminal is too small to show anything, so only quitting, suspending and redrawing work.
             match self.config.keymap.action(&[Context::Everywhere], chord) {
                 Some(Action::Quit | Action::Interrupt) => self.save_and_quit(effects),
                 Some(Action::Suspend) => effects.push(Effect::Suspend),
-                Some(Action::Redraw) => effects.push(Effect::Repaint),
+                Some(Action::Redraw) => effects.push(Effect::Redraw),
                 _ => {}
             }
             return;
@@ -210,7 +210,7 @@ impl App {
         edits || chord.types_text() || confirms()
     }
 
-    /// Returns the action of a key that works while any dialog is open: repainting, suspending, and the second Ctrl-C,
+    /// Returns the action of a key that works while any dialog is open: redrawing, suspending, and the second Ctrl-C,
     /// which confirms quitting. Such a key neither answers a confirmation nor types text.
     fn global_action(&self, chord: Chord) -> Option<Action> {
         let action = self.config.keymap.action(&[Context::Everywhere], chord);

@@ -50,7 +50,7 @@ impl HostClient {
             let is_limited = matches!(&preview.result, Err(error) if error.kind == HostErrorKind::Limited);
             // Without the permission to read deployments, the preview may be in a comment.
             details.preview = preview.result.ok().flatten();
-            response.budget = response.budget.and_then(preview.budget);
+            response.budget = response.budget.plus(preview.budget);
             if is_limited {
                 return response;
             }
@@ -58,7 +58,7 @@ impl HostClient {
             let checks = self.send_query(github::checks_query(links)).await;
             let checks = checks.map(|body| self.part(&body, links, github::other_checks));
             details.checks = checks.result.ok().flatten();
-            response.budget = response.budget.and_then(checks.budget);
+            response.budget = response.budget.plus(checks.budget);
         }
         response
     }
@@ -84,7 +84,7 @@ impl HostClient {
                 return self.failed(HostErrorKind::InvalidAddress);
             };
             let response = self.send(HostRequest::get(url), MAX_STATE_MIB).await;
-            budget = budget.and_then(response.budget);
+            budget = budget.plus(response.budget);
             match response.result.map(|body| (self.parse_json(&body), body)) {
                 Ok((Some(value), _)) if n > 1 || gitlab::is_requested(&value, link) => read(&mut details, &value),
                 Ok((Some(_), _)) => {
@@ -99,7 +99,7 @@ impl HostClient {
             && let Ok(url) = Url::parse(&format!("{url}/diffs?per_page=100"))
         {
             let response = self.send(HostRequest::get(url), MAX_STATE_MIB).await;
-            budget = budget.and_then(response.budget);
+            budget = budget.plus(response.budget);
             let files = response.result.ok().and_then(|body| self.parse_json(&body));
             details.files = files.as_ref().map(gitlab_files).unwrap_or_default();
         }

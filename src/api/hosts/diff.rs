@@ -67,7 +67,7 @@ impl HostClient {
                 return self.failed(HostErrorKind::InvalidAddress);
             };
             let response = self.send_cut(HostRequest::get(url), MAX_PAGE_BYTES).await;
-            budget = budget.and_then(response.budget);
+            budget = budget.plus(response.budget);
             let body = match response.result {
                 Ok(received) => received,
                 Err(error) => return HostResponse { result: Err(error), budget },

@@ -40,7 +40,7 @@ impl RequestBudget {
         Self { remaining: None, resets_at: None, retry_after: None, cost: Some(0), status: None, millis: 0 };
 
     /// Returns what this request and then `next` cost, and what is left after both.
-    pub(super) fn and_then(self, next: Self) -> Self {
+    pub(super) fn plus(self, next: Self) -> Self {
         let cost = Some(self.cost.unwrap_or(1).saturating_add(next.cost.unwrap_or(1)));
         Self { cost, millis: self.millis.saturating_add(next.millis), ..next }
     }

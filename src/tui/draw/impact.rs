@@ -132,7 +132,7 @@ pub(in crate::tui) fn push_signal(
     };
     let range = format!(" in {}", signals.before.range.words(false));
     let arrow = " → ";
-    let needed: usize = [&before, &range, arrow, &now, &note].map(|text: &str| display_width(text)).iter().sum();
+    let needed: usize = [before.as_str(), &range, arrow, &now, &note].map(display_width).iter().sum();
     let has_space = needed <= row.remaining();
     row.push(before, theme.text).push(if has_space { range } else { String::new() }, theme.muted);
     row.push(arrow, theme.muted).push(now, theme.text).push(note, theme.muted);
