@@ -9,7 +9,7 @@ use crate::model::comparison::ViewsChange;
 use crate::model::report::Report;
 use crate::model::text::CleanText;
 use crate::model::views::{Count, ViewCount};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 /// A sign that a page needs work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -261,7 +261,7 @@ impl NeedsWork {
     /// Computes the signals of all pages.
     pub fn compute(reports: LoadedReports<'_>, weights: &Weights) -> Self {
         let mut collected = Collected::new(reports);
-        collected.add_views(reports);
+        collected.add_lost_views();
         collected.add_feedback(reports);
         collected.add_questions(reports);
         collected.add_searches(reports);
@@ -291,14 +291,16 @@ struct Collected {
     is_partial: PerSignal<bool>,
     /// The site's views, which the service reports even if only some pages are loaded.
     site_views: Option<ViewCount>,
+    views: HashMap<CleanText, ViewCount>,
+    previous_views: HashMap<CleanText, ViewCount>,
+    /// The pages with any signal but views: few of the pages that are viewed.
     pages: HashMap<Option<CleanText>, CollectedPage>,
 }
 
 #[derive(Default)]
 struct CollectedPage {
-    /// `None` if no row was about the page.
+    /// `None` if no row was about the page. Without views, which are not collected by page.
     values: PerSignal<Option<ViewCount>>,
-    previous_views: Option<ViewCount>,
     searches: Vec<CleanText>,
 }
 
@@ -317,8 +319,14 @@ impl Collected {
             Some(kind) => partial.rows.contains(&kind),
             None => signal == Signal::Views && partial.views,
         });
-        let site_views = reports.views.and_then(|views| views.totals.total.value());
-        Self { is_loaded, is_partial, site_views, pages: HashMap::new() }
+        Self {
+            is_loaded,
+            is_partial,
+            site_views: reports.views.and_then(|views| views.totals.total.value()),
+            views: views_by_page(reports.views),
+            previous_views: views_by_page(reports.compared_views()),
+            pages: HashMap::new(),
+        }
     }
 
     fn add(&mut self, path: Option<CleanText>, signal: Signal, value: ViewCount) {
@@ -328,24 +336,12 @@ impl Collected {
         }
     }
 
-    fn add_views(&mut self, reports: LoadedReports<'_>) {
-        let Some(views) = reports.views else { return };
-        for row in &views.rows {
-            self.add(Some(page_path(row.path.as_str())), Signal::Views, known(&row.counts.total));
-        }
-        let Some(previous) = reports.compared_views() else { return };
-        let mut before: HashMap<CleanText, ViewCount> = HashMap::new();
-        for row in &previous.rows {
-            let sum = before.entry(page_path(row.path.as_str())).or_default();
-            *sum = *sum + known(&row.counts.total);
-        }
-        for (path, before) in before {
-            let page = self.pages.entry(Some(path.clone())).or_default();
-            let now = page.values.get(Signal::Views.index()).copied().flatten().unwrap_or_default();
-            page.previous_views = Some(before);
-            if before > now {
-                self.add(Some(path), Signal::LostViews, before - now);
-            }
+    fn add_lost_views(&mut self) {
+        let now = |path| self.views.get(path).copied().unwrap_or_default();
+        let lost = self.previous_views.iter().map(|(path, before)| (path.clone(), *before - now(path)));
+        let lost: Vec<(CleanText, ViewCount)> = lost.filter(|(_, lost)| *lost > ViewCount::ZERO).collect();
+        for (path, lost) in lost {
+            self.add(Some(path), Signal::LostViews, lost);
         }
     }
 
@@ -368,11 +364,14 @@ impl Collected {
 
     fn add_searches(&mut self, reports: LoadedReports<'_>) {
         let Some(searches) = reports.searches else { return };
-        let paths: Vec<CleanText> = self.pages.keys().flatten().cloned().collect();
-        let pages = SearchablePages::new(paths.iter());
+        let with_signals: Vec<CleanText> = self.pages.keys().flatten().cloned().collect();
+        let mut found: Vec<(Option<CleanText>, &Search)> = Vec::new();
+        let index = PathIndex::new(self.views.keys().chain(self.previous_views.keys()).chain(&with_signals));
         for row in searches.rows.iter().filter(|row| row.is_unclicked()) {
             let clicked = row.top_page.as_ref().map(|page| page_path(page.as_str()));
-            let path = clicked.or_else(|| pages.find(row.query.as_str()));
+            found.push((clicked.or_else(|| index.find(row.query.as_str()).cloned()), row));
+        }
+        for (path, row) in found {
             self.add(path.clone(), Signal::UnclickedSearches, known(&row.hits));
             let page = self.pages.entry(path).or_default();
             if page.searches.len() < PageSignals::MAX_SEARCHES {
@@ -382,31 +381,34 @@ impl Collected {
     }
 
     fn rank(self, weights: &Weights) -> NeedsWork {
-        let Self { is_loaded, is_partial, site_views, pages } = self;
+        let Self { is_loaded, is_partial, site_views, views, previous_views, pages } = self;
         let mut totals = is_loaded.map(|is_loaded| is_loaded.then_some(ViewCount::ZERO));
         for page in pages.values() {
             let sums = totals.iter_mut().zip(&page.values);
             sums.for_each(|(sum, value)| *sum = sum.map(|sum| sum + value.unwrap_or_default()));
         }
         let mut has_partial_total = is_partial;
-        if let (Some(views), Some(total), Some(is_partial)) =
-            (site_views, totals.get_mut(Signal::Views.index()), has_partial_total.get_mut(Signal::Views.index()))
-        {
-            (*total, *is_partial) = (Some(views), false);
+        let at_views = Signal::Views.index();
+        if let (Some(Some(total)), Some(is_partial)) = (totals.get_mut(at_views), has_partial_total.get_mut(at_views)) {
+            *total = site_views.unwrap_or_else(|| views.values().fold(ViewCount::ZERO, |sum, views| sum + *views));
+            *is_partial = *is_partial && site_views.is_none();
         }
         let mut ranked = NeedsWork { pages: Vec::new(), totals, has_partial_total };
         let weighed = Signal::ALL.into_iter().filter(|signal| ranked.total(*signal).is_some_and(|sum| !sum.is_zero()));
         let all: f64 = weighed.map(|signal| weights.of(signal)).sum();
         let mut rows: Vec<PageSignals> = Vec::new();
-        for (path, collected) in pages {
-            let CollectedPage { mut values, previous_views, searches } = collected;
+        for (path, CollectedPage { mut values, searches }) in pages {
+            if let (Some(path), Some(value)) = (&path, values.get_mut(at_views)) {
+                *value = views.get(path).copied();
+            }
             for ((value, is_loaded), is_partial) in values.iter_mut().zip(is_loaded).zip(is_partial) {
                 // A partial report may contain more about any page.
                 let without_row = (is_loaded && !is_partial).then_some(ViewCount::ZERO);
                 *value = value.or(without_row);
             }
+            let previous_views = path.as_ref().and_then(|path| previous_views.get(path)).copied();
             if path.is_none()
-                && let Some(views) = values.get_mut(Signal::Views.index())
+                && let Some(views) = values.get_mut(at_views)
             {
                 // What belongs to no page has no views.
                 *views = None;
@@ -425,45 +427,72 @@ impl Collected {
     }
 }
 
+/// Returns the total views of each page.
+fn views_by_page(report: Option<&Report>) -> HashMap<CleanText, ViewCount> {
+    let rows = report.map(|report| report.rows.as_slice()).unwrap_or_default();
+    let mut views: HashMap<CleanText, ViewCount> = HashMap::with_capacity(rows.len());
+    for row in rows {
+        let sum = views.entry(page_path(row.path.as_str())).or_default();
+        *sum = *sum + known(&row.counts.total);
+    }
+    views
+}
+
 fn known(count: &Count) -> ViewCount {
     count.value().unwrap_or_default()
 }
 
 /// The words of all paths, to find the page that a search was about.
-struct SearchablePages<'a> {
-    /// The paths that contain a word.
-    by_word: HashMap<String, HashSet<&'a CleanText>>,
+struct PathIndex<'a> {
+    paths: Vec<&'a CleanText>,
+    numbers: HashMap<String, u32>,
+    /// The number of each word with the index of a path that contains it, in order: one small list instead of a set per
+    /// word.
+    entries: Vec<(u32, u32)>,
 }
 
 /// Words that say nothing about the page.
 const FILLER_WORDS: [&str; 16] =
     ["a", "an", "and", "the", "to", "of", "in", "for", "on", "with", "how", "do", "i", "is", "what", "docs"];
 
-fn words(text: &str) -> HashSet<String> {
+fn words(text: &str) -> impl Iterator<Item = String> {
     let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_lowercase);
-    words.filter(|word| !FILLER_WORDS.contains(&word.as_str())).collect()
+    words.filter(|word| !FILLER_WORDS.contains(&word.as_str()))
 }
 
-impl<'a> SearchablePages<'a> {
+impl<'a> PathIndex<'a> {
     fn new(paths: impl Iterator<Item = &'a CleanText>) -> Self {
-        let mut by_word: HashMap<String, HashSet<&'a CleanText>> = HashMap::new();
-        for path in paths {
+        let mut index = Self { paths: paths.collect(), numbers: HashMap::new(), entries: Vec::new() };
+        // The first match of a search is then the best one.
+        index.paths.sort_unstable_by_key(|path| (path.as_str().len(), *path));
+        index.paths.dedup();
+        for (path, at) in index.paths.iter().zip(0..) {
             for word in words(path.as_str()) {
-                by_word.entry(word).or_default().insert(path);
+                let next = u32::try_from(index.numbers.len()).unwrap_or(u32::MAX);
+                index.entries.push((*index.numbers.entry(word).or_insert(next), at));
             }
         }
-        Self { by_word }
+        index.entries.sort_unstable();
+        index
     }
 
     /// Returns the page whose path contains all words of the search: the shortest of them, then the first in order.
     /// Returns `None` if there is none.
-    fn find(&self, query: &str) -> Option<CleanText> {
-        let words = words(query);
-        let pages: Option<Vec<&HashSet<&CleanText>>> = words.iter().map(|word| self.by_word.get(word)).collect();
-        let pages = pages?;
-        let rarest = pages.iter().min_by_key(|paths| paths.len())?;
-        let has_all = |path: &&&CleanText| pages.iter().all(|paths| paths.contains(**path));
-        rarest.iter().filter(has_all).min_by_key(|path| (path.as_str().len(), **path)).map(|path| (*path).clone())
+    fn find(&self, query: &str) -> Option<&'a CleanText> {
+        let words: Option<Vec<u32>> = words(query).map(|word| self.numbers.get(&word).copied()).collect();
+        let words = words?;
+        let rarest = words.iter().map(|word| self.entries_of(*word)).min_by_key(|entries| entries.len())?;
+        let has_all =
+            |(_, path): &&(u32, u32)| words.iter().all(|word| self.entries.binary_search(&(*word, *path)).is_ok());
+        let (_, path) = rarest.iter().find(has_all)?;
+        self.paths.get(usize::try_from(*path).ok()?).copied()
+    }
+
+    fn entries_of(&self, word: u32) -> &[(u32, u32)] {
+        let start = self.entries.partition_point(|(other, _)| *other < word);
+        let entries = self.entries.get(start..).unwrap_or_default();
+        let count = entries.partition_point(|(other, _)| *other == word);
+        entries.get(..count).unwrap_or_default()
     }
 }
 
