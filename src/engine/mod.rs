@@ -38,6 +38,7 @@ mod views;
 mod watch;
 
 use crate::model::Time;
+use crate::model::engine_event::EngineEvent;
 use crate::model::failure::Failure;
 use crate::model::row::JobKey;
 pub use cached::StoredViews;
@@ -170,6 +171,19 @@ impl Engine {
     /// refused the token.
     pub fn refresh_pull_requests(&self, jobs: Option<Vec<JobKey>>) {
         self.inner.send_to_refresher(RefreshCommand::Refresh(jobs));
+    }
+
+    /// Forgets the states of pull requests that wait for their code host, and emits the changed jobs. Needed if the hosts
+    /// are not asked, since such a state would never change.
+    pub async fn forget_pending_pull_requests(&self) {
+        match self.inner.store.forget_pending_pull_requests(&self.inner.scope).await {
+            Ok(jobs) => {
+                for job in jobs {
+                    self.inner.emit(EngineEvent::Job(Box::new(job))).await;
+                }
+            }
+            Err(error) => self.inner.emit_trouble(error.failure()).await,
+        }
     }
 
     /// Returns the service's time: the local clock corrected by the Date headers of the service's responses.

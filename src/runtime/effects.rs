@@ -123,6 +123,7 @@ impl Effects {
             hosts: config.hosts,
             events: event_sender,
         };
+        let asks_hosts = setup.hosts.is_some();
         let (started, focus) = (self.started.clone(), self.focus.subscribe());
         self.tasks.spawn(async move {
             let result = Engine::start(setup).await;
@@ -132,6 +133,9 @@ impl Effects {
                 // The focus may have changed before the engine could be informed.
                 engine.set_focused(*focus.borrow());
                 engine.emit_budgets().await;
+                if !asks_hosts {
+                    engine.forget_pending_pull_requests().await;
+                }
             }
             failure.map(|failure| Msg::Engine(EngineEvent::InternalFailure(failure)))
         });

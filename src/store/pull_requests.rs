@@ -98,4 +98,22 @@ impl Store {
         })
         .await
     }
+
+    /// Deletes the stored state of pull requests that wait for their code host, for checks or in a merge queue. Without
+    /// requests to the hosts, it would never change. Returns the changed jobs.
+    pub async fn forget_pending_pull_requests(&self, scope: &Scope) -> StoreResult<Vec<Job>> {
+        const PENDING: &str = "NOT INDEXED WHERE scope = ?1 AND merged_into IS NULL AND pr_turn = 'host' ORDER BY key";
+        let pending = self.read_in_scope(scope, |db, scope| query_jobs(db, PENDING, [scope])).await?;
+        if pending.is_empty() {
+            return Ok(Vec::new());
+        }
+        self.write_in_scope(scope, |tx, scope| {
+            let forget = |mut job: Job| {
+                job.pull_request = None;
+                update_job(tx, &job)
+            };
+            query_jobs(tx, PENDING, [scope])?.into_iter().map(forget).collect()
+        })
+        .await
+    }
 }

@@ -23,6 +23,21 @@ async fn report(store: &Store, row: &Job, state: PullRequest, minute: i64) -> Jo
 }
 
 #[tokio::test]
+async fn a_forgotten_pending_state_leaves_the_job_to_the_user() {
+    let store = memory();
+    let row = completed_job(&store).await;
+    let pending = Checks { state: ChecksState::Pending, ..Checks::default() };
+    let row = report(&store, &row, PullRequest { checks: pending, ..open_pull_request(at(30)) }, 30).await;
+    assert_eq!(row.group(), JobGroup::Working);
+    let forgotten = store.forget_pending_pull_requests(&scope()).await.expect("written");
+    assert_eq!(forgotten.iter().map(|job| (job.key, job.group())).collect::<Vec<_>>(), [(row.key, JobGroup::NeedsYou)]);
+    assert_eq!(store.forget_pending_pull_requests(&scope()).await.expect("read"), []);
+    let merged = PullRequest { state: PullRequestState::Merged, ..open_pull_request(at(40)) };
+    report(&store, &row, merged, 40).await;
+    assert_eq!(store.forget_pending_pull_requests(&scope()).await.expect("read"), [], "a merge is final");
+}
+
+#[tokio::test]
 async fn a_job_needs_the_user_when_the_checks_have_finished_and_is_done_when_it_is_merged() {
     let store = memory();
     let row = completed_job(&store).await;
