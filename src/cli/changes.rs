@@ -110,7 +110,7 @@ fn describe_pull_request(state: &PullRequest) -> String {
         PullRequestState::Queued => Some(PullRequestFact::Queued),
         PullRequestState::Open | PullRequestState::Merged | PullRequestState::Closed => None,
     };
-    let changes = (state.review == Review::ChangesRequested).then_some(PullRequestFact::ChangesRequested);
+    let changes = (state.review == Some(Review::ChangesRequested)).then_some(PullRequestFact::ChangesRequested);
     let others = [progress, checks, changes].into_iter().flatten().filter(|other| *other != fact);
     words.extend(others.map(|other| other.word_and_meaning().1.to_owned()));
     if state.checks.state == ChecksState::Failing && !state.checks.failed.is_empty() {
@@ -119,8 +119,8 @@ fn describe_pull_request(state: &PullRequest) -> String {
     }
     let more = [
         (state.checks.state == ChecksState::Passing && fact != PullRequestFact::Ready, "checks passed"),
-        (state.review == Review::Approved, "approved"),
-        (state.review == Review::Required, "a review is required"),
+        (state.review == Some(Review::Approved), "approved"),
+        (state.review == Some(Review::Required), "a review is required"),
         (state.conflict.is_none(), "conflicts unknown"),
     ];
     words.extend(more.into_iter().filter(|(is_true, _)| *is_true).map(|(_, word)| word.to_owned()));
@@ -164,8 +164,8 @@ mod tests {
         assert_eq!(describe_changes(&changes, &ready), "#7: ready for review: Fix the links (job j1)");
         assert_eq!(changes_between(Some(&ready), &ready), []);
         for (change, words) in [
-            ((|state| state.review = Review::Approved) as fn(&mut PullRequest), "ready for review, approved"),
-            (|state| state.review = Review::Required, "ready for review, a review is required"),
+            ((|state| state.review = Some(Review::Approved)) as fn(&mut PullRequest), "ready for review, approved"),
+            (|state| state.review = Some(Review::Required), "ready for review, a review is required"),
             (|state| state.conflict = None, "ready for review, conflicts unknown"),
             (|state| state.checks.state = ChecksState::Passing, "ready for review"),
             (|state| state.state = PullRequestState::Queued, "waiting in the merge queue"),
@@ -179,8 +179,8 @@ mod tests {
         let mut conflict = ready.clone();
         conflict.pull_request.as_mut().expect("a state").conflict = Some(true);
         for (change, words) in [
-            ((|state| state.review = Review::Approved) as fn(&mut PullRequest), "approved"),
-            (|state| state.review = Review::ChangesRequested, "a reviewer requested changes"),
+            ((|state| state.review = Some(Review::Approved)) as fn(&mut PullRequest), "approved"),
+            (|state| state.review = Some(Review::ChangesRequested), "a reviewer requested changes"),
             (|state| state.checks.state = ChecksState::Failing, "checks are failing"),
             (|state| state.checks.state = ChecksState::Pending, "checks are running"),
             (|state| state.checks.state = ChecksState::Passing, "checks passed"),

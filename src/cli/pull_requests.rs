@@ -28,7 +28,7 @@ configuration has a section [hosts.\"HOST\"]. The calls don't count toward the l
 With --json: {\"jobs\": [JOB, …]} as in `docdeck jobs --help`; the state is in \"pullRequest\": {\"number\", \"url\", \
 \"title\", \"state\" (open, draft, queued, merged, closed), \"checks\": {\"state\" (passing, failing, pending, none, \
 unavailable), \"passed\", \"total\", \"failed\": [{\"name\", \"url\"}, …]}, \"review\" (approved, changes_requested, \
-required, none), \"conflict\", \"behind\", \"head\", \"branch\", \"additions\", \"deletions\", \"files\", \"mergedAt\", \
+required, none; null if the host doesn't report it), \"conflict\", \"behind\", \"head\", \"branch\", \"additions\", \"deletions\", \"files\", \"mergedAt\", \
 \"asOf\", \"checksAsOf\" (null if the checks were never read)}, or null if it is unknown.
 
 When piped, it prints one line per job, with tab-separated fields: id, pull request URL, state, checks, review, head commit, \
@@ -261,9 +261,10 @@ pub(super) fn checks_text(state: &PullRequest) -> String {
 
 fn review_text(state: &PullRequest) -> &'static str {
     match state.review {
-        Review::Approved => "approved",
-        Review::ChangesRequested => "changes requested",
-        Review::Required => "required",
-        Review::None => "none",
+        Some(Review::Approved) => "approved",
+        Some(Review::ChangesRequested) => "changes requested",
+        Some(Review::Required) => "required",
+        Some(Review::None) => "none",
+        None => "unknown",
     }
 }

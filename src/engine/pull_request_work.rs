@@ -9,12 +9,12 @@ use crate::api::hosts::{HostClient, HostError, HostErrorKind, RequestBudget};
 use crate::model::failure::{Failure, FailureKind};
 use crate::model::load::Timed;
 use crate::model::log::LogKind;
-use crate::model::pull_request::{PullRequest, PullRequestFact, PullRequestState, TURNED_OFF, short_commit};
+use crate::model::pull_request::{PullRequest, PullRequestFact, PullRequestState, Review, TURNED_OFF, short_commit};
 use crate::model::pull_request_action::{ActionOutcome, PullRequestAction};
 use crate::model::pull_request_details::PullRequestDetails;
 use crate::model::row::{Job, JobKey};
 use crate::model::text::CleanText;
-use crate::store::{Store, StoredDiff};
+use crate::store::{ReportedPullRequest, Store, StoredDiff};
 use chrono::TimeDelta;
 use tokio::sync::oneshot;
 
@@ -202,7 +202,15 @@ impl ActionRun {
                 responses.push((response.budget, error.filter(|_| is_limited)));
                 match is_limited {
                     true => outcome,
-                    false => outcome.after_reading(read_head(store, client, linked, &mut responses).await.is_ok()),
+                    false => {
+                        let state = read_state(store, client, linked, &mut responses).await;
+                        if let (ActionOutcome::Done, PullRequestAction::Approve, Ok(state)) =
+                            (&outcome, &action, &state)
+                        {
+                            store_approval(store, linked, state).await;
+                        }
+                        outcome.after_reading(state.is_ok())
+                    }
                 }
             }
         };
@@ -354,6 +362,18 @@ async fn read_state(
     let state = reported.state.clone();
     store.apply_pull_requests(round.reported, local_now()).await.map_err(|error| error.failure())?;
     Ok(state)
+}
+
+/// Stores that the pull request is approved, if the host doesn't report reviews with its state.
+async fn store_approval(store: &Store, linked: &LinkedJobs, state: &PullRequest) {
+    if state.review.is_some() {
+        return;
+    }
+    let state = PullRequest { review: Some(Review::Approved), ..state.clone() };
+    let report =
+        |(job, link): &(JobKey, CleanText)| ReportedPullRequest { job: *job, link: link.clone(), state: state.clone() };
+    // If this fails, the review is shown as unknown.
+    let _ = store.apply_pull_requests(linked.jobs.iter().map(report).collect(), local_now()).await;
 }
 
 /// Returns the failure if no task asks code hosts.

@@ -145,7 +145,8 @@ pub struct PullRequest {
     pub title: CleanText,
     pub state: PullRequestState,
     pub checks: Checks,
-    pub review: Review,
+    /// `None` if the host doesn't report it with the state.
+    pub review: Option<Review>,
     /// Whether it conflicts with the base branch; `None` if the host has not computed it yet.
     pub conflict: Option<bool>,
     /// Whether the base branch has commits that the branch lacks, and must be merged first.
@@ -189,7 +190,7 @@ impl PullRequest {
             (PullRequestState::Closed, _) => PullRequestFact::Closed,
             _ if self.conflict == Some(true) => PullRequestFact::Conflict,
             (_, ChecksState::Failing) => PullRequestFact::Failing,
-            _ if self.review == Review::ChangesRequested => PullRequestFact::ChangesRequested,
+            _ if self.review == Some(Review::ChangesRequested) => PullRequestFact::ChangesRequested,
             (PullRequestState::Queued, _) => PullRequestFact::Queued,
             (_, ChecksState::Pending) => PullRequestFact::Pending,
             (PullRequestState::Draft, _) => PullRequestFact::Draft,
@@ -228,6 +229,9 @@ impl PullRequest {
         let mut merged = newer;
         if same_head && merged.checks_as_of.is_none() {
             (merged.checks, merged.checks_as_of) = (self.checks.clone(), self.checks_as_of);
+        }
+        if same_head && merged.review.is_none() {
+            merged.review = self.review.filter(|review| *review == Review::Approved);
         }
         if merged.fact() == self.fact() && same_head {
             merged.changed_at = self.changed_at;
@@ -344,7 +348,7 @@ pub(crate) mod tests {
             title: CleanText::line("Fix broken links"),
             state: PullRequestState::Open,
             checks: Checks { state: ChecksState::None, ..Checks::default() },
-            review: Review::None,
+            review: Some(Review::None),
             conflict: Some(false),
             behind: false,
             head: CleanText::line("7d40698"),

@@ -107,7 +107,7 @@ fn pull_request(key: i64) -> PullRequest {
         title: CleanText::line(&format!("Rewrite the guide about topic {key}")),
         state: if key % 2 == 0 { PullRequestState::Merged } else { PullRequestState::Open },
         checks,
-        review: Review::Approved,
+        review: Some(Review::Approved),
         conflict: Some(false),
         behind: false,
         head: CleanText::line(&format!("{key:040x}")),

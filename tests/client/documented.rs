@@ -12,7 +12,7 @@ use serde_json::Value;
 const HEAD: &str = "7d40698c2f1e5a6b9d8c3e4f5a6b7c8d9e0f1a2b";
 
 /// What a state must be: state, review, conflict, and whether it is behind.
-type ExpectedState = (PullRequestState, Review, Option<bool>, bool);
+type ExpectedState = (PullRequestState, Option<Review>, Option<bool>, bool);
 
 /// Returns a server that sends this body to every request, and a client for it.
 async fn start(host: &str, kind: HostKind, body: &str) -> (Server, HostClient) {
@@ -58,16 +58,16 @@ fn expected_part(state: &PullRequest) -> ExpectedState {
 async fn every_documented_state_of_a_pull_request_is_read() {
     use PullRequestState::{Closed, Draft, Merged, Open, Queued};
     let expected: [ExpectedState; 10] = [
-        (Open, Review::Approved, Some(false), false),
-        (Open, Review::None, Some(false), true),
-        (Draft, Review::Required, Some(false), false),
-        (Open, Review::None, None, false),
-        (Open, Review::ChangesRequested, Some(true), false),
-        (Queued, Review::Approved, Some(false), false),
-        (Merged, Review::Approved, None, false),
-        (Closed, Review::None, Some(false), false),
-        (Open, Review::Required, Some(false), false),
-        (Open, Review::None, Some(false), false),
+        (Open, Some(Review::Approved), Some(false), false),
+        (Open, Some(Review::None), Some(false), true),
+        (Draft, Some(Review::Required), Some(false), false),
+        (Open, Some(Review::None), None, false),
+        (Open, Some(Review::ChangesRequested), Some(true), false),
+        (Queued, Some(Review::Approved), Some(false), false),
+        (Merged, Some(Review::Approved), None, false),
+        (Closed, Some(Review::None), Some(false), false),
+        (Open, Some(Review::Required), Some(false), false),
+        (Open, Some(Review::None), Some(false), false),
     ];
     let states = github_states(include_str!("fixtures/github_states.json"), 10).await.expect("an answer");
     let states: Vec<PullRequest> = states.into_iter().map(|state| state.expect("a state")).collect();
@@ -157,27 +157,27 @@ async fn every_documented_state_of_a_merge_request_is_read() {
     use ChecksState::{Failing, Passing, Pending};
     use PullRequestState::{Closed, Draft, Merged, Open};
     let expected: [(&str, ExpectedState, ChecksState); 21] = [
-        ("mergeable", (Open, Review::None, Some(false), false), Passing),
-        ("need_rebase", (Open, Review::None, Some(false), true), Passing),
-        ("ci_still_running", (Open, Review::None, Some(false), false), Pending),
-        ("ci_must_pass", (Open, Review::None, Some(false), false), Failing),
-        ("conflict", (Open, Review::None, Some(true), false), Passing),
-        ("not_approved", (Open, Review::Required, Some(false), false), Passing),
-        ("requested_changes", (Open, Review::ChangesRequested, Some(false), false), Passing),
-        ("draft_status", (Draft, Review::None, Some(false), false), Passing),
-        ("a draft with conflicts", (Draft, Review::None, Some(true), false), Passing),
-        ("discussions_not_resolved", (Open, Review::None, Some(false), false), Passing),
-        ("checking", (Open, Review::None, None, false), Passing),
-        ("unchecked", (Open, Review::None, None, false), Passing),
-        ("preparing", (Open, Review::None, None, false), ChecksState::None),
-        ("locked", (Open, Review::None, Some(false), false), Passing),
-        ("merged", (Merged, Review::None, Some(false), false), Passing),
-        ("closed", (Closed, Review::None, Some(false), false), Passing),
-        ("1000 files and more", (Open, Review::None, Some(false), false), Passing),
-        ("pipeline canceled", (Open, Review::None, Some(false), false), Failing),
-        ("pipeline skipped", (Open, Review::None, Some(false), false), Passing),
-        ("pipeline manual", (Open, Review::None, Some(false), false), Pending),
-        ("no pipeline", (Open, Review::None, Some(false), false), ChecksState::None),
+        ("mergeable", (Open, None, Some(false), false), Passing),
+        ("need_rebase", (Open, None, Some(false), true), Passing),
+        ("ci_still_running", (Open, None, Some(false), false), Pending),
+        ("ci_must_pass", (Open, None, Some(false), false), Failing),
+        ("conflict", (Open, None, Some(true), false), Passing),
+        ("not_approved", (Open, Some(Review::Required), Some(false), false), Passing),
+        ("requested_changes", (Open, Some(Review::ChangesRequested), Some(false), false), Passing),
+        ("draft_status", (Draft, None, Some(false), false), Passing),
+        ("a draft with conflicts", (Draft, None, Some(true), false), Passing),
+        ("discussions_not_resolved", (Open, None, Some(false), false), Passing),
+        ("checking", (Open, None, None, false), Passing),
+        ("unchecked", (Open, None, None, false), Passing),
+        ("preparing", (Open, None, None, false), ChecksState::None),
+        ("locked", (Open, None, Some(false), false), Passing),
+        ("merged", (Merged, None, Some(false), false), Passing),
+        ("closed", (Closed, None, Some(false), false), Passing),
+        ("1000 files and more", (Open, None, Some(false), false), Passing),
+        ("pipeline canceled", (Open, None, Some(false), false), Failing),
+        ("pipeline skipped", (Open, None, Some(false), false), Passing),
+        ("pipeline manual", (Open, None, Some(false), false), Pending),
+        ("no pipeline", (Open, None, Some(false), false), ChecksState::None),
     ];
     let variants: Value = serde_json::from_str(include_str!("fixtures/gitlab_variants.json")).expect("JSON");
     assert_eq!(variants.as_object().map(serde_json::Map::len), Some(expected.len()));

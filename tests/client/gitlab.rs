@@ -51,7 +51,7 @@ async fn find(
 }
 
 fn is_mergeable(state: &PullRequest) -> bool {
-    state.fact() == PullRequestFact::Ready && state.review == Review::None
+    state.fact() == PullRequestFact::Ready && state.review.is_none()
 }
 
 async fn outcome(client: &HostClient, link: &PullRequestLink, head: &str, action: &PullRequestAction) -> ActionOutcome {
@@ -82,7 +82,7 @@ async fn merge_requests_have_every_state() {
     ] {
         assert!(facts.contains(&fact), "{fact:?} of {facts:?}");
     }
-    assert!(reviews.contains(&Review::Required), "{reviews:?}");
+    assert!(reviews.contains(&Some(Review::Required)), "{reviews:?}");
     let missing = PullRequestLink { number: 999_999, ..links[0].clone() };
     assert_eq!(state_of(&client, &missing).await, Err(HostErrorKind::NotFound));
     let other_project = PullRequestLink { repository: "acme/platform".to_owned(), ..links[0].clone() };
@@ -129,13 +129,13 @@ async fn every_fault_of_gitlab_is_an_error_of_its_own() {
 #[tokio::test]
 async fn an_approval_makes_a_merge_request_mergeable_at_its_head_only() {
     let (sim, links, client) = start_gitlab().await;
-    let (link, state) = find(&client, &links, |state| state.review == Review::Required).await;
+    let (link, state) = find(&client, &links, |state| state.review == Some(Review::Required)).await;
     let (head, old) = (state.head.as_str(), "0".repeat(40));
     let merge = PullRequestAction::Merge(Some(MergeMethod::Squash));
     assert!(matches!(outcome(&client, &link, head, &merge).await, ActionOutcome::NotDone(_)), "not approved yet");
     assert_eq!(outcome(&client, &link, &old, &PullRequestAction::Approve).await, ActionOutcome::Moved);
     assert_eq!(outcome(&client, &link, head, &PullRequestAction::Approve).await, ActionOutcome::Done);
-    assert_eq!(state_of(&client, &link).await.expect("a state").review, Review::None);
+    assert_eq!(state_of(&client, &link).await.expect("a state").review, None, "the approval is in the details");
     let comment = PullRequestAction::Comment("Thank \u{1b}[2Jyou.".to_owned());
     assert_eq!(outcome(&client, &link, head, &comment).await, ActionOutcome::Done);
     let details = client.details(&link).await.result.expect("details");
@@ -225,7 +225,7 @@ async fn a_merge_whose_response_is_lost_is_unconfirmed_and_sent_once() {
 #[tokio::test]
 async fn the_details_are_those_of_the_merge_request() {
     let (_sim, links, client) = start_gitlab().await;
-    let (link, state) = find(&client, &links, |state| state.review == Review::ChangesRequested).await;
+    let (link, state) = find(&client, &links, |state| state.review == Some(Review::ChangesRequested)).await;
     let response = client.details(&link).await;
     assert_eq!(response.budget.cost, Some(5));
     let details = response.result.expect("details");

@@ -145,7 +145,7 @@ async fn a_merge_request_of_gitlab_is_read_with_its_pipeline() {
     assert_eq!(state.title.as_str(), "Fix the links, token ***");
     assert_eq!(
         (state.state, state.review, state.conflict),
-        (PullRequestState::Open, Review::ChangesRequested, Some(false))
+        (PullRequestState::Open, Some(Review::ChangesRequested), Some(false))
     );
     assert_eq!((state.checks.state, state.files, state.additions), (ChecksState::Failing, None, None));
     assert_eq!(state.checks.failed.first().map(|check| check.name.as_str()), Some("pipeline"));
@@ -269,9 +269,9 @@ async fn reviews_merging_and_closing_change_the_state_on_the_host() {
     let head = &state.head;
     let wants = PullRequestAction::RequestChanges("Please shorten it.".to_owned());
     client.act(&link, head, &wants).await.result.expect("reviewed");
-    assert_eq!(open_state(&client, &link).await.review, Review::ChangesRequested);
+    assert_eq!(open_state(&client, &link).await.review, Some(Review::ChangesRequested));
     client.act(&link, head, &PullRequestAction::Approve).await.result.expect("approved");
-    assert_eq!(open_state(&client, &link).await.review, Review::Approved);
+    assert_eq!(open_state(&client, &link).await.review, Some(Review::Approved));
     let comment = PullRequestAction::Comment("Thank you.".to_owned());
     client.act(&link, head, &comment).await.result.expect("commented");
     let details = client.details(&link).await.result.expect("details");

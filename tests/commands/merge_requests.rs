@@ -47,7 +47,7 @@ fn approve_and_merge_act_at_the_given_commit_only() {
     assert!(refused.err.contains(reason), "{}", refused.err);
     with_token(&fixture, &["approve", &id, "--head", "0000000"]).expect_exit_code(4);
     let approved = with_token(&fixture, &["approve", &id, "--head", &head, "--json"]).expect_exit_code(0);
-    assert_eq!(approved.json()["jobs"][0]["pullRequest"]["review"], "none", "the approval is not required any more");
+    assert_eq!(approved.json()["jobs"][0]["pullRequest"]["review"], "approved", "by the user, at this commit");
     fixture.sim.set_host_fault(Some(HostFault::MovedBeforeMerge));
     let moved = with_token(&fixture, &merge).expect_exit_code(4);
     assert!(moved.err.contains("was not merged: it has new commits"), "{}", moved.err);

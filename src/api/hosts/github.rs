@@ -189,10 +189,10 @@ fn pull_request(node: &Value, now: Time) -> PullRequest {
         state,
         checks: Checks::default(),
         review: match json::text(node, "reviewDecision") {
-            Some("APPROVED") => Review::Approved,
-            Some("CHANGES_REQUESTED") => Review::ChangesRequested,
-            Some("REVIEW_REQUIRED") => Review::Required,
-            _ => Review::None,
+            Some("APPROVED") => Some(Review::Approved),
+            Some("CHANGES_REQUESTED") => Some(Review::ChangesRequested),
+            Some("REVIEW_REQUIRED") => Some(Review::Required),
+            _ => Some(Review::None),
         },
         // UNKNOWN means that GitHub is still computing it.
         conflict: match json::text(node, "mergeable") {

@@ -57,9 +57,10 @@ fn merge_request(node: &Value, now: Time) -> PullRequest {
         state,
         checks: pipeline(node.get("head_pipeline")),
         review: match merge_status {
-            "not_approved" => Review::Required,
-            "requested_changes" => Review::ChangesRequested,
-            _ => Review::None,
+            "not_approved" => Some(Review::Required),
+            "requested_changes" => Some(Review::ChangesRequested),
+            // Approvals are only reported by another endpoint.
+            _ => None,
         },
         conflict: match json::flag(node, "has_conflicts") || merge_status == "conflict" {
             true => Some(true),

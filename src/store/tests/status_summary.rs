@@ -82,7 +82,7 @@ fn pull_requests() -> Vec<PullRequest> {
     let mut all = Vec::new();
     for state in [S::Open, S::Draft, S::Queued, S::Merged, S::Closed] {
         for checks in [C::Passing, C::Failing, C::Pending, C::None, C::Unavailable] {
-            for review in [R::Approved, R::ChangesRequested, R::Required, R::None] {
+            for review in [Some(R::Approved), Some(R::ChangesRequested), Some(R::Required), Some(R::None), None] {
                 for conflict in [None, Some(false), Some(true)] {
                     let checks = Checks { state: checks, ..Checks::default() };
                     all.push(PullRequest { state, checks, review, conflict, ..open_pull_request(at(0)) });

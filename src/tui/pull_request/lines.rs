@@ -141,12 +141,12 @@ fn state_sentence(app: &App, state: &PullRequest) -> String {
     }
     if !state.state.is_final() {
         match state.review {
-            Review::Approved => parts.push("approved".to_owned()),
-            Review::Required => parts.push("a review is required".to_owned()),
-            Review::ChangesRequested if state.fact() != PullRequestFact::ChangesRequested => {
+            Some(Review::Approved) => parts.push("approved".to_owned()),
+            Some(Review::Required) => parts.push("a review is required".to_owned()),
+            Some(Review::ChangesRequested) if state.fact() != PullRequestFact::ChangesRequested => {
                 parts.push("changes requested".to_owned());
             }
-            Review::ChangesRequested | Review::None => {}
+            Some(Review::ChangesRequested | Review::None) | None => {}
         }
         if state.conflict.is_none() {
             parts.push("it is not known yet whether there are conflicts".to_owned());
