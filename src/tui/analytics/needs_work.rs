@@ -9,6 +9,7 @@ use crate::model::load::{Load, Timed};
 use crate::model::period::DateRange;
 use crate::model::report::{LoadEndReason, LoadOutcome, LoadPlan, Report};
 use crate::tui::msg::Effect;
+use crate::tui::views::all_pages::AllPages;
 use std::sync::Arc;
 
 /// The state of the tab.
@@ -22,17 +23,35 @@ pub struct NeedsWorkTab {
 }
 
 impl NeedsWorkTab {
-    /// Shows this range. Returns the effects that read the cached page views, or none if it is already shown.
-    pub(super) fn show_range(&mut self, range: DateRange) -> Vec<Effect> {
+    /// Shows this range. Returns the ranges whose cached page views have to be read, or none if it is already shown.
+    pub(super) fn show_range(&mut self, range: DateRange) -> Vec<DateRange> {
         if self.range == Some(range) {
             return Vec::new();
         }
         let list = std::mem::take(&mut self.list);
         *self = Self { range: Some(range), list, ..Self::default() };
         self.arrange();
-        let ranges = [Some(range), range.step(-1)];
-        let read = |range| Effect::Analytics(AnalyticsEffect::LoadCachedViews(range));
-        ranges.into_iter().flatten().map(read).collect()
+        [Some(range), range.step(-1)].into_iter().flatten().collect()
+    }
+
+    /// Takes over page views that the tab Pages has loaded, if they are newer or more complete. Returns whether it did.
+    pub(super) fn share_views(&mut self, pages: &AllPages, now: Time) -> bool {
+        let is_better = |known: &Arc<Report>, shown: Option<&Report>| {
+            shown.is_none_or(|shown| {
+                (known.complete && !shown.complete) || (known.complete == shown.complete && known.as_of > shown.as_of)
+            })
+        };
+        let known = self.range.and_then(|range| pages.report(range)).filter(|known| is_better(known, self.views()));
+        let before = self.range.and_then(|range| pages.complete_report(range.step(-1)?));
+        let before = before.filter(|known| is_better(known, self.previous_views.as_deref()));
+        let has_changed = known.is_some() || before.is_some();
+        if let Some(before) = before {
+            self.previous_views = Some(Arc::clone(before));
+        }
+        if let Some(known) = known {
+            self.show_views(Arc::clone(known), now);
+        }
+        has_changed
     }
 
     /// Stores page views that were read from the cache. Ignores those of another range.

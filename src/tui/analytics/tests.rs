@@ -9,7 +9,7 @@ use crate::model::analytics::{
 use crate::model::comparison::ComparedRanges;
 use crate::model::failure::{Failure, FailureKind};
 use crate::model::period::DateRange;
-use crate::model::report::{CacheOverview, CachedRange, LoadEndReason, Report};
+use crate::model::report::{CacheOverview, CachedRange, LoadEndReason, Report, StoredReport};
 use crate::model::text::CleanText;
 use crate::model::views::{Count, Counts, PageRow, ViewsPage};
 use crate::tui::compose::editor::Editor;
@@ -243,6 +243,27 @@ fn pages_that_need_work_show_unknown_signals_as_unknown() {
     assert!(text.contains("- unanswered questions: 1 (100.0% of the site)"), "{text}");
     assert!(text.contains("  > Which port does SSO need?"), "{text}");
     assert!(!text.contains("thumbs down"), "unknown numbers are not evidence: {text}");
+}
+
+#[test]
+fn pages_that_need_work_use_the_page_views_that_the_tab_pages_has_loaded() {
+    let (mut app, range) = open(AnalyticsTab::NeedsWork);
+    let views = |complete: bool, views: i64, minute: i64| {
+        let counts = Counts { total: Count::Known(views), ..Counts::default() };
+        let page = ViewsPage { rows: vec![PageRow { path: CleanText::line("/sso"), counts }], ..ViewsPage::default() };
+        Arc::new(Report::from_first_response(range, page, complete, at(minute)))
+    };
+    let down = PageFeedback { path: CleanText::line("/sso"), thumbs_down: Count::Known(2), ..PageFeedback::default() };
+    app.update(Msg::Analytics(AnalyticsMsg::FeedbackByPage(loaded(range, vec![down]))), at(0));
+    let shown_views = |app: &App| app.analytics.needs_work.found.pages[0].value(Signal::Views);
+    app.update(Msg::Analytics(AnalyticsMsg::CachedViews { range, report: Some(views(false, 7, 5)) }), at(5));
+    assert_eq!(shown_views(&app), Some(7.into()));
+    let stored = |report| StoredReport { report: Some(report), ..StoredReport::default() };
+    for (complete, count, minute, expected) in [(false, 6, 4, 7), (true, 9, 4, 9), (true, 8, 3, 9), (true, 10, 6, 10)] {
+        let stored = Ok(stored(views(complete, count, minute)));
+        app.update(Msg::Views(ViewsMsg::CachedReportLoaded { range, stored }), at(6));
+        assert_eq!(shown_views(&app), Some(expected.into()), "{count}");
+    }
 }
 
 #[test]

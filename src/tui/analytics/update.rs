@@ -213,11 +213,18 @@ impl App {
             AnalyticsTab::Feedback => effects.extend(analytics.feedback.show_range(range)),
             AnalyticsTab::Questions => effects.extend(analytics.questions.show_range(range)),
             AnalyticsTab::NeedsWork => {
-                effects.extend(analytics.needs_work.show_range(range));
+                let pages = &self.views.all_pages;
+                let unread =
+                    analytics.needs_work.show_range(range).into_iter().filter(|of| pages.report(*of).is_none());
+                effects.extend(unread.map(AnalyticsEffect::LoadCachedViews).map(Effect::Analytics));
+                let has_new_views = analytics.needs_work.share_views(pages, now);
                 effects.extend(analytics.searches.show_range(range));
                 effects.extend(analytics.feedback_by_page.show_range(range));
                 effects.extend(analytics.feedback.show_range(range));
                 effects.extend(analytics.questions.show_range(range));
+                if has_new_views {
+                    self.update_needs_work();
+                }
             }
         }
     }
