@@ -1,7 +1,7 @@
 //! Encodes the changed cells of a frame in few bytes, because every byte counts over SSH. Only visible style
 //! differences are sent. Short gaps between changed cells are written again, longer gaps are skipped, and long blanks
-//! are erased. Rows with alternating styles are drawn style by style if that is shorter. The screen looks the same as
-//! if every cell were sent.
+//! are erased. The cells are sent style by style if that is shorter than row by row. The screen looks the same as if every
+//! cell were sent.
 
 use super::sgr::{SgrState, push_number, replace_if_shorter};
 use ratatui::buffer::{Buffer, Cell, CellDiffOption};
@@ -34,9 +34,11 @@ pub(super) fn normalize_blank(cell: &mut Cell) {
 /// `buffer` contains all cells of the frame.
 pub(super) fn encode_cells(updates: &[CellUpdate<'_>], buffer: &Buffer) -> String {
     let mut frame = Encoder { buffer, out: String::new(), style: SgrState::default(), at: CursorPos::Unknown };
-    for row in updates.chunk_by(|one, other| one.1 == other.1) {
-        frame.draw(&with_neighbours(row, buffer));
-    }
+    let initial = (frame.style, frame.at);
+    let rows: Vec<CellUpdate<'_>> =
+        updates.chunk_by(|one, other| one.1 == other.1).flat_map(|row| with_neighbours(row, buffer)).collect();
+    frame.draw(&rows);
+    frame.redraw_by_style_if_shorter(initial, &rows);
     if frame.style != SgrState::default() {
         frame.out.push_str("\x1b[m");
     }
@@ -93,6 +95,31 @@ fn add_overdrawn<'a>(x: u16, y: u16, cell: &Cell, buffer: &'a Buffer, cells: &mu
     }
 }
 
+/// Returns the cells grouped by style; a blank stays with the glyph before it. Returns `None` if they are already in that
+/// order.
+fn group_by_style<'a>(cells: &[CellUpdate<'a>]) -> Option<Vec<CellUpdate<'a>>> {
+    let mut styles: Vec<SgrState> = Vec::new();
+    let mut runs: Vec<(usize, &[CellUpdate<'a>])> = Vec::new();
+    let mut rest = cells;
+    while let Some((_, row, cell)) = rest.first() {
+        let style = SgrState::of(cell);
+        let belongs =
+            |(_, y, cell): &&CellUpdate<'a>| y == row && (is_plain_blank(cell) || SgrState::of(cell) == style);
+        let (run, behind) = rest.split_at(1 + rest.iter().skip(1).take_while(belongs).count());
+        let group = styles.iter().position(|known| *known == style).unwrap_or_else(|| {
+            styles.push(style);
+            styles.len() - 1
+        });
+        runs.push((group, run));
+        rest = behind;
+    }
+    if runs.is_sorted_by_key(|(group, _)| *group) {
+        return None;
+    }
+    runs.sort_by_key(|(group, _)| *group);
+    Some(runs.into_iter().flat_map(|(_, run)| run).copied().collect())
+}
+
 /// Whether the cell is a space that shows nothing but its background.
 fn is_plain_blank(cell: &Cell) -> bool {
     matches!(cell.symbol().as_bytes(), [b' ']) && !cell.modifier.intersects(VISIBLE_ON_BLANK)
@@ -121,6 +148,20 @@ struct Encoder<'a> {
 }
 
 impl Encoder<'_> {
+    /// Replaces what was written with the same cells drawn style by style, if that takes fewer bytes. `initial` contains
+    /// the style and the cursor position before the first cell.
+    fn redraw_by_style_if_shorter(&mut self, initial: (SgrState, CursorPos), cells: &[CellUpdate<'_>]) {
+        let Some(by_style) = group_by_style(cells) else { return };
+        let after = (self.style, self.at);
+        (self.style, self.at) = initial;
+        let in_order = std::mem::take(&mut self.out);
+        self.draw(&by_style);
+        if self.out.len() >= in_order.len() {
+            self.out = in_order;
+            (self.style, self.at) = after;
+        }
+    }
+
     fn draw(&mut self, cells: &[CellUpdate<'_>]) {
         let mut rest = cells;
         while let Some(((x, y, cell), after)) = rest.split_first() {

@@ -358,7 +358,11 @@ impl Component for Changes {
     fn position_text(&self, app: &App) -> String {
         let g = app.geometry();
         let (total, end) = (self.rows.len(), self.visible(rows::text_columns(g), g.dialog_rows()).end);
-        if total == 0 { String::new() } else { position_text(self.selected, total, total - end) }
+        if total == 0 {
+            return String::new();
+        }
+        let ignored = if self.ignores_whitespace { "whitespace ignored · " } else { "" };
+        format!("{ignored}{}", position_text(self.selected, total, total - end))
     }
 
     fn receive(&mut self, msg: Msg, cx: &mut Cx<'_>) -> Result<Flow, Msg> {
