@@ -62,8 +62,12 @@ pub(in crate::tui) fn bar_spans(
     // On a log scale a single view has the length 0, but it still gets the shortest bar.
     let has_views = metric.bar_length(figures.counts).is_some_and(|views| !views.is_zero());
     let (sign, style) = symbol_and_style(metric, theme);
-    // A block with a gap around it has no eighths.
-    let parts_per_cell = if sign == TOTAL { 1 } else { theme.parts_per_cell() };
+    let parts_per_cell = match sign {
+        AI => theme.ai_parts_per_cell(),
+        // A block with a gap around it has no eighths.
+        TOTAL => 1,
+        _ => theme.parts_per_cell(),
+    };
     let parts = cells_of_fraction(part, width * parts_per_cell).max(usize::from(has_views && width > 0));
     let end = if sign == AI { theme.ai_part() } else { style };
     solid(sign, parts, parts_per_cell, [style, end]).into()
@@ -90,7 +94,7 @@ fn eighths_at_left(n: usize) -> &'static str {
 /// values that are not counts.
 pub(in crate::tui) fn stacked_bar(counts: &Counts, full: f64, width: usize, theme: &Theme) -> Vec<Span<'static>> {
     let (human, ai) = (counts.human.value().unwrap_or_default(), counts.ai.value().unwrap_or_default());
-    let per_cell = theme.parts_per_cell();
+    let per_cell = if ai.is_zero() { theme.parts_per_cell() } else { theme.ai_parts_per_cell() };
     let parts = bar_cells(human + ai, full, width * per_cell);
     let human_parts = human_cell_count(human, ai, parts);
     if human_parts == parts || parts < per_cell && human >= ai {
@@ -183,7 +187,7 @@ mod tests {
 
     fn bar(human: i64, ai: i64, full: f64, width: usize) -> String {
         let counts = Counts::new(Count::Known(human), Count::Known(ai), Count::Known(human + ai));
-        stacked_bar(&counts, full, width, &Theme::new(ColorDepth::None))
+        stacked_bar(&counts, full, width, &Theme::new(ColorDepth::True))
             .iter()
             .map(|span| span.content.as_ref())
             .collect()
@@ -212,6 +216,16 @@ mod tests {
         let spans = stacked_bar(&counts, 80.0, 10, &theme);
         let shared = spans.iter().find(|span| span.content == "▏").expect("a shared cell");
         assert_eq!((shared.style.fg, shared.style.bg), (theme.human.fg, theme.ai_part().fg));
+    }
+
+    #[test]
+    fn without_the_colours_of_the_texture_ai_views_fill_whole_cells() {
+        let shown = |human, ai| {
+            let counts = Counts::new(Count::Known(human), Count::Known(ai), Count::Known(human + ai));
+            let spans = stacked_bar(&counts, 80.0, 10, &Theme::new(ColorDepth::None));
+            spans.iter().map(|span| span.content.as_ref()).collect::<String>()
+        };
+        assert_eq!([shown(33, 18), shown(33, 0), shown(1, 2)], ["████▒▒", "████▏", "▒"]);
     }
 
     #[test]
@@ -274,7 +288,7 @@ mod tests {
     fn plain(human: i64, ai: i64, metric: Metric, scale: BarScale) -> String {
         let counts = Counts::new(Count::Known(human), Count::Known(ai), Count::Known(human + ai));
         let figures = PageMetrics::of(&counts, ComparisonBaseline::Uncompared);
-        bar_spans(&figures, metric, scale, 10, &Theme::new(ColorDepth::None))
+        bar_spans(&figures, metric, scale, 10, &Theme::new(ColorDepth::True))
             .iter()
             .map(|span| span.content.as_ref())
             .collect()

@@ -134,6 +134,12 @@ impl Theme {
         if self.has_eighths && !self.ascii { 8 } else { 1 }
     }
 
+    /// Returns the number of parts in which AI bars fill a cell. Without the colours of the texture, a cell that is
+    /// filled in part would be brighter than the texture beside it, so only whole cells are filled.
+    pub(in crate::tui) fn ai_parts_per_cell(&self) -> usize {
+        if self.ai_texture.bg.is_some() { self.parts_per_cell() } else { 1 }
+    }
+
     /// Returns the style of the cells of AI bars that are filled completely: the texture is a darker tone on the colour
     /// of AI views.
     pub(in crate::tui) fn ai_fill(&self) -> Style {
@@ -223,18 +229,26 @@ fn rgb(color: Color) -> Option<Rgb> {
     }
 }
 
-/// Returns the fixed colour that is nearest to the mean of two colours. Of two equally near ones, the lighter one.
+/// Returns the mean of two colours; of two fixed colours, the nearest fixed one, and of two equally near ones the lighter
+/// one.
 fn mean(one: Color, other: Color) -> Option<Color> {
-    let (one, other) = (rgb(one)?, rgb(other)?);
-    let mean = Rgb(one.0.midpoint(other.0), one.1.midpoint(other.1), one.2.midpoint(other.2));
-    let lightest_first = fixed_colors().collect::<Vec<_>>().into_iter().rev();
-    Some(Color::Indexed(nearest(mean, lightest_first)))
+    let ((first, Rgb(r, g, b)), is_fixed) = ((rgb(one)?, rgb(other)?), matches!(one, Color::Indexed(_)));
+    let mean = Rgb(first.0.midpoint(r), first.1.midpoint(g), first.2.midpoint(b));
+    let lightest_first = || fixed_colors().collect::<Vec<_>>().into_iter().rev();
+    Some(if is_fixed { Color::Indexed(nearest(mean, lightest_first())) } else { Color::Rgb(mean.0, mean.1, mean.2) })
 }
 
-/// Returns the nearest fixed colour that is darker.
+/// Returns a colour that is slightly darker: a strong contrast would separate the texture from the cells that are filled
+/// in part, which have its mean tone. Of a fixed colour, returns the nearest other fixed one.
 fn darker(color: Color) -> Option<Color> {
     let Rgb(r, g, b) = rgb(color)?;
-    Some(Color::Indexed(nearest(Rgb(r / 4 * 3, g / 4 * 3, b / 4 * 3), fixed_colors())))
+    let darker = [r, g, b].map(|part| part - part / 5);
+    let [r, g, b] = darker;
+    let others = || fixed_colors().filter(|(_, index)| Color::Indexed(*index) != color);
+    Some(match color {
+        Color::Indexed(_) => Color::Indexed(nearest(Rgb(r, g, b), others())),
+        _ => Color::Rgb(r, g, b),
+    })
 }
 
 fn nearest(wanted: Rgb, among: impl Iterator<Item = (Rgb, u8)>) -> u8 {
@@ -293,11 +307,13 @@ mod tests {
             Theme::of(&colors, depth)
         };
         let fill = theme(ColorDepth::True).ai_fill();
-        assert_eq!((fill.fg, fill.bg), (Some(Color::Indexed(137)), Some(Color::Rgb(255, 175, 95))));
+        assert_eq!((fill.fg, fill.bg), (Some(Color::Rgb(204, 140, 76)), Some(Color::Rgb(255, 175, 95))));
+        assert_eq!(theme(ColorDepth::True).ai_part().fg, Some(Color::Rgb(229, 157, 85)), "the mean of both");
         let indexed = theme(ColorDepth::Indexed256);
         assert!(indexed.ai_fill().bg == indexed.ai.fg && indexed.ai_fill().fg != indexed.ai.fg);
         for depth in [ColorDepth::Sixteen, ColorDepth::None] {
             assert_eq!(theme(depth).ai_fill(), theme(depth).ai);
+            assert_eq!((theme(depth).ai_parts_per_cell(), theme(depth).parts_per_cell()), (1, 8));
         }
         let ascii = Theme { ascii: true, ..theme(ColorDepth::True) };
         assert_eq!(ascii.ai_fill(), ascii.ai, "a sign on a background would be hard to see");

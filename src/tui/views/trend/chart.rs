@@ -213,8 +213,8 @@ impl Chart {
                 let blank = if is_mean && bar.views().is_none() { (" ", theme.text) } else { blank };
                 let (symbol, style) = match self.cell(bar, level, theme) {
                     // A day in progress is no part of the mean, and its hatching would be gone.
-                    Some((_, style)) if is_mean && !bar.is_incomplete && bar.views().is_some() => {
-                        ("━", crossed(style, theme))
+                    Some((symbol, style)) if is_mean && !bar.is_incomplete && bar.views().is_some() => {
+                        crossed(style, theme).map_or((symbol, style), |crossed| ("━", crossed))
                     }
                     Some(cell) => cell,
                     None => blank,
@@ -239,7 +239,11 @@ impl Chart {
             return (level == 1).then_some((sign, theme.muted));
         };
         // Only whole cells can be hatched.
-        let per_cell = if bar.is_incomplete { 1 } else { theme.parts_per_cell() };
+        let per_cell = match bar.is_incomplete {
+            true => 1,
+            false if ai.is_zero() => theme.parts_per_cell(),
+            false => theme.ai_parts_per_cell(),
+        };
         let parts = self.parts(human + ai, per_cell);
         let human_parts = above_axis(bars::human_cell_count(human, ai, parts), per_cell);
         let parts = above_axis(parts, per_cell);
@@ -378,11 +382,12 @@ pub(in crate::tui) fn chart_bars(
     bars.into_iter().map(|bar| ChartBar::new(bar.clone(), of_previous(bar.range), is_weekly, now)).collect()
 }
 
-/// Returns the style of the mean where it crosses a bar: its background is the colour of the bar.
-fn crossed(bar: Style, theme: &Theme) -> Style {
+/// Returns the style of the mean where it crosses a bar: its background is the colour of the bar. Without colours there
+/// is none: the line would be a hole in the bar.
+fn crossed(bar: Style, theme: &Theme) -> Option<Style> {
     // A textured cell has the mean tone of its texture.
     let bg: Option<Color> = if bar.bg.is_some() { theme.ai_part().fg } else { bar.fg };
-    Style { bg, ..theme.text }
+    bg.map(|_| Style { bg, ..theme.text })
 }
 
 /// Returns a cell of which this many eighths are filled from the bottom.
@@ -461,6 +466,9 @@ mod tests {
             line.spans.iter().skip(2).map(|span| (span.content.as_ref(), span.style.bg)).collect();
         assert_eq!(styles[0], ("━━", theme.human.fg), "the mean keeps the colour that it crosses");
         assert!(styles.iter().any(|(text, _)| *text == "??"), "{styles:?}");
+        let plain = Theme::new(ColorDepth::None);
+        let bar = chart.row_line(1, 18, &plain).spans.get(2).map(|span| span.content.to_string());
+        assert_eq!(bar.as_deref(), Some("██"), "without colours, the line would be a hole");
     }
 
     #[test]
