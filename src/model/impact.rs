@@ -3,6 +3,7 @@
 
 use super::Time;
 use super::analytics::AnalyticsKind;
+use super::analytics::page_reports::PageReports;
 use super::analytics::signal_snapshot::SignalSnapshot;
 use super::load::Timed;
 use super::period::DateRange;
@@ -165,6 +166,11 @@ pub struct PagePeriod {
 pub struct PageHistory {
     /// The views in all stored ranges, sorted by first day, newest first.
     pub periods: Vec<PagePeriod>,
+    /// The days of the wanted ones on which the page had no views: all pages of the day are stored, and the page is not
+    /// among them.
+    pub days_without_views: Vec<Timed<DateRange>>,
+    /// What the stored reports of the wanted range say about the page.
+    pub reports: PageReports,
     /// Jobs that were started for the page, newest first, with the views of the page before and after each job.
     pub jobs: Vec<(JobKey, PageViewsState, PageViewsState)>,
 }

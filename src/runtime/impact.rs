@@ -4,6 +4,7 @@
 use crate::engine::Engine;
 use crate::model::Time;
 use crate::model::analytics::needs_work::{LoadedReports, NeedsWork, Signal, Weights};
+use crate::model::analytics::page_reports::PageReports;
 use crate::model::analytics::signal_snapshot::{JobSnapshots, SignalSnapshot};
 use crate::model::analytics::{AnalyticsKind, Feedback, PageFeedback, Question, RowsReport, Search};
 use crate::model::endpoint::Scope;
@@ -141,18 +142,56 @@ impl ImpactReader<'_> {
         loaded.missing().rows.into_iter().filter(is_wanted).collect()
     }
 
-    /// Reads the views of a page in every cached range, and before and after each job about the page.
-    pub(super) async fn read_page_history(&self, path: &CleanText) -> Result<PageHistory, StoreError> {
+    /// Reads the views of a page in every cached range, which of these `days` had none, what the reports of `range` say
+    /// about the page, and its views before and after each job about it.
+    pub(super) async fn read_page_history(
+        &self,
+        path: &CleanText,
+        range: DateRange,
+        days: &[DateRange],
+    ) -> Result<PageHistory, StoreError> {
         let mut periods = self.store.page_periods(self.scope, path).await?;
         for period in &mut periods {
             self.to_local(&mut period.views);
         }
+        let days_with_state = days.iter().zip(self.store.page_views(self.scope, path, days).await?);
+        let without_views = |(day, views): (&DateRange, PageViewsState)| match views {
+            PageViewsState::NotListed(as_of) => Some(Timed { value: *day, as_of: self.local_time(as_of) }),
+            PageViewsState::Known(_) | PageViewsState::Unknown => None,
+        };
+        let days_without_views = days_with_state.filter_map(without_views).collect();
+        let reports = self.read_page_reports(path, range).await?;
         let mut jobs = Vec::new();
         for row in self.store.jobs_about(self.scope, path).await? {
             let (before, after) = self.views_around(&row, path).await?;
             jobs.push((row.key, before, after));
         }
-        Ok(PageHistory { periods, jobs })
+        Ok(PageHistory { periods, days_without_views, reports, jobs })
+    }
+
+    /// Reads what the stored reports of a range say about a page.
+    async fn read_page_reports(&self, path: &CleanText, range: DateRange) -> Result<PageReports, StoreError> {
+        let (store, scope) = (self.store, self.scope);
+        let feedback_by_page = store.rows_report(scope, range).await?.report;
+        let feedback = store.rows_report(scope, range).await?.report;
+        let questions = store.rows_report(scope, range).await?.report;
+        let searches = store.rows_report(scope, range).await?.report;
+        let loaded = LoadedReports {
+            feedback_by_page: feedback_by_page.as_deref(),
+            feedback: feedback.as_deref(),
+            questions: questions.as_deref(),
+            searches: searches.as_deref(),
+            ..LoadedReports::default()
+        };
+        let mut reports = PageReports::of_page(path, loaded);
+        let times = [
+            reports.votes.as_mut().map(|known| &mut known.as_of),
+            reports.comments.as_mut().map(|known| &mut known.as_of),
+            reports.questions.as_mut().map(|known| &mut known.as_of),
+            reports.searches.as_mut().map(|known| &mut known.as_of),
+        ];
+        times.into_iter().flatten().for_each(|as_of| *as_of = self.local_time(*as_of));
+        Ok(reports)
     }
 
     async fn views_around(&self, row: &Job, path: &CleanText) -> Result<(PageViewsState, PageViewsState), StoreError> {

@@ -45,8 +45,9 @@ impl EffectRunner {
             ViewsEffect::LoadTotals(ranges) => {
                 ViewsMsg::TotalsLoaded(self.with_engine(async |engine| engine.load_totals(&ranges).await).await)
             }
-            ViewsEffect::LoadCachedPage(path) => {
-                let result = self.impact_reader().read_page_history(&path).await.map_err(store_failure);
+            ViewsEffect::LoadCachedPage { path, range, days } => {
+                let history = self.impact_reader().read_page_history(&path, range, &days).await;
+                let result = history.map_err(store_failure);
                 ViewsMsg::PageHistoryLoaded { path, result }
             }
             ViewsEffect::ListCachedRanges => {

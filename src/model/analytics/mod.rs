@@ -10,6 +10,7 @@ pub mod fields;
 pub mod filter;
 pub mod needs_work;
 pub mod needs_work_export;
+pub mod page_reports;
 mod rows;
 pub mod signal_snapshot;
 mod stored;

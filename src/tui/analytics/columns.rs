@@ -3,7 +3,7 @@
 use super::report_row::ReportRow;
 use crate::model::analytics::{Feedback, FeedbackStatus, PageFeedback, Question, Search};
 use crate::model::views::{Count, ViewCount};
-use crate::tui::draw::bars::{bar_cells, fraction_bar};
+use crate::tui::draw::bars::{bar_cells, fraction_bar, plain_scale_line};
 use crate::tui::format::{count_text, short_age, truncate_path};
 use crate::tui::views::columns::CHANGE_WIDTH;
 use crate::tui::views::draw::change::ChangeWeight;
@@ -47,11 +47,11 @@ pub(super) fn searches() -> Vec<Column<ListCell<Search>>> {
             let style = if row.item.is_unclicked() { row.view.theme.warning } else { row.view.theme.text };
             TableCell::new(percent(&row.item.click_rate).unwrap_or_else(|| "–".to_owned()), style)
         }),
-        C::left("", BAR_CELLS, |row, _| {
+        C::left(plain_scale_line("100%", BAR_CELLS), BAR_CELLS, |row, _| {
             let (share, theme) = (row.item.click_rate.value().map_or(0.0, ViewCount::as_f64), row.view.theme);
             TableCell::Spans(fraction_bar(share, BAR_CELLS, theme.human, theme))
         })
-        .after_gap(1)
+        .after_gap(2)
         .optional(3),
         C::left("page", PATH_CELLS, |row, width| {
             path(row, row.item.top_page.as_ref().map(|page| page.as_str()), width)
@@ -106,6 +106,8 @@ pub(super) fn feedback() -> Vec<Column<ListCell<Feedback>>> {
 
 /// The width of each half of a diverging bar.
 const HALF_BAR_CELLS: usize = 12;
+/// The names of the halves, beside their axis.
+const VOTES_HEADING: &str = "       down │ up";
 
 pub(super) fn page_feedback() -> Vec<Column<ListCell<PageFeedback>>> {
     type C = Column<ListCell<PageFeedback>>;
@@ -113,9 +115,9 @@ pub(super) fn page_feedback() -> Vec<Column<ListCell<PageFeedback>>> {
         C::flexible("page", 16, |row, width| path(row, Some(row.item.path.as_str()), width)).at_most(MAX_TEXT_CELLS),
         C::right("down", 7, |row, _| row.cell(count_text(&row.item.thumbs_down))),
         C::right("change", CHANGE_WIDTH, change).optional(1),
-        C::left("", 2 * HALF_BAR_CELLS + 1, votes).after_gap(2).optional(2),
-        C::left("up", 7, |row, _| row.cell(count_text(&row.item.thumbs_up))).after_gap(2),
-        C::right("about code", 11, |row, _| row.cell(count_text(&row.item.code))).optional(3),
+        C::right("up", 7, |row, _| row.cell(count_text(&row.item.thumbs_up))),
+        C::right("about code", 12, |row, _| row.cell(count_text(&row.item.code))).optional(3),
+        C::left(VOTES_HEADING, 2 * HALF_BAR_CELLS + 1, votes).after_gap(2).optional(2),
         C::left("", 1, |row, _| row.cell("")),
     ]
 }

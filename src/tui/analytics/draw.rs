@@ -3,8 +3,10 @@
 use super::report_row::ReportRow;
 use super::row_list::{ListTab, RowList};
 use super::rows_tab::{RowsTab, SummaryNumber};
+use super::screen::field_of_heading;
 use super::tab::AnalyticsTab;
 use super::tab_names::tab_names;
+use crate::model::Time;
 use crate::model::analytics::RowsReport;
 use crate::model::analytics::fields::Fielded;
 use crate::model::job_state::{MARKED, SELECTED};
@@ -23,10 +25,10 @@ use crate::tui::view::View;
 use crate::tui::views::areas::ViewsAreas;
 use crate::tui::views::draw::presets::range_names_line;
 use crate::tui::views::draw::table::change_cell;
-use crate::tui::widgets::table::{Column, ListCell, ListRow, Table};
+use crate::tui::widgets::table::{Column, ListCell, ListRow, Table, TableCell};
 use ratatui::Frame;
 use ratatui::layout::Rect;
-use ratatui::style::Style;
+use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Paragraph, Wrap};
 
@@ -41,28 +43,29 @@ pub(super) fn draw_report<R: ReportRow>(frame: &mut Frame<'_>, view: View<'_>, s
     let areas = view.app.report_areas();
     let tab = R::of(&view.app.analytics);
     draw_range_rule(frame, view, areas.range, R::TAB);
-    let status = status_text(view, tab, tab.list());
-    draw_lower_rule(frame, view, areas.position, status, screen.position_text(view.app));
-    if draw_summary(frame, view, &areas, tab).is_none_or(|report| report.rows.is_empty()) {
+    draw_lower_rule(frame, view, areas.position, tab.list(), screen.position_text(view.app));
+    if draw_summary(frame, view, &areas, tab, tab.list()).is_none_or(|report| report.rows.is_empty()) {
         return;
     }
     let table = table(R::columns(), usize::from(areas.lines.width), tab.compared_ranges().is_some());
     draw_rows(frame, view, &areas, &table, tab);
 }
 
-/// Draws the numbers of a report, or why there are none. Returns the report, if it is loaded.
-pub(super) fn draw_summary<'a, R: ReportRow>(
+/// Draws the numbers of a report with a note about it, or why there are none. `list` is what is listed of it. Returns the
+/// report, if it is loaded.
+pub(super) fn draw_summary<'a, R: ReportRow, L: Fielded>(
     frame: &mut Frame<'_>,
     view: View<'_>,
     areas: &ViewsAreas,
     tab: &'a RowsTab<R>,
+    list: &RowList<L>,
 ) -> Option<&'a RowsReport<R>> {
     let Some(report) = tab.report() else {
         draw_not_loaded(frame, view, tab.failure().map(|failure| failure.message.to_string()), tab.is_loading());
         return None;
     };
-    let as_of = view.as_of_clock(report.as_of);
-    draw_line(frame, areas.totals, 0, summary_line(view, &tab.summary, &as_of, areas.totals.width));
+    draw_line(frame, areas.totals, 0, summary_line(view, &tab.summary, areas.totals.width));
+    draw_note(frame, view, areas.status, note_text(view, tab, list), Some(report.as_of));
     if report.rows.is_empty() {
         draw_hint(frame, areas.lines, &format!("No {} in this range.", R::KIND.label()), view.theme.muted);
     }
@@ -77,9 +80,17 @@ pub(super) fn draw_rows<T: ListTab>(
     table: &Table<ListCell<T::Row>>,
     tab: &T,
 ) {
-    let mut headings = Line::from(" ".repeat(MARK_CELLS));
-    headings.extend(table.headings(view.theme.muted).spans);
-    draw_line(frame, areas.headings, 0, headings);
+    let (sorted, is_ascending) = tab.list().sort();
+    let headings = table.headings_with(|column, width| {
+        let heading = column.heading();
+        let is_sorted = field_of_heading(heading) == sorted && display_width(heading) < width;
+        if !is_sorted {
+            return column.heading_cell(view.theme.muted);
+        }
+        let arrow = if is_ascending { "↑" } else { "↓" };
+        TableCell::new(format!("{heading}{arrow}"), view.theme.mark)
+    });
+    draw_headings(frame, areas.headings, headings);
     let rows = usize::from(areas.lines.height);
     for (n, (item, is_selected)) in tab.visible(rows).enumerate() {
         let row = ListRow { view, item, is_selected };
@@ -94,6 +105,13 @@ pub(super) fn draw_rows<T: ListTab>(
         let clears = view.app.key_label(Context::Analytics, Action::Close);
         draw_hint(frame, areas.lines, &format!("No row passes the filter. {clears} clears it."), view.theme.muted);
     }
+}
+
+/// Draws a line of headings above the rows.
+pub(super) fn draw_headings(frame: &mut Frame<'_>, area: Rect, headings: Line<'_>) {
+    let mut line = Line::from(" ".repeat(MARK_CELLS));
+    line.extend(headings.spans);
+    draw_line(frame, area, 0, line);
 }
 
 /// Returns the table of a tab on a screen of this width. Changes are shown if the rows are compared.
@@ -129,58 +147,76 @@ pub(super) fn draw_range_rule(frame: &mut Frame<'_>, view: View<'_>, row: Rect, 
     draw_rule(frame, view, row, title, range_names_line(view, names));
 }
 
-/// Draws the rule below a report.
-pub(super) fn draw_lower_rule(
+/// Draws the rule below a report: how its rows are listed, and the position.
+pub(super) fn draw_lower_rule<L: Fielded>(
     frame: &mut Frame<'_>,
     view: View<'_>,
     row: Rect,
-    (text, is_problem): (String, bool),
+    list: &RowList<L>,
     position: String,
 ) {
-    let style = if is_problem { view.theme.warning } else { view.theme.muted };
-    draw_rule(frame, view, row, Line::styled(text, style), Line::styled(position, view.theme.muted));
+    let left = match list.filter_problem() {
+        Some(problem) => Line::styled(capitalized(problem), view.theme.warning),
+        None => Line::styled(list.notes().collect::<Vec<_>>().join(" · "), view.theme.muted),
+    };
+    draw_rule(frame, view, row, left, Line::styled(position, view.theme.muted));
 }
 
-/// Returns the line with the numbers of a report and its age.
-pub(super) fn summary_line<'a>(view: View<'_>, numbers: &[SummaryNumber], as_of: &str, width: u16) -> Line<'a> {
+/// Draws the line below the numbers: a note about the report at the left, and its time at the right.
+pub(super) fn draw_note(
+    frame: &mut Frame<'_>,
+    view: View<'_>,
+    area: Rect,
+    (text, is_problem): (String, bool),
+    as_of: Option<Time>,
+) {
+    let style = if is_problem { view.theme.warning } else { view.theme.muted };
+    let as_of = as_of.map(|at| view.as_of_clock(at)).unwrap_or_default();
+    let width = usize::from(area.width);
+    let end = width.saturating_sub(display_width(&as_of) + 1);
+    let mut row = TextRow::new(width);
+    row.push(" ", style);
+    row.left(&text, end.saturating_sub(2), style);
+    if !text.is_empty() || end > row.used() {
+        row.pad_to(end).push(as_of, view.theme.muted);
+    }
+    draw_line(frame, area, 0, row.line());
+}
+
+/// Returns the line with the numbers of a report.
+pub(super) fn summary_line<'a>(view: View<'_>, numbers: &[SummaryNumber], width: u16) -> Line<'a> {
     let change =
         |number: &SummaryNumber| number.change.map(|change| format!(" {}", change_cell(change))).unwrap_or_default();
-    let texts: Vec<(String, String)> = numbers
-        .iter()
-        .map(|number| (format!("{} {}", number.name, format_views(number.value)), change(number)))
-        .collect();
-    let cells = |(text, change): &(String, String)| display_width(text) + display_width(change) + NUMBER_GAP.len();
-    let shows_changes = texts.iter().map(cells).sum::<usize>() < usize::from(width);
+    let texts = numbers.iter().map(|number| (number.name, format_views(number.value), change(number)));
+    numbers_line(view.theme, texts.collect(), width)
+}
+
+/// Returns a line of numbers with their names and changes, as many as fit. A number is shown completely or not at all,
+/// and changes only if all of them fit.
+pub(super) fn numbers_line<'a>(theme: &Theme, numbers: Vec<(&'static str, String, String)>, width: u16) -> Line<'a> {
+    let cells = |(name, number, change): &(&str, String, String)| {
+        NUMBER_GAP.len() + name.len() + 1 + display_width(number) + display_width(change)
+    };
+    let shows_changes = numbers.iter().map(cells).sum::<usize>() < usize::from(width);
     let mut row = TextRow::new(usize::from(width));
-    let texts = texts.into_iter().map(|(text, change)| (text, if shows_changes { change } else { String::new() }));
-    push_numbers(&mut row, view.theme, texts);
-    let end = usize::from(width).saturating_sub(display_width(as_of) + 1);
-    if row.used() < end {
-        row.pad_to(end).push(as_of, view.theme.muted);
+    for (n, (name, number, change)) in numbers.into_iter().enumerate() {
+        let gap = if n == 0 { " " } else { NUMBER_GAP };
+        if n > 0 && gap.len() + name.len() + 1 + display_width(&number) >= row.remaining() {
+            break;
+        }
+        row.push(gap, theme.text).push(name, theme.muted).push(" ", theme.muted);
+        row.push(number, theme.text.add_modifier(Modifier::BOLD));
+        row.push(if shows_changes { change } else { String::new() }, theme.muted);
     }
     row.line()
 }
 
-/// Adds numbers with their changes, as many as fit. A number is shown completely or not at all.
-pub(super) fn push_numbers(row: &mut TextRow<'_>, theme: &Theme, numbers: impl IntoIterator<Item = (String, String)>) {
-    for (n, (number, change)) in numbers.into_iter().enumerate() {
-        let gap = if n == 0 { " " } else { NUMBER_GAP };
-        if n > 0 && display_width(&number) + NUMBER_GAP.len() >= row.remaining() {
-            break;
-        }
-        row.push(gap, theme.text).push(number, theme.text).push(change, theme.muted);
-    }
-}
-
-/// Returns the text of the lower rule about a report and how it is listed, and whether it is a problem.
-pub(super) fn status_text<R: ReportRow, L: Fielded>(
+/// Returns the note about a report, and whether it is a problem.
+fn note_text<R: ReportRow, L: Fielded>(
     view: View<'_>,
     tab: &RowsTab<R>,
     list: &RowList<L>,
 ) -> (String, bool) {
-    if let Some(problem) = list.filter_problem() {
-        return (capitalized(problem), true);
-    }
     let key = |action| view.app.key_label(Context::Analytics, action);
     if list.needs_comparison() && !tab.is_compared() {
         let text = format!("“new” needs a comparison with a loaded period: {} compares", key(Action::Compare));
@@ -214,9 +250,9 @@ pub(super) fn status_text<R: ReportRow, L: Fielded>(
         };
         let days = ranges.day_counts().map(|days| format!("per day, {days}"));
         let label = days.unwrap_or_else(|| ranges.short_label(shown));
-        parts.push(format!("compared: {label}{in_part}"));
+        let state = if tab.compared_reports().is_some() { "" } else { " (not loaded yet)" };
+        parts.push(format!("compared: {label}{in_part}{state}"));
     }
-    parts.extend(list.notes());
     (parts.join(" · "), false)
 }
 

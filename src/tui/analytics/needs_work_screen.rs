@@ -2,9 +2,10 @@
 //! is requested before the user has confirmed the cost, and a signal that is not loaded is shown as `–`.
 //!
 //! ```text
-//!    page                          views  change  thumbs down  comments  unanswered  searches  score
-//! ▌  /guides/preview-deployments   1,411   ▼ 48%           12         3           9         3  ████████████▌ 6.1%
-//!    /billing                        950    ▲ 2%            7         0          14         –  █████████▍    4.7%
+//!                                                 thumbs      open              unclicked
+//!    page                          views  change    down  comments  unanswered   searches  score   0 ───── 6.1%
+//! ▌  /guides/preview-deployments   1,411   ▼ 48%      12         3           9          3   6.1%   ████████████
+//!    /billing                        950    ▲ 2%       7         0          14          –   4.7%   █████████▍
 //! ```
 
 use super::columns::MAX_TEXT_CELLS;
@@ -24,10 +25,9 @@ use crate::model::text::CleanText;
 use crate::model::views::ViewCount;
 use crate::tui::component::prelude::*;
 use crate::tui::confirm::{ConfirmAction, ConfirmDialog};
-use crate::tui::draw::bars::fraction_bar;
+use crate::tui::draw::bars::{compact_number, fraction_bar, plain_scale_line};
 use crate::tui::draw::boxes::draw_line;
-use crate::tui::draw::text::TextRow;
-use crate::tui::format::{capitalized, format_count, format_views, plural, truncate_path};
+use crate::tui::format::{format_count, format_views, plural, truncate_path};
 use crate::tui::views::columns::CHANGE_WIDTH;
 use crate::tui::views::draw::change::ChangeWeight;
 use crate::tui::views::draw::table::change_cell;
@@ -130,6 +130,7 @@ impl Component for NeedsWorkScreen {
             Action::Open | Action::Mark | Action::NewJob | Action::Copy => Label::default_if(tab.selected().is_some()),
             Action::Filter | Action::NextSort | Action::ReverseSort | Action::Export => Label::default_if(has_pages),
             Action::Close => close_label(&tab.list),
+            Action::LoadAll if app.analytics.loading_count() > 0 => None,
             Action::LoadAll => match app.analytics.loaded_reports().missing().is_empty() {
                 true => Some("load again".into()),
                 false => Some("load missing".into()),
@@ -185,7 +186,7 @@ impl Component for NeedsWorkScreen {
         }
         let tab = &mut cx.app.analytics.needs_work;
         if areas.headings.contains(at) {
-            sort_by_heading(&table(usize::from(areas.lines.width)), at, tab);
+            sort_by_heading(&table(usize::from(areas.lines.width), &tab.found), at, tab);
         } else if tab.list.state.click(areas.lines, at) == Some(ClickedRow::Again) {
             return self.act(Action::Open, cx);
         }
@@ -200,13 +201,24 @@ impl Component for NeedsWorkScreen {
         let areas = view.app.report_areas();
         let tab = &view.app.analytics.needs_work;
         draw::draw_range_rule(frame, view, areas.range, AnalyticsTab::NeedsWork);
-        draw::draw_lower_rule(frame, view, areas.position, status_text(view), self.position_text(view.app));
+        draw::draw_lower_rule(frame, view, areas.position, &tab.list, self.position_text(view.app));
         draw_line(frame, areas.totals, 0, totals_line(view, tab, areas.totals.width));
+        let as_of = view.app.analytics.loaded_reports().as_of();
+        draw::draw_note(frame, view, areas.status, note_text(view), as_of);
         if tab.found.pages.is_empty() {
             draw_empty(frame, view, areas.lines);
             return;
         }
-        draw::draw_rows(frame, view, &areas, &table(usize::from(areas.lines.width)), tab);
+        let table = table(usize::from(areas.lines.width), &tab.found);
+        // The first line of the headings is in the row that is blank otherwise.
+        if areas.headings.y > areas.status.bottom() {
+            let above = Rect { y: areas.headings.y - 1, ..areas.headings };
+            let headings = table.headings_with(|column, _| {
+                TableCell::new(heading_above(column.heading()), view.theme.muted)
+            });
+            draw::draw_headings(frame, above, headings);
+        }
+        draw::draw_rows(frame, view, &areas, &table, tab);
     }
 }
 
@@ -223,28 +235,23 @@ fn draw_empty(frame: &mut Frame<'_>, view: View<'_>, lines: Rect) {
 
 /// Returns the line with the totals of the site.
 fn totals_line<'a>(view: View<'_>, tab: &NeedsWorkTab, width: u16) -> Line<'a> {
-    let text = |(name, signal)| {
+    let number = |(name, signal)| {
         let total = tab.found.total(signal).map_or_else(|| "–".to_owned(), format_views);
-        format!("{name} {total}")
+        (name, total, String::new())
     };
     let totals = [
-        ("Thumbs down", Signal::ThumbsDown),
-        ("Open comments", Signal::OpenComments),
-        ("Unanswered", Signal::UnansweredQuestions),
-        ("Unclicked searches", Signal::UnclickedSearches),
+        ("thumbs down", Signal::ThumbsDown),
+        ("open comments", Signal::OpenComments),
+        ("unanswered", Signal::UnansweredQuestions),
+        ("unclicked searches", Signal::UnclickedSearches),
     ];
-    let mut row = TextRow::new(usize::from(width));
-    draw::push_numbers(&mut row, view.theme, totals.map(|total| (text(total), String::new())));
-    row.line()
+    draw::numbers_line(view.theme, totals.map(number).into(), width)
 }
 
-/// Returns the text of the lower rule, and whether it is a problem.
-fn status_text(view: View<'_>) -> (String, bool) {
+/// Returns the note about the reports, and whether it is a problem.
+fn note_text(view: View<'_>) -> (String, bool) {
     let analytics = &view.app.analytics;
     let (tab, loading) = (&analytics.needs_work, analytics.loading_count());
-    if let Some(problem) = tab.list.filter_problem() {
-        return (capitalized(problem), true);
-    }
     if loading > 0 {
         return (format!("loading {}…", plural(loading, "report")), false);
     }
@@ -260,47 +267,66 @@ fn status_text(view: View<'_>) -> (String, bool) {
         let partial = analytics.loaded_reports().partial();
         let names: Vec<&str> = partial.rows.iter().map(|kind| kind.label()).collect();
         let in_part = (!names.is_empty()).then(|| format!("loaded in part: {}", names.join(", ")));
-        return (views.into_iter().chain(in_part).chain(tab.list.notes()).collect::<Vec<_>>().join(" · "), false);
+        return (views.into_iter().chain(in_part).collect::<Vec<_>>().join(" · "), false);
     }
     let key = view.app.key_label(Context::Analytics, Action::LoadAll);
-    let missing = format!("not loaded: {}; press {key} to load", missing.names().join(", "));
-    (tab.list.notes().chain([missing]).collect::<Vec<_>>().join(" · "), false)
+    (format!("not loaded: {}; press {key} to load", missing.names().join(", ")), false)
 }
 
 /// The names of the fields that are columns.
 const COLUMNS: [&str; 8] = ["page", "views", "change", "down", "comments", "unanswered", "searches", "score"];
-/// The width of a share in cells: ` 12.3%`.
+/// The width of a share in cells: `  12.3%`.
 const SHARE_CELLS: usize = 7;
+/// The minimum widths of a table with the share of each number, and with numbers of views in full.
+const MIN_WIDTH_WITH_SHARES: usize = 140;
+const MIN_WIDTH_WITH_VIEWS: usize = 100;
 
-fn table(width: usize) -> Table<ListCell<PageSignals>> {
+fn table(width: usize, found: &NeedsWork) -> Table<ListCell<PageSignals>> {
     type C = Column<ListCell<PageSignals>>;
-    let share = |key| C::right("share", SHARE_CELLS, key).optional(5);
+    let has_shares = width >= MIN_WIDTH_WITH_SHARES;
+    // The share is in the column of its number, so that both have one heading.
+    let signal = |names: [&'static str; 2], width, key| {
+        let [name, with_share] = names;
+        if has_shares { C::right(with_share, width + SHARE_CELLS, key) } else { C::right(name, width, key) }
+    };
+    let down: ListCell<PageSignals> = |row, width| signal_cell(row, Signal::ThumbsDown, width);
+    let comments: ListCell<PageSignals> = |row, width| signal_cell(row, Signal::OpenComments, width);
+    let unanswered: ListCell<PageSignals> = |row, width| signal_cell(row, Signal::UnansweredQuestions, width);
+    let searches: ListCell<PageSignals> = |row, width| signal_cell(row, Signal::UnclickedSearches, width);
+    let longest = found.pages.first().map_or(0.0, |page| page.score);
     let columns = vec![
-        C::flexible("page", 18, |row, width| match &row.item.path {
+        C::flexible("page", 20, |row, width| match &row.item.path {
             Some(path) => row.cell(truncate_path(path.as_str(), width.saturating_sub(1))),
             None => row.muted("(no page)"),
         })
         .at_most(MAX_TEXT_CELLS),
-        C::right("views", 9, |row, _| signal_cell(row, Signal::Views)).optional(4),
-        C::right("change", CHANGE_WIDTH, views_change_cell).optional(4),
-        C::right("down", 7, |row, _| signal_cell(row, Signal::ThumbsDown)),
-        share(|row, _| signal_share_cell(row, Signal::ThumbsDown)),
-        C::right("comments", 9, |row, _| signal_cell(row, Signal::OpenComments)).optional(3),
-        share(|row, _| signal_share_cell(row, Signal::OpenComments)),
-        C::right("unanswered", 11, |row, _| signal_cell(row, Signal::UnansweredQuestions)).optional(2),
-        share(|row, _| signal_share_cell(row, Signal::UnansweredQuestions)),
-        C::right("searches", 9, |row, _| signal_cell(row, Signal::UnclickedSearches)).optional(2),
-        share(|row, _| signal_share_cell(row, Signal::UnclickedSearches)),
-        C::left("score", BAR_CELLS + 7, share_cell).after_gap(2).optional(1),
-        C::left("", 1, |row, _| row.cell("")),
+        if width >= MIN_WIDTH_WITH_VIEWS {
+            C::right("views", 9, |row, _| views_cell(row, format_views))
+        } else {
+            C::right("views", 7, |row, _| views_cell(row, compact_number))
+        },
+        C::right("change", CHANGE_WIDTH - 1, views_change_cell),
+        signal(["down", "down  share"], 8, down),
+        signal(["comments", "comments  share"], 10, comments).optional(3),
+        signal(["unanswered", "unanswered  share"], 12, unanswered),
+        signal(["searches", "searches  share"], 11, searches),
+        C::right("score", 8, |row, _| row.cell(share_text(row.item.score))),
+        C::left(plain_scale_line(&share_text(longest), BAR_CELLS), BAR_CELLS, score_bar).after_gap(2).optional(4),
+        C::left("", 1, |row, _| row.cell("")).optional(1),
     ];
     draw::table(columns, width, true)
 }
 
-/// Returns the share of the site's total that the page has; blank if it has none.
-fn signal_share_cell<'a>(row: &ListRow<'a, PageSignals>, signal: Signal) -> TableCell<'a> {
-    let share = row.view.app.analytics.needs_work.found.share(row.item, signal).filter(|share| *share > 0.0);
-    row.muted(share.map(share_text).unwrap_or_default())
+/// Returns the first line of a heading of two lines; empty for the others.
+fn heading_above(heading: &str) -> String {
+    let (name, share) = heading.split_once(' ').map_or((heading, 0), |(name, _)| (name, SHARE_CELLS));
+    let above = match name {
+        "down" => "thumbs",
+        "comments" => "open",
+        "searches" => "unclicked",
+        _ => "",
+    };
+    format!("{above}{}", " ".repeat(share))
 }
 
 fn share_text(share: f64) -> String {
@@ -352,11 +378,24 @@ fn export(app: &App) -> Option<Effect> {
     Some(Effect::WriteFile(NewFile { name, text, what }, Overwrite::Ask))
 }
 
-fn signal_cell<'a>(row: &ListRow<'a, PageSignals>, signal: Signal) -> TableCell<'a> {
-    match row.item.value(signal) {
-        Some(value) => row.cell(format_views(value)),
-        None => row.muted("–"),
+fn views_cell<'a>(row: &ListRow<'a, PageSignals>, format: fn(ViewCount) -> String) -> TableCell<'a> {
+    row.item.value(Signal::Views).map_or_else(|| row.muted("–"), |value| row.cell(format(value)))
+}
+
+/// Returns the number of a signal. In a wide column, adds the share of the site's total; blank if the page has none.
+fn signal_cell<'a>(row: &ListRow<'a, PageSignals>, signal: Signal, width: usize) -> TableCell<'a> {
+    let theme = row.view.theme;
+    let number = match row.item.value(signal) {
+        Some(value) => Span::styled(format_views(value), if value.is_zero() { theme.muted } else { theme.text }),
+        None => Span::styled("–", theme.muted),
+    };
+    // The columns without shares are narrower than the widest name and a share.
+    if width < SHARE_CELLS + 8 {
+        return TableCell::Spans(vec![number]);
     }
+    let share = row.view.app.analytics.needs_work.found.share(row.item, signal).filter(|share| *share > 0.0);
+    let share = share.map(share_text).unwrap_or_default();
+    TableCell::Spans(vec![number, Span::styled(format!("{share:>SHARE_CELLS$}"), theme.muted)])
 }
 
 fn views_change_cell<'a>(row: &ListRow<'a, PageSignals>, _width: usize) -> TableCell<'a> {
@@ -365,13 +404,10 @@ fn views_change_cell<'a>(row: &ListRow<'a, PageSignals>, _width: usize) -> Table
     TableCell::new(change_cell(change), style)
 }
 
-fn share_cell<'a>(row: &ListRow<'a, PageSignals>, _width: usize) -> TableCell<'a> {
+fn score_bar<'a>(row: &ListRow<'a, PageSignals>, width: usize) -> TableCell<'a> {
     // The pages of the report are in the order of their score, however they are shown.
     let longest = row.view.app.analytics.needs_work.found.pages.first().map_or(0.0, |page| page.score);
     let share = if longest > 0.0 { row.item.score / longest } else { 0.0 };
     let theme = row.view.theme;
-    let mut spans = fraction_bar(share, BAR_CELLS, theme.warning, theme);
-    let blank = BAR_CELLS.saturating_sub(spans.iter().map(Span::width).sum());
-    spans.push(Span::styled(format!("{}{:>6.1}%", " ".repeat(blank), row.item.score * 100.0), theme.text));
-    TableCell::Spans(spans)
+    TableCell::Spans(fraction_bar(share, width, theme.warning, theme))
 }

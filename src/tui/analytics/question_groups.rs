@@ -2,8 +2,9 @@
 
 use super::row_list::{ListTab, ListedGroup, RowList, Rows};
 use crate::model::Time;
-use crate::model::analytics::Question;
+use crate::model::analytics::{Question, RowsReport};
 use crate::model::analytics::fields::{Field, FieldValue, Fielded, Flag};
+use crate::model::comparison::{ComparedRanges, ViewsChange};
 use crate::model::text::CleanText;
 use crate::model::views::ViewCount;
 use std::collections::HashMap;
@@ -43,6 +44,8 @@ pub struct QuestionGroup {
     pub answered: u64,
     pub unanswered: u64,
     pub last_asked_at: Option<Time>,
+    /// How the number of questions changed; unknown unless both compared reports are complete.
+    pub change: Option<ViewsChange>,
 }
 
 impl QuestionGroup {
@@ -68,6 +71,9 @@ impl Fielded for QuestionGroup {
         self.name.as_str()
     }
 }
+
+/// The compared ranges, with the questions of the current and of the previous one.
+pub(super) type ComparedQuestions<'a> = (ComparedRanges, &'a RowsReport<Question>, &'a RowsReport<Question>);
 
 /// The list of groups.
 #[derive(Debug, Default)]
@@ -98,8 +104,8 @@ impl QuestionGroups {
         self.grouping = None;
     }
 
-    /// Counts the questions again.
-    pub(super) fn count(&mut self, questions: &[Question]) {
+    /// Counts the questions again, also those of the compared reports.
+    pub(super) fn count(&mut self, questions: &[Question], compared: Option<ComparedQuestions<'_>>) {
         let Some(grouping) = self.grouping else { return };
         let selected = self.selected().map(|group| group.name.to_string());
         let mut groups: HashMap<CleanText, QuestionGroup> = HashMap::new();
@@ -111,6 +117,27 @@ impl QuestionGroups {
             group.answered += u64::from(question.is_answered == Some(true));
             group.unanswered += u64::from(question.is_answered == Some(false));
             group.last_asked_at = group.last_asked_at.max(question.asked_at);
+        }
+        if let Some((ranges, now, before)) = compared {
+            let is_complete = now.is_complete() && before.is_complete();
+            let count = |report: &RowsReport<Question>| {
+                let mut counts: HashMap<CleanText, u64> = HashMap::new();
+                report.rows.iter().for_each(|question| *counts.entry(grouping.of(question)).or_default() += 1);
+                counts
+            };
+            let (now, before) = (count(now), count(before));
+            let number = |counts: &HashMap<CleanText, u64>, name| ViewCount::from(counts.get(name).copied().unwrap_or(0));
+            for group in groups.values_mut() {
+                let (now, before) = (number(&now, &group.name), number(&before, &group.name));
+                group.change = Some(match (is_complete, before.is_zero()) {
+                    (false, _) => ViewsChange::Unknown,
+                    (true, true) => ViewsChange::New(now),
+                    (true, false) if now.is_zero() => ViewsChange::Gone(before),
+                    (true, false) => {
+                        ViewsChange::InBoth { now: ranges.scale_now(now), before: ranges.scale_before(before) }
+                    }
+                });
+            }
         }
         self.groups = groups.into_values().collect();
         // Groups with the same number of unanswered questions are listed by their questions, then by name.

@@ -1,8 +1,8 @@
 //! The component of the questions tab while the questions are counted by page or by category.
 //!
 //! ```text
-//!    page                          unanswered                      questions   last
-//! ▌  /guides/preview-deployments            9  ████████▉        45%       20     2h
+//!    page                        questions    change  unanswered  share  0 ──── 100%  last
+//! ▌  /guides/preview-deployments        20     ▲ 25%           9    45%  █████▍         2h
 //! ```
 
 use super::columns::MAX_TEXT_CELLS;
@@ -15,16 +15,17 @@ use super::screen::{
 use super::tab::AnalyticsTab;
 use crate::model::analytics::Question;
 use crate::tui::component::prelude::*;
-use crate::tui::draw::bars::fraction_bar;
+use crate::tui::draw::bars::{fraction_bar, plain_scale_line};
 use crate::tui::format::{format_views, short_age, truncate_path};
+use crate::tui::views::columns::CHANGE_WIDTH;
+use crate::tui::views::draw::table::change_cell;
 use crate::tui::widgets::list_state::ClickedRow;
-use crate::tui::widgets::table::{Column, ListCell, ListRow, Table, TableCell};
-use ratatui::text::Span;
+use crate::tui::widgets::table::{Column, ListCell, Table, TableCell};
 
 /// The width of a bar in cells.
 const BAR_CELLS: usize = 14;
 /// The names of the fields that are columns.
-const COLUMNS: [&str; 5] = ["name", "unanswered", "share", "questions", "last"];
+const COLUMNS: [&str; 5] = ["name", "questions", "unanswered", "share", "last"];
 
 /// The component of the tab.
 #[derive(Debug)]
@@ -89,9 +90,10 @@ impl Component for QuestionGroupsScreen {
         if click_range_rule(AnalyticsTab::Questions, at, areas.range, cx) {
             return Flow::Handled;
         }
+        let is_compared = cx.app.analytics.questions.compared_ranges().is_some();
         let groups = &mut cx.app.analytics.question_groups;
         if areas.headings.contains(at) {
-            sort_by_heading(&table(groups.grouping(), usize::from(areas.lines.width)), at, groups);
+            sort_by_heading(&table(groups.grouping(), usize::from(areas.lines.width), is_compared), at, groups);
         } else if groups.list_mut().state.click(areas.lines, at) == Some(ClickedRow::Again) {
             return self.act(Action::Open, cx);
         }
@@ -107,18 +109,18 @@ impl Component for QuestionGroupsScreen {
         let areas = view.app.report_areas();
         let (questions, groups) = (&view.app.analytics.questions, &view.app.analytics.question_groups);
         draw::draw_range_rule(frame, view, areas.range, AnalyticsTab::Questions);
-        let status = draw::status_text(view, questions, groups.list());
-        draw::draw_lower_rule(frame, view, areas.position, status, self.position_text(view.app));
-        if let Some(report) = draw::draw_summary(frame, view, &areas, questions)
+        draw::draw_lower_rule(frame, view, areas.position, groups.list(), self.position_text(view.app));
+        if let Some(report) = draw::draw_summary(frame, view, &areas, questions, groups.list())
             && !report.rows.is_empty()
         {
-            let table = table(groups.grouping(), usize::from(areas.lines.width));
+            let is_compared = questions.compared_ranges().is_some();
+            let table = table(groups.grouping(), usize::from(areas.lines.width), is_compared);
             draw::draw_rows(frame, view, &areas, &table, groups);
         }
     }
 }
 
-fn table(grouping: Option<Grouping>, width: usize) -> Table<ListCell<QuestionGroup>> {
+fn table(grouping: Option<Grouping>, width: usize, is_compared: bool) -> Table<ListCell<QuestionGroup>> {
     type C = Column<ListCell<QuestionGroup>>;
     let columns = vec![
         C::flexible(grouping.unwrap_or(Grouping::Page).word(), 20, |row, width| match row.item.name.as_str() {
@@ -126,9 +128,23 @@ fn table(grouping: Option<Grouping>, width: usize) -> Table<ListCell<QuestionGro
             name => row.cell(truncate_path(name, width.saturating_sub(1))),
         })
         .at_most(MAX_TEXT_CELLS),
-        C::right("unanswered", 11, |row, _| row.cell(format_views(row.item.unanswered.into()))),
-        C::left("share", BAR_CELLS + 5, share_cell).after_gap(2).optional(2),
         C::right("questions", 11, |row, _| row.cell(format_views(row.item.questions.into()))),
+        C::right("change", CHANGE_WIDTH, |row, _| match row.item.change {
+            Some(change) => row.cell(change_cell(change)),
+            None => row.muted("–"),
+        }),
+        C::right("unanswered", 12, |row, _| row.cell(format_views(row.item.unanswered.into()))),
+        C::right("share", 7, |row, _| match row.item.unanswered_share() {
+            Some(share) => row.cell(format!("{:.0}%", share * 100.0)),
+            None => row.muted("–"),
+        }),
+        C::left(plain_scale_line("100%", BAR_CELLS), BAR_CELLS, |row, width| {
+            let theme = row.view.theme;
+            let share = row.item.unanswered_share().unwrap_or_default();
+            TableCell::Spans(fraction_bar(share, width, theme.warning, theme))
+        })
+        .after_gap(2)
+        .optional(2),
         C::right("last", 6, |row, _| match row.item.last_asked_at {
             Some(at) => row.muted(short_age(row.view.now - at)),
             None => row.muted("–"),
@@ -136,15 +152,5 @@ fn table(grouping: Option<Grouping>, width: usize) -> Table<ListCell<QuestionGro
         .optional(1),
         C::left("", 1, |row, _| row.cell("")),
     ];
-    draw::table(columns, width, false)
-}
-
-/// Returns the share of unanswered questions as a bar with its percentage.
-fn share_cell<'a>(row: &ListRow<'a, QuestionGroup>, _width: usize) -> TableCell<'a> {
-    let theme = row.view.theme;
-    let Some(share) = row.item.unanswered_share() else { return row.muted("–") };
-    let mut spans = fraction_bar(share, BAR_CELLS, theme.warning, theme);
-    let blank = BAR_CELLS.saturating_sub(spans.iter().map(Span::width).sum());
-    spans.push(Span::styled(format!("{}{:>4.0}%", " ".repeat(blank), share * 100.0), theme.muted));
-    TableCell::Spans(spans)
+    draw::table(columns, width, is_compared)
 }

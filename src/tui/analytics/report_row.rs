@@ -87,9 +87,9 @@ impl ReportRow for Search {
     }
 
     fn summary(report: &RowsReport<Self>) -> Vec<(&'static str, ViewCount)> {
-        let total = report.totals.total.value().map(|total| ("Searches", total));
+        let total = report.totals.total.value().map(|total| ("searches", total));
         let rows =
-            [("Queries", count_rows(report, |_| true)), ("Without clicks", count_rows(report, Self::is_unclicked))];
+            [("queries", count_rows(report, |_| true)), ("without clicks", count_rows(report, Self::is_unclicked))];
         total.into_iter().chain(rows).collect()
     }
 
@@ -143,10 +143,10 @@ impl ReportRow for Feedback {
 
     fn summary(report: &RowsReport<Self>) -> Vec<(&'static str, ViewCount)> {
         vec![
-            ("Feedback", count_rows(report, |_| true)),
-            ("Comments", count_rows(report, |row| row.comment.is_some())),
-            ("Unresolved", count_rows(report, |row| row.status.is_open())),
-            ("Thumbs down", count_rows(report, |row| row.helpful == Some(false))),
+            ("feedback", count_rows(report, |_| true)),
+            ("comments", count_rows(report, |row| row.comment.is_some())),
+            ("unresolved", count_rows(report, |row| row.status.is_open())),
+            ("thumbs down", count_rows(report, |row| row.helpful == Some(false))),
         ]
     }
 
@@ -208,9 +208,9 @@ impl ReportRow for PageFeedback {
     fn summary(report: &RowsReport<Self>) -> Vec<(&'static str, ViewCount)> {
         let sum = |of: fn(&Self) -> &Count| report.rows.iter().filter_map(|row| of(row).value()).sum();
         vec![
-            ("Pages", count_rows(report, |_| true)),
-            ("Thumbs up", sum(|row| &row.thumbs_up)),
-            ("Thumbs down", sum(|row| &row.thumbs_down)),
+            ("pages", count_rows(report, |_| true)),
+            ("thumbs up", sum(|row| &row.thumbs_up)),
+            ("thumbs down", sum(|row| &row.thumbs_down)),
         ]
     }
 
@@ -231,7 +231,7 @@ impl ReportRow for PageFeedback {
         vec![
             ("Page", self.path.to_string()),
             ("Thumbs up", count_text(&self.thumbs_up)),
-            ("Thumbs down", count_text(&self.thumbs_down)),
+            ("thumbs down", count_text(&self.thumbs_down)),
             ("About code", count_text(&self.code)),
             ("Total", count_text(&self.total)),
         ]
@@ -256,8 +256,8 @@ impl ReportRow for Question {
 
     fn summary(report: &RowsReport<Self>) -> Vec<(&'static str, ViewCount)> {
         vec![
-            ("Questions", count_rows(report, |_| true)),
-            ("Unanswered", count_rows(report, |row| row.is_answered == Some(false))),
+            ("questions", count_rows(report, |_| true)),
+            ("unanswered", count_rows(report, |row| row.is_answered == Some(false))),
         ]
     }
 

@@ -298,6 +298,12 @@ impl<R: FieldedRow> RowsTab<R> {
         self.comparison.as_ref().is_some_and(|comparison| comparison.is_loaded() && !comparison.is_complete())
     }
 
+    /// Returns the compared ranges with the reports of the current and the previous one; `None` until both are loaded.
+    pub(super) fn compared_reports(&self) -> Option<(ComparedRanges, &RowsReport<R>, &RowsReport<R>)> {
+        let comparison = self.comparison.as_ref()?;
+        Some((comparison.ranges, &comparison.now.as_ref()?.report, &comparison.before.as_ref()?.report))
+    }
+
     /// Returns the numbers of rows that only this and only the previous period has. `None` unless both are loaded
     /// completely.
     pub(in crate::tui) fn new_and_gone_counts(&self) -> Option<(usize, usize)> {

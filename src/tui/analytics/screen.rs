@@ -46,6 +46,8 @@ impl<R: ReportRow> Component for ReportScreen<R> {
         match action {
             Action::Open | Action::Mark | Action::Copy | Action::NewJob => Label::default_if(is_shown),
             Action::Filter | Action::NextSort | Action::ReverseSort | Action::Export => Label::default_if(has_rows),
+            Action::LoadAll if tab.stop().is_some() => Some("stop loading".into()),
+            Action::LoadAll if tab.is_loading() => None,
             Action::LoadAll => {
                 let is_partial = tab.report().is_some_and(|report| !report.is_complete());
                 Label::default_if(is_partial || !tab.partial_compared_ranges().is_empty())
@@ -90,7 +92,10 @@ impl<R: ReportRow> Component for ReportScreen<R> {
                 app.analytics.question_groups.next_grouping();
                 app.analytics.count_questions();
             }
-            Action::LoadAll => cx.app.ask_to_load_rows::<R>(cx.now),
+            Action::LoadAll => match tab.stop() {
+                Some(stop) => cx.effects.push(stop),
+                None => cx.app.ask_to_load_rows::<R>(cx.now),
+            },
             Action::Refresh => cx.app.refresh_rows::<R>(cx.now, cx.effects),
             Action::Export => cx.effects.extend(export(tab)),
             Action::Copy => {
@@ -171,13 +176,16 @@ pub(super) fn sort_by_heading<T: ListTab>(table: &Table<ListCell<T::Row>>, at: P
 }
 
 /// Returns the name of the field that a column shows.
-fn field_of_heading(heading: &str) -> &str {
+pub(super) fn field_of_heading(heading: &str) -> &str {
     match heading {
         "clicked" => "ctr",
         "age" => "time",
         "about code" => "code",
         "vote" => "helpful",
-        "thumbs down" => "down",
+        "down  share" => "down",
+        "comments  share" => "comments",
+        "unanswered  share" => "unanswered",
+        "searches  share" => "searches",
         other => other,
     }
 }

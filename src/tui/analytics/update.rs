@@ -105,6 +105,7 @@ impl App {
         if tab.compared_ranges().is_some() {
             tab.stop_comparing();
             tab.update_summary(R::summary);
+            self.analytics.count_questions();
             return;
         }
         let ranges = self.views.previous_days_to_compare(now.date_naive());
@@ -164,6 +165,7 @@ impl App {
                 let tab = R::of_mut(&mut self.analytics);
                 effects.extend(tab.compare(days));
                 tab.update_summary(R::summary);
+                self.analytics.count_questions();
             }
             Err(why) => self.notify(Severity::Info, &why, now),
         }

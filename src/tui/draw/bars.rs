@@ -178,6 +178,17 @@ pub(in crate::tui) fn short_number(count: ViewCount) -> String {
     }
 }
 
+/// Formats a number of views in at most six cells, with one decimal: `9,999`, `13.4k`, `204k`, `1.2m`.
+pub(in crate::tui) fn compact_number(count: ViewCount) -> String {
+    let n = count.rounded();
+    match n {
+        10_000..99_950 => format!("{}.{}k", (n + 50) / 1000, (n + 50) % 1000 / 100),
+        99_950..999_500 => format!("{}k", (n + 500) / 1000),
+        999_500..99_950_000 => format!("{}.{}m", (n + 50_000) / 1_000_000, (n + 50_000) % 1_000_000 / 100_000),
+        _ => short_number(count),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -283,6 +294,13 @@ mod tests {
         let shown = [9_000, 14_000, 14_100, 999_000, 1_000_000, 1_400_000, 1_450_000, 14_000_000];
         let shown = shown.map(|n: u64| exact_short_number(n.into()));
         assert_eq!(shown, ["9,000", "14k", "14,100", "999k", "1m", "1.4m", "1,450k", "14m"]);
+    }
+
+    #[test]
+    fn a_compact_number_has_one_decimal_and_at_most_six_cells() {
+        let shown = [7, 9_999, 13_430, 99_949, 99_950, 204_499, 1_249_999, 99_949_999, 1_204_000_000];
+        let shown = shown.map(|n: u64| compact_number(n.into()));
+        assert_eq!(shown, ["7", "9,999", "13.4k", "99.9k", "100k", "204k", "1.2m", "99.9m", "1,204m"]);
     }
 
     fn plain(human: i64, ai: i64, metric: Metric, scale: BarScale) -> String {

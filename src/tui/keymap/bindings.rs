@@ -315,6 +315,14 @@ pub const BINDINGS: &[Binding] = &[
         "load all",
         "load all pages of the range (shows the cost first)",
     ),
+    key_binding(
+        Context::PageDetail,
+        &[ch('t')],
+        Action::Trend,
+        "load trend",
+        "load the missing days of the trend (shows the cost first)",
+    ),
+    key_binding(Context::PageDetail, &[ch('z')], Action::Fold, "all ranges", "list all cached ranges, or the latest"),
     key_binding(Context::PageDetail, &[ch('y')], Action::Copy, "copy path", "copy the page path"),
     key_binding(
         Context::PullRequest,

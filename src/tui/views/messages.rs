@@ -50,7 +50,13 @@ pub enum ViewsEffect {
     /// Requests the site totals of these ranges in this order, with one request each, and stops if a request fails.
     LoadTotals(Vec<DateRange>),
     /// Loads the cached history of a page, without a request; answered by [`ViewsMsg::PageHistoryLoaded`].
-    LoadCachedPage(CleanText),
+    LoadCachedPage {
+        path: CleanText,
+        /// The range whose reports about the page are read.
+        range: DateRange,
+        /// The days on which the page may have had no views.
+        days: Vec<DateRange>,
+    },
     /// Lists the cached page views; answered by [`ViewsMsg::CachedRangesListed`].
     ListCachedRanges,
 }

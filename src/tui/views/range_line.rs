@@ -35,25 +35,24 @@ const MIN_COLUMNS_WITH_ALL_NAMES: usize = 100;
 /// The number of cells between two names. One would not tell names of two words apart.
 pub(in crate::tui) const NAME_GAP: usize = 2;
 
-/// Formats a range in at most `width` cells if possible: first and last day in UTC, number of days, and whether today is
-/// included. The shorter forms leave out the number of days, and write the days in words.
+/// Formats a range in at most `width` cells if possible: `20–26 Nov 2026 UTC, 7 days, so far`. The shorter forms leave
+/// out the current year and the number of days, then the rest: `20–26 Nov UTC, so far`, `20–26 Nov`.
 pub fn format_range(range: DateRange, now: Time, width: usize) -> String {
-    let today = now.date_naive();
-    let has_today = range.contains(today);
+    let has_today = range.contains(now.date_naive());
     let so_far = if has_today { ", so far" } else { "" };
-    let words = || range.words(range.from().year() != today.year());
-    if range.days() == 1 {
-        let full = format!("{} UTC{so_far}", range.from());
-        return if full.width() <= width { full } else { format!("{} UTC{so_far}", words()) };
-    }
-    let form = |n| match n {
-        0 => format!("{range}, {} UTC{}", plural(range.days(), "day"), if has_today { ", today so far" } else { "" }),
-        1 => format!("{range} UTC{so_far}"),
-        2 => format!("{} UTC{so_far}", words()),
-        _ if has_today => format!("{} – today UTC", range.from().format("%-d %b")),
-        _ => format!("{} UTC", words()),
-    };
-    (0..3).map(form).find(|form| form.width() <= width).unwrap_or_else(|| form(3))
+    let days = if range.days() == 1 { String::new() } else { format!(", {}", plural(range.days(), "day")) };
+    let words = short_range(range, now);
+    let forms = [
+        format!("{} UTC{days}{so_far}", range.words(true)),
+        format!("{words} UTC{so_far}"),
+        format!("{words}{so_far}"),
+    ];
+    forms.into_iter().find(|form| form.width() <= width).unwrap_or(words)
+}
+
+/// Formats a range in words, with the year unless it is the current one: `20–26 Nov`, `28 Dec 2025 – 3 Jan 2026`.
+pub(in crate::tui) fn short_range(range: DateRange, now: Time) -> String {
+    range.words(range.from().year() != now.year() || range.to().year() != now.year())
 }
 
 /// A name, whether it is that of the range on screen, and what a click on it does.

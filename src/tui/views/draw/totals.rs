@@ -1,7 +1,8 @@
-//! Draws the site's numbers, each with its change since the compared days.
+//! Draws the numbers of the site or of a page, each with its change since the compared days.
 
 use crate::model::period::DateRange;
 use crate::model::views::{Count, Counts};
+use crate::tui::draw::Theme;
 use crate::tui::format::{count_text, mismatch_sign, plural};
 use crate::tui::view::View;
 use crate::tui::views::compare::SiteChange;
@@ -43,43 +44,51 @@ const FORMS: [TotalsForm; 6] = [
     TotalsForm::new(false, false, ShareForm::Short),
 ];
 
-/// Returns the longest form that fits.
+/// Returns the longest form of the site's numbers that fits.
 pub(in crate::tui) fn site_totals_line<'a>(view: View<'_>, totals: &Counts, width: usize) -> Line<'a> {
-    let change = view.app.views.site_change(view.now);
+    let views = &view.app.views;
+    let change = views.site_change(view.now);
+    let report = views.visitors.report(views.query().range).filter(|_| views.visitors.is_shown());
+    let visitors = report.filter(|_| views.is_current()).map(|report| &report.totals.total);
+    // These totals may belong to another query than the range on screen.
+    headline(view.theme, totals, change.as_ref(), visitors, !views.is_current(), width)
+}
+
+/// Returns the longest form of these numbers that fits, with the visitors if they fit too.
+pub(in crate::tui) fn headline<'a>(
+    theme: &Theme,
+    totals: &Counts,
+    change: Option<&SiteChange>,
+    visitors: Option<&Count>,
+    is_muted: bool,
+    width: usize,
+) -> Line<'a> {
     // On a narrow screen, the total is left out: it can be added up, unlike a change.
     let forms =
         FORMS.into_iter().filter(|form| !(form.has_total && width < 60 || form.has_changes && change.is_none()));
-    let mut lines = forms.map(|form| totals_line(view, totals, change.as_ref(), form, width));
+    let mut lines = forms.map(|form| totals_line(theme, totals, change, form, is_muted, width));
     let longest = lines.find(|line| line.width() < width);
-    let mut line = longest
-        .unwrap_or_else(|| totals_line(view, totals, None, TotalsForm::new(false, false, ShareForm::None), width));
-    let visitors = site_visitors(view);
-    if visitors.iter().map(Span::width).sum::<usize>() + line.width() < width {
-        line.spans.extend(visitors);
+    let shortest = TotalsForm::new(false, false, ShareForm::None);
+    let mut line = longest.unwrap_or_else(|| totals_line(theme, totals, None, shortest, is_muted, width));
+    let visitors = visitors.map(|count| {
+        let count = Span::styled(count_text(count), theme.text.add_modifier(Modifier::BOLD));
+        [Span::styled("   visitors ", theme.muted), count]
+    });
+    if visitors.iter().flatten().map(Span::width).sum::<usize>() + line.width() < width {
+        line.spans.extend(visitors.into_iter().flatten());
     }
     line
 }
 
-/// Returns the number of the site's visitors; empty if visitors are not shown or not loaded.
-fn site_visitors<'a>(view: View<'_>) -> Vec<Span<'a>> {
-    let (views, theme) = (&view.app.views, view.theme);
-    let report = views.visitors.report(views.query().range).filter(|_| views.visitors.is_shown());
-    let Some(report) = report.filter(|_| views.is_current()) else { return Vec::new() };
-    let count = Span::styled(count_text(&report.totals.total), theme.text.add_modifier(Modifier::BOLD));
-    vec![Span::styled("   visitors ", theme.muted), count]
-}
-
 fn totals_line<'a>(
-    view: View<'_>,
+    theme: &Theme,
     totals: &Counts,
     change: Option<&SiteChange>,
     form: TotalsForm,
+    is_muted: bool,
     width: usize,
 ) -> Line<'a> {
-    let theme = view.theme;
-    // Whether these totals belong to another query than the range on screen.
-    let is_other = !view.app.views.is_current();
-    let bold = |style: Style| if is_other { theme.muted } else { style.add_modifier(Modifier::BOLD) };
+    let bold = |style: Style| if is_muted { theme.muted } else { style.add_modifier(Modifier::BOLD) };
     type CountOf = fn(&Counts) -> &Count;
     let numbers: [(&str, Style, CountOf); 3] = [
         ("human", theme.human, |counts| &counts.human),

@@ -1,13 +1,24 @@
-//! Draws the page details: a page's numbers now and before, its rank, the jobs about it, and its numbers in other
-//! ranges.
+//! Draws the page details.
 //!
 //! ```text
-//!  as of 14:02                human        AI     total  AI share
-//!  14–20 Nov, so far          9,120     4,310    13,430       32%   ████████████▒▒▒▒▒▒
-//!  complete days              8,102     4,011    12,113       33%
-//!  7–12 Nov                   7,811     2,904    10,715       27%   ██████████▒▒▒▒
-//!  change                    ▲ 3.7%     ▲ 38%     ▲ 13%   ▲ 6.0pp
-//!  rank of 1,200 pages            1         4         2
+//!  human 9,120 ▲ 3.7%   AI 4,310 ▲ 38%   total 13,430 ▲ 13%   AI share 32% ▲ 6.0pp
+//!  14–20 Nov UTC, so far   change: complete days, 14–19 Nov vs 7–12 Nov        as of 14:02
+//!  rank 1 of 1,200 pages, human 1, AI 4
+//!
+//!   2k ┤┈┈┈▅▅▅▅▅▅┈┈┈┈┈┈┈┈
+//!      │   ██████   ╱╱╱╱╱╱
+//!    0 ┴──────────────────
+//!       Thu 19   Fri 20
+//!  5 of 7 days not loaded: press t to load them (5 requests, 93 left this hour)
+//!
+//!  Cached ranges 3   views per day
+//!  range        days      human         AI      state    0 ──────────── 1,919
+//!  14–20 Nov       7      1,303        616      so far   ████████████▒▒▒▒▒▒
+//!
+//!  Reports of 14–20 Nov UTC
+//!  Feedback    4 thumbs down   6 thumbs up   7 comments, 2 open
+//!  Questions   9 asked   2 unanswered
+//!  Searches    not loaded: open the tab Searches (1 request)
 //!
 //!  Jobs about this page 1
 //! ▌✓ completed    Shorten the quickstart                                     #1423   9d
@@ -15,48 +26,44 @@
 //!    after   13–19 Nov  10,002 ▲ 9.7% · 5,100 ▲ 18%
 //! ```
 
-use super::{ComparedViews, MIN_WIDE_WIDTH, PageDetail, PageDetailLine};
-use crate::model::comparison::ViewsChange;
+use super::super::trend::TrendDialog;
+use super::super::trend::chart::{AXIS_ROWS, Chart, chart_bars};
+use super::{ComparedViews, MIN_ONE_LINE_WIDTH, MIN_WIDE_WIDTH, PageDetail, PageDetailLine, PageReport, trend};
+use crate::model::analytics::page_reports::ReportNumbers;
 use crate::model::impact::{PageHistory, PagePeriod, PageViewsState, after_window, job_windows};
 use crate::model::job_state::list_word;
 use crate::model::load::Load;
 use crate::model::period::DateRange;
 use crate::model::row::Job;
-use crate::model::views::{Count, Counts};
+use crate::model::views::{Count, Counts, ViewCount};
 use crate::tui::draw::boxes::draw_line;
 use crate::tui::draw::rules::DialogFrame;
 use crate::tui::draw::text::{TextRow, align_left, align_right, truncate_path};
 use crate::tui::draw::{bars, impact};
-use crate::tui::format::{count_text, mismatch_sign};
+use crate::tui::format::{count_text, display_width, format_views, mismatch_sign};
 use crate::tui::format::{format_count, format_mean, grouped_number, plural};
 use crate::tui::geometry::{title_area, with_margin};
 use crate::tui::jobs::list_draw;
 use crate::tui::keymap::{Action, Context};
 use crate::tui::view::View;
-use crate::tui::views::draw::change::{ChangeWeight, compared_site_views};
-use crate::tui::views::draw::table::{change_cell, points_cell};
-use crate::tui::views::draw::totals::overlap_warning;
-use crate::tui::views::range_line::format_range;
-use crate::tui::views::range_totals::bar_height;
+use crate::tui::views::compare::SiteChange;
+use crate::tui::views::draw::totals::{headline, overlap_warning};
+use crate::tui::views::range_line::{format_range, short_range};
 use crate::tui::widgets::table::{Column, Table, TableCell};
-use chrono::Datelike as _;
 use ratatui::Frame;
-use ratatui::text::{Line, Span};
+use ratatui::text::Line;
 use unicode_width::UnicodeWidthStr;
 
-/// Width of the labels: in a narrow and in a wide dialog.
-const LABEL_CELLS: (usize, usize) = (7, 20);
-/// Width of a number: in a narrow and in a wide dialog.
-const NUMBER_CELLS: (usize, usize) = (9, 10);
 /// Width of a number of another cached range.
 const PERIOD_NUMBER_CELLS: usize = 11;
-/// Minimum width of a bar, and of the gap before it.
-const BAR_CELLS: (usize, usize) = (6, 3);
 /// Width of the status of a job.
 const STATUS_CELLS: usize = 13;
-/// Minimum width of the pane at which the table of cached ranges has the last day of each range and a bar. A narrower
-/// table has only the first day.
-const MIN_WIDTH_WITH_BARS: usize = 66;
+/// Width of the name of a report.
+const REPORT_CELLS: usize = 12;
+/// Minimum width of the pane at which the table of cached ranges has a bar.
+const MIN_WIDTH_WITH_BARS: usize = 76;
+/// Maximum width of a bar of the table of cached ranges.
+const MAX_BAR_CELLS: usize = 40;
 
 pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &PageDetail) {
     let theme = view.theme;
@@ -65,63 +72,50 @@ pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &PageDetail) {
     let inner = DialogFrame::new(view, title).draw(frame, view, open);
     let text = with_margin(inner);
     let (width, rows) = (usize::from(text.width), usize::from(text.height));
-    let lines = open.lines(width);
+    let lines = open.lines(width, rows);
+    let trend = trend_lines(view, open, (width, trend::chart_rows(rows)));
     for (n, line) in lines.iter().skip(open.scroll).take(rows).enumerate() {
         // The mark of the selected job is in the blank column at the left.
         if matches!(line, PageDetailLine::Job(place) if *place == open.selected) {
             draw_line(frame, inner, n, Line::styled("▌", theme.mark));
         }
-        draw_line(frame, text, n, detail_line(view, open, *line, width));
+        let line = match line {
+            PageDetailLine::Trend(row) => trend.get(*row).cloned().unwrap_or_default(),
+            line => detail_line(view, open, *line, width),
+        };
+        draw_line(frame, text, n, line);
     }
+}
+
+/// Returns the lines of the trend with its axis.
+fn trend_lines<'a>(view: View<'_>, open: &PageDetail, (width, rows): (usize, usize)) -> Vec<Line<'a>> {
+    let rows = rows.saturating_sub(usize::from(AXIS_ROWS));
+    if rows == 0 || !open.has_trend() || !open.knows_trend() {
+        return Vec::new();
+    }
+    let range = open.numbers.range;
+    let previous = view.app.views.previous_period();
+    let trend = TrendDialog::new(range);
+    let bars = chart_bars(range, trend.bars(&open.totals), previous, &open.totals, view.now);
+    Chart::new(bars, (width, rows), view.theme).lines(width, view.theme)
 }
 
 fn detail_line<'a>(view: View<'_>, detail: &PageDetail, line: PageDetailLine, width: usize) -> Line<'a> {
     let theme = view.theme;
     let history = detail.history.shown().map(|known| &known.value);
-    let numbers = &detail.numbers;
     match line {
-        PageDetailLine::Gap => Line::default(),
-        PageDetailLine::Range => range_line(view, numbers.range, &numbers.now, width),
-        PageDetailLine::RangeBefore => before_line(view, detail, width),
-        PageDetailLine::Heads => {
+        PageDetailLine::Gap | PageDetailLine::Trend(_) => Line::default(),
+        PageDetailLine::Numbers => numbers_line(view, detail, width),
+        PageDetailLine::Range => range_line(view, detail, width),
+        PageDetailLine::Compared => {
             let mut row = TextRow::new(width);
-            let number = number_width(width);
-            let as_of = numbers.now.as_of().filter(|_| is_wide(width)).map(|at| view.as_of_clock(at));
-            row.left(as_of.unwrap_or_default(), label_width(width), theme.muted);
-            row.push(align_right("human", number), theme.human);
-            row.push(align_right("AI", number), theme.ai).push(align_right("total", number), theme.muted);
-            if is_wide(width) {
-                row.push(align_right("AI share", number), theme.muted);
-            }
+            push_compared(&mut row, view, detail);
             row.line()
         }
-        PageDetailLine::Now => {
-            let so_far = if numbers.range.contains(view.now.date_naive()) { ", so far" } else { "" };
-            counts_line(view, detail, line, &range_label(view, numbers.range, so_far, width), Some(&numbers.now), width)
-        }
-        PageDetailLine::CompleteDays => {
-            let compared = numbers.compared.as_ref();
-            let label = compared.filter(|_| !is_wide(width)).map(|compared| days_label(compared.ranges.now));
-            let label = label.unwrap_or_else(|| "complete days".to_owned());
-            counts_line(view, detail, line, &label, compared.map(|compared| &compared.now), width)
-        }
-        PageDetailLine::Before => {
-            let compared = numbers.compared.as_ref().filter(|_| is_wide(width));
-            let label = compared.map(|compared| range_label(view, compared.ranges.before, "", width));
-            let label = label.unwrap_or_else(|| "before".to_owned());
-            counts_line(view, detail, line, &label, numbers.compared.as_ref().map(|compared| &compared.before), width)
-        }
-        PageDetailLine::Change => change_line(view, detail, width),
         PageDetailLine::Rank => rank_line(view, detail, width),
-        PageDetailLine::RankOf => Line::styled(
-            format!(
-                "{}of {}",
-                " ".repeat(LABEL_CELLS.0 + 3),
-                plural(numbers.rank.map_or(0, |rank| rank.page_count), "page")
-            ),
-            theme.muted,
-        ),
-        PageDetailLine::Share => share_line(view, detail, width),
+        PageDetailLine::TrendCost => trend_cost_line(view, detail, width),
+        PageDetailLine::Reports => reports_head(view, detail, width),
+        PageDetailLine::Report(report) => report_line(view, detail, report, width),
         PageDetailLine::Jobs => jobs_head(view, detail, history, width),
         PageDetailLine::Job(place) => match history.and_then(|known| known.jobs.get(place)) {
             Some((key, ..)) => page_job_line(view, view.app.jobs.get(*key), place == detail.selected, width),
@@ -132,13 +126,18 @@ fn detail_line<'a>(view: View<'_>, detail: &PageDetail, line: PageDetailLine, wi
         }
         PageDetailLine::Periods => periods_head(view, detail, history, width),
         PageDetailLine::Scale => {
-            let headings = |known| period_table(PeriodScale::of(known), view, width).headings(theme.muted);
+            let headings = |known| period_table(PeriodScale::of(known), width).headings(theme.muted);
             history.map_or_else(Line::default, headings)
         }
         PageDetailLine::Period(place) => match history.and_then(|known| Some((known, known.periods.get(place)?))) {
-            Some((known, period)) => period_line(view, PeriodScale::of(known), period, width),
+            Some((known, period)) => period_line(view, detail, PeriodScale::of(known), period, width),
             None => Line::default(),
         },
+        PageDetailLine::MorePeriods => {
+            let more = detail.period_count().saturating_sub(detail.listed_periods().len());
+            let key = view.app.key_label(Context::PageDetail, Action::Fold);
+            Line::styled(format!("{} more, with single days: {key} lists all", format_count(more)), theme.muted)
+        }
     }
 }
 
@@ -146,172 +145,222 @@ fn is_wide(width: usize) -> bool {
     width >= MIN_WIDE_WIDTH
 }
 
-fn label_width(width: usize) -> usize {
-    if is_wide(width) { LABEL_CELLS.1 } else { LABEL_CELLS.0 }
+/// Returns the page's numbers, each with its change if both compared ranges are known.
+fn numbers_line<'a>(view: View<'_>, detail: &PageDetail, width: usize) -> Line<'a> {
+    let numbers = &detail.numbers;
+    match &numbers.now {
+        PageViewsState::Known(known) => {
+            let change = numbers.compared.as_ref().and_then(|compared| {
+                let (now, before) = (compared.now.counts()?.clone(), compared.before.counts()?.clone());
+                Some(SiteChange { ranges: compared.ranges, now, before, compares_pages: true })
+            });
+            let mut line =
+                headline(view.theme, &known.value, change.as_ref(), numbers.visitors.as_ref(), false, width + 1);
+            // The dialog has a blank column at the left already.
+            if let Some(first) = line.spans.first_mut() {
+                first.content = first.content.trim_start().to_owned().into();
+            }
+            line
+        }
+        PageViewsState::NotListed(_) => Line::styled("No views in this range.", view.theme.muted),
+        PageViewsState::Unknown => {
+            let key = view.app.key_label(Context::PageDetail, Action::LoadAll);
+            let text = if is_wide(width) {
+                format!("Views not loaded: not among the loaded pages of this range. Press {key} to load all.")
+            } else {
+                format!("Views not loaded: press {key} to load all.")
+            };
+            Line::styled(text, view.theme.muted)
+        }
+    }
 }
 
-/// Returns the label of a range: its dates and `suffix` if they fit, otherwise the number of its days.
-fn range_label(view: View<'_>, range: DateRange, suffix: &str, width: usize) -> String {
-    let dates = range.words(range.to().year() != view.now.year());
-    let forms = [format!("{dates}{suffix}"), dates, days_label(range)];
-    let [.., shortest] = &forms;
-    forms.iter().find(|form| form.width() < label_width(width)).unwrap_or(shortest).clone()
-}
-
-fn days_label(range: DateRange) -> String {
-    let label = plural(range.days(), "day");
-    if label.width() < LABEL_CELLS.0 { label } else { format!("{}d", grouped_number(range.days())) }
-}
-
-/// Returns the line with the range, and with the time at which its numbers were loaded.
-fn range_line<'a>(view: View<'_>, range: DateRange, views: &PageViewsState, width: usize) -> Line<'a> {
+/// Returns the line with the range, what it is compared with if there is space, and when its numbers were loaded.
+fn range_line<'a>(view: View<'_>, detail: &PageDetail, width: usize) -> Line<'a> {
     let theme = view.theme;
+    let numbers = &detail.numbers;
+    let as_of = numbers.now.as_of().map(|at| view.as_of_clock(at)).unwrap_or_default();
     let mut row = TextRow::new(width);
-    row.push(format_range(range, view.now, width), theme.title);
-    if let Some(as_of) = views.as_of() {
-        row.push(format!("   {}", view.as_of_clock(as_of)), theme.muted);
+    let space = width.saturating_sub(as_of.width() + 2);
+    let is_short = width < MIN_ONE_LINE_WIDTH;
+    let range = if is_short { format_range(numbers.range, view.now, space) } else { short_range(numbers.range, view.now) };
+    row.push(range, theme.title);
+    if !is_short {
+        row.push("   ", theme.muted);
+        push_compared(&mut row, view, detail);
+    }
+    if row.used() + as_of.width() < width {
+        row.pad_to(width - as_of.width()).push(as_of, theme.muted);
     }
     row.line()
 }
 
-/// Returns the line with the compared ranges, and warnings about them.
-fn before_line<'a>(view: View<'_>, detail: &PageDetail, width: usize) -> Line<'a> {
-    let Some(ComparedViews { ranges, now, before }) = &detail.numbers.compared else { return Line::default() };
+/// Adds the compared ranges, or why there is no change, and warnings about them.
+fn push_compared(row: &mut TextRow<'_>, view: View<'_>, detail: &PageDetail) {
+    let theme = view.theme;
+    let Some(ComparedViews { ranges, now, before }) = &detail.numbers.compared else { return };
+    let shown = detail.numbers.range;
+    let before_days = short_range(ranges.before, view.now);
+    let key = || view.app.key_label(Context::Views, Action::Compare);
+    let text = match before {
+        PageViewsState::Known(_) if now.counts().is_some() => {
+            let forms = [ranges.label(shown), ranges.short_label(shown)].map(|label| format!("change: {label}"));
+            forms.into_iter().find(|form| form.width() <= row.remaining()).unwrap_or_default()
+        }
+        PageViewsState::NotListed(_) => format!("no views {before_days}"),
+        PageViewsState::Known(_) => "change unknown: not loaded".to_owned(),
+        PageViewsState::Unknown => {
+            let forms =
+                [format!("change unknown: {before_days} not loaded, {} in the list loads it", key()), "change unknown".to_owned()];
+            forms.into_iter().find(|form| form.width() <= row.remaining()).unwrap_or_default()
+        }
+    };
+    row.push(text, theme.muted);
     let is_incomplete =
         |views: &PageViewsState, range: DateRange| views.counts().is_some() && !views.is_complete(range);
     let incomplete =
         if is_incomplete(now, ranges.now) || is_incomplete(before, ranges.before) { ", incomplete" } else { "" };
     let overlap = overlap_warning(ranges.now, ranges.before).map(|text| format!(", {text}")).unwrap_or_default();
-    let shown = detail.numbers.range;
-    let mut row = TextRow::new(width);
-    row.push(if is_wide(width) { ranges.label(shown) } else { ranges.short_label(shown) }, view.theme.muted);
     for warning in [incomplete.to_owned(), overlap] {
         if warning.width() <= row.remaining() {
-            row.push(warning, view.theme.warning);
+            row.push(warning, theme.warning);
         }
     }
-    row.line()
-}
-
-fn counts_line<'a>(
-    view: View<'_>,
-    detail: &PageDetail,
-    line: PageDetailLine,
-    label: &str,
-    views: Option<&PageViewsState>,
-    width: usize,
-) -> Line<'a> {
-    let theme = view.theme;
-    let mut row = TextRow::new(width);
-    row.push(align_left(label, label_width(width)), theme.muted);
-    match views {
-        Some(PageViewsState::Known(known)) => {
-            let counts = &known.value;
-            for (count, style) in [(&counts.human, theme.human), (&counts.ai, theme.ai), (&counts.total, theme.text)] {
-                row.push(align_right(&count_text(count), number_width(width)), style);
-            }
-            if is_wide(width) {
-                row.push(align_right(&share(counts), number_width(width)), theme.text);
-            }
-            let sign = mismatch_sign(counts);
-            row.push(sign, theme.warning);
-            let space = row.remaining().saturating_sub(BAR_CELLS.1);
-            if line != PageDetailLine::CompleteDays && is_wide(width) && space >= BAR_CELLS.0 {
-                row.push(" ".repeat(BAR_CELLS.1.saturating_sub(sign.width())), theme.text);
-                for span in bars::stacked_bar(counts, most_views(detail), space, theme) {
-                    row.push(span.content, span.style);
-                }
-            }
-        }
-        Some(PageViewsState::NotListed(_)) => {
-            row.push("   not in the report of this range", theme.muted);
-        }
-        Some(PageViewsState::Unknown) | None => {
-            let key = view.app.key_label(Context::Views, Action::Compare);
-            let how = match line {
-                PageDetailLine::Before if is_wide(width) => format!(" (press {key} in the list)"),
-                PageDetailLine::Before => format!(" ({key} in the list)"),
-                _ => String::new(),
-            };
-            row.push(format!("   unknown{how}"), theme.muted);
-        }
-    }
-    row.line()
-}
-
-/// Returns the number of views at the end of the bars: the larger one of the range on screen and the previous range.
-fn most_views(detail: &PageDetail) -> f64 {
-    let numbers = &detail.numbers;
-    let both = [Some(&numbers.now), numbers.compared.as_ref().map(|compared| &compared.before)];
-    let heights = both.into_iter().flatten().filter_map(|views| bar_height(views.counts()?));
-    heights.max().unwrap_or_default().as_f64()
-}
-
-fn change_line<'a>(view: View<'_>, detail: &PageDetail, width: usize) -> Line<'a> {
-    let theme = view.theme;
-    let mut row = TextRow::new(width);
-    let compared = detail.numbers.compared.as_ref();
-    let is_per_day = is_wide(width) && compared.is_some_and(|compared| compared.ranges.is_per_day());
-    row.push(align_left(if is_per_day { "change per day" } else { "change" }, label_width(width)), theme.muted);
-    let counts =
-        compared.and_then(|compared| Some((compared.ranges, compared.now.counts()?, compared.before.counts()?)));
-    let Some((ranges, now, before)) = counts else {
-        row.push(align_right("–", number_width(width)), theme.muted);
-        return row.line();
-    };
-    let pairs = [(&now.human, &before.human), (&now.ai, &before.ai), (&now.total, &before.total)];
-    for (now, before) in pairs {
-        let change = ranges.change(now, before).unwrap_or(ViewsChange::Unknown);
-        let weight = ChangeWeight::of(change, compared_site_views(view));
-        row.push(align_right(&change_cell(change), number_width(width)), weight.style(change, theme));
-    }
-    if is_wide(width) {
-        let points = now.ai_share().zip(before.ai_share()).map(|(now, before)| points_cell((now - before) * 100.0));
-        row.push(align_right(points.as_deref().unwrap_or("–"), number_width(width)), theme.text);
-    }
-    row.line()
-}
-
-fn share(counts: &Counts) -> String {
-    counts.ai_share().map_or_else(|| "–".to_owned(), |share| format!("{:.0}%", share * 100.0))
-}
-
-/// Returns the line with the AI share now and before. A narrow table has this line instead of a column.
-fn share_line<'a>(view: View<'_>, detail: &PageDetail, width: usize) -> Line<'a> {
-    let theme = view.theme;
-    let mut row = TextRow::new(width);
-    let now = detail.numbers.now.counts().map_or_else(|| "–".to_owned(), share);
-    row.push(align_left("AI", LABEL_CELLS.0), theme.muted).push(format!("   {now} of human and AI"), theme.text);
-    if let Some(before) = detail.numbers.compared.as_ref().and_then(|compared| compared.before.counts()) {
-        row.push(format!(", was {}", share(before)), theme.muted);
-    }
-    row.line()
-}
-
-fn number_width(width: usize) -> usize {
-    if is_wide(width) { NUMBER_CELLS.1 } else { NUMBER_CELLS.0 }
 }
 
 fn rank_line<'a>(view: View<'_>, detail: &PageDetail, width: usize) -> Line<'a> {
     let theme = view.theme;
-    let mut row = TextRow::new(width);
-    let pages = detail.numbers.rank.filter(|_| is_wide(width)).map(|rank| plural(rank.page_count, "page"));
-    let label = pages.map_or_else(|| "rank".to_owned(), |pages| format!("rank of {pages}"));
-    row.push(align_left(&label, label_width(width)), theme.muted);
     let Some(rank) = detail.numbers.rank else {
-        let load_all = || view.app.key_label(Context::PageDetail, Action::LoadAll);
+        let key = view.app.key_label(Context::PageDetail, Action::LoadAll);
         let text = match detail.numbers.now {
-            PageViewsState::NotListed(_) => "   not in the report".to_owned(),
-            _ if width < MIN_WIDE_WIDTH => format!("   unknown (press {})", load_all()),
-            _ => format!("   unknown until all pages are loaded (press {})", load_all()),
+            PageViewsState::NotListed(_) => String::new(),
+            _ if is_wide(width) => format!("rank unknown until all pages are loaded (press {key})"),
+            _ => format!("rank unknown (press {key})"),
         };
-        row.push(text, theme.muted);
-        return row.line();
+        return Line::styled(text, theme.muted);
     };
-    for place in [rank.human, rank.ai, rank.total] {
-        row.push(align_right(&place.map_or_else(|| "–".to_owned(), format_count), number_width(width)), theme.text);
+    let place = |place: Option<usize>| place.map_or_else(|| "–".to_owned(), format_count);
+    let mut row = TextRow::new(width);
+    row.push("rank ", theme.muted).push(place(rank.total), theme.text);
+    row.push(format!(" of {}", plural(rank.page_count, "page")), theme.muted);
+    for (name, number) in [("human", rank.human), ("AI", rank.ai)] {
+        let number = place(number);
+        if name.width() + number.width() + 3 <= row.remaining() {
+            row.push(format!(", {name} "), theme.muted).push(number, theme.text);
+        }
     }
     row.line()
+}
+
+/// Returns which days of the trend are missing, with the key that loads them and the cost. A day that is not loaded is
+/// not a day without views.
+fn trend_cost_line<'a>(view: View<'_>, detail: &PageDetail, width: usize) -> Line<'a> {
+    let (app, theme) = (view.app, view.theme);
+    let open = TrendDialog::new(detail.numbers.range);
+    if !matches!(detail.history, Load::Ready(_)) && detail.history.shown().is_none() {
+        return Line::styled("Trend: reading what is cached…", theme.muted);
+    }
+    let (all, unit, pending) = (open.len(), open.unit(), app.views.totals.pending_count());
+    let missing = open.missing(&detail.totals, view.now);
+    if pending > 0 {
+        return Line::styled(format!("loading, {} left", plural(pending, unit)), theme.muted);
+    }
+    if missing.is_empty() {
+        return Line::styled(format!("{unit} by {unit}, all loaded"), theme.muted);
+    }
+    let n = missing.len();
+    let key = app.key_label(Context::PageDetail, Action::Trend);
+    let left = app.view_requests_left();
+    let few = detail.needs_few_rows(app, &missing, view.now);
+    let (what, requests) = match few {
+        true => ("them", plural(n, "request")),
+        false => ("all their pages", format!("{} or more requests", format_count(n))),
+    };
+    let is_outdated = open.bars(&detail.totals).any(|bar| bar.totals.is_some() && bar.is_missing(view.now));
+    let state = if is_outdated { "not loaded or outdated" } else { "not loaded" };
+    let forms = [
+        format!("{n} of {all} {unit}s {state}: press {key} to load {what} ({requests}, {left} left this hour)"),
+        format!("{n} of {all} {unit}s {state}: press {key} ({requests}, {left} left)"),
+        format!("{n}/{all} not loaded: press {key} ({requests})"),
+    ];
+    let [.., shortest] = &forms;
+    Line::styled(forms.iter().find(|form| form.width() <= width).unwrap_or(shortest).clone(), theme.muted)
+}
+
+fn reports_head<'a>(view: View<'_>, detail: &PageDetail, width: usize) -> Line<'a> {
+    let reports = &detail.reports;
+    let times = [
+        reports.votes.as_ref().map(|known| known.as_of),
+        reports.comments.as_ref().map(|known| known.as_of),
+        reports.questions.as_ref().map(|known| known.as_of),
+        reports.searches.as_ref().map(|known| known.as_of),
+    ];
+    let mut row = TextRow::new(width);
+    row.push("Reports", view.theme.title);
+    row.push(format!("  {}", short_range(detail.numbers.range, view.now)), view.theme.muted);
+    // The oldest of them.
+    if let Some(as_of) = times.into_iter().flatten().min().map(|at| view.as_of_clock(at)) {
+        if row.used() + as_of.width() < width {
+            row.pad_to(width - as_of.width()).push(as_of, view.theme.muted);
+        }
+    }
+    row.line()
+}
+
+/// Returns what a report says about the page. A number of a partial report is a lower bound.
+fn report_line<'a>(view: View<'_>, detail: &PageDetail, report: PageReport, width: usize) -> Line<'a> {
+    fn least<N>(known: &ReportNumbers<N>) -> &'static str {
+        if known.is_partial { "at least " } else { "" }
+    }
+    let theme = view.theme;
+    let reports = &detail.reports;
+    let (name, parts) = match report {
+        PageReport::Feedback => {
+            let votes = reports.votes.as_ref().map(|known| {
+                let (down, up) = (format_views(known.numbers.down), format_views(known.numbers.up));
+                [format!("{}{down} thumbs down", least(known)), format!("{up} thumbs up")]
+            });
+            let comments = reports.comments.as_ref().map(|known| {
+                let (all, open) = (plural(known.numbers.all, "comment"), format_count(known.numbers.open));
+                let open = if known.numbers.open > 0 { format!(", {open} open") } else { String::new() };
+                format!("{}{all}{open}", least(known))
+            });
+            ("Feedback", votes.into_iter().flatten().chain(comments).collect::<Vec<_>>())
+        }
+        PageReport::Questions => {
+            let known = reports.questions.as_ref().map(|known| {
+                let (all, unanswered) = (format_count(known.numbers.all), format_count(known.numbers.unanswered));
+                vec![format!("{}{all} asked", least(known)), format!("{unanswered} unanswered")]
+            });
+            ("Questions", known.unwrap_or_default())
+        }
+        PageReport::Searches => {
+            let known = reports.searches.as_ref().map(|known| {
+                let queries: Vec<&str> = known.numbers.queries.iter().map(|query| query.as_str()).collect();
+                let hits = format!("{}{} led here", least(known), searches_text(known.numbers.hits));
+                if queries.is_empty() { vec![hits] } else { vec![hits, queries.join(", ")] }
+            });
+            ("Searches", known.unwrap_or_default())
+        }
+    };
+    let mut row = TextRow::new(width);
+    row.push(align_left(name, REPORT_CELLS), theme.muted);
+    if parts.is_empty() {
+        let forms = [format!("not loaded: open the tab {name} (1 request)"), "not loaded".to_owned()];
+        let form = forms.into_iter().find(|form| form.width() <= row.remaining()).unwrap_or_default();
+        row.push(form, theme.muted);
+    }
+    for (n, part) in parts.into_iter().enumerate() {
+        let gap = if n == 0 { "" } else { "   " };
+        if n == 0 || gap.len() + display_width(&part) <= row.remaining() || report == PageReport::Searches {
+            row.push(gap, theme.text).push(part, if report == PageReport::Searches && n > 0 { theme.muted } else { theme.text });
+        }
+    }
+    row.line()
+}
+
+fn searches_text(hits: ViewCount) -> String {
+    if hits == ViewCount::ONE { "1 search".to_owned() } else { format!("{} searches", format_views(hits)) }
 }
 
 /// Returns a heading with the number `n` of entries, or with the reason why there are none.
@@ -343,7 +392,11 @@ fn jobs_head<'a>(view: View<'_>, detail: &PageDetail, history: Option<&PageHisto
 
 fn periods_head<'a>(view: View<'_>, detail: &PageDetail, history: Option<&PageHistory>, width: usize) -> Line<'a> {
     let n = history.map(|known| known.periods.len());
-    section_heading(view, "Cached ranges", n, "none yet", detail, width)
+    let mut line = section_heading(view, "Cached ranges", n, "none yet", detail, width);
+    if history.is_some_and(|known| PeriodScale::of(known).is_per_day) {
+        line.push_span(ratatui::text::Span::styled("  views per day", view.theme.muted));
+    }
+    line
 }
 
 fn page_job_line<'a>(view: View<'_>, job: Option<&Job>, selected: bool, width: usize) -> Line<'a> {
@@ -439,60 +492,57 @@ impl PeriodScale {
 enum PeriodColumn {
     Range,
     Days,
-    /// The first day and the number of days, in a narrow table.
-    Start,
     Human,
     Ai,
     Mismatch,
+    State,
     Bar,
 }
 
-fn period_table(scale: PeriodScale, view: View<'_>, width: usize) -> Table<PeriodColumn> {
+fn period_table(scale: PeriodScale, width: usize) -> Table<PeriodColumn> {
     type C = Column<PeriodColumn>;
-    let theme = view.theme;
-    let is_wide = width >= MIN_WIDTH_WITH_BARS;
-    let (human, ai) = match (scale.is_per_day, is_wide) {
-        (true, true) => ("human/day", "AI/day"),
-        (true, false) => ("human/d", "AI/d"),
-        (false, _) => ("human", "AI"),
-    };
+    let is_wide = is_wide(width);
     let number = if is_wide { PERIOD_NUMBER_CELLS } else { 8 };
-    let range = if is_wide {
-        vec![C::left("days, UTC", 23, PeriodColumn::Range), C::right("", 5, PeriodColumn::Days)]
-    } else {
-        vec![C::left("from, UTC", 19, PeriodColumn::Start)]
-    };
-    let views = [
-        C::right(human, number, PeriodColumn::Human).after_gap(usize::from(is_wide)).with_heading_style(theme.human),
-        C::right(ai, number, PeriodColumn::Ai).with_heading_style(theme.ai),
-        C::left("", 2, PeriodColumn::Mismatch),
+    let mut columns = vec![
+        C::left("range", if is_wide { 22 } else { 16 }, PeriodColumn::Range),
+        C::right("days", 5, PeriodColumn::Days),
+        C::right("human", number, PeriodColumn::Human),
+        C::right("AI", number, PeriodColumn::Ai),
+        C::left("", 1, PeriodColumn::Mismatch),
     ];
-    let bar = width.saturating_sub(31 + 2 * PERIOD_NUMBER_CELLS);
-    let bar_heading = bars::plain_scale_line(&mean_text(scale.full), bar);
-    let bar = is_wide.then(|| C::left(bar_heading, bar, PeriodColumn::Bar));
-    Table::new(range.into_iter().chain(views).chain(bar), width)
+    columns.extend(is_wide.then(|| C::left("state", 13, PeriodColumn::State).after_gap(2)));
+    let used = 22 + 5 + 2 * PERIOD_NUMBER_CELLS + 1 + 15 + 2;
+    let bar = width.saturating_sub(used).min(MAX_BAR_CELLS);
+    let heading = bars::plain_scale_line(&mean_text(scale.full), bar);
+    columns.extend((width >= MIN_WIDTH_WITH_BARS).then(|| C::left(heading, bar, PeriodColumn::Bar).after_gap(2)));
+    Table::new(columns, width)
 }
 
-fn period_line<'a>(view: View<'_>, scale: PeriodScale, period: &PagePeriod, width: usize) -> Line<'a> {
+fn period_line<'a>(
+    view: View<'_>,
+    detail: &PageDetail,
+    scale: PeriodScale,
+    period: &PagePeriod,
+    width: usize,
+) -> Line<'a> {
     let theme = view.theme;
     let counts = &period.views.value;
-    let days = format!("{}d", grouped_number(period.range.days()));
-    let is_incomplete = period.views.as_of.date_naive() <= period.range.to();
-    period_table(scale, view, width).line(|column, width| match column {
-        PeriodColumn::Range => TableCell::new(impact::range_or_day(period.range), theme.text),
-        PeriodColumn::Days => TableCell::new(days.clone(), theme.muted),
-        PeriodColumn::Start => TableCell::Spans(vec![
-            Span::styled(period.range.from().to_string(), theme.text),
-            Span::styled(format!(" {days}{}", if is_incomplete { " part" } else { "" }), theme.muted),
-        ]),
-        PeriodColumn::Human => TableCell::new(scale.number_text(&counts.human, period), theme.human),
-        PeriodColumn::Ai => TableCell::new(scale.number_text(&counts.ai, period), theme.ai),
+    let previous = detail.numbers.compared.as_ref().map(|compared| compared.ranges.before);
+    let (state, state_style) = match period.range {
+        range if range == detail.numbers.range => ("on screen", theme.text),
+        range if Some(range) == previous => ("compared", theme.text),
+        range if period.views.as_of.date_naive() <= range.to() => ("so far", theme.warning),
+        _ => ("", theme.muted),
+    };
+    period_table(scale, width).line(|column, width| match column {
+        PeriodColumn::Range => TableCell::new(short_range(period.range, view.now), theme.text),
+        PeriodColumn::Days => TableCell::new(grouped_number(period.range.days()), theme.muted),
+        PeriodColumn::Human => TableCell::new(scale.number_text(&counts.human, period), theme.text),
+        PeriodColumn::Ai => TableCell::new(scale.number_text(&counts.ai, period), theme.text),
         PeriodColumn::Mismatch => TableCell::new(mismatch_sign(counts), theme.warning),
+        PeriodColumn::State => TableCell::new(state, state_style),
         PeriodColumn::Bar => {
-            // Behind the longest bar, there is space for the word.
-            let (full, space) = (scale.full * scale.divisor(period), width.saturating_sub(11).max(1));
-            let incomplete = Span::styled(if is_incomplete { " incomplete" } else { "" }, theme.warning);
-            TableCell::Spans(bars::stacked_bar(counts, full, space, theme).into_iter().chain([incomplete]).collect())
+            TableCell::Spans(bars::stacked_bar(counts, scale.full * scale.divisor(period), width, theme))
         }
     })
 }

@@ -1,8 +1,11 @@
-//! The page details dialog: a page's numbers now and before, its rank, the jobs about it, and its numbers in other
-//! cached ranges.
+//! The page details dialog: a page's numbers with their change, its rank, its trend, its numbers in other cached ranges,
+//! what the reports say about it, and the jobs about it. Nothing is requested before the user has confirmed the cost.
 
 mod draw;
+mod trend;
 
+use super::range_totals::RangeTotals;
+use crate::model::analytics::page_reports::PageReports;
 use crate::model::comparison::ComparedRanges;
 use crate::model::engine_event::EngineEvent;
 use crate::model::impact::{PageHistory, PageImpact, PageViewsState};
@@ -17,10 +20,13 @@ use crate::tui::format::{more_below_text, position_text};
 use crate::tui::widgets::scroll::{self, Scroll};
 use crate::tui::{Pane, PromptsMsg, Screen, StoreState, ViewsEffect, ViewsMsg};
 
-/// Minimum width at which the views before and after a job are shown on the same line.
+/// Minimum width at which the views before and after a job, and the range with what it is compared with, are shown on
+/// the same line.
 const MIN_ONE_LINE_WIDTH: usize = 112;
-/// Below this width, the AI share and the number of ranked pages have their own lines.
+/// Below this width, texts have shorter forms and dates are left out.
 pub const MIN_WIDE_WIDTH: usize = 60;
+/// The maximum number of cached ranges that are listed before the user asks for all.
+const MAX_LISTED_PERIODS: usize = 6;
 
 #[derive(Debug)]
 pub struct PageDetail {
@@ -28,6 +34,12 @@ pub struct PageDetail {
     /// The page's numbers, computed when the dialog opened or when the history arrived.
     pub numbers: DetailNumbers,
     pub history: Load<PageHistory>,
+    /// The page's views in all cached ranges, for the trend.
+    totals: RangeTotals,
+    /// What the loaded or stored reports of the range say about the page.
+    pub reports: PageReports,
+    /// Whether all cached ranges are listed.
+    lists_all_periods: bool,
     /// Index of the selected job in the list of jobs about the page.
     pub selected: usize,
     /// Index of the first visible line.
@@ -44,6 +56,8 @@ pub struct DetailNumbers {
     pub compared: Option<ComparedViews>,
     /// `None` until all pages of the range are loaded.
     pub rank: Option<PageRank>,
+    /// `None` unless the visitors of the range are loaded.
+    pub visitors: Option<Count>,
 }
 
 /// A page's numbers in two compared ranges.
@@ -68,21 +82,20 @@ pub struct PageRank {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PageDetailLine {
     Gap,
+    /// The page's numbers with their change.
+    Numbers,
     /// The range, and when its numbers were loaded.
     Range,
     /// The range that the numbers are compared with.
-    RangeBefore,
-    Heads,
-    Now,
-    /// The page's numbers in the complete days, if the range includes today.
-    CompleteDays,
-    Before,
-    Change,
+    Compared,
     Rank,
-    /// The number of pages of the range, if there is no space for this number beside the rank.
-    RankOf,
-    /// The AI share on a line of its own, if the column of shares doesn't fit.
-    Share,
+    /// A row of the trend or of its axis, from the top.
+    Trend(usize),
+    /// Which days of the trend are not loaded, and what they cost.
+    TrendCost,
+    /// The heading over the reports.
+    Reports,
+    Report(PageReport),
     /// The heading over the jobs.
     Jobs,
     /// A job about the page, by its index in the list of jobs.
@@ -96,24 +109,45 @@ pub enum PageDetailLine {
     /// The column headings over the other ranges, with the scale.
     Scale,
     Period(usize),
+    /// How many cached ranges are not listed.
+    MorePeriods,
+}
+
+/// A line about the page's rows in reports.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PageReport {
+    Feedback,
+    Questions,
+    Searches,
+}
+
+impl PageReport {
+    const ALL: [Self; 3] = [Self::Feedback, Self::Questions, Self::Searches];
 }
 
 impl PageDetail {
-    /// Returns all lines of the dialog for a width of `columns`.
-    pub fn lines(&self, columns: usize) -> Vec<PageDetailLine> {
+    /// Returns all lines of the dialog for an area of `columns` and `rows`.
+    pub fn lines(&self, columns: usize, rows: usize) -> Vec<PageDetailLine> {
         use PageDetailLine as L;
-        let (jobs, periods) =
-            self.history.shown().map_or((0, 0), |known| (known.value.jobs.len(), known.value.periods.len()));
-        // The labels of a narrow dialog have no space for dates.
-        let mut lines = if columns < MIN_WIDE_WIDTH { vec![L::Range, L::RangeBefore, L::Gap] } else { Vec::new() };
-        lines.extend((columns >= MIN_WIDE_WIDTH && self.numbers.has_warning()).then_some(L::RangeBefore));
-        lines.extend([L::Heads, L::Now]);
-        lines.extend(self.numbers.is_partly_compared().then_some(L::CompleteDays));
-        lines.extend([L::Before, L::Change, L::Rank]);
-        if columns < MIN_WIDE_WIDTH {
-            lines.extend(self.numbers.rank.is_some().then_some(L::RankOf));
-            lines.push(L::Share);
+        let jobs = self.job_count();
+        let mut lines = vec![L::Numbers, L::Range];
+        lines.extend((columns < MIN_ONE_LINE_WIDTH).then_some(L::Compared));
+        lines.extend([L::Rank, L::Gap]);
+        if self.has_trend() {
+            let chart = if self.knows_trend() { trend::chart_rows(rows) } else { 0 };
+            lines.extend((0..chart).map(L::Trend));
+            lines.extend([L::TrendCost, L::Gap]);
         }
+        lines.push(L::Periods);
+        let periods = self.listed_periods();
+        if !periods.is_empty() {
+            lines.push(L::Scale);
+            let has_more = periods.len() < self.period_count();
+            lines.extend(periods.into_iter().map(L::Period));
+            lines.extend(has_more.then_some(L::MorePeriods));
+        }
+        lines.extend([L::Gap, L::Reports]);
+        lines.extend(PageReport::ALL.map(L::Report));
         lines.extend([L::Gap, L::Jobs]);
         for place in 0..jobs {
             lines.push(L::Job(place));
@@ -123,27 +157,39 @@ impl PageDetail {
                 lines.extend([L::JobBefore(place), L::JobAfter(place)]);
             }
         }
-        lines.extend([L::Gap, L::Periods]);
-        if periods > 0 {
-            lines.push(L::Scale);
-            lines.extend((0..periods).map(L::Period));
-        }
         lines
+    }
+
+    fn job_count(&self) -> usize {
+        self.history.shown().map_or(0, |known| known.value.jobs.len())
+    }
+
+    fn period_count(&self) -> usize {
+        self.history.shown().map_or(0, |known| known.value.periods.len())
+    }
+
+    /// Returns the indexes of the cached ranges that are listed: without single days, which the trend shows, unless the
+    /// user wants all.
+    fn listed_periods(&self) -> Vec<usize> {
+        let periods = self.history.shown().map_or(&[][..], |known| known.value.periods.as_slice());
+        let has_longer = periods.iter().any(|period| period.range.days() > 1);
+        let is_listed = |days: u32| self.lists_all_periods || !has_longer || days > 1;
+        let listed = periods.iter().enumerate().filter(|(_, period)| is_listed(period.range.days()));
+        listed.map(|(index, _)| index).take(if self.lists_all_periods { usize::MAX } else { MAX_LISTED_PERIODS }).collect()
     }
 
     pub fn selected_job(&self) -> Option<JobKey> {
         self.history.shown()?.value.jobs.get(self.selected).map(|(job, ..)| *job)
     }
 
-    /// Selects the next or previous job and scrolls to it. If there is no such job, or if `by` is a page of lines or
-    /// leads to the first or last line, scrolls through the lines.
-    fn move_by(&mut self, by: Scroll, columns: usize, rows: usize) {
-        let lines = self.lines(columns);
-        let jobs = self.history.shown().map_or(0, |known| known.value.jobs.len());
+    /// Scrolls through the lines. While the selected job is visible, first selects the next or previous job.
+    fn move_by(&mut self, by: Scroll, (columns, rows): (usize, usize)) {
+        let lines = self.lines(columns, rows);
+        let jobs = self.job_count();
         let last = (lines.len() + 1).saturating_sub(rows);
         let next = match by {
-            Scroll::By(n) => scroll::move_within(self.selected, n, jobs),
-            Scroll::Page(_) => self.selected,
+            Scroll::By(n) if self.sees_selected(&lines, rows) => scroll::move_within(self.selected, n, jobs),
+            Scroll::By(_) | Scroll::Page(_) => self.selected,
             Scroll::Top => 0,
             Scroll::Bottom => jobs.saturating_sub(1),
         };
@@ -156,6 +202,10 @@ impl PageDetail {
         }
     }
 
+    fn sees_selected(&self, lines: &[PageDetailLine], rows: usize) -> bool {
+        lines.iter().skip(self.scroll).take(rows).any(|line| *line == PageDetailLine::Job(self.selected))
+    }
+
     /// Scrolls so that the selected job is visible, with the page's views before and after the job.
     fn show_selected(&mut self, lines: &[PageDetailLine], rows: usize) {
         let Some(at) = lines.iter().position(|line| *line == PageDetailLine::Job(self.selected)) else { return };
@@ -165,22 +215,6 @@ impl PageDetail {
         let with = lines.iter().skip(at + 1).take_while(views).count();
         self.scroll = scroll::scroll_to_show(self.scroll, at + with, rows, lines.len());
         self.scroll = scroll::scroll_to_show(self.scroll, at, rows, lines.len());
-    }
-}
-
-impl DetailNumbers {
-    /// Whether the compared numbers need a warning: a range is incomplete, or both have days in common.
-    fn has_warning(&self) -> bool {
-        self.compared.as_ref().is_some_and(|ComparedViews { ranges, now, before }| {
-            let is_incomplete = |views: &PageViewsState, range| views.counts().is_some() && !views.is_complete(range);
-            let has_common_days = ranges.now.from() <= ranges.before.to() && ranges.before.from() <= ranges.now.to();
-            has_common_days || is_incomplete(now, ranges.now) || is_incomplete(before, ranges.before)
-        })
-    }
-
-    /// Whether only some days of the range are compared, because the range includes today.
-    pub fn is_partly_compared(&self) -> bool {
-        self.compared.as_ref().is_some_and(|compared| compared.ranges.now != self.range)
     }
 }
 
@@ -209,8 +243,8 @@ fn views_in(report: &Report, path: &CleanText) -> PageViewsState {
 }
 
 /// Returns a page's numbers in the listed range and the numbers that they are compared with: from the compared
-/// reports, otherwise from `history`. `None` if nothing is listed.
-fn detail_numbers(app: &App, path: &CleanText, history: Option<&PageHistory>, at: Time) -> Option<DetailNumbers> {
+/// reports, otherwise from what is cached about the page. `None` if nothing is listed.
+fn detail_numbers(app: &App, path: &CleanText, totals: &RangeTotals, at: Time) -> Option<DetailNumbers> {
     let table = &app.views.table;
     let range = app.listed_range()?;
     let (now, rank) = match table.report() {
@@ -233,29 +267,41 @@ fn detail_numbers(app: &App, path: &CleanText, history: Option<&PageHistory>, at
             before: views_in(&comparison.before, path),
         }),
         None => app.views.days_to_compare_with_previous(at.date_naive()).map(|ranges| {
-            let cached = |range: DateRange| {
-                let known = history.and_then(|history| history.periods.iter().find(|period| period.range == range));
-                known.map_or(PageViewsState::Unknown, |period| PageViewsState::Known(period.views.clone()))
-            };
+            let cached = |range| totals.newest_totals(range).map_or(PageViewsState::Unknown, PageViewsState::Known);
             let compared = if ranges.now == range { now.clone() } else { cached(ranges.now) };
             ComparedViews { ranges, now: compared, before: cached(ranges.before) }
         }),
     };
-    Some(DetailNumbers { range, now, compared, rank })
+    let visitors = app.views.visitors.report(range).and_then(|report| {
+        let row = report.rows.iter().find(|row| row.path == *path);
+        row.map(|row| row.counts.total.clone())
+    });
+    Some(DetailNumbers { range, now, compared, rank, visitors })
 }
 
 impl PageDetail {
     /// Opens the details of any page, listed or not.
     pub fn open(path: CleanText, cx: &mut Cx<'_>) {
-        let Some(numbers) = detail_numbers(cx.app, &path, None, cx.now) else { return };
-        let mut open = Self { path, numbers, history: Load::Idle, selected: 0, scroll: 0 };
+        let totals = RangeTotals::default();
+        let Some(numbers) = detail_numbers(cx.app, &path, &totals, cx.now) else { return };
+        let mut open = Self {
+            path,
+            numbers,
+            history: Load::Idle,
+            totals,
+            reports: PageReports::default(),
+            lists_all_periods: false,
+            selected: 0,
+            scroll: 0,
+        };
         open.reload(cx);
         cx.open(open);
     }
 
     fn reload(&mut self, cx: &mut Cx<'_>) {
         self.history.start();
-        cx.run(Effect::Views(ViewsEffect::LoadCachedPage(self.path.clone())));
+        let (path, range) = (self.path.clone(), self.numbers.range);
+        cx.run(Effect::Views(ViewsEffect::LoadCachedPage { path, range, days: trend::days_to_read(range) }));
     }
 
     /// Asks whether to fetch the missing views before and after the selected job.
@@ -305,6 +351,9 @@ impl Component for PageDetail {
             Action::LoadAll => {
                 app.view_requests_left() > 0 && app.views.all_pages.complete_report(app.views.query().range).is_none()
             }
+            Action::Trend => self.has_trend() && app.view_requests_left() > 0 && self.lacks_days(app.updated_at),
+            Action::Fold if self.lists_all_periods => return Some("fewer ranges".into()),
+            Action::Fold => self.listed_periods().len() < self.period_count(),
             _ => true,
         })
     }
@@ -315,6 +364,8 @@ impl Component for PageDetail {
             Action::NewJob => cx.app.open_job_about(vec![self.path.clone()], cx.now, cx.effects),
             Action::BeforeAfter => self.confirm_impact_load(cx),
             Action::LoadAll => cx.app.load_all(cx.now, cx.effects),
+            Action::Trend => self.load_missing_days(cx),
+            Action::Fold => self.lists_all_periods = !self.lists_all_periods,
             Action::Copy => cx.run(Effect::copy(&format!("the path {}", self.path), self.path.to_string())),
             _ => return Flow::Pass,
         }
@@ -323,7 +374,7 @@ impl Component for PageDetail {
 
     fn scroll(&mut self, by: Scroll, cx: &mut Cx<'_>) {
         let g = cx.app.geometry();
-        self.move_by(by, g.dialog_columns(), g.dialog_rows());
+        self.move_by(by, (g.dialog_columns(), g.dialog_rows()));
     }
 
     /// Selects the clicked job, or shows it if it was already selected.
@@ -334,7 +385,7 @@ impl Component for PageDetail {
             return Flow::Handled;
         }
         let line = self.scroll.saturating_add(usize::from(at.y - area.y));
-        match self.lines(g.dialog_columns()).get(line) {
+        match self.lines(g.dialog_columns(), g.dialog_rows()).get(line) {
             Some(PageDetailLine::Job(job)) if *job == self.selected => return self.show_job(cx),
             Some(PageDetailLine::Job(job)) => self.selected = *job,
             _ => {}
@@ -345,18 +396,22 @@ impl Component for PageDetail {
     /// Scrolls through the lines without changing the selection.
     fn wheel(&mut self, _at: Position, by: isize, cx: &mut Cx<'_>) {
         let g = cx.app.geometry();
-        let last = self.lines(g.dialog_columns()).len().saturating_sub(g.dialog_rows());
+        let last = self.lines(g.dialog_columns(), g.dialog_rows()).len().saturating_sub(g.dialog_rows());
         self.scroll = scroll::move_within(self.scroll, by, last + 1);
     }
 
     fn receive(&mut self, msg: Msg, cx: &mut Cx<'_>) -> Result<Flow, Msg> {
         match msg {
             Msg::Views(ViewsMsg::PageHistoryLoaded { path, result }) if path == self.path => {
-                let numbers = detail_numbers(cx.app, &path, result.as_ref().ok(), cx.now);
+                if let Ok(history) = &result {
+                    self.totals = trend::totals_of(history);
+                    let loaded = PageReports::of_page(&path, cx.app.analytics.reports_of(self.numbers.range));
+                    self.reports = loaded.or(history.reports.clone());
+                }
+                let numbers = detail_numbers(cx.app, &path, &self.totals, cx.now);
                 self.history.finish(result.map(|value| Timed { value, as_of: cx.now }), cx.now);
                 self.numbers = numbers.unwrap_or_else(|| self.numbers.clone());
-                let jobs = self.history.shown().map_or(0, |known| known.value.jobs.len());
-                self.selected = self.selected.min(jobs.saturating_sub(1));
+                self.selected = self.selected.min(self.job_count().saturating_sub(1));
                 Ok(Flow::Handled)
             }
             // The page's jobs or views have changed.
@@ -364,7 +419,7 @@ impl Component for PageDetail {
                 if matches!(
                     msg,
                     Msg::Prompts(PromptsMsg::Submitted { result: Ok(_), .. })
-                        | Msg::Views(ViewsMsg::LoadEnded { .. })
+                        | Msg::Views(ViewsMsg::LoadEnded { .. } | ViewsMsg::TotalsLoaded(_))
                         | Msg::Engine(EngineEvent::JobsRemoved(_))
                 ) {
                     self.reload(cx);
@@ -377,14 +432,14 @@ impl Component for PageDetail {
     /// Limits the scroll position.
     fn refresh(&mut self, app: &App) {
         let g = app.geometry();
-        let total = self.lines(g.dialog_columns()).len();
+        let total = self.lines(g.dialog_columns(), g.dialog_rows()).len();
         self.scroll = self.scroll.min(total.saturating_sub(g.dialog_rows()));
     }
 
     fn position_text(&self, app: &App) -> String {
         let g = app.geometry();
-        let jobs = self.history.shown().map_or(0, |known| known.value.jobs.len());
-        let below = self.lines(g.dialog_columns()).len().saturating_sub(self.scroll + g.dialog_rows());
+        let jobs = self.job_count();
+        let below = self.lines(g.dialog_columns(), g.dialog_rows()).len().saturating_sub(self.scroll + g.dialog_rows());
         if jobs == 0 { more_below_text(below) } else { position_text(self.selected, jobs, below) }
     }
 

@@ -1,0 +1,142 @@
+//! What the reports of a range say about one page. A report that is not loaded is unknown and never counted as zero.
+
+use super::needs_work::LoadedReports;
+use super::{RowsReport, page_path};
+use crate::model::Time;
+use crate::model::text::CleanText;
+use crate::model::views::ViewCount;
+
+/// Numbers of a report, and whether they may be too small, because only some of its rows are loaded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReportNumbers<N> {
+    pub numbers: N,
+    pub is_partial: bool,
+    pub as_of: Time,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct PageVotes {
+    pub down: ViewCount,
+    pub up: ViewCount,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct PageComments {
+    pub all: usize,
+    pub open: usize,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct PageQuestions {
+    pub all: usize,
+    pub unanswered: usize,
+}
+
+/// The searches after which the page was clicked most often.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct PageSearches {
+    pub hits: ViewCount,
+    /// What was searched for, in the service's order.
+    pub queries: Vec<CleanText>,
+}
+
+/// What the reports say about a page; `None` for a report that is not loaded.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct PageReports {
+    pub votes: Option<ReportNumbers<PageVotes>>,
+    pub comments: Option<ReportNumbers<PageComments>>,
+    pub questions: Option<ReportNumbers<PageQuestions>>,
+    pub searches: Option<ReportNumbers<PageSearches>>,
+}
+
+impl PageReports {
+    /// Finds the rows about the page.
+    pub fn of_page(path: &CleanText, reports: LoadedReports<'_>) -> Self {
+        // Reports name pages in several ways.
+        let wanted = page_path(path.as_str());
+        let is_wanted = |path: &CleanText| page_path(path.as_str()) == wanted;
+        let votes = reports.feedback_by_page.map(|report| {
+            let known = report.rows.iter().filter(|row| is_wanted(&row.path));
+            numbers(report, known.fold(PageVotes::default(), |sum, row| PageVotes {
+                down: sum.down + row.thumbs_down.value().unwrap_or_default(),
+                up: sum.up + row.thumbs_up.value().unwrap_or_default(),
+            }))
+        });
+        let comments = reports.feedback.map(|report| {
+            let known = report.rows.iter().filter(|row| row.comment.is_some() && is_wanted(&row.path));
+            let known: Vec<bool> = known.map(|row| row.status.is_open()).collect();
+            let open = known.iter().filter(|is_open| **is_open).count();
+            numbers(report, PageComments { all: known.len(), open })
+        });
+        let questions = reports.questions.map(|report| {
+            let known = report.rows.iter().filter(|row| row.about().as_ref() == Some(&wanted));
+            let known: Vec<bool> = known.map(|row| row.is_answered == Some(false)).collect();
+            let unanswered = known.iter().filter(|is_unanswered| **is_unanswered).count();
+            numbers(report, PageQuestions { all: known.len(), unanswered })
+        });
+        let searches = reports.searches.map(|report| {
+            let known = report.rows.iter().filter(|row| row.top_page.as_ref().is_some_and(is_wanted));
+            numbers(report, known.fold(PageSearches::default(), |mut sum, row| {
+                sum.hits = sum.hits + row.hits.value().unwrap_or_default();
+                sum.queries.push(row.query.clone());
+                sum
+            }))
+        });
+        Self { votes, comments, questions, searches }
+    }
+
+    /// Adds the numbers of `other` reports that are unknown here.
+    #[must_use]
+    pub fn or(self, other: Self) -> Self {
+        Self {
+            votes: self.votes.or(other.votes),
+            comments: self.comments.or(other.comments),
+            questions: self.questions.or(other.questions),
+            searches: self.searches.or(other.searches),
+        }
+    }
+}
+
+fn numbers<R, N>(report: &RowsReport<R>, numbers: N) -> ReportNumbers<N> {
+    ReportNumbers { numbers, is_partial: !report.is_complete() || report.is_cut, as_of: report.as_of }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::analytics::{PageFeedback, RowsMerge, RowsResponse, Search};
+    use crate::model::period::DateRange;
+    use crate::model::views::{Count, Counts};
+
+    fn report<R: crate::model::analytics::AnalyticsRow>(rows: Vec<R>, is_cut: bool) -> RowsReport<R> {
+        let range = DateRange::last_days(7, "2026-11-20".parse().expect("a day"));
+        let response = RowsResponse { rows, totals: Counts::default(), next: None, is_cut };
+        RowsMerge::start(range, response, Time::default()).into_report()
+    }
+
+    #[test]
+    fn the_rows_about_a_page_are_counted_and_a_report_that_is_not_loaded_is_unknown() {
+        let vote = |path: &str, down| PageFeedback {
+            path: CleanText::line(path),
+            thumbs_down: Count::Known(down),
+            ..PageFeedback::default()
+        };
+        let votes = report(vec![vote("/sso", 4), vote("/api", 9)], true);
+        let search = |query: &str, page: &str| Search {
+            query: CleanText::line(query),
+            hits: Count::Known(7),
+            top_page: Some(CleanText::line(page)),
+            ..Search::default()
+        };
+        let searches = report(vec![search("sso", "/sso/"), search("port", "/sso"), search("api", "/api")], false);
+        let loaded =
+            LoadedReports { feedback_by_page: Some(&votes), searches: Some(&searches), ..LoadedReports::default() };
+        let found = PageReports::of_page(&CleanText::line("/sso"), loaded);
+        assert_eq!(found.votes.as_ref().map(|known| (known.numbers.down, known.is_partial)), Some((4.into(), true)));
+        let searched = found.searches.as_ref().map(|known| (known.numbers.hits, known.numbers.queries.len()));
+        assert_eq!((searched, &found.questions, &found.comments), (Some((14.into(), 2)), &None, &None));
+        let quiet = PageReports::of_page(&CleanText::line("/quiet"), loaded);
+        assert_eq!(quiet.votes.as_ref().map(|known| known.numbers), Some(PageVotes::default()), "loaded: zero");
+        assert_eq!(PageReports::default().or(found.clone()), found);
+    }
+}

@@ -1,0 +1,100 @@
+//! The trend of a page: its views per day of the range, or per week of a long range, from what is cached about it. The
+//! days that are missing can be loaded, after a question that shows the cost.
+
+use super::super::range_totals::{MIN_DAYS_FOR_WEEKS, RangeTotals};
+use super::super::trend::TrendDialog;
+use super::super::trend::chart::AXIS_ROWS;
+use super::PageDetail;
+use crate::model::Time;
+use crate::model::impact::PageHistory;
+use crate::model::load::Timed;
+use crate::model::period::DateRange;
+use crate::model::views::{Count, Counts, DEFAULT_PAGE_SIZE};
+use crate::tui::component::prelude::*;
+use crate::tui::confirm::{ConfirmAction, ConfirmDialog};
+use crate::tui::format::plural;
+
+/// The heights of the dialog from which the trend is shown, and the number of rows of its columns.
+const TREND_ROWS: [(usize, usize); 3] = [(44, 12), (34, 8), (18, 4)];
+
+/// Returns the number of rows of the trend with its axis in a dialog of `rows`; 0 if it would not fit.
+pub(super) fn chart_rows(rows: usize) -> usize {
+    let chart = TREND_ROWS.into_iter().find(|(min, _)| rows >= *min);
+    chart.map_or(0, |(_, chart)| chart + usize::from(AXIS_ROWS))
+}
+
+/// Returns the days of the range and of the previous one on which the page may have had no views. Weeks are shown only
+/// if the page is listed in them.
+pub(super) fn days_to_read(range: DateRange) -> Vec<DateRange> {
+    if range.days() >= MIN_DAYS_FOR_WEEKS {
+        return Vec::new();
+    }
+    [Some(range), range.step(-1)].into_iter().flatten().flat_map(DateRange::single_days).collect()
+}
+
+/// Returns the page's views in all cached ranges.
+pub(super) fn totals_of(history: &PageHistory) -> RangeTotals {
+    let mut totals = RangeTotals::default();
+    let none = || Counts::new(Count::Known(0), Count::Known(0), Count::Known(0));
+    let days = history.days_without_views.iter();
+    totals.by_range.extend(days.map(|day| (day.value, Timed { value: none(), as_of: day.as_of })));
+    totals.by_range.extend(history.periods.iter().map(|period| (period.range, period.views.clone())));
+    totals
+}
+
+impl PageDetail {
+    /// Whether the range has a trend. A single day has none.
+    pub(super) fn has_trend(&self) -> bool {
+        self.numbers.range.days() > 1
+    }
+
+    /// Whether a day or week of the trend is known.
+    pub(super) fn knows_trend(&self) -> bool {
+        TrendDialog::new(self.numbers.range).bars(&self.totals).any(|bar| bar.totals.is_some())
+    }
+
+    /// Whether a day or week of the trend is missing or outdated.
+    pub(super) fn lacks_days(&self, now: Time) -> bool {
+        !TrendDialog::new(self.numbers.range).missing(&self.totals, now).is_empty()
+    }
+
+    /// Whether one request for each of these days is enough: it returns the most viewed pages, so the page has to be one
+    /// of them, and a day whose totals are loaded was requested before.
+    pub(super) fn needs_few_rows(&self, app: &App, missing: &[DateRange], now: Time) -> bool {
+        let is_top = app.views.rows().iter().take(DEFAULT_PAGE_SIZE as usize).any(|row| row.path == self.path);
+        let is_new = |day: &DateRange| {
+            day.days() == 1 && app.views.totals.get(*day).is_none_or(|known| !day.is_fresh(known.as_of, now))
+        };
+        is_top && missing.iter().all(is_new)
+    }
+
+    /// Asks whether to load the days of the trend that are missing.
+    pub(super) fn load_missing_days(&self, cx: &mut Cx<'_>) {
+        if !self.has_trend() {
+            return cx.notify(Severity::Info, "A single day has no trend.");
+        }
+        let trend = TrendDialog::new(self.numbers.range);
+        let mut missing = trend.missing(&self.totals, cx.now);
+        let left = cx.app.view_requests_left();
+        if missing.is_empty() {
+            return cx.notify(Severity::Info, &format!("Every {} is loaded and up to date.", trend.unit()));
+        }
+        if cx.app.views.totals.pending_count() > 0 {
+            return cx.notify(Severity::Info, "Already loading.");
+        }
+        if !self.needs_few_rows(cx.app, &missing, cx.now) {
+            return cx.app.ask_to_load(missing, cx.now, cx.effects);
+        }
+        if left == 0 {
+            return cx.app.notify_no_requests_left(cx.now);
+        }
+        let days = plural(missing.len(), "day");
+        missing.truncate(left as usize);
+        let text = format!(
+            "Load the {DEFAULT_PAGE_SIZE} most viewed pages of {days} for the trend of {}? {}, {left} left this hour.",
+            self.path,
+            plural(missing.len(), "request")
+        );
+        cx.open(ConfirmDialog { text, on_yes: ConfirmAction::LoadTotals(missing) });
+    }
+}
