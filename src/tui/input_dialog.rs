@@ -109,10 +109,10 @@ impl InputDialog {
                 "open",
             ),
             InputField::Page => {
-                ("Go to a page of rows", "A number from 1. The total number of pages is unknown.", "go")
+                ("Go to a block of rows", "A number from 1. A block has the rows of one request.", "go")
             }
             InputField::PageSize => {
-                ("Rows per page", "A number from 1 to 250. One request loads one page of rows.", "apply")
+                ("Rows per request", "A number from 1 to 250. One request loads one block of rows.", "apply")
             }
         }
     }

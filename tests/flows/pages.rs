@@ -281,7 +281,8 @@ async fn page_details_list_the_jobs_about_the_page_and_enter_opens_one() {
     assert!(
         dashboard
             .requested_effects
-            .contains(&Effect::Views(ViewsEffect::LoadCachedPage(CleanText::line("/quickstart"))))
+            .iter()
+            .any(|effect| matches!(effect, Effect::Views(ViewsEffect::LoadCachedPage { path, .. }) if path.as_str() == "/quickstart"))
     );
     dashboard.until_shown("Jobs about this page 1").await;
     dashboard.assert_shows("Shorten it");

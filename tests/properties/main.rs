@@ -434,11 +434,11 @@ impl TestDashboard {
                 let pages = if slot == DraftTarget::AboutPages { vec![CleanText::line("/b")] } else { Vec::new() };
                 Msg::Prompts(PromptsMsg::DraftRead { slot, text: is_ok.then(|| "from elsewhere".to_owned()), pages })
             }
-            Effect::Views(ViewsEffect::LoadCachedPage(path)) => {
+            Effect::Views(ViewsEffect::LoadCachedPage { path, .. }) => {
                 let jobs = [1, 3, 99]
                     .map(|key| (JobKey(key), PageViewsState::Unknown, PageViewsState::NotListed(now)))
                     .to_vec();
-                let history = PageHistory { periods: Vec::new(), jobs };
+                let history = PageHistory { jobs, ..PageHistory::default() };
                 Msg::Views(ViewsMsg::PageHistoryLoaded {
                     path,
                     result: if is_ok { Ok(history) } else { Err(failure()) },

@@ -590,7 +590,7 @@ impl ScreenFixture {
             (JobKey(12), known(9120, 4310, 600), known(10_002, 5100, 600)),
             (JobKey(15), PageViewsState::NotListed(ago(5)), PageViewsState::Unknown),
         ];
-        self.load_page_history(PageHistory { periods, jobs });
+        self.load_page_history(PageHistory { periods, jobs, ..PageHistory::default() });
     }
 
     pub(crate) fn load_odd_page_history(&mut self) {
@@ -603,7 +603,7 @@ impl ScreenFixture {
         };
         let periods = [("2026-11-07", "2026-11-12", odd), ("2026-10-31", "2026-11-06", beyond)]
             .map(|(from, to, value)| PagePeriod { range: range(from, to), views: Timed { value, as_of: ago(3) } });
-        self.load_page_history(PageHistory { periods: periods.to_vec(), jobs: Vec::new() });
+        self.load_page_history(PageHistory { periods: periods.to_vec(), ..PageHistory::default() });
     }
 
     /// Makes job 1 a job about two pages that was started three weeks ago. Views are known for one of the two pages.

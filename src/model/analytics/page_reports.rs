@@ -57,10 +57,13 @@ impl PageReports {
         let is_wanted = |path: &CleanText| page_path(path.as_str()) == wanted;
         let votes = reports.feedback_by_page.map(|report| {
             let known = report.rows.iter().filter(|row| is_wanted(&row.path));
-            numbers(report, known.fold(PageVotes::default(), |sum, row| PageVotes {
-                down: sum.down + row.thumbs_down.value().unwrap_or_default(),
-                up: sum.up + row.thumbs_up.value().unwrap_or_default(),
-            }))
+            numbers(
+                report,
+                known.fold(PageVotes::default(), |sum, row| PageVotes {
+                    down: sum.down + row.thumbs_down.value().unwrap_or_default(),
+                    up: sum.up + row.thumbs_up.value().unwrap_or_default(),
+                }),
+            )
         });
         let comments = reports.feedback.map(|report| {
             let known = report.rows.iter().filter(|row| row.comment.is_some() && is_wanted(&row.path));
@@ -76,11 +79,14 @@ impl PageReports {
         });
         let searches = reports.searches.map(|report| {
             let known = report.rows.iter().filter(|row| row.top_page.as_ref().is_some_and(is_wanted));
-            numbers(report, known.fold(PageSearches::default(), |mut sum, row| {
-                sum.hits = sum.hits + row.hits.value().unwrap_or_default();
-                sum.queries.push(row.query.clone());
-                sum
-            }))
+            numbers(
+                report,
+                known.fold(PageSearches::default(), |mut sum, row| {
+                    sum.hits = sum.hits + row.hits.value().unwrap_or_default();
+                    sum.queries.push(row.query.clone());
+                    sum
+                }),
+            )
         });
         Self { votes, comments, questions, searches }
     }

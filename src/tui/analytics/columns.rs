@@ -13,7 +13,7 @@ use ratatui::style::Style;
 use ratatui::text::Span;
 
 /// The maximum width of a text or path with numbers beside it.
-pub(super) const MAX_TEXT_CELLS: usize = 60;
+pub(in crate::tui) const MAX_TEXT_CELLS: usize = 60;
 /// The width of a path beside a text, which is widened if the text has enough space.
 const PATH_CELLS: usize = 22;
 const MAX_PATH_CELLS: usize = 36;

@@ -212,11 +212,7 @@ pub(super) fn numbers_line<'a>(theme: &Theme, numbers: Vec<(&'static str, String
 }
 
 /// Returns the note about a report, and whether it is a problem.
-fn note_text<R: ReportRow, L: Fielded>(
-    view: View<'_>,
-    tab: &RowsTab<R>,
-    list: &RowList<L>,
-) -> (String, bool) {
+fn note_text<R: ReportRow, L: Fielded>(view: View<'_>, tab: &RowsTab<R>, list: &RowList<L>) -> (String, bool) {
     let key = |action| view.app.key_label(Context::Analytics, action);
     if list.needs_comparison() && !tab.is_compared() {
         let text = format!("“new” needs a comparison with a loaded period: {} compares", key(Action::Compare));

@@ -4,7 +4,7 @@
 //! `row_list` is how the rows of a tab are listed, `rows_tab` the state of a report, `report_row` what is specific to a
 //! kind of row, `screen` the component of these tabs, `needs_work` the tab that combines all reports.
 
-mod columns;
+pub(in crate::tui) mod columns;
 mod detail;
 mod draw;
 mod evidence;

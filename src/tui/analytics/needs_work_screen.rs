@@ -59,8 +59,8 @@ impl App {
             return self.notify_no_requests_left(now);
         }
         let what = if is_refresh { "Load all reports again" } else { "Load the missing reports" };
-        let range = self.analytics.needs_work.range.map(|range| format!(" of {range}")).unwrap_or_default();
-        let costs = plural(requests, "request");
+        let range = self.analytics.needs_work.range.map(|range| format!(" of {}", range.words(true)));
+        let (range, costs) = (range.unwrap_or_default(), plural(requests, "request"));
         let text = format!("{what}{range}? {costs}, {} left this hour.", format_count(left as usize));
         self.open(ConfirmDialog { text, on_yes: ConfirmAction::LoadSignals { everything: is_refresh } });
     }
@@ -213,9 +213,8 @@ impl Component for NeedsWorkScreen {
         // The first line of the headings is in the row that is blank otherwise.
         if areas.headings.y > areas.status.bottom() {
             let above = Rect { y: areas.headings.y - 1, ..areas.headings };
-            let headings = table.headings_with(|column, _| {
-                TableCell::new(heading_above(column.heading()), view.theme.muted)
-            });
+            let headings =
+                table.headings_with(|column, _| TableCell::new(heading_above(column.heading()), view.theme.muted));
             draw::draw_headings(frame, above, headings);
         }
         draw::draw_rows(frame, view, &areas, &table, tab);

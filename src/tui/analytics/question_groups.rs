@@ -2,8 +2,8 @@
 
 use super::row_list::{ListTab, ListedGroup, RowList, Rows};
 use crate::model::Time;
-use crate::model::analytics::{Question, RowsReport};
 use crate::model::analytics::fields::{Field, FieldValue, Fielded, Flag};
+use crate::model::analytics::{Question, RowsReport};
 use crate::model::comparison::{ComparedRanges, ViewsChange};
 use crate::model::text::CleanText;
 use crate::model::views::ViewCount;
@@ -126,7 +126,8 @@ impl QuestionGroups {
                 counts
             };
             let (now, before) = (count(now), count(before));
-            let number = |counts: &HashMap<CleanText, u64>, name| ViewCount::from(counts.get(name).copied().unwrap_or(0));
+            let number =
+                |counts: &HashMap<CleanText, u64>, name| ViewCount::from(counts.get(name).copied().unwrap_or(0));
             for group in groups.values_mut() {
                 let (now, before) = (number(&now, &group.name), number(&before, &group.name));
                 group.change = Some(match (is_complete, before.is_zero()) {

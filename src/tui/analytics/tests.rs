@@ -6,13 +6,14 @@ use crate::model::analytics::{
     AnalyticsKind, AnalyticsRow, Cursor, Feedback, FeedbackStatus, PageFeedback, Question, RowsMerge, RowsOutcome,
     RowsReport, RowsResponse, Search, ThreadMessage,
 };
-use crate::model::comparison::ComparedRanges;
+use crate::model::comparison::{ComparedRanges, ViewsChange};
 use crate::model::failure::{Failure, FailureKind};
 use crate::model::period::DateRange;
 use crate::model::report::{CacheOverview, CachedRange, LoadEndReason, Report, StoredReport};
 use crate::model::text::CleanText;
 use crate::model::views::{Count, Counts, PageRow, ViewsPage};
 use crate::tui::compose::editor::Editor;
+use crate::tui::confirm::ConfirmDialog;
 use crate::tui::draw::{ColorDepth, Theme, draw};
 use crate::tui::finish_alerts::tests::{app, press};
 use crate::tui::jobs::tests::at;
@@ -49,6 +50,10 @@ fn screen(app: &App) -> String {
     let theme = Theme::new(ColorDepth::None);
     terminal.draw(|frame| draw(frame, app, &theme, at(0))).expect("drawn");
     terminal.backend().to_string()
+}
+
+fn question(app: &App) -> &str {
+    &app.top::<ConfirmDialog>().expect("a question").text
 }
 
 fn search(query: &str, hits: i64, page: Option<&str>) -> Search {
@@ -107,7 +112,7 @@ fn a_tab_reads_the_cache_first_and_then_requests_one_response() {
     let text = screen(&app);
     assert!(text.contains("sso") && text.contains("first 1 rows, press a for more"), "{text}");
     press(&mut app, 'a');
-    assert!(screen(&app).contains("At least 1 request and at most"), "{}", screen(&app));
+    assert!(question(&app).contains("At least 1 request and at most"), "{}", question(&app));
     let effects = press(&mut app, 'y');
     let [AnalyticsEffect::Load(_, plan)] = &analytics_effects(&effects)[..] else { panic!("{effects:?}") };
     assert_eq!((plan.max_requests, plan.from_start), (20, false));
@@ -293,7 +298,7 @@ fn searches_are_compared_with_the_previous_period() {
     let line = |word: &str| text.lines().find(|line| line.contains(word)).expect("a row").to_owned();
     assert!(line("sso").contains("30") && line("sso").contains("▲ 25%"), "{text}");
     assert!(line("fresh").contains("new") && line("old").contains("gone"), "{text}");
-    assert!(text.contains("Queries 2 ▼ 67%") && text.contains("compared: complete days vs"), "{text}");
+    assert!(text.contains("queries 2 ▼ 67%") && text.contains("compared: complete days vs"), "{text}");
     assert!(text.contains("1 new, 2 gone"), "{text}");
     press(&mut app, 'c');
     assert!(!screen(&app).contains("gone"));
@@ -354,7 +359,7 @@ fn a_comparison_requests_nothing_before_its_cost_is_confirmed() {
     };
     press(&mut app, 'c');
     not_cached(&mut app);
-    assert!(screen(&app).contains("to compare? 2 requests, "), "{}", screen(&app));
+    assert!(question(&app).contains("to compare? 2 requests, "), "{}", question(&app));
     key(&mut app, KeyCode::Esc);
     assert!(!screen(&app).contains("compared:"), "{}", screen(&app));
     assert_eq!(analytics_effects(&press(&mut app, 'c')).len(), 2, "the cache is read again");
@@ -449,12 +454,20 @@ fn the_numbers_of_questions_are_compared_with_the_previous_period() {
         app.update(Msg::Analytics(AnalyticsMsg::Questions(loaded(range, rows))), at(0));
     };
     receive(&mut app, range, questions(30));
-    assert!(screen(&app).contains("Questions 30   Unanswered 15 "), "{}", screen(&app));
+    assert!(screen(&app).contains("questions 30   unanswered 15 "), "{}", screen(&app));
     press(&mut app, 'c');
     receive(&mut app, compared(range).now, questions(30));
     receive(&mut app, compared(range).before, questions(20));
     let text = screen(&app);
-    assert!(text.contains("Questions 30 ▲ 50%   Unanswered 15 ▲ 50%"), "{text}");
+    assert!(text.contains("questions 30 ▲ 50%   unanswered 15 ▲ 50%"), "{text}");
+    press(&mut app, 'z');
+    let changes = |app: &App| -> Vec<Option<ViewsChange>> {
+        app.analytics.question_groups.rows().map(|group| group.change).collect()
+    };
+    let more = ViewsChange::InBoth { now: 30.into(), before: 20.into() };
+    assert_eq!(changes(&app), [Some(more)], "the groups are compared too");
+    press(&mut app, 'c');
+    assert_eq!(changes(&app), [None]);
     assert!(text.contains("compared: complete days vs") && !text.contains("0 new"), "{text}");
     press(&mut app, 'c');
     assert!(!screen(&app).contains('▲'), "{}", screen(&app));

@@ -223,7 +223,7 @@ fn the_cost_is_shown_first_and_a_confirmed_load_starts_once() {
     let mut test = LoadFixture::with_a_response();
     test.keys("a");
     assert!(test.loads().is_empty());
-    assert!(test.question().starts_with("Load all pages of 2026-11-14 … 2026-11-20? About 4 requests, "));
+    assert!(test.question().starts_with("Load all pages of 14–20 Nov 2026? About 4 requests, "));
     test.keys("n");
     assert!(test.loads().is_empty(), "no is no");
     test.keys("ay");
@@ -248,7 +248,7 @@ fn a_fresh_first_response_of_the_largest_page_size_is_not_requested_again() {
     assert!(later.contains("About 4 requests,"), "{later}");
     test.read_cache(week(), complete_report(week(), now()));
     let again = test.app.load_question(&[LoadPlan { from_start: true, ..plan }], now());
-    assert!(again.starts_with("Load all pages of 2026-11-14 … 2026-11-20 again? "), "{again}");
+    assert!(again.starts_with("Load all pages of 14–20 Nov 2026 again? "), "{again}");
     test.app.connection = crate::model::connection::Connection::Offline {
         reason: CleanText::line("no network"),
         next_try: Some(now() + TimeDelta::seconds(12)),
@@ -287,7 +287,7 @@ fn the_cost_includes_all_rows_known_to_exist_and_shows_the_cost_of_the_last_load
         test.respond(50, true);
     }
     test.keys("a");
-    let text = "Load all pages of 2026-11-14 … 2026-11-20? 2 or more requests (last time: 5), 63 left this hour.";
+    let text = "Load all pages of 14–20 Nov 2026? 2 or more requests (last time: 5), 63 left this hour.";
     assert_eq!(test.question(), text, "301 rows at least");
 }
 
@@ -295,20 +295,20 @@ fn the_cost_includes_all_rows_known_to_exist_and_shows_the_cost_of_the_last_load
 fn an_unknown_number_of_rows_is_estimated_and_the_question_shows_the_basis() {
     let mut test = LoadFixture::with_a_response();
     test.keys("a");
-    let text = "Load all pages of 2026-11-14 … 2026-11-20? About 4 requests, estimated from the first 50 rows (5% of \
+    let text = "Load all pages of 14–20 Nov 2026? About 4 requests, estimated from the first 50 rows (5% of \
                 the views), 63 left this hour.";
     assert_eq!(test.question(), text);
     let similar = SimilarRange { range: week_before(), rows: 1_099 };
     let mut test = LoadFixture::with_cached(StoredReport { similar: Some(similar), ..StoredReport::default() });
     test.respond(50, true);
     test.keys("a");
-    let text = "Load all pages of 2026-11-14 … 2026-11-20? About 5 requests, estimated from the 1,099 pages of \
-                2026-11-07 … 2026-11-13, 63 left this hour.";
+    let text = "Load all pages of 14–20 Nov 2026? About 5 requests, estimated from the 1,099 pages of \
+                7–13 Nov 2026, 63 left this hour.";
     assert_eq!(test.question(), text);
     let mut test = LoadFixture::with_cached(StoredReport::default());
     test.respond(2, true);
     test.keys("a");
-    let text = "Load all pages of 2026-11-14 … 2026-11-20? 1 or more requests, 63 left this hour.";
+    let text = "Load all pages of 14–20 Nov 2026? 1 or more requests, 63 left this hour.";
     assert_eq!(test.question(), text, "two rows are not enough for an estimate");
 }
 
@@ -381,7 +381,7 @@ fn a_load_pauses_after_the_confirmed_requests_and_asks_again() {
     test.set_requests_left(43);
     test.end(week(), Some(report(week(), 5000, 20, false, now())), LoadEndReason::RequestLimit, 20);
     let text = "5,000 rows (62% of the views) loaded with 20 requests. Continue loading all pages of \
-                2026-11-14 … 2026-11-20? At most 20 more, 43 left this hour.";
+                14–20 Nov 2026? At most 20 more, 43 left this hour.";
     assert_eq!(test.question(), text);
     test.keys("n");
     assert_eq!(test.listed(), Some((week(), 5000, false)), "the loaded rows are listed");
@@ -514,7 +514,7 @@ fn a_load_continues_while_another_range_is_shown() {
     test.progress(week(), 2);
     test.end(week(), Some(report(week(), 600, 3, true, now())), LoadEndReason::Complete, 3);
     assert_eq!(test.listed(), None, "another range is shown now");
-    assert_eq!(test.notice(), "All pages of 2026-11-14 … 2026-11-20 are loaded: 600 rows.");
+    assert_eq!(test.notice(), "All pages of 14–20 Nov 2026 are loaded: 600 rows.");
     assert_eq!(test.app.views.query().range, week_before());
 }
 
@@ -555,9 +555,7 @@ fn several_ranges_are_confirmed_together_and_loaded_one_after_the_other() {
     test.read_cache(week_before(), StoredReport { requests_last_time: Some(2), ..StoredReport::default() });
     assert!(test.app.dialogs.is_empty());
     test.read_cache(far, complete_report(far, now()));
-    assert!(
-        test.question().starts_with("Load all pages of 2026-11-14 … 2026-11-20 and 2026-11-07 … 2026-11-13? About 6")
-    );
+    assert!(test.question().starts_with("Load all pages of 14–20 Nov 2026 and 7–13 Nov 2026? About 6"));
     test.keys("y");
     assert_eq!(test.loads().iter().map(|plan| plan.range).collect::<Vec<_>>(), [week()]);
     test.end(week(), Some(report(week(), 600, 3, true, now())), LoadEndReason::Complete, 3);
@@ -628,7 +626,7 @@ fn a_comparison_shows_the_cost_of_missing_ranges_and_can_be_declined() {
         test.read_cache(days_before(), StoredReport::default());
     };
     unread(&mut test);
-    let ranges = "of 2026-11-14 … 2026-11-20, 2026-11-14 … 2026-11-19 and 2026-11-07 … 2026-11-12?";
+    let ranges = "of 14–20 Nov 2026, 14–19 Nov 2026 and 7–12 Nov 2026?";
     assert!(test.question().contains(ranges), "{}", test.question());
     test.keys("n");
     assert!(test.app.views.all_pages.comparison.is_none() && test.loads().is_empty());
@@ -648,7 +646,7 @@ fn days_that_were_loaded_before_they_ended_have_to_be_reloaded() {
     test.keys("c");
     test.read_cache(complete_days(), complete_report(complete_days(), now()));
     test.read_cache(days_before(), complete_report(days_before(), "2026-11-12T10:00:00Z".parse().expect("a time")));
-    assert!(test.question().contains("2026-11-07 … 2026-11-12?"), "{}", test.question());
+    assert!(test.question().contains("7–12 Nov 2026?"), "{}", test.question());
     test.keys("n");
     assert!(!test.app.views.is_comparing());
 }

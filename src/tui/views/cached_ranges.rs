@@ -3,9 +3,9 @@
 //!
 //! ```text
 //! ─ Cached ranges ─────────────────── 3.1 MB, `docdeck prune --all` deletes them ─
-//!  range                    days    pages state     age       human  reports
-//! ▌2026-11-14 … 2026-11-20     7    1,200 so far     3m     128,402        2
-//!  2026-11-07 … 2026-11-13     7        –             5d           –        1
+//!  range, UTC               days    pages state     age       human  other reports
+//! ▌14–20 Nov                   7    1,200 so far     3m     128,402  searches, questions
+//!  7–13 Nov                    7        –             5d           –  feedback
 //! ```
 
 use crate::model::comparison::NotComparable;
@@ -19,13 +19,11 @@ use crate::tui::draw::boxes::draw_line;
 use crate::tui::draw::rules::DialogFrame;
 use crate::tui::format::{count_text, grouped_number, short_age, short_age_changes_at};
 use crate::tui::geometry::{Geometry, below, with_margin};
+use crate::tui::views::range_line::short_range;
 use crate::tui::widgets::list_state::ListState;
 use crate::tui::widgets::table::{Column, ListCell, ListRow, Table, TableCell};
 use crate::tui::{ViewsEffect, ViewsMsg};
 use ratatui::widgets::{Paragraph, Wrap};
-
-/// The minimum width of a table with the names of the reports.
-const MIN_COLUMNS_WITH_NAMES: usize = 130;
 
 #[derive(Debug)]
 pub struct CachedRanges {
@@ -185,15 +183,9 @@ fn no_ranges_text(view: View<'_>) -> String {
 
 fn range_table(width: usize) -> Table<ListCell<CachedRange>> {
     type C = Column<ListCell<CachedRange>>;
-    // The names of the reports if they fit, otherwise their number.
-    let reports = if width >= MIN_COLUMNS_WITH_NAMES {
-        C::flexible("reports", 30, |row, _| row.muted(report_names(row.item))).after_gap(2)
-    } else {
-        C::right("reports", 9, |row, _| row.muted(row.item.reports.len().to_string())).optional(3)
-    };
     let columns = [
         C::left("", 1, |row, _| row.cursor()),
-        C::left("range", 23, |row, _| row.cell(row.item.range.to_string())),
+        C::left("range, UTC", 23, |row, _| row.cell(short_range(row.item.range, row.view.now))),
         C::right("days", 6, |row, _| row.cell(grouped_number(row.item.range.days()))).optional(1),
         C::right("pages", 9, |row, _| pages_cell(row, |pages| grouped_number(pages.rows))).optional(2),
         C::left(" state", 9, completeness),
@@ -201,7 +193,7 @@ fn range_table(width: usize) -> Table<ListCell<CachedRange>> {
         C::right("human", 12, |row, _| pages_cell(row, |pages| count_text(&pages.totals.human))).optional(4),
         C::right("AI", 12, |row, _| pages_cell(row, |pages| count_text(&pages.totals.ai))).optional(5),
         C::right("total", 12, |row, _| pages_cell(row, |pages| count_text(&pages.totals.total))).optional(6),
-        reports,
+        C::flexible("other reports", 22, |row, _| row.muted(report_names(row.item))).after_gap(2).optional(3),
         // One cell at the right stays blank.
         C::left("", 1, |row, _| row.cell("")),
     ];

@@ -172,7 +172,7 @@ impl Calendar {
         if self.purpose == CalendarPurpose::Compare && range == self.shown_range {
             return Err("choose a different range to compare with".to_owned());
         }
-        Ok(format!("{range}, {}", format::plural(range.days(), "day")))
+        Ok(format!("{} UTC, {}", range.words(true), format::plural(range.days(), "day")))
     }
 
     fn day_label(&self) -> String {
@@ -555,7 +555,7 @@ mod tests {
         let mut calendar = calendar(CalendarPurpose::Show);
         calendar.anchor = Some(calendar.cursor);
         calendar.move_days(-3);
-        assert_eq!(calendar.summary().as_deref(), Ok("2026-11-17 … 2026-11-20, 4 days"));
+        assert_eq!(calendar.summary().as_deref(), Ok("17–20 Nov 2026 UTC, 4 days"));
         assert_eq!(calendar.confirm_hint(), Some("shows it"));
         assert_eq!(calendar.highlighted_days().map(|span| span.days()), Some(4));
     }
@@ -583,7 +583,7 @@ mod tests {
     fn typed_text_takes_precedence_until_the_cursor_moves() {
         let mut calendar = typed("2026-10");
         assert_eq!((calendar.focus, calendar.visible_day()), (CalendarFocus::TypedRange, day("2026-10-31")));
-        assert_eq!(calendar.summary().as_deref(), Ok("2026-10-01 … 2026-10-31, 31 days"));
+        assert_eq!(calendar.summary().as_deref(), Ok("1–31 Oct 2026 UTC, 31 days"));
         calendar.move_days(-1);
         assert!(calendar.input.is_blank());
         assert_eq!(calendar.choice(), CalendarChoice::Nothing);

@@ -298,11 +298,11 @@ impl Component for ExportDialog {
 
 /// Returns the title, in the longest form that fits. Every form contains the range.
 fn export_title(open: &ExportDialog, width: usize) -> String {
-    let (range, compared) = open.ranges;
-    let labelled = compared.map(|ranges| format!(" Export {range}: {} ", ranges.label(range)));
+    let (range, compared) = (open.ranges.0.words(true), open.ranges.1);
+    let labelled = compared.map(|ranges| format!(" Export {range}: {} ", ranges.label(open.ranges.0)));
     let dated = compared.map(|ranges| format!(" Export {range}: {} ", ranges.dates()));
     let forms = [labelled, dated, Some(format!(" Export page views, {range} ")), Some(format!(" Export {range} "))];
-    forms.into_iter().flatten().find(|form| form.width() <= width).unwrap_or_else(|| range.to_string())
+    forms.into_iter().flatten().find(|form| form.width() <= width).unwrap_or(range)
 }
 
 /// Returns the line of one choice, with the chosen value in brackets.

@@ -57,7 +57,7 @@ pub fn cost_text(at_least: u32, expected: Option<LoadEstimate>) -> String {
     match basis {
         EstimateBasis::LastTime => format!("{least} (last time: {requests})"),
         EstimateBasis::Similar(SimilarRange { range, rows }) => {
-            format!("{about}, estimated from the {} of {range}", format::plural(rows as usize, "page"))
+            format!("{about}, estimated from the {} of {}", format::plural(rows as usize, "page"), range.words(true))
         }
         EstimateBasis::FirstRows { rows, share } => {
             format!(
@@ -135,10 +135,13 @@ impl App {
             [one] => {
                 let rows = self.views.all_pages.rows_to_continue_after(one.range).filter(|_| !one.from_start);
                 let continuing = rows.map(|rows| format!(", continuing after {} rows", format::format_count(rows)));
-                format!("{}{}", one.range, continuing.unwrap_or_default())
+                format!("{}{}", one.range.words(true), continuing.unwrap_or_default())
             }
-            [one, other] => format!("{} and {}", one.range, other.range),
-            [one, two, three] => format!("{}, {} and {}", one.range, two.range, three.range),
+            [one, other] => format!("{} and {}", one.range.words(true), other.range.words(true)),
+            [one, two, three] => {
+                let [one, two, three] = [one, two, three].map(|plan| plan.range.words(true));
+                format!("{one}, {two} and {three}")
+            }
             many => format!("{} ranges", many.len()),
         };
         let costs: Vec<LoadCost> = plans.iter().map(|plan| self.cost(plan.range, plan.from_start, now)).collect();
@@ -180,7 +183,7 @@ impl App {
             format!("{} rows{share} loaded with {requests}. ", format::format_count(progress.rows))
         });
         let range = match rest {
-            [one] => format!("loading all pages of {}", one.range),
+            [one] => format!("loading all pages of {}", one.range.words(true)),
             many => format!("with {} ranges", many.len()),
         };
         let left = self.view_requests_left();

@@ -180,7 +180,7 @@ impl Component for ViewsComponent {
         // A response has only a part of the rows, so what follows is the next response.
         let has_next = !table.is_report() && app.views.has_next();
         if has_next {
-            format!("{} of {}, next page →", format_count(table.selected() + 1), format_count(table.len()))
+            format!("{} of {}, next rows →", format_count(table.selected() + 1), format_count(table.len()))
         } else {
             position
         }

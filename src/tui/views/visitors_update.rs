@@ -73,8 +73,9 @@ impl App {
         let most = REQUESTS_PER_CONFIRMATION.min(left);
         let rows = self.views.visitors.report(range).map_or(0, |report| report.rows.len());
         let text = format!(
-            "Load the visitors of all pages of {range}, continuing after {}? At least 1 request and at most {most}, {left} \
+            "Load the visitors of all pages of {}, continuing after {}? At least 1 request and at most {most}, {left} \
              left this hour. The service does not say how many pages there are.",
+            range.words(true),
             plural(rows, "page")
         );
         self.open(ConfirmDialog {

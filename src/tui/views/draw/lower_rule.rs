@@ -90,7 +90,7 @@ fn legend<'a>(view: View<'_>) -> TitleSpans<'a> {
     part
 }
 
-/// Returns the parts about a single response of the service, that is, one page of rows in the service's order. They
+/// Returns the parts about a single response of the service, that is, the rows of one request in the service's order. They
 /// show which rows are listed, and whether there are more.
 fn response_parts<'a>(view: View<'_>) -> Vec<PositionPart<'a>> {
     let theme = view.theme;
@@ -106,11 +106,11 @@ fn response_parts<'a>(view: View<'_>) -> Vec<PositionPart<'a>> {
     let (first, last) = (query.offset().saturating_add(1), query.offset().saturating_add(n));
     let has_next = query.has_next(&shown.value.page);
     let which = match n {
-        0 if query.page > 1 && !has_next => "beyond the last page".to_owned(),
+        0 if query.page > 1 && !has_next => "beyond the last row".to_owned(),
         0 => "no rows".to_owned(),
         _ => format!("rows {}–{}", grouped_number(first), grouped_number(last)),
     };
-    parts.push(needed_part(vec![Span::styled(format!("page {}, {which}", grouped_number(query.page)), theme.text)]));
+    parts.push(needed_part(vec![Span::styled(which, theme.text)]));
     parts.extend(visitors_part(view));
     parts.extend(marks_part(view));
     parts

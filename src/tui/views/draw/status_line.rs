@@ -4,16 +4,15 @@
 use crate::model::Time;
 use crate::model::failure::{Failure, FailureKind};
 use crate::model::load::Load;
-use crate::model::period::DateRange;
 use crate::model::report::Report;
 use crate::tui::draw::text::TextRow;
-use crate::tui::format::{format_count, plural, wait_text};
+use crate::tui::format::{format_count, grouped_number, plural, wait_text};
 use crate::tui::keymap::{Action, Context};
 use crate::tui::view::View;
 use crate::tui::views::all_pages::ActiveLoad;
 use crate::tui::views::draw::totals::overlap_warning;
+use crate::tui::views::range_line::short_range;
 use crate::tui::views::request_cost::floor_percent;
-use chrono::Datelike;
 use ratatui::style::Style;
 use ratatui::text::Line;
 use unicode_width::UnicodeWidthStr;
@@ -126,7 +125,7 @@ fn loading_line<'a>(view: View<'_>, under_way: ActiveLoad, width: usize) -> Line
     let theme = view.theme;
     let wanted = view.app.views.query().range;
     let is_wanted = under_way.range == wanted;
-    let of_range = if is_wanted { String::new() } else { format!(" of {}", under_way.range) };
+    let of_range = if is_wanted { String::new() } else { format!(" of {}", short_range(under_way.range, view.now)) };
     let mut row = TextRow::new(width);
     row.push(" ", theme.text);
     let end = if under_way.is_stopping {
@@ -138,7 +137,7 @@ fn loading_line<'a>(view: View<'_>, under_way: ActiveLoad, width: usize) -> Line
         let loading = if is_wanted {
             "loading all pages…".to_owned()
         } else {
-            let dates = short_range(view, under_way.range, width);
+            let dates = short_range(under_way.range, view.now);
             format!("loading all pages{of_range}…\nloading all pages of {dates}…\nloading {dates}…")
         };
         return fit_parts(&[(loading, theme.working), (end, theme.muted)], width);
@@ -152,7 +151,7 @@ fn loading_line<'a>(view: View<'_>, under_way: ActiveLoad, width: usize) -> Line
     if width < lead.width() + details.width() + 2 {
         // If not everything fits, first the requests and the words around the share are left out, then the rows.
         let share = progress.share.map_or_else(|| "?".to_owned(), floor_percent);
-        let dates = if is_wanted { String::new() } else { format!("{}: ", short_range(view, under_way.range, width)) };
+        let dates = if is_wanted { String::new() } else { format!("{}: ", short_range(under_way.range, view.now)) };
         let loading = format!("loading {dates}{share}\n{dates}{share}");
         return fit_parts(&[(loading, theme.working), (rows + "\n", theme.working), (end, theme.muted)], width);
     }
@@ -175,7 +174,7 @@ fn report_parts(view: View<'_>, report: &Report, width: usize) -> Vec<StatePart>
     let View { app, theme, now } = view;
     let views = &app.views;
     if !views.is_current() {
-        let dates = short_range(view, report.range, width);
+        let dates = short_range(report.range, view.now);
         let pages = if report.complete {
             "all pages".to_owned()
         } else {
@@ -227,12 +226,12 @@ fn response_parts(view: View<'_>, width: usize) -> Vec<StatePart> {
     let Some(shown) = views.load().shown() else { return Vec::new() };
     if !views.is_current() {
         let (query, wanted) = (shown.value.query, views.query());
-        let page = format!("page {}", query.page);
-        let size = if query.limit == wanted.limit { String::new() } else { format!(" at {} per page", query.limit) };
-        let dates = short_range(view, query.range, width);
+        let page = format!("rows from {}", grouped_number(query.offset().saturating_add(1)));
+        let size = if query.limit == wanted.limit { String::new() } else { format!(", {} per request", query.limit) };
+        let dates = short_range(query.range, view.now);
         let forms = match query.page {
             same if query.range == wanted.range && same == wanted.page => {
-                format!("{page}{size}\n{} per page", query.limit)
+                format!("{page}{size}\n{} per request", query.limit)
             }
             _ if query.range == wanted.range => format!("{page}{size}\n{page}"),
             1 => dates,
@@ -279,18 +278,6 @@ fn outdated_parts(view: View<'_>, shown: &str, as_of: Time, width: usize) -> Vec
         (why, theme.warning),
         (format!("  {}\n", view.as_of_clock(as_of)), theme.muted),
     ]
-}
-
-/// Formats a range. In a narrow terminal, uses a short form. It leaves out the year if that is the current year.
-fn short_range(view: View<'_>, range: DateRange, width: usize) -> String {
-    let (from, to) = (range.from(), range.to());
-    let year = view.now.year();
-    let format = if from.year() == year && to.year() == year { "%m-%d" } else { "%y-%m-%d" };
-    let gap = if width < 60 { "…" } else { " … " };
-    if width >= 100 || (width >= 60 && format != "%m-%d") {
-        return range.to_string();
-    }
-    format!("{}{gap}{}", from.format(format), to.format(format))
 }
 
 /// When requests are possible again. `from` is `after 14:12` or `in 50s`, `until` is `until 14:12` or `for 50s`, and

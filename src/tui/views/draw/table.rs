@@ -60,7 +60,7 @@ fn no_pages_lines(view: View<'_>) -> Vec<String> {
     let beyond = !table.is_report() && views.load().shown().is_some_and(|shown| shown.value.query.page > 1);
     let back = || view.app.key_label(Context::Views, Action::PreviousPage);
     let none = "  No page was viewed in this range.";
-    vec![if beyond { format!("  No rows on this page: {} goes back.", back()) } else { none.to_owned() }]
+    vec![if beyond { format!("  No rows here: {} goes back.", back()) } else { none.to_owned() }]
 }
 
 fn page_headings<'a>(columns: &Table<PageCell>, view: View<'_>) -> Line<'a> {

@@ -1,23 +1,37 @@
 //! Draws the movers: the pages that gained views and the pages that lost views, side by side if they fit, otherwise one
 //! list above the other.
 
-use super::{Mover, Movers, MoversHalf, MoversLayout};
+use super::{HEAD_ROWS, Mover, Movers, MoversHalf, MoversLayout};
+use crate::model::comparison::{ComparedRanges, ViewsChange};
+use crate::model::job_state::SELECTED;
 use crate::model::views::ViewCount;
+use crate::tui::analytics::columns::MAX_TEXT_CELLS;
+use crate::tui::draw::bars::fraction_bar;
 use crate::tui::draw::boxes::draw_line;
 use crate::tui::draw::rules::{DialogFrame, draw_separator};
-use crate::tui::draw::text::{TextRow, truncate_path};
-use crate::tui::format::{format_count, format_views, more_below_text, plural};
-use crate::tui::geometry::title_area;
+use crate::tui::draw::text::{TextRow, selected_line, truncate_path};
+use crate::tui::format::{format_views, more_below_text, plural};
+use crate::tui::geometry::{below, title_area};
 use crate::tui::view::View;
 use crate::tui::views::columns::CHANGE_WIDTH;
 use crate::tui::views::draw::change::{ChangeWeight, compared_site_views};
 use crate::tui::views::draw::table::change_cell;
 use crate::tui::views::draw::totals::overlap_warning;
-use crate::tui::widgets::table::{Column, ListCell, ListRow, Table, TableCell};
+use crate::tui::views::range_line::short_range;
+use crate::tui::widgets::table::{Column, Table, TableCell};
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::text::Line;
 use unicode_width::UnicodeWidthStr;
+
+/// The change of a page that the current range doesn't list.
+const NO_LONGER_VIEWED: &str = "no longer viewed";
+/// Minimum width of a half with this text, and with the compared days as headings.
+const MIN_WIDTH_WITH_WORDS: usize = 74;
+/// Maximum width of the compared days as a heading.
+const MAX_DAYS_CELLS: usize = 16;
+/// The width of a bar.
+const BAR_CELLS: usize = 24;
 
 pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &Movers) {
     let g = view.app.geometry();
@@ -32,12 +46,26 @@ pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &Movers) {
     if upper.y == lower.y {
         draw_separator(frame, view, Rect { x: upper.right(), width: 1, ..upper });
     }
-    let halves = [("up", &open.gained, !open.is_lost_half_focused), ("down", &open.lost, open.is_lost_half_focused)];
-    for (part, lines) in halves.into_iter().zip([upper, lower]) {
-        let rows = usize::from(lines.height).saturating_sub(1);
-        let hidden = part.1.list.hidden_below(rows);
-        draw_half(frame, view, part, (rows, hidden), lines);
+    let (gained, lost) = (MoverDirection::INCREASE, MoverDirection::DECREASE);
+    let halves = [(gained, &open.gained, !open.is_lost_half_focused), (lost, &open.lost, open.is_lost_half_focused)];
+    for (part, area) in halves.into_iter().zip([upper, lower]) {
+        draw_half(frame, view, open.ranges(), part, area);
     }
+}
+
+/// The texts of a half.
+#[derive(Debug, Clone, Copy)]
+struct MoverDirection {
+    title: &'static str,
+    none: &'static str,
+    is_increase: bool,
+}
+
+impl MoverDirection {
+    const INCREASE: Self =
+        Self { title: "Largest increases", none: "No page has more views than before.", is_increase: true };
+    const DECREASE: Self =
+        Self { title: "Largest decreases", none: "No page has fewer views than before.", is_increase: false };
 }
 
 /// Returns the title: what is compared, in the longest form that fits, and warnings about what makes the comparison
@@ -48,7 +76,7 @@ fn movers_title<'a>(view: View<'_>, open: &Movers, width: usize) -> Line<'a> {
     let unloaded = open.is_partial().then(|| "not all pages loaded".to_owned());
     let unfair = [unloaded, overlap_warning(ranges.now, ranges.before)];
     let unfair: Vec<String> = unfair.into_iter().flatten().map(|text| format!(", {text}")).collect();
-    let metric = open.metric.name();
+    let metric = format!("{} views", open.metric.name());
     let forms = [
         format!("Movers: {metric}, {}", open.label()),
         format!("Movers: {metric}, {}", ranges.dates()),
@@ -62,7 +90,7 @@ fn movers_title<'a>(view: View<'_>, open: &Movers, width: usize) -> Line<'a> {
         .find(|form| form.width() + needed <= width)
         .or_else(|| forms.iter().find(|form| form.width() <= width));
     let mut row = TextRow::new(width);
-    row.push(form.cloned().unwrap_or_else(|| metric.to_owned()), theme.focus);
+    row.push(form.cloned().unwrap_or(metric), theme.focus);
     for text in unfair {
         if text.width() <= row.remaining() {
             row.push(text, theme.warning);
@@ -74,52 +102,118 @@ fn movers_title<'a>(view: View<'_>, open: &Movers, width: usize) -> Line<'a> {
 fn draw_half(
     frame: &mut Frame<'_>,
     view: View<'_>,
-    (name, half, has_keys): (&str, &MoversHalf, bool),
-    (rows, hidden): (usize, usize),
+    ranges: ComparedRanges,
+    (direction, half, has_keys): (MoverDirection, &MoversHalf, bool),
     area: Rect,
 ) {
     let theme = view.theme;
-    let mut table = mover_table(half, has_keys, view, usize::from(area.width));
-    table.set_flexible_heading(|space| half_title(name, half, hidden, space));
-    draw_line(frame, area, 0, table.headings(theme.muted));
+    let lines = below(area, HEAD_ROWS);
+    let rows = usize::from(lines.height);
+    draw_line(frame, area, 0, half_title(view, (direction, half, has_keys), rows, usize::from(area.width)));
+    let table = mover_table(half, ranges, view, usize::from(area.width));
+    draw_line(frame, area, 1, table.headings(theme.muted));
     if half.is_empty() {
-        draw_line(frame, area, 1, Line::styled(format!("  No page is {name}."), theme.muted));
+        draw_line(frame, lines, 0, Line::styled(format!(" {}", direction.none), theme.muted));
     }
+    let largest = half.largest_change();
     for (n, (mover, is_selected)) in half.visible(rows).enumerate() {
-        draw_line(frame, area, n + 1, table.row(view, mover, is_selected && has_keys));
+        let is_selected = is_selected && has_keys;
+        let line =
+            table.line(|column, width| mover_cell(view, *column, (mover, is_selected), (direction, largest), width));
+        draw_line(frame, lines, n, if is_selected { selected_line(line, theme) } else { line });
     }
 }
 
-/// Returns the title of a half in the longest form that fits: its name and how many pages it has and lists.
-fn half_title(name: &str, half: &MoversHalf, hidden: usize, width: usize) -> String {
-    let more = if hidden > 0 { format!(", {}", more_below_text(hidden)) } else { String::new() };
-    let all = format_count(half.page_count());
-    let capped =
-        if half.len() < half.page_count() { format!(": top {} of {all}", half.len()) } else { format!(" {all}") };
-    let forms = [format!("{name}{capped}{more}"), format!("{name}{capped}"), format!("{name} {all}")];
-    forms.into_iter().find(|form| form.width() <= width).unwrap_or_default()
+/// Returns the title of a half: how many pages it has, and how many of them are listed and follow below. Leaves out what
+/// does not fit.
+fn half_title<'a>(
+    view: View<'_>,
+    (direction, half, has_keys): (MoverDirection, &MoversHalf, bool),
+    rows: usize,
+    width: usize,
+) -> Line<'a> {
+    let theme = view.theme;
+    let mut row = TextRow::new(width);
+    row.push(" ", theme.text).push(direction.title, if has_keys { theme.mark } else { theme.title });
+    let all = plural(half.page_count(), "page");
+    let listed = if half.len() < half.page_count() { format!("first {} of {all}", half.len()) } else { all };
+    if listed.width() + 2 <= row.remaining() && !half.is_empty() {
+        row.push(format!("  {listed}"), theme.muted);
+    }
+    let more = more_below_text(half.list.hidden_below(rows));
+    // The rule below shows it for the half with the keys.
+    if !has_keys && more.width() + 2 < row.remaining() {
+        row.pad_to(width - more.width() - 1).push(more, theme.muted);
+    }
+    row.line()
 }
 
-fn mover_table(half: &MoversHalf, has_keys: bool, view: View<'_>, width: usize) -> Table<ListCell<Mover>> {
-    type C = Column<ListCell<Mover>>;
-    let theme = view.theme;
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum MoverColumn {
+    Cursor,
+    Page,
+    Before,
+    Now,
+    Difference,
+    Change,
+    Bar,
+    End,
+}
+
+fn mover_table(half: &MoversHalf, ranges: ComparedRanges, view: View<'_>, width: usize) -> Table<MoverColumn> {
+    type C = Column<MoverColumn>;
     let number = half.numbers().map(|count| format_views(count).len()).fold(7, usize::max) + 2;
+    // The days say more than “before” and “now”, if they are short.
+    let heading = |range, name: &str| {
+        let days = short_range(range, view.now);
+        if days.width() <= MAX_DAYS_CELLS && width >= MIN_WIDTH_WITH_WORDS { days } else { name.to_owned() }
+    };
+    let (before, now) = (heading(ranges.before, "before"), heading(ranges.now, "now"));
+    let number_width = |heading: &str| number.max(heading.width() + 2);
+    let change = if width >= MIN_WIDTH_WITH_WORDS { NO_LONGER_VIEWED.len() + 2 } else { CHANGE_WIDTH };
     let columns = [
-        C::left("", 1, |row, _| row.cursor()),
-        C::flexible("", 20, |row, width| row.cell(truncate_path(row.item.path.as_str(), width.saturating_sub(1))))
-            .with_heading_style(if has_keys { theme.mark } else { theme.title }),
-        C::right("before", number, |row, _| row.muted(views_text(row.item.before))).optional(1),
-        C::right("now", number, |row, _| row.cell(views_text(row.item.now))).optional(1),
-        C::right("Δ", number, |row, _| row.cell(delta_text(row.item.delta()))),
-        C::right("change ", CHANGE_WIDTH, change_in_percent),
+        C::left("", 1, MoverColumn::Cursor),
+        C::flexible("page", 20, MoverColumn::Page).at_most(MAX_TEXT_CELLS),
+        C::right(before.clone(), number_width(&before), MoverColumn::Before).optional(1),
+        C::right(now.clone(), number_width(&now), MoverColumn::Now).optional(1),
+        C::right("difference", number.max(12), MoverColumn::Difference),
+        C::right("change", change, MoverColumn::Change),
+        C::left("", BAR_CELLS, MoverColumn::Bar).after_gap(2).optional(2),
+        C::left("", 1, MoverColumn::End),
     ];
     Table::new(columns, width)
 }
 
-fn change_in_percent<'a>(row: &ListRow<'a, Mover>, _width: usize) -> TableCell<'a> {
-    let change = row.item.change();
-    let weight = ChangeWeight::of(change, compared_site_views(row.view));
-    TableCell::new(change_cell(change) + weight.sign(), weight.style(change, row.view.theme))
+fn mover_cell<'a>(
+    view: View<'_>,
+    column: MoverColumn,
+    (mover, is_selected): (&Mover, bool),
+    (direction, largest): (MoverDirection, ViewCount),
+    width: usize,
+) -> TableCell<'a> {
+    let theme = view.theme;
+    let change = mover.change();
+    let weight = ChangeWeight::of(change, compared_site_views(view));
+    match column {
+        MoverColumn::Cursor => TableCell::new(if is_selected { SELECTED } else { "" }, theme.mark),
+        MoverColumn::Page => TableCell::new(truncate_path(mover.path.as_str(), width.saturating_sub(1)), theme.text),
+        MoverColumn::Before => TableCell::new(views_text(mover.before), theme.muted),
+        MoverColumn::Now => TableCell::new(views_text(mover.now), theme.text),
+        MoverColumn::Difference => TableCell::new(delta_text(mover.delta()), theme.text),
+        MoverColumn::Change => {
+            let text = match change {
+                ViewsChange::Gone(_) if width > NO_LONGER_VIEWED.len() => NO_LONGER_VIEWED.to_owned(),
+                change => change_cell(change),
+            };
+            TableCell::new(text, weight.style(change, theme))
+        }
+        MoverColumn::Bar => {
+            let share = if largest.is_zero() { 0.0 } else { mover.delta().abs().ratio_to(largest) };
+            let style = if direction.is_increase { theme.good } else { theme.bad };
+            TableCell::Spans(fraction_bar(share, width, style, theme))
+        }
+        MoverColumn::End => TableCell::new("", theme.text),
+    }
 }
 
 /// Formats the views of a page. A page that is not listed in a range is new or gone, which is not the same as 0 views.

@@ -11,13 +11,18 @@ use crate::model::report::Report;
 use crate::model::text::CleanText;
 use crate::model::views::{Counts, ViewCount};
 use crate::tui::component::prelude::*;
-use crate::tui::geometry::Geometry;
+use crate::tui::format::position_text;
+use crate::tui::geometry::{Geometry, below};
 use crate::tui::widgets::list_state::{ClickedRow, ListState};
 use std::cmp::{Ordering, Reverse};
 use std::collections::HashMap;
 
 /// Maximum number of pages in each half of the dialog.
 const MAX_LISTED: usize = 250;
+/// The minimum height of the dialog with a blank row between halves that are one above the other.
+const MIN_ROWS_WITH_BLANK: u16 = 24;
+/// The number of rows above the pages of each half: its title and the headings.
+const HEAD_ROWS: u16 = 2;
 
 /// The metric that movers are ranked by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -105,6 +110,11 @@ impl MoversHalf {
     /// Returns the visible pages. The `bool` is true for the selected page.
     pub fn visible(&self, rows: usize) -> impl Iterator<Item = (&Mover, bool)> {
         self.list.visible(self.movers.iter(), rows)
+    }
+
+    /// Returns the largest change, with which the pages begin.
+    pub fn largest_change(&self) -> ViewCount {
+        self.movers.first().map(|mover| mover.delta().abs()).unwrap_or_default()
     }
 
     /// Returns all view counts of the listed pages, before and now.
@@ -297,15 +307,16 @@ impl MoversLayout {
             let left = inner.width / 2;
             [Rect { width: left, ..inner }, Rect { x: inner.x + left + 1, width: inner.width - left - 1, ..inner }]
         } else {
-            let upper = (inner.height / 2).max(1).min(inner.height);
-            [Rect { height: upper, ..inner }, Rect { y: inner.y + upper, height: inner.height - upper, ..inner }]
+            let gap = u16::from(inner.height >= MIN_ROWS_WITH_BLANK);
+            let upper = (inner.height.saturating_sub(gap) / 2).max(1).min(inner.height);
+            [Rect { height: upper, ..inner }, below(inner, upper + gap)]
         };
         Self { halves }
     }
 
-    /// Returns the number of rows of a half, below its heading.
+    /// Returns the number of pages of a half that fit below its headings.
     fn row_count(&self, half: usize) -> usize {
-        self.halves.get(half).map_or(0, |area| usize::from(area.height).saturating_sub(1))
+        self.halves.get(half).map_or(0, |area| usize::from(below(*area, HEAD_ROWS).height))
     }
 }
 
@@ -319,7 +330,10 @@ impl Component for Movers {
     }
 
     fn footer_label(&self, action: Action, _app: &App) -> Option<Label> {
-        Label::default_if(action != Action::Open || self.selected().is_some())
+        match action {
+            Action::NextPane => Some(if self.is_lost_half_focused { "increases" } else { "decreases" }.into()),
+            action => Label::default_if(action != Action::Open || self.selected().is_some()),
+        }
     }
 
     fn act(&mut self, action: Action, cx: &mut Cx<'_>) -> Flow {
@@ -343,8 +357,7 @@ impl Component for Movers {
             let had_focus = self.is_lost_half_focused == is_lost;
             self.is_lost_half_focused = is_lost;
             let half = if is_lost { &mut self.lost } else { &mut self.gained };
-            let lines = Rect { y: area.y + 1, height: area.height.saturating_sub(1), ..area };
-            if half.list.click(lines, at) == Some(ClickedRow::Again) && had_focus {
+            if half.list.click(below(area, HEAD_ROWS), at) == Some(ClickedRow::Again) && had_focus {
                 self.open_selected(cx);
             }
         }
@@ -356,7 +369,7 @@ impl Component for Movers {
         let layout = MoversLayout::of(cx.app.geometry());
         for (half, area) in [&mut self.gained, &mut self.lost].into_iter().zip(layout.halves) {
             if area.contains(at) {
-                half.list.scroll(Scroll::By(by), usize::from(area.height).saturating_sub(1));
+                half.list.scroll(Scroll::By(by), usize::from(below(area, HEAD_ROWS).height));
             }
         }
     }
@@ -365,6 +378,15 @@ impl Component for Movers {
         let layout = MoversLayout::of(app.geometry());
         self.gained.list.keep_selected_visible(layout.row_count(0));
         self.lost.list.keep_selected_visible(layout.row_count(1));
+    }
+
+    fn position_text(&self, app: &App) -> String {
+        let half = self.focused_half();
+        let rows = MoversLayout::of(app.geometry()).row_count(usize::from(self.is_lost_half_focused));
+        if half.is_empty() {
+            return String::new();
+        }
+        position_text(half.list.selected(), half.len(), half.list.hidden_below(rows))
     }
 
     fn draw(&self, frame: &mut Frame<'_>, view: View<'_>) {
@@ -468,7 +490,7 @@ mod tests {
         let before = report(&[("/a", 1, 0), ("/b", 1, 0), ("/c", 9, 0)], true);
         let now = report(&[("/a", 5, 0), ("/b", 3, 0), ("/c", 1, 0)], true);
         let mut movers = moved(before.clone(), now.clone(), MoverMetric::Human);
-        let row = Rect { width: 9, height: 2, ..Rect::default() };
+        let row = Rect { width: 9, height: 1 + HEAD_ROWS, ..Rect::default() };
         movers.move_by(Scroll::By(1), &MoversLayout { halves: [row, row] });
         assert_eq!(movers.selected().map(|mover| mover.path.as_str()), Some("/b"));
         assert_eq!(movers.gained.visible(1).map(|(mover, _)| mover.path.as_str()).collect::<Vec<_>>(), ["/b"]);

@@ -58,6 +58,8 @@ use unicode_width::UnicodeWidthStr;
 const PERIOD_NUMBER_CELLS: usize = 11;
 /// Width of the status of a job.
 const STATUS_CELLS: usize = 13;
+/// Width of the range before what it is compared with.
+const MAX_RANGE_CELLS: usize = 32;
 /// Width of the name of a report.
 const REPORT_CELLS: usize = 12;
 /// Minimum width of the pane at which the table of cached ranges has a bar.
@@ -126,11 +128,11 @@ fn detail_line<'a>(view: View<'_>, detail: &PageDetail, line: PageDetailLine, wi
         }
         PageDetailLine::Periods => periods_head(view, detail, history, width),
         PageDetailLine::Scale => {
-            let headings = |known| period_table(PeriodScale::of(known), width).headings(theme.muted);
+            let headings = |known| period_table(PeriodScale::of(detail, known), width).headings(theme.muted);
             history.map_or_else(Line::default, headings)
         }
         PageDetailLine::Period(place) => match history.and_then(|known| Some((known, known.periods.get(place)?))) {
-            Some((known, period)) => period_line(view, detail, PeriodScale::of(known), period, width),
+            Some((known, period)) => period_line(view, detail, PeriodScale::of(detail, known), period, width),
             None => Line::default(),
         },
         PageDetailLine::MorePeriods => {
@@ -183,8 +185,7 @@ fn range_line<'a>(view: View<'_>, detail: &PageDetail, width: usize) -> Line<'a>
     let mut row = TextRow::new(width);
     let space = width.saturating_sub(as_of.width() + 2);
     let is_short = width < MIN_ONE_LINE_WIDTH;
-    let range = if is_short { format_range(numbers.range, view.now, space) } else { short_range(numbers.range, view.now) };
-    row.push(range, theme.title);
+    row.push(format_range(numbers.range, view.now, if is_short { space } else { MAX_RANGE_CELLS }), theme.title);
     if !is_short {
         row.push("   ", theme.muted);
         push_compared(&mut row, view, detail);
@@ -210,8 +211,10 @@ fn push_compared(row: &mut TextRow<'_>, view: View<'_>, detail: &PageDetail) {
         PageViewsState::NotListed(_) => format!("no views {before_days}"),
         PageViewsState::Known(_) => "change unknown: not loaded".to_owned(),
         PageViewsState::Unknown => {
-            let forms =
-                [format!("change unknown: {before_days} not loaded, {} in the list loads it", key()), "change unknown".to_owned()];
+            let forms = [
+                format!("change unknown: {before_days} not loaded, {} in the list loads it", key()),
+                "change unknown".to_owned(),
+            ];
             forms.into_iter().find(|form| form.width() <= row.remaining()).unwrap_or_default()
         }
     };
@@ -273,6 +276,7 @@ fn trend_cost_line<'a>(view: View<'_>, detail: &PageDetail, width: usize) -> Lin
     let left = app.view_requests_left();
     let few = detail.needs_few_rows(app, &missing, view.now);
     let (what, requests) = match few {
+        true if n == 1 => ("it", plural(n, "request")),
         true => ("them", plural(n, "request")),
         false => ("all their pages", format!("{} or more requests", format_count(n))),
     };
@@ -353,7 +357,8 @@ fn report_line<'a>(view: View<'_>, detail: &PageDetail, report: PageReport, widt
     for (n, part) in parts.into_iter().enumerate() {
         let gap = if n == 0 { "" } else { "   " };
         if n == 0 || gap.len() + display_width(&part) <= row.remaining() || report == PageReport::Searches {
-            row.push(gap, theme.text).push(part, if report == PageReport::Searches && n > 0 { theme.muted } else { theme.text });
+            row.push(gap, theme.text)
+                .push(part, if report == PageReport::Searches && n > 0 { theme.muted } else { theme.text });
         }
     }
     row.line()
@@ -393,7 +398,7 @@ fn jobs_head<'a>(view: View<'_>, detail: &PageDetail, history: Option<&PageHisto
 fn periods_head<'a>(view: View<'_>, detail: &PageDetail, history: Option<&PageHistory>, width: usize) -> Line<'a> {
     let n = history.map(|known| known.periods.len());
     let mut line = section_heading(view, "Cached ranges", n, "none yet", detail, width);
-    if history.is_some_and(|known| PeriodScale::of(known).is_per_day) {
+    if history.is_some_and(|known| PeriodScale::of(detail, known).is_per_day) {
         line.push_span(ratatui::text::Span::styled("  views per day", view.theme.muted));
     }
     line
@@ -461,12 +466,13 @@ struct PeriodScale {
 }
 
 impl PeriodScale {
-    fn of(history: &PageHistory) -> Self {
-        let periods = &history.periods;
+    fn of(detail: &PageDetail, history: &PageHistory) -> Self {
+        let periods: Vec<&PagePeriod> =
+            detail.listed_periods().into_iter().filter_map(|index| history.periods.get(index)).collect();
         let first = periods.first().map(|period| period.range.days());
         let is_per_day = periods.iter().any(|period| Some(period.range.days()) != first);
         let scale = Self { is_per_day, full: 1.0 };
-        Self { full: periods.iter().map(|period| scale.sum_of(period)).fold(1.0, f64::max), ..scale }
+        Self { full: periods.into_iter().map(|period| scale.sum_of(period)).fold(1.0, f64::max), ..scale }
     }
 
     fn divisor(self, period: &PagePeriod) -> f64 {

@@ -175,7 +175,10 @@ impl PageDetail {
         let has_longer = periods.iter().any(|period| period.range.days() > 1);
         let is_listed = |days: u32| self.lists_all_periods || !has_longer || days > 1;
         let listed = periods.iter().enumerate().filter(|(_, period)| is_listed(period.range.days()));
-        listed.map(|(index, _)| index).take(if self.lists_all_periods { usize::MAX } else { MAX_LISTED_PERIODS }).collect()
+        listed
+            .map(|(index, _)| index)
+            .take(if self.lists_all_periods { usize::MAX } else { MAX_LISTED_PERIODS })
+            .collect()
     }
 
     pub fn selected_job(&self) -> Option<JobKey> {
@@ -346,6 +349,7 @@ impl Component for PageDetail {
 
     fn footer_label(&self, action: Action, app: &App) -> Option<Label> {
         Label::default_if(match action {
+            Action::LoadAll if app.views.all_pages.active.is_some() => return Some(app.load_all_label().into()),
             Action::Open | Action::BeforeAfter => self.selected_job().is_some(),
             Action::NewJob => app.store == StoreState::Read,
             Action::LoadAll => {

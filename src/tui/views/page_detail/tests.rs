@@ -41,13 +41,16 @@ fn enter(app: &mut App) -> Vec<Effect> {
 }
 
 fn open(app: &mut App) -> &PageDetail {
-    assert!(enter(app).contains(&Effect::Views(ViewsEffect::LoadCachedPage(CleanText::line("/a")))));
+    let wanted = CleanText::line("/a");
+    let reads =
+        |effect: &Effect| matches!(effect, Effect::Views(ViewsEffect::LoadCachedPage { path, .. }) if *path == wanted);
+    assert!(enter(app).iter().any(reads));
     app.find::<PageDetail>().expect("page details")
 }
 
 fn history(app: &mut App, jobs: &[i64], periods: Vec<PagePeriod>) {
     let jobs = jobs.iter().map(|key| (JobKey(*key), PageViewsState::Unknown, PageViewsState::Unknown)).collect();
-    let result = Ok(PageHistory { periods, jobs });
+    let result = Ok(PageHistory { periods, jobs, ..PageHistory::default() });
     app.update(Msg::Views(ViewsMsg::PageHistoryLoaded { path: CleanText::line("/a"), result }), at(0));
 }
 
@@ -152,13 +155,13 @@ fn the_selection_stays_visible_and_everything_can_be_scrolled_to() {
     for _ in 0..30 {
         press(&mut app, 'j');
         let detail = app.find::<PageDetail>().expect("page details");
-        let lines = detail.lines(columns);
+        let lines = detail.lines(columns, rows);
         let at = lines.iter().position(|line| *line == PageDetailLine::Job(detail.selected)).expect("a line");
         assert!(detail.selected == 0 || detail.selected == 2 || (detail.scroll..detail.scroll + rows).contains(&at));
         assert!(detail.scroll + rows <= lines.len());
     }
     let detail = app.find::<PageDetail>().expect("page details");
-    assert_eq!((detail.selected, detail.scroll), (2, detail.lines(columns).len() - rows), "to the last line");
+    assert_eq!((detail.selected, detail.scroll), (2, detail.lines(columns, rows).len() - rows), "to the last line");
     press(&mut app, 'g');
     assert_eq!(
         (
@@ -206,4 +209,40 @@ fn missing_views_of_the_selected_job_are_loaded_after_a_confirmation() {
         }
     }
     assert!(app.top::<ConfirmDialog>().is_some(), "{:?}", app.notice);
+}
+
+#[test]
+fn the_missing_days_of_the_trend_are_loaded_after_a_confirmation() {
+    let mut app = views_screen();
+    let days = app.views.query().range.single_days().collect::<Vec<_>>();
+    open(&mut app);
+    let views = |human| Timed { value: counts(human, 8), as_of: at(0) };
+    let known = days.iter().take(4).map(|range| PagePeriod { range: *range, views: views(5) });
+    history(&mut app, &[], known.collect());
+    let detail = app.find::<PageDetail>().expect("page details");
+    assert!(detail.knows_trend() && detail.lacks_days(at(0)));
+    press(&mut app, 't');
+    let question = app.top::<ConfirmDialog>().expect("a question").text.clone();
+    assert!(
+        question.starts_with("Load the 50 most viewed pages of 3 days for the trend of /a? 3 requests, "),
+        "{question}"
+    );
+    let effects = press(&mut app, 'y');
+    let is_newest_first = |effect: &Effect| matches!(effect, Effect::Views(ViewsEffect::LoadTotals(ranges)) if ranges.first() == days.last());
+    assert!(effects.iter().any(is_newest_first), "{effects:?}");
+    let read = app.update(Msg::Views(ViewsMsg::TotalsLoaded(Ok(()))), at(0));
+    assert!(read.iter().any(|effect| matches!(effect, Effect::Views(ViewsEffect::LoadCachedPage { .. }))), "{read:?}");
+}
+
+#[test]
+fn a_day_on_which_the_page_is_not_listed_has_no_views_and_any_other_day_is_unknown() {
+    let mut app = views_screen();
+    let days: Vec<DateRange> = app.views.query().range.single_days().collect();
+    open(&mut app);
+    let days_without_views = vec![Timed { value: days[0], as_of: at(0) }];
+    let result = Ok(PageHistory { days_without_views, ..PageHistory::default() });
+    app.update(Msg::Views(ViewsMsg::PageHistoryLoaded { path: CleanText::line("/a"), result }), at(0));
+    let detail = app.find::<PageDetail>().expect("page details");
+    let human = |day: DateRange| detail.totals.get(day).map(|known| known.value.human.clone());
+    assert_eq!([human(days[0]), human(days[1])], [Some(Count::Known(0)), None]);
 }

@@ -435,13 +435,13 @@ mod tests {
 
     fn shown(chart: &Chart, width: usize) -> Vec<String> {
         let text = |line: Line<'_>| line.spans.iter().map(|span| span.content.as_ref()).collect::<String>();
-        let lines = chart.lines(width, &Theme::new(ColorDepth::None)).into_iter().map(text);
+        let lines = chart.lines(width, &Theme::new(ColorDepth::True)).into_iter().map(text);
         lines.map(|line| line.trim_end().to_owned()).collect()
     }
 
     #[test]
     fn columns_end_in_eighths_and_the_grid_has_round_numbers() {
-        let theme = Theme::new(ColorDepth::None);
+        let theme = Theme::new(ColorDepth::True);
         let chart = Chart::new(bars(&[(900, 350), (400, 0), (-1, 0)], None), (24, 4), &theme);
         assert_eq!(
             shown(&chart, 24),

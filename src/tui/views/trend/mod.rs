@@ -197,7 +197,8 @@ impl Component for TrendDialog {
 
     fn footer_label(&self, action: Action, app: &App) -> Option<Label> {
         let is_missing = |bar: TrendBar| bar.is_missing(app.updated_at);
-        let can_load = || app.view_requests_left() > 0 && self.bars(self.totals(app)).any(is_missing);
+        let is_loading = self.totals(app).pending_count() > 0;
+        let can_load = || !is_loading && app.view_requests_left() > 0 && self.bars(self.totals(app)).any(is_missing);
         match action {
             Action::LoadAll => Label::default_if(can_load()),
             Action::Metric if self.is_weekly() => None,
