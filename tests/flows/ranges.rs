@@ -18,7 +18,7 @@ async fn start_on_views_screen(folder: &TempDir) -> (Sim, DashboardFixture) {
     let sim = start_sim(&[]).await;
     let mut dashboard = DashboardFixture::start(&sim, folder.path()).await;
     dashboard.press_chars("2");
-    dashboard.until_shown("page 1, rows 1–50").await;
+    dashboard.until_shown("rows 1–50").await;
     (sim, dashboard)
 }
 

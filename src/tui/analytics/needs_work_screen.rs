@@ -302,16 +302,16 @@ fn table(width: usize, found: &NeedsWork) -> Table<ListCell<PageSignals>> {
         if width >= MIN_WIDTH_WITH_VIEWS {
             C::right("views", 9, |row, _| views_cell(row, format_views))
         } else {
-            C::right("views", 7, |row, _| views_cell(row, compact_number))
+            C::right("views", 7, |row, _| views_cell(row, compact_number)).optional(3)
         },
-        C::right("change", CHANGE_WIDTH - 1, views_change_cell),
+        C::right("change", CHANGE_WIDTH - 1, views_change_cell).optional(4),
         signal(["down", "down  share"], 8, down),
-        signal(["comments", "comments  share"], 10, comments).optional(3),
-        signal(["unanswered", "unanswered  share"], 12, unanswered),
-        signal(["searches", "searches  share"], 11, searches),
+        signal(["comments", "comments  share"], 10, comments).optional(5),
+        signal(["unanswered", "unanswered  share"], 12, unanswered).optional(1),
+        signal(["searches", "searches  share"], 11, searches).optional(2),
         C::right("score", 8, |row, _| row.cell(share_text(row.item.score))),
-        C::left(plain_scale_line(&share_text(longest), BAR_CELLS), BAR_CELLS, score_bar).after_gap(2).optional(4),
-        C::left("", 1, |row, _| row.cell("")).optional(1),
+        C::left(plain_scale_line(&share_text(longest), BAR_CELLS), BAR_CELLS, score_bar).after_gap(2).optional(6),
+        C::left("", 1, |row, _| row.cell("")),
     ];
     draw::table(columns, width, true)
 }

@@ -36,18 +36,19 @@ const MIN_COLUMNS_WITH_ALL_NAMES: usize = 100;
 pub(in crate::tui) const NAME_GAP: usize = 2;
 
 /// Formats a range in at most `width` cells if possible: `20–26 Nov 2026 UTC, 7 days, so far`. The shorter forms leave
-/// out the current year and the number of days, then the rest: `20–26 Nov UTC, so far`, `20–26 Nov`.
+/// out the current year and the number of days: `20–26 Nov UTC, so far`, or `20 Nov – today UTC` if space is short.
 pub fn format_range(range: DateRange, now: Time, width: usize) -> String {
     let has_today = range.contains(now.date_naive());
     let so_far = if has_today { ", so far" } else { "" };
     let days = if range.days() == 1 { String::new() } else { format!(", {}", plural(range.days(), "day")) };
     let words = short_range(range, now);
-    let forms = [
-        format!("{} UTC{days}{so_far}", range.words(true)),
-        format!("{words} UTC{so_far}"),
-        format!("{words}{so_far}"),
-    ];
-    forms.into_iter().find(|form| form.width() <= width).unwrap_or(words)
+    let shortest = if has_today && range.days() > 1 {
+        format!("{} – today UTC", range.from().format("%-d %b"))
+    } else {
+        format!("{words} UTC{so_far}")
+    };
+    let forms = [format!("{} UTC{days}{so_far}", range.words(true)), format!("{words} UTC{so_far}")];
+    forms.into_iter().find(|form| form.width() <= width).unwrap_or(shortest)
 }
 
 /// Formats a range in words, with the year unless it is the current one: `20–26 Nov`, `28 Dec 2025 – 3 Jan 2026`.

@@ -136,9 +136,11 @@ fn half_title<'a>(
     let mut row = TextRow::new(width);
     row.push(" ", theme.text).push(direction.title, if has_keys { theme.mark } else { theme.title });
     let all = plural(half.page_count(), "page");
-    let listed = if half.len() < half.page_count() { format!("first {} of {all}", half.len()) } else { all };
-    if listed.width() + 2 <= row.remaining() && !half.is_empty() {
-        row.push(format!("  {listed}"), theme.muted);
+    let is_cut = half.len() < half.page_count();
+    let of = format!("{} of {all}", half.len());
+    let forms = if is_cut { [format!("  first {of}"), format!("  {of}")] } else { [format!("  {all}"), String::new()] };
+    if let Some(listed) = forms.into_iter().find(|form| form.width() < row.remaining() && !half.is_empty()) {
+        row.push(listed, theme.muted);
     }
     let more = more_below_text(half.list.hidden_below(rows));
     // The rule below shows it for the half with the keys.

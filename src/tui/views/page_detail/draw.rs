@@ -213,6 +213,7 @@ fn push_compared(row: &mut TextRow<'_>, view: View<'_>, detail: &PageDetail) {
         PageViewsState::Unknown => {
             let forms = [
                 format!("change unknown: {before_days} not loaded, {} in the list loads it", key()),
+                format!("change unknown ({} in the list)", key()),
                 "change unknown".to_owned(),
             ];
             forms.into_iter().find(|form| form.width() <= row.remaining()).unwrap_or_default()
