@@ -6,6 +6,7 @@ use crate::support::{create_folder, start_sim};
 use chrono::{Datelike as _, NaiveDate, TimeDelta};
 use crossterm::event::KeyCode;
 use docdeck::model::log::Operation;
+use docdeck::model::period::DateRange;
 use docdeck::sim::Sim;
 use docdeck::tui::views::cached_ranges::CachedRanges;
 use docdeck::tui::views::calendar::Calendar;
@@ -23,7 +24,7 @@ async fn start_on_views_screen(folder: &TempDir) -> (Sim, DashboardFixture) {
 }
 
 async fn until_range(dashboard: &mut DashboardFixture, from: NaiveDate, to: NaiveDate) {
-    let range = format!("{from} … {to}");
+    let range = DateRange::new(from, to).expect("a range").words(true);
     dashboard.until(&range, |dashboard| dashboard.shows(&range) && dashboard.app.views.is_current()).await;
 }
 
@@ -41,7 +42,7 @@ async fn the_later_day_of_a_range_can_be_picked_first_on_the_calendar() {
     dashboard.press_chars(" ");
     assert!(dashboard.app.dialogs.is_empty());
     until_range(&mut dashboard, today - TimeDelta::days(10), today).await;
-    dashboard.assert_shows("11 days UTC, today so far");
+    dashboard.assert_shows("UTC, 11 days, so far");
     dashboard.assert_shows("[custom]");
     assert_eq!(sim.requests(Operation::Views), 2);
 }

@@ -278,7 +278,7 @@ async fn a_load_continues_while_another_screen_or_range_is_shown() {
 async fn comparing_the_same_two_weeks_again_costs_no_request() {
     let (sim, folder) = (start_site(1200).await, create_folder());
     let mut dashboard = start_with_final_week(&sim, &folder).await;
-    confirm_cost(&mut dashboard, "c", "About 6 requests").await;
+    confirm_cost(&mut dashboard, "c", "About 6").await;
     dashboard.until("a comparison", |dashboard| dashboard.app.views.is_comparing()).await;
     let cost = view_requests(&sim);
     assert!((1 + 2 * REQUESTS_FOR_ALL - 1..=1 + 2 * REQUESTS_FOR_ALL).contains(&cost), "{cost}");

@@ -4,6 +4,7 @@ use crate::keys;
 use chrono::{FixedOffset, TimeDelta};
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
 use docdeck::model::Time;
+use docdeck::model::analytics::page_reports::{PageComments, PageReports, PageSearches, PageVotes, ReportNumbers};
 use docdeck::model::connection::Connection;
 use docdeck::model::endpoint::Scope;
 use docdeck::model::engine_event::EngineEvent;
@@ -591,6 +592,43 @@ impl ScreenFixture {
             (JobKey(15), PageViewsState::NotListed(ago(5)), PageViewsState::Unknown),
         ];
         self.load_page_history(PageHistory { periods, jobs, ..PageHistory::default() });
+    }
+
+    /// Delivers a stored history with single days, of which one is missing, and with what some reports say.
+    pub(crate) fn load_daily_page_history(&mut self) {
+        let day = |day: u32, human: i64, ai: i64| PagePeriod {
+            range: range(&format!("2026-11-{day:02}"), &format!("2026-11-{day:02}")),
+            views: Timed { value: counts(human, ai), as_of: ago(3) },
+        };
+        let week = |from: &str, to: &str, human: i64, ai: i64| PagePeriod {
+            range: range(from, to),
+            views: Timed { value: counts(human, ai), as_of: ago(3) },
+        };
+        let periods = vec![
+            day(20, 700, 350),
+            day(19, 1650, 760),
+            day(18, 1702, 741),
+            day(16, 1590, 802),
+            day(15, 811, 598),
+            day(14, 903, 510),
+            week("2026-11-14", "2026-11-20", 9123, 4561),
+            week("2026-11-14", "2026-11-19", 8102, 4011),
+            week("2026-11-07", "2026-11-12", 7811, 2904),
+        ];
+        let votes = PageVotes { down: 3.into(), up: 6.into() };
+        let comments = PageComments { all: 7, open: 2 };
+        let searches = PageSearches {
+            hits: 98.into(),
+            queries: vec![CleanText::line("quickstart"), CleanText::line("get started")],
+        };
+        let reports = PageReports {
+            votes: Some(ReportNumbers { numbers: votes, is_partial: false, as_of: ago(12) }),
+            comments: Some(ReportNumbers { numbers: comments, is_partial: false, as_of: ago(12) }),
+            questions: None,
+            searches: Some(ReportNumbers { numbers: searches, is_partial: true, as_of: ago(7) }),
+        };
+        let jobs = vec![(JobKey(12), PageViewsState::Unknown, PageViewsState::Unknown)];
+        self.load_page_history(PageHistory { periods, reports, jobs, ..PageHistory::default() });
     }
 
     pub(crate) fn load_odd_page_history(&mut self) {

@@ -106,6 +106,16 @@ fn page_details_among_all_pages_scrolled_to_the_end() {
 }
 
 #[test]
+fn page_details_with_a_trend_and_reports() {
+    snapshots("page_details_trend", &[LARGE], &["Cached ranges 9"], |fixture| {
+        fixture.load_jobs();
+        fixture.load_views(50, true);
+        fixture.press_keys("Enter");
+        fixture.load_daily_page_history();
+    });
+}
+
+#[test]
 fn page_details_without_history() {
     snapshots("page_details_empty", &[], &["c in the list"], |fixture| {
         fixture.load_jobs();

@@ -146,7 +146,7 @@ pub(super) fn questions() -> Vec<Column<ListCell<Question>>> {
             None => row.muted("–"),
         })
         .after_gap(2),
-        C::flexible("question", 16, |row, _| row.cell(row.item.query.as_str().to_owned())),
+        C::flexible("question", 28, |row, _| row.cell(row.item.query.as_str().to_owned())),
         C::left("page", PATH_CELLS, |row, width| {
             let about = row.item.about();
             path(row, about.as_ref().map(|page| page.as_str()), width)

@@ -275,9 +275,18 @@ impl<'a> TextRow<'a> {
 }
 
 /// Fills the row of a line with the style of the selected row. Symbols, bars and changes keep their colours if these
-/// are readable on it; all other texts have the colours of the row.
+/// are readable on it; all other texts have the colours of the row. In reverse video, bars and the blanks behind them
+/// are not reversed: what a bar leaves blank would look like the bar.
 pub(in crate::tui) fn selected_line<'a>(mut line: Line<'a>, theme: &Theme) -> Line<'a> {
-    for span in &mut line.spans {
+    let is_reversed = theme.selected.add_modifier.contains(Modifier::REVERSED);
+    let mut is_beside_bar = false;
+    for (n, span) in line.spans.iter_mut().enumerate() {
+        // The mark of the selected row, which comes first, is no bar.
+        is_beside_bar = n > 0 && is_bar(span) || is_beside_bar && span.content.trim().is_empty();
+        if is_reversed && is_beside_bar {
+            span.style = span.style.remove_modifier(Modifier::REVERSED);
+            continue;
+        }
         // Only parts of bars have a background.
         let color = span.style.bg.or(span.style.fg);
         let keeps_color = match (is_symbol(span), span.content.contains(|c: char| c.is_alphanumeric())) {
@@ -287,8 +296,17 @@ pub(in crate::tui) fn selected_line<'a>(mut line: Line<'a>, theme: &Theme) -> Li
         };
         let kept = |color: Option<Color>| color.filter(|_| keeps_color);
         span.style = Style { fg: kept(span.style.fg), bg: kept(span.style.bg), ..span.style };
+        if is_reversed {
+            span.style = span.style.add_modifier(Modifier::REVERSED);
+        }
     }
-    line.style(theme.selected)
+    let ends_in_bar = is_reversed && is_beside_bar;
+    line.style(if ends_in_bar { theme.selected.remove_modifier(Modifier::REVERSED) } else { theme.selected })
+}
+
+/// Whether a span contains a part of a bar or of a sparkline.
+fn is_bar(span: &Span<'_>) -> bool {
+    matches!(span.content.chars().next(), Some('▁'..='▏' | '▒' | '■'))
 }
 
 /// Whether a span contains a single symbol, a part of a bar, or a change such as `▲ 5%`.
@@ -315,6 +333,17 @@ mod tests {
             assert_eq!(align_left(text, 8).width(), 8, "{text}");
             assert_eq!(align_right(text, 8).width(), 8, "{text}");
         }
+    }
+
+    #[test]
+    fn a_bar_in_a_reversed_row_is_not_reversed() {
+        let theme = Theme { selected: Style::new().reversed(), ..Theme::new(super::super::ColorDepth::None) };
+        let line = Line::from_iter(["▌/a", "  ", "██", "▒", "   ", "1h"].map(Span::raw));
+        let mut buffer = Buffer::empty(Rect::new(0, 0, 13, 1));
+        buffer.set_line(0, 0, &selected_line(line, &theme), 13);
+        let shown =
+            buffer.content.iter().map(|cell| if cell.modifier.contains(Modifier::REVERSED) { 'r' } else { '.' });
+        assert_eq!(shown.collect::<String>(), "rrrrr......rr");
     }
 
     /// Removes the invisible part of the style of a blank.

@@ -138,7 +138,7 @@ fn detail_line<'a>(view: View<'_>, detail: &PageDetail, line: PageDetailLine, wi
         PageDetailLine::MorePeriods => {
             let more = detail.period_count().saturating_sub(detail.listed_periods().len());
             let key = view.app.key_label(Context::PageDetail, Action::Fold);
-            Line::styled(format!("{} more, with single days: {key} lists all", format_count(more)), theme.muted)
+            Line::styled(format!("{} more: {key} lists all", format_count(more)), theme.muted)
         }
     }
 }

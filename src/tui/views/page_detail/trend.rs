@@ -15,7 +15,7 @@ use crate::tui::confirm::{ConfirmAction, ConfirmDialog};
 use crate::tui::format::plural;
 
 /// The heights of the dialog from which the trend is shown, and the number of rows of its columns.
-const TREND_ROWS: [(usize, usize); 3] = [(44, 12), (34, 8), (18, 4)];
+const TREND_ROWS: [(usize, usize); 3] = [(44, 12), (34, 8), (18, 6)];
 
 /// Returns the number of rows of the trend with its axis in a dialog of `rows`; 0 if it would not fit.
 pub(super) fn chart_rows(rows: usize) -> usize {
