@@ -51,7 +51,7 @@ use crate::tui::views::draw::totals::{headline, overlap_warning};
 use crate::tui::views::range_line::{format_range, short_range};
 use crate::tui::widgets::table::{Column, Table, TableCell};
 use ratatui::Frame;
-use ratatui::text::Line;
+use ratatui::text::{Line, Span};
 use unicode_width::UnicodeWidthStr;
 
 /// Width of a number of another cached range.
@@ -76,6 +76,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &PageDetail) {
     let (width, rows) = (usize::from(text.width), usize::from(text.height));
     let lines = open.lines(width, rows);
     let trend = trend_lines(view, open, (width, trend::chart_rows(rows)));
+    let scale = PeriodScale::of(open);
     for (n, line) in lines.iter().skip(open.scroll).take(rows).enumerate() {
         // The mark of the selected job is in the blank column at the left.
         if matches!(line, PageDetailLine::Job(place) if *place == open.selected) {
@@ -83,7 +84,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &PageDetail) {
         }
         let line = match line {
             PageDetailLine::Trend(row) => trend.get(*row).cloned().unwrap_or_default(),
-            line => detail_line(view, open, *line, width),
+            line => detail_line(view, open, *line, scale, width),
         };
         draw_line(frame, text, n, line);
     }
@@ -102,7 +103,13 @@ fn trend_lines<'a>(view: View<'_>, open: &PageDetail, (width, rows): (usize, usi
     Chart::new(bars, (width, rows), view.theme).lines(width, view.theme)
 }
 
-fn detail_line<'a>(view: View<'_>, detail: &PageDetail, line: PageDetailLine, width: usize) -> Line<'a> {
+fn detail_line<'a>(
+    view: View<'_>,
+    detail: &PageDetail,
+    line: PageDetailLine,
+    scale: PeriodScale,
+    width: usize,
+) -> Line<'a> {
     let theme = view.theme;
     let history = detail.history.shown().map(|known| &known.value);
     match line {
@@ -126,13 +133,10 @@ fn detail_line<'a>(view: View<'_>, detail: &PageDetail, line: PageDetailLine, wi
         PageDetailLine::JobViews(place) | PageDetailLine::JobBefore(place) | PageDetailLine::JobAfter(place) => {
             job_views(view, history, line, place, width)
         }
-        PageDetailLine::Periods => periods_head(view, detail, history, width),
-        PageDetailLine::Scale => {
-            let headings = |known| period_table(PeriodScale::of(detail, known), width).headings(theme.muted);
-            history.map_or_else(Line::default, headings)
-        }
-        PageDetailLine::Period(place) => match history.and_then(|known| Some((known, known.periods.get(place)?))) {
-            Some((known, period)) => period_line(view, detail, PeriodScale::of(detail, known), period, width),
+        PageDetailLine::Periods => periods_head(view, detail, scale, width),
+        PageDetailLine::Scale => period_table(scale, width).headings(theme.muted),
+        PageDetailLine::Period(place) => match history.and_then(|known| known.periods.get(place)) {
+            Some(period) => period_line(view, detail, scale, period, width),
             None => Line::default(),
         },
         PageDetailLine::MorePeriods => {
@@ -304,10 +308,9 @@ fn reports_head<'a>(view: View<'_>, detail: &PageDetail, width: usize) -> Line<'
     row.push("Reports", view.theme.title);
     row.push(format!("  {}", short_range(detail.numbers.range, view.now)), view.theme.muted);
     // The oldest of them.
-    if let Some(as_of) = times.into_iter().flatten().min().map(|at| view.as_of_clock(at)) {
-        if row.used() + as_of.width() < width {
-            row.pad_to(width - as_of.width()).push(as_of, view.theme.muted);
-        }
+    let as_of = times.into_iter().flatten().min().map(|at| view.as_of_clock(at)).unwrap_or_default();
+    if row.used() + as_of.width() < width {
+        row.pad_to(width - as_of.width()).push(as_of, view.theme.muted);
     }
     row.line()
 }
@@ -396,11 +399,11 @@ fn jobs_head<'a>(view: View<'_>, detail: &PageDetail, history: Option<&PageHisto
     section_heading(view, "Jobs about this page", n, &none, detail, width)
 }
 
-fn periods_head<'a>(view: View<'_>, detail: &PageDetail, history: Option<&PageHistory>, width: usize) -> Line<'a> {
-    let n = history.map(|known| known.periods.len());
+fn periods_head<'a>(view: View<'_>, detail: &PageDetail, scale: PeriodScale, width: usize) -> Line<'a> {
+    let n = detail.history.shown().map(|known| known.value.periods.len());
     let mut line = section_heading(view, "Cached ranges", n, "none yet", detail, width);
-    if history.is_some_and(|known| PeriodScale::of(detail, known).is_per_day) {
-        line.push_span(ratatui::text::Span::styled("  views per day", view.theme.muted));
+    if scale.is_per_day {
+        line.push_span(Span::styled("  views per day", view.theme.muted));
     }
     line
 }
@@ -467,9 +470,11 @@ struct PeriodScale {
 }
 
 impl PeriodScale {
-    fn of(detail: &PageDetail, history: &PageHistory) -> Self {
-        let periods: Vec<&PagePeriod> =
-            detail.listed_periods().into_iter().filter_map(|index| history.periods.get(index)).collect();
+    /// Returns how the listed ranges are shown.
+    fn of(detail: &PageDetail) -> Self {
+        let periods = detail.history.shown().map_or(&[][..], |known| known.value.periods.as_slice());
+        let listed = detail.listed_periods().into_iter();
+        let periods: Vec<&PagePeriod> = listed.filter_map(|index| periods.get(index)).collect();
         let first = periods.first().map(|period| period.range.days());
         let is_per_day = periods.iter().any(|period| Some(period.range.days()) != first);
         let scale = Self { is_per_day, full: 1.0 };

@@ -168,17 +168,25 @@ impl PageDetail {
         self.history.shown().map_or(0, |known| known.value.periods.len())
     }
 
-    /// Returns the indexes of the cached ranges that are listed: without single days, which the trend shows, unless the
-    /// user wants all.
+    /// Returns the indexes of the cached ranges that are listed: all if the user wants that, otherwise the range on
+    /// screen, the one that it is compared with, and the latest of more than one day. The trend shows single days.
     fn listed_periods(&self) -> Vec<usize> {
         let periods = self.history.shown().map_or(&[][..], |known| known.value.periods.as_slice());
+        if self.lists_all_periods {
+            return (0..periods.len()).collect();
+        }
+        let compared = self.numbers.compared.as_ref().map(|compared| compared.ranges.before);
+        let is_named = |range: DateRange| range == self.numbers.range || Some(range) == compared;
         let has_longer = periods.iter().any(|period| period.range.days() > 1);
-        let is_listed = |days: u32| self.lists_all_periods || !has_longer || days > 1;
-        let listed = periods.iter().enumerate().filter(|(_, period)| is_listed(period.range.days()));
+        let wanted = periods
+            .iter()
+            .enumerate()
+            .filter(|(_, period)| is_named(period.range) || !has_longer || period.range.days() > 1);
+        let (named, others): (Vec<_>, Vec<_>) = wanted.partition(|(_, period)| is_named(period.range));
+        let mut listed: Vec<usize> =
+            named.into_iter().chain(others).map(|(index, _)| index).take(MAX_LISTED_PERIODS).collect();
+        listed.sort_unstable();
         listed
-            .map(|(index, _)| index)
-            .take(if self.lists_all_periods { usize::MAX } else { MAX_LISTED_PERIODS })
-            .collect()
     }
 
     pub fn selected_job(&self) -> Option<JobKey> {
