@@ -289,6 +289,7 @@ mod tests {
     fn a_message_over_the_log_does_not_cover_its_newest_lines() {
         use crate::model::log::{LogEntry, LogKind};
         use crate::model::text::CleanText;
+        use crate::tui::log_entries::LogLine;
         for size in [(40, 12), (80, 24)] {
             let mut app = app(vec![row(1, Status::Active)]);
             app.size = size;
@@ -303,8 +304,8 @@ mod tests {
             app.notify(Severity::Error, failure, at(50));
             let area = app.message_area(&app.message_lines(usize::from(size.0)));
             assert!(app.log_rows() < all, "{size:?}");
-            let newest = app.log.visible(app.log_rows()).last().map(|entry| entry.at);
-            assert_eq!(newest, Some(at(39)));
+            let lines = app.log.lines(app.log_rows(), app.config.offset, at(39).date_naive());
+            assert!(matches!(lines.last(), Some(LogLine::Entry(39, _))), "{size:?}");
             assert!(
                 crate::tui::geometry::below(app.geometry().content, 1).y + u16::try_from(app.log_rows()).expect("few")
                     <= area.y,

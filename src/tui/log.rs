@@ -1,16 +1,29 @@
 //! The log screen: the latest requests and state changes of jobs, the newest at the bottom. New entries scroll the
 //! screen unless the user has scrolled up.
+//!
+//! ```text
+//!  time        level    message                                                     ms
+//!  14:02:11    request  get       200  01J9ZK4M8Q0001                               28
+//!  14:02:13  • change   Fix broken links in /api · working → completed
+//! ```
 
-use super::format::{format_count, grouped_number, position_text};
+use super::format::{fit_title, format_count, grouped_number, position_text};
 use super::geometry::{below, row_capacity};
-use super::log_entries::MAX_LOG_ENTRIES;
+use super::log_entries::{LogLine, MAX_LOG_ENTRIES};
 use super::widgets::table::{Column, ListCell, ListRow, Table, TableCell};
 use crate::model::log::{LogEntry, LogKind};
+use crate::model::text::CleanText;
 use crate::tui::component::prelude::*;
+use crate::tui::draw::Theme;
 use crate::tui::draw::boxes::draw_line;
 use crate::tui::draw::cursor;
 use crate::tui::draw::rules::draw_rule;
+use crate::tui::draw::text::align_left;
 use crate::tui::widgets::scroll::page_step;
+use ratatui::style::Style;
+use ratatui::text::Span;
+use std::borrow::Cow;
+use unicode_width::UnicodeWidthStr as _;
 
 /// The log screen. Its entries are in [`App::log`], because they arrive while other screens are shown.
 #[derive(Debug)]
@@ -51,9 +64,12 @@ impl Component for LogComponent {
     /// Returns the position of the last visible entry.
     fn position_text(&self, app: &App) -> String {
         // A message may cover some of the rows.
-        let (rows, total) = (row_capacity(below(app.geometry().content, 1)), app.log.len());
-        let shown = (app.log.first_visible(rows) + rows).min(total);
-        if total == 0 { String::new() } else { position_text(shown.saturating_sub(1), total, total - shown) }
+        let lines = log_lines(app, row_capacity(below(app.geometry().content, 1)));
+        let last = lines.iter().rev().find_map(|line| match line {
+            LogLine::Entry(n, _) => Some(*n),
+            LogLine::Day(_) => None,
+        });
+        last.map_or_else(String::new, |last| position_text(last, app.log.len(), app.log.len() - last - 1))
     }
 
     fn draw(&self, frame: &mut Frame<'_>, view: View<'_>) {
@@ -70,83 +86,137 @@ impl Component for LogComponent {
         }
         let table = log_table(usize::from(area.width));
         draw_line(frame, area, 0, table.headings(theme.muted));
-        for (n, entry) in app.log.visible(app.log_rows()).enumerate() {
-            draw_line(frame, area, n + 1, table.row(view, entry, false));
+        for (n, line) in log_lines(app, app.log_rows()).into_iter().enumerate() {
+            let line = match line {
+                LogLine::Day(day) => Line::styled(day.format(" %A, %-d %B").to_string(), theme.title),
+                LogLine::Entry(_, entry) => table.row(view, entry, false),
+            };
+            draw_line(frame, area, n + 1, line);
         }
     }
 }
 
-/// Minimum width at which all columns are shown. In a narrower table, the subject and the result share a column.
-const MIN_WIDTH_ALL_COLUMNS: usize = 60;
+fn log_lines(app: &App, rows: usize) -> Vec<LogLine<'_>> {
+    let offset = app.config.offset;
+    app.log.lines(rows, offset, app.updated_at.with_timezone(&offset).date_naive())
+}
+
+/// How important an entry is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum LogLevel {
+    /// A request that failed.
+    Error,
+    /// A request that succeeded, but with a remark.
+    Warning,
+    /// A change of a job.
+    Change,
+    Note,
+    Request,
+}
+
+impl LogLevel {
+    fn of(entry: &LogEntry) -> Self {
+        match &entry.kind {
+            LogKind::Request { status, reason, .. } | LogKind::HostRequest { status, reason, .. } => {
+                match (status, reason) {
+                    (Some(200..300 | 304), None) => Self::Request,
+                    (Some(200..300 | 304), Some(_)) => Self::Warning,
+                    _ => Self::Error,
+                }
+            }
+            LogKind::Transition(_) => Self::Change,
+            LogKind::Note(_) => Self::Note,
+        }
+    }
+
+    fn symbol_and_word(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Error => ("✗", "error"),
+            Self::Warning => ("!", "warning"),
+            Self::Change => ("•", "change"),
+            Self::Note => ("·", "note"),
+            Self::Request => (" ", "request"),
+        }
+    }
+
+    fn style(self, theme: &Theme) -> Style {
+        match self {
+            Self::Error => theme.bad,
+            Self::Warning => theme.warning,
+            Self::Change => theme.working,
+            Self::Note | Self::Request => theme.muted,
+        }
+    }
+}
+
+/// Minimum width of the column with the duration of requests.
+const MIN_WIDTH_WITH_DURATION: usize = 60;
+/// Maximum width of the messages, so that the durations are close to them.
+const MAX_MESSAGE_CELLS: usize = 100;
+/// Width of what a request does, so that the jobs are below each other.
+const OPERATION_CELLS: usize = 8;
 
 type LogRow<'a> = ListRow<'a, LogEntry>;
 
 fn log_table(width: usize) -> Table<ListCell<LogEntry>> {
     type C = Column<ListCell<LogEntry>>;
-    let mut columns = vec![
-        C::left(" time", 10, |row, _| {
+    let duration = (width >= MIN_WIDTH_WITH_DURATION).then(|| {
+        C::right("ms", 7, |row, _| match &row.item.kind {
+            LogKind::Request { millis, .. } | LogKind::HostRequest { millis, .. } => row.muted(grouped_number(*millis)),
+            _ => row.muted(""),
+        })
+        .after_gap(2)
+    });
+    let columns = [
+        C::left(" time", 9, |row, _| {
             row.muted(row.item.at.with_timezone(&row.view.app.config.offset).format(" %H:%M:%S").to_string())
         }),
-        C::left("what", 10, operation_cell),
-        C::left("status", 6, status_cell),
+        C::left("  level", 9, level_cell).after_gap(2),
+        C::flexible("message", 8, message_cell).after_gap(2).at_most(MAX_MESSAGE_CELLS),
     ];
-    if width < MIN_WIDTH_ALL_COLUMNS {
-        columns.push(
-            C::flexible("details", 0, |row, _| result_cell(row).unwrap_or_else(|| subject_cell(row))).after_gap(2),
-        );
-    } else {
-        let subject = ((width - 37) * 2 / 5).min(40);
-        columns.extend([
-            C::right("ms", 9, |row, _| match &row.item.kind {
-                LogKind::Request { millis, .. } | LogKind::HostRequest { millis, .. } => {
-                    row.muted(grouped_number(*millis))
-                }
-                _ => row.muted(""),
-            }),
-            // An entry without a result uses the full width for its subject.
-            C::left("about", subject - 1, |row, _| match result_cell(row) {
-                Some(_) => subject_cell(row),
-                None => TableCell::Overflowing(row.item.subject.as_str().into(), row.view.theme.text),
-            })
-            .after_gap(2),
-            C::flexible("result", 0, |row, _| result_cell(row).unwrap_or_else(|| row.muted(""))).after_gap(1),
-        ]);
-    }
-    Table::new(columns, width)
+    // One cell at the right stays blank.
+    Table::new(columns.into_iter().chain(duration), width.saturating_sub(1))
 }
 
-fn operation_cell<'a>(row: &LogRow<'a>, _width: usize) -> TableCell<'a> {
+fn level_cell<'a>(row: &LogRow<'a>, _width: usize) -> TableCell<'a> {
+    let level = LogLevel::of(row.item);
+    let (symbol, word) = level.symbol_and_word();
+    TableCell::new(format!("{symbol} {word}"), level.style(row.view.theme))
+}
+
+/// Returns what happened: the job or the host, then the result.
+fn message_cell<'a>(row: &LogRow<'a>, width: usize) -> TableCell<'a> {
+    let (theme, level) = (row.view.theme, LogLevel::of(row.item));
+    let subject = row.item.subject.as_str();
+    let request = |operation: &str, status: &Option<u16>, reason: &'a Option<CleanText>| {
+        let status = align_left(&status.map_or_else(|| "–".to_owned(), |status| status.to_string()), 3);
+        let reason = reason.as_ref().map(CleanText::as_str).unwrap_or_default();
+        let style = if level == LogLevel::Request { theme.muted } else { theme.text };
+        let dot = if reason.is_empty() { "" } else { " · " };
+        TableCell::Spans(vec![
+            Span::styled(align_left(operation, OPERATION_CELLS), style),
+            Span::styled(format!("  {status}"), level.style(theme)),
+            Span::styled(format!("  {subject}"), style),
+            Span::styled(dot, theme.muted),
+            Span::styled(reason, level.style(theme)),
+        ])
+    };
     match &row.item.kind {
-        LogKind::Request { operation, .. } => row.cell(operation.name()),
-        LogKind::HostRequest { .. } => row.cell("host"),
-        LogKind::Transition(_) => TableCell::new("change", row.view.theme.working),
-        LogKind::Note(_) => row.muted("note"),
+        LogKind::Request { operation, status, reason, .. } => request(operation.name(), status, reason),
+        LogKind::HostRequest { status, reason, .. } => request("host", status, reason),
+        LogKind::Transition(text) | LogKind::Note(text) => {
+            let text = text.as_str();
+            let link = text.strip_prefix("pull request https://").map(|link| format!("pull request {link}"));
+            let text = link.map_or(Cow::Borrowed(text), Cow::Owned);
+            // A long title is cut rather than what has changed.
+            let subject = fit_title(subject, width.saturating_sub(3 + text.width().min(width / 2)));
+            let style = if level == LogLevel::Change { theme.text } else { theme.muted };
+            let dot = if subject.is_empty() || text.is_empty() { "" } else { " · " };
+            TableCell::Spans(vec![
+                Span::styled(subject, style),
+                Span::styled(dot, theme.muted),
+                Span::styled(text, level.style(theme)),
+            ])
+        }
     }
-}
-
-fn status_cell<'a>(row: &LogRow<'a>, _width: usize) -> TableCell<'a> {
-    let theme = row.view.theme;
-    let status = match &row.item.kind {
-        LogKind::Request { status, .. } | LogKind::HostRequest { status, .. } => status,
-        LogKind::Transition(_) | LogKind::Note(_) => return row.muted(""),
-    };
-    match status {
-        Some(status @ 200..300) => TableCell::new(status.to_string(), theme.good),
-        Some(status) => TableCell::new(status.to_string(), theme.bad),
-        None => TableCell::new("–", theme.bad),
-    }
-}
-
-fn subject_cell<'a>(row: &LogRow<'a>) -> TableCell<'a> {
-    row.cell(row.item.subject.as_str())
-}
-
-fn result_cell<'a>(row: &LogRow<'a>) -> Option<TableCell<'a>> {
-    let theme = row.view.theme;
-    let (text, style) = match &row.item.kind {
-        LogKind::Request { reason, .. } | LogKind::HostRequest { reason, .. } => (reason.as_ref()?, theme.warning),
-        LogKind::Transition(text) => (text, theme.text),
-        LogKind::Note(text) => (text, theme.muted),
-    };
-    (!text.as_str().is_empty()).then(|| TableCell::new(text.as_str(), style))
 }

@@ -2,9 +2,19 @@
 
 use crate::model::log::LogEntry;
 use crate::tui::widgets::scroll;
+use chrono::{FixedOffset, NaiveDate};
 use std::collections::VecDeque;
 
 pub(super) const MAX_LOG_ENTRIES: usize = 500;
+
+/// A line of the log screen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum LogLine<'a> {
+    /// The heading of a day.
+    Day(NaiveDate),
+    /// An entry, with its index.
+    Entry(usize, &'a LogEntry),
+}
 
 #[derive(Debug, Default)]
 pub struct LogEntries {
@@ -43,13 +53,36 @@ impl LogEntries {
         self.entries.is_empty()
     }
 
-    /// Returns the entries that are visible on a screen with `rows` lines.
-    pub fn visible(&self, rows: usize) -> impl Iterator<Item = &LogEntry> {
-        self.entries.iter().skip(self.first_visible(rows)).take(rows)
+    /// Returns the visible lines on a screen with `rows` lines. The first entry of a day has a heading, but not if it is
+    /// the first visible one and of today. Unless the user has scrolled up, the newest entry is the last line.
+    pub(super) fn lines(&self, rows: usize, offset: FixedOffset, today: NaiveDate) -> Vec<LogLine<'_>> {
+        let first = self.first_visible(rows);
+        let from = |first: usize| {
+            let mut day = today;
+            let entries = self.entries.iter().enumerate().skip(first).take(rows);
+            let lines = entries.flat_map(move |(n, entry)| {
+                let of_entry = entry.at.with_timezone(&offset).date_naive();
+                let heading = (std::mem::replace(&mut day, of_entry) != of_entry).then_some(LogLine::Day(of_entry));
+                heading.into_iter().chain([LogLine::Entry(n, entry)])
+            });
+            lines.collect::<Vec<_>>()
+        };
+        let mut lines = from(first);
+        if self.is_pinned {
+            lines.truncate(rows);
+            return lines;
+        }
+        for later in 1.. {
+            if lines.len() <= rows {
+                break;
+            }
+            lines = from(first + later);
+        }
+        lines
     }
 
-    /// Returns the index of the first visible entry on a screen with `rows` lines.
-    pub fn first_visible(&self, rows: usize) -> usize {
+    /// Returns the index of the first entry on a screen with `rows` lines, if there are no headings.
+    fn first_visible(&self, rows: usize) -> usize {
         let end = self.entries.len().saturating_sub(rows);
         if self.is_pinned { self.top.min(end) } else { end }
     }
@@ -65,12 +98,26 @@ impl LogEntries {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::Time;
     use crate::model::log::LogKind;
     use crate::model::text::CleanText;
     use crate::tui::jobs::tests::at;
+    use chrono::TimeDelta;
 
     fn entry(n: i64) -> LogEntry {
         LogEntry { at: at(n), subject: CleanText::line("job"), kind: LogKind::Note(CleanText::line("x")) }
+    }
+
+    fn utc() -> FixedOffset {
+        FixedOffset::east_opt(0).expect("an offset")
+    }
+
+    fn times(log: &LogEntries, rows: usize) -> Vec<Time> {
+        let time = |line: &LogLine<'_>| match line {
+            LogLine::Entry(_, entry) => Some(entry.at),
+            LogLine::Day(_) => None,
+        };
+        log.lines(rows, utc(), at(0).date_naive()).iter().filter_map(time).collect()
     }
 
     #[test]
@@ -78,7 +125,7 @@ mod tests {
         let mut log = LogEntries::default();
         (0..600).for_each(|n| log.push(entry(n)));
         assert_eq!(log.len(), MAX_LOG_ENTRIES);
-        assert_eq!(log.visible(600).next().map(|e| e.at), Some(at(100)));
+        assert_eq!(times(&log, 600).first(), Some(&at(100)));
     }
 
     #[test]
@@ -86,11 +133,33 @@ mod tests {
         let mut log = LogEntries::default();
         (0..100).for_each(|n| log.push(entry(n)));
         log.scroll_by(-20, 10);
-        let read = log.visible(10).next().map(|e| e.at);
+        let read = times(&log, 10);
         (100..120).for_each(|n| log.push(entry(n)));
-        assert_eq!(log.visible(10).next().map(|e| e.at), read);
+        assert_eq!(times(&log, 10), read);
         log.scroll_by(isize::MAX, 10);
         log.push(entry(120));
-        assert_eq!(log.visible(10).last().map(|e| e.at), Some(at(120)));
+        assert_eq!(times(&log, 10).last(), Some(&at(120)));
+    }
+
+    #[test]
+    fn a_day_has_a_heading_unless_only_today_is_visible_and_the_newest_entry_stays_visible() {
+        let day = |days| at(0) + TimeDelta::days(days);
+        let mut log = LogEntries::default();
+        for entry_at in [day(0), day(0), day(1), day(1), day(1)] {
+            log.push(LogEntry { at: entry_at, ..entry(0) });
+        }
+        let shown = |log: &LogEntries, rows| -> String {
+            let line = |line: &LogLine<'_>| match line {
+                LogLine::Day(day) => format!("{} ", day.format("%d")),
+                LogLine::Entry(n, _) => format!("{n} "),
+            };
+            log.lines(rows, utc(), day(1).date_naive()).iter().map(line).collect()
+        };
+        let [first, second] = [day(0), day(1)].map(|day| day.format("%d").to_string());
+        assert_eq!(shown(&log, 3), "2 3 4 ");
+        assert_eq!(shown(&log, 9), format!("{first} 0 1 {second} 2 3 4 "));
+        assert_eq!(shown(&log, 5), format!("{first} 1 {second} 2 3 4 ").split_once(' ').map_or("", |_| "2 3 4 "));
+        log.scroll_by(isize::MIN / 2, 4);
+        assert_eq!(shown(&log, 4), format!("{first} 0 1 {second} "));
     }
 }

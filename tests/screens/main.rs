@@ -129,11 +129,16 @@ fn the_log_before_the_first_request() {
 
 #[test]
 fn the_complete_log() {
-    snapshots("log_full", &[LARGE], &["newest 500 entries", "13:36:14 message", "13:37:36 create"], |fixture| {
-        fixture.load_jobs();
-        fixture.fill_log();
-        fixture.press_keys("3");
-    });
+    snapshots(
+        "log_full",
+        &[LARGE],
+        &["newest 500 entries", "13:36:14 ✗ error message", "13:37:36 request create"],
+        |fixture| {
+            fixture.load_jobs();
+            fixture.fill_log();
+            fixture.press_keys("3");
+        },
+    );
 }
 
 #[test]
