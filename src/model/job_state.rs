@@ -134,14 +134,12 @@ pub fn state_word(job: &Job) -> &str {
     }
 }
 
-/// The word for a completed job whose pull request waits for the user.
-const REVIEW: &str = "review";
-
 /// Returns the word for a job's state on screen: like [`state_word`], but says what an active job does, and what became
 /// of the pull request of a completed job.
 pub fn list_word(job: &Job) -> &str {
     match (JobState::of(job), state_fact(job)) {
-        (JobState::Completed, None | Some(PullRequestFact::Ready)) if job.group() == JobGroup::NeedsYou => REVIEW,
+        // As long as the state of the pull request is unknown, it is the user who has to look at it.
+        (JobState::Completed, None) if job.group() == JobGroup::NeedsYou => PullRequestFact::Ready.word_and_meaning().0,
         (_, Some(fact)) => fact.word_and_meaning().0,
         (JobState::Active, None) => JobState::Active.screen_word(),
         _ => state_word(job),
@@ -154,10 +152,11 @@ pub fn state_fact(job: &Job) -> Option<PullRequestFact> {
     job.pr_fact().filter(|_| JobState::of(job) == JobState::Completed)
 }
 
-/// Returns the pull request in the column of a list: its number with the symbol of its state, or `no PR` for a
-/// completed job without one. Empty for any other job without a pull request.
-pub fn list_pull_request(job: &Job) -> Cow<'static, str> {
-    let fact = job.pr_fact();
+/// Returns the pull request in the column of a list: its number, or `no PR` for a completed job without one. Empty for
+/// any other job without a pull request. If `with_symbol` is set, the symbol of its state follows, unless the state of
+/// the job is that of the pull request.
+pub fn list_pull_request(job: &Job, with_symbol: bool) -> Cow<'static, str> {
+    let fact = job.pr_fact().filter(|_| with_symbol && state_fact(job).is_none());
     match (job.pr_number(), &job.remote.pr_link) {
         (Some(number), _) => match fact {
             Some(fact) => format!("#{number} {}", fact.symbol()).into(),
@@ -200,8 +199,8 @@ pub fn filter_words() -> impl Iterator<Item = (String, &'static str)> {
         };
         (group.name(), help)
     });
-    let review = [(REVIEW, "completed, with a pull request for you to review")];
-    states.chain(groups).chain(review).map(|(word, help)| (word.replace(' ', "-"), help))
+    let ready = [(PullRequestFact::Ready.word_and_meaning().0, "completed, with a pull request ready for review")];
+    states.chain(groups).chain(ready).map(|(word, help)| (word.replace(' ', "-"), help))
 }
 
 /// Returns the characters of a word in lower case and without separators.

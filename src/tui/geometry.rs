@@ -22,11 +22,11 @@ const MIN_COLUMNS_WITH_HEADINGS: u16 = 100;
 pub const MIN_ROWS_STACKED: u16 = 36;
 /// The minimum number of columns of the list, and of the details, when they are side by side. Dragging the divider
 /// can't make them narrower.
-pub const MIN_PANE_COLUMNS: u16 = 40;
+pub const MIN_PANE_COLUMNS: u16 = 38;
 /// The minimum number of rows of the list, and of the details, when one is above the other.
 pub const MIN_PANE_ROWS: u16 = 6;
 /// The number of columns of the list that its longest title may take from the details, down to [`MIN_PANE_COLUMNS`].
-const TITLE_COLUMNS: u16 = 80;
+const TITLE_COLUMNS: u16 = 82;
 /// The number of columns that the details keep even if a title needs more: enough for the links of pull requests.
 const DETAIL_COLUMNS_BESIDE_TITLES: u16 = 57;
 

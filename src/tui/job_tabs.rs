@@ -5,7 +5,6 @@
 //! ─ Thread  Pull request  Changes  #1423 Fix broken links ──────── as of 14:02 ─
 //! ```
 
-use super::App;
 use super::geometry::title_area;
 use super::view::View;
 use ratatui::layout::{Position, Rect};
@@ -15,8 +14,8 @@ use unicode_width::UnicodeWidthStr as _;
 
 /// The narrowest rule that names the tabs. In a narrower one, the title needs the space.
 const MIN_RULE_WIDTH: u16 = 80;
-/// The same for details next to the list, which shows the title too.
-const MIN_RULE_WIDTH_BESIDE_LIST: u16 = 40;
+/// The same for the thread, whose title is not in the rule.
+const MIN_RULE_WIDTH_OF_THREAD: u16 = 36;
 /// The cells between two tabs, and after the last one.
 const GAP: usize = 2;
 
@@ -30,7 +29,7 @@ pub(super) enum JobTab {
 impl JobTab {
     const ALL: [Self; 3] = [Self::Thread, Self::PullRequest, Self::Changes];
 
-    fn name(self) -> &'static str {
+    pub(super) fn name(self) -> &'static str {
         match self {
             Self::Thread => "Thread",
             Self::PullRequest => "Pull request",
@@ -38,10 +37,10 @@ impl JobTab {
         }
     }
 
-    /// Returns the tab that was clicked. `rule` is the upper rule of the current one.
-    pub(super) fn at(at: Position, rule: Rect, app: &App) -> Option<Self> {
+    /// Returns the tab that was clicked while this one is shown. `rule` is its upper rule.
+    pub(super) fn clicked(self, at: Position, rule: Rect) -> Option<Self> {
         let mut x = usize::from(title_area(rule).x);
-        let is_named = are_named(rule, app) && at.y == rule.y;
+        let is_named = self.names_tabs(rule) && at.y == rule.y;
         Self::ALL.into_iter().filter(|_| is_named).find(|tab| {
             let start = x;
             x += tab.name().width() + GAP;
@@ -49,27 +48,27 @@ impl JobTab {
         })
     }
 
-    /// Returns the names of the tabs, for the start of the upper rule. Empty if the rule is too narrow.
-    pub(super) fn names<'a>(self, view: View<'_>, rule: Rect) -> Vec<Span<'a>> {
+    /// Returns the names of the tabs, for the start of the upper rule, with a gap before the title if there is one. If the rule is too narrow, returns the name of
+    /// the thread, or nothing for a tab with a title.
+    pub(super) fn names<'a>(self, view: View<'_>, rule: Rect, is_focused: bool) -> Vec<Span<'a>> {
         let theme = view.theme;
-        if !are_named(rule, view.app) {
-            return Vec::new();
+        let current = if is_focused { theme.mark.add_modifier(Modifier::UNDERLINED) } else { theme.text };
+        if !self.names_tabs(rule) {
+            return if self == Self::Thread { vec![Span::styled(self.name(), current)] } else { Vec::new() };
         }
         let name = |tab: Self| {
-            let style = if tab == self { theme.mark.add_modifier(Modifier::UNDERLINED) } else { theme.muted };
+            let style = if tab == self { current } else { theme.muted };
             [Span::styled(tab.name(), style), Span::raw(" ".repeat(GAP))]
         };
-        Self::ALL.into_iter().flat_map(name).collect()
+        let mut names: Vec<_> = Self::ALL.into_iter().flat_map(name).collect();
+        if self == Self::Thread {
+            names.pop();
+        }
+        names
     }
 
-    /// Returns the number of cells of the names in a rule.
-    pub(super) fn names_width(rule: Rect, app: &App) -> usize {
-        let total = Self::ALL.iter().map(|tab| tab.name().width() + GAP).sum();
-        if are_named(rule, app) { total } else { 0 }
+    /// Whether the rule of this tab has space for the names of the tabs.
+    fn names_tabs(self, rule: Rect) -> bool {
+        rule.width >= if self == Self::Thread { MIN_RULE_WIDTH_OF_THREAD } else { MIN_RULE_WIDTH }
     }
-}
-
-/// Whether the rule has space for the names of the tabs.
-fn are_named(rule: Rect, app: &App) -> bool {
-    rule.width >= if app.geometry().shows_both() { MIN_RULE_WIDTH_BESIDE_LIST } else { MIN_RULE_WIDTH }
 }

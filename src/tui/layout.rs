@@ -278,7 +278,7 @@ mod tests {
         );
         assert_eq!(
             (app.geometry().list.width, app.jobs.sorting(), app.active_tab()),
-            (119, JobSorting::default(), None)
+            (121, JobSorting::default(), None)
         );
     }
 

@@ -319,7 +319,7 @@ fn a_click_in_the_palette_selects_a_command_and_a_second_click_runs_it() {
 fn both_panes_stay_usable_when_the_divider_is_dragged() {
     let mut app = app((160, 40), 5);
     let divider = app.geometry().divider();
-    for (from, to, width) in [(divider.x, 99, 99), (99, 2, 40), (40, 159, 119), (119, 60, 60)] {
+    for (from, to, width) in [(divider.x, 99, 99), (99, 2, 38), (38, 159, 121), (121, 60, 60)] {
         send_mouse_event(&mut app, MouseEventKind::Down(LEFT), from, 10);
         send_mouse_event(&mut app, MouseEventKind::Drag(LEFT), 70, 30);
         send_mouse_event(&mut app, MouseEventKind::Drag(LEFT), to, 30);

@@ -6,7 +6,7 @@ use ratatui::buffer::Buffer;
 use std::collections::HashSet;
 use unicode_width::UnicodeWidthStr;
 
-const FRAME: &str = "│┌┐└┘─├┤┬┴┼▌▐█▒┈";
+const FRAME: &str = "│┌┐└┘─━├┤┬┴┼▌▐█▒┈";
 
 /// Fails if one of the screens, which show the same state at different sizes, breaks one of the rules or doesn't
 /// contain one of the `texts`.

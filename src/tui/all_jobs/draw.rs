@@ -46,6 +46,7 @@ pub(in crate::tui) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &AllJobs
         title: list_title::all_jobs_title_line(view, title_width),
         note: Line::styled(note, view.theme.warning),
         scope: Line::styled(scope_text(view, open, width), view.theme.muted),
+        is_marked: false,
     };
     let inner = frame_texts.draw(frame, view, dialog);
     if let Some((text, style)) = no_jobs_text(view, open) {

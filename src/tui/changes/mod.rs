@@ -337,7 +337,7 @@ impl Component for Changes {
 
     /// Shows the clicked tab, or selects the clicked row.
     fn click(&mut self, at: Position, cx: &mut Cx<'_>) -> Flow {
-        if let Some(tab) = JobTab::at(at, self.area(cx.app), cx.app) {
+        if let Some(tab) = JobTab::Changes.clicked(at, self.area(cx.app)) {
             return if tab == JobTab::Changes { Flow::Handled } else { show_tab(tab, cx) };
         }
         let g = cx.app.geometry();

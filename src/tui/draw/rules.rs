@@ -21,8 +21,27 @@ use std::borrow::Cow;
 
 /// Draws a rule with a text at its left and a text at its right. Without enough cells, the left text is cut.
 pub(in crate::tui) fn draw_rule(frame: &mut Frame<'_>, view: View<'_>, row: Rect, left: Line<'_>, right: Line<'_>) {
+    draw_pane_rule(frame, view, row, false, left, right);
+}
+
+/// Draws the rule above a pane. If it is one of several panes and has the focus, the rule is heavy, so that the focus is
+/// also visible without colours.
+pub(in crate::tui) fn draw_pane_rule(
+    frame: &mut Frame<'_>,
+    view: View<'_>,
+    row: Rect,
+    is_marked: bool,
+    left: Line<'_>,
+    right: Line<'_>,
+) {
     let buffer = frame.buffer_mut();
-    draw_line(buffer, row, view.theme.border);
+    let (sign, style) = match (is_marked, view.theme.ascii) {
+        (false, _) => ("─", view.theme.border),
+        (true, false) => ("━", view.theme.focus),
+        // The replacement of the heavy line is that of the other one.
+        (true, true) => ("=", view.theme.focus),
+    };
+    draw_line(buffer, row, sign, style);
     let right_width = u16::try_from(right.width()).unwrap_or(u16::MAX);
     let taken = if right_width > 0 { right_width.saturating_add(3) } else { 0 };
     if right_width > 0 && taken < row.width {
@@ -45,6 +64,8 @@ pub(in crate::tui) struct DialogFrame<'a> {
     pub note: Line<'a>,
     /// The text at the left of the lower rule.
     pub scope: Line<'a>,
+    /// Whether the upper rule is marked, because the dialog is below panes that are visible.
+    pub is_marked: bool,
 }
 
 impl<'a> DialogFrame<'a> {
@@ -54,7 +75,7 @@ impl<'a> DialogFrame<'a> {
 
     /// Creates the frame of a tab of a job, with the names of the tabs before the title.
     pub(in crate::tui) fn with_tabs(view: View<'_>, tab: JobTab, title: String) -> Self {
-        let mut line = Line::from(tab.names(view, view.app.geometry().body));
+        let mut line = Line::from(tab.names(view, view.app.geometry().body, true));
         line.push_span(Span::styled(title, view.theme.focus));
         Self { title: line, ..Self::default() }
     }
@@ -63,7 +84,7 @@ impl<'a> DialogFrame<'a> {
     pub(in crate::tui) fn draw(self, frame: &mut Frame<'_>, view: View<'_>, dialog: &dyn Component) -> Rect {
         let area = dialog.area(view.app);
         frame.render_widget(Clear, area);
-        draw_rule(frame, view, Rect { height: 1, ..area }, self.title, self.note);
+        draw_pane_rule(frame, view, Rect { height: 1, ..area }, self.is_marked, self.title, self.note);
         let lower = Rect { y: area.bottom().saturating_sub(1), height: 1, ..area };
         let position = Line::styled(dialog.position_text(view.app), view.theme.muted);
         draw_rule(frame, view, lower, self.scope, position);
@@ -88,9 +109,9 @@ pub(in crate::tui) fn draw_separator(frame: &mut Frame<'_>, view: View<'_>, area
     }
 }
 
-fn draw_line(buffer: &mut Buffer, row: Rect, style: Style) {
+fn draw_line(buffer: &mut Buffer, row: Rect, sign: &'static str, style: Style) {
     let row = row.intersection(buffer.area);
-    let mut sign = Cell::new("─");
+    let mut sign = Cell::new(sign);
     sign.set_style(style);
     if let Some(cells) = row_cells(buffer, row).filter(|_| row.height > 0) {
         cells.fill(sign);

@@ -2,7 +2,7 @@
 
 use super::theme::Theme;
 use crate::tui::format::stands_alone;
-pub(in crate::tui) use crate::tui::format::{display_width, fit, truncate_path, truncate_start};
+pub(in crate::tui) use crate::tui::format::{display_width, fit, truncate_path};
 use ratatui::buffer::{Buffer, Cell};
 use ratatui::layout::Rect;
 use ratatui::style::{Color, Modifier, Style};
@@ -307,6 +307,11 @@ pub(in crate::tui) fn selected_line<'a>(mut line: Line<'a>, theme: &Theme) -> Li
 /// Whether a span contains a part of a bar or of a sparkline.
 fn is_bar(span: &Span<'_>) -> bool {
     matches!(span.content.chars().next(), Some('▁'..='▏' | '▒' | '■'))
+}
+
+/// Marks the line of the selected row in a pane without the focus.
+pub(in crate::tui) fn unfocused_selected_line(line: Line<'_>) -> Line<'_> {
+    line.style(Style::new().add_modifier(Modifier::BOLD))
 }
 
 /// Whether a span contains a single symbol, a part of a bar, or a change such as `▲ 5%`.

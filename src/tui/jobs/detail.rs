@@ -1,5 +1,6 @@
 //! The details of the selected job: its facts, and its thread as lines wrapped to the width of the pane.
 
+use super::job_facts::FactName;
 use super::next_step::KeySentence;
 use crate::model::Time;
 use crate::model::failure::Failure;
@@ -10,7 +11,7 @@ use crate::model::load::{Load, Timed};
 use crate::model::prompt::{Delivery, DeliveryKind, EventKind, JobEvent, Prompt, PromptId, PromptKind, Thread};
 use crate::model::row::{Job, JobKey};
 use crate::model::text::CleanText;
-use crate::tui::format::{format_count, format_duration};
+use crate::tui::format::{fit, format_count, format_duration};
 use crate::tui::impact::{JobPages, PagesLine, pages_lines};
 use crate::tui::thread_prefetch::{JobRevision, ThreadPrefetch};
 use crate::tui::wrap::wrap;
@@ -21,8 +22,12 @@ const MAX_THREAD_PROMPT_LINES: usize = 300;
 const MAX_THREAD_PROMPT_CHARS: usize = 24_000;
 /// The width in cells of the time and the symbol before the text of an entry.
 pub const ENTRY_INDENT: usize = 8;
-/// The minimum number of rows at which the details have a line with the repository, the branch, the model and the id.
-const MIN_ROWS_WITH_SOURCE: usize = 12;
+/// The minimum number of rows at which the details show all facts, and the title on several lines.
+const MIN_ROWS_WITH_ALL_FACTS: usize = 18;
+/// The minimum width at which two facts share a row.
+const MIN_COLUMNS_WITH_PAIRS: usize = 72;
+/// The maximum number of lines of the title.
+const MAX_TITLE_LINES: usize = 3;
 
 /// What an entry of the timeline is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,13 +54,16 @@ pub enum ThreadLine {
 /// the current time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Fact {
+    /// A line of the title.
+    Title(String),
+    /// A blank row.
+    Blank,
     /// The status of the job, and how long the job has had it.
     State,
     /// A line of the sentence that says what to do next, in pieces, each with whether it is a key.
     NextStep(Vec<(String, bool)>),
-    PullRequest,
-    /// The repository, the branch, the model and the id.
-    Source,
+    /// A fact with its label. In a wide pane, another one is next to it.
+    Labelled(FactName, Option<FactName>),
     Tags,
     /// A line of the note; true for the first line of the note.
     Note(String, bool),
@@ -70,22 +78,41 @@ const MAX_NEXT_STEP_LINES: usize = 3;
 /// The maximum number of lines shown of a note.
 const MAX_NOTE_LINES: usize = 12;
 
-/// Returns the facts of a job in their order on screen, one per line at this width. Omits unknown facts. `pages` has
-/// the loaded data about the pages of the job, `next_step` is the suggested next step.
-pub(in crate::tui) fn facts(row: &Job, pages: &JobPages, next_step: &KeySentence, columns: usize) -> Vec<Fact> {
+/// Returns the facts of a job in their order on screen, one per line of a pane of this size. Omits unknown facts.
+/// `pages` has the loaded data about the pages of the job, `next_step` is the suggested next step.
+pub(in crate::tui) fn facts(
+    row: &Job,
+    pages: &JobPages,
+    next_step: &KeySentence,
+    (columns, rows): (usize, usize),
+) -> Vec<Fact> {
+    let shows_all = rows >= MIN_ROWS_WITH_ALL_FACTS;
+    let title_lines = if shows_all { MAX_TITLE_LINES } else { 1 };
+    let (mut title, is_cut) = wrap(row.local.title.as_str(), columns.max(8), title_lines);
+    if let Some(last) = title.last_mut().filter(|_| is_cut) {
+        *last = fit(&format!("{last} …"), columns);
+    }
     let next_step = next_step.lines(columns.max(8), MAX_NEXT_STEP_LINES);
     let state = [Fact::State].into_iter().chain(next_step.into_iter().map(Fact::NextStep));
-    let facts = [
-        (row.remote.pr_link.is_some(), Fact::PullRequest),
-        (row.id.is_some(), Fact::Source),
-        (!row.local.tags.is_empty(), Fact::Tags),
-    ];
+    let state = title.into_iter().map(Fact::Title).chain(state);
+    let labelled = labelled_facts(row, columns, shows_all);
+    let has_blank = shows_all && !labelled.is_empty();
+    let labelled = has_blank.then_some(Fact::Blank).into_iter().chain(labelled);
+    let tags = (!row.local.tags.is_empty()).then_some(Fact::Tags);
     let note = row.local.note.as_ref().map_or("", CleanText::as_str);
     let (note, _) = wrap(note, columns.saturating_sub(LABEL_WIDTH).max(8), MAX_NOTE_LINES);
     let note = note.into_iter().enumerate().map(|(n, line)| Fact::Note(line, n == 0));
     let pages = pages_lines(row, pages, columns).into_iter().map(Fact::Pages);
-    let facts = facts.into_iter().filter(|(known, _)| *known).map(|(_, fact)| fact);
-    state.chain(facts).chain(note).chain(pages).collect()
+    state.chain(labelled).chain(tags).chain(note).chain(pages).collect()
+}
+
+/// Returns the rows of the facts with labels: one or two per row.
+fn labelled_facts(row: &Job, columns: usize, shows_all: bool) -> Vec<Fact> {
+    let names: Vec<FactName> = FactName::known(row).filter(|name| shows_all || name.is_important()).collect();
+    let rows = if columns < MIN_COLUMNS_WITH_PAIRS { names.len() } else { names.len().div_ceil(2) };
+    let (left, right) = names.split_at_checked(rows).unwrap_or((&names, &[]));
+    let right = right.iter().copied().map(Some).chain(std::iter::repeat(None));
+    left.iter().zip(right).map(|(left, right)| Fact::Labelled(*left, right)).collect()
 }
 
 /// The lines of the details in a pane of a certain size. The head stays in place, and the rest scrolls.
@@ -211,13 +238,15 @@ impl Detail {
 
     /// Divides the facts of a job, and the timeline, among a pane of this many rows.
     pub(in crate::tui) fn layout(&self, mut facts: Vec<Fact>, rows: usize) -> DetailLines {
-        if rows < MIN_ROWS_WITH_SOURCE {
-            facts.retain(|fact| *fact != Fact::Source);
-        }
-        let can_scroll = |fact: &Fact| matches!(fact, Fact::Note(..) | Fact::Pages(_));
+        let can_scroll = |fact: &Fact| match fact {
+            Fact::Labelled(name, _) => !name.is_important(),
+            fact => matches!(fact, Fact::Note(..) | Fact::Pages(_)),
+        };
         let leaves_enough = rows.saturating_sub(facts.len() + 1) >= (rows / 3).max(2);
         let fixed = facts.iter().position(can_scroll).filter(|_| !leaves_enough).unwrap_or(facts.len());
         let scrolled = facts.split_off(fixed);
+        // Another blank row follows the head.
+        facts.pop_if(|last| *last == Fact::Blank);
         // A blank line follows the facts that scroll.
         let above = if scrolled.is_empty() { 0 } else { scrolled.len() + 1 };
         let is_message = self.lines.is_empty() && !matches!(self.thread, Load::Ready(_));
@@ -452,9 +481,10 @@ mod tests {
         detail.show(Some((JobKey(1), 0)));
         let mut thread = thread();
         detail.apply_thread(JobKey(1), Ok(thread.clone()), at(0));
-        let layout = |detail: &Detail| detail.layout(vec![Fact::State, Fact::Source, Fact::PullRequest], 6);
+        let labelled = |name| Fact::Labelled(name, None);
+        let layout = |detail: &Detail| detail.layout(vec![Fact::State, labelled(FactName::PullRequest)], 6);
         let lines = layout(&detail);
-        assert_eq!((lines.head.as_slice(), lines.rows), (&[Fact::State, Fact::PullRequest][..], 3), "few rows");
+        assert_eq!((lines.head.as_slice(), lines.rows), (&[Fact::State, labelled(FactName::PullRequest)][..], 3));
         assert_eq!((lines.top, lines.hidden_below()), (3, 0));
         thread.events.push(JobEvent { at: at(90), kind: EventKind::Gone });
         detail.mark_stale(JobKey(1));

@@ -1,25 +1,24 @@
 //! Draws the details of the selected job, and its thread.
 
 use super::detail::{DetailLines, ENTRY_INDENT, EntryKind, Fact, LABEL_WIDTH, ThreadLine, facts};
+use super::job_facts::{FactName, link_text};
 use super::list_draw::{state_glyph, symbol_style};
 use super::next_step::{is_unreachable, next_step};
 use crate::model::Time;
 use crate::model::impact::{after_window, job_windows};
-use crate::model::job_state::{JobState, state_fact, state_word};
-use crate::model::link::short_display_url;
+use crate::model::job_state::{JobState, state_word};
 use crate::model::load::Load;
 use crate::model::period::DateRange;
 use crate::model::prompt::{Delivery, DeliveryKind};
-use crate::model::pull_request::{Checks, ChecksState, PullRequest, PullRequestFact};
 use crate::model::row::Job;
 use crate::tui::Pane;
 use crate::tui::draw::boxes::draw_line;
 use crate::tui::draw::cursor;
 use crate::tui::draw::impact;
 use crate::tui::draw::links::ScreenLink;
-use crate::tui::draw::rules::draw_rule;
-use crate::tui::draw::text::{TextRow, align_left, truncate_path, truncate_start};
-use crate::tui::format::{fit_title, format_count, format_duration, plural, short_age};
+use crate::tui::draw::rules::{draw_pane_rule, draw_rule};
+use crate::tui::draw::text::{TextRow, align_left, truncate_path};
+use crate::tui::format::{capitalized, format_count, format_duration, plural, short_age};
 use crate::tui::geometry::{Geometry, JobsArrangement, title_area};
 use crate::tui::impact::PagesLine;
 use crate::tui::job_tabs::JobTab;
@@ -31,13 +30,13 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use unicode_width::UnicodeWidthStr;
 
-/// The minimum number of cells for the title after the names of the tabs.
-const MIN_TITLE_CELLS: usize = 16;
+/// The cells between two facts in a row.
+const FACT_GAP: usize = 2;
 
 pub(in crate::tui) fn draw(frame: &mut Frame<'_>, view: View<'_>, g: Geometry) {
     let View { app, theme, .. } = view;
     let (text, rule) = (g.detail_text(), g.detail_rule());
-    let title_style = if app.pane == Pane::Detail { theme.focus } else { theme.text };
+    let is_focused = app.focused_pane() == Some(Pane::Detail);
     cursor::place_in_corner(frame, text);
     let Some(job) = app.jobs.selected() else {
         draw_rule(frame, view, rule, Line::default(), Line::default());
@@ -48,21 +47,17 @@ pub(in crate::tui) fn draw(frame: &mut Frame<'_>, view: View<'_>, g: Geometry) {
     let position = if is_below { app.jobs.position_text(g.list_rows()) } else { String::new() };
     let taken = if is_below { position.width() + 3 } else { 0 };
     let title_width = usize::from(title_area(rule).width).saturating_sub(taken);
-    let marks = marked_jobs_text(view, title_width);
-    let space = title_width.saturating_sub(marks.width());
-    let (names, space) = match app.has_job_tabs() {
-        true => (JobTab::Thread.names(view, rule), space.saturating_sub(JobTab::names_width(rule, app))),
-        false => (Vec::new(), space),
+    let mut title = match app.selected_has_tabs() {
+        true => JobTab::Thread.names(view, rule, is_focused),
+        false => vec![Span::styled(JobTab::Thread.name(), if is_focused { theme.focus } else { theme.text })],
     };
-    // The list next to the tabs shows the title too.
-    let is_cut = !names.is_empty() && space < MIN_TITLE_CELLS;
-    let title = if is_cut { String::new() } else { fit_title(job.local.title.as_str(), space) };
-    let own = [Span::styled(title, title_style), Span::styled(marks, theme.mark)];
-    let title = names.into_iter().chain(own).collect();
-    draw_rule(frame, view, rule, title, Line::styled(position, theme.muted));
-    let width = usize::from(text.width);
-    let lines =
-        app.detail.layout(facts(job, &app.detail.job_pages, &next_step(app, job), width), usize::from(text.height));
+    let taken = title.iter().map(Span::width).sum();
+    title.push(Span::styled(marked_jobs_text(view, title_width.saturating_sub(taken)), theme.mark));
+    let position = Line::styled(position, theme.muted);
+    draw_pane_rule(frame, view, rule, is_focused && g.shows_both(), title.into(), position);
+    let (width, rows) = (usize::from(text.width), usize::from(text.height));
+    let facts = facts(job, &app.detail.job_pages, &next_step(app, job), (width, rows));
+    let lines = app.detail.layout(facts, rows);
     for (row, fact) in lines.head.iter().enumerate() {
         draw_line(frame, text, row, fact_line(view, job, fact, width));
     }
@@ -77,7 +72,7 @@ pub(in crate::tui) fn draw(frame: &mut Frame<'_>, view: View<'_>, g: Geometry) {
 }
 
 /// Returns the line at this index among those that scroll: facts, a blank line, and the timeline.
-fn scrolled_line<'a>(view: View<'_>, job: &Job, lines: &DetailLines, at: usize, width: usize) -> Line<'a> {
+fn scrolled_line<'a>(view: View<'_>, job: &'a Job, lines: &DetailLines, at: usize, width: usize) -> Line<'a> {
     let detail = &view.app.detail;
     if let Some(fact) = lines.scrolled.get(at) {
         return fact_line(view, job, fact, width);
@@ -105,29 +100,49 @@ fn marked_jobs_text(view: View<'_>, width: usize) -> String {
         true => [format!("  keys act on {marked} marked"), format!("  {marked} marked")],
         false => [format!("  {marked} marked, keys act on this job"), "  keys act on this job".to_owned()],
     };
-    let [long, short] = texts;
-    // The job's own title keeps at least a third of the width.
-    if long.width() <= width * 2 / 3 { long } else { short }
+    texts.into_iter().find(|text| text.width() <= width).unwrap_or_default()
 }
 
 /// Returns the link to the pull request, if its line is visible.
 pub(in crate::tui) fn pr_screen_link(view: View<'_>, text: Rect) -> Option<ScreenLink> {
     let job = view.app.jobs.selected()?;
     let target = job.remote.pr_link.as_ref()?;
-    let facts = facts(job, &view.app.detail.job_pages, &next_step(view.app, job), usize::from(text.width));
-    let line = facts.iter().position(|fact| *fact == Fact::PullRequest)?;
+    let size = (usize::from(text.width), usize::from(text.height));
+    let facts = facts(job, &view.app.detail.job_pages, &next_step(view.app, job), size);
+    let (line, cells) = facts.iter().enumerate().find_map(|(line, fact)| match fact {
+        Fact::Labelled(FactName::PullRequest, right) => Some((line, left_column_width(*right, size.0))),
+        _ => None,
+    })?;
     let row = u16::try_from(line).ok().filter(|row| *row < text.height)?;
-    let rect = Rect { y: text.y + row, height: 1, ..text };
-    ScreenLink::new(rect, &short_display_url(target), target.as_str())
+    let (label, cells) = (u16::try_from(LABEL_WIDTH).ok()?, u16::try_from(cells).ok()?);
+    let rect = Rect { x: text.x + label, y: text.y + row, width: cells.saturating_sub(label), height: 1 };
+    ScreenLink::new(rect, &link_text(job, usize::from(rect.width)), target.as_str())
 }
 
-fn fact_line<'a>(view: View<'_>, job: &Job, fact: &Fact, width: usize) -> Line<'a> {
+/// Returns the width of the left fact of a row: half of the row if there is another one.
+fn left_column_width(right: Option<FactName>, width: usize) -> usize {
+    right.map_or(width, |_| width.saturating_sub(FACT_GAP) / 2)
+}
+
+fn fact_line<'a>(view: View<'_>, job: &'a Job, fact: &Fact, width: usize) -> Line<'a> {
     let theme = view.theme;
     let mut row = TextRow::new(width);
     let mut labelled = |label: &str, value: &str, style: Style| {
         row.push(align_left(label, LABEL_WIDTH), theme.muted).push(value, style);
     };
     match fact {
+        Fact::Title(line) => _ = row.push(line.as_str(), theme.title),
+        Fact::Blank => {}
+        Fact::Labelled(left, right) => {
+            let end = left_column_width(*right, width);
+            for (name, start, end) in [(Some(left), 0, end), (right.as_ref(), end + FACT_GAP, width)] {
+                let Some(name) = name else { continue };
+                row.pad_to(start).push(align_left(name.label(), LABEL_WIDTH), theme.muted);
+                for (text, role) in name.value(job, end.saturating_sub(start + LABEL_WIDTH)) {
+                    row.push_up_to(end, text, theme.role(role));
+                }
+            }
+        }
         Fact::State => {
             let (glyph, style) = state_glyph(view, job);
             row.push(glyph, style).push(" ", theme.text);
@@ -139,16 +154,6 @@ fn fact_line<'a>(view: View<'_>, job: &Job, fact: &Fact, width: usize) -> Line<'
                 row.push(text, if *is_key { theme.key } else { theme.text });
             }
         }
-        Fact::PullRequest => {
-            row.push(job.remote.pr_link.as_ref().map(short_display_url).unwrap_or_default(), theme.text);
-            // The first line already shows the state of a completed job's pull request.
-            if let Some(fact) = job.pr_fact().filter(|_| state_fact(job).is_none()) {
-                row.push(format!(" · {}", fact.word_and_meaning().1), theme.role(fact.role()));
-            }
-        }
-        Fact::Source => {
-            row.push(source_text(job, width), theme.muted);
-        }
         Fact::Tags => {
             let tags: Vec<String> = job.local.tags.iter().map(|tag| format!("#{tag}")).collect();
             labelled("tags", &tags.join(" "), theme.text);
@@ -157,29 +162,6 @@ fn fact_line<'a>(view: View<'_>, job: &Job, fact: &Fact, width: usize) -> Line<'
         Fact::Pages(line) => return pages_line(view, job, *line, width),
     }
     row.line()
-}
-
-/// Returns where the job works: the repository, the branch, the model and the id. Leaves out what doesn't fit, the last
-/// first.
-fn source_text(job: &Job, width: usize) -> String {
-    let source = &job.remote.source;
-    let repository = source.repository.as_ref().map(|text| text.as_str()).unwrap_or_default();
-    let repository = repository.strip_prefix("https://github.com/").unwrap_or(repository);
-    let parts = [
-        repository.to_owned(),
-        source.git_ref.as_ref().map(ToString::to_string).unwrap_or_default(),
-        job.remote.model.as_ref().map(ToString::to_string).unwrap_or_default(),
-        job.id.as_ref().map(|id| id.to_clean_text().to_string()).unwrap_or_default(),
-    ];
-    let mut text = String::new();
-    for part in parts.into_iter().filter(|part| !part.is_empty()) {
-        let longer = if text.is_empty() { part } else { format!("{text} · {part}") };
-        if !text.is_empty() && longer.width() > width {
-            break;
-        }
-        text = longer;
-    }
-    truncate_start(&text, width)
 }
 
 /// Returns a line about the pages for which the job was started.
@@ -277,11 +259,9 @@ fn job_state_text(view: View<'_>, job: &Job, space: usize) -> (String, Style) {
             };
         }
         JobState::Completed if job.pull_request.is_some() => {
-            let style = job.pr_fact().map_or(theme.text, |fact| theme.role(fact.role()));
-            return (
-                job.pull_request.as_deref().map_or_else(String::new, |state| pull_request_text(state, space)),
-                style,
-            );
+            let fact = job.pr_fact();
+            let text = fact.map_or_else(String::new, |fact| capitalized(fact.word_and_meaning().1));
+            return (text, fact.map_or(theme.text, |fact| theme.role(fact.role())));
         }
         JobState::Completed if job.remote.pr_link.is_none() => ("Completed without a pull request", theme.text),
         JobState::Completed if job.wants_action() && !job.is_handled() => ("Ready for review", theme.good),
@@ -295,25 +275,6 @@ fn job_state_text(view: View<'_>, job: &Job, space: usize) -> (String, Style) {
         JobState::NoStatus => ("Accepted, not checked yet", theme.text),
     };
     (text.to_owned(), style)
-}
-
-/// Describes the state of a pull request: its most important fact, then as much as fits of its checks and its size.
-fn pull_request_text(state: &PullRequest, space: usize) -> String {
-    let mut text = format!("Pull request: {}", state.fact().word_and_meaning().1);
-    let checks = match (&state.checks, state.fact()) {
-        (_, PullRequestFact::Merged | PullRequestFact::Closed) => None,
-        (Checks { state: ChecksState::Unavailable, .. }, _) => Some("checks unavailable".to_owned()),
-        (Checks { total: 0, .. }, _) => None,
-        (Checks { passed, total, .. }, _) => Some(format!("checks {passed}/{total}")),
-    };
-    let size = state.additions.zip(state.deletions).map(|(added, deleted)| format!("+{added} −{deleted}"));
-    for part in checks.into_iter().chain(size) {
-        let longer = format!("{text} · {part}");
-        if longer.width() <= space {
-            text = longer;
-        }
-    }
-    text
 }
 
 /// Formats how long ago something was.

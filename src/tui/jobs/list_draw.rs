@@ -4,7 +4,7 @@
 //! ─ Jobs ────────────────────────────────────────────────────
 //!     state        title                      PR       age
 //!  Needs you 3
-//! ▌*✓ review       Fix broken links in /api   #1423 ✓  14m
+//! ▌*✓ ready        Fix broken links in /api   #1423    14m
 //! ```
 
 use crate::model::Time;
@@ -13,8 +13,8 @@ use crate::model::job_state::{
 };
 use crate::model::row::{Job, JobGroup};
 use crate::tui::draw::boxes::draw_line;
-use crate::tui::draw::rules::draw_rule;
-use crate::tui::draw::text::{align_left, selected_line};
+use crate::tui::draw::rules::draw_pane_rule;
+use crate::tui::draw::text::{align_left, selected_line, unfocused_selected_line};
 use crate::tui::draw::{cursor, list_title};
 use crate::tui::format::{capitalized, fit_title, format_count, plural, short_age};
 use crate::tui::geometry::{Geometry, title_area};
@@ -35,19 +35,24 @@ use unicode_width::UnicodeWidthStr;
 
 /// Width of the column with the word for the state.
 const STATE_CELLS: usize = 11;
-/// Width of the column with the pull request.
-const PULL_REQUEST_CELLS: usize = 8;
+/// Width of the column with the number of the pull request.
+const PULL_REQUEST_CELLS: usize = 6;
+/// The same if the number is followed by the symbol of the pull request's state.
+const PULL_REQUEST_CELLS_WITH_SYMBOL: usize = 8;
 /// Width of the column that shows for how long the job has been in its state.
 const AGE_CELLS: usize = 4;
 /// Minimum width of the list at which words show the state and the pull request.
 const MIN_WIDTH_WITH_STATE: usize = 56;
+/// Minimum width of the list at which the titles leave space for the symbol after the number of a pull request.
+const MIN_WIDTH_WITH_SYMBOL: usize = 90;
 
 pub(in crate::tui) fn draw(frame: &mut Frame<'_>, view: View<'_>, g: Geometry) {
     let View { app, theme, .. } = view;
     let (inner, rule) = (g.list, g.list_rule());
-    let name = if app.pane == Pane::List { theme.focus } else { theme.text };
+    let is_focused = app.focused_pane() == Some(Pane::List);
+    let name = if is_focused { theme.focus } else { theme.text };
     let title = list_title::list_title_line(view, usize::from(title_area(rule).width), name);
-    draw_rule(frame, view, rule, title, Line::default());
+    draw_pane_rule(frame, view, rule, is_focused && g.shows_both(), title, Line::default());
     cursor::place_in_corner(frame, inner);
     if app.jobs.is_empty() {
         draw_empty_list(frame, view, inner);
@@ -198,7 +203,8 @@ pub(in crate::tui) fn job_table(width: usize, profile: Option<usize>) -> JobTabl
     let state = is_wide.then(|| Column::left("state", STATE_CELLS, C::State).after_gap(1));
     let profile =
         profile.map(|cells| Column::left("profile", cells.max(7), C::Profile).after_gap(if is_wide { 2 } else { 1 }));
-    let pull_request = is_wide.then(|| Column::left("PR", PULL_REQUEST_CELLS, C::PullRequest).after_gap(2));
+    let number_cells = if width >= MIN_WIDTH_WITH_SYMBOL { PULL_REQUEST_CELLS_WITH_SYMBOL } else { PULL_REQUEST_CELLS };
+    let pull_request = is_wide.then(|| Column::left("PR", number_cells, C::PullRequest).after_gap(2));
     let first = [Column::left("", 1, C::Cursor), Column::left("", 1, C::Mark), Column::left("", 1, C::Symbol)];
     let title = Column::flexible("title", 8, C::Title).after_gap(if is_wide { 2 } else { 1 });
     let age = Column::right("age", AGE_CELLS, C::Age).after_gap(1);
@@ -247,11 +253,16 @@ pub(in crate::tui) fn job_line<'a>(
                 None if job.remote.pr_link.is_some() => theme.text,
                 None => theme.muted,
             };
-            TableCell::new(list_pull_request(job), quiet(style))
+            let with_symbol = width >= PULL_REQUEST_CELLS_WITH_SYMBOL;
+            TableCell::new(list_pull_request(job, with_symbol), quiet(style))
         }
         JobColumn::Age => TableCell::new(state_age(job, now), theme.muted),
     });
-    if is_selected { selected_line(line, theme) } else { line }
+    match is_selected {
+        false => line,
+        true if profile.is_some() || app.focused_pane() == Some(Pane::List) => selected_line(line, theme),
+        true => unfocused_selected_line(line),
+    }
 }
 
 /// Returns the cell that shows whether the job is marked. Otherwise, a full dot means that the job needs the user, if

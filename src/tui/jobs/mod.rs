@@ -9,6 +9,7 @@ pub(super) mod actions;
 pub mod detail;
 pub(super) mod detail_draw;
 mod index;
+pub(in crate::tui) mod job_facts;
 pub(super) mod list_draw;
 pub mod messages;
 mod next_step;
@@ -29,7 +30,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::ops::RangeInclusive;
 
 /// The number of cells of a wide row beside the title, with a blank at the end. The columns are in [`list_draw`].
-const CELLS_BESIDE_TITLE: usize = 31;
+const CELLS_BESIDE_TITLE: usize = 33;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum JobLine<'a> {

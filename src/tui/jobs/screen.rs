@@ -142,7 +142,8 @@ impl Component for JobsScreen {
 
     fn click(&mut self, at: Position, cx: &mut Cx<'_>) -> Flow {
         let (g, app) = (cx.app.geometry(), &mut *cx.app);
-        let tab = JobTab::at(at, g.detail_rule(), app).filter(|tab| *tab != JobTab::Thread && app.has_job_tabs());
+        let tab =
+            JobTab::Thread.clicked(at, g.detail_rule()).filter(|tab| *tab != JobTab::Thread && app.selected_has_tabs());
         if let Some(tab) = tab {
             return show_tab(tab, cx);
         }
@@ -349,9 +350,19 @@ impl App {
         if self.panes.editor_rows > 0 && !self.geometry().shows_both() { Pane::Detail } else { focused }
     }
 
+    /// Returns the pane that has the focus; `None` while an editor below the panes has it.
+    pub(in crate::tui) fn focused_pane(&self) -> Option<Pane> {
+        (self.panes.editor_rows == 0).then_some(self.pane)
+    }
+
     /// Whether the details have the focus and are one of several tabs, because the job has a pull request.
     pub(in crate::tui) fn has_job_tabs(&self) -> bool {
-        self.pane == Pane::Detail && self.jobs.selected().is_some_and(Job::has_known_pull_request)
+        self.pane == Pane::Detail && self.selected_has_tabs()
+    }
+
+    /// Whether the details of the selected job are one of several tabs.
+    pub(in crate::tui) fn selected_has_tabs(&self) -> bool {
+        self.jobs.selected().is_some_and(Job::has_known_pull_request)
     }
 
     /// Whether the details of the selected job are visible.
@@ -363,9 +374,7 @@ impl App {
     /// Returns the lines of the details. `None` if no job is selected.
     fn detail_lines(&self) -> Option<DetailLines> {
         let (job, g) = (self.jobs.selected()?, self.geometry());
-        Some(
-            self.detail
-                .layout(facts(job, &self.detail.job_pages, &next_step(self, job), g.detail_columns()), g.detail_rows()),
-        )
+        let (columns, rows) = (g.detail_columns(), g.detail_rows());
+        Some(self.detail.layout(facts(job, &self.detail.job_pages, &next_step(self, job), (columns, rows)), rows))
     }
 }

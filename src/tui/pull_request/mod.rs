@@ -1,9 +1,11 @@
-//! The pull request of a job: its state in a sentence, its checks, reviews, comments, commits and files.
+//! The pull request of a job: its state and its facts, its checks, reviews, comments, commits and files.
 //!
 //! ```text
 //! ─ Thread  Pull request  Changes  #1423 Fix broken links ───── as of 14:02 ─
-//!  Ready for review: 12 of 12 checks passed.
-//!  agent/links → main by mintlify · head 7d40698 · +48 −12 in 3 files
+//!  ✓ Ready for review
+//!  checks   12 of 12 passed
+//!  size     +48 −12 in 3 files
+//!  branch   agent/links → main
 //!
 //!  Reviews and comments 1
 //! ▌13:10   maya requested changes
@@ -76,6 +78,11 @@ impl PullRequestDialog {
         cx.run(Effect::Jobs(JobsEffect::LoadPullRequestDetails { job: self.job, is_cached }));
     }
 
+    /// Whether an action can be offered. After a request to the code host has failed, it can't, until one succeeds.
+    fn can_act(&self, app: &App, action: Action) -> bool {
+        !matches!(self.details, Load::Failed { .. }) && actions::is_possible(app, self.job, action)
+    }
+
     fn target(&self) -> &LineTarget {
         self.lines.get(self.list.selected()).map_or(&LineTarget::Nothing, |line| &line.target)
     }
@@ -133,7 +140,7 @@ impl Component for PullRequestDialog {
             Action::Preview => Label::default_if(self.preview(app).is_some()),
             Action::BuildPreview => Label::default_if(app.can_build_preview(self.job)),
             Action::OpenPr if self.selected_page(app).is_some() => Some("open page".into()),
-            _ if actions::ACTIONS.contains(&action) => Label::default_if(actions::is_possible(app, self.job, action)),
+            _ if actions::ACTIONS.contains(&action) => Label::default_if(self.can_act(app, action)),
             Action::FollowUp => Label::default_if(app.jobs.get(self.job).is_some_and(|job| job.id.is_some())),
             _ => Some(Label::Default),
         }
@@ -158,7 +165,7 @@ impl Component for PullRequestDialog {
             }
             Action::Refresh => self.load(false, cx),
             _ if actions::ACTIONS.contains(&action) => {
-                if actions::is_possible(cx.app, self.job, action) {
+                if self.can_act(cx.app, action) {
                     let methods = self.details.shown().map(|details| details.value.merge_methods.as_slice());
                     let method = methods.and_then(<[_]>::first).copied();
                     actions::start(cx.app, self.job, action, method);
@@ -181,7 +188,7 @@ impl Component for PullRequestDialog {
 
     /// Shows the clicked tab, or selects the clicked line, or opens its link if it was already selected.
     fn click(&mut self, at: Position, cx: &mut Cx<'_>) -> Flow {
-        if let Some(tab) = JobTab::at(at, self.area(cx.app), cx.app) {
+        if let Some(tab) = JobTab::PullRequest.clicked(at, self.area(cx.app)) {
             return if tab == JobTab::PullRequest { Flow::Handled } else { show_tab(tab, cx) };
         }
         let area = cx.app.geometry().content;
