@@ -145,10 +145,10 @@ pub(in crate::tui) fn checks(state: &PullRequest) -> Option<Piece<'static>> {
 pub(in crate::tui) fn review(state: &PullRequest) -> Option<Piece<'static>> {
     let (text, role) = match state.review {
         _ if state.state.is_final() => return None,
-        Review::Approved => ("approved", ColorRole::Good),
-        Review::ChangesRequested => ("changes requested", ColorRole::Warning),
-        Review::Required => ("required", ColorRole::Text),
-        Review::None => return None,
+        Some(Review::Approved) => ("approved", ColorRole::Good),
+        Some(Review::ChangesRequested) => ("changes requested", ColorRole::Warning),
+        Some(Review::Required) => ("required", ColorRole::Text),
+        Some(Review::None) | None => return None,
     };
     Some((text.into(), role))
 }

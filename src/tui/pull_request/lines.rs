@@ -6,21 +6,30 @@ use crate::model::Time;
 use crate::model::colors::ColorRole;
 use crate::model::load::Load;
 use crate::model::preview::BuildState;
-use crate::model::pull_request::{ChecksState, PullRequest, PullRequestFact, PullRequestState, Review, short_commit};
-use crate::model::pull_request_details::{PullRequestDetails, ReviewEntry, ReviewKind, SiteFacts};
+use crate::model::pull_request::{ChecksState, PullRequest, PullRequestFact, PullRequestState, short_commit};
+use crate::model::pull_request_details::{FileSize, PullRequestDetails, ReviewEntry, ReviewKind, SiteFacts};
 use crate::model::row::JobKey;
 use crate::model::text::CleanText;
 use crate::tui::App;
+use crate::tui::draw::text::{align_left, align_right};
 use crate::tui::format::{capitalized, fit, format_count, plural, truncate_path};
+use crate::tui::jobs::job_facts;
 use crate::tui::message_fit::fit_message;
 use crate::tui::state::PreviewBuild;
 use crate::tui::wrap::wrap;
+use std::borrow::Cow;
 use unicode_width::UnicodeWidthStr as _;
 
 /// The most lines of a comment that are shown.
 pub(super) const MAX_ENTRY_LINES: usize = 40;
-/// The most lines about the branches, the author, the head commit and the size. Enough for the longest branches.
-const MAX_SOURCE_LINES: usize = 20;
+/// The most lines of a fact. Enough for the longest branches.
+const MAX_FACT_LINES: usize = 20;
+/// The width of the label before a fact.
+const LABEL_WIDTH: usize = 9;
+/// The most files that are listed. If there are that many, there may be more.
+const MAX_LISTED_FILES: usize = 100;
+/// The narrowest column of paths beside the views of the pages.
+const MIN_PATH_WIDTH: usize = 24;
 /// The width of the time before a comment or a commit.
 const TIME_WIDTH: usize = 8;
 
@@ -59,9 +68,20 @@ impl Lines {
         self.push(vec![(text.into(), role)], LineTarget::Nothing);
     }
 
-    /// Adds a line below the state of the preview.
+    /// Adds a fact with its label, wrapped.
+    fn fact(&mut self, label: &str, value: &str, role: ColorRole) {
+        let lines = wrap(value, self.width.saturating_sub(LABEL_WIDTH).max(8), MAX_FACT_LINES).0;
+        for (n, line) in lines.into_iter().enumerate() {
+            match n {
+                0 => self.push(vec![(label_text(label), ColorRole::Muted), (line, role)], LineTarget::Nothing),
+                _ => self.indented(line, role),
+            }
+        }
+    }
+
+    /// Adds a line below the value of a fact.
     fn indented(&mut self, text: String, role: ColorRole) {
-        self.push(vec![(" ".repeat(9), ColorRole::Text), (text, role)], LineTarget::Nothing);
+        self.push(vec![(label_text(""), ColorRole::Text), (text, role)], LineTarget::Nothing);
     }
 
     pub(super) fn heading(&mut self, text: &str, count: usize) {
@@ -69,6 +89,10 @@ impl Lines {
         let count = (format!(" {}", format_count(count)), ColorRole::Muted);
         self.push(vec![(text.to_owned(), ColorRole::Title), count], LineTarget::Nothing);
     }
+}
+
+fn label_text(label: &str) -> String {
+    align_left(label, LABEL_WIDTH)
 }
 
 /// Returns all lines about the pull request of a job.
@@ -84,9 +108,8 @@ pub(super) fn lines(
     let shown = details.shown().map(|details| &details.value);
     match state {
         Some(state) => {
-            let role = state.fact().role();
-            wrap(&state_sentence(app, state), width, 4).0.into_iter().for_each(|line| out.text(role, line));
-            source_lines(&mut out, state, shown);
+            out.push(state_line(state), LineTarget::Nothing);
+            fact_lines(&mut out, app, state, shown);
         }
         None => out.text(ColorRole::Muted, "The state of the pull request is not known yet."),
     }
@@ -107,78 +130,89 @@ pub(super) fn lines(
     out.lines
 }
 
-/// Describes the state in one sentence.
-fn state_sentence(app: &App, state: &PullRequest) -> String {
-    let checks = &state.checks;
-    let are_unread = state.checks_as_of.is_none() && checks.state == ChecksState::Unavailable;
-    let mut fact = match are_unread && state.fact() == PullRequestFact::Pending {
+/// Returns the most important fact with its symbol, and whether it is a draft or in the merge queue besides that.
+fn state_line(state: &PullRequest) -> Vec<Piece> {
+    let fact = state.fact();
+    let are_unread = state.checks_as_of.is_none() && state.checks.state == ChecksState::Unavailable;
+    let text = match are_unread && fact == PullRequestFact::Pending {
         true => "Open".to_owned(),
-        false => capitalized(state.fact().word_and_meaning().1),
+        false => capitalized(fact.word_and_meaning().1),
     };
-    let mut parts = Vec::new();
-    // The most important fact may be another one.
-    match state.state {
-        PullRequestState::Draft if state.fact() != PullRequestFact::Draft => {
-            parts.push(std::mem::replace(&mut fact, "Draft".to_owned()).to_lowercase());
-        }
-        PullRequestState::Queued if state.fact() != PullRequestFact::Queued => {
-            parts.push(std::mem::replace(&mut fact, "In the merge queue".to_owned()).to_lowercase());
-        }
-        _ => {}
-    }
-    match checks.state {
-        _ if state.state.is_final() => {}
-        _ if are_unread => parts.push("the checks could not be read yet".to_owned()),
-        ChecksState::None => parts.push("no checks".to_owned()),
-        ChecksState::Unavailable => parts.push("the checks are not available".to_owned()),
-        _ if checks.total > 0 => parts.push(format!("{} of {} checks passed", checks.passed, checks.total)),
-        ChecksState::Passing => parts.push("checks passed".to_owned()),
-        ChecksState::Failing | ChecksState::Pending => {}
-    }
-    if let Some(at) = state.checks_as_of.filter(|_| !state.state.is_final() && !state.has_current_checks()) {
-        let at = at.with_timezone(&app.config.offset).format("%H:%M");
-        parts.push(format!("the checks are as of {at} and could not be read since"));
-    }
-    if !state.state.is_final() {
-        match state.review {
-            Some(Review::Approved) => parts.push("approved".to_owned()),
-            Some(Review::Required) => parts.push("a review is required".to_owned()),
-            Some(Review::ChangesRequested) if state.fact() != PullRequestFact::ChangesRequested => {
-                parts.push("changes requested".to_owned());
-            }
-            Some(Review::ChangesRequested | Review::None) | None => {}
-        }
-        if state.conflict.is_none() {
-            parts.push("it is not known yet whether there are conflicts".to_owned());
-        }
-        if state.behind {
-            parts.push("the base branch has newer commits".to_owned());
-        }
-    }
-    if parts.is_empty() { format!("{fact}.") } else { format!("{fact}: {}.", parts.join(", ")) }
+    let besides = match state.state {
+        PullRequestState::Draft if fact != PullRequestFact::Draft => " · draft",
+        PullRequestState::Queued if fact != PullRequestFact::Queued => " · in the merge queue",
+        _ => "",
+    };
+    let symbol = (format!("{} ", fact.symbol()), fact.role());
+    vec![symbol, (text, fact.role()), (besides.to_owned(), ColorRole::Text)]
 }
 
-/// Adds the branches, the author, the head commit and the size.
-fn source_lines(out: &mut Lines, state: &PullRequest, details: Option<&PullRequestDetails>) {
-    let mut parts = Vec::new();
+/// Adds the facts with their labels: the checks, the review, the size, the branches, the head commit and the author.
+fn fact_lines(out: &mut Lines, app: &App, state: &PullRequest, details: Option<&PullRequestDetails>) {
+    let is_open = !state.state.is_final();
+    // The list below has the checks too, if it is complete.
+    let listed = details.and_then(|details| details.checks.as_ref()).is_some_and(|checks| checks.head == state.head);
+    if let Some((text, role)) = checks_text(app, state).filter(|_| !listed || !state.has_current_checks()) {
+        out.fact("checks", &text, role);
+    }
+    if let Some((text, role)) = job_facts::review(state) {
+        out.fact("review", &text, role);
+    }
+    if state.conflict.is_none() && is_open {
+        out.fact("conflict", "not known yet", ColorRole::Muted);
+    }
+    let size = details.and_then(|details| size_of_files(state, details)).unwrap_or_else(|| job_facts::size(state));
+    if !size.is_empty() {
+        let label = (label_text("size"), ColorRole::Muted);
+        let pieces = size.into_iter().map(|(text, role)| (text.into_owned(), role));
+        out.push([label].into_iter().chain(pieces).collect(), LineTarget::Nothing);
+    }
     match details {
-        Some(details) => parts.push(format!("{} → {} by {}", state.branch, details.base, details.author)),
-        None => parts.push(state.branch.to_string()),
+        Some(details) => out.fact("branch", &format!("{} → {}", state.branch, details.base), ColorRole::Text),
+        None => out.fact("branch", state.branch.as_str(), ColorRole::Text),
     }
-    parts.push(format!("head {}", short_commit(&state.head)));
-    if let (Some(added), Some(deleted)) = (state.additions, state.deletions) {
-        let files = state.files.map(|files| format!(" in {}", plural(files, "file"))).unwrap_or_default();
-        parts.push(format!("+{} −{}{files}", format_count(added), format_count(deleted)));
+    if state.behind && is_open {
+        out.fact("", "the base branch has newer commits", ColorRole::Warning);
     }
-    let lines = wrap(&parts.join(" · "), out.width, MAX_SOURCE_LINES).0;
-    lines.into_iter().for_each(|line| out.text(ColorRole::Muted, line));
+    out.fact("head", &short_commit(&state.head), ColorRole::Text);
+    if let Some(details) = details {
+        out.fact("author", details.author.as_str(), ColorRole::Text);
+    }
+}
+
+/// Returns the number of checks that passed, if the host reports it, otherwise their result. Those that failed are
+/// listed below.
+fn checks_text(app: &App, state: &PullRequest) -> Option<Piece> {
+    let checks = &state.checks;
+    let (text, role) = job_facts::checks(state)?;
+    let counted = checks.total > 0 && checks.state != ChecksState::Unavailable;
+    let mut text = match counted {
+        true => format!("{} of {} passed", format_count(checks.passed), format_count(checks.total)),
+        false => text.into_owned(),
+    };
+    if let Some(at) = state.checks_as_of.filter(|_| !state.has_current_checks()) {
+        let at = at.with_timezone(&app.config.offset).format("%H:%M");
+        text.push_str(&format!(", as of {at}, could not be read since"));
+    }
+    Some((text, role))
+}
+
+/// Returns the size as the sum over the files, for a host that reports it only by file. `None` if not all files are
+/// known.
+fn size_of_files(state: &PullRequest, details: &PullRequestDetails) -> Option<Vec<(Cow<'static, str>, ColorRole)>> {
+    let (files, count) = (&details.files, u64::try_from(details.files.len()).ok()?);
+    let is_complete = state.files.is_none_or(|files| files == count) && files.len() < MAX_LISTED_FILES;
+    if state.additions.is_some() || files.is_empty() || details.head != state.head || !is_complete {
+        return None;
+    }
+    let sum = |lines: fn(&FileSize) -> u64| files.iter().map(lines).sum();
+    Some(job_facts::size_of(sum(|file| file.additions), sum(|file| file.deletions), Some(count)))
 }
 
 /// Adds the address of the preview, and the state of its build if the user has asked for one. The log is shown if the
 /// build has failed.
 fn preview_lines(out: &mut Lines, build: Option<&PreviewBuild>, preview: Option<&CleanText>) {
-    let label = || ("preview  ".to_owned(), ColorRole::Muted);
-    let width = out.width.saturating_sub(9);
+    let width = out.width.saturating_sub(LABEL_WIDTH);
     if let Some(build) = build {
         let last = build.last.as_ref();
         let (role, text) = match last.map(|last| &last.state) {
@@ -195,12 +229,7 @@ fn preview_lines(out: &mut Lines, build: Option<&PreviewBuild>, preview: Option<
         let files = last.filter(|last| !last.files.is_empty() && last.state.is_final());
         let files = files.map(|last| format!(" ({})", plural(last.files.len(), "changed file"))).unwrap_or_default();
         let text = format!("{text}{files}{summary}");
-        for (n, line) in wrap(&text, width.max(8), 4).0.into_iter().enumerate() {
-            match n {
-                0 => out.push(vec![label(), (line, role)], LineTarget::Nothing),
-                _ => out.indented(line, role),
-            }
-        }
+        out.fact("preview", &text, role);
         if let Some(problem) = &build.problem {
             fit_message(problem.as_str(), width, 6).into_iter().for_each(|line| out.indented(line, ColorRole::Bad));
         }
@@ -215,8 +244,8 @@ fn preview_lines(out: &mut Lines, build: Option<&PreviewBuild>, preview: Option<
     }
     if let Some(link) = preview {
         let shown = fit(link.as_str(), width);
-        let label = if build.is_none() { label() } else { (" ".repeat(9), ColorRole::Text) };
-        out.push(vec![label, (shown, ColorRole::Text)], LineTarget::Link(link.clone()));
+        let label = label_text(if build.is_none() { "preview" } else { "" });
+        out.push(vec![(label, ColorRole::Muted), (shown, ColorRole::Text)], LineTarget::Link(link.clone()));
     }
 }
 
@@ -261,20 +290,39 @@ fn commit_lines(out: &mut Lines, app: &App, details: &PullRequestDetails) {
     }
 }
 
-/// Adds the changed files. Those that are pages have their views.
+/// Adds the changed files in columns: the path, the added and the removed lines. Those that are pages have their views.
 fn file_lines(out: &mut Lines, app: &App, details: &PullRequestDetails, site: &SiteFacts) {
     if details.files.is_empty() {
         return;
     }
     out.heading("Files", details.files.len());
-    for file in &details.files {
-        let numbers = format!("  +{} −{}", format_count(file.additions), format_count(file.deletions));
-        let views = site.page_views(file.path.as_str()).map(|(_, views)| format!("  {}", views_text(app, views)));
-        let views = views.unwrap_or_default();
-        let space = out.width.saturating_sub(numbers.width());
-        let path = truncate_path(file.path.as_str(), space);
-        let views = fit(&views, space.saturating_sub(path.width()));
-        let pieces = vec![(path, ColorRole::Text), (numbers, ColorRole::Muted), (views, ColorRole::Muted)];
+    let views_of = |file: &FileSize| {
+        let views = site.page_views(file.path.as_str()).map(|(_, views)| views_text(app, views));
+        views.unwrap_or_default()
+    };
+    let views: Vec<String> = details.files.iter().map(views_of).collect();
+    let signed = |sign: char, lines: u64| format!("{sign}{}", format_count(lines));
+    let widest = |sign: char, lines: fn(&FileSize) -> u64| {
+        details.files.iter().map(|file| signed(sign, lines(file)).width()).max().unwrap_or(0)
+    };
+    let (added, deleted) = (widest('+', |file| file.additions), widest('−', |file| file.deletions));
+    let views_width = views.iter().map(|text| text.width()).max().unwrap_or(0);
+    let numbers = 2 + added + 1 + deleted;
+    let space = out.width.saturating_sub(numbers);
+    // In a narrow terminal, the paths matter more than the views.
+    let views_width = if space >= MIN_PATH_WIDTH + 2 + views_width { views_width } else { 0 };
+    let space = space.saturating_sub(if views_width > 0 { 2 + views_width } else { 0 });
+    let path_width = details.files.iter().map(|file| file.path.as_str().width()).max().unwrap_or(0).min(space);
+    for (file, views) in details.files.iter().zip(views) {
+        let path = truncate_path(file.path.as_str(), path_width);
+        let mut pieces = vec![
+            (align_left(&path, path_width), ColorRole::Text),
+            (format!("  {}", align_right(&signed('+', file.additions), added)), ColorRole::Good),
+            (format!(" {}", align_right(&signed('−', file.deletions), deleted)), ColorRole::Bad),
+        ];
+        if views_width > 0 {
+            pieces.push((format!("  {}", align_right(&views, views_width)), ColorRole::Muted));
+        }
         out.push(pieces, LineTarget::File(file.path.clone()));
     }
 }

@@ -158,11 +158,11 @@ fn a_stored_state_without_details_has_its_time() {
 }
 
 #[test]
-fn the_state_is_a_sentence_and_everything_has_its_lines() {
+fn the_facts_are_labelled_and_everything_has_its_lines() {
     let shown = texts(&opened()).join("\n");
     for part in [
-        "Checks are failing: 1 of 2 checks passed.",
-        "agent/links → main by mintlify · head 7d40698 · +48 −12 in 3 files",
+        "✗ Checks are failing\nchecks   1 of 2 passed\nsize     +48 −12 in 3 files",
+        "branch   agent/links → main\nhead     7d40698\nauthor   mintlify",
         "preview  https://acme-1.mintlify.site/",
         "✗ links  github.com/acme/docs/runs/1",
         "Reviews and comments 1",
