@@ -10,7 +10,7 @@ use crate::model::prompt::{PromptId, Resolution};
 use crate::model::row::{JobKey, RemainingJobs};
 use crate::model::text::CleanText;
 use crate::model::views::{MAX_PAGE_SIZE, MIN_PAGE_SIZE};
-use crate::tui::draw::boxes::draw_box;
+use crate::tui::draw::boxes::{draw_box, underline_field};
 use crate::tui::keymap::Keymap;
 use crate::tui::widgets::text_input::TextInput;
 use crate::tui::{PromptsEffect, PromptsMsg};
@@ -253,6 +253,7 @@ impl Component for InputDialog {
         let inner = Rect { x: inner.x + 1, width: inner.width.saturating_sub(2), ..inner };
         let field = Rect { height: inner.height.min(1), ..inner };
         frame.render_widget(self.input.area(), field);
+        underline_field(frame, view, field);
         cursor::place_in_input(frame, view, field);
         let message = match (&self.check, self.value()) {
             (InputCheck::Running, _) => Line::styled("Checking with the service…", theme.working),

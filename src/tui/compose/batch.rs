@@ -11,7 +11,7 @@ use crate::model::prompt::DraftTarget;
 use crate::model::row::{Job, JobGroup};
 use crate::model::text::CleanText;
 use crate::tui::component::prelude::*;
-use crate::tui::draw::boxes::draw_line;
+use crate::tui::draw::boxes::{draw_line, draw_text_margin};
 use crate::tui::draw::cursor;
 use crate::tui::draw::rules::DialogFrame;
 use crate::tui::draw::text::{TextRow, align_right, fit};
@@ -376,17 +376,17 @@ impl Batch {
         };
         let message = message.map_or_else(Vec::new, |text| fit_message(&text, width, MAX_MESSAGE_LINES));
         let below = u16::try_from(message.len() + 2).unwrap_or(inner.height);
-        let (width, height) = (inner.width.saturating_sub(2), inner.height.saturating_sub(below));
-        (Rect { x: inner.x + 1, width: width.min(MAX_TEXT_COLUMNS), height, ..inner }, message)
+        let (width, height) = (inner.width.saturating_sub(3), inner.height.saturating_sub(below));
+        (Rect { x: inner.x + 2, width: width.min(MAX_TEXT_COLUMNS), height, ..inner }, message)
     }
 
     fn status(&self, app: &App) -> EditorStatus {
         let prompts = plural(self.prompt_count, "prompt");
         EditorStatus {
             content: match self.prompt_count {
-                0 => <[String; 2]>::default(),
-                1 => [prompts.clone(), prompts],
-                _ => [format!("{prompts}, separated by blank lines"), prompts],
+                0 => None,
+                1 => Some(("", [prompts.clone(), prompts])),
+                _ => Some(("", [format!("{prompts}, separated by blank lines"), prompts])),
             },
             draft: draft_state_text(app, DraftTarget::Batch, &self.draft_state),
             limited: RateLimited::Create,
@@ -399,6 +399,7 @@ fn draw_input(frame: &mut Frame<'_>, view: View<'_>, batch: &Batch) {
     let theme = view.theme;
     let inner = DialogFrame::new(view, "New jobs from a list").draw(frame, view, batch);
     let (text, message) = batch.text_and_message(view.app);
+    draw_text_margin(frame, view, text);
     frame.render_widget(batch.input.area(), text);
     cursor::place_in_input(frame, view, text);
     if batch.input.is_blank() && batch.input.size().1 == 0 {

@@ -9,7 +9,7 @@ use crate::model::prompt::{DraftTarget, PromptKind, Resolution};
 use crate::model::row::{JobKey, RemainingJobs};
 use crate::model::text::CleanText;
 use crate::tui::component::prelude::*;
-use crate::tui::draw::boxes::draw_line;
+use crate::tui::draw::boxes::{draw_line, draw_text_margin};
 use crate::tui::draw::cursor;
 use crate::tui::draw::rules::{DialogFrame, draw_separator};
 use crate::tui::draw::text::fit;
@@ -24,6 +24,7 @@ use unicode_width::UnicodeWidthStr;
 const MESSAGE_LINES: usize = 8;
 /// Longer lines are hard to read, so the text is wrapped at this width.
 pub(super) const MAX_TEXT_COLUMNS: u16 = 100;
+const TEMPLATE_LABEL: &str = "template ";
 /// The minimum height of an editor in the lower half of the screen, including its borders.
 const MIN_ROWS_BELOW_THREAD: u16 = 5;
 /// The minimum number of rows of the screen at which a line separates the text from what is below it.
@@ -344,7 +345,7 @@ enum EditorLayout {
 
 /// Returns the area of the text inside the borders. In an inline follow-up, a sign precedes it.
 fn text_area(inner: Rect, layout: EditorLayout) -> Rect {
-    let indent = if layout == EditorLayout::Inline { 3 } else { 1 };
+    let indent = if layout == EditorLayout::Inline { 3 } else { 2 };
     Rect { x: inner.x + indent, width: inner.width.saturating_sub(indent + 1).min(MAX_TEXT_COLUMNS), ..inner }
 }
 
@@ -529,7 +530,9 @@ impl Component for Editor {
             EditorLayout::LowerHalf if !view.app.geometry().shows_both() => "Follow-up",
             _ => self.title.as_str(),
         };
-        let mut texts = DialogFrame::new(view, title);
+        let is_below_panes = layout != EditorLayout::FullScreen && !view.app.has_dialog_below_editor();
+        // The panes are visible too, and don't have the focus.
+        let mut texts = DialogFrame { is_marked: is_below_panes, ..DialogFrame::new(view, title) };
         if layout == EditorLayout::Inline {
             let space = usize::from(self.area(view.app).width.saturating_sub(14));
             let (cost, style) = self.status(view).cost(view, space);
@@ -537,13 +540,13 @@ impl Component for Editor {
         }
         let inner = texts.draw(frame, view, self);
         let g = view.app.geometry();
-        let is_below_panes = layout != EditorLayout::FullScreen && !view.app.has_dialog_below_editor();
         if is_below_panes && g.arrangement == JobsArrangement::Right {
             draw_separator(frame, view, g.divider());
         }
         let EditorParts { text, message, gap, has_status } = self.parts(view.app);
-        if layout == EditorLayout::Inline {
-            draw_line(frame, inner, 0, Line::styled(" ›", theme.muted));
+        match layout {
+            EditorLayout::Inline => draw_line(frame, inner, 0, Line::styled(" ›", theme.muted)),
+            EditorLayout::LowerHalf | EditorLayout::FullScreen => draw_text_margin(frame, view, text),
         }
         frame.render_widget(self.input.area(), text);
         cursor::place_in_input(frame, view, text);
@@ -651,15 +654,12 @@ impl Editor {
         let shows_text = !view.theme.ascii || view.theme.shows_unicode_text;
         let content = match inserted {
             _ if !shows_text && !self.input.text().is_ascii() => {
-                ["shown in ASCII, sent as typed".to_owned(), "sent as typed".to_owned()]
+                Some(("", ["shown in ASCII, sent as typed".to_owned(), "sent as typed".to_owned()]))
             }
-            Some(name) => [format!("template {name}"), name.to_string()],
+            Some(name) => Some((TEMPLATE_LABEL, [name.to_string(), name.to_string()])),
             // A follow-up rarely begins with a template.
-            None if self.kind == PromptKind::FollowUp => <[String; 2]>::default(),
-            None => {
-                let hint = format!("{} template", app.key_label(Context::Editor, Action::Templates));
-                [hint.clone(), hint]
-            }
+            None if self.kind == PromptKind::FollowUp => None,
+            None => Some((TEMPLATE_LABEL, ["none".to_owned(), "no template".to_owned()])),
         };
         EditorStatus {
             content,

@@ -18,7 +18,7 @@ use crate::model::prompt::DraftTarget;
 use crate::model::text::CleanText;
 use crate::tui::component::prelude::*;
 use crate::tui::confirm::{ConfirmAction, ConfirmDialog};
-use crate::tui::draw::boxes::draw_line;
+use crate::tui::draw::boxes::{draw_line, underline_field};
 use crate::tui::draw::cursor;
 use crate::tui::draw::rules::{DialogFrame, draw_rule};
 use crate::tui::draw::text::{TextRow, fit};
@@ -302,6 +302,7 @@ impl Component for Picker {
         }
         if self.takes_text() {
             let field = Rect { height: text.height.min(1), ..text };
+            underline_field(frame, view, Rect { width: field.width.min(MAX_FIELD_COLUMNS), ..field });
             cursor::place_in_corner(frame, field);
             if !self.filter.is_blank() {
                 cursor::place_in_input(frame, view, field);
@@ -322,6 +323,9 @@ impl Component for Picker {
         }
     }
 }
+
+/// The maximum width of the search field.
+const MAX_FIELD_COLUMNS: u16 = 60;
 
 /// Draws the search field, and a message if the list is empty.
 fn draw_search(frame: &mut Frame<'_>, view: View<'_>, picker: &Picker, area: Rect) {

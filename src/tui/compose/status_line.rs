@@ -19,8 +19,8 @@ const GAP: usize = 2;
 /// What the line shows besides the profile.
 #[derive(Debug)]
 pub(super) struct EditorStatus {
-    /// A long and a short form of the template or the number of prompts. May be empty.
-    pub content: [String; 2],
+    /// The label of the template or the number of prompts, with a long and a short form of its value.
+    pub content: Option<(&'static str, [String; 2])>,
     /// The state of the draft. May be empty.
     pub draft: String,
     /// The operation that sending the text uses, and how many of its requests.
@@ -35,31 +35,43 @@ impl EditorStatus {
         (forms.into_iter().skip(1).find(|text| text.width() <= width).unwrap_or_default(), style)
     }
 
-    /// Returns the line in the longest form that fits. The content is left out first, then the profile.
+    /// Returns the line in the longest form that fits. The labels are left out first, then the content, then the
+    /// profile.
     pub(super) fn line<'a>(&self, view: View<'_>, width: usize) -> Line<'a> {
         let View { app, theme, now } = view;
-        let profile = app.config.profile.as_str();
-        let left =
-            |parts: &[&str]| parts.iter().filter(|part| !part.is_empty()).copied().collect::<Vec<_>>().join(" · ");
-        let [long, short] = &self.content;
-        let draft = if self.draft.is_empty() { profile } else { &self.draft };
+        // Each part is a label, a value and a remark.
+        let profile = |label| [label, app.config.profile.as_str(), ""];
+        let long = self.content.as_ref().map(|(label, [long, _])| [*label, long.as_str(), ""]);
+        let short = self.content.as_ref().map(|(_, [_, short])| ["", short.as_str(), ""]);
+        let draft = (!self.draft.is_empty()).then_some(["", "", self.draft.as_str()]);
         let lefts = [
-            left(&[profile, long, &self.draft]),
-            left(&[profile, short, &self.draft]),
-            left(&[profile, &self.draft]),
-            draft.to_owned(),
-            String::new(),
+            [Some(profile("profile ")), long, draft],
+            [Some(profile("")), short, draft],
+            [Some(profile("")), draft, None],
+            [draft.or(Some(profile(""))), None, None],
+            [None; 3],
         ];
+        let lefts = lefts.map(|parts| {
+            let mut left = TextRow::new(usize::MAX);
+            for [label, value, remark] in parts.into_iter().flatten() {
+                left.push(if left.used() > 0 { " · " } else { "" }, theme.muted);
+                left.push(label, theme.muted).push(value, theme.text).push(remark, theme.muted);
+            }
+            left.line()
+        });
         let (rights, style) = cost_forms(app, theme, self.limited, self.requests, now);
         // The index of a left part, and that of a right part.
         let forms = [(0, 0), (1, 0), (1, 1), (2, 1), (2, 2), (3, 2), (4, 2)];
         let texts = |(left, right): (usize, usize)| Some((lefts.get(left)?, rights.get(right)?));
         let mut fitting = forms.into_iter().filter_map(texts).filter(|(left, right)| {
-            left.width() + right.width() + if left.is_empty() || right.is_empty() { 0 } else { GAP } <= width
+            left.width() + right.width() + if left.width() == 0 || right.is_empty() { 0 } else { GAP } <= width
         });
         let mut row = TextRow::new(width);
         if let Some((left, right)) = fitting.next() {
-            row.push(left, theme.muted).pad_to(width - right.width()).push(right, style);
+            for span in &left.spans {
+                row.push(span.content.as_ref(), span.style);
+            }
+            row.pad_to(width - right.width()).push(right, style);
         }
         row.line()
     }
@@ -135,7 +147,7 @@ mod tests {
         app.config.profile = CleanText::line("acme-docs");
         let budget = Budget { used, limit: 100, resets_at: Some(at(1320)), blocked: None };
         app.update(Msg::Engine(EngineEvent::Budget(RateLimited::Create, budget)), at(0));
-        let content = ["template fix-page".to_owned(), "fix-page".to_owned()];
+        let content = Some(("template ", ["fix-page".to_owned(), "fix-page".to_owned()]));
         let draft = "draft saved 14:02".to_owned();
         let status = EditorStatus { content, draft, limited: RateLimited::Create, requests };
         let theme = Theme::new(ColorDepth::None);
@@ -147,7 +159,7 @@ mod tests {
 
     #[test]
     fn a_narrow_line_leaves_out_the_template_then_the_profile_and_never_the_cost() {
-        let long = "acme-docs · template fix-page · draft saved 14:02 | uses 1 of 63 new jobs left this hour";
+        let long = "profile acme-docs · template fix-page · draft saved 14:02 | uses 1 of 63 new jobs left this hour";
         assert_eq!(line(118, 1, 37), long);
         assert_eq!(line(70, 1, 37), "acme-docs · fix-page · draft saved 14:02 | uses 1 of 63 left this hour");
         assert_eq!(line(58, 1, 37), "acme-docs · draft saved 14:02 | uses 1 of 63 left this hour");

@@ -6,7 +6,7 @@ use crate::tui::geometry::inside;
 use crate::tui::view::View;
 use ratatui::Frame;
 use ratatui::layout::Rect;
-use ratatui::style::Style;
+use ratatui::style::{Modifier, Style};
 use ratatui::text::Line;
 use ratatui::widgets::Clear;
 
@@ -29,6 +29,27 @@ pub(in crate::tui) fn draw_more_below(frame: &mut Frame<'_>, view: View<'_>, are
         let width = u16::try_from(text.chars().count()).unwrap_or(0);
         let rect = Rect::new(area.right().saturating_sub(width + 2), area.bottom().saturating_sub(1), width, 1);
         frame.render_widget(Line::styled(text, view.theme.muted), rect);
+    }
+}
+
+/// Draws the line before a text that the user writes, so that it is visible how much space there is for it.
+pub(in crate::tui) fn draw_text_margin(frame: &mut Frame<'_>, view: View<'_>, text: Rect) {
+    for row in text.rows().filter(|row| row.x > 1) {
+        frame.render_widget(Line::styled("│", view.theme.focus), Rect { x: row.x - 2, width: 1, ..row });
+    }
+}
+
+/// Underlines the cells of a text field, so that it is visible where the user types.
+pub(in crate::tui) fn underline_field(frame: &mut Frame<'_>, view: View<'_>, field: Rect) {
+    let buffer = frame.buffer_mut();
+    let field = field.intersection(buffer.area);
+    buffer.set_style(field, Style::new().add_modifier(Modifier::UNDERLINED));
+    for at in field.positions() {
+        if let Some(cell) =
+            buffer.cell_mut(at).filter(|cell| cell.symbol() == " " && !cell.modifier.contains(Modifier::REVERSED))
+        {
+            cell.set_style(view.theme.border);
+        }
     }
 }
 

@@ -8,7 +8,7 @@
 //! ▌key            ••••••••
 //!  project id     needed
 //!
-//!                 Test and save  Ctrl-S
+//!                 [ Test and save ]  Ctrl-S
 //!
 //!  more           ▸ key source, base URL, organization, certificates, profile
 //!
@@ -17,9 +17,9 @@
 
 use super::{FormLine, SetupStep, Welcome};
 use crate::model::setup::{KeySourceChoice, SetupField};
-use crate::tui::draw::boxes::draw_line;
+use crate::tui::draw::boxes::{draw_line, underline_field};
 use crate::tui::draw::cursor;
-use crate::tui::draw::rules::DialogFrame;
+use crate::tui::draw::rules::{DialogFrame, draw_rule};
 use crate::tui::draw::text::{TextRow, fit};
 use crate::tui::keymap::{Action, Context};
 use crate::tui::view::View;
@@ -36,6 +36,10 @@ const LABEL_CELLS: u16 = 15;
 const MAX_FORM_WIDTH: u16 = 97;
 /// Minimum width of the screen at which the form has a margin.
 const MIN_WIDTH_WITH_MARGIN: u16 = 60;
+/// Minimum height of the screen at which there are rules above and below the form.
+const MIN_ROWS_WITH_RULES: u16 = 20;
+/// Maximum width of a text field.
+const MAX_FIELD_WIDTH: u16 = 60;
 /// How many rows of the message stay visible if the fields don't all fit.
 const MIN_MESSAGE_ROWS: usize = 2;
 /// Usual number of rows of the message. They are reserved, so that the form doesn't move when the message changes.
@@ -43,8 +47,15 @@ const MESSAGE_ROWS: usize = 4;
 
 pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, welcome: &Welcome) {
     let g = view.app.geometry();
-    let area =
-        if welcome.is_screen() { g.body } else { DialogFrame::new(view, "New profile").draw(frame, view, welcome) };
+    let area = match welcome.is_screen() {
+        true if g.body.height < MIN_ROWS_WITH_RULES => g.body,
+        true => {
+            draw_rule(frame, view, g.upper_rule(), Line::styled("Setup", view.theme.focus), Line::default());
+            draw_rule(frame, view, g.lower_rule(), Line::default(), Line::default());
+            g.content
+        }
+        false => DialogFrame::new(view, "New profile").draw(frame, view, welcome),
+    };
     let margin = u16::from(area.width >= MIN_WIDTH_WITH_MARGIN);
     let width = area.width.saturating_sub(2 * margin).min(MAX_FORM_WIDTH);
     draw_form(frame, view, welcome, Rect { x: area.x + margin, width, ..area });
@@ -128,7 +139,7 @@ fn draw_field(frame: &mut Frame<'_>, view: View<'_>, welcome: &Welcome, line: Fo
     match line {
         FormLine::Save => {
             let key = view.app.key_label(Context::WelcomeText, Action::Confirm);
-            row.push("Test and save", style(theme.key)).push(format!("  {key}"), theme.muted);
+            row.push("[ Test and save ]", style(theme.title)).push(format!("  {key}"), theme.key);
         }
         FormLine::More => {
             row.push(if welcome.is_more_open { "▾ " } else { "▸ " }, theme.mark);
@@ -154,6 +165,9 @@ fn draw_field(frame: &mut Frame<'_>, view: View<'_>, welcome: &Welcome, line: Fo
     let value = Rect { x: area.x + LABEL_CELLS, width: area.width.saturating_sub(LABEL_CELLS), ..area };
     if let Some(input) = welcome.input.as_ref().filter(|_| is_focused) {
         frame.render_widget(input.area(), value);
+    }
+    if matches!(line, FormLine::Field(field) if field != SetupField::Source) {
+        underline_field(frame, view, Rect { width: value.width.min(MAX_FIELD_WIDTH), ..value });
     }
     if is_focused && !welcome.is_choice() {
         cursor::place_in_input(frame, view, value);
