@@ -120,7 +120,7 @@ fn an_unknown_status_is_a_usage_error_that_lists_the_valid_ones() {
     let fixture = fixture();
     let ran = fixture.run(&["jobs", "--status", "typo"]).expect_exit_code(2);
     let valid = "active, completed, failed, archived, gone, queued, paused, sending, not-sent, rejected, unconfirmed, \
-                 discarded, needs-you, working, done, dismissed, review";
+                 discarded, needs-you, working, done, dismissed, ready";
     let sentence = format!("Unknown status “typo”; valid: {valid}.");
     assert_eq!((ran.out.as_str(), ran.err), ("", format!("docdeck: {sentence}\n")));
     let json = fixture.run(&["jobs", "--status", "typo", "--json"]).expect_exit_code(2).json();
@@ -146,7 +146,7 @@ fn a_custom_status_of_the_service_is_valid_while_a_job_has_it() {
     let ran = fixture.run(&["jobs", "--status", "in-review"]).expect_exit_code(0);
     assert!(ran.out.contains("job-b2"), "{ran:?}");
     assert!(
-        fixture.run(&["jobs", "--status", "typo"]).expect_exit_code(2).err.contains("dismissed, review, In Review.\n")
+        fixture.run(&["jobs", "--status", "typo"]).expect_exit_code(2).err.contains("dismissed, ready, In Review.\n")
     );
 }
 

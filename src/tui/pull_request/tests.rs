@@ -5,7 +5,7 @@ use crate::model::failure::Failure;
 use crate::model::job::{JobId, Status};
 use crate::model::preview::{Build, BuildState, StartedBuild};
 use crate::model::pull_request::tests::open_pull_request;
-use crate::model::pull_request::{Checks, ChecksState, FailedCheck, PullRequest, PullRequestState};
+use crate::model::pull_request::{Checks, ChecksState, FailedCheck, HostKind, PullRequest, PullRequestState};
 use crate::model::pull_request_action::{ActionOutcome, HeadCommit, MergeMethod, PullRequestAction, UnsentReviewKind};
 use crate::model::pull_request_details::{Commit, FileSize, OtherChecks, PendingCheck, ReviewEntry, ReviewKind};
 use crate::model::row::Job;
@@ -172,6 +172,33 @@ fn the_facts_are_labelled_and_everything_has_its_lines() {
     ] {
         assert!(shown.contains(part), "{part:?} in\n{shown}");
     }
+}
+
+#[test]
+fn actions_are_not_offered_without_a_token_or_after_a_failed_request() {
+    let offered = |app: &App| screen(app, at(100)).contains("n comment");
+    let mut app = opened();
+    assert!(offered(&app));
+    press(&mut app, "r");
+    answer(&mut app, Err(Failure::local("No network.")));
+    assert!(!offered(&app));
+    press(&mut app, "r");
+    answer(&mut app, Ok(Some(Timed { value: details(), as_of: at(99) })));
+    assert!(offered(&app));
+    app.tips.missing_token = Some((CleanText::line("github.com"), HostKind::GitHub));
+    assert!(!offered(&app));
+    press(&mut app, "n");
+    assert!(app.top::<PullRequestDialog>().is_some(), "nothing was opened");
+}
+
+#[test]
+fn the_size_is_the_sum_over_the_files_if_the_host_reports_it_only_by_file() {
+    let state = PullRequest { additions: None, deletions: None, files: None, ..open_pull_request(at(0)) };
+    let mut app = app_with(Some(state));
+    press(&mut app, "O");
+    answer(&mut app, Ok(Some(Timed { value: details(), as_of: at(99) })));
+    let shown = texts(&app).join("\n");
+    assert!(shown.contains("size     +4 −1 in 1 file\n"), "{shown}");
 }
 
 #[test]
