@@ -138,8 +138,6 @@ pub fn state_word(job: &Job) -> &str {
 /// of the pull request of a completed job.
 pub fn list_word(job: &Job) -> &str {
     match (JobState::of(job), state_fact(job)) {
-        // As long as the state of the pull request is unknown, it is the user who has to look at it.
-        (JobState::Completed, None) if job.group() == JobGroup::NeedsYou => PullRequestFact::Ready.word_and_meaning().0,
         (_, Some(fact)) => fact.word_and_meaning().0,
         (JobState::Active, None) => JobState::Active.screen_word(),
         _ => state_word(job),
