@@ -29,7 +29,7 @@ async fn a_job_with_a_pull_request_needs_the_user_and_is_active_again_after_a_fo
         })
         .await;
     dashboard.until_shown("finished after").await;
-    for shown in ["Needs you 1", "✓ ready        Fix the links", "#14", " ready", "› Fix the links"] {
+    for shown in ["Needs you 1", "✓ completed    Fix the links", "#14", " ready", "› Fix the links"] {
         dashboard.assert_shows(shown);
     }
     dashboard.press_chars("3");

@@ -387,7 +387,7 @@ fn a_prompt_that_waits_after_a_429_without_a_time() {
 
 #[test]
 fn a_job_about_pages_with_their_views() {
-    snapshots("job_about_pages", &[LARGE], &["✓ Ready for review"], |fixture| {
+    snapshots("job_about_pages", &[LARGE], &["✓ Completed with a pull request"], |fixture| {
         fixture.load_jobs();
         fixture.load_job_about_pages();
         fixture.press_keys("Enter");

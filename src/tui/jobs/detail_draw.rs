@@ -264,7 +264,7 @@ fn job_state_text(view: View<'_>, job: &Job, space: usize) -> (String, Style) {
             return (text, fact.map_or(theme.text, |fact| theme.role(fact.role())));
         }
         JobState::Completed if job.remote.pr_link.is_none() => ("Completed without a pull request", theme.text),
-        JobState::Completed if job.wants_action() && !job.is_handled() => ("Ready for review", theme.good),
+        JobState::Completed if job.wants_action() && !job.is_handled() => ("Completed with a pull request", theme.good),
         JobState::Completed => ("Completed", theme.text),
         JobState::Failed if job.is_handled() => ("Failed", theme.muted),
         JobState::Failed => ("Failed", theme.bad),
