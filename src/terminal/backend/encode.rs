@@ -19,6 +19,8 @@ pub(super) const VISIBLE_ON_BLANK: Modifier =
 const MIN_ERASED_BLANKS: usize = 8;
 /// Maximum number of unchanged cells in a gap that is written again. Skipping a gap takes three or four bytes.
 const MAX_REWRITTEN_GAP: u16 = 3;
+/// The bytes reserved for a frame, enough for most.
+const USUAL_BYTES: usize = 2048;
 /// Length in bytes of the shortest emoji that is joined from several characters.
 const MIN_JOINED_BYTES: usize = 7;
 
@@ -33,23 +35,26 @@ pub(super) fn normalize_blank(cell: &mut Cell) {
 /// Encodes the changed cells of a frame, sorted by row and column. The terminal has the default style before and after.
 /// `buffer` contains all cells of the frame.
 pub(super) fn encode_cells(updates: &[CellUpdate<'_>], buffer: &Buffer) -> String {
-    let mut frame = Encoder { buffer, out: String::new(), style: SgrState::default(), at: CursorPos::Unknown };
+    let mut frame =
+        Encoder { buffer, out: String::with_capacity(USUAL_BYTES), style: SgrState::default(), at: CursorPos::Unknown };
     let initial = (frame.style, frame.at);
-    let rows: Vec<CellUpdate<'_>> =
-        updates.chunk_by(|one, other| one.1 == other.1).flat_map(|row| with_neighbours(row, buffer)).collect();
-    frame.draw(&rows);
-    frame.redraw_by_style_if_shorter(initial, &rows);
+    let mut cells = Vec::with_capacity(updates.len());
+    for row in updates.chunk_by(|one, other| one.1 == other.1) {
+        add_with_neighbours(row, buffer, &mut cells);
+    }
+    frame.draw(&cells);
+    frame.redraw_by_style_if_shorter(initial, &cells);
     if frame.style != SgrState::default() {
         frame.out.push_str("\x1b[m");
     }
     frame.out
 }
 
-/// Returns the changed cells of a row, plus unchanged neighbours that should be drawn with them. These are blanks
+/// Adds the changed cells of a row to `cells`, with unchanged neighbours that should be drawn with them. These are blanks
 /// between changed blanks, so that one long blank can be erased. They are also the cells that a joined emoji covers in
 /// a terminal that draws its parts side by side.
-fn with_neighbours<'a>(row: &[CellUpdate<'a>], buffer: &'a Buffer) -> Vec<CellUpdate<'a>> {
-    let mut cells = Vec::with_capacity(row.len());
+fn add_with_neighbours<'a>(row: &[CellUpdate<'a>], buffer: &'a Buffer, cells: &mut Vec<CellUpdate<'a>>) {
+    let start = cells.len();
     let mut before: Option<CellUpdate<'a>> = None;
     for update in row {
         let (x, y, cell) = *update;
@@ -66,14 +71,14 @@ fn with_neighbours<'a>(row: &[CellUpdate<'a>], buffer: &'a Buffer) -> Vec<CellUp
         cells.push(*update);
     }
     if row.iter().all(|(_, _, cell)| cell.symbol().len() < MIN_JOINED_BYTES) {
-        return cells;
+        return;
     }
     let mut all = BTreeMap::new();
     for (x, y, cell) in row {
         add_overdrawn(*x, *y, cell, buffer, &mut all);
     }
-    all.extend(cells.into_iter().map(|update| (update.0, update)));
-    all.into_values().collect()
+    all.extend(cells.drain(start..).map(|update| (update.0, update)));
+    cells.extend(all.into_values());
 }
 
 /// Adds the cells that a joined emoji covers in a terminal that draws its parts side by side.
@@ -154,7 +159,7 @@ impl Encoder<'_> {
         let Some(by_style) = group_by_style(cells) else { return };
         let after = (self.style, self.at);
         (self.style, self.at) = initial;
-        let in_order = std::mem::take(&mut self.out);
+        let in_order = std::mem::replace(&mut self.out, String::with_capacity(USUAL_BYTES));
         self.draw(&by_style);
         if self.out.len() >= in_order.len() {
             self.out = in_order;

@@ -104,6 +104,12 @@ impl ShownScreen {
     /// Replaces a cell, and the cells that a wide glyph in it covers.
     fn put(&mut self, x: u16, y: u16, mut cell: Cell) {
         normalize_blank(&mut cell);
+        // Measuring glyphs takes several times as long as the rest.
+        if let Some(shown) = self.cells.cell_mut((x, y)).filter(|shown| is_narrow(shown) && is_narrow(&cell)) {
+            *shown = cell;
+            self.changed.push((y, x));
+            return;
+        }
         let end = x.saturating_add(cell.cell_width().max(1));
         for column in x..end {
             self.cut_glyph(column, y, end);
