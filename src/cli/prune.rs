@@ -121,7 +121,8 @@ async fn prune(store: &Store, selection: PruneSelection, dry_run: bool) -> Resul
             Ok(describe(pruned?, dry_run, jobs_json, jobs_lines))
         }
         PruneSelection::Analytics(filter) => {
-            let pruned = if dry_run { store.plan_prune(filter).await } else { store.prune_analytics(filter).await };
+            let pruned =
+                if dry_run { store.plan_prune_analytics(filter).await } else { store.prune_analytics(filter).await };
             Ok(describe(pruned?, dry_run, analytics_json, analytics_lines))
         }
     }

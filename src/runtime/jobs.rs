@@ -134,7 +134,7 @@ impl EffectRunner {
             jobs.extend(self.store.jobs(scope).await?.into_iter().map(|row| (*profile, row)));
         }
         let scopes = scopes.into_iter().map(|(_, scope)| scope).collect();
-        Ok(AllProfilesJobs { jobs, without_profile_count: self.store.count_in_other_scopes(scopes).await? })
+        Ok(AllProfilesJobs { jobs, without_profile_count: self.store.count_jobs_in_other_scopes(scopes).await? })
     }
 
     async fn find_prompts_in(&self, scopes: &[Scope], text: &str) -> Result<Vec<JobKey>, StoreError> {

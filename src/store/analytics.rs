@@ -21,7 +21,7 @@ use chrono::TimeDelta;
 use rusqlite::{Connection, Row, Transaction, params};
 use std::sync::Arc;
 
-/// Where a response belongs.
+/// The report to which a response belongs, and its position in the report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ResponsePosition {
     pub range: DateRange,
@@ -29,9 +29,9 @@ pub struct ResponsePosition {
     pub number: u32,
     /// When this response was received.
     pub as_of: Time,
-    /// When the first response of the report was received, which tells apart two loads of the same range.
+    /// When the first response of the report was received. This distinguishes two loads of the same range.
     pub started_at: Time,
-    /// Whether the first response of a report replaces an unfinished report.
+    /// For a first response: whether it replaces an unfinished report. If false, it is not stored if there is one.
     pub starts_over: bool,
 }
 
@@ -53,7 +53,7 @@ impl Store {
         response: &RowsResponse<R>,
         position: ResponsePosition,
     ) -> StoreResult<bool> {
-        let new = EncodedResponse::of(response)?;
+        let new = EncodedRows::from_response(response)?;
         self.write_in_scope(scope, move |tx, scope| {
             let Some(id) = report_to_extend::<R>(tx, scope, position)? else { return Ok(false) };
             append_response(tx, id, &new, position)?;
@@ -97,10 +97,10 @@ impl Store {
         .await
     }
 
-    /// Deletes the reports of all projects with texts of readers that were loaded longer ago than `days`, and overwrites
-    /// the texts in the file. Returns the number of deleted reports. `now` is the service's time.
+    /// Deletes the reports of all projects with texts of readers that were loaded longer ago than `days`, and
+    /// overwrites the texts in the file. Returns the number of deleted reports. `now` is the service's time.
     pub async fn delete_expired_reader_texts(&self, days: ReaderTextRetention, now: Time) -> StoreResult<usize> {
-        // A time far in the future is from a clock that was wrong, so the age of the report is unknown.
+        // If the time of a report is far in the future, the clock was wrong, and the report's age is unknown.
         let (before, after) = (days.expire_before(now), now.checked_add_signed(TimeDelta::days(1)).unwrap_or(now));
         let sql = format!(
             "SELECT id FROM analytics_report WHERE kind IN ({}) AND (as_of < ?1 OR as_of > ?2)",
@@ -128,7 +128,7 @@ pub(super) fn reader_text_kinds() -> String {
 }
 
 /// A response in the form in which it is written to disk.
-struct EncodedResponse {
+struct EncodedRows {
     rows: String,
     row_count: u32,
     totals: String,
@@ -136,8 +136,8 @@ struct EncodedResponse {
     is_cut: bool,
 }
 
-impl EncodedResponse {
-    fn of<R: AnalyticsRow>(response: &RowsResponse<R>) -> StoreResult<Self> {
+impl EncodedRows {
+    fn from_response<R: AnalyticsRow>(response: &RowsResponse<R>) -> StoreResult<Self> {
         let rows = serde_json::to_string(&response.rows).map_err(|error| StoreError::Unusable(error.to_string()))?;
         Ok(Self {
             rows,
@@ -149,7 +149,7 @@ impl EncodedResponse {
     }
 }
 
-/// What identifies a report.
+/// The values that identify a report.
 #[derive(Clone, Copy)]
 struct ReportKey {
     scope: i64,
@@ -180,7 +180,7 @@ fn find_report(db: &Connection, key: ReportKey) -> StoreResult<Option<ReportHead
          FROM analytics_report WHERE scope = ?1 AND kind = ?2 AND date_from = ?3 AND date_to = ?4 AND complete = ?5";
     let (from, to) = date_columns(key.range);
     db.query_first(sql, params![key.scope, key.kind.name(), from, to, key.complete], |row| {
-        // Values of the wrong type or out of range are an error here, but no failure of the store.
+        // A row with values of the wrong type or out of range is unreadable, but this is no failure of the store.
         Ok(ReportHeaderRow { id: row.get("id")?, header: read_header(row).ok().flatten() })
     })
 }
@@ -249,8 +249,8 @@ fn merge_responses<R: AnalyticsRow>(
     Ok(merge.map(|merge| RowsReport { totals, next, is_cut, ..merge.into_report() }))
 }
 
-/// Returns the id of the unfinished report that the response at this position continues, or of a new one. Returns
-/// `None` if the response belongs to another load.
+/// Returns the id of the unfinished report that the response at this position continues. For a first response, adds a
+/// report and returns its id. Returns `None` if the response belongs to another load.
 fn report_to_extend<R: AnalyticsRow>(
     tx: &Transaction<'_>,
     scope: i64,
@@ -281,12 +281,7 @@ fn report_to_extend<R: AnalyticsRow>(
     Ok(Some(id))
 }
 
-fn append_response(
-    tx: &Transaction<'_>,
-    id: i64,
-    new: &EncodedResponse,
-    position: ResponsePosition,
-) -> StoreResult<()> {
+fn append_response(tx: &Transaction<'_>, id: i64, new: &EncodedRows, position: ResponsePosition) -> StoreResult<()> {
     tx.change(
         "INSERT INTO analytics_answer (report, number, rows) VALUES (?1, ?2, ?3)",
         params![id, position.number, new.rows],
@@ -308,7 +303,7 @@ fn append_response(
 }
 
 /// Deletes a report with its responses. SQLite overwrites them in the file, see
-/// [`overwrite_deleted`](super::schema::overwrite_deleted).
+/// [`overwrite_deleted_data`](super::schema::overwrite_deleted_data).
 pub(super) fn delete_report(tx: &Transaction<'_>, id: i64) -> StoreResult<()> {
     tx.change("DELETE FROM analytics_answer WHERE report = ?1", [id])?;
     tx.change("DELETE FROM analytics_report WHERE id = ?1", [id])?;

@@ -1,4 +1,4 @@
-//! The ranges of which page views or other reports are cached, and the disk space they use.
+//! Lists the ranges with cached page views or other reports, and computes the disk space that the cache uses.
 
 use super::columns::read_time;
 use super::error::StoreResult;
@@ -16,14 +16,14 @@ use std::collections::HashMap;
 
 impl Store {
     /// Lists the ranges with cached rows; a range with a later last day comes first. For a range without a report,
-    /// `rows` counts only the cached rows of one page size: the one with the most cached rows. Leaves out ranges of
-    /// which only totals (the days of the trend) or only visitors are cached. `bytes` is the space that the reports of
+    /// `rows` counts only the responses with the page size that has the most cached rows. Leaves out ranges with
+    /// nothing but cached totals (such as the days of the trend) or visitors. `bytes` is the space that the reports of
     /// all projects use in the file. Times are the service's.
     pub async fn cached_ranges(&self, scope: &Scope) -> StoreResult<CacheOverview> {
         let scope = scope.clone();
         self.read(move |db| {
             let ranges =
-                scopes::find_scope(db, &scope)?.map_or(Ok(Vec::new()), |scope| read_known_ranges(db, scope))?;
+                scopes::find_scope(db, &scope)?.map_or(Ok(Vec::new()), |scope| read_cached_ranges(db, scope))?;
             // The bytes of the database pages that belong to the tables of reports and to their indexes.
             let bytes: i64 = db.query_value(
                 "SELECT coalesce(sum(pgsize), 0) FROM dbstat WHERE aggregate = 1 AND name IN
@@ -38,9 +38,9 @@ impl Store {
     }
 }
 
-fn read_known_ranges(db: &Connection, scope: i64) -> StoreResult<Vec<CachedRange>> {
+fn read_cached_ranges(db: &Connection, scope: i64) -> StoreResult<Vec<CachedRange>> {
     let mut by_range: HashMap<DateRange, CachedRange> = HashMap::new();
-    // A range that was already added is never replaced. So a complete report takes precedence over an unfinished
+    // What was already added for a range is never replaced. So a complete report takes precedence over an unfinished
     // report, and an unfinished report over single responses.
     add_ranges(
         db,
@@ -91,7 +91,7 @@ fn add_ranges(
     Ok(())
 }
 
-/// Adds the reports other than page views. Visitors are part of the page views, and make no range known on their own.
+/// Adds the reports other than page views. Visitors belong to the page views, so no range is added for visitors alone.
 fn add_reports(db: &Connection, scope: i64, by_range: &mut HashMap<DateRange, CachedRange>) -> StoreResult<()> {
     let sql = "SELECT date_from, date_to, kind, min(as_of) AS as_of FROM analytics_report WHERE scope = ?1
                GROUP BY date_from, date_to, kind ORDER BY as_of";

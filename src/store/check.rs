@@ -13,6 +13,7 @@ const COUNT_ONLY_FROM_BYTES: u64 = 16 << 20;
 /// Maximum number of faults that are read per table.
 const MAX_TABLE_FAULTS: usize = 100;
 
+/// The result of [`check_store`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum StoreHealth {
     Sound,
@@ -45,13 +46,13 @@ pub fn check_store(folder: &Path) -> StoreResult<StoreHealth> {
         Err(error) => return Err(error),
     };
     if health == StoreHealth::Damaged {
-        // If the note can't be created, the next opening checks less thoroughly.
-        let _ = std::fs::File::create(open::damage_note(folder));
+        // If the marker can't be created, the next opening checks less thoroughly.
+        let _ = std::fs::File::create(open::damage_marker(folder));
     }
     Ok(health)
 }
 
-/// Returns the indexes with missing or superfluous rows, by looking up every row of every index.
+/// Looks up every row of every index. Returns the indexes with missing or superfluous rows.
 fn check_rows(connection: &Connection) -> StoreResult<BTreeSet<String>> {
     let mut wrong = BTreeSet::new();
     for table in schema::tables() {

@@ -1,6 +1,6 @@
 //! Converts the model's values to and from columns: times to milliseconds UTC, states to words, texts to cleaned texts.
-//! Every SELECT of a table's rows uses the table's list of columns. Code names a column, and the compiler computes its
-//! position in the list.
+//! Every SELECT of a table's rows uses the table's list of columns. The macro `job_column` finds a column's position in
+//! the list at compile time.
 
 use crate::model::Time;
 use crate::model::job::{JobId, JobSource, RemoteState, Status};
@@ -35,7 +35,7 @@ impl ToSql for CleanText {
     }
 }
 
-/// Reads one line of cleaned text. It is cleaned again when it is read, since the file may have been edited by others.
+/// Reads one line of cleaned text, and cleans it again, since others may have edited the file.
 impl FromSql for CleanText {
     fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
         value.as_str().map(Self::line)
@@ -110,19 +110,20 @@ pub(super) fn read_optional_time(row: &Row<'_>, column: impl RowIndex) -> Result
     Ok(row.get::<_, Option<UnixMillis>>(column)?.map(|UnixMillis(time)| time))
 }
 
-/// The columns of the table `job` that are read, and the pages that the job is about (see [`select_jobs`]).
+/// The columns that are read from the table `job`. `pages` stands for the pages that the job is about, which are read
+/// from another table (see [`select_jobs`]).
 const JOB_COLUMNS: &str = "key, id, title, own_title, tags, note, status, repository, git_ref, model, pr_link, \
      created_at, archived_at, started_at, finished_at, changed_at, checked_at, viewed_at, handled_at, followed_up_at, \
      gone, gone_at, dismissed, undelivered, undelivered_at, queue_position, revision, pull_request, pages";
 
-/// Returns a query for jobs; `rest` is what follows after `FROM job`.
+/// Returns a query for jobs; `rest` is the part after `FROM job`.
 pub(super) fn select_jobs(rest: &str) -> String {
     let pages = "(SELECT group_concat(path, char(10) ORDER BY position) FROM job_page WHERE job_page.job = job.key)";
     format!("SELECT {} FROM job {rest}", JOB_COLUMNS.replace("pages", pages))
 }
 
-/// Like [`select_jobs`], but without the pages that the jobs are about. For reading many rows, whose pages are then
-/// read with one further query.
+/// Like [`select_jobs`], but without the pages that the jobs are about. If many jobs are read, it is faster to read
+/// their pages with one further query.
 pub(super) fn select_jobs_without_pages(rest: &str) -> String {
     format!("SELECT {} FROM job {rest}", JOB_COLUMNS.replace("pages", "NULL"))
 }
@@ -147,14 +148,15 @@ const fn job_column_position(name: &str) -> usize {
     }
 }
 
-/// Finds the column at compile time, since SQLite would compare the names of all columns for each value of each row.
+/// Expands to the position of a column in [`JOB_COLUMNS`], computed at compile time. If values were read by column
+/// name, SQLite would compare the name with those of all columns for each value.
 macro_rules! job_column {
     ($name:literal) => {
         const { job_column_position($name) }
     };
 }
 
-/// Texts that many rows of a list have in common. The rows share one allocation per text.
+/// Texts that occur in many rows of a list. These rows share one allocation per text.
 #[derive(Debug, Default)]
 pub(super) struct SharedTexts {
     /// The most recently used text comes first.
@@ -166,7 +168,7 @@ impl SharedTexts {
     /// replaces the last one.
     const MAX: usize = 32;
 
-    fn line(&mut self, row: &Row<'_>, index: usize) -> Result<Option<Arc<CleanText>>> {
+    fn read_line(&mut self, row: &Row<'_>, index: usize) -> Result<Option<Arc<CleanText>>> {
         let value = row.get_ref(index)?;
         let Some(raw) = value.as_str_or_null()? else { return Ok(None) };
         // The list contains cleaned texts. A text that isn't clean is never found: it is cleaned and added each time.
@@ -200,21 +202,21 @@ fn read_remote_state(row: &Row<'_>, shared: &mut SharedTexts) -> Result<RemoteSt
     Ok(RemoteState {
         status: row.get(job_column!("status"))?,
         source: JobSource {
-            repository: shared.line(row, job_column!("repository"))?,
+            repository: shared.read_line(row, job_column!("repository"))?,
             git_ref: row.get(job_column!("git_ref"))?,
         },
-        model: shared.line(row, job_column!("model"))?,
+        model: shared.read_line(row, job_column!("model"))?,
         pr_link: row.get(job_column!("pr_link"))?,
         archived_at: read_optional_time(row, job_column!("archived_at"))?,
     })
 }
 
-/// Reads the state of the pull request. If it can't be read, because others have edited the file, it is unknown.
+/// Reads the state of the pull request. If it is unreadable, because others have edited the file, it is unknown.
 fn read_pull_request(row: &Row<'_>) -> Result<Option<Box<PullRequest>>> {
     parse_pull_request(row.get_ref(job_column!("pull_request"))?)
 }
 
-/// Like [`read_pull_request`], with the value of the column `pull_request`.
+/// Like [`read_pull_request`], but takes the value of the column `pull_request` instead of the row.
 pub(super) fn parse_pull_request(value: ValueRef<'_>) -> Result<Option<Box<PullRequest>>> {
     let json = value.as_str_or_null()?;
     Ok(json.and_then(|json| serde_json::from_str(json).ok()))
@@ -337,7 +339,8 @@ pub(super) fn split_lines<L: FromIterator<CleanText>>(row: &Row<'_>, column: imp
     Ok(lines.filter(|line| !line.is_empty()).collect())
 }
 
-/// SQL for a prompt's state in the model. The table stores a paused prompt as `queued` with `paused` set.
+/// The SQL expression for a prompt's state as the model defines it. The table stores a paused prompt as `queued` with
+/// `paused` set.
 pub(super) const STATE_SQL: &str = "CASE WHEN state = 'queued' AND paused = 1 THEN 'paused' ELSE state END";
 
 /// The columns of the table `prompt` that [`read_prompt`] reads.

@@ -1,5 +1,5 @@
-//! The cached diffs and details of pull requests and the previews that were built, one of each per link. A diff is that
-//! of the head commit that was current when it was requested.
+//! Caches diffs, details and built previews of pull requests, one of each per link. A diff is stored with the head
+//! commit to which it belongs.
 
 use super::Store;
 use super::columns::UnixMillis;
@@ -14,13 +14,13 @@ use crate::model::row::JobKey;
 use crate::model::text::CleanText;
 use rusqlite::Transaction;
 
-/// The total size of cached diffs in bytes. The oldest ones are removed first; the newest one is always kept.
+/// Maximum total size of cached diffs in bytes. The oldest ones are removed first; the newest one is always kept.
 const MAX_TOTAL_BYTES: i64 = 64 * 1024 * 1024;
 
 /// A cached diff.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredDiff {
-    /// The head commit that it belongs to.
+    /// The head commit to which the diff belongs.
     pub head: CleanText,
     pub text: String,
     /// Whether files are missing at the end.
@@ -57,8 +57,8 @@ impl Store {
         .await
     }
 
-    /// Replaces the cached details of the pull request with this link. Those of its jobs that don't name any pages are
-    /// then about the changed pages.
+    /// Replaces the cached details of the pull request with this link. If one of `jobs` names no pages, it becomes a
+    /// job about the pages that the pull request changes.
     pub async fn save_pull_request_details(
         &self,
         link: &CleanText,
@@ -85,8 +85,8 @@ impl Store {
         .await
     }
 
-    /// Returns the address of the preview for the pull request with this link: the one that its code host reported,
-    /// otherwise the last one that was built at the user's request.
+    /// Returns the address of a preview for the pull request with this link: the preview that its code host reported,
+    /// otherwise the last preview that was built at the user's request.
     pub async fn preview(&self, link: &CleanText) -> StoreResult<Option<CleanText>> {
         let reported = self.pull_request_details(link).await?.and_then(|details| details.value.preview);
         let link = link.clone();

@@ -78,7 +78,7 @@ fn current_slot(db: &Connection, slot: DraftTarget) -> StoreResult<DraftTarget> 
 }
 
 /// The SQL condition that finds the draft in a slot; [`slot_params`] returns its parameters.
-const IS_IN_SLOT: &str = "scope = ?1 AND job IS ?2 AND prompt IS ?3 AND batch = ?4 AND (pages IS NOT NULL) = ?5";
+const SLOT_CONDITION: &str = "scope = ?1 AND job IS ?2 AND prompt IS ?3 AND batch = ?4 AND (pages IS NOT NULL) = ?5";
 
 fn slot_params(scope: i64, slot: DraftTarget) -> (i64, Option<JobKey>, Option<PromptId>, bool, bool) {
     let (job, prompt) = match slot {
@@ -109,13 +109,13 @@ pub(super) fn insert_draft(
 
 /// Returns the draft in the slot, if there is one: its text and when it was saved.
 pub(super) fn find_draft(db: &Connection, scope: i64, slot: DraftTarget) -> StoreResult<Option<(String, Time)>> {
-    let sql = format!("SELECT text, saved_at FROM draft WHERE {IS_IN_SLOT}");
+    let sql = format!("SELECT text, saved_at FROM draft WHERE {SLOT_CONDITION}");
     db.query_first(&sql, slot_params(scope, slot), |row| Ok((row.get(0)?, read_time(row, 1)?)))
 }
 
 /// Deletes the draft in the slot, if there is one.
 pub(super) fn delete_draft(tx: &Transaction<'_>, scope: i64, slot: DraftTarget) -> StoreResult<()> {
-    tx.change(&format!("DELETE FROM draft WHERE {IS_IN_SLOT}"), slot_params(scope, slot))?;
+    tx.change(&format!("DELETE FROM draft WHERE {SLOT_CONDITION}"), slot_params(scope, slot))?;
     Ok(())
 }
 
@@ -135,9 +135,9 @@ pub(super) fn list_drafts(db: &Connection, scope: i64) -> StoreResult<Vec<Draft>
     })
 }
 
-/// Deletes the batch draft if it contains exactly these prompts. So a batch that was read from a file doesn't delete
-/// what the user has typed.
-pub(super) fn delete_batch_draft_of(tx: &Transaction<'_>, scope: i64, prompts: &[String]) -> StoreResult<()> {
+/// Deletes the batch draft if it contains exactly these prompts: submitting a batch from a file must not delete another
+/// batch that the user has typed.
+pub(super) fn delete_matching_batch_draft(tx: &Transaction<'_>, scope: i64, prompts: &[String]) -> StoreResult<()> {
     let draft = find_draft(tx, scope, DraftTarget::Batch)?;
     if draft.is_some_and(|(text, _)| batch::parse_prompts(None, &text).is_ok_and(|parsed| parsed == prompts)) {
         delete_draft(tx, scope, DraftTarget::Batch)?;
@@ -146,7 +146,7 @@ pub(super) fn delete_batch_draft_of(tx: &Transaction<'_>, scope: i64, prompts: &
 }
 
 /// Moves the follow-up draft of the job `from` to the job `to`, when their rows are merged. If both jobs have a draft,
-/// appends the text from `from` to that of `to`, so that no typed text is lost.
+/// appends the draft of `from` to the draft of `to`, so that no typed text is lost.
 pub(super) fn move_draft(tx: &Transaction<'_>, from: JobKey, to: JobKey) -> StoreResult<()> {
     let (scope, from, to) = (job_rows::job_scope_id(tx, to)?, DraftTarget::FollowUp(from), DraftTarget::FollowUp(to));
     let Some((moved, at)) = find_draft(tx, scope, from)? else { return Ok(()) };

@@ -17,20 +17,20 @@ pub enum StoreError {
         "the database {} was written by a newer docdeck (schema {found}, this one supports {known}) and was not \
          changed: update docdeck, or choose another folder with --data-dir", path.display()
     )]
-    Newer { path: PathBuf, found: i64, known: i64 },
+    NewerSchema { path: PathBuf, found: i64, known: i64 },
     /// An older version of docdeck wrote the file. It needs a migration, but can't be written, and was not touched.
     #[error(
         "the database {} was written by an older docdeck (schema {found}, this one needs {known}) and can't be \
          updated, since its folder can't be written: make the folder writable and restart docdeck, or copy the file to \
          a writable folder and choose that one with --data-dir", path.display()
     )]
-    Older { path: PathBuf, found: i64, known: i64 },
+    OlderSchema { path: PathBuf, found: i64, known: i64 },
     /// The file is a sound database of another program, and was not touched.
     #[error(
         "the file {} is the database of another program and was not changed: choose another folder with --data-dir",
         .0.display()
     )]
-    Foreign(PathBuf),
+    ForeignDatabase(PathBuf),
     /// The file or its folder can't be written.
     #[error(
         "the data folder can't be written, so nothing was saved or sent: make the folder writable, or choose another \

@@ -1,5 +1,5 @@
-//! The points of each code host's hourly limit that were spent on the state of pull requests, per minute. They are
-//! stored because the next start of docdeck, and another instance, spend of the same limit.
+//! Records per minute how many points of each code host's hourly limit were spent on the state of pull requests.
+//! The record is in the store because other instances and later runs of docdeck share the limit.
 
 use super::Store;
 use super::error::StoreResult;
@@ -9,7 +9,7 @@ use chrono::TimeDelta;
 use rusqlite::Connection;
 use std::collections::BTreeMap;
 
-/// The start of the keys, which the name of a host follows.
+/// The prefix of the keys; the rest of a key is the name of the host.
 const KEY_PREFIX: &str = "host_points:";
 
 impl Store {
@@ -18,7 +18,7 @@ impl Store {
         let key = format!("{KEY_PREFIX}{host}");
         self.write(move |tx| {
             let mut spent = read_spent(tx, &key, now)?;
-            let of_minute = spent.entry(minute(now)).or_default();
+            let of_minute = spent.entry(minute_number(now)).or_default();
             *of_minute = of_minute.saturating_add(points);
             let text = serde_json::to_string(&spent).unwrap_or_default();
             kv::set(tx, &key, &text)
@@ -34,16 +34,16 @@ impl Store {
     }
 }
 
-/// Returns the points by minute. Leaves out what is older than an hour, or so far in the future that the clock must
-/// have been set back.
+/// Returns the spent points by minute. Leaves out minutes that are more than an hour ago, or so far in the
+/// future that the clock must have been set back.
 fn read_spent(db: &Connection, key: &str, now: Time) -> StoreResult<BTreeMap<i64, u64>> {
     let text = kv::get(db, key)?.unwrap_or_default();
     let mut spent: BTreeMap<i64, u64> = serde_json::from_str(&text).unwrap_or_default();
     let hour = TimeDelta::hours(1).num_minutes();
-    spent.retain(|at, _| (minute(now) - *at).abs() < hour);
+    spent.retain(|at, _| (minute_number(now) - *at).abs() < hour);
     Ok(spent)
 }
 
-fn minute(at: Time) -> i64 {
+fn minute_number(at: Time) -> i64 {
     at.timestamp().div_euclid(60)
 }

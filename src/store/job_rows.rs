@@ -25,7 +25,7 @@ pub(super) fn load_jobs(db: &Connection, scope: i64) -> StoreResult<Vec<Job>> {
     Ok(rows)
 }
 
-/// Returns the selected jobs; `rest` is what follows after `FROM job` in the query.
+/// Returns the selected jobs; `rest` is the part of the query after `FROM job`.
 pub(super) fn query_jobs(db: &Connection, rest: &str, params: impl Params) -> StoreResult<Vec<Job>> {
     let mut shared = SharedTexts::default();
     db.query_all(&columns::select_jobs(rest), params, |row| columns::read_job(row, &mut shared))
@@ -59,7 +59,7 @@ pub(super) fn job_scope_id(db: &Connection, key: JobKey) -> StoreResult<i64> {
     scope.ok_or(StoreError::NoSuchJob)
 }
 
-/// Adds a row for a job of which nothing but the title is known yet.
+/// Adds a row for a job of which only the title is known yet.
 pub(super) fn insert_job(tx: &Transaction<'_>, scope: i64, title: &CleanText, now: Time) -> StoreResult<JobKey> {
     let key = tx.insert(
         "INSERT INTO job (scope, title, created_at, started_at, changed_at, revision) VALUES (?1, ?2, ?3, ?3, ?3, 0)",
@@ -68,7 +68,7 @@ pub(super) fn insert_job(tx: &Transaction<'_>, scope: i64, title: &CleanText, no
     Ok(JobKey(key))
 }
 
-/// Sets the title that a job has as long as the user gives it no other title.
+/// Sets the title that a job has until the user gives it another one.
 pub(super) fn set_default_title(tx: &Transaction<'_>, key: JobKey, title: &CleanText) -> StoreResult<()> {
     tx.change("UPDATE job SET title = ?2 WHERE key = ?1", params![key, title])?;
     Ok(())
@@ -114,8 +114,8 @@ fn next_revision(tx: &Transaction<'_>) -> StoreResult<i64> {
 }
 
 /// Gives the row its next revision, and updates the columns that depend on its prompts: the state of the most urgent
-/// undelivered prompt, and the job's position in the queue. A discarded prompt counts here only if it would have
-/// created the job and the job has no id.
+/// undelivered prompt, and the job's position in the queue. A discarded prompt counts as undelivered only if it would
+/// have created the job and the job has no id.
 pub(super) fn touch(tx: &Transaction<'_>, key: JobKey) -> StoreResult<Job> {
     let revision = next_revision(tx)?;
     let sql = format!(

@@ -63,7 +63,7 @@ impl Store {
     }
 
     /// Counts the jobs that belong to none of these scopes. Dismissed jobs don't count.
-    pub async fn count_in_other_scopes(&self, scopes: Vec<Scope>) -> StoreResult<usize> {
+    pub async fn count_jobs_in_other_scopes(&self, scopes: Vec<Scope>) -> StoreResult<usize> {
         self.read(move |db| {
             let mut total = 0;
             for (id, other) in scopes::read_scopes(db)? {
@@ -77,20 +77,20 @@ impl Store {
         .await
     }
 
-    /// Returns the first `limit` rows of the jobs list, which a screen can show before all jobs are read, the size of
-    /// each group, and the thread of the first row.
+    /// Returns the first `limit` rows of the jobs list, the size of each group, and the thread of the first row. A
+    /// screen can show them before all jobs are read.
     pub async fn first_jobs(&self, scope: &Scope, limit: u32) -> StoreResult<InitialRows> {
         self.read_in_scope(scope, move |db, scope| {
             let GroupSizes { sizes, working, pull_requests } = read_group_sizes(db, scope)?;
             let rows = query_jobs(db, FIRST_JOBS_SQL, params![scope, limit])?;
-            let thread = rows.first().map(|row| prompts::thread_of_current(db, row.key)).transpose()?;
+            let thread = rows.first().map(|row| prompts::read_unmerged_thread(db, row.key)).transpose()?;
             Ok(InitialRows { rows, sizes, working, pull_requests, thread })
         })
         .await
     }
 
-    /// Returns the jobs of the scope that may have to be checked again at the service, oldest first. These are all jobs
-    /// for which [`next_poll`](crate::model::poll::next_poll) returns a time, and a few more.
+    /// Returns all jobs of the scope that have to be checked again at the service (those for which
+    /// [`next_poll`](crate::model::poll::next_poll) returns a time) and a few more, oldest first.
     pub async fn jobs_to_check(&self, scope: &Scope) -> StoreResult<Vec<Job>> {
         self.read_in_scope(scope, |db, scope| {
             let unfinished = "NOT INDEXED WHERE scope = ?1 AND merged_into IS NULL AND gone = 0 AND id IS NOT NULL
@@ -135,7 +135,7 @@ impl Store {
 
     /// Rebuilds the indexes if nothing else is wrong with the file; otherwise leaves the repair to the next opening.
     pub(super) async fn repair_indexes(&self) {
-        // If more than the indexes is damaged, `call` leaves a note for the next opening.
+        // If more than the indexes is damaged, `call` marks the store as damaged for the next opening.
         let _ = self
             .call(|worker| match worker.read_only {
                 true => Err(StoreError::ReadOnly),
@@ -144,6 +144,7 @@ impl Store {
             .await;
     }
 
+    /// Rebuilds the indexes with these names.
     pub async fn rebuild_indexes(&self, names: BTreeSet<String>) -> StoreResult<()> {
         self.write(move |tx| {
             names.iter().try_for_each(|name| Ok(tx.execute_batch(&format!("REINDEX \"{}\"", name.replace('"', "")))?))
@@ -180,8 +181,8 @@ impl Store {
         self.read(|db| kv::get_number(db, PRUNE_COUNT_KEY)).await
     }
 
-    /// Returns the keys of all rows that the scope has now, including merged rows, and the highest key that was ever
-    /// assigned. The caller can then forget jobs that were pruned.
+    /// Returns the keys of all rows of the scope, including merged rows, and the highest key that was ever assigned.
+    /// From these, the caller can determine which jobs were pruned.
     pub async fn remaining_jobs(&self, scope: &Scope) -> StoreResult<RemainingJobs> {
         let scope = scope.clone();
         self.read(move |db| {
@@ -338,8 +339,8 @@ pub(super) fn track_job(tx: &Transaction<'_>, scope: i64, job: &RemoteJob, now: 
     update_job(tx, &row)
 }
 
-/// Gives `row` this id of the service. If another row already has the id, moves that row's prompts, events, draft and
-/// pages to `row`. The other row is not deleted, but loses its id and is dismissed.
+/// Gives `row` this id of the service. If another row already has the id, moves the other row's prompts, events, draft
+/// and pages to `row`, removes its id and dismisses it; it is not deleted.
 pub(super) fn assign_id(tx: &Transaction<'_>, row: &mut Job, id: &JobId) -> StoreResult<()> {
     let scope = job_scope_id(tx, row.key)?;
     if let Some(other) = find_by_id(tx, scope, id)?.filter(|other| other.key != row.key) {

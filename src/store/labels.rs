@@ -1,4 +1,4 @@
-//! What the user stores for jobs on this computer: title, tags, note, viewed, handled, dismissed. It is never
+//! The user's data about jobs: title, tags, note, viewed, handled, dismissed. It stays on this computer and is never
 //! sent to the service. Also searches for jobs by the texts of their prompts, and lists the texts of sent prompts.
 
 use super::columns;
@@ -19,11 +19,12 @@ use thin_vec::ThinVec;
 const MAX_SENT_PROMPTS: usize = 1000;
 /// Maximum total size in bytes of the texts that [`Store::sent_prompts`] returns.
 const MAX_SENT_BYTES: usize = 16 << 20;
-/// Texts of at least this many bytes are searched for in Rust: SQLite rejects patterns that are much longer.
+/// If the text to search for has at least this many bytes, prompts are compared in Rust: SQLite rejects very long
+/// patterns.
 const MAX_PATTERN_BYTES: usize = 10_000;
 
 impl Store {
-    /// Changes what the user can set (title, tags, note, viewed, handled, dismissed) for all these jobs, or for none if
+    /// Changes the user's data (title, tags, note, viewed, handled, dismissed) about all these jobs, or about none if
     /// one of them is unknown. Returns the rows in the order of `jobs`.
     pub async fn change_jobs(&self, jobs: &[JobKey], change: LocalChange, now: Time) -> StoreResult<Vec<Job>> {
         let jobs = jobs.to_vec();
@@ -106,7 +107,7 @@ fn apply_change(row: &mut Job, change: &LocalChange, now: Time) {
         }
         LocalChange::Note(note) => row.local.note = note.clone().filter(|note| !note.as_str().trim().is_empty()),
         LocalChange::Dismissed(dismissed) => row.local.dismissed = *dismissed,
-        // The time is never earlier than the last change, even if the clock was set back since.
+        // The time is never earlier than the last change, even if the clock was set back in the meantime.
         LocalChange::Viewed => row.local.viewed_at = Some(now.max(row.local.changed_at)),
         LocalChange::Handled => {
             row.local.handled_at = Some(now.max(row.local.changed_at));

@@ -1,5 +1,5 @@
-//! The ledgers of operations with a limit. A ledger contains every use by this computer, and the time until
-//! which a 429 blocks further requests.
+//! The ledgers of operations with a limit. A ledger contains every use by this computer, and the time until which a 429
+//! blocks further requests.
 //!
 //! The counting rules are in `model::ledger`. The service counts new jobs and follow-ups per project, and requests for
 //! views per organization.
@@ -28,7 +28,7 @@ impl Store {
         if needs_update {
             let scope = scope.clone();
             // If the store can't be written, `service_now` is not stored; the next call tries again.
-            let _ = self.write(move |tx| mark_ahead_of_clock(tx, &scope, limited, service_now)).await;
+            let _ = self.write(move |tx| mark_entries_ahead_of_clock(tx, &scope, limited, service_now)).await;
         }
         Ok(budget)
     }
@@ -65,7 +65,8 @@ impl Store {
     }
 }
 
-/// Returns the id by which the service counts this operation: the project, or for views and previews the organization.
+/// Returns the id of the owner of the limit. The service counts new jobs and follow-ups per project, and requests for
+/// views and previews per organization.
 fn limit_owner(scope: &Scope, limited: RateLimited) -> &str {
     match limited {
         RateLimited::Create | RateLimited::FollowUp => &scope.project,
@@ -73,7 +74,7 @@ fn limit_owner(scope: &Scope, limited: RateLimited) -> &str {
     }
 }
 
-/// Returns the budget at `now` in the service's time, and whether [`mark_ahead_of_clock`] has anything to change.
+/// Returns the budget at `now` (service time), and whether [`mark_entries_ahead_of_clock`] has anything to change.
 pub(super) fn read_budget(
     db: &Connection,
     scope: &Scope,
@@ -92,7 +93,12 @@ pub(super) fn read_budget(
 /// Stores `now` as `seen_ahead_at` with each entry of the ledger that is later than `now`, unless an earlier
 /// `seen_ahead_at` is stored. Deletes the entries that are still later than `now` although their `seen_ahead_at` is an
 /// hour ago: they have expired. Also stores `now` with a 429 that was received later than `now`.
-fn mark_ahead_of_clock(tx: &Transaction<'_>, scope: &Scope, limited: RateLimited, now: Time) -> StoreResult<()> {
+fn mark_entries_ahead_of_clock(
+    tx: &Transaction<'_>,
+    scope: &Scope,
+    limited: RateLimited,
+    now: Time,
+) -> StoreResult<()> {
     let Some((id, block)) = find_ledger(tx, scope, limited)? else { return Ok(()) };
     tx.change(
         "DELETE FROM ledger_use WHERE ledger = ?1 AND at > ?2 AND seen_ahead_at <= ?3",
@@ -109,11 +115,11 @@ fn mark_ahead_of_clock(tx: &Transaction<'_>, scope: &Scope, limited: RateLimited
     Ok(())
 }
 
-/// Like [`read_budget`], but also calls [`mark_ahead_of_clock`] if that has anything to change.
+/// Like [`read_budget`], but also calls [`mark_entries_ahead_of_clock`] if that has anything to change.
 fn mark_and_read_budget(tx: &Transaction<'_>, scope: &Scope, limited: RateLimited, now: Time) -> StoreResult<Budget> {
     let (budget, needs_update) = read_budget(tx, scope, limited, now)?;
     if needs_update {
-        mark_ahead_of_clock(tx, scope, limited, now)?;
+        mark_entries_ahead_of_clock(tx, scope, limited, now)?;
     }
     Ok(budget)
 }

@@ -1,5 +1,5 @@
-//! Unfinished reports: their load is in progress or was interrupted. Their responses are stored as received, one after
-//! the other.
+//! Unfinished reports: their load is in progress or was interrupted. Each response is stored as received, as a row of
+//! the table `views_part`.
 
 use super::columns::{UnixMillis, read_optional_time};
 use super::error::StoreResult;
@@ -22,7 +22,7 @@ pub struct ReportResponse {
     /// Whether the service reported that there are no more rows.
     pub complete: bool,
     pub as_of: Time,
-    /// When the user restarted the load, so that responses loaded before that time are not used. `None` if it was not
+    /// When the user restarted the load: responses that were loaded earlier are not used. `None` if the load was not
     /// restarted. Stored with the first response of the load.
     pub restarted_at: Option<Time>,
 }
@@ -94,7 +94,7 @@ pub(super) fn append_response(
 }
 
 /// Merges the stored responses into one report. Returns `None` if a response can't be read (others may have edited the
-/// file). The caller then has to load the report again, since it would be wrong without some of its rows.
+/// file). The caller then has to load the report again, since a report without some of its rows would be wrong.
 pub(super) fn merge_parts(db: &Connection, range: DateRange, loading: &LoadingRow) -> StoreResult<Option<Report>> {
     let mut statement = db.prepare_cached("SELECT answer, as_of FROM views_part WHERE loading = ?1 ORDER BY number")?;
     let mut parts = statement.query([loading.id])?;
@@ -103,7 +103,7 @@ pub(super) fn merge_parts(db: &Connection, range: DateRange, loading: &LoadingRo
         let Some(Timed { value, as_of }) = read_response(part)? else { return Ok(None) };
         merge = Some(ReportMerge::with(merge, range, value, false, as_of));
     }
-    // The number of responses is not that of the parts, since a migration may have combined several responses into one
+    // There may be more responses than stored parts, since a migration may have combined several responses into one
     // part.
     Ok(merge.map(ReportMerge::into_report).map(|report| Report {
         responses: loading.responses,
@@ -112,7 +112,7 @@ pub(super) fn merge_parts(db: &Connection, range: DateRange, loading: &LoadingRo
     }))
 }
 
-/// Returns those responses of unfinished reports that contain `text`, the newest first within each range.
+/// Returns the responses of unfinished reports whose JSON contains `text`; the newest of each range comes first.
 pub(super) fn responses_containing(
     db: &Connection,
     scope: i64,

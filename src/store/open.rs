@@ -14,16 +14,17 @@ use std::path::{Path, PathBuf};
 
 /// The name of the store's file in the data folder.
 pub const DATABASE_FILE: &str = "docdeck.db";
-/// The file that a call creates if it finds a damaged page: it makes the next opening read every page.
-const DAMAGE_NOTE: &str = "docdeck.db-damaged";
+/// The name of the marker file that a store call creates if it finds a damaged page. While it exists, opening the store
+/// checks every page.
+const DAMAGE_MARKER: &str = "docdeck.db-damaged";
 /// The file that is locked while a damaged store is repaired, so that no two processes repair it at the same time.
 const REPAIR_LOCK: &str = "docdeck.db-moving";
 /// The temporary name of the new file into which a damaged file is recovered.
 const RECOVERY_FILE: &str = "docdeck.db-recovering";
 
-/// Returns the path of the note file: a call that finds a damaged page creates it for the next opening.
-pub(super) fn damage_note(folder: &Path) -> PathBuf {
-    folder.join(DAMAGE_NOTE)
+/// Returns the path of the file that marks the store as damaged. While it exists, opening the store checks every page.
+pub(super) fn damage_marker(folder: &Path) -> PathBuf {
+    folder.join(DAMAGE_MARKER)
 }
 
 impl Store {
@@ -46,12 +47,12 @@ impl Store {
     /// store is empty.
     ///
     /// # Errors
-    /// [`StoreError::Newer`], [`StoreError::Older`] (the file needs a migration, but can't be written) and
-    /// [`StoreError::Foreign`] leave the file untouched; [`StoreError::Busy`] if another process locks the file for
-    /// longer than 5 s.
+    /// [`StoreError::NewerSchema`], [`StoreError::OlderSchema`] (the file needs a migration, but can't be written) and
+    /// [`StoreError::ForeignDatabase`] leave the file untouched; [`StoreError::Busy`] if another process locks the file
+    /// for longer than 5 s.
     pub fn open(folder: &Path, now: Time) -> StoreResult<(Self, OpenOutcome)> {
         let (connection, opened) = open_or_create(folder, now, WriteCheck::Now)?;
-        Ok((Self::start(connection, opened.read_only, Some(damage_note(folder)))?, opened))
+        Ok((Self::start(connection, opened.read_only, Some(damage_marker(folder)))?, opened))
     }
 
     /// Like [`Store::open`], but opens the file on the store's own thread. Calls made before the file is open wait
@@ -61,17 +62,16 @@ impl Store {
     /// # Errors
     /// The thread can't be started.
     pub fn open_in_background(folder: &Path, now: Time) -> StoreResult<(Self, PendingOpen)> {
-        let (note, folder) = (damage_note(folder), folder.to_owned());
-        Self::start_opening(move || open_or_create(&folder, now, WriteCheck::Later), Some(note))
+        let (marker, folder) = (damage_marker(folder), folder.to_owned());
+        Self::start_opening(move || open_or_create(&folder, now, WriteCheck::Later), Some(marker))
     }
 
-    /// Checks every page of the file in `folder`. If the file is damaged, repairs it in the same way as
-    /// [`Store::open`].
+    /// Checks every page of the file in `folder`. If the file is damaged, repairs it like [`Store::open`].
     ///
     /// # Errors
     /// The errors of [`Store::open`]; or the folder can't be written.
     pub async fn repair(folder: &Path, now: Time) -> StoreResult<OpenOutcome> {
-        File::create(damage_note(folder))?;
+        File::create(damage_marker(folder))?;
         let (store, opened) = Self::open(folder, now)?;
         store.close().await;
         Ok(opened)
@@ -92,8 +92,8 @@ impl Store {
     }
 }
 
-/// Opens the file in `folder` for reading. If a killed process left a journal, `may_roll_back` allows SQLite to roll it
-/// back, which writes to the file.
+/// Opens the file in `folder` for reading. If a killed process left a journal, SQLite must undo the interrupted
+/// transaction first, which writes to the file; `may_roll_back` allows that.
 pub(super) fn connect_for_reading(folder: &Path, may_roll_back: bool) -> Result<Connection, StoreError> {
     let path = folder.join(DATABASE_FILE);
     let access = if may_roll_back { OpenFlags::SQLITE_OPEN_READ_WRITE } else { OpenFlags::SQLITE_OPEN_READ_ONLY };
@@ -108,7 +108,7 @@ pub(super) fn open_for_reading(folder: &Path) -> Result<Connection, StoreError> 
     let connection = connect_for_reading(folder, false)?;
     schema::configure_connection(&connection)?;
     connection.busy_timeout(std::time::Duration::ZERO)?;
-    if schema::check_owner(&connection, folder)? != schema::supported_version() {
+    if schema::check_version(&connection, folder)? != schema::supported_version() {
         return Err(StoreError::Unusable(format!("the database in {} has another schema", folder.display())));
     }
     Ok(connection)
@@ -134,12 +134,12 @@ pub(super) fn open_or_create(
         return empty_read_only();
     }
     let path = folder.join(DATABASE_FILE);
-    let note = damage_note(folder);
-    match open_database(&path, note.exists(), write_check) {
+    let marker = damage_marker(folder);
+    match open_database(&path, marker.exists(), write_check) {
         Err(StoreError::Damaged) => {}
         other => {
-            if note.exists() && other.is_ok() {
-                let _ = fs::remove_file(&note);
+            if marker.exists() && other.is_ok() {
+                let _ = fs::remove_file(&marker);
             }
             return other;
         }
@@ -162,25 +162,25 @@ fn repair(folder: &Path, now: Time, write_check: WriteCheck) -> Result<(Connecti
     // If the file system has no locks, repair without one: it is very unlikely that two processes repair at the same
     // moment.
     let _ = lock.lock();
-    let (path, note) = (folder.join(DATABASE_FILE), damage_note(folder));
-    match open_database(&path, note.exists(), write_check) {
+    let (path, marker) = (folder.join(DATABASE_FILE), damage_marker(folder));
+    match open_database(&path, marker.exists(), write_check) {
         Err(StoreError::Damaged) => {}
         other => return other,
     }
     if let Ok((mut connection, opened)) = open_database(&path, false, write_check)
         && let Ok(rebuilt) = schema::rebuild_indexes(&mut connection)
     {
-        let _ = fs::remove_file(&note);
+        let _ = fs::remove_file(&marker);
         return Ok((connection, OpenOutcome { has_rebuilt_indexes: rebuilt, ..opened }));
     }
     let (damaged_file, recovered) = recover(folder, now).inspect_err(|_| remove_recovery_files(folder))?;
-    let _ = fs::remove_file(&note);
+    let _ = fs::remove_file(&marker);
     let (connection, opened) = open_database(&path, false, write_check)?;
     Ok((connection, OpenOutcome { damaged_file: Some(damaged_file), recovered, ..opened }))
 }
 
-/// Recovers the data of the damaged file into a new file that takes its place, and returns the damaged file's new name.
-/// If this is interrupted, either the damaged file or the complete new file is in place.
+/// Recovers the data of the damaged file into a new file that takes its place. Returns the path to which the damaged
+/// file was moved. If this is interrupted, either the damaged file or the complete new file is in place.
 fn recover(folder: &Path, now: Time) -> Result<(PathBuf, RecoveryCounts), StoreError> {
     remove_recovery_files(folder);
     let (path, new) = (folder.join(DATABASE_FILE), folder.join(RECOVERY_FILE));
@@ -220,7 +220,7 @@ pub(super) fn in_memory() -> Result<Connection, StoreError> {
 
 fn open_database(
     path: &Path,
-    every_page: bool,
+    check_every_page: bool,
     write_check: WriteCheck,
 ) -> Result<(Connection, OpenOutcome), StoreError> {
     match create_if_missing(path) {
@@ -234,11 +234,11 @@ fn open_database(
     let mut connection = Connection::open_with_flags(path, flags)
         .map_err(|_| StoreError::Unusable(format!("{} can't be opened", path.display())))?;
     schema::configure_connection(&connection)?;
-    let found = schema::check_owner(&connection, path)?;
+    let found = schema::check_version(&connection, path)?;
     let mut read_only = connection.is_readonly(rusqlite::MAIN_DB)?;
     if !read_only {
         restrict_permissions(path);
-        schema::overwrite_deleted(&connection)?;
+        schema::overwrite_deleted_data(&connection)?;
         let prepared = schema::use_rollback_journal(&connection);
         let is_old = found < schema::supported_version();
         match prepared.and_then(|()| if is_old { schema::migrate(&mut connection) } else { Ok(()) }) {
@@ -252,9 +252,9 @@ fn open_database(
         return empty_read_only();
     }
     if read_only && found < schema::supported_version() {
-        return Err(StoreError::Older { path: path.to_owned(), found, known: schema::supported_version() });
+        return Err(StoreError::OlderSchema { path: path.to_owned(), found, known: schema::supported_version() });
     }
-    schema::check_sound(&connection, every_page)?;
+    schema::check_readable(&connection, check_every_page)?;
     let read_only = read_only || write_check == WriteCheck::Now && !schema::is_store_writable(&mut connection)?;
     Ok((connection, OpenOutcome { read_only, ..OpenOutcome::default() }))
 }
@@ -319,8 +319,8 @@ fn restrict_permissions(path: &Path) {
 #[cfg(not(unix))]
 fn restrict_permissions(_path: &Path) {}
 
-/// Copies or links the damaged file to a new name that contains the date `now`. Renames its journal in the same way:
-/// otherwise SQLite would roll the journal back into the recovered file.
+/// Copies or links the damaged file to a new name that contains the date `now`, and renames its journal accordingly:
+/// otherwise SQLite would apply the journal to the recovered file.
 fn move_aside(folder: &Path, now: Time) -> Result<PathBuf, StoreError> {
     let stem = format!("docdeck-corrupt-{}", now.format("%Y%m%d-%H%M%S"));
     let mut damaged_file = folder.join(format!("{stem}.db"));

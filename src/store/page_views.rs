@@ -1,5 +1,5 @@
-//! Finds the views of one page in everything that is cached: in complete reports, otherwise in responses for the range,
-//! otherwise in an unfinished report. Only a complete report shows that the service didn't list a page.
+//! Finds the views of one page in the cache: in complete reports, otherwise in responses for the range, otherwise in an
+//! unfinished report. Only a complete report proves that the service didn't list a page.
 
 use super::columns::read_time;
 use super::error::StoreResult;
@@ -64,7 +64,7 @@ impl Store {
 struct PageViews {
     /// From complete reports, which take precedence.
     in_reports: HashMap<DateRange, Timed<Counts>>,
-    /// From single responses, also those of an unfinished report.
+    /// From single responses, including those of unfinished reports.
     in_responses: HashMap<DateRange, Timed<Counts>>,
 }
 

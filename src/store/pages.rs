@@ -1,8 +1,8 @@
-//! The pages that a job was started about, and their numbers in reports. They are stored with the job, and move with
-//! it if its row is merged into another row.
+//! The pages that a job was started about, and the numbers of these pages in reports (such as votes and searches). They
+//! belong to the job, and move with it if its row is merged into another row.
 
 use super::error::StoreResult;
-use super::json_column::json;
+use super::json_column::to_json;
 use super::query::Query as _;
 use super::views::{date_columns, read_range};
 use super::{Store, job_rows};
@@ -59,7 +59,7 @@ pub(super) fn move_pages(tx: &Transaction<'_>, from: JobKey, to: JobKey) -> Stor
 pub(super) fn add_snapshots(tx: &Transaction<'_>, key: JobKey, snapshots: &JobSnapshots) -> StoreResult<()> {
     let (before, after) = (snapshots.before.iter(), snapshots.after.iter());
     for (page, is_after) in before.map(|page| (page, false)).chain(after.map(|page| (page, true))) {
-        let ((from, to), signals) = (date_columns(page.range), json(&page.signals)?);
+        let ((from, to), signals) = (date_columns(page.range), to_json(&page.signals)?);
         tx.change(
             "INSERT OR IGNORE INTO job_signals (job, path, is_after, date_from, date_to, signals)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
@@ -69,7 +69,7 @@ pub(super) fn add_snapshots(tx: &Transaction<'_>, key: JobKey, snapshots: &JobSn
     Ok(())
 }
 
-/// Copies the numbers with which the job `from` was started to the job `to`.
+/// Copies the pages' numbers at the start of the job `from` to the job `to`.
 pub(super) fn copy_snapshots(tx: &Transaction<'_>, from: JobKey, to: JobKey) -> StoreResult<()> {
     tx.change(
         "INSERT INTO job_signals (job, path, is_after, date_from, date_to, signals)

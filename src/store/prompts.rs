@@ -58,7 +58,7 @@ impl Store {
                 if max_bytes.map_or(Ok(false), |max_bytes| is_larger_than(db, current, max_bytes))? {
                     continue;
                 }
-                threads.push((key, thread_of_current(db, current)?));
+                threads.push((key, read_unmerged_thread(db, current)?));
             }
             Ok(threads)
         })
@@ -116,14 +116,14 @@ impl Store {
         self.write_in_scope(scope, move |tx, scope| {
             let add = |text: &String| insert_new_job(tx, scope, text, None, now).map(|(_, row)| row);
             let rows = texts.iter().map(add).collect::<StoreResult<_>>()?;
-            drafts::delete_batch_draft_of(tx, scope, &texts)?;
+            drafts::delete_matching_batch_draft(tx, scope, &texts)?;
             Ok(rows)
         })
         .await
     }
 
-    /// Queues the last prompt that the service accepted for a failed job once more: the prompt that started the job in
-    /// a new job about the same pages, a follow-up in the same job. Keeps all drafts.
+    /// Queues the last accepted prompt of a failed job again. If this prompt started the job, it is queued as a new job
+    /// about the same pages; if it was a follow-up, it is queued as a follow-up to the same job. Keeps all drafts.
     pub async fn retry(&self, job: JobKey, now: Time) -> StoreResult<(PromptId, Job)> {
         self.write(move |tx| {
             let key = job_rows::current_key(tx, job)?;
@@ -133,7 +133,7 @@ impl Store {
             }
             let accepted = |prompt: &Prompt| prompt.delivery == Delivery::Accepted;
             let last =
-                thread_of_current(tx, key)?.prompts.into_iter().rfind(accepted).ok_or(StoreError::NoSuchPrompt)?;
+                read_unmerged_thread(tx, key)?.prompts.into_iter().rfind(accepted).ok_or(StoreError::NoSuchPrompt)?;
             if last.kind == PromptKind::FollowUp {
                 let prompt = insert_prompt(tx, key, PromptKind::FollowUp, &last.text, None, now)?;
                 return Ok((prompt, job_rows::touch(tx, key)?));
@@ -188,9 +188,9 @@ impl Store {
         .await
     }
 
-    /// Returns prompts of new jobs, oldest first: those that are queued or being sent, and those in `Accepted`,
-    /// `Unconfirmed` or `NotSent` that were sent at `since` or later. If a prompt was never sent, the time at which it
-    /// was written counts instead.
+    /// Returns prompts of new jobs, oldest first: all that are queued or being sent, and the `Accepted`, `Unconfirmed`
+    /// and `NotSent` ones that were sent at `since` or later. If a prompt was never sent, the time at which it was
+    /// written counts instead.
     pub async fn recent_prompts(&self, scope: &Scope, since: Time) -> StoreResult<Vec<RecentPrompt>> {
         self.read_in_scope(scope, move |db, scope| {
             let sql =
@@ -250,8 +250,8 @@ impl Store {
         .await
     }
 
-    /// Restores all these discarded prompts to their previous states, or none if one can't be restored. Returns the
-    /// rows of their jobs.
+    /// Restores these discarded prompts to their previous states. Restores none if one of them can't be restored.
+    /// Returns the rows of their jobs.
     ///
     /// # Errors
     /// [`StoreError::StateChanged`] if one of the prompts is no longer discarded (it may have been accepted late), or
@@ -269,7 +269,7 @@ impl Store {
     }
 }
 
-/// Those columns of a prompt that decide what may be done with the prompt.
+/// The columns of a prompt that determine which actions are allowed.
 #[derive(Debug)]
 pub(super) struct StoredPrompt {
     pub(super) id: PromptId,
@@ -298,13 +298,13 @@ pub(super) fn read_stored_prompt(db: &Connection, id: PromptId) -> StoreResult<S
     prompt.ok_or(StoreError::NoSuchPrompt)
 }
 
-/// Reads the prompts and events of a job. If the job's row was merged into another row, reads those of the other row.
+/// Reads the prompts and events of a job. If its row was merged into another row, reads the thread of the other row.
 pub(super) fn read_thread(db: &Connection, key: JobKey) -> StoreResult<Thread> {
-    thread_of_current(db, job_rows::current_key(db, key)?)
+    read_unmerged_thread(db, job_rows::current_key(db, key)?)
 }
 
 /// Like [`read_thread`], for a row that must not have been merged into another row.
-pub(super) fn thread_of_current(db: &Connection, key: JobKey) -> StoreResult<Thread> {
+pub(super) fn read_unmerged_thread(db: &Connection, key: JobKey) -> StoreResult<Thread> {
     select_thread(db, key, "", "id")
 }
 
@@ -409,8 +409,8 @@ pub(super) fn insert_imported(tx: &Transaction<'_>, key: JobKey, record: &Prompt
     Ok(PromptId(id))
 }
 
-/// Sets the state of a known prompt to `delivery`. Replaces its text, its sending time and the start of its state with
-/// those of its copy in a backup.
+/// Sets the state of a stored prompt to `delivery`. Takes its text, the time at which it was sent, and the start of its
+/// state from its copy in a backup.
 pub(super) fn update_imported(
     tx: &Transaction<'_>,
     id: PromptId,

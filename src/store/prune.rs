@@ -15,7 +15,7 @@ use std::collections::BTreeSet;
 pub struct AnalyticsPruneFilter {
     /// Selects what was loaded before this moment.
     pub before: Option<Time>,
-    /// Each project keeps this many ranges, namely those that were loaded most recently. Selects all its other ranges.
+    /// Selects all ranges of each project except for this many that were loaded most recently.
     pub keep: Option<u32>,
     /// Selects everything.
     pub all: bool,
@@ -45,7 +45,7 @@ impl<C> Pruned<C> {
         Ok(Self { counts, bytes_before: bytes, bytes_after: bytes, still_large: false })
     }
 
-    /// Returns the space of what was deleted to the disk if `has_deleted` is true.
+    /// Returns unused space in the file to the disk if `has_deleted` is true.
     pub(super) fn shrink_file(self, db: &Connection, has_deleted: bool) -> StoreResult<Self> {
         let still_large = has_deleted && db.execute_batch("VACUUM").is_err();
         Ok(Self { bytes_after: file_bytes(db)?, still_large, ..self })
@@ -69,7 +69,7 @@ pub struct PrunedAnalytics {
 
 impl Store {
     /// Counts what [`Store::prune_analytics`] would delete. Changes nothing.
-    pub async fn plan_prune(&self, filter: AnalyticsPruneFilter) -> StoreResult<Pruned<PrunedAnalytics>> {
+    pub async fn plan_prune_analytics(&self, filter: AnalyticsPruneFilter) -> StoreResult<Pruned<PrunedAnalytics>> {
         self.read(move |db| Pruned::planned(db, count_pruned(&items_to_delete(db, &filter)?))).await
     }
 
@@ -96,7 +96,7 @@ enum RangeContent {
     /// A report that is being loaded, or whose load was interrupted.
     Loading,
     Response,
-    /// The totals of the range. They have no id of their own, but are identified by scope and range.
+    /// The totals of the range. They have no id; scope and range identify them.
     Totals,
     /// A report of visitors, searches, feedback or questions, complete or partial.
     OtherReport,
@@ -169,7 +169,7 @@ fn items_to_delete(db: &Connection, filter: &AnalyticsPruneFilter) -> StoreResul
     })
 }
 
-/// Deletes the items, and the paths that are then in no report any more. Returns the number of deleted paths.
+/// Deletes the items, and the paths that are no longer in any report. Returns the number of deleted paths.
 fn delete_items(tx: &Transaction<'_>, selected: &[CachedItem]) -> StoreResult<usize> {
     for CachedItem { kind, id, key: (scope, from, to), as_of, .. } in selected {
         match kind {
@@ -188,14 +188,14 @@ fn delete_items(tx: &Transaction<'_>, selected: &[CachedItem]) -> StoreResult<us
 
 /// Whether more than a tenth of the file is unused, for example because an earlier prune could not shrink the file.
 fn has_much_free_space(db: &Connection) -> StoreResult<bool> {
-    Ok(pragma(db, "freelist_count")?.saturating_mul(10) > pragma(db, "page_count")?)
+    Ok(read_pragma(db, "freelist_count")?.saturating_mul(10) > read_pragma(db, "page_count")?)
 }
 
 fn file_bytes(db: &Connection) -> StoreResult<u64> {
-    Ok(pragma(db, "page_count")?.saturating_mul(pragma(db, "page_size")?))
+    Ok(read_pragma(db, "page_count")?.saturating_mul(read_pragma(db, "page_size")?))
 }
 
-fn pragma(db: &Connection, name: &str) -> StoreResult<u64> {
+fn read_pragma(db: &Connection, name: &str) -> StoreResult<u64> {
     let value: i64 = db.pragma_query_value(None, name, |row| row.get(0))?;
     Ok(u64::try_from(value).unwrap_or(0))
 }

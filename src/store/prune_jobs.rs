@@ -20,7 +20,7 @@ pub struct JobPruneFilter {
     pub only: ScopeFilter,
 }
 
-/// Counts of jobs.
+/// Counts of the jobs that were deleted and skipped, and of deleted prompts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct PrunedJobs {
     pub jobs: u64,

@@ -15,7 +15,7 @@ use crate::model::text::CleanText;
 #[derive(Debug, Clone)]
 pub struct ReportedPullRequest {
     pub job: JobKey,
-    /// The link for which the state was requested. If the job has another one by now, the state is dropped.
+    /// The link for which the state was requested. If the job has another link by now, the state is ignored.
     pub link: CleanText,
     pub state: PullRequest,
 }
@@ -24,7 +24,7 @@ pub struct ReportedPullRequest {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PullRequestUpdate {
     pub job: Job,
-    /// The most important fact before; `None` if the state was unknown.
+    /// The most important fact about the pull request before the update; `None` if its state was unknown.
     pub previous_fact: Option<PullRequestFact>,
 }
 
@@ -37,9 +37,9 @@ pub struct StoredPullRequest<'a> {
 }
 
 impl Store {
-    /// Passes each pull request of the scope's jobs to `visit`, from the newest job to the oldest, and returns what it
-    /// collects. Needs memory for one pull request at a time. Merged and closed ones are left out unless
-    /// `include_final` is set.
+    /// Passes each pull request of the scope's jobs to `visit`, from the newest job to the oldest, and returns what
+    /// `visit` collects. Keeps only one pull request in memory at a time. Leaves out merged and closed pull requests
+    /// unless `include_final` is set.
     pub async fn visit_pull_requests<T: Default + Send + 'static>(
         &self,
         scope: &Scope,
@@ -64,8 +64,8 @@ impl Store {
         .await
     }
 
-    /// Returns the jobs of the scope that have a pull request, oldest first. Jobs whose pull request is merged or closed
-    /// are left out unless `include_final` is set.
+    /// Returns the jobs of the scope that have a pull request, oldest first. Jobs whose pull request is merged or
+    /// closed are left out unless `include_final` is set.
     pub async fn jobs_with_pull_requests(&self, scope: &Scope, include_final: bool) -> StoreResult<Vec<Job>> {
         self.read_in_scope(scope, move |db, scope| {
             let open = if include_final { "" } else { "AND pr_turn IS NOT 'nobody'" };
@@ -99,8 +99,8 @@ impl Store {
         .await
     }
 
-    /// Deletes the stored state of pull requests that wait for their code host, for checks or in a merge queue. Without
-    /// requests to the hosts, it would never change. Returns the changed jobs.
+    /// Deletes the stored state of pull requests that wait for checks or in a merge queue. For use if code hosts are no
+    /// longer asked, since such a state would then never change. Returns the changed jobs.
     pub async fn forget_pending_pull_requests(&self, scope: &Scope) -> StoreResult<Vec<Job>> {
         const PENDING: &str = "NOT INDEXED WHERE scope = ?1 AND merged_into IS NULL AND pr_turn = 'host' ORDER BY key";
         let pending = self.read_in_scope(scope, |db, scope| query_jobs(db, PENDING, [scope])).await?;

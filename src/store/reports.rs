@@ -25,7 +25,7 @@ use std::sync::Arc;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnfinishedReport {
     pub report: Report,
-    /// When the user restarted the load, so that responses loaded before that time must not be used. `None` if it was
+    /// When the user restarted the load: responses that were loaded earlier must not be used. `None` if the load was
     /// not restarted.
     pub restarted_at: Option<Time>,
 }
@@ -42,10 +42,10 @@ impl Store {
         .await
     }
 
-    /// Does [`Store::save_views`] and [`Store::add_report_response`] in one transaction, for a response with the
+    /// Combines [`Store::save_views`] and [`Store::add_report_response`] in one transaction, for a response with the
     /// largest page size. If this fails, the response is neither in the cache nor in the report. If `next` doesn't
-    /// continue the report, the response is only cached, and `false` is returned. `so_far` contains the earlier
-    /// responses, already merged, if the caller has them.
+    /// continue the report, caches the response and returns `false`. `so_far` is the report before `next`, if the
+    /// caller has it in memory.
     pub async fn cache_and_add_report_response(
         &self,
         scope: &Scope,
@@ -226,8 +226,8 @@ fn find_cached(db: &Connection, scope: i64, range: DateRange) -> StoreResult<Sto
     })
 }
 
-/// Returns the complete report with the range whose length is closest to that of `range`. If several are equally close,
-/// returns the newest of them.
+/// Returns the range and the row count of the complete report whose range has about the same number of days as `range`.
+/// If several are equally close, returns the newest.
 fn similar_range(db: &Connection, scope: i64, range: DateRange) -> StoreResult<Option<SimilarRange>> {
     let newest_first = "SELECT date_from, date_to, row_count FROM views_report WHERE scope = ?1 AND complete = 1
          ORDER BY as_of DESC, id DESC";

@@ -6,7 +6,7 @@ use super::query::Query as _;
 use crate::model::endpoint::Scope;
 use rusqlite::Connection;
 
-/// Selects the jobs and drafts to export, import or prune: those of one project or service, or all.
+/// Selects the projects and services whose data is exported, imported or pruned.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ScopeFilter {
     /// Only this project, whichever service it is on; `None` for all projects.

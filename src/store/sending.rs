@@ -1,5 +1,5 @@
-//! The steps of sending a prompt. Only this module puts a prompt into `Sending`. Only this module takes it out of that
-//! state, except for the repair of a damaged file (`salvage`).
+//! The steps of sending a prompt. Only this module puts a prompt into `Sending`. Only this module and the repair of a
+//! damaged file (`salvage`) take a prompt out of `Sending`.
 //!
 //! Each step is one transaction that checks the prompt's current state, so that two instances never send the same
 //! prompt.
@@ -61,9 +61,9 @@ impl Store {
     }
 
     /// Stores how sending the prompt ended if it was not accepted, and returns what changed. Changes nothing unless the
-    /// prompt is still `Sending` or `Unconfirmed`. [`Delivery::NotSent`] also refunds the request in the ledger. If the
-    /// service responded with 429, `delivery` is `Queued`, and `limit` is the wait that it demands and the time of the
-    /// response, both in the service's time: no prompt of this kind is sent before the wait is over.
+    /// prompt is still `Sending` or `Unconfirmed`. [`Delivery::NotSent`] also refunds the request in the ledger. After
+    /// a 429, `delivery` is `Queued`, and `limit` is the demanded wait and the time of the response, both in the
+    /// service's time: no prompt of this kind is sent before the wait is over.
     pub async fn finish_send(
         &self,
         prompt: PromptId,
@@ -100,7 +100,7 @@ impl Store {
         .await
     }
 
-    /// Call this when `instance` has ended: its prompts in `Sending` become `Unconfirmed`. Returns the rows of their
+    /// Marks as `Unconfirmed` the prompts that `instance` left in `Sending` when it ended. Returns the rows of their
     /// jobs.
     pub async fn abandon_sends(&self, scope: &Scope, instance: &str, now: Time) -> StoreResult<Vec<Job>> {
         let (scope, instance) = (scope.clone(), instance.to_owned());
@@ -136,7 +136,7 @@ impl Store {
             let events = merge::merge_response(&mut row, &job, now);
             if !had_response {
                 row.local.started_at = job.created_at.or(prompt.sent_at).unwrap_or(row.local.started_at);
-                // The job may have finished a while ago; when it did so is not in the response.
+                // The job may have finished a while ago; the response doesn't contain its finish time.
                 row.local.finished_at = None;
             }
             row.local.dismissed = false;
@@ -186,7 +186,7 @@ fn request_permit(
     Ok(SendPermit::Go { kind: prompt.kind, text, job: row.key, id: row.id })
 }
 
-/// Deletes from the ledger the use that was recorded for the last attempt to send the prompt.
+/// Deletes the ledger entry of the last attempt to send the prompt.
 fn refund_attempt(tx: &Transaction<'_>, prompt: &StoredPrompt) -> StoreResult<()> {
     let paid_at: Option<UnixMillis> = tx.query_value("SELECT paid_at FROM prompt WHERE id = ?1", [prompt.id])?;
     let Some(UnixMillis(paid_at)) = paid_at else { return Ok(()) };

@@ -26,7 +26,7 @@ pub struct StatusSummary {
     pub tracked: usize,
     /// Jobs that wait for the user's decision.
     pub needs_you: usize,
-    /// How many of them have a pull request that needs the user.
+    /// How many of the jobs in `needs_you` have a pull request that needs the user.
     pub pull_requests: PullRequestCounts,
     /// Jobs that the agent works on, including dismissed ones.
     pub active: usize,
@@ -34,7 +34,7 @@ pub struct StatusSummary {
     pub queued: usize,
     /// Queued jobs that stay paused until the user resumes them.
     pub paused: usize,
-    /// When the active job that was checked least recently was last checked. `None` if no job is active.
+    /// When the active jobs were last checked: the earliest of these times. `None` if no job is active.
     pub as_of: Option<Time>,
 }
 
@@ -59,12 +59,12 @@ impl Store {
 fn read_summary(folder: &Path, scope: &Scope, may_roll_back: bool) -> StoreResult<Option<StatusSummary>> {
     let db = open::connect_for_reading(folder, may_roll_back)?;
     db.busy_timeout(SUMMARY_LOCK_TIMEOUT)?;
-    match schema::check_owner(&db, folder)? {
+    match schema::check_version(&db, folder)? {
         // Another process is just creating the file.
         0 => Ok(None),
         version => {
-            // An older file is read without migrating it. So a status line works during an update of docdeck, and no
-            // other process has to wait for a migration.
+            // An older file is not migrated: a status line must also work during an update of docdeck, and must not
+            // make other processes wait for a migration.
             schema::add_temporary_views(&db, version)?;
             summarize_scope(&db, scope)
         }

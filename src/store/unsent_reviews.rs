@@ -1,5 +1,5 @@
-//! The texts of reviews and comments that were written, but not sent: one of each per pull request, under its link. A
-//! job has the same link after its row was merged with another one.
+//! The texts of reviews and comments that were written but not sent: one of each per pull request. They are stored by
+//! the pull request's link, which doesn't change if rows of jobs are merged.
 
 use super::Store;
 use super::error::StoreResult;
@@ -10,7 +10,7 @@ use crate::model::text::CleanText;
 use rusqlite::Transaction;
 use std::collections::HashMap;
 
-/// Returns the start of the keys, which a link follows.
+/// Returns the prefix of the key; the rest of the key is the pull request's link.
 fn key_prefix(kind: UnsentReviewKind) -> &'static str {
     match kind {
         UnsentReviewKind::ChangeRequest => "review:",
@@ -35,7 +35,7 @@ impl Store {
         .await
     }
 
-    /// Returns all texts by the links of the pull requests and by what they are for.
+    /// Returns all texts, by the pull request's link and the kind of the text.
     pub async fn unsent_reviews(&self) -> StoreResult<HashMap<(CleanText, UnsentReviewKind), String>> {
         let sql = "SELECT substr(key, length(?1) + 1), value FROM key_value WHERE substr(key, 1, length(?1)) = ?1";
         self.read(move |db| {

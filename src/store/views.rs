@@ -1,7 +1,7 @@
 //! The cache of page views: one response per query, and the site-wide totals of every range for which a response was
 //! stored. If a query is sent again, the new response replaces the old one.
 //!
-//! Each response is stored with its time, by which the caller decides whether the response is still fresh.
+//! Each response is stored with its time, from which the caller determines whether it is still fresh.
 
 use super::Store;
 use super::columns::{UnixMillis, read_time};
@@ -79,9 +79,8 @@ impl Store {
         .await
     }
 
-    /// Returns the cached totals of these ranges, in the order of `ranges`. The totals of a range are those of the
-    /// response that was stored last for it, as received. Times are the service's. Leaves out ranges without cached
-    /// totals.
+    /// Returns the cached totals of these ranges, in the order of `ranges`, as they were in the last response for each
+    /// range. Leaves out ranges without cached totals. Times are the service's.
     pub async fn views_totals(
         &self,
         scope: &Scope,
@@ -112,7 +111,7 @@ pub(super) fn replace_views_response(
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
         params![scope, from, to, query.limit, query.page, UnixMillis(as_of), text, row_count],
     )?;
-    // The totals of a single day are a bar of the trend.
+    // The trend reads its bars from this table: the totals of single days.
     tx.change(
         "INSERT INTO views_total (scope, date_from, date_to, as_of, totals) VALUES (?1, ?2, ?3, ?4, ?5)
          ON CONFLICT DO UPDATE SET as_of = excluded.as_of, totals = excluded.totals",

@@ -25,12 +25,12 @@ pub struct ExportCounts {
     pub in_flight: u64,
 }
 
-/// The drafts of a scope: those of jobs, those of prompts, and the others.
+/// The drafts of a scope: follow-ups to jobs, edited prompts, and the others.
 #[derive(Debug, Default)]
-struct Drafts {
-    of_jobs: HashMap<JobKey, DraftText>,
-    of_prompts: HashMap<PromptId, DraftText>,
-    without_job: Vec<(DraftPurpose, DraftText)>,
+struct GroupedDrafts {
+    by_job: HashMap<JobKey, DraftText>,
+    by_prompt: HashMap<PromptId, DraftText>,
+    others: Vec<(DraftPurpose, DraftText)>,
 }
 
 pub(super) fn export(
@@ -63,8 +63,8 @@ pub(super) fn export(
             write(&BackupLine::Job(Box::new(record)))?;
             totals.jobs += 1;
         }
-        for (of, draft) in drafts.without_job {
-            write(&BackupLine::Draft(DraftRecord { scope: scope.clone(), purpose: of, draft }))?;
+        for (purpose, draft) in drafts.others {
+            write(&BackupLine::Draft(DraftRecord { scope: scope.clone(), purpose, draft }))?;
             totals.drafts += 1;
         }
     }
@@ -73,26 +73,31 @@ pub(super) fn export(
     Ok(ExportCounts { totals, in_flight })
 }
 
-fn group_drafts(drafts: Vec<Draft>) -> Drafts {
-    let mut grouped = Drafts::default();
+fn group_drafts(drafts: Vec<Draft>) -> GroupedDrafts {
+    let mut grouped = GroupedDrafts::default();
     for Draft { slot, text, pages, saved_at } in drafts {
         let draft = DraftText { text, saved_at };
         match slot {
-            DraftTarget::FollowUp(key) => drop(grouped.of_jobs.insert(key, draft)),
-            DraftTarget::Prompt(id) => drop(grouped.of_prompts.insert(id, draft)),
-            DraftTarget::NewJob => grouped.without_job.push((DraftPurpose::NewJob, draft)),
-            DraftTarget::AboutPages => grouped.without_job.push((DraftPurpose::AboutPages(pages), draft)),
-            DraftTarget::Batch => grouped.without_job.push((DraftPurpose::Batch, draft)),
+            DraftTarget::FollowUp(key) => drop(grouped.by_job.insert(key, draft)),
+            DraftTarget::Prompt(id) => drop(grouped.by_prompt.insert(id, draft)),
+            DraftTarget::NewJob => grouped.others.push((DraftPurpose::NewJob, draft)),
+            DraftTarget::AboutPages => grouped.others.push((DraftPurpose::AboutPages(pages), draft)),
+            DraftTarget::Batch => grouped.others.push((DraftPurpose::Batch, draft)),
         }
     }
     grouped
 }
 
-fn read_job_record(db: &Connection, scope: &Scope, key: JobKey, drafts: &Drafts) -> StoreResult<Option<JobRecord>> {
+fn read_job_record(
+    db: &Connection,
+    scope: &Scope,
+    key: JobKey,
+    drafts: &GroupedDrafts,
+) -> StoreResult<Option<JobRecord>> {
     let Some(row) = job_rows::find_job(db, key)? else { return Ok(None) };
     let thread = prompts::read_thread(db, key)?;
     let with_draft = |prompt: Prompt| {
-        let draft = drafts.of_prompts.get(&prompt.id).cloned();
+        let draft = drafts.by_prompt.get(&prompt.id).cloned();
         let Prompt { kind, text, delivery, written_at, sent_at, state_at, .. } = prompt;
         PromptRecord { kind, text, delivery, written_at, sent_at, state_at, draft }
     };
@@ -101,7 +106,7 @@ fn read_job_record(db: &Connection, scope: &Scope, key: JobKey, drafts: &Drafts)
         row,
         prompts: thread.prompts.into_iter().map(with_draft).collect(),
         events: thread.events,
-        draft: drafts.of_jobs.get(&key).cloned(),
+        draft: drafts.by_job.get(&key).cloned(),
         signals: pages::read_snapshots(db, key)?,
     }))
 }

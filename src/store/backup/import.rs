@@ -42,16 +42,16 @@ pub(super) fn import_backup(
     now: Time,
 ) -> Result<ImportCounts, ImportError> {
     let mut lines = BackupReader::new(from, now);
-    let mut import = Import { tx, done: ImportCounts::default(), known_jobs: KnownJobs::read(tx)?, now };
+    let mut import = Import { tx, counts: ImportCounts::default(), known_jobs: KnownJobs::read(tx)?, now };
     while let Some(line) = lines.next()? {
         match line {
-            BackupLine::Job(record) if only.includes(&record.scope) => import.job(*record)?,
+            BackupLine::Job(record) if only.includes(&record.scope) => import.import_job(*record)?,
             BackupLine::Draft(record) if only.includes(&record.scope) => import.import_draft(&record)?,
             BackupLine::Header(_) | BackupLine::Job(_) | BackupLine::Draft(_) => {}
-            BackupLine::End(_) => import.done.has_end = true,
+            BackupLine::End(_) => import.counts.has_end = true,
         }
     }
-    Ok(import.done)
+    Ok(import.counts)
 }
 
 /// A job that was in the store before the import, and that may be the same as an imported job.
@@ -59,8 +59,8 @@ pub(super) fn import_backup(
 struct Candidate {
     key: JobKey,
     has_id: bool,
-    /// Hash of the text of the job's first prompt. It makes it unnecessary to read all jobs that were written at the
-    /// same moment.
+    /// Hash of the text of the job's first prompt. With it, not all jobs that were written at the same moment have to
+    /// be read.
     text_hash: u64,
 }
 
@@ -100,26 +100,26 @@ fn hash(text: &str) -> u64 {
 
 struct Import<'a> {
     tx: &'a Transaction<'a>,
-    done: ImportCounts,
+    counts: ImportCounts,
     known_jobs: KnownJobs,
     now: Time,
 }
 
 impl Import<'_> {
-    fn job(&mut self, record: JobRecord) -> StoreResult<()> {
+    fn import_job(&mut self, record: JobRecord) -> StoreResult<()> {
         let scope = scopes::ensure_scope(self.tx, &record.scope)?;
-        let key = match self.find(scope, &record)? {
-            None => self.add(scope, &record)?,
-            Some(row) => self.merge(row, &record)?.key,
+        let key = match self.find_stored_job(scope, &record)? {
+            None => self.add_job(scope, &record)?,
+            Some(row) => self.merge_job(row, &record)?.key,
         };
         self.known_jobs.imported.insert(key);
         Ok(())
     }
 
     /// Finds the stored row of the imported job by the service's id, or by the prompt that created the job. If one row
-    /// has the id and another row, still without an id, has the prompt, returns the row with the prompt. When the
-    /// imported job is merged into it, [`jobs::assign_id`] then also merges the row with the id into it.
-    fn find(&self, scope: i64, record: &JobRecord) -> StoreResult<Option<Job>> {
+    /// has the id, and another row without an id has the prompt, returns the row with the prompt: [`jobs::assign_id`]
+    /// later merges the row with the id into it.
+    fn find_stored_job(&self, scope: i64, record: &JobRecord) -> StoreResult<Option<Job>> {
         let by_id = match &record.row.id {
             Some(id) => job_rows::find_by_id(self.tx, scope, id)?,
             None => None,
@@ -172,7 +172,7 @@ impl Import<'_> {
         Ok(prompts::read_thread(self.tx, key)?.prompts.iter().any(is_same))
     }
 
-    fn add(&mut self, scope: i64, record: &JobRecord) -> StoreResult<JobKey> {
+    fn add_job(&mut self, scope: i64, record: &JobRecord) -> StoreResult<JobKey> {
         let name = if record.row.local.has_custom_title { &record.default_title() } else { &record.row.local.title };
         let key = job_rows::insert_complete_job(self.tx, scope, name, &record.row)?;
         pages::add_pages(self.tx, key, &record.row.local.pages)?;
@@ -184,8 +184,8 @@ impl Import<'_> {
         if let Some(draft) = &record.draft {
             self.add_draft(scope, DraftTarget::FollowUp(key), draft, &[])?;
         }
-        self.done.jobs_added += 1;
-        // A job without an id must always be touched, since its first prompt may be a discarded one.
+        self.counts.jobs_added += 1;
+        // A job without an id must always be touched, since its first prompt may have been discarded.
         let is_settled = |prompt: &PromptRecord| !prompt.delivery.kind().blocks_next();
         if record.row.id.is_none() || !record.prompts.iter().all(is_settled) {
             job_rows::touch(self.tx, key)?;
@@ -195,9 +195,10 @@ impl Import<'_> {
 
     fn add_prompt(&mut self, key: JobKey, imported: &PromptRecord) -> StoreResult<()> {
         let delivery = merge_rules::imported_delivery(&imported.delivery);
-        self.done.prompts_added += 1;
-        self.done.in_flight += u64::from(delivery != imported.delivery);
-        // A queued prompt may have been sent before a 429 queued it again. Its copy counts as never sent.
+        self.counts.prompts_added += 1;
+        self.counts.in_flight += u64::from(delivery != imported.delivery);
+        // A queued prompt may already have been sent once, if it was queued again after a 429. Its copy counts as never
+        // sent.
         let sent_at = imported.sent_at.filter(|_| !matches!(imported.delivery, Delivery::Queued { .. }));
         let state_at = self.state_at(&delivery, imported);
         let id =
@@ -210,13 +211,13 @@ impl Import<'_> {
         }
     }
 
-    /// Returns when the prompt entered the state `delivery`. If the state in the backup is another one, the import
-    /// causes the change, so the time is now.
+    /// Returns when the prompt entered the state `delivery`. If its state in the backup is different, the import
+    /// changes the state, so the time is now.
     fn state_at(&self, delivery: &Delivery, imported: &PromptRecord) -> Option<Time> {
         if *delivery == imported.delivery { imported.state_at } else { Some(self.now) }
     }
 
-    fn merge(&mut self, row: Job, record: &JobRecord) -> StoreResult<Job> {
+    fn merge_job(&mut self, row: Job, record: &JobRecord) -> StoreResult<Job> {
         let (tx, mut row) = (self.tx, row);
         let mut changed = false;
         if let (None, Some(id)) = (&row.id, &record.row.id) {
@@ -226,7 +227,7 @@ impl Import<'_> {
         }
         changed |= merge_rules::merge_service_data(&mut row, &record.row);
         let (has_new_texts, has_skipped) = merge_rules::merge_user_texts(&mut row, &record.row);
-        self.done.labels_skipped += u64::from(has_skipped);
+        self.counts.labels_skipped += u64::from(has_skipped);
         if has_new_texts {
             labels::write_labels(tx, &row)?;
         }
@@ -242,10 +243,10 @@ impl Import<'_> {
             changed |= self.add_draft(scope, DraftTarget::FollowUp(row.key), draft, &[])?;
         }
         if changed {
-            self.done.jobs_changed += 1;
+            self.counts.jobs_changed += 1;
             return job_rows::update_job(tx, &row);
         }
-        self.done.jobs_unchanged += 1;
+        self.counts.jobs_unchanged += 1;
         Ok(row)
     }
 
@@ -304,11 +305,11 @@ impl Import<'_> {
         match drafts::find_draft(self.tx, scope, slot)? {
             None => {
                 drafts::insert_draft(self.tx, scope, slot, &draft.text, about, draft.saved_at)?;
-                self.done.drafts_added += 1;
+                self.counts.drafts_added += 1;
                 Ok(true)
             }
             Some((text, _)) => {
-                self.done.drafts_skipped += u64::from(text != draft.text);
+                self.counts.drafts_skipped += u64::from(text != draft.text);
                 Ok(false)
             }
         }

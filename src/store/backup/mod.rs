@@ -11,7 +11,7 @@ pub use lines::{ImportError, MAX_LINE_BYTES, check_backup};
 
 use super::error::{StoreError, StoreResult};
 use super::scopes::ScopeFilter;
-use super::thread::Worker;
+use super::store_thread::Worker;
 use super::{Store, schema};
 use crate::model::Time;
 use rusqlite::TransactionBehavior;
@@ -52,18 +52,18 @@ impl Store {
             if *read_only && !dry_run {
                 return Err(StoreError::ReadOnly);
             }
-            schema::set_cache(db, schema::PageCache::Bulk)?;
+            schema::set_cache_size(db, schema::CacheSize::Bulk)?;
             let tx = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
             let imported = import::import_backup(&tx, lines, &only, now);
             if imported.is_ok() && !dry_run {
                 tx.commit()?;
             } else {
-                // Dropping the transaction rolls it back. An explicit rollback could fail and hide the cause, since on
-                // a full disk SQLite has already rolled back.
+                // Dropping the transaction rolls it back. An explicit rollback would fail on a full disk, where SQLite
+                // has already rolled back, and would hide the cause.
                 drop(tx);
             }
             // If this fails, the larger cache stays, which does no harm.
-            let _ = schema::set_cache(db, schema::PageCache::Normal);
+            let _ = schema::set_cache_size(db, schema::CacheSize::Normal);
             Ok(imported)
         })
         .await?

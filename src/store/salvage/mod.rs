@@ -3,7 +3,7 @@
 //! No recovered prompt is sent automatically, since the damaged file may contain an outdated delivery state. Queued
 //! prompts are paused, and prompts that were being sent become unconfirmed.
 
-mod pages;
+mod database_pages;
 mod repair;
 
 use super::error::StoreResult;
@@ -12,7 +12,7 @@ use super::query::Query as _;
 use super::{job_rows, schema};
 use crate::model::Time;
 use crate::model::row::JobKey;
-use pages::{PageKind, RawPages, RawRecord};
+use database_pages::{PageKind, RawPages, RawRecord};
 use repair::{RowRepair, SalvagedRow};
 use rusqlite::types::Value;
 use rusqlite::{Connection, ErrorCode, Transaction, TransactionBehavior, params_from_iter};
@@ -25,11 +25,11 @@ fn is_recovered(table: &str) -> bool {
     schema::tables().any(|name| name == table) && !matches!(table, "job_count" | "views_loading" | "views_part")
 }
 
-/// The tables without rowids whose columns are not stored in the order of the table's definition, each with the stored
-/// order: SQLite stores the columns of their primary key first.
+/// The tables without rowids whose columns are stored in another order than the table's definition, with this order:
+/// SQLite stores the columns of the primary key first.
 const STORED_COLUMN_ORDER: [(&str, &[&str]); 1] = [("job_page", &["job", "path", "position"])];
-/// Old and new names of tables that were renamed in a later schema. (Columns need no such list, since they are found by
-/// their position.)
+/// The old and new names of tables that a migration renamed. (Columns need no such list, since they are found by their
+/// position.)
 const RENAMED_TABLES: [(&str, &str); 1] = [("memory", "key_value")];
 /// The index of jobs by the service's id. If a job's own row is lost, its scope, id and key can still be found here.
 const JOB_ID_INDEX: &str = "job_by_id";
@@ -57,20 +57,20 @@ impl SalvagedTables {
 pub(super) fn salvage_tables(file: &Path) -> StoreResult<SalvagedTables> {
     let mut pages = RawPages::new(std::fs::read(file)?);
     let mut found = SalvagedTables::default();
-    pages.mark_free_as_read();
-    let mut trees: Vec<(String, usize)> = pages.read_tree(1).iter().filter_map(tree_of).collect();
-    // Each page is read only once. Tables are read first: if damage makes both a table and an index lead to the same
-    // page, its rows then count as the table's.
+    pages.mark_free_pages_as_read();
+    let mut trees: Vec<(String, usize)> = pages.read_tree(1).iter().filter_map(name_and_root_page).collect();
+    // Each page is read only once. Tables are read first: if both a table and an index lead to the same page because of
+    // the damage, the rows of this page count as rows of the table.
     trees.sort_by_key(|(name, _)| !is_recovered(name));
     for (name, root) in trees {
         let records = pages.read_tree(root);
         found.add(&name, records);
     }
-    // A page that no tree leads to may be an old copy of another page, so its rows come last: a row that already exists
-    // is not replaced.
+    // A page to which no tree leads may be an old copy of another page. Its rows are inserted last, so they replace no
+    // rows.
     for kind in [PageKind::TableLeaf, PageKind::IndexLeaf] {
         let mut unreached: HashMap<&str, Vec<RawRecord>> = HashMap::new();
-        for records in pages.unreached(kind) {
+        for records in pages.read_unreached_pages(kind) {
             if let Some(name) = records.iter().find_map(|record| repair::guess_table(record, kind)) {
                 unreached.entry(name).or_default().extend(records);
             }
@@ -86,7 +86,7 @@ pub(super) fn salvage_tables(file: &Path) -> StoreResult<SalvagedTables> {
 }
 
 /// Returns the name and the root page of a table or an index, from its row in SQLite's schema table.
-fn tree_of(row: &RawRecord) -> Option<(String, usize)> {
+fn name_and_root_page(row: &RawRecord) -> Option<(String, usize)> {
     match (row.values.get(1)?.as_ref()?, row.values.get(3)?.as_ref()?) {
         (Value::Text(name), Value::Integer(root)) => {
             let name = RENAMED_TABLES.iter().find(|(old, _)| old == name).map_or(name.as_str(), |(_, new)| new);
@@ -103,14 +103,14 @@ pub(super) fn write_recovered_rows(
     now: Time,
 ) -> StoreResult<RecoveryCounts> {
     connection.execute_batch("PRAGMA foreign_keys = OFF")?;
-    schema::set_cache(connection, schema::PageCache::Bulk)?;
+    schema::set_cache_size(connection, schema::CacheSize::Bulk)?;
     let tx = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     tx.execute("DELETE FROM revision", [])?;
     let mut repair = RowRepair::new(found, now);
     for name in schema::tables().filter(|name| is_recovered(name)) {
         let columns = stored_columns(&tx, name)?;
         for record in found.records_of(name) {
-            insert_salvaged(&tx, name, repair.repaired_row(name, &columns, record))?;
+            insert_salvaged(&tx, name, repair.repair_row(name, &columns, record))?;
         }
     }
     repair.repair_references(&tx)?;
@@ -118,7 +118,7 @@ pub(super) fn write_recovered_rows(
     let recovered = count_recovered(&tx, repair.paused_count)?;
     tx.commit()?;
     connection.execute_batch("PRAGMA foreign_keys = ON")?;
-    schema::set_cache(connection, schema::PageCache::Normal)?;
+    schema::set_cache_size(connection, schema::CacheSize::Normal)?;
     Ok(recovered)
 }
 
@@ -153,7 +153,7 @@ fn is_invalid_row(error: &rusqlite::Error) -> bool {
     )
 }
 
-/// Updates those columns of jobs that depend on the jobs' prompts.
+/// Updates the columns of jobs that depend on their prompts.
 fn touch_jobs(tx: &Transaction<'_>) -> StoreResult<()> {
     let keys: Vec<JobKey> = tx.query_all(
         "SELECT job FROM prompt WHERE state NOT IN ('accepted', 'dismissed')

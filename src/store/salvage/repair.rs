@@ -1,7 +1,7 @@
 //! Repairs the rows of a damaged database: fills in missing values, replaces lost rows to which other rows refer, and
-//! decides the state of a prompt if that is uncertain.
+//! chooses a safe state for prompts whose state is uncertain.
 
-use super::pages::{PageKind, RawRecord};
+use super::database_pages::{PageKind, RawRecord};
 use super::{JOB_ID_INDEX, JOB_REVISION_INDEX, SCOPE_INDEX, SEQUENCE_TABLE, SalvagedTables};
 use crate::model::Time;
 use crate::model::prompt::{MAX_TITLE_CHARS, prompt_title};
@@ -23,14 +23,15 @@ const UNCERTAIN_REASON: &str = "the database was damaged: the service may or may
 /// The text that a prompt gets if its own text can't be read.
 const LOST_TEXT: &str = "(The text of this prompt was lost when the database was damaged.)";
 
-/// The tables whose first column is the row's key, which SQLite stores separately, with NULL as the column's value.
+/// The tables whose first column is the row's key. SQLite stores the key separately; the column itself contains NULL.
 const KEYED_TABLES: [&str; 9] =
     ["scope", "revision", "ledger", "job", "prompt", "event", "views_report", "views_path", "analytics_report"];
 
 /// The times that can be shown as a date, in milliseconds: the years 1 to 9999.
 const SHOWABLE_TIMES: std::ops::RangeInclusive<i64> = -62_135_596_800_000..=253_402_300_799_999;
 
-/// Guesses the table or index of a row on a page that no tree leads to, from the number and types of its columns.
+/// Guesses from the number and the types of its columns to which table or index a row belongs. For rows on pages to
+/// which no tree leads.
 pub(super) fn guess_table(record: &RawRecord, kind: PageKind) -> Option<&'static str> {
     let values = &record.values;
     let text = |at: usize| match values.get(at) {
@@ -81,15 +82,15 @@ pub(super) struct RowRepair<'a> {
     now: i64,
     /// The keys of jobs that had no undelivered prompt, according to their own rows.
     jobs_without_undelivered: HashSet<i64>,
-    /// The scope and the service's id of each job, by the job's key. They are read from the index of ids.
-    by_id: HashMap<i64, (i64, String)>,
+    /// The scope and the service's id of each job, by the job's key; read from the index of ids.
+    ids_by_key: HashMap<i64, (i64, String)>,
     /// The number of queued prompts that the repair has paused.
     pub(super) paused_count: u64,
 }
 
 impl<'a> RowRepair<'a> {
     pub(super) fn new(found: &'a SalvagedTables, now: Time) -> Self {
-        let by_id = found.records_of(JOB_ID_INDEX).iter().filter_map(|entry| match entry.values.as_slice() {
+        let ids_by_key = found.records_of(JOB_ID_INDEX).iter().filter_map(|entry| match entry.values.as_slice() {
             [Some(Value::Integer(scope)), Some(Value::Text(id)), Some(Value::Integer(key))] => {
                 Some((*key, (*scope, id.clone())))
             }
@@ -99,18 +100,13 @@ impl<'a> RowRepair<'a> {
             found,
             now: now.timestamp_millis(),
             jobs_without_undelivered: HashSet::new(),
-            by_id: by_id.collect(),
+            ids_by_key: ids_by_key.collect(),
             paused_count: 0,
         }
     }
 
     /// Returns the repaired values of a row, ready to be inserted.
-    pub(super) fn repaired_row<'c>(
-        &mut self,
-        table: &str,
-        columns: &'c [String],
-        record: &RawRecord,
-    ) -> SalvagedRow<'c> {
+    pub(super) fn repair_row<'c>(&mut self, table: &str, columns: &'c [String], record: &RawRecord) -> SalvagedRow<'c> {
         let mut row: SalvagedRow<'c> = columns.iter().map(String::as_str).zip(record.values.iter().cloned()).collect();
         if KEYED_TABLES.contains(&table)
             && let Some(key_column) = columns.first()
@@ -191,7 +187,7 @@ impl<'a> RowRepair<'a> {
         tx.execute("INSERT OR IGNORE INTO revision (only, value) VALUES (1, 0)", [])?;
         tx.execute("UPDATE revision SET value = max(value, (SELECT coalesce(max(revision), 0) FROM job))", [])?;
         self.restore_last_keys(tx)?;
-        self.restore_jobs_by_id(tx)?;
+        self.restore_jobs_from_id_index(tx)?;
         self.restore_jobs_of_prompts(tx)?;
         self.restore_scopes(tx)?;
         self.restore_prompts_of_jobs(tx)?;
@@ -219,9 +215,9 @@ impl<'a> RowRepair<'a> {
     }
 
     /// Restores jobs whose own rows are lost or have a wrong key, from the index of the service's ids.
-    fn restore_jobs_by_id(&self, tx: &Transaction<'_>) -> StoreResult<()> {
+    fn restore_jobs_from_id_index(&self, tx: &Transaction<'_>) -> StoreResult<()> {
         let mut has_key = tx.prepare("SELECT EXISTS (SELECT 1 FROM job WHERE key = ?1)")?;
-        let mut keys: Vec<(&i64, &(i64, String))> = self.by_id.iter().collect();
+        let mut keys: Vec<(&i64, &(i64, String))> = self.ids_by_key.iter().collect();
         keys.sort();
         for (key, (scope, id)) in keys {
             if has_key.query_row([key], |row| row.get(0))? {
@@ -246,18 +242,18 @@ impl<'a> RowRepair<'a> {
         Ok(())
     }
 
-    /// Restores jobs of which only prompts were found, and replaces lost titles. If a job has no id, it is uncertain
-    /// whether the service has the job, so the prompt that created it becomes unconfirmed.
+    /// Restores jobs of which only prompts were found, and replaces lost titles. If the id of a created job is lost,
+    /// the prompt that created it becomes unconfirmed, since it is uncertain whether the service has this job.
     fn restore_jobs_of_prompts(&self, tx: &Transaction<'_>) -> StoreResult<()> {
         let known: HashMap<i64, i64> =
-            self.found.records_of(JOB_REVISION_INDEX).iter().filter_map(scope_of_job).collect();
+            self.found.records_of(JOB_REVISION_INDEX).iter().filter_map(key_and_scope).collect();
         let default_scope: i64 = tx.query_row("SELECT coalesce(min(id), 1) FROM scope", [], |row| row.get(0))?;
         let lost = "SELECT DISTINCT job FROM prompt WHERE job NOT IN (SELECT key FROM job)";
         for key in tx.query_all(lost, [], |row| row.get(0))? {
             self.insert_restored_job(tx, key, known.get(&key).copied().unwrap_or(default_scope), None)?;
         }
-        // All jobs without a proper title: those restored here or by `restore_jobs_by_id`, and those whose title was
-        // lost.
+        // All jobs without a proper title: those restored here or by `restore_jobs_from_id_index`, and those whose
+        // title was lost.
         let untitled: Vec<(i64, String, i64)> = tx.query_all(
             "SELECT key, prompt.text, prompt.written_at FROM job JOIN prompt ON prompt.id =
                  (SELECT id FROM prompt AS first WHERE first.job = key ORDER BY kind, id LIMIT 1)
@@ -374,7 +370,7 @@ impl<'a> RowRepair<'a> {
     }
 }
 
-fn scope_of_job(entry: &RawRecord) -> Option<(i64, i64)> {
+fn key_and_scope(entry: &RawRecord) -> Option<(i64, i64)> {
     match entry.values.as_slice() {
         [Some(Value::Integer(scope)), _, Some(Value::Integer(key))] => Some((*key, *scope)),
         _ => None,

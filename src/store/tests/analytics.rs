@@ -46,7 +46,7 @@ impl Store {
     }
 
     async fn prune_other_reports(&self, what: AnalyticsPruneFilter) -> u32 {
-        let planned = self.plan_prune(what.clone()).await.expect("read").counts;
+        let planned = self.plan_prune_analytics(what.clone()).await.expect("read").counts;
         let counts = self.prune_analytics(what).await.expect("pruned").counts;
         assert_eq!(counts, planned);
         assert_eq!(counts, PrunedAnalytics { other_reports: counts.other_reports, ..PrunedAnalytics::default() });
@@ -293,7 +293,7 @@ async fn reports_are_recovered_from_a_damaged_file_if_all_of_their_responses_are
     let found = salvage::salvage_tables(&folder.path().join("docdeck.db")).expect("read");
     let mut db = opening::in_memory().expect("a store");
     salvage::write_recovered_rows(&mut db, &found, at(99)).expect("written");
-    schema::check_sound(&db, true).expect("sound");
+    schema::check_readable(&db, true).expect("sound");
     let store = Store::start(db, false, None).expect("a store");
     assert_eq!(store.stored::<Search>().await, expected);
     assert_eq!(store.stored::<Feedback>().await, StoredRows::default());

@@ -34,7 +34,7 @@ impl Store {
     }
 
     async fn prune(&self, what: AnalyticsPruneFilter) -> Pruned<PrunedAnalytics> {
-        let would = self.plan_prune(what.clone()).await.expect("read");
+        let would = self.plan_prune_analytics(what.clone()).await.expect("read");
         let did = self.prune_analytics(what).await.expect("pruned");
         assert_eq!(would.counts, did.counts, "the plan matches the result");
         did

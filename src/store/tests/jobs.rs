@@ -377,9 +377,12 @@ async fn jobs_of_other_projects_are_counted_without_dismissed_ones() {
     }
     let gamma = store.jobs(&other("gamma")).await.expect("rows");
     store.change_jobs(&[gamma[0].key], LocalChange::Dismissed(true), at(1)).await.expect("dismissed");
-    assert_eq!(store.count_in_other_scopes(vec![scope()]).await.expect("a count"), 4);
-    assert_eq!(store.count_in_other_scopes(vec![scope(), other("gamma")]).await.expect("a count"), 2);
-    assert_eq!(store.count_in_other_scopes(vec![scope(), other("beta"), other("gamma")]).await.expect("a count"), 0);
+    assert_eq!(store.count_jobs_in_other_scopes(vec![scope()]).await.expect("a count"), 4);
+    assert_eq!(store.count_jobs_in_other_scopes(vec![scope(), other("gamma")]).await.expect("a count"), 2);
+    assert_eq!(
+        store.count_jobs_in_other_scopes(vec![scope(), other("beta"), other("gamma")]).await.expect("a count"),
+        0
+    );
 }
 
 #[tokio::test]

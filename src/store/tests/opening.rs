@@ -154,7 +154,7 @@ fn migrating_again_does_not_change_the_schema() {
     schema::migrate(&mut db).expect("migrated");
     schema::migrate(&mut db).expect("nothing to do");
     assert_eq!(schema::version(&db).expect("a version"), schema::supported_version());
-    schema::check_sound(&db, true).expect("sound");
+    schema::check_readable(&db, true).expect("sound");
 }
 
 #[tokio::test]
@@ -166,7 +166,7 @@ async fn a_newer_store_is_refused_and_left_untouched() {
     set_mode(&file(folder.path()), 0o640);
     let before = fs::read(file(folder.path())).expect("bytes");
     let error = Store::open(folder.path(), at(0)).expect_err("refused");
-    assert!(matches!(error, StoreError::Newer { found: 99, .. }), "{error}");
+    assert!(matches!(error, StoreError::NewerSchema { found: 99, .. }), "{error}");
     assert!(error.to_string().contains("update docdeck"), "{error}");
     assert_eq!(fs::read(file(folder.path())).expect("bytes"), before);
     #[cfg(unix)]
@@ -179,7 +179,7 @@ async fn the_database_of_another_program_is_refused_and_left_untouched() {
     raw_file(folder.path()).execute_batch("CREATE TABLE bookmarks (url TEXT)").expect("done");
     let before = fs::read(file(folder.path())).expect("bytes");
     let error = Store::open(folder.path(), at(0)).expect_err("refused");
-    assert!(matches!(error, StoreError::Foreign(_)), "{error}");
+    assert!(matches!(error, StoreError::ForeignDatabase(_)), "{error}");
     assert_eq!(fs::read(file(folder.path())).expect("bytes"), before);
 }
 
@@ -342,7 +342,7 @@ async fn if_opening_in_the_background_fails_calls_fail_and_the_pending_open_retu
     raw_file(folder.path()).execute_batch("PRAGMA user_version = 99").expect("done");
     let (store, opening) = Store::open_in_background(folder.path(), at(0)).expect("a thread");
     assert!(matches!(store.first_jobs(&scope(), 10).await, Err(StoreError::Closed)));
-    assert!(matches!(opening.wait().await, Err(StoreError::Newer { found: 99, .. })));
+    assert!(matches!(opening.wait().await, Err(StoreError::NewerSchema { found: 99, .. })));
 }
 
 #[cfg(unix)]

@@ -1,4 +1,5 @@
-//! Tests of the state of pull requests: it is merged into the jobs, decides their group, and survives export and import.
+//! Tests of the state of pull requests: it is merged into the jobs, decides their group, and survives export and
+//! import.
 
 use super::*;
 use crate::model::load::Timed;

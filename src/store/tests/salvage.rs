@@ -94,7 +94,7 @@ fn recover_into_memory(file: &Path) -> (Connection, RecoveryCounts) {
 
 /// Asserts what must be true after any damage: the database is sound, and no prompt is sent automatically.
 fn assert_safe(db: &Connection) {
-    schema::check_sound(db, true).expect("sound");
+    schema::check_readable(db, true).expect("sound");
     let mut broken = db.prepare("PRAGMA foreign_key_check").expect("a check");
     assert!(!broken.exists([]).expect("checked"), "a row refers to none");
     let sent_by_itself = "SELECT count(*) FROM prompt WHERE state = 'sending' OR state = 'queued' AND paused = 0";
@@ -259,14 +259,14 @@ async fn a_store_with_any_damage_can_be_opened_and_the_damaged_file_is_kept() {
             }
         }
         fs::write(file(folder.path()), &bytes).expect("written");
-        fs::write(opening::damage_note(folder.path()), "").expect("written");
+        fs::write(opening::damage_marker(folder.path()), "").expect("written");
         let opened = match Store::open(folder.path(), at(0)) {
             Ok((store, opened)) => {
                 store.close().await;
                 opened
             }
             // A file with an unknown schema version, or of another program, is left unchanged.
-            Err(StoreError::Newer { .. } | StoreError::Foreign(_)) => {
+            Err(StoreError::NewerSchema { .. } | StoreError::ForeignDatabase(_)) => {
                 assert_eq!(fs::read(file(folder.path())).expect("bytes"), bytes);
                 continue;
             }
@@ -277,7 +277,9 @@ async fn a_store_with_any_damage_can_be_opened_and_the_damaged_file_is_kept() {
             assert_eq!(fs::read(damaged_file).expect("the damaged file"), bytes);
             assert_safe(&Connection::open(file(folder.path())).expect("a database"));
         }
-        assert!(!opening::damage_note(folder.path()).exists() && !folder.path().join("docdeck.db-recovering").exists());
+        assert!(
+            !opening::damage_marker(folder.path()).exists() && !folder.path().join("docdeck.db-recovering").exists()
+        );
     }
     assert!(repaired > 30, "{repaired}");
 }
@@ -373,12 +375,12 @@ async fn if_only_an_index_is_damaged_it_is_rebuilt_and_prompts_are_not_paused() 
     let folder = tempdir().expect("a folder");
     fill_database(folder.path()).await;
     write_without(folder.path(), &one_index("job_by_id"), ROWS_FOR_EVERY_INDEX);
-    fs::write(opening::damage_note(folder.path()), "").expect("written");
+    fs::write(opening::damage_marker(folder.path()), "").expect("written");
     let (store, opened) = Store::open(folder.path(), at(0)).expect("opened");
     assert!(opened.has_rebuilt_indexes && opened.damaged_file.is_none());
     let states = store.with_connection(|db| prompts(db)).await;
     assert!(states.values().any(|(state, _)| *state == DeliveryKind::Queued));
-    store.with_connection(|db| schema::check_sound(db, true).expect("sound")).await;
+    store.with_connection(|db| schema::check_readable(db, true).expect("sound")).await;
 }
 
 #[tokio::test]

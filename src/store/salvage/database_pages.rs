@@ -30,13 +30,14 @@ pub(super) struct RawRecord {
     pub(super) values: Vec<Option<Value>>,
 }
 
-/// A database file in memory, and the numbers of the pages that were already read.
+/// A database file in memory, and the numbers of its pages that were already read.
 #[derive(Debug)]
 pub(super) struct RawPages {
     bytes: Vec<u8>,
-    size: usize,
-    /// Size in bytes of the part of a page that is used for content: SQLite may reserve bytes at its end.
-    usable: usize,
+    /// Size of a page in bytes.
+    page_bytes: usize,
+    /// Size in bytes of the part of a page that contains data. SQLite may reserve the bytes after it.
+    usable_bytes: usize,
     read_pages: HashSet<usize>,
 }
 
@@ -52,22 +53,27 @@ impl RawPages {
         let reserved = if has_header { usize::from(header(20)) } else { 0 };
         // The file may have been cut off in the middle of a page.
         bytes.resize(bytes.len().next_multiple_of(size), 0);
-        Self { bytes, size, usable: size.saturating_sub(reserved).max(480), read_pages: HashSet::new() }
+        Self {
+            bytes,
+            page_bytes: size,
+            usable_bytes: size.saturating_sub(reserved).max(480),
+            read_pages: HashSet::new(),
+        }
     }
 
     /// Returns the page with this number. Page numbers start at 1.
     fn page(&self, number: usize) -> Option<&[u8]> {
-        let start = number.checked_sub(1)?.checked_mul(self.size)?;
-        self.bytes.get(start..start.checked_add(self.size)?)
+        let start = number.checked_sub(1)?.checked_mul(self.page_bytes)?;
+        self.bytes.get(start..start.checked_add(self.page_bytes)?)
     }
 
     /// Marks the pages on SQLite's list of free pages as read, since their old content must not be recovered.
-    pub(super) fn mark_free_as_read(&mut self) {
+    pub(super) fn mark_free_pages_as_read(&mut self) {
         let mut trunk = self.page(1).and_then(|page| u32_at(page, 32)).unwrap_or(0);
         while trunk != 0 && self.read_pages.insert(trunk) {
             let Some(page) = self.page(trunk) else { return };
             let next = u32_at(page, 0).unwrap_or(0);
-            let count = u32_at(page, 4).unwrap_or(0).min(self.usable / 4);
+            let count = u32_at(page, 4).unwrap_or(0).min(self.usable_bytes / 4);
             let leaves: Vec<usize> = (0..count).filter_map(|n| u32_at(page, 8 + 4 * n)).collect();
             self.read_pages.extend(leaves);
             trunk = next;
@@ -81,30 +87,33 @@ impl RawPages {
             if !self.read_pages.insert(number) {
                 continue;
             }
-            let Some(kind) = self.kind(number) else { continue };
+            let Some(kind) = self.page_kind(number) else { continue };
             if matches!(kind, PageKind::TableInterior | PageKind::IndexInterior) {
-                waiting.extend(self.children(number));
+                waiting.extend(self.child_pages(number));
             }
-            records.extend(self.records(number, kind));
+            records.extend(self.read_records(number, kind));
         }
         records
     }
 
-    /// Returns the rows of each page of this type that was not reached from any tree, usually because a page above it
-    /// is damaged.
-    pub(super) fn unreached(&mut self, kind: PageKind) -> Vec<Vec<RawRecord>> {
-        let last = self.bytes.len() / self.size;
+    /// Returns the rows of each page of this type to which no tree leads, usually because the page above it is damaged.
+    pub(super) fn read_unreached_pages(&mut self, kind: PageKind) -> Vec<Vec<RawRecord>> {
+        let last = self.bytes.len() / self.page_bytes;
         let unread: Vec<usize> = (1..=last).filter(|number| !self.read_pages.contains(number)).collect();
-        let matching = unread.into_iter().filter(|number| self.kind(*number) == Some(kind)).collect::<Vec<_>>();
-        matching.into_iter().map(|number| self.records(number, kind)).filter(|records| !records.is_empty()).collect()
+        let matching = unread.into_iter().filter(|number| self.page_kind(*number) == Some(kind)).collect::<Vec<_>>();
+        matching
+            .into_iter()
+            .map(|number| self.read_records(number, kind))
+            .filter(|records| !records.is_empty())
+            .collect()
     }
 
-    fn start(number: usize) -> usize {
+    fn header_offset(number: usize) -> usize {
         if number == 1 { FILE_HEADER_BYTES } else { 0 }
     }
 
-    fn kind(&self, number: usize) -> Option<PageKind> {
-        match self.page(number)?.get(Self::start(number))? {
+    fn page_kind(&self, number: usize) -> Option<PageKind> {
+        match self.page(number)?.get(Self::header_offset(number))? {
             2 => Some(PageKind::IndexInterior),
             5 => Some(PageKind::TableInterior),
             10 => Some(PageKind::IndexLeaf),
@@ -114,54 +123,55 @@ impl RawPages {
     }
 
     /// Returns the offsets of a page's cells, each of which contains one row or the number of a child page.
-    fn cells(&self, number: usize) -> Vec<usize> {
+    fn cell_offsets(&self, number: usize) -> Vec<usize> {
         let Some(page) = self.page(number) else { return Vec::new() };
-        let start = Self::start(number);
+        let start = Self::header_offset(number);
         let is_interior = matches!(page.get(start), Some(2 | 5));
         let first = start + if is_interior { 12 } else { 8 };
-        let count = u16_at(page, start + 3).unwrap_or(0).min(self.usable / 2);
+        let count = u16_at(page, start + 3).unwrap_or(0).min(self.usable_bytes / 2);
         let cells = (0..count).filter_map(|n| u16_at(page, first + 2 * n));
-        cells.filter(|at| *at >= first && *at < self.usable).collect()
+        cells.filter(|at| *at >= first && *at < self.usable_bytes).collect()
     }
 
-    fn children(&self, number: usize) -> Vec<usize> {
+    fn child_pages(&self, number: usize) -> Vec<usize> {
         let Some(page) = self.page(number) else { return Vec::new() };
-        let last = u32_at(page, Self::start(number) + 8);
-        self.cells(number).into_iter().filter_map(|at| u32_at(page, at)).chain(last).collect()
+        let last = u32_at(page, Self::header_offset(number) + 8);
+        self.cell_offsets(number).into_iter().filter_map(|at| u32_at(page, at)).chain(last).collect()
     }
 
-    fn records(&mut self, number: usize, kind: PageKind) -> Vec<RawRecord> {
+    fn read_records(&mut self, number: usize, kind: PageKind) -> Vec<RawRecord> {
         if kind == PageKind::TableInterior {
             return Vec::new();
         }
-        let cells = self.cells(number);
-        cells.into_iter().filter_map(|at| self.record(number, kind, at)).collect()
+        let cells = self.cell_offsets(number);
+        cells.into_iter().filter_map(|at| self.read_record(number, kind, at)).collect()
     }
 
-    fn record(&mut self, number: usize, kind: PageKind, at: usize) -> Option<RawRecord> {
-        let mut cell = self.page(number)?.get(at..self.usable)?;
+    fn read_record(&mut self, number: usize, kind: PageKind, at: usize) -> Option<RawRecord> {
+        let mut cell = self.page(number)?.get(at..self.usable_bytes)?;
         if kind == PageKind::IndexInterior {
             cell = cell.get(4..)?;
         }
-        let length = usize::try_from(varint(&mut cell)?).ok().filter(|length| *length <= self.bytes.len())?;
-        let rowid = if kind == PageKind::TableLeaf { varint(&mut cell)? } else { 0 };
+        let length = usize::try_from(take_varint(&mut cell)?).ok().filter(|length| *length <= self.bytes.len())?;
+        let rowid = if kind == PageKind::TableLeaf { take_varint(&mut cell)? } else { 0 };
         let local = self.local_length(length, kind);
         let mut payload = cell.get(..local)?.to_vec();
         if local < length {
             let next = u32_at(cell, local)?;
             self.read_overflow(next, length, &mut payload);
         }
-        Some(RawRecord { rowid, values: decode(&payload)? })
+        Some(RawRecord { rowid, values: decode_row(&payload)? })
     }
 
     /// Returns how many bytes of a row of this length are in the row's own page. The rest are in overflow pages.
     fn local_length(&self, length: usize, kind: PageKind) -> usize {
-        let max = if kind == PageKind::TableLeaf { self.usable - 35 } else { (self.usable - 12) * 64 / 255 - 23 };
-        let min = (self.usable - 12) * 32 / 255 - 23;
+        let max =
+            if kind == PageKind::TableLeaf { self.usable_bytes - 35 } else { (self.usable_bytes - 12) * 64 / 255 - 23 };
+        let min = (self.usable_bytes - 12) * 32 / 255 - 23;
         if length <= max {
             return length;
         }
-        let part = min + (length - min) % (self.usable - 4);
+        let part = min + (length - min) % (self.usable_bytes - 4);
         if part <= max { part } else { min }
     }
 
@@ -170,7 +180,7 @@ impl RawPages {
     fn read_overflow(&mut self, mut next: usize, length: usize, payload: &mut Vec<u8>) {
         while payload.len() < length && self.page(next).is_some() && self.read_pages.insert(next) {
             let Some(page) = self.page(next) else { return };
-            let part = page.get(4..self.usable).unwrap_or_default();
+            let part = page.get(4..self.usable_bytes).unwrap_or_default();
             payload.extend(part.iter().take(length - payload.len()));
             next = u32_at(page, 0).unwrap_or(0);
         }
@@ -188,7 +198,7 @@ fn u32_at(bytes: &[u8], at: usize) -> Option<usize> {
 }
 
 /// Removes a number of one to nine bytes (a varint of SQLite) from the front of `bytes` and returns it.
-fn varint(bytes: &mut &[u8]) -> Option<i64> {
+fn take_varint(bytes: &mut &[u8]) -> Option<i64> {
     let mut value: u64 = 0;
     for n in 0..9 {
         let (byte, rest) = bytes.split_first()?;
@@ -206,14 +216,14 @@ fn varint(bytes: &mut &[u8]) -> Option<i64> {
 }
 
 /// Splits the bytes of a row into its column values; `None` if the row's header is invalid.
-fn decode(payload: &[u8]) -> Option<Vec<Option<Value>>> {
+fn decode_row(payload: &[u8]) -> Option<Vec<Option<Value>>> {
     let mut rest = payload;
-    let header = usize::try_from(varint(&mut rest)?).ok()?;
+    let header = usize::try_from(take_varint(&mut rest)?).ok()?;
     let mut types = payload.get(payload.len() - rest.len()..header)?;
     let mut body = payload.get(header..)?;
     let mut values = Vec::new();
     while !types.is_empty() {
-        let kind = varint(&mut types)?;
+        let kind = take_varint(&mut types)?;
         if values.len() == MAX_COLUMNS {
             return None;
         }

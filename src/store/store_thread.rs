@@ -1,4 +1,4 @@
-//! The [`Store`]: a handle to the thread that owns the connection, and to which every call is sent.
+//! The [`Store`]: a handle to the thread that owns the connection and runs every call.
 //!
 //! A submitted call runs to its end, whether or not its caller still waits. An error or a panic ends only the call that
 //! caused it. The thread ends when the last handle is dropped, or when a handle closes the store. Calls may be
@@ -33,13 +33,13 @@ pub(super) struct Worker {
     pub(super) connection: Connection,
     /// Whether every write is refused.
     pub(super) read_only: bool,
-    /// The path of the file that marks the database as damaged for the next start. `None` if no such file is to be
-    /// created: for a store in memory, or one that is opened for reading only.
-    damage_note: Option<PathBuf>,
+    /// The path of the file that marks the store as damaged (see `open`). `None` if no such file may be created: for a
+    /// store in memory, or one that is opened for reading only.
+    damage_marker: Option<PathBuf>,
     watchers: Vec<VersionWatcher>,
 }
 
-/// A function that is called with the data version once per interval, until it returns `Break` or panics.
+/// A function that is called once per interval with SQLite's data version, until it returns `Break` or panics.
 struct VersionWatcher {
     interval: Duration,
     due: Instant,
@@ -88,8 +88,8 @@ impl Store {
     }
 
     /// Reads [`Store::data_version`] immediately and then once per `interval`, and passes it to `on_version` until
-    /// `on_version` returns `Break`. Both happen on the store's own thread. No other thread wakes up while nothing
-    /// changes, and `on_version` must not wait for the store.
+    /// `on_version` returns `Break`. Both run on the store's own thread: so no other thread has to wake up while
+    /// nothing changes, and `on_version` must not wait for the store.
     ///
     /// # Errors
     /// The store is closed.
@@ -170,6 +170,7 @@ impl Store {
         self.call(|worker| work(&mut worker.connection)).await
     }
 
+    /// Runs `work` on the store's thread and waits for its result.
     pub(super) async fn call<T: Send + 'static>(
         &self,
         work: impl FnOnce(&mut Worker) -> StoreResult<T> + Send + 'static,
@@ -193,15 +194,15 @@ impl Store {
     }
 
     /// Starts a thread for an open connection.
-    pub(super) fn start(connection: Connection, read_only: bool, damage_note: Option<PathBuf>) -> StoreResult<Self> {
+    pub(super) fn start(connection: Connection, read_only: bool, damage_marker: Option<PathBuf>) -> StoreResult<Self> {
         let opened = OpenOutcome { read_only, ..OpenOutcome::default() };
-        Ok(Self::start_opening(move || Ok((connection, opened)), damage_note)?.0)
+        Ok(Self::start_opening(move || Ok((connection, opened)), damage_marker)?.0)
     }
 
     /// Starts a thread that opens the connection itself.
     pub(super) fn start_opening(
         open: impl FnOnce() -> StoreResult<(Connection, OpenOutcome)> + Send + 'static,
-        damage_note: Option<PathBuf>,
+        damage_marker: Option<PathBuf>,
     ) -> StoreResult<(Self, PendingOpen)> {
         let (commands, receiver) = mpsc::channel();
         let (opened_sender, opened_receiver) = oneshot::channel();
@@ -209,7 +210,7 @@ impl Store {
             let (worker, opened) = match open() {
                 Ok((connection, opened)) => {
                     let read_only = opened.read_only;
-                    (Some(Worker { connection, read_only, damage_note, watchers: Vec::new() }), Ok(opened))
+                    (Some(Worker { connection, read_only, damage_marker, watchers: Vec::new() }), Ok(opened))
                 }
                 Err(error) => (None, Err(error)),
             };
@@ -224,8 +225,8 @@ impl Store {
 }
 
 impl Worker {
-    /// Runs calls and watchers until the last handle is dropped or a handle closes the store. If a handle closes it,
-    /// returns the sender that confirms the closing to that handle.
+    /// Runs calls and watchers until the last handle is dropped or a handle closes the store. In the second case,
+    /// returns the sender that confirms this to the handle.
     fn serve(mut self, receiver: &Receiver<StoreCommand>) -> Option<oneshot::Sender<()>> {
         loop {
             let command = match self.watchers.iter().map(|watcher| watcher.due).min() {
@@ -258,13 +259,13 @@ impl Worker {
         }
     }
 
-    /// Shortens the lock timeout if a call failed with `Busy`, and leaves a damage note if it failed with `Damaged`.
+    /// Shortens the lock timeout if a call failed with `Busy`. Marks the store as damaged if it failed with `Damaged`.
     fn react_to_error<T>(&self, result: &StoreResult<T>) {
-        match (result, &self.damage_note) {
+        match (result, &self.damage_marker) {
             // If this fails, the longer lock timeout stays, which does no harm.
             (Err(StoreError::Busy), _) => drop(schema::set_lock_timeout(&self.connection, true)),
-            // If the note can't be created, the next opening checks less thoroughly.
-            (Err(StoreError::Damaged), Some(note)) => drop(std::fs::File::create(note)),
+            // If the marker can't be created, the next opening checks less thoroughly.
+            (Err(StoreError::Damaged), Some(marker)) => drop(std::fs::File::create(marker)),
             _ => {}
         }
     }

@@ -44,12 +44,12 @@ pub struct StoreContent {
     /// Queued prompts that are paused.
     pub paused: i64,
     pub drafts: i64,
-    /// The service's id of the newest job of the project that has an id and still exists at the service.
+    /// The service's id of the project's newest job that has an id and still exists at the service.
     pub example_job: Option<JobId>,
-    /// The pull request of the newest job for each code host that jobs of the project link to, sorted by host.
+    /// For each code host, the pull request of the project's newest job that links to this host; sorted by host.
     pub example_pull_requests: Vec<PullRequestLink>,
-    /// The budget of each limited operation at the current time of the service. If it isn't known by how much the
-    /// service's clock differs from the local clock, the local time is used instead.
+    /// The budget of each limited operation at the current service time. If the difference between the service's clock
+    /// and the local clock is unknown, the local time is used instead.
     pub budgets: Vec<(RateLimited, Budget)>,
 }
 
@@ -70,7 +70,7 @@ pub fn examine(folder: &Path, scope: Option<&Scope>, now: Time) -> StoreResult<O
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(&path, flags)?;
     schema::configure_connection(&connection)?;
-    let found = schema::check_owner(&connection, &path)?;
+    let found = schema::check_version(&connection, &path)?;
     let faults = schema::integrity_errors(&connection)?;
     let faults = faults.iter().take(MAX_REPORTED_FAULTS).map(|line| CleanText::title(line, 120)).collect();
     let content =
